@@ -1,0 +1,52 @@
+# neuropmd - the commands most people need; CMakeLists.txt does the work.
+#
+#   make                     build/neuropmd and the libraries, optimised
+#   make demo                install what is missing, build, fit the paper's T2 mixture, draw it
+#   make test                install what is missing, build in three ways, run every test
+#   make bench               speed of the kernels and of one step on this machine
+#   make install PREFIX=DIR  program, libraries, header, manual page (default /usr/local)
+#   make format, make check-format, make docs-man, make clean
+#
+# Variables: PREFIX, DESTDIR, JOBS (default: all cores), CMAKE_FLAGS (passed on, e.g. -DNPMD_STATIC_DEPS=ON).
+
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+CMAKE_FLAGS ?=
+BUILD := build
+
+.PHONY: all demo test bench install clean format check-format docs-man
+
+all: $(BUILD)/Makefile
+	@cmake --build $(BUILD) --parallel $(JOBS)
+
+$(BUILD)/Makefile: CMakeLists.txt
+	@command -v cmake >/dev/null || { echo "cmake was not found; scripts/bootstrap.sh installs what is missing" >&2; exit 1; }
+	@cmake -S . -B $(BUILD) -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS)
+
+demo:
+	@scripts/bootstrap.sh build
+	@mkdir -p $(BUILD) && echo "building" && \
+	    { $(MAKE) --no-print-directory all >$(BUILD)/demo.log 2>&1 || { tail -n 40 $(BUILD)/demo.log; exit 1; }; }
+	@scripts/demo.sh $(BUILD)/neuropmd
+
+test:
+	@scripts/bootstrap.sh test
+	@JOBS=$(JOBS) scripts/test.sh
+
+bench: all
+	@cmake --build $(BUILD) --target bench
+
+install: all
+	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+docs-man: all
+	@echo "$(BUILD)/neuropmd.1 (read it with: man -l $(BUILD)/neuropmd.1)"
+
+format:
+	@scripts/format.sh
+
+check-format:
+	@scripts/format.sh --check
+
+clean:
+	@rm -rf $(BUILD) demo

@@ -1,0 +1,172 @@
+/* cli.h - what the commands of the program `neuropmd` share.
+ *
+ * A command is one file that defines one table (cli_command) and one line in the list of main.c. The table
+ * holds its options; parsing, --help, the suggestions for a misspelt name and the man page are all read from
+ * it. The options of a fit are not written here at all: they come from the library's own table,
+ * npmd_option_describe.
+ *
+ * stdout holds the result and nothing else; it is written only when all went well, so it is empty after a
+ * failure. stderr holds the plan, the progress, the warnings, and for a failure exactly one line. */
+#ifndef NEUROPMD_CLI_H
+#define NEUROPMD_CLI_H
+
+#include "neuropmd.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* ---- Exit status --------------------------------------------------------------------------------------- */
+
+enum cli_exit {
+    CLI_DONE = 0,
+    CLI_USAGE = 2,
+    CLI_INPUT = 3,
+    CLI_NUMERIC = 4,
+    CLI_FILE = 5,
+    CLI_DEVICE = 6,
+    CLI_MEMORY = 7,
+    CLI_INTERRUPTED = 130
+};
+typedef struct cli_exit_text {
+    int code;
+    const char *meaning; /* NULL ends the table */
+} cli_exit_text;
+extern const cli_exit_text CLI_EXITS[];
+
+/* ---- Commands and their options ------------------------------------------------------------------------ */
+
+typedef struct cli_option {
+    const char *name;     /* without its dashes; NULL ends a table */
+    const char *values;   /* what follows it; NULL: nothing does, it is a flag */
+    const char *fallback; /* what holds without it, for --help; NULL: nothing to say */
+    const char *help;
+    bool required;
+    const char *group; /* heading in --help; NULL: the command's own */
+    bool library;      /* a row of npmd_option_describe */
+} cli_option;
+
+typedef struct cli_args cli_args;
+
+typedef struct cli_command {
+    const char *name;
+    const char *operand;              /* the one argument without dashes, "MODEL"; NULL: there is none */
+    const char *summary;              /* half a line, lower case */
+    const char *details;              /* a paragraph for --help and the man page */
+    const char *examples;             /* whole lines */
+    const cli_option *options;        /* its own */
+    bool library_options;             /* all options of the library; else only seed, threads, device */
+    bool hidden;                      /* not in the list of commands */
+    int (*run)(const cli_args *args); /* returns an exit status */
+} cli_command;
+
+const cli_command *cli_command_at(int i); /* NULL after the last */
+const cli_command *cli_command_find(const char *name);
+/* The command's own options, the library's, the common ones; false after the last. */
+bool cli_option_at(const cli_command *command, int i, cli_option *out);
+
+/* ---- Arguments ----------------------------------------------------------------------------------------- */
+
+typedef struct cli_given {
+    cli_option option;
+    const char *value; /* "" for a flag */
+} cli_given;
+
+struct cli_args {
+    const cli_command *command;
+    const char *operand;
+    cli_given *given; /* in the order of the command line */
+    int count;
+    bool help, json, quiet;
+};
+
+int cli_parse(const cli_command *command, int argc, char **argv, cli_args *out);
+void cli_args_free(cli_args *args);
+const char *cli_value(const cli_args *args, const char *name); /* the last one given, or NULL */
+int cli_count(const cli_args *args, const char *name,
+              size_t *out); /* a positive integer; *out stays when not given */
+int cli_seed(const cli_args *args, const char *name, uint64_t *out);
+/* --seed, --threads and --device of a command that is not a fit, by the library's own rules. */
+int cli_compute(const cli_args *args, uint64_t *seed, npmd_compute *how);
+npmd_status cli_coords(const cli_args *args, unsigned *out, npmd_error *err);
+/* Refuses two names of one file, of which one would overwrite the other. Either may be NULL. */
+int cli_distinct(const cli_args *args, const char *label, const char *path, const char *other_label,
+                 const char *other);
+/* The name nearest to a misspelt one: start from {.wanted = word}, try all; best is NULL if none is near. */
+typedef struct cli_nearest {
+    const char *wanted, *best;
+    int distance;
+} cli_nearest;
+void cli_nearest_try(cli_nearest *near, const char *name);
+
+/* ---- Failures: one line on stderr, and the exit status ------------------------------------------------- */
+
+#if defined(__GNUC__)
+#define CLI_FORMAT(f, a) __attribute__((format(printf, f, a)))
+#else
+#define CLI_FORMAT(f, a)
+#endif
+
+int cli_fail(const cli_args *args, int code, const char *format, ...) CLI_FORMAT(3, 4);
+int cli_refuse(const cli_args *args, const npmd_error *err);
+void cli_note(const cli_args *args, const char *format, ...) CLI_FORMAT(2, 3); /* silent under --quiet */
+
+/* Room for rows x cols doubles, or NULL after saying why (the exit status is then CLI_MEMORY). */
+double *cli_doubles(const cli_args *args, size_t rows, size_t cols);
+
+/* ---- Results for programs: one JSON object ------------------------------------------------------------- */
+
+typedef struct cli_json {
+    char *text;
+    size_t length, room;
+    bool comma, failed; /* failed: memory ran out; the object is then not printed */
+} cli_json;
+
+void cli_json_begin(cli_json *j); /* from {0}, or again to reuse the room */
+void cli_json_text(cli_json *j, const char *key, const char *value); /* NULL: null */
+void cli_json_number(cli_json *j, const char *key, double value);    /* not finite: null */
+void cli_json_finite(cli_json *j, const char *key, double value);    /* not finite: left out */
+void cli_json_signed(cli_json *j, const char *key, int64_t value);
+void cli_json_unsigned(cli_json *j, const char *key, uint64_t value);
+void cli_json_flag(cli_json *j, const char *key, bool value);
+void cli_json_list(cli_json *j, const char *key);
+void cli_json_item(cli_json *j, const char *value);
+void cli_json_list_end(cli_json *j);
+void cli_json_end(cli_json *j); /* one line with its newline */
+void cli_json_free(cli_json *j);
+int cli_json_print(const cli_args *args, cli_json *j); /* ends, prints on stdout, frees */
+
+/* ---- Results for people -------------------------------------------------------------------------------- */
+
+typedef struct cli_words {
+    char text[48];
+} cli_words;
+
+cli_words cli_words_count(uint64_t n);          /* 100,000 */
+cli_words cli_words_bytes(uint64_t bytes);      /* 12.3 MiB */
+cli_words cli_words_time(double seconds);       /* 3 min 20 s */
+cli_words cli_words_error(double x, double se); /* 1.2346 +- 0.0021, the digits its error leaves */
+
+void cli_row(FILE *stream, const char *label, const char *format, ...) CLI_FORMAT(3, 4);
+/* A JSON object of the library as aligned lines; the key `without` (or NULL) is left out. */
+void cli_listing(const char *json, const char *without);
+
+typedef struct cli_progress {
+    const cli_args *args;
+    bool terminal, drawn;
+    int attempt;
+    int64_t first_step;          /* of this attempt, for the rate */
+    double first_seconds, shown; /* shown: clock of the last line */
+} cli_progress;
+
+void cli_progress_begin(cli_progress *p, const cli_args *args);
+void cli_progress_show(cli_progress *p, const npmd_report *now);
+void cli_progress_end(cli_progress *p); /* leaves the cursor on a fresh line */
+
+/* ---- Help ---------------------------------------------------------------------------------------------- */
+
+void cli_help_program(FILE *stream);
+void cli_help_command(const cli_command *command);
+void cli_synopsis(const cli_command *command,
+                  FILE *stream); /* "fit --domain D --data FILE --out FILE [options]" */
+
+#endif

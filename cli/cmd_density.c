@@ -1,0 +1,118 @@
+/* cmd_density.c - neuropmd density: a model's values at given points. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const cli_option OPTIONS[] = {
+    { .name = "points", .values = "FILE", .required = true, .help = "where to evaluate, one point a row" },
+    { .name = "out",
+      .values = "FILE",
+      .required = true,
+      .help = "one value a point, in the order of the points; .npy or .csv" },
+    { .name = "what",
+      .values = "log-density|density|relative|intensity|gradient|laplacian",
+      .fallback = "log-density",
+      .help =
+          "log f or f per volume; f x volume; n f; gradient (a row a point, in the point's own columns) or "
+          "Laplacian of log f" },
+    { .name = "coords",
+      .values = "latlon|degrees|latlon,degrees",
+      .help = "the points hold latitude, longitude in degrees for each S2; degrees for each S1" },
+    { 0 },
+};
+
+/* Name in JSON, and unit. */
+static const struct {
+    const char *name, *measure;
+} WHAT[] = {
+    [NPMD_LOG_DENSITY] = { "log-density", "nats, per volume" },
+    [NPMD_DENSITY] = { "density", "per volume" },
+    [NPMD_RELATIVE] = { "relative", "to the uniform density, which is 1" },
+    [NPMD_INTENSITY] = { "intensity", "points per volume" },
+    [NPMD_GRADIENT] = { "gradient", "of log f, tangent vector in the point's own columns" },
+    [NPMD_LAPLACIAN] = { "laplacian", "of log f" },
+};
+
+static int report(const cli_args *args, const npmd_model *model, npmd_what what, size_t n, size_t cols)
+{
+    const char *out = cli_value(args, "out");
+    cli_json j = { 0 };
+    if (args->json) {
+        cli_json_begin(&j);
+        cli_json_text(&j, "out", out);
+        cli_json_text(&j, "what", WHAT[what].name);
+        cli_json_text(&j, "measure", WHAT[what].measure);
+        cli_json_text(&j, "domain", npmd_domain_text(npmd_model_domain(model)));
+        cli_json_unsigned(&j, "n", n);
+        cli_json_unsigned(&j, "columns", cols);
+        return cli_json_print(args, &j);
+    }
+    if (!args->quiet) {
+        cli_row(stdout, "values", "%s (%s)", WHAT[what].name, WHAT[what].measure);
+        cli_row(stdout, "points", "%s", cli_words_count(n).text);
+        cli_row(stdout, "out", "%s", out);
+    }
+    return CLI_DONE;
+}
+
+static int run(const cli_args *args)
+{
+    npmd_error err = { 0 };
+    npmd_model *model = NULL;
+    npmd_points *points = NULL;
+    npmd_compute how;
+    npmd_what what = NPMD_LOG_DENSITY;
+    uint64_t seed = 0;
+    unsigned coords = 0;
+    double *values = NULL;
+    const char *out = cli_value(args, "out"), *at = cli_value(args, "points");
+    int code = cli_compute(args, &seed, &how);
+    if (code != CLI_DONE || (code = cli_distinct(args, "--out", out, "--points", at)) != CLI_DONE
+        || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE)
+        goto done;
+    if ((cli_value(args, "what") && npmd_what_parse(cli_value(args, "what"), &what, &err))
+        || cli_coords(args, &coords, &err) || npmd_output_check(out, &err)
+        || npmd_load(args->operand, &model, &err)
+        || npmd_points_read(at, npmd_model_domain(model), coords, &points, &err)) {
+        code = cli_refuse(args, &err);
+        goto done;
+    }
+    const size_t n = npmd_points_count(points);
+    const size_t cols = what == NPMD_GRADIENT ? (size_t)npmd_domain_columns(npmd_model_domain(model)) : 1;
+    if (!(values = cli_doubles(args, n, cols))) {
+        code = CLI_MEMORY;
+        goto done;
+    }
+    if (npmd_evaluate_at(model, points, what, &how, values, &err)) {
+        code = cli_refuse(args, &err);
+        goto done;
+    }
+    for (size_t i = 0; i < n * cols; i++)
+        if (!isfinite(values[i])) {
+            code = cli_fail(args, CLI_NUMERIC, "%s: the %s at row %zu is not finite, nothing was written", at,
+                            WHAT[what].name, i / cols + 1);
+            goto done;
+        }
+    code = npmd_array_write(out, values, n, cols, &err) ? cli_refuse(args, &err)
+                                                        : report(args, model, what, n, cols);
+done:
+    free(values);
+    npmd_points_free(points);
+    npmd_model_free(model);
+    return code;
+}
+
+const cli_command command_density = {
+    .name = "density",
+    .operand = "MODEL",
+    .summary = "evaluate a model at points",
+    .details =
+        "Writes one float64 a point. Densities are per Riemannian volume; relative ones are with respect "
+        "to the "
+        "uniform probability measure.",
+    .examples = "neuropmd density torus.safetensors --points where.csv --out logf.npy\n"
+                "neuropmd density torus.safetensors --points where.csv --out grad.npy --what gradient\n",
+    .options = OPTIONS,
+    .run = run,
+};

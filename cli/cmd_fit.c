@@ -1,0 +1,381 @@
+/* cmd_fit.c - neuropmd fit: points to a model.
+ *
+ * Everything that can fail for a reason known beforehand fails before the training starts: options, outputs
+ * that cannot be written, data that make no sense. The first SIGINT or SIGTERM ends the training at the next
+ * report and the model so far is saved; a second one ends the program at once. */
+#include "cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* ru_maxrss is in KiB, but on macOS in bytes. */
+#if defined(__APPLE__)
+#define MAXRSS_UNIT 1u
+#else
+#define MAXRSS_UNIT 1024u
+#endif
+
+static const cli_option OPTIONS[] = {
+    { .name = "domain",
+      .values = "D",
+      .required = true,
+      .help = "product of circles and spheres: S1^2, T4 (= S1^4), \"S2 x S2\", \"S2 x S1\"" },
+    { .name = "data",
+      .values = "FILE",
+      .required = true,
+      .help =
+          "the points, one a row: an angle in radians for each S1, x y z for each S2; .csv .tsv .txt .npy" },
+    { .name = "out", .values = "FILE", .required = true, .help = "the model, a safetensors file" },
+    { .name = "weights", .values = "FILE", .help = "one weight a point, none negative" },
+    { .name = "coords",
+      .values = "latlon|degrees|latlon,degrees",
+      .help = "the data hold latitude, longitude in degrees for each S2; degrees for each S1" },
+    { .name = "config",
+      .values = "FILE",
+      .help = "options from a JSON object; read after --preset, before the other options" },
+    { .name = "truth",
+      .values = "FILE",
+      .help = "a known density: the reports then hold nise and ae against it" },
+    { .name = "log", .values = "FILE", .help = "one JSON line a report" },
+    { 0 },
+};
+
+/* Indexed by npmd_estimator. */
+static const char *const ESTIMATORS[] = { [NPMD_FIELD] = "field" };
+
+static const char *estimator_name(int estimator)
+{
+    const int known = (int)(sizeof ESTIMATORS / sizeof *ESTIMATORS);
+    return estimator >= 0 && estimator < known ? ESTIMATORS[estimator] : NULL;
+}
+
+/* ---- Interruption -------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+static void watch_signals(void)
+{
+    struct sigaction action = { .sa_handler = interrupt };
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART | (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- Reports while it runs ----------------------------------------------------------------------------- */
+
+typedef struct fit_watch {
+    cli_progress progress;
+    cli_json line;
+    FILE *log;
+    int log_error; /* errno of the first line that could not be written */
+} fit_watch;
+
+static void log_report(fit_watch *watch, const npmd_report *now)
+{
+    cli_json *j = &watch->line;
+    cli_json_begin(j);
+    cli_json_signed(j, "step", now->step);
+    cli_json_number(j, "epoch", now->epoch);
+    cli_json_number(j, "seconds", now->seconds);
+    cli_json_number(j, "rate", now->rate);
+    cli_json_number(j, "data", now->data);
+    cli_json_number(j, "integral", now->integral);
+    cli_json_number(j, "penalty", now->penalty);
+    cli_json_number(j, "objective", now->objective);
+    cli_json_number(j, "log_integral", now->log_integral);
+    cli_json_finite(j, "nise", now->nise);
+    cli_json_finite(j, "ae", now->ae);
+    if (now->attempt > 1)
+        cli_json_signed(j, "attempt", now->attempt);
+    cli_json_end(j);
+    errno = 0;
+    if (!watch->log_error && (j->failed || fputs(j->text, watch->log) == EOF))
+        watch->log_error = errno ? errno : ENOMEM;
+}
+
+static int show_report(const npmd_report *now, void *user)
+{
+    fit_watch *watch = user;
+    if (watch->log && now->logged)
+        log_report(watch, now);
+    cli_progress_show(&watch->progress, now);
+    return interrupted;
+}
+
+static int log_open(const cli_args *args, fit_watch *watch)
+{
+    const char *path = cli_value(args, "log");
+    if (!path)
+        return CLI_DONE;
+    watch->log = fopen(path, "w");
+    if (!watch->log)
+        return cli_fail(args, CLI_FILE, "cannot write the log %s: %s", path, strerror(errno));
+    setvbuf(watch->log, NULL, _IOLBF, 0);
+    return CLI_DONE;
+}
+
+/* The model is saved by now; a log that is not whole is still a failure. */
+static int log_close(const cli_args *args, fit_watch *watch)
+{
+    const bool closed = !watch->log || fclose(watch->log) == 0;
+    watch->log = NULL;
+    if (closed && !watch->log_error)
+        return CLI_DONE;
+    return cli_fail(args, CLI_FILE, "the log %s is not whole: %s", cli_value(args, "log"),
+                    strerror(watch->log_error ? watch->log_error : errno));
+}
+
+/* ---- Before -------------------------------------------------------------------------------------------- */
+
+static npmd_status read_options(const cli_args *args, npmd_options *options, npmd_error *err)
+{
+    const char *preset = cli_value(args, "preset"), *config = cli_value(args, "config");
+    npmd_status st = NPMD_OK;
+    npmd_options_init(options);
+    if (preset)
+        st = npmd_options_set(options, "preset", preset, err);
+    if (st == NPMD_OK && config)
+        st = npmd_options_read(options, config, err);
+    for (int i = 0; i < args->count && st == NPMD_OK; i++) {
+        const cli_given *given = &args->given[i];
+        if (given->option.library && strcmp(given->option.name, "preset") != 0)
+            st = npmd_options_set(options, given->option.name, given->value, err);
+    }
+    return st;
+}
+
+static int check_files(const cli_args *args)
+{
+    static const char *const inputs[] = { "data", "weights", "config", "truth" };
+    const char *out = cli_value(args, "out"), *log = cli_value(args, "log");
+    npmd_error err = { 0 };
+    int code = cli_distinct(args, "--out", out, "--log", log);
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs && code == CLI_DONE; i++) {
+        char label[16];
+        snprintf(label, sizeof label, "--%s", inputs[i]);
+        code = cli_distinct(args, "--out", out, label, cli_value(args, inputs[i]));
+        if (code == CLI_DONE)
+            code = cli_distinct(args, "--log", log, label, cli_value(args, inputs[i]));
+    }
+    if (code == CLI_DONE && (npmd_output_check(out, &err) || (log && npmd_output_check(log, &err))))
+        code = cli_refuse(args, &err);
+    return code;
+}
+
+static npmd_status read_inputs(const cli_args *args, npmd_domain **domain, npmd_points **points,
+                               npmd_truth **truth, npmd_error *err)
+{
+    const char *weights = cli_value(args, "weights"), *known = cli_value(args, "truth");
+    unsigned coords = 0;
+    npmd_status st = cli_coords(args, &coords, err);
+    if (st == NPMD_OK)
+        st = npmd_domain_parse(cli_value(args, "domain"), domain, err);
+    if (st == NPMD_OK)
+        st = npmd_points_read(cli_value(args, "data"), *domain, coords, points, err);
+    if (st == NPMD_OK && weights)
+        st = npmd_points_weigh(*points, weights, err);
+    if (st == NPMD_OK && known)
+        st = npmd_truth_read(known, truth, err);
+    return st;
+}
+
+/* One point, or one point many times, has no density. */
+static int check_distinct(const cli_args *args, const npmd_points *points)
+{
+    enum { COLUMNS_MOST = 3 * NPMD_MAX_FACTORS };
+    double first[COLUMNS_MOST] = { 0 },
+           other[COLUMNS_MOST] = { 0 }; /* the domain fills its columns, the rest stays 0 */
+    const size_t n = npmd_points_count(points);
+    if (n > 0)
+        npmd_points_row(points, 0, first);
+    for (size_t i = 1; i < n; i++) {
+        npmd_points_row(points, i, other);
+        if (memcmp(first, other, sizeof first) != 0)
+            return CLI_DONE;
+    }
+    return cli_fail(args, CLI_INPUT, "%s: found %zu point%s, expected at least two distinct ones",
+                    cli_value(args, "data"), n, n == 1 ? "" : "s, all equal");
+}
+
+static int check_truth(const cli_args *args, const npmd_domain *domain, const npmd_truth *truth)
+{
+    const char *known = truth ? npmd_domain_text(npmd_truth_domain(truth)) : NULL;
+    if (!known || strcmp(known, npmd_domain_text(domain)) == 0)
+        return CLI_DONE;
+    return cli_fail(args, CLI_INPUT, "%s: the density is on %s, the data are on %s", cli_value(args, "truth"),
+                    known, npmd_domain_text(domain));
+}
+
+static void print_plan(const cli_args *args, const npmd_domain *domain, size_t n, const npmd_options *plan,
+                       size_t working_bytes)
+{
+    if (args->quiet)
+        return;
+    cli_row(stderr, "domain", "%s, dimension %d, volume %.5g", npmd_domain_text(domain),
+            npmd_domain_dimension(domain), npmd_domain_volume(domain));
+    cli_row(stderr, "points", "%s", cli_words_count(n).text);
+    cli_row(stderr, "features", "%d", plan->features);
+    cli_row(stderr, "network", "%d layers, width %d, omega %.4g", plan->depth, plan->width, plan->omega);
+    cli_row(stderr, "steps", "%s, batch %s", cli_words_count((uint64_t)plan->steps).text,
+            cli_words_count((uint64_t)plan->batch).text);
+    cli_row(stderr, "integral", "q1 %s points a step", cli_words_count((uint64_t)plan->q1).text);
+    cli_row(stderr, "penalty", "q2 %s points a step, tau %.4g", cli_words_count((uint64_t)plan->q2).text,
+            plan->tau);
+    cli_row(stderr, "memory", "%s for the fit", cli_words_bytes(working_bytes).text);
+}
+
+/* ---- After --------------------------------------------------------------------------------------------- */
+
+static uint64_t peak_memory(void)
+{
+    struct rusage usage = { 0 };
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * MAXRSS_UNIT : 0;
+}
+
+static int report_json(const cli_args *args, const npmd_model *model, const npmd_options *plan)
+{
+    const npmd_fit_facts facts = npmd_model_facts(model);
+    cli_json j = { 0 };
+    cli_json_begin(&j);
+    cli_json_text(&j, "model", cli_value(args, "out"));
+    cli_json_text(&j, "domain", npmd_domain_text(npmd_model_domain(model)));
+    cli_json_text(&j, "estimator", estimator_name(plan->estimator));
+    cli_json_unsigned(&j, "n", facts.n);
+    cli_json_number(&j, "tau", facts.tau);
+    cli_json_unsigned(&j, "seed", facts.seed);
+    cli_json_signed(&j, "steps", facts.steps);
+    cli_json_number(&j, "seconds", facts.seconds);
+    cli_json_number(&j, "objective", facts.objective);
+    cli_json_number(&j, "log_integral", facts.log_integral);
+    cli_json_number(&j, "log_integral_se", facts.log_integral_se);
+    cli_json_signed(&j, "restarts", facts.restarts);
+    cli_json_signed(&j, "members", facts.members);
+    cli_json_unsigned(&j, "peak_memory_bytes", peak_memory());
+    cli_json_list(&j, "warnings");
+    for (int i = 0; i < npmd_model_warnings(model); i++)
+        cli_json_item(&j, npmd_model_warning(model, i));
+    cli_json_list_end(&j);
+    cli_json_flag(&j, "interrupted", facts.interrupted != 0);
+    return cli_json_print(args, &j);
+}
+
+static void report_words(const cli_args *args, const npmd_model *model)
+{
+    const npmd_fit_facts facts = npmd_model_facts(model);
+    cli_row(stdout, "model", "%s", cli_value(args, "out"));
+    cli_row(stdout, "domain", "%s", npmd_domain_text(npmd_model_domain(model)));
+    cli_row(stdout, "points", "%s", cli_words_count(facts.n).text);
+    cli_row(stdout, "tau", "%.4g", facts.tau);
+    cli_row(stdout, "seed", "%llu", (unsigned long long)facts.seed);
+    cli_row(stdout, "steps", "%s in %s", cli_words_count((uint64_t)facts.steps).text,
+            cli_words_time(facts.seconds).text);
+    cli_row(stdout, "objective", "%.6g", facts.objective);
+    cli_row(stdout, "log integral", "%s", cli_words_error(facts.log_integral, facts.log_integral_se).text);
+    if (facts.restarts > 0)
+        cli_row(stdout, "restarts", "%d", facts.restarts);
+    if (facts.members > 1)
+        cli_row(stdout, "members", "%d", facts.members);
+    cli_row(stdout, "peak memory", "%s", cli_words_bytes(peak_memory()).text);
+}
+
+static int report_fit(const cli_args *args, const npmd_model *model, const npmd_options *plan)
+{
+    const npmd_fit_facts facts = npmd_model_facts(model);
+    int code = CLI_DONE;
+    for (int i = 0; i < npmd_model_warnings(model); i++)
+        cli_note(args, "warning: %s", npmd_model_warning(model, i));
+    if (facts.interrupted)
+        cli_note(args, "interrupted after step %s of %s; the model so far is saved in %s",
+                 cli_words_count((uint64_t)facts.steps).text, cli_words_count((uint64_t)plan->steps).text,
+                 cli_value(args, "out"));
+    if (args->json)
+        code = report_json(args, model, plan);
+    else if (!args->quiet)
+        report_words(args, model);
+    return code == CLI_DONE && facts.interrupted ? CLI_INTERRUPTED : code;
+}
+
+static int run(const cli_args *args)
+{
+    npmd_error err = { 0 };
+    npmd_domain *domain = NULL;
+    npmd_points *points = NULL;
+    npmd_truth *truth = NULL;
+    npmd_model *model = NULL;
+    npmd_options options, plan;
+    fit_watch watch = { 0 };
+    size_t working_bytes = 0;
+    int code = CLI_DONE;
+
+    if (read_options(args, &options, &err)) {
+        code = cli_refuse(args, &err);
+        goto done;
+    }
+    if ((code = check_files(args)) != CLI_DONE)
+        goto done;
+    if (read_inputs(args, &domain, &points, &truth, &err)) {
+        code = cli_refuse(args, &err);
+        goto done;
+    }
+    if ((code = check_distinct(args, points)) != CLI_DONE
+        || (code = check_truth(args, domain, truth)) != CLI_DONE)
+        goto done;
+    if (npmd_options_resolve(&options, domain, npmd_points_count(points), &plan, &working_bytes, &err)) {
+        code = cli_refuse(args, &err);
+        goto done;
+    }
+    print_plan(args, domain, npmd_points_count(points), &plan, working_bytes);
+    if ((code = log_open(args, &watch)) != CLI_DONE)
+        goto done;
+
+    options.progress = show_report;
+    options.user = &watch;
+    options.truth = truth;
+    watch_signals();
+    cli_progress_begin(&watch.progress, args);
+    const npmd_status st = npmd_fit(domain, points, &options, &model, &err);
+    cli_progress_end(&watch.progress);
+    if (st != NPMD_OK || npmd_save(model, cli_value(args, "out"), &err)) {
+        code = cli_refuse(args, &err);
+        goto done;
+    }
+    if ((code = log_close(args, &watch)) == CLI_DONE)
+        code = report_fit(args, model, &plan);
+done:
+    if (watch.log)
+        fclose(watch.log);
+    cli_json_free(&watch.line);
+    npmd_model_free(model);
+    npmd_truth_free(truth);
+    npmd_points_free(points);
+    npmd_domain_free(domain);
+    return code;
+}
+
+const cli_command command_fit = {
+    .name = "fit",
+    .summary = "estimate a density from points",
+    .details =
+        "Fits log f(x) = v(x) - log Z, a sine network on Laplace-Beltrami eigenfunctions, by penalised "
+        "maximum "
+        "likelihood: the mean of -v over the data, plus the integral of exp v, plus tau times the mean of "
+        "(Laplacian v)^2. The result depends on the data, the options and the seed, not on the number of "
+        "threads. Ctrl-C saves the model so far.",
+    .examples =
+        "neuropmd fit --domain S1^2 --data points.csv --out torus.safetensors\n"
+        "neuropmd fit --domain S2 --data quakes.csv --coords latlon --out quakes.safetensors --tau 1e-5\n"
+        "neuropmd fit --domain T4 --data torsion.npy --out t4.safetensors --preset paper-t4 --log t4.jsonl\n",
+    .options = OPTIONS,
+    .library_options = true,
+    .run = run,
+};

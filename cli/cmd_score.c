@@ -1,0 +1,75 @@
+/* cmd_score.c - neuropmd score: how well a model predicts points it may not have seen. */
+#include "cli.h"
+
+static const cli_option OPTIONS[] = {
+    { .name = "data", .values = "FILE", .required = true, .help = "the points, one a row" },
+    { .name = "weights", .values = "FILE", .help = "one weight a point, none negative" },
+    { .name = "coords",
+      .values = "latlon|degrees|latlon,degrees",
+      .help = "the data hold latitude, longitude in degrees for each S2; degrees for each S1" },
+    { 0 },
+};
+
+static int report(const cli_args *args, const npmd_score *s)
+{
+    cli_json j = { 0 };
+    if (args->json) {
+        cli_json_begin(&j);
+        cli_json_unsigned(&j, "n", s->n);
+        cli_json_number(&j, "log_integral", s->log_integral);
+        cli_json_number(&j, "log_integral_se", s->log_integral_se);
+        cli_json_number(&j, "nll", s->nll);
+        cli_json_number(&j, "nll_se", s->nll_se);
+        cli_json_number(&j, "ise_criterion", s->ise_criterion);
+        cli_json_number(&j, "ise_criterion_se", s->ise_criterion_se);
+        cli_json_number(&j, "ise_criterion_relative", s->ise_criterion_relative);
+        return cli_json_print(args, &j);
+    }
+    cli_row(stdout, "points", "%s", cli_words_count(s->n).text);
+    cli_row(stdout, "-log likelihood", "%s a point (nats, per volume)",
+            cli_words_error(s->nll, s->nll_se).text);
+    cli_row(stdout, "ISE criterion", "%s (per volume)",
+            cli_words_error(s->ise_criterion, s->ise_criterion_se).text);
+    cli_row(stdout, "", "%.5g (relative: times the volume)", s->ise_criterion_relative);
+    cli_row(stdout, "log integral", "%s (0 is right)",
+            cli_words_error(s->log_integral, s->log_integral_se).text);
+    return CLI_DONE;
+}
+
+static int run(const cli_args *args)
+{
+    npmd_error err = { 0 };
+    npmd_model *model = NULL;
+    npmd_points *points = NULL;
+    npmd_score score;
+    npmd_compute how;
+    uint64_t seed = 0;
+    unsigned coords = 0;
+    const char *weights = cli_value(args, "weights");
+    int code = cli_compute(args, &seed, &how);
+    if (code != CLI_DONE)
+        return code;
+    if (cli_coords(args, &coords, &err) || npmd_load(args->operand, &model, &err)
+        || npmd_points_read(cli_value(args, "data"), npmd_model_domain(model), coords, &points, &err)
+        || (weights && npmd_points_weigh(points, weights, &err))
+        || npmd_score_points(model, points, seed, &how, &score, &err))
+        code = cli_refuse(args, &err);
+    else
+        code = report(args, &score);
+    npmd_points_free(points);
+    npmd_model_free(model);
+    return code;
+}
+
+const cli_command command_score = {
+    .name = "score",
+    .operand = "MODEL",
+    .summary = "likelihood and ISE criterion of a model on points",
+    .details =
+        "The mean negative log-likelihood in nats; the criterion integral of f^2 - 2 mean f, which is the "
+        "integrated squared error up to a constant of the data's density; and the log of the density's "
+        "integral, computed afresh, which is 0 up to its standard error. All densities are per volume.",
+    .examples = "neuropmd score torus.safetensors --data held_out.csv --json\n",
+    .options = OPTIONS,
+    .run = run,
+};

@@ -1,0 +1,129 @@
+/* cmd_simulate.c - neuropmd simulate: points from a known density, and the density itself. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const cli_option OPTIONS[] = {
+    { .name = "n", .values = "N", .required = true, .help = "how many points" },
+    { .name = "out",
+      .values = "FILE",
+      .required = true,
+      .help = "the points, one a row; .csv .tsv .txt .npy" },
+    { .name = "truth", .values = "FILE", .help = "the density, as JSON for evaluate, fit and simulate" },
+    { .name = "authors", .help = "t2: the very mixture behind the paper's T2 table" },
+    { .name = "truth-seed",
+      .values = "S",
+      .fallback = "0",
+      .help = "seed of the random matrices of t2 and t4; --seed is that of the points" },
+    { .name = "coords",
+      .values = "latlon|degrees|latlon,degrees",
+      .help = "write latitude, longitude in degrees for each S2; degrees for each S1" },
+    { 0 },
+};
+
+typedef struct simulation {
+    size_t n;
+    uint64_t seed, truth_seed;
+    double entropy, entropy_se;
+} simulation;
+
+static int report(const cli_args *args, const npmd_truth *truth, const simulation *s)
+{
+    const char *domain = npmd_domain_text(npmd_truth_domain(truth));
+    const char *out = cli_value(args, "out"), *truth_path = cli_value(args, "truth");
+    cli_json j = { 0 };
+    if (args->json) {
+        cli_json_begin(&j);
+        cli_json_unsigned(&j, "n", s->n);
+        cli_json_text(&j, "domain", domain);
+        cli_json_number(&j, "entropy", s->entropy);
+        cli_json_number(&j, "entropy_se", s->entropy_se);
+        cli_json_text(&j, "out", out);
+        cli_json_text(&j, "truth", truth_path);
+        cli_json_unsigned(&j, "seed", s->seed);
+        return cli_json_print(args, &j);
+    }
+    if (!args->quiet) {
+        cli_row(stdout, "points", "%s on %s", cli_words_count(s->n).text, domain);
+        cli_row(stdout, "entropy", "%s (nats, per volume)", cli_words_error(s->entropy, s->entropy_se).text);
+        cli_row(stdout, "out", "%s", out);
+        if (truth_path)
+            cli_row(stdout, "truth", "%s", truth_path);
+    }
+    return CLI_DONE;
+}
+
+static npmd_status make_truth(const cli_args *args, uint64_t truth_seed, npmd_truth **out, npmd_error *err)
+{
+    const char *recipe = args->operand;
+    if (cli_value(args, "authors"))
+        return npmd_truth_make("t2-authors", truth_seed, out, err);
+    if (strcmp(recipe, "t2") == 0 || strcmp(recipe, "t4") == 0)
+        return npmd_truth_make(recipe, truth_seed, out, err);
+    return npmd_truth_read(recipe, out, err);
+}
+
+static int check_arguments(const cli_args *args, simulation *s)
+{
+    const char *out = cli_value(args, "out"), *truth = cli_value(args, "truth"), *recipe = args->operand;
+    int code = cli_count(args, "n", &s->n);
+    if (code == CLI_DONE)
+        code = cli_seed(args, "truth-seed", &s->truth_seed);
+    if (code == CLI_DONE && cli_value(args, "authors") && strcmp(recipe, "t2") != 0)
+        code = cli_fail(args, CLI_USAGE, "--authors goes with t2, the recipe is '%s'", recipe);
+    if (code == CLI_DONE)
+        code = cli_distinct(args, "--out", out, "--truth", truth);
+    if (code == CLI_DONE && strcmp(recipe, "t2") != 0 && strcmp(recipe, "t4") != 0)
+        code = cli_distinct(args, "--out", out, "FILE", recipe);
+    return code;
+}
+
+static int run(const cli_args *args)
+{
+    npmd_error err = { 0 };
+    npmd_truth *truth = NULL;
+    npmd_compute how;
+    simulation s = { 0 };
+    unsigned coords = 0;
+    double *x = NULL;
+    const char *out = cli_value(args, "out"), *truth_path = cli_value(args, "truth");
+    int code = cli_compute(args, &s.seed, &how);
+    if (code != CLI_DONE || (code = check_arguments(args, &s)) != CLI_DONE)
+        goto done;
+    if (cli_coords(args, &coords, &err) || npmd_output_check(out, &err)
+        || (truth_path && npmd_output_check(truth_path, &err))
+        || make_truth(args, s.truth_seed, &truth, &err)) {
+        code = cli_refuse(args, &err);
+        goto done;
+    }
+    const npmd_domain *domain = npmd_truth_domain(truth);
+    if (!(x = cli_doubles(args, s.n, (size_t)npmd_domain_columns(domain)))) {
+        code = CLI_MEMORY;
+        goto done;
+    }
+    if (npmd_truth_sample(truth, s.seed, s.n, x, &err)
+        || npmd_truth_entropy(truth, s.seed, &s.entropy, &s.entropy_se, &err)
+        || (truth_path && npmd_truth_write(truth, truth_path, &err))
+        || npmd_points_write(out, domain, coords, x, s.n, &err))
+        code = cli_refuse(args, &err);
+    else
+        code = report(args, truth, &s);
+done:
+    free(x);
+    npmd_truth_free(truth);
+    return code;
+}
+
+const cli_command command_simulate = {
+    .name = "simulate",
+    .operand = "t2|t4|FILE",
+    .summary = "draw points from a known density",
+    .details =
+        "t2 and t4 are the paper's mixtures of anisotropic wrapped normals on the torus; FILE describes a "
+        "mixture in JSON, in the form that --truth writes.",
+    .examples = "neuropmd simulate t2 --n 5000 --out points.csv --truth truth.json\n"
+                "neuropmd simulate truth.json --n 1000 --out more.npy --seed 7\n",
+    .options = OPTIONS,
+    .run = run,
+};

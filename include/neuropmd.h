@@ -1,0 +1,268 @@
+/* neuropmd.h - fit, evaluate and score densities on products of manifolds.
+ *
+ *   log f(x) = v(x) - log Z,   v kept smooth by   tau * mean over the domain of (Laplacian v)^2
+ *
+ * A domain is a product of circles (S1) and spheres (S2). A point is a row of doubles: one angle in radians for
+ * each S1, one unit vector (three columns) for each S2, in the order of the domain. Densities are with respect to
+ * Riemannian volume; a relative density is with respect to the uniform probability measure (= volume x density).
+ *
+ * A fallible function returns NPMD_OK (zero) or an error, and writes its outputs only on NPMD_OK. The library
+ * prints nothing, keeps no global state and installs no signal handler. Domains, points, truths and models are immutable
+ * once made and may be shared between threads. Every free accepts NULL. */
+#ifndef NEUROPMD_H
+#define NEUROPMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define NPMD_API __declspec(dllexport)
+#else
+#define NPMD_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Errors: a value and a sentence ---------------------------------------------------------------------- */
+
+typedef enum npmd_status {
+    NPMD_OK = 0,
+    NPMD_ERR_ARGUMENT, /* a value lies outside its documented range                                      */
+    NPMD_ERR_SHAPE,    /* sizes disagree with each other or with the domain                               */
+    NPMD_ERR_FORMAT,   /* a file was read but makes no sense; the text gives row or byte                  */
+    NPMD_ERR_NUMERIC,  /* the fit collapsed or stopped being finite                                       */
+    NPMD_ERR_FILE,     /* a file cannot be opened, read or written                                        */
+    NPMD_ERR_DEVICE,   /* the device is absent or failing                                                 */
+    NPMD_ERR_MEMORY    /* not enough memory                                                               */
+} npmd_status;
+
+typedef struct npmd_error {
+    npmd_status status;
+    char text[512]; /* what was found, where, what was expected, how to go on */
+} npmd_error;       /* pass NULL to ignore */
+
+NPMD_API const char *npmd_status_text(npmd_status st);
+NPMD_API const char *npmd_version(void);
+
+/* What this build holds, as one JSON object: version, compiler, kernels chosen on this machine, backends. */
+NPMD_API npmd_status npmd_build_describe(char **json, npmd_error *err);
+
+/* ---- Domains --------------------------------------------------------------------------------------------- */
+
+#define NPMD_MAX_FACTORS 16
+
+typedef struct npmd_domain npmd_domain;
+
+NPMD_API npmd_status npmd_domain_parse(const char *text, npmd_domain **out, npmd_error *err); /* "S1^4", "S2 x S2" */
+NPMD_API void npmd_domain_free(npmd_domain *dom);
+NPMD_API const char *npmd_domain_text(const npmd_domain *dom); /* the canonical spelling, "S1^4" */
+NPMD_API int npmd_domain_factors(const npmd_domain *dom);
+NPMD_API int npmd_domain_columns(const npmd_domain *dom);   /* numbers in a point */
+NPMD_API int npmd_domain_dimension(const npmd_domain *dom); /* tangent directions */
+NPMD_API double npmd_domain_volume(const npmd_domain *dom);
+
+/* Map u in [0,1)^dimension to a uniformly distributed point: n rows of u to n rows of x. */
+NPMD_API npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u, size_t n, double *x, npmd_error *err);
+
+/* ---- Points ---------------------------------------------------------------------------------------------- */
+
+typedef struct npmd_points npmd_points; /* checked rows of a domain, with optional weights */
+
+/* How a file writes its points. */
+typedef enum npmd_coords {
+    NPMD_COORDS_DEFAULT = 0, /* radians; unit vectors                               */
+    NPMD_COORDS_LATLON = 1,  /* S2 factors as latitude, longitude in degrees        */
+    NPMD_COORDS_DEGREES = 2  /* S1 factors in degrees (a bit, may be or-ed with 1)  */
+} npmd_coords;
+
+NPMD_API npmd_status npmd_coords_parse(const char *text, unsigned *out, npmd_error *err);
+NPMD_API npmd_status npmd_points_read(const char *path, const npmd_domain *dom, unsigned coords, npmd_points **out,
+                                      npmd_error *err);
+NPMD_API npmd_status npmd_points_from(const double *x, size_t n, const npmd_domain *dom, npmd_points **out,
+                                      npmd_error *err); /* copies */
+NPMD_API npmd_status npmd_points_weigh(npmd_points *pts, const char *weights_path, npmd_error *err);
+NPMD_API size_t npmd_points_count(const npmd_points *pts);
+NPMD_API void npmd_points_row(const npmd_points *pts, size_t i, double *x); /* one row, in canonical form */
+NPMD_API void npmd_points_free(npmd_points *pts);
+
+/* ---- Options --------------------------------------------------------------------------------------------- */
+
+typedef enum npmd_estimator { NPMD_FIELD } npmd_estimator;
+typedef enum npmd_law { NPMD_LAW_POWER, NPMD_LAW_UNIFORM } npmd_law;
+typedef enum npmd_scale { NPMD_SCALE_UNIT, NPMD_SCALE_ORTHONORMAL, NPMD_SCALE_NONE } npmd_scale;
+typedef enum npmd_penalty { NPMD_PENALTY_LAPLACIAN, NPMD_PENALTY_GRADIENT, NPMD_PENALTY_NONE } npmd_penalty;
+typedef enum npmd_integral { NPMD_INTEGRAL_IMPORTANCE, NPMD_INTEGRAL_UNIFORM } npmd_integral;
+typedef enum npmd_sequence { NPMD_SEQUENCE_SOBOL, NPMD_SEQUENCE_INDEPENDENT } npmd_sequence;
+typedef enum npmd_optimiser { NPMD_ADAM, NPMD_SGD } npmd_optimiser;
+typedef enum npmd_schedule {
+    NPMD_SCHEDULE_COSINE,
+    NPMD_SCHEDULE_FIXED,
+    NPMD_SCHEDULE_TRIANGULAR,
+    NPMD_SCHEDULE_TRIANGULAR2
+} npmd_schedule;
+
+typedef struct npmd_report { /* what a fit tells while it runs; NaN: not computed at this step */
+    int64_t step, steps;
+    int attempt; /* 1, or more after a restart */
+    int logged;  /* 1 at every log_every-th step and the last; 0 between, called for a sign of life */
+    double epoch, seconds, rate;
+    double data, integral, penalty, objective; /* -mean v; mean exp v; mean (Lap v)^2; their sum, tau times the last */
+    double log_integral, nise, ae;
+} npmd_report;
+/* Called at every logged step, and some times a second between. Nonzero: stop here, keep the model. */
+typedef int (*npmd_progress)(const npmd_report *now, void *user);
+
+typedef struct npmd_truth npmd_truth;
+
+typedef struct npmd_options { /* start from npmd_options_init; 0 in a size means: chosen from n and the domain */
+    int estimator;            /* npmd_estimator */
+    double tau;               /* weight of the penalty's mean over the domain; negative: the default of the dimension */
+    int64_t steps, epochs;    /* epochs (of n / batch steps) rules when positive */
+    int64_t batch, q1, q2;
+    int optimiser, schedule;
+    double rate, rate_min;
+    int64_t warmup, cycle; /* steps; half-cycle of the triangular schedules */
+    double clip;           /* a gradient longer than clip x its running length is shortened; 0: never */
+    double omega;
+    int width, depth; /* depth counts affine layers, the linear output among them */
+    int features;
+    int max_frequency[NPMD_MAX_FACTORS]; /* frequency on S1, degree on S2; one value repeated, or one a factor */
+    int max_frequencies;                 /* how many are given */
+    int spectrum_law;
+    double spectrum_decay; /* s of (1 + lambda)^-s; 0: dimension / 2 + 1 */
+    int separable;         /* 1 products, 0 plane waves (tori) */
+    int signs;             /* plane waves: 1 frequency vectors of Z^D modulo sign, 0 positive ones only */
+    int constant;          /* 1: the constant function may be drawn */
+    int scale;             /* npmd_scale */
+    int start;             /* 0: first layer sqrt(3/K)/omega; 1: the authors' 1/K */
+    int penalty;
+    int skip;
+    int integral, sequence;
+    double uniform_share; /* importance: share of uniform points */
+    int centres;          /* importance: kernels in a step's proposal */
+    double proposal_rho;  /* importance: width of its Cauchy kernels, 0 wide .. 1 narrow; 0: by likelihood */
+    uint64_t seed;
+    int threads;       /* 0: all cores; never changes the answer */
+    char device[32];   /* "cpu", "reference" */
+    char preset[32];   /* what was asked for */
+    int64_t log_every; /* steps between reports */
+    npmd_progress progress;
+    void *user;
+    const npmd_truth *truth; /* reports hold nise and ae against it */
+} npmd_options;
+
+NPMD_API void npmd_options_init(npmd_options *opt);
+/* By its name in the program: "max-frequency", "10"; "preset" sets many at once and is best set first. */
+NPMD_API npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *value, npmd_error *err);
+NPMD_API npmd_status npmd_options_read(npmd_options *opt, const char *json_path, npmd_error *err);
+/* For bindings that are blind to the struct. */
+NPMD_API npmd_options *npmd_options_new(void);
+NPMD_API void npmd_options_watch(npmd_options *opt, npmd_progress progress, void *user);
+NPMD_API void npmd_options_free(npmd_options *opt);
+
+typedef struct npmd_option_text { /* one row of the option table, for --help, man page and bindings */
+    const char *name, *values, *fallback, *help, *group;
+} npmd_option_text;
+NPMD_API int npmd_option_count(void);
+NPMD_API npmd_option_text npmd_option_describe(int i);
+
+/* ---- Fitting and what a model tells ------------------------------------------------------------------------ */
+
+typedef struct npmd_model npmd_model;
+
+typedef struct npmd_fit_facts {
+    size_t n;
+    double tau;
+    uint64_t seed;
+    int64_t steps;
+    double seconds, objective, log_integral, log_integral_se;
+    int restarts, members, interrupted;
+    size_t working_bytes; /* what the fit takes, stated before it starts */
+} npmd_fit_facts;
+
+/* The sizes a fit would use: options with every 0 replaced; and the memory it will take. */
+NPMD_API npmd_status npmd_options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
+                                          size_t *working_bytes, npmd_error *err);
+NPMD_API npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt, npmd_model **out,
+                              npmd_error *err);
+NPMD_API npmd_status npmd_save(const npmd_model *m, const char *path, npmd_error *err);
+NPMD_API npmd_status npmd_load(const char *path, npmd_model **out, npmd_error *err);
+NPMD_API void npmd_model_free(npmd_model *m);
+
+NPMD_API const npmd_domain *npmd_model_domain(const npmd_model *m);
+NPMD_API npmd_fit_facts npmd_model_facts(const npmd_model *m);
+NPMD_API int npmd_model_warnings(const npmd_model *m);
+NPMD_API const char *npmd_model_warning(const npmd_model *m, int i);
+NPMD_API npmd_status npmd_model_describe(const npmd_model *m, char **json, npmd_error *err); /* all options and choices */
+
+typedef enum npmd_what {
+    NPMD_LOG_DENSITY, /* log f, per volume                                                        */
+    NPMD_DENSITY,     /* f, per volume                                                            */
+    NPMD_RELATIVE,    /* f x volume                                                               */
+    NPMD_INTENSITY,   /* n f, or the sum of the weights times f                                   */
+    NPMD_GRADIENT,    /* of log f, a tangent vector in the point's own columns: columns a point   */
+    NPMD_LAPLACIAN    /* of log f                                                                 */
+} npmd_what;
+typedef struct npmd_compute { /* where to compute; {0} is this machine's cores */
+    int threads;
+    char device[32];
+} npmd_compute;
+
+NPMD_API npmd_status npmd_what_parse(const char *text, npmd_what *out, npmd_error *err);
+NPMD_API npmd_status npmd_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_what what,
+                                      const npmd_compute *how, double *out, npmd_error *err);
+NPMD_API npmd_status npmd_log_density(const npmd_model *m, const double *x, size_t n, double *out, npmd_error *err);
+
+typedef struct npmd_score {
+    size_t n;
+    double log_integral, log_integral_se; /* of the stored normalised density, computed afresh: 0 is right */
+    double nll, nll_se;                   /* mean of -log f, nats, per volume */
+    double ise_criterion, ise_criterion_se, ise_criterion_relative;
+} npmd_score;
+NPMD_API npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint64_t seed,
+                                       const npmd_compute *how, npmd_score *out, npmd_error *err);
+
+/* ---- Known densities --------------------------------------------------------------------------------------- */
+
+/* kind "wrapped normal mixture" (tori) or "von Mises-Fisher mixture" (any product of S1 and S2), or an .npy grid on a torus. */
+NPMD_API npmd_status npmd_truth_read(const char *path, npmd_truth **out, npmd_error *err);
+/* The paper's recipe (section S5.1), "t2" or "t4", with random orthogonal matrices from the seed; "t2-authors" is
+ * the mixture behind the paper's T2 table. */
+NPMD_API npmd_status npmd_truth_make(const char *recipe, uint64_t seed, npmd_truth **out, npmd_error *err);
+NPMD_API npmd_status npmd_truth_write(const npmd_truth *t, const char *path, npmd_error *err);
+NPMD_API const npmd_domain *npmd_truth_domain(const npmd_truth *t);
+NPMD_API npmd_status npmd_truth_sample(const npmd_truth *t, uint64_t seed, size_t n, double *x, npmd_error *err);
+NPMD_API npmd_status npmd_truth_log_density(const npmd_truth *t, const double *x, size_t n, double *out, npmd_error *err);
+NPMD_API npmd_status npmd_truth_entropy(const npmd_truth *t, uint64_t seed, double *entropy, double *se, npmd_error *err);
+NPMD_API void npmd_truth_free(npmd_truth *t);
+
+typedef enum npmd_grid {
+    NPMD_GRID_FINE,   /* exact normalisation: half-open grid in one and two dimensions on tori, else quasi-random points */
+    NPMD_GRID_AUTHORS /* T2: linspace(0, 2 pi, 100)^2, both densities divided by their node means  */
+} npmd_grid;
+typedef struct npmd_comparison { /* the *_se are NaN where a grid was used */
+    double nise, ae, fr, fr2, kl, nise_undivided;
+    double nise_se, ae_se, fr_se, fr2_se, kl_se;
+    size_t points;
+} npmd_comparison;
+NPMD_API npmd_status npmd_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points, uint64_t seed,
+                                  const npmd_compute *how, npmd_comparison *out, npmd_error *err);
+
+/* ---- Files and pictures ------------------------------------------------------------------------------------ */
+
+NPMD_API npmd_status npmd_array_write(const char *path, const double *a, size_t rows, size_t cols, npmd_error *err);
+NPMD_API npmd_status npmd_points_write(const char *path, const npmd_domain *dom, unsigned coords, const double *x, size_t n,
+                                       npmd_error *err);
+/* Fails now, with the reason, if path could not be written at the end of a long computation. */
+NPMD_API npmd_status npmd_output_check(const char *path, npmd_error *err);
+/* A map of a density on T2, beside the truth when one is given, as .png. */
+NPMD_API npmd_status npmd_plot(const npmd_model *m, const npmd_truth *truth, const char *path, npmd_error *err);
+
+NPMD_API void npmd_text_free(char *text); /* for strings the library allocated */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

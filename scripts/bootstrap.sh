@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# bootstrap.sh [build|test] - installs with apt-get what building (or building and testing) needs and is missing.
+#
+# It looks for the tools and libraries themselves: where all are found it does nothing, asks for nothing and needs no
+# network, on any system. "test" (the default) is "build" and more.
+set -euo pipefail
+purpose=${1:-test}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+module() { have pkg-config && pkg-config --exists "$1"; }
+clang_openmp() { have clang && echo '#include <omp.h>
+int main(void) { return omp_get_max_threads() < 1; }' | clang -fopenmp -x c -o /dev/null - 2>/dev/null; }
+compiler() { have gcc && have g++ && have make && [ -e "$(gcc -print-file-name=libc.so)" ]; }
+
+missing=()
+need() { # need PACKAGE PROBE...: the package is missing when the probe fails
+    local package=$1
+    shift
+    "$@" || missing+=("$package")
+}
+
+need build-essential compiler
+need cmake have cmake
+need pkg-config have pkg-config
+need libjansson-dev module 'jansson >= 2.12'
+need libpng-dev module libpng
+need zlib1g-dev module zlib
+case $purpose in
+build) ;;
+test)
+    need libcmocka-dev module cmocka
+    need clang have clang
+    need libomp-dev clang_openmp
+    need clang-format have clang-format
+    ;;
+*)
+    echo "bootstrap.sh: '$purpose' was found, build or test was expected" >&2
+    exit 2
+    ;;
+esac
+
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+explain() {
+    echo "neuropmd needs these packages (Debian's names): ${missing[*]}" >&2
+    echo "$1" >&2
+    exit 1
+}
+
+have apt-get || explain "There is no apt-get here: please install them, then run the command again."
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    have sudo || explain "Please install them as root (apt-get install ${missing[*]}), then run the command again."
+    as_root=(sudo)
+fi
+
+echo "installing ${missing[*]}"
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" >/dev/null; }
+apt install -y --no-install-recommends "${missing[@]}" 2>/dev/null \
+    || { apt update && apt install -y --no-install-recommends "${missing[@]}"; } \
+    || explain "apt-get could not install them: is this machine connected, and are its package lists in order?"

@@ -1,0 +1,197 @@
+#!/usr/bin/env bash
+# test.sh - builds in three ways and runs every test. The last line counts them: "N passed, N failed".
+#
+#   gcc, optimised      warnings are errors; all tests, the examples, installation and programs that use it
+#   clang, optimised    warnings are errors; unit tests
+#   gcc, sanitizers     addresses and undefined behaviour; unit tests, program tests, one fit from end to end
+#
+# A case of a cmocka program or of tests/cli counts as one test, and so does every other check made here. Logs stay in
+# build/test. JOBS is the number of parallel jobs (default: all cores).
+set -uo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+jobs=${JOBS:-$(nproc)}
+work=$root/build/test
+passed=0 failed=0 skipped=0
+mkdir -p "$work"
+
+export CMOCKA_MESSAGE_OUTPUT=TAP
+export OMP_WAIT_POLICY=passive # test programs run side by side: a waiting thread must not hold a core
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
+export UBSAN_OPTIONS=print_stacktrace=1
+
+# report NAME SECONDS PASSED FAILED SKIPPED: adds to the totals and prints one line.
+report() {
+    passed=$((passed + $3)) failed=$((failed + $4)) skipped=$((skipped + $5))
+    local words="$3 passed"
+    [ "$4" -gt 0 ] && words+=", $4 FAILED"
+    [ "$5" -gt 0 ] && words+=", $5 skipped"
+    printf '%-46s %s (%d s)\n' "$1" "$words" "$2"
+}
+
+# check NAME COMMAND...: one test; what the command says is shown if it fails. Status 77 means: cannot be tested here.
+check() {
+    local name=$1 start=$SECONDS log status
+    log=$work/$(echo "$name" | tr -cs 'a-z0-9\n' _).log
+    shift
+    ("$@") >"$log" 2>&1
+    status=$?
+    case $status in
+    0) report "$name" $((SECONDS - start)) 1 0 0 ;;
+    77) report "$name" $((SECONDS - start)) 0 0 1 ;;
+    *)
+        report "$name" $((SECONDS - start)) 0 1 0
+        tail -n 40 "$log" | sed 's/^/    /'
+        ;;
+    esac
+    return $status
+}
+
+# build FOLDER OPTION...: configures and compiles.
+build() {
+    local folder=$work/$1
+    shift
+    cmake -S . -B "$folder" -G "Unix Makefiles" -DNPMD_TESTS=ON "$@" && cmake --build "$folder" --parallel "$jobs"
+}
+
+# count FOLDER LOG OPTION...: runs the tests that ctest finds in the folder; prints "PASSED FAILED SKIPPED" and then
+# what the failing ones said. Cases are TAP lines, or a line "N passed, N failed" which sums up a script; a program
+# with neither is one case, and one that fails without a failed case (a crash, a leak) is a failed case.
+count() {
+    local folder=$1 log=$2
+    shift 2
+    ctest --test-dir "$folder" --verbose --parallel "$jobs" --no-tests=error "$@" >"$log" 2>&1
+    local verdict=$?
+    awk -v verdict=$verdict '
+        match($0, /^[0-9]+: /) {
+            id = $1; sub(/:$/, "", id)
+            text = substr($0, RLENGTH + 1)
+            if (text ~ /^(not )?ok [0-9]+ *(- .*)?# *[Ss][Kk][Ii][Pp]/) skip[id]++
+            else if (text ~ /^ok [0-9]+/) pass[id]++
+            else if (text ~ /^not ok [0-9]+/) { fail[id]++; said[id] = said[id] "    " text "\n" }
+            else {
+                if (text ~ /^[0-9]+ passed, [0-9]+ failed/) {
+                    split(text, n, /[^0-9]+/); pass[id] = n[1]; fail[id] = n[2]; skip[id] = n[3] + 0
+                }
+                if (lines[id]++ < 60 && text !~ /^(Test command|Working Directory|Test timeout|Environment)/)
+                    said[id] = said[id] "    " text "\n"
+            }
+        }
+        /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
+            match($0, /#[0-9]+/); id = substr($0, RSTART + 1, RLENGTH - 1)
+            match($0, /#[0-9]+: [^ ]+/); name = substr($0, RSTART, RLENGTH); sub(/^#[0-9]+: /, "", name)
+            good = $0 ~ / Passed +[0-9.]+ sec/
+            if (name ~ /^harness\./) pass[id] = fail[id] = skip[id] = 0
+            if (!good && !fail[id]) fail[id] = 1
+            if (good && !pass[id] && !fail[id] && !skip[id]) pass[id] = 1
+            p += pass[id]; f += fail[id]; s += skip[id]
+            if (fail[id]) complaints = complaints "  " name " failed:\n" said[id]
+        }
+        END {
+            if (verdict != 0 && f == 0) { f = 1; complaints = "  ctest failed, see the log\n" }
+            printf "%d %d %d\n%s", p, f, s, complaints
+        }' "$log"
+}
+
+# tests NAME FOLDER OPTION...: runs them, adds up, shows what failed.
+tests() {
+    local name=$1 folder=$work/$2 start=$SECONDS result p f s
+    shift 2
+    result=$(count "$folder" "$folder/tests.log" "$@")
+    read -r p f s <<<"$result"
+    report "$name" $((SECONDS - start)) "${p:-0}" "${f:-1}" "${s:-0}"
+    [ "${f:-1}" -eq 0 ] || echo "$result" | tail -n +2
+}
+
+# The test that must fail, through the same counting as all others: it has to come out as one failure.
+harness_notices() {
+    mkdir -p "$work/harness"
+    echo "add_test(must_fail \"$work/gcc/tests/must_fail\")" >"$work/harness/CTestTestfile.cmake"
+    [ "$(count "$work/harness" "$work/harness/tests.log" | head -n 1)" = "0 1 0" ]
+}
+
+header_alone() {
+    gcc -std=c17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c include/neuropmd.h 2>&1 \
+        && g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ include/neuropmd.h 2>&1
+}
+
+# The shared library shows the functions of the header and nothing else.
+symbols() {
+    local extra
+    extra=$(nm -D --defined-only "$work/gcc/libneuropmd.so" | awk '$3 !~ /^npmd_/ { print $3 }')
+    nm -D --defined-only "$work/gcc/libneuropmd.so" | awk '{ print $3 }' | sort -u >"$work/shown"
+    grep -o 'npmd_[a-z_]*(' include/neuropmd.h | tr -d '(' | sort -u >"$work/declared"
+    [ -z "$extra" ] || { echo "not from the header: $extra"; return 1; }
+    comm -3 "$work/shown" "$work/declared" | tee "$work/differ"
+    [ ! -s "$work/differ" ]
+}
+
+install_tree() {
+    rm -rf "$work/prefix"
+    cmake --install "$work/gcc" --prefix "$work/prefix" && "$work/prefix/bin/neuropmd" version
+}
+
+libdir() { dirname "$(find "$work/prefix" -name libneuropmd.so | head -n 1)"; }
+
+consumer_pkgconfig() {
+    local flags
+    PKG_CONFIG_PATH=$(libdir)/pkgconfig
+    export PKG_CONFIG_PATH
+    flags=$(pkg-config --cflags --libs neuropmd) || return 1
+    # shellcheck disable=SC2086 # flags are words
+    gcc -std=c17 -Wall -Werror tests/consumer/main.c $flags -lm -o "$work/consumer" \
+        && LD_LIBRARY_PATH=$(libdir) "$work/consumer"
+}
+
+consumer_cmake() {
+    rm -rf "$work/consumer_cmake"
+    cmake -S tests/consumer -B "$work/consumer_cmake" -DCMAKE_PREFIX_PATH="$work/prefix" \
+        && cmake --build "$work/consumer_cmake" && "$work/consumer_cmake/consumer_shared" \
+        && "$work/consumer_cmake/consumer_static"
+}
+
+# Simulate, fit, ask the model everything: each program under the sanitizers.
+cycle() {
+    local program=$work/sanitize/neuropmd folder=$work/cycle
+    rm -rf "$folder" && mkdir -p "$folder" && cd "$folder" || return 1
+    set -e
+    "$program" simulate t2 --authors --n 500 --seed 1 --out points.csv --truth truth.json
+    "$program" fit --domain S1^2 --data points.csv --out model.safetensors --steps 40 --batch 200 --q1 256 --q2 64 \
+        --width 16 --features 24 --seed 1 --log fit.jsonl --quiet
+    "$program" evaluate model.safetensors --truth truth.json --grid authors --json
+    "$program" score model.safetensors --data points.csv --json
+    "$program" density model.safetensors --points points.csv --out density.npy
+    "$program" plot model.safetensors --truth truth.json --out torus.png
+    "$program" info model.safetensors
+}
+
+check "layout (clang-format 14)" scripts/format.sh --check
+check "header alone, C17 and C++17" header_alone
+
+if check "gcc, optimised: build without a warning" build gcc -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release \
+    -DNPMD_WERROR=ON; then
+    check "the test that must fail is noticed" harness_notices
+    tests "gcc, optimised: all tests and examples" gcc
+    check "symbols of the shared library" symbols
+    if check "installation" install_tree; then
+        check "a program by pkg-config" consumer_pkgconfig
+        check "programs by CMake, shared and static" consumer_cmake
+    fi
+fi
+
+if check "clang, optimised: build without a warning" build clang -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Release \
+    -DNPMD_WERROR=ON; then
+    tests "clang, optimised: unit tests" clang --label-regex '^(unit|harness)$'
+fi
+
+if check "gcc, sanitizers: build without a warning" build sanitize -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug \
+    "-DCMAKE_C_FLAGS_DEBUG=-O1 -g" -DNPMD_WERROR=ON -DNPMD_SANITIZE=ON; then
+    tests "gcc, sanitizers: unit and program tests" sanitize --label-regex '^(unit|cli|harness)$'
+    check "gcc, sanitizers: one fit from end to end" cycle
+fi
+
+echo
+summary="$passed passed, $failed failed"
+[ "$skipped" -gt 0 ] && summary+=", $skipped skipped"
+echo "$summary"
+[ "$failed" -eq 0 ]

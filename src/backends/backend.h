@@ -1,0 +1,71 @@
+/* backend.h - sums over points of a term of the objective, and its gradient.
+ *
+ * Every term is a sum over points of a function of the jet of v: the data (w v), the integral (w exp v), the penalties
+ * (w (Lap v)^2, w |grad v|^2). A backend makes the points, the encoding, the field and the adjoint as it likes;
+ * reference.c defines the answer in plain double-precision loops, conformance tests hold the others to it. */
+#ifndef NPMD_BACKEND_H
+#define NPMD_BACKEND_H
+
+#include "field.h"
+#include "sampling.h"
+
+typedef enum term_kind { TERM_DATA, TERM_INTEGRAL, TERM_LAPLACIAN, TERM_GRADIENT } term_kind;
+
+typedef struct term_request {
+    term_kind kind;
+    const point_source *points;
+    double factor; /* the gradient accumulates factor x d(sum)/d theta: -1 for the data, 1, tau */
+} term_request;
+
+typedef enum backend_vector { VECTOR_THETA, VECTOR_GRADIENT, VECTOR_MOMENT1, VECTOR_MOMENT2, VECTORS } backend_vector;
+
+typedef struct optimiser_step {
+    npmd_optimiser kind;
+    double rate, beta1, beta2, epsilon;
+    double correction1, correction2; /* 1 - product of the betas so far */
+    double max_norm;                 /* a longer gradient is shortened to this; infinity: never */
+} optimiser_step;
+
+typedef struct field_plan {
+    const npmd_domain *domain;
+    const encoding *encoding;
+    field_shape shape;
+} field_plan;
+
+typedef enum jet_rows { JET_VALUE, JET_ALL } jet_rows;
+
+typedef struct backend_ops {
+    const char *name;
+    npmd_status (*open)(const field_plan *plan, int threads, void **self, npmd_error *err);
+    /* The data that SOURCE_DATA terms will refer to: may cache their encodings. */
+    npmd_status (*set_points)(void *self, const npmd_points *pts, npmd_error *err);
+    /* *sum = sum_i w_i g(jet of v at x_i); the gradient accumulates until update. */
+    npmd_status (*term)(void *self, const term_request *what, double *sum, npmd_error *err);
+    npmd_status (*update)(void *self, const optimiser_step *step, double *gradient_norm, npmd_error *err);
+    /* out (n) values, or (n, directions + 2) jets. */
+    npmd_status (*evaluate)(void *self, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
+    npmd_status (*get)(void *self, backend_vector which, double *out, npmd_error *err);
+    npmd_status (*put)(void *self, backend_vector which, const double *in, npmd_error *err);
+    void (*close)(void *self);
+} backend_ops;
+
+typedef struct backend {
+    const backend_ops *ops;
+    void *self;
+} backend;
+
+/* device: "cpu" (also ""), "reference". */
+npmd_status backend_open(const char *device, int threads, const field_plan *plan, backend *out, npmd_error *err);
+void backend_close(backend *b);
+size_t backend_bytes(const char *device, const field_plan *plan, size_t n); /* what open and set_points will take */
+
+extern const backend_ops BACKEND_REFERENCE, BACKEND_CPU;
+const char *cpu_kernels_name(void); /* "avx512", "avx2", "plain": what this machine gets */
+
+/* ---- optimiser.c: shared by the backends that keep theta in host memory ------------------------------------ */
+
+/* theta <- theta - ..., gradient is left zero; all vectors have length n. Returns the gradient's norm before shortening. */
+double optimiser_apply(const optimiser_step *step, size_t n, double *theta, double *gradient, double *moment1,
+                       double *moment2);
+
+#endif

@@ -1,0 +1,297 @@
+/* cpu_kernels.c - float32 kernels on vectors of the machine's width. Compiled once for each instruction set with
+ * KERNELS defined as plain, avx2 or avx512; the text is the same for all. */
+#include "cpu_kernels.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define TEXT_(a) #a
+#define TEXT(a) TEXT_(a)
+
+#if defined(__AVX512F__)
+#define VECTOR 16 /* floats in a register */
+#define MR 8      /* rows of a register block: MR x NV accumulators, NV + 1 operands */
+#define NV 3
+#elif defined(__AVX2__)
+#define VECTOR 8
+#define MR 4
+#define NV 2
+#else
+#define VECTOR 4
+#define MR 4
+#define NV 2
+#endif
+
+typedef float vec __attribute__((vector_size(4 * VECTOR)));
+typedef float vec_memory __attribute__((vector_size(4 * VECTOR), aligned(4), may_alias)); /* anywhere in memory */
+typedef int32_t mask __attribute__((vector_size(4 * VECTOR)));
+
+static inline vec load(const float *p)
+{
+    return *(const vec_memory *)p;
+}
+
+static inline void store(float *p, vec a)
+{
+    *(vec_memory *)p = a;
+}
+
+static inline vec spread(float a)
+{
+    return a - (vec){ 0 };
+}
+
+static inline vec choose(mask which, vec yes, vec no)
+{
+    return (vec)((which & (mask)yes) | (~which & (mask)no));
+}
+
+static inline float add_up(vec a)
+{
+    float sum = 0.0f;
+    for (int i = 0; i < VECTOR; i++)
+        sum += a[i];
+    return sum;
+}
+
+/* sin x and cos x: x = q pi/2 + r with |r| <= pi/4, q pi/2 subtracted in three parts of few bits (so that the
+ * products are exact), then the minimax polynomials of Cephes. Absolute error below 1e-7 for |x| <= 8192;
+ * bounded by 1 + 1e-6 for any finite x; NaN stays NaN. */
+static inline void vec_sincos(vec x, vec *sine, vec *cosine)
+{
+    const vec shifted = x * 0.63661977236758134308f + 12582912.0f; /* 1.5 x 2^23: rounds to an integer in the low bits */
+    const mask q = (mask)shifted;
+    const vec k = shifted - 12582912.0f;
+    vec r = ((x - k * 1.5703125f) - k * 4.837512969970703125e-4f) - k * 7.54978995489188216e-8f;
+    r = choose(r > 0.8f, spread(0.8f), r); /* beyond the range of the reduction */
+    r = choose(r < -0.8f, spread(-0.8f), r);
+    const vec z = r * r;
+    const vec s = ((-1.9515295891e-4f * z + 8.3321608736e-3f) * z - 1.6666654611e-1f) * z * r + r;
+    const vec c = ((2.443315711809948e-5f * z - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z - 0.5f * z
+                  + 1.0f;
+    const mask odd = (q & 1) != 0;
+    const mask s_sign = (q & 2) << 30, c_sign = ((q + 1) & 2) << 30;
+    *sine = (vec)((mask)choose(odd, c, s) ^ s_sign);
+    *cosine = (vec)((mask)choose(odd, s, c) ^ c_sign);
+}
+
+/* ---- products --------------------------------------------------------------------------------------------- */
+
+/* One register block: C (MR, nv vectors) over the whole inner dimension. Inlined with constant nv. */
+static inline __attribute__((always_inline)) void block(size_t k, const float *A, size_t row, size_t column,
+                                                        const float *B, size_t ldb, float *C, size_t ldc, int add, int nv)
+{
+    vec sum[MR][NV];
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; i++)
+#pragma GCC unroll 4
+        for (int j = 0; j < nv; j++)
+            sum[i][j] = (vec){ 0 };
+    for (size_t p = 0; p < k; p++) {
+        vec b[NV];
+#pragma GCC unroll 4
+        for (int j = 0; j < nv; j++)
+            b[j] = load(B + p * ldb + (size_t)(j * VECTOR));
+#pragma GCC unroll 8
+        for (int i = 0; i < MR; i++) {
+            const vec a = spread(A[(size_t)i * row + p * column]);
+#pragma GCC unroll 4
+            for (int j = 0; j < nv; j++)
+                sum[i][j] += a * b[j];
+        }
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < MR; i++)
+#pragma GCC unroll 4
+        for (int j = 0; j < nv; j++) {
+            float *c = C + (size_t)i * ldc + (size_t)(j * VECTOR);
+            store(c, add ? load(c) + sum[i][j] : sum[i][j]);
+        }
+}
+
+static void product(size_t m, size_t n, size_t k, strided A, const float *B, size_t ldb, float *C, size_t ldc, int add)
+{
+    for (size_t j = 0; j < n;) { /* a panel of B stays in the first cache while the rows of A pass by */
+        const size_t left = (n - j) / VECTOR;
+        const size_t nv = left >= NV && left != NV + 1 ? NV : left > 2 ? 2 : left; /* never a lone vector at the end */
+        for (size_t i = 0; i < m; i += MR) {
+            const float *a = A.p + i * A.row;
+            float *c = C + i * ldc + j;
+            if (nv == NV)
+                block(k, a, A.row, A.column, B + j, ldb, c, ldc, add, NV);
+            else if (nv == 2)
+                block(k, a, A.row, A.column, B + j, ldb, c, ldc, add, 2);
+            else
+                block(k, a, A.row, A.column, B + j, ldb, c, ldc, add, 1);
+        }
+        j += nv * VECTOR;
+    }
+}
+
+/* ---- sine layers -------------------------------------------------------------------------------------------- */
+
+static void sine_forward(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre, float *post)
+{
+    const size_t step = m * ld; /* from one row of a jet to the next */
+    for (size_t i = 0; i < m; i++)
+        for (size_t u = 0; u < n; u += VECTOR) {
+            float *a = pre + i * ld + u, *h = post + i * ld + u;
+            vec s, c, norm2 = { 0 };
+            vec_sincos(load(a) + load(bias + u), &s, &c);
+            store(a, c);
+            store(h, s);
+            for (int t = 0; t < T; t++) {
+                a += step, h += step;
+                const vec a_t = load(a);
+                store(h, c * a_t);
+                norm2 += a_t * a_t;
+            }
+            if (lap)
+                store(h + step, c * load(a + step) - s * norm2);
+        }
+}
+
+static void sine_adjoint(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post, float *bar,
+                         float *bias_gradient)
+{
+    const size_t step = m * ld, below = (size_t)(T + 1) * step;
+    for (size_t i = 0; i < m; i++)
+        for (size_t u = 0; u < n; u += VECTOR) {
+            const size_t at = i * ld + u;
+            const vec c = load(pre + at), s = load(post + at);
+            vec value = c * load(bar + at);
+            if (T > 0) {
+                const vec lap_bar = lap ? load(bar + below + at) : (vec){ 0 };
+                vec norm2 = { 0 }, cross = { 0 };
+                for (size_t k = at + step; k < below; k += step) {
+                    const vec a_t = load(pre + k), h_t = load(bar + k);
+                    norm2 += a_t * a_t;
+                    cross += a_t * h_t;
+                    store(bar + k, c * h_t - 2.0f * s * a_t * lap_bar);
+                }
+                if (lap) {
+                    cross += load(pre + below + at) * lap_bar;
+                    store(bar + below + at, c * lap_bar);
+                }
+                value -= s * cross + c * norm2 * lap_bar;
+            }
+            store(bar + at, value);
+            store(bias_gradient + u, load(bias_gradient + u) + value);
+        }
+}
+
+/* ---- the linear output, and the skip -------------------------------------------------------------------------- */
+
+static float dot(size_t n, const float *a, const float *b)
+{
+    vec sum = { 0 };
+    size_t i = 0;
+    for (; i + VECTOR <= n; i += VECTOR)
+        sum += load(a + i) * load(b + i);
+    float rest = 0.0f;
+    for (; i < n; i++)
+        rest += a[i] * b[i];
+    return add_up(sum) + rest;
+}
+
+/* y += a x */
+static void axpy(size_t n, float a, const float *x, float *y)
+{
+    size_t i = 0;
+    for (; i + VECTOR <= n; i += VECTOR)
+        store(y + i, load(y + i) + a * load(x + i));
+    for (; i < n; i++)
+        y[i] += a * x[i];
+}
+
+static void output_forward(size_t rows, size_t n, size_t ld, const float *h, const float *w, float *v)
+{
+    for (size_t i = 0; i < rows; i++)
+        v[i] += dot(n, h + i * ld, w);
+}
+
+static void output_adjoint(size_t rows, size_t n, size_t ld, const float *h, const float *w, const float *g, float *bar,
+                           float *w_gradient)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t u = 0; u < n; u += VECTOR) {
+            store(bar + i * ld + u, g[i] * load(w + u));
+            store(w_gradient + u, load(w_gradient + u) + g[i] * load(h + i * ld + u));
+        }
+}
+
+static void linear_forward(size_t rows, size_t K, strided eta, const float *c, float *v)
+{
+    if (eta.column == 1)
+        for (size_t i = 0; i < rows; i++)
+            v[i] += dot(K, eta.p + i * eta.row, c);
+    else
+        for (size_t k = 0; k < K; k++)
+            axpy(rows, c[k], eta.p + k * eta.column, v);
+}
+
+static void linear_adjoint(size_t rows, size_t K, strided eta, const float *g, float *c_gradient)
+{
+    if (eta.column == 1)
+        for (size_t i = 0; i < rows; i++)
+            axpy(K, g[i], eta.p + i * eta.row, c_gradient);
+    else
+        for (size_t k = 0; k < K; k++)
+            c_gradient[k] += dot(rows, eta.p + k * eta.column, g);
+}
+
+/* ---- the encoding: count is a multiple of TILE_ROWS ------------------------------------------------------------ */
+
+static void multiply(size_t count, const float *a, const float *b, float *out)
+{
+    for (size_t i = 0; i < count; i += VECTOR)
+        store(out + i, load(a + i) * load(b + i));
+}
+
+static void scale(size_t count, float factor, const float *a, float *out)
+{
+    for (size_t i = 0; i < count; i += VECTOR)
+        store(out + i, factor * load(a + i));
+}
+
+static void turn(size_t count, const float *c, const float *s, float sign, float *re, float *im)
+{
+    for (size_t i = 0; i < count; i += VECTOR) {
+        const vec a = load(c + i), b = sign * load(s + i), x = load(re + i), y = load(im + i);
+        store(re + i, x * a - y * b);
+        store(im + i, x * b + y * a);
+    }
+}
+
+static void sincos_all(size_t count, const float *x, float *s, float *c)
+{
+    for (size_t i = 0; i < count; i += VECTOR) {
+        float in[VECTOR] = { 0 }, sine[VECTOR], cosine[VECTOR];
+        const size_t some = count - i < VECTOR ? count - i : VECTOR;
+        vec a, b;
+        memcpy(in, x + i, some * sizeof *in);
+        vec_sincos(load(in), &a, &b);
+        store(sine, a);
+        store(cosine, b);
+        memcpy(s + i, sine, some * sizeof *sine);
+        memcpy(c + i, cosine, some * sizeof *cosine);
+    }
+}
+
+extern const cpu_kernels JOIN(cpu_kernels_, KERNELS);
+const cpu_kernels JOIN(cpu_kernels_, KERNELS) = {
+    .name = TEXT(KERNELS),
+    .product = product,
+    .sine_forward = sine_forward,
+    .sine_adjoint = sine_adjoint,
+    .output_forward = output_forward,
+    .output_adjoint = output_adjoint,
+    .linear_forward = linear_forward,
+    .linear_adjoint = linear_adjoint,
+    .multiply = multiply,
+    .scale = scale,
+    .turn = turn,
+    .sincos = sincos_all,
+};

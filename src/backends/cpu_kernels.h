@@ -1,0 +1,57 @@
+/* cpu_kernels.h - the float32 kernels of the cpu backend: one source (cpu_kernels.c), compiled once for each
+ * instruction set, chosen at run time.
+ *
+ * A tile is m points (a multiple of TILE_ROWS) with R rows each: row r of point i stands at r m + i. The frequency
+ * omega is folded into the weights, so that a sine layer is h = sin(a). Units are padded to a multiple of
+ * TILE_UNITS with zero weights, so kernels have no edges; leading dimensions are padded once more, because powers
+ * of two would fall on few cache sets. */
+#ifndef NPMD_CPU_KERNELS_H
+#define NPMD_CPU_KERNELS_H
+
+#include <stddef.h>
+
+#define TILE_ROWS 16
+#define TILE_UNITS 16
+
+typedef struct strided { /* a matrix seen through two strides: element (i, j) at p[i row + j column] */
+    const float *p;
+    size_t row, column;
+} strided;
+
+typedef struct cpu_kernels {
+    const char *name;
+
+    /* C (m, n) = A (m, k) B (k, n), or C += with add. m a multiple of 8, n of TILE_UNITS. */
+    void (*product)(size_t m, size_t n, size_t k, strided A, const float *B, size_t ldb, float *C, size_t ldc, int add);
+
+    /* A sine layer on a tile of m points with T derivative rows and, with lap, a Laplacian row; n units. On entry pre
+     * holds the affine part without bias. On return post holds h, and pre what the adjoint needs: cos a on the value
+     * rows, a_t and lap a below. */
+    void (*sine_forward)(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre, float *post);
+    /* bar holds h bar, and a bar on return; bias_gradient (n) += the value rows of a bar. */
+    void (*sine_adjoint)(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post, float *bar,
+                         float *bias_gradient);
+
+    /* v (rows) += h (rows, n) w. */
+    void (*output_forward)(size_t rows, size_t n, size_t ld, const float *h, const float *w, float *v);
+    /* bar (rows, n) = g w', w_gradient += h' g. */
+    void (*output_adjoint)(size_t rows, size_t n, size_t ld, const float *h, const float *w, const float *g, float *bar,
+                           float *w_gradient);
+
+    /* v (rows) += eta (rows, K) c and c_gradient (K) += eta' g, for eta by rows or by columns. */
+    void (*linear_forward)(size_t rows, size_t K, strided eta, const float *c, float *v);
+    void (*linear_adjoint)(size_t rows, size_t K, strided eta, const float *g, float *c_gradient);
+
+    /* out (count) = a b elementwise; and out = scale x a. */
+    void (*multiply)(size_t count, const float *a, const float *b, float *out);
+    void (*scale)(size_t count, float scale, const float *a, float *out);
+    /* (re, im) <- (re, im) (c + i sign s): a plane wave grows by one factor. */
+    void (*turn)(size_t count, const float *c, const float *s, float sign, float *re, float *im);
+
+    /* sin and cos of x, for tests and benchmarks. */
+    void (*sincos)(size_t count, const float *x, float *s, float *c);
+} cpu_kernels;
+
+const cpu_kernels *cpu_kernels_select(const char *name_or_null); /* NULL: the best for this machine; else by name, NULL if absent */
+
+#endif

@@ -1,0 +1,43 @@
+/* cpu_select.c - which compilation of the kernels this machine gets. */
+#include "cpu_kernels.h"
+
+#include <string.h>
+
+extern const cpu_kernels cpu_kernels_plain;
+
+#ifdef NPMD_X86
+extern const cpu_kernels cpu_kernels_avx2, cpu_kernels_avx512;
+
+static int has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")
+           && __builtin_cpu_supports("avx512vl");
+}
+
+static int has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+static const struct {
+    const cpu_kernels *kernels;
+    int (*available)(void);
+} WIDER[] = { { &cpu_kernels_avx512, has_avx512 }, { &cpu_kernels_avx2, has_avx2 } };
+#define WIDER_COUNT (sizeof WIDER / sizeof *WIDER)
+#else
+static const struct {
+    const cpu_kernels *kernels;
+    int (*available)(void);
+} WIDER[1];
+#define WIDER_COUNT 0
+#endif
+
+const cpu_kernels *cpu_kernels_select(const char *name_or_null)
+{
+    for (size_t i = 0; i < WIDER_COUNT; i++)
+        if (WIDER[i].available() && (name_or_null == NULL || strcmp(name_or_null, WIDER[i].kernels->name) == 0))
+            return WIDER[i].kernels;
+    if (name_or_null != NULL && strcmp(name_or_null, "plain") != 0)
+        return NULL;
+    return &cpu_kernels_plain;
+}

@@ -1,0 +1,99 @@
+/* core.h - what everything stands on: errors, checked memory, random numbers, quasi-random points.
+ *
+ * A random number is a pure function of (seed, purpose, step, index, slot), never of the order of calls: the same
+ * points on one thread, on many, or on another device. */
+#ifndef NPMD_CORE_H
+#define NPMD_CORE_H
+
+#include "neuropmd.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NPMD_PI 3.14159265358979323846
+#define TWO_PI 6.28318530717958647693
+
+/* The project's only control-flow macro: a function that owns something has one exit, at the label done. */
+#define TRY(call)                                                                                                  \
+    do {                                                                                                           \
+        if ((st = (call)) != NPMD_OK)                                                                              \
+            goto done;                                                                                             \
+    } while (0)
+
+/* ---- status.c -------------------------------------------------------------------------------------------- */
+
+/* Writes the sentence into err (which may be NULL) and returns st. */
+npmd_status npmd_fail(npmd_error *err, npmd_status st, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- memory.c: zeroed, aligned to a cache line, sizes multiplied with an overflow check ------------------- */
+
+#define MEMORY_ALIGNMENT 64
+npmd_status memory_take(void **out, size_t count, size_t size, npmd_error *err);
+#define memory_new(pointer, count, err) memory_take((void **)(pointer), (size_t)(count), sizeof **(pointer), (err))
+void memory_free(void *p);
+npmd_status memory_text(char **out, const char *text, npmd_error *err);            /* a copy */
+npmd_status memory_grow(void **p, size_t *capacity, size_t need, size_t size, npmd_error *err); /* for readers */
+
+/* ---- random.c: Philox4x32-10 (Salmon et al. 2011) --------------------------------------------------------- */
+
+typedef enum rng_purpose {
+    RNG_ENCODING = 1,
+    RNG_START,
+    RNG_BATCH,
+    RNG_INTEGRAL_POINTS,
+    RNG_PENALTY_POINTS,
+    RNG_CENTRES,
+    RNG_NORMALISE,
+    RNG_COMPARE,
+    RNG_TRUTH,
+    RNG_SIMULATE,
+    RNG_TUNE,
+    RNG_SCORE,
+    RNG_TEST
+} rng_purpose;
+
+typedef struct rng_key {
+    uint32_t seed[2];
+    uint32_t step, purpose;
+} rng_key;
+
+void philox4x32_10(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+rng_key rng_key_make(uint64_t seed, rng_purpose purpose, uint64_t step);
+double rng_uniform(rng_key key, uint64_t index, uint32_t slot); /* in (0, 1), 53 bits */
+double rng_normal(rng_key key, uint64_t index, uint32_t slot);
+uint32_t rng_word(rng_key key, uint64_t index, uint32_t slot);
+
+/* A bijection of {0 .. n-1} that needs no memory: where index i stands in the shuffled order of this key. */
+uint64_t rng_permute(rng_key key, uint64_t i, uint64_t n);
+
+/* ---- sobol.c: Owen-scrambled Sobol points, in [0,1)^dimensions ------------------------------------------- */
+
+#define SOBOL_MAX_DIMENSIONS 64
+typedef struct sobol {
+    int dimensions;
+    uint32_t scramble[SOBOL_MAX_DIMENSIONS], direction[SOBOL_MAX_DIMENSIONS][32];
+} sobol;
+void sobol_open(sobol *s, int dimensions, rng_key key);              /* a fresh scramble */
+void sobol_point(const sobol *s, uint32_t index, double *u);         /* u (dimensions) */
+uint32_t sobol_raw(int dimension, uint32_t index);                   /* before scrambling */
+
+/* ---- options.c ------------------------------------------------------------------------------------------- */
+
+/* Writes every option that shapes the answer (not threads, device or callbacks) as "name": value pairs. */
+struct json_t;
+npmd_status options_to_json(const npmd_options *opt, struct json_t **out, npmd_error *err);
+npmd_status options_from_json(npmd_options *opt, const struct json_t *in, const char *where, npmd_error *err);
+
+double clock_seconds(void); /* monotonic */
+
+/* ---- lanes: work is dealt to a fixed number of lanes, so that sums do not depend on the number of threads -- */
+
+#define LANES 16
+
+#endif

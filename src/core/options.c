@@ -1,0 +1,454 @@
+/* options.c - one table describes every option: defaults, ranges, --help, the man page, --config, model files and
+ * bindings read it. A preset is a list of settings from the same table. */
+#include "core.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+
+typedef enum option_kind { OPTION_INT, OPTION_COUNT, OPTION_REAL, OPTION_SEED, OPTION_CHOICE, OPTION_LIST, OPTION_TEXT } option_kind;
+
+typedef struct option_row {
+    const char *name, *group;
+    option_kind kind;
+    size_t field;
+    const char *fallback;      /* as a user would write it */
+    double least, most;
+    const char *const *choice; /* CHOICE: names in the order of their numbers, then NULL */
+    bool shapes_answer;        /* goes into the model file */
+    const char *help;
+} option_row;
+
+static const char *const ON_OFF[] = { "off", "on", NULL };
+static const char *const ESTIMATORS[] = { "field", NULL };
+static const char *const OPTIMISERS[] = { "adam", "sgd", NULL };
+static const char *const SCHEDULES[] = { "cosine", "fixed", "triangular", "triangular2", NULL };
+static const char *const LAWS[] = { "power", "uniform", NULL };
+static const char *const SCALES[] = { "unit", "orthonormal", "none", NULL };
+static const char *const STARTS[] = { "unit", "authors", NULL };
+static const char *const PENALTIES[] = { "laplacian", "gradient", "none", NULL };
+static const char *const INTEGRALS[] = { "importance", "uniform", NULL };
+static const char *const SEQUENCES[] = { "sobol", "independent", NULL };
+
+#define AT(member) offsetof(npmd_options, member)
+#define ANY 1e300
+
+static const option_row OPTIONS[] = {
+    { "preset", "Choices", OPTION_TEXT, AT(preset), "default", 0, 0, NULL, true,
+      "quick, default, paper-t2, paper-t4 or paper-s2s2: sets many options at once, others given beside it win" },
+    { "estimator", "Choices", OPTION_CHOICE, AT(estimator), "field", 0, 0, ESTIMATORS, true, "what is fitted" },
+    { "tau", "Choices", OPTION_REAL, AT(tau), "-1", -1, 1e12, NULL, true,
+      "weight of the penalty, the mean over the domain; -1: 5e-5 in one or two dimensions, else 1e-4" },
+    { "penalty", "Choices", OPTION_CHOICE, AT(penalty), "laplacian", 0, 0, PENALTIES, true,
+      "what is penalised: mean (Laplacian v)^2, mean |gradient v|^2, or nothing" },
+    { "seed", "Choices", OPTION_SEED, AT(seed), "1", 0, 0, NULL, true, "all random numbers follow from it" },
+
+    { "features", "Encoding", OPTION_INT, AT(features), "0", 0, 65536, NULL, true,
+      "K, random eigenfunctions in the first layer; 0: by the dimension" },
+    { "max-frequency", "Encoding", OPTION_LIST, AT(max_frequency), "0", 0, 1024, NULL, true,
+      "highest frequency (degree on S2): one value, or one a factor separated by commas; 0: by the dimension" },
+    { "spectrum-law", "Encoding", OPTION_CHOICE, AT(spectrum_law), "power", 0, 0, LAWS, true,
+      "how eigenfunctions are drawn: probability ~ (1 + lambda)^-s, or all alike as in the paper" },
+    { "spectrum-decay", "Encoding", OPTION_REAL, AT(spectrum_decay), "0", 0, 100, NULL, true,
+      "s of the power law; 0: dimension / 2 + 1" },
+    { "separable", "Encoding", OPTION_CHOICE, AT(separable), "on", 0, 0, ON_OFF, true,
+      "on: products of eigenfunctions; off: plane waves (tori only)" },
+    { "signs", "Encoding", OPTION_CHOICE, AT(signs), "on", 0, 0, ON_OFF, true,
+      "plane waves with frequencies of both signs (off: positive only, as the authors; not a basis)" },
+    { "constant", "Encoding", OPTION_CHOICE, AT(constant), "off", 0, 0, ON_OFF, true,
+      "whether the constant function may be drawn" },
+    { "scale", "Encoding", OPTION_CHOICE, AT(scale), "unit", 0, 0, SCALES, true,
+      "features of mean square 1, orthonormal ones, or plain cosines and sines" },
+
+    { "width", "Network", OPTION_INT, AT(width), "128", 1, 4096, NULL, true, "W, units in each sine layer" },
+    { "depth", "Network", OPTION_INT, AT(depth), "0", 0, 31, NULL, true,
+      "L, affine layers, the linear output among them; 1 is the linear series; 0: by the dimension" },
+    { "omega", "Network", OPTION_REAL, AT(omega), "10", 1e-6, 1e6, NULL, true, "frequency of the sine" },
+    { "skip", "Network", OPTION_CHOICE, AT(skip), "on", 0, 0, ON_OFF, true, "a linear path from the encoding to the output" },
+    { "start", "Network", OPTION_CHOICE, AT(start), "unit", 0, 0, STARTS, true,
+      "first layer U(+-sqrt(3/K)/omega), or the authors' U(+-1/K)" },
+
+    { "steps", "Training", OPTION_COUNT, AT(steps), "3000", 1, 4e9, NULL, true, "optimisation steps" },
+    { "epochs", "Training", OPTION_COUNT, AT(epochs), "0", 0, 4e9, NULL, true,
+      "passes through the data of n / batch steps each; rules over steps when positive" },
+    { "batch", "Training", OPTION_COUNT, AT(batch), "0", 0, 1e15, NULL, true, "data points a step; 0: by n" },
+    { "q1", "Training", OPTION_COUNT, AT(q1), "0", 0, 4e9, NULL, true, "points of the integral, fresh every step" },
+    { "q2", "Training", OPTION_COUNT, AT(q2), "0", 0, 4e9, NULL, true, "points of the penalty, fresh every step" },
+    { "optimiser", "Training", OPTION_CHOICE, AT(optimiser), "adam", 0, 0, OPTIMISERS, true, "how steps are taken" },
+    { "rate", "Training", OPTION_REAL, AT(rate), "1e-3", 0, 1e6, NULL, true, "learning rate, at its highest" },
+    { "rate-min", "Training", OPTION_REAL, AT(rate_min), "0", 0, 1e6, NULL, true, "learning rate, at its lowest" },
+    { "schedule", "Training", OPTION_CHOICE, AT(schedule), "cosine", 0, 0, SCHEDULES, true, "course of the rate" },
+    { "warmup", "Training", OPTION_COUNT, AT(warmup), "100", 0, 4e9, NULL, true, "steps over which the rate rises" },
+    { "cycle", "Training", OPTION_COUNT, AT(cycle), "2000", 1, 4e9, NULL, true, "half-cycle of the triangular schedules, steps" },
+    { "clip", "Training", OPTION_REAL, AT(clip), "2", 0, 1e6, NULL, true,
+      "a gradient longer than this times its running length is shortened; 0: never" },
+    { "integral", "Training", OPTION_CHOICE, AT(integral), "importance", 0, 0, INTEGRALS, true,
+      "points of the integral: kernels about data points and a uniform share, or uniform alone" },
+    { "uniform-share", "Training", OPTION_REAL, AT(uniform_share), "0.2", 1e-3, 1, NULL, true, "importance: the uniform share" },
+    { "centres", "Training", OPTION_INT, AT(centres), "512", 1, 65536, NULL, true, "importance: kernels in a step" },
+    { "proposal-rho", "Training", OPTION_REAL, AT(proposal_rho), "0", 0, 0.999, NULL, true,
+      "importance: width of its Cauchy kernels, 0 wide .. 1 narrow; 0: by likelihood" },
+    { "sequence", "Training", OPTION_CHOICE, AT(sequence), "sobol", 0, 0, SEQUENCES, true,
+      "random points: scrambled Sobol or independent" },
+
+    { "threads", "Machine", OPTION_INT, AT(threads), "0", 0, 4096, NULL, false, "0: all cores; never changes the answer" },
+    { "device", "Machine", OPTION_TEXT, AT(device), "cpu", 0, 0, NULL, false, "cpu, or reference (double precision, slow)" },
+    { "log-every", "Machine", OPTION_COUNT, AT(log_every), "0", 0, 4e9, NULL, false, "steps between reports; 0: 200 reports" },
+};
+#define OPTION_TOTAL ((int)(sizeof OPTIONS / sizeof *OPTIONS))
+
+/* From the code that made the published numbers; the text of the paper differs in places. */
+static const char *const PRESET_DEFAULT[] = { NULL };
+static const char *const PRESET_QUICK[] = { "steps", "800", "warmup", "50", "q1", "8192", NULL };
+#define PAPER                                                                                                       \
+    "spectrum-law", "uniform", "start", "authors", "skip", "off", "omega", "10", "warmup", "0", "clip", "0", "integral", \
+        "uniform"
+static const char *const PRESET_T2[] = { PAPER,      "features", "128",      "max-frequency", "10",     "constant", "on",
+                                         "scale",    "orthonormal", "width", "128",           "depth",  "3",        "batch",
+                                         "1000000000000", "q1",  "1024",     "q2",            "1024",   "schedule", "fixed",
+                                         "rate",     "1e-4",     "epochs",   "10000",         NULL };
+static const char *const PRESET_T4[] = { PAPER,   "separable", "off",    "signs",    "off",         "features", "256",  "max-frequency",
+                                         "20",    "scale",     "none",   "width",    "128",         "depth",    "4",    "batch",
+                                         "-2",    "q1",        "65536",  "q2",       "16384",       "schedule", "triangular2", "rate",
+                                         "1e-3",  "rate-min",  "1e-5",   "cycle",    "5000",        "epochs",   "10000", NULL };
+static const char *const PRESET_S2S2[] = { PAPER,  "features", "256",    "max-frequency", "10",          "constant", "on",  "scale",
+                                           "orthonormal", "width", "256", "depth",        "6",           "batch",    "-2",  "q1",
+                                           "100000", "q2",     "10000",  "sequence",      "independent", "schedule", "triangular2",
+                                           "rate", "1e-3",     "rate-min", "1e-5",        "cycle",       "2000",     "epochs", "10000",
+                                           "tau",  "1.4e-7",   NULL };
+
+static const struct {
+    const char *name;
+    const char *const *setting;
+} PRESETS[] = { { "default", PRESET_DEFAULT }, { "quick", PRESET_QUICK }, { "paper-t2", PRESET_T2 },
+                { "paper-t4", PRESET_T4 },     { "paper-s2s2", PRESET_S2S2 } };
+
+int npmd_option_count(void)
+{
+    return OPTION_TOTAL;
+}
+
+npmd_option_text npmd_option_describe(int i)
+{
+    static const char *const KIND[] = { "N", "N", "X", "N", NULL, "N,...", "NAME" };
+    static const char *const CHOICES[] = { "on|off",
+                                           "field",
+                                           "adam|sgd",
+                                           "cosine|fixed|triangular|triangular2",
+                                           "power|uniform",
+                                           "unit|orthonormal|none",
+                                           "unit|authors",
+                                           "laplacian|gradient|none",
+                                           "importance|uniform",
+                                           "sobol|independent" };
+    static const char *const *const LISTS[] = { ON_OFF, ESTIMATORS, OPTIMISERS, SCHEDULES, LAWS,
+                                                SCALES, STARTS,     PENALTIES,  INTEGRALS, SEQUENCES };
+    if (i < 0 || i >= OPTION_TOTAL)
+        return (npmd_option_text){ 0 };
+    const option_row *row = &OPTIONS[i];
+    const char *values = KIND[row->kind];
+    for (size_t j = 0; j < sizeof LISTS / sizeof *LISTS; j++)
+        if (row->choice == LISTS[j])
+            values = CHOICES[j];
+    return (npmd_option_text){ row->name, values, row->fallback, row->help, row->group };
+}
+
+static const option_row *option_find(const char *name)
+{
+    for (int i = 0; i < OPTION_TOTAL; i++)
+        if (strcmp(OPTIONS[i].name, name) == 0)
+            return &OPTIONS[i];
+    return NULL;
+}
+
+static npmd_status parse_real(const option_row *row, const char *text, double *out, npmd_error *err)
+{
+    char *end = NULL;
+    const double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(value))
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s\" was found where a number was expected", row->name, text);
+    *out = value;
+    return NPMD_OK;
+}
+
+static npmd_status parse_range(const option_row *row, const char *text, bool whole, double *out, npmd_error *err)
+{
+    double value = 0.0;
+    const npmd_status st = parse_real(row, text, &value, err);
+    if (st != NPMD_OK)
+        return st;
+    if (whole && value != floor(value))
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: %s was found where a whole number was expected", row->name, text);
+    if (value < row->least || value > row->most)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: %s lies outside %g .. %g", row->name, text, row->least, row->most);
+    *out = value;
+    return NPMD_OK;
+}
+
+static npmd_status parse_choice(const option_row *row, const char *text, int *out, npmd_error *err)
+{
+    char known[128] = "";
+    for (int j = 0; row->choice[j] != NULL; j++) {
+        if (strcmp(row->choice[j], text) == 0) {
+            *out = j;
+            return NPMD_OK;
+        }
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", j == 0 ? "" : ", ", row->choice[j]);
+    }
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s\" was found where one of %s was expected", row->name, text, known);
+}
+
+static npmd_status parse_list(const option_row *row, const char *text, npmd_options *opt, npmd_error *err)
+{
+    int value[NPMD_MAX_FACTORS] = { 0 }, count = 0;
+    for (const char *at = text; at != NULL;) {
+        const char *comma = strchr(at, ',');
+        const size_t size = comma == NULL ? strlen(at) : (size_t)(comma - at);
+        char item[32];
+        double number = 0.0;
+        if (count == NPMD_MAX_FACTORS || size >= sizeof item)
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s\" has too many values; at most %d", row->name, text,
+                             NPMD_MAX_FACTORS);
+        memcpy(item, at, size);
+        item[size] = '\0';
+        const npmd_status st = parse_range(row, item, true, &number, err);
+        if (st != NPMD_OK)
+            return st;
+        value[count++] = (int)number;
+        at = comma == NULL ? NULL : comma + 1;
+    }
+    memcpy(opt->max_frequency, value, sizeof value);
+    opt->max_frequencies = count;
+    return NPMD_OK;
+}
+
+static npmd_status parse_seed(const option_row *row, const char *text, uint64_t *out, npmd_error *err)
+{
+    char *end = NULL;
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s\" was found where a whole number from 0 to 2^64 - 1 was expected",
+                         row->name, text);
+    *out = value;
+    return NPMD_OK;
+}
+
+static npmd_status preset_apply(npmd_options *opt, const char *name, npmd_error *err)
+{
+    for (size_t p = 0; p < sizeof PRESETS / sizeof *PRESETS; p++) {
+        if (strcmp(PRESETS[p].name, name) != 0)
+            continue;
+        for (const char *const *s = PRESETS[p].setting; *s != NULL; s += 2) {
+            /* a batch may be a share of n, which users do not need: -2 is n / 2 */
+            if (strcmp(s[0], "batch") == 0 && s[1][0] == '-') {
+                opt->batch = -(int64_t)(s[1][1] - '0');
+                continue;
+            }
+            const npmd_status st = npmd_options_set(opt, s[0], s[1], err);
+            assert(st == NPMD_OK);
+            if (st != NPMD_OK)
+                return st;
+        }
+        snprintf(opt->preset, sizeof opt->preset, "%s", name);
+        return NPMD_OK;
+    }
+    return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                     "--preset: \"%.40s\" was found where quick, default, paper-t2, paper-t4 or paper-s2s2 was expected", name);
+}
+
+npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *value, npmd_error *err)
+{
+    const option_row *row = option_find(name);
+    double number = 0.0;
+    npmd_status st = NPMD_OK;
+    if (row == NULL)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "unknown option --%.40s", name);
+    char *field = (char *)opt + row->field;
+    switch (row->kind) {
+    case OPTION_INT:
+        if ((st = parse_range(row, value, true, &number, err)) == NPMD_OK)
+            *(int *)(void *)field = (int)number;
+        return st;
+    case OPTION_COUNT:
+        if ((st = parse_range(row, value, true, &number, err)) == NPMD_OK)
+            *(int64_t *)(void *)field = (int64_t)number;
+        return st;
+    case OPTION_REAL:
+        if ((st = parse_range(row, value, false, &number, err)) == NPMD_OK)
+            *(double *)(void *)field = number;
+        return st;
+    case OPTION_SEED:
+        return parse_seed(row, value, (uint64_t *)(void *)field, err);
+    case OPTION_CHOICE:
+        return parse_choice(row, value, (int *)(void *)field, err);
+    case OPTION_LIST:
+        return parse_list(row, value, opt, err);
+    case OPTION_TEXT:
+        if (row->field == AT(preset))
+            return preset_apply(opt, value, err);
+        if (strlen(value) >= sizeof opt->device)
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s...\" is too long", name, value);
+        snprintf(field, sizeof opt->device, "%s", value);
+        return NPMD_OK;
+    }
+    return st;
+}
+
+void npmd_options_init(npmd_options *opt)
+{
+    *opt = (npmd_options){ 0 };
+    for (int i = 0; i < OPTION_TOTAL; i++) {
+        const npmd_status st = npmd_options_set(opt, OPTIONS[i].name, OPTIONS[i].fallback, NULL);
+        assert(st == NPMD_OK);
+        (void)st;
+    }
+}
+
+npmd_options *npmd_options_new(void)
+{
+    npmd_options *opt = NULL;
+    if (memory_new(&opt, 1, NULL) == NPMD_OK)
+        npmd_options_init(opt);
+    return opt;
+}
+
+void npmd_options_watch(npmd_options *opt, npmd_progress progress, void *user)
+{
+    opt->progress = progress;
+    opt->user = user;
+}
+
+void npmd_options_free(npmd_options *opt)
+{
+    memory_free(opt);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------------------------- */
+
+static json_t *option_json(const npmd_options *opt, const option_row *row)
+{
+    const char *field = (const char *)opt + row->field;
+    switch (row->kind) {
+    case OPTION_INT:
+        return json_integer(*(const int *)(const void *)field);
+    case OPTION_COUNT:
+        return json_integer(*(const int64_t *)(const void *)field);
+    case OPTION_REAL:
+        return json_real(*(const double *)(const void *)field);
+    case OPTION_SEED: { /* JSON integers end at 2^63 */
+        const uint64_t seed = *(const uint64_t *)(const void *)field;
+        char text[24];
+        snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+        return seed <= INT64_MAX ? json_integer((json_int_t)seed) : json_string(text);
+    }
+    case OPTION_CHOICE:
+        return json_string(row->choice[*(const int *)(const void *)field]);
+    case OPTION_LIST: {
+        json_t *list = json_array();
+        for (int d = 0; d < opt->max_frequencies; d++)
+            json_array_append_new(list, json_integer(opt->max_frequency[d]));
+        return list;
+    }
+    case OPTION_TEXT:
+        return json_string(field);
+    }
+    return NULL;
+}
+
+npmd_status options_to_json(const npmd_options *opt, struct json_t **out, npmd_error *err)
+{
+    json_t *object = json_object();
+    for (int i = 0; i < OPTION_TOTAL; i++)
+        if (OPTIONS[i].shapes_answer && json_object_set_new(object, OPTIONS[i].name, option_json(opt, &OPTIONS[i])) != 0) {
+            json_decref(object);
+            return npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the list of options");
+        }
+    *out = object;
+    return NPMD_OK;
+}
+
+/* A JSON value as a user would type it. */
+static bool json_to_text(const json_t *value, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (json_is_string(value))
+        return (size_t)snprintf(text, size, "%s", json_string_value(value)) < size;
+    if (json_is_integer(value))
+        return (size_t)snprintf(text, size, "%lld", (long long)json_integer_value(value)) < size;
+    if (json_is_real(value))
+        return (size_t)snprintf(text, size, "%.17g", json_real_value(value)) < size;
+    if (json_is_boolean(value))
+        return (size_t)snprintf(text, size, "%s", json_is_true(value) ? "on" : "off") < size;
+    if (!json_is_array(value) || json_array_size(value) == 0)
+        return false;
+    for (size_t i = 0, used = 0; i < json_array_size(value); i++) {
+        if (!json_is_integer(json_array_get(value, i)))
+            return false;
+        used += (size_t)snprintf(text + used, size - used, "%s%lld", i == 0 ? "" : ",",
+                                 (long long)json_integer_value(json_array_get(value, i)));
+        if (used >= size)
+            return false;
+    }
+    return true;
+}
+
+static npmd_status option_from_json(npmd_options *opt, const char *name, const json_t *value, const char *where, npmd_error *err)
+{
+    char text[256];
+    npmd_error inner = { 0 };
+    if (!json_to_text(value, text, sizeof text))
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: \"%.40s\" is neither a number, a text, a switch nor a list of whole numbers",
+                         where, name);
+    if (npmd_options_set(opt, name, text, &inner) != NPMD_OK)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %.300s", where, inner.text);
+    return NPMD_OK;
+}
+
+npmd_status options_from_json(npmd_options *opt, const struct json_t *in, const char *where, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const char *name;
+    json_t *value;
+    json_t *object = (json_t *)(uintptr_t)in; /* the iterator's interface is not const; it changes nothing */
+    const json_t *preset = json_object_get(object, "preset");
+    if (preset != NULL && (st = option_from_json(opt, "preset", preset, where, err)) != NPMD_OK)
+        return st;
+    json_object_foreach(object, name, value)
+    {
+        if (strcmp(name, "preset") != 0 && (st = option_from_json(opt, name, value, where, err)) != NPMD_OK)
+            return st;
+    }
+    return NPMD_OK;
+}
+
+npmd_status npmd_options_read(npmd_options *opt, const char *json_path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_options changed = *opt;
+    json_error_t where;
+    json_t *root = NULL;
+    FILE *file = fopen(json_path, "rb");
+    if (file == NULL) {
+        st = npmd_fail(err, NPMD_ERR_FILE, "%s: %s", json_path, strerror(errno));
+        goto done;
+    }
+    root = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
+    if (root == NULL) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s line %d, column %d: %s", json_path, where.line, where.column, where.text);
+        goto done;
+    }
+    if (!json_is_object(root)) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: one JSON object with options was expected", json_path);
+        goto done;
+    }
+    TRY(options_from_json(&changed, root, json_path, err));
+    *opt = changed;
+done:
+    json_decref(root);
+    if (file != NULL)
+        fclose(file);
+    return st;
+}

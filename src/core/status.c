@@ -1,0 +1,43 @@
+/* status.c - a failure is a value and a sentence. */
+#include "core.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+npmd_status npmd_fail(npmd_error *err, npmd_status st, const char *format, ...)
+{
+    if (err != NULL) {
+        char text[sizeof err->text]; /* an argument may be err->text itself */
+        va_list args;
+        va_start(args, format);
+        vsnprintf(text, sizeof text, format, args);
+        va_end(args);
+        err->status = st;
+        memcpy(err->text, text, sizeof text);
+    }
+    return st;
+}
+
+const char *npmd_status_text(npmd_status st)
+{
+    static const char *const TEXT[] = {
+        [NPMD_OK] = "done",
+        [NPMD_ERR_ARGUMENT] = "a value lies outside its documented range",
+        [NPMD_ERR_SHAPE] = "sizes disagree",
+        [NPMD_ERR_FORMAT] = "a file makes no sense",
+        [NPMD_ERR_NUMERIC] = "numerical failure",
+        [NPMD_ERR_FILE] = "a file cannot be read or written",
+        [NPMD_ERR_DEVICE] = "the device is absent or failing",
+        [NPMD_ERR_MEMORY] = "not enough memory",
+    };
+    const size_t i = (size_t)st;
+    return i < sizeof TEXT / sizeof *TEXT && TEXT[i] != NULL ? TEXT[i] : "unknown status";
+}
+
+double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

@@ -1,0 +1,78 @@
+/* estimators.h - what is fitted, and what a fitted model can tell.
+ *
+ * An estimator is one table of functions and one file; a model holds the domain, the options, the facts of its fit and
+ * the estimator's own state. A model's v is the log of an unnormalised density relative to the uniform measure:
+ * log f = v - log Z - log Vol, with log Z the stored log integral. */
+#ifndef NPMD_ESTIMATORS_H
+#define NPMD_ESTIMATORS_H
+
+#include "io.h"
+#include "training.h"
+#include "truth.h"
+
+#include <jansson.h>
+
+typedef struct estimator estimator;
+
+#define MODEL_MAX_WARNINGS 16
+struct npmd_model {
+    const estimator *kind;
+    void *state; /* the estimator's own */
+    npmd_domain *domain;
+    npmd_options options; /* resolved */
+    npmd_fit_facts facts;
+    double total; /* n, or the sum of the weights: what the intensity integrates to */
+    int warnings;
+    char warning[MODEL_MAX_WARNINGS][256];
+};
+
+struct estimator {
+    const char *name;
+    /* Fills the state, the facts' objective, steps, restarts and seconds, and the log integral with its error. */
+    npmd_status (*fit)(npmd_model *m, const npmd_points *pts, npmd_error *err);
+    /* v at n points: values (n), or jets (n, dimension + 2). */
+    npmd_status (*evaluate)(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, jet_rows rows,
+                            double *out, npmd_error *err);
+    npmd_status (*save)(const npmd_model *m, record *rec, npmd_error *err); /* adds tensors */
+    npmd_status (*load)(npmd_model *m, const record *rec, const char *path, npmd_error *err);
+    npmd_status (*describe)(const npmd_model *m, json_t *into, npmd_error *err);
+    void (*free)(void *state);
+};
+extern const estimator ESTIMATOR_FIELD;
+const estimator *estimator_find(const char *name); /* NULL if there is none of that name */
+
+/* ---- resolve.c: sizes from n and the domain --------------------------------------------------------------------- */
+
+npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out, npmd_error *err);
+field_shape options_shape(const npmd_options *resolved, const npmd_domain *dom);
+
+/* ---- model.c ------------------------------------------------------------------------------------------------------ */
+
+void model_warn(npmd_model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+npmd_status model_values(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *v,
+                         npmd_error *err);
+double model_offset(const npmd_model *m); /* log f = v - offset */
+
+/* ---- normalise.c: integrals over the domain, with their error ------------------------------------------------------- */
+
+typedef npmd_status (*values_fn)(void *self, const double *x, size_t n, double *v, npmd_error *err);
+
+typedef struct integral_request {
+    const npmd_domain *domain;
+    const npmd_points *about; /* kernels of the proposal stand on these; NULL: uniform points */
+    uint64_t seed;
+    rng_purpose purpose;
+    double target;      /* stop when the standard error of the log integral is below this */
+    size_t most_points; /* or when this many were used */
+} integral_request;
+
+typedef struct integral_result { /* relative to the uniform measure, scaled by exp(-shift) */
+    double log_integral, log_integral_se;
+    double log_square, square_se; /* log of the mean of exp(2 v); standard error of mean exp(2v) / mean exp(v)^2 */
+    double square;                /* mean exp(2v) / (mean exp v)^2: mean of the squared relative density */
+    size_t points;
+} integral_result;
+
+npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out, npmd_error *err);
+
+#endif

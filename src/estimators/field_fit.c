@@ -1,0 +1,270 @@
+/* field_fit.c - the paper's estimator: a sine network on random eigenfunctions, penalised maximum likelihood. */
+#include "estimators.h"
+
+#include <stdio.h>
+
+typedef struct field_state {
+    encoding encoding;
+    field_shape shape;
+    double *theta;
+} field_state;
+
+static void field_free(void *state)
+{
+    field_state *f = state;
+    if (f == NULL)
+        return;
+    encoding_free(&f->encoding);
+    memory_free(f->theta);
+    memory_free(f);
+}
+
+static field_plan field_plan_of(const npmd_model *m)
+{
+    const field_state *f = m->state;
+    return (field_plan){ .domain = m->domain, .encoding = &f->encoding, .shape = f->shape };
+}
+
+static npmd_status backend_values(void *self, const double *x, size_t n, double *v, npmd_error *err)
+{
+    const backend *b = self;
+    return b->ops->evaluate(b->self, x, n, JET_VALUE, v, err);
+}
+
+/* ---- looking at the fit while it runs ------------------------------------------------------------------------------- */
+
+typedef struct field_watch {
+    const npmd_model *model;
+    const npmd_points *points;
+    backend *backend;
+    double offset; /* log Z + log Vol */
+} field_watch;
+
+static npmd_status watch_log_density(void *self, const double *x, size_t n, double *out, npmd_error *err)
+{
+    const field_watch *w = self;
+    const npmd_status st = backend_values(w->backend, x, n, out, err);
+    for (size_t i = 0; st == NPMD_OK && i < n; i++)
+        out[i] -= w->offset;
+    return st;
+}
+
+/* The normalised density of this moment against the truth. */
+static npmd_status watch_look(void *self, backend *b, npmd_report *report, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    field_watch *w = self;
+    const npmd_model *m = w->model;
+    integral_result z;
+    npmd_comparison c;
+    const bool authors = m->domain->torus && m->domain->dimension == 2;
+    w->backend = b;
+    TRY(integrate(&(integral_request){ .domain = m->domain,
+                                       .about = w->points,
+                                       .seed = m->options.seed,
+                                       .purpose = RNG_NORMALISE,
+                                       .target = 1e-3,
+                                       .most_points = 32768 },
+                  backend_values, b, &z, err));
+    report->log_integral = z.log_integral;
+    w->offset = z.log_integral + log(m->domain->volume);
+    TRY(truth_compare(m->options.truth, watch_log_density, w, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE,
+                      authors ? 0 : 32768, m->options.seed, &c, err));
+    report->nise = c.nise;
+    report->ae = c.ae;
+done:
+    return st;
+}
+
+/* ---- fitting ----------------------------------------------------------------------------------------------------------- */
+
+static npmd_status field_normalise(npmd_model *m, backend *b, const npmd_points *pts, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    integral_result z;
+    const double target = m->domain->dimension <= 2 ? 2e-5 : 5e-4;
+    TRY(integrate(&(integral_request){ .domain = m->domain,
+                                       .about = pts,
+                                       .seed = m->options.seed,
+                                       .purpose = RNG_NORMALISE,
+                                       .target = target,
+                                       .most_points = (size_t)1 << 22 },
+                  backend_values, b, &z, err));
+    m->facts.log_integral = z.log_integral;
+    m->facts.log_integral_se = z.log_integral_se;
+    if (z.log_integral_se > 10.0 * target)
+        model_warn(m, "the log integral is known to %.1e only, from %zu points", z.log_integral_se, z.points);
+done:
+    return st;
+}
+
+static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_options *opt = &m->options;
+    field_state *f = NULL;
+    backend b = { 0 };
+    objective o = { 0 };
+    train_result done_by = { 0 };
+    TRY(memory_new(&f, 1, err));
+    m->state = f;
+    f->shape = options_shape(opt, m->domain);
+    TRY(encoding_draw(m->domain, opt, &f->encoding, err));
+    TRY(memory_new(&f->theta, field_parameters(&f->shape), err));
+    const field_plan plan = field_plan_of(m);
+    TRY(backend_open(opt->device, opt->threads, &plan, &b, err));
+    TRY(b.ops->set_points(b.self, pts, err));
+    TRY(objective_open(&o, m->domain, pts, opt, err));
+    m->options.proposal_rho = o.proposal.rho;
+    field_watch watching = { .model = m, .points = pts };
+    const train_watch watch = { watch_look, &watching };
+    TRY(train(&b, &f->shape, &f->encoding, &o, opt, opt->truth == NULL ? NULL : &watch, &done_by, err));
+    TRY(b.ops->get(b.self, VECTOR_THETA, f->theta, err));
+    m->facts.steps = done_by.steps;
+    m->facts.objective = done_by.objective;
+    m->facts.restarts = done_by.restarts;
+    m->facts.seconds = done_by.seconds;
+    m->facts.interrupted = done_by.interrupted;
+    if (done_by.restarts > 0)
+        model_warn(m, "the fit was started again %d time%s, at last with rate %.2g, since it had collapsed or blown up",
+                   done_by.restarts, done_by.restarts == 1 ? "" : "s", done_by.rate);
+    if (done_by.interrupted)
+        model_warn(m, "the fit was interrupted after %lld of %lld steps", (long long)done_by.steps, (long long)opt->steps);
+    TRY(field_normalise(m, &b, pts, err));
+done:
+    objective_close(&o);
+    backend_close(&b);
+    return st;
+}
+
+static npmd_status field_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, jet_rows rows,
+                                  double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const field_state *f = m->state;
+    const field_plan plan = field_plan_of(m);
+    backend b = { 0 };
+    TRY(backend_open(how == NULL ? "" : how->device, how == NULL ? 0 : how->threads, &plan, &b, err));
+    TRY(b.ops->put(b.self, VECTOR_THETA, f->theta, err));
+    TRY(b.ops->evaluate(b.self, x, n, rows, out, err));
+done:
+    backend_close(&b);
+    return st;
+}
+
+/* ---- the file: one tensor for each matrix and vector ------------------------------------------------------------------- */
+
+typedef npmd_status (*tensor_visit)(void *self, const char *name, int dimensions, const size_t *shape, double *data,
+                                    npmd_error *err);
+
+static npmd_status each_tensor(const field_shape *s, double *theta, tensor_visit visit, void *self, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    char name[64];
+    for (int l = 1; l <= s->depth; l++) {
+        const size_t shape[2] = { (size_t)field_outputs(s, l), (size_t)field_inputs(s, l) };
+        snprintf(name, sizeof name, "layer.%d.weight", l);
+        TRY(visit(self, name, 2, shape, theta + field_weights(s, l), err));
+        snprintf(name, sizeof name, "layer.%d.bias", l);
+        TRY(visit(self, name, 1, shape, theta + field_biases(s, l), err));
+    }
+    if (s->skip)
+        TRY(visit(self, "skip.weight", 1, &(size_t){ (size_t)s->features }, theta + field_skip(s), err));
+done:
+    return st;
+}
+
+static npmd_status add_tensor(void *self, const char *name, int dimensions, const size_t *shape, double *data, npmd_error *err)
+{
+    return record_add(self, name, TENSOR_F64, dimensions, shape, data, err);
+}
+
+static npmd_status field_save(const npmd_model *m, record *rec, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const field_state *f = m->state;
+    const size_t shape[2] = { (size_t)f->encoding.vectors, (size_t)m->domain->factors };
+    TRY(record_add(rec, "encoding.function", TENSOR_I32, 2, shape, f->encoding.function, err));
+    TRY(each_tensor(&f->shape, f->theta, add_tensor, rec, err));
+done:
+    return st;
+}
+
+typedef struct tensor_source {
+    const record *rec;
+    const char *path;
+} tensor_source;
+
+static npmd_status take_tensor(void *self, const char *name, int dimensions, const size_t *shape, double *data, npmd_error *err)
+{
+    const tensor_source *from = self;
+    const tensor *t = NULL;
+    const npmd_status st = record_find(from->rec, from->path, name, TENSOR_F64, dimensions, shape, &t, err);
+    if (st != NPMD_OK)
+        return st;
+    const size_t count = dimensions == 2 ? shape[0] * shape[1] : shape[0];
+    memcpy(data, t->data, count * sizeof *data);
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(data[i]))
+            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor %s holds a number that is not finite", from->path, name);
+    return NPMD_OK;
+}
+
+static npmd_status field_load(npmd_model *m, const record *rec, const char *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_options *opt = &m->options;
+    const int vectors = opt->separable ? opt->features : (opt->features + 1) / 2, D = m->domain->factors;
+    const tensor *t = NULL;
+    field_state *f = NULL;
+    if (opt->depth < 1 || opt->features < 1 || opt->max_frequencies != D || (!opt->separable && !m->domain->torus)) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe a field on %s", path, m->domain->text);
+        goto done;
+    }
+    TRY(memory_new(&f, 1, err));
+    m->state = f;
+    f->shape = options_shape(opt, m->domain);
+    TRY(record_find(rec, path, "encoding.function", TENSOR_I32, 2, (const size_t[]){ (size_t)vectors, (size_t)D }, &t, err));
+    const int32_t *function = t->data;
+    for (int i = 0; i < vectors * D; i++) {
+        const manifold *man = m->domain->factor[i % D];
+        const int top = opt->max_frequency[i % D];
+        const bool within = top <= man->max_frequency
+                            && (opt->separable ? function[i] >= 0 && function[i] < man->functions(top)
+                                               : function[i] >= -top && function[i] <= top);
+        if (!within) {
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: encoding.function row %d holds %d, beyond the highest frequency %d", path,
+                           i / D + 1, (int)function[i], top);
+            goto done;
+        }
+    }
+    TRY(encoding_make(m->domain, opt->separable != 0, opt->features, vectors, function, (npmd_scale)opt->scale, &f->encoding,
+                      err));
+    TRY(memory_new(&f->theta, field_parameters(&f->shape), err));
+    TRY(each_tensor(&f->shape, f->theta, take_tensor, &(tensor_source){ rec, path }, err));
+done:
+    return st;
+}
+
+static npmd_status field_describe(const npmd_model *m, json_t *into, npmd_error *err)
+{
+    const field_state *f = m->state;
+    double highest = 0.0;
+    for (int k = 0; k < f->encoding.features; k++)
+        highest = fmax(highest, f->encoding.lambda[k]);
+    json_object_set_new(into, "parameters", json_integer((json_int_t)field_parameters(&f->shape)));
+    json_object_set_new(into, "sine_layers", json_integer(f->shape.depth - 1));
+    json_object_set_new(into, "highest_eigenvalue", json_real(highest));
+    (void)err;
+    return NPMD_OK;
+}
+
+const estimator ESTIMATOR_FIELD = {
+    .name = "field",
+    .fit = field_fit,
+    .evaluate = field_evaluate,
+    .save = field_save,
+    .load = field_load,
+    .describe = field_describe,
+    .free = field_free,
+};

@@ -1,0 +1,352 @@
+/* model.c - a fitted model: making, asking, saving, loading. */
+#include "estimators.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define FILE_VERSION 1 /* of the model file; older ones stay readable */
+
+static const estimator *const ESTIMATORS[] = { &ESTIMATOR_FIELD };
+
+const estimator *estimator_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof ESTIMATORS / sizeof *ESTIMATORS; i++)
+        if (strcmp(ESTIMATORS[i]->name, name) == 0)
+            return ESTIMATORS[i];
+    return NULL;
+}
+
+void npmd_model_free(npmd_model *m)
+{
+    if (m == NULL)
+        return;
+    if (m->kind != NULL)
+        m->kind->free(m->state);
+    npmd_domain_free(m->domain);
+    memory_free(m);
+}
+
+void model_warn(npmd_model *m, const char *format, ...)
+{
+    va_list args;
+    if (m->warnings == MODEL_MAX_WARNINGS)
+        return;
+    va_start(args, format);
+    vsnprintf(m->warning[m->warnings++], sizeof *m->warning, format, args);
+    va_end(args);
+}
+
+const npmd_domain *npmd_model_domain(const npmd_model *m)
+{
+    return m->domain;
+}
+
+npmd_fit_facts npmd_model_facts(const npmd_model *m)
+{
+    return m->facts;
+}
+
+int npmd_model_warnings(const npmd_model *m)
+{
+    return m->warnings;
+}
+
+const char *npmd_model_warning(const npmd_model *m, int i)
+{
+    return 0 <= i && i < m->warnings ? m->warning[i] : "";
+}
+
+npmd_status npmd_options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
+                                 size_t *working_bytes, npmd_error *err)
+{
+    npmd_options resolved;
+    const npmd_status st = options_resolve(opt, dom, n, &resolved, err);
+    if (st != NPMD_OK)
+        return st;
+    const field_plan plan = { .domain = dom, .shape = options_shape(&resolved, dom) };
+    if (working_bytes != NULL)
+        *working_bytes = backend_bytes(resolved.device, &plan, n);
+    *out = resolved;
+    return NPMD_OK;
+}
+
+npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt, npmd_model **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_model *m = NULL;
+    if (strcmp(dom->text, pts->domain->text) != 0) {
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the fit was asked for on %s", pts->domain->text, dom->text);
+        goto done;
+    }
+    if (opt->truth != NULL && strcmp(npmd_truth_domain(opt->truth)->text, dom->text) != 0) {
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "the truth lies on %s, the points on %s", npmd_truth_domain(opt->truth)->text,
+                       dom->text);
+        goto done;
+    }
+    TRY(points_check_distinct(pts, "the data", err));
+    TRY(memory_new(&m, 1, err));
+    TRY(domain_copy(dom, &m->domain, err));
+    m->total = pts->total;
+    TRY(npmd_options_resolve(opt, dom, pts->n, &m->options, &m->facts.working_bytes, err));
+    m->facts.n = pts->n;
+    m->facts.tau = m->options.tau;
+    m->facts.seed = m->options.seed;
+    m->facts.members = 1;
+    m->kind = ESTIMATORS[opt->estimator];
+    TRY(m->kind->fit(m, pts, err));
+    m->options.truth = NULL; /* the caller's */
+    m->options.progress = NULL;
+    *out = m;
+    m = NULL;
+done:
+    npmd_model_free(m);
+    return st;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------- */
+
+double model_offset(const npmd_model *m)
+{
+    return m->facts.log_integral + log(m->domain->volume);
+}
+
+npmd_status model_values(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *v, npmd_error *err)
+{
+    return m->kind->evaluate(m, how, x, n, JET_VALUE, v, err);
+}
+
+npmd_status npmd_log_density(const npmd_model *m, const double *x, size_t n, double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_points *pts = NULL;
+    TRY(npmd_points_from(x, n, m->domain, &pts, err));
+    TRY(npmd_evaluate_at(m, pts, NPMD_LOG_DENSITY, NULL, out, err));
+done:
+    npmd_points_free(pts);
+    return st;
+}
+
+npmd_status npmd_what_parse(const char *text, npmd_what *out, npmd_error *err)
+{
+    static const char *const NAMES[] = { "log-density", "density", "relative", "intensity", "gradient", "laplacian" };
+    for (int i = 0; i < (int)(sizeof NAMES / sizeof *NAMES); i++)
+        if (strcmp(text, NAMES[i]) == 0) {
+            *out = (npmd_what)i;
+            return NPMD_OK;
+        }
+    return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                     "--what: \"%.40s\" was found where log-density, density, relative, intensity, gradient or laplacian was "
+                     "expected",
+                     text);
+}
+
+/* The gradient as a tangent vector in the point's own columns: sum over the frame of v_t e_t. */
+static void ambient_gradient(const npmd_domain *dom, const double *x, const double *jet, double *out)
+{
+    for (int d = 0; d < dom->factors; d++) {
+        const manifold *m = dom->factor[d];
+        double frame[MANIFOLD_MAX_DIMENSION * MANIFOLD_MAX_COLUMNS];
+        m->frame(x + dom->column[d], frame);
+        for (int j = 0; j < m->columns; j++) {
+            double sum = 0.0;
+            for (int t = 0; t < m->dimension; t++)
+                sum += jet[1 + dom->direction[d] + t] * frame[t * m->columns + j];
+            out[dom->column[d] + j] = sum;
+        }
+    }
+}
+
+static npmd_status evaluate_jets(const npmd_model *m, const npmd_points *pts, npmd_what what, const npmd_compute *how,
+                                 double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t rows = (size_t)m->domain->dimension + 2, columns = (size_t)m->domain->columns, chunk = 16384;
+    double *jet = NULL;
+    TRY(memory_new(&jet, chunk * rows, err));
+    for (size_t first = 0; first < pts->n; first += chunk) {
+        const size_t count = pts->n - first < chunk ? pts->n - first : chunk;
+        TRY(m->kind->evaluate(m, how, points_at(pts, first), count, JET_ALL, jet, err));
+        for (size_t i = 0; i < count; i++)
+            if (what == NPMD_GRADIENT)
+                ambient_gradient(m->domain, points_at(pts, first + i), jet + i * rows, out + (first + i) * columns);
+            else
+                out[first + i] = jet[i * rows + rows - 1];
+    }
+done:
+    memory_free(jet);
+    return st;
+}
+
+npmd_status npmd_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_what what, const npmd_compute *how, double *out,
+                             npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    if (strcmp(m->domain->text, pts->domain->text) != 0) {
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the model on %s", pts->domain->text, m->domain->text);
+        goto done;
+    }
+    if (what == NPMD_GRADIENT || what == NPMD_LAPLACIAN) {
+        TRY(evaluate_jets(m, pts, what, how, out, err));
+        goto done;
+    }
+    TRY(model_values(m, how, pts->x, pts->n, out, err));
+    double offset = model_offset(m);
+    if (what == NPMD_RELATIVE)
+        offset -= log(m->domain->volume);
+    if (what == NPMD_INTENSITY)
+        offset -= log(m->total);
+    for (size_t i = 0; i < pts->n; i++)
+        out[i] = what == NPMD_LOG_DENSITY ? out[i] - offset : exp(out[i] - offset);
+done:
+    return st;
+}
+
+/* ---- files ---------------------------------------------------------------------------------------------------------------- */
+
+static json_t *model_facts_json(const npmd_model *m)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < m->warnings; i++)
+        json_array_append_new(list, json_string(m->warning[i]));
+    return json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:f, s:I, s:f, s:f, s:f, s:i, s:i, s:o}", "file_version", FILE_VERSION,
+                     "version", npmd_version(), "estimator", m->kind->name, "domain", m->domain->text, "measure",
+                     "Riemannian volume", "n", (json_int_t)m->facts.n, "total_weight", m->total, "steps_done",
+                     (json_int_t)m->facts.steps, "objective", m->facts.objective, "log_integral", m->facts.log_integral,
+                     "log_integral_se", m->facts.log_integral_se, "restarts", m->facts.restarts, "members", m->facts.members,
+                     "warnings", list);
+}
+
+/* JSON has no NaN: an objective that was never reached is left out of the file as null. */
+static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    json_t *options = NULL, *facts = NULL;
+    npmd_model plain = *m;
+    if (!isfinite(plain.facts.objective))
+        plain.facts.objective = 0.0;
+    facts = model_facts_json(&plain);
+    if (facts == NULL) {
+        st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the model's facts");
+        goto done;
+    }
+    if (!isfinite(m->facts.objective))
+        json_object_set_new(facts, "objective", json_null());
+    TRY(options_to_json(&m->options, &options, err));
+    json_object_set_new(facts, "options", options);
+    *out = facts;
+    facts = NULL;
+done:
+    json_decref(facts);
+    return st;
+}
+
+static npmd_status json_text(json_t *object, size_t flags, char **out, npmd_error *err)
+{
+    char *text = json_dumps(object, flags | JSON_REAL_PRECISION(17) | JSON_ENSURE_ASCII);
+    if (text == NULL)
+        return npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the model's description");
+    *out = text;
+    return NPMD_OK;
+}
+
+npmd_status npmd_model_describe(const npmd_model *m, char **json, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    json_t *object = NULL;
+    TRY(model_json(m, &object, err));
+    json_object_set_new(object, "tau", json_real(m->facts.tau));
+    json_object_set_new(object, "seed", json_incref(json_object_get(json_object_get(object, "options"), "seed")));
+    json_object_set_new(object, "volume", json_real(m->domain->volume));
+    json_object_set_new(object, "dimension", json_integer(m->domain->dimension));
+    TRY(m->kind->describe(m, object, err));
+    TRY(json_text(object, JSON_INDENT(2), json, err));
+done:
+    json_decref(object);
+    return st;
+}
+
+npmd_status npmd_save(const npmd_model *m, const char *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    record rec = { 0 };
+    json_t *object = NULL;
+    TRY(model_json(m, &object, err));
+    TRY(json_text(object, JSON_COMPACT, &rec.metadata, err));
+    TRY(m->kind->save(m, &rec, err));
+    TRY(record_write(path, &rec, err));
+done:
+    json_decref(object);
+    record_free(&rec);
+    return st;
+}
+
+/* The facts of a file, each checked; what is missing is named. */
+static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const char *domain = NULL, *name = NULL;
+    json_int_t n = 0, steps = 0;
+    json_error_t why;
+    json_t *options = NULL, *warnings = NULL, *wanted = json_object_get(root, "objective");
+    const json_int_t version = json_integer_value(json_object_get(root, "file_version"));
+    if (version > FILE_VERSION) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s was written by a newer neuropmd (file version %lld, this program reads up to %d)",
+                       path, (long long)version, FILE_VERSION);
+        goto done;
+    }
+    if (json_unpack_ex(root, &why, 0, "{s:s, s:s, s:I, s:F, s:I, s:F, s:F, s:i, s:i, s:o, s:o}", "estimator", &name, "domain",
+                       &domain, "n", &n, "total_weight", &m->total, "steps_done", &steps, "log_integral",
+                       &m->facts.log_integral, "log_integral_se", &m->facts.log_integral_se, "restarts", &m->facts.restarts,
+                       "members", &m->facts.members, "warnings", &warnings, "options", &options)
+        != 0) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description is incomplete: %s", path, why.text);
+        goto done;
+    }
+    npmd_error inner = { 0 };
+    if (npmd_domain_parse(domain, &m->domain, &inner) != NPMD_OK) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: %.300s", path, inner.text);
+        goto done;
+    }
+    m->kind = estimator_find(name);
+    if (m->kind == NULL || n < 0) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: estimator \"%.40s\" is unknown to this version", path, name);
+        goto done;
+    }
+    npmd_options_init(&m->options);
+    TRY(options_from_json(&m->options, options, path, err));
+    m->facts.n = (size_t)n;
+    m->facts.steps = (int64_t)steps;
+    m->facts.objective = json_is_number(wanted) ? json_number_value(wanted) : NAN;
+    m->facts.tau = m->options.tau;
+    m->facts.seed = m->options.seed;
+    for (size_t i = 0; i < json_array_size(warnings); i++)
+        if (json_is_string(json_array_get(warnings, i)))
+            model_warn(m, "%s", json_string_value(json_array_get(warnings, i)));
+done:
+    return st;
+}
+
+npmd_status npmd_load(const char *path, npmd_model **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    record rec = { 0 };
+    npmd_model *m = NULL;
+    json_t *root = NULL;
+    json_error_t why;
+    TRY(record_read(path, &rec, err));
+    TRY(memory_new(&m, 1, err));
+    root = json_loads(rec.metadata, 0, &why);
+    if (!json_is_object(root)) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description is no JSON object", path);
+        goto done;
+    }
+    TRY(model_from_json(m, root, path, err));
+    TRY(m->kind->load(m, &rec, path, err));
+    *out = m;
+    m = NULL;
+done:
+    json_decref(root);
+    record_free(&rec);
+    npmd_model_free(m);
+    return st;
+}

@@ -1,0 +1,120 @@
+/* normalise.c - integrals of exp v and exp 2v over the domain by randomised quasi-Monte Carlo.
+ *
+ * Points are the importance proposal's (kernels on given points and a uniform share) or uniform ones, as REPLICATES
+ * independently scrambled Sobol sets; their spread is the standard error. Sets grow until it is small enough. */
+#include "estimators.h"
+
+#define REPLICATES 16
+#define CHUNK 16384
+
+typedef struct replicate { /* log-sum-exp state: sums are scaled by exp(-top) */
+    double top, sum, sum2;
+} replicate;
+
+static void replicate_add(replicate *r, double log_weight, double v)
+{
+    const double lifted = v + log_weight; /* exp v w */
+    if (v > r->top) {
+        const double shrink = exp(r->top - v);
+        r->sum *= shrink;
+        r->sum2 *= shrink * shrink;
+        r->top = v;
+    }
+    r->sum += exp(lifted - r->top);
+    r->sum2 += exp(lifted + v - 2.0 * r->top);
+}
+
+typedef struct mean_error {
+    double mean, se;
+} mean_error;
+
+static mean_error spread(const double *values)
+{
+    double mean = 0.0, squares = 0.0;
+    for (int r = 0; r < REPLICATES; r++)
+        mean += values[r] / REPLICATES;
+    for (int r = 0; r < REPLICATES; r++)
+        squares += (values[r] - mean) * (values[r] - mean);
+    return (mean_error){ mean, sqrt(squares / (REPLICATES - 1) / REPLICATES) };
+}
+
+static void summarise(const replicate *set, integral_result *out)
+{
+    double top = -INFINITY, first[REPLICATES], second[REPLICATES];
+    for (int r = 0; r < REPLICATES; r++)
+        top = fmax(top, set[r].top);
+    for (int r = 0; r < REPLICATES; r++) {
+        first[r] = set[r].sum * exp(set[r].top - top);
+        second[r] = set[r].sum2 * exp(2.0 * (set[r].top - top));
+    }
+    const mean_error m1 = spread(first), m2 = spread(second);
+    out->log_integral = top + log(m1.mean);
+    out->log_integral_se = m1.se / m1.mean;
+    out->log_square = 2.0 * top + log(m2.mean);
+    out->square = m2.mean / (m1.mean * m1.mean);
+    double ratio[REPLICATES]; /* linearised: the two sums share their points */
+    for (int r = 0; r < REPLICATES; r++)
+        ratio[r] = out->square * (1.0 + (second[r] / m2.mean - 1.0) - 2.0 * (first[r] / m1.mean - 1.0));
+    out->square_se = spread(ratio).se;
+}
+
+static npmd_status integrate_set(const point_source *s, values_fn values, void *self, double *x, double *weight, double *v,
+                                 replicate *r, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    *r = (replicate){ .top = -INFINITY };
+    for (size_t first = 0; first < s->count; first += CHUNK) {
+        const size_t count = s->count - first < CHUNK ? s->count - first : CHUNK;
+        source_fill(s, first, count, x, weight);
+        TRY(values(self, x, count, v, err));
+        for (size_t i = 0; i < count; i++)
+            replicate_add(r, log(weight[i]), v[i]);
+    }
+done:
+    return st;
+}
+
+npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const int centres = 1024;
+    const double share = 0.2;
+    proposal p = { 0 };
+    double *x = NULL, *weight = NULL, *v = NULL, *cumulative = NULL, rho = 0.0;
+    replicate set[REPLICATES];
+    TRY(memory_new(&x, CHUNK * (size_t)what->domain->columns, err));
+    TRY(memory_new(&weight, CHUNK, err));
+    TRY(memory_new(&v, CHUNK, err));
+    if (what->about != NULL) {
+        TRY(points_cumulative(what->about, &cumulative, err));
+        TRY(proposal_tune(what->domain, what->about, cumulative, share, centres, what->seed, &rho, err));
+        TRY(proposal_open(what->domain, share, rho, centres, &p, err));
+        proposal_aim(&p, what->about, cumulative, rng_key_make(what->seed, what->purpose, 1000));
+    }
+    for (size_t count = 2048;; count *= 2) {
+        for (int r = 0; r < REPLICATES; r++) {
+            const rng_key key = rng_key_make(what->seed, what->purpose, (uint64_t)r);
+            point_source s;
+            if (what->about != NULL)
+                source_importance(&s, &p, count, true, key);
+            else
+                source_uniform(&s, what->domain, count, true, key);
+            TRY(integrate_set(&s, values, self, x, weight, v, &set[r], err));
+        }
+        summarise(set, out);
+        out->points = count * REPLICATES;
+        if (!isfinite(out->log_integral)) {
+            st = npmd_fail(err, NPMD_ERR_NUMERIC, "the integral of the density is not finite");
+            goto done;
+        }
+        if (out->log_integral_se <= what->target || 2 * out->points > what->most_points)
+            break;
+    }
+done:
+    proposal_close(&p);
+    memory_free(x);
+    memory_free(weight);
+    memory_free(v);
+    memory_free(cumulative);
+    return st;
+}

@@ -1,0 +1,97 @@
+/* resolve.c - every size that was left open, chosen from n and the domain. */
+#include "estimators.h"
+
+static int64_t at_least(int64_t value, int64_t least)
+{
+    return value < least ? least : value;
+}
+
+/* Frequencies per factor: one value serves all. The power law rarely draws near the limit, so it may be generous. */
+static npmd_status resolve_frequencies(npmd_options *o, const npmd_domain *dom, npmd_error *err)
+{
+    if (o->max_frequencies > 1 && o->max_frequencies != dom->factors)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-frequency has %d values, but %s has %d factors", o->max_frequencies,
+                         dom->text, dom->factors);
+    if (o->max_frequencies <= 1)
+        for (int d = 1; d < dom->factors; d++)
+            o->max_frequency[d] = o->max_frequency[0];
+    o->max_frequencies = dom->factors;
+    for (int d = 0; d < dom->factors; d++) {
+        const manifold *m = dom->factor[d];
+        if (o->max_frequency[d] == 0)
+            o->max_frequency[d] = m->dimension == 1 ? 20 : dom->dimension == 2 ? 16 : 10;
+        if (o->max_frequency[d] > m->max_frequency)
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-frequency %d: on %s at most %d", o->max_frequency[d], m->name,
+                             m->max_frequency);
+    }
+    return NPMD_OK;
+}
+
+static npmd_status resolve_encoding(npmd_options *o, const npmd_domain *dom, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    if (!o->separable && !dom->torus)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--separable off: plane waves need a torus, and %s is none", dom->text);
+    TRY(resolve_frequencies(o, dom, err));
+    if (o->spectrum_decay == 0.0)
+        o->spectrum_decay = 0.5 * dom->dimension + 1.0;
+    if (o->features == 0)
+        o->features = dom->dimension <= 2 ? 192 : 256;
+    const double available = encoding_available(dom, o);
+    if (o->features > available)
+        o->features = (int)available;
+done:
+    return st;
+}
+
+npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_options o = *opt;
+    const int p = dom->dimension;
+    if (o.tau < 0.0)
+        o.tau = p <= 2 ? 5e-5 : 1e-4;
+    TRY(resolve_encoding(&o, dom, err));
+    if (o.depth == 0)
+        o.depth = p <= 2 ? 3 : 4;
+    if (o.depth == 1)
+        o.skip = 0; /* the network is the linear part already */
+    if (o.batch < 0) /* a preset's share of n */
+        o.batch = at_least((int64_t)n / -o.batch, 1);
+    if (o.batch == 0) /* the paper: between n/4 and n/2; a large n needs no more than the noise of the integral deserves */
+        o.batch = n <= 16384 ? (int64_t)n : at_least(16384, (int64_t)n / 8);
+    if (o.batch > (int64_t)n)
+        o.batch = (int64_t)n;
+    if (o.q1 == 0)
+        o.q1 = 16384;
+    if (o.q2 == 0)
+        o.q2 = p <= 2 ? 1024 : 2048;
+    if (o.epochs > 0)
+        o.steps = o.epochs * objective_steps_an_epoch(&o, n);
+    if (o.steps > UINT32_MAX) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%lld steps were asked for; at most 2^32", (long long)o.steps);
+        goto done;
+    }
+    if (o.warmup > o.steps / 2)
+        o.warmup = o.steps / 2;
+    if (o.log_every == 0)
+        o.log_every = at_least(o.steps / 200, 1);
+    if (strcmp(o.device, "reference") != 0 && strcmp(o.device, "cpu") != 0) {
+        st = npmd_fail(err, strncmp(o.device, "cuda", 4) == 0 ? NPMD_ERR_DEVICE : NPMD_ERR_ARGUMENT,
+                       "--device %s: this build has cpu and reference", o.device);
+        goto done;
+    }
+    *out = o;
+done:
+    return st;
+}
+
+field_shape options_shape(const npmd_options *o, const npmd_domain *dom)
+{
+    return (field_shape){ .features = o->features,
+                          .width = o->width,
+                          .depth = o->depth,
+                          .directions = dom->dimension,
+                          .skip = o->skip != 0,
+                          .omega = o->omega };
+}

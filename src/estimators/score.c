@@ -1,0 +1,82 @@
+/* score.c - how well a model does: on held-out points, and against a known density. */
+#include "estimators.h"
+
+typedef struct asked { /* a model as a function */
+    const npmd_model *model;
+    const npmd_compute *how;
+    double offset;
+} asked;
+
+static npmd_status asked_values(void *self, const double *x, size_t n, double *out, npmd_error *err)
+{
+    const asked *a = self;
+    const npmd_status st = model_values(a->model, a->how, x, n, out, err);
+    for (size_t i = 0; st == NPMD_OK && i < n; i++)
+        out[i] -= a->offset;
+    return st;
+}
+
+/* Weighted mean and its standard error. */
+static void weighted_mean(const npmd_points *pts, const double *value, double *mean, double *se)
+{
+    double sum = 0.0, total = 0.0, squares = 0.0;
+    for (size_t i = 0; i < pts->n; i++) {
+        const double w = pts->weight == NULL ? 1.0 : pts->weight[i];
+        sum += w * value[i];
+        total += w;
+    }
+    *mean = sum / total;
+    for (size_t i = 0; i < pts->n; i++) {
+        const double w = pts->weight == NULL ? 1.0 : pts->weight[i], r = w * (value[i] - *mean);
+        squares += r * r;
+    }
+    *se = pts->n > 1 ? sqrt(squares) / total * sqrt((double)pts->n / ((double)pts->n - 1.0)) : NAN;
+}
+
+npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint64_t seed, const npmd_compute *how,
+                              npmd_score *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    double *value = NULL, mean = 0.0, se = 0.0;
+    integral_result z;
+    const double volume = m->domain->volume;
+    asked relative = { m, how, m->facts.log_integral }; /* log of the normalised relative density */
+    if (strcmp(m->domain->text, pts->domain->text) != 0) {
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the model on %s", pts->domain->text, m->domain->text);
+        goto done;
+    }
+    TRY(memory_new(&value, pts->n, err));
+    TRY(npmd_evaluate_at(m, pts, NPMD_LOG_DENSITY, how, value, err));
+    TRY(integrate(&(integral_request){ .domain = m->domain,
+                                       .about = pts,
+                                       .seed = seed,
+                                       .purpose = RNG_SCORE,
+                                       .target = m->domain->dimension <= 2 ? 2e-5 : 1e-3,
+                                       .most_points = (size_t)1 << 20 },
+                  asked_values, &relative, &z, err));
+    npmd_score s = { .n = pts->n, .log_integral = z.log_integral, .log_integral_se = z.log_integral_se };
+    weighted_mean(pts, value, &mean, &s.nll_se);
+    s.nll = -mean;
+    for (size_t i = 0; i < pts->n; i++)
+        value[i] = exp(value[i]);
+    weighted_mean(pts, value, &mean, &se);
+    /* the integral of f^2: mean of the squared relative density, over the volume */
+    const double norm2 = exp(z.log_square) / volume, norm2_se = z.square_se / volume;
+    s.ise_criterion = norm2 - 2.0 * mean;
+    s.ise_criterion_se = hypot(norm2_se, 2.0 * se);
+    s.ise_criterion_relative = s.ise_criterion * volume;
+    *out = s;
+done:
+    memory_free(value);
+    return st;
+}
+
+npmd_status npmd_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points, uint64_t seed,
+                         const npmd_compute *how, npmd_comparison *out, npmd_error *err)
+{
+    asked estimate = { m, how, model_offset(m) };
+    if (strcmp(m->domain->text, npmd_truth_domain(t)->text) != 0)
+        return npmd_fail(err, NPMD_ERR_SHAPE, "the truth lies on %s, the model on %s", npmd_truth_domain(t)->text,
+                         m->domain->text);
+    return truth_compare(t, asked_values, &estimate, grid, points, seed, out, err);
+}

@@ -1,0 +1,46 @@
+/* field.h - the sine network v(x) = net(eta(x)) [+ c . eta(x)], with the jet through it and the exact adjoint.
+ *
+ *     h_0 = eta,   h_l = sin(omega (W_l h_(l-1) + b_l)) for l = 1 .. L-1,   v = W_L h_(L-1) + b_L + c . eta
+ *
+ * L (depth) counts affine layers; L = 1 is the linear series. All parameters stand in one vector theta: W_1 (width,
+ * K) row-major, b_1, W_2, b_2, ..., W_L (1, width), b_L (1), then the skip c (K).
+ *
+ * A jet is rows: value, one derivative a tangent direction, Laplacian; dimension + 2 rows in all. */
+#ifndef NPMD_FIELD_H
+#define NPMD_FIELD_H
+
+#include "encoding.h"
+
+#define FIELD_MAX_DEPTH 32
+
+typedef struct field_shape {
+    int features, width, depth, directions; /* K, W, L, tangent directions */
+    bool skip;
+    double omega;
+} field_shape;
+
+static inline int field_inputs(const field_shape *f, int layer) /* layer 1 .. depth */
+{
+    return layer == 1 ? f->features : f->width;
+}
+static inline int field_outputs(const field_shape *f, int layer)
+{
+    return layer == f->depth ? 1 : f->width;
+}
+size_t field_weights(const field_shape *f, int layer); /* offset of W_layer in theta */
+size_t field_biases(const field_shape *f, int layer);
+size_t field_skip(const field_shape *f);
+size_t field_parameters(const field_shape *f); /* length of theta */
+
+/* Sitzmann's start adapted to the encoding: see parameters.c. authors: the published code's first layer. */
+void field_start(const field_shape *f, bool authors, uint64_t seed, double *theta);
+
+/* Reference implementation, double, one point. rows = 1 or directions + 2; eta (rows, K); v (rows).
+ * tape (field_tape doubles) keeps what the adjoint needs. */
+size_t field_tape(const field_shape *f);
+void field_forward(const field_shape *f, const double *theta, const double *eta, int rows, double *tape, double *v);
+/* gradient += sum over rows r of v_bar[r] d v[r] / d theta, for the point that was last forwarded with this tape. */
+void field_adjoint(const field_shape *f, const double *theta, const double *eta, int rows, double *tape,
+                   const double *v_bar, double *gradient);
+
+#endif

@@ -1,0 +1,117 @@
+/* circle.c - the circle S1 = R / 2 pi Z: one angle in radians, any branch.
+ *
+ * Eigenfunctions: number 0 is the constant 1/sqrt(2 pi); 2k - 1 is cos(k x)/sqrt(pi), 2k is sin(k x)/sqrt(pi),
+ * eigenvalue k^2. The tangent frame is d/dx. */
+#include "geometry.h"
+
+static const char *circle_canonical(double *x)
+{
+    if (!isfinite(*x))
+        return "is not finite";
+    double angle = fmod(*x, TWO_PI);
+    if (angle < 0.0)
+        angle += TWO_PI;
+    *x = angle < TWO_PI ? angle : 0.0; /* a tiny negative angle rounds up to 2 pi */
+    return NULL;
+}
+
+static const char *circle_from_degrees(const double *in, double *x)
+{
+    if (!isfinite(*in))
+        return "is not finite";
+    *x = fmod(*in, 360.0) * (NPMD_PI / 180.0); /* reduced before the multiplication: 720 is exactly 0 */
+    return circle_canonical(x);
+}
+
+static void circle_to_degrees(const double *x, double *out)
+{
+    *out = *x * (180.0 / NPMD_PI);
+}
+
+static void circle_uniform(const double *u, double *x)
+{
+    *x = TWO_PI * *u;
+}
+
+static void circle_frame(const double *x, double *frame)
+{
+    (void)x;
+    frame[0] = 1.0;
+}
+
+static int circle_functions(int frequency)
+{
+    return 2 * frequency + 1;
+}
+
+static int circle_frequency(int function)
+{
+    return (function + 1) / 2;
+}
+
+static double circle_eigenvalue(int function)
+{
+    const double k = circle_frequency(function);
+    return k * k;
+}
+
+/* e^{ikx} by products e^{i(a+b)x} = e^{iax} e^{ibx} with a = k/2: the rounding error grows as log k, not as k. */
+static void circle_jets(const double *x, int frequency, double *jet)
+{
+    const double c0 = 1.0 / sqrt(TWO_PI), c1 = 1.0 / sqrt(NPMD_PI);
+    double *value = jet, *derivative = jet + circle_functions(frequency);
+    value[0] = c0;
+    derivative[0] = 0.0;
+    if (frequency == 0)
+        return;
+    value[1] = cos(*x);
+    value[2] = sin(*x);
+    for (int k = 2; k <= frequency; k++) {
+        const int a = k / 2, b = k - a;
+        const double ca = value[2 * a - 1], sa = value[2 * a], cb = value[2 * b - 1], sb = value[2 * b];
+        value[2 * k - 1] = ca * cb - sa * sb;
+        value[2 * k] = sa * cb + ca * sb;
+    }
+    for (int k = 1; k <= frequency; k++) {
+        value[2 * k - 1] *= c1;
+        value[2 * k] *= c1;
+        derivative[2 * k - 1] = -k * value[2 * k];
+        derivative[2 * k] = k * value[2 * k - 1];
+    }
+}
+
+static void circle_embed(const double *x, double *e)
+{
+    e[0] = cos(*x);
+    e[1] = sin(*x);
+}
+
+/* Wrapped Cauchy about x: the Moebius map of the disc that takes 0 to rho e^{ix} moves angle a to
+ * x + 2 atan((1 - rho)/(1 + rho) tan(a/2)). */
+static void circle_cauchy(const double *x, double rho, const double *u, double *y)
+{
+    *y = *x + 2.0 * atan((1.0 - rho) / (1.0 + rho) * tan(NPMD_PI * (*u - 0.5)));
+    circle_canonical(y);
+}
+
+const manifold CIRCLE = {
+    .name = "S1",
+    .columns = 1,
+    .dimension = 1,
+    .volume = TWO_PI,
+    .max_frequency = 1024,
+    .canonical = circle_canonical,
+    .foreign_coords = NPMD_COORDS_DEGREES,
+    .foreign_columns = 1,
+    .from_foreign = circle_from_degrees,
+    .to_foreign = circle_to_degrees,
+    .uniform = circle_uniform,
+    .frame = circle_frame,
+    .functions = circle_functions,
+    .frequency = circle_frequency,
+    .eigenvalue = circle_eigenvalue,
+    .jets = circle_jets,
+    .embedding = 2,
+    .embed = circle_embed,
+    .cauchy = circle_cauchy,
+};

@@ -1,0 +1,84 @@
+/* geometry.h - manifolds and their products.
+ *
+ * A manifold is one table of functions; a new one is a new file and a line in the list of product.c. A jet of a
+ * function at a point is its value, its derivatives along an orthonormal tangent frame, and its Laplacian; for an
+ * eigenfunction the Laplacian is -eigenvalue x value, so a jet of eigenfunctions stores value and derivatives only.
+ *
+ * Eigenfunctions of a factor are numbered 0, 1, 2 ... by rising frequency; they are orthonormal with respect to
+ * Riemannian volume. */
+#ifndef NPMD_GEOMETRY_H
+#define NPMD_GEOMETRY_H
+
+#include "core.h"
+
+#define MANIFOLD_MAX_COLUMNS 3
+#define MANIFOLD_MAX_DIMENSION 2
+#define DOMAIN_MAX_COLUMNS (NPMD_MAX_FACTORS * MANIFOLD_MAX_COLUMNS)
+#define DOMAIN_MAX_DIMENSION (NPMD_MAX_FACTORS * MANIFOLD_MAX_DIMENSION)
+
+typedef struct manifold {
+    const char *name;
+    int columns, dimension;
+    double volume;
+    int max_frequency; /* the highest frequency (degree) whose eigenfunctions are accurate */
+
+    /* Brings x (columns) to its canonical form; the reason in words if that is impossible, else NULL. */
+    const char *(*canonical)(double *x);
+    /* Reads a factor from the columns of a file in other coordinates (degrees; latitude and longitude), and back. */
+    unsigned foreign_coords; /* the npmd_coords bit that this manifold obeys */
+    int foreign_columns;
+    const char *(*from_foreign)(const double *in, double *x);
+    void (*to_foreign)(const double *x, double *out);
+
+    void (*uniform)(const double *u, double *x);   /* u in [0,1)^dimension to a uniform point */
+    void (*frame)(const double *x, double *frame); /* (dimension, columns): orthonormal tangent vectors at x */
+
+    int (*functions)(int frequency);  /* how many eigenfunctions up to this frequency */
+    int (*frequency)(int function);   /* of an eigenfunction */
+    double (*eigenvalue)(int function);
+    /* Jets of the first functions(frequency) eigenfunctions at x: jet (1 + dimension, functions). */
+    void (*jets)(const double *x, int frequency, double *jet);
+
+    /* For kernels: x as a unit vector, so that e(x) . e(y) is the cosine of the distance; and the conformal image of a
+     * uniform point: with u uniform, y has density ((1 - rho^2)/(1 + rho^2 - 2 rho e(x) . e(y)))^dimension relative
+     * to the uniform measure. */
+    int embedding;
+    void (*embed)(const double *x, double *e);
+    void (*cauchy)(const double *x, double rho, const double *u, double *y);
+} manifold;
+
+extern const manifold CIRCLE, SPHERE;
+
+struct npmd_domain {
+    int factors, columns, dimension;
+    const manifold *factor[NPMD_MAX_FACTORS];
+    int column[NPMD_MAX_FACTORS];    /* where a factor's columns start in a point */
+    int direction[NPMD_MAX_FACTORS]; /* where its tangent directions start        */
+    double volume;
+    bool torus; /* all factors are circles */
+    char text[160];
+};
+
+void domain_uniform_point(const npmd_domain *dom, const double *u, double *x); /* u (dimension) */
+npmd_status domain_copy(const npmd_domain *dom, npmd_domain **out, npmd_error *err);
+/* A row's factor d cannot be a point: the reason, or NULL after x was brought to canonical form. */
+const char *domain_canonical(const npmd_domain *dom, double *x, int *factor);
+
+/* ---- points.c: the data ------------------------------------------------------------------------------------ */
+
+struct npmd_points {
+    const npmd_domain *domain; /* a copy of its own */
+    npmd_domain *owned;
+    size_t n;
+    double *x;      /* (n, columns), canonical */
+    double *weight; /* (n), mean 1; NULL: all 1 */
+    double total;   /* sum of the weights as given; n without weights */
+};
+npmd_status points_make(const npmd_domain *dom, size_t n, npmd_points **out, npmd_error *err);
+npmd_status points_check_distinct(const npmd_points *pts, const char *where, npmd_error *err);
+static inline const double *points_at(const npmd_points *pts, size_t i)
+{
+    return pts->x + i * (size_t)pts->domain->columns;
+}
+
+#endif

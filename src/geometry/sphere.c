@@ -1,0 +1,186 @@
+/* sphere.c - the unit sphere S2: a point is a unit vector in R^3.
+ *
+ * Nothing here uses longitude and latitude, except to read files: they are singular at the poles, and a data set
+ * may contain a pole. The real spherical harmonic of degree l and order m is number l^2 + l + m; with a = |m|
+ *
+ *     Y = (-1)^a p_la(z) Re (x + i y)^a  for m >= 0,      Y = (-1)^a p_la(z) Im (x + i y)^a  for m < 0,
+ *
+ * where p_la is a multiple of the a-th derivative of the Legendre polynomial P_l: a polynomial, so values and
+ * gradients are finite everywhere. Orthonormal with respect to area, with the Condon-Shortley sign. */
+#include "geometry.h"
+
+#define SPHERE_MAX_DEGREE 128 /* p_la stays below 1e40 up to here */
+
+static const char *sphere_canonical(double *x)
+{
+    if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]))
+        return "is not finite";
+    const double r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+    if (r == 0.0)
+        return "is a zero vector where a unit vector was expected";
+    if (fabs(r - 1.0) > 1e-3)
+        return "is not a unit vector (its length is off by more than 1e-3)";
+    for (int i = 0; i < 3; i++)
+        x[i] /= r;
+    return NULL;
+}
+
+static const char *sphere_from_latlon(const double *in, double *x)
+{
+    if (!isfinite(in[0]) || !isfinite(in[1]))
+        return "is not finite";
+    if (fabs(in[0]) > 90.0)
+        return "has a latitude outside -90..90 degrees";
+    const double latitude = in[0] * (NPMD_PI / 180.0), longitude = fmod(in[1], 360.0) * (NPMD_PI / 180.0);
+    x[0] = cos(latitude) * cos(longitude);
+    x[1] = cos(latitude) * sin(longitude);
+    x[2] = sin(latitude);
+    return NULL;
+}
+
+static void sphere_to_latlon(const double *x, double *out)
+{
+    out[0] = atan2(x[2], hypot(x[0], x[1])) * (180.0 / NPMD_PI);
+    out[1] = atan2(x[1], x[0]) * (180.0 / NPMD_PI);
+}
+
+/* Archimedes: z is uniform in [-1, 1], the longitude uniform and independent of it. */
+static void sphere_uniform(const double *u, double *x)
+{
+    const double z = 2.0 * u[0] - 1.0, r = 2.0 * sqrt(u[0] * (1.0 - u[0])), angle = TWO_PI * u[1];
+    x[0] = r * cos(angle);
+    x[1] = r * sin(angle);
+    x[2] = z;
+}
+
+/* Two unit vectors orthogonal to x and to each other, without a branch near the poles (Duff et al., JCGT 2017). */
+static void sphere_frame(const double *x, double *frame)
+{
+    const double sign = copysign(1.0, x[2]), a = -1.0 / (sign + x[2]), b = x[0] * x[1] * a;
+    frame[0] = 1.0 + sign * x[0] * x[0] * a;
+    frame[1] = sign * b;
+    frame[2] = -sign * x[0];
+    frame[3] = b;
+    frame[4] = sign + x[1] * x[1] * a;
+    frame[5] = -x[1];
+}
+
+static int sphere_functions(int degree)
+{
+    return (degree + 1) * (degree + 1);
+}
+
+static int sphere_degree(int function)
+{
+    int l = (int)sqrt((double)function);
+    while (l * l > function)
+        l--;
+    while ((l + 1) * (l + 1) <= function)
+        l++;
+    return l;
+}
+
+static double sphere_eigenvalue(int function)
+{
+    const double l = sphere_degree(function);
+    return l * (l + 1.0);
+}
+
+/* For one order a, column by column: p_la for l = a .. L from
+ *     p_aa = sqrt((2a + 1)/(2a)) p_(a-1)(a-1),   p_00 = 1/sqrt(4 pi)
+ *     p_la = c_l (z p_(l-1)a - p_(l-2)a / c_(l-1)),   c_l = sqrt((4 l^2 - 1)/(l^2 - a^2))
+ * (orthonormal, without the factor sqrt 2 of the real functions of order a > 0). Its derivative is the next order:
+ *     p_la' = sqrt((l - a)(l + a + 1)) p_l(a+1),
+ * so orders run downwards and each leaves its column for the one below. */
+static void sphere_legendre(double z, int L, int a, double p_aa, double *p)
+{
+    double above = 0.0, c_above = 1.0; /* p_(l-2)a and c_(l-1) */
+    p[a] = p_aa;
+    for (int l = a + 1; l <= L; l++) {
+        const double c = sqrt((4.0 * l * l - 1.0) / ((double)l * l - (double)a * a));
+        p[l] = c * (z * p[l - 1] - above / c_above);
+        above = p[l - 1];
+        c_above = c;
+    }
+}
+
+static void sphere_jets(const double *x, int L, double *jet)
+{
+    const int count = sphere_functions(L);
+    double *value = jet, *along1 = jet + count, *along2 = jet + 2 * (size_t)count;
+    double frame[6], p_aa[SPHERE_MAX_DEGREE + 2], p[SPHERE_MAX_DEGREE + 2], p_next[SPHERE_MAX_DEGREE + 2];
+    double re[SPHERE_MAX_DEGREE + 1], im[SPHERE_MAX_DEGREE + 1]; /* (x + i y)^a */
+    assert(L <= SPHERE_MAX_DEGREE);
+    sphere_frame(x, frame);
+    p_aa[0] = 1.0 / sqrt(4.0 * NPMD_PI);
+    re[0] = 1.0;
+    im[0] = 0.0;
+    for (int a = 1; a <= L; a++) {
+        p_aa[a] = sqrt((2.0 * a + 1.0) / (2.0 * a)) * p_aa[a - 1];
+        re[a] = re[a - 1] * x[0] - im[a - 1] * x[1];
+        im[a] = re[a - 1] * x[1] + im[a - 1] * x[0];
+    }
+    memset(p_next, 0, sizeof p_next);
+    for (int a = L; a >= 0; a--) {
+        sphere_legendre(x[2], L, a, p_aa[a], p);
+        const double sign = (a % 2 ? -1.0 : 1.0) * (a > 0 ? sqrt(2.0) : 1.0);
+        for (int l = a; l <= L; l++) {
+            const double q = sign * p[l];
+            const double dq = l == a ? 0.0 : sign * sqrt((l - a) * (l + a + 1.0)) * p_next[l];
+            /* the gradient in R^3 of q(z) Re (x+iy)^a, and of the imaginary part */
+            const double slope_re = a == 0 ? 0.0 : a * q * re[a - 1], slope_im = a == 0 ? 0.0 : a * q * im[a - 1];
+            const double grad_cos[3] = { slope_re, -slope_im, dq * re[a] }, grad_sin[3] = { slope_im, slope_re, dq * im[a] };
+            const int k = l * l + l + a, minus = l * l + l - a;
+            value[k] = q * re[a];
+            along1[k] = frame[0] * grad_cos[0] + frame[1] * grad_cos[1] + frame[2] * grad_cos[2];
+            along2[k] = frame[3] * grad_cos[0] + frame[4] * grad_cos[1] + frame[5] * grad_cos[2];
+            if (a == 0)
+                continue;
+            value[minus] = q * im[a];
+            along1[minus] = frame[0] * grad_sin[0] + frame[1] * grad_sin[1] + frame[2] * grad_sin[2];
+            along2[minus] = frame[3] * grad_sin[0] + frame[4] * grad_sin[1] + frame[5] * grad_sin[2];
+        }
+        memcpy(p_next, p, sizeof p);
+    }
+}
+
+static void sphere_embed(const double *x, double *e)
+{
+    memcpy(e, x, 3 * sizeof *e);
+}
+
+/* Spherical Cauchy about x (Kato and McCullagh 2020): by the same Moebius map as on the circle, the height
+ * h = 2 u - 1 of a uniform point about the axis x moves to ((1 + r^2) h + 2 r)/(1 + r^2 + 2 r h). */
+static void sphere_cauchy(const double *x, double rho, const double *u, double *y)
+{
+    const double h = 2.0 * u[0] - 1.0, r2 = 1.0 + rho * rho;
+    const double cosine = fmin(1.0, fmax(-1.0, (r2 * h + 2.0 * rho) / (r2 + 2.0 * rho * h)));
+    const double sine = sqrt((1.0 - cosine) * (1.0 + cosine)), angle = TWO_PI * u[1];
+    double frame[6];
+    sphere_frame(x, frame);
+    for (int i = 0; i < 3; i++)
+        y[i] = cosine * x[i] + sine * (cos(angle) * frame[i] + sin(angle) * frame[3 + i]);
+    sphere_canonical(y);
+}
+
+const manifold SPHERE = {
+    .name = "S2",
+    .columns = 3,
+    .dimension = 2,
+    .volume = 4.0 * NPMD_PI,
+    .max_frequency = SPHERE_MAX_DEGREE,
+    .canonical = sphere_canonical,
+    .foreign_coords = NPMD_COORDS_LATLON,
+    .foreign_columns = 2,
+    .from_foreign = sphere_from_latlon,
+    .to_foreign = sphere_to_latlon,
+    .uniform = sphere_uniform,
+    .frame = sphere_frame,
+    .functions = sphere_functions,
+    .frequency = sphere_degree,
+    .eigenvalue = sphere_eigenvalue,
+    .jets = sphere_jets,
+    .embedding = 3,
+    .embed = sphere_embed,
+    .cauchy = sphere_cauchy,
+};

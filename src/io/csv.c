@@ -1,0 +1,359 @@
+/* csv.c - numbers in text files, separated by semicolons, tabs, commas or blanks.
+ *
+ * The first line that is neither blank nor a comment settles the separator and the number of columns. It is a
+ * header if none of its fields is a number, else the first row. From there on every field must be a finite
+ * decimal number and every row equally long: nothing is skipped, filled in or guessed.
+ *
+ * Numbers are read in the C locale whatever the host program has set, rounded correctly, and written with the
+ * 17 digits that give every double back. */
+#include "io.h"
+
+#include <ctype.h>
+#include <locale.h>
+#include <stdio.h>
+#include <strings.h>
+
+/* In the order of trust: a comma may stand in a header's words or be a decimal comma between semicolons. */
+static const char SEPARATORS[] = ";\t, ";
+
+typedef struct span {
+    const char *at, *end;
+} span;
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static span span_trim(span s)
+{
+    while (s.at < s.end && is_blank(*s.at))
+        s.at++;
+    while (s.end > s.at && is_blank(s.end[-1]))
+        s.end--;
+    return s;
+}
+
+/* Takes the next line off the text, without its end (LF, CRLF or CR) and without a comment. */
+static span line_take(span *text)
+{
+    span line = { text->at, text->at };
+    bool quoted = false, comment = false;
+    const char *p = text->at;
+    for (; p < text->end && *p != '\n' && *p != '\r'; p++) {
+        quoted ^= *p == '"';
+        comment |= *p == '#' && !quoted;
+        if (!comment)
+            line.end = p + 1;
+    }
+    if (p < text->end)
+        p += p[0] == '\r' && p + 1 < text->end && p[1] == '\n' ? 2 : 1;
+    text->at = p;
+    return line;
+}
+
+static bool is_separator(char c, char separator)
+{
+    return separator == ' ' ? is_blank(c) : c == separator;
+}
+
+/* Takes the next field off a line, without blanks around it and without enclosing quotes. The line's at
+ * becomes NULL after its last field. */
+static bool field_take(span *line, char separator, span *field)
+{
+    if (line->at == NULL)
+        return false;
+    const char *p = line->at;
+    bool quoted = false;
+    if (separator == ' ')
+        while (p < line->end && is_blank(*p))
+            p++;
+    span f = { p, p };
+    for (; p < line->end && (quoted || !is_separator(*p, separator)); p++)
+        quoted ^= *p == '"';
+    f.end = p;
+    while (separator == ' ' && p < line->end && is_blank(*p)) /* blanks at the end open no further field */
+        p++;
+    if (separator == ' ')
+        line->at = p < line->end ? p : NULL;
+    else
+        line->at = p < line->end ? p + 1 : NULL;
+    f = span_trim(f);
+    if (f.end - f.at >= 2 && *f.at == '"' && f.end[-1] == '"')
+        f = span_trim((span){ f.at + 1, f.end - 1 });
+    *field = f;
+    return true;
+}
+
+static size_t fields_count(span line, char separator)
+{
+    span field;
+    size_t count = 0;
+    while (field_take(&line, separator, &field))
+        count++;
+    return count;
+}
+
+typedef enum field_kind { FIELD_NUMBER, FIELD_NAN, FIELD_INFINITY, FIELD_EMPTY, FIELD_TEXT } field_kind;
+
+static const char *digits_skip(const char *p, const char *end)
+{
+    while (p < end && isdigit((unsigned char)*p))
+        p++;
+    return p;
+}
+
+/* sign? (digits (. digits?)? | . digits) ((e|E) sign? digits)?; strtod alone would also take hexadecimal. */
+static bool is_decimal(const char *p, const char *end)
+{
+    if (p < end && (*p == '+' || *p == '-'))
+        p++;
+    const char *whole = p;
+    p = digits_skip(p, end);
+    size_t digits = (size_t)(p - whole);
+    if (p < end && *p == '.') {
+        const char *fraction = ++p;
+        p = digits_skip(p, end);
+        digits += (size_t)(p - fraction);
+    }
+    if (digits == 0)
+        return false;
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        p++;
+        if (p < end && (*p == '+' || *p == '-'))
+            p++;
+        const char *exponent = p;
+        p = digits_skip(p, end);
+        if (p == exponent)
+            return false;
+    }
+    return p == end;
+}
+
+static bool is_word(span s, const char *word)
+{
+    return (size_t)(s.end - s.at) == strlen(word) && strncasecmp(s.at, word, strlen(word)) == 0;
+}
+
+static field_kind field_classify(span f)
+{
+    if (f.at == f.end)
+        return FIELD_EMPTY;
+    if (is_decimal(f.at, f.end))
+        return FIELD_NUMBER;
+    const span bare = { f.at + (*f.at == '+' || *f.at == '-'), f.end };
+    if (is_word(bare, "nan"))
+        return FIELD_NAN;
+    if (is_word(bare, "inf") || is_word(bare, "infinity"))
+        return FIELD_INFINITY;
+    return FIELD_TEXT;
+}
+
+static bool fields_all_numbers(span line, char separator)
+{
+    span field;
+    while (field_take(&line, separator, &field))
+        if (field_classify(field) != FIELD_NUMBER)
+            return false;
+    return true;
+}
+
+/* NaN and infinity count as numbers here: a row of them must not pass for a header. */
+static bool fields_no_number(span line, char separator)
+{
+    span field;
+    while (field_take(&line, separator, &field)) {
+        const field_kind kind = field_classify(field);
+        if (kind != FIELD_TEXT && kind != FIELD_EMPTY)
+            return false;
+    }
+    return true;
+}
+
+/* The separator that makes the first line a row of numbers; failing that, the most trusted one in it. */
+static char separator_find(span line)
+{
+    char first = ' ';
+    for (const char *s = SEPARATORS; *s != 0; s++) {
+        const bool occurs = fields_count(line, *s) > 1;
+        if (occurs && fields_all_numbers(line, *s))
+            return *s;
+        if (occurs && first == ' ')
+            first = *s;
+    }
+    return first;
+}
+
+/* The reader's state; t is filled row by row. */
+typedef struct csv_reader {
+    const char *path;
+    locale_t locale; /* "C" */
+    char separator;
+    size_t line; /* of the file, counted from 1 */
+    table t;
+    size_t data_capacity, line_capacity;
+} csv_reader;
+
+static npmd_status field_fail(const csv_reader *r, size_t column, span field, field_kind kind,
+                              npmd_error *err)
+{
+    char quote[FILE_QUOTE + 4];
+    file_quote(field.at, (size_t)(field.end - field.at), quote);
+    switch (kind) {
+    case FIELD_NAN:
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s line %zu, column %zu: NaN where a finite number was expected", r->path, r->line,
+                         column);
+    case FIELD_INFINITY:
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s line %zu, column %zu: infinity where a finite number was expected", r->path,
+                         r->line, column);
+    case FIELD_EMPTY:
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s line %zu, column %zu: empty field where a number was expected", r->path, r->line,
+                         column);
+    case FIELD_NUMBER:
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: '%s' is too large for a double",
+                         r->path, r->line, column, quote);
+    case FIELD_TEXT:
+        break;
+    }
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: text '%s' where a number was expected",
+                     r->path, r->line, column, quote);
+}
+
+static npmd_status row_read(csv_reader *r, span line, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    table *t = &r->t;
+    span field;
+    TRY(memory_grow((void **)&t->line, &r->line_capacity, t->rows + 1, sizeof *t->line, err));
+    TRY(memory_grow((void **)&t->data, &r->data_capacity, (t->rows + 1) * t->columns, sizeof *t->data, err));
+    double *row = t->data + t->rows * t->columns;
+    for (size_t c = 0; field_take(&line, r->separator, &field); c++) {
+        const field_kind kind = field_classify(field);
+        if (kind != FIELD_NUMBER) {
+            st = field_fail(r, c + 1, field, kind, err);
+            goto done;
+        }
+        char *stop;
+        row[c] = strtod_l(field.at, &stop, r->locale); /* what follows the field cannot continue a number */
+        assert(stop == field.end);
+        if (!isfinite(row[c])) {
+            st = field_fail(r, c + 1, field, FIELD_NUMBER, err);
+            goto done;
+        }
+    }
+    t->line[t->rows++] = r->line;
+done:
+    return st;
+}
+
+static npmd_status line_read(csv_reader *r, span line, npmd_error *err)
+{
+    const span trimmed = span_trim(line);
+    if (trimmed.at == trimmed.end)
+        return NPMD_OK;
+    const bool first = r->t.columns == 0;
+    if (first) {
+        r->separator = separator_find(line);
+        r->t.columns = fields_count(line, r->separator);
+        if (fields_no_number(line, r->separator))
+            return NPMD_OK; /* the header */
+    }
+    const size_t found = fields_count(line, r->separator);
+    if (found != r->t.columns)
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s line %zu: %zu field%s found, %zu expected as in the first line", r->path,
+                         r->line, found, found == 1 ? "" : "s", r->t.columns);
+    return row_read(r, line, err);
+}
+
+/* A zero byte is in no text file; UTF-16, as some spreadsheets save it, has one beside every digit. */
+static npmd_status text_check(const char *path, const file_bytes *b, npmd_error *err)
+{
+    const unsigned char *zero = memchr(b->data, 0, b->size);
+    if (b->size == 0)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path);
+    if (zero == NULL)
+        return NPMD_OK;
+    size_t line = 1;
+    for (const unsigned char *p = b->data; p < zero; p++)
+        line += *p == '\n';
+    return npmd_fail(err, NPMD_ERR_FORMAT,
+                     "%s line %zu: NUL byte (byte %zu) where text was expected: a binary or UTF-16 file?",
+                     path, line, (size_t)(zero - b->data) + 1);
+}
+
+npmd_status csv_read(const char *path, table *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_bytes b = { 0 };
+    csv_reader r = { .path = path };
+    TRY(file_read(path, &b, err));
+    TRY(text_check(path, &b, err));
+    r.locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (r.locale == (locale_t)0) {
+        st = npmd_fail(err, NPMD_ERR_MEMORY, "%s: no memory for the C locale", path);
+        goto done;
+    }
+    TRY(memory_text(&r.t.path, path, err));
+    span text = { (const char *)b.data, (const char *)b.data + b.size };
+    if (b.size >= 3 && memcmp(b.data, "\xEF\xBB\xBF", 3) == 0) /* the byte order mark of UTF-8 */
+        text.at += 3;
+    while (text.at < text.end) {
+        const span line = line_take(&text);
+        r.line++;
+        TRY(line_read(&r, line, err));
+    }
+    if (r.t.rows == 0) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty: it holds no row of numbers", path);
+        goto done;
+    }
+    *out = r.t;
+    r.t = (table){ 0 };
+done:
+    if (r.locale != (locale_t)0)
+        freelocale(r.locale);
+    table_free(&r.t);
+    file_bytes_free(&b);
+    return st;
+}
+
+/* The number with 17 digits. The host program's locale may have put a comma, or several bytes, where the
+ * point belongs. */
+static int number_print(double x, char text[40])
+{
+    int length = 0;
+    char raw[40];
+    snprintf(raw, sizeof raw, "%.17g", x);
+    for (const char *p = raw; *p != 0; p++) {
+        const bool plain = isalnum((unsigned char)*p) || *p == '+' || *p == '-';
+        if (plain)
+            text[length++] = *p;
+        else if (length > 0 && text[length - 1] != '.')
+            text[length++] = '.';
+    }
+    text[length] = 0;
+    return length;
+}
+
+npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns,
+                      npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_writer *w = NULL;
+    char text[40];
+    TRY(file_writer_open(path, &w, err));
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) {
+            int length = number_print(a[i * columns + j], text);
+            text[length++] = j + 1 < columns ? separator : '\n';
+            TRY(file_writer_put(w, text, (size_t)length, err));
+        }
+    st = file_writer_commit(w, err);
+    w = NULL;
+done:
+    file_writer_abandon(w);
+    return st;
+}

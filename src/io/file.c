@@ -1,0 +1,333 @@
+/* file.c - whole files in, and files out that are either the old one or the new one.
+ *
+ * A writer fills a temporary file in the target's folder (a rename within one folder is atomic), syncs it,
+ * renames it and syncs the folder. A link is followed, so that the file behind it is replaced and not the
+ * link. A target that is no ordinary file (/dev/null, a pipe) is written directly: renaming over it would
+ * destroy it. */
+#include "io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WRITER_BUFFER 65536
+#define FIRST_GUESS 65536     /* bytes, for a file that does not tell its size */
+#define TEMPORARY_TRIES 10000 /* leftovers of killed runs with the same process number are stepped over */
+#define NAME_KEPT 200 /* bytes of the target's name in the temporary one; a name may have 255 in all */
+
+/* ---- Reading --------------------------------------------------------------------------------------- */
+
+npmd_status file_read(const char *path, file_bytes *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_bytes b = { 0 };
+    size_t capacity = 0;
+    struct stat facts;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &facts) != 0) {
+        st = npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: %s", path, strerror(errno));
+        goto done;
+    }
+    if (S_ISDIR(facts.st_mode)) {
+        st = npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: %s", path, strerror(EISDIR));
+        goto done;
+    }
+    /* Two bytes more than the file tells: one for the closing zero, one to meet its end in. */
+    capacity = S_ISREG(facts.st_mode) && facts.st_size > 0 ? (size_t)facts.st_size + 2 : FIRST_GUESS;
+    TRY(memory_new(&b.data, capacity, err));
+    for (;;) {
+        if (b.size + 1 == capacity)
+            TRY(memory_grow((void **)&b.data, &capacity, capacity + 1, 1, err));
+        const ssize_t got = read(fd, b.data + b.size, capacity - 1 - b.size);
+        if (got == 0)
+            break;
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            st = npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: %s", path, strerror(errno));
+            goto done;
+        }
+        b.size += (size_t)got;
+    }
+    b.data[b.size] = 0;
+    *out = b;
+    b.data = NULL;
+done:
+    if (fd >= 0)
+        close(fd);
+    memory_free(b.data);
+    return st;
+}
+
+void file_bytes_free(file_bytes *b)
+{
+    if (b == NULL)
+        return;
+    memory_free(b->data);
+    *b = (file_bytes){ 0 };
+}
+
+/* ---- Writing --------------------------------------------------------------------------------------- */
+
+struct file_writer {
+    char *path;      /* as the caller wrote it, for messages */
+    char *target;    /* the file behind a link */
+    char *folder;    /* of the target */
+    char *temporary; /* NULL: the target is written directly */
+    int fd;
+    size_t used;
+    npmd_error first; /* the first failure; every later call repeats it */
+    unsigned char buffer[WRITER_BUFFER];
+};
+
+static npmd_status writer_fail(file_writer *w, int reason, npmd_error *err)
+{
+    if (w->first.status == NPMD_OK)
+        npmd_fail(&w->first, NPMD_ERR_FILE, "cannot write %s: %s", w->path, strerror(reason));
+    return npmd_fail(err, w->first.status, "%s", w->first.text);
+}
+
+static void writer_free(file_writer *w)
+{
+    if (w == NULL)
+        return;
+    if (w->fd >= 0)
+        close(w->fd);
+    if (w->temporary != NULL)
+        unlink(w->temporary);
+    memory_free(w->path);
+    memory_free(w->target);
+    memory_free(w->folder);
+    memory_free(w->temporary);
+    memory_free(w);
+}
+
+/* The file that a write would replace: links followed. */
+static npmd_status target_of(const char *path, char **out, npmd_error *err)
+{
+    char *real = realpath(path, NULL); /* NULL: there is no such file yet */
+    const npmd_status st = memory_text(out, real != NULL ? real : path, err);
+    free(real);
+    return st;
+}
+
+static npmd_status folder_of(const char *path, char **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const char *slash = strrchr(path, '/');
+    TRY(memory_text(out, slash == NULL ? "." : path, err));
+    if (slash != NULL)
+        (*out)[slash == path ? 1 : slash - path] = 0; /* "/file" lies in "/" */
+done:
+    return st;
+}
+
+/* Opens a file that did not exist before, in the target's folder. The name is made of the target's, the
+ * process and a counter; O_EXCL makes it unique among threads as well, without a shared counter. */
+static npmd_status temporary_open(file_writer *w, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    char *name = NULL;
+    const char *slash = strrchr(w->target, '/'), *base = slash == NULL ? w->target : slash + 1;
+    const size_t size = strlen(w->folder) + NAME_KEPT + 64;
+    TRY(memory_new(&name, size, err));
+    for (int k = 0; k < TEMPORARY_TRIES && w->fd < 0; k++) {
+        snprintf(name, size, "%s/%.*s.%ld-%d.tmp", w->folder, NAME_KEPT, base, (long)getpid(), k);
+        w->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* less the user's mask */
+        if (w->fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (w->fd < 0) {
+        const int reason = errno;
+        st = npmd_fail(err, NPMD_ERR_FILE, "cannot write %s: folder %s: %s", w->path, w->folder,
+                       strerror(reason));
+        goto done;
+    }
+    w->temporary = name;
+    name = NULL;
+done:
+    memory_free(name);
+    return st;
+}
+
+npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_writer *w = NULL;
+    struct stat facts;
+    TRY(memory_new(&w, 1, err));
+    w->fd = -1;
+    TRY(memory_text(&w->path, path, err));
+    TRY(target_of(path, &w->target, err));
+    TRY(folder_of(w->target, &w->folder, err));
+    /* The path, not its target: /dev/stdout leads to a pipe that has no name. */
+    const bool exists = stat(path, &facts) == 0;
+    const size_t length = strlen(path);
+    if (exists ? S_ISDIR(facts.st_mode) : length > 0 && path[length - 1] == '/') {
+        st = writer_fail(w, EISDIR, err);
+        goto done;
+    }
+    if (length == 0) {
+        st = writer_fail(w, ENOENT, err);
+        goto done;
+    }
+    if (exists && access(path, W_OK) != 0) { /* a rename would slip past a file's own write protection */
+        st = writer_fail(w, errno, err);
+        goto done;
+    }
+    if (exists && !S_ISREG(facts.st_mode)) {
+        w->fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (w->fd < 0)
+            st = writer_fail(w, errno, err);
+        goto done;
+    }
+    TRY(temporary_open(w, err));
+    if (exists && fchmod(w->fd, facts.st_mode & 07777) != 0)
+        st = writer_fail(w, errno, err);
+done:
+    if (st == NPMD_OK)
+        *out = w;
+    else
+        writer_free(w);
+    return st;
+}
+
+static npmd_status write_all(file_writer *w, const unsigned char *data, size_t size, npmd_error *err)
+{
+    while (size > 0) {
+        const ssize_t put = write(w->fd, data, size);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return writer_fail(w, errno, err);
+        data += put;
+        size -= (size_t)put;
+    }
+    return NPMD_OK;
+}
+
+static npmd_status writer_flush(file_writer *w, npmd_error *err)
+{
+    const size_t used = w->used;
+    w->used = 0;
+    return write_all(w, w->buffer, used, err);
+}
+
+npmd_status file_writer_put(file_writer *w, const void *data, size_t size, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    if (w->first.status != NPMD_OK)
+        return npmd_fail(err, w->first.status, "%s", w->first.text);
+    if (size > WRITER_BUFFER - w->used)
+        TRY(writer_flush(w, err));
+    if (size > WRITER_BUFFER)
+        return write_all(w, data, size, err);
+    if (size > 0) /* data may be NULL with size 0 */
+        memcpy(w->buffer + w->used, data, size);
+    w->used += size;
+done:
+    return st;
+}
+
+npmd_status file_writer_print(file_writer *w, npmd_error *err, const char *format, ...)
+{
+    npmd_status st = NPMD_OK;
+    char line[512], *text = line, *longer = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        st = writer_fail(w, errno, err);
+        goto done;
+    }
+    if ((size_t)length >= sizeof line) {
+        TRY(memory_new(&longer, (size_t)length + 1, err));
+        va_start(arguments, format);
+        vsnprintf(longer, (size_t)length + 1, format, arguments);
+        va_end(arguments);
+        text = longer;
+    }
+    TRY(file_writer_put(w, text, (size_t)length, err));
+done:
+    if (st != NPMD_OK && w->first.status == NPMD_OK) /* a commit after this would leave a gap in the file */
+        npmd_fail(&w->first, st, "cannot write %s: %s", w->path, npmd_status_text(st));
+    memory_free(longer);
+    return st;
+}
+
+/* Makes a rename last through a power cut. A folder that may not be opened for reading, or a file system that
+ * knows no such sync, is not a failed write: the new file is in its place. */
+static void folder_sync(const char *folder)
+{
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    close(fd);
+}
+
+npmd_status file_writer_commit(file_writer *w, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    TRY(file_writer_put(w, NULL, 0, err)); /* repeats an earlier failure */
+    TRY(writer_flush(w, err));
+    /* EINVAL: a file system that cannot sync */
+    if (w->temporary != NULL && fsync(w->fd) != 0 && errno != EINVAL) {
+        st = writer_fail(w, errno, err);
+        goto done;
+    }
+    const int closed = close(w->fd); /* a network file system may report a full disk only here */
+    w->fd = -1;
+    if (closed != 0 && errno != EINTR) {
+        st = writer_fail(w, errno, err);
+        goto done;
+    }
+    if (w->temporary == NULL)
+        goto done;
+    if (rename(w->temporary, w->target) != 0) {
+        st = writer_fail(w, errno, err);
+        goto done;
+    }
+    memory_free(w->temporary); /* nothing is left to remove */
+    w->temporary = NULL;
+    folder_sync(w->folder);
+done:
+    writer_free(w);
+    return st;
+}
+
+void file_writer_abandon(file_writer *w)
+{
+    writer_free(w);
+}
+
+npmd_status file_output_check(const char *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_writer *w = NULL;
+    TRY(file_writer_open(path, &w, err)); /* everything that commit needs, except the space */
+done:
+    file_writer_abandon(w);
+    return st;
+}
+
+/* ---- Names and messages ---------------------------------------------------------------------------- */
+
+bool file_has_suffix(const char *path, const char *suffix)
+{
+    const size_t length = strlen(path), tail = strlen(suffix);
+    return length >= tail && strcasecmp(path + length - tail, suffix) == 0;
+}
+
+void file_quote(const char *text, size_t size, char out[FILE_QUOTE + 4])
+{
+    const size_t kept = size < FILE_QUOTE ? size : FILE_QUOTE;
+    for (size_t i = 0; i < kept; i++) /* a control character could rewrite the reader's terminal */
+        out[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+    snprintf(out + kept, 4, "%s", size > kept ? "..." : "");
+}

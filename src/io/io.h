@@ -1,0 +1,88 @@
+/* io.h - bytes to arrays and back. Knows named arrays, never networks.
+ *
+ * A reader trusts nothing in a file and checks a size before it allocates. A writer writes to a temporary
+ * name beside the target, syncs and renames: a kill leaves the old file or the new one. */
+#ifndef NPMD_IO_H
+#define NPMD_IO_H
+
+#include "core.h"
+
+/* ---- file.c ---------------------------------------------------------------------------------------- */
+
+typedef struct file_bytes {
+    unsigned char *data; /* followed by one zero byte */
+    size_t size;
+} file_bytes;
+npmd_status file_read(const char *path, file_bytes *out, npmd_error *err);
+void file_bytes_free(file_bytes *b);
+
+typedef struct file_writer file_writer; /* buffers, remembers the first failure */
+npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *err);
+npmd_status file_writer_put(file_writer *w, const void *data, size_t size, npmd_error *err);
+npmd_status file_writer_print(file_writer *w, npmd_error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+npmd_status file_writer_commit(file_writer *w, npmd_error *err); /* sync, rename; frees w in any case */
+void file_writer_abandon(file_writer *w); /* removes the temporary file; accepts NULL */
+/* Can it be written? Leaves nothing behind. */
+npmd_status file_output_check(const char *path, npmd_error *err);
+bool file_has_suffix(const char *path, const char *suffix); /* ".csv"; upper or lower case */
+/* What stands in a file, made fit for a message: printable, and cut after FILE_QUOTE characters. */
+#define FILE_QUOTE 40
+void file_quote(const char *text, size_t size, char out[FILE_QUOTE + 4]);
+
+/* ---- table.c: numeric tables from .csv .tsv .txt .npy ---------------------------------------------- */
+
+typedef struct table {
+    double *data; /* rows x columns, row-major */
+    size_t rows, columns;
+    size_t *line; /* text files: the line in the file of each row, for messages; NULL for binary files */
+    char *path;   /* for messages */
+} table;
+/* Read and written by suffix. The reader refuses NaN, infinity, text fields, ragged rows and empty files,
+ * naming file, row and column. */
+npmd_status table_read(const char *path, table *out, npmd_error *err);
+npmd_status table_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err);
+void table_free(table *t);
+/* "points.csv line 18" or "points.npy row 17", counted from 1 for people. */
+void table_where(const table *t, size_t row, char *text, size_t size);
+
+npmd_status csv_read(const char *path, table *out, npmd_error *err);
+npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns,
+                      npmd_error *err);
+/* One or two dimensions; f4, f8, little-endian, C order. One column is written as a vector. */
+npmd_status npy_read(const char *path, table *out, npmd_error *err);
+npmd_status npy_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err);
+/* An array of any number of dimensions, for truth grids: shape[0..*dimensions-1]. */
+#define NPY_MAX_DIMENSIONS 16
+npmd_status npy_read_array(const char *path, double **data, size_t shape[NPY_MAX_DIMENSIONS], int *dimensions,
+                           npmd_error *err);
+
+/* ---- safetensors.c: named arrays and a JSON header ------------------------------------------------- */
+
+typedef enum tensor_type { TENSOR_F64, TENSOR_F32, TENSOR_I32, TENSOR_I64 } tensor_type;
+#define TENSOR_MAX_DIMENSIONS 4
+typedef struct tensor {
+    char name[64];
+    tensor_type type;
+    int dimensions;
+    size_t shape[TENSOR_MAX_DIMENSIONS];
+    void *data;
+    bool owned; /* freed with the record */
+} tensor;
+typedef struct record { /* what a model file holds: text facts and tensors */
+    char *metadata;     /* one JSON object as text; stored under __metadata__ as {"neuropmd": "..."} */
+    tensor *tensors;
+    size_t count;
+} record;
+npmd_status record_read(const char *path, record *out, npmd_error *err);
+/* Equal records are equal bytes. */
+npmd_status record_write(const char *path, const record *rec, npmd_error *err);
+/* The tensor of that name, type and shape (0 in shape: any); if there is none, NPMD_ERR_FORMAT. */
+npmd_status record_find(const record *rec, const char *path, const char *name, tensor_type type,
+                        int dimensions, const size_t *shape, const tensor **out, npmd_error *err);
+/* Appends a tensor that borrows data. */
+npmd_status record_add(record *rec, const char *name, tensor_type type, int dimensions, const size_t *shape,
+                       const void *data, npmd_error *err);
+void record_free(record *rec);
+
+#endif

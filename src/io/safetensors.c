@@ -1,0 +1,424 @@
+/* safetensors.c - named arrays with a JSON header, as the Python package `safetensors` reads and writes them.
+ *
+ *   bytes 0..7   length of the header, little-endian
+ *   then         the header, a JSON object padded with blanks:
+ *                {"__metadata__": {"format": "neuropmd", "neuropmd": "<the facts, JSON as text>"},
+ *                 "weight": {"dtype": "F64", "shape": [3, 2], "data_offsets": [0, 48]}, ...}
+ *   then         the arrays, row-major and little-endian, without holes or overlap, to the end of the file
+ *
+ * The header is padded to a multiple of 8 bytes and 8-byte numbers come before 4-byte ones (else in the
+ * record's order), so that a mapped file has every array aligned. Nothing else enters the file: equal records
+ * are equal bytes. */
+#include "io.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they stand in the file");
+
+#define HEADER_MOST 100000000 /* bytes; the limit that the safetensors library sets itself */
+#define LENGTH_SIZE 8
+#define SHAPE_TEXT 128 /* 4 numbers of at most 20 digits, and " x " between them */
+
+typedef struct type_facts {
+    const char *name;
+    size_t size;
+} type_facts;
+static const type_facts TYPES[] = {
+    [TENSOR_F64] = { "F64", 8 },
+    [TENSOR_F32] = { "F32", 4 },
+    [TENSOR_I32] = { "I32", 4 },
+    [TENSOR_I64] = { "I64", 8 },
+};
+#define TYPE_COUNT (sizeof TYPES / sizeof TYPES[0])
+
+/* False if the number of bytes does not fit a size_t. */
+static bool tensor_bytes(const tensor *t, size_t *out)
+{
+    size_t bytes = TYPES[t->type].size;
+    bool empty = false, fits = true;
+    for (int d = 0; d < t->dimensions; d++)
+        empty |= t->shape[d] == 0;
+    for (int d = 0; d < t->dimensions && !empty && fits; d++)
+        fits = !__builtin_mul_overflow(bytes, t->shape[d], &bytes);
+    *out = empty ? 0 : bytes;
+    return fits;
+}
+
+static const tensor *record_look(const record *rec, const char *name)
+{
+    for (size_t i = 0; i < rec->count; i++)
+        if (strcmp(rec->tensors[i].name, name) == 0)
+            return &rec->tensors[i];
+    return NULL;
+}
+
+void record_free(record *rec)
+{
+    if (rec == NULL)
+        return;
+    for (size_t i = 0; i < rec->count; i++)
+        if (rec->tensors[i].owned)
+            memory_free(rec->tensors[i].data);
+    memory_free(rec->tensors);
+    memory_free(rec->metadata);
+    *rec = (record){ 0 };
+}
+
+npmd_status record_add(record *rec, const char *name, tensor_type type, int dimensions, const size_t *shape,
+                       const void *data, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    tensor *more = NULL;
+    assert(dimensions >= 0 && dimensions <= TENSOR_MAX_DIMENSIONS);
+    if (strlen(name) >= sizeof more->name || strcmp(name, "__metadata__") == 0
+        || record_look(rec, name) != NULL) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "'%s' cannot name a tensor: too long, reserved or in use",
+                       name);
+        goto done;
+    }
+    TRY(memory_new(&more, rec->count + 1, err));
+    if (rec->count > 0)
+        memcpy(more, rec->tensors, rec->count * sizeof *more);
+    tensor *t = &more[rec->count];
+    snprintf(t->name, sizeof t->name, "%s", name);
+    t->type = type;
+    t->dimensions = dimensions;
+    for (int d = 0; d < dimensions; d++)
+        t->shape[d] = shape[d];
+    t->data = (void *)(uintptr_t)data; /* borrowed, and never written to */
+    memory_free(rec->tensors);
+    rec->tensors = more;
+    rec->count++;
+done:
+    return st;
+}
+
+/* "3 x 2"; zero is the word for a size of 0. */
+static void shape_print(int dimensions, const size_t *shape, const char *zero, char text[SHAPE_TEXT])
+{
+    size_t used = (size_t)snprintf(text, SHAPE_TEXT, "%s", dimensions == 0 ? "a single number" : "");
+    for (int d = 0; d < dimensions; d++) {
+        const char *between = d == 0 ? "" : " x ";
+        if (shape[d] == 0)
+            used += (size_t)snprintf(text + used, SHAPE_TEXT - used, "%s%s", between, zero);
+        else
+            used += (size_t)snprintf(text + used, SHAPE_TEXT - used, "%s%zu", between, shape[d]);
+    }
+}
+
+npmd_status record_find(const record *rec, const char *path, const char *name, tensor_type type,
+                        int dimensions, const size_t *shape, const tensor **out, npmd_error *err)
+{
+    const tensor *t = record_look(rec, name);
+    if (t == NULL)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s' is missing", path, name);
+    bool agrees = t->type == type && t->dimensions == dimensions;
+    for (int d = 0; d < dimensions && agrees; d++)
+        agrees = shape[d] == 0 || t->shape[d] == shape[d];
+    if (!agrees) {
+        char found[SHAPE_TEXT], expected[SHAPE_TEXT];
+        shape_print(t->dimensions, t->shape, "0", found);
+        shape_print(dimensions, shape, "any", expected);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s' is %s (%s), expected %s (%s)", path, name,
+                         TYPES[t->type].name, found, TYPES[type].name, expected);
+    }
+    *out = t;
+    return NPMD_OK;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------------- */
+
+/* A tensor's place in the data, for the check that together they cover it. */
+typedef struct extent {
+    size_t begin, end;
+    const char *name;
+} extent;
+
+static int extent_order(const void *left, const void *right)
+{
+    const extent *a = left, *b = right;
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    return (a->end > b->end) - (a->end < b->end); /* an empty tensor comes before the one that starts there */
+}
+
+/* The format demands it: no byte of the data is unused or used twice. */
+static npmd_status extents_check(const char *path, extent *e, size_t count, size_t size, npmd_error *err)
+{
+    size_t reached = 0;
+    if (count > 0)
+        qsort(e, count, sizeof *e, extent_order);
+    for (size_t i = 0; i < count; i++) {
+        char name[FILE_QUOTE + 4];
+        file_quote(e[i].name, strlen(e[i].name), name);
+        if (e[i].begin != reached)
+            return npmd_fail(err, NPMD_ERR_FORMAT,
+                             "%s: tensor '%s' begins at byte %zu of the data, expected %zu (%s)", path, name,
+                             e[i].begin, reached, e[i].begin < reached ? "overlap" : "hole");
+        reached = e[i].end;
+    }
+    if (reached != size)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensors cover %zu bytes, but %zu follow the header", path,
+                         reached, size);
+    return NPMD_OK;
+}
+
+/* A non-negative JSON integer. */
+static bool size_parse(const json_t *value, size_t *out)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 0)
+        return false;
+    *out = (size_t)json_integer_value(value);
+    return true;
+}
+
+/* What the header says of one tensor; size is that of all data. */
+static npmd_status tensor_parse(const char *path, const char *name, const json_t *facts, size_t size,
+                                tensor *t, extent *place, npmd_error *err)
+{
+    char quote[FILE_QUOTE + 4], type_quote[FILE_QUOTE + 4];
+    file_quote(name, strlen(name), quote);
+    const char *type = json_string_value(json_object_get(facts, "dtype"));
+    const json_t *shape = json_object_get(facts, "shape"), *offsets = json_object_get(facts, "data_offsets");
+    if (strlen(name) >= sizeof t->name)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor name '%s' is longer than %zu bytes", path, quote,
+                         sizeof t->name - 1);
+    if (type == NULL || !json_is_array(shape) || !json_is_array(offsets) || json_object_size(facts) != 3)
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s: tensor '%s' needs dtype, shape, data_offsets and nothing else", path, quote);
+    size_t known = 0;
+    while (known < TYPE_COUNT && strcmp(type, TYPES[known].name) != 0)
+        known++;
+    file_quote(type, strlen(type), type_quote);
+    if (known == TYPE_COUNT)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s' has type '%s', expected F64, F32, I64 or I32",
+                         path, quote, type_quote);
+    if (json_array_size(shape) > TENSOR_MAX_DIMENSIONS)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s' has %zu dimensions, expected at most %d",
+                         path, quote, json_array_size(shape), TENSOR_MAX_DIMENSIONS);
+    snprintf(t->name, sizeof t->name, "%s", name);
+    t->type = (tensor_type)known;
+    t->dimensions = (int)json_array_size(shape);
+    for (int d = 0; d < t->dimensions; d++)
+        if (!size_parse(json_array_get(shape, (size_t)d), &t->shape[d]))
+            return npmd_fail(err, NPMD_ERR_FORMAT,
+                             "%s: tensor '%s': the shape holds something that is no size", path, quote);
+    if (json_array_size(offsets) != 2 || !size_parse(json_array_get(offsets, 0), &place->begin)
+        || !size_parse(json_array_get(offsets, 1), &place->end) || place->begin > place->end)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s': data_offsets are no pair begin <= end", path,
+                         quote);
+    if (place->end > size)
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s: tensor '%s' ends at byte %zu of the data, but %zu bytes follow", path, quote,
+                         place->end, size);
+    size_t bytes;
+    if (!tensor_bytes(t, &bytes) || bytes != place->end - place->begin) {
+        char text[SHAPE_TEXT];
+        shape_print(t->dimensions, t->shape, "0", text);
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s: tensor '%s' is %s (%s), but its data_offsets hold %zu bytes", path, quote,
+                         type_quote, text, place->end - place->begin);
+    }
+    return NPMD_OK;
+}
+
+/* __metadata__ maps strings to strings; ours is the text under "neuropmd". */
+static npmd_status metadata_parse(const char *path, json_t *header, char **out, npmd_error *err)
+{
+    json_t *map = json_object_get(header, "__metadata__");
+    if (map != NULL && !json_is_object(map))
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: __metadata__ is no map from strings to strings", path);
+    for (void *it = json_object_iter(map); it != NULL; it = json_object_iter_next(map, it))
+        if (!json_is_string(json_object_iter_value(it)))
+            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: __metadata__ is no map from strings to strings",
+                             path);
+    const char *facts = json_string_value(json_object_get(map, "neuropmd"));
+    if (facts == NULL)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is a safetensors file but not a neuropmd model", path);
+    return memory_text(out, facts, err);
+}
+
+/* Reads the length and the header; *data_at is where the arrays begin. */
+static npmd_status header_read(const char *path, const file_bytes *b, json_t **out, size_t *data_at,
+                               npmd_error *err)
+{
+    uint64_t length = 0;
+    if (b->size == 0)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path);
+    if (b->size < LENGTH_SIZE)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: %zu bytes are no safetensors file", path,
+                         b->size);
+    memcpy(&length, b->data, LENGTH_SIZE);
+    const size_t follow = b->size - LENGTH_SIZE;
+    if (length > follow || length > HEADER_MOST)
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s is truncated or no safetensors file: header says %llu bytes, but %zu follow",
+                         path, (unsigned long long)length, follow);
+    const char *text = (const char *)b->data + LENGTH_SIZE;
+    if (length == 0 || text[0] != '{')
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s is no safetensors file: its header does not begin with '{'", path);
+    json_error_t fault;
+    *out = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &fault);
+    if (*out == NULL) {
+        if (fault.text[0] == 0) /* Jansson's only sign that memory ran out */
+            return npmd_fail(err, NPMD_ERR_MEMORY, "%s: no memory for the header", path);
+        char quote[FILE_QUOTE + 4];
+        file_quote(fault.text, strlen(fault.text), quote);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: header is no valid JSON: %s", path,
+                         LENGTH_SIZE + fault.position, quote);
+    }
+    *data_at = LENGTH_SIZE + (size_t)length;
+    return NPMD_OK;
+}
+
+npmd_status record_read(const char *path, record *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_bytes b = { 0 };
+    record rec = { 0 };
+    extent *places = NULL; /* by tensor; sorted is a copy in the order of the data */
+    extent *sorted = NULL;
+    json_t *header = NULL;
+    size_t data_at = 0;
+    TRY(file_read(path, &b, err));
+    TRY(header_read(path, &b, &header, &data_at, err));
+    TRY(metadata_parse(path, header, &rec.metadata, err)); /* first: a stranger's file may hold any type */
+    const size_t size = b.size - data_at, entries = json_object_size(header);
+    TRY(memory_new(&rec.tensors, entries, err));
+    TRY(memory_new(&places, entries, err));
+    TRY(memory_new(&sorted, entries, err));
+    for (void *it = json_object_iter(header); it != NULL; it = json_object_iter_next(header, it)) {
+        const char *name = json_object_iter_key(it);
+        const json_t *facts = json_object_iter_value(it);
+        if (strcmp(name, "__metadata__") == 0)
+            continue;
+        TRY(tensor_parse(path, name, facts, size, &rec.tensors[rec.count], &places[rec.count], err));
+        places[rec.count].name = name;
+        rec.count++;
+    }
+    memcpy(sorted, places, entries * sizeof *places);
+    TRY(extents_check(path, sorted, rec.count, size, err));
+    for (size_t i = 0; i < rec.count; i++) {
+        const size_t bytes = places[i].end - places[i].begin;
+        TRY(memory_take(&rec.tensors[i].data, bytes, 1, err));
+        rec.tensors[i].owned = true;
+        memcpy(rec.tensors[i].data, b.data + data_at + places[i].begin, bytes);
+    }
+    *out = rec;
+    rec = (record){ 0 };
+done:
+    record_free(&rec);
+    memory_free(places);
+    memory_free(sorted);
+    json_decref(header);
+    file_bytes_free(&b);
+    return st;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------------- */
+
+/* The largest numbers first: the order in which every array of a gapless file is aligned. */
+static const size_t ITEM_SIZES[] = { 8, 4 };
+#define ITEM_SIZE_COUNT (sizeof ITEM_SIZES / sizeof ITEM_SIZES[0])
+
+/* Adds one tensor to the header; *offset moves behind its data. False: no memory. */
+static bool header_add(json_t *header, const tensor *t, size_t bytes, size_t *offset)
+{
+    json_t *shape = json_array();
+    bool good = shape != NULL;
+    for (int d = 0; d < t->dimensions; d++)
+        good = good && json_array_append_new(shape, json_integer((json_int_t)t->shape[d])) == 0;
+    /* "o" takes over the shape, also when packing fails */
+    json_t *facts = json_pack("{s:s, s:o, s:[I, I]}", "dtype", TYPES[t->type].name, "shape", shape,
+                              "data_offsets", (json_int_t)*offset, (json_int_t)(*offset + bytes));
+    *offset += bytes;
+    if (!good) {
+        json_decref(facts);
+        return false;
+    }
+    return json_object_set_new(header, t->name, facts) == 0; /* refuses NULL */
+}
+
+/* The header as JSON; NULL: no memory. */
+static json_t *header_make(const record *rec)
+{
+    size_t offset = 0, bytes = 0;
+    json_t *header = json_pack("{s:{s:s, s:s}}", "__metadata__", "format", "neuropmd", "neuropmd",
+                               rec->metadata);
+    bool good = header != NULL;
+    for (size_t s = 0; s < ITEM_SIZE_COUNT; s++)
+        for (size_t i = 0; i < rec->count && good; i++) {
+            const tensor *t = &rec->tensors[i];
+            if (TYPES[t->type].size == ITEM_SIZES[s])
+                good = tensor_bytes(t, &bytes) && header_add(header, t, bytes, &offset);
+        }
+    if (good)
+        return header;
+    json_decref(header);
+    return NULL;
+}
+
+/* The header as text, padded with blanks to a multiple of 8 bytes; no zero at its end. It is printed into
+ * memory of known size: json_dumps lets its own buffer run out of memory within a key and goes on
+ * (Jansson 2.14). */
+static npmd_status header_print(const char *path, const record *rec, char **out, size_t *size,
+                                npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    char *text = NULL;
+    json_t *header = header_make(rec);
+    const size_t length = header != NULL ? json_dumpb(header, NULL, 0, JSON_COMPACT) : 0;
+    const size_t padded = (length + 7) / 8 * 8;
+    if (length == 0) {
+        st = npmd_fail(err, NPMD_ERR_MEMORY,
+                       "cannot write %s: no memory for its header, or a text that is not UTF-8", path);
+        goto done;
+    }
+    if (padded > HEADER_MOST) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "cannot write %s: its header would have %zu bytes, at most %d allowed", path, padded,
+                       HEADER_MOST);
+        goto done;
+    }
+    TRY(memory_new(&text, padded, err));
+    memset(text, ' ', padded);
+    if (json_dumpb(header, text, length, JSON_COMPACT) != length) { /* members in the order of insertion */
+        st = npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: no memory for its header", path);
+        goto done;
+    }
+    *out = text;
+    *size = padded;
+    text = NULL;
+done:
+    memory_free(text);
+    json_decref(header);
+    return st;
+}
+
+npmd_status record_write(const char *path, const record *rec, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_writer *w = NULL;
+    char *header = NULL;
+    size_t size = 0, bytes = 0;
+    assert(rec->metadata != NULL);
+    TRY(header_print(path, rec, &header, &size, err));
+    const uint64_t length = size;
+    TRY(file_writer_open(path, &w, err));
+    TRY(file_writer_put(w, &length, sizeof length, err));
+    TRY(file_writer_put(w, header, size, err));
+    for (size_t s = 0; s < ITEM_SIZE_COUNT; s++)
+        for (size_t i = 0; i < rec->count; i++) {
+            const tensor *t = &rec->tensors[i];
+            if (TYPES[t->type].size == ITEM_SIZES[s] && tensor_bytes(t, &bytes))
+                TRY(file_writer_put(w, t->data, bytes, err));
+        }
+    st = file_writer_commit(w, err);
+    w = NULL;
+done:
+    file_writer_abandon(w);
+    memory_free(header);
+    return st;
+}

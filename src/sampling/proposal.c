@@ -1,0 +1,153 @@
+/* proposal.c - the importance proposal: uniform points and Cauchy kernels about data points, with exact density. */
+#include "sampling.h"
+
+/* Columns of a point as unit vectors, over all factors. */
+static int embedding_columns(const npmd_domain *dom)
+{
+    int columns = 0;
+    for (int d = 0; d < dom->factors; d++)
+        columns += dom->factor[d]->embedding;
+    return columns;
+}
+
+static void domain_embed(const npmd_domain *dom, const double *x, double *e)
+{
+    for (int d = 0; d < dom->factors; d++) {
+        dom->factor[d]->embed(x + dom->column[d], e);
+        e += dom->factor[d]->embedding;
+    }
+}
+
+npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int centres, proposal *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    proposal p = { .domain = dom, .share = share, .rho = rho, .centres = (centres + 7) / 8 * 8 };
+    TRY(memory_new(&p.centre, (size_t)p.centres * (size_t)dom->columns, err));
+    TRY(memory_new(&p.embedded, (size_t)p.centres * (size_t)embedding_columns(dom), err));
+    *out = p;
+    p = (proposal){ 0 };
+done:
+    proposal_close(&p);
+    return st;
+}
+
+void proposal_close(proposal *p)
+{
+    memory_free(p->centre);
+    memory_free(p->embedded);
+    *p = (proposal){ 0 };
+}
+
+npmd_status points_cumulative(const npmd_points *pts, double **out, npmd_error *err)
+{
+    double *cumulative = NULL;
+    if (pts->weight != NULL) {
+        const npmd_status st = memory_new(&cumulative, pts->n, err);
+        if (st != NPMD_OK)
+            return st;
+        double sum = 0.0;
+        for (size_t i = 0; i < pts->n; i++)
+            cumulative[i] = sum += pts->weight[i];
+    }
+    *out = cumulative;
+    return NPMD_OK;
+}
+
+/* The row that the share u of the total weight falls on. */
+static size_t points_pick(const npmd_points *pts, const double *cumulative, double u)
+{
+    if (cumulative == NULL) {
+        const size_t row = (size_t)(u * (double)pts->n);
+        return row < pts->n ? row : pts->n - 1;
+    }
+    const double target = u * cumulative[pts->n - 1];
+    size_t low = 0, high = pts->n - 1;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (cumulative[middle] < target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void proposal_place(proposal *p, int c, const double *x)
+{
+    double e[DOMAIN_MAX_COLUMNS];
+    const int columns = embedding_columns(p->domain);
+    memcpy(p->centre + (size_t)c * (size_t)p->domain->columns, x, (size_t)p->domain->columns * sizeof *x);
+    domain_embed(p->domain, x, e);
+    for (int i = 0; i < columns; i++)
+        p->embedded[(size_t)i * (size_t)p->centres + (size_t)c] = e[i];
+}
+
+/* Stratified: centre c takes a random row of the c-th share of the total weight. */
+void proposal_aim(proposal *p, const npmd_points *pts, const double *cumulative, rng_key key)
+{
+    for (int c = 0; c < p->centres; c++) {
+        const double u = ((double)c + rng_uniform(key, (uint64_t)c, 0)) / (double)p->centres;
+        proposal_place(p, c, points_at(pts, points_pick(pts, cumulative, u)));
+    }
+}
+
+/* Eight centres at a time, and a fixed order of the sum. */
+#define BLOCK 8
+
+double proposal_density(const proposal *p, const double *x)
+{
+    const npmd_domain *dom = p->domain;
+    const double rho = p->rho, a = (1.0 + rho * rho) / (1.0 - rho * rho), b = 2.0 * rho / (1.0 - rho * rho);
+    double e[DOMAIN_MAX_COLUMNS], sum[BLOCK] = { 0 }, mean = 0.0;
+    domain_embed(dom, x, e);
+    for (int c = 0; c < p->centres; c += BLOCK) {
+        const double *at = p->embedded + c;
+        double inverse[BLOCK]; /* of the product of kernels */
+        for (int j = 0; j < BLOCK; j++)
+            inverse[j] = 1.0;
+        for (int d = 0, column = 0; d < dom->factors; d++) {
+            double cosine[BLOCK] = { 0 };
+            for (int i = 0; i < dom->factor[d]->embedding; i++, column++, at += p->centres)
+                for (int j = 0; j < BLOCK; j++)
+                    cosine[j] += e[column] * at[j];
+            for (int t = 0; t < dom->factor[d]->dimension; t++)
+                for (int j = 0; j < BLOCK; j++)
+                    inverse[j] *= a - b * cosine[j];
+        }
+        for (int j = 0; j < BLOCK; j++)
+            sum[j] += 1.0 / inverse[j];
+    }
+    for (int j = 0; j < BLOCK; j++)
+        mean += sum[j];
+    return p->share + (1.0 - p->share) * mean / (double)p->centres;
+}
+
+/* Cross-entropy: of a fixed list of widths, the one under which data points that are not centres have the largest mean
+ * log density. */
+npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative, double share,
+                          int centres, uint64_t seed, double *rho, npmd_error *err)
+{
+    static const double WIDTH[] = { 0.6, 0.45, 0.33, 0.25, 0.18, 0.13, 0.1, 0.075, 0.055, 0.04, 0.03, 0.02 }; /* 1 - rho */
+    npmd_status st = NPMD_OK;
+    proposal p = { 0 };
+    double best = -INFINITY;
+    const rng_key key = rng_key_make(seed, RNG_TUNE, 0);
+    TRY(proposal_open(dom, share, 0.5, centres, &p, err));
+    proposal_aim(&p, pts, cumulative, key);
+    for (size_t j = 0; j < sizeof WIDTH / sizeof *WIDTH; j++) {
+        const size_t trials = 1024;
+        double sum = 0.0;
+        p.rho = 1.0 - WIDTH[j];
+        for (size_t i = 0; i < trials; i++) {
+            const size_t row = points_pick(pts, cumulative, rng_uniform(key, i, 3));
+            sum += log(proposal_density(&p, points_at(pts, row)));
+        }
+        if (sum > best) {
+            best = sum;
+            *rho = p.rho;
+        }
+    }
+done:
+    proposal_close(&p);
+    return st;
+}

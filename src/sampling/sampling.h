@@ -1,0 +1,58 @@
+/* sampling.h - where the points of a term come from: the data, fresh uniform points, or an importance proposal.
+ *
+ * A source is a pure function of the index: source_fill(first, count) gives the same points in any order and on any
+ * thread, so a backend makes them tile by tile and never holds them all. Weights are those of the average: a term is
+ * sum_i weight_i g(x_i), and for uniform and importance sources its expectation is the mean of g over the domain. */
+#ifndef NPMD_SAMPLING_H
+#define NPMD_SAMPLING_H
+
+#include "geometry.h"
+
+/* The importance proposal: a share of uniform points, the rest from Cauchy kernels about data points.
+ *
+ * q(x) = share + (1 - share) mean_c prod_d k_d(x_d, c_d), relative to the uniform measure, with
+ * k_d = ((1 - rho^2)/(1 + rho^2 - 2 rho cos(x_d, c_d)))^p_d: the law of the image of a uniform point by a conformal map. It
+ * costs no special function, is drawn by inversion (so quasi-random points pass through), and its tails keep weights bounded. */
+typedef struct proposal {
+    const npmd_domain *domain;
+    double share, rho;
+    int centres;
+    double *centre;   /* (centres, columns) */
+    double *embedded; /* (embedding columns, centres): unit vectors, for the cosines */
+} proposal;
+
+npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int centres, proposal *out, npmd_error *err);
+/* New centres: data points drawn with probability proportional to their weight. */
+void proposal_aim(proposal *p, const npmd_points *pts, const double *cumulative, rng_key key);
+double proposal_density(const proposal *p, const double *x); /* relative to uniform */
+/* The kernel width under which fresh data points are most likely. */
+npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative, double share,
+                          int centres, uint64_t seed, double *rho, npmd_error *err);
+void proposal_close(proposal *p);
+/* Running sums of the weights, for draws in proportion to them; NULL stays NULL when there are no weights. */
+npmd_status points_cumulative(const npmd_points *pts, double **out, npmd_error *err);
+
+typedef enum source_kind { SOURCE_FIXED, SOURCE_DATA, SOURCE_UNIFORM, SOURCE_IMPORTANCE } source_kind;
+
+typedef struct point_source {
+    source_kind kind;
+    const npmd_domain *domain;
+    size_t count;
+    const double *x, *weight;  /* fixed: (count, columns) and (count); weight NULL: 1/count */
+    const npmd_points *points; /* data: rows first .. first + count - 1 of the shuffled order of this key */
+    size_t first;
+    bool shuffled;
+    rng_key key;
+    bool quasi;          /* uniform and importance: scrambled Sobol, else independent */
+    sobol sequence;
+    const proposal *importance;
+} point_source;
+
+void source_fixed(point_source *s, const npmd_domain *dom, const double *x, const double *weight, size_t count);
+void source_data(point_source *s, const npmd_points *pts, size_t first, size_t count, bool shuffled, rng_key epoch);
+void source_uniform(point_source *s, const npmd_domain *dom, size_t count, bool quasi, rng_key key);
+void source_importance(point_source *s, const proposal *p, size_t count, bool quasi, rng_key key);
+size_t source_data_row(const point_source *s, size_t i); /* the data row behind point i of a data source */
+void source_fill(const point_source *s, size_t first, size_t count, double *x, double *weight);
+
+#endif

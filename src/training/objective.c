@@ -1,0 +1,68 @@
+/* objective.c - the three terms of one step, each on its own points. */
+#include "training.h"
+
+npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt,
+                           npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    double rho = opt->proposal_rho;
+    *o = (objective){ .opt = opt, .domain = dom, .points = pts, .importance = opt->integral == NPMD_INTEGRAL_IMPORTANCE };
+    TRY(points_cumulative(pts, &o->cumulative, err));
+    if (o->importance) {
+        if (rho == 0.0)
+            TRY(proposal_tune(dom, pts, o->cumulative, opt->uniform_share, opt->centres, opt->seed, &rho, err));
+        TRY(proposal_open(dom, opt->uniform_share, rho, opt->centres, &o->proposal, err));
+    }
+done:
+    if (st != NPMD_OK)
+        objective_close(o);
+    return st;
+}
+
+void objective_close(objective *o)
+{
+    proposal_close(&o->proposal);
+    memory_free(o->cumulative);
+    o->cumulative = NULL;
+}
+
+int64_t objective_steps_an_epoch(const npmd_options *opt, size_t n)
+{
+    const int64_t steps = (int64_t)n / opt->batch;
+    return steps < 1 ? 1 : steps;
+}
+
+npmd_status objective_step(objective *o, backend *b, int64_t step, objective_value *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_options *opt = o->opt;
+    const int64_t an_epoch = objective_steps_an_epoch(opt, o->points->n), epoch = step / an_epoch;
+    const bool quasi = opt->sequence == NPMD_SEQUENCE_SOBOL;
+    point_source s;
+    double mean = 0.0;
+    *out = (objective_value){ 0 };
+
+    /* every epoch is a new shuffle, cut into batches; a batch of all points needs none */
+    source_data(&s, o->points, (size_t)(step % an_epoch * opt->batch), (size_t)opt->batch,
+                (size_t)opt->batch < o->points->n, rng_key_make(opt->seed, RNG_BATCH, (uint64_t)epoch));
+    TRY(b->ops->term(b->self, &(term_request){ TERM_DATA, &s, -1.0 }, &mean, err));
+    out->data = -mean;
+
+    const rng_key integral = rng_key_make(opt->seed, RNG_INTEGRAL_POINTS, (uint64_t)step);
+    if (o->importance) {
+        proposal_aim(&o->proposal, o->points, o->cumulative, rng_key_make(opt->seed, RNG_CENTRES, (uint64_t)step));
+        source_importance(&s, &o->proposal, (size_t)opt->q1, quasi, integral);
+    } else {
+        source_uniform(&s, o->domain, (size_t)opt->q1, quasi, integral);
+    }
+    TRY(b->ops->term(b->self, &(term_request){ TERM_INTEGRAL, &s, 1.0 }, &out->integral, err));
+
+    if (opt->penalty != NPMD_PENALTY_NONE && opt->tau > 0.0) {
+        const term_kind kind = opt->penalty == NPMD_PENALTY_LAPLACIAN ? TERM_LAPLACIAN : TERM_GRADIENT;
+        source_uniform(&s, o->domain, (size_t)opt->q2, quasi, rng_key_make(opt->seed, RNG_PENALTY_POINTS, (uint64_t)step));
+        TRY(b->ops->term(b->self, &(term_request){ kind, &s, opt->tau }, &out->penalty, err));
+    }
+    out->total = out->data + out->integral + opt->tau * out->penalty;
+done:
+    return st;
+}

@@ -1,0 +1,153 @@
+/* train.c - the loop: steps, the guard on the gradient, restarts. */
+#include "training.h"
+
+#define MOST_RESTARTS 2
+#define RESTART_RATE 0.3      /* a restart runs at this share of the rate before */
+#define RUNAWAY 1e6           /* an objective above this will not come back */
+#define RUNNING 0.98          /* memory of the running gradient length: about 50 steps */
+#define SETTLE 20             /* steps before the guard acts */
+#define SIGN_OF_LIFE 0.2      /* seconds between calls of progress */
+
+typedef struct attempt {
+    int64_t step;
+    double beta1_product, beta2_product, running_log_norm; /* state of the optimiser and of the guard */
+    double tail;                                           /* sum of the objective over the last steps */
+    int64_t tail_steps;
+    bool runaway, stopped;
+} attempt;
+
+/* The last tenth of the steps, at most 200: their mean is the final objective. */
+static int64_t tail_length(const npmd_options *opt)
+{
+    const int64_t tenth = opt->steps / 10;
+    return tenth < 1 ? 1 : tenth > 200 ? 200 : tenth;
+}
+
+static npmd_status attempt_update(backend *b, const npmd_options *opt, attempt *a, double *rate, npmd_error *err)
+{
+    const schedule_point at = schedule_at(opt, a->step);
+    double norm = 0.0;
+    *rate = at.rate;
+    a->beta1_product *= at.beta1;
+    a->beta2_product *= 0.999;
+    const bool guarded = opt->clip > 0.0 && a->step >= SETTLE;
+    const optimiser_step step = { .kind = (npmd_optimiser)opt->optimiser,
+                                  .rate = at.rate,
+                                  .beta1 = at.beta1,
+                                  .beta2 = 0.999,
+                                  .epsilon = 1e-8,
+                                  .correction1 = 1.0 - a->beta1_product,
+                                  .correction2 = 1.0 - a->beta2_product,
+                                  .max_norm = guarded ? opt->clip * exp(a->running_log_norm) : INFINITY };
+    const npmd_status st = b->ops->update(b->self, &step, &norm, err);
+    if (st != NPMD_OK)
+        return st;
+    const double taken = log(fmax(fmin(norm, step.max_norm), 1e-300));
+    a->running_log_norm = a->step == 0 ? taken : RUNNING * a->running_log_norm + (1.0 - RUNNING) * taken;
+    a->runaway = a->runaway || !isfinite(norm);
+    return NPMD_OK;
+}
+
+static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt, const train_watch *watch, int number,
+                               double started, attempt *a, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const double an_epoch = (double)objective_steps_an_epoch(opt, o->points->n);
+    double last_sign = clock_seconds();
+    *a = (attempt){ .beta1_product = 1.0, .beta2_product = 1.0 };
+    for (; a->step < opt->steps && !a->runaway && !a->stopped; a->step++) {
+        objective_value value;
+        double rate = 0.0;
+        TRY(objective_step(o, b, a->step, &value, err));
+        a->runaway = !(value.total < RUNAWAY) || !isfinite(value.total);
+        TRY(attempt_update(b, opt, a, &rate, err));
+        if (a->step >= opt->steps - tail_length(opt)) {
+            a->tail += value.total;
+            a->tail_steps++;
+        }
+        const bool logged = (a->step + 1) % opt->log_every == 0 || a->step + 1 == opt->steps;
+        const double now = clock_seconds();
+        if (opt->progress == NULL || (!logged && now - last_sign < SIGN_OF_LIFE))
+            continue;
+        last_sign = now;
+        npmd_report report = { .step = a->step + 1,
+                               .steps = opt->steps,
+                               .attempt = number,
+                               .logged = logged,
+                               .epoch = (double)(a->step + 1) / an_epoch,
+                               .seconds = now - started,
+                               .rate = rate,
+                               .data = value.data,
+                               .integral = value.integral,
+                               .penalty = value.penalty,
+                               .objective = value.total,
+                               .log_integral = log(value.integral),
+                               .nise = NAN,
+                               .ae = NAN };
+        if (logged && watch != NULL && !a->runaway)
+            TRY(watch->look(watch->self, b, &report, err));
+        a->stopped = opt->progress(&report, opt->user) != 0;
+    }
+done:
+    return st;
+}
+
+static npmd_status attempt_start(backend *b, const field_shape *shape, const npmd_options *opt, double *theta, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t parameters = field_parameters(shape);
+    memset(theta, 0, parameters * sizeof *theta);
+    TRY(b->ops->put(b->self, VECTOR_GRADIENT, theta, err));
+    TRY(b->ops->put(b->self, VECTOR_MOMENT1, theta, err));
+    TRY(b->ops->put(b->self, VECTOR_MOMENT2, theta, err));
+    field_start(shape, opt->start != 0, opt->seed, theta);
+    TRY(b->ops->put(b->self, VECTOR_THETA, theta, err));
+done:
+    return st;
+}
+
+npmd_status train(backend *b, const field_shape *shape, const encoding *enc, objective *o, const npmd_options *opt,
+                  const train_watch *watch, train_result *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const double started = clock_seconds();
+    npmd_options now = *opt;
+    double *theta = NULL;
+    linear_gain possible = { 0 };
+    TRY(memory_new(&theta, field_parameters(shape), err));
+    TRY(linear_gain_compute(enc, o->points, opt, &possible, err));
+    for (int restart = 0;; restart++) {
+        attempt a;
+        TRY(attempt_start(b, shape, opt, theta, err));
+        TRY(attempt_run(b, o, &now, watch, restart + 1, started, &a, err));
+        const double reached = a.tail_steps > 0 ? a.tail / (double)a.tail_steps : NAN;
+        const bool collapsed = !a.stopped && !a.runaway && has_collapsed(possible, reached);
+        if (!a.runaway && !collapsed) {
+            *out = (train_result){ .steps = a.step,
+                                   .objective = reached,
+                                   .seconds = clock_seconds() - started,
+                                   .restarts = restart,
+                                   .rate = now.rate,
+                                   .interrupted = a.stopped };
+            goto done;
+        }
+        if (restart == MOST_RESTARTS) {
+            if (a.runaway)
+                st = npmd_fail(err, NPMD_ERR_NUMERIC,
+                               "the objective stopped being finite at step %lld, also after %d restarts at lower rates; "
+                               "raise --tau or lower --rate",
+                               (long long)a.step, restart);
+            else
+                st = npmd_fail(err, NPMD_ERR_NUMERIC,
+                               "the fit collapsed to the uniform density (objective %.4g where %.4g is within reach), also "
+                               "after %d restarts at lower rates; use --skip on, lower --tau or --rate, or take more --steps",
+                               reached, 1.0 - possible.gain, restart);
+            goto done;
+        }
+        now.rate *= RESTART_RATE;
+        now.rate_min *= RESTART_RATE;
+    }
+done:
+    memory_free(theta);
+    return st;
+}

@@ -1,0 +1,73 @@
+/* training.h - the penalised likelihood, minimised by stochastic gradients, and what watches it.
+ *
+ *     objective = -mean over data of v + mean over the domain of exp v + tau mean of (Lap v)^2
+ *
+ * v is the log density relative to the uniform measure; the second term makes exp v integrate to one at the optimum
+ * (Silverman 1982). All three terms are estimated afresh every step. */
+#ifndef NPMD_TRAINING_H
+#define NPMD_TRAINING_H
+
+#include "backend.h"
+
+/* ---- schedule.c ------------------------------------------------------------------------------------------------ */
+
+typedef struct schedule_point {
+    double rate, beta1;
+} schedule_point;
+schedule_point schedule_at(const npmd_options *opt, int64_t step);
+
+/* ---- objective.c ------------------------------------------------------------------------------------------------ */
+
+typedef struct objective { /* one step's points; a pure function of (seed, step) */
+    const npmd_options *opt; /* resolved */
+    const npmd_domain *domain;
+    const npmd_points *points;
+    double *cumulative; /* of the weights, or NULL */
+    proposal proposal;
+    bool importance;
+} objective;
+
+typedef struct objective_value {
+    double data, integral, penalty, total; /* -mean v, mean exp v, mean of the penalised quantity, their sum */
+} objective_value;
+
+npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt,
+                           npmd_error *err);
+void objective_close(objective *o);
+/* The terms of this step and their gradient, added up in the backend. */
+npmd_status objective_step(objective *o, backend *b, int64_t step, objective_value *out, npmd_error *err);
+int64_t objective_steps_an_epoch(const npmd_options *opt, size_t n);
+
+/* ---- train.c ----------------------------------------------------------------------------------------------------- */
+
+typedef struct train_watch { /* fills log_integral, nise and ae of a report at logged steps; may be NULL */
+    npmd_status (*look)(void *self, backend *b, npmd_report *report, npmd_error *err);
+    void *self;
+} train_watch;
+
+typedef struct train_result {
+    int64_t steps;    /* done */
+    double objective; /* mean over the last steps */
+    double seconds;
+    int restarts;
+    double rate; /* the highest rate of the attempt that stood */
+    bool interrupted;
+} train_result;
+
+/* Starts from theta, and again at a lower rate when the fit blows up or collapses, at most twice. */
+npmd_status train(backend *b, const field_shape *shape, const encoding *enc, objective *o, const npmd_options *opt,
+                  const train_watch *watch, train_result *out, npmd_error *err);
+
+/* ---- diagnose.c ---------------------------------------------------------------------------------------------------- */
+
+/* What one Newton step of the linear part could gain, and how much of that noise would: gain = 1/2 sum_k g_k^2 / (1 + 2
+ * tau lambda_k^2), g_k the data mean of feature k at mean square 1. */
+typedef struct linear_gain {
+    double gain, noise;
+} linear_gain;
+npmd_status linear_gain_compute(const encoding *enc, const npmd_points *pts, const npmd_options *opt, linear_gain *out,
+                                npmd_error *err);
+/* A fit that stayed at v = 0 although there was something to gain. Uniform data are no collapse. */
+bool has_collapsed(linear_gain possible, double reached);
+
+#endif

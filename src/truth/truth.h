@@ -1,0 +1,71 @@
+/* truth.h - densities known in closed form, draws from them, and how far an estimate is from one.
+ *
+ * A truth is a mixture of wrapped normals (tori), a mixture of products of von Mises (S1) and von
+ * Mises-Fisher (S2) kernels, or the values of a density on the nodes of a torus. Log densities are per
+ * Riemannian volume, unless a name says relative (volume x density, mean 1 over the domain). */
+#ifndef NPMD_TRUTH_H
+#define NPMD_TRUTH_H
+
+#include "geometry.h"
+#include "io.h"
+
+typedef enum truth_kind { TRUTH_WRAPPED_NORMAL, TRUTH_VON_MISES_FISHER, TRUTH_GRID } truth_kind;
+
+struct npmd_truth {
+    truth_kind kind;
+    npmd_domain *domain;
+
+    /* Mixtures, as written in their file. */
+    int components;
+    double *weight;     /* (components), sum 1 */
+    double *mean;       /* (components, columns) */
+    double *covariance; /* wrapped normals: (components, D, D), D = dimension of the torus */
+    double *kappa;      /* von Mises-Fisher: (components, factors) */
+
+    /* Made from these by mixture_prepare. */
+    double *cumulative; /* (components): weight[0] + ... + weight[c], the last exactly 1 */
+    double *constant;   /* (components): log of weight x the kernel's value at its mode */
+    double *lower;      /* wrapped normals: (components, D, D), covariance = lower lower' */
+
+    /* Grids: node i of a side of G nodes is 2 pi i / G; the last coordinate runs fastest. */
+    double *grid; /* (nodes): relative density, mean 1 */
+    size_t nodes, side[NPMD_MAX_FACTORS];
+};
+
+#define TRUTH_CHUNK 65536 /* points evaluated at a time: what bounds the memory of entropy and comparison */
+
+/* ---- mixture.c: density and draws of a mixture --------------------------------------------------------- */
+
+/* A truth with room for that many components; takes the domain over, also when it fails. */
+npmd_status mixture_new(truth_kind kind, npmd_domain *dom, size_t components, npmd_truth **out,
+                        npmd_error *err);
+/* Checks the numbers of a mixture and derives the rest; where (a path) opens each message. */
+npmd_status mixture_prepare(npmd_truth *t, const char *where, npmd_error *err);
+double mixture_log_density(const npmd_truth *t, const double *x); /* x (columns), finite */
+void mixture_log_densities(const npmd_truth *t, const double *x, size_t n, double *out);   /* on all cores */
+void mixture_draw(const npmd_truth *t, rng_key key, uint64_t index, double *x);            /* x (columns) */
+void mixture_draws(const npmd_truth *t, rng_key key, uint64_t first, size_t n, double *x); /* on all cores */
+double truth_bessel_i0e(double kappa);             /* exp(-kappa) I_0(kappa), kappa >= 0 */
+double truth_log_von_mises_constant(double kappa); /* log of exp(kappa) / (2 pi I_0(kappa)) */
+double truth_log_fisher_constant(double kappa);    /* log of exp(kappa) kappa / (4 pi sinh kappa) */
+
+/* ---- quadrature.c: nodes ------------------------------------------------------------------------------- */
+
+/* Rows first .. first + n - 1 of a product grid on the torus: side[d] nodes along coordinate d, at 2 pi i /
+ * side, or, when closed, at 2 pi i / (side - 1): both ends are there, and count twice. */
+void quadrature_torus(int dimension, const size_t *side, bool closed, size_t first, size_t n, double *x);
+/* Gauss-Legendre nodes in (-1, 1) and weights that sum to 1. */
+void quadrature_legendre(size_t n, double *z, double *weight);
+
+/* ---- compare.c ----------------------------------------------------------------------------------------- */
+
+/* The estimate: log density per volume, already normalised. */
+typedef npmd_status (*log_density_fn)(void *self, const double *x, size_t n, double *out, npmd_error *err);
+
+npmd_status truth_compare(const npmd_truth *t, log_density_fn estimate, void *self, npmd_grid grid,
+                          size_t points, uint64_t seed, npmd_comparison *out, npmd_error *err);
+/* What truth_compare does where no grid will do: points from an even mixture of uniform measure and truth. */
+npmd_status truth_compare_sampled(const npmd_truth *t, log_density_fn estimate, void *self, size_t points,
+                                  uint64_t seed, npmd_comparison *out, npmd_error *err);
+
+#endif

@@ -1,0 +1,312 @@
+/* truth_file.c - known densities in files: a mixture as a JSON object, a density on a torus' nodes as .npy.
+ *
+ *     { "domain": "S1^2", "kind": "wrapped normal mixture", "weights": [C], "means": [C][columns],
+ *       "covariances": [C][D][D], "measure": "volume" }
+ *     { "domain": "S2 x S1", "kind": "von Mises-Fisher mixture", "weights": [C], "means": [C][columns],
+ *       "kappas": [C][factors], "measure": "volume" }
+ *
+ * "measure" may be missing; a mixture is a density per volume in any case. Other fields are left alone. A
+ * message names the file and the element, as in means[2][0]. */
+#include "truth.h"
+
+#include <jansson.h>
+
+static const char *const KIND[] = {
+    [TRUTH_WRAPPED_NORMAL] = "wrapped normal mixture",
+    [TRUTH_VON_MISES_FISHER] = "von Mises-Fisher mixture",
+};
+
+/* ---- Reading JSON -------------------------------------------------------------------------------------- */
+
+/* Where in the file: its path, the field, and how many indices of the element are known. */
+typedef struct element {
+    const char *path, *field;
+    int indices;
+    size_t index[3];
+} element;
+
+static const char *element_name(const element *e, char *text, size_t size)
+{
+    int used = snprintf(text, size, "%s", e->field);
+    for (int i = 0; i < e->indices && used > 0 && (size_t)used < size; i++)
+        used += snprintf(text + used, size - (size_t)used, "[%zu]", e->index[i]);
+    return text;
+}
+
+/* A nested array of numbers, shape[0] x ... x shape[depth-1], row-major into out. */
+static npmd_status read_numbers(const json_t *array, element at, const size_t *shape, int depth, double *out,
+                                npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    char name[96];
+    element_name(&at, name, sizeof name);
+    if (array == NULL)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the field \"%s\" is missing", at.path, name);
+    if (depth == 0) {
+        if (!json_is_number(array))
+            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %s is not a number", at.path, name);
+        *out = json_number_value(array);
+        return NPMD_OK;
+    }
+    if (!json_is_array(array) || json_array_size(array) != shape[0])
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %s has %zu elements, expected an array of %zu", at.path,
+                         name, json_array_size(array), shape[0]);
+    size_t stride = 1;
+    for (int d = 1; d < depth; d++)
+        stride *= shape[d];
+    at.indices++;
+    for (size_t i = 0; i < shape[0]; i++) {
+        at.index[at.indices - 1] = i;
+        TRY(read_numbers(json_array_get(array, i), at, shape + 1, depth - 1, out + i * stride, err));
+    }
+done:
+    return st;
+}
+
+static npmd_status read_text(const json_t *root, const char *path, const char *field, const char **out,
+                             npmd_error *err)
+{
+    const json_t *value = json_object_get(root, field);
+    if (!json_is_string(value))
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the field \"%s\" is %s, expected a text", path, field,
+                         value == NULL ? "missing" : "not a text");
+    *out = json_string_value(value);
+    return NPMD_OK;
+}
+
+static npmd_status read_kind(const json_t *root, const char *path, truth_kind *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const char *text = NULL, *measure = "volume";
+    TRY(read_text(root, path, "kind", &text, err));
+    if (json_object_get(root, "measure") != NULL)
+        TRY(read_text(root, path, "measure", &measure, err));
+    if (strcmp(measure, "volume") != 0) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: measure is \"%.40s\", expected \"volume\"", path, measure);
+        goto done;
+    }
+    for (truth_kind k = TRUTH_WRAPPED_NORMAL; k <= TRUTH_VON_MISES_FISHER; k++)
+        if (strcmp(text, KIND[k]) == 0) {
+            *out = k;
+            goto done;
+        }
+    st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: kind is \"%.60s\", expected \"%s\" or \"%s\"", path, text,
+                   KIND[TRUTH_WRAPPED_NORMAL], KIND[TRUTH_VON_MISES_FISHER]);
+done:
+    return st;
+}
+
+static npmd_status read_domain(const json_t *root, const char *path, truth_kind kind, npmd_domain **out,
+                               npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_domain *dom = NULL;
+    const char *text = NULL;
+    npmd_error why = { 0 };
+    TRY(read_text(root, path, "domain", &text, err));
+    if (npmd_domain_parse(text, &dom, &why) != NPMD_OK) {
+        st = npmd_fail(err, why.status == NPMD_ERR_MEMORY ? why.status : NPMD_ERR_FORMAT, "%s: %s", path,
+                       why.text);
+        goto done;
+    }
+    if (kind == TRUTH_WRAPPED_NORMAL && !dom->torus) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: a wrapped normal mixture needs a torus, the domain is %s",
+                       path, dom->text);
+        goto done;
+    }
+    for (int d = 0; d < dom->factors; d++)
+        if (dom->factor[d] != &CIRCLE && dom->factor[d] != &SPHERE) {
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: a mixture needs factors S1 and S2, the domain is %s",
+                           path, dom->text);
+            goto done;
+        }
+    *out = dom;
+    dom = NULL;
+done:
+    npmd_domain_free(dom);
+    return st;
+}
+
+static npmd_status mixture_from_json(const json_t *root, const char *path, npmd_truth **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_domain *dom = NULL;
+    npmd_truth *t = NULL;
+    truth_kind kind = TRUTH_WRAPPED_NORMAL;
+    const json_t *weights = json_object_get(root, "weights");
+    if (!json_is_object(root)) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: expected one JSON object that describes a mixture", path);
+        goto done;
+    }
+    TRY(read_kind(root, path, &kind, err));
+    if (!json_is_array(weights) || json_array_size(weights) == 0) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT,
+                       "%s: the field \"weights\" is %s, expected one number a component", path,
+                       weights == NULL ? "missing" : "not a filled array");
+        goto done;
+    }
+    TRY(read_domain(root, path, kind, &dom, err));
+    const size_t C = json_array_size(weights), columns = (size_t)dom->columns, factors = (size_t)dom->factors;
+    npmd_domain *given = dom;
+    dom = NULL; /* mixture_new takes it over */
+    TRY(mixture_new(kind, given, C, &t, err));
+    TRY(read_numbers(weights, (element){ path, "weights", 0, { 0 } }, (size_t[]){ C }, 1, t->weight, err));
+    TRY(read_numbers(json_object_get(root, "means"), (element){ path, "means", 0, { 0 } },
+                     (size_t[]){ C, columns }, 2, t->mean, err));
+    if (kind == TRUTH_WRAPPED_NORMAL)
+        TRY(read_numbers(json_object_get(root, "covariances"), (element){ path, "covariances", 0, { 0 } },
+                         (size_t[]){ C, columns, columns }, 3, t->covariance, err));
+    else
+        TRY(read_numbers(json_object_get(root, "kappas"), (element){ path, "kappas", 0, { 0 } },
+                         (size_t[]){ C, factors }, 2, t->kappa, err));
+    TRY(mixture_prepare(t, path, err));
+    *out = t;
+    t = NULL;
+done:
+    npmd_domain_free(dom);
+    npmd_truth_free(t);
+    return st;
+}
+
+static npmd_status mixture_read(const char *path, npmd_truth **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_bytes bytes = { 0 };
+    json_t *root = NULL;
+    json_error_t why;
+    TRY(file_read(path, &bytes, err));
+    root = json_loadb((const char *)bytes.data, bytes.size, JSON_REJECT_DUPLICATES, &why);
+    if (root == NULL) {
+        st = json_error_code(&why) == json_error_out_of_memory
+                 ? npmd_fail(err, NPMD_ERR_MEMORY, "%s: not enough memory to read it", path)
+                 : npmd_fail(err, NPMD_ERR_FORMAT,
+                             "%s line %d column %d: %s; expected a mixture in JSON, or an .npy grid", path,
+                             why.line, why.column, why.text);
+        goto done;
+    }
+    TRY(mixture_from_json(root, path, out, err));
+done:
+    json_decref(root);
+    file_bytes_free(&bytes);
+    return st;
+}
+
+/* ---- Grids --------------------------------------------------------------------------------------------- */
+
+/* Values on the nodes of T^D, of any scale: what is kept is relative density, divided by its mean over the
+ * nodes. */
+static npmd_status grid_read(const char *path, npmd_truth **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_truth *t = NULL;
+    size_t shape[NPY_MAX_DIMENSIONS] = { 0 };
+    int dimensions = 0;
+    char text[16];
+    double sum = 0.0;
+    TRY(memory_new(&t, 1, err));
+    t->kind = TRUTH_GRID;
+    TRY(npy_read_array(path, &t->grid, shape, &dimensions, err));
+    if (dimensions < 1 || dimensions > NPMD_MAX_FACTORS) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has %d dimensions, expected one a circle, 1 to %d", path,
+                       dimensions, NPMD_MAX_FACTORS);
+        goto done;
+    }
+    t->nodes = 1;
+    for (int d = 0; d < dimensions; d++) {
+        if (shape[d] < 2) {
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has %zu nodes along dimension %d, expected 2 or more",
+                           path, shape[d], d);
+            goto done;
+        }
+        t->side[d] = shape[d];
+        t->nodes *= shape[d]; /* the array is in memory: no overflow */
+    }
+    snprintf(text, sizeof text, "S1^%d", dimensions);
+    TRY(npmd_domain_parse(text, &t->domain, err));
+    for (size_t i = 0; i < t->nodes; i++) {
+        if (!(t->grid[i] >= 0.0 && isfinite(t->grid[i]))) {
+            st = npmd_fail(err, NPMD_ERR_FORMAT,
+                           "%s: value %zu is %g, expected a density: finite, not negative", path, i,
+                           t->grid[i]);
+            goto done;
+        }
+        sum += t->grid[i];
+    }
+    if (!(sum > 0.0 && isfinite(sum))) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the values sum to %g, expected a density", path, sum);
+        goto done;
+    }
+    for (size_t i = 0; i < t->nodes; i++)
+        t->grid[i] /= sum / (double)t->nodes;
+    *out = t;
+    t = NULL;
+done:
+    npmd_truth_free(t);
+    return st;
+}
+
+npmd_status npmd_truth_read(const char *path, npmd_truth **out, npmd_error *err)
+{
+    return file_has_suffix(path, ".npy") ? grid_read(path, out, err) : mixture_read(path, out, err);
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------- */
+
+/* The inverse of read_numbers; NULL when memory is short. */
+static json_t *json_numbers(const double *a, const size_t *shape, int depth)
+{
+    if (depth == 0)
+        return json_real(*a);
+    size_t stride = 1;
+    for (int d = 1; d < depth; d++)
+        stride *= shape[d];
+    json_t *array = json_array();
+    for (size_t i = 0; i < shape[0]; i++)
+        if (json_array_append_new(array, json_numbers(a + i * stride, shape + 1, depth - 1)) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
+/* Jansson keeps the order of the fields; 17 digits bring every double back to the last bit. */
+npmd_status npmd_truth_write(const npmd_truth *t, const char *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_writer *w = NULL;
+    json_t *root = NULL;
+    char *text = NULL;
+    if (t->kind == TRUTH_GRID)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "%s: a truth read from a grid is not a mixture and cannot be written", path);
+    const size_t C = (size_t)t->components, columns = (size_t)t->domain->columns,
+                 factors = (size_t)t->domain->factors;
+    int bad = 0;
+    root = json_object();
+    bad |= json_object_set_new(root, "domain", json_string(t->domain->text));
+    bad |= json_object_set_new(root, "kind", json_string(KIND[t->kind]));
+    bad |= json_object_set_new(root, "weights", json_numbers(t->weight, (size_t[]){ C }, 1));
+    bad |= json_object_set_new(root, "means", json_numbers(t->mean, (size_t[]){ C, columns }, 2));
+    if (t->kind == TRUTH_WRAPPED_NORMAL)
+        bad |= json_object_set_new(root, "covariances",
+                                   json_numbers(t->covariance, (size_t[]){ C, columns, columns }, 3));
+    else
+        bad |= json_object_set_new(root, "kappas", json_numbers(t->kappa, (size_t[]){ C, factors }, 2));
+    bad |= json_object_set_new(root, "measure", json_string("volume"));
+    if (bad == 0)
+        text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    if (text == NULL) {
+        st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to write %s", path);
+        goto done;
+    }
+    TRY(file_writer_open(path, &w, err));
+    TRY(file_writer_put(w, text, strlen(text), err));
+    TRY(file_writer_put(w, "\n", 1, err));
+    st = file_writer_commit(w, err); /* frees w in any case */
+    w = NULL;
+done:
+    file_writer_abandon(w);
+    free(text);
+    json_decref(root);
+    return st;
+}

@@ -1,0 +1,211 @@
+# cases_results.sh - what the commands give when all is well.
+
+fit_keys="model domain estimator n tau seed steps seconds objective log_integral log_integral_se restarts members
+    peak_memory_bytes warnings interrupted"
+
+t_version() {
+    run version
+    want_code 0; want_no_err; want_out '^neuropmd [0-9]'
+    cp out first
+    run --version
+    want_code 0; want_same out first
+    run version --json
+    want_code 0; want_no_err; want_json out version
+}
+t_common_options_everywhere() {
+    run version --quiet --seed 3 --threads 2 --device cpu
+    want_code 0
+}
+t_fit_for_people() {
+    points 60 2 >points.csv
+    run fit --domain S1^2 --data points.csv --out m $tiny
+    want_code 0; want_file m; want_clean
+    for label in model domain points tau steps objective 'log integral'; do want_out "^$label  *"; done
+    for label in domain points features network steps memory; do want_err "^$label  *"; done
+    want_err 'tau'
+}
+t_fit_json() {
+    points 60 2 >points.csv
+    run fit --domain 't2' --data points.csv --out 'a "model"' --json $tiny --seed 18446744073709551615
+    want_code 0; want_file 'a "model"'
+    [ "$(lines out)" = 1 ] || wrong "stdout has $(lines out) lines"
+    want_json out $fit_keys
+    want_out '"model": "a \\"model\\""'; want_out '"n": 60'; want_out '"steps": 50'; want_out '"estimator": "field"'
+    want_out '"seed": 18446744073709551615'; want_out '"domain": "S1^2"'; want_out '"interrupted": false'
+}
+t_fit_quiet() {
+    points 60 2 >points.csv
+    run fit --domain S1^2 --data points.csv --out m $tiny --quiet
+    want_code 0; want_no_out; want_no_err; want_file m
+    run fit --domain S1^2 --data points.csv --out m $tiny --quiet --json
+    want_code 0; want_no_err; want_json out $fit_keys
+}
+t_fit_weights_sphere_latlon() {
+    directions 60 >s2.csv
+    points 60 1 >w.csv
+    run fit --domain S2 --data s2.csv --weights w.csv --out m $tiny --quiet
+    want_code 0; want_file m
+    awk 'BEGIN { for (i = 0; i < 50; i++) printf "%g,%g\n", -80 + 3 * i, (i * 37) % 360 - 180 }' >latlon.csv
+    run fit --domain S2 --data latlon.csv --coords latlon --out m2 $tiny --quiet
+    want_code 0; want_file m2
+}
+t_fit_config_and_order() {
+    points 60 2 >points.csv
+    echo '{"steps": 30, "width": 16, "features": 16, "q1": 256, "q2": 64}' >config.json
+    run fit --domain S1^2 --data points.csv --out m --config config.json --json
+    want_code 0; want_out '"steps": 30'
+    run fit --domain S1^2 --data points.csv --out m --steps 20 --config config.json --preset quick --json
+    want_code 0; want_out '"steps": 20'
+}
+t_fit_log_and_truth() {
+    run simulate t2 --n 200 --out points.csv --truth truth.json --quiet
+    want_code 0
+    run fit --domain S1^2 --data points.csv --out m --truth truth.json --log log $tiny --quiet
+    want_code 0; want_file log
+    head -n 1 log >first
+    want_json first step epoch seconds rate data integral penalty objective log_integral
+    tail -n 1 log >last
+    want_json last step nise ae
+    run simulate t4 --n 20 --out p4.csv --truth t4.json --quiet
+    run fit --domain S1^2 --data points.csv --out m4 --truth t4.json $tiny
+    want_failure 3; want_no_file m4
+}
+t_model_bytes_and_threads() {
+    points 200 2 >points.csv
+    for threads in 1 2 3; do
+        run fit --domain S1^2 --data points.csv --out m$threads $tiny --seed 7 --threads $threads --quiet
+        want_code 0
+    done
+    want_same m1 m2; want_same m1 m3
+    run fit --domain S1^2 --data points.csv --out other $tiny --seed 8 --quiet
+    want_differ m1 other
+}
+t_density() {
+    with_model
+    run density model --points points.csv --out d.npy --json
+    want_code 0; want_no_err; want_json out out what measure n columns; want_out '"n": 200'
+    # 200 float64 after a header that is a multiple of 64 bytes.
+    case $(head -c 6 d.npy | od -An -c | tr -d ' ') in 223NUMPY) ;; *) wrong "d.npy is not an .npy file" ;; esac
+    size=$(wc -c <d.npy)
+    [ $(((size - 1600) % 64)) = 0 ] || wrong "d.npy has $size bytes"
+    for what in density relative intensity gradient laplacian log-density; do
+        run density model --points points.csv --out $what.npy --what $what --quiet
+        want_code 0; want_no_out; want_no_err; want_file $what.npy
+    done
+    want_same d.npy log-density.npy
+    want_differ d.npy density.npy
+    run density model --points points.csv --out x.npy --what nonsense
+    want_failure 2; want_no_file x.npy
+}
+t_density_bits() { # of a copied model, at any number of threads, after an equal fit
+    with_model
+    cp model copied
+    run fit --domain S1^2 --data points.csv --out again $tiny --quiet
+    want_same model again
+    run density model --points points.csv --out one.npy --threads 1
+    run density copied --points points.csv --out two.npy --threads 2
+    run density again --points points.csv --out three.npy --threads 3
+    want_same one.npy two.npy; want_same one.npy three.npy
+}
+t_score() {
+    with_model
+    run score model --data points.csv --json
+    want_code 0; want_no_err
+    want_json out n log_integral log_integral_se nll nll_se ise_criterion ise_criterion_se ise_criterion_relative
+    run score model --data points.csv
+    want_code 0; want_out 'nats, per volume'
+    points 200 1 >w.csv
+    run score model --data points.csv --weights w.csv --json
+    want_code 0; want_json out nll
+}
+t_simulate() {
+    run simulate t2 --n 100 --out p.csv --truth t.json --json
+    want_code 0; want_no_err; want_json out n domain entropy entropy_se out truth; want_out '"n": 100'
+    want_json t.json
+    run simulate t2 --n 100 --out again.csv
+    want_code 0; want_out 'nats, per volume'; want_same p.csv again.csv
+    run simulate t2 --n 100 --out other.csv --seed 99 --quiet
+    want_code 0; want_no_out; want_differ p.csv other.csv
+    run simulate t4 --n 10 --out p4.npy --json
+    want_code 0; want_out '"domain": "S1^4"'; want_out '"truth": null'
+    run simulate t.json --n 10 --out more.csv --quiet
+    want_code 0; want_file more.csv
+    run simulate t2 --authors --n 10 --out a.csv --quiet
+    want_code 0; want_file a.csv
+}
+t_simulate_refusals() {
+    run simulate t4 --authors --n 10 --out p.csv
+    want_failure 2; want_no_file p.csv
+    for n in 0 -1 x 1e3 99999999999999999999; do
+        run simulate t2 --n $n --out p.csv
+        want_failure 2; want_no_file p.csv
+    done
+    run simulate t2 --n 1000000000000000 --out p.csv
+    want_failure 7; want_no_file p.csv
+}
+t_evaluate() {
+    with_model
+    run simulate t2 --n 10 --out p.csv --truth t.json --quiet
+    run evaluate model --truth t.json --json
+    want_code 0; want_no_err; want_json out nise ae fr fr2 kl points
+    run evaluate model --truth t.json --grid authors --json
+    want_code 0; want_json out nise ae fr fr2 kl points nise_undivided
+    run evaluate model --truth t.json
+    want_code 0; want_out '^nise '
+    run evaluate model --truth t.json --grid coarse
+    want_failure 2
+    run evaluate model --truth t.json --points 0
+    want_failure 2
+}
+t_info() {
+    with_model
+    run info model
+    want_code 0; want_no_err; want_out '^[a-z_]*  '
+    run info model --json
+    want_code 0; want_no_err; want_json out
+}
+t_plot() {
+    with_model
+    run simulate t2 --n 10 --out p.csv --truth t.json --quiet
+    run plot model --out p.png --truth t.json --quiet
+    want_code 0; want_no_out; want_no_err; want_file p.png
+    case $(head -c 4 p.png | od -An -c | tr -d ' ') in 211PNG) ;; *) wrong "p.png is not a picture" ;; esac
+    run plot model --out p.jpg
+    want_failure 2; want_no_file p.jpg
+    run plot model --out q.png --json
+    want_code 0; want_json out out
+}
+
+# interrupted_fit SIGNAL: a long fit, told to stop once its log has a line.
+interrupted_fit() {
+    points 200 2 >points.csv
+    "$program" fit --domain S1^2 --data points.csv --out m --log log --json $tiny --steps 1000000 >out 2>err &
+    pid=$!
+    waited=0
+    while [ ! -s log ] && [ $waited -lt 100 ] && kill -0 $pid 2>/dev/null; do
+        sleep 0.1
+        waited=$((waited + 1))
+    done
+    [ -s log ] || wrong "no line in the log after 10 s"
+    kill -"$1" $pid
+    ( sleep 20; kill -9 $pid 2>/dev/null ) >/dev/null 2>&1 &
+    watchdog=$!
+    code=0
+    wait $pid || code=$?
+    kill $watchdog 2>/dev/null
+    wait $watchdog 2>/dev/null
+    want_code 130; want_file m; want_clean
+    want_json out $fit_keys; want_out '"interrupted": true'; want_err 'interrupted after step'
+    run density m --points points.csv --out d.npy --quiet
+    want_code 0; want_file d.npy
+}
+t_sigint() { interrupted_fit INT; }
+t_sigterm() { interrupted_fit TERM; }
+
+t_progress_bar_on_a_terminal() {
+    have script || { skipped='no script(1)'; return 0; }
+    points 60 2 >points.csv
+    TERM=xterm script -qec "'$program' fit --domain S1^2 --data points.csv --out m $tiny --steps 200" /dev/null >out 2>err </dev/null
+    grep -q 'step .*/200 .*objective' out || wrong "no bar: $(head -c 600 out)"
+    want_file m
+}

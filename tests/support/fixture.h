@@ -1,0 +1,108 @@
+/* fixture.h - a small field on a given domain, with a random encoding and random parameters, for the tests. */
+#ifndef NPMD_TEST_FIXTURE_H
+#define NPMD_TEST_FIXTURE_H
+
+#include "backend.h"
+#include "check.h"
+
+typedef struct field_case {
+    const char *domain;
+    bool separable;
+    int features, width, depth;
+    bool skip;
+    double omega;
+    npmd_scale scale;
+} field_case;
+
+typedef struct fixture {
+    npmd_domain *domain;
+    encoding enc;
+    field_shape shape;
+    field_plan plan;
+    size_t parameters;
+    double *theta;
+} fixture;
+
+/* Random points; on spheres no closer to a pole than |z| <= limit. x (n, columns). */
+static inline void fixture_points(const npmd_domain *dom, size_t n, double limit, uint64_t *seed, double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        for (int d = 0; d < dom->factors; d++) {
+            double *at = x + i * (size_t)dom->columns + dom->column[d];
+            if (dom->factor[d] == &CIRCLE)
+                at[0] = 2.0 * (double)CHECK_PI * test_uniform(seed);
+            else
+                do
+                    test_unit_vector(seed, at);
+                while (fabs(at[2]) > limit);
+        }
+}
+
+/* Frequencies up to 5 on circles (-4 .. 4 in plane waves), degrees up to 6 on spheres. */
+static inline void fixture_open(const field_case *c, uint64_t seed, fixture *f)
+{
+    npmd_error err = { 0 };
+    memset(f, 0, sizeof *f);
+    if (npmd_domain_parse(c->domain, &f->domain, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+    const int factors = f->domain->factors, vectors = c->separable ? c->features : (c->features + 1) / 2;
+    int *function = calloc((size_t)(vectors * factors), sizeof *function);
+    assert_non_null(function);
+    for (int k = 0; k < vectors; k++)
+        for (int d = 0; d < factors; d++) {
+            const double u = test_uniform(&seed);
+            int *at = function + k * factors + d;
+            *at = !c->separable                        ? (d == 0 ? 1 + k % 4 : (int)floor(9.0 * u) - 4)
+                  : f->domain->factor[d] == &CIRCLE ? (int)(11.0 * u)
+                                                    : (int)(49.0 * u);
+        }
+    if (encoding_make(f->domain, c->separable, c->features, vectors, function, c->scale, &f->enc, &err) != NPMD_OK)
+        fail_msg("encoding_make: %s", err.text);
+    free(function);
+    f->shape = (field_shape){ .features = c->features,
+                              .width = c->width,
+                              .depth = c->depth,
+                              .directions = f->domain->dimension,
+                              .skip = c->skip,
+                              .omega = c->omega };
+    f->plan = (field_plan){ .domain = f->domain, .encoding = &f->enc, .shape = f->shape };
+    f->parameters = field_parameters(&f->shape);
+    f->theta = doubles(f->parameters);
+    field_start(&f->shape, false, seed, f->theta);
+    if (c->skip) /* whatever the start, the skip shall be seen */
+        for (int k = 0; k < c->features; k++)
+            f->theta[field_skip(&f->shape) + (size_t)k] = 0.3 * test_normal(&seed);
+}
+
+static inline void fixture_close(fixture *f)
+{
+    encoding_free(&f->enc);
+    npmd_domain_free(f->domain);
+    free(f->theta);
+}
+
+/* An open backend that holds the fixture's theta; the first failure ends the test with its sentence. */
+static inline void *fixture_backend(const fixture *f, const backend_ops *ops, int threads)
+{
+    void *self = NULL;
+    npmd_error err = { 0 };
+    if (ops->open(&f->plan, threads, &self, &err) != NPMD_OK || ops->put(self, VECTOR_THETA, f->theta, &err) != NPMD_OK)
+        fail_msg("%s: %s", ops->name, err.text);
+    return self;
+}
+
+/* One term: its sum, and its gradient (parameters) with nothing accumulated before. gradient may be NULL. */
+static inline double fixture_term(const fixture *f, const backend_ops *ops, void *self, term_kind kind,
+                                  const point_source *points, double factor, double *gradient)
+{
+    const term_request what = { .kind = kind, .points = points, .factor = factor };
+    double *zero = doubles(f->parameters), sum = NAN;
+    npmd_error err = { 0 };
+    if (ops->put(self, VECTOR_GRADIENT, zero, &err) != NPMD_OK || ops->term(self, &what, &sum, &err) != NPMD_OK
+        || (gradient != NULL && ops->get(self, VECTOR_GRADIENT, gradient, &err) != NPMD_OK))
+        fail_msg("%s: %s", ops->name, err.text);
+    free(zero);
+    return sum;
+}
+
+#endif
