@@ -66,7 +66,15 @@ int main(void)
     int wrong = 0;
 
     npmd_options_init(&opt);
-    opt.steps = 400;
+    opt.steps = 300; /* a small fit that takes seconds; without these lines the sizes follow from the data */
+    opt.batch = 500;
+    opt.q1 = 1024;
+    opt.q2 = 128;
+    opt.centres = 64;
+    opt.width = 32;
+    opt.features = 48;
+    opt.max_frequency[0] = 6;
+    opt.max_frequencies = 1;
     opt.seed = 1;
     if (write_text("fit_torus.json", TRUTH) != 0) {
         perror("fit_torus.json");

@@ -52,7 +52,15 @@ int main(void)
     int wrong = 0;
 
     npmd_options_init(&opt);
-    opt.steps = 300;
+    opt.steps = 300; /* a small fit that takes seconds; without these lines the sizes follow from the data */
+    opt.batch = 500;
+    opt.q1 = 1024;
+    opt.q2 = 128;
+    opt.centres = 64;
+    opt.width = 32;
+    opt.features = 48;
+    opt.max_frequency[0] = 6;
+    opt.max_frequencies = 1;
     opt.seed = 1;
     if (write_text(TRUTH_PATH, TRUTH) != 0) {
         perror(TRUTH_PATH);

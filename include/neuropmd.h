@@ -93,7 +93,7 @@ typedef enum npmd_estimator { NPMD_FIELD } npmd_estimator;
 typedef enum npmd_law { NPMD_LAW_POWER, NPMD_LAW_UNIFORM } npmd_law;
 typedef enum npmd_scale { NPMD_SCALE_UNIT, NPMD_SCALE_ORTHONORMAL, NPMD_SCALE_NONE } npmd_scale;
 typedef enum npmd_penalty { NPMD_PENALTY_LAPLACIAN, NPMD_PENALTY_GRADIENT, NPMD_PENALTY_NONE } npmd_penalty;
-typedef enum npmd_integral { NPMD_INTEGRAL_IMPORTANCE, NPMD_INTEGRAL_UNIFORM } npmd_integral;
+typedef enum npmd_integral { NPMD_INTEGRAL_AUTO, NPMD_INTEGRAL_IMPORTANCE, NPMD_INTEGRAL_UNIFORM } npmd_integral;
 typedef enum npmd_sequence { NPMD_SEQUENCE_SOBOL, NPMD_SEQUENCE_INDEPENDENT } npmd_sequence;
 typedef enum npmd_optimiser { NPMD_ADAM, NPMD_SGD } npmd_optimiser;
 typedef enum npmd_schedule {

@@ -6,7 +6,7 @@
  * Weights are kept twice in float32, with omega folded in: by (inputs, outputs) for the way forward, by (outputs,
  * inputs) for the way back; gradients by (inputs, outputs). theta and its moments are kept in double. */
 #include "backend.h"
-#include "cpu_kernels.h"
+#include "kernels.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -40,7 +40,7 @@ typedef struct lane {
 
 typedef struct cpu {
     field_plan plan;
-    const cpu_kernels *kernels;
+    const kernels *kernels;
     int threads, sines; /* sine layers: depth - 1 */
     size_t parameters;
     double *vector[VECTORS];
@@ -313,7 +313,7 @@ static npmd_status cpu_open(const field_plan *plan, int threads, void **self, np
     cpu *c = NULL;
     TRY(memory_new(&c, 1, err));
     c->plan = *plan;
-    c->kernels = cpu_kernels_select(NULL);
+    c->kernels = kernels_select(NULL);
     c->threads = thread_count(threads);
     c->parameters = field_parameters(&plan->shape);
     cpu_layout(c);
@@ -376,7 +376,7 @@ static void tile_tables(const cpu *c, workspace *w, size_t m, bool jets)
 /* Feature k stands at eta + k ld, its rows one after another, m points each. */
 static void encode_products(const cpu *c, workspace *w, size_t m, int T, bool lap, size_t ld)
 {
-    const cpu_kernels *kernel = c->kernels;
+    const kernels *kernel = c->kernels;
     const encoding *enc = c->plan.encoding;
     const npmd_domain *dom = c->plan.domain;
     for (int k = 0; k < enc->features; k++) {
@@ -403,7 +403,7 @@ static void encode_products(const cpu *c, workspace *w, size_t m, int T, bool la
 
 static void encode_waves(const cpu *c, workspace *w, size_t m, int T, bool lap, size_t ld)
 {
-    const cpu_kernels *kernel = c->kernels;
+    const kernels *kernel = c->kernels;
     const encoding *enc = c->plan.encoding;
     const int D = c->plan.domain->factors;
     for (int k = 0; k < enc->vectors; k++) {
@@ -476,7 +476,7 @@ static strided tile_points(const cpu *c, workspace *w, const point_source *s, si
 /* w->v (rows m) from the encoding; activations stay in w->pre and w->post for the way back. */
 static void tile_forward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool lap)
 {
-    const cpu_kernels *kernel = c->kernels;
+    const kernels *kernel = c->kernels;
     const size_t rows = (size_t)(1 + T + lap) * m, K = (size_t)c->plan.shape.features;
     strided below = eta;
     size_t inner = K;
@@ -499,7 +499,7 @@ static void tile_forward(const cpu *c, workspace *w, strided eta, size_t m, int 
 /* Adds to the lane's gradient what w->g (rows m), the derivative with respect to w->v, asks for. */
 static void tile_backward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool lap, float *gradient)
 {
-    const cpu_kernels *kernel = c->kernels;
+    const kernels *kernel = c->kernels;
     const size_t rows = (size_t)(1 + T + lap) * m;
     float constant = 0.0f;
     for (size_t i = 0; i < m; i++)
@@ -682,7 +682,7 @@ static npmd_status cpu_put(void *self, backend_vector which, const double *in, n
 
 const char *cpu_kernels_name(void)
 {
-    return cpu_kernels_select(NULL)->name;
+    return kernels_select(NULL)->name;
 }
 
 const backend_ops BACKEND_CPU = {

@@ -28,7 +28,7 @@ static const char *const LAWS[] = { "power", "uniform", NULL };
 static const char *const SCALES[] = { "unit", "orthonormal", "none", NULL };
 static const char *const STARTS[] = { "unit", "authors", NULL };
 static const char *const PENALTIES[] = { "laplacian", "gradient", "none", NULL };
-static const char *const INTEGRALS[] = { "importance", "uniform", NULL };
+static const char *const INTEGRALS[] = { "auto", "importance", "uniform", NULL };
 static const char *const SEQUENCES[] = { "sobol", "independent", NULL };
 
 #define AT(member) offsetof(npmd_options, member)
@@ -83,8 +83,8 @@ static const option_row OPTIONS[] = {
     { "cycle", "Training", OPTION_COUNT, AT(cycle), "2000", 1, 4e9, NULL, true, "half-cycle of the triangular schedules, steps" },
     { "clip", "Training", OPTION_REAL, AT(clip), "2", 0, 1e6, NULL, true,
       "a gradient longer than this times its running length is shortened; 0: never" },
-    { "integral", "Training", OPTION_CHOICE, AT(integral), "importance", 0, 0, INTEGRALS, true,
-      "points of the integral: kernels about data points and a uniform share, or uniform alone" },
+    { "integral", "Training", OPTION_CHOICE, AT(integral), "auto", 0, 0, INTEGRALS, true,
+      "points of the integral: uniform, or kernels about data points and a uniform share; auto: uniform in one and two dimensions" },
     { "uniform-share", "Training", OPTION_REAL, AT(uniform_share), "0.2", 1e-3, 1, NULL, true, "importance: the uniform share" },
     { "centres", "Training", OPTION_INT, AT(centres), "512", 1, 65536, NULL, true, "importance: kernels in a step" },
     { "proposal-rho", "Training", OPTION_REAL, AT(proposal_rho), "0", 0, 0.999, NULL, true,
@@ -140,7 +140,7 @@ npmd_option_text npmd_option_describe(int i)
                                            "unit|orthonormal|none",
                                            "unit|authors",
                                            "laplacian|gradient|none",
-                                           "importance|uniform",
+                                           "auto|importance|uniform",
                                            "sobol|independent" };
     static const char *const *const LISTS[] = { ON_OFF, ESTIMATORS, OPTIMISERS, SCHEDULES, LAWS,
                                                 SCALES, STARTS,     PENALTIES,  INTEGRALS, SEQUENCES };

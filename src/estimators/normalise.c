@@ -5,6 +5,7 @@
 #include "estimators.h"
 
 #define REPLICATES 16
+#define PILOT 2048 /* points in a replicate at first */
 #define CHUNK 16384
 
 typedef struct replicate { /* log-sum-exp state: sums are scaled by exp(-top) */
@@ -58,18 +59,43 @@ static void summarise(const replicate *set, integral_result *out)
     out->square_se = spread(ratio).se;
 }
 
-static npmd_status integrate_set(const point_source *s, values_fn values, void *self, double *x, double *weight, double *v,
-                                 replicate *r, npmd_error *err)
+typedef struct chunk {
+    double *x, *weight, *v;
+} chunk;
+
+static npmd_status integrate_set(const point_source *s, values_fn values, void *self, const chunk *room, replicate *r,
+                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     *r = (replicate){ .top = -INFINITY };
     for (size_t first = 0; first < s->count; first += CHUNK) {
         const size_t count = s->count - first < CHUNK ? s->count - first : CHUNK;
-        source_fill(s, first, count, x, weight);
-        TRY(values(self, x, count, v, err));
+        source_fill(s, first, count, room->x, room->weight);
+        TRY(values(self, room->x, count, room->v, err));
         for (size_t i = 0; i < count; i++)
-            replicate_add(r, log(weight[i]), v[i]);
+            replicate_add(r, log(room->weight[i]), room->v[i]);
     }
+done:
+    return st;
+}
+
+/* All replicates at one size. */
+static npmd_status integrate_sets(const integral_request *what, const proposal *p, bool kernels_on, size_t count,
+                                  values_fn values, void *self, const chunk *room, integral_result *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    replicate set[REPLICATES];
+    for (int r = 0; r < REPLICATES; r++) {
+        const rng_key key = rng_key_make(what->seed, what->purpose, (uint64_t)r);
+        point_source s;
+        if (kernels_on)
+            source_importance(&s, p, count, true, key);
+        else
+            source_uniform(&s, what->domain, count, true, key);
+        TRY(integrate_set(&s, values, self, room, &set[r], err));
+    }
+    summarise(set, out);
+    out->points = count * REPLICATES;
 done:
     return st;
 }
@@ -80,41 +106,35 @@ npmd_status integrate(const integral_request *what, values_fn values, void *self
     const int centres = 1024;
     const double share = 0.2;
     proposal p = { 0 };
-    double *x = NULL, *weight = NULL, *v = NULL, *cumulative = NULL, rho = 0.0;
-    replicate set[REPLICATES];
-    TRY(memory_new(&x, CHUNK * (size_t)what->domain->columns, err));
-    TRY(memory_new(&weight, CHUNK, err));
-    TRY(memory_new(&v, CHUNK, err));
+    double *cumulative = NULL, rho = 0.0;
+    chunk room = { 0 };
+    bool kernels_win = false;
+    TRY(memory_new(&room.x, CHUNK * (size_t)what->domain->columns, err));
+    TRY(memory_new(&room.weight, CHUNK, err));
+    TRY(memory_new(&room.v, CHUNK, err));
     if (what->about != NULL) {
         TRY(points_cumulative(what->about, &cumulative, err));
         TRY(proposal_tune(what->domain, what->about, cumulative, share, centres, what->seed, &rho, err));
         TRY(proposal_open(what->domain, share, rho, centres, &p, err));
         proposal_aim(&p, what->about, cumulative, rng_key_make(what->seed, what->purpose, 1000));
     }
-    for (size_t count = 2048;; count *= 2) {
-        for (int r = 0; r < REPLICATES; r++) {
-            const rng_key key = rng_key_make(what->seed, what->purpose, (uint64_t)r);
-            point_source s;
-            if (what->about != NULL)
-                source_importance(&s, &p, count, true, key);
-            else
-                source_uniform(&s, what->domain, count, true, key);
-            TRY(integrate_set(&s, values, self, x, weight, v, &set[r], err));
-        }
-        summarise(set, out);
-        out->points = count * REPLICATES;
-        if (!isfinite(out->log_integral)) {
-            st = npmd_fail(err, NPMD_ERR_NUMERIC, "the integral of the density is not finite");
-            goto done;
-        }
-        if (out->log_integral_se <= what->target || 2 * out->points > what->most_points)
-            break;
+    /* a pilot says whether uniform points (smooth densities, few dimensions) or the proposal's are better */
+    TRY(integrate_sets(what, &p, false, PILOT, values, self, &room, out, err));
+    if (what->about != NULL) {
+        integral_result other;
+        TRY(integrate_sets(what, &p, true, PILOT, values, self, &room, &other, err));
+        kernels_win = !(out->log_integral_se <= other.log_integral_se);
+        *out = kernels_win ? other : *out;
     }
+    for (size_t count = 2 * PILOT; out->log_integral_se > what->target && count * REPLICATES <= what->most_points; count *= 2)
+        TRY(integrate_sets(what, &p, kernels_win, count, values, self, &room, out, err));
+    if (!isfinite(out->log_integral))
+        st = npmd_fail(err, NPMD_ERR_NUMERIC, "the integral of the density is not finite");
 done:
     proposal_close(&p);
-    memory_free(x);
-    memory_free(weight);
-    memory_free(v);
+    memory_free(room.x);
+    memory_free(room.weight);
+    memory_free(room.v);
     memory_free(cumulative);
     return st;
 }

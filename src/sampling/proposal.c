@@ -21,7 +21,7 @@ static void domain_embed(const npmd_domain *dom, const double *x, double *e)
 npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int centres, proposal *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    proposal p = { .domain = dom, .share = share, .rho = rho, .centres = (centres + 7) / 8 * 8 };
+    proposal p = { .domain = dom, .share = share, .rho = rho, .centres = (centres + 7) / 8 * 8, .inner = kernels_select(NULL) };
     TRY(memory_new(&p.centre, (size_t)p.centres * (size_t)dom->columns, err));
     TRY(memory_new(&p.embedded, (size_t)p.centres * (size_t)embedding_columns(dom), err));
     *out = p;
@@ -91,35 +91,20 @@ void proposal_aim(proposal *p, const npmd_points *pts, const double *cumulative,
     }
 }
 
-/* Eight centres at a time, and a fixed order of the sum. */
-#define BLOCK 8
-
 double proposal_density(const proposal *p, const double *x)
 {
     const npmd_domain *dom = p->domain;
     const double rho = p->rho, a = (1.0 + rho * rho) / (1.0 - rho * rho), b = 2.0 * rho / (1.0 - rho * rho);
-    double e[DOMAIN_MAX_COLUMNS], sum[BLOCK] = { 0 }, mean = 0.0;
+    double e[DOMAIN_MAX_COLUMNS];
+    int embedding[NPMD_MAX_FACTORS], power[NPMD_MAX_FACTORS];
     domain_embed(dom, x, e);
-    for (int c = 0; c < p->centres; c += BLOCK) {
-        const double *at = p->embedded + c;
-        double inverse[BLOCK]; /* of the product of kernels */
-        for (int j = 0; j < BLOCK; j++)
-            inverse[j] = 1.0;
-        for (int d = 0, column = 0; d < dom->factors; d++) {
-            double cosine[BLOCK] = { 0 };
-            for (int i = 0; i < dom->factor[d]->embedding; i++, column++, at += p->centres)
-                for (int j = 0; j < BLOCK; j++)
-                    cosine[j] += e[column] * at[j];
-            for (int t = 0; t < dom->factor[d]->dimension; t++)
-                for (int j = 0; j < BLOCK; j++)
-                    inverse[j] *= a - b * cosine[j];
-        }
-        for (int j = 0; j < BLOCK; j++)
-            sum[j] += 1.0 / inverse[j];
+    for (int d = 0; d < dom->factors; d++) {
+        embedding[d] = dom->factor[d]->embedding;
+        power[d] = dom->factor[d]->dimension;
     }
-    for (int j = 0; j < BLOCK; j++)
-        mean += sum[j];
-    return p->share + (1.0 - p->share) * mean / (double)p->centres;
+    return p->share
+           + (1.0 - p->share)
+                 * p->inner->cauchy_mean(dom->factors, embedding, power, e, (size_t)p->centres, p->embedded, a, b);
 }
 
 /* Cross-entropy: of a fixed list of widths, the one under which data points that are not centres have the largest mean

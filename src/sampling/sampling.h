@@ -7,6 +7,7 @@
 #define NPMD_SAMPLING_H
 
 #include "geometry.h"
+#include "kernels.h"
 
 /* The importance proposal: a share of uniform points, the rest from Cauchy kernels about data points.
  *
@@ -15,6 +16,7 @@
  * costs no special function, is drawn by inversion (so quasi-random points pass through), and its tails keep weights bounded. */
 typedef struct proposal {
     const npmd_domain *domain;
+    const kernels *inner;
     double share, rho;
     int centres;
     double *centre;   /* (centres, columns) */

@@ -11,12 +11,13 @@
  * for another order of summation. Adam divides by sqrt of the second moment, so an entry whose gradient is small, relatively
  * less exact, moves as far as the others: the trajectory is held to 1e-7.
  * cpu: eps is 6e-8, the same amplification gives 1e-6 .. 1e-5 (gradients) and, through two derivatives, 1e-4
- * (Laplacians); losses after ten steps sum all this up: 1e-3. */
+ * (Laplacians); losses after ten steps sum all this up: 1e-3. One entry whose gradient has the wrong sign from rounding goes
+ * astray by 2 x 10 steps x rate 1e-3 = 0.02, where |theta| is about 4: weights to 5e-3. */
 typedef struct tolerance {
     double value, gradient, laplacian, parameters, trajectory, weights;
 } tolerance;
 static const tolerance DOUBLE = { 1e-10, 1e-10, 1e-10, 1e-10, 1e-7, 1e-7 };
-static const tolerance SINGLE = { 1e-5, 1e-4, 1e-4, 1e-5, 1e-3, INFINITY };
+static const tolerance SINGLE = { 1e-5, 1e-5, 1e-4, 1e-5, 1e-3, 5e-3 };
 
 static int golden_open(const char *name, npz *z)
 {
@@ -157,13 +158,10 @@ static void golden_steps(const fixture *f, const npz *z, const backend_ops *ops,
                                       .correction2 = 1.0 - pow(0.999, step),
                                       .max_norm = INFINITY };
         assert_int_equal(ops->update(self, &adam, &norm, NULL), NPMD_OK);
-        if (step == 1)
-            for (size_t p = 0; p < f->parameters; p++)
-                expected[p] = found[p]; /* the gradient that update saw */
-        if (step == 1) {
+        if (step == 1) { /* found is still the gradient that update saw */
             double size = 0.0;
             for (size_t p = 0; p < f->parameters; p++)
-                size += expected[p] * expected[p];
+                size += found[p] * found[p];
             check_quiet("norm told by update", fabs(norm / sqrt(size) - 1.0), 1e-12);
         }
     }

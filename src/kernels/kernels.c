@@ -1,6 +1,6 @@
-/* cpu_kernels.c - float32 kernels on vectors of the machine's width. Compiled once for each instruction set with
+/* kernels.c - inner loops on vectors of the machine's width. Compiled once for each instruction set with
  * KERNELS defined as plain, avx2 or avx512; the text is the same for all. */
-#include "cpu_kernels.h"
+#include "kernels.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -26,6 +26,8 @@
 
 typedef float vec __attribute__((vector_size(4 * VECTOR)));
 typedef float vec_memory __attribute__((vector_size(4 * VECTOR), aligned(4), may_alias)); /* anywhere in memory */
+typedef double dvec __attribute__((vector_size(4 * VECTOR)));
+typedef double dvec_memory __attribute__((vector_size(4 * VECTOR), aligned(8), may_alias));
 typedef int32_t mask __attribute__((vector_size(4 * VECTOR)));
 
 static inline vec load(const float *p)
@@ -265,6 +267,30 @@ static void turn(size_t count, const float *c, const float *s, float sign, float
     }
 }
 
+/* ---- kernel sums ------------------------------------------------------------------------------------------------ */
+
+static double cauchy_mean(int factors, const int *embedding, const int *power, const double *e, size_t centres,
+                          const double *centre, double a, double b)
+{
+    dvec sum = { 0 };
+    for (size_t c = 0; c < centres; c += VECTOR / 2) {
+        const double *at = centre + c;
+        dvec inverse = 1.0 - (dvec){ 0 };
+        for (int d = 0, column = 0; d < factors; d++) {
+            dvec cosine = { 0 };
+            for (int i = 0; i < embedding[d]; i++, column++, at += centres)
+                cosine += e[column] * *(const dvec_memory *)at;
+            for (int t = 0; t < power[d]; t++)
+                inverse *= a - b * cosine;
+        }
+        sum += 1.0 / inverse;
+    }
+    double total = 0.0;
+    for (int i = 0; i < VECTOR / 2; i++)
+        total += sum[i];
+    return total / (double)centres;
+}
+
 static void sincos_all(size_t count, const float *x, float *s, float *c)
 {
     for (size_t i = 0; i < count; i += VECTOR) {
@@ -280,8 +306,8 @@ static void sincos_all(size_t count, const float *x, float *s, float *c)
     }
 }
 
-extern const cpu_kernels JOIN(cpu_kernels_, KERNELS);
-const cpu_kernels JOIN(cpu_kernels_, KERNELS) = {
+extern const kernels JOIN(kernels_, KERNELS);
+const kernels JOIN(kernels_, KERNELS) = {
     .name = TEXT(KERNELS),
     .product = product,
     .sine_forward = sine_forward,
@@ -293,5 +319,6 @@ const cpu_kernels JOIN(cpu_kernels_, KERNELS) = {
     .multiply = multiply,
     .scale = scale,
     .turn = turn,
+    .cauchy_mean = cauchy_mean,
     .sincos = sincos_all,
 };

@@ -1,12 +1,11 @@
-/* cpu_kernels.h - the float32 kernels of the cpu backend: one source (cpu_kernels.c), compiled once for each
- * instruction set, chosen at run time.
+/* kernels.h - the inner loops: one source (kernels.c), compiled once for each instruction set, chosen at run time.
  *
  * A tile is m points (a multiple of TILE_ROWS) with R rows each: row r of point i stands at r m + i. The frequency
  * omega is folded into the weights, so that a sine layer is h = sin(a). Units are padded to a multiple of
  * TILE_UNITS with zero weights, so kernels have no edges; leading dimensions are padded once more, because powers
  * of two would fall on few cache sets. */
-#ifndef NPMD_CPU_KERNELS_H
-#define NPMD_CPU_KERNELS_H
+#ifndef NPMD_KERNELS_H
+#define NPMD_KERNELS_H
 
 #include <stddef.h>
 
@@ -18,7 +17,7 @@ typedef struct strided { /* a matrix seen through two strides: element (i, j) at
     size_t row, column;
 } strided;
 
-typedef struct cpu_kernels {
+typedef struct kernels {
     const char *name;
 
     /* C (m, n) = A (m, k) B (k, n), or C += with add. m a multiple of 8, n of TILE_UNITS. */
@@ -48,10 +47,15 @@ typedef struct cpu_kernels {
     /* (re, im) <- (re, im) (c + i sign s): a plane wave grows by one factor. */
     void (*turn)(size_t count, const float *c, const float *s, float sign, float *re, float *im);
 
+    /* In double: the mean over centres c of prod_d 1/(a - b e_d . c_d)^power[d], where e (columns) and centre (columns,
+     * centres) hold the unit vectors of all factors one after another, embedding[d] columns each. centres: a multiple of 8. */
+    double (*cauchy_mean)(int factors, const int *embedding, const int *power, const double *e, size_t centres,
+                          const double *centre, double a, double b);
+
     /* sin and cos of x, for tests and benchmarks. */
     void (*sincos)(size_t count, const float *x, float *s, float *c);
-} cpu_kernels;
+} kernels;
 
-const cpu_kernels *cpu_kernels_select(const char *name_or_null); /* NULL: the best for this machine; else by name, NULL if absent */
+const kernels *kernels_select(const char *name_or_null); /* NULL: the best for this machine; else by name, NULL if absent */
 
 #endif

@@ -1,12 +1,12 @@
-/* cpu_select.c - which compilation of the kernels this machine gets. */
-#include "cpu_kernels.h"
+/* kernels_select.c - which compilation of the kernels this machine gets. */
+#include "kernels.h"
 
 #include <string.h>
 
-extern const cpu_kernels cpu_kernels_plain;
+extern const kernels kernels_plain;
 
 #ifdef NPMD_X86
-extern const cpu_kernels cpu_kernels_avx2, cpu_kernels_avx512;
+extern const kernels kernels_avx2, kernels_avx512;
 
 static int has_avx512(void)
 {
@@ -20,24 +20,24 @@ static int has_avx2(void)
 }
 
 static const struct {
-    const cpu_kernels *kernels;
+    const kernels *table;
     int (*available)(void);
-} WIDER[] = { { &cpu_kernels_avx512, has_avx512 }, { &cpu_kernels_avx2, has_avx2 } };
+} WIDER[] = { { &kernels_avx512, has_avx512 }, { &kernels_avx2, has_avx2 } };
 #define WIDER_COUNT (sizeof WIDER / sizeof *WIDER)
 #else
 static const struct {
-    const cpu_kernels *kernels;
+    const kernels *table;
     int (*available)(void);
 } WIDER[1];
 #define WIDER_COUNT 0
 #endif
 
-const cpu_kernels *cpu_kernels_select(const char *name_or_null)
+const kernels *kernels_select(const char *name_or_null)
 {
     for (size_t i = 0; i < WIDER_COUNT; i++)
-        if (WIDER[i].available() && (name_or_null == NULL || strcmp(name_or_null, WIDER[i].kernels->name) == 0))
-            return WIDER[i].kernels;
+        if (WIDER[i].available() && (name_or_null == NULL || strcmp(name_or_null, WIDER[i].table->name) == 0))
+            return WIDER[i].table;
     if (name_or_null != NULL && strcmp(name_or_null, "plain") != 0)
         return NULL;
-    return &cpu_kernels_plain;
+    return &kernels_plain;
 }
