@@ -10,6 +10,7 @@ number() {
     local value
     value=$(sed -n "s/.*\"$1\": *\([-+0-9.eE]*\).*/\1/p" "$2" | head -n 1)
     [ -n "$value" ] || { echo "demo: $2 holds no $1" >&2; exit 1; }
+    # shellcheck disable=SC2059 # the format is an argument
     LC_ALL=C printf "$3" "$value"
 }
 

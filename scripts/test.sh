@@ -156,7 +156,7 @@ cycle() {
     rm -rf "$folder" && mkdir -p "$folder" && cd "$folder" || return 1
     set -e
     "$program" simulate t2 --authors --n 500 --seed 1 --out points.csv --truth truth.json
-    "$program" fit --domain S1^2 --data points.csv --out model.safetensors --steps 40 --batch 200 --q1 256 --q2 64 \
+    "$program" fit --domain S1^2 --data points.csv --out model.safetensors --steps 200 --batch 200 --q1 256 --q2 64 \
         --width 16 --features 24 --seed 1 --log fit.jsonl --quiet
     "$program" evaluate model.safetensors --truth truth.json --grid authors --json
     "$program" score model.safetensors --data points.csv --json

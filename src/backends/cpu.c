@@ -164,9 +164,10 @@ static void cpu_refresh(cpu *c)
     const double *W = theta + field_weights(f, f->depth);
     for (size_t j = 0; c->sines > 0 && j < (size_t)f->width; j++)
         c->weights[c->output + j] = (float)W[j];
-    const double *linear = f->depth == 1 ? W : theta + field_skip(f);
-    for (size_t k = 0; c->has_linear && k < (size_t)f->features; k++)
-        c->weights[c->linear + k] = (float)linear[k];
+    /* the linear part: the skip, and the whole network when it has one layer */
+    for (size_t k = 0; k < (size_t)f->features; k++)
+        c->weights[c->linear + k] =
+            (float)((f->skip ? theta[field_skip(f) + k] : 0.0) + (f->depth == 1 ? W[k] : 0.0));
     c->constant = (float)theta[field_biases(f, f->depth)];
 }
 
@@ -192,9 +193,13 @@ static void cpu_collect(cpu *c)
         double *W = gradient + field_weights(f, f->depth);
         for (size_t j = 0; c->sines > 0 && j < (size_t)f->width; j++)
             W[j] += (double)g[c->output_gradient + j];
-        double *linear = f->depth == 1 ? W : gradient + field_skip(f);
-        for (size_t k = 0; c->has_linear && k < (size_t)f->features; k++)
-            linear[k] += (double)g[c->linear_gradient + k];
+        for (size_t k = 0; k < (size_t)f->features; k++) {
+            const double linear = (double)g[c->linear_gradient + k];
+            if (f->skip)
+                gradient[field_skip(f) + k] += linear;
+            if (f->depth == 1)
+                W[k] += linear;
+        }
         gradient[field_biases(f, f->depth)] += (double)g[c->constant_gradient];
         memset(c->lanes[n].gradient, 0, c->gradient_size * sizeof(float));
     }

@@ -65,7 +65,7 @@ typedef struct rng_key {
 
 void philox4x32_10(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 rng_key rng_key_make(uint64_t seed, rng_purpose purpose, uint64_t step);
-double rng_uniform(rng_key key, uint64_t index, uint32_t slot); /* in (0, 1), 53 bits */
+double rng_uniform(rng_key key, uint64_t index, uint32_t slot); /* in (0, 1), 52 bits */
 double rng_normal(rng_key key, uint64_t index, uint32_t slot);
 uint32_t rng_word(rng_key key, uint64_t index, uint32_t slot);
 

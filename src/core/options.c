@@ -21,6 +21,7 @@ typedef struct option_row {
 } option_row;
 
 static const char *const ON_OFF[] = { "off", "on", NULL };
+static const char *const ON_OFF_AUTO[] = { "off", "on", "auto", NULL };
 static const char *const ESTIMATORS[] = { "field", NULL };
 static const char *const OPTIMISERS[] = { "adam", "sgd", NULL };
 static const char *const SCHEDULES[] = { "cosine", "fixed", "triangular", "triangular2", NULL };
@@ -52,8 +53,8 @@ static const option_row OPTIONS[] = {
       "how eigenfunctions are drawn: probability ~ (1 + lambda)^-s, or all alike as in the paper" },
     { "spectrum-decay", "Encoding", OPTION_REAL, AT(spectrum_decay), "0", 0, 100, NULL, true,
       "s of the power law; 0: dimension / 2 + 1" },
-    { "separable", "Encoding", OPTION_CHOICE, AT(separable), "on", 0, 0, ON_OFF, true,
-      "on: products of eigenfunctions; off: plane waves (tori only)" },
+    { "separable", "Encoding", OPTION_CHOICE, AT(separable), "auto", 0, 0, ON_OFF_AUTO, true,
+      "on: products of eigenfunctions; off: plane waves (tori only); auto: off on tori of three or more factors" },
     { "signs", "Encoding", OPTION_CHOICE, AT(signs), "on", 0, 0, ON_OFF, true,
       "plane waves with frequencies of both signs (off: positive only, as the authors; not a basis)" },
     { "constant", "Encoding", OPTION_CHOICE, AT(constant), "off", 0, 0, ON_OFF, true,
@@ -69,7 +70,7 @@ static const option_row OPTIONS[] = {
     { "start", "Network", OPTION_CHOICE, AT(start), "unit", 0, 0, STARTS, true,
       "first layer U(+-sqrt(3/K)/omega), or the authors' U(+-1/K)" },
 
-    { "steps", "Training", OPTION_COUNT, AT(steps), "3000", 1, 4e9, NULL, true, "optimisation steps" },
+    { "steps", "Training", OPTION_COUNT, AT(steps), "1000", 1, 4e9, NULL, true, "optimisation steps" },
     { "epochs", "Training", OPTION_COUNT, AT(epochs), "0", 0, 4e9, NULL, true,
       "passes through the data of n / batch steps each; rules over steps when positive" },
     { "batch", "Training", OPTION_COUNT, AT(batch), "0", 0, 1e15, NULL, true, "data points a step; 0: by n" },
@@ -100,19 +101,19 @@ static const option_row OPTIONS[] = {
 
 /* From the code that made the published numbers; the text of the paper differs in places. */
 static const char *const PRESET_DEFAULT[] = { NULL };
-static const char *const PRESET_QUICK[] = { "steps", "800", "warmup", "50", "q1", "8192", NULL };
+static const char *const PRESET_QUICK[] = { "steps", "200", "warmup", "50", NULL };
 #define PAPER                                                                                                       \
     "spectrum-law", "uniform", "start", "authors", "skip", "off", "omega", "10", "warmup", "0", "clip", "0", "integral", \
         "uniform"
 static const char *const PRESET_T2[] = { PAPER,      "features", "128",      "max-frequency", "10",     "constant", "on",
                                          "scale",    "orthonormal", "width", "128",           "depth",  "3",        "batch",
                                          "1000000000000", "q1",  "1024",     "q2",            "1024",   "schedule", "fixed",
-                                         "rate",     "1e-4",     "epochs",   "10000",         NULL };
+                                         "rate",     "1e-4",     "separable", "on",  "epochs",   "10000",         NULL };
 static const char *const PRESET_T4[] = { PAPER,   "separable", "off",    "signs",    "off",         "features", "256",  "max-frequency",
                                          "20",    "scale",     "none",   "width",    "128",         "depth",    "4",    "batch",
                                          "-2",    "q1",        "65536",  "q2",       "16384",       "schedule", "triangular2", "rate",
                                          "1e-3",  "rate-min",  "1e-5",   "cycle",    "5000",        "epochs",   "10000", NULL };
-static const char *const PRESET_S2S2[] = { PAPER,  "features", "256",    "max-frequency", "10",          "constant", "on",  "scale",
+static const char *const PRESET_S2S2[] = { PAPER, "separable", "on", "features", "256",    "max-frequency", "10",          "constant", "on",  "scale",
                                            "orthonormal", "width", "256", "depth",        "6",           "batch",    "-2",  "q1",
                                            "100000", "q2",     "10000",  "sequence",      "independent", "schedule", "triangular2",
                                            "rate", "1e-3",     "rate-min", "1e-5",        "cycle",       "2000",     "epochs", "10000",
@@ -133,6 +134,7 @@ npmd_option_text npmd_option_describe(int i)
 {
     static const char *const KIND[] = { "N", "N", "X", "N", NULL, "N,...", "NAME" };
     static const char *const CHOICES[] = { "on|off",
+                                           "on|off|auto",
                                            "field",
                                            "adam|sgd",
                                            "cosine|fixed|triangular|triangular2",
@@ -142,7 +144,7 @@ npmd_option_text npmd_option_describe(int i)
                                            "laplacian|gradient|none",
                                            "auto|importance|uniform",
                                            "sobol|independent" };
-    static const char *const *const LISTS[] = { ON_OFF, ESTIMATORS, OPTIMISERS, SCHEDULES, LAWS,
+    static const char *const *const LISTS[] = { ON_OFF, ON_OFF_AUTO, ESTIMATORS, OPTIMISERS, SCHEDULES, LAWS,
                                                 SCALES, STARTS,     PENALTIES,  INTEGRALS, SEQUENCES };
     if (i < 0 || i >= OPTION_TOTAL)
         return (npmd_option_text){ 0 };

@@ -52,8 +52,8 @@ double rng_uniform(rng_key key, uint64_t index, uint32_t slot)
     uint32_t w[4];
     rng_block(key, index, slot / 2, w);
     const uint32_t *pair = w + 2 * (slot % 2);
-    const uint64_t bits = ((uint64_t)pair[0] << 32 | pair[1]) >> 11; /* 53 bits */
-    return ((double)bits + 0.5) * 0x1p-53;
+    const uint64_t bits = ((uint64_t)pair[0] << 32 | pair[1]) >> 12; /* 52 bits: adding a half stays below 1 */
+    return ((double)bits + 0.5) * 0x1p-52;
 }
 
 double rng_normal(rng_key key, uint64_t index, uint32_t slot)

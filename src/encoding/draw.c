@@ -7,7 +7,7 @@
  *     (1 + lambda)^-s = 1/Gamma(s) integral over t > 0 of t^(s-1) e^-t prod_d e^(-t lambda_d) dt
  *
  * is a mixture over t of laws that do: draw t, then every factor by itself. The integral is a trapezoid sum in
- * log t, whose integrand is smooth and dies out at both ends, so the sum is exact to rounding. Repeated draws are
+ * log t, whose integrand is smooth and dies out at both ends: for s > 1/2 the sum is exact to far below what a draw could show. Repeated draws are
  * thrown away, which is drawing without replacement; where K is a large share of all there are, everything is
  * listed (at most a few times K) and the same law is applied to the list by exponential keys. */
 #include "encoding.h"

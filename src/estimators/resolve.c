@@ -30,6 +30,8 @@ static npmd_status resolve_frequencies(npmd_options *o, const npmd_domain *dom, 
 static npmd_status resolve_encoding(npmd_options *o, const npmd_domain *dom, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    if (o->separable == 2) /* auto */
+        o->separable = !(dom->torus && dom->factors >= 3);
     if (!o->separable && !dom->torus)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "--separable off: plane waves need a torus, and %s is none", dom->text);
     TRY(resolve_frequencies(o, dom, err));

@@ -75,9 +75,13 @@ npmd_status npmd_domain_parse(const char *text, npmd_domain **out, npmd_error *e
     npmd_domain *dom = NULL;
     char compact[256];
     size_t size = 0;
-    for (const char *c = text; *c != '\0'; c++)
-        if (!isspace((unsigned char)*c) && size + 1 < sizeof compact)
-            compact[size++] = *c;
+    for (const char *c = text; *c != '\0'; c++) {
+        if (isspace((unsigned char)*c))
+            continue;
+        if (size + 1 == sizeof compact)
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "domain \"%.60s...\" is too long to be one", text);
+        compact[size++] = *c;
+    }
     compact[size] = '\0';
     TRY(memory_new(&dom, 1, err));
     dom->volume = 1.0;

@@ -22,6 +22,7 @@ npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int 
 {
     npmd_status st = NPMD_OK;
     proposal p = { .domain = dom, .share = share, .rho = rho, .centres = (centres + 7) / 8 * 8, .inner = kernels_select(NULL) };
+    TRY(memory_new(&p.row, p.centres, err));
     TRY(memory_new(&p.centre, (size_t)p.centres * (size_t)dom->columns, err));
     TRY(memory_new(&p.embedded, (size_t)p.centres * (size_t)embedding_columns(dom), err));
     *out = p;
@@ -33,6 +34,7 @@ done:
 
 void proposal_close(proposal *p)
 {
+    memory_free(p->row);
     memory_free(p->centre);
     memory_free(p->embedded);
     *p = (proposal){ 0 };
@@ -87,7 +89,8 @@ void proposal_aim(proposal *p, const npmd_points *pts, const double *cumulative,
 {
     for (int c = 0; c < p->centres; c++) {
         const double u = ((double)c + rng_uniform(key, (uint64_t)c, 0)) / (double)p->centres;
-        proposal_place(p, c, points_at(pts, points_pick(pts, cumulative, u)));
+        p->row[c] = points_pick(pts, cumulative, u);
+        proposal_place(p, c, points_at(pts, p->row[c]));
     }
 }
 
@@ -107,8 +110,20 @@ double proposal_density(const proposal *p, const double *x)
                  * p->inner->cauchy_mean(dom->factors, embedding, power, e, (size_t)p->centres, p->embedded, a, b);
 }
 
-/* Cross-entropy: of a fixed list of widths, the one under which data points that are not centres have the largest mean
- * log density. */
+/* The density at data point row without the kernels that stand on that very point. */
+static double density_without_itself(const proposal *p, const npmd_points *pts, size_t row)
+{
+    int own = 0;
+    for (int c = 0; c < p->centres; c++)
+        own += p->row[c] == row;
+    const double peak = pow((1.0 + p->rho) / (1.0 - p->rho), p->domain->dimension);
+    const double kernels_sum =
+        (proposal_density(p, points_at(pts, row)) - p->share) / (1.0 - p->share) * p->centres - own * peak;
+    return p->share + (own == p->centres ? 0.0 : (1.0 - p->share) * fmax(0.0, kernels_sum) / (p->centres - own));
+}
+
+/* Cross-entropy: of a fixed list of widths, the one under which data points are most likely, each left out of its own
+ * density. */
 npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative, double share,
                           int centres, uint64_t seed, double *rho, npmd_error *err)
 {
@@ -116,17 +131,15 @@ npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const 
     npmd_status st = NPMD_OK;
     proposal p = { 0 };
     double best = -INFINITY;
+    const size_t trials = 1024;
     const rng_key key = rng_key_make(seed, RNG_TUNE, 0);
     TRY(proposal_open(dom, share, 0.5, centres, &p, err));
     proposal_aim(&p, pts, cumulative, key);
     for (size_t j = 0; j < sizeof WIDTH / sizeof *WIDTH; j++) {
-        const size_t trials = 1024;
         double sum = 0.0;
         p.rho = 1.0 - WIDTH[j];
-        for (size_t i = 0; i < trials; i++) {
-            const size_t row = points_pick(pts, cumulative, rng_uniform(key, i, 3));
-            sum += log(proposal_density(&p, points_at(pts, row)));
-        }
+        for (size_t i = 0; i < trials; i++)
+            sum += log(density_without_itself(&p, pts, points_pick(pts, cumulative, rng_uniform(key, i, 3))));
         if (sum > best) {
             best = sum;
             *rho = p.rho;

@@ -19,6 +19,7 @@ typedef struct proposal {
     const kernels *inner;
     double share, rho;
     int centres;
+    size_t *row;      /* (centres): which data points they are */
     double *centre;   /* (centres, columns) */
     double *embedded; /* (embedding columns, centres): unit vectors, for the cosines */
 } proposal;

@@ -1,18 +1,17 @@
 /* diagnose.c - was there something to find, and was it found? */
 #include "training.h"
 
-npmd_status linear_gain_compute(const encoding *enc, const npmd_points *pts, const npmd_options *opt, linear_gain *out,
-                                npmd_error *err)
+#define GAIN_POINTS 20000 /* data points: the noise is known, so some are enough */
+#define GAIN_NODES 8192   /* points of the integral */
+#define GAIN_HALVINGS 8
+
+/* g (K): data means of the features at mean square 1; the effective number of points. */
+static void feature_means(const encoding *enc, const npmd_points *pts, uint64_t seed, const double *unit, double *work,
+                          double *eta, double *g, double *effective)
 {
-    npmd_status st = NPMD_OK;
-    const size_t K = (size_t)enc->features, most = 20000; /* points: the noise is known, so some are enough */
-    const size_t n = pts->n < most ? pts->n : most;
-    const rng_key key = rng_key_make(opt->seed, RNG_TUNE, 1);
-    const double tau = opt->penalty == NPMD_PENALTY_LAPLACIAN ? opt->tau : 0.0;
-    double *work = NULL, *eta = NULL, *mean = NULL, weight = 0.0, weight2 = 0.0;
-    TRY(memory_new(&work, encoding_work(enc), err));
-    TRY(memory_new(&eta, K, err));
-    TRY(memory_new(&mean, K, err));
+    const size_t K = (size_t)enc->features, n = pts->n < GAIN_POINTS ? pts->n : GAIN_POINTS;
+    const rng_key key = rng_key_make(seed, RNG_TUNE, 1);
+    double weight = 0.0, weight2 = 0.0;
     for (size_t i = 0; i < n; i++) {
         const size_t row = (size_t)rng_permute(key, i, pts->n);
         const double w = pts->weight == NULL ? 1.0 : pts->weight[row];
@@ -20,25 +19,78 @@ npmd_status linear_gain_compute(const encoding *enc, const npmd_points *pts, con
         weight += w;
         weight2 += w * w;
         for (size_t k = 0; k < K; k++)
-            mean[k] += w * eta[k];
+            g[k] += w * unit[k] * eta[k];
     }
+    for (size_t k = 0; k < K && weight > 0.0; k++)
+        g[k] /= weight;
+    *effective = weight2 > 0.0 ? weight * weight / weight2 : 1.0;
+}
+
+/* The best of a mean_data(d) - log mean exp(a d) - a^2 roughness over a = 1, 1/2, 1/4, ...: the constant is free. */
+static npmd_status line_gain(const encoding *enc, objective *o, const double *step, double slope, double roughness,
+                             double *work, double *eta, double *gain, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    double x[DOMAIN_MAX_COLUMNS], *weight = NULL, *d = NULL;
+    point_source s;
+    TRY(memory_new(&weight, GAIN_NODES, err));
+    TRY(memory_new(&d, GAIN_NODES, err));
+    objective_integral_points(o, 0, GAIN_NODES, &s);
+    for (size_t i = 0; i < GAIN_NODES; i++) {
+        source_fill(&s, i, 1, x, &weight[i]);
+        encoding_jet(enc, x, 1, work, eta);
+        for (int k = 0; k < enc->features; k++)
+            d[i] += step[k] * eta[k];
+    }
+    *gain = 0.0;
+    for (int halving = 0; halving < GAIN_HALVINGS; halving++) {
+        const double a = ldexp(1.0, -halving);
+        double mass = 0.0, total = 0.0;
+        for (size_t i = 0; i < GAIN_NODES; i++) {
+            mass += weight[i] * exp(a * d[i]);
+            total += weight[i];
+        }
+        *gain = fmax(*gain, a * slope - log(mass / total) - a * a * roughness);
+    }
+done:
+    memory_free(weight);
+    memory_free(d);
+    return st;
+}
+
+npmd_status linear_gain_compute(const encoding *enc, objective *o, linear_gain *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t K = (size_t)enc->features;
+    const double tau = o->opt->penalty == NPMD_PENALTY_LAPLACIAN ? o->opt->tau : 0.0;
+    double *work = NULL, *eta = NULL, *g = NULL, *unit = NULL, effective = 1.0, slope = 0.0, roughness = 0.0;
+    TRY(memory_new(&work, encoding_work(enc), err));
+    TRY(memory_new(&eta, K, err));
+    TRY(memory_new(&g, K, err));
+    TRY(memory_new(&unit, K, err));
+    for (size_t k = 0; k < K; k++) /* the constant gains nothing */
+        unit[k] = enc->lambda[k] == 0.0 ? 0.0 : sqrt(enc->separable ? enc->domain->volume : 2.0) / enc->scale[k];
+    feature_means(enc, o->points, o->opt->seed, unit, work, eta, g, &effective);
     *out = (linear_gain){ 0 };
-    for (size_t k = 0; k < K && weight > 0.0; k++) {
-        if (enc->lambda[k] == 0.0)
-            continue; /* the constant gains nothing */
-        const double mean_square = enc->scale[k] * enc->scale[k] * (enc->separable ? 1.0 / enc->domain->volume : 0.5);
-        const double shrink = 1.0 / (1.0 + 2.0 * tau * enc->lambda[k] * enc->lambda[k]), g = mean[k] / weight;
-        out->gain += 0.5 * g * g / mean_square * shrink;
-        out->noise += 0.5 * weight2 / (weight * weight) * shrink;
+    for (size_t k = 0; k < K; k++) {
+        const double shrink = 1.0 / (1.0 + 2.0 * tau * enc->lambda[k] * enc->lambda[k]), c = g[k] * shrink;
+        out->gain0 += 0.5 * g[k] * c;
+        out->noise += unit[k] == 0.0 ? 0.0 : 0.5 / effective * shrink;
+        slope += g[k] * c;
+        roughness += tau * c * c * enc->lambda[k] * enc->lambda[k];
+        unit[k] *= c; /* now the coefficient of eta_k in the Newton step */
     }
+    TRY(line_gain(enc, o, unit, slope, roughness, work, eta, &out->gain, err));
+    out->gain = fmin(out->gain, out->gain0);
 done:
     memory_free(work);
     memory_free(eta);
-    memory_free(mean);
+    memory_free(g);
+    memory_free(unit);
     return st;
 }
 
 bool has_collapsed(linear_gain possible, double reached)
 {
-    return possible.gain > 3.0 * possible.noise && reached > 1.0 - 0.5 * possible.gain;
+    return possible.gain0 > 3.0 * possible.noise && reached > 1.0 - 0.5 * possible.gain;
 }

@@ -32,6 +32,19 @@ int64_t objective_steps_an_epoch(const npmd_options *opt, size_t n)
     return steps < 1 ? 1 : steps;
 }
 
+void objective_integral_points(objective *o, int64_t step, size_t count, point_source *out)
+{
+    const uint64_t seed = o->opt->seed;
+    const bool quasi = o->opt->sequence == NPMD_SEQUENCE_SOBOL;
+    const rng_key key = rng_key_make(seed, RNG_INTEGRAL_POINTS, (uint64_t)step);
+    if (o->importance) {
+        proposal_aim(&o->proposal, o->points, o->cumulative, rng_key_make(seed, RNG_CENTRES, (uint64_t)step));
+        source_importance(out, &o->proposal, count, quasi, key);
+    } else {
+        source_uniform(out, o->domain, count, quasi, key);
+    }
+}
+
 npmd_status objective_step(objective *o, backend *b, int64_t step, objective_value *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -48,13 +61,7 @@ npmd_status objective_step(objective *o, backend *b, int64_t step, objective_val
     TRY(b->ops->term(b->self, &(term_request){ TERM_DATA, &s, -1.0 }, &mean, err));
     out->data = -mean;
 
-    const rng_key integral = rng_key_make(opt->seed, RNG_INTEGRAL_POINTS, (uint64_t)step);
-    if (o->importance) {
-        proposal_aim(&o->proposal, o->points, o->cumulative, rng_key_make(opt->seed, RNG_CENTRES, (uint64_t)step));
-        source_importance(&s, &o->proposal, (size_t)opt->q1, quasi, integral);
-    } else {
-        source_uniform(&s, o->domain, (size_t)opt->q1, quasi, integral);
-    }
+    objective_integral_points(o, step, (size_t)opt->q1, &s);
     TRY(b->ops->term(b->self, &(term_request){ TERM_INTEGRAL, &s, 1.0 }, &out->integral, err));
 
     if (opt->penalty != NPMD_PENALTY_NONE && opt->tau > 0.0) {

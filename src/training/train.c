@@ -115,7 +115,7 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
     double *theta = NULL;
     linear_gain possible = { 0 };
     TRY(memory_new(&theta, field_parameters(shape), err));
-    TRY(linear_gain_compute(enc, o->points, opt, &possible, err));
+    TRY(linear_gain_compute(enc, o, &possible, err));
     for (int restart = 0;; restart++) {
         attempt a;
         TRY(attempt_start(b, shape, opt, theta, err));

@@ -35,6 +35,8 @@ npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_poin
                            npmd_error *err);
 void objective_close(objective *o);
 /* The terms of this step and their gradient, added up in the backend. */
+/* The source of this step's integral. */
+void objective_integral_points(objective *o, int64_t step, size_t count, point_source *out);
 npmd_status objective_step(objective *o, backend *b, int64_t step, objective_value *out, npmd_error *err);
 int64_t objective_steps_an_epoch(const npmd_options *opt, size_t n);
 
@@ -60,13 +62,14 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
 
 /* ---- diagnose.c ---------------------------------------------------------------------------------------------------- */
 
-/* What one Newton step of the linear part could gain, and how much of that noise would: gain = 1/2 sum_k g_k^2 / (1 + 2
- * tau lambda_k^2), g_k the data mean of feature k at mean square 1. */
+/* What the linear part could gain for certain: g_k is the data mean of feature k at mean square 1, the Newton step from
+ * v = 0 is d = sum_k c_k eta_k with c_k = g_k / (1 + 2 tau lambda_k^2); its quadratic model promises gain0 = 1/2 sum_k g_k
+ * c_k, of which noise = 1/(2n) sum_k 1/(1 + 2 tau lambda_k^2) would come from nothing. On peaked densities the model promises
+ * far too much, so the gain is also bounded by what v = a d truly reaches, the best of a = 1, 1/2, 1/4, ... */
 typedef struct linear_gain {
-    double gain, noise;
+    double gain0, gain, noise;
 } linear_gain;
-npmd_status linear_gain_compute(const encoding *enc, const npmd_points *pts, const npmd_options *opt, linear_gain *out,
-                                npmd_error *err);
+npmd_status linear_gain_compute(const encoding *enc, objective *o, linear_gain *out, npmd_error *err);
 /* A fit that stayed at v = 0 although there was something to gain. Uniform data are no collapse. */
 bool has_collapsed(linear_gain possible, double reached);
 

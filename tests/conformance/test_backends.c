@@ -1,15 +1,17 @@
-/* test_backends.c - every operation of every backend against reference.c, over many shapes. A new backend adds its name
- * to the list and no other line.
+/* test_backends.c - every operation of every backend against reference.c, over many shapes. A new backend
+ * adds its name to the list and no other line.
  *
- * Bounds. A float32 backend rounds with u = 6e-8. A value is a sum over K <= 130 features of size sqrt(2)..., then W <= 130
- * units a layer, at most 4 layers; errors of single products are independent, so sums err by u sqrt(K), and a sine layer
- * multiplies by omega |W h| <= 10: about 10 layers^(1/2) u sqrt(130) = 1e-6 to 1e-5 relative to the terms that are summed.
- *   values and sums     1e-5 relative to the size of what is summed: at each point the larger of |g| and the mean of |g| over
- *                       100 points, for a value, derivative or Laplacian near one of its zeros is itself a sum that cancels
+ * Bounds. A float32 backend rounds with u = 6e-8. A value is a sum over K <= 130 features of
+ * size about 1, then W <= 130 units a layer, at most 4 layers; errors of single products are independent, so
+ * sums err by u sqrt(K), and a sine layer multiplies by omega |W h| <= 10: about 10 layers^(1/2) u
+ * sqrt(130) = 1e-6 to 1e-5 relative to the terms that are summed.
+ *   values and sums     1e-5 relative to the size of what is summed: at each point the larger of |g| and the
+ *                       mean of |g| over 100 points, for a value, derivative or Laplacian near one of its
+ *                       zeros is itself a sum that cancels
  *   gradients           1e-4 in norm: forward and backward pass, each with the same gain
  *   Laplacian rows      1e-4 in norm: two derivatives, lambda up to 100 where terms cancel; sizes as above
- * A misplaced row, weight, sign or omega is of order 1e-1 or more. Everything kept in double (theta, moments, update) is
- * held to 1e-13. */
+ * A misplaced row, weight, sign or omega is of order 1e-1 or more. Everything kept in double (theta,
+ * moments, update) is held to 1e-13. */
 #include "fixture.h"
 
 static const backend_ops *const BACKENDS[] = { &BACKEND_CPU };
@@ -18,10 +20,10 @@ enum { BACKEND_COUNT = sizeof BACKENDS / sizeof *BACKENDS, DATA = 1000, SOURCES 
 static const char *const DOMAIN[] = { "T1", "T3", "T4", "S2", "S2 x S1", "S2 x S2" };
 enum { DOMAIN_COUNT = sizeof DOMAIN / sizeof *DOMAIN };
 static const int WIDTH[] = { 1, 3, 16, 130 }, FEATURES[] = { 1, 5, 64, 130 };
-static const char *const SOURCE_NAME[SOURCES] = { "fixed, weighted",     "data",
-                                                  "data, shuffled",      "data, weighted and shuffled",
-                                                  "uniform, quasi",      "uniform, independent",
-                                                  "importance, quasi",   "importance, independent" };
+static const char *const SOURCE_NAME[SOURCES] = { "fixed, weighted",   "data",
+                                                  "data, shuffled",    "data, weighted and shuffled",
+                                                  "uniform, quasi",    "uniform, independent",
+                                                  "importance, quasi", "importance, independent" };
 
 /* What the sources of one field refer to. */
 typedef struct stage {
@@ -48,7 +50,8 @@ static void term_sizes(const double *jet, int T, double g[4])
 static field_case stage_case(int domain, int width, int features)
 {
     const int turn = domain + width + 2 * features;
-    const bool waves = domain == 2 && features > 0; /* T4: plane waves, an odd number of features among them */
+    const bool waves = domain == 2
+                       && features > 0; /* T4: plane waves, an odd number of features among them */
     return (field_case){ .domain = DOMAIN[domain],
                          .separable = !waves,
                          .features = FEATURES[features],
@@ -118,13 +121,25 @@ static const npmd_points *stage_source(const stage *s, int kind, size_t count, p
     const rng_key key = rng_key_make(count + 1, RNG_TEST, (uint64_t)kind);
     const size_t first = (DATA - count) / 3; /* a batch that starts somewhere */
     switch (kind) {
-    case 0: source_fixed(out, s->field.domain, s->x, s->weight, count); return s->plain;
-    case 1: source_data(out, s->plain, first, count, false, key); return s->plain;
-    case 2: source_data(out, s->plain, first, count, true, key); return s->plain;
-    case 3: source_data(out, s->weighted, first, count, true, key); return s->weighted;
+    case 0:
+        source_fixed(out, s->field.domain, s->x, s->weight, count);
+        return s->plain;
+    case 1:
+        source_data(out, s->plain, first, count, false, key);
+        return s->plain;
+    case 2:
+        source_data(out, s->plain, first, count, true, key);
+        return s->plain;
+    case 3:
+        source_data(out, s->weighted, first, count, true, key);
+        return s->weighted;
     case 4:
-    case 5: source_uniform(out, s->field.domain, count, kind == 4, key); return s->plain;
-    default: source_importance(out, &s->importance, count, kind == 6, key); return s->plain;
+    case 5:
+        source_uniform(out, s->field.domain, count, kind == 4, key);
+        return s->plain;
+    default:
+        source_importance(out, &s->importance, count, kind == 6, key);
+        return s->plain;
     }
 }
 
@@ -133,7 +148,8 @@ static double absolute_sum(const stage *s, void *reference, term_kind kind, cons
 {
     const size_t n = source->count;
     const int T = s->field.shape.directions;
-    double *x = doubles(n * (size_t)s->field.domain->columns), *w = doubles(n), *jet = doubles(n * (size_t)(T + 2));
+    double *x = doubles(n * (size_t)s->field.domain->columns), *w = doubles(n),
+           *jet = doubles(n * (size_t)(T + 2));
     double sum = 0.0, g[4];
     source_fill(source, 0, n, x, w);
     assert_int_equal(BACKEND_REFERENCE.evaluate(reference, x, n, JET_ALL, jet, NULL), NPMD_OK);
@@ -149,15 +165,16 @@ static double worst_sum, worst_gradient, worst_value, worst_slope, worst_laplaci
 static int terms_compared, disagreements;
 
 /* Says what disagrees and goes on: which shapes fail is worth knowing together. The test fails at its end. */
-static void disagree(const backend_ops *ops, const field_case *c, size_t count, const char *what, const char *figures)
+static void disagree(const backend_ops *ops, const field_case *c, size_t count, const char *what,
+                     const char *figures)
 {
     if (disagreements++ < 20)
-        print_error("%s: %s, K %d, W %d, L %d, skip %d, omega %g, %zu points, %s: %s\n", ops->name, c->domain, c->features,
-                    c->width, c->depth, c->skip, c->omega, count, what, figures);
+        print_error("%s: %s, K %d, W %d, L %d, skip %d, omega %g, %zu points, %s: %s\n", ops->name, c->domain,
+                    c->features, c->width, c->depth, c->skip, c->omega, count, what, figures);
 }
 
-static void compare_term(const stage *s, const field_case *c, const backend_ops *ops, void *self, void *reference,
-                         term_kind kind, int which, size_t count)
+static void compare_term(const stage *s, const field_case *c, const backend_ops *ops, void *self,
+                         void *reference, term_kind kind, int which, size_t count)
 {
     const fixture *f = &s->field;
     point_source source;
@@ -177,8 +194,8 @@ static void compare_term(const stage *s, const field_case *c, const backend_ops 
     if (!(sum_error <= 1e-5) || !(gradient_error <= 1e-4)) {
         char what[64], figures[160];
         snprintf(what, sizeof what, "term %d (%s)", kind, SOURCE_NAME[which]);
-        snprintf(figures, sizeof figures, "sum %.9g, expected %.9g (error %.2e), gradient error %.2e", a, b, sum_error,
-                 gradient_error);
+        snprintf(figures, sizeof figures, "sum %.9g, expected %.9g (error %.2e), gradient error %.2e", a, b,
+                 sum_error, gradient_error);
         disagree(ops, c, count, what, figures);
     }
     worst_sum = fmax(worst_sum, sum_error);
@@ -198,8 +215,8 @@ static double size_error(const double *a, const double *b, size_t m, size_t n, d
     return difference == 0.0 ? 0.0 : sqrt(difference / fmax(size, (double)n * typical * typical));
 }
 
-static void compare_evaluate(const stage *s, const field_case *c, const backend_ops *ops, void *self, void *reference,
-                             size_t n)
+static void compare_evaluate(const stage *s, const field_case *c, const backend_ops *ops, void *self,
+                             void *reference, size_t n)
 {
     const int T = s->field.shape.directions;
     const size_t rows = (size_t)(T + 2);
@@ -209,7 +226,12 @@ static void compare_evaluate(const stage *s, const field_case *c, const backend_
     assert_int_equal(ops->evaluate(self, s->x, n, JET_VALUE, one, NULL), NPMD_OK);
     double *row_a = doubles(n * rows), *row_b = doubles(n * rows);
     for (int part = 0; part < 3; part++) { /* values, derivatives, Laplacians */
-        const size_t first = part == 0 ? 0 : part == 1 ? 1 : rows - 1, last = part == 0 ? 1 : part == 1 ? rows - 1 : rows;
+        const size_t first = part == 0   ? 0
+                             : part == 1 ? 1
+                                         : rows - 1,
+                     last = part == 0   ? 1
+                            : part == 1 ? rows - 1
+                                        : rows;
         size_t m = 0;
         for (size_t i = 0; i < n; i++)
             for (size_t r = first; r < last; r++, m++) {
@@ -222,8 +244,8 @@ static void compare_evaluate(const stage *s, const field_case *c, const backend_
     }
     if (!(error[0] <= 1e-5 && error[1] <= 1e-4 && error[2] <= 1e-4 && error[3] <= 1e-5)) {
         char figures[160];
-        snprintf(figures, sizeof figures, "values %.2e and %.2e, derivatives %.2e, Laplacians %.2e", error[0], error[3],
-                 error[1], error[2]);
+        snprintf(figures, sizeof figures, "values %.2e and %.2e, derivatives %.2e, Laplacians %.2e", error[0],
+                 error[3], error[1], error[2]);
         disagree(ops, c, n, "evaluate", figures);
     }
     worst_value = fmax(worst_value, fmax(error[0], error[3]));
@@ -247,7 +269,8 @@ static void terms_and_evaluation(void **state)
                     const int work = c.width * c.features + (c.depth - 1) * c.width * c.width;
                     stage s;
                     stage_open(&c, 1000 + (uint64_t)turn, &s);
-                    void *self = fixture_backend(&s.field, ops, 1); /* more threads: see threads_change_nothing */
+                    void *self = fixture_backend(&s.field, ops,
+                                                 1); /* more threads: see threads_change_nothing */
                     void *reference = fixture_backend(&s.field, &BACKEND_REFERENCE, 1);
                     stage_measure(&s, reference);
                     for (int kind = 0; kind < 4; kind++) {
@@ -256,9 +279,11 @@ static void terms_and_evaluation(void **state)
                         compare_term(&s, &c, ops, self, reference, (term_kind)kind, turn++ % SOURCES, 17);
                         /* plain double loops are slow: the large sizes take turns */
                         if (work < 10000 || (work < 40000 && kind == (domain + width) % 4))
-                            compare_term(&s, &c, ops, self, reference, (term_kind)kind, (turn + kind) % SOURCES, 257);
+                            compare_term(&s, &c, ops, self, reference, (term_kind)kind,
+                                         (turn + kind) % SOURCES, 257);
                         if (work < 1800 && kind == (domain + features) % 4)
-                            compare_term(&s, &c, ops, self, reference, (term_kind)kind, (turn + 3) % SOURCES, 1000);
+                            compare_term(&s, &c, ops, self, reference, (term_kind)kind, (turn + 3) % SOURCES,
+                                         1000);
                     }
                     compare_evaluate(&s, &c, ops, self, reference, 0);
                     compare_evaluate(&s, &c, ops, self, reference, 1);
@@ -285,7 +310,8 @@ static void every_source_with_every_term(void **state)
     disagreements = 0;
     for (int k = 0; k < BACKEND_COUNT; k++)
         for (int domain = 0; domain < DOMAIN_COUNT; domain++) {
-            const field_case c = { DOMAIN[domain], domain != 2, 10, 12, 1 + domain % 4, domain % 2 == 0, 3.0, NPMD_SCALE_UNIT };
+            const field_case c = { DOMAIN[domain], domain != 2,     10,  12,
+                                   1 + domain % 4, domain % 2 == 0, 3.0, NPMD_SCALE_UNIT };
             stage s;
             stage_open(&c, 7000 + (uint64_t)domain, &s);
             void *self = fixture_backend(&s.field, BACKENDS[k], 2);
@@ -301,8 +327,8 @@ static void every_source_with_every_term(void **state)
     assert_int_equal(disagreements, 0);
 }
 
-/* put and get return what was put, bit for bit; update agrees with the definition of Adam and of gradient descent, and
- * leaves the gradient zero. */
+/* put and get return what was put, bit for bit; update agrees with the definition of Adam and of gradient
+ * descent, and leaves the gradient zero. */
 static void vectors_and_updates(void **state)
 {
     (void)state;
@@ -382,7 +408,8 @@ static void terms_follow_updates(void **state)
     disagreements = 0;
     stage_open(&c, 6, &s);
     for (int k = 0; k < BACKEND_COUNT; k++) {
-        void *self = fixture_backend(&s.field, BACKENDS[k], 2), *reference = fixture_backend(&s.field, &BACKEND_REFERENCE, 1);
+        void *self = fixture_backend(&s.field, BACKENDS[k], 2),
+             *reference = fixture_backend(&s.field, &BACKEND_REFERENCE, 1);
         const size_t P = s.field.parameters;
         double *g = doubles(P), norm;
         uint64_t seed = 3;
@@ -397,7 +424,8 @@ static void terms_follow_updates(void **state)
             assert_int_equal(BACKEND_REFERENCE.update(reference, &descent, &norm, NULL), NPMD_OK);
             compare_evaluate(&s, &c, BACKENDS[k], self, reference, 17);
             for (int kind = 0; kind < 4; kind++)
-                compare_term(&s, &c, BACKENDS[k], self, reference, (term_kind)kind, (step + kind) % SOURCES, 50);
+                compare_term(&s, &c, BACKENDS[k], self, reference, (term_kind)kind, (step + kind) % SOURCES,
+                             50);
         }
         BACKENDS[k]->close(self);
         BACKEND_REFERENCE.close(reference);
@@ -407,7 +435,8 @@ static void terms_follow_updates(void **state)
     assert_int_equal(disagreements, 0);
 }
 
-/* The same bytes for 1, 2, 3 and 7 threads: sums, gradients over all sources and terms, evaluation, and a few steps. */
+/* The same bytes for 1, 2, 3 and 7 threads: sums, gradients over all sources and terms, evaluation, and a
+ * few steps. */
 static void threads_change_nothing(void **state)
 {
     (void)state;
@@ -416,12 +445,13 @@ static void threads_change_nothing(void **state)
     for (int k = 0; k < BACKEND_COUNT; k++)
         for (int domain = 0; domain < DOMAIN_COUNT; domain++) {
             const backend_ops *ops = BACKENDS[k];
-            const field_case c = { DOMAIN[domain], domain != 2, 64, 16 + 7 * domain, 2 + domain % 3, domain % 2 == 0, 5.0,
-                                   NPMD_SCALE_UNIT };
+            const field_case c = { DOMAIN[domain], domain != 2,     64,  16 + 7 * domain,
+                                   2 + domain % 3, domain % 2 == 0, 5.0, NPMD_SCALE_UNIT };
             stage s;
             stage_open(&c, 9000 + (uint64_t)domain, &s);
             const size_t P = s.field.parameters, rows = (size_t)s.field.shape.directions + 2;
-            double *first = doubles(P), *other = doubles(P), *jet = doubles(DATA * rows), *jet_other = doubles(DATA * rows);
+            double *first = doubles(P), *other = doubles(P), *jet = doubles(DATA * rows),
+                   *jet_other = doubles(DATA * rows);
             void *self[4];
             for (int t = 0; t < 4; t++)
                 self[t] = fixture_backend(&s.field, ops, THREADS[t]);
@@ -432,8 +462,8 @@ static void threads_change_nothing(void **state)
                     double sum = 0.0;
                     for (int t = 0; t < 4; t++) {
                         assert_int_equal(ops->set_points(self[t], data, NULL), NPMD_OK);
-                        const double found = fixture_term(&s.field, ops, self[t], (term_kind)kind, &source, 0.7,
-                                                          t == 0 ? first : other);
+                        const double found = fixture_term(&s.field, ops, self[t], (term_kind)kind, &source,
+                                                          0.7, t == 0 ? first : other);
                         if (t == 0)
                             sum = found;
                         assert_memory_equal(&found, &sum, sizeof sum);
@@ -442,7 +472,8 @@ static void threads_change_nothing(void **state)
                     }
                 }
             for (int t = 0; t < 4; t++) {
-                assert_int_equal(ops->evaluate(self[t], s.x, 333, JET_ALL, t == 0 ? jet : jet_other, NULL), NPMD_OK);
+                assert_int_equal(ops->evaluate(self[t], s.x, 333, JET_ALL, t == 0 ? jet : jet_other, NULL),
+                                 NPMD_OK);
                 if (t > 0)
                     assert_memory_equal(jet, jet_other, 333 * rows * sizeof *jet);
             }
@@ -482,10 +513,8 @@ static void threads_change_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terms_and_evaluation),
-        cmocka_unit_test(every_source_with_every_term),
-        cmocka_unit_test(vectors_and_updates),
-        cmocka_unit_test(terms_follow_updates),
+        cmocka_unit_test(terms_and_evaluation),   cmocka_unit_test(every_source_with_every_term),
+        cmocka_unit_test(vectors_and_updates),    cmocka_unit_test(terms_follow_updates),
         cmocka_unit_test(threads_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

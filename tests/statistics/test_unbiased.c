@@ -1,11 +1,12 @@
 /* test_unbiased.c - stochastic gradients are unbiased, and plane waves span what they should.
  *
- * The mean of 10^4 stochastic gradients of a term is held to its full gradient - an integral over the domain by
- * quadrature that is exact to rounding, or the sum over all data - along 10 fixed random directions, within 4 standard
- * errors. One direction fails by chance with probability 6.3e-5; there are 20 laws x 11 figures (10 directions and the sum),
- * so a correct library would fail with probability 1.4 % at a random seed. Seeds are fixed: the verdict never
- * changes, and was drawn once. Replicates are independent (each has a key of its own), quasi-random ones too: their points
- * depend on each other within a scramble, not between scrambles, so the standard error comes from the replicates. */
+ * The mean of 10^4 stochastic gradients of a term is held to its full gradient - an integral over the
+ * domain by quadrature that is exact to rounding, or the sum over all data - along 10 fixed random
+ * directions, within 4 standard errors. One direction fails by chance with probability 6.3e-5; there are
+ * 20 laws x 11 figures (10 directions and the sum), so a correct library would fail with probability 1.4 %
+ * at a random seed. Seeds are fixed: the verdict never changes, and was drawn once. Replicates are
+ * independent (each has a key of its own), quasi-random ones too: their points depend on each other within
+ * a scramble, not between scrambles, so the standard error comes from the replicates. */
 #include "fixture.h"
 
 enum { REPLICATES = 10000, POINTS = 16, DIRECTIONS = 10, DATA = 100 };
@@ -21,9 +22,10 @@ typedef struct stage {
     double *direction; /* (DIRECTIONS, parameters) */
 } stage;
 
-/* Mean over the domain, exact for what occurs: trigonometric polynomials of degree < 96 on T2; on S2 polynomials of degree
- * < 96 (Gauss-Legendre in z, equidistant longitudes). v is analytic with frequencies up to 5 (degree 6) inside one or
- * two sines of omega 2 and an exponential: its series has fallen below 1e-10 there, far less than a standard error. */
+/* Mean over the domain, exact for what occurs: trigonometric polynomials of degree < 96 on T2; on S2
+ * polynomials of degree < 96 (Gauss-Legendre in z, equidistant longitudes). v is analytic with frequencies
+ * up to 5 (degree 6) inside one or two sines of omega 2 and an exponential: its series has fallen below
+ * 1e-10 there, far less than a standard error. */
 static void stage_quadrature(stage *s)
 {
     enum { N = 96, LATITUDES = 48 };
@@ -61,9 +63,11 @@ static void stage_open(const char *domain, stage *s)
     stage_quadrature(s);
     double *x = doubles((size_t)(DATA * dom->columns));
     fixture_points(dom, DATA / 2, 1.0, &seed, x);
-    for (int i = DATA / 2; i < DATA; i++) /* half of the data in a heap, so that proposals are far from uniform */
+    for (int i = DATA / 2; i < DATA;
+         i++) /* half of the data in a heap, so that proposals are far from uniform */
         for (int j = 0; j < dom->columns; j++)
-            x[i * dom->columns + j] = dom->torus ? 2.0 + 0.3 * test_normal(&seed) : (j == 1) + 0.2 * test_normal(&seed);
+            x[i * dom->columns + j] = dom->torus ? 2.0 + 0.3 * test_normal(&seed)
+                                                 : (j == 1) + 0.2 * test_normal(&seed);
     for (int i = DATA / 2; i < DATA && !dom->torus; i++) {
         double *at = x + i * 3, r = sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
         for (int j = 0; j < 3; j++)
@@ -109,8 +113,8 @@ typedef enum law {
     DATA_WEIGHTED,
     LAWS
 } law;
-static const char *const LAW_NAME[LAWS] = { "uniform, independent",    "uniform, quasi",
-                                            "importance, independent", "importance, quasi",
+static const char *const LAW_NAME[LAWS] = { "uniform, independent",      "uniform, quasi",
+                                            "importance, independent",   "importance, quasi",
                                             "importance, weighted data", "minibatches",
                                             "weighted minibatches" };
 
@@ -122,17 +126,20 @@ static void draw_source(stage *s, law which, uint64_t r, point_source *out)
     if (which <= UNIFORM_QUASI) {
         source_uniform(out, s->field.domain, POINTS, which == UNIFORM_QUASI, key);
     } else if (which <= IMPORTANCE_WEIGHTED) {
-        proposal_aim(&s->importance, data, which == IMPORTANCE_WEIGHTED ? s->cumulative_weighted : s->cumulative,
+        proposal_aim(&s->importance, data,
+                     which == IMPORTANCE_WEIGHTED ? s->cumulative_weighted : s->cumulative,
                      rng_key_make(424242, RNG_CENTRES, r));
         source_importance(out, &s->importance, POINTS, which != IMPORTANCE_INDEPENDENT, key);
     } else {
         /* every epoch is a fresh shuffle, and any of its batches is as good as another */
-        source_data(out, data, (size_t)(r % (DATA / POINTS)) * POINTS, POINTS, true, rng_key_make(424242, RNG_BATCH, r));
+        source_data(out, data, (size_t)(r % (DATA / POINTS)) * POINTS, POINTS, true,
+                    rng_key_make(424242, RNG_BATCH, r));
     }
 }
 
 /* figures[0 .. DIRECTIONS-1]: projections of the gradient; figures[DIRECTIONS]: the sum. */
-static void figures_of(const stage *s, term_kind kind, const point_source *source, double *gradient, double *figures)
+static void figures_of(const stage *s, term_kind kind, const point_source *source, double *gradient,
+                       double *figures)
 {
     const size_t P = s->field.parameters;
     figures[DIRECTIONS] = fixture_term(&s->field, &BACKEND_REFERENCE, s->self, kind, source, 1.0, gradient);
@@ -146,14 +153,18 @@ static void figures_of(const stage *s, term_kind kind, const point_source *sourc
 static double check_law(stage *s, law which, term_kind kind)
 {
     const npmd_points *data = which == DATA_WEIGHTED || which == IMPORTANCE_WEIGHTED ? s->weighted : s->plain;
-    double full[DIRECTIONS + 1], one[DIRECTIONS + 1], sum[DIRECTIONS + 1] = { 0 }, square[DIRECTIONS + 1] = { 0 };
-    double *gradient = doubles(s->field.parameters), worst = 0.0, resolution = 0.0, size = 0.0;
+    double full[DIRECTIONS + 1], one[DIRECTIONS + 1], sum[DIRECTIONS + 1] = { 0 },
+                                                                       square[DIRECTIONS + 1] = { 0 };
+    double *gradient = doubles(s->field.parameters), worst = 0.0, resolution = 0.0, size = 0.0, all[DATA];
     point_source source;
     assert_int_equal(BACKEND_REFERENCE.set_points(s->self, data, NULL), NPMD_OK);
-    if (which >= DATA_SHUFFLED)
-        source_data(&source, data, 0, DATA, false, rng_key_make(1, RNG_BATCH, 0));
-    else
+    if (which >= DATA_SHUFFLED) { /* the mean over all data, with the test's own weights */
+        for (int i = 0; i < DATA; i++)
+            all[i] = (which == DATA_WEIGHTED ? data->weight[i] : 1.0) / DATA;
+        source_fixed(&source, s->field.domain, data->x, all, DATA);
+    } else {
         source_fixed(&source, s->field.domain, s->quadrature, s->weight, s->nodes);
+    }
     figures_of(s, kind, &source, gradient, full);
     for (int j = 0; j < DIRECTIONS; j++)
         size += full[j] * full[j] / DIRECTIONS;
@@ -174,7 +185,8 @@ static double check_law(stage *s, law which, term_kind kind)
     }
     char what[100];
     static const char *const TERM_NAME[] = { "data", "integral", "Laplacian", "gradient" };
-    snprintf(what, sizeof what, "%s, %s term: largest error in SE (SE %.1e)", LAW_NAME[which], TERM_NAME[kind], resolution);
+    snprintf(what, sizeof what, "%s, %s term: largest error in SE (SE %.1e)", LAW_NAME[which],
+             TERM_NAME[kind], resolution);
     check_below(what, worst, 4.0);
     /* the test could see something: a standard error is below 5 % of the gradient */
     assert_true(resolution < 0.05);
@@ -212,8 +224,8 @@ static void unbiased_on_s2(void **state)
     gradients_are_unbiased("S2");
 }
 
-/* The batches of one epoch together are the data: sums of disjoint batches add up to the full sum. 50 batches of 2; to
- * rounding of 100 terms. */
+/* The batches of one epoch together are the data: sums of disjoint batches add up to the full sum. 50
+ * batches of 2; to rounding of 100 terms. */
 static void an_epoch_sees_each_point_once(void **state)
 {
     (void)state;
@@ -243,10 +255,10 @@ static void an_epoch_sees_each_point_once(void **state)
     stage_close(&s);
 }
 
-/* The proposal's density has mean 1 over the domain, and draws follow it: E[g/q] = mean g was tested above with
- * random centres; here the density itself, by quadrature. Kernels of rho = 0.7 are analytic with a series 0.7^k, on
- * 96 nodes a turn below 1e-14; on S2 through Gauss-Legendre the same about any centre (a polynomial of degree 95
- * approximates them to 95 0.7^95 = 2e-13). */
+/* The proposal's density has mean 1 over the domain, and draws follow it: E[g/q] = mean g was tested above
+ * with random centres; here the density itself, by quadrature. Kernels of rho = 0.7 are analytic with a
+ * series 0.7^k, on 96 nodes a turn below 1e-14; on S2 through Gauss-Legendre the same about any centre (a
+ * polynomial of degree 95 approximates them to 95 0.7^95 = 2e-13). */
 static void proposal_densities_have_mean_one(void **state)
 {
     (void)state;
@@ -258,7 +270,8 @@ static void proposal_densities_have_mean_one(void **state)
             double mean = 0.0;
             proposal_aim(&s.importance, s.plain, s.cumulative, rng_key_make(3, RNG_CENTRES, aim));
             for (size_t i = 0; i < s.nodes; i++) {
-                const double q = proposal_density(&s.importance, s.quadrature + i * (size_t)s.field.domain->columns);
+                const double q = proposal_density(&s.importance,
+                                                  s.quadrature + i * (size_t)s.field.domain->columns);
                 assert_true(q >= 0.25); /* the uniform share keeps weights bounded by 1/share */
                 mean += s.weight[i] * q;
             }
@@ -268,7 +281,7 @@ static void proposal_densities_have_mean_one(void **state)
     }
 }
 
-/* ---- Plane waves ------------------------------------------------------------------------------------------------ */
+/* ---- Plane waves --------------------------------------------------------------------------------------- */
 
 enum { MAX_SPACE = 128, GRID_MAX = 4096 };
 
@@ -331,9 +344,10 @@ static double *values_on_grid(const encoding *enc, int D, int N, int nodes)
     return out;
 }
 
-/* Largest pointwise part of the products outside the span of the waves (which are orthonormal), and the Gram error. */
-static void span(const npmd_domain *dom, int lambda, bool signs, int *dimension, int *products, double *gram_error,
-                 double *residual)
+/* Largest pointwise part of the products outside the span of the waves (which are orthonormal), and the
+ * Gram error. */
+static void span(const npmd_domain *dom, int lambda, bool signs, int *dimension, int *products,
+                 double *gram_error, double *residual)
 {
     const int D = dom->factors, N = D == 2 ? 64 : 16; /* exact while 2 x frequency < N: lambda < 1024, 64 */
     const int nodes = D == 2 ? N * N : N * N * N;
@@ -343,9 +357,11 @@ static void span(const npmd_domain *dom, int lambda, bool signs, int *dimension,
     *products = product_functions(D, lambda, functions);
     *dimension = 2 * count;
     encoding waves, separable;
-    assert_int_equal(encoding_make(dom, false, 2 * count, count, vectors, NPMD_SCALE_ORTHONORMAL, &waves, NULL), NPMD_OK);
-    assert_int_equal(encoding_make(dom, true, *products, *products, functions, NPMD_SCALE_ORTHONORMAL, &separable, NULL),
-                     NPMD_OK);
+    assert_int_equal(
+        encoding_make(dom, false, 2 * count, count, vectors, NPMD_SCALE_ORTHONORMAL, &waves, NULL), NPMD_OK);
+    assert_int_equal(
+        encoding_make(dom, true, *products, *products, functions, NPMD_SCALE_ORTHONORMAL, &separable, NULL),
+        NPMD_OK);
     double *w = values_on_grid(&waves, D, N, nodes), *p = values_on_grid(&separable, D, N, nodes);
     const int n = 2 * count, m = *products;
     const double cell = dom->volume / nodes;
@@ -377,15 +393,15 @@ static void span(const npmd_domain *dom, int lambda, bool signs, int *dimension,
     encoding_free(&separable);
 }
 
-/* Sums of 4096 products of numbers below 1, each good to about 1e-15: 1e-12 with room; and frequencies up to 8 by way
- * of angle doubling cost 4 x 8 eps. */
+/* Sums of 4096 products of numbers below 1, each good to about 1e-15: 1e-12 with room; and frequencies up
+ * to 8 by way of angle doubling cost 4 x 8 eps. */
 static void plane_waves_span_the_eigenspaces(void **state)
 {
     (void)state;
     static const struct {
         const char *domain;
         int lambda;
-    } SPACE[] = { { "T2", 1 }, { "T2", 2 }, { "T2", 5 },  { "T2", 25 }, { "T2", 50 },
+    } SPACE[] = { { "T2", 1 },  { "T2", 2 }, { "T2", 5 }, { "T2", 25 }, { "T2", 50 },
                   { "T2", 65 }, { "T3", 1 }, { "T3", 3 }, { "T3", 9 },  { "T3", 14 } };
     double worst_gram = 0.0, worst_residual = 0.0;
     for (size_t i = 0; i < sizeof SPACE / sizeof *SPACE; i++) {
@@ -403,7 +419,8 @@ static void plane_waves_span_the_eigenspaces(void **state)
     check_below("products outside their span", worst_residual, 1e-12);
 }
 
-/* With positive frequencies alone (the authors' code) half of cos(3 x) cos(4 y) is missing: they are not a basis. */
+/* With positive frequencies alone (the authors' code) half of cos(3 x) cos(4 y) is missing: they are not a
+ * basis. */
 static void positive_frequencies_are_not_a_basis(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* check.h - what the tests share: bounded comparisons that say what was measured, a generator of their own, and
- * Gauss-Legendre nodes. Nothing here calls the library. */
+/* check.h - what the tests share: bounded comparisons that say what was measured, a generator of their
+ * own, and Gauss-Legendre nodes. Nothing here calls the library. */
 #ifndef NPMD_TEST_CHECK_H
 #define NPMD_TEST_CHECK_H
 

@@ -1,4 +1,5 @@
-/* fixture.h - a small field on a given domain, with a random encoding and random parameters, for the tests. */
+/* fixture.h - a small field on a given domain, with a random encoding and random parameters, for the
+ * tests. */
 #ifndef NPMD_TEST_FIXTURE_H
 #define NPMD_TEST_FIXTURE_H
 
@@ -52,11 +53,12 @@ static inline void fixture_open(const field_case *c, uint64_t seed, fixture *f)
         for (int d = 0; d < factors; d++) {
             const double u = test_uniform(&seed);
             int *at = function + k * factors + d;
-            *at = !c->separable                        ? (d == 0 ? 1 + k % 4 : (int)floor(9.0 * u) - 4)
+            *at = !c->separable                     ? (d == 0 ? 1 + k % 4 : (int)floor(9.0 * u) - 4)
                   : f->domain->factor[d] == &CIRCLE ? (int)(11.0 * u)
                                                     : (int)(49.0 * u);
         }
-    if (encoding_make(f->domain, c->separable, c->features, vectors, function, c->scale, &f->enc, &err) != NPMD_OK)
+    if (encoding_make(f->domain, c->separable, c->features, vectors, function, c->scale, &f->enc, &err)
+        != NPMD_OK)
         fail_msg("encoding_make: %s", err.text);
     free(function);
     f->shape = (field_shape){ .features = c->features,
@@ -86,7 +88,8 @@ static inline void *fixture_backend(const fixture *f, const backend_ops *ops, in
 {
     void *self = NULL;
     npmd_error err = { 0 };
-    if (ops->open(&f->plan, threads, &self, &err) != NPMD_OK || ops->put(self, VECTOR_THETA, f->theta, &err) != NPMD_OK)
+    if (ops->open(&f->plan, threads, &self, &err) != NPMD_OK
+        || ops->put(self, VECTOR_THETA, f->theta, &err) != NPMD_OK)
         fail_msg("%s: %s", ops->name, err.text);
     return self;
 }
@@ -98,7 +101,8 @@ static inline double fixture_term(const fixture *f, const backend_ops *ops, void
     const term_request what = { .kind = kind, .points = points, .factor = factor };
     double *zero = doubles(f->parameters), sum = NAN;
     npmd_error err = { 0 };
-    if (ops->put(self, VECTOR_GRADIENT, zero, &err) != NPMD_OK || ops->term(self, &what, &sum, &err) != NPMD_OK
+    if (ops->put(self, VECTOR_GRADIENT, zero, &err) != NPMD_OK
+        || ops->term(self, &what, &sum, &err) != NPMD_OK
         || (gradient != NULL && ops->get(self, VECTOR_GRADIENT, gradient, &err) != NPMD_OK))
         fail_msg("%s: %s", ops->name, err.text);
     free(zero);

@@ -1,7 +1,8 @@
-/* line.h - second-order dual numbers: a quantity along a straight line, f(t) = value + slope t + bend t^2/2 + ...
+/* line.h - second-order dual numbers: a quantity along a straight line, f(t) = value + slope t + bend
+ * t^2/2 + ...
  *
- * Arithmetic carries value, first and second derivative with respect to t exactly (to rounding), without any step
- * size. Directions that are needed are taken one at a time; a Laplacian is a sum of bends. */
+ * Arithmetic carries value, first and second derivative with respect to t exactly (to rounding), without
+ * any step size. Directions that are needed are taken one at a time; a Laplacian is a sum of bends. */
 #ifndef NPMD_TEST_LINE_H
 #define NPMD_TEST_LINE_H
 

@@ -1,9 +1,9 @@
-/* test_adjoint.c - the gradient with respect to the parameters: of every row of the jet, and of every term of the
- * objective.
+/* test_adjoint.c - the gradient with respect to the parameters: of every row of the jet, and of every term
+ * of the objective.
  *
- * Two independent computations: central differences of the library's own forward pass, parameter by parameter; and dual
- * numbers of the test's own carried through the definition of the jet, which know no step size, so that
- * <J u, v> = <u, J' v> holds to rounding. */
+ * Two independent computations: central differences of the library's own forward pass, parameter by
+ * parameter; and dual numbers of the test's own carried through the definition of the jet, which know no
+ * step size, so that <J u, v> = <u, J' v> holds to rounding. */
 #include "fixture.h"
 #include "line.h"
 
@@ -45,10 +45,11 @@ static void workspace_close(workspace *w)
     free(w->work), free(w->eta), free(w->tape), free(w->gradient), free(w->numeric), free(w->theta);
 }
 
-/* Central differences, step h = eps^(1/3) = 6e-6. Truncation, relative: h^2/6 times the square of what one more derivative
- * multiplies by; a parameter acts through omega h and the layers above, at most about omega times the product of their
- * gains, below 100 here: 6e-12 x 1e4 = 6e-8. Rounding: eps |v_r|/h = 4e-11 |v_r| a parameter, against a gradient whose norm
- * exceeds |v_r|/omega^2 |theta|. Together 1e-6; a wrong term is of order 1. */
+/* Central differences, step h = eps^(1/3) = 6e-6. Truncation, relative: h^2/6 times the square of what one
+ * more derivative multiplies by; a parameter acts through omega h and the layers above, at most about
+ * omega times the product of their gains, below 100 here: 6e-12 x 1e4 = 6e-8. Rounding: eps |v_r|/h =
+ * 4e-11 |v_r| a parameter, against a gradient whose norm exceeds |v_r|/omega^2 |theta|. Together 1e-6; a
+ * wrong term is of order 1. */
 static void adjoint_against_differences(void **state)
 {
     (void)state;
@@ -84,7 +85,8 @@ static void adjoint_against_differences(void **state)
                 memset(w.gradient, 0, f.parameters * sizeof *w.gradient);
                 field_forward(&f.shape, f.theta, w.eta, rows, w.tape, v);
                 field_adjoint(&f.shape, f.theta, w.eta, rows, w.tape, seeded, w.gradient);
-                const double error = relative_norm(w.gradient, numeric + (size_t)r * f.parameters, f.parameters);
+                const double error = relative_norm(w.gradient, numeric + (size_t)r * f.parameters,
+                                                   f.parameters);
                 if (!(error <= 1e-6))
                     fail_msg("%s, depth %d, skip %d, %d rows, row %d: relative error %.3e", CASES[c].domain,
                              CASES[c].depth, CASES[c].skip, rows, r, error);
@@ -100,7 +102,8 @@ static void adjoint_against_differences(void **state)
 
 /* The jet of v along theta + t u, by dual numbers, from the definition in field.h:
  *     a = W h + b,  a_r = W h_r for the other rows;
- *     h = sin(omega a),  h_t = omega cos(omega a) a_t,  lap h = omega cos(omega a) lap a - omega^2 sin(omega a) sum a_t^2. */
+ *     h = sin(omega a),  h_t = omega cos(omega a) a_t,
+ *     lap h = omega cos(omega a) lap a - omega^2 sin(omega a) sum_t a_t^2. */
 static void own_jet(const fixture *f, const double *eta, const double *u, int rows, line *v)
 {
     const field_shape *s = &f->shape;
@@ -154,8 +157,9 @@ static void own_jet(const fixture *f, const double *eta, const double *u, int ro
     }
 }
 
-/* Both sides are sums of about P products of numbers known to a few hundred eps (K + W terms a layer, 5 layers):
- * |<J u, v> - <u, J' v>| <= 1e-12 (|J u| |v| + |u| |J' v|/sqrt P), held to the first part and |u||J'v|. */
+/* Both sides are sums of about P products of numbers known to a few hundred eps (K + W terms a layer, 5
+ * layers): |<J u, v> - <u, J' v>| <= 1e-12 (|J u| |v| + |u| |J' v|/sqrt P), held to the first part and
+ * |u||J'v|. */
 static void adjoint_is_the_transpose(void **state)
 {
     (void)state;
@@ -205,7 +209,7 @@ static void adjoint_is_the_transpose(void **state)
     check_below("rows of the jet, library and own", worst_value, 1e-11);
 }
 
-/* ---- Terms of the objective, reference backend -------------------------------------------------------------------- */
+/* ---- Terms of the objective, reference backend --------------------------------------------------------- */
 
 static const field_case TERM_CASES[] = {
     { "T2", true, 8, 7, 3, true, 2.0, NPMD_SCALE_UNIT },
@@ -226,7 +230,8 @@ static void terms_against_differences(void **state)
         void *self = fixture_backend(&f, &BACKEND_REFERENCE, 1);
         uint64_t seed = c;
         double *x = doubles((size_t)(POINTS * f.domain->columns)), weight[POINTS];
-        double *gradient = doubles(f.parameters), *numeric = doubles(f.parameters), *theta = doubles(f.parameters);
+        double *gradient = doubles(f.parameters), *numeric = doubles(f.parameters),
+               *theta = doubles(f.parameters);
         fixture_points(f.domain, POINTS, 1.0, &seed, x);
         for (int i = 0; i < POINTS; i++)
             weight[i] = test_uniform(&seed) / POINTS;
@@ -260,8 +265,8 @@ static void terms_against_differences(void **state)
     }
 }
 
-/* Sums are what backend.h says, from the rows of the jet; terms accumulate in the gradient until update. Both sides
- * add the same 12 doubles: 1e-13. */
+/* Sums are what backend.h says, from the rows of the jet; terms accumulate in the gradient until update.
+ * Both sides add the same 12 doubles: 1e-13. */
 static void sums_and_accumulation(void **state)
 {
     (void)state;
@@ -273,7 +278,8 @@ static void sums_and_accumulation(void **state)
         uint64_t seed = c;
         const int T = f.shape.directions;
         double *x = doubles((size_t)(POINTS * f.domain->columns)), weight[POINTS];
-        double *jet = doubles((size_t)(POINTS * (T + 2))), *one = doubles(f.parameters), *total = doubles(f.parameters);
+        double *jet = doubles((size_t)(POINTS * (T + 2))), *one = doubles(f.parameters),
+               *total = doubles(f.parameters);
         fixture_points(f.domain, POINTS, 1.0, &seed, x);
         for (int i = 0; i < POINTS; i++)
             weight[i] = 0.2 + test_uniform(&seed);

@@ -1,9 +1,9 @@
-/* test_core.c - random numbers, quasi-random points, checked memory and the spelling of domains, held to published
- * values and to what they must satisfy by definition. */
+/* test_core.c - random numbers, quasi-random points, checked memory and the spelling of domains, held to
+ * published values and to what they must satisfy by definition. */
 #include "check.h"
 #include "geometry.h"
 
-/* ---- Philox ------------------------------------------------------------------------------------------------- */
+/* ---- Philox -------------------------------------------------------------------------------------------- */
 
 static void philox_known_answers(void **state)
 {
@@ -47,7 +47,8 @@ static void numbers_depend_on_everything(void **state)
         }
 }
 
-/* Sample moments lie within 5 standard errors: P < 6e-7 each, about 30 of them, so a false alarm has P < 2e-5. */
+/* Sample moments lie within 5 standard errors: P < 6e-7 each, about 30 of them, so a false alarm has P <
+ * 2e-5. */
 static void uniform_and_normal_moments(void **state)
 {
     (void)state;
@@ -78,7 +79,8 @@ static void uniform_and_normal_moments(void **state)
     check_quiet("neighbouring normal slots", fabs(normal_slots), 5.0 / sqrt(n));
 }
 
-/* One round backwards: Philox is a bijection of its counter, so every output occurs and can be traced to its counter. */
+/* One round backwards: Philox is a bijection of its counter, so every output occurs and can be traced to
+ * its counter. */
 static void philox_backwards(const uint32_t out[4], const uint32_t key[2], uint32_t counter[4])
 {
     uint32_t inverse0 = 1, inverse1 = 1; /* of the multipliers modulo 2^32, by Newton's iteration */
@@ -97,8 +99,8 @@ static void philox_backwards(const uint32_t out[4], const uint32_t key[2], uint3
     }
 }
 
-/* core.h promises (0, 1), open at both ends: log(u), log(1 - u) and tan(pi (u - 1/2)) stay finite. The extreme words
- * (all bits 0, all bits 1) are traced back to the key and index that produce them. */
+/* core.h promises (0, 1), open at both ends: log(u), log(1 - u) and tan(pi (u - 1/2)) stay finite. The
+ * extreme words (all bits 0, all bits 1) are traced back to the key and index that produce them. */
 static void uniform_never_reaches_the_ends(void **state)
 {
     (void)state;
@@ -119,14 +121,15 @@ static void uniform_never_reaches_the_ends(void **state)
         const double u = rng_uniform(rng_key_make(1, (rng_purpose)purpose, counter[2]),
                                      (uint64_t)counter[1] << 32 | counter[0], 2 * block);
         if (!(u > 0.0 && u < 1.0))
-            fail_msg("rng_uniform(rng_key_make(1, %u, %u), %llu, %u) = %.17g, outside the open interval", purpose,
-                     counter[2], (unsigned long long)((uint64_t)counter[1] << 32 | counter[0]), 2 * block, u);
+            fail_msg("rng_uniform(rng_key_make(1, %u, %u), %llu, %u) = %.17g, outside the open interval",
+                     purpose, counter[2], (unsigned long long)((uint64_t)counter[1] << 32 | counter[0]),
+                     2 * block, u);
         tried[i % 2]++;
     }
     assert_true(tried[0] >= 3 && tried[1] >= 3);
 }
 
-/* ---- Permutations ------------------------------------------------------------------------------------------- */
+/* ---- Permutations -------------------------------------------------------------------------------------- */
 
 static void permutation_is_a_bijection(void **state)
 {
@@ -166,9 +169,10 @@ static void permutations_differ_between_keys(void **state)
     }
 }
 
-/* Where index i lands, over many keys, is exactly uniform: that makes minibatches unbiased. Pairs of images decide the
- * variance only; a Feistel network on a few bits cannot make them exactly uniform, so they are held to it at a size
- * that data sets have: images of 0 and 1 of 1000, in 5 x 5 bins. Chi-square at z = 5, P = 3e-7 each, 11 tests. */
+/* Where index i lands, over many keys, is exactly uniform: that makes minibatches unbiased. Pairs of
+ * images decide the variance only; a Feistel network on a few bits cannot make them exactly uniform, so
+ * they are held to it at a size that data sets have: images of 0 and 1 of 1000, in 5 x 5 bins. Chi-square
+ * at z = 5, P = 3e-7 each, 11 tests. */
 static void permutation_is_uniform(void **state)
 {
     (void)state;
@@ -197,8 +201,8 @@ static void permutation_is_uniform(void **state)
     check_below("images of two indices of 1000, chi-square", chi, chi_square_bound(24, 5.0));
 }
 
-/* Any prefix of the order is a fair sample of 0 .. n-1: mean rank of the first 100 of 1000, over 2000 keys. The
- * variance of one mean without replacement is (n^2 - 1)/12/m (n - m)/(n - 1). */
+/* Any prefix of the order is a fair sample of 0 .. n-1: mean rank of the first 100 of 1000, over 2000
+ * keys. The variance of one mean without replacement is (n^2 - 1)/12/m (n - m)/(n - 1). */
 static void prefix_is_a_fair_sample(void **state)
 {
     (void)state;
@@ -207,7 +211,8 @@ static void prefix_is_a_fair_sample(void **state)
     for (int k = 0; k < keys; k++) {
         double mean = 0.0;
         for (int i = 0; i < m; i++)
-            mean += (double)rng_permute(rng_key_make((uint64_t)k, RNG_BATCH, 5), (uint64_t)i, (uint64_t)n) / m;
+            mean += (double)rng_permute(rng_key_make((uint64_t)k, RNG_BATCH, 5), (uint64_t)i, (uint64_t)n)
+                    / m;
         sum += mean;
         square += (mean - 499.5) * (mean - 499.5);
     }
@@ -217,15 +222,21 @@ static void prefix_is_a_fair_sample(void **state)
     check_quiet("variance of the mean rank", fabs(square / keys / variance - 1.0), 5.0 * sqrt(2.0 / keys));
 }
 
-/* ---- Sobol -------------------------------------------------------------------------------------------------- */
+/* ---- Sobol --------------------------------------------------------------------------------------------- */
 
 static void sobol_first_points(void **state)
 {
     (void)state;
     /* Bratley and Fox's order visits index i ^ (i >> 1) at place i */
     static const double KNOWN[8][4] = {
-        { 0, 0, 0, 0 },           { .5, .5, .5, .5 },         { .75, .25, .25, .25 },     { .25, .75, .75, .75 },
-        { .375, .375, .625, .875 }, { .875, .875, .125, .375 }, { .625, .125, .875, .625 }, { .125, .625, .375, .125 },
+        { 0, 0, 0, 0 },
+        { .5, .5, .5, .5 },
+        { .75, .25, .25, .25 },
+        { .25, .75, .75, .75 },
+        { .375, .375, .625, .875 },
+        { .875, .875, .125, .375 },
+        { .625, .125, .875, .625 },
+        { .125, .625, .375, .125 },
     };
     for (uint32_t i = 0; i < 8; i++)
         for (int d = 0; d < 4; d++)
@@ -247,8 +258,9 @@ static int is_primitive(uint32_t p, int s)
     }
 }
 
-/* Joe and Kuo take the primitive polynomials by rising degree, then by rising value. Each dimension's direction
- * numbers obey the recurrence of its polynomial (Sobol 1967), and each integer m_k = v_k 2^k is odd and below 2^k. */
+/* Joe and Kuo take the primitive polynomials by rising degree, then by rising value. Each dimension's
+ * direction numbers obey the recurrence of its polynomial (Sobol 1967), and each integer m_k = v_k 2^k is
+ * odd and below 2^k. */
 static void sobol_directions_obey_their_polynomials(void **state)
 {
     (void)state;
@@ -277,8 +289,8 @@ static void sobol_directions_obey_their_polynomials(void **state)
     }
 }
 
-/* (0,1)-sequences: of points j 2^k .. (j+1) 2^k - 1 each falls in its own dyadic interval of length 2^-k, in every
- * dimension, before and after scrambling. */
+/* (0,1)-sequences: of points j 2^k .. (j+1) 2^k - 1 each falls in its own dyadic interval of length 2^-k,
+ * in every dimension, before and after scrambling. */
 static void sobol_fills_dyadic_intervals(void **state)
 {
     (void)state;
@@ -303,8 +315,8 @@ static void sobol_fills_dyadic_intervals(void **state)
         }
 }
 
-/* A scrambled point is by itself uniform, whichever its index: over 20,000 scrambles, mean and second moment within
- * 5 standard errors (24 tests, false alarm 2e-5); likewise the product of two dimensions. */
+/* A scrambled point is by itself uniform, whichever its index: over 20,000 scrambles, mean and second
+ * moment within 5 standard errors (24 tests, false alarm 2e-5); likewise the product of two dimensions. */
 static void scrambled_points_are_unbiased(void **state)
 {
     (void)state;
@@ -327,16 +339,18 @@ static void scrambled_points_are_unbiased(void **state)
     for (int i = 0; i < 4; i++) {
         check_quiet("dimensions are scrambled independently", fabs(cross[i]), 5.0 / 12.0 / sqrt(scrambles));
         for (int d = 0; d < 3; d++) {
-            check_quiet("mean of a scrambled point", fabs(sum[i][d] - 0.5), 5.0 * sqrt(1.0 / 12.0 / scrambles));
+            check_quiet("mean of a scrambled point", fabs(sum[i][d] - 0.5),
+                        5.0 * sqrt(1.0 / 12.0 / scrambles));
             check_quiet("second moment", fabs(square[i][d] - 1.0 / 3.0), 5.0 * sqrt(4.0 / 45.0 / scrambles));
         }
     }
 }
 
-/* f(u) = prod_d (1 + (u_d - 1/2)(1 + sin 3 u_d)/2), smooth, with the integral computed by Gauss-Legendre. Independent points
- * err as N^-1/2; scrambled Sobol points as N^-3/2 (Owen 1997). From N = 2^6 to 2^12 the root mean square over 100
- * scrambles must fall by more than 2^6 (the rate N^-1); it is known to 1/sqrt(200) = 7 %, and N^-3/2 gives 2^9, so the
- * verdict does not hang on luck. Also unbiased: the mean of the 100 errors lies within 5 standard errors of 0. */
+/* f(u) = prod_d (1 + (u_d - 1/2)(1 + sin 3 u_d)/2), smooth, with the integral computed by Gauss-Legendre.
+ * Independent points err as N^-1/2; scrambled Sobol points as N^-3/2 (Owen 1997). From N = 2^6 to 2^12 the
+ * root mean square over 100 scrambles must fall by more than 2^6 (the rate N^-1); it is known to
+ * 1/sqrt(200) = 7 %, and N^-3/2 gives 2^9, so the verdict does not hang on luck. Also unbiased: the mean
+ * of the 100 errors lies within 5 standard errors of 0. */
 static double smooth(const double *u, int dimensions)
 {
     double f = 1.0;
@@ -380,13 +394,13 @@ static void rqmc_converges_faster_than_1_over_n(void **state)
         check_quiet("bias over scrambles, standard errors", bias, 5.0);
         const double fine = rqmc_rms(DIMENSIONS[k], 4096, exact, &bias);
         check_quiet("bias over scrambles, standard errors", bias, 5.0);
-        print_message("    %d dimensions: rms %.2e at 64 points, %.2e at 4096: rate N^-%.2f\n", DIMENSIONS[k], coarse,
-                      fine, log(coarse / fine) / log(64.0));
+        print_message("    %d dimensions: rms %.2e at 64 points, %.2e at 4096: rate N^-%.2f\n", DIMENSIONS[k],
+                      coarse, fine, log(coarse / fine) / log(64.0));
         assert_true(coarse / fine > 64.0);
     }
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------------------- */
+/* ---- Memory -------------------------------------------------------------------------------------------- */
 
 static void memory_checks_overflow(void **state)
 {
@@ -437,7 +451,7 @@ static void memory_is_zeroed_and_aligned(void **state)
     memory_free(copy);
 }
 
-/* ---- Domains ------------------------------------------------------------------------------------------------ */
+/* ---- Domains ------------------------------------------------------------------------------------------- */
 
 static void domains_are_read(void **state)
 {
@@ -479,7 +493,8 @@ static void domains_are_read(void **state)
         assert_int_equal(npmd_domain_dimension(dom), GOOD[i].dimension);
         assert_int_equal(dom->torus, GOOD[i].circles == GOOD[i].factors);
         const double pi = (double)CHECK_PI;
-        const double volume = pow(2.0 * pi, GOOD[i].circles) * pow(4.0 * pi, GOOD[i].factors - GOOD[i].circles);
+        const double volume = pow(2.0 * pi, GOOD[i].circles)
+                              * pow(4.0 * pi, GOOD[i].factors - GOOD[i].circles);
         /* 16 multiplications and the rounding of pow: below 40 eps */
         check_quiet("volume", fabs(npmd_domain_volume(dom) / volume - 1.0), 40.0 * DBL_EPSILON);
         int column = 0, direction = 0;
@@ -489,7 +504,8 @@ static void domains_are_read(void **state)
             column += dom->factor[d]->columns;
             direction += dom->factor[d]->dimension;
         }
-        assert_int_equal(npmd_domain_parse(npmd_domain_text(dom), &again, &err), NPMD_OK); /* its own spelling */
+        assert_int_equal(npmd_domain_parse(npmd_domain_text(dom), &again, &err),
+                         NPMD_OK); /* its own spelling */
         assert_string_equal(npmd_domain_text(again), GOOD[i].spelled);
         npmd_domain_free(dom);
         npmd_domain_free(again);
@@ -500,10 +516,14 @@ static void domains_are_read(void **state)
 static void wrong_domains_are_refused(void **state)
 {
     (void)state;
-    static const char *const BAD[] = { "S9",      "",       " ",      "S1^",     "S1^0",    "S1^17",     "T0",       "S1 S2",
-                                       "mesh:",   "T",      "S",      "T17",     "S1 x",    "x S1",      "S1 ** S1", "S1^2^2",
-                                       "S1^-1",   "S1^1.5", "S1^x",   "R2",      "S1,S1",   "S2^9 x T8", "T4^5",     "S10",
-                                       "S1^99999999999999999999", "T4294967297", "S1 + S1", "S1 x x S1", "S1^^2",    "S3" };
+    static const char *const BAD[] = {
+        "S9",          "",          " ",         "S1^",   "S1^0",
+        "S1^17",       "T0",        "S1 S2",     "mesh:", "T",
+        "S",           "T17",       "S1 x",      "x S1",  "S1 ** S1",
+        "S1^2^2",      "S1^-1",     "S1^1.5",    "S1^x",  "R2",
+        "S1,S1",       "S2^9 x T8", "T4^5",      "S10",   "S1^99999999999999999999",
+        "T4294967297", "S1 + S1",   "S1 x x S1", "S1^^2", "S3"
+    };
     npmd_domain *const untouched = (npmd_domain *)&BAD;
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         npmd_domain *dom = untouched;
@@ -521,7 +541,7 @@ static void wrong_domains_are_refused(void **state)
 static void long_domains_are_read_to_the_end(void **state)
 {
     (void)state;
-    for (size_t zeros = 10; zeros < 2000; zeros += zeros > 200 && zeros < 300 ? 1 : 50) {
+    for (size_t zeros = 10; zeros<2000; zeros += zeros> 200 && zeros < 300 ? 1 : 50) {
         char text[2100] = "S1^";
         memset(text + 3, '0', zeros);
         strcpy(text + 3 + zeros, "2 and rubbish");

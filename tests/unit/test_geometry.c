@@ -1,16 +1,18 @@
-/* test_geometry.c - circle and sphere against what is known: exact quadrature, addition theorems, a recurrence of
- * the test's own in long double, differences along great circles, and the laws of uniform and Cauchy points. */
+/* test_geometry.c - circle and sphere against what is known: exact quadrature, addition theorems, a
+ * recurrence of the test's own in long double, differences along great circles, and the laws of uniform
+ * and Cauchy points. */
 #include "check.h"
 #include "geometry.h"
 
 #define DEGREE 64 /* the highest degree held to 1e-11 */
 
-/* ---- Harmonics of the test's own ------------------------------------------------------------------------------ */
+/* ---- Harmonics of the test's own ----------------------------------------------------------------------- */
 
-/* Real harmonic of degree l and order m at x in long double, from the unnormalised associated Legendre functions
- *     P_mm = (2m - 1)!! s^m,  (l - m) P_lm = (2l - 1) z P_(l-1)m - (l + m - 1) P_(l-2)m,  s = sqrt(x^2 + y^2),
- * the factorials of the norm and cos(m phi), sin(|m| phi) with phi = atan2(y, x); sign (-1)^m. It divides by nothing that
- * vanishes, but knows longitude: quite another route than the library's. */
+/* Real harmonic of degree l and order m at x in long double, from the unnormalised associated Legendre
+ * functions
+ *     P_mm = (2m - 1)!! s^m,  (l - m) P_lm = (2l - 1) z P_(l-1)m - (l + m - 1) P_(l-2)m,  s^2 = x^2 + y^2,
+ * the factorials of the norm and cos(m phi), sin(|m| phi) with phi = atan2(y, x); sign (-1)^m. It divides
+ * by nothing that vanishes, but knows longitude: quite another route than the library's. */
 static long double own_harmonic(const long double x[3], int l, int m)
 {
     const int a = abs(m);
@@ -29,13 +31,14 @@ static long double own_harmonic(const long double x[3], int l, int m)
     return (a % 2 ? -1 : 1) * sqrtl(a > 0 ? 2 * norm : norm) * p * turn;
 }
 
-/* Points that have given trouble elsewhere: the poles, 1e-8 away from them in several directions, the equator, the
- * axes, both signs of zero, and random ones. */
+/* Points that have given trouble elsewhere: the poles, 1e-8 away from them in several directions, the
+ * equator, the axes, both signs of zero, and random ones. */
 static int trying_points(double (*x)[3], int random)
 {
     int n = 0;
     for (int sign = -1; sign <= 1; sign += 2) {
-        const double away[][2] = { { 0, 0 }, { 1e-8, 0 }, { 0, 1e-8 }, { -6e-9, 8e-9 }, { 1e-4, -1e-4 }, { -0.0, 1e-300 } };
+        const double away[][2] = { { 0, 0 },        { 1e-8, 0 },     { 0, 1e-8 },
+                                   { -6e-9, 8e-9 }, { 1e-4, -1e-4 }, { -0.0, 1e-300 } };
         for (size_t i = 0; i < sizeof away / sizeof *away; i++, n++) {
             x[n][0] = away[i][0];
             x[n][1] = away[i][1];
@@ -50,10 +53,11 @@ static int trying_points(double (*x)[3], int random)
     return n;
 }
 
-/* ---- S1 ------------------------------------------------------------------------------------------------------- */
+/* ---- S1 ------------------------------------------------------------------------------------------------ */
 
-/* Library values come by doubling angles: e^{ikx} is a product of two factors of half the frequency, so errors add up
- * to at most k times those of cos x and sin x (0.5 ulp each) and of one complex product (2 eps): (0.5 sqrt 2 + 2) k eps. */
+/* Library values come by doubling angles: e^{ikx} is a product of two factors of half the frequency, so
+ * errors add up to at most k times those of cos x and sin x (0.5 ulp each) and of one complex product (2
+ * eps): (0.5 sqrt 2 + 2) k eps. */
 static double circle_bound(int k)
 {
     return 4.0 * k * DBL_EPSILON;
@@ -106,9 +110,9 @@ static void circle_numbers_and_eigenvalues(void **state)
     }
 }
 
-/* 512 equidistant nodes integrate products of frequencies up to 400 < 512 exactly. The Gram matrix of values is the
- * identity, that of derivatives the eigenvalues; errors: 2 x circle_bound a product of functions below 1, and the sum
- * of 512 terms of weight 2 pi/512 adds 512 eps at the very most. */
+/* 512 equidistant nodes integrate products of frequencies up to 400 < 512 exactly. The Gram matrix of
+ * values is the identity, that of derivatives the eigenvalues; errors: 2 x circle_bound a product of
+ * functions below 1, and the sum of 512 terms of weight 2 pi/512 adds 512 eps at the very most. */
 static void circle_is_orthonormal(void **state)
 {
     (void)state;
@@ -139,11 +143,12 @@ static void circle_is_orthonormal(void **state)
     free(jets);
 }
 
-/* ---- S2: quadrature, addition theorem, values, derivatives ------------------------------------------------------ */
+/* ---- S2: quadrature, addition theorem, values, derivatives --------------------------------------------- */
 
-/* Gauss-Legendre with 65 nodes x 130 longitudes is exact for polynomials of degree 129, and products of harmonics have at
- * most 128. 200 functions: every order of degrees 0 to 4 and of 64, the rest at random. Rounding: values are good to
- * 1e-13 of their size (held below), products of unit norm, so 2e-13 and the sums; 1e-12 leaves a factor 5. */
+/* Gauss-Legendre with 65 nodes x 130 longitudes is exact for polynomials of degree 129, and products of
+ * harmonics have at most 128. 200 functions: every order of degrees 0 to 4 and of 64, the rest at random.
+ * Rounding: values are good to 1e-13 of their size (held below), products of unit norm, so 2e-13 and the
+ * sums; 1e-12 leaves a factor 5. */
 static void sphere_is_orthonormal(void **state)
 {
     (void)state;
@@ -158,7 +163,8 @@ static void sphere_is_orthonormal(void **state)
     gauss_legendre(LATITUDES, node, weight);
     for (int i = 0; i < LATITUDES; i++)
         for (int j = 0; j < LONGITUDES; j++) {
-            const double phi = 2.0 * (double)CHECK_PI * (j + 0.37) / LONGITUDES, s = sqrt(1.0 - node[i] * node[i]);
+            const double phi = 2.0 * (double)CHECK_PI * (j + 0.37) / LONGITUDES,
+                         s = sqrt(1.0 - node[i] * node[i]);
             const double x[3] = { s * cos(phi), s * sin(phi), node[i] };
             const double w = weight[i] * 2.0 * (double)CHECK_PI / LONGITUDES;
             SPHERE.jets(x, DEGREE, jet);
@@ -184,9 +190,10 @@ static void sphere_is_orthonormal(void **state)
     free(jet), free(gram), free(slopes);
 }
 
-/* sum_m Y_lm^2 = (2l + 1)/(4 pi) and sum_m |grad Y_lm|^2 = l (l + 1)(2l + 1)/(4 pi) at every point: exact statements about
- * all functions of a degree at once. Bound 1e-11: a three-term recurrence of 64 steps loses at most about l^2 eps =
- * 1e-12 (each step's rounding grows no faster than the functions themselves), and squares double it. */
+/* sum_m Y_lm^2 = (2l + 1)/(4 pi) and sum_m |grad Y_lm|^2 = l (l + 1)(2l + 1)/(4 pi) at every point: exact
+ * statements about all functions of a degree at once. Bound 1e-11: a three-term recurrence of 64 steps
+ * loses at most about l^2 eps = 1e-12 (each step's rounding grows no faster than the functions
+ * themselves), and squares double it. */
 static void addition_theorem(void **state)
 {
     (void)state;
@@ -213,8 +220,8 @@ static void addition_theorem(void **state)
     free(jet);
 }
 
-/* Same functions, same numbering (l^2 + l + m) and sign as the test's own. The scale is the size of degree l, from
- * the addition theorem; bound as there, for values, not squares. */
+/* Same functions, same numbering (l^2 + l + m) and sign as the test's own. The scale is the size of degree
+ * l, from the addition theorem; bound as there, for values, not squares. */
 static void sphere_values(void **state)
 {
     (void)state;
@@ -234,8 +241,8 @@ static void sphere_values(void **state)
     free(jet);
 }
 
-/* Frames are tangent, orthonormal and of the documented shape everywhere, the poles included. A few products of numbers
- * below 1, and 1/(1 + |z|) in [1/2, 1]: 16 eps. */
+/* Frames are tangent, orthonormal and of the documented shape everywhere, the poles included. A few
+ * products of numbers below 1, and 1/(1 + |z|) in [1/2, 1]: 16 eps. */
 static void frames_are_orthonormal(void **state)
 {
     (void)state;
@@ -260,9 +267,10 @@ static void frames_are_orthonormal(void **state)
     assert_true(frame[0] == 1.0);
 }
 
-/* Along the great circle c(h) = cos h x + sin h t the derivative of Y at h = 0 is the jet's row for frame vector t.
- * Central differences of the test's own Y in long double with h = 1e-5: truncation h^2 l^3/6 = 1.7e-11 l^3, rounding
- * 1e-19/h; relative to the size l |Y|. Largest at l = 12: 2.4e-9, with the rows' own 1e-11. */
+/* Along the great circle c(h) = cos h x + sin h t the derivative of Y at h = 0 is the jet's row for frame
+ * vector t. Central differences of the test's own Y in long double with h = 1e-5: truncation h^2 l^3/6 =
+ * 1.7e-11 l^3, rounding 1e-19/h; relative to the size l |Y|. Largest at l = 12: 2.4e-9, with the rows' own
+ * 1e-11. */
 static void derivatives_along_great_circles(void **state)
 {
     (void)state;
@@ -281,7 +289,8 @@ static void derivatives_along_great_circles(void **state)
             }
             for (int l = 1; l <= L; l++)
                 for (int m = -l; m <= l; m++) {
-                    const long double slope = (own_harmonic(ahead, l, m) - own_harmonic(behind, l, m)) / (2 * h);
+                    const long double slope = (own_harmonic(ahead, l, m) - own_harmonic(behind, l, m))
+                                              / (2 * h);
                     const double size = l * sqrt((2 * l + 1) / (4.0 * (double)CHECK_PI));
                     const double found = jet[(t + 1) * count + l * l + l + m];
                     worst = fmax(worst, fabs((double)((long double)found - slope)) / size);
@@ -292,25 +301,27 @@ static void derivatives_along_great_circles(void **state)
     free(jet);
 }
 
-/* ---- Uniform points --------------------------------------------------------------------------------------------- */
+/* ---- Uniform points ------------------------------------------------------------------------------------ */
 
-/* The image of the uniform measure on the unit square must annihilate every harmonic of degree 1 .. 20. Quadrature on
- * the square that is exact for the pulled-back harmonics - Gauss-Legendre in u_1 (polynomials in z), equidistant in u_2
- * (trigonometric) - turns that into a sum that vanishes to rounding: 40 x 64 terms below sqrt(41/4 pi) = 1.8. */
+/* The image of the uniform measure on the unit square must annihilate every harmonic of degree 1 .. 20.
+ * Quadrature on the square that is exact for the pulled-back harmonics - Gauss-Legendre in u_1
+ * (polynomials in z), equidistant in u_2 (trigonometric) - turns that into a sum that vanishes to
+ * rounding: 40 x 64 terms below sqrt(41/4 pi) = 1.8. */
 static void uniform_maps_preserve_area(void **state)
 {
     (void)state;
     enum { L = 20, NODES = 40, TURNS = 64 };
     const int count = SPHERE.functions(L);
-    double node[NODES], weight[NODES], *jet = doubles(3 * (size_t)count), *mean = doubles((size_t)count), worst = 0.0;
+    double node[NODES], weight[NODES], *jet = doubles(3 * (size_t)count), *mean = doubles((size_t)count),
+                                       worst = 0.0;
     gauss_legendre(NODES, node, weight);
     for (int i = 0; i < NODES; i++)
         for (int j = 0; j < TURNS; j++) {
             const double u[2] = { (1.0 + node[i]) / 2.0, (j + 0.5) / TURNS };
             double x[3];
             SPHERE.uniform(u, x);
-            check_quiet("a uniform point is a unit vector", fabs(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] - 1.0),
-                        8.0 * DBL_EPSILON);
+            check_quiet("a uniform point is a unit vector",
+                        fabs(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] - 1.0), 8.0 * DBL_EPSILON);
             SPHERE.jets(x, L, jet);
             for (int k = 0; k < count; k++)
                 mean[k] += weight[i] / 2.0 / TURNS * jet[k];
@@ -319,11 +330,14 @@ static void uniform_maps_preserve_area(void **state)
     for (int k = 1; k < count; k++)
         worst = fmax(worst, fabs(mean[k]));
     check_below("S2: mean of harmonics of degree 1 .. 20 under the uniform map", worst, 1e-13);
-    const double ends[4][2] = { { 0, 0 }, { 1, 0.5 }, { 0.5, 0 }, { 0x1.fffffffffffffp-1, 0x1.fffffffffffffp-1 } };
+    const double ends[4][2] = {
+        { 0, 0 }, { 1, 0.5 }, { 0.5, 0 }, { 0x1.fffffffffffffp-1, 0x1.fffffffffffffp-1 }
+    };
     for (int i = 0; i < 4; i++) {
         double x[3];
         SPHERE.uniform(ends[i], x);
-        check_quiet("ends of the square", fabs(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] - 1.0), 8.0 * DBL_EPSILON);
+        check_quiet("ends of the square", fabs(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] - 1.0),
+                    8.0 * DBL_EPSILON);
     }
     for (int k = 1; k < 50; k++) {
         double re = 0.0, im = 0.0;
@@ -340,14 +354,17 @@ static void uniform_maps_preserve_area(void **state)
     free(jet), free(mean);
 }
 
-/* ---- Reading points --------------------------------------------------------------------------------------------- */
+/* ---- Reading points ------------------------------------------------------------------------------------ */
 
-/* fl(2 pi) differs from 2 pi by 2.45e-16, so k turns differ by k 2.45e-16: less than half an ulp of the angle itself. */
+/* fl(2 pi) differs from 2 pi by 2.45e-16, so k turns differ by k 2.45e-16: less than half an ulp of the
+ * angle itself. */
 static void circle_canonical_form(void **state)
 {
     (void)state;
-    static const double ANGLE[] = { 0.0, -0.0, 1.0, 6.283185307179586, 6.2831853071795871, -1e-20, -1e-300, -1.0, 7.0, -7.0, 1e3, -1e3,
-                                    1e6, -1e6, 6.2831853071795858 };
+    static const double ANGLE[] = {
+        0.0,  -0.0, 1.0,  6.283185307179586, 6.2831853071795871, -1e-20, -1e-300, -1.0, 7.0, -7.0, 1e3,
+        -1e3, 1e6,  -1e6, 6.2831853071795858
+    };
     for (size_t i = 0; i < sizeof ANGLE / sizeof *ANGLE; i++) {
         double x = ANGLE[i];
         assert_null(CIRCLE.canonical(&x));
@@ -386,9 +403,9 @@ static void sphere_canonical_form(void **state)
         check_quiet("length after normalisation", fabs(r2 - 1.0), 8.0 * DBL_EPSILON);
         check_quiet("direction kept", apart, 8.0 * DBL_EPSILON);
     }
-    static const double BAD[][3] = { { 0, 0, 0 },   { 1.0011, 0, 0 }, { 0, 0.9989, 0 },      { 2, 0, 0 },
-                                     { NAN, 0, 1 }, { 0, INFINITY, 0 }, { 0, 1, -INFINITY }, { 1e300, 1e300, 1e300 },
-                                     { 1e-300, 0, 0 } };
+    static const double BAD[][3] = { { 0, 0, 0 },         { 1.0011, 0, 0 },        { 0, 0.9989, 0 },
+                                     { 2, 0, 0 },         { NAN, 0, 1 },           { 0, INFINITY, 0 },
+                                     { 0, 1, -INFINITY }, { 1e300, 1e300, 1e300 }, { 1e-300, 0, 0 } };
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         double x[3] = { BAD[i][0], BAD[i][1], BAD[i][2] };
         const char *reason = SPHERE.canonical(x);
@@ -427,8 +444,14 @@ static void latitude_longitude_and_degrees(void **state)
     static const struct {
         double in[2], x[3];
     } KNOWN[] = {
-        { { 0, 0 }, { 1, 0, 0 } },   { { 0, 90 }, { 0, 1, 0 } },    { { 0, -90 }, { 0, -1, 0 } }, { { 0, 180 }, { -1, 0, 0 } },
-        { { 90, 0 }, { 0, 0, 1 } },  { { -90, 77 }, { 0, 0, -1 } }, { { 0, 450 }, { 0, 1, 0 } },  { { 30, 0 }, { 0.86602540378443864676, 0, 0.5 } },
+        { { 0, 0 }, { 1, 0, 0 } },
+        { { 0, 90 }, { 0, 1, 0 } },
+        { { 0, -90 }, { 0, -1, 0 } },
+        { { 0, 180 }, { -1, 0, 0 } },
+        { { 90, 0 }, { 0, 0, 1 } },
+        { { -90, 77 }, { 0, 0, -1 } },
+        { { 0, 450 }, { 0, 1, 0 } },
+        { { 30, 0 }, { 0.86602540378443864676, 0, 0.5 } },
         { { -45, 135 }, { -0.5, 0.5, -0.70710678118654752440 } },
     };
     for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++) {
@@ -450,8 +473,9 @@ static void latitude_longitude_and_degrees(void **state)
     assert_int_equal(SPHERE.foreign_coords, NPMD_COORDS_LATLON);
     assert_int_equal(CIRCLE.foreign_columns, 1);
     assert_int_equal(CIRCLE.foreign_coords, NPMD_COORDS_DEGREES);
-    static const double DEGREES[][2] = { { 0, 0 },     { 360, 0 },   { 720, 0 },  { -360, 0 },   { 90, 0.25 },
-                                         { -90, 0.75 }, { 180, 0.5 }, { 450, 0.25 }, { 3690, 0.25 } };
+    static const double DEGREES[][2] = { { 0, 0 },     { 360, 0 },    { 720, 0 },
+                                         { -360, 0 },  { 90, 0.25 },  { -90, 0.75 },
+                                         { 180, 0.5 }, { 450, 0.25 }, { 3690, 0.25 } };
     for (size_t i = 0; i < sizeof DEGREES / sizeof *DEGREES; i++) {
         double x, back;
         assert_null(CIRCLE.from_foreign(DEGREES[i], &x));
@@ -461,13 +485,14 @@ static void latitude_longitude_and_degrees(void **state)
     }
 }
 
-/* ---- Cauchy kernels --------------------------------------------------------------------------------------------- */
+/* ---- Cauchy kernels ------------------------------------------------------------------------------------ */
 
-/* k(c) = ((1 - rho^2)/(1 + rho^2 - 2 rho c))^p is a density relative to the uniform measure, and the map "cauchy" pushes the
- * uniform measure of the cube onto it. On S1 its moments are E cos j(y - x) = rho^j; on S2 those of P_l(x . y) are taken from
- * the density by Gauss-Legendre. Under the map the same moments come from quadrature on the cube. Both integrands are
- * analytic with their nearest singularity at distance 1 - rho, so 2000 nodes reach rounding up to rho = 0.95:
- * convergence e^(-2000 (1 - rho)) or faster. Bound: 2000 terms, sizes up to the peak ((1 + rho)/(1 - rho))^2 = 1500, eps. */
+/* k(c) = ((1 - rho^2)/(1 + rho^2 - 2 rho c))^p is a density relative to the uniform measure, and the map
+ * "cauchy" pushes the uniform measure of the cube onto it. On S1 its moments are E cos j(y - x) = rho^j;
+ * on S2 those of P_l(x . y) are taken from the density by Gauss-Legendre. Under the map the same moments
+ * come from quadrature on the cube. Both integrands are analytic with their nearest singularity at
+ * distance 1 - rho, so 2000 nodes reach rounding up to rho = 0.95: convergence e^(-2000 (1 - rho)) or
+ * faster. Bound: 2000 terms, sizes up to the peak ((1 + rho)/(1 - rho))^2 = 1500, eps. */
 static void circle_cauchy_law(void **state)
 {
     (void)state;
@@ -522,18 +547,20 @@ static void sphere_cauchy_law(void **state)
         double moment[L + 1] = { 0 };
         for (int i = 0; i < NODES; i++)
             for (int l = 0; l <= L; l++)
-                moment[l] += weight[i] / 2.0 * pow((1.0 - rho * rho) / (1.0 + rho * rho - 2.0 * rho * node[i]), 2)
+                moment[l] += weight[i] / 2.0
+                             * pow((1.0 - rho * rho) / (1.0 + rho * rho - 2.0 * rho * node[i]), 2)
                              * legendre(l, node[i]);
         check_quiet("S2 kernel: total mass", fabs(moment[0] - 1.0), 1e-11);
         for (int k = 0; k < points; k++) {
             double drawn[L + 1] = { 0 }, centre[3] = { 0 };
             for (int i = 0; i < NODES; i++)
                 for (int j = 0; j < TURNS; j++) {
-                    const double u[2] = { (1.0 + node[i]) / 2.0, (j + 0.5) / TURNS }, w = weight[i] / 2.0 / TURNS;
+                    const double u[2] = { (1.0 + node[i]) / 2.0, (j + 0.5) / TURNS },
+                                 w = weight[i] / 2.0 / TURNS;
                     double y[3];
                     SPHERE.cauchy(x[k], rho, u, y);
-                    check_quiet("a draw is a unit vector", fabs(y[0] * y[0] + y[1] * y[1] + y[2] * y[2] - 1.0),
-                                8.0 * DBL_EPSILON);
+                    check_quiet("a draw is a unit vector",
+                                fabs(y[0] * y[0] + y[1] * y[1] + y[2] * y[2] - 1.0), 8.0 * DBL_EPSILON);
                     for (int l = 0; l <= L; l++)
                         drawn[l] += w * legendre(l, x[k][0] * y[0] + x[k][1] * y[1] + x[k][2] * y[2]);
                     for (int c = 0; c < 3; c++)

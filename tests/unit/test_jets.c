@@ -1,25 +1,26 @@
-/* test_jets.c - the Laplacian and gradient of encodings and whole fields, against two computations of the test's own.
+/* test_jets.c - the Laplacian and gradient of encodings and whole fields, against two computations of the
+ * test's own.
  *
- * Both use second-order dual numbers (line.h) along coordinate lines and explicit formulas for the eigenfunctions;
- * neither uses the library's harmonics, its jets or its frames.
+ * Both use second-order dual numbers (line.h) along coordinate lines and explicit formulas for the
+ * eigenfunctions; neither uses the library's harmonics, its jets or its frames.
  *   intrinsic   angles on circles; colatitude t and longitude p on spheres, away from the poles:
  *                   Lap u = u_tt + cot(t) u_t + u_pp / sin(t)^2,    |grad u|^2 = u_t^2 + u_p^2 / sin(t)^2
- *   extrinsic   on spheres the polynomials in x, y, z that extend the harmonics to R^3, H their ambient Hessian:
+ *   extrinsic   on spheres the polynomials that extend the harmonics to R^3, H their ambient Hessian:
  *                   Lap u = tr(P H P) - 2 x . grad u,               |grad u|^2 = |P grad u|^2,   P = 1 - x x'
- * The paper's Proposition 2 is the second without its last term. It holds for extensions that are constant along
- * normals; these are not, and the test shows how wrong it is.
+ * The paper's Proposition 2 is the second without its last term. It holds for extensions that are constant
+ * along normals; these are not, and the test shows how wrong it is.
  *
- * Bound 1e-9, relative in norm over the points. Rounding alone: values carry about (K + W) eps = 1e-14 a layer, each
- * sine layer multiplies relative errors by at most its gain, omega |W| (below 30 here), over 3 layers: 3e-10 in the worst
- * case, and the intrinsic form divides by sin(t)^2 >= 0.06 two cancelling terms. Typical is 1e-13. A mistake in any
- * term of the formulas is of order 1. */
+ * Bound 1e-9, relative in norm over the points. Rounding alone: values carry about (K + W) eps = 1e-14 a
+ * layer, each sine layer multiplies relative errors by at most its gain, omega |W| (below 30 here), over 3
+ * layers: 3e-10 in the worst case, and the intrinsic form divides by sin(t)^2 >= 0.06 two cancelling
+ * terms. Typical is 1e-13. A mistake in any term of the formulas is of order 1. */
 #include "fixture.h"
 #include "line.h"
 
 #define POINTS 40
 #define MAX_ROWS (DOMAIN_MAX_DIMENSION + 2)
 
-/* ---- A field of the test's own -------------------------------------------------------------------------------- */
+/* ---- A field of the test's own ------------------------------------------------------------------------- */
 
 typedef struct own_field {
     fixture made;
@@ -57,8 +58,8 @@ static line own_circle(int j, line angle)
     return line_scale(1.0 / sqrt(pi), j % 2 ? line_cos(turned) : line_sin(turned));
 }
 
-/* N d^a/dz^a P_l(z), a = |m|, from the explicit sum P_l = 2^-l sum_k (-1)^k C(l, k) C(2l - 2k, l) z^(l-2k), with the norm
- * and the sign of the real harmonic; degrees up to 6, so factorials are exact. */
+/* N d^a/dz^a P_l(z), a = |m|, from the explicit sum P_l = 2^-l sum_k (-1)^k C(l, k) C(2l - 2k, l)
+ * z^(l-2k), with the norm and the sign of the real harmonic; degrees up to 6, so factorials are exact. */
 static double factorial(int n)
 {
     return n < 2 ? 1.0 : n * factorial(n - 1);
@@ -111,8 +112,8 @@ static line own_sphere_ambient(int j, const line x[3])
 
 typedef enum form { INTRINSIC, EXTRINSIC } form;
 
-/* The features along a line. INTRINSIC: q has one angle a circle, colatitude and longitude a sphere (dimension entries);
- * EXTRINSIC: one angle a circle, x y z a sphere (columns entries). */
+/* The features along a line. INTRINSIC: q has one angle a circle, colatitude and longitude a sphere
+ * (dimension entries); EXTRINSIC: one angle a circle, x y z a sphere (columns entries). */
 static void own_features(const own_field *f, form how, const line *q, line *eta)
 {
     const npmd_domain *dom = f->domain;
@@ -220,7 +221,8 @@ static own_answer own_compute(const own_field *f, form how, int k, const double 
             memcpy(velocity + first, xd, 3 * sizeof *velocity); /* along x: slope x . grad u, bend x' H x */
             const line radial = own_along(f, how, k, at, velocity, n);
             memset(velocity + first, 0, 3 * sizeof *velocity);
-            const double trace = u[0].bend + u[1].bend + u[2].bend - radial.bend; /* tr(P H P) = tr H - x' H x */
+            const double trace = u[0].bend + u[1].bend + u[2].bend
+                                 - radial.bend; /* tr(P H P) = tr H - x' H x */
             out.uncorrected += trace;
             out.laplacian += trace - 2.0 * radial.slope;
             for (int i = 0; i < 3; i++)
@@ -263,7 +265,7 @@ static own_answer library_compute(const own_field *f, int k, const double *x, wo
     return out;
 }
 
-/* ---- The comparison ------------------------------------------------------------------------------------------- */
+/* ---- The comparison ------------------------------------------------------------------------------------ */
 
 static double worst_seen[2][3]; /* [form][value, gradient, Laplacian] */
 static double least_failure;    /* of the uncorrected proposition */
@@ -286,7 +288,10 @@ static void compare(const own_field *f, const char *name, int k, form how, doubl
         worst_seen[how][q] = fmax(worst_seen[how][q], error);
         if (!(error <= 1e-9))
             fail_msg("%s, %s %d, %s form, %s: relative error %.3e", name, k >= 0 ? "feature" : "field", k,
-                     how == INTRINSIC ? "intrinsic" : "extrinsic", q == 0 ? "value" : q == 1 ? "|grad|^2" : "Laplacian",
+                     how == INTRINSIC ? "intrinsic" : "extrinsic",
+                     q == 0   ? "value"
+                     : q == 1 ? "|grad|^2"
+                              : "Laplacian",
                      error);
     }
     *uncorrected = relative_norm(printed, own[2], POINTS);
@@ -322,7 +327,8 @@ static void jets_agree(form how)
         own_field f;
         double uncorrected;
         own_open(&CASES[c], 100 + c, &f);
-        for (int k = 0; k < f.shape.features; k++) /* a constant's gradient and Laplacian are zero on both sides */
+        for (int k = 0; k < f.shape.features;
+             k++) /* a constant's gradient and Laplacian are zero on both sides */
             compare(&f, CASES[c].domain, k, how, &uncorrected);
         compare(&f, CASES[c].domain, -1, how, &uncorrected);
         if (how == EXTRINSIC && !f.domain->torus)
@@ -340,14 +346,16 @@ static void intrinsic_form(void **state)
     jets_agree(INTRINSIC);
 }
 
-/* The same comparison shows that the proposition as printed fails: by more than 1e-2 in every case that has a sphere.
- * Its missing term is 2 x . grad u, which vanishes only if u does not change along normals; the polynomial N p(z) Re (x +
- * iy)^a does (it is of mixed degrees), and a network on top of it inherits that. */
+/* The same comparison shows that the proposition as printed fails: by more than 1e-2 in every case that
+ * has a sphere. Its missing term is 2 x . grad u, which vanishes only if u does not change along normals;
+ * the polynomial N p(z) Re (x + iy)^a does (it is of mixed degrees), and a network on top of it inherits
+ * that. */
 static void extrinsic_form_needs_its_correction(void **state)
 {
     (void)state;
     jets_agree(EXTRINSIC);
-    print_message("    Proposition 2 as printed: relative error at least %.3f where there is a sphere\n", least_failure);
+    print_message("    Proposition 2 as printed: relative error at least %.3f where there is a sphere\n",
+                  least_failure);
     assert_true(least_failure > 1e-2);
 }
 
@@ -377,7 +385,8 @@ static void jets_at_the_poles(void **state)
     check_below("|grad|^2 at the poles", worst_seen[EXTRINSIC][1], 1e-9);
 }
 
-/* The Laplacian of each feature is -lambda times its value, to the last bit or two; and lambda is the sum over factors. */
+/* The Laplacian of each feature is -lambda times its value, to the last bit or two; and lambda is the sum
+ * over factors. */
 static void features_are_eigenfunctions(void **state)
 {
     (void)state;
@@ -399,7 +408,8 @@ static void features_are_eigenfunctions(void **state)
             encoding_jet(f.enc, f.x + i * f.domain->columns, T + 2, w.work, w.eta);
             encoding_jet(f.enc, f.x + i * f.domain->columns, 1, w.work, one);
             for (int k = 0; k < K; k++) {
-                check_quiet("Laplacian = -lambda value", fabs(w.eta[(T + 1) * K + k] + f.enc->lambda[k] * w.eta[k]),
+                check_quiet("Laplacian = -lambda value",
+                            fabs(w.eta[(T + 1) * K + k] + f.enc->lambda[k] * w.eta[k]),
                             2.0 * DBL_EPSILON * f.enc->lambda[k] * fabs(w.eta[k]));
                 /* one row or all rows: the same value up to the order of a few products */
                 check_quiet("value with and without jet", fabs(one[k] - w.eta[k]), 1e-13 * f.enc->scale[k]);
@@ -411,8 +421,8 @@ static void features_are_eigenfunctions(void **state)
     }
 }
 
-/* What the scales promise: mean square 1/volume (orthonormal), 1 (unit); plain cosines and sines (none). Means of squares of
- * orthonormal functions are 1/volume exactly, so the scale itself can be asserted. */
+/* What the scales promise: mean square 1/volume (orthonormal), 1 (unit); plain cosines and sines (none).
+ * Means of squares of orthonormal functions are 1/volume exactly, so the scale itself can be asserted. */
 static void scales(void **state)
 {
     (void)state;
@@ -444,8 +454,9 @@ static void scales(void **state)
     npmd_domain_free(dom);
 }
 
-/* Turning the frame by any rotation of the tangent space changes neither Laplacian nor |grad|^2, and turns the derivative
- * rows along. 20 plane rotations (sines and cosines of rounding eps) on rows of size |eta_t|: bound 1e-12 relative. */
+/* Turning the frame by any rotation of the tangent space changes neither Laplacian nor |grad|^2, and turns
+ * the derivative rows along. 20 plane rotations (sines and cosines of rounding eps) on rows of size
+ * |eta_t|: bound 1e-12 relative. */
 static void turning_the_frame(void **state)
 {
     (void)state;
@@ -462,7 +473,8 @@ static void turning_the_frame(void **state)
             encoding_jet(f.enc, f.x + i * f.domain->columns, T + 2, w.work, w.eta);
             field_forward(&f.shape, f.theta, w.eta, T + 2, w.tape, jet);
             for (int turn = 0; turn < 20 && T > 1; turn++) {
-                const int a = 1 + (int)(T * test_uniform(&seed)), b = 1 + (a - 1 + 1 + (int)((T - 1) * test_uniform(&seed))) % T;
+                const int a = 1 + (int)(T * test_uniform(&seed)),
+                          b = 1 + (a - 1 + 1 + (int)((T - 1) * test_uniform(&seed))) % T;
                 const double angle = 6.28 * test_uniform(&seed), co = cos(angle), si = sin(angle);
                 for (int k = 0; k < K; k++) {
                     const double p = w.eta[a * K + k], q = w.eta[b * K + k];
