@@ -55,7 +55,8 @@ NPMD_API npmd_status npmd_build_describe(char **json, npmd_error *err);
 
 typedef struct npmd_domain npmd_domain;
 
-NPMD_API npmd_status npmd_domain_parse(const char *text, npmd_domain **out, npmd_error *err); /* "S1^4", "S2 x S2" */
+NPMD_API npmd_status npmd_domain_parse(const char *text, npmd_domain **out,
+                                       npmd_error *err); /* "S1^4", "S2 x S2" */
 NPMD_API void npmd_domain_free(npmd_domain *dom);
 NPMD_API const char *npmd_domain_text(const npmd_domain *dom); /* the canonical spelling, "S1^4" */
 NPMD_API int npmd_domain_factors(const npmd_domain *dom);
@@ -64,7 +65,8 @@ NPMD_API int npmd_domain_dimension(const npmd_domain *dom); /* tangent direction
 NPMD_API double npmd_domain_volume(const npmd_domain *dom);
 
 /* Map u in [0,1)^dimension to a uniformly distributed point: n rows of u to n rows of x. */
-NPMD_API npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u, size_t n, double *x, npmd_error *err);
+NPMD_API npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u, size_t n, double *x,
+                                         npmd_error *err);
 
 /* ---- Points ---------------------------------------------------------------------------------------------- */
 
@@ -78,8 +80,8 @@ typedef enum npmd_coords {
 } npmd_coords;
 
 NPMD_API npmd_status npmd_coords_parse(const char *text, unsigned *out, npmd_error *err);
-NPMD_API npmd_status npmd_points_read(const char *path, const npmd_domain *dom, unsigned coords, npmd_points **out,
-                                      npmd_error *err);
+NPMD_API npmd_status npmd_points_read(const char *path, const npmd_domain *dom, unsigned coords,
+                                      npmd_points **out, npmd_error *err);
 NPMD_API npmd_status npmd_points_from(const double *x, size_t n, const npmd_domain *dom, npmd_points **out,
                                       npmd_error *err); /* copies */
 NPMD_API npmd_status npmd_points_weigh(npmd_points *pts, const char *weights_path, npmd_error *err);
@@ -93,7 +95,11 @@ typedef enum npmd_estimator { NPMD_FIELD } npmd_estimator;
 typedef enum npmd_law { NPMD_LAW_POWER, NPMD_LAW_UNIFORM } npmd_law;
 typedef enum npmd_scale { NPMD_SCALE_UNIT, NPMD_SCALE_ORTHONORMAL, NPMD_SCALE_NONE } npmd_scale;
 typedef enum npmd_penalty { NPMD_PENALTY_LAPLACIAN, NPMD_PENALTY_GRADIENT, NPMD_PENALTY_NONE } npmd_penalty;
-typedef enum npmd_integral { NPMD_INTEGRAL_AUTO, NPMD_INTEGRAL_IMPORTANCE, NPMD_INTEGRAL_UNIFORM } npmd_integral;
+typedef enum npmd_integral {
+    NPMD_INTEGRAL_AUTO,
+    NPMD_INTEGRAL_IMPORTANCE,
+    NPMD_INTEGRAL_UNIFORM
+} npmd_integral;
 typedef enum npmd_sequence { NPMD_SEQUENCE_SOBOL, NPMD_SEQUENCE_INDEPENDENT } npmd_sequence;
 typedef enum npmd_optimiser { NPMD_ADAM, NPMD_SGD } npmd_optimiser;
 typedef enum npmd_schedule {
@@ -105,10 +111,11 @@ typedef enum npmd_schedule {
 
 typedef struct npmd_report { /* what a fit tells while it runs; NaN: not computed at this step */
     int64_t step, steps;
-    int attempt; /* 1, or more after a restart */
+    int attempt; /* 1, or more after a restart; 0: a short fit that helps to choose tau */
     int logged;  /* 1 at every log_every-th step and the last; 0 between, called for a sign of life */
     double epoch, seconds, rate;
-    double data, integral, penalty, objective; /* -mean v; mean exp v; mean (Lap v)^2; their sum, tau times the last */
+    double data, integral, penalty,
+        objective; /* -mean v; mean exp v; mean (Lap v)^2; their sum, tau times the last */
     double log_integral, nise, ae;
 } npmd_report;
 /* Called at every logged step, and some times a second between. Nonzero: stop here, keep the model. */
@@ -116,10 +123,11 @@ typedef int (*npmd_progress)(const npmd_report *now, void *user);
 
 typedef struct npmd_truth npmd_truth;
 
-typedef struct npmd_options { /* start from npmd_options_init; 0 in a size means: chosen from n and the domain */
-    int estimator;            /* npmd_estimator */
-    double tau;               /* weight of the penalty's mean over the domain; negative: the default of the dimension */
-    int64_t steps, epochs;    /* epochs (of n / batch steps) rules when positive */
+typedef struct
+    npmd_options {         /* start from npmd_options_init; 0 in a size means: chosen from n and the domain */
+    int estimator;         /* npmd_estimator */
+    double tau;            /* weight of the penalty's mean over the domain; negative: chosen */
+    int64_t steps, epochs; /* epochs (of n / batch steps) rules when positive */
     int64_t batch, q1, q2;
     int optimiser, schedule;
     double rate, rate_min;
@@ -128,8 +136,9 @@ typedef struct npmd_options { /* start from npmd_options_init; 0 in a size means
     double omega;
     int width, depth; /* depth counts affine layers, the linear output among them */
     int features;
-    int max_frequency[NPMD_MAX_FACTORS]; /* frequency on S1, degree on S2; one value repeated, or one a factor */
-    int max_frequencies;                 /* how many are given */
+    int max_frequency
+        [NPMD_MAX_FACTORS]; /* frequency on S1, degree on S2; one value repeated, or one a factor */
+    int max_frequencies;    /* how many are given */
     int spectrum_law;
     double spectrum_decay; /* s of (1 + lambda)^-s; 0: dimension / 2 + 1 */
     int separable;         /* 1 products, 0 plane waves (tori), 2 by the domain */
@@ -155,7 +164,8 @@ typedef struct npmd_options { /* start from npmd_options_init; 0 in a size means
 
 NPMD_API void npmd_options_init(npmd_options *opt);
 /* By its name in the program: "max-frequency", "10"; "preset" sets many at once and is best set first. */
-NPMD_API npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *value, npmd_error *err);
+NPMD_API npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *value,
+                                      npmd_error *err);
 NPMD_API npmd_status npmd_options_read(npmd_options *opt, const char *json_path, npmd_error *err);
 /* For bindings that are blind to the struct. */
 NPMD_API npmd_options *npmd_options_new(void);
@@ -183,10 +193,10 @@ typedef struct npmd_fit_facts {
 } npmd_fit_facts;
 
 /* The sizes a fit would use: options with every 0 replaced; and the memory it will take. */
-NPMD_API npmd_status npmd_options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
-                                          size_t *working_bytes, npmd_error *err);
-NPMD_API npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt, npmd_model **out,
-                              npmd_error *err);
+NPMD_API npmd_status npmd_options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n,
+                                          npmd_options *out, size_t *working_bytes, npmd_error *err);
+NPMD_API npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt,
+                              npmd_model **out, npmd_error *err);
 NPMD_API npmd_status npmd_save(const npmd_model *m, const char *path, npmd_error *err);
 NPMD_API npmd_status npmd_load(const char *path, npmd_model **out, npmd_error *err);
 NPMD_API void npmd_model_free(npmd_model *m);
@@ -195,7 +205,8 @@ NPMD_API const npmd_domain *npmd_model_domain(const npmd_model *m);
 NPMD_API npmd_fit_facts npmd_model_facts(const npmd_model *m);
 NPMD_API int npmd_model_warnings(const npmd_model *m);
 NPMD_API const char *npmd_model_warning(const npmd_model *m, int i);
-NPMD_API npmd_status npmd_model_describe(const npmd_model *m, char **json, npmd_error *err); /* all options and choices */
+NPMD_API npmd_status npmd_model_describe(const npmd_model *m, char **json,
+                                         npmd_error *err); /* all options and choices */
 
 typedef enum npmd_what {
     NPMD_LOG_DENSITY, /* log f, per volume                                                        */
@@ -213,7 +224,8 @@ typedef struct npmd_compute { /* where to compute; {0} is this machine's cores *
 NPMD_API npmd_status npmd_what_parse(const char *text, npmd_what *out, npmd_error *err);
 NPMD_API npmd_status npmd_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_what what,
                                       const npmd_compute *how, double *out, npmd_error *err);
-NPMD_API npmd_status npmd_log_density(const npmd_model *m, const double *x, size_t n, double *out, npmd_error *err);
+NPMD_API npmd_status npmd_log_density(const npmd_model *m, const double *x, size_t n, double *out,
+                                      npmd_error *err);
 
 typedef struct npmd_score {
     size_t n;
@@ -233,13 +245,16 @@ NPMD_API npmd_status npmd_truth_read(const char *path, npmd_truth **out, npmd_er
 NPMD_API npmd_status npmd_truth_make(const char *recipe, uint64_t seed, npmd_truth **out, npmd_error *err);
 NPMD_API npmd_status npmd_truth_write(const npmd_truth *t, const char *path, npmd_error *err);
 NPMD_API const npmd_domain *npmd_truth_domain(const npmd_truth *t);
-NPMD_API npmd_status npmd_truth_sample(const npmd_truth *t, uint64_t seed, size_t n, double *x, npmd_error *err);
-NPMD_API npmd_status npmd_truth_log_density(const npmd_truth *t, const double *x, size_t n, double *out, npmd_error *err);
-NPMD_API npmd_status npmd_truth_entropy(const npmd_truth *t, uint64_t seed, double *entropy, double *se, npmd_error *err);
+NPMD_API npmd_status npmd_truth_sample(const npmd_truth *t, uint64_t seed, size_t n, double *x,
+                                       npmd_error *err);
+NPMD_API npmd_status npmd_truth_log_density(const npmd_truth *t, const double *x, size_t n, double *out,
+                                            npmd_error *err);
+NPMD_API npmd_status npmd_truth_entropy(const npmd_truth *t, uint64_t seed, double *entropy, double *se,
+                                        npmd_error *err);
 NPMD_API void npmd_truth_free(npmd_truth *t);
 
 typedef enum npmd_grid {
-    NPMD_GRID_FINE,   /* exact normalisation: half-open grid in one and two dimensions on tori, else quasi-random points */
+    NPMD_GRID_FINE, /* exact normalisation: half-open grid in one and two dimensions on tori, else quasi-random points */
     NPMD_GRID_AUTHORS /* T2: linspace(0, 2 pi, 100)^2, both densities divided by their node means  */
 } npmd_grid;
 typedef struct npmd_comparison { /* the *_se are NaN where a grid was used */
@@ -247,18 +262,21 @@ typedef struct npmd_comparison { /* the *_se are NaN where a grid was used */
     double nise_se, ae_se, fr_se, fr2_se, kl_se;
     size_t points;
 } npmd_comparison;
-NPMD_API npmd_status npmd_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points, uint64_t seed,
-                                  const npmd_compute *how, npmd_comparison *out, npmd_error *err);
+NPMD_API npmd_status npmd_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points,
+                                  uint64_t seed, const npmd_compute *how, npmd_comparison *out,
+                                  npmd_error *err);
 
 /* ---- Files and pictures ------------------------------------------------------------------------------------ */
 
-NPMD_API npmd_status npmd_array_write(const char *path, const double *a, size_t rows, size_t cols, npmd_error *err);
-NPMD_API npmd_status npmd_points_write(const char *path, const npmd_domain *dom, unsigned coords, const double *x, size_t n,
-                                       npmd_error *err);
+NPMD_API npmd_status npmd_array_write(const char *path, const double *a, size_t rows, size_t cols,
+                                      npmd_error *err);
+NPMD_API npmd_status npmd_points_write(const char *path, const npmd_domain *dom, unsigned coords,
+                                       const double *x, size_t n, npmd_error *err);
 /* Fails now, with the reason, if path could not be written at the end of a long computation. */
 NPMD_API npmd_status npmd_output_check(const char *path, npmd_error *err);
 /* A map of a density on T2, beside the truth when one is given, as .png. */
-NPMD_API npmd_status npmd_plot(const npmd_model *m, const npmd_truth *truth, const char *path, npmd_error *err);
+NPMD_API npmd_status npmd_plot(const npmd_model *m, const npmd_truth *truth, const char *path,
+                               npmd_error *err);
 
 NPMD_API void npmd_text_free(char *text); /* for strings the library allocated */
 

@@ -26,9 +26,9 @@ npmd_status npmd_build_describe(char **json, npmd_error *err)
 #else
     const int openmp = 0;
 #endif
-    json_t *object = json_pack("{s:s, s:s, s:s, s:b, s:[s,s], s:[s,s]}", "version", npmd_version(), "compiler", compiler,
-                               "kernels", cpu_kernels_name(), "openmp", openmp, "devices", "cpu", "reference", "manifolds",
-                               CIRCLE.name, SPHERE.name);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:b, s:[s,s], s:[s,s]}", "version", npmd_version(),
+                               "compiler", compiler, "kernels", cpu_kernels_name(), "openmp", openmp,
+                               "devices", "cpu", "reference", "manifolds", CIRCLE.name, SPHERE.name);
     char *text = object == NULL ? NULL : json_dumps(object, JSON_INDENT(2));
     json_decref(object);
     if (text == NULL)
@@ -49,8 +49,9 @@ npmd_status npmd_coords_parse(const char *text, unsigned *out, npmd_error *err)
         else if (size == 7 && strncmp(at, "degrees", size) == 0)
             coords |= NPMD_COORDS_DEGREES;
         else
-            return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                             "--coords: \"%.40s\" was found where latlon, degrees or latlon,degrees was expected", text);
+            return npmd_fail(
+                err, NPMD_ERR_ARGUMENT,
+                "--coords: \"%.40s\" was found where latlon, degrees or latlon,degrees was expected", text);
         at += size;
         at += *at == ',';
     }
@@ -67,12 +68,14 @@ static size_t file_columns(const npmd_domain *dom, unsigned coords)
 {
     size_t columns = 0;
     for (int d = 0; d < dom->factors; d++)
-        columns += (size_t)(is_foreign(dom->factor[d], coords) ? dom->factor[d]->foreign_columns : dom->factor[d]->columns);
+        columns += (size_t)(is_foreign(dom->factor[d], coords) ? dom->factor[d]->foreign_columns
+                                                               : dom->factor[d]->columns);
     return columns;
 }
 
 /* One row of a file to one canonical point; the reason if it is none. */
-static const char *row_to_point(const npmd_domain *dom, unsigned coords, const double *row, double *x, int *factor)
+static const char *row_to_point(const npmd_domain *dom, unsigned coords, const double *row, double *x,
+                                int *factor)
 {
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
@@ -93,7 +96,8 @@ static const char *row_to_point(const npmd_domain *dom, unsigned coords, const d
     return NULL;
 }
 
-npmd_status npmd_points_read(const char *path, const npmd_domain *dom, unsigned coords, npmd_points **out, npmd_error *err)
+npmd_status npmd_points_read(const char *path, const npmd_domain *dom, unsigned coords, npmd_points **out,
+                             npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     table t = { 0 };
@@ -102,18 +106,20 @@ npmd_status npmd_points_read(const char *path, const npmd_domain *dom, unsigned 
     TRY(table_read(path, &t, err));
     if (t.columns != columns) {
         st = npmd_fail(err, NPMD_ERR_SHAPE, "%s has %zu column%s, points of %s%s need %zu", path, t.columns,
-                       t.columns == 1 ? "" : "s", dom->text, coords == 0 ? "" : " in these coordinates", columns);
+                       t.columns == 1 ? "" : "s", dom->text, coords == 0 ? "" : " in these coordinates",
+                       columns);
         goto done;
     }
     TRY(points_make(dom, t.rows, &pts, err));
     for (size_t i = 0; i < t.rows; i++) {
         int d = 0;
-        const char *reason =
-            row_to_point(dom, coords, t.data + i * columns, pts->x + i * (size_t)dom->columns, &d);
+        const char *reason = row_to_point(dom, coords, t.data + i * columns,
+                                          pts->x + i * (size_t)dom->columns, &d);
         if (reason != NULL) {
             char where[320];
             table_where(&t, i, where, sizeof where);
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: factor %d (%s) %s", where, d + 1, dom->factor[d]->name, reason);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: factor %d (%s) %s", where, d + 1, dom->factor[d]->name,
+                           reason);
             goto done;
         }
     }
@@ -133,8 +139,8 @@ npmd_status npmd_points_weigh(npmd_points *pts, const char *weights_path, npmd_e
     char where[320];
     TRY(table_read(weights_path, &t, err));
     if (t.columns != 1 || t.rows != pts->n) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s holds %zu x %zu numbers, %zu weights are needed, one a point", weights_path, t.rows,
-                       t.columns, pts->n);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s holds %zu x %zu numbers, %zu weights are needed, one a point",
+                       weights_path, t.rows, t.columns, pts->n);
         goto done;
     }
     for (size_t i = 0; i < t.rows; i++) {
@@ -160,8 +166,8 @@ done:
     return st;
 }
 
-npmd_status npmd_points_write(const char *path, const npmd_domain *dom, unsigned coords, const double *x, size_t n,
-                              npmd_error *err)
+npmd_status npmd_points_write(const char *path, const npmd_domain *dom, unsigned coords, const double *x,
+                              size_t n, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t columns = file_columns(dom, coords);
@@ -209,11 +215,13 @@ npmd_status npmd_plot(const npmd_model *m, const npmd_truth *truth, const char *
     const size_t nodes = (size_t)grid * (size_t)grid;
     double *x = NULL, *panel[2] = { NULL, NULL };
     if (!dom->torus || dom->dimension != 2) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "a map can be drawn of a density on T2; this model lies on %s", dom->text);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "a map can be drawn of a density on T2; this model lies on %s",
+                       dom->text);
         goto done;
     }
     if (truth != NULL && strcmp(npmd_truth_domain(truth)->text, dom->text) != 0) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "the truth lies on %s, the model on %s", npmd_truth_domain(truth)->text, dom->text);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "the truth lies on %s, the model on %s",
+                       npmd_truth_domain(truth)->text, dom->text);
         goto done;
     }
     TRY(memory_new(&x, 2 * nodes, err));

@@ -17,7 +17,13 @@ typedef struct term_request {
     double factor; /* the gradient accumulates factor x d(sum)/d theta: -1 for the data, 1, tau */
 } term_request;
 
-typedef enum backend_vector { VECTOR_THETA, VECTOR_GRADIENT, VECTOR_MOMENT1, VECTOR_MOMENT2, VECTORS } backend_vector;
+typedef enum backend_vector {
+    VECTOR_THETA,
+    VECTOR_GRADIENT,
+    VECTOR_MOMENT1,
+    VECTOR_MOMENT2,
+    VECTORS
+} backend_vector;
 
 typedef struct optimiser_step {
     npmd_optimiser kind;
@@ -43,7 +49,8 @@ typedef struct backend_ops {
     npmd_status (*term)(void *self, const term_request *what, double *sum, npmd_error *err);
     npmd_status (*update)(void *self, const optimiser_step *step, double *gradient_norm, npmd_error *err);
     /* out (n) values, or (n, directions + 2) jets. */
-    npmd_status (*evaluate)(void *self, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
+    npmd_status (*evaluate)(void *self, const double *x, size_t n, jet_rows rows, double *out,
+                            npmd_error *err);
     npmd_status (*get)(void *self, backend_vector which, double *out, npmd_error *err);
     npmd_status (*put)(void *self, backend_vector which, const double *in, npmd_error *err);
     void (*close)(void *self);
@@ -55,9 +62,11 @@ typedef struct backend {
 } backend;
 
 /* device: "cpu" (also ""), "reference". */
-npmd_status backend_open(const char *device, int threads, const field_plan *plan, backend *out, npmd_error *err);
+npmd_status backend_open(const char *device, int threads, const field_plan *plan, backend *out,
+                         npmd_error *err);
 void backend_close(backend *b);
-size_t backend_bytes(const char *device, const field_plan *plan, size_t n); /* what open and set_points will take */
+size_t backend_bytes(const char *device, const field_plan *plan,
+                     size_t n); /* what open and set_points will take */
 
 extern const backend_ops BACKEND_REFERENCE, BACKEND_CPU;
 const char *cpu_kernels_name(void); /* "avx512", "avx2", "plain": what this machine gets */

@@ -12,8 +12,8 @@
 #include <omp.h>
 #endif
 
-#define TILE_BYTES ((size_t)768 << 10)    /* what a tile may take: most of a second-level cache */
-#define CACHE_BYTES ((size_t)256 << 20)   /* encodings of the data are kept if they fit in this */
+#define TILE_BYTES ((size_t)768 << 10)  /* what a tile may take: most of a second-level cache */
+#define CACHE_BYTES ((size_t)256 << 20) /* encodings of the data are kept if they fit in this */
 #define FIXED_LANES LANES
 
 typedef struct layer_view { /* a sine layer in the float32 buffers; sizes padded */
@@ -47,12 +47,12 @@ typedef struct cpu {
     bool gradient_in_lanes;
 
     layer_view layer[FIELD_MAX_DEPTH];
-    size_t width, ld;          /* padded units, leading dimension of activations */
-    size_t features;           /* K padded for gradients */
-    float *weights;            /* all layers, then the output weights, then the linear part */
+    size_t width, ld; /* padded units, leading dimension of activations */
+    size_t features;  /* K padded for gradients */
+    float *weights;   /* all layers, then the output weights, then the linear part */
     size_t weights_size, output, linear;
     size_t gradient_size, output_gradient, linear_gradient, constant_gradient;
-    float constant;            /* output bias */
+    float constant; /* output bias */
     bool has_linear;
 
     factor_table table[NPMD_MAX_FACTORS];
@@ -166,8 +166,8 @@ static void cpu_refresh(cpu *c)
         c->weights[c->output + j] = (float)W[j];
     /* the linear part: the skip, and the whole network when it has one layer */
     for (size_t k = 0; k < (size_t)f->features; k++)
-        c->weights[c->linear + k] =
-            (float)((f->skip ? theta[field_skip(f) + k] : 0.0) + (f->depth == 1 ? W[k] : 0.0));
+        c->weights[c->linear + k] = (float)((f->skip ? theta[field_skip(f) + k] : 0.0)
+                                            + (f->depth == 1 ? W[k] : 0.0));
     c->constant = (float)theta[field_biases(f, f->depth)];
 }
 
@@ -300,7 +300,8 @@ static npmd_status workspace_open(cpu *c, workspace *w, npmd_error *err)
     TRY(memory_new(&w->x, c->tile_values * (size_t)c->plan.domain->columns, err));
     TRY(memory_new(&w->weight, c->tile_values, err));
     TRY(memory_new(&w->scratch, scratch, err));
-    TRY(memory_new(&w->eta, (c->features + 1) * (rows + TILE_ROWS), err)); /* one more row: a sine nobody wants */
+    TRY(memory_new(&w->eta, (c->features + 1) * (rows + TILE_ROWS),
+                   err)); /* one more row: a sine nobody wants */
     TRY(memory_new(&w->gathered, c->tile_values * (c->features + TILE_UNITS), err));
     TRY(memory_new(&w->pre, layers * rows * c->ld + 1, err));
     TRY(memory_new(&w->post, layers * rows * c->ld + 1, err));
@@ -349,7 +350,8 @@ size_t backend_bytes(const char *device, const field_plan *plan, size_t n)
     cpu_layout(&c);
     cpu_tiles(&c);
     const size_t tile = (size_t)(2 * c.sines + 2) * c.rows * c.ld + 2 * c.rows * (c.features + TILE_UNITS);
-    bytes += sizeof(float) * (FIXED_LANES * c.gradient_size + c.weights_size + (size_t)thread_count(0) * tile);
+    bytes += sizeof(float)
+             * (FIXED_LANES * c.gradient_size + c.weights_size + (size_t)thread_count(0) * tile);
     if (n * K * sizeof(float) <= CACHE_BYTES)
         bytes += n * K * sizeof(float);
     return bytes;
@@ -387,7 +389,8 @@ static void encode_products(const cpu *c, workspace *w, size_t m, int T, bool la
     for (int k = 0; k < enc->features; k++) {
         const int *slot = c->slot + (size_t)k * (size_t)dom->factors;
         float *eta = w->eta + (size_t)k * ld;
-        for (int row = 0, d_row = 0; row <= T; row++) { /* row 0: values; then the direction row - 1, of factor d_row */
+        for (int row = 0, d_row = 0; row <= T;
+             row++) { /* row 0: values; then the direction row - 1, of factor d_row */
             while (row > 0 && row > dom->direction[d_row] + dom->factor[d_row]->dimension)
                 d_row++;
             float *out = eta + (size_t)row * m;
@@ -415,7 +418,8 @@ static void encode_waves(const cpu *c, workspace *w, size_t m, int T, bool lap, 
         const int *frequency = enc->function + (size_t)k * (size_t)D, *slot = c->slot + (size_t)k * (size_t)D;
         const bool has_sine = enc->vectors + k < enc->features;
         float *re = w->eta + (size_t)k * ld;
-        float *im = w->eta + (has_sine ? (size_t)(enc->vectors + k) : c->features) * ld; /* or the spare row */
+        float *im = w->eta
+                    + (has_sine ? (size_t)(enc->vectors + k) : c->features) * ld; /* or the spare row */
         for (size_t i = 0; i < m; i++) {
             re[i] = (float)enc->scale[k];
             im[i] = 0.0f;
@@ -445,13 +449,15 @@ static strided tile_encode(const cpu *c, workspace *w, size_t m, int T, bool lap
         encode_products(c, w, m, T, lap, ld);
     else
         encode_waves(c, w, m, T, lap, ld);
-    for (size_t k = (size_t)c->plan.encoding->features; k < c->features; k++) /* padding; ld changes between terms */
+    for (size_t k = (size_t)c->plan.encoding->features; k < c->features;
+         k++) /* padding; ld changes between terms */
         memset(w->eta + k * ld, 0, ld * sizeof(float));
     return (strided){ .p = w->eta, .row = 1, .column = ld };
 }
 
 /* The cached encodings of the data rows behind points first .. first + count - 1, by rows. */
-static strided tile_gather(const cpu *c, workspace *w, const point_source *s, size_t first, size_t count, size_t m)
+static strided tile_gather(const cpu *c, workspace *w, const point_source *s, size_t first, size_t count,
+                           size_t m)
 {
     const size_t K = (size_t)c->plan.encoding->features, ld = c->features + TILE_UNITS;
     for (size_t i = 0; i < m; i++) {
@@ -464,8 +470,8 @@ static strided tile_gather(const cpu *c, workspace *w, const point_source *s, si
 }
 
 /* Points first .. first + count - 1 of the source, padded to m points by copies of the first. */
-static strided tile_points(const cpu *c, workspace *w, const point_source *s, size_t first, size_t count, size_t m, int T,
-                           bool lap)
+static strided tile_points(const cpu *c, workspace *w, const point_source *s, size_t first, size_t count,
+                           size_t m, int T, bool lap)
 {
     const size_t columns = (size_t)c->plan.domain->columns;
     if (c->cache != NULL && T == 0 && s->kind == SOURCE_DATA && s->points == c->points)
@@ -511,7 +517,8 @@ static void tile_backward(const cpu *c, workspace *w, strided eta, size_t m, int
         constant += w->g[i];
     gradient[c->constant_gradient] += constant;
     if (c->has_linear)
-        kernel->linear_adjoint(rows, (size_t)c->plan.shape.features, eta, w->g, gradient + c->linear_gradient);
+        kernel->linear_adjoint(rows, (size_t)c->plan.shape.features, eta, w->g,
+                               gradient + c->linear_gradient);
     if (c->sines == 0)
         return;
     float *bar = w->bar[0], *next = w->bar[1];
@@ -520,10 +527,13 @@ static void tile_backward(const cpu *c, workspace *w, strided eta, size_t m, int
     for (int l = c->sines - 1; l >= 0; l--) {
         const layer_view *v = &c->layer[l];
         const size_t at = (size_t)l * c->rows * c->ld;
-        kernel->sine_adjoint(m, T, lap, v->outputs, c->ld, w->pre + at, w->post + at, bar, gradient + v->bias_gradient);
+        kernel->sine_adjoint(m, T, lap, v->outputs, c->ld, w->pre + at, w->post + at, bar,
+                             gradient + v->bias_gradient);
         /* the transpose of what lies below, times bar */
         const strided below = l == 0 ? (strided){ .p = eta.p, .row = eta.column, .column = eta.row }
-                                     : (strided){ .p = w->post + at - c->rows * c->ld, .row = 1, .column = c->ld };
+                                     : (strided){ .p = w->post + at - c->rows * c->ld,
+                                                  .row = 1,
+                                                  .column = c->ld };
         kernel->product(v->inputs, v->outputs, rows, below, bar, c->ld, gradient + v->gradient, v->ld_out, 1);
         if (l > 0) {
             kernel->product(rows, v->inputs, v->outputs, (strided){ .p = bar, .row = c->ld, .column = 1 },
@@ -612,17 +622,20 @@ static npmd_status cpu_update(void *self, const optimiser_step *step, double *gr
     return NPMD_OK;
 }
 
-static npmd_status cpu_evaluate(void *self, const double *x, size_t n, jet_rows what, double *out, npmd_error *err)
+static npmd_status cpu_evaluate(void *self, const double *x, size_t n, jet_rows what, double *out,
+                                npmd_error *err)
 {
     cpu *c = self;
     const bool lap = what == JET_ALL;
     const int T = lap ? c->plan.shape.directions : 0;
-    const size_t most = lap ? c->tile_jets : c->tile_values, tiles = (n + most - 1) / most, R = (size_t)(1 + T + lap);
+    const size_t most = lap ? c->tile_jets : c->tile_values, tiles = (n + most - 1) / most,
+                 R = (size_t)(1 + T + lap);
     (void)err;
 #pragma omp parallel for schedule(dynamic, 4) num_threads(c->threads)
     for (size_t tile = 0; tile < tiles; tile++) {
         workspace *w = &c->space[thread_number()];
-        const size_t first = tile * most, here = n - first < most ? n - first : most, m = round_up(here, TILE_ROWS);
+        const size_t first = tile * most, here = n - first < most ? n - first : most,
+                     m = round_up(here, TILE_ROWS);
         point_source s;
         source_fixed(&s, c->plan.domain, x, NULL, n);
         const strided eta = tile_points(c, w, &s, first, here, m, T, lap);
@@ -637,7 +650,8 @@ static npmd_status cpu_evaluate(void *self, const double *x, size_t n, jet_rows 
 static npmd_status cpu_set_points(void *self, const npmd_points *pts, npmd_error *err)
 {
     cpu *c = self;
-    const size_t K = (size_t)c->plan.encoding->features, most = c->tile_values, tiles = (pts->n + most - 1) / most;
+    const size_t K = (size_t)c->plan.encoding->features, most = c->tile_values,
+                 tiles = (pts->n + most - 1) / most;
     memory_free(c->cache);
     c->cache = NULL;
     c->points = pts;

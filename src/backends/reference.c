@@ -76,7 +76,8 @@ static npmd_status reference_term(void *self, const term_request *what, double *
     reference *r = self;
     const field_shape *f = &r->plan.shape;
     const int rows = what->kind == TERM_DATA || what->kind == TERM_INTEGRAL ? 1 : f->directions + 2;
-    double x[DOMAIN_MAX_COLUMNS], weight, v[DOMAIN_MAX_DIMENSION + 2], v_bar[DOMAIN_MAX_DIMENSION + 2], total = 0.0;
+    double x[DOMAIN_MAX_COLUMNS], weight, v[DOMAIN_MAX_DIMENSION + 2], v_bar[DOMAIN_MAX_DIMENSION + 2],
+        total = 0.0;
     (void)err;
     for (size_t i = 0; i < what->points->count; i++) {
         source_fill(what->points, i, 1, x, &weight);
@@ -91,7 +92,8 @@ static npmd_status reference_term(void *self, const term_request *what, double *
     return NPMD_OK;
 }
 
-static npmd_status reference_update(void *self, const optimiser_step *step, double *gradient_norm, npmd_error *err)
+static npmd_status reference_update(void *self, const optimiser_step *step, double *gradient_norm,
+                                    npmd_error *err)
 {
     reference *r = self;
     (void)err;
@@ -100,7 +102,8 @@ static npmd_status reference_update(void *self, const optimiser_step *step, doub
     return NPMD_OK;
 }
 
-static npmd_status reference_evaluate(void *self, const double *x, size_t n, jet_rows what, double *out, npmd_error *err)
+static npmd_status reference_evaluate(void *self, const double *x, size_t n, jet_rows what, double *out,
+                                      npmd_error *err)
 {
     reference *r = self;
     const field_shape *f = &r->plan.shape;

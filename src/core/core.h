@@ -19,10 +19,10 @@
 #define TWO_PI 6.28318530717958647693
 
 /* The project's only control-flow macro: a function that owns something has one exit, at the label done. */
-#define TRY(call)                                                                                                  \
-    do {                                                                                                           \
-        if ((st = (call)) != NPMD_OK)                                                                              \
-            goto done;                                                                                             \
+#define TRY(call)                                                                                            \
+    do {                                                                                                     \
+        if ((st = (call)) != NPMD_OK)                                                                        \
+            goto done;                                                                                       \
     } while (0)
 
 /* ---- status.c -------------------------------------------------------------------------------------------- */
@@ -35,10 +35,12 @@ npmd_status npmd_fail(npmd_error *err, npmd_status st, const char *format, ...)
 
 #define MEMORY_ALIGNMENT 64
 npmd_status memory_take(void **out, size_t count, size_t size, npmd_error *err);
-#define memory_new(pointer, count, err) memory_take((void **)(pointer), (size_t)(count), sizeof **(pointer), (err))
+#define memory_new(pointer, count, err)                                                                      \
+    memory_take((void **)(pointer), (size_t)(count), sizeof **(pointer), (err))
 void memory_free(void *p);
-npmd_status memory_text(char **out, const char *text, npmd_error *err);            /* a copy */
-npmd_status memory_grow(void **p, size_t *capacity, size_t need, size_t size, npmd_error *err); /* for readers */
+npmd_status memory_text(char **out, const char *text, npmd_error *err); /* a copy */
+npmd_status memory_grow(void **p, size_t *capacity, size_t need, size_t size,
+                        npmd_error *err); /* for readers */
 
 /* ---- random.c: Philox4x32-10 (Salmon et al. 2011) --------------------------------------------------------- */
 
@@ -79,9 +81,9 @@ typedef struct sobol {
     int dimensions;
     uint32_t scramble[SOBOL_MAX_DIMENSIONS], direction[SOBOL_MAX_DIMENSIONS][32];
 } sobol;
-void sobol_open(sobol *s, int dimensions, rng_key key);              /* a fresh scramble */
-void sobol_point(const sobol *s, uint32_t index, double *u);         /* u (dimensions) */
-uint32_t sobol_raw(int dimension, uint32_t index);                   /* before scrambling */
+void sobol_open(sobol *s, int dimensions, rng_key key);      /* a fresh scramble */
+void sobol_point(const sobol *s, uint32_t index, double *u); /* u (dimensions) */
+uint32_t sobol_raw(int dimension, uint32_t index);           /* before scrambling */
 
 /* ---- options.c ------------------------------------------------------------------------------------------- */
 

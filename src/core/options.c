@@ -7,13 +7,21 @@
 #include <jansson.h>
 #include <stdio.h>
 
-typedef enum option_kind { OPTION_INT, OPTION_COUNT, OPTION_REAL, OPTION_SEED, OPTION_CHOICE, OPTION_LIST, OPTION_TEXT } option_kind;
+typedef enum option_kind {
+    OPTION_INT,
+    OPTION_COUNT,
+    OPTION_REAL,
+    OPTION_SEED,
+    OPTION_CHOICE,
+    OPTION_LIST,
+    OPTION_TEXT
+} option_kind;
 
 typedef struct option_row {
     const char *name, *group;
     option_kind kind;
     size_t field;
-    const char *fallback;      /* as a user would write it */
+    const char *fallback; /* as a user would write it */
     double least, most;
     const char *const *choice; /* CHOICE: names in the order of their numbers, then NULL */
     bool shapes_answer;        /* goes into the model file */
@@ -38,9 +46,11 @@ static const char *const SEQUENCES[] = { "sobol", "independent", NULL };
 static const option_row OPTIONS[] = {
     { "preset", "Choices", OPTION_TEXT, AT(preset), "default", 0, 0, NULL, true,
       "quick, default, paper-t2, paper-t4 or paper-s2s2: sets many options at once, others given beside it win" },
-    { "estimator", "Choices", OPTION_CHOICE, AT(estimator), "field", 0, 0, ESTIMATORS, true, "what is fitted" },
+    { "estimator", "Choices", OPTION_CHOICE, AT(estimator), "field", 0, 0, ESTIMATORS, true,
+      "what is fitted" },
     { "tau", "Choices", OPTION_REAL, AT(tau), "-1", -1, 1e12, NULL, true,
-      "weight of the penalty, the mean over the domain; -1: 5e-5 in one or two dimensions, else 1e-4" },
+      "weight of the penalty, the mean over the domain; -1: 5e-5 in one or two dimensions, else 1e-4, lowered by tens "
+      "where held-out points clearly ask for it" },
     { "penalty", "Choices", OPTION_CHOICE, AT(penalty), "laplacian", 0, 0, PENALTIES, true,
       "what is penalised: mean (Laplacian v)^2, mean |gradient v|^2, or nothing" },
     { "seed", "Choices", OPTION_SEED, AT(seed), "1", 0, 0, NULL, true, "all random numbers follow from it" },
@@ -66,7 +76,8 @@ static const option_row OPTIONS[] = {
     { "depth", "Network", OPTION_INT, AT(depth), "0", 0, 31, NULL, true,
       "L, affine layers, the linear output among them; 1 is the linear series; 0: by the dimension" },
     { "omega", "Network", OPTION_REAL, AT(omega), "10", 1e-6, 1e6, NULL, true, "frequency of the sine" },
-    { "skip", "Network", OPTION_CHOICE, AT(skip), "on", 0, 0, ON_OFF, true, "a linear path from the encoding to the output" },
+    { "skip", "Network", OPTION_CHOICE, AT(skip), "on", 0, 0, ON_OFF, true,
+      "a linear path from the encoding to the output" },
     { "start", "Network", OPTION_CHOICE, AT(start), "unit", 0, 0, STARTS, true,
       "first layer U(+-sqrt(3/K)/omega), or the authors' U(+-1/K)" },
 
@@ -74,56 +85,79 @@ static const option_row OPTIONS[] = {
     { "epochs", "Training", OPTION_COUNT, AT(epochs), "0", 0, 4e9, NULL, true,
       "passes through the data of n / batch steps each; rules over steps when positive" },
     { "batch", "Training", OPTION_COUNT, AT(batch), "0", 0, 1e15, NULL, true, "data points a step; 0: by n" },
-    { "q1", "Training", OPTION_COUNT, AT(q1), "0", 0, 4e9, NULL, true, "points of the integral, fresh every step" },
-    { "q2", "Training", OPTION_COUNT, AT(q2), "0", 0, 4e9, NULL, true, "points of the penalty, fresh every step" },
-    { "optimiser", "Training", OPTION_CHOICE, AT(optimiser), "adam", 0, 0, OPTIMISERS, true, "how steps are taken" },
-    { "rate", "Training", OPTION_REAL, AT(rate), "1e-3", 0, 1e6, NULL, true, "learning rate, at its highest" },
-    { "rate-min", "Training", OPTION_REAL, AT(rate_min), "0", 0, 1e6, NULL, true, "learning rate, at its lowest" },
-    { "schedule", "Training", OPTION_CHOICE, AT(schedule), "cosine", 0, 0, SCHEDULES, true, "course of the rate" },
-    { "warmup", "Training", OPTION_COUNT, AT(warmup), "100", 0, 4e9, NULL, true, "steps over which the rate rises" },
-    { "cycle", "Training", OPTION_COUNT, AT(cycle), "2000", 1, 4e9, NULL, true, "half-cycle of the triangular schedules, steps" },
+    { "q1", "Training", OPTION_COUNT, AT(q1), "0", 0, 4e9, NULL, true,
+      "points of the integral, fresh every step" },
+    { "q2", "Training", OPTION_COUNT, AT(q2), "0", 0, 4e9, NULL, true,
+      "points of the penalty, fresh every step" },
+    { "optimiser", "Training", OPTION_CHOICE, AT(optimiser), "adam", 0, 0, OPTIMISERS, true,
+      "how steps are taken" },
+    { "rate", "Training", OPTION_REAL, AT(rate), "1e-3", 0, 1e6, NULL, true,
+      "learning rate, at its highest" },
+    { "rate-min", "Training", OPTION_REAL, AT(rate_min), "0", 0, 1e6, NULL, true,
+      "learning rate, at its lowest" },
+    { "schedule", "Training", OPTION_CHOICE, AT(schedule), "cosine", 0, 0, SCHEDULES, true,
+      "course of the rate" },
+    { "warmup", "Training", OPTION_COUNT, AT(warmup), "100", 0, 4e9, NULL, true,
+      "steps over which the rate rises" },
+    { "cycle", "Training", OPTION_COUNT, AT(cycle), "2000", 1, 4e9, NULL, true,
+      "half-cycle of the triangular schedules, steps" },
     { "clip", "Training", OPTION_REAL, AT(clip), "2", 0, 1e6, NULL, true,
       "a gradient longer than this times its running length is shortened; 0: never" },
     { "integral", "Training", OPTION_CHOICE, AT(integral), "auto", 0, 0, INTEGRALS, true,
       "points of the integral: uniform, or kernels about data points and a uniform share; auto: uniform in one and two dimensions" },
-    { "uniform-share", "Training", OPTION_REAL, AT(uniform_share), "0.2", 1e-3, 1, NULL, true, "importance: the uniform share" },
-    { "centres", "Training", OPTION_INT, AT(centres), "512", 1, 65536, NULL, true, "importance: kernels in a step" },
+    { "uniform-share", "Training", OPTION_REAL, AT(uniform_share), "0.2", 1e-3, 1, NULL, true,
+      "importance: the uniform share" },
+    { "centres", "Training", OPTION_INT, AT(centres), "512", 1, 65536, NULL, true,
+      "importance: kernels in a step" },
     { "proposal-rho", "Training", OPTION_REAL, AT(proposal_rho), "0", 0, 0.999, NULL, true,
       "importance: width of its Cauchy kernels, 0 wide .. 1 narrow; 0: by likelihood" },
     { "sequence", "Training", OPTION_CHOICE, AT(sequence), "sobol", 0, 0, SEQUENCES, true,
       "random points: scrambled Sobol or independent" },
 
-    { "threads", "Machine", OPTION_INT, AT(threads), "0", 0, 4096, NULL, false, "0: all cores; never changes the answer" },
-    { "device", "Machine", OPTION_TEXT, AT(device), "cpu", 0, 0, NULL, false, "cpu, or reference (double precision, slow)" },
-    { "log-every", "Machine", OPTION_COUNT, AT(log_every), "0", 0, 4e9, NULL, false, "steps between reports; 0: 200 reports" },
+    { "threads", "Machine", OPTION_INT, AT(threads), "0", 0, 4096, NULL, false,
+      "0: all cores; never changes the answer" },
+    { "device", "Machine", OPTION_TEXT, AT(device), "cpu", 0, 0, NULL, false,
+      "cpu, or reference (double precision, slow)" },
+    { "log-every", "Machine", OPTION_COUNT, AT(log_every), "0", 0, 4e9, NULL, false,
+      "steps between reports; 0: 200 reports" },
 };
 #define OPTION_TOTAL ((int)(sizeof OPTIONS / sizeof *OPTIONS))
 
 /* From the code that made the published numbers; the text of the paper differs in places. */
 static const char *const PRESET_DEFAULT[] = { NULL };
 static const char *const PRESET_QUICK[] = { "steps", "200", "warmup", "50", NULL };
-#define PAPER                                                                                                       \
-    "spectrum-law", "uniform", "start", "authors", "skip", "off", "omega", "10", "warmup", "0", "clip", "0", "integral", \
-        "uniform"
-static const char *const PRESET_T2[] = { PAPER,      "features", "128",      "max-frequency", "10",     "constant", "on",
-                                         "scale",    "orthonormal", "width", "128",           "depth",  "3",        "batch",
-                                         "1000000000000", "q1",  "1024",     "q2",            "1024",   "schedule", "fixed",
-                                         "rate",     "1e-4",     "separable", "on",  "epochs",   "10000",         NULL };
-static const char *const PRESET_T4[] = { PAPER,   "separable", "off",    "signs",    "off",         "features", "256",  "max-frequency",
-                                         "20",    "scale",     "none",   "width",    "128",         "depth",    "4",    "batch",
-                                         "-2",    "q1",        "65536",  "q2",       "16384",       "schedule", "triangular2", "rate",
-                                         "1e-3",  "rate-min",  "1e-5",   "cycle",    "5000",        "epochs",   "10000", NULL };
-static const char *const PRESET_S2S2[] = { PAPER, "separable", "on", "features", "256",    "max-frequency", "10",          "constant", "on",  "scale",
-                                           "orthonormal", "width", "256", "depth",        "6",           "batch",    "-2",  "q1",
-                                           "100000", "q2",     "10000",  "sequence",      "independent", "schedule", "triangular2",
-                                           "rate", "1e-3",     "rate-min", "1e-5",        "cycle",       "2000",     "epochs", "10000",
-                                           "tau",  "1.4e-7",   NULL };
+#define PAPER                                                                                                \
+    "spectrum-law", "uniform", "start", "authors", "skip", "off", "omega", "10", "warmup", "0", "clip", "0", \
+        "integral", "uniform"
+static const char *const PRESET_T2[] = { PAPER,      "features", "128",   "max-frequency", "10",
+                                         "constant", "on",       "scale", "orthonormal",   "width",
+                                         "128",      "depth",    "3",     "batch",         "1000000000000",
+                                         "q1",       "1024",     "q2",    "1024",          "schedule",
+                                         "fixed",    "rate",     "1e-4",  "separable",     "on",
+                                         "epochs",   "10000",    NULL };
+static const char *const PRESET_T4[] = {
+    PAPER,  "separable", "off",   "signs", "off",   "features", "256",         "max-frequency",
+    "20",   "scale",     "none",  "width", "128",   "depth",    "4",           "batch",
+    "-2",   "q1",        "65536", "q2",    "16384", "schedule", "triangular2", "rate",
+    "1e-3", "rate-min",  "1e-5",  "cycle", "5000",  "epochs",   "10000",       NULL
+};
+static const char *const PRESET_S2S2[] = {
+    PAPER,         "separable", "on",    "features", "256",         "max-frequency",
+    "10",          "constant",  "on",    "scale",    "orthonormal", "width",
+    "256",         "depth",     "6",     "batch",    "-2",          "q1",
+    "100000",      "q2",        "10000", "sequence", "independent", "schedule",
+    "triangular2", "rate",      "1e-3",  "rate-min", "1e-5",        "cycle",
+    "2000",        "epochs",    "10000", "tau",      "1.4e-7",      NULL
+};
 
 static const struct {
     const char *name;
     const char *const *setting;
-} PRESETS[] = { { "default", PRESET_DEFAULT }, { "quick", PRESET_QUICK }, { "paper-t2", PRESET_T2 },
-                { "paper-t4", PRESET_T4 },     { "paper-s2s2", PRESET_S2S2 } };
+} PRESETS[] = { { "default", PRESET_DEFAULT },
+                { "quick", PRESET_QUICK },
+                { "paper-t2", PRESET_T2 },
+                { "paper-t4", PRESET_T4 },
+                { "paper-s2s2", PRESET_S2S2 } };
 
 int npmd_option_count(void)
 {
@@ -145,7 +179,7 @@ npmd_option_text npmd_option_describe(int i)
                                            "auto|importance|uniform",
                                            "sobol|independent" };
     static const char *const *const LISTS[] = { ON_OFF, ON_OFF_AUTO, ESTIMATORS, OPTIMISERS, SCHEDULES, LAWS,
-                                                SCALES, STARTS,     PENALTIES,  INTEGRALS, SEQUENCES };
+                                                SCALES, STARTS,      PENALTIES,  INTEGRALS,  SEQUENCES };
     if (i < 0 || i >= OPTION_TOTAL)
         return (npmd_option_text){ 0 };
     const option_row *row = &OPTIONS[i];
@@ -169,21 +203,25 @@ static npmd_status parse_real(const option_row *row, const char *text, double *o
     char *end = NULL;
     const double value = strtod(text, &end);
     if (end == text || *end != '\0' || !isfinite(value))
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s\" was found where a number was expected", row->name, text);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s\" was found where a number was expected",
+                         row->name, text);
     *out = value;
     return NPMD_OK;
 }
 
-static npmd_status parse_range(const option_row *row, const char *text, bool whole, double *out, npmd_error *err)
+static npmd_status parse_range(const option_row *row, const char *text, bool whole, double *out,
+                               npmd_error *err)
 {
     double value = 0.0;
     const npmd_status st = parse_real(row, text, &value, err);
     if (st != NPMD_OK)
         return st;
     if (whole && value != floor(value))
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: %s was found where a whole number was expected", row->name, text);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: %s was found where a whole number was expected",
+                         row->name, text);
     if (value < row->least || value > row->most)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: %s lies outside %g .. %g", row->name, text, row->least, row->most);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: %s lies outside %g .. %g", row->name, text,
+                         row->least, row->most);
     *out = value;
     return NPMD_OK;
 }
@@ -199,7 +237,8 @@ static npmd_status parse_choice(const option_row *row, const char *text, int *ou
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", j == 0 ? "" : ", ", row->choice[j]);
     }
-    return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s\" was found where one of %s was expected", row->name, text, known);
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s\" was found where one of %s was expected",
+                     row->name, text, known);
 }
 
 static npmd_status parse_list(const option_row *row, const char *text, npmd_options *opt, npmd_error *err)
@@ -211,8 +250,8 @@ static npmd_status parse_list(const option_row *row, const char *text, npmd_opti
         char item[32];
         double number = 0.0;
         if (count == NPMD_MAX_FACTORS || size >= sizeof item)
-            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s\" has too many values; at most %d", row->name, text,
-                             NPMD_MAX_FACTORS);
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s\" has too many values; at most %d",
+                             row->name, text, NPMD_MAX_FACTORS);
         memcpy(item, at, size);
         item[size] = '\0';
         const npmd_status st = parse_range(row, item, true, &number, err);
@@ -232,7 +271,8 @@ static npmd_status parse_seed(const option_row *row, const char *text, uint64_t 
     errno = 0;
     const unsigned long long value = strtoull(text, &end, 10);
     if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s\" was found where a whole number from 0 to 2^64 - 1 was expected",
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "--%s: \"%.40s\" was found where a whole number from 0 to 2^64 - 1 was expected",
                          row->name, text);
     *out = value;
     return NPMD_OK;
@@ -257,8 +297,10 @@ static npmd_status preset_apply(npmd_options *opt, const char *name, npmd_error 
         snprintf(opt->preset, sizeof opt->preset, "%s", name);
         return NPMD_OK;
     }
-    return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                     "--preset: \"%.40s\" was found where quick, default, paper-t2, paper-t4 or paper-s2s2 was expected", name);
+    return npmd_fail(
+        err, NPMD_ERR_ARGUMENT,
+        "--preset: \"%.40s\" was found where quick, default, paper-t2, paper-t4 or paper-s2s2 was expected",
+        name);
 }
 
 npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *value, npmd_error *err)
@@ -364,7 +406,8 @@ npmd_status options_to_json(const npmd_options *opt, struct json_t **out, npmd_e
 {
     json_t *object = json_object();
     for (int i = 0; i < OPTION_TOTAL; i++)
-        if (OPTIONS[i].shapes_answer && json_object_set_new(object, OPTIONS[i].name, option_json(opt, &OPTIONS[i])) != 0) {
+        if (OPTIONS[i].shapes_answer
+            && json_object_set_new(object, OPTIONS[i].name, option_json(opt, &OPTIONS[i])) != 0) {
             json_decref(object);
             return npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the list of options");
         }
@@ -397,12 +440,14 @@ static bool json_to_text(const json_t *value, char *text, size_t size)
     return true;
 }
 
-static npmd_status option_from_json(npmd_options *opt, const char *name, const json_t *value, const char *where, npmd_error *err)
+static npmd_status option_from_json(npmd_options *opt, const char *name, const json_t *value,
+                                    const char *where, npmd_error *err)
 {
     char text[256];
     npmd_error inner = { 0 };
     if (!json_to_text(value, text, sizeof text))
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: \"%.40s\" is neither a number, a text, a switch nor a list of whole numbers",
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s: \"%.40s\" is neither a number, a text, a switch nor a list of whole numbers",
                          where, name);
     if (npmd_options_set(opt, name, text, &inner) != NPMD_OK)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %.300s", where, inner.text);
@@ -439,7 +484,8 @@ npmd_status npmd_options_read(npmd_options *opt, const char *json_path, npmd_err
     }
     root = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
     if (root == NULL) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s line %d, column %d: %s", json_path, where.line, where.column, where.text);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s line %d, column %d: %s", json_path, where.line, where.column,
+                       where.text);
         goto done;
     }
     if (!json_is_object(root)) {

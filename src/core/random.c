@@ -7,7 +7,8 @@
 static void philox_round(uint32_t c[4], const uint32_t key[2])
 {
     const uint64_t p0 = (uint64_t)0xD2511F53u * c[0], p1 = (uint64_t)0xCD9E8D57u * c[2];
-    const uint32_t hi0 = (uint32_t)(p0 >> 32), lo0 = (uint32_t)p0, hi1 = (uint32_t)(p1 >> 32), lo1 = (uint32_t)p1;
+    const uint32_t hi0 = (uint32_t)(p0 >> 32), lo0 = (uint32_t)p0, hi1 = (uint32_t)(p1 >> 32),
+                   lo1 = (uint32_t)p1;
     c[0] = hi1 ^ c[1] ^ key[0];
     c[1] = lo1;
     c[2] = hi0 ^ c[3] ^ key[1];
@@ -36,7 +37,8 @@ rng_key rng_key_make(uint64_t seed, rng_purpose purpose, uint64_t step)
 static void rng_block(rng_key key, uint64_t index, uint32_t block, uint32_t out[4])
 {
     assert(block < 1u << 16);
-    const uint32_t counter[4] = { (uint32_t)index, (uint32_t)(index >> 32), key.step, key.purpose | block << 16 };
+    const uint32_t counter[4] = { (uint32_t)index, (uint32_t)(index >> 32), key.step,
+                                  key.purpose | block << 16 };
     philox4x32_10(counter, key.seed, out);
 }
 
@@ -52,7 +54,8 @@ double rng_uniform(rng_key key, uint64_t index, uint32_t slot)
     uint32_t w[4];
     rng_block(key, index, slot / 2, w);
     const uint32_t *pair = w + 2 * (slot % 2);
-    const uint64_t bits = ((uint64_t)pair[0] << 32 | pair[1]) >> 12; /* 52 bits: adding a half stays below 1 */
+    const uint64_t bits = ((uint64_t)pair[0] << 32 | pair[1])
+                          >> 12; /* 52 bits: adding a half stays below 1 */
     return ((double)bits + 0.5) * 0x1p-52;
 }
 

@@ -29,7 +29,8 @@ static void spectrum_free(spectrum *s)
     }
 }
 
-static npmd_status spectrum_open(const npmd_domain *dom, const npmd_options *opt, spectrum *s, npmd_error *err)
+static npmd_status spectrum_open(const npmd_domain *dom, const npmd_options *opt, spectrum *s,
+                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     *s = (spectrum){ .factors = dom->factors,
@@ -88,7 +89,8 @@ static bool spectrum_accept(const spectrum *s, int *function)
 
 #define MIXTURE_NODES 768
 
-typedef struct mixture { /* nodes of t with their cumulative probability; one node t = 0 for the uniform law */
+typedef struct
+    mixture { /* nodes of t with their cumulative probability; one node t = 0 for the uniform law */
     int nodes;
     double t[MIXTURE_NODES], cumulative[MIXTURE_NODES];
     double total[MIXTURE_NODES][NPMD_MAX_FACTORS]; /* sum_i e^(-t lambda_i) on each factor */
@@ -152,8 +154,8 @@ static uint64_t function_hash(const int *function, int factors)
     return h ^ h >> 29;
 }
 
-static npmd_status draw_by_rejection(const spectrum *s, const npmd_options *opt, rng_key key, int want, int *function,
-                                     npmd_error *err)
+static npmd_status draw_by_rejection(const spectrum *s, const npmd_options *opt, rng_key key, int want,
+                                     int *function, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     mixture *mix = NULL;
@@ -169,7 +171,8 @@ static npmd_status draw_by_rejection(const spectrum *s, const npmd_options *opt,
     for (uint64_t attempt = 0; have < want; attempt++) {
         if (attempt > 200000000) {
             st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "only %d of %d features could be drawn: lower --features or --spectrum-decay", have, want);
+                           "only %d of %d features could be drawn: lower --features or --spectrum-decay",
+                           have, want);
             goto done;
         }
         int *candidate = function + (size_t)have * row;
@@ -215,8 +218,8 @@ static void spectrum_member(const spectrum *s, size_t member, int *function, dou
 
 /* The member with the smallest E_i / w_i, E_i standard exponential, is drawn with probability w_i / sum w; the next
  * smallest is the next draw without replacement. */
-static npmd_status draw_by_keys(const spectrum *s, const npmd_options *opt, rng_key key, int want, int *function,
-                                npmd_error *err)
+static npmd_status draw_by_keys(const spectrum *s, const npmd_options *opt, rng_key key, int want,
+                                int *function, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     keyed *list = NULL;
@@ -230,7 +233,8 @@ static npmd_status draw_by_keys(const spectrum *s, const npmd_options *opt, rng_
         memcpy(flipped, candidate, sizeof flipped);
         if (!spectrum_accept(s, flipped) || memcmp(flipped, candidate, row * sizeof *candidate) != 0)
             continue;
-        const double log_weight = opt->spectrum_law == NPMD_LAW_POWER ? -opt->spectrum_decay * log1p(lambda) : 0.0;
+        const double log_weight = opt->spectrum_law == NPMD_LAW_POWER ? -opt->spectrum_decay * log1p(lambda)
+                                                                      : 0.0;
         list[members++] = (keyed){ log(-log(rng_uniform(key, i, 0))) - log_weight, i };
     }
     qsort(list, members, sizeof *list, keyed_order);
@@ -247,7 +251,8 @@ double encoding_available(const npmd_domain *dom, const npmd_options *opt)
     double members = 1.0;
     for (int d = 0; d < dom->factors; d++)
         members *= opt->separable ? dom->factor[d]->functions(opt->max_frequency[d])
-                                  : opt->signs ? 2.0 * opt->max_frequency[d] + 1.0 : opt->max_frequency[d];
+                   : opt->signs   ? 2.0 * opt->max_frequency[d] + 1.0
+                                  : opt->max_frequency[d];
     if (opt->separable)
         return members - (opt->constant ? 0.0 : 1.0);
     return opt->signs ? members - 1.0 : 2.0 * members; /* a cosine and a sine each */
@@ -262,8 +267,9 @@ npmd_status encoding_draw(const npmd_domain *dom, const npmd_options *opt, encod
     const int vectors = opt->separable ? opt->features : (opt->features + 1) / 2;
     TRY(spectrum_open(dom, opt, &s, err));
     if (spectrum_members(&s) < vectors) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%d features were asked for, but %s has only %.0f up to this frequency",
-                       opt->features, dom->text, encoding_available(dom, opt));
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "%d features were asked for, but %s has only %.0f up to this frequency", opt->features,
+                       dom->text, encoding_available(dom, opt));
         goto done;
     }
     TRY(memory_new(&function, (size_t)vectors * (size_t)dom->factors, err));
@@ -271,7 +277,8 @@ npmd_status encoding_draw(const npmd_domain *dom, const npmd_options *opt, encod
         TRY(draw_by_keys(&s, opt, key, vectors, function, err));
     else
         TRY(draw_by_rejection(&s, opt, key, vectors, function, err));
-    TRY(encoding_make(dom, opt->separable != 0, opt->features, vectors, function, (npmd_scale)opt->scale, out, err));
+    TRY(encoding_make(dom, opt->separable != 0, opt->features, vectors, function, (npmd_scale)opt->scale, out,
+                      err));
 done:
     spectrum_free(&s);
     memory_free(function);

@@ -33,8 +33,8 @@ static void encoding_describe(encoding *enc, npmd_scale scale)
     }
 }
 
-npmd_status encoding_make(const npmd_domain *dom, bool separable, int features, int vectors, const int *function,
-                          npmd_scale scale, encoding *out, npmd_error *err)
+npmd_status encoding_make(const npmd_domain *dom, bool separable, int features, int vectors,
+                          const int *function, npmd_scale scale, encoding *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     encoding enc = { .domain = dom, .separable = separable, .features = features, .vectors = vectors };

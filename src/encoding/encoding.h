@@ -13,19 +13,19 @@
 typedef struct encoding {
     const npmd_domain *domain; /* borrowed */
     bool separable;
-    int features;              /* K */
-    int vectors;               /* plane waves: distinct frequency vectors; else K */
-    int *function;             /* (vectors, factors): eigenfunction numbers, or frequencies with their signs */
-    double *lambda;            /* (K) */
-    double *scale;             /* (K): multiplies the product of orthonormal eigenfunctions, or the cosine and sine */
+    int features;   /* K */
+    int vectors;    /* plane waves: distinct frequency vectors; else K */
+    int *function;  /* (vectors, factors): eigenfunction numbers, or frequencies with their signs */
+    double *lambda; /* (K) */
+    double *scale;  /* (K): multiplies the product of orthonormal eigenfunctions, or the cosine and sine */
     int frequency[NPMD_MAX_FACTORS]; /* the highest that occurs on each factor */
 } encoding;
 
 /* Draws the encoding that the (resolved) options describe. */
 npmd_status encoding_draw(const npmd_domain *dom, const npmd_options *opt, encoding *out, npmd_error *err);
 /* From given indices, shape (vectors, factors); separable: features = vectors. */
-npmd_status encoding_make(const npmd_domain *dom, bool separable, int features, int vectors, const int *function,
-                          npmd_scale scale, encoding *out, npmd_error *err);
+npmd_status encoding_make(const npmd_domain *dom, bool separable, int features, int vectors,
+                          const int *function, npmd_scale scale, encoding *out, npmd_error *err);
 void encoding_free(encoding *enc);
 
 /* How many features a domain offers up to these frequencies (may be huge, hence a double). */

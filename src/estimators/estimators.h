@@ -31,8 +31,8 @@ struct estimator {
     /* Fills the state, the facts' objective, steps, restarts and seconds, and the log integral with its error. */
     npmd_status (*fit)(npmd_model *m, const npmd_points *pts, npmd_error *err);
     /* v at n points: values (n), or jets (n, dimension + 2). */
-    npmd_status (*evaluate)(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, jet_rows rows,
-                            double *out, npmd_error *err);
+    npmd_status (*evaluate)(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
+                            jet_rows rows, double *out, npmd_error *err);
     npmd_status (*save)(const npmd_model *m, record *rec, npmd_error *err); /* adds tensors */
     npmd_status (*load)(npmd_model *m, const record *rec, const char *path, npmd_error *err);
     npmd_status (*describe)(const npmd_model *m, json_t *into, npmd_error *err);
@@ -43,8 +43,14 @@ const estimator *estimator_find(const char *name); /* NULL if there is none of t
 
 /* ---- resolve.c: sizes from n and the domain --------------------------------------------------------------------- */
 
-npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out, npmd_error *err);
+npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
+                            npmd_error *err);
 field_shape options_shape(const npmd_options *resolved, const npmd_domain *dom);
+
+/* ---- choose.c ------------------------------------------------------------------------------------------------------ */
+
+/* Lowers m->options.tau from its default where held-out points clearly ask for it. */
+npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err);
 
 /* ---- model.c ------------------------------------------------------------------------------------------------------ */
 
@@ -68,11 +74,13 @@ typedef struct integral_request {
 
 typedef struct integral_result { /* relative to the uniform measure, scaled by exp(-shift) */
     double log_integral, log_integral_se;
-    double log_square, square_se; /* log of the mean of exp(2 v); standard error of mean exp(2v) / mean exp(v)^2 */
-    double square;                /* mean exp(2v) / (mean exp v)^2: mean of the squared relative density */
+    double log_square,
+        square_se; /* log of the mean of exp(2 v); standard error of mean exp(2v) / mean exp(v)^2 */
+    double square; /* mean exp(2v) / (mean exp v)^2: mean of the squared relative density */
     size_t points;
 } integral_result;
 
-npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out, npmd_error *err);
+npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out,
+                      npmd_error *err);
 
 #endif

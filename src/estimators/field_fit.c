@@ -126,10 +126,13 @@ static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *
     m->facts.seconds = done_by.seconds;
     m->facts.interrupted = done_by.interrupted;
     if (done_by.restarts > 0)
-        model_warn(m, "the fit was started again %d time%s, at last with rate %.2g, since it had collapsed or blown up",
-                   done_by.restarts, done_by.restarts == 1 ? "" : "s", done_by.rate);
+        model_warn(
+            m,
+            "the fit was started again %d time%s, at last with rate %.2g, since it had collapsed or blown up",
+            done_by.restarts, done_by.restarts == 1 ? "" : "s", done_by.rate);
     if (done_by.interrupted)
-        model_warn(m, "the fit was interrupted after %lld of %lld steps", (long long)done_by.steps, (long long)opt->steps);
+        model_warn(m, "the fit was interrupted after %lld of %lld steps", (long long)done_by.steps,
+                   (long long)opt->steps);
     TRY(field_normalise(m, &b, pts, err));
 done:
     objective_close(&o);
@@ -137,8 +140,8 @@ done:
     return st;
 }
 
-static npmd_status field_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, jet_rows rows,
-                                  double *out, npmd_error *err)
+static npmd_status field_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
+                                  jet_rows rows, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const field_state *f = m->state;
@@ -154,10 +157,11 @@ done:
 
 /* ---- the file: one tensor for each matrix and vector ------------------------------------------------------------------- */
 
-typedef npmd_status (*tensor_visit)(void *self, const char *name, int dimensions, const size_t *shape, double *data,
-                                    npmd_error *err);
+typedef npmd_status (*tensor_visit)(void *self, const char *name, int dimensions, const size_t *shape,
+                                    double *data, npmd_error *err);
 
-static npmd_status each_tensor(const field_shape *s, double *theta, tensor_visit visit, void *self, npmd_error *err)
+static npmd_status each_tensor(const field_shape *s, double *theta, tensor_visit visit, void *self,
+                               npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     char name[64];
@@ -174,7 +178,8 @@ done:
     return st;
 }
 
-static npmd_status add_tensor(void *self, const char *name, int dimensions, const size_t *shape, double *data, npmd_error *err)
+static npmd_status add_tensor(void *self, const char *name, int dimensions, const size_t *shape, double *data,
+                              npmd_error *err)
 {
     return record_add(self, name, TENSOR_F64, dimensions, shape, data, err);
 }
@@ -195,7 +200,8 @@ typedef struct tensor_source {
     const char *path;
 } tensor_source;
 
-static npmd_status take_tensor(void *self, const char *name, int dimensions, const size_t *shape, double *data, npmd_error *err)
+static npmd_status take_tensor(void *self, const char *name, int dimensions, const size_t *shape,
+                               double *data, npmd_error *err)
 {
     const tensor_source *from = self;
     const tensor *t = NULL;
@@ -206,7 +212,8 @@ static npmd_status take_tensor(void *self, const char *name, int dimensions, con
     memcpy(data, t->data, count * sizeof *data);
     for (size_t i = 0; i < count; i++)
         if (!isfinite(data[i]))
-            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor %s holds a number that is not finite", from->path, name);
+            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor %s holds a number that is not finite",
+                             from->path, name);
     return NPMD_OK;
 }
 
@@ -217,14 +224,17 @@ static npmd_status field_load(npmd_model *m, const record *rec, const char *path
     const int vectors = opt->separable ? opt->features : (opt->features + 1) / 2, D = m->domain->factors;
     const tensor *t = NULL;
     field_state *f = NULL;
-    if (opt->depth < 1 || opt->features < 1 || opt->max_frequencies != D || (!opt->separable && !m->domain->torus)) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe a field on %s", path, m->domain->text);
+    if (opt->depth < 1 || opt->features < 1 || opt->max_frequencies != D
+        || (!opt->separable && !m->domain->torus)) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe a field on %s", path,
+                       m->domain->text);
         goto done;
     }
     TRY(memory_new(&f, 1, err));
     m->state = f;
     f->shape = options_shape(opt, m->domain);
-    TRY(record_find(rec, path, "encoding.function", TENSOR_I32, 2, (const size_t[]){ (size_t)vectors, (size_t)D }, &t, err));
+    TRY(record_find(rec, path, "encoding.function", TENSOR_I32, 2,
+                    (const size_t[]){ (size_t)vectors, (size_t)D }, &t, err));
     const int32_t *function = t->data;
     for (int i = 0; i < vectors * D; i++) {
         const manifold *man = m->domain->factor[i % D];
@@ -233,13 +243,14 @@ static npmd_status field_load(npmd_model *m, const record *rec, const char *path
                             && (opt->separable ? function[i] >= 0 && function[i] < man->functions(top)
                                                : function[i] >= -top && function[i] <= top);
         if (!within) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: encoding.function row %d holds %d, beyond the highest frequency %d", path,
+            st = npmd_fail(err, NPMD_ERR_FORMAT,
+                           "%s: encoding.function row %d holds %d, beyond the highest frequency %d", path,
                            i / D + 1, (int)function[i], top);
             goto done;
         }
     }
-    TRY(encoding_make(m->domain, opt->separable != 0, opt->features, vectors, function, (npmd_scale)opt->scale, &f->encoding,
-                      err));
+    TRY(encoding_make(m->domain, opt->separable != 0, opt->features, vectors, function,
+                      (npmd_scale)opt->scale, &f->encoding, err));
     TRY(memory_new(&f->theta, field_parameters(&f->shape), err));
     TRY(each_tensor(&f->shape, f->theta, take_tensor, &(tensor_source){ rec, path }, err));
 done:

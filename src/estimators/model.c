@@ -70,17 +70,19 @@ npmd_status npmd_options_resolve(const npmd_options *opt, const npmd_domain *dom
     return NPMD_OK;
 }
 
-npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt, npmd_model **out, npmd_error *err)
+npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt,
+                     npmd_model **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = NULL;
     if (strcmp(dom->text, pts->domain->text) != 0) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the fit was asked for on %s", pts->domain->text, dom->text);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the fit was asked for on %s",
+                       pts->domain->text, dom->text);
         goto done;
     }
     if (opt->truth != NULL && strcmp(npmd_truth_domain(opt->truth)->text, dom->text) != 0) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "the truth lies on %s, the points on %s", npmd_truth_domain(opt->truth)->text,
-                       dom->text);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "the truth lies on %s, the points on %s",
+                       npmd_truth_domain(opt->truth)->text, dom->text);
         goto done;
     }
     TRY(points_check_distinct(pts, "the data", err));
@@ -88,6 +90,8 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
     TRY(domain_copy(dom, &m->domain, err));
     m->total = pts->total;
     TRY(npmd_options_resolve(opt, dom, pts->n, &m->options, &m->facts.working_bytes, err));
+    if (opt->tau < 0.0)
+        TRY(choose_tau(m, pts, err));
     m->facts.n = pts->n;
     m->facts.tau = m->options.tau;
     m->facts.seed = m->options.seed;
@@ -110,7 +114,8 @@ double model_offset(const npmd_model *m)
     return m->facts.log_integral + log(m->domain->volume);
 }
 
-npmd_status model_values(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *v, npmd_error *err)
+npmd_status model_values(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *v,
+                         npmd_error *err)
 {
     return m->kind->evaluate(m, how, x, n, JET_VALUE, v, err);
 }
@@ -128,16 +133,18 @@ done:
 
 npmd_status npmd_what_parse(const char *text, npmd_what *out, npmd_error *err)
 {
-    static const char *const NAMES[] = { "log-density", "density", "relative", "intensity", "gradient", "laplacian" };
+    static const char *const NAMES[] = { "log-density", "density",  "relative",
+                                         "intensity",   "gradient", "laplacian" };
     for (int i = 0; i < (int)(sizeof NAMES / sizeof *NAMES); i++)
         if (strcmp(text, NAMES[i]) == 0) {
             *out = (npmd_what)i;
             return NPMD_OK;
         }
-    return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                     "--what: \"%.40s\" was found where log-density, density, relative, intensity, gradient or laplacian was "
-                     "expected",
-                     text);
+    return npmd_fail(
+        err, NPMD_ERR_ARGUMENT,
+        "--what: \"%.40s\" was found where log-density, density, relative, intensity, gradient or laplacian was "
+        "expected",
+        text);
 }
 
 /* The gradient as a tangent vector in the point's own columns: sum over the frame of v_t e_t. */
@@ -156,8 +163,8 @@ static void ambient_gradient(const npmd_domain *dom, const double *x, const doub
     }
 }
 
-static npmd_status evaluate_jets(const npmd_model *m, const npmd_points *pts, npmd_what what, const npmd_compute *how,
-                                 double *out, npmd_error *err)
+static npmd_status evaluate_jets(const npmd_model *m, const npmd_points *pts, npmd_what what,
+                                 const npmd_compute *how, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t rows = (size_t)m->domain->dimension + 2, columns = (size_t)m->domain->columns, chunk = 16384;
@@ -168,7 +175,8 @@ static npmd_status evaluate_jets(const npmd_model *m, const npmd_points *pts, np
         TRY(m->kind->evaluate(m, how, points_at(pts, first), count, JET_ALL, jet, err));
         for (size_t i = 0; i < count; i++)
             if (what == NPMD_GRADIENT)
-                ambient_gradient(m->domain, points_at(pts, first + i), jet + i * rows, out + (first + i) * columns);
+                ambient_gradient(m->domain, points_at(pts, first + i), jet + i * rows,
+                                 out + (first + i) * columns);
             else
                 out[first + i] = jet[i * rows + rows - 1];
     }
@@ -177,12 +185,13 @@ done:
     return st;
 }
 
-npmd_status npmd_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_what what, const npmd_compute *how, double *out,
-                             npmd_error *err)
+npmd_status npmd_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_what what,
+                             const npmd_compute *how, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     if (strcmp(m->domain->text, pts->domain->text) != 0) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the model on %s", pts->domain->text, m->domain->text);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the model on %s", pts->domain->text,
+                       m->domain->text);
         goto done;
     }
     if (what == NPMD_GRADIENT || what == NPMD_LAPLACIAN) {
@@ -208,11 +217,12 @@ static json_t *model_facts_json(const npmd_model *m)
     json_t *list = json_array();
     for (int i = 0; i < m->warnings; i++)
         json_array_append_new(list, json_string(m->warning[i]));
-    return json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:f, s:I, s:f, s:f, s:f, s:i, s:i, s:o}", "file_version", FILE_VERSION,
-                     "version", npmd_version(), "estimator", m->kind->name, "domain", m->domain->text, "measure",
-                     "Riemannian volume", "n", (json_int_t)m->facts.n, "total_weight", m->total, "steps_done",
-                     (json_int_t)m->facts.steps, "objective", m->facts.objective, "log_integral", m->facts.log_integral,
-                     "log_integral_se", m->facts.log_integral_se, "restarts", m->facts.restarts, "members", m->facts.members,
+    return json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:f, s:I, s:f, s:f, s:f, s:i, s:i, s:o}", "file_version",
+                     FILE_VERSION, "version", npmd_version(), "estimator", m->kind->name, "domain",
+                     m->domain->text, "measure", "Riemannian volume", "n", (json_int_t)m->facts.n,
+                     "total_weight", m->total, "steps_done", (json_int_t)m->facts.steps, "objective",
+                     m->facts.objective, "log_integral", m->facts.log_integral, "log_integral_se",
+                     m->facts.log_integral_se, "restarts", m->facts.restarts, "members", m->facts.members,
                      "warnings", list);
 }
 
@@ -255,7 +265,8 @@ npmd_status npmd_model_describe(const npmd_model *m, char **json, npmd_error *er
     json_t *object = NULL;
     TRY(model_json(m, &object, err));
     json_object_set_new(object, "tau", json_real(m->facts.tau));
-    json_object_set_new(object, "seed", json_incref(json_object_get(json_object_get(object, "options"), "seed")));
+    json_object_set_new(object, "seed",
+                        json_incref(json_object_get(json_object_get(object, "options"), "seed")));
     json_object_set_new(object, "volume", json_real(m->domain->volume));
     json_object_set_new(object, "dimension", json_integer(m->domain->dimension));
     TRY(m->kind->describe(m, object, err));
@@ -290,14 +301,16 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
     json_t *options = NULL, *warnings = NULL, *wanted = json_object_get(root, "objective");
     const json_int_t version = json_integer_value(json_object_get(root, "file_version"));
     if (version > FILE_VERSION) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s was written by a newer neuropmd (file version %lld, this program reads up to %d)",
+        st = npmd_fail(err, NPMD_ERR_FORMAT,
+                       "%s was written by a newer neuropmd (file version %lld, this program reads up to %d)",
                        path, (long long)version, FILE_VERSION);
         goto done;
     }
-    if (json_unpack_ex(root, &why, 0, "{s:s, s:s, s:I, s:F, s:I, s:F, s:F, s:i, s:i, s:o, s:o}", "estimator", &name, "domain",
-                       &domain, "n", &n, "total_weight", &m->total, "steps_done", &steps, "log_integral",
-                       &m->facts.log_integral, "log_integral_se", &m->facts.log_integral_se, "restarts", &m->facts.restarts,
-                       "members", &m->facts.members, "warnings", &warnings, "options", &options)
+    if (json_unpack_ex(root, &why, 0, "{s:s, s:s, s:I, s:F, s:I, s:F, s:F, s:i, s:i, s:o, s:o}", "estimator",
+                       &name, "domain", &domain, "n", &n, "total_weight", &m->total, "steps_done", &steps,
+                       "log_integral", &m->facts.log_integral, "log_integral_se", &m->facts.log_integral_se,
+                       "restarts", &m->facts.restarts, "members", &m->facts.members, "warnings", &warnings,
+                       "options", &options)
         != 0) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description is incomplete: %s", path, why.text);
         goto done;
@@ -309,7 +322,8 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
     }
     m->kind = estimator_find(name);
     if (m->kind == NULL || n < 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: estimator \"%.40s\" is unknown to this version", path, name);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: estimator \"%.40s\" is unknown to this version", path,
+                       name);
         goto done;
     }
     npmd_options_init(&m->options);

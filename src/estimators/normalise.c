@@ -63,8 +63,8 @@ typedef struct chunk {
     double *x, *weight, *v;
 } chunk;
 
-static npmd_status integrate_set(const point_source *s, values_fn values, void *self, const chunk *room, replicate *r,
-                                 npmd_error *err)
+static npmd_status integrate_set(const point_source *s, values_fn values, void *self, const chunk *room,
+                                 replicate *r, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     *r = (replicate){ .top = -INFINITY };
@@ -80,8 +80,9 @@ done:
 }
 
 /* All replicates at one size. */
-static npmd_status integrate_sets(const integral_request *what, const proposal *p, bool kernels_on, size_t count,
-                                  values_fn values, void *self, const chunk *room, integral_result *out, npmd_error *err)
+static npmd_status integrate_sets(const integral_request *what, const proposal *p, bool kernels_on,
+                                  size_t count, values_fn values, void *self, const chunk *room,
+                                  integral_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     replicate set[REPLICATES];
@@ -100,7 +101,8 @@ done:
     return st;
 }
 
-npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out, npmd_error *err)
+npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out,
+                      npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const int centres = 1024;
@@ -126,7 +128,8 @@ npmd_status integrate(const integral_request *what, values_fn values, void *self
         kernels_win = !(out->log_integral_se <= other.log_integral_se);
         *out = kernels_win ? other : *out;
     }
-    for (size_t count = 2 * PILOT; out->log_integral_se > what->target && count * REPLICATES <= what->most_points; count *= 2)
+    for (size_t count = 2 * PILOT;
+         out->log_integral_se > what->target && count * REPLICATES <= what->most_points; count *= 2)
         TRY(integrate_sets(what, &p, kernels_win, count, values, self, &room, out, err));
     if (!isfinite(out->log_integral))
         st = npmd_fail(err, NPMD_ERR_NUMERIC, "the integral of the density is not finite");

@@ -10,8 +10,8 @@ static int64_t at_least(int64_t value, int64_t least)
 static npmd_status resolve_frequencies(npmd_options *o, const npmd_domain *dom, npmd_error *err)
 {
     if (o->max_frequencies > 1 && o->max_frequencies != dom->factors)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-frequency has %d values, but %s has %d factors", o->max_frequencies,
-                         dom->text, dom->factors);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-frequency has %d values, but %s has %d factors",
+                         o->max_frequencies, dom->text, dom->factors);
     if (o->max_frequencies <= 1)
         for (int d = 1; d < dom->factors; d++)
             o->max_frequency[d] = o->max_frequency[0];
@@ -21,8 +21,8 @@ static npmd_status resolve_frequencies(npmd_options *o, const npmd_domain *dom, 
         if (o->max_frequency[d] == 0)
             o->max_frequency[d] = m->dimension == 1 ? 20 : dom->dimension == 2 ? 16 : 10;
         if (o->max_frequency[d] > m->max_frequency)
-            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-frequency %d: on %s at most %d", o->max_frequency[d], m->name,
-                             m->max_frequency);
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-frequency %d: on %s at most %d",
+                             o->max_frequency[d], m->name, m->max_frequency);
     }
     return NPMD_OK;
 }
@@ -33,7 +33,8 @@ static npmd_status resolve_encoding(npmd_options *o, const npmd_domain *dom, npm
     if (o->separable == 2) /* auto */
         o->separable = !(dom->torus && dom->factors >= 3);
     if (!o->separable && !dom->torus)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--separable off: plane waves need a torus, and %s is none", dom->text);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--separable off: plane waves need a torus, and %s is none",
+                         dom->text);
     TRY(resolve_frequencies(o, dom, err));
     if (o->spectrum_decay == 0.0)
         o->spectrum_decay = 0.5 * dom->dimension + 1.0;
@@ -46,7 +47,8 @@ done:
     return st;
 }
 
-npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out, npmd_error *err)
+npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
+                            npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_options o = *opt;
@@ -57,10 +59,11 @@ npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, siz
     if (o.depth == 0)
         o.depth = p <= 2 ? 3 : 4;
     if (o.depth == 1)
-        o.skip = 0; /* the network is the linear part already */
+        o.skip = 0;  /* the network is the linear part already */
     if (o.batch < 0) /* a preset's share of n */
         o.batch = at_least((int64_t)n / -o.batch, 1);
-    if (o.batch == 0) /* the paper: between n/4 and n/2; a large n needs no more than the noise of the integral deserves */
+    if (o.batch
+        == 0) /* the paper: between n/4 and n/2; a large n needs no more than the noise of the integral deserves */
         o.batch = n <= 16384 ? (int64_t)n : at_least(16384, (int64_t)n / 8);
     if (o.batch > (int64_t)n)
         o.batch = (int64_t)n;

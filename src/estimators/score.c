@@ -33,8 +33,8 @@ static void weighted_mean(const npmd_points *pts, const double *value, double *m
     *se = pts->n > 1 ? sqrt(squares) / total * sqrt((double)pts->n / ((double)pts->n - 1.0)) : NAN;
 }
 
-npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint64_t seed, const npmd_compute *how,
-                              npmd_score *out, npmd_error *err)
+npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint64_t seed,
+                              const npmd_compute *how, npmd_score *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double *value = NULL, mean = 0.0, se = 0.0;
@@ -42,7 +42,8 @@ npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint6
     const double volume = m->domain->volume;
     asked relative = { m, how, m->facts.log_integral }; /* log of the normalised relative density */
     if (strcmp(m->domain->text, pts->domain->text) != 0) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the model on %s", pts->domain->text, m->domain->text);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the model on %s", pts->domain->text,
+                       m->domain->text);
         goto done;
     }
     TRY(memory_new(&value, pts->n, err));
@@ -71,12 +72,12 @@ done:
     return st;
 }
 
-npmd_status npmd_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points, uint64_t seed,
-                         const npmd_compute *how, npmd_comparison *out, npmd_error *err)
+npmd_status npmd_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points,
+                         uint64_t seed, const npmd_compute *how, npmd_comparison *out, npmd_error *err)
 {
     asked estimate = { m, how, model_offset(m) };
     if (strcmp(m->domain->text, npmd_truth_domain(t)->text) != 0)
-        return npmd_fail(err, NPMD_ERR_SHAPE, "the truth lies on %s, the model on %s", npmd_truth_domain(t)->text,
-                         m->domain->text);
+        return npmd_fail(err, NPMD_ERR_SHAPE, "the truth lies on %s, the model on %s",
+                         npmd_truth_domain(t)->text, m->domain->text);
     return truth_compare(t, asked_values, &estimate, grid, points, seed, out, err);
 }

@@ -38,7 +38,8 @@ void field_start(const field_shape *f, bool authors, uint64_t seed, double *thet
 /* Reference implementation, double, one point. rows = 1 or directions + 2; eta (rows, K); v (rows).
  * tape (field_tape doubles) keeps what the adjoint needs. */
 size_t field_tape(const field_shape *f);
-void field_forward(const field_shape *f, const double *theta, const double *eta, int rows, double *tape, double *v);
+void field_forward(const field_shape *f, const double *theta, const double *eta, int rows, double *tape,
+                   double *v);
 /* gradient += sum over rows r of v_bar[r] d v[r] / d theta, for the point that was last forwarded with this tape. */
 void field_adjoint(const field_shape *f, const double *theta, const double *eta, int rows, double *tape,
                    const double *v_bar, double *gradient);

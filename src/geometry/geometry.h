@@ -30,11 +30,12 @@ typedef struct manifold {
     const char *(*from_foreign)(const double *in, double *x);
     void (*to_foreign)(const double *x, double *out);
 
-    void (*uniform)(const double *u, double *x);   /* u in [0,1)^dimension to a uniform point */
-    void (*frame)(const double *x, double *frame); /* (dimension, columns): orthonormal tangent vectors at x */
+    void (*uniform)(const double *u, double *x); /* u in [0,1)^dimension to a uniform point */
+    void (*frame)(const double *x,
+                  double *frame); /* (dimension, columns): orthonormal tangent vectors at x */
 
-    int (*functions)(int frequency);  /* how many eigenfunctions up to this frequency */
-    int (*frequency)(int function);   /* of an eigenfunction */
+    int (*functions)(int frequency); /* how many eigenfunctions up to this frequency */
+    int (*frequency)(int function);  /* of an eigenfunction */
     double (*eigenvalue)(int function);
     /* Jets of the first functions(frequency) eigenfunctions at x: jet (1 + dimension, functions). */
     void (*jets)(const double *x, int frequency, double *jet);

@@ -11,7 +11,8 @@ npmd_status points_make(const npmd_domain *dom, size_t n, npmd_points **out, npm
     pts->n = n;
     pts->total = (double)n;
     if (n > SIZE_MAX / (size_t)dom->columns) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "%zu points of %s are more than this machine can address", n, dom->text);
+        st = npmd_fail(err, NPMD_ERR_MEMORY, "%zu points of %s are more than this machine can address", n,
+                       dom->text);
         goto done;
     }
     TRY(memory_new(&pts->x, n * (size_t)dom->columns, err));
@@ -22,7 +23,8 @@ done:
     return st;
 }
 
-npmd_status npmd_points_from(const double *x, size_t n, const npmd_domain *dom, npmd_points **out, npmd_error *err)
+npmd_status npmd_points_from(const double *x, size_t n, const npmd_domain *dom, npmd_points **out,
+                             npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_points *pts = NULL;
@@ -32,7 +34,8 @@ npmd_status npmd_points_from(const double *x, size_t n, const npmd_domain *dom, 
         int d = 0;
         const char *reason = domain_canonical(dom, pts->x + i * (size_t)dom->columns, &d);
         if (reason != NULL) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "row %zu, factor %d (%s) %s", i + 1, d + 1, dom->factor[d]->name, reason);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "row %zu, factor %d (%s) %s", i + 1, d + 1,
+                           dom->factor[d]->name, reason);
             goto done;
         }
     }
@@ -49,8 +52,8 @@ npmd_status points_check_distinct(const npmd_points *pts, const char *where, npm
     for (size_t i = 1; i < pts->n; i++)
         if (memcmp(points_at(pts, 0), points_at(pts, i), bytes) != 0)
             return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %zu point%s, and at least two distinct ones are needed", where, pts->n,
-                     pts->n == 1 ? "" : "s, all equal");
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %zu point%s, and at least two distinct ones are needed",
+                     where, pts->n, pts->n == 1 ? "" : "s, all equal");
 }
 
 size_t npmd_points_count(const npmd_points *pts)

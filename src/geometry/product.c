@@ -94,14 +94,16 @@ npmd_status npmd_domain_parse(const char *text, npmd_domain **out, npmd_error *e
             power *= parse_number(&at);
         }
         if (m == NULL || power < 1) {
-            st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "domain \"%.60s\": found \"%.20s\" where a factor S1, S2 or T<number> with an optional ^power "
-                           "was expected, as in T4, S2 x S1 or S1^3",
-                           text, at);
+            st = npmd_fail(
+                err, NPMD_ERR_ARGUMENT,
+                "domain \"%.60s\": found \"%.20s\" where a factor S1, S2 or T<number> with an optional ^power "
+                "was expected, as in T4, S2 x S1 or S1^3",
+                text, at);
             goto done;
         }
         if (dom->factors + power > NPMD_MAX_FACTORS) {
-            st = npmd_fail(err, NPMD_ERR_ARGUMENT, "domain \"%.60s\" has more than %d factors", text, NPMD_MAX_FACTORS);
+            st = npmd_fail(err, NPMD_ERR_ARGUMENT, "domain \"%.60s\" has more than %d factors", text,
+                           NPMD_MAX_FACTORS);
             goto done;
         }
         while (power-- > 0)
@@ -110,7 +112,8 @@ npmd_status npmd_domain_parse(const char *text, npmd_domain **out, npmd_error *e
             break;
         if (*at != '*' && tolower((unsigned char)*at) != 'x') {
             st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "domain \"%.60s\": found \"%.20s\" where \" x \", \"*\" or the end was expected", text, at);
+                           "domain \"%.60s\": found \"%.20s\" where \" x \", \"*\" or the end was expected",
+                           text, at);
             goto done;
         }
         at++;

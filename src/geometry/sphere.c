@@ -128,8 +128,10 @@ static void sphere_jets(const double *x, int L, double *jet)
             const double q = sign * p[l];
             const double dq = l == a ? 0.0 : sign * sqrt((l - a) * (l + a + 1.0)) * p_next[l];
             /* the gradient in R^3 of q(z) Re (x+iy)^a, and of the imaginary part */
-            const double slope_re = a == 0 ? 0.0 : a * q * re[a - 1], slope_im = a == 0 ? 0.0 : a * q * im[a - 1];
-            const double grad_cos[3] = { slope_re, -slope_im, dq * re[a] }, grad_sin[3] = { slope_im, slope_re, dq * im[a] };
+            const double slope_re = a == 0 ? 0.0 : a * q * re[a - 1],
+                         slope_im = a == 0 ? 0.0 : a * q * im[a - 1];
+            const double grad_cos[3] = { slope_re, -slope_im, dq * re[a] },
+                         grad_sin[3] = { slope_im, slope_re, dq * im[a] };
             const int k = l * l + l + a, minus = l * l + l - a;
             value[k] = q * re[a];
             along1[k] = frame[0] * grad_cos[0] + frame[1] * grad_cos[1] + frame[2] * grad_cos[2];

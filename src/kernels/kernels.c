@@ -24,8 +24,15 @@
 #define NV 2
 #endif
 
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
 typedef float vec __attribute__((vector_size(4 * VECTOR)));
-typedef float vec_memory __attribute__((vector_size(4 * VECTOR), aligned(4), may_alias)); /* anywhere in memory */
+typedef float vec_memory
+    __attribute__((vector_size(4 * VECTOR), aligned(4), may_alias)); /* anywhere in memory */
 typedef double dvec __attribute__((vector_size(4 * VECTOR)));
 typedef double dvec_memory __attribute__((vector_size(4 * VECTOR), aligned(8), may_alias));
 typedef int32_t mask __attribute__((vector_size(4 * VECTOR)));
@@ -63,7 +70,8 @@ static inline float add_up(vec a)
  * bounded by 1 + 1e-6 for any finite x; NaN stays NaN. */
 static inline void vec_sincos(vec x, vec *sine, vec *cosine)
 {
-    const vec shifted = x * 0.63661977236758134308f + 12582912.0f; /* 1.5 x 2^23: rounds to an integer in the low bits */
+    const vec shifted = x * 0.63661977236758134308f
+                        + 12582912.0f; /* 1.5 x 2^23: rounds to an integer in the low bits */
     const mask q = (mask)shifted;
     const vec k = shifted - 12582912.0f;
     vec r = ((x - k * 1.5703125f) - k * 4.837512969970703125e-4f) - k * 7.54978995489188216e-8f;
@@ -71,8 +79,8 @@ static inline void vec_sincos(vec x, vec *sine, vec *cosine)
     r = choose(r < -0.8f, spread(-0.8f), r);
     const vec z = r * r;
     const vec s = ((-1.9515295891e-4f * z + 8.3321608736e-3f) * z - 1.6666654611e-1f) * z * r + r;
-    const vec c = ((2.443315711809948e-5f * z - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z - 0.5f * z
-                  + 1.0f;
+    const vec c = ((2.443315711809948e-5f * z - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z
+                  - 0.5f * z + 1.0f;
     const mask odd = (q & 1) != 0;
     const mask s_sign = (q & 2) << 30, c_sign = ((q + 1) & 2) << 30;
     *sine = (vec)((mask)choose(odd, c, s) ^ s_sign);
@@ -83,41 +91,47 @@ static inline void vec_sincos(vec x, vec *sine, vec *cosine)
 
 /* One register block: C (MR, nv vectors) over the whole inner dimension. Inlined with constant nv. */
 static inline __attribute__((always_inline)) void block(size_t k, const float *A, size_t row, size_t column,
-                                                        const float *B, size_t ldb, float *C, size_t ldc, int add, int nv)
+                                                        const float *B, size_t ldb, float *C, size_t ldc,
+                                                        int add, int nv)
 {
     vec sum[MR][NV];
-#pragma GCC unroll 8
-    for (int i = 0; i < MR; i++)
-#pragma GCC unroll 4
+    UNROLL
+    for (int i = 0; i < MR; i++) {
+        UNROLL
         for (int j = 0; j < nv; j++)
             sum[i][j] = (vec){ 0 };
+    }
     for (size_t p = 0; p < k; p++) {
         vec b[NV];
-#pragma GCC unroll 4
+        UNROLL
         for (int j = 0; j < nv; j++)
             b[j] = load(B + p * ldb + (size_t)(j * VECTOR));
-#pragma GCC unroll 8
+        UNROLL
         for (int i = 0; i < MR; i++) {
             const vec a = spread(A[(size_t)i * row + p * column]);
-#pragma GCC unroll 4
+            UNROLL
             for (int j = 0; j < nv; j++)
                 sum[i][j] += a * b[j];
         }
     }
-#pragma GCC unroll 8
-    for (int i = 0; i < MR; i++)
-#pragma GCC unroll 4
+    UNROLL
+    for (int i = 0; i < MR; i++) {
+        UNROLL
         for (int j = 0; j < nv; j++) {
             float *c = C + (size_t)i * ldc + (size_t)(j * VECTOR);
             store(c, add ? load(c) + sum[i][j] : sum[i][j]);
         }
+    }
 }
 
-static void product(size_t m, size_t n, size_t k, strided A, const float *B, size_t ldb, float *C, size_t ldc, int add)
+static void product(size_t m, size_t n, size_t k, strided A, const float *B, size_t ldb, float *C, size_t ldc,
+                    int add)
 {
     for (size_t j = 0; j < n;) { /* a panel of B stays in the first cache while the rows of A pass by */
         const size_t left = (n - j) / VECTOR;
-        const size_t nv = left >= NV && left != NV + 1 ? NV : left > 2 ? 2 : left; /* never a lone vector at the end */
+        const size_t nv = left >= NV && left != NV + 1 ? NV
+                          : left > 2                   ? 2
+                                                       : left; /* never a lone vector at the end */
         for (size_t i = 0; i < m; i += MR) {
             const float *a = A.p + i * A.row;
             float *c = C + i * ldc + j;
@@ -134,7 +148,8 @@ static void product(size_t m, size_t n, size_t k, strided A, const float *B, siz
 
 /* ---- sine layers -------------------------------------------------------------------------------------------- */
 
-static void sine_forward(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre, float *post)
+static void sine_forward(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre,
+                         float *post)
 {
     const size_t step = m * ld; /* from one row of a jet to the next */
     for (size_t i = 0; i < m; i++)
@@ -155,8 +170,8 @@ static void sine_forward(size_t m, int T, int lap, size_t n, size_t ld, const fl
         }
 }
 
-static void sine_adjoint(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post, float *bar,
-                         float *bias_gradient)
+static void sine_adjoint(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post,
+                         float *bar, float *bias_gradient)
 {
     const size_t step = m * ld, below = (size_t)(T + 1) * step;
     for (size_t i = 0; i < m; i++)
@@ -214,8 +229,8 @@ static void output_forward(size_t rows, size_t n, size_t ld, const float *h, con
         v[i] += dot(n, h + i * ld, w);
 }
 
-static void output_adjoint(size_t rows, size_t n, size_t ld, const float *h, const float *w, const float *g, float *bar,
-                           float *w_gradient)
+static void output_adjoint(size_t rows, size_t n, size_t ld, const float *h, const float *w, const float *g,
+                           float *bar, float *w_gradient)
 {
     for (size_t i = 0; i < rows; i++)
         for (size_t u = 0; u < n; u += VECTOR) {
@@ -269,8 +284,8 @@ static void turn(size_t count, const float *c, const float *s, float sign, float
 
 /* ---- kernel sums ------------------------------------------------------------------------------------------------ */
 
-static double cauchy_mean(int factors, const int *embedding, const int *power, const double *e, size_t centres,
-                          const double *centre, double a, double b)
+static double cauchy_mean(int factors, const int *embedding, const int *power, const double *e,
+                          size_t centres, const double *centre, double a, double b)
 {
     dvec sum = { 0 };
     for (size_t c = 0; c < centres; c += VECTOR / 2) {

@@ -21,21 +21,23 @@ typedef struct kernels {
     const char *name;
 
     /* C (m, n) = A (m, k) B (k, n), or C += with add. m a multiple of 8, n of TILE_UNITS. */
-    void (*product)(size_t m, size_t n, size_t k, strided A, const float *B, size_t ldb, float *C, size_t ldc, int add);
+    void (*product)(size_t m, size_t n, size_t k, strided A, const float *B, size_t ldb, float *C, size_t ldc,
+                    int add);
 
     /* A sine layer on a tile of m points with T derivative rows and, with lap, a Laplacian row; n units. On entry pre
      * holds the affine part without bias. On return post holds h, and pre what the adjoint needs: cos a on the value
      * rows, a_t and lap a below. */
-    void (*sine_forward)(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre, float *post);
+    void (*sine_forward)(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre,
+                         float *post);
     /* bar holds h bar, and a bar on return; bias_gradient (n) += the value rows of a bar. */
-    void (*sine_adjoint)(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post, float *bar,
-                         float *bias_gradient);
+    void (*sine_adjoint)(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post,
+                         float *bar, float *bias_gradient);
 
     /* v (rows) += h (rows, n) w. */
     void (*output_forward)(size_t rows, size_t n, size_t ld, const float *h, const float *w, float *v);
     /* bar (rows, n) = g w', w_gradient += h' g. */
-    void (*output_adjoint)(size_t rows, size_t n, size_t ld, const float *h, const float *w, const float *g, float *bar,
-                           float *w_gradient);
+    void (*output_adjoint)(size_t rows, size_t n, size_t ld, const float *h, const float *w, const float *g,
+                           float *bar, float *w_gradient);
 
     /* v (rows) += eta (rows, K) c and c_gradient (K) += eta' g, for eta by rows or by columns. */
     void (*linear_forward)(size_t rows, size_t K, strided eta, const float *c, float *v);
@@ -49,13 +51,14 @@ typedef struct kernels {
 
     /* In double: the mean over centres c of prod_d 1/(a - b e_d . c_d)^power[d], where e (columns) and centre (columns,
      * centres) hold the unit vectors of all factors one after another, embedding[d] columns each. centres: a multiple of 8. */
-    double (*cauchy_mean)(int factors, const int *embedding, const int *power, const double *e, size_t centres,
-                          const double *centre, double a, double b);
+    double (*cauchy_mean)(int factors, const int *embedding, const int *power, const double *e,
+                          size_t centres, const double *centre, double a, double b);
 
     /* sin and cos of x, for tests and benchmarks. */
     void (*sincos)(size_t count, const float *x, float *s, float *c);
 } kernels;
 
-const kernels *kernels_select(const char *name_or_null); /* NULL: the best for this machine; else by name, NULL if absent */
+const kernels *kernels_select(
+    const char *name_or_null); /* NULL: the best for this machine; else by name, NULL if absent */
 
 #endif

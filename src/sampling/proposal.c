@@ -18,10 +18,15 @@ static void domain_embed(const npmd_domain *dom, const double *x, double *e)
     }
 }
 
-npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int centres, proposal *out, npmd_error *err)
+npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int centres, proposal *out,
+                          npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    proposal p = { .domain = dom, .share = share, .rho = rho, .centres = (centres + 7) / 8 * 8, .inner = kernels_select(NULL) };
+    proposal p = { .domain = dom,
+                   .share = share,
+                   .rho = rho,
+                   .centres = (centres + 7) / 8 * 8,
+                   .inner = kernels_select(NULL) };
     TRY(memory_new(&p.row, p.centres, err));
     TRY(memory_new(&p.centre, (size_t)p.centres * (size_t)dom->columns, err));
     TRY(memory_new(&p.embedded, (size_t)p.centres * (size_t)embedding_columns(dom), err));
@@ -107,7 +112,8 @@ double proposal_density(const proposal *p, const double *x)
     }
     return p->share
            + (1.0 - p->share)
-                 * p->inner->cauchy_mean(dom->factors, embedding, power, e, (size_t)p->centres, p->embedded, a, b);
+                 * p->inner->cauchy_mean(dom->factors, embedding, power, e, (size_t)p->centres, p->embedded,
+                                         a, b);
 }
 
 /* The density at data point row without the kernels that stand on that very point. */
@@ -117,17 +123,21 @@ static double density_without_itself(const proposal *p, const npmd_points *pts, 
     for (int c = 0; c < p->centres; c++)
         own += p->row[c] == row;
     const double peak = pow((1.0 + p->rho) / (1.0 - p->rho), p->domain->dimension);
-    const double kernels_sum =
-        (proposal_density(p, points_at(pts, row)) - p->share) / (1.0 - p->share) * p->centres - own * peak;
-    return p->share + (own == p->centres ? 0.0 : (1.0 - p->share) * fmax(0.0, kernels_sum) / (p->centres - own));
+    const double kernels_sum = (proposal_density(p, points_at(pts, row)) - p->share) / (1.0 - p->share)
+                                   * p->centres
+                               - own * peak;
+    return p->share
+           + (own == p->centres ? 0.0 : (1.0 - p->share) * fmax(0.0, kernels_sum) / (p->centres - own));
 }
 
 /* Cross-entropy: of a fixed list of widths, the one under which data points are most likely, each left out of its own
  * density. */
-npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative, double share,
-                          int centres, uint64_t seed, double *rho, npmd_error *err)
+npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative,
+                          double share, int centres, uint64_t seed, double *rho, npmd_error *err)
 {
-    static const double WIDTH[] = { 0.6, 0.45, 0.33, 0.25, 0.18, 0.13, 0.1, 0.075, 0.055, 0.04, 0.03, 0.02 }; /* 1 - rho */
+    static const double WIDTH[] = {
+        0.6, 0.45, 0.33, 0.25, 0.18, 0.13, 0.1, 0.075, 0.055, 0.04, 0.03, 0.02
+    }; /* 1 - rho */
     npmd_status st = NPMD_OK;
     proposal p = { 0 };
     double best = -INFINITY;

@@ -24,13 +24,14 @@ typedef struct proposal {
     double *embedded; /* (embedding columns, centres): unit vectors, for the cosines */
 } proposal;
 
-npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int centres, proposal *out, npmd_error *err);
+npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int centres, proposal *out,
+                          npmd_error *err);
 /* New centres: data points drawn with probability proportional to their weight. */
 void proposal_aim(proposal *p, const npmd_points *pts, const double *cumulative, rng_key key);
 double proposal_density(const proposal *p, const double *x); /* relative to uniform */
 /* The kernel width under which fresh data points are most likely. */
-npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative, double share,
-                          int centres, uint64_t seed, double *rho, npmd_error *err);
+npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative,
+                          double share, int centres, uint64_t seed, double *rho, npmd_error *err);
 void proposal_close(proposal *p);
 /* Running sums of the weights, for draws in proportion to them; NULL stays NULL when there are no weights. */
 npmd_status points_cumulative(const npmd_points *pts, double **out, npmd_error *err);
@@ -46,13 +47,15 @@ typedef struct point_source {
     size_t first;
     bool shuffled;
     rng_key key;
-    bool quasi;          /* uniform and importance: scrambled Sobol, else independent */
+    bool quasi; /* uniform and importance: scrambled Sobol, else independent */
     sobol sequence;
     const proposal *importance;
 } point_source;
 
-void source_fixed(point_source *s, const npmd_domain *dom, const double *x, const double *weight, size_t count);
-void source_data(point_source *s, const npmd_points *pts, size_t first, size_t count, bool shuffled, rng_key epoch);
+void source_fixed(point_source *s, const npmd_domain *dom, const double *x, const double *weight,
+                  size_t count);
+void source_data(point_source *s, const npmd_points *pts, size_t first, size_t count, bool shuffled,
+                 rng_key epoch);
 void source_uniform(point_source *s, const npmd_domain *dom, size_t count, bool quasi, rng_key key);
 void source_importance(point_source *s, const proposal *p, size_t count, bool quasi, rng_key key);
 size_t source_data_row(const point_source *s, size_t i); /* the data row behind point i of a data source */

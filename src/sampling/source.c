@@ -1,12 +1,14 @@
 /* source.c - points by index. */
 #include "sampling.h"
 
-void source_fixed(point_source *s, const npmd_domain *dom, const double *x, const double *weight, size_t count)
+void source_fixed(point_source *s, const npmd_domain *dom, const double *x, const double *weight,
+                  size_t count)
 {
     *s = (point_source){ .kind = SOURCE_FIXED, .domain = dom, .count = count, .x = x, .weight = weight };
 }
 
-void source_data(point_source *s, const npmd_points *pts, size_t first, size_t count, bool shuffled, rng_key epoch)
+void source_data(point_source *s, const npmd_points *pts, size_t first, size_t count, bool shuffled,
+                 rng_key epoch)
 {
     *s = (point_source){ .kind = SOURCE_DATA,
                          .domain = pts->domain,

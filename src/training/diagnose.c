@@ -6,8 +6,8 @@
 #define GAIN_HALVINGS 8
 
 /* g (K): data means of the features at mean square 1; the effective number of points. */
-static void feature_means(const encoding *enc, const npmd_points *pts, uint64_t seed, const double *unit, double *work,
-                          double *eta, double *g, double *effective)
+static void feature_means(const encoding *enc, const npmd_points *pts, uint64_t seed, const double *unit,
+                          double *work, double *eta, double *g, double *effective)
 {
     const size_t K = (size_t)enc->features, n = pts->n < GAIN_POINTS ? pts->n : GAIN_POINTS;
     const rng_key key = rng_key_make(seed, RNG_TUNE, 1);
@@ -27,8 +27,8 @@ static void feature_means(const encoding *enc, const npmd_points *pts, uint64_t 
 }
 
 /* The best of a mean_data(d) - log mean exp(a d) - a^2 roughness over a = 1, 1/2, 1/4, ...: the constant is free. */
-static npmd_status line_gain(const encoding *enc, objective *o, const double *step, double slope, double roughness,
-                             double *work, double *eta, double *gain, npmd_error *err)
+static npmd_status line_gain(const encoding *enc, objective *o, const double *step, double slope,
+                             double roughness, double *work, double *eta, double *gain, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double x[DOMAIN_MAX_COLUMNS], *weight = NULL, *d = NULL;
@@ -69,7 +69,8 @@ npmd_status linear_gain_compute(const encoding *enc, objective *o, linear_gain *
     TRY(memory_new(&g, K, err));
     TRY(memory_new(&unit, K, err));
     for (size_t k = 0; k < K; k++) /* the constant gains nothing */
-        unit[k] = enc->lambda[k] == 0.0 ? 0.0 : sqrt(enc->separable ? enc->domain->volume : 2.0) / enc->scale[k];
+        unit[k] = enc->lambda[k] == 0.0 ? 0.0
+                                        : sqrt(enc->separable ? enc->domain->volume : 2.0) / enc->scale[k];
     feature_means(enc, o->points, o->opt->seed, unit, work, eta, g, &effective);
     *out = (linear_gain){ 0 };
     for (size_t k = 0; k < K; k++) {

@@ -1,16 +1,19 @@
 /* objective.c - the three terms of one step, each on its own points. */
 #include "training.h"
 
-npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt,
-                           npmd_error *err)
+npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts,
+                           const npmd_options *opt, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double rho = opt->proposal_rho;
-    *o = (objective){ .opt = opt, .domain = dom, .points = pts, .importance = opt->integral == NPMD_INTEGRAL_IMPORTANCE };
+    *o = (objective){
+        .opt = opt, .domain = dom, .points = pts, .importance = opt->integral == NPMD_INTEGRAL_IMPORTANCE
+    };
     TRY(points_cumulative(pts, &o->cumulative, err));
     if (o->importance) {
         if (rho == 0.0)
-            TRY(proposal_tune(dom, pts, o->cumulative, opt->uniform_share, opt->centres, opt->seed, &rho, err));
+            TRY(proposal_tune(dom, pts, o->cumulative, opt->uniform_share, opt->centres, opt->seed, &rho,
+                              err));
         TRY(proposal_open(dom, opt->uniform_share, rho, opt->centres, &o->proposal, err));
     }
 done:
@@ -66,7 +69,8 @@ npmd_status objective_step(objective *o, backend *b, int64_t step, objective_val
 
     if (opt->penalty != NPMD_PENALTY_NONE && opt->tau > 0.0) {
         const term_kind kind = opt->penalty == NPMD_PENALTY_LAPLACIAN ? TERM_LAPLACIAN : TERM_GRADIENT;
-        source_uniform(&s, o->domain, (size_t)opt->q2, quasi, rng_key_make(opt->seed, RNG_PENALTY_POINTS, (uint64_t)step));
+        source_uniform(&s, o->domain, (size_t)opt->q2, quasi,
+                       rng_key_make(opt->seed, RNG_PENALTY_POINTS, (uint64_t)step));
         TRY(b->ops->term(b->self, &(term_request){ kind, &s, opt->tau }, &out->penalty, err));
     }
     out->total = out->data + out->integral + opt->tau * out->penalty;

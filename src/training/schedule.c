@@ -17,7 +17,8 @@ schedule_point schedule_at(const npmd_options *opt, int64_t step)
     switch (opt->schedule) {
     case NPMD_SCHEDULE_COSINE: {
         const double course = (double)(step + 1) / (double)opt->steps;
-        at.rate = opt->rate_min + 0.5 * (opt->rate - opt->rate_min) * (1.0 + cos(NPMD_PI * fmin(1.0, course)));
+        at.rate = opt->rate_min
+                  + 0.5 * (opt->rate - opt->rate_min) * (1.0 + cos(NPMD_PI * fmin(1.0, course)));
         break;
     }
     case NPMD_SCHEDULE_TRIANGULAR:

@@ -2,11 +2,11 @@
 #include "training.h"
 
 #define MOST_RESTARTS 2
-#define RESTART_RATE 0.3      /* a restart runs at this share of the rate before */
-#define RUNAWAY 1e6           /* an objective above this will not come back */
-#define RUNNING 0.98          /* memory of the running gradient length: about 50 steps */
-#define SETTLE 20             /* steps before the guard acts */
-#define SIGN_OF_LIFE 0.2      /* seconds between calls of progress */
+#define RESTART_RATE 0.3 /* a restart runs at this share of the rate before */
+#define RUNAWAY 1e6      /* an objective above this will not come back */
+#define RUNNING 0.98     /* memory of the running gradient length: about 50 steps */
+#define SETTLE 20        /* steps before the guard acts */
+#define SIGN_OF_LIFE 0.2 /* seconds between calls of progress */
 
 typedef struct attempt {
     int64_t step;
@@ -23,7 +23,8 @@ static int64_t tail_length(const npmd_options *opt)
     return tenth < 1 ? 1 : tenth > 200 ? 200 : tenth;
 }
 
-static npmd_status attempt_update(backend *b, const npmd_options *opt, attempt *a, double *rate, npmd_error *err)
+static npmd_status attempt_update(backend *b, const npmd_options *opt, attempt *a, double *rate,
+                                  npmd_error *err)
 {
     const schedule_point at = schedule_at(opt, a->step);
     double norm = 0.0;
@@ -48,8 +49,8 @@ static npmd_status attempt_update(backend *b, const npmd_options *opt, attempt *
     return NPMD_OK;
 }
 
-static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt, const train_watch *watch, int number,
-                               double started, attempt *a, npmd_error *err)
+static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt, const train_watch *watch,
+                               int number, double started, attempt *a, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const double an_epoch = (double)objective_steps_an_epoch(opt, o->points->n);
@@ -92,7 +93,8 @@ done:
     return st;
 }
 
-static npmd_status attempt_start(backend *b, const field_shape *shape, const npmd_options *opt, double *theta, npmd_error *err)
+static npmd_status attempt_start(backend *b, const field_shape *shape, const npmd_options *opt, double *theta,
+                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t parameters = field_parameters(shape);
@@ -106,8 +108,8 @@ done:
     return st;
 }
 
-npmd_status train(backend *b, const field_shape *shape, const encoding *enc, objective *o, const npmd_options *opt,
-                  const train_watch *watch, train_result *out, npmd_error *err)
+npmd_status train(backend *b, const field_shape *shape, const encoding *enc, objective *o,
+                  const npmd_options *opt, const train_watch *watch, train_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const double started = clock_seconds();
@@ -133,15 +135,17 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
         }
         if (restart == MOST_RESTARTS) {
             if (a.runaway)
-                st = npmd_fail(err, NPMD_ERR_NUMERIC,
-                               "the objective stopped being finite at step %lld, also after %d restarts at lower rates; "
-                               "raise --tau or lower --rate",
-                               (long long)a.step, restart);
+                st = npmd_fail(
+                    err, NPMD_ERR_NUMERIC,
+                    "the objective stopped being finite at step %lld, also after %d restarts at lower rates; "
+                    "raise --tau or lower --rate",
+                    (long long)a.step, restart);
             else
-                st = npmd_fail(err, NPMD_ERR_NUMERIC,
-                               "the fit collapsed to the uniform density (objective %.4g where %.4g is within reach), also "
-                               "after %d restarts at lower rates; use --skip on, lower --tau or --rate, or take more --steps",
-                               reached, 1.0 - possible.gain, restart);
+                st = npmd_fail(
+                    err, NPMD_ERR_NUMERIC,
+                    "the fit collapsed to the uniform density (objective %.4g where %.4g is within reach), also "
+                    "after %d restarts at lower rates; use --skip on, lower --tau or --rate, or take more --steps",
+                    reached, 1.0 - possible.gain, restart);
             goto done;
         }
         now.rate *= RESTART_RATE;

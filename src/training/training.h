@@ -18,7 +18,7 @@ schedule_point schedule_at(const npmd_options *opt, int64_t step);
 
 /* ---- objective.c ------------------------------------------------------------------------------------------------ */
 
-typedef struct objective { /* one step's points; a pure function of (seed, step) */
+typedef struct objective {   /* one step's points; a pure function of (seed, step) */
     const npmd_options *opt; /* resolved */
     const npmd_domain *domain;
     const npmd_points *points;
@@ -28,11 +28,12 @@ typedef struct objective { /* one step's points; a pure function of (seed, step)
 } objective;
 
 typedef struct objective_value {
-    double data, integral, penalty, total; /* -mean v, mean exp v, mean of the penalised quantity, their sum */
+    double data, integral, penalty,
+        total; /* -mean v, mean exp v, mean of the penalised quantity, their sum */
 } objective_value;
 
-npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt,
-                           npmd_error *err);
+npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts,
+                           const npmd_options *opt, npmd_error *err);
 void objective_close(objective *o);
 /* The terms of this step and their gradient, added up in the backend. */
 /* The source of this step's integral. */
@@ -57,8 +58,8 @@ typedef struct train_result {
 } train_result;
 
 /* Starts from theta, and again at a lower rate when the fit blows up or collapses, at most twice. */
-npmd_status train(backend *b, const field_shape *shape, const encoding *enc, objective *o, const npmd_options *opt,
-                  const train_watch *watch, train_result *out, npmd_error *err);
+npmd_status train(backend *b, const field_shape *shape, const encoding *enc, objective *o,
+                  const npmd_options *opt, const train_watch *watch, train_result *out, npmd_error *err);
 
 /* ---- diagnose.c ---------------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,139 @@
+/* choose.c - a tau for data that came without one.
+ *
+ * The default suits densities as smooth as the dimension suggests. Clustered data want far less smoothing, and say so
+ * clearly: short fits on a part of the points are compared on held-out ones, and tau is lowered by tens as long as the
+ * held-out log-likelihood rises by more than noise. Smooth data stay with the default. */
+#include "estimators.h"
+
+#define LEAST_POINTS 200 /* fewer say nothing */
+#define MOST_TRAINING 20000
+#define MOST_HELD_OUT 2000
+#define PILOT_STEPS 120
+#define MOST_MOVES 3
+#define LEAST_GAIN 0.03 /* nats a point */
+
+/* Rows first .. first + count - 1 of the shuffled order. */
+static npmd_status points_part(const npmd_points *pts, rng_key key, size_t first, size_t count,
+                               npmd_points **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_points *part = NULL;
+    const size_t columns = (size_t)pts->domain->columns;
+    double total = 0.0;
+    TRY(points_make(pts->domain, count, &part, err));
+    if (pts->weight != NULL)
+        TRY(memory_new(&part->weight, count, err));
+    for (size_t i = 0; i < count; i++) {
+        const size_t row = (size_t)rng_permute(key, first + i, pts->n);
+        memcpy(part->x + i * columns, points_at(pts, row), columns * sizeof *part->x);
+        if (pts->weight != NULL)
+            total += part->weight[i] = pts->weight[row];
+    }
+    for (size_t i = 0; pts->weight != NULL && total > 0.0 && i < count; i++)
+        part->weight[i] *= (double)count / total;
+    *out = part;
+    part = NULL;
+done:
+    npmd_points_free(part);
+    return st;
+}
+
+typedef struct pilot { /* passes signs of life on, marked as attempt 0 */
+    const npmd_options *asked;
+    int stop;
+} pilot;
+
+static int pilot_progress(const npmd_report *now, void *user)
+{
+    pilot *p = user;
+    npmd_report report = *now;
+    report.attempt = 0;
+    report.logged = 0;
+    if (p->asked->progress != NULL)
+        p->stop = p->stop || p->asked->progress(&report, p->asked->user) != 0;
+    return p->stop;
+}
+
+/* The held-out log density of every point after a short fit; a fit that fails has none. */
+static npmd_status pilot_fit(pilot *p, const npmd_options *opt, double tau, const npmd_points *training,
+                             const npmd_points *held_out, double *log_density, bool *failed, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_options o = *opt;
+    npmd_model *m = NULL;
+    o.tau = tau;
+    o.steps = o.steps < PILOT_STEPS ? o.steps : PILOT_STEPS;
+    o.epochs = 0;
+    o.batch = 0;
+    o.truth = NULL;
+    o.progress = pilot_progress;
+    o.user = p;
+    st = npmd_fit(training->domain, training, &o, &m, err);
+    *failed = st == NPMD_ERR_NUMERIC;
+    if (*failed)
+        st = NPMD_OK;
+    else if (st == NPMD_OK)
+        st = npmd_evaluate_at(m, held_out, NPMD_LOG_DENSITY, &(npmd_compute){ .threads = opt->threads },
+                              log_density, err);
+    npmd_model_free(m);
+    return st;
+}
+
+/* Weighted mean of b - a, and its standard error. */
+static void paired_gain(const npmd_points *pts, const double *a, const double *b, double *gain, double *se)
+{
+    double sum = 0.0, total = 0.0, squares = 0.0;
+    for (size_t i = 0; i < pts->n; i++) {
+        const double w = pts->weight == NULL ? 1.0 : pts->weight[i];
+        sum += w * (b[i] - a[i]);
+        total += w;
+    }
+    *gain = sum / total;
+    for (size_t i = 0; i < pts->n; i++) {
+        const double r = (pts->weight == NULL ? 1.0 : pts->weight[i]) * (b[i] - a[i] - *gain);
+        squares += r * r;
+    }
+    *se = sqrt(squares) / total;
+}
+
+npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_options *opt = &m->options;
+    const rng_key key = rng_key_make(opt->seed, RNG_TUNE, 2);
+    const size_t tenth = pts->n / 10, out_count = tenth < MOST_HELD_OUT ? tenth : MOST_HELD_OUT;
+    const size_t rest = pts->n - out_count, in_count = rest < MOST_TRAINING ? rest : MOST_TRAINING;
+    const double first = opt->tau;
+    npmd_points *training = NULL, *held_out = NULL;
+    double *now = NULL, *next = NULL, gain = 0.0, se = 0.0, sum = 0.0;
+    bool failed = false;
+    pilot p = { .asked = opt };
+    if (pts->n < LEAST_POINTS || opt->penalty == NPMD_PENALTY_NONE)
+        return NPMD_OK;
+    TRY(points_part(pts, key, 0, out_count, &held_out, err));
+    TRY(points_part(pts, key, out_count, in_count, &training, err));
+    TRY(points_check_distinct(training, "the data", err));
+    TRY(memory_new(&now, out_count, err));
+    TRY(memory_new(&next, out_count, err));
+    TRY(pilot_fit(&p, opt, opt->tau, training, held_out, now, &failed, err));
+    for (int move = 0; move < MOST_MOVES && !failed && !p.stop; move++) {
+        TRY(pilot_fit(&p, opt, 0.1 * m->options.tau, training, held_out, next, &failed, err));
+        paired_gain(held_out, now, next, &gain, &se);
+        if (failed || p.stop || !(gain > 3.0 * se && gain > LEAST_GAIN))
+            break;
+        m->options.tau *= 0.1;
+        sum += gain;
+        memcpy(now, next, out_count * sizeof *now);
+    }
+    if (m->options.tau < first)
+        model_warn(
+            m,
+            "tau was lowered from %.2g to %.2g: held-out points gained %.2f nats each; give --tau to decide yourself",
+            first, m->options.tau, sum);
+done:
+    npmd_points_free(training);
+    npmd_points_free(held_out);
+    memory_free(now);
+    memory_free(next);
+    return st;
+}
