@@ -130,6 +130,9 @@ static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *
             m,
             "the fit was started again %d time%s, at last with rate %.2g, since it had collapsed or blown up",
             done_by.restarts, done_by.restarts == 1 ? "" : "s", done_by.rate);
+    if (done_by.unfinished)
+        model_warn(m, "%lld steps are too few: the objective stands at %.3g, far from what is within reach",
+                   (long long)done_by.steps, done_by.objective);
     if (done_by.interrupted)
         model_warn(m, "the fit was interrupted after %lld of %lld steps", (long long)done_by.steps,
                    (long long)opt->steps);

@@ -26,12 +26,13 @@ static void feature_means(const encoding *enc, const npmd_points *pts, uint64_t 
     *effective = weight2 > 0.0 ? weight * weight / weight2 : 1.0;
 }
 
-/* The best of a mean_data(d) - log mean exp(a d) - a^2 roughness over a = 1, 1/2, 1/4, ...: the constant is free. */
-static npmd_status line_gain(const encoding *enc, objective *o, const double *step, double slope,
-                             double roughness, double *work, double *eta, double *gain, npmd_error *err)
+/* The best of a mean_data(d) - log mean exp(a d) - a^2 roughness over a = 1, 1/2, 1/4, ...: the constant is free. On entry
+ * the coefficients are those of d, on return of a d. */
+static npmd_status line_search(const encoding *enc, objective *o, double slope, double roughness,
+                               double *work, double *eta, linear_gain *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    double x[DOMAIN_MAX_COLUMNS], *weight = NULL, *d = NULL;
+    double x[DOMAIN_MAX_COLUMNS], *weight = NULL, *d = NULL, best = 0.0;
     point_source s;
     TRY(memory_new(&weight, GAIN_NODES, err));
     TRY(memory_new(&d, GAIN_NODES, err));
@@ -40,9 +41,8 @@ static npmd_status line_gain(const encoding *enc, objective *o, const double *st
         source_fill(&s, i, 1, x, &weight[i]);
         encoding_jet(enc, x, 1, work, eta);
         for (int k = 0; k < enc->features; k++)
-            d[i] += step[k] * eta[k];
+            d[i] += out->coefficient[k] * eta[k];
     }
-    *gain = 0.0;
     for (int halving = 0; halving < GAIN_HALVINGS; halving++) {
         const double a = ldexp(1.0, -halving);
         double mass = 0.0, total = 0.0;
@@ -50,40 +50,51 @@ static npmd_status line_gain(const encoding *enc, objective *o, const double *st
             mass += weight[i] * exp(a * d[i]);
             total += weight[i];
         }
-        *gain = fmax(*gain, a * slope - log(mass / total) - a * a * roughness);
+        const double log_mass = log(mass / total), gain = a * slope - log_mass - a * a * roughness;
+        if (gain > out->gain) {
+            out->gain = gain;
+            out->constant = -log_mass;
+            best = a;
+        }
     }
+    for (int k = 0; k < enc->features; k++)
+        out->coefficient[k] *= best;
 done:
     memory_free(weight);
     memory_free(d);
     return st;
 }
 
-npmd_status linear_gain_compute(const encoding *enc, objective *o, linear_gain *out, npmd_error *err)
+npmd_status linear_gain_open(linear_gain *out, const encoding *enc, objective *o, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t K = (size_t)enc->features;
     const double tau = o->opt->penalty == NPMD_PENALTY_LAPLACIAN ? o->opt->tau : 0.0;
+    linear_gain found = { 0 };
     double *work = NULL, *eta = NULL, *g = NULL, *unit = NULL, effective = 1.0, slope = 0.0, roughness = 0.0;
     TRY(memory_new(&work, encoding_work(enc), err));
     TRY(memory_new(&eta, K, err));
     TRY(memory_new(&g, K, err));
     TRY(memory_new(&unit, K, err));
+    TRY(memory_new(&found.coefficient, K, err));
     for (size_t k = 0; k < K; k++) /* the constant gains nothing */
         unit[k] = enc->lambda[k] == 0.0 ? 0.0
                                         : sqrt(enc->separable ? enc->domain->volume : 2.0) / enc->scale[k];
     feature_means(enc, o->points, o->opt->seed, unit, work, eta, g, &effective);
-    *out = (linear_gain){ 0 };
     for (size_t k = 0; k < K; k++) {
         const double shrink = 1.0 / (1.0 + 2.0 * tau * enc->lambda[k] * enc->lambda[k]), c = g[k] * shrink;
-        out->gain0 += 0.5 * g[k] * c;
-        out->noise += unit[k] == 0.0 ? 0.0 : 0.5 / effective * shrink;
+        found.gain0 += 0.5 * g[k] * c;
+        found.noise += unit[k] == 0.0 ? 0.0 : 0.5 / effective * shrink;
         slope += g[k] * c;
         roughness += tau * c * c * enc->lambda[k] * enc->lambda[k];
-        unit[k] *= c; /* now the coefficient of eta_k in the Newton step */
+        found.coefficient[k] = unit[k] * c;
     }
-    TRY(line_gain(enc, o, unit, slope, roughness, work, eta, &out->gain, err));
-    out->gain = fmin(out->gain, out->gain0);
+    TRY(line_search(enc, o, slope, roughness, work, eta, &found, err));
+    found.gain = fmin(found.gain, found.gain0);
+    *out = found;
+    found.coefficient = NULL;
 done:
+    linear_gain_close(&found);
     memory_free(work);
     memory_free(eta);
     memory_free(g);
@@ -91,7 +102,13 @@ done:
     return st;
 }
 
-bool has_collapsed(linear_gain possible, double reached)
+void linear_gain_close(linear_gain *gain)
 {
-    return possible.gain0 > 3.0 * possible.noise && reached > 1.0 - 0.5 * possible.gain;
+    memory_free(gain->coefficient);
+    gain->coefficient = NULL;
+}
+
+bool has_collapsed(const linear_gain *possible, double reached)
+{
+    return possible->gain0 > 3.0 * possible->noise && reached > 1.0 - 0.5 * possible->gain;
 }

@@ -6,6 +6,7 @@
 #define RUNAWAY 1e6      /* an objective above this will not come back */
 #define RUNNING 0.98     /* memory of the running gradient length: about 50 steps */
 #define SETTLE 20        /* steps before the guard acts */
+#define FEWEST_STEPS 300 /* a shorter run that is still at v = 0 has not collapsed, it has not begun */
 #define SIGN_OF_LIFE 0.2 /* seconds between calls of progress */
 
 typedef struct attempt {
@@ -93,8 +94,10 @@ done:
     return st;
 }
 
-static npmd_status attempt_start(backend *b, const field_shape *shape, const npmd_options *opt, double *theta,
-                                 npmd_error *err)
+/* The network as field_start leaves it; the skip at the best point of the Newton step from v = 0, so that the convex part
+ * has its first gain before the first step. */
+static npmd_status attempt_start(backend *b, const field_shape *shape, const npmd_options *opt,
+                                 const linear_gain *possible, double *theta, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t parameters = field_parameters(shape);
@@ -103,6 +106,10 @@ static npmd_status attempt_start(backend *b, const field_shape *shape, const npm
     TRY(b->ops->put(b->self, VECTOR_MOMENT1, theta, err));
     TRY(b->ops->put(b->self, VECTOR_MOMENT2, theta, err));
     field_start(shape, opt->start != 0, opt->seed, theta);
+    if (shape->skip) {
+        memcpy(theta + field_skip(shape), possible->coefficient, (size_t)shape->features * sizeof *theta);
+        theta[field_biases(shape, shape->depth)] = possible->constant;
+    }
     TRY(b->ops->put(b->self, VECTOR_THETA, theta, err));
 done:
     return st;
@@ -117,20 +124,22 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
     double *theta = NULL;
     linear_gain possible = { 0 };
     TRY(memory_new(&theta, field_parameters(shape), err));
-    TRY(linear_gain_compute(enc, o, &possible, err));
+    TRY(linear_gain_open(&possible, enc, o, err));
     for (int restart = 0;; restart++) {
         attempt a;
-        TRY(attempt_start(b, shape, opt, theta, err));
+        TRY(attempt_start(b, shape, opt, &possible, theta, err));
         TRY(attempt_run(b, o, &now, watch, restart + 1, started, &a, err));
         const double reached = a.tail_steps > 0 ? a.tail / (double)a.tail_steps : NAN;
-        const bool collapsed = !a.stopped && !a.runaway && has_collapsed(possible, reached);
-        if (!a.runaway && !collapsed) {
+        const bool collapsed = !a.stopped && !a.runaway && has_collapsed(&possible, reached);
+        const bool unfinished = collapsed && opt->steps < FEWEST_STEPS;
+        if (!a.runaway && (!collapsed || unfinished)) {
             *out = (train_result){ .steps = a.step,
                                    .objective = reached,
                                    .seconds = clock_seconds() - started,
                                    .restarts = restart,
                                    .rate = now.rate,
-                                   .interrupted = a.stopped };
+                                   .interrupted = a.stopped,
+                                   .unfinished = unfinished };
             goto done;
         }
         if (restart == MOST_RESTARTS) {
@@ -152,6 +161,7 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
         now.rate_min *= RESTART_RATE;
     }
 done:
+    linear_gain_close(&possible);
     memory_free(theta);
     return st;
 }

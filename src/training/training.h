@@ -55,6 +55,7 @@ typedef struct train_result {
     int restarts;
     double rate; /* the highest rate of the attempt that stood */
     bool interrupted;
+    bool unfinished; /* too short a run to judge, and far from what is within reach */
 } train_result;
 
 /* Starts from theta, and again at a lower rate when the fit blows up or collapses, at most twice. */
@@ -69,9 +70,12 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
  * far too much, so the gain is also bounded by what v = a d truly reaches, the best of a = 1, 1/2, 1/4, ... */
 typedef struct linear_gain {
     double gain0, gain, noise;
+    double *coefficient; /* (K): of the best a d, where the skip starts; K zeros if nothing is gained */
+    double constant;     /* -log mean exp(a d), so that it integrates to one */
 } linear_gain;
-npmd_status linear_gain_compute(const encoding *enc, objective *o, linear_gain *out, npmd_error *err);
+npmd_status linear_gain_open(linear_gain *out, const encoding *enc, objective *o, npmd_error *err);
+void linear_gain_close(linear_gain *gain);
 /* A fit that stayed at v = 0 although there was something to gain. Uniform data are no collapse. */
-bool has_collapsed(linear_gain possible, double reached);
+bool has_collapsed(const linear_gain *possible, double reached);
 
 #endif
