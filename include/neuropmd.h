@@ -151,6 +151,7 @@ typedef struct
     int integral, sequence;
     double uniform_share; /* importance: share of uniform points */
     int centres;          /* importance: kernels in a step's proposal */
+    double accuracy;      /* standard error wanted of the log integral after training */
     double proposal_rho;  /* importance: width of its Cauchy kernels, 0 wide .. 1 narrow; 0: by likelihood */
     uint64_t seed;
     int threads;       /* 0: all cores; never changes the answer */

@@ -113,6 +113,8 @@ static const option_row OPTIONS[] = {
       "importance: width of its Cauchy kernels, 0 wide .. 1 narrow; 0: by likelihood" },
     { "sequence", "Training", OPTION_CHOICE, AT(sequence), "sobol", 0, 0, SEQUENCES, true,
       "random points: scrambled Sobol or independent" },
+    { "accuracy", "Training", OPTION_REAL, AT(accuracy), "0", 0, 1, NULL, true,
+      "standard error wanted of the log integral after training; 0: 1e-5 in one and two dimensions, else 5e-4" },
 
     { "threads", "Machine", OPTION_INT, AT(threads), "0", 0, 4096, NULL, false,
       "0: all cores; never changes the answer" },

@@ -66,6 +66,7 @@ static npmd_status pilot_fit(pilot *p, const npmd_options *opt, double tau, cons
     o.epochs = 0;
     o.batch = 0;
     o.truth = NULL;
+    o.accuracy = 3e-3; /* hundredths of a nat are compared */
     o.progress = pilot_progress;
     o.user = p;
     st = npmd_fit(training->domain, training, &o, &m, err);

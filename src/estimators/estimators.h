@@ -68,7 +68,7 @@ typedef struct integral_request {
     const npmd_points *about; /* kernels of the proposal stand on these; NULL: uniform points */
     uint64_t seed;
     rng_purpose purpose;
-    double target;      /* stop when the standard error of the log integral is below this */
+    double target;      /* stop when the error of the log integral is below this */
     size_t most_points; /* or when this many were used */
 } integral_request;
 

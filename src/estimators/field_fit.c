@@ -82,17 +82,16 @@ static npmd_status field_normalise(npmd_model *m, backend *b, const npmd_points 
 {
     npmd_status st = NPMD_OK;
     integral_result z;
-    const double target = m->domain->dimension <= 2 ? 2e-5 : 5e-4;
     TRY(integrate(&(integral_request){ .domain = m->domain,
                                        .about = pts,
                                        .seed = m->options.seed,
                                        .purpose = RNG_NORMALISE,
-                                       .target = target,
+                                       .target = m->options.accuracy,
                                        .most_points = (size_t)1 << 22 },
                   backend_values, b, &z, err));
     m->facts.log_integral = z.log_integral;
     m->facts.log_integral_se = z.log_integral_se;
-    if (z.log_integral_se > 10.0 * target)
+    if (z.log_integral_se > 2.0 * m->options.accuracy)
         model_warn(m, "the log integral is known to %.1e only, from %zu points", z.log_integral_se, z.points);
 done:
     return st;

@@ -1,6 +1,7 @@
-/* normalise.c - integrals of exp v and exp 2v over the domain by randomised quasi-Monte Carlo.
+/* normalise.c - integrals of exp v and exp 2v over the domain.
  *
- * Points are the importance proposal's (kernels on given points and a uniform share) or uniform ones, as REPLICATES
+ * In one and two dimensions by the product of the factors' quadrature rules, whose resolution is doubled until the log
+ * integral settles; the last change stands for its error. Above by randomised quasi-Monte Carlo: points are the importance proposal's (kernels on given points and a uniform share) or uniform ones, as REPLICATES
  * independently scrambled Sobol sets; their spread is the standard error. Sets grow until it is small enough. */
 #include "estimators.h"
 
@@ -101,45 +102,148 @@ done:
     return st;
 }
 
-npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out,
-                      npmd_error *err)
+/* ---- quadrature ------------------------------------------------------------------------------------------------ */
+
+typedef struct rules { /* one rule a factor */
+    size_t nodes[NPMD_MAX_FACTORS], total;
+    double *x[NPMD_MAX_FACTORS], *weight[NPMD_MAX_FACTORS];
+} rules;
+
+static void rules_close(rules *r)
+{
+    for (int d = 0; d < NPMD_MAX_FACTORS; d++) {
+        memory_free(r->x[d]);
+        memory_free(r->weight[d]);
+    }
+    *r = (rules){ 0 };
+}
+
+static npmd_status rules_open(rules *r, const npmd_domain *dom, size_t resolution, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    *r = (rules){ .total = 1 };
+    for (int d = 0; d < dom->factors; d++) {
+        const manifold *m = dom->factor[d];
+        r->nodes[d] = m->rule_nodes(resolution);
+        r->total *= r->nodes[d];
+        TRY(memory_new(&r->x[d], r->nodes[d] * (size_t)m->columns, err));
+        TRY(memory_new(&r->weight[d], r->nodes[d], err));
+        m->rule(resolution, r->x[d], r->weight[d]);
+    }
+done:
+    if (st != NPMD_OK)
+        rules_close(r);
+    return st;
+}
+
+static double rules_point(const rules *r, const npmd_domain *dom, size_t index, double *x)
+{
+    double weight = 1.0;
+    for (int d = dom->factors - 1; d >= 0; d--) {
+        const size_t i = index % r->nodes[d], columns = (size_t)dom->factor[d]->columns;
+        index /= r->nodes[d];
+        memcpy(x + dom->column[d], r->x[d] + i * columns, columns * sizeof *x);
+        weight *= r->weight[d][i];
+    }
+    return weight;
+}
+
+static npmd_status integrate_rule(const npmd_domain *dom, size_t resolution, values_fn values, void *self,
+                                  const chunk *room, integral_result *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    rules r = { 0 };
+    replicate sum = { .top = -INFINITY };
+    TRY(rules_open(&r, dom, resolution, err));
+    for (size_t first = 0; first < r.total; first += CHUNK) {
+        const size_t count = r.total - first < CHUNK ? r.total - first : CHUNK;
+        for (size_t i = 0; i < count; i++)
+            room->weight[i] = rules_point(&r, dom, first + i, room->x + i * (size_t)dom->columns);
+        TRY(values(self, room->x, count, room->v, err));
+        for (size_t i = 0; i < count; i++)
+            replicate_add(&sum, log(room->weight[i]), room->v[i]);
+    }
+    *out = (integral_result){ .log_integral = sum.top + log(sum.sum),
+                              .log_square = 2.0 * sum.top + log(sum.sum2),
+                              .square = sum.sum2 / (sum.sum * sum.sum),
+                              .points = r.total };
+done:
+    rules_close(&r);
+    return st;
+}
+
+#define COARSEST 64
+#define FINEST_LINE ((size_t)1 << 16) /* resolutions: one dimension, and two */
+#define FINEST_SURFACE 1024
+
+static npmd_status integrate_rules(const integral_request *what, values_fn values, void *self,
+                                   const chunk *room, integral_result *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t finest = what->domain->dimension == 1 ? FINEST_LINE : FINEST_SURFACE;
+    integral_result before;
+    TRY(integrate_rule(what->domain, COARSEST, values, self, room, &before, err));
+    for (size_t resolution = 2 * COARSEST; resolution <= finest; resolution *= 2) {
+        TRY(integrate_rule(what->domain, resolution, values, self, room, out, err));
+        out->log_integral_se = fmax(1e-9, fabs(out->log_integral - before.log_integral));
+        out->square_se = fmax(1e-9, fabs(out->square - before.square));
+        if (out->log_integral_se <= what->target || 4 * out->points > what->most_points)
+            break;
+        before = *out;
+    }
+done:
+    return st;
+}
+
+/* ---- either ---------------------------------------------------------------------------------------------------- */
+
+/* A pilot says whether uniform points (smooth densities, few dimensions) or the proposal's are better. */
+static npmd_status integrate_random(const integral_request *what, values_fn values, void *self,
+                                    const chunk *room, integral_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const int centres = 1024;
     const double share = 0.2;
     proposal p = { 0 };
     double *cumulative = NULL, rho = 0.0;
-    chunk room = { 0 };
     bool kernels_win = false;
-    TRY(memory_new(&room.x, CHUNK * (size_t)what->domain->columns, err));
-    TRY(memory_new(&room.weight, CHUNK, err));
-    TRY(memory_new(&room.v, CHUNK, err));
+    TRY(integrate_sets(what, &p, false, PILOT, values, self, room, out, err));
     if (what->about != NULL) {
+        integral_result other;
         TRY(points_cumulative(what->about, &cumulative, err));
         TRY(proposal_tune(what->domain, what->about, cumulative, share, centres, what->seed, &rho, err));
         TRY(proposal_open(what->domain, share, rho, centres, &p, err));
         proposal_aim(&p, what->about, cumulative, rng_key_make(what->seed, what->purpose, 1000));
-    }
-    /* a pilot says whether uniform points (smooth densities, few dimensions) or the proposal's are better */
-    TRY(integrate_sets(what, &p, false, PILOT, values, self, &room, out, err));
-    if (what->about != NULL) {
-        integral_result other;
-        TRY(integrate_sets(what, &p, true, PILOT, values, self, &room, &other, err));
-        /* on a surface the error of uniform points falls as N^-1.5, so they win unless they start far behind */
-        const double head_start = what->domain->dimension <= 2 ? 4.0 : 1.0;
-        kernels_win = !(out->log_integral_se <= head_start * other.log_integral_se);
+        TRY(integrate_sets(what, &p, true, PILOT, values, self, room, &other, err));
+        kernels_win = !(out->log_integral_se <= other.log_integral_se);
         *out = kernels_win ? other : *out;
     }
     for (size_t count = 2 * PILOT;
          out->log_integral_se > what->target && count * REPLICATES <= what->most_points; count *= 2)
-        TRY(integrate_sets(what, &p, kernels_win, count, values, self, &room, out, err));
+        TRY(integrate_sets(what, &p, kernels_win, count, values, self, room, out, err));
+done:
+    proposal_close(&p);
+    memory_free(cumulative);
+    return st;
+}
+
+npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out,
+                      npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    chunk room = { 0 };
+    TRY(memory_new(&room.x, CHUNK * (size_t)what->domain->columns, err));
+    TRY(memory_new(&room.weight, CHUNK, err));
+    TRY(memory_new(&room.v, CHUNK, err));
+    if (what->domain->dimension <= 2)
+        TRY(integrate_rules(what, values, self, &room, out, err));
+    else
+        TRY(integrate_random(what, values, self, &room, out, err));
     if (!isfinite(out->log_integral))
         st = npmd_fail(err, NPMD_ERR_NUMERIC, "the integral of the density is not finite");
 done:
-    proposal_close(&p);
     memory_free(room.x);
     memory_free(room.weight);
     memory_free(room.v);
-    memory_free(cumulative);
     return st;
 }

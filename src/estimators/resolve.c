@@ -74,6 +74,8 @@ npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, siz
         o.q1 = p <= 2 ? 8192 : 16384;
     if (o.q2 == 0)
         o.q2 = p <= 2 ? 1024 : 2048;
+    if (o.accuracy == 0.0)
+        o.accuracy = p <= 2 ? 1e-5 : 5e-4;
     if (o.epochs > 0)
         o.steps = o.epochs * objective_steps_an_epoch(&o, n);
     if (o.steps > UINT32_MAX) {

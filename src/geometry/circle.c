@@ -80,6 +80,18 @@ static void circle_jets(const double *x, int frequency, double *jet)
     }
 }
 
+static size_t circle_rule_nodes(size_t N)
+{
+    return N;
+}
+
+static void circle_rule(size_t N, double *x, double *weight)
+{
+    quadrature_torus(1, &N, false, 0, N, x);
+    for (size_t i = 0; i < N; i++)
+        weight[i] = 1.0 / (double)N;
+}
+
 static void circle_embed(const double *x, double *e)
 {
     e[0] = cos(*x);
@@ -111,6 +123,8 @@ const manifold CIRCLE = {
     .frequency = circle_frequency,
     .eigenvalue = circle_eigenvalue,
     .jets = circle_jets,
+    .rule_nodes = circle_rule_nodes,
+    .rule = circle_rule,
     .embedding = 2,
     .embed = circle_embed,
     .cauchy = circle_cauchy,

@@ -40,6 +40,11 @@ typedef struct manifold {
     /* Jets of the first functions(frequency) eigenfunctions at x: jet (1 + dimension, functions). */
     void (*jets)(const double *x, int frequency, double *jet);
 
+    /* A quadrature rule of resolution N that converges faster than any power of N for smooth functions: x (nodes, columns),
+     * weight (nodes) with sum 1. */
+    size_t (*rule_nodes)(size_t N);
+    void (*rule)(size_t N, double *x, double *weight);
+
     /* For kernels: x as a unit vector, so that e(x) . e(y) is the cosine of the distance; and the conformal image of a
      * uniform point: with u uniform, y has density ((1 - rho^2)/(1 + rho^2 - 2 rho e(x) . e(y)))^dimension relative
      * to the uniform measure. */
@@ -64,6 +69,14 @@ void domain_uniform_point(const npmd_domain *dom, const double *u, double *x); /
 npmd_status domain_copy(const npmd_domain *dom, npmd_domain **out, npmd_error *err);
 /* A row's factor d cannot be a point: the reason, or NULL after x was brought to canonical form. */
 const char *domain_canonical(const npmd_domain *dom, double *x, int *factor);
+
+/* ---- quadrature.c: nodes ------------------------------------------------------------------------------- */
+
+/* Rows first .. first + n - 1 of a product grid on the torus: side[d] nodes along coordinate d, at 2 pi i /
+ * side, or, when closed, at 2 pi i / (side - 1): both ends are there, and count twice. */
+void quadrature_torus(int dimension, const size_t *side, bool closed, size_t first, size_t n, double *x);
+/* Gauss-Legendre nodes in (-1, 1) and weights that sum to 1. */
+void quadrature_legendre(size_t n, double *z, double *weight);
 
 /* ---- points.c: the data ------------------------------------------------------------------------------------ */
 

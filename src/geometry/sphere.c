@@ -146,6 +146,34 @@ static void sphere_jets(const double *x, int L, double *jet)
     }
 }
 
+/* N Gauss-Legendre heights, 2 N longitudes on each: exact up to degree 2 N - 1. */
+static size_t sphere_rule_nodes(size_t N)
+{
+    return 2 * N * N;
+}
+
+static void sphere_rule(size_t N, double *x, double *weight)
+{
+    double *z = weight,
+           *share = weight + N; /* the first 2 N weights hold heights and their shares until the end */
+    quadrature_legendre(N, z, share);
+    for (size_t i = N; i-- > 0;) /* from the back, so that nothing is overwritten before it is used */
+        for (size_t j = 0; j < 2 * N; j++) {
+            const double r = sqrt((1.0 - z[i]) * (1.0 + z[i])),
+                         angle = NPMD_PI * ((double)j + 0.5) / (double)N;
+            double *at = x + 3 * (i * 2 * N + j);
+            at[0] = r * cos(angle);
+            at[1] = r * sin(angle);
+            at[2] = z[i];
+        }
+    for (size_t i = N; i-- > 1;)
+        for (size_t j = 0; j < 2 * N; j++)
+            weight[i * 2 * N + j] = share[i] / (2.0 * (double)N);
+    const double first = share[0] / (2.0 * (double)N);
+    for (size_t j = 0; j < 2 * N; j++)
+        weight[j] = first;
+}
+
 static void sphere_embed(const double *x, double *e)
 {
     memcpy(e, x, 3 * sizeof *e);
@@ -182,6 +210,8 @@ const manifold SPHERE = {
     .frequency = sphere_degree,
     .eigenvalue = sphere_eigenvalue,
     .jets = sphere_jets,
+    .rule_nodes = sphere_rule_nodes,
+    .rule = sphere_rule,
     .embedding = 3,
     .embed = sphere_embed,
     .cauchy = sphere_cauchy,

@@ -49,14 +49,6 @@ double truth_bessel_i0e(double kappa);             /* exp(-kappa) I_0(kappa), ka
 double truth_log_von_mises_constant(double kappa); /* log of exp(kappa) / (2 pi I_0(kappa)) */
 double truth_log_fisher_constant(double kappa);    /* log of exp(kappa) kappa / (4 pi sinh kappa) */
 
-/* ---- quadrature.c: nodes ------------------------------------------------------------------------------- */
-
-/* Rows first .. first + n - 1 of a product grid on the torus: side[d] nodes along coordinate d, at 2 pi i /
- * side, or, when closed, at 2 pi i / (side - 1): both ends are there, and count twice. */
-void quadrature_torus(int dimension, const size_t *side, bool closed, size_t first, size_t n, double *x);
-/* Gauss-Legendre nodes in (-1, 1) and weights that sum to 1. */
-void quadrature_legendre(size_t n, double *z, double *weight);
-
 /* ---- compare.c ----------------------------------------------------------------------------------------- */
 
 /* The estimate: log density per volume, already normalised. */

@@ -2,7 +2,7 @@
  *
  * On a torus equal weights on a half-open grid converge faster than any power of the step for a smooth
  * function; on S2 Gauss-Legendre nodes in z = cos(colatitude) times equally spaced longitudes do the same. */
-#include "truth.h"
+#include "geometry.h"
 
 void quadrature_torus(int dimension, const size_t *side, bool closed, size_t first, size_t n, double *x)
 {
