@@ -1,0 +1,466 @@
+/* test_options.c - the table of options, its presets, its JSON, and the sizes that a fit chooses. No figure here is
+ * rounded: what is compared is equal, or differs by the decimal digits that are said. */
+#include "check.h"
+#include "core.h"
+
+#include <jansson.h>
+#include <unistd.h>
+
+static char *as_text(const npmd_options *opt)
+{
+    json_t *object = NULL;
+    assert_int_equal(options_to_json(opt, &object, NULL), NPMD_OK);
+    char *text = json_dumps(object, JSON_REAL_PRECISION(17));
+    assert_non_null(text);
+    json_decref(object);
+    return text;
+}
+
+/* Also threads, device and log_every, which are no part of the answer. */
+static void assert_same(const npmd_options *a, const npmd_options *b)
+{
+    char *x = as_text(a), *y = as_text(b);
+    assert_string_equal(x, y);
+    assert_int_equal(a->threads, b->threads);
+    assert_string_equal(a->device, b->device);
+    assert_int_equal(a->log_every, b->log_every);
+    free(x);
+    free(y);
+}
+
+static void set(npmd_options *opt, const char *name, const char *value)
+{
+    npmd_error err = { 0 };
+    if (npmd_options_set(opt, name, value, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------------- */
+
+static void every_row_stands(void **state)
+{
+    (void)state;
+    assert_true(npmd_option_count() > 30);
+    assert_null(npmd_option_describe(-1).name);
+    assert_null(npmd_option_describe(npmd_option_count()).name);
+    for (int i = 0; i < npmd_option_count(); i++) {
+        const npmd_option_text row = npmd_option_describe(i);
+        npmd_options fresh, opt;
+        assert_non_null(row.name);
+        assert_non_null(row.values);
+        assert_non_null(row.fallback);
+        assert_non_null(row.help);
+        assert_non_null(row.group);
+        assert_true(row.name[0] != '\0' && row.values[0] != '\0' && row.help[0] != '\0');
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(row.name, npmd_option_describe(j).name);
+        npmd_options_init(&fresh);
+        npmd_options_init(&opt);
+        set(&opt, row.name, row.fallback);
+        assert_same(&opt, &fresh);
+    }
+    npmd_options *opt = npmd_options_new();
+    npmd_options fresh;
+    npmd_options_init(&fresh);
+    assert_non_null(opt);
+    assert_same(opt, &fresh);
+    npmd_options_free(opt);
+    npmd_options_free(NULL);
+}
+
+/* Each alternative of a choice is accepted, and each gives a value of its own. */
+static void every_choice_is_accepted(void **state)
+{
+    (void)state;
+    for (int i = 0; i < npmd_option_count(); i++) {
+        const npmd_option_text row = npmd_option_describe(i);
+        char list[128], *rest = list, *one, *seen[8] = { 0 };
+        int count = 0;
+        if (strchr(row.values, '|') == NULL)
+            continue;
+        snprintf(list, sizeof list, "%s", row.values);
+        while ((one = strsep(&rest, "|")) != NULL) {
+            npmd_options opt;
+            npmd_options_init(&opt);
+            set(&opt, row.name, one);
+            assert_true(count < 8);
+            seen[count] = as_text(&opt);
+            for (int j = 0; j < count; j++)
+                assert_string_not_equal(seen[j], seen[count]);
+            count++;
+        }
+        for (int j = 0; j < count; j++)
+            free(seen[j]);
+    }
+}
+
+static void refuse(const char *name, const char *value)
+{
+    npmd_options opt, fresh;
+    npmd_error err = { 0 };
+    char wanted[64];
+    npmd_options_init(&opt);
+    npmd_options_init(&fresh);
+    snprintf(wanted, sizeof wanted, "--%s", name);
+    if (npmd_options_set(&opt, name, value, &err) != NPMD_ERR_ARGUMENT)
+        fail_msg("--%s \"%s\" was accepted", name, value);
+    assert_int_equal(err.status, NPMD_ERR_ARGUMENT);
+    if (strstr(err.text, wanted) == NULL)
+        fail_msg("\"%s\" does not name %s", err.text, wanted);
+    assert_same(&opt, &fresh);
+    assert_int_equal(npmd_options_set(&opt, name, value, NULL), NPMD_ERR_ARGUMENT);
+}
+
+static void bad_values_are_refused(void **state)
+{
+    (void)state;
+    static const char *const WHOLE[] = { "", "abc", "1.5", "-5", "1e30", "12x", "nan", "inf", "1e400", "1 2" };
+    static const char *const REAL[] = { "", "abc", "-2", "1e300", "nan", "inf", "-inf", "0.1.2" };
+    static const char *const LIST[] = { "", "3,", ",3", "3,x", "1.5", "2000", "-1", "3;4",
+                                        "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1" };
+    static const char *const CHOICE[] = { "", "maybe", "0", "ON" };
+    for (int i = 0; i < npmd_option_count(); i++) {
+        const npmd_option_text row = npmd_option_describe(i);
+        if (strcmp(row.values, "N") == 0)
+            for (size_t j = 0; j < sizeof WHOLE / sizeof *WHOLE; j++)
+                refuse(row.name, WHOLE[j]);
+        else if (strcmp(row.values, "X") == 0)
+            for (size_t j = 0; j < sizeof REAL / sizeof *REAL; j++)
+                refuse(row.name, REAL[j]);
+        else if (strcmp(row.values, "N,...") == 0)
+            for (size_t j = 0; j < sizeof LIST / sizeof *LIST; j++)
+                refuse(row.name, LIST[j]);
+        else if (strcmp(row.values, "NAME") != 0)
+            for (size_t j = 0; j < sizeof CHOICE / sizeof *CHOICE; j++)
+                refuse(row.name, CHOICE[j]);
+    }
+    refuse("preset", "nonsense");
+    refuse("preset", "");
+    refuse("device", "a name that is far longer than any device");
+    refuse("seed", "18446744073709551616");
+    refuse("none-such", "1");
+    npmd_options opt;
+    npmd_options_init(&opt);
+    set(&opt, "seed", "18446744073709551615");
+    assert_true(opt.seed == UINT64_MAX);
+    set(&opt, "max-frequency", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16");
+    assert_int_equal(opt.max_frequencies, 16);
+    assert_int_equal(opt.max_frequency[15], 16);
+    set(&opt, "steps", "2e3"); /* whole, in any spelling */
+    assert_int_equal(opt.steps, 2000);
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
+
+static npmd_domain *domain(const char *text)
+{
+    npmd_domain *dom = NULL;
+    npmd_error err = { 0 };
+    if (npmd_domain_parse(text, &dom, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+    return dom;
+}
+
+static npmd_options resolved(const npmd_options *opt, const char *where, size_t n)
+{
+    npmd_domain *dom = domain(where);
+    npmd_options out;
+    size_t bytes = 0;
+    npmd_error err = { 0 };
+    if (npmd_options_resolve(opt, dom, n, &out, &bytes, &err) != NPMD_OK)
+        fail_msg("%s: %s", where, err.text);
+    assert_true(bytes > 0);
+    npmd_domain_free(dom);
+    return out;
+}
+
+static npmd_options preset(const char *name, const char *where, size_t n)
+{
+    npmd_options opt;
+    npmd_options_init(&opt);
+    set(&opt, "preset", name);
+    assert_string_equal(opt.preset, name);
+    return resolved(&opt, where, n);
+}
+
+/* What the three presets share: omega 10, the authors' start, uniform draws, no skip, uniform integration points, Adam
+ * without guard or warm-up. */
+static void assert_paper(const npmd_options *o)
+{
+    assert_true(o->omega == 10.0);
+    assert_int_equal(o->start, 1);
+    assert_int_equal(o->spectrum_law, NPMD_LAW_UNIFORM);
+    assert_int_equal(o->skip, 0);
+    assert_int_equal(o->integral, NPMD_INTEGRAL_UNIFORM);
+    assert_int_equal(o->optimiser, NPMD_ADAM);
+    assert_int_equal(o->warmup, 0);
+    assert_true(o->clip == 0.0);
+    assert_int_equal(o->penalty, NPMD_PENALTY_LAPLACIAN);
+}
+
+static void presets_are_the_papers(void **state)
+{
+    (void)state;
+    const npmd_options a = preset("paper-t2", "T2", 9000);
+    assert_paper(&a);
+    assert_int_equal(a.separable, 1);
+    assert_int_equal(a.features, 128);
+    assert_int_equal(a.max_frequency[0], 10);
+    assert_int_equal(a.max_frequency[1], 10);
+    assert_int_equal(a.constant, 1);
+    assert_int_equal(a.scale, NPMD_SCALE_ORTHONORMAL);
+    assert_int_equal(a.width, 128);
+    assert_int_equal(a.depth, 3);
+    assert_int_equal(a.batch, 9000);
+    assert_int_equal(a.q1, 1024);
+    assert_int_equal(a.q2, 1024);
+    assert_int_equal(a.sequence, NPMD_SEQUENCE_SOBOL);
+    assert_int_equal(a.schedule, NPMD_SCHEDULE_FIXED);
+    assert_true(a.rate == 1e-4);
+    assert_int_equal(a.steps, 10000);
+
+    const npmd_options b = preset("paper-t4", "T4", 95000);
+    assert_paper(&b);
+    assert_int_equal(b.separable, 0);
+    assert_int_equal(b.signs, 0);
+    assert_int_equal(b.features, 256); /* 128 vectors, cosine and sine */
+    for (int d = 0; d < 4; d++)
+        assert_int_equal(b.max_frequency[d], 20);
+    assert_int_equal(b.scale, NPMD_SCALE_NONE);
+    assert_int_equal(b.width, 128);
+    assert_int_equal(b.depth, 4);
+    assert_int_equal(b.batch, 47500);
+    assert_int_equal(b.q1, 65536);
+    assert_int_equal(b.q2, 16384);
+    assert_int_equal(b.sequence, NPMD_SEQUENCE_SOBOL);
+    assert_int_equal(b.schedule, NPMD_SCHEDULE_TRIANGULAR2);
+    assert_true(b.rate == 1e-3 && b.rate_min == 1e-5);
+    assert_int_equal(b.cycle, 5000);
+    assert_int_equal(b.steps, 20000);
+
+    const npmd_options c = preset("paper-s2s2", "S2 x S2", 230822);
+    assert_paper(&c);
+    assert_int_equal(c.separable, 1);
+    assert_int_equal(c.features, 256);
+    assert_int_equal(c.max_frequency[0], 10);
+    assert_int_equal(c.max_frequency[1], 10);
+    assert_int_equal(c.constant, 1);
+    assert_int_equal(c.scale, NPMD_SCALE_ORTHONORMAL);
+    assert_int_equal(c.width, 256);
+    assert_int_equal(c.depth, 6);
+    assert_int_equal(c.batch, 115411);
+    assert_int_equal(c.q1, 100000);
+    assert_int_equal(c.q2, 10000);
+    assert_int_equal(c.sequence, NPMD_SEQUENCE_INDEPENDENT);
+    assert_int_equal(c.schedule, NPMD_SCHEDULE_TRIANGULAR2);
+    assert_true(c.rate == 1e-3 && c.rate_min == 1e-5);
+    assert_int_equal(c.cycle, 2000);
+    assert_int_equal(c.steps, 20000);
+    /* lambda_2 = 1e-4 given: tau = 1e-4 (4 pi)^2 / batch = 1.368e-7, written with two digits */
+    const double tau = 1e-4 * 16.0 * (double)(CHECK_PI * CHECK_PI) / 115411.0;
+    check_below("paper-s2s2: tau, relative to lambda_2 (4 pi)^2 / batch", fabs(c.tau - tau) / tau, 0.05 / 1.4);
+}
+
+static void open_sizes_are_chosen(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *where;
+        double tau, decay;
+        int separable;
+    } CASE[] = { { "S1", 5e-5, 1.5, 1 },      { "T2", 5e-5, 2.0, 1 },      { "S2", 5e-5, 2.0, 1 },
+                 { "T3", 1e-4, 2.5, 0 },      { "S2 x S1", 1e-4, 2.5, 1 }, { "T4", 1e-4, 3.0, 0 },
+                 { "S2 x S2", 1e-4, 3.0, 1 }, { "T7", 1e-4, 4.5, 0 } };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        npmd_options opt;
+        npmd_options_init(&opt);
+        const npmd_options o = resolved(&opt, CASE[i].where, 1000);
+        assert_true(o.tau == CASE[i].tau);
+        assert_true(o.spectrum_decay == CASE[i].decay);
+        assert_int_equal(o.separable, CASE[i].separable);
+        assert_true(o.features > 0 && o.depth > 0 && o.q1 > 0 && o.q2 > 0 && o.log_every > 0);
+        assert_int_equal(o.batch, 1000);
+        assert_int_not_equal(o.integral, NPMD_INTEGRAL_AUTO);
+        const npmd_options again = resolved(&o, CASE[i].where, 1000); /* nothing is left to choose */
+        assert_same(&again, &o);
+        set(&opt, "tau", "0.25"); /* what was given stays */
+        set(&opt, "spectrum-decay", "1.25");
+        const npmd_options given = resolved(&opt, CASE[i].where, 1000);
+        assert_true(given.tau == 0.25 && given.spectrum_decay == 1.25);
+    }
+    npmd_options opt;
+    npmd_options_init(&opt);
+    set(&opt, "batch", "300");
+    set(&opt, "epochs", "7");
+    assert_int_equal(resolved(&opt, "T2", 1000).steps, 21); /* floor(1000 / 300) = 3 a pass */
+    assert_int_equal(resolved(&opt, "T2", 100).batch, 100);
+    assert_int_equal(resolved(&opt, "T2", 100).steps, 7);
+    set(&opt, "depth", "1");
+    assert_int_equal(resolved(&opt, "T2", 100).skip, 0);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *where, *name, *value;
+        npmd_status expected;
+    } CASE[] = { { "S2", "separable", "off", NPMD_ERR_ARGUMENT },
+                 { "T2", "max-frequency", "3,4,5", NPMD_ERR_ARGUMENT },
+                 { "S2", "max-frequency", "1000", NPMD_ERR_ARGUMENT },
+                 { "T2", "device", "abacus", NPMD_ERR_ARGUMENT },
+                 { "T2", "device", "cuda:0", NPMD_ERR_DEVICE } };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        npmd_domain *dom = domain(CASE[i].where);
+        npmd_options opt, out = { .seed = 77 };
+        npmd_error err = { 0 };
+        char wanted[64];
+        npmd_options_init(&opt);
+        set(&opt, CASE[i].name, CASE[i].value);
+        assert_int_equal(npmd_options_resolve(&opt, dom, 100, &out, NULL, &err), CASE[i].expected);
+        snprintf(wanted, sizeof wanted, "--%s", CASE[i].name);
+        assert_non_null(strstr(err.text, wanted));
+        assert_true(out.seed == 77); /* outputs are written only on success */
+        npmd_domain_free(dom);
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------------ */
+
+static npmd_status read_text(const char *text, npmd_options *opt, char path[64], npmd_error *err)
+{
+    snprintf(path, 64, "/tmp/npmd_options_XXXXXX");
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    close(file);
+    const npmd_status st = npmd_options_read(opt, path, err);
+    unlink(path);
+    return st;
+}
+
+static void a_file_sets_options(void **state)
+{
+    (void)state;
+    npmd_options opt, expected;
+    npmd_error err = { 0 };
+    char path[64];
+    npmd_options_init(&opt);
+    npmd_options_init(&expected);
+    if (read_text("{ \"steps\": 5000, \"tau\": 5e-5, \"max-frequency\": [3, 4], \"skip\": false, \"constant\": true,\n"
+                  "  \"schedule\": \"fixed\", \"seed\": \"18446744073709551615\", \"q1\": 2e3, \"rate\": 1,\n"
+                  "  \"features\": \"17\", \"device\": \"reference\" }",
+                  &opt, path, &err)
+        != NPMD_OK)
+        fail_msg("%s", err.text);
+    set(&expected, "steps", "5000");
+    set(&expected, "tau", "5e-5");
+    set(&expected, "max-frequency", "3,4");
+    set(&expected, "skip", "off");
+    set(&expected, "constant", "on");
+    set(&expected, "schedule", "fixed");
+    set(&expected, "seed", "18446744073709551615");
+    set(&expected, "q1", "2000");
+    set(&expected, "rate", "1");
+    set(&expected, "features", "17");
+    set(&expected, "device", "reference");
+    assert_same(&opt, &expected);
+
+    /* a preset goes first, wherever it stands */
+    npmd_options_init(&opt);
+    npmd_options_init(&expected);
+    assert_int_equal(read_text("{ \"features\": 7, \"rate\": 0.5, \"preset\": \"paper-t2\", \"width\": 9 }", &opt, path, &err),
+                     NPMD_OK);
+    set(&expected, "preset", "paper-t2");
+    set(&expected, "features", "7");
+    set(&expected, "rate", "0.5");
+    set(&expected, "width", "9");
+    assert_same(&opt, &expected);
+
+    npmd_options_init(&expected);
+    npmd_options_init(&opt);
+    assert_int_equal(read_text("{}", &opt, path, &err), NPMD_OK);
+    assert_same(&opt, &expected);
+}
+
+/* Options survive JSON: every field that shapes the answer, with all digits. */
+static void options_survive_json(void **state)
+{
+    (void)state;
+    static const char *const PRESET[] = { "default", "quick", "paper-t2", "paper-s2s2" };
+    for (size_t i = 0; i < sizeof PRESET / sizeof *PRESET; i++) {
+        npmd_options a, b;
+        json_t *object = NULL;
+        npmd_options_init(&a);
+        npmd_options_init(&b);
+        set(&a, "preset", PRESET[i]);
+        set(&a, "tau", "1.2345678901234567e-5");
+        set(&a, "seed", "18446744073709551557");
+        if (a.batch < 0)
+            a.batch = 115411; /* a share of n is not stored: models hold resolved options */
+        assert_int_equal(options_to_json(&a, &object, NULL), NPMD_OK);
+        char *text = json_dumps(object, JSON_REAL_PRECISION(17));
+        json_decref(object);
+        object = json_loads(text, 0, NULL);
+        assert_non_null(object);
+        assert_int_equal(options_from_json(&b, object, "here", NULL), NPMD_OK);
+        assert_same(&a, &b);
+        json_decref(object);
+        free(text);
+    }
+}
+
+static void bad_files_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } CASE[] = { { "{ \"steps\": 10, \"none-such\": 1 }", "none-such" },
+                 { "{ \"steps\": 10, \"steps\": 20 }", "duplicate" },
+                 { "{ \"steps\": 10,\n  \"tau\" 1 }", "line 2" },
+                 { "{ \"steps\": 10", "line 1" },
+                 { "", "line 1" },
+                 { "[1, 2]", "object" },
+                 { "3", "" },
+                 { "{ \"steps\": true }", "--steps" },
+                 { "{ \"steps\": 1.5 }", "--steps" },
+                 { "{ \"steps\": -1 }", "--steps" },
+                 { "{ \"steps\": null }", "steps" },
+                 { "{ \"steps\": {} }", "steps" },
+                 { "{ \"skip\": \"maybe\" }", "--skip" },
+                 { "{ \"max-frequency\": [] }", "max-frequency" },
+                 { "{ \"max-frequency\": [1, \"2\"] }", "max-frequency" },
+                 { "{ \"max-frequency\": [1, 1.5] }", "max-frequency" },
+                 { "{ \"max-frequency\": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] }", "max-frequency" },
+                 { "{ \"preset\": \"worst\", \"steps\": 3 }", "--preset" },
+                 { "{ \"steps\": 10 } trailing", "line 1" } };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        npmd_options opt, fresh;
+        npmd_error err = { 0 };
+        char path[64];
+        npmd_options_init(&opt);
+        npmd_options_init(&fresh);
+        if (read_text(CASE[i].text, &opt, path, &err) != NPMD_ERR_FORMAT)
+            fail_msg("%s was accepted", CASE[i].text);
+        if (strstr(err.text, path) == NULL || strstr(err.text, CASE[i].says) == NULL)
+            fail_msg("%s: \"%s\" does not say %s and \"%s\"", CASE[i].text, err.text, path, CASE[i].says);
+        assert_same(&opt, &fresh);
+    }
+    npmd_options opt;
+    npmd_error err = { 0 };
+    npmd_options_init(&opt);
+    assert_int_equal(npmd_options_read(&opt, "/tmp/no/such/file.json", &err), NPMD_ERR_FILE);
+    assert_non_null(strstr(err.text, "/tmp/no/such/file.json"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_stands),       cmocka_unit_test(every_choice_is_accepted),
+        cmocka_unit_test(bad_values_are_refused), cmocka_unit_test(presets_are_the_papers),
+        cmocka_unit_test(open_sizes_are_chosen),  cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(a_file_sets_options),    cmocka_unit_test(options_survive_json),
+        cmocka_unit_test(bad_files_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
