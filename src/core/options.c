@@ -83,7 +83,7 @@ static const option_row OPTIONS[] = {
 
     { "steps", "Training", OPTION_COUNT, AT(steps), "1000", 1, 4e9, NULL, true, "optimisation steps" },
     { "epochs", "Training", OPTION_COUNT, AT(epochs), "0", 0, 4e9, NULL, true,
-      "passes through the data of n / batch steps each; rules over steps when positive" },
+      "passes through the data of n / batch steps each; the later of --steps and --epochs rules" },
     { "batch", "Training", OPTION_COUNT, AT(batch), "0", 0, 1e15, NULL, true, "data points a step; 0: by n" },
     { "q1", "Training", OPTION_COUNT, AT(q1), "0", 0, 4e9, NULL, true,
       "points of the integral, fresh every step" },
@@ -131,26 +131,24 @@ static const char *const PRESET_QUICK[] = { "steps", "200", "warmup", "50", NULL
 #define PAPER                                                                                                \
     "spectrum-law", "uniform", "start", "authors", "skip", "off", "omega", "10", "warmup", "0", "clip", "0", \
         "integral", "uniform"
-static const char *const PRESET_T2[] = { PAPER,      "features", "128",   "max-frequency", "10",
-                                         "constant", "on",       "scale", "orthonormal",   "width",
-                                         "128",      "depth",    "3",     "batch",         "1000000000000",
-                                         "q1",       "1024",     "q2",    "1024",          "schedule",
-                                         "fixed",    "rate",     "1e-4",  "separable",     "on",
-                                         "epochs",   "10000",    NULL };
+/* clang-format off */
+static const char *const PRESET_T2[] = {
+    PAPER, "separable", "on", "features", "128", "max-frequency", "10", "constant", "on", "scale", "orthonormal",
+    "width", "128", "depth", "3", "batch", "n/1", "q1", "1024", "q2", "1024", "schedule", "fixed", "rate", "1e-4",
+    "epochs", "10000", "tau", "5.6e-5", NULL
+};
 static const char *const PRESET_T4[] = {
-    PAPER,  "separable", "off",   "signs", "off",   "features", "256",         "max-frequency",
-    "20",   "scale",     "none",  "width", "128",   "depth",    "4",           "batch",
-    "-2",   "q1",        "65536", "q2",    "16384", "schedule", "triangular2", "rate",
-    "1e-3", "rate-min",  "1e-5",  "cycle", "5000",  "epochs",   "10000",       NULL
+    PAPER, "separable", "off", "signs", "off", "features", "256", "max-frequency", "20", "scale", "none",
+    "width", "128", "depth", "4", "batch", "n/2", "q1", "65536", "q2", "16384", "schedule", "triangular2",
+    "rate", "1e-3", "rate-min", "1e-5", "cycle", "5000", "epochs", "10000", "tau", "1.05e-5", NULL
 };
 static const char *const PRESET_S2S2[] = {
-    PAPER,         "separable", "on",    "features", "256",         "max-frequency",
-    "10",          "constant",  "on",    "scale",    "orthonormal", "width",
-    "256",         "depth",     "6",     "batch",    "-2",          "q1",
-    "100000",      "q2",        "10000", "sequence", "independent", "schedule",
-    "triangular2", "rate",      "1e-3",  "rate-min", "1e-5",        "cycle",
-    "2000",        "epochs",    "10000", "tau",      "1.4e-7",      NULL
+    PAPER, "separable", "on", "features", "256", "max-frequency", "10", "constant", "on", "scale", "orthonormal",
+    "width", "256", "depth", "6", "batch", "n/2", "q1", "100000", "q2", "10000", "sequence", "independent",
+    "schedule", "triangular2", "rate", "1e-3", "rate-min", "1e-5", "cycle", "2000", "epochs", "10000",
+    "tau", "1.4e-7", NULL
 };
+/* clang-format on */
 
 static const struct {
     const char *name;
@@ -286,9 +284,8 @@ static npmd_status preset_apply(npmd_options *opt, const char *name, npmd_error 
         if (strcmp(PRESETS[p].name, name) != 0)
             continue;
         for (const char *const *s = PRESETS[p].setting; *s != NULL; s += 2) {
-            /* a batch may be a share of n, which users do not need: -2 is n / 2 */
-            if (strcmp(s[0], "batch") == 0 && s[1][0] == '-') {
-                opt->batch = -(int64_t)(s[1][1] - '0');
+            if (strncmp(s[1], "n/", 2) == 0) { /* a share of n, resolved when n is known */
+                opt->batch = -(int64_t)(s[1][2] - '0');
                 continue;
             }
             const npmd_status st = npmd_options_set(opt, s[0], s[1], err);
@@ -321,6 +318,8 @@ npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *va
     case OPTION_COUNT:
         if ((st = parse_range(row, value, true, &number, err)) == NPMD_OK)
             *(int64_t *)(void *)field = (int64_t)number;
+        if (st == NPMD_OK && row->field == AT(steps))
+            opt->epochs = 0; /* the later of steps and epochs rules */
         return st;
     case OPTION_REAL:
         if ((st = parse_range(row, value, false, &number, err)) == NPMD_OK)

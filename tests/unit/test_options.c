@@ -114,10 +114,13 @@ static void refuse(const char *name, const char *value)
 static void bad_values_are_refused(void **state)
 {
     (void)state;
-    static const char *const WHOLE[] = { "", "abc", "1.5", "-5", "1e30", "12x", "nan", "inf", "1e400", "1 2" };
+    static const char *const WHOLE[] = {
+        "", "abc", "1.5", "-5", "1e30", "12x", "nan", "inf", "1e400", "1 2"
+    };
     static const char *const REAL[] = { "", "abc", "-2", "1e300", "nan", "inf", "-inf", "0.1.2" };
-    static const char *const LIST[] = { "", "3,", ",3", "3,x", "1.5", "2000", "-1", "3;4",
-                                        "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1" };
+    static const char *const LIST[] = { "",    "3,",  ",3",
+                                        "3,x", "1.5", "2000",
+                                        "-1",  "3;4", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1" };
     static const char *const CHOICE[] = { "", "maybe", "0", "ON" };
     for (int i = 0; i < npmd_option_count(); i++) {
         const npmd_option_text row = npmd_option_describe(i);
@@ -258,7 +261,8 @@ static void presets_are_the_papers(void **state)
     assert_int_equal(c.steps, 20000);
     /* lambda_2 = 1e-4 given: tau = 1e-4 (4 pi)^2 / batch = 1.368e-7, written with two digits */
     const double tau = 1e-4 * 16.0 * (double)(CHECK_PI * CHECK_PI) / 115411.0;
-    check_below("paper-s2s2: tau, relative to lambda_2 (4 pi)^2 / batch", fabs(c.tau - tau) / tau, 0.05 / 1.4);
+    check_below("paper-s2s2: tau, relative to lambda_2 (4 pi)^2 / batch", fabs(c.tau - tau) / tau,
+                0.05 / 1.4);
 }
 
 static void open_sizes_are_chosen(void **state)
@@ -347,10 +351,11 @@ static void a_file_sets_options(void **state)
     char path[64];
     npmd_options_init(&opt);
     npmd_options_init(&expected);
-    if (read_text("{ \"steps\": 5000, \"tau\": 5e-5, \"max-frequency\": [3, 4], \"skip\": false, \"constant\": true,\n"
-                  "  \"schedule\": \"fixed\", \"seed\": \"18446744073709551615\", \"q1\": 2e3, \"rate\": 1,\n"
-                  "  \"features\": \"17\", \"device\": \"reference\" }",
-                  &opt, path, &err)
+    if (read_text(
+            "{ \"steps\": 5000, \"tau\": 5e-5, \"max-frequency\": [3, 4], \"skip\": false, \"constant\": true,\n"
+            "  \"schedule\": \"fixed\", \"seed\": \"18446744073709551615\", \"q1\": 2e3, \"rate\": 1,\n"
+            "  \"features\": \"17\", \"device\": \"reference\" }",
+            &opt, path, &err)
         != NPMD_OK)
         fail_msg("%s", err.text);
     set(&expected, "steps", "5000");
@@ -369,7 +374,8 @@ static void a_file_sets_options(void **state)
     /* a preset goes first, wherever it stands */
     npmd_options_init(&opt);
     npmd_options_init(&expected);
-    assert_int_equal(read_text("{ \"features\": 7, \"rate\": 0.5, \"preset\": \"paper-t2\", \"width\": 9 }", &opt, path, &err),
+    assert_int_equal(read_text("{ \"features\": 7, \"rate\": 0.5, \"preset\": \"paper-t2\", \"width\": 9 }",
+                               &opt, path, &err),
                      NPMD_OK);
     set(&expected, "preset", "paper-t2");
     set(&expected, "features", "7");
