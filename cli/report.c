@@ -355,14 +355,20 @@ void cli_progress_begin(cli_progress *p, const cli_args *args)
     p->shown = p->terminal ? -1e9 : clock_seconds();
 }
 
+/* Attempt 0 is a short fit that helps to choose tau. */
+static const char *progress_noun(const npmd_report *now)
+{
+    return now->attempt == 0 ? "choosing tau, step" : "step";
+}
+
 /* One line that is drawn over and over: bar, step, objective, rate, time left. The bar gets what the text
  * leaves. */
 static void progress_draw(const npmd_report *now, double done, double rate, const char *left)
 {
     enum { BAR_MOST = 30, BAR_LEAST = 5, TEXT_MOST = 200 };
     char text[TEXT_MOST], bar[BAR_MOST + 3] = "";
-    int length = snprintf(text, sizeof text, "%3.0f%%  step %s/%s  objective %.5g  %.4g/s  %s left",
-                          100.0 * done, cli_words_count((uint64_t)now->step).text,
+    int length = snprintf(text, sizeof text, "%3.0f%%  %s %s/%s  objective %.5g  %.4g/s  %s left",
+                          100.0 * done, progress_noun(now), cli_words_count((uint64_t)now->step).text,
                           cli_words_count((uint64_t)now->steps).text, now->objective, rate, left);
     if (isfinite(now->nise) && length > 0 && length < TEXT_MOST)
         length += snprintf(text + length, (size_t)(TEXT_MOST - length), "  nISE %.3g", now->nise);
@@ -404,7 +410,7 @@ void cli_progress_show(cli_progress *p, const npmd_report *now)
         progress_draw(now, done, rate, left.text);
         p->drawn = true;
     } else {
-        cli_note(p->args, "step %s of %s (%.0f %%), objective %.5g, %.4g steps/s, %s left",
+        cli_note(p->args, "%s %s of %s (%.0f %%), objective %.5g, %.4g steps/s, %s left", progress_noun(now),
                  cli_words_count((uint64_t)now->step).text, cli_words_count((uint64_t)now->steps).text,
                  100.0 * done, now->objective, rate, left.text);
     }
