@@ -132,6 +132,7 @@ typedef struct
     int optimiser, schedule;
     double rate, rate_min;
     int64_t warmup, cycle; /* steps; half-cycle of the triangular schedules */
+    int layer_rates;       /* 1: layers of many inputs move at a smaller rate */
     double clip;           /* a gradient longer than clip x its running length is shortened; 0: never */
     double omega;
     int width, depth; /* depth counts affine layers, the linear output among them */

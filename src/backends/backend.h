@@ -25,11 +25,17 @@ typedef enum backend_vector {
     VECTORS
 } backend_vector;
 
+typedef struct rate_share { /* parameters up to end (exclusive) move at this share of the rate */
+    size_t end;
+    double share;
+} rate_share;
+
 typedef struct optimiser_step {
     npmd_optimiser kind;
     double rate, beta1, beta2, epsilon;
     double correction1, correction2; /* 1 - product of the betas so far */
     double max_norm;                 /* a longer gradient is shortened to this; infinity: never */
+    const rate_share *shares;        /* of parts of theta, in order; NULL: 1 throughout */
 } optimiser_step;
 
 typedef struct field_plan {

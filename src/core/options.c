@@ -101,6 +101,8 @@ static const option_row OPTIONS[] = {
       "steps over which the rate rises" },
     { "cycle", "Training", OPTION_COUNT, AT(cycle), "2000", 1, 4e9, NULL, true,
       "half-cycle of the triangular schedules, steps" },
+    { "layer-rates", "Training", OPTION_CHOICE, AT(layer_rates), "on", 0, 0, ON_OFF, true,
+      "layers of more than 128 inputs move at a smaller rate" },
     { "clip", "Training", OPTION_REAL, AT(clip), "2", 0, 1e6, NULL, true,
       "a gradient longer than this times its running length is shortened; 0: never" },
     { "integral", "Training", OPTION_CHOICE, AT(integral), "auto", 0, 0, INTEGRALS, true,
@@ -130,7 +132,7 @@ static const char *const PRESET_DEFAULT[] = { NULL };
 static const char *const PRESET_QUICK[] = { "steps", "200", "warmup", "50", NULL };
 #define PAPER                                                                                                \
     "spectrum-law", "uniform", "start", "authors", "skip", "off", "omega", "10", "warmup", "0", "clip", "0", \
-        "integral", "uniform"
+        "layer-rates", "off", "integral", "uniform"
 /* clang-format off */
 static const char *const PRESET_T2[] = {
     PAPER, "separable", "on", "features", "128", "max-frequency", "10", "constant", "on", "scale", "orthonormal",

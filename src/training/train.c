@@ -3,6 +3,7 @@
 
 #define MOST_RESTARTS 2
 #define RESTART_RATE 0.3 /* a restart runs at this share of the rate before */
+#define SAFE_INPUTS 128.0
 #define RUNAWAY 1e6      /* an objective above this will not come back */
 #define RUNNING 0.98     /* memory of the running gradient length: about 50 steps */
 #define SETTLE 20        /* steps before the guard acts */
@@ -24,8 +25,8 @@ static int64_t tail_length(const npmd_options *opt)
     return tenth < 1 ? 1 : tenth > 200 ? 200 : tenth;
 }
 
-static npmd_status attempt_update(backend *b, const npmd_options *opt, attempt *a, double *rate,
-                                  npmd_error *err)
+static npmd_status attempt_update(backend *b, const npmd_options *opt, const rate_share *shares, attempt *a,
+                                  double *rate, npmd_error *err)
 {
     const schedule_point at = schedule_at(opt, a->step);
     double norm = 0.0;
@@ -40,7 +41,8 @@ static npmd_status attempt_update(backend *b, const npmd_options *opt, attempt *
                                   .epsilon = 1e-8,
                                   .correction1 = 1.0 - a->beta1_product,
                                   .correction2 = 1.0 - a->beta2_product,
-                                  .max_norm = guarded ? opt->clip * exp(a->running_log_norm) : INFINITY };
+                                  .max_norm = guarded ? opt->clip * exp(a->running_log_norm) : INFINITY,
+                                  .shares = shares };
     const npmd_status st = b->ops->update(b->self, &step, &norm, err);
     if (st != NPMD_OK)
         return st;
@@ -50,8 +52,9 @@ static npmd_status attempt_update(backend *b, const npmd_options *opt, attempt *
     return NPMD_OK;
 }
 
-static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt, const train_watch *watch,
-                               int number, double started, attempt *a, npmd_error *err)
+static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt, const rate_share *shares,
+                               const train_watch *watch, int number, double started, attempt *a,
+                               npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const double an_epoch = (double)objective_steps_an_epoch(opt, o->points->n);
@@ -62,7 +65,7 @@ static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt
         double rate = 0.0;
         TRY(objective_step(o, b, a->step, &value, err));
         a->runaway = !(value.total < RUNAWAY) || !isfinite(value.total);
-        TRY(attempt_update(b, opt, a, &rate, err));
+        TRY(attempt_update(b, opt, shares, a, &rate, err));
         if (a->step >= opt->steps - tail_length(opt)) {
             a->tail += value.total;
             a->tail_steps++;
@@ -115,6 +118,16 @@ done:
     return st;
 }
 
+/* A step of size r moves every weight of a layer by about r, and so its pre-activations by r x inputs: layers with more than
+ * SAFE_INPUTS inputs move at a share of the rate that keeps this at what it is there. The skip is convex and needs none. */
+static void layer_shares(const field_shape *shape, rate_share *shares)
+{
+    for (int l = 1; l <= shape->depth; l++)
+        shares[l - 1] = (rate_share){ field_weights(shape, l + 1),
+                                      fmin(1.0, SAFE_INPUTS / field_inputs(shape, l)) };
+    shares[shape->depth] = (rate_share){ SIZE_MAX, 1.0 };
+}
+
 npmd_status train(backend *b, const field_shape *shape, const encoding *enc, objective *o,
                   const npmd_options *opt, const train_watch *watch, train_result *out, npmd_error *err)
 {
@@ -123,12 +136,14 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
     npmd_options now = *opt;
     double *theta = NULL;
     linear_gain possible = { 0 };
+    rate_share shares[FIELD_MAX_DEPTH + 1];
+    layer_shares(shape, shares);
     TRY(memory_new(&theta, field_parameters(shape), err));
     TRY(linear_gain_open(&possible, enc, o, err));
     for (int restart = 0;; restart++) {
         attempt a;
         TRY(attempt_start(b, shape, opt, &possible, theta, err));
-        TRY(attempt_run(b, o, &now, watch, restart + 1, started, &a, err));
+        TRY(attempt_run(b, o, &now, opt->layer_rates ? shares : NULL, watch, restart + 1, started, &a, err));
         const double reached = a.tail_steps > 0 ? a.tail / (double)a.tail_steps : NAN;
         const bool collapsed = !a.stopped && !a.runaway && has_collapsed(&possible, reached);
         const bool unfinished = collapsed && opt->steps < FEWEST_STEPS;

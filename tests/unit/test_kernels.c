@@ -1,8 +1,10 @@
-/* test_kernels.c - every compilation of the inner loops that this machine can run, against plain loops in double.
+/* test_kernels.c - every compilation of the inner loops that this machine can run, against plain loops in
+ * double.
  *
- * u = 2^-24 is half the distance of float32 numbers near 1. A sum of k products computed in any order, with or
- * without fused multiply-add, differs from the exact one by at most g(k + 1) sum |a b|, g(k) = k u / (1 - k u)
- * (Higham 2002, section 3.1); the tolerances below are that bound with the number of roundings written out. */
+ * u = 2^-24 is half the distance of float32 numbers near 1. A sum of k products computed in any order, with
+ * or without fused multiply-add, differs from the exact one by at most g(k + 1) sum |a b|, g(k) = k u / (1
+ * - k u) (Higham 2002, section 3.1); the tolerances below are that bound with the number of roundings
+ * written out. */
 #include "check.h"
 #include "kernels.h"
 
@@ -64,7 +66,7 @@ static void the_best_variant_is_there(void **state)
     }
 }
 
-/* ---- products ------------------------------------------------------------------------------------------------ */
+/* ---- products ------------------------------------------------------------------------------------------ */
 
 static void product_case(const kernels *kern, size_t m, size_t n, size_t k, bool by_rows, int add,
                          double *worst)
@@ -119,7 +121,7 @@ static void products(void **state)
     }
 }
 
-/* ---- sine layers ----------------------------------------------------------------------------------------------- */
+/* ---- sine layers --------------------------------------------------------------------------------------- */
 
 enum { POINTS = 16, UNITS = 48, LD = 64 };
 
@@ -164,8 +166,8 @@ static void sine_case(const kernels *kern, int T, int lap, double *forward, doub
         sum[j] = gradient_before[j], sum_size[j] = fabs(sum[j]);
     for (size_t i = 0; i < POINTS; i++)
         for (size_t j = 0; j < UNITS; j++) {
-            /* the adjoint of what the forward pass stored: its numbers are exact here. h = sin a, h_t = c a_t,
-             * h_lap = c a_lap - s sum a_t^2 */
+            /* the adjoint of what the forward pass stored: its numbers are exact here. h = sin a, h_t = c
+             * a_t, h_lap = c a_lap - s sum a_t^2 */
             const size_t at = i * LD + j, below = at + (size_t)(T + 1) * step;
             const double c = pre[at], s = post[at], l = lap ? (double)bar_before[below] : 0.0;
             double value = c * bar_before[at], value_size = fabs(value), norm2 = 0.0;
@@ -216,7 +218,7 @@ static void sine_layers(void **state)
     }
 }
 
-/* ---- the linear output and the skip ---------------------------------------------------------------------------- */
+/* ---- the linear output and the skip -------------------------------------------------------------------- */
 
 static void output_case(const kernels *kern, size_t rows, size_t n, double *worst)
 {
@@ -316,7 +318,7 @@ static void outputs(void **state)
     }
 }
 
-/* ---- elementwise, and kernel sums -------------------------------------------------------------------------------- */
+/* ---- elementwise, and kernel sums ---------------------------------------------------------------------- */
 
 static void elementwise(void **state)
 {
@@ -360,8 +362,9 @@ static void elementwise(void **state)
     free(y);
 }
 
-/* S2 x S1 x S2, as the proposal uses it. a - b cos is at least a - b, and carries an error of at most (columns + 3)
- * half-distances (2^-53) of a + b; there are P = 5 such factors in a product, one division, `centres` sums. */
+/* S2 x S1 x S2, as the proposal uses it. a - b cos is at least a - b, and carries an error of at most
+ * (columns + 3) half-distances (2^-53) of a + b; there are P = 5 such factors in a product, one division,
+ * `centres` sums. */
 static void kernel_sums(void **state)
 {
     (void)state;
@@ -409,15 +412,16 @@ static void kernel_sums(void **state)
     free(centre);
 }
 
-/* ---- sine and cosine ----------------------------------------------------------------------------------------------- */
+/* ---- sine and cosine ----------------------------------------------------------------------------------- */
 
-/* The bound 1e-7. x = q pi/2 + r: k has at most 13 bits for |x| <= 8192, the first two parts of pi/2 have 8 and 11, so
- * their products with k and the differences are exact with or without FMA (multiples of 2^-23 below 4); the third
- * difference rounds r, |r| < 0.8, by 2^-25 = 3.0e-8; the parts miss pi/2 by 2e-15, times k <= 5216. Sine: 3.0e-8 from r,
- * 3.0e-8 from the last sum, five roundings of the cubic term, which is below 0.085: 5 x 6.0e-8 x 0.085 = 2.5e-8; together
- * 8.5e-8. Cosine: r by |sin r| <= 0.71: 2.1e-8; z = r^2 < 0.62, halved: 1.5e-8; the sum with -z/2 in (1/4, 1/2): 1.5e-8;
- * the last sum, in (1/2, 1): 3.0e-8; five roundings of the quartic term, below 0.016: 0.5e-8; together 8.6e-8. The
- * polynomials themselves err by less than 1e-8 (Cephes). So 1e-7 holds for the plain variant too. */
+/* The bound 1e-7. x = q pi/2 + r: k has at most 13 bits for |x| <= 8192, the first two parts of pi/2 have 8
+ * and 11, so their products with k and the differences are exact with or without FMA (multiples of 2^-23
+ * below 4); the third difference rounds r, |r| < 0.8, by 2^-25 = 3.0e-8; the parts miss pi/2 by 2e-15,
+ * times k <= 5216. Sine: 3.0e-8 from r, 3.0e-8 from the last sum, five roundings of the cubic term, which
+ * is below 0.085: 5 x 6.0e-8 x 0.085 = 2.5e-8; together 8.5e-8. Cosine: r by |sin r| <= 0.71: 2.1e-8; z =
+ * r^2 < 0.62, halved: 1.5e-8; the sum with -z/2 in (1/4, 1/2): 1.5e-8; the last sum, in (1/2, 1): 3.0e-8;
+ * five roundings of the quartic term, below 0.016: 0.5e-8; together 8.6e-8. The polynomials themselves err
+ * by less than 1e-8 (Cephes). So 1e-7 holds for the plain variant too. */
 static void sincos_is_accurate(void **state)
 {
     (void)state;
@@ -461,8 +465,8 @@ static void sincos_is_accurate(void **state)
     free(c);
 }
 
-/* Beyond 8192 there is no accuracy, but no surprise either; an infinity has no sine, and NaN stays NaN. The counts are odd: the
- * last vector is short. */
+/* Beyond 8192 there is no accuracy, but no surprise either; an infinity has no sine, and NaN stays NaN. The
+ * counts are odd: the last vector is short. */
 static void sincos_is_bounded(void **state)
 {
     (void)state;

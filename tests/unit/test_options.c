@@ -1,5 +1,5 @@
-/* test_options.c - the table of options, its presets, its JSON, and the sizes that a fit chooses. No figure here is
- * rounded: what is compared is equal, or differs by the decimal digits that are said. */
+/* test_options.c - the table of options, its presets, its JSON, and the sizes that a fit chooses. No figure
+ * here is rounded: what is compared is equal, or differs by the decimal digits that are said. */
 #include "check.h"
 #include "core.h"
 
@@ -35,7 +35,7 @@ static void set(npmd_options *opt, const char *name, const char *value)
         fail_msg("%s", err.text);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 
 static void every_row_stands(void **state)
 {
@@ -153,7 +153,7 @@ static void bad_values_are_refused(void **state)
     assert_int_equal(opt.steps, 2000);
 }
 
-/* ---- sizes ------------------------------------------------------------------------------------------------------- */
+/* ---- sizes --------------------------------------------------------------------------------------------- */
 
 static npmd_domain *domain(const char *text)
 {
@@ -186,8 +186,8 @@ static npmd_options preset(const char *name, const char *where, size_t n)
     return resolved(&opt, where, n);
 }
 
-/* What the three presets share: omega 10, the authors' start, uniform draws, no skip, uniform integration points, Adam
- * without guard or warm-up. */
+/* What the three presets share: omega 10, the authors' start, uniform draws, no skip, uniform integration
+ * points, Adam without guard or warm-up. */
 static void assert_paper(const npmd_options *o)
 {
     assert_true(o->omega == 10.0);
@@ -329,7 +329,7 @@ static void what_does_not_fit_is_refused(void **state)
     }
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------------ */
+/* ---- JSON ---------------------------------------------------------------------------------------------- */
 
 static npmd_status read_text(const char *text, npmd_options *opt, char path[64], npmd_error *err)
 {
