@@ -8,8 +8,9 @@
  *
  * is a mixture over t of laws that do: draw t, then every factor by itself. The integral is a trapezoid sum in
  * log t, whose integrand is smooth and dies out at both ends: for s > 1/2 the sum is exact to far below what a draw could show. Repeated draws are
- * thrown away, which is drawing without replacement; where K is a large share of all there are, everything is
- * listed (at most a few times K) and the same law is applied to the list by exponential keys. */
+ * thrown away, which is drawing without replacement, and the constant is conditioned out, since in many dimensions
+ * nearly every draw would be it. Products of at most LISTED members are listed instead, and the same law is applied
+ * to the list by exponential keys: there a steep law would repeat itself for ever. */
 #include "encoding.h"
 
 typedef struct spectrum { /* the alternatives on each factor */
@@ -88,13 +89,37 @@ static bool spectrum_accept(const spectrum *s, int *function)
 /* ---- the mixture over t ----------------------------------------------------------------------------------- */
 
 #define MIXTURE_NODES 768
+#define MOST_ATTEMPTS 20000000
+#define LISTED 262144.0 /* members of a product that may be listed */
 
-typedef struct
-    mixture { /* nodes of t with their cumulative probability; one node t = 0 for the uniform law */
+/* Nodes of t with their cumulative probability; one node t = 0 for the uniform law. */
+typedef struct mixture {
     int nodes;
+    bool no_zero; /* the member with number 0 on every factor is not drawn */
     double t[MIXTURE_NODES], cumulative[MIXTURE_NODES];
     double total[MIXTURE_NODES][NPMD_MAX_FACTORS]; /* sum_i e^(-t lambda_i) on each factor */
+    double some_left[MIXTURE_NODES]
+                    [NPMD_MAX_FACTORS + 1]; /* probability that factors d, d + 1, ... are not all 0 */
 } mixture;
+
+/* The law of one node: its totals, and the log of its mass. */
+static double mixture_node(const spectrum *s, mixture *mix, int j)
+{
+    double log_total = 0.0, log_left = 0.0;
+    for (int d = 0; d < s->factors; d++) {
+        double total = 0.0;
+        for (int i = 0; i < s->choices[d]; i++)
+            total += exp(-mix->t[j] * s->lambda[d][i]);
+        mix->total[j][d] = total;
+        log_total += log(total);
+    }
+    mix->some_left[j][s->factors] = 0.0;
+    for (int d = s->factors - 1; d >= 0; d--) { /* number 0 has lambda 0, so probability 1 / total */
+        log_left += log(mix->total[j][d]);
+        mix->some_left[j][d] = -expm1(-log_left);
+    }
+    return log_total + (mix->no_zero ? log(mix->some_left[j][0]) : 0.0);
+}
 
 static void mixture_open(const spectrum *s, const npmd_options *opt, mixture *mix)
 {
@@ -102,23 +127,31 @@ static void mixture_open(const spectrum *s, const npmd_options *opt, mixture *mi
     const double first = log(1e-9), step = (log(300.0) - first) / (MIXTURE_NODES - 1);
     double log_mass[MIXTURE_NODES], top = -INFINITY, sum = 0.0;
     mix->nodes = power ? MIXTURE_NODES : 1;
+    mix->no_zero = s->waves ? s->signs : !s->constant;
     for (int j = 0; j < mix->nodes; j++) {
         const double t = power ? exp(first + step * j) : 0.0;
         mix->t[j] = t;
-        log_mass[j] = power ? opt->spectrum_decay * (first + step * j) - t : 0.0; /* dt = t d(log t) */
-        for (int d = 0; d < s->factors; d++) {
-            double total = 0.0;
-            for (int i = 0; i < s->choices[d]; i++)
-                total += exp(-t * s->lambda[d][i]);
-            mix->total[j][d] = total;
-            log_mass[j] += log(total);
-        }
+        log_mass[j] = mixture_node(s, mix, j);
+        log_mass[j] += power ? opt->spectrum_decay * (first + step * j) - t : 0.0; /* dt = t d(log t) */
         top = fmax(top, log_mass[j]);
     }
     for (int j = 0; j < mix->nodes; j++)
         mix->cumulative[j] = sum += exp(log_mass[j] - top);
     for (int j = 0; j < mix->nodes; j++)
         mix->cumulative[j] /= sum;
+}
+
+/* The choice on factor d behind u, from number first (0 or 1) on, in proportion to e^(-t lambda). */
+static int mixture_choice(const mixture *mix, const spectrum *s, int node, int d, int first, double u)
+{
+    double rest = u * (mix->total[node][d] - first);
+    int i = first;
+    for (; i < s->choices[d] - 1; i++) {
+        rest -= exp(-mix->t[node] * s->lambda[d][i]);
+        if (rest <= 0.0)
+            break;
+    }
+    return i;
 }
 
 static void mixture_draw(const mixture *mix, const spectrum *s, rng_key key, uint64_t attempt, int *function)
@@ -132,13 +165,18 @@ static void mixture_draw(const mixture *mix, const spectrum *s, rng_key key, uin
         else
             high = middle;
     }
+    bool all_zero = mix->no_zero; /* so far, and it must not stay so */
     for (int d = 0; d < s->factors; d++) {
-        double rest = rng_uniform(key, attempt, (uint32_t)(1 + d)) * mix->total[low][d];
+        const double w = rng_uniform(key, attempt, (uint32_t)(1 + d));
         int i = 0;
-        for (; i < s->choices[d] - 1; i++) {
-            rest -= exp(-mix->t[low] * s->lambda[d][i]);
-            if (rest <= 0.0)
-                break;
+        if (all_zero) {
+            const double zero = mix->some_left[low][d + 1] / mix->total[low][d] / mix->some_left[low][d];
+            if (w >= zero) {
+                i = mixture_choice(mix, s, low, d, 1, (w - zero) / (1.0 - zero));
+                all_zero = false;
+            }
+        } else {
+            i = mixture_choice(mix, s, low, d, 0, w);
         }
         function[d] = s->number[d][i];
     }
@@ -169,7 +207,7 @@ static npmd_status draw_by_rejection(const spectrum *s, const npmd_options *opt,
     const size_t row = (size_t)s->factors;
     int have = 0;
     for (uint64_t attempt = 0; have < want; attempt++) {
-        if (attempt > 200000000) {
+        if (attempt > MOST_ATTEMPTS) {
             st = npmd_fail(err, NPMD_ERR_ARGUMENT,
                            "only %d of %d features could be drawn: lower --features or --spectrum-decay",
                            have, want);
@@ -273,7 +311,7 @@ npmd_status encoding_draw(const npmd_domain *dom, const npmd_options *opt, encod
         goto done;
     }
     TRY(memory_new(&function, (size_t)vectors * (size_t)dom->factors, err));
-    if (spectrum_raw(&s) <= 8.0 * vectors + 64.0)
+    if (spectrum_raw(&s) <= LISTED)
         TRY(draw_by_keys(&s, opt, key, vectors, function, err));
     else
         TRY(draw_by_rejection(&s, opt, key, vectors, function, err));

@@ -124,7 +124,12 @@ static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *
     m->facts.restarts = done_by.restarts;
     m->facts.seconds = done_by.seconds;
     m->facts.interrupted = done_by.interrupted;
-    if (done_by.restarts > 0)
+    if (done_by.linear)
+        model_warn(
+            m,
+            "the network ended worse than its linear start in %d attempts: the model is that linear start alone",
+            done_by.restarts + 1);
+    else if (done_by.restarts > 0)
         model_warn(
             m,
             "the fit was started again %d time%s, at last with rate %.2g, since it had collapsed or blown up",
@@ -159,31 +164,37 @@ done:
 
 /* ---- the file: one tensor for each matrix and vector ------------------------------------------------------------------- */
 
+/* What is done with the tensor that stands at theta + offset. */
 typedef npmd_status (*tensor_visit)(void *self, const char *name, int dimensions, const size_t *shape,
-                                    double *data, npmd_error *err);
+                                    size_t offset, npmd_error *err);
 
-static npmd_status each_tensor(const field_shape *s, double *theta, tensor_visit visit, void *self,
-                               npmd_error *err)
+static npmd_status each_tensor(const field_shape *s, tensor_visit visit, void *self, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     char name[64];
     for (int l = 1; l <= s->depth; l++) {
         const size_t shape[2] = { (size_t)field_outputs(s, l), (size_t)field_inputs(s, l) };
         snprintf(name, sizeof name, "layer.%d.weight", l);
-        TRY(visit(self, name, 2, shape, theta + field_weights(s, l), err));
+        TRY(visit(self, name, 2, shape, field_weights(s, l), err));
         snprintf(name, sizeof name, "layer.%d.bias", l);
-        TRY(visit(self, name, 1, shape, theta + field_biases(s, l), err));
+        TRY(visit(self, name, 1, shape, field_biases(s, l), err));
     }
     if (s->skip)
-        TRY(visit(self, "skip.weight", 1, &(size_t){ (size_t)s->features }, theta + field_skip(s), err));
+        TRY(visit(self, "skip.weight", 1, &(size_t){ (size_t)s->features }, field_skip(s), err));
 done:
     return st;
 }
 
-static npmd_status add_tensor(void *self, const char *name, int dimensions, const size_t *shape, double *data,
-                              npmd_error *err)
+typedef struct tensor_sink {
+    record *rec;
+    const double *theta;
+} tensor_sink;
+
+static npmd_status add_tensor(void *self, const char *name, int dimensions, const size_t *shape,
+                              size_t offset, npmd_error *err)
 {
-    return record_add(self, name, TENSOR_F64, dimensions, shape, data, err);
+    const tensor_sink *to = self;
+    return record_add(to->rec, name, TENSOR_F64, dimensions, shape, to->theta + offset, err);
 }
 
 static npmd_status field_save(const npmd_model *m, record *rec, npmd_error *err)
@@ -192,7 +203,7 @@ static npmd_status field_save(const npmd_model *m, record *rec, npmd_error *err)
     const field_state *f = m->state;
     const size_t shape[2] = { (size_t)f->encoding.vectors, (size_t)m->domain->factors };
     TRY(record_add(rec, "encoding.function", TENSOR_I32, 2, shape, f->encoding.function, err));
-    TRY(each_tensor(&f->shape, f->theta, add_tensor, rec, err));
+    TRY(each_tensor(&f->shape, add_tensor, &(tensor_sink){ rec, f->theta }, err));
 done:
     return st;
 }
@@ -200,17 +211,19 @@ done:
 typedef struct tensor_source {
     const record *rec;
     const char *path;
+    double *theta; /* NULL: only look whether all is there */
 } tensor_source;
 
 static npmd_status take_tensor(void *self, const char *name, int dimensions, const size_t *shape,
-                               double *data, npmd_error *err)
+                               size_t offset, npmd_error *err)
 {
     const tensor_source *from = self;
     const tensor *t = NULL;
     const npmd_status st = record_find(from->rec, from->path, name, TENSOR_F64, dimensions, shape, &t, err);
-    if (st != NPMD_OK)
+    if (st != NPMD_OK || from->theta == NULL)
         return st;
     const size_t count = dimensions == 2 ? shape[0] * shape[1] : shape[0];
+    double *data = from->theta + offset;
     memcpy(data, t->data, count * sizeof *data);
     for (size_t i = 0; i < count; i++)
         if (!isfinite(data[i]))
@@ -232,9 +245,12 @@ static npmd_status field_load(npmd_model *m, const record *rec, const char *path
                        m->domain->text);
         goto done;
     }
+    const field_shape shape = options_shape(opt, m->domain);
+    /* before anything is allocated by what the options claim */
+    TRY(each_tensor(&shape, take_tensor, &(tensor_source){ rec, path, NULL }, err));
     TRY(memory_new(&f, 1, err));
     m->state = f;
-    f->shape = options_shape(opt, m->domain);
+    f->shape = shape;
     TRY(record_find(rec, path, "encoding.function", TENSOR_I32, 2,
                     (const size_t[]){ (size_t)vectors, (size_t)D }, &t, err));
     const int32_t *function = t->data;
@@ -254,7 +270,7 @@ static npmd_status field_load(npmd_model *m, const record *rec, const char *path
     TRY(encoding_make(m->domain, opt->separable != 0, opt->features, vectors, function,
                       (npmd_scale)opt->scale, &f->encoding, err));
     TRY(memory_new(&f->theta, field_parameters(&f->shape), err));
-    TRY(each_tensor(&f->shape, f->theta, take_tensor, &(tensor_source){ rec, path }, err));
+    TRY(each_tensor(&f->shape, take_tensor, &(tensor_source){ rec, path, f->theta }, err));
 done:
     return st;
 }

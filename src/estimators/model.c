@@ -299,7 +299,11 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
     json_int_t n = 0, steps = 0;
     json_error_t why;
     json_t *options = NULL, *warnings = NULL, *wanted = json_object_get(root, "objective");
-    const json_int_t version = json_integer_value(json_object_get(root, "file_version"));
+    const json_int_t version = json_integer_value(json_object_get(root, "file_version")); /* 0: no integer */
+    if (version < 1) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description has no file version", path);
+        goto done;
+    }
     if (version > FILE_VERSION) {
         st = npmd_fail(err, NPMD_ERR_FORMAT,
                        "%s was written by a newer neuropmd (file version %lld, this program reads up to %d)",
@@ -315,13 +319,17 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description is incomplete: %s", path, why.text);
         goto done;
     }
+    if (!(m->total > 0.0) || !(m->facts.log_integral_se >= 0.0) || n < 0) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: n, total_weight or log_integral_se is out of range", path);
+        goto done;
+    }
     npmd_error inner = { 0 };
     if (npmd_domain_parse(domain, &m->domain, &inner) != NPMD_OK) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: %.300s", path, inner.text);
         goto done;
     }
     m->kind = estimator_find(name);
-    if (m->kind == NULL || n < 0) {
+    if (m->kind == NULL) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: estimator \"%.40s\" is unknown to this version", path,
                        name);
         goto done;

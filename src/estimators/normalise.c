@@ -173,8 +173,8 @@ done:
 }
 
 #define COARSEST 64
-#define FINEST_LINE ((size_t)1 << 16) /* resolutions: one dimension, and two */
-#define FINEST_SURFACE 1024
+#define FINEST_LINE ((size_t)1 << 17) /* resolutions: one dimension, and two */
+#define FINEST_SURFACE 1152
 
 static npmd_status integrate_rules(const integral_request *what, values_fn values, void *self,
                                    const chunk *room, integral_result *out, npmd_error *err)
@@ -182,8 +182,10 @@ static npmd_status integrate_rules(const integral_request *what, values_fn value
     npmd_status st = NPMD_OK;
     const size_t finest = what->domain->dimension == 1 ? FINEST_LINE : FINEST_SURFACE;
     integral_result before;
-    TRY(integrate_rule(what->domain, COARSEST, values, self, room, &before, err));
-    for (size_t resolution = 2 * COARSEST; resolution <= finest; resolution *= 2) {
+    const size_t coarsest = what->purpose == RNG_SCORE ? COARSEST + 8
+                                                       : COARSEST; /* a check has nodes of its own */
+    TRY(integrate_rule(what->domain, coarsest, values, self, room, &before, err));
+    for (size_t resolution = 2 * coarsest; resolution <= finest; resolution *= 2) {
         TRY(integrate_rule(what->domain, resolution, values, self, room, out, err));
         out->log_integral_se = fmax(1e-9, fabs(out->log_integral - before.log_integral));
         out->square_se = fmax(1e-9, fabs(out->square - before.square));

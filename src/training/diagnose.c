@@ -4,6 +4,7 @@
 #define GAIN_POINTS 20000 /* data points: the noise is known, so some are enough */
 #define GAIN_NODES 8192   /* points of the integral */
 #define GAIN_HALVINGS 8
+#define LEAST_GAIN 0.01 /* nats: less cannot be told from the noise of the objective */
 
 /* g (K): data means of the features at mean square 1; the effective number of points. */
 static void feature_means(const encoding *enc, const npmd_points *pts, uint64_t seed, const double *unit,
@@ -110,5 +111,6 @@ void linear_gain_close(linear_gain *gain)
 
 bool has_collapsed(const linear_gain *possible, double reached)
 {
-    return possible->gain0 > 3.0 * possible->noise && reached > 1.0 - 0.5 * possible->gain;
+    return possible->gain0 > 3.0 * possible->noise && possible->gain > LEAST_GAIN
+           && reached > 1.0 - 0.5 * possible->gain;
 }

@@ -4,11 +4,13 @@
 #define MOST_RESTARTS 2
 #define RESTART_RATE 0.3 /* a restart runs at this share of the rate before */
 #define SAFE_INPUTS 128.0
-#define RUNAWAY 1e6      /* an objective above this will not come back */
-#define RUNNING 0.98     /* memory of the running gradient length: about 50 steps */
-#define SETTLE 20        /* steps before the guard acts */
-#define FEWEST_STEPS 300 /* a shorter run that is still at v = 0 has not collapsed, it has not begun */
-#define SIGN_OF_LIFE 0.2 /* seconds between calls of progress */
+#define RUNAWAY 1e6          /* a likelihood above this will not come back, */
+#define RUNAWAY_PENALTY 1e10 /* nor will such a penalty */
+#define WORSE 1.05           /* the uniform density has 1 */
+#define RUNNING 0.98         /* memory of the running gradient length: about 50 steps */
+#define SETTLE 20            /* steps before the guard acts */
+#define FEWEST_STEPS 300     /* a shorter run that is still at v = 0 has not collapsed, it has not begun */
+#define SIGN_OF_LIFE 0.2     /* seconds between calls of progress */
 
 typedef struct attempt {
     int64_t step;
@@ -64,7 +66,7 @@ static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt
         objective_value value;
         double rate = 0.0;
         TRY(objective_step(o, b, a->step, &value, err));
-        a->runaway = !(value.total < RUNAWAY) || !isfinite(value.total);
+        a->runaway = !(value.data + value.integral < RUNAWAY && value.penalty < RUNAWAY_PENALTY);
         TRY(attempt_update(b, opt, shares, a, &rate, err));
         if (a->step >= opt->steps - tail_length(opt)) {
             a->tail += value.total;
@@ -118,6 +120,16 @@ done:
     return st;
 }
 
+/* The skip alone, where it starts; the network is silent. */
+static npmd_status put_convex_start(backend *b, const field_shape *shape, const linear_gain *possible,
+                                    double *theta, npmd_error *err)
+{
+    memset(theta, 0, field_parameters(shape) * sizeof *theta);
+    memcpy(theta + field_skip(shape), possible->coefficient, (size_t)shape->features * sizeof *theta);
+    theta[field_biases(shape, shape->depth)] = possible->constant;
+    return b->ops->put(b->self, VECTOR_THETA, theta, err);
+}
+
 /* A step of size r moves every weight of a layer by about r, and so its pre-activations by r x inputs: layers with more than
  * SAFE_INPUTS inputs move at a share of the rate that keeps this at what it is there. The skip is convex and needs none. */
 static void layer_shares(const field_shape *shape, rate_share *shares)
@@ -145,31 +157,37 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
         TRY(attempt_start(b, shape, opt, &possible, theta, err));
         TRY(attempt_run(b, o, &now, opt->layer_rates ? shares : NULL, watch, restart + 1, started, &a, err));
         const double reached = a.tail_steps > 0 ? a.tail / (double)a.tail_steps : NAN;
-        const bool collapsed = !a.stopped && !a.runaway && has_collapsed(&possible, reached);
-        const bool unfinished = collapsed && opt->steps < FEWEST_STEPS;
-        if (!a.runaway && (!collapsed || unfinished)) {
-            *out = (train_result){ .steps = a.step,
-                                   .objective = reached,
-                                   .seconds = clock_seconds() - started,
-                                   .restarts = restart,
-                                   .rate = now.rate,
-                                   .interrupted = a.stopped,
-                                   .unfinished = unfinished };
+        const bool astray = !a.stopped && (has_collapsed(&possible, reached) || reached > WORSE);
+        const bool unfinished = astray && opt->steps < FEWEST_STEPS;
+        *out = (train_result){ .steps = a.step,
+                               .objective = reached,
+                               .seconds = clock_seconds() - started,
+                               .restarts = restart,
+                               .rate = now.rate,
+                               .interrupted = a.stopped,
+                               .unfinished = unfinished };
+        if (!a.runaway && (!astray || unfinished))
+            break;
+        if (restart == MOST_RESTARTS && shape->skip) {
+            TRY(put_convex_start(b, shape, &possible, theta, err));
+            out->objective = 1.0 - possible.gain;
+            out->linear = true;
+            break;
+        }
+        if (restart == MOST_RESTARTS && a.runaway) {
+            st = npmd_fail(
+                err, NPMD_ERR_NUMERIC,
+                "the objective ran away at step %lld, also after %d restarts at lower rates; lower --rate, "
+                "or use --skip on",
+                (long long)a.step, restart);
             goto done;
         }
         if (restart == MOST_RESTARTS) {
-            if (a.runaway)
-                st = npmd_fail(
-                    err, NPMD_ERR_NUMERIC,
-                    "the objective stopped being finite at step %lld, also after %d restarts at lower rates; "
-                    "raise --tau or lower --rate",
-                    (long long)a.step, restart);
-            else
-                st = npmd_fail(
-                    err, NPMD_ERR_NUMERIC,
-                    "the fit collapsed to the uniform density (objective %.4g where %.4g is within reach), also "
-                    "after %d restarts at lower rates; use --skip on, lower --tau or --rate, or take more --steps",
-                    reached, 1.0 - possible.gain, restart);
+            st = npmd_fail(
+                err, NPMD_ERR_NUMERIC,
+                "the fit collapsed to the uniform density (objective %.4g where %.4g is within reach), also "
+                "after %d restarts at lower rates; use --skip on, lower --tau or --rate, or take more --steps",
+                reached, 1.0 - possible.gain, restart);
             goto done;
         }
         now.rate *= RESTART_RATE;

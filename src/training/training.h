@@ -56,9 +56,11 @@ typedef struct train_result {
     double rate; /* the highest rate of the attempt that stood */
     bool interrupted;
     bool unfinished; /* too short a run to judge, and far from what is within reach */
+    bool linear;     /* the network only did harm: its convex start stands in its place */
 } train_result;
 
-/* Starts from theta, and again at a lower rate when the fit blows up or collapses, at most twice. */
+/* Starts again at a lower rate when the fit runs away, collapses or ends worse than the uniform density, at most
+ * twice. Then, with a skip, the convex start stands; without one it is an error. */
 npmd_status train(backend *b, const field_shape *shape, const encoding *enc, objective *o,
                   const npmd_options *opt, const train_watch *watch, train_result *out, npmd_error *err);
 
