@@ -72,7 +72,7 @@ static int run(const cli_args *args)
         || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE)
         goto done;
     if ((cli_value(args, "what") && npmd_what_parse(cli_value(args, "what"), &what, &err))
-        || cli_coords(args, &coords, &err) || npmd_output_check(out, &err)
+        || cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
         || npmd_load(args->operand, &model, &err)
         || npmd_points_read(at, npmd_model_domain(model), coords, &points, &err)) {
         code = cli_refuse(args, &err);

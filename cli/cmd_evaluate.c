@@ -40,7 +40,7 @@ static void distances(const npmd_comparison *c, distance_row rows[DISTANCES])
     memcpy(rows, all, sizeof all);
 }
 
-static int report(const cli_args *args, const npmd_comparison *c)
+static int report(const cli_args *args, const npmd_comparison *c, npmd_grid grid)
 {
     distance_row rows[DISTANCES];
     cli_json j = { 0 };
@@ -50,7 +50,8 @@ static int report(const cli_args *args, const npmd_comparison *c)
         for (int i = 0; i < DISTANCES; i++)
             cli_json_number(&j, rows[i].name, rows[i].value);
         cli_json_unsigned(&j, "points", c->points);
-        cli_json_finite(&j, "nise_undivided", c->nise_undivided);
+        if (grid == NPMD_GRID_AUTHORS)
+            cli_json_finite(&j, "nise_undivided", c->nise_undivided);
         for (int i = 0; i < DISTANCES; i++)
             cli_json_finite(&j, rows[i].name_se, rows[i].se);
         return cli_json_print(args, &j);
@@ -58,7 +59,7 @@ static int report(const cli_args *args, const npmd_comparison *c)
     for (int i = 0; i < DISTANCES; i++)
         cli_row(stdout, rows[i].name, "%-20s %s", cli_words_error(rows[i].value, rows[i].se).text,
                 rows[i].meaning);
-    if (isfinite(c->nise_undivided))
+    if (grid == NPMD_GRID_AUTHORS)
         cli_row(stdout, "nise undivided", "%-20.5g %s", c->nise_undivided,
                 "without the division by the means");
     cli_row(stdout, "points", "%s", cli_words_count(c->points).text);
@@ -95,7 +96,7 @@ static int run(const cli_args *args)
         || npmd_compare(model, truth, grid, points, seed, &how, &comparison, &err))
         code = cli_refuse(args, &err);
     else
-        code = report(args, &comparison);
+        code = report(args, &comparison, grid);
     npmd_truth_free(truth);
     npmd_model_free(model);
     return code;

@@ -61,7 +61,13 @@ static npmd_status make_truth(const cli_args *args, uint64_t truth_seed, npmd_tr
         return npmd_truth_make("t2-authors", truth_seed, out, err);
     if (strcmp(recipe, "t2") == 0 || strcmp(recipe, "t4") == 0)
         return npmd_truth_make(recipe, truth_seed, out, err);
-    return npmd_truth_read(recipe, out, err);
+    const npmd_status st = npmd_truth_read(recipe, out, err);
+    if (st == NPMD_ERR_FILE) { /* a recipe mistyped looks like a file that is not there */
+        char why[sizeof err->text];
+        memcpy(why, err->text, sizeof why);
+        snprintf(err->text, sizeof err->text, "%.400s; expected t2, t4 or a file", why);
+    }
+    return st;
 }
 
 static int check_arguments(const cli_args *args, simulation *s)
@@ -91,7 +97,7 @@ static int run(const cli_args *args)
     int code = cli_compute(args, &s.seed, &how);
     if (code != CLI_DONE || (code = check_arguments(args, &s)) != CLI_DONE)
         goto done;
-    if (cli_coords(args, &coords, &err) || npmd_output_check(out, &err)
+    if (cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
         || (truth_path && npmd_output_check(truth_path, &err))
         || make_truth(args, s.truth_seed, &truth, &err)) {
         code = cli_refuse(args, &err);

@@ -276,6 +276,8 @@ NPMD_API npmd_status npmd_points_write(const char *path, const npmd_domain *dom,
                                        const double *x, size_t n, npmd_error *err);
 /* Fails now, with the reason, if path could not be written at the end of a long computation. */
 NPMD_API npmd_status npmd_output_check(const char *path, npmd_error *err);
+/* The same for arrays and points, whose suffix says the format. */
+NPMD_API npmd_status npmd_array_check(const char *path, npmd_error *err);
 /* A map of a density on T2, beside the truth when one is given, as .png. */
 NPMD_API npmd_status npmd_plot(const npmd_model *m, const npmd_truth *truth, const char *path,
                                npmd_error *err);

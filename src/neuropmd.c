@@ -102,12 +102,26 @@ npmd_status npmd_points_read(const char *path, const npmd_domain *dom, unsigned 
     npmd_status st = NPMD_OK;
     table t = { 0 };
     npmd_points *pts = NULL;
+    unsigned unused = coords;
     const size_t columns = file_columns(dom, coords);
+    for (int d = 0; d < dom->factors; d++)
+        unused &= ~dom->factor[d]->foreign_coords;
+    if (unused != 0) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--coords %s: %s has no %s",
+                       unused & NPMD_COORDS_LATLON ? "latlon" : "degrees", dom->text,
+                       unused & NPMD_COORDS_LATLON ? "S2" : "S1");
+        goto done;
+    }
     TRY(table_read(path, &t, err));
     if (t.columns != columns) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s has %zu column%s, points of %s%s need %zu", path, t.columns,
+        const bool latlon = (coords & NPMD_COORDS_LATLON) != 0;
+        const bool other_fits = t.columns == file_columns(dom, coords ^ NPMD_COORDS_LATLON);
+        const char *hint = !other_fits ? ""
+                           : latlon    ? "; try without --coords latlon"
+                                       : "; try --coords latlon";
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s has %zu column%s, points of %s%s need %zu%s", path, t.columns,
                        t.columns == 1 ? "" : "s", dom->text, coords == 0 ? "" : " in these coordinates",
-                       columns);
+                       columns, hint);
         goto done;
     }
     TRY(points_make(dom, t.rows, &pts, err));
@@ -157,7 +171,7 @@ npmd_status npmd_points_weigh(npmd_points *pts, const char *weights_path, npmd_e
     }
     TRY(memory_new(&weight, pts->n, err));
     for (size_t i = 0; i < t.rows; i++)
-        weight[i] = t.data[i] * ((double)pts->n / total);
+        weight[i] = t.data[i] / total * (double)pts->n;
     memory_free(pts->weight);
     pts->weight = weight;
     pts->total = total;
@@ -200,6 +214,11 @@ done:
 npmd_status npmd_array_write(const char *path, const double *a, size_t rows, size_t cols, npmd_error *err)
 {
     return table_write(path, a, rows, cols, err);
+}
+
+npmd_status npmd_array_check(const char *path, npmd_error *err)
+{
+    return table_output_check(path, err);
 }
 
 npmd_status npmd_output_check(const char *path, npmd_error *err)

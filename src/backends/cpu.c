@@ -324,19 +324,30 @@ static npmd_status cpu_open(const field_plan *plan, int threads, void **self, np
     c->parameters = field_parameters(&plan->shape);
     cpu_layout(c);
     cpu_tiles(c);
-    for (int i = 0; i < VECTORS; i++)
-        TRY(memory_new(&c->vector[i], c->parameters, err));
+    TRY(memory_new(&c->vector[VECTOR_THETA], c->parameters, err));
     TRY(memory_new(&c->weights, c->weights_size, err));
     TRY(memory_new(&c->space, c->threads, err));
     for (int t = 0; t < c->threads; t++)
         TRY(workspace_open(c, &c->space[t], err));
-    for (int l = 0; l < FIXED_LANES; l++)
-        TRY(memory_new(&c->lanes[l].gradient, c->gradient_size, err));
     TRY(cpu_tables(c, err));
     *self = c;
     c = NULL;
 done:
     cpu_close(c);
+    return st;
+}
+
+/* What only training needs; evaluation does without. */
+static npmd_status cpu_open_training(cpu *c, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    for (int i = 0; i < VECTORS; i++)
+        if (c->vector[i] == NULL)
+            TRY(memory_new(&c->vector[i], c->parameters, err));
+    for (int l = 0; l < FIXED_LANES; l++)
+        if (c->lanes[l].gradient == NULL)
+            TRY(memory_new(&c->lanes[l].gradient, c->gradient_size, err));
+done:
     return st;
 }
 
@@ -590,7 +601,9 @@ static npmd_status cpu_term(void *self, const term_request *what, double *sum, n
     const int T = jets ? c->plan.shape.directions : 0;
     const size_t most = jets ? c->tile_jets : c->tile_values, count = what->points->count;
     const size_t tiles = (count + most - 1) / most;
-    (void)err;
+    const npmd_status st = cpu_open_training(c, err);
+    if (st != NPMD_OK)
+        return st;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
     for (int n = 0; n < FIXED_LANES; n++) {
         workspace *w = &c->space[thread_number()];
@@ -614,7 +627,9 @@ static npmd_status cpu_term(void *self, const term_request *what, double *sum, n
 static npmd_status cpu_update(void *self, const optimiser_step *step, double *gradient_norm, npmd_error *err)
 {
     cpu *c = self;
-    (void)err;
+    const npmd_status st = cpu_open_training(c, err);
+    if (st != NPMD_OK)
+        return st;
     cpu_collect(c);
     *gradient_norm = optimiser_apply(step, c->parameters, c->vector[VECTOR_THETA], c->vector[VECTOR_GRADIENT],
                                      c->vector[VECTOR_MOMENT1], c->vector[VECTOR_MOMENT2]);
@@ -680,7 +695,9 @@ static npmd_status cpu_set_points(void *self, const npmd_points *pts, npmd_error
 static npmd_status cpu_get(void *self, backend_vector which, double *out, npmd_error *err)
 {
     cpu *c = self;
-    (void)err;
+    const npmd_status st = which == VECTOR_THETA ? NPMD_OK : cpu_open_training(c, err);
+    if (st != NPMD_OK)
+        return st;
     if (which == VECTOR_GRADIENT)
         cpu_collect(c);
     memcpy(out, c->vector[which], c->parameters * sizeof *out);
@@ -690,7 +707,9 @@ static npmd_status cpu_get(void *self, backend_vector which, double *out, npmd_e
 static npmd_status cpu_put(void *self, backend_vector which, const double *in, npmd_error *err)
 {
     cpu *c = self;
-    (void)err;
+    const npmd_status st = which == VECTOR_THETA ? NPMD_OK : cpu_open_training(c, err);
+    if (st != NPMD_OK)
+        return st;
     if (which == VECTOR_GRADIENT)
         cpu_collect(c); /* empties the lanes */
     memcpy(c->vector[which], in, c->parameters * sizeof *in);

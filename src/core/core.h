@@ -92,7 +92,8 @@ struct json_t;
 npmd_status options_to_json(const npmd_options *opt, struct json_t **out, npmd_error *err);
 npmd_status options_from_json(npmd_options *opt, const struct json_t *in, const char *where, npmd_error *err);
 
-double clock_seconds(void); /* monotonic */
+npmd_status options_check(const npmd_options *opt, npmd_error *err); /* every field within its row's range */
+double clock_seconds(void);                                          /* monotonic */
 
 /* ---- lanes: work is dealt to a fixed number of lanes, so that sums do not depend on the number of threads -- */
 

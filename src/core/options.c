@@ -48,9 +48,9 @@ static const option_row OPTIONS[] = {
       "quick, default, paper-t2, paper-t4 or paper-s2s2: sets many options at once, others given beside it win" },
     { "estimator", "Choices", OPTION_CHOICE, AT(estimator), "field", 0, 0, ESTIMATORS, true,
       "what is fitted" },
-    { "tau", "Choices", OPTION_REAL, AT(tau), "-1", -1, 1e12, NULL, true,
-      "weight of the penalty, the mean over the domain; -1: 5e-5 in one or two dimensions, else 1e-4, lowered by tens "
-      "where held-out points clearly ask for it" },
+    { "tau", "Choices", OPTION_REAL, AT(tau), "auto", -1, 1e12, NULL, true,
+      "weight of the penalty, the mean over the domain; auto: 5e-5 in one or two dimensions, else 1e-4, lowered by "
+      "tens where held-out points clearly ask for it, then fitted to all points" },
     { "penalty", "Choices", OPTION_CHOICE, AT(penalty), "laplacian", 0, 0, PENALTIES, true,
       "what is penalised: mean (Laplacian v)^2, mean |gradient v|^2, or nothing" },
     { "seed", "Choices", OPTION_SEED, AT(seed), "1", 0, 0, NULL, true, "all random numbers follow from it" },
@@ -189,6 +189,8 @@ npmd_option_text npmd_option_describe(int i)
     for (size_t j = 0; j < sizeof LISTS / sizeof *LISTS; j++)
         if (row->choice == LISTS[j])
             values = CHOICES[j];
+    if (row->field == AT(tau))
+        values = "X|auto";
     return (npmd_option_text){ row->name, values, row->fallback, row->help, row->group };
 }
 
@@ -304,6 +306,51 @@ static npmd_status preset_apply(npmd_options *opt, const char *name, npmd_error 
         name);
 }
 
+/* A caller may have written into the struct: every field is held to its row again. */
+npmd_status options_check(const npmd_options *opt, npmd_error *err)
+{
+    for (int i = 0; i < OPTION_TOTAL; i++) {
+        const option_row *row = &OPTIONS[i];
+        const char *field = (const char *)opt + row->field;
+        double value = row->least;
+        int choices = 0;
+        switch (row->kind) {
+        case OPTION_INT:
+            value = *(const int *)(const void *)field;
+            break;
+        case OPTION_COUNT: /* a preset's batch may be a share of n, below 0 */
+            value = (double)*(const int64_t *)(const void *)field;
+            value = row->field == AT(batch) && value >= -9.0 ? fmax(0.0, value) : value;
+            break;
+        case OPTION_REAL:
+            value = *(const double *)(const void *)field;
+            value = row->field == AT(tau) && value < 0.0 ? -1.0 : value;
+            break;
+        case OPTION_CHOICE:
+            while (row->choice[choices] != NULL)
+                choices++;
+            value = *(const int *)(const void *)field;
+            if (!(value >= 0.0 && value < choices))
+                return npmd_fail(err, NPMD_ERR_ARGUMENT, "option %s: choice %g is none of %d", row->name,
+                                 value, choices);
+            continue;
+        case OPTION_LIST:
+            for (int d = 0; d < NPMD_MAX_FACTORS; d++)
+                if (opt->max_frequency[d] < row->least || opt->max_frequency[d] > row->most)
+                    value = opt->max_frequency[d];
+            if (opt->max_frequencies < 0 || opt->max_frequencies > NPMD_MAX_FACTORS)
+                value = row->most + 1.0;
+            break;
+        default:
+            continue;
+        }
+        if (!(value >= row->least && value <= row->most))
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "option %s: %g lies outside %g .. %g", row->name, value,
+                             row->least, row->most);
+    }
+    return NPMD_OK;
+}
+
 npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *value, npmd_error *err)
 {
     const option_row *row = option_find(name);
@@ -324,6 +371,8 @@ npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *va
             opt->epochs = 0; /* the later of steps and epochs rules */
         return st;
     case OPTION_REAL:
+        if (row->field == AT(tau) && strcmp(value, "auto") == 0)
+            value = "-1";
         if ((st = parse_range(row, value, false, &number, err)) == NPMD_OK)
             *(double *)(void *)field = number;
         return st;

@@ -61,6 +61,8 @@ static npmd_status pilot_fit(pilot *p, const npmd_options *opt, double tau, cons
     npmd_status st = NPMD_OK;
     npmd_options o = *opt;
     npmd_model *m = NULL;
+    npmd_compute how = { .threads = opt->threads };
+    memcpy(how.device, opt->device, sizeof how.device);
     o.tau = tau;
     o.steps = o.steps < PILOT_STEPS ? o.steps : PILOT_STEPS;
     o.epochs = 0;
@@ -74,8 +76,7 @@ static npmd_status pilot_fit(pilot *p, const npmd_options *opt, double tau, cons
     if (*failed)
         st = NPMD_OK;
     else if (st == NPMD_OK)
-        st = npmd_evaluate_at(m, held_out, NPMD_LOG_DENSITY, &(npmd_compute){ .threads = opt->threads },
-                              log_density, err);
+        st = npmd_evaluate_at(m, held_out, NPMD_LOG_DENSITY, &how, log_density, err);
     npmd_model_free(m);
     return st;
 }
@@ -113,7 +114,8 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
         return NPMD_OK;
     TRY(points_part(pts, key, 0, out_count, &held_out, err));
     TRY(points_part(pts, key, out_count, in_count, &training, err));
-    TRY(points_check_distinct(training, "the data", err));
+    if (points_check_distinct(training, "", NULL) != NPMD_OK)
+        goto done; /* nothing to learn from: the default stands */
     TRY(memory_new(&now, out_count, err));
     TRY(memory_new(&next, out_count, err));
     TRY(pilot_fit(&p, opt, opt->tau, training, held_out, now, &failed, err));

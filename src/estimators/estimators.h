@@ -70,6 +70,9 @@ typedef struct integral_request {
     rng_purpose purpose;
     double target;      /* stop when the error of the log integral is below this */
     size_t most_points; /* or when this many were used */
+    int threads;
+    int (*stop)(void *user); /* asked between refinements; nonzero: this is accurate enough. May be NULL */
+    void *user;
 } integral_request;
 
 typedef struct integral_result { /* relative to the uniform measure, scaled by exp(-shift) */

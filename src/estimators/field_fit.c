@@ -57,7 +57,8 @@ static npmd_status watch_look(void *self, backend *b, npmd_report *report, npmd_
     const npmd_model *m = w->model;
     integral_result z;
     npmd_comparison c;
-    const bool authors = m->domain->torus && m->domain->dimension == 2;
+    const bool authors = m->domain->torus && m->domain->dimension == 2
+                         && m->options.truth->kind != TRUTH_GRID;
     w->backend = b;
     TRY(integrate(&(integral_request){ .domain = m->domain,
                                        .about = w->points,
@@ -78,6 +79,24 @@ done:
 
 /* ---- fitting ----------------------------------------------------------------------------------------------------------- */
 
+/* A sign of life between refinements of the integral; a stop there keeps the accuracy reached. */
+static int normalise_stop(void *user)
+{
+    npmd_model *m = user;
+    const npmd_report report = { .step = m->facts.steps,
+                                 .steps = m->options.steps,
+                                 .attempt = 1 + m->facts.restarts,
+                                 .seconds = m->facts.seconds,
+                                 .objective = m->facts.objective,
+                                 .nise = NAN,
+                                 .ae = NAN };
+    if (m->options.progress == NULL)
+        return 0;
+    if (m->options.progress(&report, m->options.user) != 0)
+        m->facts.interrupted = 1;
+    return m->facts.interrupted;
+}
+
 static npmd_status field_normalise(npmd_model *m, backend *b, const npmd_points *pts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -87,7 +106,10 @@ static npmd_status field_normalise(npmd_model *m, backend *b, const npmd_points 
                                        .seed = m->options.seed,
                                        .purpose = RNG_NORMALISE,
                                        .target = m->options.accuracy,
-                                       .most_points = (size_t)1 << 22 },
+                                       .most_points = (size_t)1 << 22,
+                                       .threads = m->options.threads,
+                                       .stop = normalise_stop,
+                                       .user = m },
                   backend_values, b, &z, err));
     m->facts.log_integral = z.log_integral;
     m->facts.log_integral_se = z.log_integral_se;

@@ -75,6 +75,7 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = NULL;
+    const double started = clock_seconds();
     if (strcmp(dom->text, pts->domain->text) != 0) {
         st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the fit was asked for on %s",
                        pts->domain->text, dom->text);
@@ -97,7 +98,11 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
     m->facts.seed = m->options.seed;
     m->facts.members = 1;
     m->kind = ESTIMATORS[opt->estimator];
+    if (opt->features > m->options.features)
+        model_warn(m, "%d features were asked for, %s has %d up to this frequency", opt->features, dom->text,
+                   m->options.features);
     TRY(m->kind->fit(m, pts, err));
+    m->facts.seconds = clock_seconds() - started;
     m->options.truth = NULL; /* the caller's */
     m->options.progress = NULL;
     *out = m;

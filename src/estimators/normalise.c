@@ -5,9 +5,22 @@
  * independently scrambled Sobol sets; their spread is the standard error. Sets grow until it is small enough. */
 #include "estimators.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #define REPLICATES 16
 #define PILOT 2048 /* points in a replicate at first */
 #define CHUNK 16384
+
+static int default_threads(void)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
 
 typedef struct replicate { /* log-sum-exp state: sums are scaled by exp(-top) */
     double top, sum, sum2;
@@ -40,14 +53,14 @@ static mean_error spread(const double *values)
     return (mean_error){ mean, sqrt(squares / (REPLICATES - 1) / REPLICATES) };
 }
 
-static void summarise(const replicate *set, integral_result *out)
+static void summarise(const replicate *set, size_t count, integral_result *out)
 {
     double top = -INFINITY, first[REPLICATES], second[REPLICATES];
     for (int r = 0; r < REPLICATES; r++)
         top = fmax(top, set[r].top);
     for (int r = 0; r < REPLICATES; r++) {
-        first[r] = set[r].sum * exp(set[r].top - top);
-        second[r] = set[r].sum2 * exp(2.0 * (set[r].top - top));
+        first[r] = set[r].sum * exp(set[r].top - top) / (double)count;
+        second[r] = set[r].sum2 * exp(2.0 * (set[r].top - top)) / (double)count;
     }
     const mean_error m1 = spread(first), m2 = spread(second);
     out->log_integral = top + log(m1.mean);
@@ -58,46 +71,59 @@ static void summarise(const replicate *set, integral_result *out)
     for (int r = 0; r < REPLICATES; r++)
         ratio[r] = out->square * (1.0 + (second[r] / m2.mean - 1.0) - 2.0 * (first[r] / m1.mean - 1.0));
     out->square_se = spread(ratio).se;
+    out->points = count * REPLICATES;
 }
 
 typedef struct chunk {
     double *x, *weight, *v;
 } chunk;
 
-static npmd_status integrate_set(const point_source *s, values_fn values, void *self, const chunk *room,
-                                 replicate *r, npmd_error *err)
+/* source_fill in parallel: a source is a pure function of the index. */
+static void fill_chunk(const point_source *s, size_t first, size_t count, int threads, const chunk *room)
+{
+    const size_t block = 256, blocks = (count + block - 1) / block, columns = (size_t)s->domain->columns;
+    (void)threads;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads > 0 ? threads : default_threads())
+    for (size_t k = 0; k < blocks; k++) {
+        const size_t at = k * block, some = count - at < block ? count - at : block;
+        source_fill(s, first + at, some, room->x + at * columns, room->weight + at);
+    }
+}
+
+/* Adds points from .. s->count - 1: a scrambled sequence begins with the points it had when it was shorter. */
+static npmd_status integrate_set(const point_source *s, size_t from, int threads, values_fn values,
+                                 void *self, const chunk *room, replicate *r, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    *r = (replicate){ .top = -INFINITY };
-    for (size_t first = 0; first < s->count; first += CHUNK) {
+    for (size_t first = from; first < s->count; first += CHUNK) {
         const size_t count = s->count - first < CHUNK ? s->count - first : CHUNK;
-        source_fill(s, first, count, room->x, room->weight);
+        fill_chunk(s, first, count, threads, room);
         TRY(values(self, room->x, count, room->v, err));
         for (size_t i = 0; i < count; i++)
-            replicate_add(r, log(room->weight[i]), room->v[i]);
+            replicate_add(r, log(room->weight[i] * (double)s->count), room->v[i]);
     }
 done:
     return st;
 }
 
-/* All replicates at one size. */
+/* All replicates, from their points so far up to count each. */
 static npmd_status integrate_sets(const integral_request *what, const proposal *p, bool kernels_on,
-                                  size_t count, values_fn values, void *self, const chunk *room,
-                                  integral_result *out, npmd_error *err)
+                                  size_t from, size_t count, values_fn values, void *self, const chunk *room,
+                                  replicate *set, integral_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    replicate set[REPLICATES];
     for (int r = 0; r < REPLICATES; r++) {
         const rng_key key = rng_key_make(what->seed, what->purpose, (uint64_t)r);
         point_source s;
+        if (from == 0)
+            set[r] = (replicate){ .top = -INFINITY };
         if (kernels_on)
             source_importance(&s, p, count, true, key);
         else
             source_uniform(&s, what->domain, count, true, key);
-        TRY(integrate_set(&s, values, self, room, &set[r], err));
+        TRY(integrate_set(&s, from, what->threads, values, self, room, &set[r], err));
     }
-    summarise(set, out);
-    out->points = count * REPLICATES;
+    summarise(set, count, out);
 done:
     return st;
 }
@@ -189,7 +215,8 @@ static npmd_status integrate_rules(const integral_request *what, values_fn value
         TRY(integrate_rule(what->domain, resolution, values, self, room, out, err));
         out->log_integral_se = fmax(1e-9, fabs(out->log_integral - before.log_integral));
         out->square_se = fmax(1e-9, fabs(out->square - before.square));
-        if (out->log_integral_se <= what->target || 4 * out->points > what->most_points)
+        if (out->log_integral_se <= what->target || 4 * out->points > what->most_points
+            || (what->stop != NULL && what->stop(what->user)))
             break;
         before = *out;
     }
@@ -208,21 +235,26 @@ static npmd_status integrate_random(const integral_request *what, values_fn valu
     const double share = 0.2;
     proposal p = { 0 };
     double *cumulative = NULL, rho = 0.0;
-    bool kernels_win = false;
-    TRY(integrate_sets(what, &p, false, PILOT, values, self, room, out, err));
+    replicate uniform[REPLICATES], about[REPLICATES], *set = uniform;
+    TRY(integrate_sets(what, &p, false, 0, PILOT, values, self, room, uniform, out, err));
     if (what->about != NULL) {
         integral_result other;
         TRY(points_cumulative(what->about, &cumulative, err));
         TRY(proposal_tune(what->domain, what->about, cumulative, share, centres, what->seed, &rho, err));
         TRY(proposal_open(what->domain, share, rho, centres, &p, err));
         proposal_aim(&p, what->about, cumulative, rng_key_make(what->seed, what->purpose, 1000));
-        TRY(integrate_sets(what, &p, true, PILOT, values, self, room, &other, err));
-        kernels_win = !(out->log_integral_se <= other.log_integral_se);
-        *out = kernels_win ? other : *out;
+        TRY(integrate_sets(what, &p, true, 0, PILOT, values, self, room, about, &other, err));
+        if (!(out->log_integral_se <= other.log_integral_se)) {
+            *out = other;
+            set = about;
+        }
     }
-    for (size_t count = 2 * PILOT;
-         out->log_integral_se > what->target && count * REPLICATES <= what->most_points; count *= 2)
-        TRY(integrate_sets(what, &p, kernels_win, count, values, self, room, out, err));
+    for (size_t count = PILOT;
+         out->log_integral_se > what->target && 2 * count * REPLICATES <= what->most_points; count *= 2) {
+        if (what->stop != NULL && what->stop(what->user))
+            break;
+        TRY(integrate_sets(what, &p, set == about, count, 2 * count, values, self, room, set, out, err));
+    }
 done:
     proposal_close(&p);
     memory_free(cumulative);

@@ -53,6 +53,9 @@ npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, siz
     npmd_status st = NPMD_OK;
     npmd_options o = *opt;
     const int p = dom->dimension;
+    TRY(options_check(opt, err));
+    if (o.device[0] == '\0')
+        memcpy(o.device, "cpu", sizeof "cpu");
     if (o.tau < 0.0)
         o.tau = p <= 2 ? 5e-5 : 1e-4;
     TRY(resolve_encoding(&o, dom, err));

@@ -49,11 +49,16 @@ done:
 npmd_status points_check_distinct(const npmd_points *pts, const char *where, npmd_error *err)
 {
     const size_t bytes = (size_t)pts->domain->columns * sizeof(double);
-    for (size_t i = 1; i < pts->n; i++)
-        if (memcmp(points_at(pts, 0), points_at(pts, i), bytes) != 0)
+    size_t first = 0; /* that counts: a weight of zero does not */
+    while (first < pts->n && pts->weight != NULL && pts->weight[first] == 0.0)
+        first++;
+    for (size_t i = first + 1; i < pts->n; i++)
+        if ((pts->weight == NULL || pts->weight[i] > 0.0)
+            && memcmp(points_at(pts, first), points_at(pts, i), bytes) != 0)
             return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %zu point%s, and at least two distinct ones are needed",
-                     where, pts->n, pts->n == 1 ? "" : "s, all equal");
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %zu point%s%s, and at least two distinct ones are needed",
+                     where, pts->n, pts->n == 1 ? "" : "s, all equal",
+                     pts->weight == NULL ? "" : " where the weight is not zero");
 }
 
 size_t npmd_points_count(const npmd_points *pts)

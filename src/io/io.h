@@ -42,6 +42,7 @@ typedef struct table {
  * naming file, row and column. */
 npmd_status table_read(const char *path, table *out, npmd_error *err);
 npmd_status table_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err);
+npmd_status table_output_check(const char *path, npmd_error *err); /* suffix known, and can it be written? */
 void table_free(table *t);
 /* "points.csv line 18" or "points.npy row 17", counted from 1 for people. */
 void table_where(const table *t, size_t row, char *text, size_t size);

@@ -252,9 +252,10 @@ static npmd_status header_read(const char *path, const file_bytes *b, json_t **o
     memcpy(&length, b->data, LENGTH_SIZE);
     const size_t follow = b->size - LENGTH_SIZE;
     if (length > follow || length > HEADER_MOST)
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s is truncated or no safetensors file: header says %llu bytes, but %zu follow",
-                         path, (unsigned long long)length, follow);
+        return npmd_fail(
+            err, NPMD_ERR_FORMAT,
+            "%s is no model, or a truncated one: as safetensors its header says %llu bytes, but %zu follow",
+            path, (unsigned long long)length, follow);
     const char *text = (const char *)b->data + LENGTH_SIZE;
     if (length == 0 || text[0] != '{')
         return npmd_fail(err, NPMD_ERR_FORMAT,

@@ -12,17 +12,28 @@ npmd_status table_read(const char *path, table *out, npmd_error *err)
     return npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown suffix, expected .csv, .tsv, .txt or .npy", path);
 }
 
+static const char TEXT_SUFFIX[][5] = { ".csv", ".tsv", ".txt" }, SEPARATOR[] = { ',', '\t', ' ' };
+#define TEXT_SUFFIXES (sizeof TEXT_SUFFIX / sizeof *TEXT_SUFFIX)
+
+npmd_status table_output_check(const char *path, npmd_error *err)
+{
+    bool known = file_has_suffix(path, ".npy");
+    for (size_t i = 0; i < TEXT_SUFFIXES; i++)
+        known = known || file_has_suffix(path, TEXT_SUFFIX[i]);
+    if (!known)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: unknown suffix, expected .csv, .tsv, .txt or .npy",
+                         path);
+    return file_output_check(path, err);
+}
+
 npmd_status table_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)
 {
+    for (size_t i = 0; i < TEXT_SUFFIXES; i++)
+        if (file_has_suffix(path, TEXT_SUFFIX[i]))
+            return csv_write(path, SEPARATOR[i], a, rows, columns, err);
     if (file_has_suffix(path, ".npy"))
         return npy_write(path, a, rows, columns, err);
-    if (file_has_suffix(path, ".csv"))
-        return csv_write(path, ',', a, rows, columns, err);
-    if (file_has_suffix(path, ".tsv"))
-        return csv_write(path, '\t', a, rows, columns, err);
-    if (file_has_suffix(path, ".txt"))
-        return csv_write(path, ' ', a, rows, columns, err);
-    return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: unknown suffix, expected .csv, .tsv, .txt or .npy", path);
+    return table_output_check(path, err);
 }
 
 void table_free(table *t)

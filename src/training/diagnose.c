@@ -70,7 +70,8 @@ npmd_status linear_gain_open(linear_gain *out, const encoding *enc, objective *o
 {
     npmd_status st = NPMD_OK;
     const size_t K = (size_t)enc->features;
-    const double tau = o->opt->penalty == NPMD_PENALTY_LAPLACIAN ? o->opt->tau : 0.0;
+    const npmd_options *opt = o->opt;
+    const double tau = opt->penalty == NPMD_PENALTY_NONE ? 0.0 : opt->tau;
     linear_gain found = { 0 };
     double *work = NULL, *eta = NULL, *g = NULL, *unit = NULL, effective = 1.0, slope = 0.0, roughness = 0.0;
     TRY(memory_new(&work, encoding_work(enc), err));
@@ -83,11 +84,14 @@ npmd_status linear_gain_open(linear_gain *out, const encoding *enc, objective *o
                                         : sqrt(enc->separable ? enc->domain->volume : 2.0) / enc->scale[k];
     feature_means(enc, o->points, o->opt->seed, unit, work, eta, g, &effective);
     for (size_t k = 0; k < K; k++) {
-        const double shrink = 1.0 / (1.0 + 2.0 * tau * enc->lambda[k] * enc->lambda[k]), c = g[k] * shrink;
+        /* mean (Lap psi)^2 = lambda^2 and mean |grad psi|^2 = lambda at mean square 1 */
+        const double lambda = enc->lambda[k],
+                     rough = opt->penalty == NPMD_PENALTY_LAPLACIAN ? lambda * lambda : lambda;
+        const double shrink = 1.0 / (1.0 + 2.0 * tau * rough), c = g[k] * shrink;
         found.gain0 += 0.5 * g[k] * c;
         found.noise += unit[k] == 0.0 ? 0.0 : 0.5 / effective * shrink;
         slope += g[k] * c;
-        roughness += tau * c * c * enc->lambda[k] * enc->lambda[k];
+        roughness += tau * c * c * rough;
         found.coefficient[k] = unit[k] * c;
     }
     TRY(line_search(enc, o, slope, roughness, work, eta, &found, err));

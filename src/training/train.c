@@ -14,6 +14,7 @@
 
 typedef struct attempt {
     int64_t step;
+    double last;                                           /* objective of the latest step */
     double beta1_product, beta2_product, running_log_norm; /* state of the optimiser and of the guard */
     double tail;                                           /* sum of the objective over the last steps */
     int64_t tail_steps;
@@ -66,6 +67,7 @@ static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt
         objective_value value;
         double rate = 0.0;
         TRY(objective_step(o, b, a->step, &value, err));
+        a->last = value.total;
         a->runaway = !(value.data + value.integral < RUNAWAY && value.penalty < RUNAWAY_PENALTY);
         TRY(attempt_update(b, opt, shares, a, &rate, err));
         if (a->step >= opt->steps - tail_length(opt)) {
@@ -111,8 +113,9 @@ static npmd_status attempt_start(backend *b, const field_shape *shape, const npm
     TRY(b->ops->put(b->self, VECTOR_MOMENT1, theta, err));
     TRY(b->ops->put(b->self, VECTOR_MOMENT2, theta, err));
     field_start(shape, opt->start != 0, opt->seed, theta);
-    if (shape->skip) {
-        memcpy(theta + field_skip(shape), possible->coefficient, (size_t)shape->features * sizeof *theta);
+    if (shape->skip || shape->depth == 1) {
+        memcpy(theta + (shape->skip ? field_skip(shape) : 0), possible->coefficient,
+               (size_t)shape->features * sizeof *theta);
         theta[field_biases(shape, shape->depth)] = possible->constant;
     }
     TRY(b->ops->put(b->self, VECTOR_THETA, theta, err));
@@ -156,7 +159,7 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
         attempt a;
         TRY(attempt_start(b, shape, opt, &possible, theta, err));
         TRY(attempt_run(b, o, &now, opt->layer_rates ? shares : NULL, watch, restart + 1, started, &a, err));
-        const double reached = a.tail_steps > 0 ? a.tail / (double)a.tail_steps : NAN;
+        const double reached = a.tail_steps > 0 ? a.tail / (double)a.tail_steps : a.last;
         const bool astray = !a.stopped && (has_collapsed(&possible, reached) || reached > WORSE);
         const bool unfinished = astray && opt->steps < FEWEST_STEPS;
         *out = (train_result){ .steps = a.step,

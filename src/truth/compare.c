@@ -389,6 +389,20 @@ done:
     return st;
 }
 
+/* Whether the first and the last node of the first side hold the same values, and are not all one number. */
+static bool grid_is_closed(const npmd_truth *t)
+{
+    const size_t slice = t->nodes / t->side[0];
+    const double *first = t->grid, *last = t->grid + t->nodes - slice;
+    bool varies = false;
+    for (size_t i = 0; i < slice; i++) {
+        if (fabs(first[i] - last[i]) > 1e-9 * fmax(1.0, fabs(first[i])))
+            return false;
+        varies = varies || fabs(first[i] - t->grid[(t->side[0] / 2) * slice + i]) > 1e-6;
+    }
+    return t->side[0] > 2 && varies;
+}
+
 npmd_status truth_compare(const npmd_truth *t, log_density_fn estimate, void *self, npmd_grid grid,
                           size_t points, uint64_t seed, npmd_comparison *out, npmd_error *err)
 {
@@ -397,6 +411,13 @@ npmd_status truth_compare(const npmd_truth *t, log_density_fn estimate, void *se
     bool resolved = false;
     const npmd_domain *dom = t->domain;
     const bool small = dom->torus ? dom->dimension <= 2 : dom->factors == 1 && dom->factor[0] == &SPHERE;
+    if (grid != NPMD_GRID_AUTHORS && t->kind == TRUTH_GRID && grid_is_closed(t)) {
+        st = npmd_fail(
+            err, NPMD_ERR_ARGUMENT,
+            "the first and last rows of the truth's grid are equal, as if its ends were both there: --grid authors "
+            "reads it so; without it node i of G stands at 2 pi i / G");
+        goto done;
+    }
     if (grid == NPMD_GRID_AUTHORS) {
         TRY(compare_as_authors(t, estimate, self, points, &result, err));
     } else {
