@@ -81,7 +81,8 @@ static const option_row OPTIONS[] = {
     { "start", "Network", OPTION_CHOICE, AT(start), "unit", 0, 0, STARTS, true,
       "first layer U(+-sqrt(3/K)/omega), or the authors' U(+-1/K)" },
 
-    { "steps", "Training", OPTION_COUNT, AT(steps), "1000", 1, 4e9, NULL, true, "optimisation steps" },
+    { "steps", "Training", OPTION_COUNT, AT(steps), "0", 0, 4e9, NULL, true,
+      "optimisation steps; 0: 1000 in one and two dimensions, else 500" },
     { "epochs", "Training", OPTION_COUNT, AT(epochs), "0", 0, 4e9, NULL, true,
       "passes through the data of n / batch steps each; the later of --steps and --epochs rules" },
     { "batch", "Training", OPTION_COUNT, AT(batch), "0", 0, 1e15, NULL, true, "data points a step; 0: by n" },

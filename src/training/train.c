@@ -4,6 +4,7 @@
 #define MOST_RESTARTS 2
 #define RESTART_RATE 0.3 /* a restart runs at this share of the rate before */
 #define SAFE_INPUTS 128.0
+#define CONVEX_SHARE 20.0
 #define RUNAWAY 1e6          /* a likelihood above this will not come back, */
 #define RUNAWAY_PENALTY 1e10 /* nor will such a penalty */
 #define WORSE 1.05           /* the uniform density has 1 */
@@ -141,6 +142,8 @@ static void layer_shares(const field_shape *shape, rate_share *shares)
         shares[l - 1] = (rate_share){ field_weights(shape, l + 1),
                                       fmin(1.0, SAFE_INPUTS / field_inputs(shape, l)) };
     shares[shape->depth] = (rate_share){ SIZE_MAX, 1.0 };
+    if (shape->depth == 1) /* convex: it may run */
+        shares[0].share = CONVEX_SHARE;
 }
 
 npmd_status train(backend *b, const field_shape *shape, const encoding *enc, objective *o,
