@@ -7,10 +7,6 @@
 
 #include <stdio.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 typedef struct size_row {
     const char *name, *domain;
     int features, width, depth;
@@ -180,10 +176,8 @@ done:
 int main(void)
 {
     npmd_error err = { 0 };
-    int failed = 0, threads = 1;
-#ifdef _OPENMP
-    threads = omp_get_max_threads();
-#endif
+    const int threads = threads_wanted(0);
+    int failed = 0;
     const double rate = product_rate();
     printf("\none step, %d threads; floor: its products at %d x %.1f GFLOP/s (one core, %s)\n\n", threads,
            threads, 1e-9 * rate, cpu_kernels_name());

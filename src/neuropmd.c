@@ -14,20 +14,21 @@ const char *npmd_version(void)
     return NPMD_VERSION;
 }
 
-npmd_status npmd_build_describe(char **json, npmd_error *err)
-{
 #ifdef __clang__
-    static const char *const compiler = "clang " __clang_version__;
+#define COMPILER "clang " __clang_version__
 #else
-    static const char *const compiler = "gcc " __VERSION__;
+#define COMPILER "gcc " __VERSION__
 #endif
 #ifdef _OPENMP
-    const int openmp = 1;
+#define WITH_OPENMP 1
 #else
-    const int openmp = 0;
+#define WITH_OPENMP 0
 #endif
+
+npmd_status npmd_build_describe(char **json, npmd_error *err)
+{
     json_t *object = json_pack("{s:s, s:s, s:s, s:b, s:[s,s], s:[s,s]}", "version", npmd_version(),
-                               "compiler", compiler, "kernels", cpu_kernels_name(), "openmp", openmp,
+                               "compiler", COMPILER, "kernels", cpu_kernels_name(), "openmp", WITH_OPENMP,
                                "devices", "cpu", "reference", "manifolds", CIRCLE.name, SPHERE.name);
     char *text = object == NULL ? NULL : json_dumps(object, JSON_INDENT(2));
     json_decref(object);

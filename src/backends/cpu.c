@@ -5,90 +5,12 @@
  *
  * Weights are kept twice in float32, with omega folded in: by (inputs, outputs) for the way forward, by (outputs,
  * inputs) for the way back; gradients by (inputs, outputs). theta and its moments are kept in double. */
-#include "backend.h"
-#include "kernels.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
-#define TILE_BYTES ((size_t)768 << 10)  /* what a tile may take: most of a second-level cache */
-#define CACHE_BYTES ((size_t)256 << 20) /* encodings of the data are kept if they fit in this */
-#define FIXED_LANES LANES
-
-typedef struct layer_view { /* a sine layer in the float32 buffers; sizes padded */
-    size_t inputs, outputs, ld_in, ld_out;
-    size_t forward, backward, bias; /* offsets in weights; backward only above the first layer */
-    size_t gradient, bias_gradient; /* offsets in a lane's gradient */
-} layer_view;
-
-typedef struct factor_table { /* the eigenfunctions of one factor that occur in the encoding */
-    int used;
-    int *function; /* (used): eigenfunction number */
-    size_t offset; /* of the table (1 + dimension, used, m) in a workspace */
-} factor_table;
-
-typedef struct workspace { /* one a thread */
-    double *x, *weight, *scratch;
-    float *table, *eta, *gathered, *pre, *post, *bar[2], *v, *g;
-} workspace;
-
-typedef struct lane {
-    float *gradient;
-    double sum;
-} lane;
-
-typedef struct cpu {
-    field_plan plan;
-    const kernels *kernels;
-    int threads, sines; /* sine layers: depth - 1 */
-    size_t parameters;
-    double *vector[VECTORS];
-    bool gradient_in_lanes;
-
-    layer_view layer[FIELD_MAX_DEPTH];
-    size_t width, ld; /* padded units, leading dimension of activations */
-    size_t features;  /* K padded for gradients */
-    float *weights;   /* all layers, then the output weights, then the linear part */
-    size_t weights_size, output, linear;
-    size_t gradient_size, output_gradient, linear_gradient, constant_gradient;
-    float constant; /* output bias */
-    bool has_linear;
-
-    factor_table table[NPMD_MAX_FACTORS];
-    int *slot; /* (vectors, factors): where a feature's eigenfunction stands in its factor's table */
-
-    size_t tile_values, tile_jets, rows; /* points in a tile without and with jets; rows of the buffers */
-    workspace *space;
-    lane lanes[FIXED_LANES];
-
-    const npmd_points *points;
-    float *cache; /* (n, K) encodings of the data, or NULL */
-} cpu;
-
-static size_t round_up(size_t n, size_t step)
-{
-    return (n + step - 1) / step * step;
-}
-
-static int thread_number(void)
-{
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
+#include "cpu.h"
 
 static int thread_count(int asked)
 {
-#ifdef _OPENMP
-    const int most = asked > 0 ? asked : omp_get_max_threads();
-#else
-    const int most = 1;
-    (void)asked;
-#endif
-    return most < FIXED_LANES ? most : FIXED_LANES;
+    const int most = threads_wanted(asked);
+    return most < LANES ? most : LANES;
 }
 
 /* ---- layout ------------------------------------------------------------------------------------------------- */
@@ -178,7 +100,7 @@ static void cpu_collect(cpu *c)
     double *gradient = c->vector[VECTOR_GRADIENT];
     if (!c->gradient_in_lanes)
         return;
-    for (int n = 0; n < FIXED_LANES; n++) {
+    for (int n = 0; n < LANES; n++) {
         const float *g = c->lanes[n].gradient;
         for (int l = 0; l < c->sines; l++) {
             const layer_view *v = &c->layer[l];
@@ -233,7 +155,7 @@ static void cpu_close(void *self)
         memory_free(c->vector[i]);
     for (int t = 0; c->space != NULL && t < c->threads; t++)
         workspace_free(&c->space[t]);
-    for (int l = 0; l < FIXED_LANES; l++)
+    for (int l = 0; l < LANES; l++)
         memory_free(c->lanes[l].gradient);
     for (int d = 0; d < NPMD_MAX_FACTORS; d++)
         memory_free(c->table[d].function);
@@ -344,7 +266,7 @@ static npmd_status cpu_open_training(cpu *c, npmd_error *err)
     for (int i = 0; i < VECTORS; i++)
         if (c->vector[i] == NULL)
             TRY(memory_new(&c->vector[i], c->parameters, err));
-    for (int l = 0; l < FIXED_LANES; l++)
+    for (int l = 0; l < LANES; l++)
         if (c->lanes[l].gradient == NULL)
             TRY(memory_new(&c->lanes[l].gradient, c->gradient_size, err));
 done:
@@ -361,235 +283,10 @@ size_t backend_bytes(const char *device, const field_plan *plan, size_t n)
     cpu_layout(&c);
     cpu_tiles(&c);
     const size_t tile = (size_t)(2 * c.sines + 2) * c.rows * c.ld + 2 * c.rows * (c.features + TILE_UNITS);
-    bytes += sizeof(float)
-             * (FIXED_LANES * c.gradient_size + c.weights_size + (size_t)thread_count(0) * tile);
+    bytes += sizeof(float) * (LANES * c.gradient_size + c.weights_size + (size_t)thread_count(0) * tile);
     if (n * K * sizeof(float) <= CACHE_BYTES)
         bytes += n * K * sizeof(float);
     return bytes;
-}
-
-/* ---- encoding a tile ------------------------------------------------------------------------------------------- */
-
-/* table (1 + dimension, used, m) of each factor, from jets in double precision. */
-static void tile_tables(const cpu *c, workspace *w, size_t m, bool jets)
-{
-    const npmd_domain *dom = c->plan.domain;
-    const bool waves = !c->plan.encoding->separable;
-    const double unit = waves ? sqrt(NPMD_PI) : 1.0; /* waves: plain cosines and sines */
-    for (int d = 0; d < dom->factors; d++) {
-        const manifold *man = dom->factor[d];
-        const factor_table *t = &c->table[d];
-        const int frequency = c->plan.encoding->frequency[d], functions = man->functions(frequency);
-        const int parts = jets && !waves ? 1 + man->dimension : 1;
-        for (size_t i = 0; i < m; i++) {
-            man->jets(w->x + i * (size_t)dom->columns + dom->column[d], frequency, w->scratch);
-            for (int r = 0; r < parts; r++)
-                for (int j = 0; j < t->used; j++)
-                    w->table[t->offset + (size_t)(r * t->used + j) * m + i] =
-                        (float)(unit * w->scratch[r * functions + t->function[j]]);
-        }
-    }
-}
-
-/* Feature k stands at eta + k ld, its rows one after another, m points each. */
-static void encode_products(const cpu *c, workspace *w, size_t m, int T, bool lap, size_t ld)
-{
-    const kernels *kernel = c->kernels;
-    const encoding *enc = c->plan.encoding;
-    const npmd_domain *dom = c->plan.domain;
-    for (int k = 0; k < enc->features; k++) {
-        const int *slot = c->slot + (size_t)k * (size_t)dom->factors;
-        float *eta = w->eta + (size_t)k * ld;
-        for (int row = 0, d_row = 0; row <= T;
-             row++) { /* row 0: values; then the direction row - 1, of factor d_row */
-            while (row > 0 && row > dom->direction[d_row] + dom->factor[d_row]->dimension)
-                d_row++;
-            float *out = eta + (size_t)row * m;
-            for (int d = 0; d < dom->factors; d++) {
-                const factor_table *t = &c->table[d];
-                const int part = row > 0 && d == d_row ? row - dom->direction[d] : 0;
-                const float *values = w->table + t->offset + (size_t)(part * t->used + slot[d]) * m;
-                if (d == 0)
-                    kernel->scale(m, (float)enc->scale[k], values, out);
-                else
-                    kernel->multiply(m, values, out, out);
-            }
-        }
-        if (lap)
-            kernel->scale(m, (float)-enc->lambda[k], eta, eta + (size_t)(T + 1) * m);
-    }
-}
-
-static void encode_waves(const cpu *c, workspace *w, size_t m, int T, bool lap, size_t ld)
-{
-    const kernels *kernel = c->kernels;
-    const encoding *enc = c->plan.encoding;
-    const int D = c->plan.domain->factors;
-    for (int k = 0; k < enc->vectors; k++) {
-        const int *frequency = enc->function + (size_t)k * (size_t)D, *slot = c->slot + (size_t)k * (size_t)D;
-        const bool has_sine = enc->vectors + k < enc->features;
-        float *re = w->eta + (size_t)k * ld;
-        float *im = w->eta
-                    + (has_sine ? (size_t)(enc->vectors + k) : c->features) * ld; /* or the spare row */
-        for (size_t i = 0; i < m; i++) {
-            re[i] = (float)enc->scale[k];
-            im[i] = 0.0f;
-        }
-        for (int d = 0; d < D; d++)
-            if (slot[d] >= 0) {
-                const float *cosine = w->table + c->table[d].offset + (size_t)slot[d] * m;
-                kernel->turn(m, cosine, cosine + m, frequency[d] < 0 ? -1.0f : 1.0f, re, im);
-            }
-        for (int d = 0; d < T; d++) {
-            kernel->scale(m, (float)-frequency[d], im, re + (size_t)(d + 1) * m);
-            kernel->scale(m, (float)frequency[d], re, im + (size_t)(d + 1) * m);
-        }
-        if (lap) {
-            kernel->scale(m, (float)-enc->lambda[k], re, re + (size_t)(T + 1) * m);
-            kernel->scale(m, (float)-enc->lambda[k], im, im + (size_t)(T + 1) * m);
-        }
-    }
-}
-
-/* The encoding of the m points in w->x, by features. */
-static strided tile_encode(const cpu *c, workspace *w, size_t m, int T, bool lap)
-{
-    const size_t ld = (size_t)(1 + T + lap) * m + TILE_ROWS;
-    tile_tables(c, w, m, T > 0);
-    if (c->plan.encoding->separable)
-        encode_products(c, w, m, T, lap, ld);
-    else
-        encode_waves(c, w, m, T, lap, ld);
-    for (size_t k = (size_t)c->plan.encoding->features; k < c->features;
-         k++) /* padding; ld changes between terms */
-        memset(w->eta + k * ld, 0, ld * sizeof(float));
-    return (strided){ .p = w->eta, .row = 1, .column = ld };
-}
-
-/* The cached encodings of the data rows behind points first .. first + count - 1, by rows. */
-static strided tile_gather(const cpu *c, workspace *w, const point_source *s, size_t first, size_t count,
-                           size_t m)
-{
-    const size_t K = (size_t)c->plan.encoding->features, ld = c->features + TILE_UNITS;
-    for (size_t i = 0; i < m; i++) {
-        const size_t row = source_data_row(s, first + (i < count ? i : 0));
-        memcpy(w->gathered + i * ld, c->cache + row * K, K * sizeof(float));
-        if (i < count)
-            w->weight[i] = (s->points->weight == NULL ? 1.0 : s->points->weight[row]) / (double)s->count;
-    }
-    return (strided){ .p = w->gathered, .row = ld, .column = 1 };
-}
-
-/* Points first .. first + count - 1 of the source, padded to m points by copies of the first. */
-static strided tile_points(const cpu *c, workspace *w, const point_source *s, size_t first, size_t count,
-                           size_t m, int T, bool lap)
-{
-    const size_t columns = (size_t)c->plan.domain->columns;
-    if (c->cache != NULL && T == 0 && s->kind == SOURCE_DATA && s->points == c->points)
-        return tile_gather(c, w, s, first, count, m);
-    source_fill(s, first, count, w->x, w->weight);
-    for (size_t i = count; i < m; i++)
-        memcpy(w->x + i * columns, w->x, columns * sizeof *w->x);
-    return tile_encode(c, w, m, T, lap);
-}
-
-/* ---- forward and back -------------------------------------------------------------------------------------------- */
-
-/* w->v (rows m) from the encoding; activations stay in w->pre and w->post for the way back. */
-static void tile_forward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool lap)
-{
-    const kernels *kernel = c->kernels;
-    const size_t rows = (size_t)(1 + T + lap) * m, K = (size_t)c->plan.shape.features;
-    strided below = eta;
-    size_t inner = K;
-    for (int l = 0; l < c->sines; l++) {
-        const layer_view *v = &c->layer[l];
-        float *pre = w->pre + (size_t)l * c->rows * c->ld, *post = w->post + (size_t)l * c->rows * c->ld;
-        kernel->product(rows, v->outputs, inner, below, c->weights + v->forward, v->ld_out, pre, c->ld, 0);
-        kernel->sine_forward(m, T, lap, v->outputs, c->ld, c->weights + v->bias, pre, post);
-        below = (strided){ .p = post, .row = c->ld, .column = 1 };
-        inner = c->width;
-    }
-    for (size_t i = 0; i < rows; i++)
-        w->v[i] = i < m ? c->constant : 0.0f;
-    if (c->sines > 0)
-        kernel->output_forward(rows, c->width, c->ld, below.p, c->weights + c->output, w->v);
-    if (c->has_linear)
-        kernel->linear_forward(rows, K, eta, c->weights + c->linear, w->v);
-}
-
-/* Adds to the lane's gradient what w->g (rows m), the derivative with respect to w->v, asks for. */
-static void tile_backward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool lap, float *gradient)
-{
-    const kernels *kernel = c->kernels;
-    const size_t rows = (size_t)(1 + T + lap) * m;
-    float constant = 0.0f;
-    for (size_t i = 0; i < m; i++)
-        constant += w->g[i];
-    gradient[c->constant_gradient] += constant;
-    if (c->has_linear)
-        kernel->linear_adjoint(rows, (size_t)c->plan.shape.features, eta, w->g,
-                               gradient + c->linear_gradient);
-    if (c->sines == 0)
-        return;
-    float *bar = w->bar[0], *next = w->bar[1];
-    kernel->output_adjoint(rows, c->width, c->ld, w->post + (size_t)(c->sines - 1) * c->rows * c->ld,
-                           c->weights + c->output, w->g, bar, gradient + c->output_gradient);
-    for (int l = c->sines - 1; l >= 0; l--) {
-        const layer_view *v = &c->layer[l];
-        const size_t at = (size_t)l * c->rows * c->ld;
-        kernel->sine_adjoint(m, T, lap, v->outputs, c->ld, w->pre + at, w->post + at, bar,
-                             gradient + v->bias_gradient);
-        /* the transpose of what lies below, times bar */
-        const strided below = l == 0 ? (strided){ .p = eta.p, .row = eta.column, .column = eta.row }
-                                     : (strided){ .p = w->post + at - c->rows * c->ld,
-                                                  .row = 1,
-                                                  .column = c->ld };
-        kernel->product(v->inputs, v->outputs, rows, below, bar, c->ld, gradient + v->gradient, v->ld_out, 1);
-        if (l > 0) {
-            kernel->product(rows, v->inputs, v->outputs, (strided){ .p = bar, .row = c->ld, .column = 1 },
-                            c->weights + v->backward, v->ld_in, next, c->ld, 0);
-            float *swap = bar;
-            bar = next;
-            next = swap;
-        }
-    }
-}
-
-/* The sum over the tile's points of w_i g(jet), and w->g = factor x its derivative; padding gets none. */
-static double tile_seed(workspace *w, const term_request *what, size_t count, size_t m, int T, bool lap)
-{
-    double sum = 0.0;
-    memset(w->g, 0, (size_t)(1 + T + lap) * m * sizeof(float));
-    for (size_t i = 0; i < count; i++) {
-        const double weight = w->weight[i], pull = weight * what->factor;
-        switch (what->kind) {
-        case TERM_DATA:
-            sum += weight * (double)w->v[i];
-            w->g[i] = (float)pull;
-            break;
-        case TERM_INTEGRAL: {
-            const double e = exp((double)w->v[i]);
-            sum += weight * e;
-            w->g[i] = (float)(pull * e);
-            break;
-        }
-        case TERM_LAPLACIAN: {
-            const double laplacian = (double)w->v[(size_t)(T + 1) * m + i];
-            sum += weight * laplacian * laplacian;
-            w->g[(size_t)(T + 1) * m + i] = (float)(2.0 * pull * laplacian);
-            break;
-        }
-        case TERM_GRADIENT:
-            for (int t = 1; t <= T; t++) {
-                const double slope = (double)w->v[(size_t)t * m + i];
-                sum += weight * slope * slope;
-                w->g[(size_t)t * m + i] = (float)(2.0 * pull * slope);
-            }
-            break;
-        }
-    }
-    return sum;
 }
 
 /* ---- the table of functions ---------------------------------------------------------------------------------------- */
@@ -605,10 +302,10 @@ static npmd_status cpu_term(void *self, const term_request *what, double *sum, n
     if (st != NPMD_OK)
         return st;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
-    for (int n = 0; n < FIXED_LANES; n++) {
-        workspace *w = &c->space[thread_number()];
+    for (int n = 0; n < LANES; n++) {
+        workspace *w = &c->space[omp_get_thread_num()];
         c->lanes[n].sum = 0.0;
-        for (size_t tile = (size_t)n; tile < tiles; tile += FIXED_LANES) {
+        for (size_t tile = (size_t)n; tile < tiles; tile += LANES) {
             const size_t first = tile * most, here = count - first < most ? count - first : most;
             const size_t m = round_up(here, TILE_ROWS);
             const strided eta = tile_points(c, w, what->points, first, here, m, T, lap);
@@ -618,7 +315,7 @@ static npmd_status cpu_term(void *self, const term_request *what, double *sum, n
         }
     }
     *sum = 0.0;
-    for (int n = 0; n < FIXED_LANES; n++)
+    for (int n = 0; n < LANES; n++)
         *sum += c->lanes[n].sum;
     c->gradient_in_lanes = true;
     return NPMD_OK;
@@ -648,7 +345,7 @@ static npmd_status cpu_evaluate(void *self, const double *x, size_t n, jet_rows 
     (void)err;
 #pragma omp parallel for schedule(dynamic, 4) num_threads(c->threads)
     for (size_t tile = 0; tile < tiles; tile++) {
-        workspace *w = &c->space[thread_number()];
+        workspace *w = &c->space[omp_get_thread_num()];
         const size_t first = tile * most, here = n - first < most ? n - first : most,
                      m = round_up(here, TILE_ROWS);
         point_source s;
@@ -678,7 +375,7 @@ static npmd_status cpu_set_points(void *self, const npmd_points *pts, npmd_error
         return st;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
     for (size_t tile = 0; tile < tiles; tile++) {
-        workspace *w = &c->space[thread_number()];
+        workspace *w = &c->space[omp_get_thread_num()];
         const size_t first = tile * most, here = pts->n - first < most ? pts->n - first : most;
         const size_t m = round_up(here, TILE_ROWS);
         point_source s;

@@ -95,8 +95,27 @@ npmd_status options_from_json(npmd_options *opt, const struct json_t *in, const 
 npmd_status options_check(const npmd_options *opt, npmd_error *err); /* every field within its row's range */
 double clock_seconds(void);                                          /* monotonic */
 
-/* ---- lanes: work is dealt to a fixed number of lanes, so that sums do not depend on the number of threads -- */
+/* ---- threads and lanes ------------------------------------------------------------------------------------- */
 
+#ifdef _OPENMP
+#include <omp.h>
+#else /* a build without OpenMP has one thread */
+static inline int omp_get_thread_num(void)
+{
+    return 0;
+}
+static inline int omp_get_max_threads(void)
+{
+    return 1;
+}
+#endif
+
+static inline int threads_wanted(int asked) /* 0: all cores */
+{
+    return asked > 0 ? asked : omp_get_max_threads();
+}
+
+/* Work is dealt to a fixed number of lanes, so that sums do not depend on the number of threads. */
 #define LANES 16
 
 #endif

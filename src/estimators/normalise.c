@@ -5,22 +5,9 @@
  * independently scrambled Sobol sets; their spread is the standard error. Sets grow until it is small enough. */
 #include "estimators.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #define REPLICATES 16
 #define PILOT 2048 /* points in a replicate at first */
 #define CHUNK 16384
-
-static int default_threads(void)
-{
-#ifdef _OPENMP
-    return omp_get_max_threads();
-#else
-    return 1;
-#endif
-}
 
 typedef struct replicate { /* log-sum-exp state: sums are scaled by exp(-top) */
     double top, sum, sum2;
@@ -82,8 +69,8 @@ typedef struct chunk {
 static void fill_chunk(const point_source *s, size_t first, size_t count, int threads, const chunk *room)
 {
     const size_t block = 256, blocks = (count + block - 1) / block, columns = (size_t)s->domain->columns;
-    (void)threads;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads > 0 ? threads : default_threads())
+    (void)threads; /* unused without OpenMP */
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_wanted(threads))
     for (size_t k = 0; k < blocks; k++) {
         const size_t at = k * block, some = count - at < block ? count - at : block;
         source_fill(s, first + at, some, room->x + at * columns, room->weight + at);

@@ -76,7 +76,7 @@ static void every_choice_is_accepted(void **state)
         const npmd_option_text row = npmd_option_describe(i);
         char list[128], *rest = list, *one, *seen[8] = { 0 };
         int count = 0;
-        if (strchr(row.values, '|') == NULL)
+        if (strchr(row.values, '|') == NULL || row.values[0] == 'X') /* X|auto is a number or a word */
             continue;
         snprintf(list, sizeof list, "%s", row.values);
         while ((one = strsep(&rest, "|")) != NULL) {
@@ -127,7 +127,7 @@ static void bad_values_are_refused(void **state)
         if (strcmp(row.values, "N") == 0)
             for (size_t j = 0; j < sizeof WHOLE / sizeof *WHOLE; j++)
                 refuse(row.name, WHOLE[j]);
-        else if (strcmp(row.values, "X") == 0)
+        else if (row.values[0] == 'X')
             for (size_t j = 0; j < sizeof REAL / sizeof *REAL; j++)
                 refuse(row.name, REAL[j]);
         else if (strcmp(row.values, "N,...") == 0)
@@ -333,7 +333,7 @@ static void what_does_not_fit_is_refused(void **state)
 
 static npmd_status read_text(const char *text, npmd_options *opt, char path[64], npmd_error *err)
 {
-    snprintf(path, 64, "/tmp/npmd_options_XXXXXX");
+    snprintf(path, 64, "%s/npmd_options_XXXXXX", P_tmpdir);
     const int file = mkstemp(path);
     assert_true(file >= 0);
     assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
@@ -455,8 +455,8 @@ static void bad_files_are_refused(void **state)
     npmd_options opt;
     npmd_error err = { 0 };
     npmd_options_init(&opt);
-    assert_int_equal(npmd_options_read(&opt, "/tmp/no/such/file.json", &err), NPMD_ERR_FILE);
-    assert_non_null(strstr(err.text, "/tmp/no/such/file.json"));
+    assert_int_equal(npmd_options_read(&opt, "no/such/file.json", &err), NPMD_ERR_FILE);
+    assert_non_null(strstr(err.text, "no/such/file.json"));
 }
 
 int main(void)

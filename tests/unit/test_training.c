@@ -55,7 +55,7 @@ static npmd_points *points_from(const npmd_domain *dom, const double *x, size_t 
 
 static void weigh(npmd_points *pts, const double *w)
 {
-    char path[] = "/tmp/npmd_training_XXXXXX.npy";
+    char path[] = P_tmpdir "/npmd_training_XXXXXX.npy";
     const int file = mkstemps(path, 4);
     npmd_error err = { 0 };
     assert_true(file >= 0);

@@ -1,0 +1,81 @@
+/* cpu.h - what the files of the cpu backend share; nobody else includes it.
+ *
+ * cpu.c opens, closes, lays out and deals tiles to lanes; cpu_tile.c takes one tile of points through the encoding, all
+ * layers, and back. */
+#ifndef NPMD_CPU_H
+#define NPMD_CPU_H
+
+#include "backend.h"
+#include "kernels.h"
+
+#define TILE_BYTES ((size_t)768 << 10)  /* what a tile may take: most of a second-level cache */
+#define CACHE_BYTES ((size_t)256 << 20) /* encodings of the data are kept if they fit in this */
+
+typedef struct layer_view { /* a sine layer in the float32 buffers; sizes padded */
+    size_t inputs, outputs, ld_in, ld_out;
+    size_t forward, backward, bias; /* offsets in weights; backward only above the first layer */
+    size_t gradient, bias_gradient; /* offsets in a lane's gradient */
+} layer_view;
+
+typedef struct factor_table { /* the eigenfunctions of one factor that occur in the encoding */
+    int used;
+    int *function; /* (used): eigenfunction number */
+    size_t offset; /* of the table (1 + dimension, used, m) in a workspace */
+} factor_table;
+
+typedef struct workspace { /* one a thread */
+    double *x, *weight, *scratch;
+    float *table, *eta, *gathered, *pre, *post, *bar[2], *v, *g;
+} workspace;
+
+typedef struct lane {
+    float *gradient;
+    double sum;
+} lane;
+
+typedef struct cpu {
+    field_plan plan;
+    const kernels *kernels;
+    int threads, sines; /* sine layers: depth - 1 */
+    size_t parameters;
+    double *vector[VECTORS];
+    bool gradient_in_lanes;
+
+    layer_view layer[FIELD_MAX_DEPTH];
+    size_t width, ld; /* padded units, leading dimension of activations */
+    size_t features;  /* K padded for gradients */
+    float *weights;   /* all layers, then the output weights, then the linear part */
+    size_t weights_size, output, linear;
+    size_t gradient_size, output_gradient, linear_gradient, constant_gradient;
+    float constant; /* output bias */
+    bool has_linear;
+
+    factor_table table[NPMD_MAX_FACTORS];
+    int *slot; /* (vectors, factors): where a feature's eigenfunction stands in its factor's table */
+
+    size_t tile_values, tile_jets, rows; /* points in a tile without and with jets; rows of the buffers */
+    workspace *space;
+    lane lanes[LANES];
+
+    const npmd_points *points;
+    float *cache; /* (n, K) encodings of the data, or NULL */
+} cpu;
+
+static inline size_t round_up(size_t n, size_t step)
+{
+    return (n + step - 1) / step * step;
+}
+
+/* One tile: m points (a multiple of TILE_ROWS), T derivative rows, with lap a Laplacian row.
+ *
+ * The encoding of points first .. first + count - 1 of the source, padded to m points by copies of the first. */
+strided tile_points(const cpu *c, workspace *w, const point_source *s, size_t first, size_t count, size_t m,
+                    int T, bool lap);
+/* w->v (rows m) from the encoding; activations stay in w->pre and w->post for the way back. */
+void tile_forward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool lap);
+/* The sum over the tile's points of w_i g(jet), and w->g = factor x its derivative; padding gets none. */
+double tile_seed(workspace *w, const term_request *what, size_t count, size_t m, int T, bool lap);
+/* Adds to the lane's gradient what w->g (rows m), the derivative with respect to w->v, asks for. */
+void tile_backward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool lap, float *gradient);
+
+#endif
