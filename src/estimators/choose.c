@@ -120,11 +120,11 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
     TRY(memory_new(&next, out_count, err));
     TRY(pilot_fit(&p, opt, opt->tau, training, held_out, now, &failed, err));
     for (int move = 0; move < MOST_MOVES && !failed && !p.stop; move++) {
-        TRY(pilot_fit(&p, opt, 0.1 * m->options.tau, training, held_out, next, &failed, err));
+        TRY(pilot_fit(&p, opt, m->options.tau / 10.0, training, held_out, next, &failed, err));
         paired_gain(held_out, now, next, &gain, &se);
         if (failed || p.stop || !(gain > 3.0 * se && gain > LEAST_GAIN))
             break;
-        m->options.tau *= 0.1;
+        m->options.tau /= 10.0;
         sum += gain;
         memcpy(now, next, out_count * sizeof *now);
     }

@@ -450,6 +450,39 @@ static void a_skip_saves_the_fit(void **state)
     free(x);
 }
 
+/* Without --tau the default of the dimension stands for smooth data; tight clusters ask for less smoothing, by more than
+ * the three standard errors and 0.03 nats that choose.c wants: of six clusters of width 0.05 on the circle the default
+ * tau = 5e-5 smears out about half, since tau v''^2 at v = -x^2/(2 0.05^2) would cost 5e-5 x 400^2 x (their share) = 8. */
+static void clusters_ask_for_a_lower_tau(void **state)
+{
+    (void)state;
+    enum { N = 2000 };
+    npmd_domain *dom = domain("T1");
+    double *smooth = wrapped_normals(N, 1, 0.8, 8), *tight = wrapped_normals(N, 1, 0.05, 9);
+    for (int i = 0; i < N; i++)
+        tight[i] += i % 6;
+    for (int which = 0; which < 2; which++) {
+        npmd_points *pts = points_from(dom, which == 0 ? smooth : tight, N);
+        npmd_options opt = small_options();
+        SET(&opt, { { "tau", "auto" }, { "steps", "300" }, { "max-frequency", "60" }, { "features", "60" } });
+        npmd_model *m = fit(dom, pts, &opt);
+        const double tau = npmd_model_facts(m).tau;
+        print_message("    %s data: tau %g\n", which == 0 ? "smooth" : "clustered", tau);
+        if (which == 0) {
+            assert_true(tau == 5e-5);
+            assert_int_equal(npmd_model_warnings(m), 0);
+        } else {
+            assert_true(tau < 5e-5);
+            assert_non_null(strstr(npmd_model_warning(m, 0), "tau was lowered"));
+        }
+        npmd_model_free(m);
+        npmd_points_free(pts);
+    }
+    npmd_domain_free(dom);
+    free(smooth);
+    free(tight);
+}
+
 static int stop_at_30(const npmd_report *now, void *user)
 {
     int64_t *last = user;
@@ -598,6 +631,7 @@ int main(void)
         cmocka_unit_test(uniform_data_are_no_collapse),
         cmocka_unit_test(failures_are_seen),
         cmocka_unit_test(a_skip_saves_the_fit),
+        cmocka_unit_test(clusters_ask_for_a_lower_tau),
         cmocka_unit_test(a_stopped_fit_is_a_model),
         cmocka_unit_test(a_weight_is_a_repetition),
         cmocka_unit_test(turns_and_permutations_change_nothing),
