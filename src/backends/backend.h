@@ -71,7 +71,7 @@ typedef struct backend {
 npmd_status backend_open(const char *device, int threads, const field_plan *plan, backend *out,
                          npmd_error *err);
 void backend_close(backend *b);
-size_t backend_bytes(const char *device, const field_plan *plan,
+size_t backend_bytes(const char *device, int threads, const field_plan *plan,
                      size_t n); /* what open and set_points will take */
 
 extern const backend_ops BACKEND_REFERENCE, BACKEND_CPU;

@@ -273,7 +273,7 @@ done:
     return st;
 }
 
-size_t backend_bytes(const char *device, const field_plan *plan, size_t n)
+size_t backend_bytes(const char *device, int threads, const field_plan *plan, size_t n)
 {
     const size_t parameters = field_parameters(&plan->shape), K = (size_t)plan->shape.features;
     size_t bytes = VECTORS * parameters * sizeof(double);
@@ -283,7 +283,8 @@ size_t backend_bytes(const char *device, const field_plan *plan, size_t n)
     cpu_layout(&c);
     cpu_tiles(&c);
     const size_t tile = (size_t)(2 * c.sines + 2) * c.rows * c.ld + 2 * c.rows * (c.features + TILE_UNITS);
-    bytes += sizeof(float) * (LANES * c.gradient_size + c.weights_size + (size_t)thread_count(0) * tile);
+    bytes += sizeof(float)
+             * (LANES * c.gradient_size + c.weights_size + (size_t)thread_count(threads) * tile);
     if (n * K * sizeof(float) <= CACHE_BYTES)
         bytes += n * K * sizeof(float);
     return bytes;

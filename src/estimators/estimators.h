@@ -83,6 +83,7 @@ typedef struct integral_result { /* relative to the uniform measure, scaled by e
     size_t points;
 } integral_result;
 
+size_t integrate_bytes(const npmd_domain *dom); /* the most it takes */
 npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out,
                       npmd_error *err);
 

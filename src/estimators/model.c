@@ -65,7 +65,8 @@ npmd_status npmd_options_resolve(const npmd_options *opt, const npmd_domain *dom
         return st;
     const field_plan plan = { .domain = dom, .shape = options_shape(&resolved, dom) };
     if (working_bytes != NULL)
-        *working_bytes = backend_bytes(resolved.device, &plan, n);
+        *working_bytes = backend_bytes(resolved.device, resolved.threads, &plan, n) + integrate_bytes(dom)
+                         + n * (size_t)dom->columns * sizeof(double);
     *out = resolved;
     return NPMD_OK;
 }

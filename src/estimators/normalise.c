@@ -211,6 +211,17 @@ done:
     return st;
 }
 
+size_t integrate_bytes(const npmd_domain *dom)
+{
+    size_t doubles = CHUNK * ((size_t)dom->columns + 2);
+    for (int d = 0; dom->dimension <= 2 && d < dom->factors; d++) {
+        const manifold *m = dom->factor[d];
+        const size_t finest = dom->dimension == 1 ? FINEST_LINE : FINEST_SURFACE;
+        doubles += m->rule_nodes(finest) * (size_t)(m->columns + 1);
+    }
+    return doubles * sizeof(double);
+}
+
 /* ---- either ---------------------------------------------------------------------------------------------------- */
 
 /* A pilot says whether uniform points (smooth densities, few dimensions) or the proposal's are better. */
