@@ -2,9 +2,9 @@
 #include "training.h"
 
 #define MOST_RESTARTS 2
-#define RESTART_RATE 0.3 /* a restart runs at this share of the rate before */
-#define SAFE_INPUTS 128.0
-#define CONVEX_SHARE 20.0
+#define RESTART_RATE 0.3     /* a restart runs at this share of the rate before */
+#define SAFE_INPUTS 128.0    /* the width at which rate 1e-3 was found safe */
+#define CONVEX_SHARE 20.0    /* a series alone has far to go, and nothing that could blow up */
 #define RUNAWAY 1e6          /* a likelihood above this will not come back, */
 #define RUNAWAY_PENALTY 1e10 /* nor will such a penalty */
 #define WORSE 1.05           /* the uniform density has 1 */
