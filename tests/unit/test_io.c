@@ -850,7 +850,7 @@ static void record_errors(void **state)
     assert_says(&err, "truncated: 5 bytes");
     assert_int_equal(record_read(put_text(p, "made.safetensors", "{\"a text file\": 1}"), &rec, &err),
                      NPMD_ERR_FORMAT);
-    assert_says(&err, "no safetensors file: header says");
+    assert_says(&err, "safetensors its header says");
     assert_int_equal(record_read(in_folder(p, "absent.safetensors"), &rec, &err), NPMD_ERR_FILE);
     assert_says(&err, "No such file or directory");
 }
