@@ -204,6 +204,7 @@ t_sigterm() { interrupted_fit TERM; }
 
 t_progress_bar_on_a_terminal() {
     have script || { skipped='no script(1)'; return 0; }
+    script -qec true /dev/null >/dev/null 2>&1 </dev/null || { skipped='no pseudo-terminal here'; return 0; }
     points 60 2 >points.csv
     TERM=xterm script -qec "'$program' fit --domain S1^2 --data points.csv --out m $tiny --steps 200" /dev/null >out 2>err </dev/null
     grep -q 'step .*/200 .*objective' out || wrong "no bar: $(head -c 600 out)"
