@@ -81,23 +81,6 @@ static npmd_status pilot_fit(pilot *p, const npmd_options *opt, double tau, cons
     return st;
 }
 
-/* Weighted mean of b - a, and its standard error. */
-static void paired_gain(const npmd_points *pts, const double *a, const double *b, double *gain, double *se)
-{
-    double sum = 0.0, total = 0.0, squares = 0.0;
-    for (size_t i = 0; i < pts->n; i++) {
-        const double w = pts->weight == NULL ? 1.0 : pts->weight[i];
-        sum += w * (b[i] - a[i]);
-        total += w;
-    }
-    *gain = sum / total;
-    for (size_t i = 0; i < pts->n; i++) {
-        const double r = (pts->weight == NULL ? 1.0 : pts->weight[i]) * (b[i] - a[i] - *gain);
-        squares += r * r;
-    }
-    *se = sqrt(squares) / total;
-}
-
 npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -107,7 +90,7 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
     const size_t rest = pts->n - out_count, in_count = rest < MOST_TRAINING ? rest : MOST_TRAINING;
     const double first = opt->tau;
     npmd_points *training = NULL, *held_out = NULL;
-    double *now = NULL, *next = NULL, gain = 0.0, se = 0.0, sum = 0.0;
+    double *now = NULL, *next = NULL, *rise = NULL, gain = 0.0, se = 0.0, sum = 0.0;
     bool failed = false;
     pilot p = { .asked = opt };
     if (pts->n < LEAST_POINTS || opt->penalty == NPMD_PENALTY_NONE)
@@ -118,10 +101,13 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
         goto done; /* nothing to learn from: the default stands */
     TRY(memory_new(&now, out_count, err));
     TRY(memory_new(&next, out_count, err));
+    TRY(memory_new(&rise, out_count, err));
     TRY(pilot_fit(&p, opt, opt->tau, training, held_out, now, &failed, err));
     for (int move = 0; move < MOST_MOVES && !failed && !p.stop; move++) {
         TRY(pilot_fit(&p, opt, m->options.tau / 10.0, training, held_out, next, &failed, err));
-        paired_gain(held_out, now, next, &gain, &se);
+        for (size_t i = 0; i < out_count; i++)
+            rise[i] = next[i] - now[i];
+        weighted_mean(held_out, rise, &gain, &se);
         if (failed || p.stop || !(gain > 3.0 * se && gain > LEAST_GAIN))
             break;
         m->options.tau /= 10.0;
@@ -138,5 +124,6 @@ done:
     npmd_points_free(held_out);
     memory_free(now);
     memory_free(next);
+    memory_free(rise);
     return st;
 }

@@ -59,6 +59,11 @@ npmd_status model_values(const npmd_model *m, const npmd_compute *how, const dou
                          npmd_error *err);
 double model_offset(const npmd_model *m); /* log f = v - offset */
 
+/* ---- score.c ------------------------------------------------------------------------------------------------------- */
+
+/* The mean of value (n) over points by their weights, and its standard error. */
+void weighted_mean(const npmd_points *pts, const double *value, double *mean, double *se);
+
 /* ---- normalise.c: integrals over the domain, with their error ------------------------------------------------------- */
 
 typedef npmd_status (*values_fn)(void *self, const double *x, size_t n, double *v, npmd_error *err);

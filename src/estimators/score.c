@@ -16,8 +16,7 @@ static npmd_status asked_values(void *self, const double *x, size_t n, double *o
     return st;
 }
 
-/* Weighted mean and its standard error. */
-static void weighted_mean(const npmd_points *pts, const double *value, double *mean, double *se)
+void weighted_mean(const npmd_points *pts, const double *value, double *mean, double *se)
 {
     double sum = 0.0, total = 0.0, squares = 0.0;
     for (size_t i = 0; i < pts->n; i++) {
