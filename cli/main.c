@@ -16,6 +16,7 @@
     X(fit)                                                                                                   \
     X(density)                                                                                               \
     X(score)                                                                                                 \
+    X(sample)                                                                                                \
     X(simulate)                                                                                              \
     X(evaluate)                                                                                              \
     X(plot)                                                                                                  \

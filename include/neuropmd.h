@@ -229,6 +229,15 @@ NPMD_API npmd_status npmd_evaluate_at(const npmd_model *m, const npmd_points *pt
 NPMD_API npmd_status npmd_log_density(const npmd_model *m, const double *x, size_t n, double *out,
                                       npmd_error *err);
 
+typedef struct npmd_sample_facts {
+    uint64_t proposed; /* points, of which acceptance were kept under the last envelope */
+    double acceptance;
+    int raised; /* times the envelope was raised, and all was drawn again */
+} npmd_sample_facts;
+/* n independent draws by rejection, rows of x; facts may be NULL. */
+NPMD_API npmd_status npmd_sample(const npmd_model *m, uint64_t seed, size_t n, const npmd_compute *how,
+                                 double *x, npmd_sample_facts *facts, npmd_error *err);
+
 typedef struct npmd_score {
     size_t n;
     double log_integral, log_integral_se; /* of the stored normalised density, computed afresh: 0 is right */

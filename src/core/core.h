@@ -57,6 +57,7 @@ typedef enum rng_purpose {
     RNG_SIMULATE,
     RNG_TUNE,
     RNG_SCORE,
+    RNG_SAMPLE,
     RNG_TEST
 } rng_purpose;
 

@@ -65,18 +65,6 @@ typedef struct chunk {
     double *x, *weight, *v;
 } chunk;
 
-/* source_fill in parallel: a source is a pure function of the index. */
-static void fill_chunk(const point_source *s, size_t first, size_t count, int threads, const chunk *room)
-{
-    const size_t block = 256, blocks = (count + block - 1) / block, columns = (size_t)s->domain->columns;
-    (void)threads; /* unused without OpenMP */
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_wanted(threads))
-    for (size_t k = 0; k < blocks; k++) {
-        const size_t at = k * block, some = count - at < block ? count - at : block;
-        source_fill(s, first + at, some, room->x + at * columns, room->weight + at);
-    }
-}
-
 /* Adds points from .. s->count - 1: a scrambled sequence begins with the points it had when it was shorter. */
 static npmd_status integrate_set(const point_source *s, size_t from, int threads, values_fn values,
                                  void *self, const chunk *room, replicate *r, npmd_error *err)
@@ -84,7 +72,7 @@ static npmd_status integrate_set(const point_source *s, size_t from, int threads
     npmd_status st = NPMD_OK;
     for (size_t first = from; first < s->count; first += CHUNK) {
         const size_t count = s->count - first < CHUNK ? s->count - first : CHUNK;
-        fill_chunk(s, first, count, threads, room);
+        source_fill_all(s, first, count, threads, room->x, room->weight);
         TRY(values(self, room->x, count, room->v, err));
         for (size_t i = 0; i < count; i++)
             replicate_add(r, log(room->weight[i] * (double)s->count), room->v[i]);

@@ -60,5 +60,8 @@ void source_uniform(point_source *s, const npmd_domain *dom, size_t count, bool 
 void source_importance(point_source *s, const proposal *p, size_t count, bool quasi, rng_key key);
 size_t source_data_row(const point_source *s, size_t i); /* the data row behind point i of a data source */
 void source_fill(const point_source *s, size_t first, size_t count, double *x, double *weight);
+/* The same on several threads (0: all cores). */
+void source_fill_all(const point_source *s, size_t first, size_t count, int threads, double *x,
+                     double *weight);
 
 #endif

@@ -103,3 +103,15 @@ void source_fill(const point_source *s, size_t first, size_t count, double *x, d
         }
     }
 }
+
+void source_fill_all(const point_source *s, size_t first, size_t count, int threads, double *x,
+                     double *weight)
+{
+    const size_t block = 256, blocks = (count + block - 1) / block, columns = (size_t)s->domain->columns;
+    (void)threads; /* unused without OpenMP */
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_wanted(threads))
+    for (size_t k = 0; k < blocks; k++) {
+        const size_t at = k * block, some = count - at < block ? count - at : block;
+        source_fill(s, first + at, some, x + at * columns, weight + at);
+    }
+}

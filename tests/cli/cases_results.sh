@@ -210,3 +210,15 @@ t_progress_bar_on_a_terminal() {
     grep -q 'step .*/200 .*objective' out || wrong "no bar: $(head -c 600 out)"
     want_file m
 }
+t_sample_draws_points() {
+    with_model
+    run sample model --n 50 --out draws.csv --json --seed 4
+    want_code 0
+    want_json out n domain out proposed acceptance envelope_raised
+    [ "$(lines draws.csv)" = 50 ] || wrong "draws.csv has $(lines draws.csv) lines"
+    run sample model --n 50 --out again.csv --quiet --seed 4 --threads 1
+    want_same draws.csv again.csv
+    run sample model --n 50 --out draws.foo
+    want_failure 2
+    want_no_file draws.foo
+}
