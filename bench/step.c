@@ -1,8 +1,8 @@
 /* step.c - one optimisation step and the evaluation of a density, at the sizes of the published experiments.
  *
- * The gradient of a small step is first held to the reference backend. The floor of a step is its exact operation count
- * (products only; the first layer needs no gradient of its input; a jet counts p + 2 rows) over the product rate of one
- * core, measured here, times the number of threads. */
+ * The gradient of a small step is first held to the reference backend. The floor of a step is its exact
+ * operation count (products only; the first layer needs no gradient of its input; a jet counts p + 2 rows)
+ * over the product rate of one core, measured here, times the number of threads. */
 #include "estimators.h"
 
 #include <stdio.h>

@@ -2,13 +2,14 @@
  *
  *   log f(x) = v(x) - log Z,   v kept smooth by   tau * mean over the domain of (Laplacian v)^2
  *
- * A domain is a product of circles (S1) and spheres (S2). A point is a row of doubles: one angle in radians for
- * each S1, one unit vector (three columns) for each S2, in the order of the domain. Densities are with respect to
- * Riemannian volume; a relative density is with respect to the uniform probability measure (= volume x density).
+ * A domain is a product of circles (S1) and spheres (S2). A point is a row of doubles: one angle in radians
+ * for each S1, one unit vector (three columns) for each S2, in the order of the domain. Densities are with
+ * respect to Riemannian volume; a relative density is with respect to the uniform probability measure (=
+ * volume x density).
  *
  * A fallible function returns NPMD_OK (zero) or an error, and writes its outputs only on NPMD_OK. The library
- * prints nothing, keeps no global state and installs no signal handler. Domains, points, truths and models are immutable
- * once made and may be shared between threads. Every free accepts NULL. */
+ * prints nothing, keeps no global state and installs no signal handler. Domains, points, truths and models
+ * are immutable once made and may be shared between threads. Every free accepts NULL. */
 #ifndef NEUROPMD_H
 #define NEUROPMD_H
 
@@ -25,7 +26,7 @@
 extern "C" {
 #endif
 
-/* ---- Errors: a value and a sentence ---------------------------------------------------------------------- */
+/* ---- Errors: a value and a sentence -------------------------------------------------------------------- */
 
 typedef enum npmd_status {
     NPMD_OK = 0,
@@ -49,7 +50,7 @@ NPMD_API const char *npmd_version(void);
 /* What this build holds, as one JSON object: version, compiler, kernels chosen on this machine, backends. */
 NPMD_API npmd_status npmd_build_describe(char **json, npmd_error *err);
 
-/* ---- Domains --------------------------------------------------------------------------------------------- */
+/* ---- Domains ------------------------------------------------------------------------------------------- */
 
 #define NPMD_MAX_FACTORS 16
 
@@ -68,7 +69,7 @@ NPMD_API double npmd_domain_volume(const npmd_domain *dom);
 NPMD_API npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u, size_t n, double *x,
                                          npmd_error *err);
 
-/* ---- Points ---------------------------------------------------------------------------------------------- */
+/* ---- Points -------------------------------------------------------------------------------------------- */
 
 typedef struct npmd_points npmd_points; /* checked rows of a domain, with optional weights */
 
@@ -89,7 +90,7 @@ NPMD_API size_t npmd_points_count(const npmd_points *pts);
 NPMD_API void npmd_points_row(const npmd_points *pts, size_t i, double *x); /* one row, in canonical form */
 NPMD_API void npmd_points_free(npmd_points *pts);
 
-/* ---- Options --------------------------------------------------------------------------------------------- */
+/* ---- Options ------------------------------------------------------------------------------------------- */
 
 typedef enum npmd_estimator { NPMD_FIELD } npmd_estimator;
 typedef enum npmd_law { NPMD_LAW_POWER, NPMD_LAW_UNIFORM } npmd_law;
@@ -123,11 +124,10 @@ typedef int (*npmd_progress)(const npmd_report *now, void *user);
 
 typedef struct npmd_truth npmd_truth;
 
-typedef struct
-    npmd_options {         /* start from npmd_options_init; 0 in a size means: chosen from n and the domain */
-    int estimator;         /* npmd_estimator */
-    double tau;            /* weight of the penalty's mean over the domain; negative: chosen */
-    int64_t steps, epochs; /* epochs (of n / batch steps) rules when positive */
+typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is chosen from n and the domain */
+    int estimator;            /* npmd_estimator */
+    double tau;               /* weight of the penalty's mean over the domain; negative: chosen */
+    int64_t steps, epochs;    /* epochs (of n / batch steps) rules when positive */
     int64_t batch, q1, q2;
     int optimiser, schedule;
     double rate, rate_min;
@@ -137,9 +137,8 @@ typedef struct
     double omega;
     int width, depth; /* depth counts affine layers, the linear output among them */
     int features;
-    int max_frequency
-        [NPMD_MAX_FACTORS]; /* frequency on S1, degree on S2; one value repeated, or one a factor */
-    int max_frequencies;    /* how many are given */
+    int max_frequency[NPMD_MAX_FACTORS]; /* frequency on S1, degree on S2; one for all, or one a factor */
+    int max_frequencies;                 /* how many are given */
     int spectrum_law;
     double spectrum_decay; /* s of (1 + lambda)^-s; 0: dimension / 2 + 1 */
     int separable;         /* 1 products, 0 plane waves (tori), 2 by the domain */
@@ -180,7 +179,7 @@ typedef struct npmd_option_text { /* one row of the option table, for --help, ma
 NPMD_API int npmd_option_count(void);
 NPMD_API npmd_option_text npmd_option_describe(int i);
 
-/* ---- Fitting and what a model tells ------------------------------------------------------------------------ */
+/* ---- Fitting and what a model tells -------------------------------------------------------------------- */
 
 typedef struct npmd_model npmd_model;
 
@@ -247,12 +246,13 @@ typedef struct npmd_score {
 NPMD_API npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint64_t seed,
                                        const npmd_compute *how, npmd_score *out, npmd_error *err);
 
-/* ---- Known densities --------------------------------------------------------------------------------------- */
+/* ---- Known densities ----------------------------------------------------------------------------------- */
 
-/* kind "wrapped normal mixture" (tori) or "von Mises-Fisher mixture" (any product of S1 and S2), or an .npy grid on a torus. */
+/* kind "wrapped normal mixture" (tori) or "von Mises-Fisher mixture" (any product of S1 and S2), or an .npy
+ * grid on a torus. */
 NPMD_API npmd_status npmd_truth_read(const char *path, npmd_truth **out, npmd_error *err);
-/* The paper's recipe (section S5.1), "t2" or "t4", with random orthogonal matrices from the seed; "t2-authors" is
- * the mixture behind the paper's T2 table. */
+/* The paper's recipe (section S5.1), "t2" or "t4", with random orthogonal matrices from the seed;
+ * "t2-authors" is the mixture behind the paper's T2 table. */
 NPMD_API npmd_status npmd_truth_make(const char *recipe, uint64_t seed, npmd_truth **out, npmd_error *err);
 NPMD_API npmd_status npmd_truth_write(const npmd_truth *t, const char *path, npmd_error *err);
 NPMD_API const npmd_domain *npmd_truth_domain(const npmd_truth *t);
@@ -265,7 +265,8 @@ NPMD_API npmd_status npmd_truth_entropy(const npmd_truth *t, uint64_t seed, doub
 NPMD_API void npmd_truth_free(npmd_truth *t);
 
 typedef enum npmd_grid {
-    NPMD_GRID_FINE, /* exact normalisation: half-open grid in one and two dimensions on tori, else quasi-random points */
+    NPMD_GRID_FINE,   /* exact normalisation: half-open grid in one and two dimensions on tori, else
+                         quasi-random points */
     NPMD_GRID_AUTHORS /* T2: linspace(0, 2 pi, 100)^2, both densities divided by their node means  */
 } npmd_grid;
 typedef struct npmd_comparison { /* the *_se are NaN where a grid was used */
@@ -277,7 +278,7 @@ NPMD_API npmd_status npmd_compare(const npmd_model *m, const npmd_truth *t, npmd
                                   uint64_t seed, const npmd_compute *how, npmd_comparison *out,
                                   npmd_error *err);
 
-/* ---- Files and pictures ------------------------------------------------------------------------------------ */
+/* ---- Files and pictures -------------------------------------------------------------------------------- */
 
 NPMD_API npmd_status npmd_array_write(const char *path, const double *a, size_t rows, size_t cols,
                                       npmd_error *err);

@@ -1,4 +1,5 @@
-/* neuropmd.c - the public functions that join folders: files to points and back, pictures, facts of the build. */
+/* neuropmd.c - the public functions that join folders: files to points and back, pictures, facts of the
+ * build. */
 #include "draw.h"
 #include "estimators.h"
 #include "io.h"
@@ -38,7 +39,7 @@ npmd_status npmd_build_describe(char **json, npmd_error *err)
     return NPMD_OK;
 }
 
-/* ---- points ----------------------------------------------------------------------------------------------------------- */
+/* ---- points -------------------------------------------------------------------------------------------- */
 
 npmd_status npmd_coords_parse(const char *text, unsigned *out, npmd_error *err)
 {
@@ -210,7 +211,7 @@ done:
     return st;
 }
 
-/* ---- arrays and pictures -------------------------------------------------------------------------------------------------- */
+/* ---- arrays and pictures ------------------------------------------------------------------------------- */
 
 npmd_status npmd_array_write(const char *path, const double *a, size_t rows, size_t cols, npmd_error *err)
 {
@@ -239,11 +240,8 @@ npmd_status npmd_plot(const npmd_model *m, const npmd_truth *truth, const char *
                        dom->text);
         goto done;
     }
-    if (truth != NULL && strcmp(npmd_truth_domain(truth)->text, dom->text) != 0) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "the truth lies on %s, the model on %s",
-                       npmd_truth_domain(truth)->text, dom->text);
-        goto done;
-    }
+    if (truth != NULL)
+        TRY(model_check_domain(m, npmd_truth_domain(truth), "truth lies", err));
     TRY(memory_new(&x, 2 * nodes, err));
     TRY(memory_new(&panel[0], nodes, err));
     TRY(memory_new(&panel[1], nodes, err));

@@ -1,8 +1,9 @@
 /* backend.h - sums over points of a term of the objective, and its gradient.
  *
- * Every term is a sum over points of a function of the jet of v: the data (w v), the integral (w exp v), the penalties
- * (w (Lap v)^2, w |grad v|^2). A backend makes the points, the encoding, the field and the adjoint as it likes;
- * reference.c defines the answer in plain double-precision loops, conformance tests hold the others to it. */
+ * Every term is a sum over points of a function of the jet of v: the data (w v), the integral (w exp v), the
+ * penalties (w (Lap v)^2, w |grad v|^2). A backend makes the points, the encoding, the field and the adjoint
+ * as it likes; reference.c defines the answer in plain double-precision loops, conformance tests hold the
+ * others to it. */
 #ifndef NPMD_BACKEND_H
 #define NPMD_BACKEND_H
 
@@ -67,7 +68,9 @@ typedef struct backend {
     void *self;
 } backend;
 
-/* device: "cpu" (also ""), "reference". */
+/* The backend of that name: "cpu" (also ""), "reference". NPMD_ERR_DEVICE for one that another build may
+ * have. */
+npmd_status backend_find(const char *device, const backend_ops **out, npmd_error *err);
 npmd_status backend_open(const char *device, int threads, const field_plan *plan, backend *out,
                          npmd_error *err);
 void backend_close(backend *b);
@@ -77,9 +80,10 @@ size_t backend_bytes(const char *device, int threads, const field_plan *plan,
 extern const backend_ops BACKEND_REFERENCE, BACKEND_CPU;
 const char *cpu_kernels_name(void); /* "avx512", "avx2", "plain": what this machine gets */
 
-/* ---- optimiser.c: shared by the backends that keep theta in host memory ------------------------------------ */
+/* ---- optimiser.c: shared by the backends that keep theta in host memory -------------------------------- */
 
-/* theta <- theta - ..., gradient is left zero; all vectors have length n. Returns the gradient's norm before shortening. */
+/* theta <- theta - ..., gradient is left zero; all vectors have length n. Returns the gradient's norm before
+ * shortening. */
 double optimiser_apply(const optimiser_step *step, size_t n, double *theta, double *gradient, double *moment1,
                        double *moment2);
 

@@ -1,10 +1,12 @@
 /* cpu.c - the cpu backend: float32 tiles of points that stay in cache through encoding, all layers, and back.
  *
- * Tiles are dealt to LANES lanes by their number; a lane adds its tiles' gradients in order, and lanes are added in
- * order and in double precision. Threads take whole lanes, so the result does not depend on how many there are.
+ * Tiles are dealt to LANES lanes by their number; a lane adds its tiles' gradients in order, and lanes are
+ * added in order and in double precision. Threads take whole lanes, so the result does not depend on how many
+ * there are.
  *
- * Weights are kept twice in float32, with omega folded in: by (inputs, outputs) for the way forward, by (outputs,
- * inputs) for the way back; gradients by (inputs, outputs). theta and its moments are kept in double. */
+ * Weights are kept twice in float32, with omega folded in: by (inputs, outputs) for the way forward, by
+ * (outputs, inputs) for the way back; gradients by (inputs, outputs). theta and its moments are kept in
+ * double. */
 #include "cpu.h"
 
 static int thread_count(int asked)
@@ -13,7 +15,7 @@ static int thread_count(int asked)
     return most < LANES ? most : LANES;
 }
 
-/* ---- layout ------------------------------------------------------------------------------------------------- */
+/* ---- layout -------------------------------------------------------------------------------------------- */
 
 static void cpu_layout(cpu *c)
 {
@@ -128,7 +130,7 @@ static void cpu_collect(cpu *c)
     c->gradient_in_lanes = false;
 }
 
-/* ---- opening and closing ------------------------------------------------------------------------------------- */
+/* ---- opening and closing ------------------------------------------------------------------------------- */
 
 static void workspace_free(workspace *w)
 {
@@ -166,8 +168,8 @@ static void cpu_close(void *self)
     memory_free(c);
 }
 
-/* The eigenfunctions that occur, factor by factor. Plane waves need the cosine and the sine of |frequency|, which stand
- * side by side: the slot is that of the cosine, or -1 for frequency 0. */
+/* The eigenfunctions that occur, factor by factor. Plane waves need the cosine and the sine of |frequency|,
+ * which stand side by side: the slot is that of the cosine, or -1 for frequency 0. */
 static npmd_status cpu_tables(cpu *c, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -290,7 +292,7 @@ size_t backend_bytes(const char *device, int threads, const field_plan *plan, si
     return bytes;
 }
 
-/* ---- the table of functions ---------------------------------------------------------------------------------------- */
+/* ---- the table of functions ---------------------------------------------------------------------------- */
 
 static npmd_status cpu_term(void *self, const term_request *what, double *sum, npmd_error *err)
 {

@@ -1,7 +1,7 @@
 /* cpu.h - what the files of the cpu backend share; nobody else includes it.
  *
- * cpu.c opens, closes, lays out and deals tiles to lanes; cpu_tile.c takes one tile of points through the encoding, all
- * layers, and back. */
+ * cpu.c opens, closes, lays out and deals tiles to lanes; cpu_tile.c takes one tile of points through the
+ * encoding, all layers, and back. */
 #ifndef NPMD_CPU_H
 #define NPMD_CPU_H
 
@@ -68,7 +68,7 @@ static inline size_t round_up(size_t n, size_t step)
 
 /* One tile: m points (a multiple of TILE_ROWS), T derivative rows, with lap a Laplacian row.
  *
- * The encoding of points first .. first + count - 1 of the source, padded to m points by copies of the first. */
+ * The encoding of points first .. first + count - 1 of the source, padded to m by copies of the first. */
 strided tile_points(const cpu *c, workspace *w, const point_source *s, size_t first, size_t count, size_t m,
                     int T, bool lap);
 /* w->v (rows m) from the encoding; activations stay in w->pre and w->post for the way back. */

@@ -1,7 +1,7 @@
 /* cpu_tile.c - one tile of points: encoding, forward, the term's derivative, and back; all in float32. */
 #include "cpu.h"
 
-/* ---- encoding a tile ------------------------------------------------------------------------------------------- */
+/* ---- encoding a tile ----------------------------------------------------------------------------------- */
 
 /* table (1 + dimension, used, m) of each factor, from jets in double precision. */
 static void tile_tables(const cpu *c, workspace *w, size_t m, bool jets)
@@ -126,7 +126,7 @@ strided tile_points(const cpu *c, workspace *w, const point_source *s, size_t fi
     return tile_encode(c, w, m, T, lap);
 }
 
-/* ---- forward and back -------------------------------------------------------------------------------------------- */
+/* ---- forward and back ---------------------------------------------------------------------------------- */
 
 /* w->v (rows m) from the encoding; activations stay in w->pre and w->post for the way back. */
 void tile_forward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool lap)

@@ -1,4 +1,5 @@
-/* reference.c - the definition of every term and its gradient: double precision, plain loops, one point at a time. */
+/* reference.c - the definition of every term and its gradient: double precision, plain loops, one point at a
+ * time. */
 #include "backend.h"
 
 typedef struct reference {

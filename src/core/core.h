@@ -1,7 +1,7 @@
 /* core.h - what everything stands on: errors, checked memory, random numbers, quasi-random points.
  *
- * A random number is a pure function of (seed, purpose, step, index, slot), never of the order of calls: the same
- * points on one thread, on many, or on another device. */
+ * A random number is a pure function of (seed, purpose, step, index, slot), never of the order of calls: the
+ * same points on one thread, on many, or on another device. */
 #ifndef NPMD_CORE_H
 #define NPMD_CORE_H
 
@@ -25,13 +25,13 @@
             goto done;                                                                                       \
     } while (0)
 
-/* ---- status.c -------------------------------------------------------------------------------------------- */
+/* ---- status.c ------------------------------------------------------------------------------------------ */
 
 /* Writes the sentence into err (which may be NULL) and returns st. */
 npmd_status npmd_fail(npmd_error *err, npmd_status st, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ---- memory.c: zeroed, aligned to a cache line, sizes multiplied with an overflow check ------------------- */
+/* ---- memory.c: zeroed, aligned to a cache line, sizes multiplied with an overflow check ---------------- */
 
 #define MEMORY_ALIGNMENT 64
 npmd_status memory_take(void **out, size_t count, size_t size, npmd_error *err);
@@ -42,7 +42,7 @@ npmd_status memory_text(char **out, const char *text, npmd_error *err); /* a cop
 npmd_status memory_grow(void **p, size_t *capacity, size_t need, size_t size,
                         npmd_error *err); /* for readers */
 
-/* ---- random.c: Philox4x32-10 (Salmon et al. 2011) --------------------------------------------------------- */
+/* ---- random.c: Philox4x32-10 (Salmon et al. 2011) ------------------------------------------------------ */
 
 typedef enum rng_purpose {
     RNG_ENCODING = 1,
@@ -75,7 +75,7 @@ uint32_t rng_word(rng_key key, uint64_t index, uint32_t slot);
 /* A bijection of {0 .. n-1} that needs no memory: where index i stands in the shuffled order of this key. */
 uint64_t rng_permute(rng_key key, uint64_t i, uint64_t n);
 
-/* ---- sobol.c: Owen-scrambled Sobol points, in [0,1)^dimensions ------------------------------------------- */
+/* ---- sobol.c: Owen-scrambled Sobol points, in [0,1)^dimensions ----------------------------------------- */
 
 #define SOBOL_MAX_DIMENSIONS 64
 typedef struct sobol {
@@ -86,7 +86,7 @@ void sobol_open(sobol *s, int dimensions, rng_key key);      /* a fresh scramble
 void sobol_point(const sobol *s, uint32_t index, double *u); /* u (dimensions) */
 uint32_t sobol_raw(int dimension, uint32_t index);           /* before scrambling */
 
-/* ---- options.c ------------------------------------------------------------------------------------------- */
+/* ---- options.c ----------------------------------------------------------------------------------------- */
 
 /* Writes every option that shapes the answer (not threads, device or callbacks) as "name": value pairs. */
 struct json_t;
@@ -96,7 +96,7 @@ npmd_status options_from_json(npmd_options *opt, const struct json_t *in, const 
 npmd_status options_check(const npmd_options *opt, npmd_error *err); /* every field within its row's range */
 double clock_seconds(void);                                          /* monotonic */
 
-/* ---- threads and lanes ------------------------------------------------------------------------------------- */
+/* ---- threads and lanes --------------------------------------------------------------------------------- */
 
 #ifdef _OPENMP
 #include <omp.h>

@@ -1,5 +1,5 @@
-/* options.c - one table describes every option: defaults, ranges, --help, the man page, --config, model files and
- * bindings read it. A preset is a list of settings from the same table. */
+/* options.c - one table describes every option: defaults, ranges, --help, the man page, --config, model files
+ * and bindings read it. A preset is a list of settings from the same table. */
 #include "core.h"
 
 #include <ctype.h>
@@ -423,7 +423,7 @@ void npmd_options_free(npmd_options *opt)
     memory_free(opt);
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------------------------- */
+/* ---- JSON ---------------------------------------------------------------------------------------------- */
 
 static json_t *option_json(const npmd_options *opt, const option_row *row)
 {

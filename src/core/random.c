@@ -1,7 +1,8 @@
 /* random.c - Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw (SC 2011).
  *
- * The 128-bit counter is (index low, index high, step, purpose and block): a number is found by what it is for,
- * not by how many were drawn before it. One block gives four words, that is two doubles (slots 2b and 2b + 1). */
+ * The 128-bit counter is (index low, index high, step, purpose and block): a number is found by what it is
+ * for, not by how many were drawn before it. One block gives four words, that is two doubles (slots 2b and 2b
+ * + 1). */
 #include "core.h"
 
 static void philox_round(uint32_t c[4], const uint32_t key[2])
@@ -66,8 +67,8 @@ double rng_normal(rng_key key, uint64_t index, uint32_t slot)
     return sqrt(-2.0 * log(u)) * cos(TWO_PI * v);
 }
 
-/* A Feistel network on the smallest even number of bits that covers n, walked until it lands below n: a bijection
- * of {0 .. n-1} that costs no memory, however many points there are. */
+/* A Feistel network on the smallest even number of bits that covers n, walked until it lands below n: a
+ * bijection of {0 .. n-1} that costs no memory, however many points there are. */
 uint64_t rng_permute(rng_key key, uint64_t i, uint64_t n)
 {
     assert(i < n);

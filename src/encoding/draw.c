@@ -1,16 +1,17 @@
 /* draw.c - which eigenfunctions: K distinct ones from all products up to a frequency on each factor.
  *
- * The full product is never written down (T7 at frequency 20 has 1e11 members). Under the uniform law the factors
- * are drawn independently. Under the power law a product has probability proportional to (1 + lambda)^-s with
- * lambda = sum_d lambda_d, which does not factorise, but
+ * The full product is never written down (T7 at frequency 20 has 1e11 members). Under the uniform law the
+ * factors are drawn independently. Under the power law a product has probability proportional to (1 +
+ * lambda)^-s with lambda = sum_d lambda_d, which does not factorise, but
  *
  *     (1 + lambda)^-s = 1/Gamma(s) integral over t > 0 of t^(s-1) e^-t prod_d e^(-t lambda_d) dt
  *
- * is a mixture over t of laws that do: draw t, then every factor by itself. The integral is a trapezoid sum in
- * log t, whose integrand is smooth and dies out at both ends: for s > 1/2 the sum is exact to far below what a draw could show. Repeated draws are
- * thrown away, which is drawing without replacement, and the constant is conditioned out, since in many dimensions
- * nearly every draw would be it. Products of at most LISTED members are listed instead, and the same law is applied
- * to the list by exponential keys: there a steep law would repeat itself for ever. */
+ * is a mixture over t of laws that do: draw t, then every factor by itself. The integral is a trapezoid sum
+ * in log t, whose integrand is smooth and dies out at both ends: for s > 1/2 the sum is exact to far below
+ * what a draw could show. Repeated draws are thrown away, which is drawing without replacement, and the
+ * constant is conditioned out, since in many dimensions nearly every draw would be it. Products of at most
+ * LISTED members are listed instead, and the same law is applied to the list by exponential keys: there a
+ * steep law would repeat itself for ever. */
 #include "encoding.h"
 
 typedef struct spectrum { /* the alternatives on each factor */
@@ -86,7 +87,7 @@ static bool spectrum_accept(const spectrum *s, int *function)
     return true;
 }
 
-/* ---- the mixture over t ----------------------------------------------------------------------------------- */
+/* ---- the mixture over t -------------------------------------------------------------------------------- */
 
 #define MIXTURE_NODES 768
 #define MOST_ATTEMPTS 20000000
@@ -182,7 +183,7 @@ static void mixture_draw(const mixture *mix, const spectrum *s, rng_key key, uin
     }
 }
 
-/* ---- without replacement ------------------------------------------------------------------------------------ */
+/* ---- without replacement ------------------------------------------------------------------------------- */
 
 static uint64_t function_hash(const int *function, int factors)
 {
@@ -254,8 +255,8 @@ static void spectrum_member(const spectrum *s, size_t member, int *function, dou
     }
 }
 
-/* The member with the smallest E_i / w_i, E_i standard exponential, is drawn with probability w_i / sum w; the next
- * smallest is the next draw without replacement. */
+/* The member with the smallest E_i / w_i, E_i standard exponential, is drawn with probability w_i / sum w;
+ * the next smallest is the next draw without replacement. */
 static npmd_status draw_by_keys(const spectrum *s, const npmd_options *opt, rng_key key, int want,
                                 int *function, npmd_error *err)
 {

@@ -70,7 +70,8 @@ size_t encoding_work(const encoding *enc)
     return doubles;
 }
 
-/* Product rule: the derivative along a direction of factor d takes that factor's derivative and the others' values. */
+/* Product rule: the derivative along a direction of factor d takes that factor's derivative and the others'
+ * values. */
 static void separable_jet(const encoding *enc, const double *x, int rows, double *work, double *eta)
 {
     const npmd_domain *dom = enc->domain;

@@ -1,8 +1,9 @@
 /* encoding.h - the first layer: K random Laplace-Beltrami eigenfunctions of the product.
  *
- * Separable: feature k is the product over the factors d of eigenfunction function[k][d]. Plane waves (tori): feature
- * k < vectors is cos(frequency[k] . x), feature vectors + k is sin(frequency[k] . x). Either way a feature is an
- * eigenfunction of the product with eigenvalue lambda[k], so its Laplacian is -lambda[k] times its value. */
+ * Separable: feature k is the product over the factors d of eigenfunction function[k][d]. Plane waves (tori):
+ * feature k < vectors is cos(frequency[k] . x), feature vectors + k is sin(frequency[k] . x). Either way a
+ * feature is an eigenfunction of the product with eigenvalue lambda[k], so its Laplacian is -lambda[k] times
+ * its value. */
 #ifndef NPMD_ENCODING_H
 #define NPMD_ENCODING_H
 
@@ -31,8 +32,8 @@ void encoding_free(encoding *enc);
 /* How many features a domain offers up to these frequencies (may be huge, hence a double). */
 double encoding_available(const npmd_domain *dom, const npmd_options *opt);
 
-/* The jet of all features at x, in double: eta (rows, K), rows = 1 (value) or dimension + 2 (value, derivatives along the
- * frame, Laplacian). work holds encoding_work doubles. */
+/* The jet of all features at x, in double: eta (rows, K), rows = 1 (value) or dimension + 2 (value,
+ * derivatives along the frame, Laplacian). work holds encoding_work doubles. */
 size_t encoding_work(const encoding *enc);
 void encoding_jet(const encoding *enc, const double *x, int rows, double *work, double *eta);
 

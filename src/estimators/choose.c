@@ -1,8 +1,8 @@
 /* choose.c - a tau for data that came without one.
  *
- * The default suits densities as smooth as the dimension suggests. Clustered data want far less smoothing, and say so
- * clearly: short fits on a part of the points are compared on held-out ones, and tau is lowered by tens as long as the
- * held-out log-likelihood rises by more than noise. Smooth data stay with the default. */
+ * The default suits densities as smooth as the dimension suggests. Clustered data want far less smoothing,
+ * and say so clearly: short fits on a part of the points are compared on held-out ones, and tau is lowered by
+ * tens as long as the held-out log-likelihood rises by more than noise. Smooth data stay with the default. */
 #include "estimators.h"
 
 #define LEAST_POINTS 200 /* fewer say nothing */

@@ -1,8 +1,8 @@
 /* estimators.h - what is fitted, and what a fitted model can tell.
  *
- * An estimator is one table of functions and one file; a model holds the domain, the options, the facts of its fit and
- * the estimator's own state. A model's v is the log of an unnormalised density relative to the uniform measure:
- * log f = v - log Z - log Vol, with log Z the stored log integral. */
+ * An estimator is one table of functions and one file; a model holds the domain, the options, the facts of
+ * its fit and the estimator's own state. A model's v is the log of an unnormalised density relative to the
+ * uniform measure: log f = v - log Z - log Vol, with log Z the stored log integral. */
 #ifndef NPMD_ESTIMATORS_H
 #define NPMD_ESTIMATORS_H
 
@@ -28,7 +28,8 @@ struct npmd_model {
 
 struct estimator {
     const char *name;
-    /* Fills the state, the facts' objective, steps, restarts and seconds, and the log integral with its error. */
+    /* Fills the state, the facts' objective, steps, restarts and seconds, and the log integral with its
+     * error. */
     npmd_status (*fit)(npmd_model *m, const npmd_points *pts, npmd_error *err);
     /* v at n points: values (n), or jets (n, dimension + 2). */
     npmd_status (*evaluate)(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
@@ -41,30 +42,32 @@ struct estimator {
 extern const estimator ESTIMATOR_FIELD;
 const estimator *estimator_find(const char *name); /* NULL if there is none of that name */
 
-/* ---- resolve.c: sizes from n and the domain --------------------------------------------------------------------- */
+/* ---- resolve.c: sizes from n and the domain ------------------------------------------------------------ */
 
 npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
                             npmd_error *err);
 field_shape options_shape(const npmd_options *resolved, const npmd_domain *dom);
 
-/* ---- choose.c ------------------------------------------------------------------------------------------------------ */
+/* ---- choose.c ------------------------------------------------------------------------------------------ */
 
 /* Lowers m->options.tau from its default where held-out points clearly ask for it. */
 npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err);
 
-/* ---- model.c ------------------------------------------------------------------------------------------------------ */
+/* ---- model.c ------------------------------------------------------------------------------------------- */
 
 void model_warn(npmd_model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 npmd_status model_values(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *v,
                          npmd_error *err);
+npmd_status model_check_domain(const npmd_model *m, const npmd_domain *dom, const char *what,
+                               npmd_error *err);
 double model_offset(const npmd_model *m); /* log f = v - offset */
 
-/* ---- score.c ------------------------------------------------------------------------------------------------------- */
+/* ---- score.c ------------------------------------------------------------------------------------------- */
 
 /* The mean of value (n) over points by their weights, and its standard error. */
 void weighted_mean(const npmd_points *pts, const double *value, double *mean, double *se);
 
-/* ---- normalise.c: integrals over the domain, with their error ------------------------------------------------------- */
+/* ---- normalise.c: integrals over the domain, with their error ------------------------------------------ */
 
 typedef npmd_status (*values_fn)(void *self, const double *x, size_t n, double *v, npmd_error *err);
 
@@ -80,7 +83,7 @@ typedef struct integral_request {
     void *user;
 } integral_request;
 
-typedef struct integral_result { /* relative to the uniform measure, scaled by exp(-shift) */
+typedef struct integral_result { /* relative to the uniform measure */
     double log_integral, log_integral_se;
     double log_square,
         square_se; /* log of the mean of exp(2 v); standard error of mean exp(2v) / mean exp(v)^2 */

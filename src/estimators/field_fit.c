@@ -1,4 +1,4 @@
-/* field_fit.c - the paper's estimator: a sine network on random eigenfunctions, penalised maximum likelihood. */
+/* field_fit.c - the paper's estimator: a sine network on random eigenfunctions, penalised likelihood. */
 #include "estimators.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ static npmd_status backend_values(void *self, const double *x, size_t n, double 
     return b->ops->evaluate(b->self, x, n, JET_VALUE, v, err);
 }
 
-/* ---- looking at the fit while it runs ------------------------------------------------------------------------------- */
+/* ---- looking at the fit while it runs ------------------------------------------------------------------ */
 
 typedef struct field_watch {
     const npmd_model *model;
@@ -65,7 +65,8 @@ static npmd_status watch_look(void *self, backend *b, npmd_report *report, npmd_
                                        .seed = m->options.seed,
                                        .purpose = RNG_NORMALISE,
                                        .target = 1e-3,
-                                       .most_points = 32768 },
+                                       .most_points = 32768,
+                                       .threads = m->options.threads },
                   backend_values, b, &z, err));
     report->log_integral = z.log_integral;
     w->offset = z.log_integral + log(m->domain->volume);
@@ -77,7 +78,7 @@ done:
     return st;
 }
 
-/* ---- fitting ----------------------------------------------------------------------------------------------------------- */
+/* ---- fitting ------------------------------------------------------------------------------------------- */
 
 /* A sign of life between refinements of the integral; a stop there keeps the accuracy reached. */
 static int normalise_stop(void *user)
@@ -184,7 +185,7 @@ done:
     return st;
 }
 
-/* ---- the file: one tensor for each matrix and vector ------------------------------------------------------------------- */
+/* ---- the file: one tensor for each matrix and vector --------------------------------------------------- */
 
 /* What is done with the tensor that stands at theta + offset. */
 typedef npmd_status (*tensor_visit)(void *self, const char *name, int dimensions, const size_t *shape,

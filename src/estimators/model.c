@@ -113,7 +113,14 @@ done:
     return st;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------- */
+
+npmd_status model_check_domain(const npmd_model *m, const npmd_domain *dom, const char *what, npmd_error *err)
+{
+    if (strcmp(m->domain->text, dom->text) == 0)
+        return NPMD_OK;
+    return npmd_fail(err, NPMD_ERR_SHAPE, "the %s on %s, the model on %s", what, dom->text, m->domain->text);
+}
 
 double model_offset(const npmd_model *m)
 {
@@ -195,11 +202,7 @@ npmd_status npmd_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_w
                              const npmd_compute *how, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (strcmp(m->domain->text, pts->domain->text) != 0) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the model on %s", pts->domain->text,
-                       m->domain->text);
-        goto done;
-    }
+    TRY(model_check_domain(m, pts->domain, "points lie", err));
     if (what == NPMD_GRADIENT || what == NPMD_LAPLACIAN) {
         TRY(evaluate_jets(m, pts, what, how, out, err));
         goto done;
@@ -216,7 +219,7 @@ done:
     return st;
 }
 
-/* ---- files ---------------------------------------------------------------------------------------------------------------- */
+/* ---- files --------------------------------------------------------------------------------------------- */
 
 static json_t *model_facts_json(const npmd_model *m)
 {

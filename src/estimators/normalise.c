@@ -1,8 +1,10 @@
 /* normalise.c - integrals of exp v and exp 2v over the domain.
  *
- * In one and two dimensions by the product of the factors' quadrature rules, whose resolution is doubled until the log
- * integral settles; the last change stands for its error. Above by randomised quasi-Monte Carlo: points are the importance proposal's (kernels on given points and a uniform share) or uniform ones, as REPLICATES
- * independently scrambled Sobol sets; their spread is the standard error. Sets grow until it is small enough. */
+ * In one and two dimensions by the product of the factors' quadrature rules, whose resolution is doubled
+ * until the log integral settles; the last change stands for its error. Above by randomised quasi-Monte
+ * Carlo: points are the importance proposal's (kernels on given points and a uniform share) or uniform ones,
+ * as REPLICATES independently scrambled Sobol sets; their spread is the standard error. Sets grow until it is
+ * small enough. */
 #include "estimators.h"
 
 #define REPLICATES 16
@@ -65,7 +67,7 @@ typedef struct chunk {
     double *x, *weight, *v;
 } chunk;
 
-/* Adds points from .. s->count - 1: a scrambled sequence begins with the points it had when it was shorter. */
+/* Adds points from .. s->count - 1: a longer scrambled sequence begins with the shorter one. */
 static npmd_status integrate_set(const point_source *s, size_t from, int threads, values_fn values,
                                  void *self, const chunk *room, replicate *r, npmd_error *err)
 {
@@ -103,7 +105,7 @@ done:
     return st;
 }
 
-/* ---- quadrature ------------------------------------------------------------------------------------------------ */
+/* ---- quadrature ---------------------------------------------------------------------------------------- */
 
 typedef struct rules { /* one rule a factor */
     size_t nodes[NPMD_MAX_FACTORS], total;
@@ -210,7 +212,7 @@ size_t integrate_bytes(const npmd_domain *dom)
     return doubles * sizeof(double);
 }
 
-/* ---- either ---------------------------------------------------------------------------------------------------- */
+/* ---- either -------------------------------------------------------------------------------------------- */
 
 /* A pilot says whether uniform points (smooth densities, few dimensions) or the proposal's are better. */
 static npmd_status integrate_random(const integral_request *what, values_fn values, void *self,

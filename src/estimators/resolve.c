@@ -6,7 +6,8 @@ static int64_t at_least(int64_t value, int64_t least)
     return value < least ? least : value;
 }
 
-/* Frequencies per factor: one value serves all. The power law rarely draws near the limit, so it may be generous. */
+/* Frequencies per factor: one value serves all. The power law rarely draws near the limit, so it may be
+ * generous. */
 static npmd_status resolve_frequencies(npmd_options *o, const npmd_domain *dom, npmd_error *err)
 {
     if (o->max_frequencies > 1 && o->max_frequencies != dom->factors)
@@ -53,7 +54,9 @@ npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, siz
     npmd_status st = NPMD_OK;
     npmd_options o = *opt;
     const int p = dom->dimension;
+    const backend_ops *ops = NULL;
     TRY(options_check(opt, err));
+    TRY(backend_find(o.device, &ops, err));
     if (o.device[0] == '\0')
         memcpy(o.device, "cpu", sizeof "cpu");
     if (o.tau < 0.0)
@@ -65,12 +68,13 @@ npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, siz
         o.skip = 0;  /* the network is the linear part already */
     if (o.batch < 0) /* a preset's share of n */
         o.batch = at_least((int64_t)n / -o.batch, 1);
-    if (o.batch
-        == 0) /* the paper: between n/4 and n/2; a large n needs no more than the noise of the integral deserves */
+    /* the paper: between n/4 and n/2; a large n needs no more than the noise of the integral deserves */
+    if (o.batch == 0)
         o.batch = n <= 16384 ? (int64_t)n : at_least(16384, (int64_t)n / 8);
     if (o.batch > (int64_t)n)
         o.batch = (int64_t)n;
-    /* scrambled Sobol points on a surface integrate a smooth density better than any proposal; not so in more dimensions */
+    /* scrambled Sobol points on a surface integrate a smooth density better than any proposal; not so in more
+     * dimensions */
     if (o.integral == NPMD_INTEGRAL_AUTO)
         o.integral = p <= 2 ? NPMD_INTEGRAL_UNIFORM : NPMD_INTEGRAL_IMPORTANCE;
     if (o.q1 == 0)
@@ -79,7 +83,8 @@ npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, siz
         o.q2 = p <= 2 ? 1024 : 2048;
     if (o.accuracy == 0.0)
         o.accuracy = p <= 2 ? 1e-5 : 5e-4;
-    /* more steps lower the objective further but not the error: at the default tau the optimum fits noise in more dimensions */
+    /* more steps lower the objective further but not the error: at the default tau the optimum fits noise in
+     * more dimensions */
     if (o.steps == 0)
         o.steps = p <= 2 ? 1000 : 500;
     if (o.epochs > 0)
@@ -92,11 +97,6 @@ npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, siz
         o.warmup = o.steps / 2;
     if (o.log_every == 0)
         o.log_every = at_least(o.steps / 200, 1);
-    if (strcmp(o.device, "reference") != 0 && strcmp(o.device, "cpu") != 0) {
-        st = npmd_fail(err, strncmp(o.device, "cuda", 4) == 0 ? NPMD_ERR_DEVICE : NPMD_ERR_ARGUMENT,
-                       "--device %s: this build has cpu and reference", o.device);
-        goto done;
-    }
     *out = o;
 done:
     return st;

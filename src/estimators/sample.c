@@ -1,10 +1,11 @@
 /* sample.c - independent draws from a model by rejection.
  *
- * Uniform points would be accepted once in max f draws, which is hopeless in more dimensions. The proposal is learnt from
- * the model alone: points weighted by the model give the centres of Cauchy kernels (sampling.h), points drawn from these
- * give better centres, a few times over. With ratio(x) = exp v(x) / q(x) and an envelope M above every ratio, a point of q
- * is kept with probability ratio / M. M comes from the largest ratio found; a larger one met later raises M, everything
- * drawn before is thrown away, and that is counted: what is returned was drawn under one envelope. */
+ * Uniform points would be accepted once in max f draws, which is hopeless in more dimensions. The proposal is
+ * learnt from the model alone: points weighted by the model give the centres of Cauchy kernels (sampling.h),
+ * points drawn from these give better centres, a few times over. With ratio(x) = exp v(x) / q(x) and an
+ * envelope M above every ratio, a point of q is kept with probability ratio / M. M comes from the largest
+ * ratio found; a larger one met later raises M, everything drawn before is thrown away, and that is counted:
+ * what is returned was drawn under one envelope. */
 #include "estimators.h"
 
 #define POOL 32768 /* points that carry the model's weights, in each round of learning */
@@ -84,8 +85,8 @@ done:
     return st;
 }
 
-/* One batch of independent proposals: those kept go to x, at most room of them. A ratio above the envelope ends the batch:
- * *raised is its log. */
+/* One batch of independent proposals: those kept go to x, at most room of them. A ratio above the envelope
+ * ends the batch: *raised is its log. */
 static npmd_status sampler_batch(sampler *s, uint64_t seed, uint64_t batch, double envelope, size_t room,
                                  double *x, size_t *kept, double *raised, npmd_error *err)
 {

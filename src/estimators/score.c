@@ -40,11 +40,7 @@ npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint6
     integral_result z;
     const double volume = m->domain->volume;
     asked relative = { m, how, m->facts.log_integral }; /* log of the normalised relative density */
-    if (strcmp(m->domain->text, pts->domain->text) != 0) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the model on %s", pts->domain->text,
-                       m->domain->text);
-        goto done;
-    }
+    TRY(model_check_domain(m, pts->domain, "points lie", err));
     TRY(memory_new(&value, pts->n, err));
     TRY(npmd_evaluate_at(m, pts, NPMD_LOG_DENSITY, how, value, err));
     TRY(integrate(&(integral_request){ .domain = m->domain,
@@ -52,7 +48,8 @@ npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint6
                                        .seed = seed,
                                        .purpose = RNG_SCORE,
                                        .target = m->domain->dimension <= 2 ? 2e-5 : 1e-3,
-                                       .most_points = (size_t)1 << 20 },
+                                       .most_points = (size_t)1 << 20,
+                                       .threads = how == NULL ? 0 : how->threads },
                   asked_values, &relative, &z, err));
     npmd_score s = { .n = pts->n, .log_integral = z.log_integral, .log_integral_se = z.log_integral_se };
     weighted_mean(pts, value, &mean, &s.nll_se);
@@ -75,8 +72,8 @@ npmd_status npmd_compare(const npmd_model *m, const npmd_truth *t, npmd_grid gri
                          uint64_t seed, const npmd_compute *how, npmd_comparison *out, npmd_error *err)
 {
     asked estimate = { m, how, model_offset(m) };
-    if (strcmp(m->domain->text, npmd_truth_domain(t)->text) != 0)
-        return npmd_fail(err, NPMD_ERR_SHAPE, "the truth lies on %s, the model on %s",
-                         npmd_truth_domain(t)->text, m->domain->text);
+    const npmd_status st = model_check_domain(m, npmd_truth_domain(t), "truth lies", err);
+    if (st != NPMD_OK)
+        return st;
     return truth_compare(t, asked_values, &estimate, grid, points, seed, out, err);
 }

@@ -1,9 +1,10 @@
-/* field.h - the sine network v(x) = net(eta(x)) [+ c . eta(x)], with the jet through it and the exact adjoint.
+/* field.h - the sine network v(x) = net(eta(x)) [+ c . eta(x)], with the jet through it and the exact
+ * adjoint.
  *
  *     h_0 = eta,   h_l = sin(omega (W_l h_(l-1) + b_l)) for l = 1 .. L-1,   v = W_L h_(L-1) + b_L + c . eta
  *
- * L (depth) counts affine layers; L = 1 is the linear series. All parameters stand in one vector theta: W_1 (width,
- * K) row-major, b_1, W_2, b_2, ..., W_L (1, width), b_L (1), then the skip c (K).
+ * L (depth) counts affine layers; L = 1 is the linear series. All parameters stand in one vector theta: W_1
+ * (width, K) row-major, b_1, W_2, b_2, ..., W_L (1, width), b_L (1), then the skip c (K).
  *
  * A jet is rows: value, one derivative a tangent direction, Laplacian; dimension + 2 rows in all. */
 #ifndef NPMD_FIELD_H
@@ -40,7 +41,8 @@ void field_start(const field_shape *f, bool authors, uint64_t seed, double *thet
 size_t field_tape(const field_shape *f);
 void field_forward(const field_shape *f, const double *theta, const double *eta, int rows, double *tape,
                    double *v);
-/* gradient += sum over rows r of v_bar[r] d v[r] / d theta, for the point that was last forwarded with this tape. */
+/* gradient += sum over rows r of v_bar[r] d v[r] / d theta, for the point that was last forwarded with this
+ * tape. */
 void field_adjoint(const field_shape *f, const double *theta, const double *eta, int rows, double *tape,
                    const double *v_bar, double *gradient);
 

@@ -1,8 +1,8 @@
 /* jet.c - a jet through the sine network, and its adjoint: the definition that faster backends are held to.
  *
- * Rows of a jet: 0 the value, 1 .. T the derivatives along an orthonormal frame, T + 1 the Laplacian. An affine
- * layer acts on each row alike (its bias on the value only). Through h = sin(omega a), with s = sin(omega a) and
- * c = omega cos(omega a):
+ * Rows of a jet: 0 the value, 1 .. T the derivatives along an orthonormal frame, T + 1 the Laplacian. An
+ * affine layer acts on each row alike (its bias on the value only). Through h = sin(omega a), with s =
+ * sin(omega a) and c = omega cos(omega a):
  *
  *     h = s,    h_t = c a_t,    lap h = c lap a - omega^2 s sum_t a_t^2
  *
@@ -96,7 +96,8 @@ void field_forward(const field_shape *f, const double *theta, const double *eta,
                 v[r] += theta[field_skip(f) + (size_t)k] * eta[(size_t)r * (size_t)f->features + (size_t)k];
 }
 
-/* gradient of W (m, n) += out_bar' in, of b += the value row of out_bar; in_bar (rows, n) = out_bar W unless NULL. */
+/* gradient of W (m, n) += out_bar' in, of b += the value row of out_bar; in_bar (rows, n) = out_bar W unless
+ * NULL. */
 static void affine_adjoint(const double *W, const double *in, const double *out_bar, int rows, int n, int m,
                            double *W_gradient, double *b_gradient, double *in_bar)
 {

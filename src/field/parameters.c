@@ -24,10 +24,10 @@ size_t field_parameters(const field_shape *f)
     return field_skip(f) + (f->skip ? (size_t)f->features : 0);
 }
 
-/* Sitzmann et al. 2020: weights U(+-sqrt(6/W)/omega) give pre-activations omega (W h + b) of variance 1 when h = sin
- * of a wide variable (variance 1/2). The features have mean square 1 instead, so the first layer takes
- * U(+-sqrt(3/K)/omega); the authors' code takes U(+-1/K), meant for coordinates in [-1, 1]. Biases U(+-1/sqrt(inputs)).
- * The skip starts at zero: the linear part is then the convex one. */
+/* Sitzmann et al. 2020: weights U(+-sqrt(6/W)/omega) give pre-activations omega (W h + b) of variance 1 when
+ * h = sin of a wide variable (variance 1/2). The features have mean square 1 instead, so the first layer
+ * takes U(+-sqrt(3/K)/omega); the authors' code takes U(+-1/K), meant for coordinates in [-1, 1]. Biases
+ * U(+-1/sqrt(inputs)). The skip starts at zero: the linear part is then the convex one. */
 void field_start(const field_shape *f, bool authors, uint64_t seed, double *theta)
 {
     for (int l = 1; l <= f->depth; l++) {

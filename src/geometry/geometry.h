@@ -1,11 +1,12 @@
 /* geometry.h - manifolds and their products.
  *
- * A manifold is one table of functions; a new one is a new file and a line in the list of product.c. A jet of a
- * function at a point is its value, its derivatives along an orthonormal tangent frame, and its Laplacian; for an
- * eigenfunction the Laplacian is -eigenvalue x value, so a jet of eigenfunctions stores value and derivatives only.
+ * A manifold is one table of functions; a new one is a new file and a line in the list of product.c. A jet of
+ * a function at a point is its value, its derivatives along an orthonormal tangent frame, and its Laplacian;
+ * for an eigenfunction the Laplacian is -eigenvalue x value, so a jet of eigenfunctions stores value and
+ * derivatives only.
  *
- * Eigenfunctions of a factor are numbered 0, 1, 2 ... by rising frequency; they are orthonormal with respect to
- * Riemannian volume. */
+ * Eigenfunctions of a factor are numbered 0, 1, 2 ... by rising frequency; they are orthonormal with respect
+ * to Riemannian volume. */
 #ifndef NPMD_GEOMETRY_H
 #define NPMD_GEOMETRY_H
 
@@ -24,7 +25,8 @@ typedef struct manifold {
 
     /* Brings x (columns) to its canonical form; the reason in words if that is impossible, else NULL. */
     const char *(*canonical)(double *x);
-    /* Reads a factor from the columns of a file in other coordinates (degrees; latitude and longitude), and back. */
+    /* Reads a factor from the columns of a file in other coordinates (degrees; latitude and longitude), and
+     * back. */
     unsigned foreign_coords; /* the npmd_coords bit that this manifold obeys */
     int foreign_columns;
     const char *(*from_foreign)(const double *in, double *x);
@@ -40,14 +42,14 @@ typedef struct manifold {
     /* Jets of the first functions(frequency) eigenfunctions at x: jet (1 + dimension, functions). */
     void (*jets)(const double *x, int frequency, double *jet);
 
-    /* A quadrature rule of resolution N that converges faster than any power of N for smooth functions: x (nodes, columns),
-     * weight (nodes) with sum 1. */
+    /* A quadrature rule of resolution N that converges faster than any power of N for smooth functions: x
+     * (nodes, columns), weight (nodes) with sum 1. */
     size_t (*rule_nodes)(size_t N);
     void (*rule)(size_t N, double *x, double *weight);
 
-    /* For kernels: x as a unit vector, so that e(x) . e(y) is the cosine of the distance; and the conformal image of a
-     * uniform point: with u uniform, y has density ((1 - rho^2)/(1 + rho^2 - 2 rho e(x) . e(y)))^dimension relative
-     * to the uniform measure. */
+    /* For kernels: x as a unit vector, so that e(x) . e(y) is the cosine of the distance; and the conformal
+     * image of a uniform point: with u uniform, y has density ((1 - rho^2)/(1 + rho^2 - 2 rho e(x) .
+     * e(y)))^dimension relative to the uniform measure. */
     int embedding;
     void (*embed)(const double *x, double *e);
     void (*cauchy)(const double *x, double rho, const double *u, double *y);
@@ -78,7 +80,7 @@ void quadrature_torus(int dimension, const size_t *side, bool closed, size_t fir
 /* Gauss-Legendre nodes in (-1, 1) and weights that sum to 1. */
 void quadrature_legendre(size_t n, double *z, double *weight);
 
-/* ---- points.c: the data ------------------------------------------------------------------------------------ */
+/* ---- points.c: the data -------------------------------------------------------------------------------- */
 
 struct npmd_points {
     const npmd_domain *domain; /* a copy of its own */

@@ -1,7 +1,7 @@
 /* product.c - products of manifolds: "S1^4", "T4", "S2 x S1", "s2*S2".
  *
- * Grammar: factor (("x" | "*") factor)*, factor = name ["^" power]; T followed by a number is that power of S1.
- * Case and blanks do not matter. */
+ * Grammar: factor (("x" | "*") factor)*, factor = name ["^" power]; T followed by a number is that power of
+ * S1. Case and blanks do not matter. */
 #include "geometry.h"
 
 #include <ctype.h>

@@ -1,7 +1,8 @@
 /* sphere.c - the unit sphere S2: a point is a unit vector in R^3.
  *
- * Nothing here uses longitude and latitude, except to read files: they are singular at the poles, and a data set
- * may contain a pole. The real spherical harmonic of degree l and order m is number l^2 + l + m; with a = |m|
+ * Nothing here uses longitude and latitude, except to read files: they are singular at the poles, and a data
+ * set may contain a pole. The real spherical harmonic of degree l and order m is number l^2 + l + m; with a =
+ * |m|
  *
  *     Y = (-1)^a p_la(z) Re (x + i y)^a  for m >= 0,      Y = (-1)^a p_la(z) Im (x + i y)^a  for m < 0,
  *
@@ -53,7 +54,8 @@ static void sphere_uniform(const double *u, double *x)
     x[2] = z;
 }
 
-/* Two unit vectors orthogonal to x and to each other, without a branch near the poles (Duff et al., JCGT 2017). */
+/* Two unit vectors orthogonal to x and to each other, without a branch near the poles (Duff et al., JCGT
+ * 2017). */
 static void sphere_frame(const double *x, double *frame)
 {
     const double sign = copysign(1.0, x[2]), a = -1.0 / (sign + x[2]), b = x[0] * x[1] * a;
@@ -89,9 +91,9 @@ static double sphere_eigenvalue(int function)
 /* For one order a, column by column: p_la for l = a .. L from
  *     p_aa = sqrt((2a + 1)/(2a)) p_(a-1)(a-1),   p_00 = 1/sqrt(4 pi)
  *     p_la = c_l (z p_(l-1)a - p_(l-2)a / c_(l-1)),   c_l = sqrt((4 l^2 - 1)/(l^2 - a^2))
- * (orthonormal, without the factor sqrt 2 of the real functions of order a > 0). Its derivative is the next order:
- *     p_la' = sqrt((l - a)(l + a + 1)) p_l(a+1),
- * so orders run downwards and each leaves its column for the one below. */
+ * (orthonormal, without the factor sqrt 2 of the real functions of order a > 0). Its derivative is the next
+ * order: p_la' = sqrt((l - a)(l + a + 1)) p_l(a+1), so orders run downwards and each leaves its column for
+ * the one below. */
 static void sphere_legendre(double z, int L, int a, double p_aa, double *p)
 {
     double above = 0.0, c_above = 1.0; /* p_(l-2)a and c_(l-1) */

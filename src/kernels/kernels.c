@@ -87,7 +87,7 @@ static inline void vec_sincos(vec x, vec *sine, vec *cosine)
     *cosine = (vec)((mask)choose(odd, s, c) ^ c_sign);
 }
 
-/* ---- products --------------------------------------------------------------------------------------------- */
+/* ---- products ------------------------------------------------------------------------------------------ */
 
 /* One register block: C (MR, nv vectors) over the whole inner dimension. Inlined with constant nv. */
 static inline __attribute__((always_inline)) void block(size_t k, const float *A, size_t row, size_t column,
@@ -146,7 +146,7 @@ static void product(size_t m, size_t n, size_t k, strided A, const float *B, siz
     }
 }
 
-/* ---- sine layers -------------------------------------------------------------------------------------------- */
+/* ---- sine layers --------------------------------------------------------------------------------------- */
 
 static void sine_forward(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre,
                          float *post)
@@ -199,7 +199,7 @@ static void sine_adjoint(size_t m, int T, int lap, size_t n, size_t ld, const fl
         }
 }
 
-/* ---- the linear output, and the skip -------------------------------------------------------------------------- */
+/* ---- the linear output, and the skip ------------------------------------------------------------------- */
 
 static float dot(size_t n, const float *a, const float *b)
 {
@@ -259,7 +259,7 @@ static void linear_adjoint(size_t rows, size_t K, strided eta, const float *g, f
             c_gradient[k] += dot(rows, eta.p + k * eta.column, g);
 }
 
-/* ---- the encoding: count is a multiple of TILE_ROWS ------------------------------------------------------------ */
+/* ---- the encoding: count is a multiple of TILE_ROWS ---------------------------------------------------- */
 
 static void multiply(size_t count, const float *a, const float *b, float *out)
 {
@@ -282,7 +282,7 @@ static void turn(size_t count, const float *c, const float *s, float sign, float
     }
 }
 
-/* ---- kernel sums ------------------------------------------------------------------------------------------------ */
+/* ---- kernel sums --------------------------------------------------------------------------------------- */
 
 static double cauchy_mean(int factors, const int *embedding, const int *power, const double *e,
                           size_t centres, const double *centre, double a, double b)

@@ -1,9 +1,10 @@
-/* kernels.h - the inner loops: one source (kernels.c), compiled once for each instruction set, chosen at run time.
+/* kernels.h - the inner loops: one source (kernels.c), compiled once for each instruction set, chosen at run
+ * time.
  *
- * A tile is m points (a multiple of TILE_ROWS) with R rows each: row r of point i stands at r m + i. The frequency
- * omega is folded into the weights, so that a sine layer is h = sin(a). Units are padded to a multiple of
- * TILE_UNITS with zero weights, so kernels have no edges; leading dimensions are padded once more, because powers
- * of two would fall on few cache sets. */
+ * A tile is m points (a multiple of TILE_ROWS) with R rows each: row r of point i stands at r m + i. The
+ * frequency omega is folded into the weights, so that a sine layer is h = sin(a). Units are padded to a
+ * multiple of TILE_UNITS with zero weights, so kernels have no edges; leading dimensions are padded once
+ * more, because powers of two would fall on few cache sets. */
 #ifndef NPMD_KERNELS_H
 #define NPMD_KERNELS_H
 
@@ -24,9 +25,9 @@ typedef struct kernels {
     void (*product)(size_t m, size_t n, size_t k, strided A, const float *B, size_t ldb, float *C, size_t ldc,
                     int add);
 
-    /* A sine layer on a tile of m points with T derivative rows and, with lap, a Laplacian row; n units. On entry pre
-     * holds the affine part without bias. On return post holds h, and pre what the adjoint needs: cos a on the value
-     * rows, a_t and lap a below. */
+    /* A sine layer on a tile of m points with T derivative rows and, with lap, a Laplacian row; n units. On
+     * entry pre holds the affine part without bias. On return post holds h, and pre what the adjoint needs:
+     * cos a on the value rows, a_t and lap a below. */
     void (*sine_forward)(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre,
                          float *post);
     /* bar holds h bar, and a bar on return; bias_gradient (n) += the value rows of a bar. */
@@ -49,8 +50,9 @@ typedef struct kernels {
     /* (re, im) <- (re, im) (c + i sign s): a plane wave grows by one factor. */
     void (*turn)(size_t count, const float *c, const float *s, float sign, float *re, float *im);
 
-    /* In double: the mean over centres c of prod_d 1/(a - b e_d . c_d)^power[d], where e (columns) and centre (columns,
-     * centres) hold the unit vectors of all factors one after another, embedding[d] columns each. centres: a multiple of 8. */
+    /* In double: the mean over centres c of prod_d 1/(a - b e_d . c_d)^power[d], where e (columns) and centre
+     * (columns, centres) hold the unit vectors of all factors one after another, embedding[d] columns each.
+     * centres: a multiple of 8. */
     double (*cauchy_mean)(int factors, const int *embedding, const int *power, const double *e,
                           size_t centres, const double *centre, double a, double b);
 

@@ -1,4 +1,5 @@
-/* proposal.c - the importance proposal: uniform points and Cauchy kernels about data points, with exact density. */
+/* proposal.c - the importance proposal: uniform points and Cauchy kernels about data points, with exact
+ * density. */
 #include "sampling.h"
 
 /* Columns of a point as unit vectors, over all factors. */
@@ -130,8 +131,8 @@ static double density_without_itself(const proposal *p, const npmd_points *pts, 
            + (own == p->centres ? 0.0 : (1.0 - p->share) * fmax(0.0, kernels_sum) / (p->centres - own));
 }
 
-/* Cross-entropy: of a fixed list of widths, the one under which data points are most likely, each left out of its own
- * density. */
+/* Cross-entropy: of a fixed list of widths, the one under which data points are most likely, each left out of
+ * its own density. */
 npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative,
                           double share, int centres, uint64_t seed, double *rho, npmd_error *err)
 {

@@ -1,8 +1,10 @@
-/* sampling.h - where the points of a term come from: the data, fresh uniform points, or an importance proposal.
+/* sampling.h - where the points of a term come from: the data, fresh uniform points, or an importance
+ * proposal.
  *
- * A source is a pure function of the index: source_fill(first, count) gives the same points in any order and on any
- * thread, so a backend makes them tile by tile and never holds them all. Weights are those of the average: a term is
- * sum_i weight_i g(x_i), and for uniform and importance sources its expectation is the mean of g over the domain. */
+ * A source is a pure function of the index: source_fill(first, count) gives the same points in any order and
+ * on any thread, so a backend makes them tile by tile and never holds them all. Weights are those of the
+ * average: a term is sum_i weight_i g(x_i), and for uniform and importance sources its expectation is the
+ * mean of g over the domain. */
 #ifndef NPMD_SAMPLING_H
 #define NPMD_SAMPLING_H
 
@@ -12,8 +14,9 @@
 /* The importance proposal: a share of uniform points, the rest from Cauchy kernels about data points.
  *
  * q(x) = share + (1 - share) mean_c prod_d k_d(x_d, c_d), relative to the uniform measure, with
- * k_d = ((1 - rho^2)/(1 + rho^2 - 2 rho cos(x_d, c_d)))^p_d: the law of the image of a uniform point by a conformal map. It
- * costs no special function, is drawn by inversion (so quasi-random points pass through), and its tails keep weights bounded. */
+ * k_d = ((1 - rho^2)/(1 + rho^2 - 2 rho cos(x_d, c_d)))^p_d: the law of the image of a uniform point by a
+ * conformal map. It costs no special function, is drawn by inversion (so quasi-random points pass through),
+ * and its tails keep weights bounded. */
 typedef struct proposal {
     const npmd_domain *domain;
     const kernels *inner;

@@ -27,8 +27,8 @@ static void feature_means(const encoding *enc, const npmd_points *pts, uint64_t 
     *effective = weight2 > 0.0 ? weight * weight / weight2 : 1.0;
 }
 
-/* The best of a mean_data(d) - log mean exp(a d) - a^2 roughness over a = 1, 1/2, 1/4, ...: the constant is free. On entry
- * the coefficients are those of d, on return of a d. */
+/* The best of a mean_data(d) - log mean exp(a d) - a^2 roughness over a = 1, 1/2, 1/4, ...: the constant is
+ * free. On entry the coefficients are those of d, on return of a d. */
 static npmd_status line_search(const encoding *enc, objective *o, double slope, double roughness,
                                double *work, double *eta, linear_gain *out, npmd_error *err)
 {

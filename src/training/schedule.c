@@ -1,8 +1,8 @@
 /* schedule.c - the course of the learning rate. */
 #include "training.h"
 
-/* The cyclic rates of Smith (2017) as PyTorch runs them: a cycle is 2 x half steps, and Adam's beta1 moves against the
- * rate between 0.9 and 0.8. triangular2 halves the amplitude with every cycle. */
+/* The cyclic rates of Smith (2017) as PyTorch runs them: a cycle is 2 x half steps, and Adam's beta1 moves
+ * against the rate between 0.9 and 0.8. triangular2 halves the amplitude with every cycle. */
 static schedule_point triangular(const npmd_options *opt, int64_t step, bool halving)
 {
     const int64_t cycle = step / (2 * opt->cycle), within = step % (2 * opt->cycle);

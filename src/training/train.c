@@ -102,40 +102,43 @@ done:
     return st;
 }
 
-/* The network as field_start leaves it; the skip at the best point of the Newton step from v = 0, so that the convex part
- * has its first gain before the first step. */
+/* The linear part at the best point of its Newton step from v = 0: the skip, or the series itself. */
+static void linear_start(const field_shape *shape, const linear_gain *possible, double *theta)
+{
+    memcpy(theta + (shape->skip ? field_skip(shape) : field_weights(shape, 1)), possible->coefficient,
+           (size_t)shape->features * sizeof *theta);
+    theta[field_biases(shape, shape->depth)] = possible->constant;
+}
+
+/* The network as field_start leaves it, the linear part with its first gain before the first step. */
 static npmd_status attempt_start(backend *b, const field_shape *shape, const npmd_options *opt,
                                  const linear_gain *possible, double *theta, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const size_t parameters = field_parameters(shape);
-    memset(theta, 0, parameters * sizeof *theta);
+    memset(theta, 0, field_parameters(shape) * sizeof *theta);
     TRY(b->ops->put(b->self, VECTOR_GRADIENT, theta, err));
     TRY(b->ops->put(b->self, VECTOR_MOMENT1, theta, err));
     TRY(b->ops->put(b->self, VECTOR_MOMENT2, theta, err));
     field_start(shape, opt->start != 0, opt->seed, theta);
-    if (shape->skip || shape->depth == 1) {
-        memcpy(theta + (shape->skip ? field_skip(shape) : 0), possible->coefficient,
-               (size_t)shape->features * sizeof *theta);
-        theta[field_biases(shape, shape->depth)] = possible->constant;
-    }
+    if (shape->skip || shape->depth == 1)
+        linear_start(shape, possible, theta);
     TRY(b->ops->put(b->self, VECTOR_THETA, theta, err));
 done:
     return st;
 }
 
-/* The skip alone, where it starts; the network is silent. */
+/* The linear part alone, where it starts; the network is silent. */
 static npmd_status put_convex_start(backend *b, const field_shape *shape, const linear_gain *possible,
                                     double *theta, npmd_error *err)
 {
     memset(theta, 0, field_parameters(shape) * sizeof *theta);
-    memcpy(theta + field_skip(shape), possible->coefficient, (size_t)shape->features * sizeof *theta);
-    theta[field_biases(shape, shape->depth)] = possible->constant;
+    linear_start(shape, possible, theta);
     return b->ops->put(b->self, VECTOR_THETA, theta, err);
 }
 
-/* A step of size r moves every weight of a layer by about r, and so its pre-activations by r x inputs: layers with more than
- * SAFE_INPUTS inputs move at a share of the rate that keeps this at what it is there. The skip is convex and needs none. */
+/* A step of size r moves every weight of a layer by about r, and so its pre-activations by r x inputs: layers
+ * with more than SAFE_INPUTS inputs move at a share of the rate that keeps this at what it is there. The skip
+ * is convex and needs none. */
 static void layer_shares(const field_shape *shape, rate_share *shares)
 {
     for (int l = 1; l <= shape->depth; l++)

@@ -2,21 +2,21 @@
  *
  *     objective = -mean over data of v + mean over the domain of exp v + tau mean of (Lap v)^2
  *
- * v is the log density relative to the uniform measure; the second term makes exp v integrate to one at the optimum
- * (Silverman 1982). All three terms are estimated afresh every step. */
+ * v is the log density relative to the uniform measure; the second term makes exp v integrate to one at the
+ * optimum (Silverman 1982). All three terms are estimated afresh every step. */
 #ifndef NPMD_TRAINING_H
 #define NPMD_TRAINING_H
 
 #include "backend.h"
 
-/* ---- schedule.c ------------------------------------------------------------------------------------------------ */
+/* ---- schedule.c ---------------------------------------------------------------------------------------- */
 
 typedef struct schedule_point {
     double rate, beta1;
 } schedule_point;
 schedule_point schedule_at(const npmd_options *opt, int64_t step);
 
-/* ---- objective.c ------------------------------------------------------------------------------------------------ */
+/* ---- objective.c --------------------------------------------------------------------------------------- */
 
 typedef struct objective {   /* one step's points; a pure function of (seed, step) */
     const npmd_options *opt; /* resolved */
@@ -41,7 +41,7 @@ void objective_integral_points(objective *o, int64_t step, size_t count, point_s
 npmd_status objective_step(objective *o, backend *b, int64_t step, objective_value *out, npmd_error *err);
 int64_t objective_steps_an_epoch(const npmd_options *opt, size_t n);
 
-/* ---- train.c ----------------------------------------------------------------------------------------------------- */
+/* ---- train.c ------------------------------------------------------------------------------------------- */
 
 typedef struct train_watch { /* fills log_integral, nise and ae of a report at logged steps; may be NULL */
     npmd_status (*look)(void *self, backend *b, npmd_report *report, npmd_error *err);
@@ -59,17 +59,18 @@ typedef struct train_result {
     bool linear;     /* the network only did harm: its convex start stands in its place */
 } train_result;
 
-/* Starts again at a lower rate when the fit runs away, collapses or ends worse than the uniform density, at most
- * twice. Then, with a skip, the convex start stands; without one it is an error. */
+/* Starts again at a lower rate when the fit runs away, collapses or ends worse than the uniform density, at
+ * most twice. Then, with a skip, the convex start stands; without one it is an error. */
 npmd_status train(backend *b, const field_shape *shape, const encoding *enc, objective *o,
                   const npmd_options *opt, const train_watch *watch, train_result *out, npmd_error *err);
 
-/* ---- diagnose.c ---------------------------------------------------------------------------------------------------- */
+/* ---- diagnose.c ---------------------------------------------------------------------------------------- */
 
-/* What the linear part could gain for certain: g_k is the data mean of feature k at mean square 1, the Newton step from
- * v = 0 is d = sum_k c_k eta_k with c_k = g_k / (1 + 2 tau lambda_k^2); its quadratic model promises gain0 = 1/2 sum_k g_k
- * c_k, of which noise = 1/(2n) sum_k 1/(1 + 2 tau lambda_k^2) would come from nothing. On peaked densities the model promises
- * far too much, so the gain is also bounded by what v = a d truly reaches, the best of a = 1, 1/2, 1/4, ... */
+/* What the linear part could gain for certain: g_k is the data mean of feature k at mean square 1, the Newton
+ * step from v = 0 is d = sum_k c_k eta_k with c_k = g_k / (1 + 2 tau lambda_k^2); its quadratic model
+ * promises gain0 = 1/2 sum_k g_k c_k, of which noise = 1/(2n) sum_k 1/(1 + 2 tau lambda_k^2) would come from
+ * nothing. On peaked densities the model promises far too much, so the gain is also bounded by what v = a d
+ * truly reaches, the best of a = 1, 1/2, 1/4, ... */
 typedef struct linear_gain {
     double gain0, gain, noise;
     double *coefficient; /* (K): of the best a d, where the skip starts; K zeros if nothing is gained */

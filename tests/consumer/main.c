@@ -1,4 +1,4 @@
-/* main.c - a stranger's program: finds the installed header and library, and gets a right answer from them. */
+/* main.c - a stranger's program: finds the installed header and library, and gets a right answer. */
 #include <neuropmd.h>
 
 #include <math.h>

@@ -1,8 +1,9 @@
 /* test_sample.c - draws from a model are draws from its own density: chi-square on cells of equal area.
  *
- * With C cells and expected counts above 5 the statistic has C - 1 degrees of freedom; by Wilson and Hilferty its cube root is
- * nearly normal, and z = 3.09 is passed by chance once in a thousand. Cells with fewer than 5 expected are pooled. The expected
- * share of a cell is the mean of the density over a grid of nodes in it, whose error is far below the sampling error. */
+ * With C cells and expected counts above 5 the statistic has C - 1 degrees of freedom; by Wilson and Hilferty
+ * its cube root is nearly normal, and z = 3.09 is passed by chance once in a thousand. Cells with fewer than
+ * 5 expected are pooled. The expected share of a cell is the mean of the density over a grid of nodes in it,
+ * whose error is far below the sampling error. */
 #include "check.h"
 #include "estimators.h"
 

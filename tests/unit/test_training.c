@@ -450,9 +450,10 @@ static void a_skip_saves_the_fit(void **state)
     free(x);
 }
 
-/* Without --tau the default of the dimension stands for smooth data; tight clusters ask for less smoothing, by more than
- * the three standard errors and 0.03 nats that choose.c wants: of six clusters of width 0.05 on the circle the default
- * tau = 5e-5 smears out about half, since tau v''^2 at v = -x^2/(2 0.05^2) would cost 5e-5 x 400^2 x (their share) = 8. */
+/* Without --tau the default of the dimension stands for smooth data; tight clusters ask for less smoothing,
+ * by more than the three standard errors and 0.03 nats that choose.c wants: of six clusters of width 0.05 on
+ * the circle the default tau = 5e-5 smears out about half, since tau v''^2 at v = -x^2/(2 0.05^2) would cost
+ * 5e-5 x 400^2 x (their share) = 8. */
 static void clusters_ask_for_a_lower_tau(void **state)
 {
     (void)state;
