@@ -162,6 +162,21 @@ void cli_progress_begin(cli_progress *p, const cli_args *args);
 void cli_progress_show(cli_progress *p, const npmd_report *now);
 void cli_progress_end(cli_progress *p); /* leaves the cursor on a fresh line */
 
+/* ---- The log of a fit ---------------------------------------------------------------------------------- */
+
+typedef struct cli_log {
+    FILE *file; /* NULL: there is none */
+    const char *path;
+    bool old; /* lines of the run before may be there */
+    cli_json line;
+    int error; /* errno of the first line that could not be written */
+} cli_log;
+
+int cli_log_open(const cli_args *args, cli_log *log, const char *path, bool resumed); /* path NULL: no log */
+void cli_log_report(cli_log *log, const npmd_report *now);
+int cli_log_close(const cli_args *args,
+                  cli_log *log); /* from {0} too; a log that is not whole is a failure */
+
 /* ---- Help ---------------------------------------------------------------------------------------------- */
 
 void cli_help_program(FILE *stream);

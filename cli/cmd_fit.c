@@ -2,7 +2,7 @@
  *
  * Everything that can fail for a reason known beforehand fails before the training starts: options, outputs
  * that cannot be written, data that make no sense. The first SIGINT or SIGTERM ends the training at the next
- * report and the model so far is saved; a second one ends the program at once. */
+ * report and the checkpoint, or without one the model so far, is saved; a second one ends the program at once. */
 #include "cli.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* ru_maxrss is in KiB, but on macOS in bytes. */
 #if defined(__APPLE__)
@@ -75,64 +76,15 @@ static void watch_signals(void)
 
 typedef struct fit_watch {
     cli_progress progress;
-    cli_json line;
-    FILE *log;
-    int log_error; /* errno of the first line that could not be written */
+    cli_log log;
 } fit_watch;
-
-static void log_report(fit_watch *watch, const npmd_report *now)
-{
-    cli_json *j = &watch->line;
-    cli_json_begin(j);
-    cli_json_signed(j, "step", now->step);
-    cli_json_number(j, "epoch", now->epoch);
-    cli_json_number(j, "seconds", now->seconds);
-    cli_json_number(j, "rate", now->rate);
-    cli_json_number(j, "data", now->data);
-    cli_json_number(j, "integral", now->integral);
-    cli_json_number(j, "penalty", now->penalty);
-    cli_json_number(j, "objective", now->objective);
-    cli_json_number(j, "log_integral", now->log_integral);
-    cli_json_finite(j, "nise", now->nise);
-    cli_json_finite(j, "ae", now->ae);
-    if (now->attempt > 1)
-        cli_json_signed(j, "attempt", now->attempt);
-    cli_json_end(j);
-    errno = 0;
-    if (!watch->log_error && (j->failed || fputs(j->text, watch->log) == EOF))
-        watch->log_error = errno ? errno : ENOMEM;
-}
 
 static int show_report(const npmd_report *now, void *user)
 {
     fit_watch *watch = user;
-    if (watch->log && now->logged)
-        log_report(watch, now);
+    cli_log_report(&watch->log, now);
     cli_progress_show(&watch->progress, now);
     return interrupted;
-}
-
-static int log_open(const cli_args *args, fit_watch *watch)
-{
-    const char *path = cli_value(args, "log");
-    if (!path)
-        return CLI_DONE;
-    watch->log = fopen(path, "w");
-    if (!watch->log)
-        return cli_fail(args, CLI_FILE, "cannot write the log %s: %s", path, strerror(errno));
-    setvbuf(watch->log, NULL, _IOLBF, 0);
-    return CLI_DONE;
-}
-
-/* The model is saved by now; a log that is not whole is still a failure. */
-static int log_close(const cli_args *args, fit_watch *watch)
-{
-    const bool closed = !watch->log || fclose(watch->log) == 0;
-    watch->log = NULL;
-    if (closed && !watch->log_error)
-        return CLI_DONE;
-    return cli_fail(args, CLI_FILE, "the log %s is not whole: %s", cli_value(args, "log"),
-                    strerror(watch->log_error ? watch->log_error : errno));
 }
 
 /* ---- Before -------------------------------------------------------------------------------------------- */
@@ -154,22 +106,28 @@ static npmd_status read_options(const cli_args *args, npmd_options *options, npm
     return st;
 }
 
+/* No output may be another output or an input, and all must be possible to write. */
 static int check_files(const cli_args *args)
 {
+    static const char *const outputs[] = { "out", "log", "checkpoint" };
     static const char *const inputs[] = { "data", "weights", "config", "truth" };
-    const char *out = cli_value(args, "out"), *log = cli_value(args, "log");
+    const size_t written = sizeof outputs / sizeof *outputs, read = sizeof inputs / sizeof *inputs;
     npmd_error err = { 0 };
-    int code = cli_distinct(args, "--out", out, "--log", log);
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs && code == CLI_DONE; i++) {
-        char label[16];
-        snprintf(label, sizeof label, "--%s", inputs[i]);
-        code = cli_distinct(args, "--out", out, label, cli_value(args, inputs[i]));
-        if (code == CLI_DONE)
-            code = cli_distinct(args, "--log", log, label, cli_value(args, inputs[i]));
+    for (size_t i = 0; i < written; i++) {
+        const char *path = cli_value(args, outputs[i]);
+        char label[2][16];
+        snprintf(label[0], sizeof label[0], "--%s", outputs[i]);
+        for (size_t j = i + 1; j < written + read; j++) {
+            const char *other = j < written ? outputs[j] : inputs[j - written];
+            snprintf(label[1], sizeof label[1], "--%s", other);
+            const int code = cli_distinct(args, label[0], path, label[1], cli_value(args, other));
+            if (code != CLI_DONE)
+                return code;
+        }
+        if (path && npmd_output_check(path, &err))
+            return cli_refuse(args, &err);
     }
-    if (code == CLI_DONE && (npmd_output_check(out, &err) || (log && npmd_output_check(log, &err))))
-        code = cli_refuse(args, &err);
-    return code;
+    return CLI_DONE;
 }
 
 static npmd_status read_inputs(const cli_args *args, npmd_domain **domain, npmd_points **points,
@@ -302,7 +260,26 @@ static int report_fit(const cli_args *args, const npmd_model *model, const npmd_
         code = report_json(args, model, plan);
     else if (!args->quiet)
         report_words(args, model);
+    if (code == CLI_DONE && facts.checkpoint_failure[0])
+        return cli_fail(args, CLI_FILE, "the model is saved, but no checkpoint: %s",
+                        facts.checkpoint_failure);
     return code == CLI_DONE && facts.interrupted ? CLI_INTERRUPTED : code;
+}
+
+/* A model that took hours is not lost because its place filled up meanwhile: it is saved where temporary files
+ * go, and the message says so. */
+static int save_model(const cli_args *args, const npmd_model *model)
+{
+    npmd_error err = { 0 }, again = { 0 };
+    const char *folder = getenv("TMPDIR");
+    char rescue[NPMD_MAX_PATH];
+    if (npmd_save(model, cli_value(args, "out"), &err) == NPMD_OK)
+        return CLI_DONE;
+    snprintf(rescue, sizeof rescue, "%s/neuropmd-%ld.safetensors", folder && folder[0] ? folder : "/tmp",
+             (long)getpid());
+    if (err.status == NPMD_ERR_FILE && npmd_save(model, rescue, &again) == NPMD_OK)
+        return cli_fail(args, CLI_FILE, "%s; the model is in %s instead", err.text, rescue);
+    return cli_refuse(args, &err);
 }
 
 static int run(const cli_args *args)
@@ -334,8 +311,10 @@ static int run(const cli_args *args)
         code = cli_refuse(args, &err);
         goto done;
     }
+    working_bytes += npmd_points_bytes(points);
     print_plan(args, domain, npmd_points_count(points), &plan, working_bytes);
-    if ((code = log_open(args, &watch)) != CLI_DONE)
+    if ((code = cli_log_open(args, &watch.log, cli_value(args, "log"), options.resume[0] != '\0'))
+        != CLI_DONE)
         goto done;
 
     options.progress = show_report;
@@ -345,16 +324,14 @@ static int run(const cli_args *args)
     cli_progress_begin(&watch.progress, args);
     const npmd_status st = npmd_fit(domain, points, &options, &model, &err);
     cli_progress_end(&watch.progress);
-    if (st != NPMD_OK || npmd_save(model, cli_value(args, "out"), &err)) {
+    if (st != NPMD_OK)
         code = cli_refuse(args, &err);
-        goto done;
-    }
-    if ((code = log_close(args, &watch)) == CLI_DONE)
+    else if ((code = save_model(args, model)) == CLI_DONE
+             && (code = cli_log_close(args, &watch.log)) == CLI_DONE)
         code = report_fit(args, model, &plan);
 done:
-    if (watch.log)
-        fclose(watch.log);
-    cli_json_free(&watch.line);
+    if (watch.log.file)
+        cli_log_close(args, &watch.log);
     npmd_model_free(model);
     npmd_truth_free(truth);
     npmd_points_free(points);
@@ -370,7 +347,7 @@ const cli_command command_fit = {
         "maximum "
         "likelihood: the mean of -v over the data, plus the integral of exp v, plus tau times the mean of "
         "(Laplacian v)^2. The result depends on the data, the options and the seed, not on the number of "
-        "threads. Ctrl-C saves the model so far.",
+        "threads. Ctrl-C saves the checkpoint if one was asked for, else the model so far.",
     .examples =
         "neuropmd fit --domain S1^2 --data points.csv --out torus.safetensors\n"
         "neuropmd fit --domain S2 --data quakes.csv --coords latlon --out quakes.safetensors --tau 1e-5\n"

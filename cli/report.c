@@ -51,9 +51,9 @@ void cli_note(const cli_args *args, const char *format, ...)
 int cli_refuse(const cli_args *args, const npmd_error *err)
 {
     static const int codes[] = {
-        [NPMD_ERR_ARGUMENT] = CLI_USAGE,  [NPMD_ERR_SHAPE] = CLI_INPUT, [NPMD_ERR_FORMAT] = CLI_INPUT,
-        [NPMD_ERR_NUMERIC] = CLI_NUMERIC, [NPMD_ERR_FILE] = CLI_FILE,   [NPMD_ERR_DEVICE] = CLI_DEVICE,
-        [NPMD_ERR_MEMORY] = CLI_MEMORY,
+        [NPMD_ERR_ARGUMENT] = CLI_USAGE,  [NPMD_ERR_SHAPE] = CLI_INPUT,     [NPMD_ERR_FORMAT] = CLI_INPUT,
+        [NPMD_ERR_NUMERIC] = CLI_NUMERIC, [NPMD_ERR_FILE] = CLI_FILE,       [NPMD_ERR_DEVICE] = CLI_DEVICE,
+        [NPMD_ERR_MEMORY] = CLI_MEMORY,   [NPMD_STOPPED] = CLI_INTERRUPTED,
     };
     const size_t known = sizeof codes / sizeof *codes;
     const int code = (size_t)err->status < known && err->status != NPMD_OK ? codes[err->status] : CLI_NUMERIC;

@@ -36,7 +36,8 @@ typedef enum npmd_status {
     NPMD_ERR_NUMERIC,  /* the fit collapsed or stopped being finite                                       */
     NPMD_ERR_FILE,     /* a file cannot be opened, read or written                                        */
     NPMD_ERR_DEVICE,   /* the device is absent or failing                                                 */
-    NPMD_ERR_MEMORY    /* not enough memory                                                               */
+    NPMD_ERR_MEMORY,   /* not enough memory                                                               */
+    NPMD_STOPPED       /* the caller asked a fit to stop: its checkpoint holds all, there is no model     */
 } npmd_status;
 
 typedef struct npmd_error {
@@ -87,6 +88,8 @@ NPMD_API npmd_status npmd_points_from(const double *x, size_t n, const npmd_doma
                                       npmd_error *err); /* copies */
 NPMD_API npmd_status npmd_points_weigh(npmd_points *pts, const char *weights_path, npmd_error *err);
 NPMD_API size_t npmd_points_count(const npmd_points *pts);
+NPMD_API size_t
+npmd_points_bytes(const npmd_points *pts); /* of memory; what stays in a mapped file takes none */
 NPMD_API void npmd_points_row(const npmd_points *pts, size_t i, double *x); /* one row, in canonical form */
 NPMD_API void npmd_points_free(npmd_points *pts);
 
@@ -124,6 +127,8 @@ typedef int (*npmd_progress)(const npmd_report *now, void *user);
 
 typedef struct npmd_truth npmd_truth;
 
+#define NPMD_MAX_PATH 1024
+
 typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is chosen from n and the domain */
     int estimator;            /* npmd_estimator */
     double tau;               /* weight of the penalty's mean over the domain; negative: chosen */
@@ -154,10 +159,14 @@ typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is ch
     double accuracy;      /* standard error wanted of the log integral after training */
     double proposal_rho;  /* importance: width of its Cauchy kernels, 0 wide .. 1 narrow; 0: by likelihood */
     uint64_t seed;
-    int threads;       /* 0: all cores; never changes the answer */
-    char device[32];   /* "cpu", "reference" */
-    char preset[32];   /* what was asked for */
-    int64_t log_every; /* steps between reports */
+    int threads;                    /* 0: all cores; never changes the answer */
+    char device[32];                /* "cpu", "reference" */
+    char preset[32];                /* what was asked for */
+    char checkpoint[NPMD_MAX_PATH]; /* where the state of a fit is kept while it runs; "": nowhere */
+    char
+        resume[NPMD_MAX_PATH]; /* a checkpoint to go on from; also kept there, unless checkpoint says where */
+    double checkpoint_every;   /* seconds; the first comes after one */
+    int64_t log_every;         /* steps between reports */
     npmd_progress progress;
     void *user;
     const npmd_truth *truth; /* reports hold nise and ae against it */
@@ -190,7 +199,9 @@ typedef struct npmd_fit_facts {
     int64_t steps;
     double seconds, objective, log_integral, log_integral_se;
     int restarts, members, interrupted;
-    size_t working_bytes; /* what the fit takes, stated before it starts */
+    int64_t resumed;              /* the step at which a checkpoint was taken up; 0: none */
+    char checkpoint_failure[256]; /* why the last checkpoint could not be written; "": it was */
+    size_t working_bytes;         /* what the fit takes, stated before it starts */
 } npmd_fit_facts;
 
 /* The sizes a fit would use: options with every 0 replaced; and the memory it will take. */

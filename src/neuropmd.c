@@ -61,41 +61,94 @@ npmd_status npmd_coords_parse(const char *text, unsigned *out, npmd_error *err)
     return NPMD_OK;
 }
 
-static bool is_foreign(const manifold *m, unsigned coords)
+#define MAPPED ((size_t)64 << 20) /* files of more bytes stay where they are */
+
+static bool is_large_npy(const char *path)
 {
-    return (m->foreign_coords & coords) != 0;
+    return file_has_suffix(path, ".npy") && file_size(path) > MAPPED;
 }
 
-static size_t file_columns(const npmd_domain *dom, unsigned coords)
+static void map_release(void *owner)
 {
-    size_t columns = 0;
+    npy_map_close(owner);
+    memory_free(owner);
+}
+
+/* The rows of a large .npy file, where they lie. */
+static npmd_status rows_map(const char *path, number_rows *out, size_t *rows, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npy_map *map = NULL;
+    TRY(memory_new(&map, 1, err));
+    TRY(npy_map_open(path, map, err));
+    *out = (number_rows){
+        .bytes = map->rows, .f4 = map->f4, .columns = map->columns, .owner = map, .release = map_release
+    };
+    *rows = map->count;
+    map = NULL;
+done:
+    memory_free(map);
+    return st;
+}
+
+static npmd_status check_columns(const char *path, const npmd_domain *dom, unsigned coords, size_t found,
+                                 npmd_error *err)
+{
+    const size_t columns = points_file_columns(dom, coords);
+    if (found == columns)
+        return NPMD_OK;
+    const bool latlon = (coords & NPMD_COORDS_LATLON) != 0;
+    const bool other_fits = found == points_file_columns(dom, coords ^ NPMD_COORDS_LATLON);
+    const char *hint = !other_fits ? "" : latlon ? "; try without --coords latlon" : "; try --coords latlon";
+    return npmd_fail(err, NPMD_ERR_SHAPE, "%s has %zu column%s, points of %s%s need %zu%s", path, found,
+                     found == 1 ? "" : "s", dom->text, coords == 0 ? "" : " in these coordinates", columns,
+                     hint);
+}
+
+static npmd_status check_coords(const npmd_domain *dom, unsigned coords, npmd_error *err)
+{
+    unsigned unused = coords;
     for (int d = 0; d < dom->factors; d++)
-        columns += (size_t)(is_foreign(dom->factor[d], coords) ? dom->factor[d]->foreign_columns
-                                                               : dom->factor[d]->columns);
-    return columns;
+        unused &= ~dom->factor[d]->foreign_coords;
+    if (unused == 0)
+        return NPMD_OK;
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "--coords %s: %s has no %s",
+                     unused & NPMD_COORDS_LATLON ? "latlon" : "degrees", dom->text,
+                     unused & NPMD_COORDS_LATLON ? "S2" : "S1");
 }
 
-/* One row of a file to one canonical point; the reason if it is none. */
-static const char *row_to_point(const npmd_domain *dom, unsigned coords, const double *row, double *x,
-                                int *factor)
+static npmd_status fail_row(const char *where, const npmd_domain *dom, int d, const char *reason,
+                            npmd_error *err)
 {
-    for (int d = 0; d < dom->factors; d++) {
-        const manifold *m = dom->factor[d];
-        double *at = x + dom->column[d];
-        const char *reason = NULL;
-        *factor = d;
-        if (is_foreign(m, coords)) {
-            reason = m->from_foreign(row, at);
-            row += m->foreign_columns;
-        } else {
-            memcpy(at, row, (size_t)m->columns * sizeof *row);
-            reason = m->canonical(at);
-            row += m->columns;
-        }
-        if (reason != NULL)
-            return reason;
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: factor %d (%s) %s", where, d + 1, dom->factor[d]->name,
+                     reason);
+}
+
+static npmd_status points_read_mapped(const char *path, const npmd_domain *dom, unsigned coords,
+                                      npmd_points **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    number_rows file = { 0 };
+    npmd_points *pts = NULL;
+    size_t rows = 0, bad = 0;
+    int d = 0;
+    const char *reason = NULL;
+    char where[320];
+    TRY(rows_map(path, &file, &rows, err));
+    st = check_columns(path, dom, coords, file.columns, err);
+    if (st != NPMD_OK) {
+        file.release(file.owner);
+        goto done;
     }
-    return NULL;
+    TRY(points_map(dom, &file, rows, coords, &pts, &bad, &d, &reason, err));
+    if (reason != NULL) {
+        snprintf(where, sizeof where, "%s row %zu", path, bad + 1);
+        st = fail_row(where, dom, d, reason, err);
+        goto done;
+    }
+    *out = pts;
+done:
+    return st;
 }
 
 npmd_status npmd_points_read(const char *path, const npmd_domain *dom, unsigned coords, npmd_points **out,
@@ -104,38 +157,20 @@ npmd_status npmd_points_read(const char *path, const npmd_domain *dom, unsigned 
     npmd_status st = NPMD_OK;
     table t = { 0 };
     npmd_points *pts = NULL;
-    unsigned unused = coords;
-    const size_t columns = file_columns(dom, coords);
-    for (int d = 0; d < dom->factors; d++)
-        unused &= ~dom->factor[d]->foreign_coords;
-    if (unused != 0) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--coords %s: %s has no %s",
-                       unused & NPMD_COORDS_LATLON ? "latlon" : "degrees", dom->text,
-                       unused & NPMD_COORDS_LATLON ? "S2" : "S1");
-        goto done;
-    }
+    TRY(check_coords(dom, coords, err));
+    if (is_large_npy(path))
+        return points_read_mapped(path, dom, coords, out, err);
     TRY(table_read(path, &t, err));
-    if (t.columns != columns) {
-        const bool latlon = (coords & NPMD_COORDS_LATLON) != 0;
-        const bool other_fits = t.columns == file_columns(dom, coords ^ NPMD_COORDS_LATLON);
-        const char *hint = !other_fits ? ""
-                           : latlon    ? "; try without --coords latlon"
-                                       : "; try --coords latlon";
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s has %zu column%s, points of %s%s need %zu%s", path, t.columns,
-                       t.columns == 1 ? "" : "s", dom->text, coords == 0 ? "" : " in these coordinates",
-                       columns, hint);
-        goto done;
-    }
+    TRY(check_columns(path, dom, coords, t.columns, err));
     TRY(points_make(dom, t.rows, &pts, err));
     for (size_t i = 0; i < t.rows; i++) {
         int d = 0;
-        const char *reason = row_to_point(dom, coords, t.data + i * columns,
-                                          pts->x + i * (size_t)dom->columns, &d);
+        const char *reason = points_from_row(dom, coords, t.data + i * t.columns,
+                                             pts->x + i * (size_t)dom->columns, &d);
         if (reason != NULL) {
             char where[320];
             table_where(&t, i, where, sizeof where);
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: factor %d (%s) %s", where, d + 1, dom->factor[d]->name,
-                           reason);
+            st = fail_row(where, dom, d, reason, err);
             goto done;
         }
     }
@@ -147,37 +182,59 @@ done:
     return st;
 }
 
+/* The sum of the weights, each checked. */
+static npmd_status weights_total(const char *path, const number_rows *rows, size_t n, double *out,
+                                 npmd_error *err)
+{
+    double total = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const double w = number_at(rows, i);
+        if (!(w >= 0.0) || !isfinite(w))
+            return npmd_fail(err, NPMD_ERR_FORMAT, "%s, weight %zu: %g is %s", path, i + 1, w,
+                             w < 0.0 ? "negative" : "not finite");
+        total += w;
+    }
+    if (!(total > 0.0) || !isfinite(total))
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the weights add up to %g", path, total);
+    *out = total;
+    return NPMD_OK;
+}
+
 npmd_status npmd_points_weigh(npmd_points *pts, const char *weights_path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     table t = { 0 };
-    double *weight = NULL, total = 0.0;
-    char where[320];
-    TRY(table_read(weights_path, &t, err));
-    if (t.columns != 1 || t.rows != pts->n) {
+    number_rows rows = { 0 };
+    size_t count = 0;
+    double total = 0.0, *weight = NULL;
+    if (is_large_npy(weights_path)) {
+        TRY(rows_map(weights_path, &rows, &count, err));
+    } else {
+        TRY(table_read(weights_path, &t, err));
+        rows = (number_rows){ .bytes = (const unsigned char *)t.data, .columns = t.columns };
+        count = t.rows;
+    }
+    if (rows.columns != 1 || count != pts->n) {
         st = npmd_fail(err, NPMD_ERR_SHAPE, "%s holds %zu x %zu numbers, %zu weights are needed, one a point",
-                       weights_path, t.rows, t.columns, pts->n);
+                       weights_path, count, rows.columns, pts->n);
         goto done;
     }
-    for (size_t i = 0; i < t.rows; i++) {
-        if (t.data[i] < 0.0) {
-            table_where(&t, i, where, sizeof where);
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: weight %g is negative", where, t.data[i]);
-            goto done;
-        }
-        total += t.data[i];
+    TRY(weights_total(weights_path, &rows, count, &total, err));
+    if (rows.release == NULL) {
+        TRY(memory_new(&weight, pts->n, err));
+        for (size_t i = 0; i < count; i++)
+            weight[i] = t.data[i] / total * (double)pts->n;
     }
-    if (!(total > 0.0) || !isfinite(total)) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the weights add up to %g", weights_path, total);
-        goto done;
-    }
-    TRY(memory_new(&weight, pts->n, err));
-    for (size_t i = 0; i < t.rows; i++)
-        weight[i] = t.data[i] / total * (double)pts->n;
-    memory_free(pts->weight);
+    points_unweigh(pts);
     pts->weight = weight;
     pts->total = total;
+    pts->weight_scale = (double)pts->n / total;
+    if (rows.release != NULL)
+        pts->weight_file = rows;
+    rows = (number_rows){ 0 };
 done:
+    if (rows.release != NULL)
+        rows.release(rows.owner);
     table_free(&t);
     return st;
 }
@@ -186,25 +243,15 @@ npmd_status npmd_points_write(const char *path, const npmd_domain *dom, unsigned
                               size_t n, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const size_t columns = file_columns(dom, coords);
+    const size_t columns = points_file_columns(dom, coords);
     double *rows = NULL;
     if (n > SIZE_MAX / columns) {
         st = npmd_fail(err, NPMD_ERR_MEMORY, "%zu points are more than this machine can address", n);
         goto done;
     }
     TRY(memory_new(&rows, n * columns, err));
-    for (size_t i = 0; i < n; i++) {
-        double *row = rows + i * columns;
-        for (int d = 0; d < dom->factors; d++) {
-            const manifold *m = dom->factor[d];
-            const double *at = x + i * (size_t)dom->columns + dom->column[d];
-            if (is_foreign(m, coords))
-                m->to_foreign(at, row);
-            else
-                memcpy(row, at, (size_t)m->columns * sizeof *row);
-            row += is_foreign(m, coords) ? m->foreign_columns : m->columns;
-        }
-    }
+    for (size_t i = 0; i < n; i++)
+        points_to_row(dom, coords, x + i * (size_t)dom->columns, rows + i * columns);
     TRY(table_write(path, rows, n, columns, err));
 done:
     memory_free(rows);

@@ -108,7 +108,7 @@ static strided tile_gather(const cpu *c, workspace *w, const point_source *s, si
         const size_t row = source_data_row(s, first + (i < count ? i : 0));
         memcpy(w->gathered + i * ld, c->cache + row * K, K * sizeof(float));
         if (i < count)
-            w->weight[i] = (s->points->weight == NULL ? 1.0 : s->points->weight[row]) / (double)s->count;
+            w->weight[i] = points_weight(s->points, row) / (double)s->count;
     }
     return (strided){ .p = w->gathered, .row = ld, .column = 1 };
 }

@@ -14,7 +14,8 @@ typedef enum option_kind {
     OPTION_SEED,
     OPTION_CHOICE,
     OPTION_LIST,
-    OPTION_TEXT
+    OPTION_TEXT,
+    OPTION_PATH
 } option_kind;
 
 typedef struct option_row {
@@ -125,6 +126,13 @@ static const option_row OPTIONS[] = {
       "cpu, or reference (double precision, slow)" },
     { "log-every", "Machine", OPTION_COUNT, AT(log_every), "0", 0, 4e9, NULL, false,
       "steps between reports; 0: 200 reports" },
+    { "checkpoint", "Machine", OPTION_PATH, AT(checkpoint), "", 0, 0, NULL, false,
+      "a file that keeps the state of the fit: after 1 s, then at intervals, and when the fit is interrupted" },
+    { "resume", "Machine", OPTION_PATH, AT(resume), "", 0, 0, NULL, false,
+      "goes on from a checkpoint of the same fit, to the same bytes; a missing file is an error, unless --checkpoint "
+      "names the same one" },
+    { "checkpoint-every", "Machine", OPTION_REAL, AT(checkpoint_every), "10", 0, 1e9, NULL, false,
+      "seconds between checkpoints" },
 };
 #define OPTION_TOTAL ((int)(sizeof OPTIONS / sizeof *OPTIONS))
 
@@ -169,7 +177,7 @@ int npmd_option_count(void)
 
 npmd_option_text npmd_option_describe(int i)
 {
-    static const char *const KIND[] = { "N", "N", "X", "N", NULL, "N,...", "NAME" };
+    static const char *const KIND[] = { "N", "N", "X", "N", NULL, "N,...", "NAME", "FILE" };
     static const char *const CHOICES[] = { "on|off",
                                            "on|off|auto",
                                            "field",
@@ -390,6 +398,12 @@ npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *va
             return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s...\" is too long", name, value);
         snprintf(field, sizeof opt->device, "%s", value);
         return NPMD_OK;
+    case OPTION_PATH:
+        if (strlen(value) >= NPMD_MAX_PATH)
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: a path of %zu bytes; at most %d", name,
+                             strlen(value), NPMD_MAX_PATH - 1);
+        snprintf(field, NPMD_MAX_PATH, "%s", value);
+        return NPMD_OK;
     }
     return st;
 }
@@ -450,6 +464,7 @@ static json_t *option_json(const npmd_options *opt, const option_row *row)
         return list;
     }
     case OPTION_TEXT:
+    case OPTION_PATH:
         return json_string(field);
     }
     return NULL;

@@ -30,6 +30,7 @@ const char *npmd_status_text(npmd_status st)
         [NPMD_ERR_FILE] = "a file cannot be read or written",
         [NPMD_ERR_DEVICE] = "the device is absent or failing",
         [NPMD_ERR_MEMORY] = "not enough memory",
+        [NPMD_STOPPED] = "stopped, and kept in its checkpoint",
     };
     const size_t i = (size_t)st;
     return i < sizeof TEXT / sizeof *TEXT && TEXT[i] != NULL ? TEXT[i] : "unknown status";

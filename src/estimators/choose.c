@@ -21,15 +21,15 @@ static npmd_status points_part(const npmd_points *pts, rng_key key, size_t first
     const size_t columns = (size_t)pts->domain->columns;
     double total = 0.0;
     TRY(points_make(pts->domain, count, &part, err));
-    if (pts->weight != NULL)
+    if (points_weighted(pts))
         TRY(memory_new(&part->weight, count, err));
     for (size_t i = 0; i < count; i++) {
         const size_t row = (size_t)rng_permute(key, first + i, pts->n);
-        memcpy(part->x + i * columns, points_at(pts, row), columns * sizeof *part->x);
-        if (pts->weight != NULL)
-            total += part->weight[i] = pts->weight[row];
+        npmd_points_row(pts, row, part->x + i * columns);
+        if (part->weight != NULL)
+            total += part->weight[i] = points_weight(pts, row);
     }
-    for (size_t i = 0; pts->weight != NULL && total > 0.0 && i < count; i++)
+    for (size_t i = 0; part->weight != NULL && total > 0.0 && i < count; i++)
         part->weight[i] *= (double)count / total;
     *out = part;
     part = NULL;
@@ -40,6 +40,7 @@ done:
 
 typedef struct pilot { /* passes signs of life on, marked as attempt 0 */
     const npmd_options *asked;
+    checkpoint *checkpoint;
     int stop;
 } pilot;
 
@@ -49,6 +50,7 @@ static int pilot_progress(const npmd_report *now, void *user)
     npmd_report report = *now;
     report.attempt = 0;
     report.logged = 0;
+    checkpoint_keep(p->checkpoint, NULL, NULL);
     if (p->asked->progress != NULL)
         p->stop = p->stop || p->asked->progress(&report, p->asked->user) != 0;
     return p->stop;
@@ -69,6 +71,7 @@ static npmd_status pilot_fit(pilot *p, const npmd_options *opt, double tau, cons
     o.batch = 0;
     o.truth = NULL;
     o.accuracy = 3e-3; /* hundredths of a nat are compared */
+    o.checkpoint[0] = o.resume[0] = '\0';
     o.progress = pilot_progress;
     o.user = p;
     st = npmd_fit(training->domain, training, &o, &m, err);
@@ -92,7 +95,7 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
     npmd_points *training = NULL, *held_out = NULL;
     double *now = NULL, *next = NULL, *rise = NULL, gain = 0.0, se = 0.0, sum = 0.0;
     bool failed = false;
-    pilot p = { .asked = opt };
+    pilot p = { .asked = opt, .checkpoint = m->checkpoint };
     if (pts->n < LEAST_POINTS || opt->penalty == NPMD_PENALTY_NONE)
         return NPMD_OK;
     TRY(points_part(pts, key, 0, out_count, &held_out, err));
@@ -114,6 +117,8 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
         sum += gain;
         memcpy(now, next, out_count * sizeof *now);
     }
+    if (p.stop)
+        TRY(checkpoint_stop(m->checkpoint, NULL, NULL, err));
     if (m->options.tau < first)
         model_warn(
             m,

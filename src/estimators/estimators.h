@@ -21,7 +21,8 @@ struct npmd_model {
     npmd_domain *domain;
     npmd_options options; /* resolved */
     npmd_fit_facts facts;
-    double total; /* n, or the sum of the weights: what the intensity integrates to */
+    double total;                  /* n, or the sum of the weights: what the intensity integrates to */
+    struct checkpoint *checkpoint; /* while it is fitted, if one was asked for */
     int warnings;
     char warning[MODEL_MAX_WARNINGS][256];
 };
@@ -47,6 +48,26 @@ const estimator *estimator_find(const char *name); /* NULL if there is none of t
 npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
                             npmd_error *err);
 field_shape options_shape(const npmd_options *resolved, const npmd_domain *dom);
+
+/* ---- checkpoint.c: the state of a fit in a file, to go on from ------------------------------------------ */
+
+typedef struct checkpoint checkpoint;
+/* Opens what m->options ask for; asked are the options before any choice. With a file to resume, the tau and the
+ * warnings of that fit are taken over. *out stays NULL when nothing was asked for. */
+npmd_status checkpoint_open(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
+                            checkpoint **out, npmd_error *err);
+void checkpoint_close(checkpoint *c);
+/* The state to go on from, or NULL; theta and the moments are put into the backend. */
+npmd_status checkpoint_restore(checkpoint *c, backend *b, size_t parameters, const train_state **out,
+                               npmd_error *err);
+bool checkpoint_chosen(const checkpoint *c); /* tau was chosen before it was written */
+/* Writes the file when its time has come. backend NULL: tau is still being chosen. A failure is remembered, and
+ * the fit goes on. */
+void checkpoint_keep(checkpoint *c, backend *b, const train_state *now);
+/* Writes it now: NPMD_STOPPED when that was possible, else NPMD_OK: the model so far is all that can be saved. */
+npmd_status checkpoint_stop(checkpoint *c, backend *b, const train_state *now, npmd_error *err);
+const char *checkpoint_failure(const checkpoint *c); /* of the last writing; "": none */
+double checkpoint_seconds(const checkpoint *c);      /* spent before the fit was resumed */
 
 /* ---- choose.c ------------------------------------------------------------------------------------------ */
 

@@ -120,6 +120,11 @@ done:
     return st;
 }
 
+static void keep_state(void *self, backend *b, const train_state *now)
+{
+    checkpoint_keep(self, b, now);
+}
+
 static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -140,7 +145,14 @@ static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *
     m->options.proposal_rho = o.proposal.rho;
     field_watch watching = { .model = m, .points = pts };
     const train_watch watch = { watch_look, &watching };
-    TRY(train(&b, &f->shape, &f->encoding, &o, opt, opt->truth == NULL ? NULL : &watch, &done_by, err));
+    train_keeper keeper = { .keep = keep_state, .self = m->checkpoint };
+    if (m->checkpoint != NULL)
+        TRY(checkpoint_restore(m->checkpoint, &b, field_parameters(&f->shape), &keeper.resume, err));
+    m->facts.resumed = keeper.resume == NULL ? 0 : keeper.resume->step;
+    TRY(train(&b, &f->shape, &f->encoding, &o, opt, opt->truth == NULL ? NULL : &watch,
+              m->checkpoint == NULL ? NULL : &keeper, &done_by, err));
+    if (done_by.interrupted)
+        TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
     TRY(b.ops->get(b.self, VECTOR_THETA, f->theta, err));
     m->facts.steps = done_by.steps;
     m->facts.objective = done_by.objective;
@@ -164,6 +176,8 @@ static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *
         model_warn(m, "the fit was interrupted after %lld of %lld steps", (long long)done_by.steps,
                    (long long)opt->steps);
     TRY(field_normalise(m, &b, pts, err));
+    if (m->facts.interrupted && !done_by.interrupted)
+        TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
 done:
     objective_close(&o);
     backend_close(&b);

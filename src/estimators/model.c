@@ -22,6 +22,7 @@ void npmd_model_free(npmd_model *m)
         return;
     if (m->kind != NULL)
         m->kind->free(m->state);
+    checkpoint_close(m->checkpoint);
     npmd_domain_free(m->domain);
     memory_free(m);
 }
@@ -65,8 +66,7 @@ npmd_status npmd_options_resolve(const npmd_options *opt, const npmd_domain *dom
         return st;
     const field_plan plan = { .domain = dom, .shape = options_shape(&resolved, dom) };
     if (working_bytes != NULL)
-        *working_bytes = backend_bytes(resolved.device, resolved.threads, &plan, n) + integrate_bytes(dom)
-                         + n * (size_t)dom->columns * sizeof(double);
+        *working_bytes = backend_bytes(resolved.device, resolved.threads, &plan, n) + integrate_bytes(dom);
     *out = resolved;
     return NPMD_OK;
 }
@@ -92,20 +92,26 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
     TRY(domain_copy(dom, &m->domain, err));
     m->total = pts->total;
     TRY(npmd_options_resolve(opt, dom, pts->n, &m->options, &m->facts.working_bytes, err));
-    if (opt->tau < 0.0)
+    m->facts.working_bytes += npmd_points_bytes(pts);
+    TRY(checkpoint_open(m, opt, pts, &m->checkpoint, err));
+    if (opt->tau < 0.0 && !checkpoint_chosen(m->checkpoint))
         TRY(choose_tau(m, pts, err));
     m->facts.n = pts->n;
     m->facts.tau = m->options.tau;
     m->facts.seed = m->options.seed;
     m->facts.members = 1;
     m->kind = ESTIMATORS[opt->estimator];
-    if (opt->features > m->options.features)
+    if (opt->features > m->options.features && !checkpoint_chosen(m->checkpoint))
         model_warn(m, "%d features were asked for, %s has %d up to this frequency", opt->features, dom->text,
                    m->options.features);
     TRY(m->kind->fit(m, pts, err));
-    m->facts.seconds = clock_seconds() - started;
+    m->facts.seconds = clock_seconds() - started + checkpoint_seconds(m->checkpoint);
+    snprintf(m->facts.checkpoint_failure, sizeof m->facts.checkpoint_failure, "%s",
+             checkpoint_failure(m->checkpoint));
     m->options.truth = NULL; /* the caller's */
     m->options.progress = NULL;
+    checkpoint_close(m->checkpoint);
+    m->checkpoint = NULL;
     *out = m;
     m = NULL;
 done:
@@ -181,20 +187,22 @@ static npmd_status evaluate_jets(const npmd_model *m, const npmd_points *pts, np
 {
     npmd_status st = NPMD_OK;
     const size_t rows = (size_t)m->domain->dimension + 2, columns = (size_t)m->domain->columns, chunk = 16384;
-    double *jet = NULL;
+    double *jet = NULL, *room = NULL;
     TRY(memory_new(&jet, chunk * rows, err));
+    TRY(memory_new(&room, chunk * columns, err));
     for (size_t first = 0; first < pts->n; first += chunk) {
         const size_t count = pts->n - first < chunk ? pts->n - first : chunk;
-        TRY(m->kind->evaluate(m, how, points_at(pts, first), count, JET_ALL, jet, err));
+        const double *x = points_rows(pts, first, count, room);
+        TRY(m->kind->evaluate(m, how, x, count, JET_ALL, jet, err));
         for (size_t i = 0; i < count; i++)
             if (what == NPMD_GRADIENT)
-                ambient_gradient(m->domain, points_at(pts, first + i), jet + i * rows,
-                                 out + (first + i) * columns);
+                ambient_gradient(m->domain, x + i * columns, jet + i * rows, out + (first + i) * columns);
             else
                 out[first + i] = jet[i * rows + rows - 1];
     }
 done:
     memory_free(jet);
+    memory_free(room);
     return st;
 }
 
@@ -202,12 +210,20 @@ npmd_status npmd_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_w
                              const npmd_compute *how, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    double *room = NULL;
+    const size_t piece = pts->x != NULL ? pts->n + 1
+                                        : 65536; /* points that are in memory are taken at once */
     TRY(model_check_domain(m, pts->domain, "points lie", err));
     if (what == NPMD_GRADIENT || what == NPMD_LAPLACIAN) {
         TRY(evaluate_jets(m, pts, what, how, out, err));
         goto done;
     }
-    TRY(model_values(m, how, pts->x, pts->n, out, err));
+    if (pts->x == NULL)
+        TRY(memory_new(&room, piece * (size_t)m->domain->columns, err));
+    for (size_t first = 0; first < pts->n; first += piece) {
+        const size_t count = pts->n - first < piece ? pts->n - first : piece;
+        TRY(model_values(m, how, points_rows(pts, first, count, room), count, out + first, err));
+    }
     double offset = model_offset(m);
     if (what == NPMD_RELATIVE)
         offset -= log(m->domain->volume);
@@ -216,6 +232,7 @@ npmd_status npmd_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_w
     for (size_t i = 0; i < pts->n; i++)
         out[i] = what == NPMD_LOG_DENSITY ? out[i] - offset : exp(out[i] - offset);
 done:
+    memory_free(room);
     return st;
 }
 

@@ -1,6 +1,8 @@
 /* resolve.c - every size that was left open, chosen from n and the domain. */
 #include "estimators.h"
 
+#define MOST_BATCH 131072 /* by then the noise of the integral is far larger than that of the data */
+
 static int64_t at_least(int64_t value, int64_t least)
 {
     return value < least ? least : value;
@@ -70,7 +72,7 @@ npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, siz
         o.batch = at_least((int64_t)n / -o.batch, 1);
     /* the paper: between n/4 and n/2; a large n needs no more than the noise of the integral deserves */
     if (o.batch == 0)
-        o.batch = n <= 16384 ? (int64_t)n : at_least(16384, (int64_t)n / 8);
+        o.batch = n <= 16384 ? (int64_t)n : at_least(16384, n / 8 < MOST_BATCH ? (int64_t)n / 8 : MOST_BATCH);
     if (o.batch > (int64_t)n)
         o.batch = (int64_t)n;
     /* scrambled Sobol points on a surface integrate a smooth density better than any proposal; not so in more

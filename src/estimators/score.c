@@ -20,13 +20,13 @@ void weighted_mean(const npmd_points *pts, const double *value, double *mean, do
 {
     double sum = 0.0, total = 0.0, squares = 0.0;
     for (size_t i = 0; i < pts->n; i++) {
-        const double w = pts->weight == NULL ? 1.0 : pts->weight[i];
+        const double w = points_weight(pts, i);
         sum += w * value[i];
         total += w;
     }
     *mean = sum / total;
     for (size_t i = 0; i < pts->n; i++) {
-        const double w = pts->weight == NULL ? 1.0 : pts->weight[i], r = w * (value[i] - *mean);
+        const double w = points_weight(pts, i), r = w * (value[i] - *mean);
         squares += r * r;
     }
     *se = pts->n > 1 ? sqrt(squares) / total * sqrt((double)pts->n / ((double)pts->n - 1.0)) : NAN;

@@ -82,19 +82,65 @@ void quadrature_legendre(size_t n, double *z, double *weight);
 
 /* ---- points.c: the data -------------------------------------------------------------------------------- */
 
+/* Rows of numbers that stay where they lie, in a mapped file: nothing of them is copied. */
+typedef struct number_rows {
+    const unsigned char *bytes; /* little-endian, row-major, of any alignment; NULL: there are none */
+    bool f4;                    /* float32, else float64 */
+    size_t columns;
+    void *owner;
+    void (*release)(void *owner);
+} number_rows;
+
 struct npmd_points {
     const npmd_domain *domain; /* a copy of its own */
     npmd_domain *owned;
     size_t n;
-    double *x;      /* (n, columns), canonical */
-    double *weight; /* (n), mean 1; NULL: all 1 */
-    double total;   /* sum of the weights as given; n without weights */
+    double *x;        /* (n, columns), canonical; NULL: every row is read from the file when it is wanted */
+    number_rows file; /* in these coordinates: */
+    unsigned coords;
+    double *weight;          /* (n), mean 1; NULL: all 1, or in a file */
+    number_rows weight_file; /* weights as given; the mean is 1 after multiplication by */
+    double weight_scale;
+    double total; /* sum of the weights as given; n without weights */
 };
 npmd_status points_make(const npmd_domain *dom, size_t n, npmd_points **out, npmd_error *err);
+/* Takes the mapped rows over, also on failure; their columns are right. A row that is no point: *bad_row,
+ * *factor, and the reason in *reason; otherwise *reason is NULL. */
+npmd_status points_map(const npmd_domain *dom, const number_rows *file, size_t n, unsigned coords,
+                       npmd_points **out, size_t *bad_row, int *factor, const char **reason, npmd_error *err);
+void points_unweigh(npmd_points *pts);
 npmd_status points_check_distinct(const npmd_points *pts, const char *where, npmd_error *err);
-static inline const double *points_at(const npmd_points *pts, size_t i)
+/* Rows first .. first + count - 1: where they lie, or copied to room (count, columns). */
+const double *points_rows(const npmd_points *pts, size_t first, size_t count, double *room);
+/* What stands in the columns of a file: how many there are in these coordinates, and one row as a canonical
+ * point; the reason if it is none. */
+size_t points_file_columns(const npmd_domain *dom, unsigned coords);
+const char *points_from_row(const npmd_domain *dom, unsigned coords, const double *row, double *x,
+                            int *factor);
+void points_to_row(const npmd_domain *dom, unsigned coords, const double *x, double *row);
+/* Equal points in equal order with equal weights, whatever file they came from: equal numbers. */
+uint64_t points_hash(const npmd_points *pts);
+
+static inline double number_at(const number_rows *r, size_t i) /* the i-th number */
 {
-    return pts->x + i * (size_t)pts->domain->columns;
+    float single;
+    double value;
+    if (!r->f4) {
+        memcpy(&value, r->bytes + i * sizeof value, sizeof value);
+        return value;
+    }
+    memcpy(&single, r->bytes + i * sizeof single, sizeof single);
+    return (double)single;
+}
+static inline bool points_weighted(const npmd_points *pts)
+{
+    return pts->weight != NULL || pts->weight_file.bytes != NULL;
+}
+static inline double points_weight(const npmd_points *pts, size_t i)
+{
+    if (pts->weight != NULL)
+        return pts->weight[i];
+    return pts->weight_file.bytes == NULL ? 1.0 : pts->weight_scale * number_at(&pts->weight_file, i);
 }
 
 #endif

@@ -1,7 +1,10 @@
-/* points.c - rows of a domain, checked and brought to canonical form, with optional weights. */
+/* points.c - rows of a domain, checked and brought to canonical form, with optional weights.
+ *
+ * The rows of a large file stay there: each is converted when it is wanted, every time to the same numbers, so
+ * that nothing depends on where the points lie. */
 #include "geometry.h"
 
-npmd_status points_make(const npmd_domain *dom, size_t n, npmd_points **out, npmd_error *err)
+static npmd_status points_new(const npmd_domain *dom, size_t n, npmd_points **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_points *pts = NULL;
@@ -10,11 +13,23 @@ npmd_status points_make(const npmd_domain *dom, size_t n, npmd_points **out, npm
     pts->domain = pts->owned;
     pts->n = n;
     pts->total = (double)n;
+    *out = pts;
+    pts = NULL;
+done:
+    npmd_points_free(pts);
+    return st;
+}
+
+npmd_status points_make(const npmd_domain *dom, size_t n, npmd_points **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_points *pts = NULL;
     if (n > SIZE_MAX / (size_t)dom->columns) {
         st = npmd_fail(err, NPMD_ERR_MEMORY, "%zu points of %s are more than this machine can address", n,
                        dom->text);
         goto done;
     }
+    TRY(points_new(dom, n, &pts, err));
     TRY(memory_new(&pts->x, n * (size_t)dom->columns, err));
     *out = pts;
     pts = NULL;
@@ -46,19 +61,138 @@ done:
     return st;
 }
 
+/* ---- rows of a file ------------------------------------------------------------------------------------ */
+
+static bool is_foreign(const manifold *m, unsigned coords)
+{
+    return (m->foreign_coords & coords) != 0;
+}
+
+size_t points_file_columns(const npmd_domain *dom, unsigned coords)
+{
+    size_t columns = 0;
+    for (int d = 0; d < dom->factors; d++)
+        columns += (size_t)(is_foreign(dom->factor[d], coords) ? dom->factor[d]->foreign_columns
+                                                               : dom->factor[d]->columns);
+    return columns;
+}
+
+const char *points_from_row(const npmd_domain *dom, unsigned coords, const double *row, double *x,
+                            int *factor)
+{
+    for (int d = 0; d < dom->factors; d++) {
+        const manifold *m = dom->factor[d];
+        double *at = x + dom->column[d];
+        const char *reason = NULL;
+        *factor = d;
+        if (is_foreign(m, coords)) {
+            reason = m->from_foreign(row, at);
+            row += m->foreign_columns;
+        } else {
+            memcpy(at, row, (size_t)m->columns * sizeof *row);
+            reason = m->canonical(at);
+            row += m->columns;
+        }
+        if (reason != NULL)
+            return reason;
+    }
+    return NULL;
+}
+
+void points_to_row(const npmd_domain *dom, unsigned coords, const double *x, double *row)
+{
+    for (int d = 0; d < dom->factors; d++) {
+        const manifold *m = dom->factor[d];
+        if (is_foreign(m, coords))
+            m->to_foreign(x + dom->column[d], row);
+        else
+            memcpy(row, x + dom->column[d], (size_t)m->columns * sizeof *row);
+        row += is_foreign(m, coords) ? m->foreign_columns : m->columns;
+    }
+}
+
+static const char *mapped_row(const npmd_points *pts, size_t i, double *x, int *factor)
+{
+    double row[DOMAIN_MAX_COLUMNS];
+    for (size_t c = 0; c < pts->file.columns; c++)
+        row[c] = number_at(&pts->file, i * pts->file.columns + c);
+    return points_from_row(pts->domain, pts->coords, row, x, factor);
+}
+
+/* The first row that is no point, or n. */
+static size_t first_bad_row(const npmd_points *pts)
+{
+    const size_t block = 65536, blocks = (pts->n + block - 1) / block;
+    size_t bad = pts->n;
+#pragma omp parallel for schedule(dynamic, 1) reduction(min : bad)
+    for (size_t b = 0; b < blocks; b++) {
+        double x[DOMAIN_MAX_COLUMNS];
+        int d = 0;
+        for (size_t i = b * block; i < pts->n && i < (b + 1) * block && i < bad; i++)
+            if (mapped_row(pts, i, x, &d) != NULL)
+                bad = i;
+    }
+    return bad;
+}
+
+npmd_status points_map(const npmd_domain *dom, const number_rows *file, size_t n, unsigned coords,
+                       npmd_points **out, size_t *bad_row, int *factor, const char **reason, npmd_error *err)
+{
+    npmd_points *pts = NULL;
+    double x[DOMAIN_MAX_COLUMNS];
+    const npmd_status st = points_new(dom, n, &pts, err);
+    *reason = NULL;
+    if (st != NPMD_OK) {
+        file->release(file->owner);
+        return st;
+    }
+    assert(file->columns == points_file_columns(dom, coords));
+    pts->file = *file;
+    pts->coords = coords;
+    *bad_row = first_bad_row(pts);
+    if (*bad_row < n) {
+        *reason = mapped_row(pts, *bad_row, x, factor);
+        npmd_points_free(pts);
+        return NPMD_OK;
+    }
+    *out = pts;
+    return NPMD_OK;
+}
+
+/* ---- asking -------------------------------------------------------------------------------------------- */
+
+const double *points_rows(const npmd_points *pts, size_t first, size_t count, double *room)
+{
+    const size_t columns = (size_t)pts->domain->columns;
+    int d = 0;
+    if (pts->x != NULL)
+        return pts->x + first * columns;
+    for (size_t i = 0; i < count; i++)
+        mapped_row(pts, first + i, room + i * columns, &d);
+    return room;
+}
+
+void npmd_points_row(const npmd_points *pts, size_t i, double *x)
+{
+    const double *row = points_rows(pts, i, 1, x);
+    if (row != x)
+        memcpy(x, row, (size_t)pts->domain->columns * sizeof *x);
+}
+
 npmd_status points_check_distinct(const npmd_points *pts, const char *where, npmd_error *err)
 {
     const size_t bytes = (size_t)pts->domain->columns * sizeof(double);
+    double one[DOMAIN_MAX_COLUMNS], other[DOMAIN_MAX_COLUMNS];
     size_t first = 0; /* that counts: a weight of zero does not */
-    while (first < pts->n && pts->weight != NULL && pts->weight[first] == 0.0)
+    while (first < pts->n && points_weight(pts, first) == 0.0)
         first++;
     for (size_t i = first + 1; i < pts->n; i++)
-        if ((pts->weight == NULL || pts->weight[i] > 0.0)
-            && memcmp(points_at(pts, first), points_at(pts, i), bytes) != 0)
+        if (points_weight(pts, i) > 0.0
+            && memcmp(points_rows(pts, first, 1, one), points_rows(pts, i, 1, other), bytes) != 0)
             return NPMD_OK;
     return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %zu point%s%s, and at least two distinct ones are needed",
                      where, pts->n, pts->n == 1 ? "" : "s, all equal",
-                     pts->weight == NULL ? "" : " where the weight is not zero");
+                     points_weighted(pts) ? " where the weight is not zero" : "");
 }
 
 size_t npmd_points_count(const npmd_points *pts)
@@ -66,9 +200,67 @@ size_t npmd_points_count(const npmd_points *pts)
     return pts->n;
 }
 
-void npmd_points_row(const npmd_points *pts, size_t i, double *x)
+/* A 64-bit word into a running hash: multiply and fold (the constants are those of splitmix64). */
+static uint64_t hash_word(uint64_t h, uint64_t word)
 {
-    memcpy(x, points_at(pts, i), (size_t)pts->domain->columns * sizeof *x);
+    h = (h ^ word) * 0xbf58476d1ce4e5b9u;
+    h ^= h >> 29;
+    h *= 0x94d049bb133111ebu;
+    return h ^ h >> 32;
+}
+
+static uint64_t hash_number(uint64_t h, double x)
+{
+    uint64_t word;
+    memcpy(&word, &x, sizeof word);
+    return hash_word(h, word);
+}
+
+/* Blocks are hashed side by side, and their hashes in order. */
+uint64_t points_hash(const npmd_points *pts)
+{
+    const size_t block = 65536, blocks = (pts->n + block - 1) / block;
+    uint64_t h = hash_word(0, pts->n);
+    for (const char *c = pts->domain->text; *c != '\0'; c++)
+        h = hash_word(h, (unsigned char)*c);
+    h = hash_number(h, pts->total);
+#pragma omp parallel for ordered schedule(static, 1)
+    for (size_t b = 0; b < blocks; b++) {
+        double room[DOMAIN_MAX_COLUMNS];
+        uint64_t own = 0;
+        for (size_t i = b * block; i < pts->n && i < (b + 1) * block; i++) {
+            const double *x = points_rows(pts, i, 1, room);
+            for (int c = 0; c < pts->domain->columns; c++)
+                own = hash_number(own, x[c]);
+            if (points_weighted(pts))
+                own = hash_number(own, points_weight(pts, i));
+        }
+#pragma omp ordered
+        h = hash_word(h, own);
+    }
+    return h;
+}
+
+static void rows_release(number_rows *rows)
+{
+    if (rows->release != NULL)
+        rows->release(rows->owner);
+    *rows = (number_rows){ 0 };
+}
+
+void points_unweigh(npmd_points *pts)
+{
+    rows_release(&pts->weight_file);
+    memory_free(pts->weight);
+    pts->weight = NULL;
+    pts->total = (double)pts->n;
+}
+
+size_t npmd_points_bytes(const npmd_points *pts)
+{
+    const size_t numbers = (pts->x == NULL ? 0 : (size_t)pts->domain->columns)
+                           + (pts->weight == NULL ? 0 : 1);
+    return pts->n * numbers * sizeof(double);
 }
 
 void npmd_points_free(npmd_points *pts)
@@ -76,7 +268,8 @@ void npmd_points_free(npmd_points *pts)
     if (pts == NULL)
         return;
     npmd_domain_free(pts->owned);
+    points_unweigh(pts);
+    rows_release(&pts->file);
     memory_free(pts->x);
-    memory_free(pts->weight);
     memory_free(pts);
 }

@@ -46,16 +46,17 @@ void proposal_close(proposal *p)
     *p = (proposal){ 0 };
 }
 
+#define SHELF 256 /* points between two of the running sums */
+
 npmd_status points_cumulative(const npmd_points *pts, double **out, npmd_error *err)
 {
-    double *cumulative = NULL;
-    if (pts->weight != NULL) {
-        const npmd_status st = memory_new(&cumulative, pts->n, err);
+    double *cumulative = NULL, sum = 0.0;
+    if (points_weighted(pts)) {
+        const npmd_status st = memory_new(&cumulative, (pts->n + SHELF - 1) / SHELF, err);
         if (st != NPMD_OK)
             return st;
-        double sum = 0.0;
         for (size_t i = 0; i < pts->n; i++)
-            cumulative[i] = sum += pts->weight[i];
+            cumulative[i / SHELF] = sum += points_weight(pts, i);
     }
     *out = cumulative;
     return NPMD_OK;
@@ -68,8 +69,8 @@ static size_t points_pick(const npmd_points *pts, const double *cumulative, doub
         const size_t row = (size_t)(u * (double)pts->n);
         return row < pts->n ? row : pts->n - 1;
     }
-    const double target = u * cumulative[pts->n - 1];
-    size_t low = 0, high = pts->n - 1;
+    size_t low = 0, high = (pts->n - 1) / SHELF, last = 0;
+    const double target = u * cumulative[high];
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (cumulative[middle] < target)
@@ -77,7 +78,13 @@ static size_t points_pick(const npmd_points *pts, const double *cumulative, doub
         else
             high = middle;
     }
-    return low;
+    double sum = low == 0 ? 0.0 : cumulative[low - 1];
+    for (size_t i = low * SHELF; i < pts->n && i < (low + 1) * SHELF && sum < target; i++) {
+        const double weight = points_weight(pts, i);
+        sum += weight;
+        last = weight > 0.0 ? i : last; /* rounding of the sums never lands on a weight of zero */
+    }
+    return last;
 }
 
 static void proposal_place(proposal *p, int c, const double *x)
@@ -93,10 +100,11 @@ static void proposal_place(proposal *p, int c, const double *x)
 /* Stratified: centre c takes a random row of the c-th share of the total weight. */
 void proposal_aim(proposal *p, const npmd_points *pts, const double *cumulative, rng_key key)
 {
+    double x[DOMAIN_MAX_COLUMNS];
     for (int c = 0; c < p->centres; c++) {
         const double u = ((double)c + rng_uniform(key, (uint64_t)c, 0)) / (double)p->centres;
         p->row[c] = points_pick(pts, cumulative, u);
-        proposal_place(p, c, points_at(pts, p->row[c]));
+        proposal_place(p, c, points_rows(pts, p->row[c], 1, x));
     }
 }
 
@@ -120,12 +128,13 @@ double proposal_density(const proposal *p, const double *x)
 /* The density at data point row without the kernels that stand on that very point. */
 static double density_without_itself(const proposal *p, const npmd_points *pts, size_t row)
 {
+    double x[DOMAIN_MAX_COLUMNS];
     int own = 0;
     for (int c = 0; c < p->centres; c++)
         own += p->row[c] == row;
     const double peak = pow((1.0 + p->rho) / (1.0 - p->rho), p->domain->dimension);
-    const double kernels_sum = (proposal_density(p, points_at(pts, row)) - p->share) / (1.0 - p->share)
-                                   * p->centres
+    const double kernels_sum = (proposal_density(p, points_rows(pts, row, 1, x)) - p->share)
+                                   / (1.0 - p->share) * p->centres
                                - own * peak;
     return p->share
            + (own == p->centres ? 0.0 : (1.0 - p->share) * fmax(0.0, kernels_sum) / (p->centres - own));

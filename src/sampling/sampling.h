@@ -36,7 +36,8 @@ double proposal_density(const proposal *p, const double *x); /* relative to unif
 npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative,
                           double share, int centres, uint64_t seed, double *rho, npmd_error *err);
 void proposal_close(proposal *p);
-/* Running sums of the weights, for draws in proportion to them; NULL stays NULL when there are no weights. */
+/* Running sums of the weights, a few for many points, for draws in proportion to them; NULL when there are no
+ * weights. */
 npmd_status points_cumulative(const npmd_points *pts, double **out, npmd_error *err);
 
 typedef enum source_kind { SOURCE_FIXED, SOURCE_DATA, SOURCE_UNIFORM, SOURCE_IMPORTANCE } source_kind;

@@ -88,8 +88,8 @@ void source_fill(const point_source *s, size_t first, size_t count, double *x, d
             break;
         case SOURCE_DATA: {
             const size_t row = source_data_row(s, i);
-            memcpy(at, points_at(s->points, row), columns * sizeof *at);
-            weight[j] = s->points->weight == NULL ? average : s->points->weight[row] * average;
+            npmd_points_row(s->points, row, at);
+            weight[j] = points_weight(s->points, row) * average;
             break;
         }
         case SOURCE_UNIFORM:

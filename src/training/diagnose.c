@@ -12,11 +12,11 @@ static void feature_means(const encoding *enc, const npmd_points *pts, uint64_t 
 {
     const size_t K = (size_t)enc->features, n = pts->n < GAIN_POINTS ? pts->n : GAIN_POINTS;
     const rng_key key = rng_key_make(seed, RNG_TUNE, 1);
-    double weight = 0.0, weight2 = 0.0;
+    double weight = 0.0, weight2 = 0.0, x[DOMAIN_MAX_COLUMNS];
     for (size_t i = 0; i < n; i++) {
         const size_t row = (size_t)rng_permute(key, i, pts->n);
-        const double w = pts->weight == NULL ? 1.0 : pts->weight[row];
-        encoding_jet(enc, points_at(pts, row), 1, work, eta);
+        const double w = points_weight(pts, row);
+        encoding_jet(enc, points_rows(pts, row, 1, x), 1, work, eta);
         weight += w;
         weight2 += w * w;
         for (size_t k = 0; k < K; k++)

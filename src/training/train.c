@@ -14,11 +14,7 @@
 #define SIGN_OF_LIFE 0.2     /* seconds between calls of progress */
 
 typedef struct attempt {
-    int64_t step;
-    double last;                                           /* objective of the latest step */
-    double beta1_product, beta2_product, running_log_norm; /* state of the optimiser and of the guard */
-    double tail;                                           /* sum of the objective over the last steps */
-    int64_t tail_steps;
+    train_state at;
     bool runaway, stopped;
 } attempt;
 
@@ -32,59 +28,62 @@ static int64_t tail_length(const npmd_options *opt)
 static npmd_status attempt_update(backend *b, const npmd_options *opt, const rate_share *shares, attempt *a,
                                   double *rate, npmd_error *err)
 {
-    const schedule_point at = schedule_at(opt, a->step);
+    const schedule_point at = schedule_at(opt, a->at.step);
     double norm = 0.0;
     *rate = at.rate;
-    a->beta1_product *= at.beta1;
-    a->beta2_product *= 0.999;
-    const bool guarded = opt->clip > 0.0 && a->step >= SETTLE;
+    a->at.beta1_product *= at.beta1;
+    a->at.beta2_product *= 0.999;
+    const bool guarded = opt->clip > 0.0 && a->at.step >= SETTLE;
     const optimiser_step step = { .kind = (npmd_optimiser)opt->optimiser,
                                   .rate = at.rate,
                                   .beta1 = at.beta1,
                                   .beta2 = 0.999,
                                   .epsilon = 1e-8,
-                                  .correction1 = 1.0 - a->beta1_product,
-                                  .correction2 = 1.0 - a->beta2_product,
-                                  .max_norm = guarded ? opt->clip * exp(a->running_log_norm) : INFINITY,
+                                  .correction1 = 1.0 - a->at.beta1_product,
+                                  .correction2 = 1.0 - a->at.beta2_product,
+                                  .max_norm = guarded ? opt->clip * exp(a->at.running_log_norm) : INFINITY,
                                   .shares = shares };
     const npmd_status st = b->ops->update(b->self, &step, &norm, err);
     if (st != NPMD_OK)
         return st;
     const double taken = log(fmax(fmin(norm, step.max_norm), 1e-300));
-    a->running_log_norm = a->step == 0 ? taken : RUNNING * a->running_log_norm + (1.0 - RUNNING) * taken;
+    a->at.running_log_norm = a->at.step == 0 ? taken
+                                             : RUNNING * a->at.running_log_norm + (1.0 - RUNNING) * taken;
     a->runaway = a->runaway || !isfinite(norm);
     return NPMD_OK;
 }
 
 static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt, const rate_share *shares,
-                               const train_watch *watch, int number, double started, attempt *a,
-                               npmd_error *err)
+                               const train_watch *watch, const train_keeper *keeper, double started,
+                               attempt *a, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const double an_epoch = (double)objective_steps_an_epoch(opt, o->points->n);
     double last_sign = clock_seconds();
-    *a = (attempt){ .beta1_product = 1.0, .beta2_product = 1.0 };
-    for (; a->step < opt->steps && !a->runaway && !a->stopped; a->step++) {
+    while (a->at.step < opt->steps && !a->runaway && !a->stopped) {
         objective_value value;
         double rate = 0.0;
-        TRY(objective_step(o, b, a->step, &value, err));
-        a->last = value.total;
+        TRY(objective_step(o, b, a->at.step, &value, err));
+        a->at.last = value.total;
         a->runaway = !(value.data + value.integral < RUNAWAY && value.penalty < RUNAWAY_PENALTY);
         TRY(attempt_update(b, opt, shares, a, &rate, err));
-        if (a->step >= opt->steps - tail_length(opt)) {
-            a->tail += value.total;
-            a->tail_steps++;
+        if (a->at.step >= opt->steps - tail_length(opt)) {
+            a->at.tail += value.total;
+            a->at.tail_steps++;
         }
-        const bool logged = (a->step + 1) % opt->log_every == 0 || a->step + 1 == opt->steps;
+        a->at.step++;
+        if (keeper != NULL && !a->runaway)
+            keeper->keep(keeper->self, b, &a->at);
+        const bool logged = a->at.step % opt->log_every == 0 || a->at.step == opt->steps;
         const double now = clock_seconds();
         if (opt->progress == NULL || (!logged && now - last_sign < SIGN_OF_LIFE))
             continue;
         last_sign = now;
-        npmd_report report = { .step = a->step + 1,
+        npmd_report report = { .step = a->at.step,
                                .steps = opt->steps,
-                               .attempt = number,
+                               .attempt = (int)a->at.restart + 1,
                                .logged = logged,
-                               .epoch = (double)(a->step + 1) / an_epoch,
+                               .epoch = (double)a->at.step / an_epoch,
                                .seconds = now - started,
                                .rate = rate,
                                .data = value.data,
@@ -150,7 +149,8 @@ static void layer_shares(const field_shape *shape, rate_share *shares)
 }
 
 npmd_status train(backend *b, const field_shape *shape, const encoding *enc, objective *o,
-                  const npmd_options *opt, const train_watch *watch, train_result *out, npmd_error *err)
+                  const npmd_options *opt, const train_watch *watch, const train_keeper *keeper,
+                  train_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const double started = clock_seconds();
@@ -161,14 +161,23 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
     layer_shares(shape, shares);
     TRY(memory_new(&theta, field_parameters(shape), err));
     TRY(linear_gain_open(&possible, enc, o, err));
-    for (int restart = 0;; restart++) {
-        attempt a;
-        TRY(attempt_start(b, shape, opt, &possible, theta, err));
-        TRY(attempt_run(b, o, &now, opt->layer_rates ? shares : NULL, watch, restart + 1, started, &a, err));
-        const double reached = a.tail_steps > 0 ? a.tail / (double)a.tail_steps : a.last;
+    const train_state *resume = keeper == NULL ? NULL : keeper->resume;
+    for (int restart = resume == NULL ? 0 : (int)resume->restart;; restart++) {
+        attempt a = { .at = { .restart = restart, .beta1_product = 1.0, .beta2_product = 1.0 } };
+        const double slower = pow(RESTART_RATE, restart);
+        now.rate = opt->rate * slower;
+        now.rate_min = opt->rate_min * slower;
+        if (resume != NULL)
+            a.at = *resume;
+        else
+            TRY(attempt_start(b, shape, opt, &possible, theta, err));
+        resume = NULL;
+        TRY(attempt_run(b, o, &now, opt->layer_rates ? shares : NULL, watch, keeper, started, &a, err));
+        const double reached = a.at.tail_steps > 0 ? a.at.tail / (double)a.at.tail_steps : a.at.last;
         const bool astray = !a.stopped && (has_collapsed(&possible, reached) || reached > WORSE);
         const bool unfinished = astray && opt->steps < FEWEST_STEPS;
-        *out = (train_result){ .steps = a.step,
+        *out = (train_result){ .state = a.at,
+                               .steps = a.at.step,
                                .objective = reached,
                                .seconds = clock_seconds() - started,
                                .restarts = restart,
@@ -188,7 +197,7 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
                 err, NPMD_ERR_NUMERIC,
                 "the objective ran away at step %lld, also after %d restarts at lower rates; lower --rate, "
                 "or use --skip on",
-                (long long)a.step, restart);
+                (long long)a.at.step, restart);
             goto done;
         }
         if (restart == MOST_RESTARTS) {
@@ -199,8 +208,6 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
                 reached, 1.0 - possible.gain, restart);
             goto done;
         }
-        now.rate *= RESTART_RATE;
-        now.rate_min *= RESTART_RATE;
     }
 done:
     linear_gain_close(&possible);

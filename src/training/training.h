@@ -48,7 +48,23 @@ typedef struct train_watch { /* fills log_integral, nise and ae of a report at l
     void *self;
 } train_watch;
 
+/* Where a fit stands between two steps: with theta and the moments in the backend, all that it needs to go on. */
+typedef struct train_state {
+    int64_t restart, step; /* restarts before this attempt; steps done in it */
+    double last;           /* objective of the latest step */
+    double beta1_product, beta2_product, running_log_norm; /* state of the optimiser and of the guard */
+    double tail;                                           /* sum of the objective over the last steps */
+    int64_t tail_steps;
+} train_state;
+
+typedef struct train_keeper { /* is shown the state after every step; may be NULL */
+    void (*keep)(void *self, backend *b, const train_state *now);
+    void *self;
+    const train_state *resume; /* where to go on, theta and the moments being there; NULL: from the start */
+} train_keeper;
+
 typedef struct train_result {
+    train_state state;
     int64_t steps;    /* done */
     double objective; /* mean over the last steps */
     double seconds;
@@ -62,7 +78,8 @@ typedef struct train_result {
 /* Starts again at a lower rate when the fit runs away, collapses or ends worse than the uniform density, at
  * most twice. Then, with a skip, the convex start stands; without one it is an error. */
 npmd_status train(backend *b, const field_shape *shape, const encoding *enc, objective *o,
-                  const npmd_options *opt, const train_watch *watch, train_result *out, npmd_error *err);
+                  const npmd_options *opt, const train_watch *watch, const train_keeper *keeper,
+                  train_result *out, npmd_error *err);
 
 /* ---- diagnose.c ---------------------------------------------------------------------------------------- */
 

@@ -656,7 +656,7 @@ static void derivatives_are_those_of_the_density(void **state)
             double sum = 0.0, sum_bound = 0.0;
             for (int d = 0; d < dom->factors; d++) {
                 const int c = dom->column[d];
-                walk way = { dom, points_at(probe, (size_t)k), d, { 1.0 } };
+                walk way = { dom, points_rows(probe, (size_t)k, 1, NULL), d, { 1.0 } };
                 const double *x = way.x + c, *g = gradient + k * dom->columns + c;
                 double first[3], normal = 0.0;
                 for (int t = 0; t < dom->factor[d]->dimension; t++) {

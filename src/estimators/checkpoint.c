@@ -1,0 +1,307 @@
+/* checkpoint.c - the state of a fit in a file, to go on from after an end that nobody wished.
+ *
+ * A step is a function of (seed, step, theta, moments): the file holds these vectors, a few numbers of the
+ * optimiser, the tau that was chosen and the warnings so far. Everything else (encoding, proposal, linear start)
+ * is made again from data and options, to the same bits; so is a choice of tau that was cut off. The file knows
+ * which data and which options it belongs to, and no other fit may resume it.
+ *
+ * A checkpoint that cannot be written is no reason to end a fit that goes well: the failure is remembered, the
+ * next one is tried in its turn, and the caller learns of it at the end. */
+#include "estimators.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define CHECKPOINT_VERSION 1
+#define FIRST_AFTER 1.0 /* seconds */
+
+enum {
+    STATE_RESTART,
+    STATE_STEP,
+    STATE_LAST,
+    STATE_BETA1,
+    STATE_BETA2,
+    STATE_NORM,
+    STATE_TAIL,
+    STATE_TAIL_STEPS,
+    STATE_TAU,
+    STATE_SECONDS,
+    STATE_NUMBERS
+};
+
+static const char *const VECTOR_NAME[VECTORS] = {
+    [VECTOR_THETA] = "theta", [VECTOR_MOMENT1] = "moment1", [VECTOR_MOMENT2] = "moment2"
+};
+
+struct checkpoint {
+    const npmd_model *model;
+    char path[NPMD_MAX_PATH]; /* "": nothing is written */
+    json_t *identity;         /* what must be equal in a fit that resumes it */
+    double started, before;   /* clock at the start of this run; seconds of the runs before */
+    double due;
+    double *vector; /* (parameters), room for one */
+    size_t parameters;
+    char failure[256];
+    record resumed; /* the file that was read, until its vectors are restored */
+    bool resuming, chosen;
+    train_state state;
+};
+
+void checkpoint_close(checkpoint *c)
+{
+    if (c == NULL)
+        return;
+    json_decref(c->identity);
+    record_free(&c->resumed);
+    memory_free(c->vector);
+    memory_free(c);
+}
+
+/* {"domain", "data", "options"}: a hash stands for the data. */
+static npmd_status identity_make(const npmd_model *m, const npmd_options *asked, const npmd_points *pts,
+                                 json_t **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    json_t *options = NULL;
+    char hash[24];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)points_hash(pts));
+    TRY(options_to_json(asked, &options, err));
+    *out = json_pack("{s:s, s:s, s:o}", "domain", m->domain->text, "data", hash, "options", options);
+    if (*out == NULL)
+        st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the checkpoint's description");
+done:
+    return st;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+static npmd_status identity_check(const char *path, json_t *ours, json_t *theirs, npmd_error *err)
+{
+    const char *name;
+    json_t *mine, *options = json_object_get(theirs, "options");
+    const char *domain = json_string_value(json_object_get(theirs, "domain"));
+    if (domain == NULL || !json_is_object(options))
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the checkpoint's description is incomplete", path);
+    if (strcmp(domain, json_string_value(json_object_get(ours, "domain"))) != 0)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is the checkpoint of a fit on %.60s, this one is on %s",
+                         path, domain, json_string_value(json_object_get(ours, "domain")));
+    json_object_foreach(json_object_get(ours, "options"), name, mine)
+    {
+        json_t *other = json_object_get(options, name);
+        if (!json_equal(mine, other)) {
+            char text[2][64] = { "?", "?" };
+            for (int i = 0; i < 2; i++) {
+                const size_t size = json_dumpb(i == 0 ? other : mine, text[i], sizeof text[i] - 1,
+                                               JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
+                text[i][size < sizeof text[i] ? size : sizeof text[i] - 1] = '\0';
+            }
+            return npmd_fail(
+                err, NPMD_ERR_FORMAT,
+                "%s is the checkpoint of a fit with --%s %s, this one has %s; give the same options", path,
+                name, text[0], text[1]);
+        }
+    }
+    if (!json_equal(json_object_get(ours, "data"), json_object_get(theirs, "data")))
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is the checkpoint of a fit to other data", path);
+    return NPMD_OK;
+}
+
+static npmd_status state_read(checkpoint *c, npmd_model *m, const char *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const tensor *t = NULL;
+    TRY(record_find(&c->resumed, path, "state", TENSOR_F64, 1, &(size_t){ STATE_NUMBERS }, &t, err));
+    const double *s = t->data;
+    const bool sound = s[STATE_RESTART] >= 0.0 && s[STATE_RESTART] < 100.0 && s[STATE_STEP] >= 0.0
+                       && s[STATE_STEP] <= (double)m->options.steps && s[STATE_TAIL_STEPS] >= 0.0
+                       && s[STATE_TAIL_STEPS] <= s[STATE_STEP] && s[STATE_TAU] >= 0.0
+                       && s[STATE_SECONDS] >= 0.0;
+    if (!sound) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the checkpoint's state makes no sense", path);
+        goto done;
+    }
+    c->state = (train_state){ .restart = (int64_t)s[STATE_RESTART],
+                              .step = (int64_t)s[STATE_STEP],
+                              .last = s[STATE_LAST],
+                              .beta1_product = s[STATE_BETA1],
+                              .beta2_product = s[STATE_BETA2],
+                              .running_log_norm = s[STATE_NORM],
+                              .tail = s[STATE_TAIL],
+                              .tail_steps = (int64_t)s[STATE_TAIL_STEPS] };
+    c->before = s[STATE_SECONDS];
+    m->options.tau = s[STATE_TAU];
+done:
+    return st;
+}
+
+static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    json_t *root = NULL, *warnings = NULL;
+    json_error_t why;
+    TRY(record_read(path, &c->resumed, err));
+    root = json_loads(c->resumed.metadata, 0, &why);
+    const json_int_t version = json_integer_value(json_object_get(root, "checkpoint_version"));
+    if (version < 1) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is no checkpoint%s", path,
+                       json_object_get(root, "estimator") == NULL ? "" : ", but a model");
+        goto done;
+    }
+    if (version > CHECKPOINT_VERSION) {
+        st = npmd_fail(
+            err, NPMD_ERR_FORMAT,
+            "%s was written by a newer neuropmd (checkpoint version %lld, this program reads up to %d)", path,
+            (long long)version, CHECKPOINT_VERSION);
+        goto done;
+    }
+    TRY(identity_check(path, c->identity, json_object_get(root, "fit"), err));
+    c->chosen = json_is_true(json_object_get(root, "chosen"));
+    if (!c->chosen)
+        goto done; /* tau was still being chosen: that is done again */
+    TRY(state_read(c, m, path, err));
+    warnings = json_object_get(root, "warnings");
+    for (size_t i = 0; i < json_array_size(warnings); i++)
+        if (json_is_string(json_array_get(warnings, i)))
+            model_warn(m, "%s", json_string_value(json_array_get(warnings, i)));
+    c->resuming = true;
+done:
+    json_decref(root);
+    return st;
+}
+
+npmd_status checkpoint_open(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
+                            checkpoint **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    checkpoint *c = NULL;
+    const char *resume = asked->resume, *path = asked->checkpoint[0] != '\0' ? asked->checkpoint : resume;
+    if (path[0] == '\0')
+        return NPMD_OK;
+    TRY(memory_new(&c, 1, err));
+    c->model = m;
+    c->started = clock_seconds();
+    c->due = c->started + FIRST_AFTER;
+    memcpy(c->path, path, sizeof c->path);
+    TRY(identity_make(m, asked, pts, &c->identity, err));
+    /* in a script that is run again and again the first run finds nothing */
+    if (resume[0] != '\0'
+        && !(strcmp(resume, path) == 0 && asked->checkpoint[0] != '\0' && access(resume, F_OK) != 0))
+        TRY(checkpoint_read(c, m, resume, err));
+    if (!c->resuming)
+        TRY(file_output_check(path, err));
+    *out = c;
+    c = NULL;
+done:
+    checkpoint_close(c);
+    return st;
+}
+
+npmd_status checkpoint_restore(checkpoint *c, backend *b, size_t parameters, const train_state **out,
+                               npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    c->parameters = parameters;
+    TRY(memory_new(&c->vector, parameters, err));
+    TRY(b->ops->put(b->self, VECTOR_GRADIENT, c->vector, err)); /* zero between two steps */
+    for (int v = 0; c->resuming && v < VECTORS; v++) {
+        const tensor *t = NULL;
+        if (VECTOR_NAME[v] == NULL)
+            continue;
+        TRY(record_find(&c->resumed, c->path, VECTOR_NAME[v], TENSOR_F64, 1, &parameters, &t, err));
+        TRY(b->ops->put(b->self, (backend_vector)v, t->data, err));
+    }
+    record_free(&c->resumed);
+    c->resumed = (record){ 0 };
+    *out = c->resuming ? &c->state : NULL;
+done:
+    return st;
+}
+
+bool checkpoint_chosen(const checkpoint *c)
+{
+    return c != NULL && c->chosen;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------- */
+
+static npmd_status description_make(const checkpoint *c, bool chosen, char **out, npmd_error *err)
+{
+    const npmd_model *m = c->model;
+    json_t *list = json_array();
+    bool whole = list != NULL;
+    for (int i = 0; i < m->warnings; i++)
+        whole = whole && json_array_append_new(list, json_string(m->warning[i])) == 0;
+    json_t *root = json_pack("{s:i, s:s, s:O, s:b, s:o}", "checkpoint_version", CHECKPOINT_VERSION, "version",
+                             npmd_version(), "fit", c->identity, "chosen", (int)chosen, "warnings", list);
+    *out = whole && root != NULL
+               ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_ENSURE_ASCII)
+               : NULL;
+    json_decref(root);
+    return *out == NULL ? npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the checkpoint") : NPMD_OK;
+}
+
+static npmd_status checkpoint_write(checkpoint *c, backend *b, const train_state *now, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    record rec = { 0 };
+    double state[STATE_NUMBERS], *copy[VECTORS] = { NULL };
+    TRY(description_make(c, b != NULL, &rec.metadata, err));
+    if (b != NULL) {
+        state[STATE_RESTART] = (double)now->restart;
+        state[STATE_STEP] = (double)now->step;
+        state[STATE_LAST] = now->last;
+        state[STATE_BETA1] = now->beta1_product;
+        state[STATE_BETA2] = now->beta2_product;
+        state[STATE_NORM] = now->running_log_norm;
+        state[STATE_TAIL] = now->tail;
+        state[STATE_TAIL_STEPS] = (double)now->tail_steps;
+        state[STATE_TAU] = c->model->options.tau;
+        state[STATE_SECONDS] = c->before + clock_seconds() - c->started;
+        TRY(record_add(&rec, "state", TENSOR_F64, 1, &(size_t){ STATE_NUMBERS }, state, err));
+    }
+    for (int v = 0; b != NULL && v < VECTORS; v++) {
+        if (VECTOR_NAME[v] == NULL)
+            continue;
+        TRY(memory_new(&copy[v], c->parameters, err));
+        TRY(b->ops->get(b->self, (backend_vector)v, copy[v], err));
+        TRY(record_add(&rec, VECTOR_NAME[v], TENSOR_F64, 1, &c->parameters, copy[v], err));
+    }
+    TRY(record_write(c->path, &rec, err));
+done:
+    for (int v = 0; v < VECTORS; v++)
+        memory_free(copy[v]);
+    record_free(&rec);
+    return st;
+}
+
+static npmd_status checkpoint_try(checkpoint *c, backend *b, const train_state *now)
+{
+    npmd_error why = { 0 };
+    const npmd_status st = checkpoint_write(c, b, now, &why);
+    snprintf(c->failure, sizeof c->failure, "%.255s", st == NPMD_OK ? "" : why.text);
+    c->due = clock_seconds() + c->model->options.checkpoint_every;
+    return st;
+}
+
+void checkpoint_keep(checkpoint *c, backend *b, const train_state *now)
+{
+    if (c != NULL && clock_seconds() >= c->due)
+        checkpoint_try(c, b, now);
+}
+
+npmd_status checkpoint_stop(checkpoint *c, backend *b, const train_state *now, npmd_error *err)
+{
+    if (c == NULL || checkpoint_try(c, b, now) != NPMD_OK)
+        return NPMD_OK;
+    return npmd_fail(err, NPMD_STOPPED, "interrupted; --resume %s goes on from here", c->path);
+}
+
+const char *checkpoint_failure(const checkpoint *c)
+{
+    return c == NULL ? "" : c->failure;
+}
+
+double checkpoint_seconds(const checkpoint *c)
+{
+    return c == NULL ? 0.0 : c->before;
+}
