@@ -58,12 +58,25 @@ void table_free(table *t);
 /* "points.csv line 18" or "points.npy row 17", counted from 1 for people. */
 void table_where(const table *t, size_t row, char *text, size_t size);
 
+/* A table that is never in memory as a whole: rows as they come. Nothing stands under the file's name before
+ * the commit, which fails if fewer rows came than were announced. */
+typedef struct table_writer table_writer;
+#define TABLE_ROWS_UNKNOWN SIZE_MAX /* text only: an .npy file begins with its number of rows */
+npmd_status table_writer_open(const char *path, size_t columns, size_t rows, table_writer **out,
+                              npmd_error *err);
+npmd_status table_writer_put(table_writer *w, const double *a, size_t rows, npmd_error *err);
+npmd_status table_writer_commit(table_writer *w, npmd_error *err); /* frees w in any case */
+void table_writer_abandon(table_writer *w);                        /* accepts NULL */
+
 npmd_status csv_read(const char *path, table *out, npmd_error *err);
 npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns,
                       npmd_error *err);
+npmd_status csv_put(file_writer *w, char separator, const double *a, size_t rows, size_t columns,
+                    npmd_error *err);
 /* One or two dimensions; f4, f8, little-endian, C order. One column is written as a vector. */
 npmd_status npy_read(const char *path, table *out, npmd_error *err);
 npmd_status npy_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err);
+npmd_status npy_put_header(file_writer *w, size_t rows, size_t columns, npmd_error *err);
 /* An array of any number of dimensions, for truth grids: shape[0..*dimensions-1]. */
 #define NPY_MAX_DIMENSIONS 16
 npmd_status npy_read_array(const char *path, double **data, size_t shape[NPY_MAX_DIMENSIONS], int *dimensions,

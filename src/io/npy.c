@@ -466,10 +466,9 @@ void npy_map_close(npy_map *m)
     *m = (npy_map){ 0 };
 }
 
-npmd_status npy_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)
+npmd_status npy_put_header(file_writer *w, size_t rows, size_t columns, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    file_writer *w = NULL;
     char shape[64], header[192];
     if (columns == 1)
         snprintf(shape, sizeof shape, "(%zu,)", rows);
@@ -482,14 +481,9 @@ npmd_status npy_write(const char *path, const double *a, size_t rows, size_t col
     const unsigned header_size = (unsigned)(padded - PREFIX_SIZE - 4);
     const unsigned char start[4] = { 1, 0, (unsigned char)(header_size & 255),
                                      (unsigned char)(header_size >> 8) };
-    TRY(file_writer_open(path, &w, err));
     TRY(file_writer_put(w, PREFIX, PREFIX_SIZE, err));
     TRY(file_writer_put(w, start, sizeof start, err));
     TRY(file_writer_print(w, err, "%s%*s\n", header, padded - unpadded, ""));
-    TRY(file_writer_put(w, a, rows * columns * sizeof *a, err));
-    st = file_writer_commit(w, err);
-    w = NULL;
 done:
-    file_writer_abandon(w);
     return st;
 }

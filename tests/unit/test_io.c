@@ -474,6 +474,60 @@ static void csv_ignores_locale(void **state)
     table_free(&t);
 }
 
+/* ---- table.c --------------------------------------------------------------------------------------- */
+
+/* Rows in any portions give the bytes of the whole. */
+static void table_writer_streams(void **state)
+{
+    place *p = *state;
+    static const char *const NAMES[] = { "rows.csv", "rows.tsv", "rows.txt", "rows.npy" };
+    npmd_error err = { 0 };
+    for (size_t k = 0; k < 4; k++) {
+        table_writer *w = NULL;
+        const char *path = in_folder(p, NAMES[k]), *whole = in_folder(p, k < 3 ? "whole.csv" : "whole.npy");
+        assert_int_equal(table_writer_open(path, 2, 6, &w, &err), NPMD_OK);
+        assert_int_equal(table_writer_put(w, AWKWARD, 1, &err), NPMD_OK);
+        assert_int_equal(table_writer_put(w, AWKWARD, 0, &err), NPMD_OK);
+        assert_int_equal(table_writer_put(w, AWKWARD + 2, 5, &err), NPMD_OK);
+        assert_int_not_equal(access(path, F_OK), 0);
+        assert_int_equal(table_writer_commit(w, &err), NPMD_OK);
+        assert_int_equal(k < 3 ? csv_write(whole, ",\t "[k], AWKWARD, 6, 2, &err)
+                               : npy_write(whole, AWKWARD, 6, 2, &err),
+                         NPMD_OK);
+        assert_same_bytes(path, whole);
+    }
+}
+
+static void table_writer_counts(void **state)
+{
+    place *p = *state;
+    table_writer *w = NULL;
+    table t = { 0 };
+    npmd_error err = { 0 };
+    const char *path = in_folder(p, "few.npy"), *text = in_folder(p, "any.csv");
+    const size_t before = files_in(p->folder);
+    assert_int_equal(table_writer_open(path, 2, 3, &w, &err), NPMD_OK);
+    assert_int_equal(table_writer_put(w, AWKWARD, 2, &err), NPMD_OK);
+    assert_int_equal(table_writer_put(w, AWKWARD, 2, &err), NPMD_ERR_SHAPE);
+    assert_says(&err, "few.npy: 3 rows were announced, more came");
+    assert_int_equal(table_writer_commit(w, &err), NPMD_ERR_SHAPE);
+    assert_says(&err, "few.npy: 3 rows were announced, 2 came");
+    assert_int_equal(table_writer_open(path, 2, TABLE_ROWS_UNKNOWN, &w, &err), NPMD_ERR_ARGUMENT);
+    assert_says(&err, "which must be known");
+    assert_int_equal(table_writer_open(in_folder(p, "few.xls"), 2, 3, &w, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(table_writer_open(path, 2, 3, &w, &err), NPMD_OK);
+    table_writer_abandon(w);
+    table_writer_abandon(NULL);
+    assert_int_equal(files_in(p->folder), before);
+    assert_int_equal(table_writer_open(text, 2, TABLE_ROWS_UNKNOWN, &w, &err), NPMD_OK);
+    assert_int_equal(table_writer_put(w, AWKWARD, 2, &err), NPMD_OK);
+    assert_int_equal(table_writer_put(w, AWKWARD + 4, 1, &err), NPMD_OK);
+    assert_int_equal(table_writer_commit(w, &err), NPMD_OK);
+    assert_int_equal(table_read(text, &t, &err), NPMD_OK);
+    assert_true(t.rows == 3 && t.columns == 2);
+    table_free(&t);
+}
+
 /* ---- npy.c ----------------------------------------------------------------------------------------- */
 
 /* A file of the given version with any header and data; returns its path. */
@@ -1015,6 +1069,8 @@ int main(void)
         cmocka_unit_test(csv_errors),
         cmocka_unit_test(csv_long_line),
         cmocka_unit_test(csv_ignores_locale),
+        cmocka_unit_test(table_writer_streams),
+        cmocka_unit_test(table_writer_counts),
         cmocka_unit_test(npy_writes_as_numpy),
         cmocka_unit_test(npy_reads_all_kinds),
         cmocka_unit_test(npy_errors),
