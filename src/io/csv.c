@@ -338,22 +338,17 @@ static int number_print(double x, char text[40])
     return length;
 }
 
-npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns,
-                      npmd_error *err)
+npmd_status csv_put(file_writer *w, char separator, const double *a, size_t rows, size_t columns,
+                    npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    file_writer *w = NULL;
     char text[40];
-    TRY(file_writer_open(path, &w, err));
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < columns; j++) {
             int length = number_print(a[i * columns + j], text);
             text[length++] = j + 1 < columns ? separator : '\n';
             TRY(file_writer_put(w, text, (size_t)length, err));
         }
-    st = file_writer_commit(w, err);
-    w = NULL;
 done:
-    file_writer_abandon(w);
     return st;
 }

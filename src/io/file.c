@@ -21,44 +21,69 @@
 
 /* ---- Reading --------------------------------------------------------------------------------------- */
 
+npmd_status file_source_open(const char *path, file_source *out, npmd_error *err)
+{
+    struct stat facts;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: %s", path, strerror(errno));
+    const int reason = fstat(fd, &facts) != 0 ? errno : S_ISDIR(facts.st_mode) ? EISDIR : 0;
+    if (reason != 0) {
+        close(fd);
+        return npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: %s", path, strerror(reason));
+    }
+    const bool ordinary = S_ISREG(facts.st_mode);
+    *out = (file_source){ path, fd, ordinary, ordinary && facts.st_size > 0 ? (size_t)facts.st_size : 0 };
+    return NPMD_OK;
+}
+
+void file_source_close(file_source *s)
+{
+    if (s->path != NULL)
+        close(s->fd);
+    *s = (file_source){ 0 };
+}
+
+npmd_status file_source_take(file_source *s, void *out, size_t size, size_t *got, npmd_error *err)
+{
+    size_t have = 0;
+    while (have < size) {
+        const ssize_t more = read(s->fd, (unsigned char *)out + have, size - have);
+        if (more < 0 && errno == EINTR)
+            continue;
+        if (more < 0)
+            return npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: %s", s->path, strerror(errno));
+        if (more == 0)
+            break;
+        have += (size_t)more;
+    }
+    *got = have;
+    return NPMD_OK;
+}
+
 npmd_status file_read(const char *path, file_bytes *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_bytes b = { 0 };
-    size_t capacity = 0;
-    struct stat facts;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &facts) != 0) {
-        st = npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: %s", path, strerror(errno));
-        goto done;
-    }
-    if (S_ISDIR(facts.st_mode)) {
-        st = npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: %s", path, strerror(EISDIR));
-        goto done;
-    }
+    file_source s = { 0 };
+    size_t capacity = 0, got = 0;
+    TRY(file_source_open(path, &s, err));
     /* Two bytes more than the file tells: one for the closing zero, one to meet its end in. */
-    capacity = S_ISREG(facts.st_mode) && facts.st_size > 0 ? (size_t)facts.st_size + 2 : FIRST_GUESS;
+    capacity = s.size > 0 ? s.size + 2 : FIRST_GUESS;
     TRY(memory_new(&b.data, capacity, err));
     for (;;) {
-        if (b.size + 1 == capacity)
-            TRY(memory_grow((void **)&b.data, &capacity, capacity + 1, 1, err));
-        const ssize_t got = read(fd, b.data + b.size, capacity - 1 - b.size);
-        if (got == 0)
+        const size_t room = capacity - 1 - b.size;
+        TRY(file_source_take(&s, b.data + b.size, room, &got, err));
+        b.size += got;
+        if (got < room)
             break;
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0) {
-            st = npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: %s", path, strerror(errno));
-            goto done;
-        }
-        b.size += (size_t)got;
+        TRY(memory_grow((void **)&b.data, &capacity, capacity + 1, 1, err));
     }
     b.data[b.size] = 0;
     *out = b;
     b.data = NULL;
 done:
-    if (fd >= 0)
-        close(fd);
+    file_source_close(&s);
     memory_free(b.data);
     return st;
 }

@@ -16,6 +16,17 @@ typedef struct file_bytes {
 npmd_status file_read(const char *path, file_bytes *out, npmd_error *err);
 void file_bytes_free(file_bytes *b);
 
+typedef struct file_source { /* a file read in pieces, so that a large one is not held twice */
+    const char *path;        /* the caller's */
+    int fd;
+    bool ordinary; /* not a pipe, not a device */
+    size_t size;   /* of an ordinary file; 0: it does not tell */
+} file_source;
+npmd_status file_source_open(const char *path, file_source *out, npmd_error *err);
+/* Reads size bytes; fewer (*got) only at the end of the file. */
+npmd_status file_source_take(file_source *s, void *out, size_t size, size_t *got, npmd_error *err);
+void file_source_close(file_source *s);
+
 typedef struct file_writer file_writer; /* buffers, remembers the first failure */
 npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *err);
 npmd_status file_writer_put(file_writer *w, const void *data, size_t size, npmd_error *err);
@@ -47,16 +58,41 @@ void table_free(table *t);
 /* "points.csv line 18" or "points.npy row 17", counted from 1 for people. */
 void table_where(const table *t, size_t row, char *text, size_t size);
 
+/* A table that is never in memory as a whole: rows as they come. Nothing stands under the file's name before
+ * the commit, which fails if fewer rows came than were announced. */
+typedef struct table_writer table_writer;
+#define TABLE_ROWS_UNKNOWN SIZE_MAX /* text only: an .npy file begins with its number of rows */
+npmd_status table_writer_open(const char *path, size_t columns, size_t rows, table_writer **out,
+                              npmd_error *err);
+npmd_status table_writer_put(table_writer *w, const double *a, size_t rows, npmd_error *err);
+npmd_status table_writer_commit(table_writer *w, npmd_error *err); /* frees w in any case */
+void table_writer_abandon(table_writer *w);                        /* accepts NULL */
+
 npmd_status csv_read(const char *path, table *out, npmd_error *err);
 npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns,
                       npmd_error *err);
+npmd_status csv_put(file_writer *w, char separator, const double *a, size_t rows, size_t columns,
+                    npmd_error *err);
 /* One or two dimensions; f4, f8, little-endian, C order. One column is written as a vector. */
 npmd_status npy_read(const char *path, table *out, npmd_error *err);
 npmd_status npy_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err);
+npmd_status npy_put_header(file_writer *w, size_t rows, size_t columns, npmd_error *err);
 /* An array of any number of dimensions, for truth grids: shape[0..*dimensions-1]. */
 #define NPY_MAX_DIMENSIONS 16
 npmd_status npy_read_array(const char *path, double **data, size_t shape[NPY_MAX_DIMENSIONS], int *dimensions,
                            npmd_error *err);
+/* An .npy file of one or two dimensions in the address space: as large as the disk, read when touched.
+ * Opening checks the header against the file's size and looks at no number: the caller checks its rows. The
+ * file must not shrink while it is mapped. */
+typedef struct npy_map {
+    const void *base; /* the whole file */
+    size_t length;
+    const unsigned char *rows; /* count x columns floats or doubles; may be unaligned, so memcpy them out */
+    bool f4;                   /* float, else double */
+    size_t count, columns;
+} npy_map;
+npmd_status npy_map_open(const char *path, npy_map *out, npmd_error *err); /* ordinary files only */
+void npy_map_close(npy_map *m);
 
 /* ---- safetensors.c: named arrays and a JSON header ------------------------------------------------- */
 

@@ -9,14 +9,18 @@
 #include "io.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they stand in the file");
 _Static_assert(sizeof(float) == 4 && sizeof(double) == 8, "f4 and f8 are float and double");
 
 #define PREFIX "\x93NUMPY"
 #define PREFIX_SIZE 6
-#define SHAPE_TEXT 400 /* 16 numbers of at most 20 digits, and " x " between them */
+#define HEADER_MOST 1048576 /* bytes; 16 sizes need some hundred, the rest would be blanks */
+#define PIECE 65536         /* numbers read at a time */
+#define SHAPE_TEXT 400      /* 16 numbers of at most 20 digits, and " x " between them */
 
 typedef struct npy_header {
     char type[FILE_QUOTE + 4];
@@ -184,35 +188,66 @@ done:
     return st;
 }
 
-/* Finds the header and what follows it. */
-static npmd_status header_read(const char *path, const file_bytes *b, npy_header *h, size_t *data_at,
-                               npmd_error *err)
+/* Reads what stands before the header: *start is the header's first byte in the file, *length its length. */
+static npmd_status preamble_read(file_source *s, size_t *start, size_t *length, npmd_error *err)
 {
-    if (b->size == 0)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path);
-    if (b->size < PREFIX_SIZE || memcmp(b->data, PREFIX, PREFIX_SIZE) != 0)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is not an .npy file: it does not begin with \\x93NUMPY",
-                         path);
-    if (b->size < 8)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: it ends within its header", path);
-    const unsigned major = b->data[6], minor = b->data[7];
-    if (major < 1 || major > 3 || minor != 0)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s has .npy version %u.%u, expected 1.0, 2.0 or 3.0", path,
-                         major, minor);
-    const size_t digits = major == 1 ? 2 : 4, start = 8 + digits;
-    size_t length = 0;
-    if (b->size < start)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: it ends within its header", path);
+    npmd_status st = NPMD_OK;
+    unsigned char first[PREFIX_SIZE + 2] = { 0 }, digit[4] = { 0 };
+    size_t got = 0;
+    TRY(file_source_take(s, first, sizeof first, &got, err));
+    if (got == 0) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", s->path);
+        goto done;
+    }
+    if (got < PREFIX_SIZE || memcmp(first, PREFIX, PREFIX_SIZE) != 0) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is not an .npy file: it does not begin with \\x93NUMPY",
+                       s->path);
+        goto done;
+    }
+    const unsigned major = first[6], minor = first[7];
+    if (got == sizeof first && (major < 1 || major > 3 || minor != 0)) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has .npy version %u.%u, expected 1.0, 2.0 or 3.0", s->path,
+                       major, minor);
+        goto done;
+    }
+    const size_t digits = major == 1 ? 2 : 4;
+    TRY(file_source_take(s, digit, digits, &got, err)); /* nothing is got if the file has ended before */
+    if (got < digits) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: it ends within its header", s->path);
+        goto done;
+    }
+    *start = sizeof first + digits;
+    *length = 0;
     for (size_t i = 0; i < digits; i++)
-        length |= (size_t)b->data[8 + i] << 8 * i;
-    if (length > b->size - start)
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s is truncated: its header should have %zu bytes, but %zu follow", path, length,
-                         b->size - start);
-    const char *text = (const char *)b->data + start;
-    npy_parser p = { .path = path, .start = text, .at = text, .end = text + length, .offset = start };
+        *length |= (size_t)digit[i] << 8 * i;
+    if (*length > HEADER_MOST)
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its header should have %zu bytes, at most %d expected",
+                       s->path, *length, HEADER_MOST);
+done:
+    return st;
+}
+
+/* Reads the header; *data_at is where the numbers begin. */
+static npmd_status header_read(file_source *s, npy_header *h, size_t *data_at, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    char *text = NULL;
+    size_t start = 0, length = 0, got = 0;
+    TRY(preamble_read(s, &start, &length, err));
+    TRY(memory_new(&text, length, err));
+    TRY(file_source_take(s, text, length, &got, err));
+    if (got < length) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT,
+                       "%s is truncated: its header should have %zu bytes, but %zu follow", s->path, length,
+                       got);
+        goto done;
+    }
+    npy_parser p = { .path = s->path, .start = text, .at = text, .end = text + length, .offset = start };
+    TRY(header_parse(&p, h, err));
     *data_at = start + length;
-    return header_parse(&p, h, err);
+done:
+    memory_free(text);
+    return st;
 }
 
 static void shape_print(const npy_header *h, char text[SHAPE_TEXT])
@@ -223,12 +258,20 @@ static void shape_print(const npy_header *h, char text[SHAPE_TEXT])
         used += (size_t)snprintf(text + used, SHAPE_TEXT - used, "%s%zu", d == 0 ? "" : " x ", h->shape[d]);
 }
 
-/* Checks type, order and size against the bytes that follow, before anything is allocated. */
-static npmd_status header_check(const char *path, const npy_header *h, size_t bytes, size_t *count,
-                                size_t *size, npmd_error *err)
+static npmd_status length_fail(const char *path, const npy_header *h, size_t item, const char *more,
+                               size_t bytes, npmd_error *err)
 {
     char shape[SHAPE_TEXT];
     shape_print(h, shape);
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: header says %s of %zu bytes each, but %s%zu bytes follow",
+                     path, shape, item, more, bytes);
+}
+
+/* Checks type, order and size before anything is allocated. follow: the bytes behind the header, NULL if
+ * the file does not tell; the reader will then meet its end. */
+static npmd_status header_check(const char *path, const npy_header *h, const size_t *follow, size_t *count,
+                                size_t *size, npmd_error *err)
+{
     if (strcmp(h->type, "<f8") != 0 && strcmp(h->type, "<f4") != 0)
         return npmd_fail(err, NPMD_ERR_FORMAT,
                          "%s has numbers of type '%s', expected '<f8' or '<f4': save a.astype('<f8')", path,
@@ -238,13 +281,16 @@ static npmd_status header_check(const char *path, const npy_header *h, size_t by
     int wide = 0; /* in Fortran order the bytes are the same if at most one size exceeds 1 */
     for (int d = 0; d < h->dimensions; d++) {
         wide += h->shape[d] > 1;
-        if (h->shape[d] == 0)
+        if (h->shape[d] == 0) {
+            char shape[SHAPE_TEXT];
+            shape_print(h, shape);
             return npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty: header says %s", path, shape);
+        }
     }
     if (h->fortran && wide > 1)
         return npmd_fail(err, NPMD_ERR_FORMAT,
                          "%s is in Fortran order, C order was expected: save np.ascontiguousarray(a)", path);
-    const size_t item = h->type[2] == '8' ? 8 : 4, most = bytes / item;
+    const size_t item = h->type[2] == '8' ? 8 : 4, most = (follow != NULL ? *follow : SIZE_MAX) / item;
     size_t product = 1;
     bool fits = true;
     for (int d = 0; d < h->dimensions && fits; d++) {
@@ -252,10 +298,9 @@ static npmd_status header_check(const char *path, const npy_header *h, size_t by
         if (fits)
             product *= h->shape[d];
     }
-    if (!fits || product * item != bytes)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: header says %s of %zu bytes each, but %zu bytes follow",
-                         path, shape, item, bytes);
-    *count = product;
+    if (follow != NULL && (!fits || product * item != *follow))
+        return length_fail(path, h, item, "", *follow, err);
+    *count = fits ? product : most;
     *size = item;
     return NPMD_OK;
 }
@@ -280,37 +325,66 @@ static npmd_status entry_fail(const char *path, const npy_header *h, size_t entr
                      found);
 }
 
+/* The next numbers of the file: doubles straight to their place, floats by way of narrow (PIECE). */
+static npmd_status piece_read(file_source *s, const npy_header *h, size_t at, size_t count, size_t item,
+                              float *narrow, double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    size_t got = 0;
+    TRY(file_source_take(s, item == 8 ? (void *)out : narrow, count * item, &got, err));
+    if (got < count * item) {
+        st = length_fail(s->path, h, item, "", at * item + got, err);
+        goto done;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (item == 4)
+            out[i] = (double)narrow[i];
+        if (!isfinite(out[i])) {
+            st = entry_fail(s->path, h, at + i, out[i], err);
+            goto done;
+        }
+    }
+done:
+    return st;
+}
+
+/* A large file is not held twice: its numbers go piece by piece to their place. Where the file does not tell
+ * its size, memory grows with what arrives, whatever the header says. */
 static npmd_status array_read(const char *path, npy_header *h, double **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    file_bytes b = { 0 };
+    file_source s = { 0 };
     double *data = NULL;
-    size_t data_at = 0, count = 0, item = 0;
-    TRY(file_read(path, &b, err));
-    TRY(header_read(path, &b, h, &data_at, err));
-    TRY(header_check(path, h, b.size - data_at, &count, &item, err));
-    if (item == 8) { /* the file's own memory becomes the array: a large file is not held twice */
-        memmove(b.data, b.data + data_at, count * item);
-        data = (double *)(void *)b.data;
-        b.data = NULL;
-    } else {
-        TRY(memory_new(&data, count, err));
-        for (size_t i = 0; i < count; i++) {
-            float narrow;
-            memcpy(&narrow, b.data + data_at + i * item, item);
-            data[i] = (double)narrow;
-        }
+    float *narrow = NULL;
+    size_t data_at = 0, count = 0, item = 0, have = 0, got = 0;
+    unsigned char beyond;
+    TRY(file_source_open(path, &s, err));
+    TRY(header_read(&s, h, &data_at, err));
+    const bool told = s.size >= data_at;
+    const size_t follow = told ? s.size - data_at : 0;
+    TRY(header_check(path, h, told ? &follow : NULL, &count, &item, err));
+    size_t capacity = told || count < PIECE ? count : PIECE;
+    TRY(memory_new(&data, capacity, err));
+    if (item == 4)
+        TRY(memory_new(&narrow, PIECE, err));
+    while (have < count) {
+        if (have == capacity)
+            TRY(memory_grow((void **)&data, &capacity, capacity + 1, sizeof *data, err));
+        const size_t room = (capacity < count ? capacity : count) - have, piece = room < PIECE ? room : PIECE;
+        TRY(piece_read(&s, h, have, piece, item, narrow, data + have, err));
+        have += piece;
     }
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(data[i])) {
-            st = entry_fail(path, h, i, data[i], err);
-            goto done;
-        }
+    TRY(file_source_take(&s, &beyond, 1, &got, err));
+    if (got > 0) {
+        st = length_fail(path, h, item, "more than ", count * item, err);
+        goto done;
+    }
     *out = data;
     data = NULL;
 done:
     memory_free(data);
-    file_bytes_free(&b);
+    memory_free(narrow);
+    file_source_close(&s);
     return st;
 }
 
@@ -326,17 +400,21 @@ done:
     return st;
 }
 
+static npmd_status dimensions_check(const char *path, const npy_header *h, npmd_error *err)
+{
+    if (h->dimensions > 2)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s has %d dimensions, expected rows and columns", path,
+                         h->dimensions);
+    return NPMD_OK;
+}
+
 npmd_status npy_read(const char *path, table *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npy_header h = { 0 };
     table t = { 0 };
     TRY(array_read(path, &h, &t.data, err));
-    if (h.dimensions > 2) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has %d dimensions, expected rows and columns", path,
-                       h.dimensions);
-        goto done;
-    }
+    TRY(dimensions_check(path, &h, err));
     t.rows = h.shape[0];
     t.columns = h.dimensions == 2 ? h.shape[1] : 1;
     TRY(memory_text(&t.path, path, err));
@@ -347,10 +425,50 @@ done:
     return st;
 }
 
-npmd_status npy_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)
+npmd_status npy_map_open(const char *path, npy_map *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    file_writer *w = NULL;
+    file_source s = { 0 };
+    npy_header h = { 0 };
+    size_t data_at = 0, numbers = 0, item = 0;
+    TRY(file_source_open(path, &s, err));
+    if (!s.ordinary) {
+        st = npmd_fail(err, NPMD_ERR_FILE, "cannot map %s: it is no ordinary file", path);
+        goto done;
+    }
+    TRY(header_read(&s, &h, &data_at, err));
+    const size_t follow = s.size > data_at ? s.size - data_at : 0;
+    TRY(header_check(path, &h, &follow, &numbers, &item, err));
+    TRY(dimensions_check(path, &h, err));
+    void *base = mmap(NULL, s.size, PROT_READ, MAP_PRIVATE, s.fd, 0);
+    if (base == MAP_FAILED) {
+        st = npmd_fail(err, errno == ENOMEM ? NPMD_ERR_MEMORY : NPMD_ERR_FILE, "cannot map %s: %s", path,
+                       strerror(errno));
+        goto done;
+    }
+    *out = (npy_map){ .base = base,
+                      .length = s.size,
+                      .rows = (const unsigned char *)base + data_at,
+                      .f4 = item == 4,
+                      .count = h.shape[0],
+                      .columns = h.dimensions == 2 ? h.shape[1] : 1 };
+done:
+    file_source_close(&s); /* the map stays */
+    return st;
+}
+
+void npy_map_close(npy_map *m)
+{
+    if (m == NULL)
+        return;
+    if (m->base != NULL)
+        munmap((void *)(uintptr_t)m->base, m->length);
+    *m = (npy_map){ 0 };
+}
+
+npmd_status npy_put_header(file_writer *w, size_t rows, size_t columns, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
     char shape[64], header[192];
     if (columns == 1)
         snprintf(shape, sizeof shape, "(%zu,)", rows);
@@ -363,14 +481,9 @@ npmd_status npy_write(const char *path, const double *a, size_t rows, size_t col
     const unsigned header_size = (unsigned)(padded - PREFIX_SIZE - 4);
     const unsigned char start[4] = { 1, 0, (unsigned char)(header_size & 255),
                                      (unsigned char)(header_size >> 8) };
-    TRY(file_writer_open(path, &w, err));
     TRY(file_writer_put(w, PREFIX, PREFIX_SIZE, err));
     TRY(file_writer_put(w, start, sizeof start, err));
     TRY(file_writer_print(w, err, "%s%*s\n", header, padded - unpadded, ""));
-    TRY(file_writer_put(w, a, rows * columns * sizeof *a, err));
-    st = file_writer_commit(w, err);
-    w = NULL;
 done:
-    file_writer_abandon(w);
     return st;
 }

@@ -3,38 +3,164 @@
 
 #include <stdio.h>
 
-npmd_status table_read(const char *path, table *out, npmd_error *err)
+typedef struct table_format {
+    char suffix[8];
+    char separator; /* 0: .npy */
+} table_format;
+static const table_format CSV = { ".csv", ',' }, TSV = { ".tsv", '\t' }, TXT = { ".txt", ' ' },
+                          NPY = { ".npy", 0 };
+
+/* The format that the suffix names; NULL: none. */
+static const table_format *format_of(const char *path)
 {
-    if (file_has_suffix(path, ".npy"))
-        return npy_read(path, out, err);
-    if (file_has_suffix(path, ".csv") || file_has_suffix(path, ".tsv") || file_has_suffix(path, ".txt"))
-        return csv_read(path, out, err);
-    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown suffix, expected .csv, .tsv, .txt or .npy", path);
+    static const table_format *const FORMATS[] = { &CSV, &TSV, &TXT, &NPY };
+    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++)
+        if (file_has_suffix(path, FORMATS[i]->suffix))
+            return FORMATS[i];
+    return NULL;
 }
 
-static const char TEXT_SUFFIX[][5] = { ".csv", ".tsv", ".txt" }, SEPARATOR[] = { ',', '\t', ' ' };
-#define TEXT_SUFFIXES (sizeof TEXT_SUFFIX / sizeof *TEXT_SUFFIX)
-
-npmd_status table_output_check(const char *path, npmd_error *err)
+static npmd_status suffix_fail(const char *path, npmd_status st, npmd_error *err)
 {
-    bool known = file_has_suffix(path, ".npy");
-    for (size_t i = 0; i < TEXT_SUFFIXES; i++)
-        known = known || file_has_suffix(path, TEXT_SUFFIX[i]);
-    if (!known)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: unknown suffix, expected .csv, .tsv, .txt or .npy",
-                         path);
-    return file_output_check(path, err);
+    return npmd_fail(err, st, "%s: unknown suffix, expected .csv, .tsv, .txt or .npy", path);
+}
+
+npmd_status table_read(const char *path, table *out, npmd_error *err)
+{
+    const table_format *format = format_of(path);
+    if (format == NULL)
+        return suffix_fail(path, NPMD_ERR_FORMAT, err);
+    return format->separator == 0 ? npy_read(path, out, err) : csv_read(path, out, err);
+}
+
+/* ---- Writing --------------------------------------------------------------------------------------- */
+
+struct table_writer {
+    file_writer *file;
+    char *path;
+    char separator;
+    size_t columns, rows, done; /* rows announced, rows written */
+};
+
+static void table_writer_free(table_writer *w)
+{
+    if (w == NULL)
+        return;
+    file_writer_abandon(w->file);
+    memory_free(w->path);
+    memory_free(w);
+}
+
+static npmd_status writer_open(const char *path, const table_format *format, size_t columns, size_t rows,
+                               table_writer **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    table_writer *w = NULL;
+    if (format->separator == 0 && rows == TABLE_ROWS_UNKNOWN) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "%s: an .npy file begins with its number of rows, which must be known", path);
+        goto done;
+    }
+    TRY(memory_new(&w, 1, err));
+    w->separator = format->separator;
+    w->columns = columns;
+    w->rows = rows;
+    TRY(memory_text(&w->path, path, err));
+    TRY(file_writer_open(path, &w->file, err));
+    if (format->separator == 0)
+        TRY(npy_put_header(w->file, rows, columns, err));
+    *out = w;
+    w = NULL;
+done:
+    table_writer_free(w);
+    return st;
+}
+
+npmd_status table_writer_open(const char *path, size_t columns, size_t rows, table_writer **out,
+                              npmd_error *err)
+{
+    const table_format *format = format_of(path);
+    if (format == NULL)
+        return suffix_fail(path, NPMD_ERR_ARGUMENT, err);
+    return writer_open(path, format, columns, rows, out, err);
+}
+
+npmd_status table_writer_put(table_writer *w, const double *a, size_t rows, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    if (rows > w->rows - w->done) {
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s: %zu rows were announced, more came", w->path, w->rows);
+        goto done;
+    }
+    if (w->separator == 0)
+        TRY(file_writer_put(w->file, a, rows * w->columns * sizeof *a, err));
+    else
+        TRY(csv_put(w->file, w->separator, a, rows, w->columns, err));
+    w->done += rows;
+done:
+    return st;
+}
+
+npmd_status table_writer_commit(table_writer *w, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    if (w->rows != TABLE_ROWS_UNKNOWN && w->done != w->rows) {
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s: %zu rows were announced, %zu came", w->path, w->rows,
+                       w->done);
+        goto done;
+    }
+    st = file_writer_commit(w->file, err);
+    w->file = NULL;
+done:
+    table_writer_free(w);
+    return st;
+}
+
+void table_writer_abandon(table_writer *w)
+{
+    table_writer_free(w);
+}
+
+static npmd_status write_whole(const char *path, const table_format *format, const double *a, size_t rows,
+                               size_t columns, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    table_writer *w = NULL;
+    TRY(writer_open(path, format, columns, rows, &w, err));
+    TRY(table_writer_put(w, a, rows, err));
+    st = table_writer_commit(w, err);
+    w = NULL;
+done:
+    table_writer_abandon(w);
+    return st;
+}
+
+npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns,
+                      npmd_error *err)
+{
+    const table_format format = { ".csv", separator };
+    return write_whole(path, &format, a, rows, columns, err);
+}
+
+npmd_status npy_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)
+{
+    return write_whole(path, &NPY, a, rows, columns, err);
 }
 
 npmd_status table_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)
 {
-    for (size_t i = 0; i < TEXT_SUFFIXES; i++)
-        if (file_has_suffix(path, TEXT_SUFFIX[i]))
-            return csv_write(path, SEPARATOR[i], a, rows, columns, err);
-    if (file_has_suffix(path, ".npy"))
-        return npy_write(path, a, rows, columns, err);
-    return table_output_check(path, err);
+    const table_format *format = format_of(path);
+    if (format == NULL)
+        return suffix_fail(path, NPMD_ERR_ARGUMENT, err);
+    return write_whole(path, format, a, rows, columns, err);
 }
+
+npmd_status table_output_check(const char *path, npmd_error *err)
+{
+    return format_of(path) == NULL ? suffix_fail(path, NPMD_ERR_ARGUMENT, err) : file_output_check(path, err);
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------------- */
 
 void table_free(table *t)
 {

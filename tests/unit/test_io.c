@@ -474,6 +474,60 @@ static void csv_ignores_locale(void **state)
     table_free(&t);
 }
 
+/* ---- table.c --------------------------------------------------------------------------------------- */
+
+/* Rows in any portions give the bytes of the whole. */
+static void table_writer_streams(void **state)
+{
+    place *p = *state;
+    static const char *const NAMES[] = { "rows.csv", "rows.tsv", "rows.txt", "rows.npy" };
+    npmd_error err = { 0 };
+    for (size_t k = 0; k < 4; k++) {
+        table_writer *w = NULL;
+        const char *path = in_folder(p, NAMES[k]), *whole = in_folder(p, k < 3 ? "whole.csv" : "whole.npy");
+        assert_int_equal(table_writer_open(path, 2, 6, &w, &err), NPMD_OK);
+        assert_int_equal(table_writer_put(w, AWKWARD, 1, &err), NPMD_OK);
+        assert_int_equal(table_writer_put(w, AWKWARD, 0, &err), NPMD_OK);
+        assert_int_equal(table_writer_put(w, AWKWARD + 2, 5, &err), NPMD_OK);
+        assert_int_not_equal(access(path, F_OK), 0);
+        assert_int_equal(table_writer_commit(w, &err), NPMD_OK);
+        assert_int_equal(k < 3 ? csv_write(whole, ",\t "[k], AWKWARD, 6, 2, &err)
+                               : npy_write(whole, AWKWARD, 6, 2, &err),
+                         NPMD_OK);
+        assert_same_bytes(path, whole);
+    }
+}
+
+static void table_writer_counts(void **state)
+{
+    place *p = *state;
+    table_writer *w = NULL;
+    table t = { 0 };
+    npmd_error err = { 0 };
+    const char *path = in_folder(p, "few.npy"), *text = in_folder(p, "any.csv");
+    const size_t before = files_in(p->folder);
+    assert_int_equal(table_writer_open(path, 2, 3, &w, &err), NPMD_OK);
+    assert_int_equal(table_writer_put(w, AWKWARD, 2, &err), NPMD_OK);
+    assert_int_equal(table_writer_put(w, AWKWARD, 2, &err), NPMD_ERR_SHAPE);
+    assert_says(&err, "few.npy: 3 rows were announced, more came");
+    assert_int_equal(table_writer_commit(w, &err), NPMD_ERR_SHAPE);
+    assert_says(&err, "few.npy: 3 rows were announced, 2 came");
+    assert_int_equal(table_writer_open(path, 2, TABLE_ROWS_UNKNOWN, &w, &err), NPMD_ERR_ARGUMENT);
+    assert_says(&err, "which must be known");
+    assert_int_equal(table_writer_open(in_folder(p, "few.xls"), 2, 3, &w, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(table_writer_open(path, 2, 3, &w, &err), NPMD_OK);
+    table_writer_abandon(w);
+    table_writer_abandon(NULL);
+    assert_int_equal(files_in(p->folder), before);
+    assert_int_equal(table_writer_open(text, 2, TABLE_ROWS_UNKNOWN, &w, &err), NPMD_OK);
+    assert_int_equal(table_writer_put(w, AWKWARD, 2, &err), NPMD_OK);
+    assert_int_equal(table_writer_put(w, AWKWARD + 4, 1, &err), NPMD_OK);
+    assert_int_equal(table_writer_commit(w, &err), NPMD_OK);
+    assert_int_equal(table_read(text, &t, &err), NPMD_OK);
+    assert_true(t.rows == 3 && t.columns == 2);
+    table_free(&t);
+}
+
 /* ---- npy.c ----------------------------------------------------------------------------------------- */
 
 /* A file of the given version with any header and data; returns its path. */
@@ -645,6 +699,131 @@ static void npy_truncated_anywhere(void **state)
         assert_int_equal(npy_read(put_bytes(p, "cut.npy", b.data, size), &t, NULL), NPMD_ERR_FORMAT);
     }
     file_bytes_free(&b);
+}
+
+/* The bytes through a pipe, whose size no one knows before its end. */
+static npmd_status npy_read_piped(const void *bytes, size_t size, table *t, npmd_error *err)
+{
+    int ends[2];
+    char path[32];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], bytes, size), size); /* fits the pipe */
+    assert_int_equal(close(ends[1]), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    const npmd_status st = npy_read(path, t, err);
+    assert_int_equal(close(ends[0]), 0);
+    return st;
+}
+
+static void npy_reads_a_pipe(void **state)
+{
+    place *p = *state;
+    file_bytes b = { 0 };
+    table t = { 0 };
+    npmd_error err = { 0 };
+    const char *path = in_folder(p, "made.npy");
+    assert_int_equal(npy_write(path, AWKWARD, AWKWARD_COUNT / 2, 2, NULL), NPMD_OK);
+    assert_int_equal(file_read(path, &b, NULL), NPMD_OK);
+    assert_int_equal(npy_read_piped(b.data, b.size, &t, &err), NPMD_OK);
+    assert_true(t.rows == AWKWARD_COUNT / 2 && t.columns == 2);
+    assert_memory_equal(t.data, AWKWARD, sizeof AWKWARD);
+    table_free(&t);
+    assert_int_equal(npy_read_piped(b.data, b.size + 1, &t, &err), NPMD_ERR_FORMAT); /* the closing zero */
+    assert_says(&err, "header says 6 x 2 of 8 bytes each, but more than 96 bytes follow");
+    assert_int_equal(npy_read_piped(b.data, b.size - 1, &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "but 95 bytes follow");
+    file_bytes_free(&b);
+    static const char *const CLAIMS[] = { PLAIN "(1152921504606846976,), }",
+                                          PLAIN "(4294967296, 4294967296), }" };
+    for (int k = 0; k < 2; k++) { /* a claim takes no memory */
+        path = put_npy(p, 1, CLAIMS[k], AWKWARD, sizeof AWKWARD);
+        assert_int_equal(file_read(path, &b, NULL), NPMD_OK);
+        assert_int_equal(npy_read_piped(b.data, b.size, &t, &err), NPMD_ERR_FORMAT);
+        assert_says(&err, "but 96 bytes follow");
+        file_bytes_free(&b);
+    }
+}
+
+/* More numbers than are read at a time, of both widths. */
+static void npy_reads_in_pieces(void **state)
+{
+    place *p = *state;
+    enum { COUNT = 200001 };
+    table t = { 0 };
+    npmd_error err = { 0 };
+    double *a = calloc(COUNT, sizeof *a);
+    float *f = calloc(COUNT, sizeof *f);
+    assert_true(a != NULL && f != NULL);
+    for (int i = 0; i < COUNT; i++)
+        a[i] = (double)(f[i] = 1.0F / (1.0F + (float)i));
+    const char *path = in_folder(p, "long.npy");
+    assert_int_equal(npy_write(path, a, COUNT, 1, NULL), NPMD_OK);
+    assert_int_equal(npy_read(path, &t, NULL), NPMD_OK);
+    assert_int_equal(t.rows, COUNT);
+    assert_memory_equal(t.data, a, COUNT * sizeof *a);
+    table_free(&t);
+    f[COUNT - 1] = NAN;
+    path = put_npy(p, 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (200001,), }", NULL, 0);
+    FILE *file = fopen(path, "ab");
+    assert_non_null(file);
+    assert_int_equal(fwrite(f, sizeof *f, COUNT, file), COUNT);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(npy_read(path, &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "made.npy row 200001, column 1: NaN");
+    free(a);
+    free(f);
+}
+
+static void npy_maps(void **state)
+{
+    place *p = *state;
+    npy_map m = { 0 };
+    npmd_error err = { 0 };
+    double d[6] = { 0.1, -2, NAN, 4, 5, 1e300 }; /* NaN: no pass is made over the numbers */
+    const float f[6] = { 0.1F, -2, 3, 4, 5, 1e30F };
+    assert_int_equal(npy_map_open(put_npy(p, 1, PLAIN "(3, 2), }", d, sizeof d), &m, &err), NPMD_OK);
+    assert_true(m.count == 3 && m.columns == 2 && !m.f4);
+    assert_int_not_equal((uintptr_t)m.rows % sizeof *d, 0); /* this header is not padded as NumPy pads it */
+    assert_memory_equal(m.rows, d, sizeof d);
+    npy_map_close(&m);
+    npy_map_close(&m);
+    npy_map_close(NULL);
+    const char *path = put_npy(p, 2, "{'descr': '<f4', 'fortran_order': False, 'shape': (6,), }", f,
+                               sizeof f);
+    assert_int_equal(npy_map_open(path, &m, &err), NPMD_OK);
+    assert_true(m.count == 6 && m.columns == 1 && m.f4);
+    assert_memory_equal(m.rows, f, sizeof f);
+    npy_map_close(&m);
+    static const struct {
+        const char *header;
+        size_t bytes;
+        const char *words;
+    } CASES[] = {
+        { PLAIN "(3, 2), }", 47, "header says 3 x 2 of 8 bytes each, but 47 bytes follow" },
+        { PLAIN "(2, 2), }", 48, "header says 2 x 2 of 8 bytes each, but 48 bytes follow" },
+        { PLAIN "(1152921504606846976, 2), }", 0, "but 0 bytes follow" },
+        { PLAIN "(4294967296, 4294967296), }", 48, "but 48 bytes follow" },
+        { PLAIN "(3, 1, 2), }", 48, "has 3 dimensions" },
+        { PLAIN "(0,), }", 0, "is empty" },
+        { "{'descr': '>f8', 'fortran_order': False, 'shape': (6,), }", 48, "type '>f8'" },
+        { "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2), }", 48, "Fortran order" },
+    };
+    for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
+        path = put_npy(p, 1, CASES[k].header, d, CASES[k].bytes);
+        assert_int_equal(npy_map_open(path, &m, &err), NPMD_ERR_FORMAT);
+        assert_says(&err, CASES[k].words);
+        assert_null(m.base);
+    }
+    assert_int_equal(npy_map_open(put_text(p, "made.npy", ""), &m, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "is empty");
+    assert_int_equal(npy_map_open("/dev/null", &m, &err), NPMD_ERR_FILE);
+    assert_says(&err, "cannot map /dev/null: it is no ordinary file");
+    assert_int_equal(npy_map_open(in_folder(p, "absent.npy"), &m, &err), NPMD_ERR_FILE);
+    assert_int_equal(npy_map_open(p->folder, &m, &err), NPMD_ERR_FILE);
+    assert_says(&err, "Is a directory");
+    const unsigned char huge[] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 2, 0, 255, 255, 255, 255, '{' };
+    assert_int_equal(npy_map_open(put_bytes(p, "made.npy", huge, sizeof huge), &m, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "its header should have 4294967295 bytes, at most 1048576 expected");
 }
 
 /* ---- safetensors.c --------------------------------------------------------------------------------- */
@@ -890,10 +1069,15 @@ int main(void)
         cmocka_unit_test(csv_errors),
         cmocka_unit_test(csv_long_line),
         cmocka_unit_test(csv_ignores_locale),
+        cmocka_unit_test(table_writer_streams),
+        cmocka_unit_test(table_writer_counts),
         cmocka_unit_test(npy_writes_as_numpy),
         cmocka_unit_test(npy_reads_all_kinds),
         cmocka_unit_test(npy_errors),
         cmocka_unit_test(npy_truncated_anywhere),
+        cmocka_unit_test(npy_reads_a_pipe),
+        cmocka_unit_test(npy_reads_in_pieces),
+        cmocka_unit_test(npy_maps),
         cmocka_unit_test(record_round_trip),
         cmocka_unit_test(record_layout),
         cmocka_unit_test(record_find_errors),
