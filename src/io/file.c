@@ -88,6 +88,12 @@ done:
     return st;
 }
 
+size_t file_size(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0 ? (size_t)facts.st_size : 0;
+}
+
 void file_bytes_free(file_bytes *b)
 {
     if (b == NULL)

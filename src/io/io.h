@@ -15,6 +15,7 @@ typedef struct file_bytes {
 } file_bytes;
 npmd_status file_read(const char *path, file_bytes *out, npmd_error *err);
 void file_bytes_free(file_bytes *b);
+size_t file_size(const char *path); /* of an ordinary file; 0 for what is none */
 
 typedef struct file_source { /* a file read in pieces, so that a large one is not held twice */
     const char *path;        /* the caller's */
