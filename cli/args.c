@@ -8,6 +8,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -287,6 +288,20 @@ int cli_count(const cli_args *args, const char *name, size_t *out)
     return code;
 }
 
+int cli_real(const cli_args *args, const char *name, double *out)
+{
+    const char *text = cli_value(args, name);
+    char *end = NULL;
+    if (!text)
+        return CLI_DONE;
+    const double value = strtod(text, &end);
+    if (end == text || *end || !(value > 0.0) || !isfinite(value))
+        return cli_fail(args, CLI_USAGE, "--%s: '%s' was found where a positive number was expected", name,
+                        text);
+    *out = value;
+    return CLI_DONE;
+}
+
 int cli_seed(const cli_args *args, const char *name, uint64_t *out)
 {
     return parse_unsigned(args, name, 0, UINT64_MAX, out);
@@ -305,6 +320,43 @@ int cli_compute(const cli_args *args, uint64_t *seed, npmd_compute *how)
     *how = (npmd_compute){ .threads = options.threads };
     memcpy(how->device, options.device, sizeof how->device);
     return CLI_DONE;
+}
+
+/* Numbers separated by commas, one row; *count is 0 where the text is something else. */
+static void parse_numbers(const char *text, double *x, int most, int *count)
+{
+    *count = 0;
+    for (const char *at = text;; at++) {
+        char *end = NULL;
+        const double value = strtod(at, &end);
+        if (end == at || *count == most || (*end != ',' && *end != '\0')) {
+            *count = 0;
+            return;
+        }
+        x[(*count)++] = value;
+        if (*end == '\0')
+            return;
+        at = end;
+    }
+}
+
+npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, unsigned coords,
+                             unsigned *given, npmd_points **at, npmd_error *err)
+{
+    enum { NUMBERS_MOST = 3 * NPMD_MAX_FACTORS };
+    npmd_domain *part = NULL;
+    double x[NUMBERS_MOST];
+    int count = 0;
+    npmd_status st = npmd_factors_parse(cli_value(args, "given"), domain, given, err);
+    if (st == NPMD_OK)
+        st = npmd_domain_part(domain, *given, &part, err);
+    if (st == NPMD_OK) {
+        parse_numbers(cli_value(args, "at"), x, NUMBERS_MOST, &count);
+        st = count > 0 ? npmd_points_from_row(x, (size_t)count, part, coords, at, err)
+                       : npmd_points_read(cli_value(args, "at"), part, coords, at, err);
+    }
+    npmd_domain_free(part);
+    return st;
 }
 
 npmd_status cli_coords(const cli_args *args, unsigned *out, npmd_error *err)

@@ -84,13 +84,22 @@ void cli_args_free(cli_args *args);
 const char *cli_value(const cli_args *args, const char *name); /* the last one given, or NULL */
 int cli_count(const cli_args *args, const char *name,
               size_t *out); /* a positive integer; *out stays when not given */
+int cli_real(const cli_args *args, const char *name, double *out); /* positive; *out stays when not given */
 int cli_seed(const cli_args *args, const char *name, uint64_t *out);
 /* --seed, --threads and --device of a command that is not a fit, by the library's own rules. */
 int cli_compute(const cli_args *args, uint64_t *seed, npmd_compute *how);
+/* --given 1,3 and --at FILE, or --at with numbers: the factors, and points of their product. */
+npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, unsigned coords,
+                             unsigned *given, npmd_points **at, npmd_error *err);
 npmd_status cli_coords(const cli_args *args, unsigned *out, npmd_error *err);
 /* Refuses two names of one file, of which one would overwrite the other. Either may be NULL. */
 int cli_distinct(const cli_args *args, const char *label, const char *path, const char *other_label,
                  const char *other);
+#define CLI_OPTION_ACCURACY                                                                                  \
+    {                                                                                                        \
+        .name = "accuracy", .values = "X", .fallback = "1e-3",                                               \
+        .help = "standard error wanted of the log of each integral"                                          \
+    }
 /* The name nearest to a misspelt one: start from {.wanted = word}, try all; best is NULL if none is near. */
 typedef struct cli_nearest {
     const char *wanted, *best;

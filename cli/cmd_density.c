@@ -16,6 +16,10 @@ static const cli_option OPTIONS[] = {
       .help =
           "log f or f per volume; f x volume; n f; gradient (a row a point, in the point's own columns) or "
           "Laplacian of log f" },
+    { .name = "given",
+      .values = "N,...",
+      .help = "the conditional density of the other factors given these, counted from 1: 1,3" },
+    CLI_OPTION_ACCURACY,
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",
       .help = "the points hold latitude, longitude in degrees for each S2; degrees for each S1" },
@@ -65,15 +69,19 @@ static int run(const cli_args *args)
     npmd_what what = NPMD_LOG_DENSITY;
     uint64_t seed = 0;
     unsigned coords = 0;
-    double *values = NULL;
+    double *values = NULL, accuracy = 0.0;
+    unsigned given = 0;
     const char *out = cli_value(args, "out"), *at = cli_value(args, "points");
     int code = cli_compute(args, &seed, &how);
     if (code != CLI_DONE || (code = cli_distinct(args, "--out", out, "--points", at)) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE)
+        || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE
+        || (code = cli_real(args, "accuracy", &accuracy)) != CLI_DONE)
         goto done;
     if ((cli_value(args, "what") && npmd_what_parse(cli_value(args, "what"), &what, &err))
         || cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
         || npmd_load(args->operand, &model, &err)
+        || (cli_value(args, "given")
+            && npmd_factors_parse(cli_value(args, "given"), npmd_model_domain(model), &given, &err))
         || npmd_points_read(at, npmd_model_domain(model), coords, &points, &err)) {
         code = cli_refuse(args, &err);
         goto done;
@@ -84,7 +92,8 @@ static int run(const cli_args *args)
         code = CLI_MEMORY;
         goto done;
     }
-    if (npmd_evaluate_at(model, points, what, &how, values, &err)) {
+    if (given ? npmd_conditional_at(model, given, points, what, accuracy, seed, &how, values, NULL, &err)
+              : npmd_evaluate_at(model, points, what, &how, values, &err)) {
         code = cli_refuse(args, &err);
         goto done;
     }
@@ -112,7 +121,8 @@ const cli_command command_density = {
         "to the "
         "uniform probability measure.",
     .examples = "neuropmd density torus.safetensors --points where.csv --out logf.npy\n"
-                "neuropmd density torus.safetensors --points where.csv --out grad.npy --what gradient\n",
+                "neuropmd density torus.safetensors --points where.csv --out grad.npy --what gradient\n"
+                "neuropmd density storms.safetensors --points map.csv --out june.npy --given 2\n",
     .options = OPTIONS,
     .run = run,
 };

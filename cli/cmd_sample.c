@@ -4,14 +4,22 @@
 #include <stdlib.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "n", .values = "N", .required = true, .help = "how many points" },
+    { .name = "n",
+      .values = "N",
+      .required = true,
+      .help = "how many points; with --at, for each of its rows" },
     { .name = "out",
       .values = "FILE",
       .required = true,
       .help = "the points, one a row; .csv .tsv .txt .npy" },
+    { .name = "given", .values = "N,...", .help = "factors whose values are given, counted from 1: 1,3" },
+    { .name = "at",
+      .values = "FILE|X,...",
+      .help =
+          "the given values: a file with the columns of these factors, one or more rows, or one row of numbers" },
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",
-      .help = "write latitude, longitude in degrees for each S2; degrees for each S1" },
+      .help = "write (and read --at with) latitude, longitude in degrees for each S2; degrees for each S1" },
     { 0 },
 };
 
@@ -44,34 +52,43 @@ static int run(const cli_args *args)
 {
     npmd_error err = { 0 };
     npmd_model *model = NULL;
+    npmd_points *at = NULL;
     npmd_compute how;
     npmd_sample_facts facts;
     uint64_t seed = 0;
     size_t n = 0;
-    unsigned coords = 0;
+    unsigned coords = 0, given = 0;
     double *x = NULL;
     const char *out = cli_value(args, "out");
     int code = cli_compute(args, &seed, &how);
     if (code != CLI_DONE || (code = cli_count(args, "n", &n)) != CLI_DONE
         || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE)
         goto done;
+    if (!cli_value(args, "given") != !cli_value(args, "at")) {
+        code = cli_fail(args, CLI_USAGE, "--given names factors and --at their values: both or neither");
+        goto done;
+    }
     if (cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
-        || npmd_load(args->operand, &model, &err)) {
+        || npmd_load(args->operand, &model, &err)
+        || (cli_value(args, "given")
+            && cli_given_points(args, npmd_model_domain(model), coords, &given, &at, &err))) {
         code = cli_refuse(args, &err);
         goto done;
     }
     const npmd_domain *domain = npmd_model_domain(model);
-    if (!(x = cli_doubles(args, n, (size_t)npmd_domain_columns(domain)))) {
+    const size_t rows = at ? npmd_points_count(at) : 1, total = n > SIZE_MAX / rows ? SIZE_MAX : n * rows;
+    if (!(x = cli_doubles(args, total, (size_t)npmd_domain_columns(domain)))) {
         code = CLI_MEMORY;
         goto done;
     }
-    if (npmd_sample(model, seed, n, &how, x, &facts, &err)
-        || npmd_points_write(out, domain, coords, x, n, &err))
+    if (npmd_sample_given(model, given, at, seed, n, &how, x, &facts, &err)
+        || npmd_points_write(out, domain, coords, x, total, &err))
         code = cli_refuse(args, &err);
     else
-        code = report(args, model, n, &facts);
+        code = report(args, model, total, &facts);
 done:
     free(x);
+    npmd_points_free(at);
     npmd_model_free(model);
     return code;
 }
@@ -82,8 +99,10 @@ const cli_command command_sample = {
     .summary = "draw points from a model",
     .details =
         "Independent draws by rejection. The envelope comes from the largest ratio of density to proposal that was "
-        "found; a larger one met later raises it, all is drawn again, and that is reported.",
-    .examples = "neuropmd sample torus.safetensors --n 10000 --out draws.npy --seed 3\n",
+        "found; a larger one met later raises it, all is drawn again, and that is reported. With --given and --at the "
+        "draws are from the conditional density of the other factors; whole points are written.",
+    .examples = "neuropmd sample torus.safetensors --n 10000 --out draws.npy --seed 3\n"
+                "neuropmd sample t4.safetensors --n 1000 --given 1,3 --at 0.5,2.1 --out draws.npy\n",
     .options = OPTIONS,
     .run = run,
 };

@@ -17,6 +17,7 @@
     X(density)                                                                                               \
     X(score)                                                                                                 \
     X(sample)                                                                                                \
+    X(marginal)                                                                                              \
     X(simulate)                                                                                              \
     X(evaluate)                                                                                              \
     X(plot)                                                                                                  \

@@ -70,6 +70,12 @@ NPMD_API double npmd_domain_volume(const npmd_domain *dom);
 NPMD_API npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u, size_t n, double *x,
                                          npmd_error *err);
 
+/* Some factors of a domain, as bits: factor 1 is bit 0. "1,3" is 5. */
+NPMD_API npmd_status npmd_factors_parse(const char *text, const npmd_domain *dom, unsigned *factors,
+                                        npmd_error *err);
+NPMD_API npmd_status npmd_domain_part(const npmd_domain *dom, unsigned factors, npmd_domain **out,
+                                      npmd_error *err); /* their product, in the order of the domain */
+
 /* ---- Points -------------------------------------------------------------------------------------------- */
 
 typedef struct npmd_points npmd_points; /* checked rows of a domain, with optional weights */
@@ -86,6 +92,9 @@ NPMD_API npmd_status npmd_points_read(const char *path, const npmd_domain *dom, 
                                       npmd_points **out, npmd_error *err);
 NPMD_API npmd_status npmd_points_from(const double *x, size_t n, const npmd_domain *dom, npmd_points **out,
                                       npmd_error *err); /* copies */
+/* One point, from the columns that a file would have in these coordinates. */
+NPMD_API npmd_status npmd_points_from_row(const double *row, size_t columns, const npmd_domain *dom,
+                                          unsigned coords, npmd_points **out, npmd_error *err);
 NPMD_API npmd_status npmd_points_weigh(npmd_points *pts, const char *weights_path, npmd_error *err);
 NPMD_API size_t npmd_points_count(const npmd_points *pts);
 NPMD_API size_t
@@ -247,6 +256,24 @@ typedef struct npmd_sample_facts {
 /* n independent draws by rejection, rows of x; facts may be NULL. */
 NPMD_API npmd_status npmd_sample(const npmd_model *m, uint64_t seed, size_t n, const npmd_compute *how,
                                  double *x, npmd_sample_facts *facts, npmd_error *err);
+
+/* n independent draws for each row of at, points of the product of the given factors: n x rows whole points. */
+NPMD_API npmd_status npmd_sample_given(const npmd_model *m, unsigned given, const npmd_points *at,
+                                       uint64_t seed, size_t n, const npmd_compute *how, double *x,
+                                       npmd_sample_facts *facts, npmd_error *err);
+
+/* The marginal density of some factors at points of their product: the integral of f over the others, by
+ * quadrature where they have one or two dimensions, else by randomised quasi-Monte Carlo. Densities are per volume
+ * of the product of these factors. log_se (n, or NULL): standard error of the log, which is brought below accuracy
+ * (0: 1e-3) where that is possible. Not for gradients and Laplacians. */
+NPMD_API npmd_status npmd_marginal_at(const npmd_model *m, unsigned factors, const npmd_points *pts,
+                                      npmd_what what, double accuracy, uint64_t seed, const npmd_compute *how,
+                                      double *out, double *log_se, npmd_error *err);
+/* The conditional density of the other factors given these, at whole points. */
+NPMD_API npmd_status npmd_conditional_at(const npmd_model *m, unsigned given, const npmd_points *pts,
+                                         npmd_what what, double accuracy, uint64_t seed,
+                                         const npmd_compute *how, double *out, double *log_se,
+                                         npmd_error *err);
 
 typedef struct npmd_score {
     size_t n;

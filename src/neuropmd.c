@@ -182,6 +182,27 @@ done:
     return st;
 }
 
+npmd_status npmd_points_from_row(const double *row, size_t columns, const npmd_domain *dom, unsigned coords,
+                                 npmd_points **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_points *pts = NULL;
+    int d = 0;
+    TRY(check_coords(dom, coords, err));
+    TRY(check_columns("the point", dom, coords, columns, err));
+    TRY(points_make(dom, 1, &pts, err));
+    const char *reason = points_from_row(dom, coords, row, pts->x, &d);
+    if (reason != NULL) {
+        st = fail_row("the point", dom, d, reason, err);
+        goto done;
+    }
+    *out = pts;
+    pts = NULL;
+done:
+    npmd_points_free(pts);
+    return st;
+}
+
 /* The sum of the weights, each checked. */
 static npmd_status weights_total(const char *path, const number_rows *rows, size_t n, double *out,
                                  npmd_error *err)

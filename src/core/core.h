@@ -58,6 +58,8 @@ typedef enum rng_purpose {
     RNG_TUNE,
     RNG_SCORE,
     RNG_SAMPLE,
+    RNG_SKETCH,
+    RNG_MARGINAL,
     RNG_TEST
 } rng_purpose;
 

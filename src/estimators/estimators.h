@@ -83,6 +83,44 @@ npmd_status model_check_domain(const npmd_model *m, const npmd_domain *dom, cons
                                npmd_error *err);
 double model_offset(const npmd_model *m); /* log f = v - offset */
 
+/* ---- sketch.c: where a model has its mass, and slices of it --------------------------------------------- */
+
+typedef struct slice { /* some factors fixed: a function on the product of the others */
+    const npmd_model *model;
+    const npmd_compute *how;
+    unsigned given;    /* bit d: factor d is fixed */
+    npmd_domain *rest; /* the product of the others */
+    double x[DOMAIN_MAX_COLUMNS];
+    double *room;
+} slice;
+npmd_status slice_open(slice *s, const npmd_model *m, const npmd_compute *how, unsigned given,
+                       npmd_error *err);
+void slice_close(slice *s);
+/* Do the points lie on the product of these factors? */
+npmd_status slice_check(const npmd_model *m, unsigned factors, const npmd_points *at, npmd_error *err);
+void slice_fix(slice *s, const double *given); /* the fixed factors' columns, side by side */
+void slice_rows(const slice *s, const double *y, size_t n, double *x); /* whole points */
+npmd_status slice_values(void *self, const double *y, size_t n, double *v, npmd_error *err);
+/* The columns of these factors of a whole point, side by side. */
+void factors_gather(const npmd_domain *dom, unsigned factors, const double *row, double *packed);
+
+#define SKETCH_SHARE 0.1 /* uniform points in its proposals: they bound the ratio where no kernel stands */
+typedef struct sketch {
+    npmd_points *pool; /* weighted by the model */
+    double *cumulative;
+    double effective; /* share of its points */
+    double rho;       /* of the kernels that suit it, */
+    int centres;      /* and how many */
+    int threads;
+    uint64_t seed;
+} sketch;
+npmd_status sketch_open(sketch *k, const npmd_model *m, const npmd_compute *how, uint64_t seed,
+                        npmd_error *err);
+void sketch_close(sketch *k);
+/* A proposal for the slice as it is fixed now, on the product of its other factors. */
+npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_key key, proposal *out,
+                            npmd_error *err);
+
 /* ---- score.c ------------------------------------------------------------------------------------------- */
 
 /* The mean of value (n) over points by their weights, and its standard error. */
@@ -94,7 +132,9 @@ typedef npmd_status (*values_fn)(void *self, const double *x, size_t n, double *
 
 typedef struct integral_request {
     const npmd_domain *domain;
-    const npmd_points *about; /* kernels of the proposal stand on these; NULL: uniform points */
+    const npmd_points *about; /* kernels of the proposal stand on these; NULL: uniform points, */
+    const proposal *aimed;    /* unless a proposal is given as it is */
+    size_t coarsest;          /* resolution of the first quadrature rule; 0: 64 */
     uint64_t seed;
     rng_purpose purpose;
     double target;      /* stop when the error of the log integral is below this */

@@ -185,8 +185,8 @@ static npmd_status integrate_rules(const integral_request *what, values_fn value
     npmd_status st = NPMD_OK;
     const size_t finest = what->domain->dimension == 1 ? FINEST_LINE : FINEST_SURFACE;
     integral_result before;
-    const size_t coarsest = what->purpose == RNG_SCORE ? COARSEST + 8
-                                                       : COARSEST; /* a check has nodes of its own */
+    const size_t first = what->coarsest == 0 ? COARSEST : what->coarsest;
+    const size_t coarsest = what->purpose == RNG_SCORE ? first + 8 : first; /* a check has nodes of its own */
     TRY(integrate_rule(what->domain, coarsest, values, self, room, &before, err));
     for (size_t resolution = 2 * coarsest; resolution <= finest; resolution *= 2) {
         TRY(integrate_rule(what->domain, resolution, values, self, room, out, err));
@@ -223,15 +223,20 @@ static npmd_status integrate_random(const integral_request *what, values_fn valu
     const double share = 0.2;
     proposal p = { 0 };
     double *cumulative = NULL, rho = 0.0;
+    const proposal *q = what->aimed == NULL ? &p : what->aimed;
     replicate uniform[REPLICATES], about[REPLICATES], *set = uniform;
-    TRY(integrate_sets(what, &p, false, 0, PILOT, values, self, room, uniform, out, err));
-    if (what->about != NULL) {
-        integral_result other;
+    out->log_integral_se = INFINITY;
+    if (what->aimed == NULL)
+        TRY(integrate_sets(what, q, false, 0, PILOT, values, self, room, uniform, out, err));
+    if (what->aimed == NULL && what->about != NULL) {
         TRY(points_cumulative(what->about, &cumulative, err));
         TRY(proposal_tune(what->domain, what->about, cumulative, share, centres, what->seed, &rho, err));
-        TRY(proposal_open(what->domain, share, rho, centres, &p, err));
+        TRY(proposal_open(what->domain, share, rho, 1, centres, &p, err));
         proposal_aim(&p, what->about, cumulative, rng_key_make(what->seed, what->purpose, 1000));
-        TRY(integrate_sets(what, &p, true, 0, PILOT, values, self, room, about, &other, err));
+    }
+    if (what->aimed != NULL || what->about != NULL) {
+        integral_result other;
+        TRY(integrate_sets(what, q, true, 0, PILOT, values, self, room, about, &other, err));
         if (!(out->log_integral_se <= other.log_integral_se)) {
             *out = other;
             set = about;
@@ -241,7 +246,7 @@ static npmd_status integrate_random(const integral_request *what, values_fn valu
          out->log_integral_se > what->target && 2 * count * REPLICATES <= what->most_points; count *= 2) {
         if (what->stop != NULL && what->stop(what->user))
             break;
-        TRY(integrate_sets(what, &p, set == about, count, 2 * count, values, self, room, set, out, err));
+        TRY(integrate_sets(what, q, set == about, count, 2 * count, values, self, room, set, out, err));
     }
 done:
     proposal_close(&p);

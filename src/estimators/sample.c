@@ -1,110 +1,150 @@
-/* sample.c - independent draws from a model by rejection.
+/* sample.c - independent draws from a model, or from a slice of it, by rejection.
  *
- * Uniform points would be accepted once in max f draws, which is hopeless in more dimensions. The proposal is
- * learnt from the model alone: points weighted by the model give the centres of Cauchy kernels (sampling.h),
- * points drawn from these give better centres, a few times over. With ratio(x) = exp v(x) / q(x) and an
- * envelope M above every ratio, a point of q is kept with probability ratio / M. M comes from the largest
- * ratio found; a larger one met later raises M, everything drawn before is thrown away, and that is counted:
- * what is returned was drawn under one envelope. */
+ * With ratio(x) = exp v(x) / q(x), q a proposal from the model's sketch, and an envelope M above every ratio, a
+ * point of q is kept with probability ratio / M. M comes from the largest ratio found; a larger one met later
+ * raises M, everything drawn before is thrown away, and that is counted: what is returned was drawn under one
+ * envelope. */
 #include "estimators.h"
 
-#define POOL 32768 /* points that carry the model's weights, in each round of learning */
-#define ROUNDS 3   /* of learning, after uniform points */
-#define CENTRES 1024
-#define SHARE 0.1    /* uniform points in the proposal: they bound the ratio where no kernel stands */
 #define HEADROOM 1.3 /* of the envelope over the largest ratio found */
 #define BATCH 16384
 #define LEAST_ACCEPTED 1e-6 /* a smaller share would take for ever */
+#define SLICE_CENTRES 1024
+#define BAD 10.0   /* times the mean ratio */
+#define A_ROUND 64 /* narrow kernels that may be moved before the next look */
+#define MOST_PATCHING 40
+#define PATIENCE 6        /* looks that found nothing better */
+#define PATCHING 1000000u /* batches from here on are for looking */
 
 typedef struct sampler {
-    const npmd_model *model;
-    const npmd_compute *how;
-    int threads;
+    slice target;
     proposal q;
-    npmd_points *pool; /* weighted by the model */
-    double *weight, *v;
-    double top; /* log of the largest ratio found */
+    int threads;
+    uint64_t seed; /* one of its own for every row of given values */
+    double *y, *weight, *v;
 } sampler;
 
 static void sampler_close(sampler *s)
 {
     proposal_close(&s->q);
-    npmd_points_free(s->pool);
+    slice_close(&s->target);
+    memory_free(s->y);
     memory_free(s->weight);
     memory_free(s->v);
 }
 
-/* Fills the pool from the source, with weights exp v / q of mean one. */
-static npmd_status sampler_look(sampler *s, const point_source *source, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    double top = -INFINITY, sum = 0.0;
-    source_fill_all(source, 0, POOL, s->threads, s->pool->x, s->weight);
-    TRY(model_values(s->model, s->how, s->pool->x, POOL, s->v, err));
-    for (size_t i = 0; i < POOL; i++) { /* a source's weight is 1 / (POOL q) */
-        s->v[i] += log(s->weight[i] * POOL);
-        top = fmax(top, s->v[i]);
-    }
-    for (size_t i = 0; i < POOL; i++)
-        sum += s->pool->weight[i] = exp(s->v[i] - top);
-    for (size_t i = 0; i < POOL; i++)
-        s->pool->weight[i] *= POOL / sum;
-    s->top = top;
-done:
-    return st;
-}
-
-static npmd_status sampler_open(sampler *s, const npmd_model *m, const npmd_compute *how, uint64_t seed,
+static npmd_status sampler_open(sampler *s, const npmd_model *m, unsigned given, const npmd_compute *how,
                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    point_source source;
-    double *cumulative = NULL, rho = 0.0;
-    *s = (sampler){ .model = m, .how = how, .threads = how == NULL ? 0 : how->threads };
-    TRY(points_make(m->domain, POOL, &s->pool, err));
-    TRY(memory_new(&s->pool->weight, POOL, err));
-    TRY(memory_new(&s->weight, POOL, err));
-    TRY(memory_new(&s->v, POOL, err));
-    source_uniform(&source, m->domain, POOL, true, rng_key_make(seed, RNG_SAMPLE, 0));
-    TRY(sampler_look(s, &source, err));
-    for (int round = 1; round <= ROUNDS; round++) {
-        memory_free(cumulative);
-        cumulative = NULL;
-        proposal_close(&s->q);
-        TRY(points_cumulative(s->pool, &cumulative, err));
-        TRY(proposal_tune(m->domain, s->pool, cumulative, SHARE, CENTRES, seed, &rho, err));
-        TRY(proposal_open(m->domain, SHARE, rho, CENTRES, &s->q, err));
-        proposal_aim(&s->q, s->pool, cumulative, rng_key_make(seed, RNG_SAMPLE, (uint64_t)(100 + round)));
-        source_importance(&source, &s->q, POOL, true, rng_key_make(seed, RNG_SAMPLE, (uint64_t)round));
-        TRY(sampler_look(s, &source, err));
-    }
+    *s = (sampler){ .threads = how == NULL ? 0 : how->threads };
+    TRY(slice_open(&s->target, m, how, given, err));
+    TRY(memory_new(&s->y, BATCH * (size_t)s->target.rest->columns, err));
+    TRY(memory_new(&s->weight, BATCH, err));
+    TRY(memory_new(&s->v, BATCH, err));
 done:
-    memory_free(cumulative);
-    if (st != NPMD_OK)
-        sampler_close(s);
     return st;
 }
 
-/* One batch of independent proposals: those kept go to x, at most room of them. A ratio above the envelope
- * ends the batch: *raised is its log. */
-static npmd_status sampler_batch(sampler *s, uint64_t seed, uint64_t batch, double envelope, size_t room,
-                                 double *x, size_t *kept, double *raised, npmd_error *err)
+/* One batch of independent proposals, y, with their log ratios in v; the largest is returned. */
+static npmd_status sampler_propose(sampler *s, uint64_t batch, double *largest, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const size_t columns = (size_t)s->model->domain->columns;
-    const rng_key keep = rng_key_make(seed, RNG_SAMPLE, 2000 + 2 * batch);
     point_source source;
-    *kept = 0;
-    *raised = -INFINITY;
-    source_importance(&source, &s->q, BATCH, false, rng_key_make(seed, RNG_SAMPLE, 2001 + 2 * batch));
-    source_fill_all(&source, 0, BATCH, s->threads, s->pool->x, s->weight);
-    TRY(model_values(s->model, s->how, s->pool->x, BATCH, s->v, err));
-    for (size_t i = 0; i < BATCH; i++) {
-        const double ratio = s->v[i] + log(s->weight[i] * BATCH);
-        *raised = fmax(*raised, ratio);
-        if (*kept < room && log(rng_uniform(keep, i, 0)) < ratio - envelope)
-            memcpy(x + (*kept)++ * columns, s->pool->x + i * columns, columns * sizeof *x);
+    *largest = -INFINITY;
+    source_importance(&source, &s->q, BATCH, false, rng_key_make(s->seed, RNG_SAMPLE, 2 * batch));
+    source_fill_all(&source, 0, BATCH, s->threads, s->y, s->weight);
+    TRY(slice_values(&s->target, s->y, BATCH, s->v, err));
+    for (size_t i = 0; i < BATCH; i++) { /* a source's weight is 1 / (BATCH q) */
+        s->v[i] += log(s->weight[i] * BATCH);
+        *largest = fmax(*largest, s->v[i]);
     }
+done:
+    return st;
+}
+
+/* Small bumps that no kernel stands on have by far the largest ratios, and with them the smallest acceptance:
+ * narrow kernels are moved there, each to the worst of the points met, until none is bad. excess: the largest
+ * ratio over their mean, before. */
+static npmd_status sampler_patch(sampler *s, uint64_t round, int *moved, double *excess, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t columns = (size_t)s->target.rest->columns;
+    const int narrow = (s->q.widths - 1) * s->q.each; /* the first of the narrowest */
+    double largest = 0.0, mean = 0.0;
+    TRY(sampler_propose(s, PATCHING + round, &largest, err));
+    for (size_t i = 0; i < BATCH; i++)
+        mean += exp(s->v[i] - largest) / BATCH;
+    *excess = 1.0 / mean;
+    const double bad = largest + log(mean * BAD);
+    for (*moved = 0; *moved < A_ROUND && largest > bad;) {
+        size_t worst = 0;
+        for (size_t i = 1; i < BATCH; i++)
+            worst = s->v[i] > s->v[worst] ? i : worst;
+        largest = s->v[worst];
+        if (!(largest > bad))
+            break;
+        const int c = narrow + (int)((round * A_ROUND + (uint64_t)(*moved)++) % (uint64_t)s->q.each);
+        proposal_place(&s->q, c, s->y + worst * columns);
+        for (size_t i = 0; i < BATCH; i++) /* a source's weight is 1 / (BATCH q) */
+            if (s->v[i] > bad) {
+                const double q = 1.0 / (s->weight[i] * BATCH),
+                             more = proposal_kernel(&s->q, c, s->y + i * columns);
+                s->v[i] -= log1p(more / q);
+                s->weight[i] = 1.0 / ((q + more) * BATCH);
+            }
+    }
+done:
+    return st;
+}
+
+/* Moves the points of the batch that are kept to x, at most room of them: how many. */
+static size_t sampler_keep(const sampler *s, uint64_t batch, double envelope, size_t room, double *x)
+{
+    const size_t columns = (size_t)s->target.model->domain->columns;
+    const rng_key key = rng_key_make(s->seed, RNG_SAMPLE, 2 * batch + 1);
+    size_t kept = 0;
+    for (size_t i = 0; i < BATCH && kept < room; i++)
+        if (log(rng_uniform(key, i, 0)) < s->v[i] - envelope)
+            slice_rows(&s->target, s->y + i * (size_t)s->target.rest->columns, 1, x + kept++ * columns);
+    return kept;
+}
+
+/* n draws from the slice as it is fixed, by the proposal as it is aimed; adds to the facts. */
+static npmd_status sampler_draw(sampler *s, size_t n, double *x, npmd_sample_facts *facts, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t columns = (size_t)s->target.model->domain->columns;
+    size_t have = 0, tried = 0;
+    double envelope = 0.0, largest = 0.0, least = INFINITY; /* the largest ratio over the mean, at its best */
+    for (int round = 0, moved = 1, idle = 0; moved > 0 && idle < PATIENCE && round < MOST_PATCHING; round++) {
+        double excess = 0.0;
+        TRY(sampler_patch(s, (uint64_t)round, &moved, &excess, err));
+        idle = excess < 0.9 * least ? 0 : idle + 1;
+        least = fmin(least, excess);
+    }
+    TRY(sampler_propose(s, 0, &largest, err)); /* only to find the envelope */
+    envelope = largest + log(HEADROOM);
+    facts->proposed += BATCH;
+    for (uint64_t batch = 1; have < n; batch++) {
+        TRY(sampler_propose(s, batch, &largest, err));
+        facts->proposed += BATCH;
+        tried += BATCH;
+        if (largest > envelope) {
+            envelope = largest + log(HEADROOM);
+            facts->raised++;
+            have = tried = 0;
+            continue;
+        }
+        have += sampler_keep(s, batch, envelope, n - have, x + have * columns);
+        if ((double)have < LEAST_ACCEPTED * (double)tried && tried > (size_t)100 * BATCH) {
+            st = npmd_fail(err, NPMD_ERR_NUMERIC,
+                           "fewer than one draw in %.0f is accepted: the density is too peaked for rejection",
+                           1.0 / LEAST_ACCEPTED);
+            goto done;
+        }
+    }
+    facts->acceptance = tried > 0 ? fmin(facts->acceptance, (double)have / (double)tried) : facts->acceptance;
 done:
     return st;
 }
@@ -112,35 +152,39 @@ done:
 npmd_status npmd_sample(const npmd_model *m, uint64_t seed, size_t n, const npmd_compute *how, double *x,
                         npmd_sample_facts *facts, npmd_error *err)
 {
+    return npmd_sample_given(m, 0, NULL, seed, n, how, x, facts, err);
+}
+
+npmd_status npmd_sample_given(const npmd_model *m, unsigned given, const npmd_points *at, uint64_t seed,
+                              size_t n, const npmd_compute *how, double *x, npmd_sample_facts *facts,
+                              npmd_error *err)
+{
     npmd_status st = NPMD_OK;
+    sketch learnt = { 0 };
     sampler s = { 0 };
-    npmd_sample_facts found = { 0 };
-    size_t have = 0, tried = 0;
-    TRY(sampler_open(&s, m, how, seed, err));
-    double envelope = s.top + log(HEADROOM);
-    for (uint64_t batch = 0; have < n; batch++) {
-        size_t kept = 0;
-        double raised = 0.0;
-        TRY(sampler_batch(&s, seed, batch, envelope, n - have, x + have * (size_t)m->domain->columns, &kept,
-                          &raised, err));
-        found.proposed += BATCH;
-        tried += BATCH;
-        have += kept;
-        if (raised > envelope) {
-            envelope = raised + log(HEADROOM);
-            found.raised++;
-            have = tried = 0;
-        } else if ((double)have < LEAST_ACCEPTED * (double)tried && tried > (size_t)100 * BATCH) {
-            st = npmd_fail(err, NPMD_ERR_NUMERIC,
-                           "fewer than one draw in %.0f is accepted: the density is too peaked for rejection",
-                           1.0 / LEAST_ACCEPTED);
-            goto done;
+    npmd_sample_facts found = { .acceptance = 1.0 };
+    double fixed[DOMAIN_MAX_COLUMNS];
+    const rng_key seeds = rng_key_make(seed, RNG_SAMPLE, 0);
+    const size_t rows = given == 0 ? 1 : at->n;
+    if (given != 0)
+        TRY(slice_check(m, given, at, err));
+    TRY(sampler_open(&s, m, given, how, err));
+    TRY(sketch_open(&learnt, m, how, seed, err));
+    for (size_t i = 0; i < rows; i++) {
+        if (given != 0) {
+            npmd_points_row(at, i, fixed);
+            slice_fix(&s.target, fixed);
         }
+        proposal_close(&s.q);
+        s.seed = (uint64_t)rng_word(seeds, i, 0) << 32 | rng_word(seeds, i, 1);
+        TRY(sketch_proposal(&learnt, &s.target, given == 0 ? learnt.centres : SLICE_CENTRES,
+                            rng_key_make(seed, RNG_SKETCH, 1000), &s.q, err));
+        TRY(sampler_draw(&s, n, x + i * n * (size_t)m->domain->columns, &found, err));
     }
-    found.acceptance = tried > 0 ? (double)have / (double)tried : 1.0;
     if (facts != NULL)
         *facts = found;
 done:
     sampler_close(&s);
+    sketch_close(&learnt);
     return st;
 }

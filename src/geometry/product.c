@@ -126,6 +126,45 @@ done:
     return st;
 }
 
+npmd_status npmd_factors_parse(const char *text, const npmd_domain *dom, unsigned *factors, npmd_error *err)
+{
+    unsigned found = 0;
+    const char *at = text;
+    for (bool more = true; more; at++) {
+        const int number = isdigit((unsigned char)*at) ? parse_number(&at) : 0;
+        const bool known = number >= 1 && number <= dom->factors, twice = known && found >> (number - 1) & 1u;
+        more = *at == ',';
+        if (!known || twice || (!more && *at != '\0'))
+            return npmd_fail(
+                err, NPMD_ERR_ARGUMENT,
+                "factors \"%.40s\": numbers from 1 to %d, each once, separated by commas were expected, "
+                "as in 1,%d",
+                text, dom->factors, dom->factors);
+        found |= 1u << (number - 1);
+    }
+    *factors = found;
+    return NPMD_OK;
+}
+
+npmd_status npmd_domain_part(const npmd_domain *dom, unsigned factors, npmd_domain **out, npmd_error *err)
+{
+    npmd_domain *part = NULL;
+    if (factors == 0 || factors >> dom->factors != 0)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "no factor of %s is left, or one that it does not have",
+                         dom->text);
+    const npmd_status st = memory_new(&part, 1, err);
+    if (st != NPMD_OK)
+        return st;
+    part->volume = 1.0;
+    part->torus = true;
+    for (int d = 0; d < dom->factors; d++)
+        if (factors >> d & 1u)
+            domain_add(part, dom->factor[d]);
+    domain_spell(part);
+    *out = part;
+    return NPMD_OK;
+}
+
 npmd_status domain_copy(const npmd_domain *dom, npmd_domain **out, npmd_error *err)
 {
     npmd_domain *copy = NULL;

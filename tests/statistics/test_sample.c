@@ -8,6 +8,7 @@
 #include "estimators.h"
 
 #define DRAWS 100000
+#define SOME 20000 /* given each of some values */
 
 static npmd_model *fit(const char *domain_text, const char *sd_steps, npmd_domain **dom)
 {
@@ -50,21 +51,21 @@ static npmd_model *fit(const char *domain_text, const char *sd_steps, npmd_domai
     return m;
 }
 
-static void check_chi_square(const char *what, const double *share, const double *count, int cells)
+static void check_chi_square(const char *what, const double *share, const double *count, int cells, int draws)
 {
     double chi2 = 0.0, pooled_share = 0.0, pooled_count = 0.0;
     int used = 0;
     for (int c = 0; c < cells; c++) {
-        if (share[c] * DRAWS < 5.0) {
+        if (share[c] * draws < 5.0) {
             pooled_share += share[c];
             pooled_count += count[c];
             continue;
         }
-        chi2 += pow(count[c] - share[c] * DRAWS, 2) / (share[c] * DRAWS);
+        chi2 += pow(count[c] - share[c] * draws, 2) / (share[c] * draws);
         used++;
     }
-    if (pooled_share * DRAWS >= 5.0) {
-        chi2 += pow(pooled_count - pooled_share * DRAWS, 2) / (pooled_share * DRAWS);
+    if (pooled_share * draws >= 5.0) {
+        chi2 += pow(pooled_count - pooled_share * draws, 2) / (pooled_share * draws);
         used++;
     }
     const double f = used - 1.0, z = (cbrt(chi2 / f) - (1.0 - 2.0 / (9.0 * f))) / sqrt(2.0 / (9.0 * f));
@@ -123,7 +124,7 @@ static void check_surface(const char *text)
         const double *p = x + (size_t)i * (size_t)dom->columns;
         count[dom->torus ? cell_of(&CIRCLE, p) * SIDE + cell_of(&CIRCLE, p + 1) : cell_of(&SPHERE, p)] += 1.0;
     }
-    check_chi_square(text, share, count, SIDE * SIDE);
+    check_chi_square(text, share, count, SIDE * SIDE, DRAWS);
     free(x), free(share), free(count), free(u), free(at), free(log_f);
     npmd_model_free(m);
     npmd_domain_free(dom);
@@ -170,11 +171,76 @@ static void draws_on_s2_x_s1(void **state)
         height_count[cell_of(&SPHERE, x + 4 * i) / SIDE] += 1.0;
         angle_count[cell_of(&CIRCLE, x + 4 * i + 3)] += 1.0;
     }
-    check_chi_square("S2 x S1, heights on the sphere", height_share, height_count, SIDE);
-    check_chi_square("S2 x S1, angles", angle_share, angle_count, SIDE);
+    check_chi_square("S2 x S1, heights on the sphere", height_share, height_count, SIDE, DRAWS);
+    check_chi_square("S2 x S1, angles", angle_share, angle_count, SIDE, DRAWS);
     free(x), free(u), free(at), free(log_f);
     npmd_model_free(m);
     npmd_domain_free(dom);
+}
+
+/* A circle given the others, and a sphere given the others: cells of the factor that is drawn, against the model's
+ * own density along it, normalised there. Two rows of given values: one where the mass is, one where it is not. */
+static void check_conditional(const char *text, const char *given_text, int drawn, const double *at_rows)
+{
+    npmd_domain *dom = NULL, *part = NULL;
+    npmd_model *m = fit(text, "150", &dom);
+    npmd_points *at = NULL;
+    unsigned given = 0;
+    npmd_error err = { 0 };
+    npmd_sample_facts facts;
+    assert_int_equal(npmd_factors_parse(given_text, dom, &given, &err), NPMD_OK);
+    assert_int_equal(npmd_domain_part(dom, given, &part, &err), NPMD_OK);
+    assert_int_equal(npmd_points_from(at_rows, 2, part, &at, &err), NPMD_OK);
+    double *x = doubles(2 * SOME * (size_t)dom->columns);
+    if (npmd_sample_given(m, given, at, 7, SOME, NULL, x, &facts, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+    print_message("    %s given %s: acceptance %.3f, envelope raised %d times\n", text, given_text,
+                  facts.acceptance, facts.raised);
+    const manifold *man = dom->factor[drawn];
+    const bool circle = man == &CIRCLE;
+    const size_t side = SIDE * FINE, nodes = circle ? side : side * side;
+    const int cells = circle ? SIDE : SIDE * SIDE;
+    double *share = doubles((size_t)cells), *count = doubles((size_t)cells);
+    double *where = doubles(nodes * (size_t)dom->columns), *log_f = doubles(nodes);
+    for (size_t row = 0; row < 2; row++) {
+        const double *draws = x + row * SOME * (size_t)dom->columns;
+        double total = 0.0;
+        memset(share, 0, (size_t)cells * sizeof *share);
+        memset(count, 0, (size_t)cells * sizeof *count);
+        for (size_t i = 0; i < nodes; i++) {
+            const double u[2] = { ((double)(circle ? i : i / side) + 0.5) / (double)side,
+                                  ((double)(i % side) + 0.5) / (double)side };
+            memcpy(where + i * (size_t)dom->columns, draws, (size_t)dom->columns * sizeof *where);
+            man->uniform(u, where + i * (size_t)dom->columns + dom->column[drawn]);
+        }
+        assert_int_equal(npmd_log_density(m, where, nodes, log_f, &err), NPMD_OK);
+        for (size_t i = 0; i < nodes; i++)
+            total += exp(log_f[i]);
+        for (size_t i = 0; i < nodes; i++)
+            share[circle ? i / FINE : i / side / FINE * SIDE + i % side / FINE] += exp(log_f[i]) / total;
+        for (size_t i = 0; i < SOME; i++) {
+            const double *p = draws + i * (size_t)dom->columns;
+            count[cell_of(man, p + dom->column[drawn])] += 1.0;
+            for (int c = 0; c < dom->columns; c++) /* the given factors stay where they were put */
+                if (c < dom->column[drawn] || c >= dom->column[drawn] + man->columns)
+                    assert_true(p[c] == draws[c]);
+        }
+        check_chi_square(text, share, count, cells, SOME);
+    }
+    free(x), free(share), free(count), free(where), free(log_f);
+    npmd_points_free(at);
+    npmd_domain_free(part);
+    npmd_model_free(m);
+    npmd_domain_free(dom);
+}
+
+static void conditional_draws(void **state)
+{
+    (void)state;
+    check_conditional("T2", "1", 1, (const double[]){ 3.0, 0.2 });
+    check_conditional("T4", "1,2,4", 2, (const double[]){ 2.1, 2.0, 1.8, 4.0, 2.0, 5.9 });
+    check_conditional("S2 x S1", "2", 0, (const double[]){ 2.5, 5.5 });
+    check_conditional("S2 x S1", "1", 1, (const double[]){ 1.0, 0.0, 0.0, 0.0, 0.6, -0.8 });
 }
 
 /* The same draws whatever the number of threads, other draws for another seed. */
@@ -200,6 +266,7 @@ int main(void)
         cmocka_unit_test(draws_on_t2),
         cmocka_unit_test(draws_on_s2),
         cmocka_unit_test(draws_on_s2_x_s1),
+        cmocka_unit_test(conditional_draws),
         cmocka_unit_test(draws_depend_on_the_seed_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

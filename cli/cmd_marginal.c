@@ -1,0 +1,122 @@
+/* cmd_marginal.c - neuropmd marginal: the density of some factors, the others integrated out. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const cli_option OPTIONS[] = {
+    { .name = "factors",
+      .values = "N,...",
+      .required = true,
+      .help = "the factors that are kept, counted from 1: 1,3" },
+    { .name = "points",
+      .values = "FILE",
+      .required = true,
+      .help =
+          "where to evaluate: one row a point, with the columns of these factors in the order of the domain" },
+    { .name = "out",
+      .values = "FILE",
+      .required = true,
+      .help = "one value a point, in the order of the points; .npy or .csv" },
+    { .name = "what",
+      .values = "log-density|density|relative|intensity",
+      .fallback = "log-density",
+      .help = "log f or f per volume of the factors kept; f x that volume; n f" },
+    { .name = "errors", .values = "FILE", .help = "the standard error of the log density at each point" },
+    CLI_OPTION_ACCURACY,
+    { .name = "coords",
+      .values = "latlon|degrees|latlon,degrees",
+      .help = "the points hold latitude, longitude in degrees for each S2; degrees for each S1" },
+    { 0 },
+};
+
+static int report(const cli_args *args, const char *domain, size_t n, double worst)
+{
+    const char *out = cli_value(args, "out");
+    cli_json j = { 0 };
+    if (args->json) {
+        cli_json_begin(&j);
+        cli_json_text(&j, "out", out);
+        cli_json_text(&j, "factors", cli_value(args, "factors"));
+        cli_json_text(&j, "domain", domain);
+        cli_json_text(&j, "what", cli_value(args, "what") ? cli_value(args, "what") : "log-density");
+        cli_json_unsigned(&j, "n", n);
+        cli_json_number(&j, "log_se_max", worst);
+        return cli_json_print(args, &j);
+    }
+    if (!args->quiet) {
+        cli_row(stdout, "factors", "%s (%s)", cli_value(args, "factors"), domain);
+        cli_row(stdout, "points", "%s", cli_words_count(n).text);
+        cli_row(stdout, "error", "at most %.2g in the log", worst);
+        cli_row(stdout, "out", "%s", out);
+    }
+    return CLI_DONE;
+}
+
+static int run(const cli_args *args)
+{
+    npmd_error err = { 0 };
+    npmd_model *model = NULL;
+    npmd_domain *part = NULL;
+    npmd_points *points = NULL;
+    npmd_compute how;
+    npmd_what what = NPMD_LOG_DENSITY;
+    uint64_t seed = 0;
+    unsigned coords = 0, factors = 0;
+    double *values = NULL, *log_se = NULL, accuracy = 0.0, worst = 0.0;
+    const char *out = cli_value(args, "out"), *at = cli_value(args, "points"),
+               *errors = cli_value(args, "errors");
+    int code = cli_compute(args, &seed, &how);
+    if (code != CLI_DONE || (code = cli_distinct(args, "--out", out, "--points", at)) != CLI_DONE
+        || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE
+        || (code = cli_distinct(args, "--out", out, "--errors", errors)) != CLI_DONE
+        || (code = cli_distinct(args, "--errors", errors, "--points", at)) != CLI_DONE
+        || (code = cli_distinct(args, "--errors", errors, "MODEL", args->operand)) != CLI_DONE
+        || (code = cli_real(args, "accuracy", &accuracy)) != CLI_DONE)
+        goto done;
+    if ((cli_value(args, "what") && npmd_what_parse(cli_value(args, "what"), &what, &err))
+        || cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
+        || (errors && npmd_array_check(errors, &err)) || npmd_load(args->operand, &model, &err)
+        || npmd_factors_parse(cli_value(args, "factors"), npmd_model_domain(model), &factors, &err)
+        || npmd_domain_part(npmd_model_domain(model), factors, &part, &err)
+        || npmd_points_read(at, part, coords, &points, &err)) {
+        code = cli_refuse(args, &err);
+        goto done;
+    }
+    const size_t n = npmd_points_count(points);
+    if (!(values = cli_doubles(args, n, 1)) || !(log_se = cli_doubles(args, n, 1))) {
+        code = CLI_MEMORY;
+        goto done;
+    }
+    if (npmd_marginal_at(model, factors, points, what, accuracy, seed, &how, values, log_se, &err)) {
+        code = cli_refuse(args, &err);
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++)
+        worst = fmax(worst, log_se[i]);
+    if (npmd_array_write(out, values, n, 1, &err) || (errors && npmd_array_write(errors, log_se, n, 1, &err)))
+        code = cli_refuse(args, &err);
+    else
+        code = report(args, npmd_domain_text(part), n, worst);
+done:
+    free(values);
+    free(log_se);
+    npmd_points_free(points);
+    npmd_domain_free(part);
+    npmd_model_free(model);
+    return code;
+}
+
+const cli_command command_marginal = {
+    .name = "marginal",
+    .operand = "MODEL",
+    .summary = "the density of some factors, the others integrated out",
+    .details =
+        "Integrates by quadrature where the other factors have one or two dimensions, else by randomised "
+        "quasi-Monte Carlo with points that follow the model. The standard error is of the integral alone.",
+    .examples =
+        "neuropmd marginal t4.safetensors --factors 1,3 --points where.csv --out logf13.npy\n"
+        "neuropmd marginal storms.safetensors --factors 2 --points days.csv --out season.csv --what density\n",
+    .options = OPTIONS,
+    .run = run,
+};
