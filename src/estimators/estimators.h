@@ -104,7 +104,7 @@ npmd_status slice_values(void *self, const double *y, size_t n, double *v, npmd_
 /* The columns of these factors of a whole point, side by side. */
 void factors_gather(const npmd_domain *dom, unsigned factors, const double *row, double *packed);
 
-#define SKETCH_SHARE 0.1 /* uniform points in its proposals: they bound the ratio where no kernel stands */
+#define SKETCH_SHARE 0.25 /* uniform points in its proposals: they bound the ratio where no kernel stands */
 typedef struct sketch {
     npmd_points *pool; /* weighted by the model */
     double *cumulative;

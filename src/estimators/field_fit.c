@@ -142,7 +142,7 @@ static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *
     TRY(backend_open(opt->device, opt->threads, &plan, &b, err));
     TRY(b.ops->set_points(b.self, pts, err));
     TRY(objective_open(&o, m->domain, pts, opt, err));
-    m->options.proposal_rho = o.proposal.rho[0];
+    m->options.proposal_rho = o.proposal.rho;
     field_watch watching = { .model = m, .points = pts };
     const train_watch watch = { watch_look, &watching };
     train_keeper keeper = { .keep = keep_state, .self = m->checkpoint };

@@ -231,7 +231,7 @@ static npmd_status integrate_random(const integral_request *what, values_fn valu
     if (what->aimed == NULL && what->about != NULL) {
         TRY(points_cumulative(what->about, &cumulative, err));
         TRY(proposal_tune(what->domain, what->about, cumulative, share, centres, what->seed, &rho, err));
-        TRY(proposal_open(what->domain, share, rho, 1, centres, &p, err));
+        TRY(proposal_open(what->domain, share, rho, centres, &p, err));
         proposal_aim(&p, what->about, cumulative, rng_key_make(what->seed, what->purpose, 1000));
     }
     if (what->aimed != NULL || what->about != NULL) {

@@ -11,7 +11,8 @@
 #define LEAST_ACCEPTED 1e-6 /* a smaller share would take for ever */
 #define SLICE_CENTRES 1024
 #define BAD 10.0   /* times the mean ratio */
-#define A_ROUND 64 /* narrow kernels that may be moved before the next look */
+#define A_ROUND 64 /* kernels that may be moved before the next look */
+#define STRIDE 389 /* kernels are taken from all over: it divides no number of centres */
 #define MOST_PATCHING 40
 #define PATIENCE 6        /* looks that found nothing better */
 #define PATCHING 1000000u /* batches from here on are for looking */
@@ -64,13 +65,12 @@ done:
 }
 
 /* Small bumps that no kernel stands on have by far the largest ratios, and with them the smallest acceptance:
- * narrow kernels are moved there, each to the worst of the points met, until none is bad. excess: the largest
+ * kernels are moved there, each to the worst of the points met, until none is bad. excess: the largest
  * ratio over their mean, before. */
 static npmd_status sampler_patch(sampler *s, uint64_t round, int *moved, double *excess, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t columns = (size_t)s->target.rest->columns;
-    const int narrow = (s->q.widths - 1) * s->q.each; /* the first of the narrowest */
     double largest = 0.0, mean = 0.0;
     TRY(sampler_propose(s, PATCHING + round, &largest, err));
     for (size_t i = 0; i < BATCH; i++)
@@ -84,7 +84,7 @@ static npmd_status sampler_patch(sampler *s, uint64_t round, int *moved, double 
         largest = s->v[worst];
         if (!(largest > bad))
             break;
-        const int c = narrow + (int)((round * A_ROUND + (uint64_t)(*moved)++) % (uint64_t)s->q.each);
+        const int c = (int)((round * A_ROUND + (uint64_t)(*moved)++) * STRIDE % (uint64_t)s->q.centres);
         proposal_place(&s->q, c, s->y + worst * columns);
         for (size_t i = 0; i < BATCH; i++) /* a source's weight is 1 / (BATCH q) */
             if (s->v[i] > bad) {

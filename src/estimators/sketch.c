@@ -154,7 +154,7 @@ static npmd_status pool_draw(const sketch *k, const npmd_model *m, const npmd_co
     } else {
         const int centres = (int)(size / A_KERNEL);
         TRY(proposal_tune(m->domain, k->pool, k->cumulative, SKETCH_SHARE, centres, k->seed, &rho, err));
-        TRY(proposal_open(m->domain, SKETCH_SHARE, rho, PROPOSAL_WIDTHS, centres, &q, err));
+        TRY(proposal_open(m->domain, SKETCH_SHARE, rho, centres, &q, err));
         proposal_aim(&q, k->pool, k->cumulative, rng_key_make(k->seed, RNG_SKETCH, (uint64_t)(100 + round)));
         source_importance(&source, &q, size, true, key);
     }
@@ -210,7 +210,7 @@ npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_ke
     const npmd_domain *dom = s->model->domain;
     npmd_points *part = NULL;
     double *cumulative = NULL, top = -INFINITY, sum = 0.0;
-    TRY(proposal_open(s->rest, SKETCH_SHARE, k->rho, PROPOSAL_WIDTHS, centres, out, err));
+    TRY(proposal_open(s->rest, SKETCH_SHARE, k->rho, centres, out, err));
     if (s->given == 0) {
         proposal_aim(out, k->pool, k->cumulative, key);
         goto done;

@@ -19,8 +19,6 @@ static void domain_embed(const npmd_domain *dom, const double *x, double *e)
     }
 }
 
-#define NARROWER 3.0
-
 double domain_log_kernel(const npmd_domain *dom, unsigned factors, double rho, const double *x,
                          const double *y)
 {
@@ -39,20 +37,15 @@ double domain_log_kernel(const npmd_domain *dom, unsigned factors, double rho, c
     return log_kernel;
 }
 
-npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int widths, int centres,
-                          proposal *out, npmd_error *err)
+npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int centres, proposal *out,
+                          npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const int each = (centres / widths + 7) / 8 * 8; /* whole vectors */
     proposal p = { .domain = dom,
                    .share = share,
-                   .widths = widths,
-                   .centres = each * widths,
-                   .each = each,
+                   .rho = rho,
+                   .centres = (centres + 7) / 8 * 8,
                    .inner = kernels_select(NULL) };
-    assert(widths >= 1 && widths <= PROPOSAL_WIDTHS);
-    for (int w = 0; w < widths; w++)
-        p.rho[w] = 1.0 - (1.0 - rho) / pow(NARROWER, w);
     TRY(memory_new(&p.row, p.centres, err));
     TRY(memory_new(&p.centre, (size_t)p.centres * (size_t)dom->columns, err));
     TRY(memory_new(&p.embedded, (size_t)p.centres * (size_t)embedding_columns(dom), err));
@@ -118,17 +111,16 @@ void proposal_place(proposal *p, int c, const double *x)
     const int columns = embedding_columns(p->domain);
     memcpy(p->centre + (size_t)c * (size_t)p->domain->columns, x, (size_t)p->domain->columns * sizeof *x);
     domain_embed(p->domain, x, e);
-    double *group = p->embedded + (size_t)(c / p->each) * (size_t)columns * (size_t)p->each;
     for (int i = 0; i < columns; i++)
-        group[(size_t)i * (size_t)p->each + (size_t)(c % p->each)] = e[i];
+        p->embedded[(size_t)i * (size_t)p->centres + (size_t)c] = e[i];
 }
 
-/* Stratified, for each width: its centre c takes a random row of the c-th share of the total weight. */
+/* Stratified: centre c takes a random row of the c-th share of the total weight. */
 void proposal_aim(proposal *p, const npmd_points *pts, const double *cumulative, rng_key key)
 {
     double x[DOMAIN_MAX_COLUMNS];
     for (int c = 0; c < p->centres; c++) {
-        const double u = ((double)(c % p->each) + rng_uniform(key, (uint64_t)c, 0)) / (double)p->each;
+        const double u = ((double)c + rng_uniform(key, (uint64_t)c, 0)) / (double)p->centres;
         p->row[c] = points_pick(pts, cumulative, u);
         proposal_place(p, c, points_rows(pts, p->row[c], 1, x));
     }
@@ -137,28 +129,24 @@ void proposal_aim(proposal *p, const npmd_points *pts, const double *cumulative,
 double proposal_density(const proposal *p, const double *x)
 {
     const npmd_domain *dom = p->domain;
-    double e[DOMAIN_MAX_COLUMNS], sum = 0.0;
+    const double rho = p->rho, a = (1.0 + rho * rho) / (1.0 - rho * rho), b = 2.0 * rho / (1.0 - rho * rho);
+    double e[DOMAIN_MAX_COLUMNS];
     int embedding[NPMD_MAX_FACTORS], power[NPMD_MAX_FACTORS];
-    const size_t group = (size_t)p->each * (size_t)embedding_columns(dom);
     domain_embed(dom, x, e);
     for (int d = 0; d < dom->factors; d++) {
         embedding[d] = dom->factor[d]->embedding;
         power[d] = dom->factor[d]->dimension;
     }
-    for (int w = 0; w < p->widths; w++) {
-        const double rho = p->rho[w], a = (1.0 + rho * rho) / (1.0 - rho * rho),
-                     b = 2.0 * rho / (1.0 - rho * rho);
-        sum += p->inner->cauchy_mean(dom->factors, embedding, power, e, (size_t)p->each,
-                                     p->embedded + (size_t)w * group, a, b);
-    }
-    return p->share + (1.0 - p->share) * sum / p->widths;
+    return p->share
+           + (1.0 - p->share)
+                 * p->inner->cauchy_mean(dom->factors, embedding, power, e, (size_t)p->centres, p->embedded,
+                                         a, b);
 }
 
 double proposal_kernel(const proposal *p, int c, const double *x)
 {
-    const npmd_domain *dom = p->domain;
-    const double *centre = p->centre + (size_t)c * (size_t)dom->columns, rho = p->rho[c / p->each];
-    return (1.0 - p->share) / p->centres * exp(domain_log_kernel(dom, ~0u, rho, centre, x));
+    const double *centre = p->centre + (size_t)c * (size_t)p->domain->columns;
+    return (1.0 - p->share) / p->centres * exp(domain_log_kernel(p->domain, ~0u, p->rho, centre, x));
 }
 
 /* The density at data point row without the kernels that stand on that very point. */
@@ -168,7 +156,7 @@ static double density_without_itself(const proposal *p, const npmd_points *pts, 
     int own = 0;
     for (int c = 0; c < p->centres; c++)
         own += p->row[c] == row;
-    const double peak = pow((1.0 + p->rho[0]) / (1.0 - p->rho[0]), p->domain->dimension);
+    const double peak = pow((1.0 + p->rho) / (1.0 - p->rho), p->domain->dimension);
     const double kernels_sum = (proposal_density(p, points_rows(pts, row, 1, x)) - p->share)
                                    / (1.0 - p->share) * p->centres
                                - own * peak;
@@ -189,16 +177,16 @@ npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const 
     double best = -INFINITY;
     const size_t trials = 1024;
     const rng_key key = rng_key_make(seed, RNG_TUNE, 0);
-    TRY(proposal_open(dom, share, 0.5, 1, centres, &p, err));
+    TRY(proposal_open(dom, share, 0.5, centres, &p, err));
     proposal_aim(&p, pts, cumulative, key);
     for (size_t j = 0; j < sizeof WIDTH / sizeof *WIDTH; j++) {
         double sum = 0.0;
-        p.rho[0] = 1.0 - WIDTH[j];
+        p.rho = 1.0 - WIDTH[j];
         for (size_t i = 0; i < trials; i++)
             sum += log(density_without_itself(&p, pts, points_pick(pts, cumulative, rng_uniform(key, i, 3))));
         if (sum > best) {
             best = sum;
-            *rho = p.rho[0];
+            *rho = p.rho;
         }
     }
 done:

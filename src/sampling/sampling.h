@@ -11,32 +11,27 @@
 #include "geometry.h"
 #include "kernels.h"
 
-/* The importance proposal: a share of uniform points, the rest from Cauchy kernels about data points, in equal
- * parts of one or more widths.
+/* The importance proposal: a share of uniform points, the rest from Cauchy kernels about data points.
  *
  * q(x) = share + (1 - share) mean_c prod_d k_d(x_d, c_d), relative to the uniform measure, with
  * k_d = ((1 - rho^2)/(1 + rho^2 - 2 rho cos(x_d, c_d)))^p_d: the law of the image of a uniform point by a
  * conformal map. It costs no special function, is drawn by inversion (so quasi-random points pass through),
  * and its tails keep weights bounded. */
-#define PROPOSAL_WIDTHS 3
 typedef struct proposal {
     const npmd_domain *domain;
     const kernels *inner;
-    double share;
-    int widths;
-    double rho[PROPOSAL_WIDTHS]; /* of each width: 0 wide .. 1 narrow */
-    int centres, each;           /* in all, and of each width */
-    size_t *row;                 /* (centres): which data points they are */
-    double *centre;              /* (centres, columns) */
-    double *embedded;            /* (widths, embedding columns, each): unit vectors, for the cosines */
+    double share, rho;
+    int centres;
+    size_t *row;      /* (centres): which data points they are */
+    double *centre;   /* (centres, columns) */
+    double *embedded; /* (embedding columns, centres): unit vectors, for the cosines */
 } proposal;
 
 /* log of the product of Cauchy kernels over these factors (bits), about x at y. */
 double domain_log_kernel(const npmd_domain *dom, unsigned factors, double rho, const double *x,
                          const double *y);
-/* rho is that of the widest kernels; each further width is a third of the one before. */
-npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int widths, int centres,
-                          proposal *out, npmd_error *err);
+npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int centres, proposal *out,
+                          npmd_error *err);
 /* New centres: data points drawn with probability proportional to their weight. */
 void proposal_aim(proposal *p, const npmd_points *pts, const double *cumulative, rng_key key);
 double proposal_density(const proposal *p, const double *x); /* relative to uniform */

@@ -14,7 +14,7 @@ npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_poin
         if (rho == 0.0)
             TRY(proposal_tune(dom, pts, o->cumulative, opt->uniform_share, opt->centres, opt->seed, &rho,
                               err));
-        TRY(proposal_open(dom, opt->uniform_share, rho, 1, opt->centres, &o->proposal, err));
+        TRY(proposal_open(dom, opt->uniform_share, rho, opt->centres, &o->proposal, err));
     }
 done:
     if (st != NPMD_OK)

@@ -81,7 +81,7 @@ static void stage_open(const field_case *c, uint64_t seed, stage *s)
         s->weighted->weight[i] *= DATA / total; /* mean 1, as points.h says */
     s->weighted->total = total;
     assert_int_equal(points_cumulative(s->weighted, &s->cumulative, NULL), NPMD_OK);
-    assert_int_equal(proposal_open(dom, 0.3, 0.6, 2, 50, &s->importance, NULL), NPMD_OK);
+    assert_int_equal(proposal_open(dom, 0.3, 0.6, 50, &s->importance, NULL), NPMD_OK);
     proposal_aim(&s->importance, s->weighted, s->cumulative, rng_key_make(seed, RNG_CENTRES, 1));
 }
 

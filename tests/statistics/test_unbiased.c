@@ -84,7 +84,7 @@ static void stage_open(const char *domain, stage *s)
     s->weighted->total = total;
     assert_int_equal(points_cumulative(s->plain, &s->cumulative, NULL), NPMD_OK);
     assert_int_equal(points_cumulative(s->weighted, &s->cumulative_weighted, NULL), NPMD_OK);
-    assert_int_equal(proposal_open(dom, 0.25, 0.7, 1, 8, &s->importance, NULL), NPMD_OK);
+    assert_int_equal(proposal_open(dom, 0.25, 0.7, 8, &s->importance, NULL), NPMD_OK);
     s->direction = doubles(DIRECTIONS * s->field.parameters);
     for (size_t i = 0; i < DIRECTIONS * s->field.parameters; i++)
         s->direction[i] = test_normal(&seed);
