@@ -61,6 +61,13 @@ npmd_status file_source_take(file_source *s, void *out, size_t size, size_t *got
     return NPMD_OK;
 }
 
+npmd_status file_source_seek(file_source *s, size_t byte, npmd_error *err)
+{
+    if (lseek(s->fd, (off_t)byte, SEEK_SET) < 0)
+        return npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: %s", s->path, strerror(errno));
+    return NPMD_OK;
+}
+
 npmd_status file_read(const char *path, file_bytes *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;

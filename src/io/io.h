@@ -25,6 +25,7 @@ typedef struct file_source { /* a file read in pieces, so that a large one is no
 npmd_status file_source_open(const char *path, file_source *out, npmd_error *err);
 /* Reads size bytes; fewer (*got) only at the end of the file. */
 npmd_status file_source_take(file_source *s, void *out, size_t size, size_t *got, npmd_error *err);
+npmd_status file_source_seek(file_source *s, size_t byte, npmd_error *err); /* ordinary files only */
 void file_source_close(file_source *s);
 
 typedef struct file_writer file_writer; /* buffers, remembers the first failure */
@@ -41,7 +42,7 @@ bool file_has_suffix(const char *path, const char *suffix); /* ".csv"; upper or 
 #define FILE_QUOTE 40
 void file_quote(const char *text, size_t size, char out[FILE_QUOTE + 4]);
 
-/* ---- table.c: numeric tables from .csv .tsv .txt .npy ---------------------------------------------- */
+/* ---- table.c: numeric tables from .csv .tsv .txt .npy .mat ----------------------------------------- */
 
 typedef struct table {
     double *data; /* rows x columns, row-major */
@@ -50,7 +51,8 @@ typedef struct table {
     char *path;   /* for messages */
 } table;
 /* Read and written by suffix. The reader refuses NaN, infinity, text fields, ragged rows and empty files,
- * naming file, row and column. */
+ * naming file, row and column. "file.mat:x" is the variable x of file.mat, unless a file has that very name;
+ * .mat files are not written. */
 npmd_status table_read(const char *path, table *out, npmd_error *err);
 npmd_status table_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err);
 npmd_status table_output_check(const char *path, npmd_error *err); /* suffix known, and can it be written? */
@@ -93,6 +95,11 @@ typedef struct npy_map {
 } npy_map;
 npmd_status npy_map_open(const char *path, npy_map *out, npmd_error *err); /* ordinary files only */
 void npy_map_close(npy_map *m);
+
+/* ---- mat.c: MATLAB's files of version 5 ------------------------------------------------------------ */
+
+/* One full matrix of real numbers, of any numeric class. variable NULL: the only one in the file. */
+npmd_status mat_read(const char *path, const char *variable, table *out, npmd_error *err);
 
 /* ---- safetensors.c: named arrays and a JSON header ------------------------------------------------- */
 

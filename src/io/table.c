@@ -2,6 +2,7 @@
 #include "io.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 typedef struct table_format {
     char suffix[8];
@@ -20,17 +21,27 @@ static const table_format *format_of(const char *path)
     return NULL;
 }
 
-static npmd_status suffix_fail(const char *path, npmd_status st, npmd_error *err)
-{
-    return npmd_fail(err, st, "%s: unknown suffix, expected .csv, .tsv, .txt or .npy", path);
-}
-
 npmd_status table_read(const char *path, table *out, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
+    char *file = NULL; /* what stands before the last colon */
+    const char *colon = strrchr(path, ':');
     const table_format *format = format_of(path);
-    if (format == NULL)
-        return suffix_fail(path, NPMD_ERR_FORMAT, err);
-    return format->separator == 0 ? npy_read(path, out, err) : csv_read(path, out, err);
+    TRY(memory_text(&file, path, err));
+    if (colon != NULL)
+        file[colon - path] = 0;
+    if (colon != NULL && file_has_suffix(file, ".mat") && access(path, F_OK) != 0)
+        TRY(mat_read(file, colon + 1, out, err));
+    else if (file_has_suffix(path, ".mat"))
+        TRY(mat_read(path, NULL, out, err));
+    else if (format == NULL)
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown suffix, expected .csv, .tsv, .txt, .npy or .mat",
+                       path);
+    else
+        st = format->separator == 0 ? npy_read(path, out, err) : csv_read(path, out, err);
+done:
+    memory_free(file);
+    return st;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------------- */
@@ -49,6 +60,11 @@ static void table_writer_free(table_writer *w)
     file_writer_abandon(w->file);
     memory_free(w->path);
     memory_free(w);
+}
+
+static npmd_status suffix_fail(const char *path, npmd_error *err)
+{
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: unknown suffix, expected .csv, .tsv, .txt or .npy", path);
 }
 
 static npmd_status writer_open(const char *path, const table_format *format, size_t columns, size_t rows,
@@ -81,7 +97,7 @@ npmd_status table_writer_open(const char *path, size_t columns, size_t rows, tab
 {
     const table_format *format = format_of(path);
     if (format == NULL)
-        return suffix_fail(path, NPMD_ERR_ARGUMENT, err);
+        return suffix_fail(path, err);
     return writer_open(path, format, columns, rows, out, err);
 }
 
@@ -151,13 +167,13 @@ npmd_status table_write(const char *path, const double *a, size_t rows, size_t c
 {
     const table_format *format = format_of(path);
     if (format == NULL)
-        return suffix_fail(path, NPMD_ERR_ARGUMENT, err);
+        return suffix_fail(path, err);
     return write_whole(path, format, a, rows, columns, err);
 }
 
 npmd_status table_output_check(const char *path, npmd_error *err)
 {
-    return format_of(path) == NULL ? suffix_fail(path, NPMD_ERR_ARGUMENT, err) : file_output_check(path, err);
+    return format_of(path) == NULL ? suffix_fail(path, err) : file_output_check(path, err);
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------------- */
