@@ -13,6 +13,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define WRITER_BUFFER 65536
 #define FIRST_GUESS 65536     /* bytes, for a file that does not tell its size */
@@ -112,6 +113,7 @@ struct file_writer {
     char *temporary; /* NULL: the target is written directly */
     int fd;
     size_t used;
+    z_stream *zip;    /* NULL: bytes are written as they are */
     npmd_error first; /* the first failure; every later call repeats it */
     unsigned char buffer[WRITER_BUFFER];
 };
@@ -131,6 +133,9 @@ static void writer_free(file_writer *w)
         close(w->fd);
     if (w->temporary != NULL)
         unlink(w->temporary);
+    if (w->zip != NULL)
+        deflateEnd(w->zip);
+    memory_free(w->zip);
     memory_free(w->path);
     memory_free(w->target);
     memory_free(w->folder);
@@ -249,11 +254,57 @@ static npmd_status writer_flush(file_writer *w, npmd_error *err)
     return write_all(w, w->buffer, used, err);
 }
 
+npmd_status file_writer_zip(file_writer *w, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    z_stream *zip = NULL;
+    assert(w->zip == NULL && w->used == 0);
+    TRY(memory_new(&zip, 1, err));
+    /* + 16: gzip's header, which deflate leaves without name and time; equal bytes in, equal bytes out */
+    if (deflateInit2(zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        st = npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: not enough memory to compress it", w->path);
+        goto done;
+    }
+    w->zip = zip;
+    zip = NULL;
+done:
+    memory_free(zip);
+    return st;
+}
+
+/* Deflates into the buffer, which is written whenever it is full; Z_FINISH ends the stream. */
+static npmd_status zip_put(file_writer *w, const void *data, size_t size, int flush, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    int code = Z_OK;
+    const unsigned char *at = data;
+    do {
+        const size_t piece = size < WRITER_BUFFER ? size : WRITER_BUFFER;
+        w->zip->next_in = (unsigned char *)(uintptr_t)at; /* not written to */
+        w->zip->avail_in = (uInt)piece;
+        do {
+            if (w->used == WRITER_BUFFER)
+                TRY(writer_flush(w, err));
+            w->zip->next_out = w->buffer + w->used;
+            w->zip->avail_out = (uInt)(WRITER_BUFFER - w->used);
+            code = deflate(w->zip, size == piece ? flush : Z_NO_FLUSH);
+            w->used = WRITER_BUFFER - w->zip->avail_out;
+        } while (w->zip->avail_out == 0 || w->zip->avail_in > 0);
+        at = size > 0 ? at + piece : at;
+        size -= piece;
+    } while (size > 0);
+    assert(flush != Z_FINISH || code == Z_STREAM_END);
+done:
+    return st;
+}
+
 npmd_status file_writer_put(file_writer *w, const void *data, size_t size, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     if (w->first.status != NPMD_OK)
         return npmd_fail(err, w->first.status, "%s", w->first.text);
+    if (w->zip != NULL)
+        return size == 0 ? NPMD_OK : zip_put(w, data, size, Z_NO_FLUSH, err);
     if (size > WRITER_BUFFER - w->used)
         TRY(writer_flush(w, err));
     if (size > WRITER_BUFFER)
@@ -307,6 +358,8 @@ npmd_status file_writer_commit(file_writer *w, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     TRY(file_writer_put(w, NULL, 0, err)); /* repeats an earlier failure */
+    if (w->zip != NULL)
+        TRY(zip_put(w, NULL, 0, Z_FINISH, err));
     TRY(writer_flush(w, err));
     /* EINVAL: a file system that cannot sync */
     if (w->temporary != NULL && fsync(w->fd) != 0 && errno != EINVAL) {

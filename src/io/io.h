@@ -30,6 +30,7 @@ void file_source_close(file_source *s);
 
 typedef struct file_writer file_writer; /* buffers, remembers the first failure */
 npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *err);
+npmd_status file_writer_zip(file_writer *w, npmd_error *err); /* before the first put: writes gzip */
 npmd_status file_writer_put(file_writer *w, const void *data, size_t size, npmd_error *err);
 npmd_status file_writer_print(file_writer *w, npmd_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -42,6 +43,11 @@ bool file_has_suffix(const char *path, const char *suffix); /* ".csv"; upper or 
 #define FILE_QUOTE 40
 void file_quote(const char *text, size_t size, char out[FILE_QUOTE + 4]);
 
+/* ---- gzip.c ---------------------------------------------------------------------------------------- */
+
+/* As file_read, but a gzip file (by its first bytes, or its suffix .gz) gives what it holds. */
+npmd_status gzip_read(const char *path, file_bytes *out, npmd_error *err);
+
 /* ---- table.c: numeric tables from .csv .tsv .txt .npy .mat ----------------------------------------- */
 
 typedef struct table {
@@ -50,9 +56,9 @@ typedef struct table {
     size_t *line; /* text files: the line in the file of each row, for messages; NULL for binary files */
     char *path;   /* for messages */
 } table;
-/* Read and written by suffix. The reader refuses NaN, infinity, text fields, ragged rows and empty files,
- * naming file, row and column. "file.mat:x" is the variable x of file.mat, unless a file has that very name;
- * .mat files are not written. */
+/* Read and written by suffix; text also as .csv.gz, .tsv.gz, .txt.gz. The reader refuses NaN, infinity, text
+ * fields, ragged rows and empty files, naming file, row and column. "file.mat:x" is the variable x of
+ * file.mat, unless a file has that very name; .mat files are not written. */
 npmd_status table_read(const char *path, table *out, npmd_error *err);
 npmd_status table_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err);
 npmd_status table_output_check(const char *path, npmd_error *err); /* suffix known, and can it be written? */

@@ -5,19 +5,23 @@
 #include <unistd.h>
 
 typedef struct table_format {
-    char suffix[8];
+    char suffix[9];
     char separator; /* 0: .npy */
+    bool zipped;    /* written as gzip; a reader looks for itself */
 } table_format;
-static const table_format CSV = { ".csv", ',' }, TSV = { ".tsv", '\t' }, TXT = { ".txt", ' ' },
-                          NPY = { ".npy", 0 };
+static const table_format FORMATS[] = {
+    { ".npy", 0, false },     { ".csv", ',', false },    { ".tsv", '\t', false },  { ".txt", ' ', false },
+    { ".csv.gz", ',', true }, { ".tsv.gz", '\t', true }, { ".txt.gz", ' ', true },
+};
+#define NPY (&FORMATS[0])
+#define SUFFIXES ".csv, .tsv, .txt (or these with .gz), .npy"
 
 /* The format that the suffix names; NULL: none. */
 static const table_format *format_of(const char *path)
 {
-    static const table_format *const FORMATS[] = { &CSV, &TSV, &TXT, &NPY };
     for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++)
-        if (file_has_suffix(path, FORMATS[i]->suffix))
-            return FORMATS[i];
+        if (file_has_suffix(path, FORMATS[i].suffix))
+            return &FORMATS[i];
     return NULL;
 }
 
@@ -35,8 +39,7 @@ npmd_status table_read(const char *path, table *out, npmd_error *err)
     else if (file_has_suffix(path, ".mat"))
         TRY(mat_read(path, NULL, out, err));
     else if (format == NULL)
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown suffix, expected .csv, .tsv, .txt, .npy or .mat",
-                       path);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown suffix, expected " SUFFIXES " or .mat", path);
     else
         st = format->separator == 0 ? npy_read(path, out, err) : csv_read(path, out, err);
 done:
@@ -64,7 +67,7 @@ static void table_writer_free(table_writer *w)
 
 static npmd_status suffix_fail(const char *path, npmd_error *err)
 {
-    return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: unknown suffix, expected .csv, .tsv, .txt or .npy", path);
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: unknown suffix, expected " SUFFIXES, path);
 }
 
 static npmd_status writer_open(const char *path, const table_format *format, size_t columns, size_t rows,
@@ -83,6 +86,8 @@ static npmd_status writer_open(const char *path, const table_format *format, siz
     w->rows = rows;
     TRY(memory_text(&w->path, path, err));
     TRY(file_writer_open(path, &w->file, err));
+    if (format->zipped)
+        TRY(file_writer_zip(w->file, err));
     if (format->separator == 0)
         TRY(npy_put_header(w->file, rows, columns, err));
     *out = w;
@@ -154,13 +159,13 @@ done:
 npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns,
                       npmd_error *err)
 {
-    const table_format format = { ".csv", separator };
+    const table_format format = { .separator = separator };
     return write_whole(path, &format, a, rows, columns, err);
 }
 
 npmd_status npy_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)
 {
-    return write_whole(path, &NPY, a, rows, columns, err);
+    return write_whole(path, NPY, a, rows, columns, err);
 }
 
 npmd_status table_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)

@@ -331,8 +331,9 @@ static void output_check(void **state)
 static void csv_round_trip(void **state)
 {
     place *p = *state;
-    static const char *const NAMES[] = { "trip.csv", "trip.tsv", "trip.txt", "trip.npy", "TRIP.CSV" };
-    for (size_t k = 0; k < 5; k++)
+    static const char *const NAMES[] = { "trip.csv", "trip.tsv", "trip.txt",
+                                         "trip.npy", "TRIP.CSV", "trip.txt.gz" };
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
         for (size_t columns = 1; columns <= 4; columns++) {
             table t = { 0 };
             const char *path = in_folder(p, NAMES[k]);
@@ -472,6 +473,99 @@ static void csv_ignores_locale(void **state)
     assert_true(t.data[0] == x);
     assert_same_bytes(path, plain);
     table_free(&t);
+}
+
+/* ---- gzip.c ---------------------------------------------------------------------------------------- */
+
+/* "1,2.5\n" and "-3,4e2\n", each a member made by gzip -n. */
+static const unsigned char MEMBERS[2][32] = {
+    { 0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x33, 0xd4, 0x31,
+      0xd2, 0x33, 0xe5, 0x02, 0x00, 0xc6, 0xc7, 0xc0, 0x50, 0x06, 0x00, 0x00, 0x00 },
+    { 0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xd3, 0x35, 0xd6, 0x31,
+      0x49, 0x35, 0xe2, 0x02, 0x00, 0x76, 0xeb, 0x29, 0x89, 0x07, 0x00, 0x00, 0x00 },
+};
+static const size_t MEMBER_SIZE[2] = { 26, 27 };
+
+static void gzip_reads_members(void **state)
+{
+    place *p = *state;
+    unsigned char both[64];
+    memcpy(both, MEMBERS[0], MEMBER_SIZE[0]);
+    memcpy(both + MEMBER_SIZE[0], MEMBERS[1], MEMBER_SIZE[1]);
+    const size_t size = MEMBER_SIZE[0] + MEMBER_SIZE[1];
+    static const char *const NAMES[] = { "two.csv.gz", "two.tsv.gz", "TWO.TXT.GZ",
+                                         "two.csv" }; /* known by its bytes */
+    for (int k = 0; k < 4; k++) {
+        table t = { 0 };
+        npmd_error err = { 0 };
+        if (table_read(put_bytes(p, NAMES[k], both, size), &t, &err) != NPMD_OK)
+            fail_msg("%s", err.text);
+        assert_true(t.rows == 2 && t.columns == 2);
+        assert_true(t.data[0] == 1.0 && t.data[1] == 2.5 && t.data[2] == -3.0 && t.data[3] == 400.0);
+        table_free(&t);
+    }
+    for (size_t cut = 1; cut < size; cut++) {
+        table t = { 0 };
+        npmd_error err = { 0 };
+        const npmd_status st = table_read(put_bytes(p, "cut.csv.gz", both, cut), &t, &err);
+        assert_int_equal(st, cut == MEMBER_SIZE[0] ? NPMD_OK : NPMD_ERR_FORMAT); /* one member is a file */
+        assert_true(st == NPMD_OK || strstr(err.text, "cut.csv.gz is") != NULL);
+        table_free(&t);
+    }
+}
+
+static void gzip_errors(void **state)
+{
+    place *p = *state;
+    table t = { 0 };
+    npmd_error err = { 0 };
+    unsigned char bytes[64] = { 0 };
+    const size_t size = MEMBER_SIZE[0];
+    memcpy(bytes, MEMBERS[0], size);
+    assert_int_equal(table_read(put_bytes(p, "bad.csv.gz", bytes, size - 1), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "bad.csv.gz is truncated: its gzip data end too soon");
+    assert_int_equal(table_read(put_bytes(p, "bad.csv.gz", bytes, size + 1), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "bad.csv.gz is damaged");
+    bytes[size - 5] ^= 1; /* the checksum */
+    assert_int_equal(table_read(put_bytes(p, "bad.csv.gz", bytes, size), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "bad.csv.gz is damaged");
+    bytes[size - 5] ^= 1;
+    bytes[size - 1] = 255; /* the length claims gigabytes */
+    assert_int_equal(table_read(put_bytes(p, "bad.csv.gz", bytes, size), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "bad.csv.gz is damaged");
+    assert_int_equal(table_read(put_text(p, "bad.csv.gz", "1,2\n"), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "bad.csv.gz is no gzip file: it does not begin with the bytes 1f 8b");
+    assert_int_equal(table_read(put_text(p, "bad.csv.gz", ""), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "bad.csv.gz is empty");
+    assert_int_equal(table_read(in_folder(p, "bad.npy.gz"), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "unknown suffix");
+    assert_null(t.data);
+}
+
+/* More than any buffer inside; the same numbers give the same bytes. */
+static void gzip_round_trip(void **state)
+{
+    place *p = *state;
+    enum { ROWS = 60000 };
+    table t = { 0 };
+    npmd_error err = { 0 };
+    double *a = calloc(2 * ROWS, sizeof *a);
+    assert_non_null(a);
+    for (int i = 0; i < 2 * ROWS; i++)
+        a[i] = sin(i);
+    const char *path = in_folder(p, "many.tsv.gz"), *again = in_folder(p, "again.tsv.gz");
+    assert_int_equal(table_write(path, a, ROWS, 2, &err), NPMD_OK);
+    assert_int_equal(table_write(again, a, ROWS, 2, &err), NPMD_OK);
+    assert_same_bytes(path, again);
+    assert_int_equal(table_read(path, &t, &err), NPMD_OK);
+    assert_true(t.rows == ROWS && t.columns == 2);
+    assert_memory_equal(t.data, a, 2 * ROWS * sizeof *a);
+    table_free(&t);
+    free(a);
+    file_bytes b = { 0 };
+    assert_int_equal(file_read(path, &b, NULL), NPMD_OK);
+    assert_true(b.size < ROWS * 2 * 12 && b.data[0] == 0x1f && b.data[1] == 0x8b);
+    file_bytes_free(&b);
 }
 
 /* ---- table.c --------------------------------------------------------------------------------------- */
@@ -954,7 +1048,7 @@ static void mat_colons(void **state)
     file_bytes_free(&b);
 }
 
-/* Every beginning of a good file is refused. A changed bit of a compressed one is found or changes nothing. */
+/* Every beginning of a good file is refused; a changed bit of a zipped one is found or changes nothing. */
 static void mat_damaged_anywhere(void **state)
 {
     place *p = *state;
@@ -1273,6 +1367,9 @@ int main(void)
         cmocka_unit_test(csv_errors),
         cmocka_unit_test(csv_long_line),
         cmocka_unit_test(csv_ignores_locale),
+        cmocka_unit_test(gzip_reads_members),
+        cmocka_unit_test(gzip_errors),
+        cmocka_unit_test(gzip_round_trip),
         cmocka_unit_test(table_writer_streams),
         cmocka_unit_test(table_writer_counts),
         cmocka_unit_test(npy_writes_as_numpy),
