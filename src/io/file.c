@@ -1,9 +1,10 @@
 /* file.c - whole files in, and files out that are either the old one or the new one.
  *
  * A writer fills a temporary file in the target's folder (a rename within one folder is atomic), syncs it,
- * renames it and syncs the folder. A link is followed, so that the file behind it is replaced and not the
- * link. A target that is no ordinary file (/dev/null, a pipe) is written directly: renaming over it would
- * destroy it. */
+ * renames it and syncs the folder. It holds on to the folder, not to its name: if the folder is moved, or the
+ * program changes its own, no temporary file stays behind. A link is followed, so that the file behind it is
+ * replaced and not the link. A target that is no ordinary file (/dev/null, a pipe) is written directly:
+ * renaming over it would destroy it. */
 #include "io.h"
 
 #include <errno.h>
@@ -18,6 +19,11 @@
 #define WRITER_BUFFER 65536
 #define FIRST_GUESS 65536     /* bytes, for a file that does not tell its size */
 #define TEMPORARY_TRIES 10000 /* leftovers of killed runs with the same process number are stepped over */
+#ifdef O_PATH
+#define FOLDER_ACCESS O_PATH /* a folder may be written to and not be read */
+#else
+#define FOLDER_ACCESS O_RDONLY
+#endif
 #define NAME_KEPT 200 /* bytes of the target's name in the temporary one; a name may have 255 in all */
 
 /* ---- Reading --------------------------------------------------------------------------------------- */
@@ -107,11 +113,10 @@ void file_bytes_free(file_bytes *b)
 /* ---- Writing --------------------------------------------------------------------------------------- */
 
 struct file_writer {
-    char *path;      /* as the caller wrote it, for messages */
-    char *target;    /* the file behind a link */
-    char *folder;    /* of the target */
-    char *temporary; /* NULL: the target is written directly */
-    int fd;
+    char *path;                     /* as the caller wrote it, for messages */
+    char *target;                   /* the file behind a link */
+    char temporary[NAME_KEPT + 64]; /* a name in the target's folder; "": the target is written directly */
+    int fd, folder;
     size_t used;
     z_stream *zip;    /* NULL: bytes are written as they are */
     npmd_error first; /* the first failure; every later call repeats it */
@@ -131,15 +136,15 @@ static void writer_free(file_writer *w)
         return;
     if (w->fd >= 0)
         close(w->fd);
-    if (w->temporary != NULL)
-        unlink(w->temporary);
+    if (w->temporary[0] != 0)
+        unlinkat(w->folder, w->temporary, 0);
+    if (w->folder >= 0)
+        close(w->folder);
     if (w->zip != NULL)
         deflateEnd(w->zip);
     memory_free(w->zip);
     memory_free(w->path);
     memory_free(w->target);
-    memory_free(w->folder);
-    memory_free(w->temporary);
     memory_free(w);
 }
 
@@ -152,42 +157,46 @@ static npmd_status target_of(const char *path, char **out, npmd_error *err)
     return st;
 }
 
-static npmd_status folder_of(const char *path, char **out, npmd_error *err)
+static const char *name_of(const char *path)
 {
-    npmd_status st = NPMD_OK;
     const char *slash = strrchr(path, '/');
-    TRY(memory_text(out, slash == NULL ? "." : path, err));
-    if (slash != NULL)
-        (*out)[slash == path ? 1 : slash - path] = 0; /* "/file" lies in "/" */
-done:
-    return st;
+    return slash == NULL ? path : slash + 1;
 }
 
-/* Opens a file that did not exist before, in the target's folder. The name is made of the target's, the
- * process and a counter; O_EXCL makes it unique among threads as well, without a shared counter. */
-static npmd_status temporary_open(file_writer *w, npmd_error *err)
+/* Opens a file that did not exist before, in the target's folder; if it cannot, errno says why and w->fd
+ * stays negative. The name is made of the target's, the process and a counter; O_EXCL makes it unique among
+ * threads as well, without a shared counter. */
+static void temporary_open(file_writer *w)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+    char name[sizeof w->temporary];
+    errno = EEXIST;
+    for (int k = 0; k < TEMPORARY_TRIES && w->fd < 0 && errno == EEXIST; k++) {
+        snprintf(name, sizeof name, "%.*s.%ld-%d.tmp", NAME_KEPT, name_of(w->target), (long)getpid(), k);
+        w->fd = openat(w->folder, name, flags, 0666); /* less the user's mask */
+    }
+    if (w->fd >= 0)
+        memcpy(w->temporary, name, sizeof name);
+}
+
+static npmd_status folder_open(file_writer *w, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    char *name = NULL;
-    const char *slash = strrchr(w->target, '/'), *base = slash == NULL ? w->target : slash + 1;
-    const size_t size = strlen(w->folder) + NAME_KEPT + 64;
-    TRY(memory_new(&name, size, err));
-    for (int k = 0; k < TEMPORARY_TRIES && w->fd < 0; k++) {
-        snprintf(name, size, "%s/%.*s.%ld-%d.tmp", w->folder, NAME_KEPT, base, (long)getpid(), k);
-        w->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* less the user's mask */
-        if (w->fd < 0 && errno != EEXIST)
-            break;
-    }
+    char *folder = NULL;
+    const size_t length = (size_t)(name_of(w->target) - w->target); /* with the slash: "/file" lies in "/" */
+    TRY(memory_text(&folder, length == 0 ? "." : w->target, err));
+    if (length > 0)
+        folder[length > 1 ? length - 1 : 1] = 0;
+    w->folder = open(folder, FOLDER_ACCESS | O_DIRECTORY | O_CLOEXEC);
+    if (w->folder >= 0)
+        temporary_open(w);
     if (w->fd < 0) {
         const int reason = errno;
-        st = npmd_fail(err, NPMD_ERR_FILE, "cannot write %s: folder %s: %s", w->path, w->folder,
+        st = npmd_fail(err, NPMD_ERR_FILE, "cannot write %s: folder %s: %s", w->path, folder,
                        strerror(reason));
-        goto done;
     }
-    w->temporary = name;
-    name = NULL;
 done:
-    memory_free(name);
+    memory_free(folder);
     return st;
 }
 
@@ -197,10 +206,9 @@ npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *er
     file_writer *w = NULL;
     struct stat facts;
     TRY(memory_new(&w, 1, err));
-    w->fd = -1;
+    w->fd = w->folder = -1;
     TRY(memory_text(&w->path, path, err));
     TRY(target_of(path, &w->target, err));
-    TRY(folder_of(w->target, &w->folder, err));
     /* The path, not its target: /dev/stdout leads to a pipe that has no name. */
     const bool exists = stat(path, &facts) == 0;
     const size_t length = strlen(path);
@@ -222,7 +230,7 @@ npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *er
             st = writer_fail(w, errno, err);
         goto done;
     }
-    TRY(temporary_open(w, err));
+    TRY(folder_open(w, err));
     if (exists && fchmod(w->fd, facts.st_mode & 07777) != 0)
         st = writer_fail(w, errno, err);
 done:
@@ -345,9 +353,9 @@ done:
 
 /* Makes a rename last through a power cut. A folder that may not be opened for reading, or a file system that
  * knows no such sync, is not a failed write: the new file is in its place. */
-static void folder_sync(const char *folder)
+static void folder_sync(int folder)
 {
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return;
     (void)fsync(fd);
@@ -362,7 +370,7 @@ npmd_status file_writer_commit(file_writer *w, npmd_error *err)
         TRY(zip_put(w, NULL, 0, Z_FINISH, err));
     TRY(writer_flush(w, err));
     /* EINVAL: a file system that cannot sync */
-    if (w->temporary != NULL && fsync(w->fd) != 0 && errno != EINVAL) {
+    if (w->temporary[0] != 0 && fsync(w->fd) != 0 && errno != EINVAL) {
         st = writer_fail(w, errno, err);
         goto done;
     }
@@ -372,14 +380,13 @@ npmd_status file_writer_commit(file_writer *w, npmd_error *err)
         st = writer_fail(w, errno, err);
         goto done;
     }
-    if (w->temporary == NULL)
+    if (w->temporary[0] == 0)
         goto done;
-    if (rename(w->temporary, w->target) != 0) {
+    if (renameat(w->folder, w->temporary, w->folder, name_of(w->target)) != 0) {
         st = writer_fail(w, errno, err);
         goto done;
     }
-    memory_free(w->temporary); /* nothing is left to remove */
-    w->temporary = NULL;
+    w->temporary[0] = 0; /* nothing is left to remove */
     folder_sync(w->folder);
 done:
     writer_free(w);

@@ -3,6 +3,7 @@
 #include "io.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <locale.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -13,6 +14,52 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+/* ---- Calls of the system that fail when told to: the linker puts these in their place -------------- */
+
+static int calls_left = -1;   /* until one fails; negative: none will */
+static size_t write_most = 0; /* bytes that one write takes; 0: all */
+
+static bool call_fails(int reason)
+{
+    if (calls_left < 0 || calls_left-- > 0)
+        return false;
+    errno = reason;
+    return true;
+}
+
+ssize_t __real_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size)
+{
+    return call_fails(ENOSPC)
+               ? -1
+               : __real_write(fd, data, write_most > 0 && size > write_most ? write_most : size);
+}
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+    return call_fails(EIO) ? -1 : __real_fsync(fd);
+}
+
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd)
+{
+    const bool fails = call_fails(EDQUOT);
+    const int result = __real_close(fd); /* a failed close has closed the file */
+    errno = fails ? EDQUOT : errno;
+    return fails ? -1 : result;
+}
+
+int __real_renameat(int from_folder, const char *from, int to_folder, const char *to);
+int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to);
+int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to)
+{
+    return call_fails(EACCES) ? -1 : __real_renameat(from_folder, from, to_folder, to);
+}
 
 /* ---- A folder of its own for the run --------------------------------------------------------------- */
 
@@ -273,6 +320,175 @@ static void writer_failure_keeps_old_file(void **state)
     assert_int_equal(commit, NPMD_ERR_FILE);
     assert_same_bytes(path, copy);
     assert_int_equal(files_in(p->folder), before);
+}
+
+/* All that is written here goes through a file_writer; these are its users in this folder. */
+enum { WRITE_CSV, WRITE_GZIP, WRITE_NPY, WRITE_RECORD, WRITES };
+static const char *const WRITE_NAMES[WRITES] = { "w.csv", "w.csv.gz", "w.npy", "w.safetensors" };
+
+static npmd_status write_some(int kind, const char *path, npmd_error *err)
+{
+    enum { COUNT = 20000 }; /* 160,000 bytes: more than the writer's buffer */
+    static double many[COUNT];
+    record rec = { 0 };
+    tensor t = { .name = "many", .type = TENSOR_F64, .dimensions = 1, .shape = { COUNT }, .data = many };
+    char facts[] = "{}";
+    for (int i = 0; i < COUNT; i++)
+        many[i] = sqrt(i);
+    rec.metadata = facts;
+    rec.tensors = &t;
+    rec.count = 1;
+    return kind == WRITE_RECORD ? record_write(path, &rec, err) : table_write(path, many, COUNT / 2, 2, err);
+}
+
+/* The k-th call of write, fsync, close and rename fails, k = 0, 1, ... until none is left to fail. */
+static void writer_survives_every_failure(void **state)
+{
+    place *p = *state;
+    for (int kind = 0; kind < WRITES; kind++) {
+        const char *path = put_text(p, WRITE_NAMES[kind], "the old file"),
+                   *copy = put_text(p, "copy.txt", "the old file");
+        const size_t before = files_in(p->folder);
+        int failures = 0;
+        for (;; failures++) {
+            npmd_error err = { 0 };
+            calls_left = failures;
+            const npmd_status st = write_some(kind, path, &err);
+            calls_left = -1;
+            assert_int_equal(files_in(p->folder), before);
+            if (st == NPMD_OK)
+                break;
+            assert_int_equal(st, NPMD_ERR_FILE);
+            assert_int_equal(err.status, NPMD_ERR_FILE);
+            assert_says(&err, "cannot write");
+            assert_says(&err, WRITE_NAMES[kind]);
+            assert_same_bytes(path, copy);
+        }
+        assert_true(failures >= 5); /* two writes or more, the sync, the close, the rename */
+    }
+}
+
+/* The same with a limit on the file's size in place of every number of bytes that a disk may have left. */
+static void writer_survives_full_disk(void **state)
+{
+    place *p = *state;
+    struct rlimit old, tight;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    for (int kind = 0; kind < WRITES; kind++) {
+        struct stat facts;
+        const char *path = in_folder(p, WRITE_NAMES[kind]), *copy = put_text(p, "copy.txt", "the old file");
+        assert_int_equal(write_some(kind, path, NULL), NPMD_OK);
+        assert_int_equal(stat(path, &facts), 0);
+        put_text(p, WRITE_NAMES[kind], "the old file");
+        const size_t before = files_in(p->folder);
+        for (rlim_t room = 0; room < (rlim_t)facts.st_size; room += (rlim_t)facts.st_size / 7) {
+            npmd_error err = { 0 };
+            tight = old;
+            tight.rlim_cur = room;
+            assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+            const npmd_status st = write_some(kind, path, &err);
+            assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+            assert_int_equal(st, NPMD_ERR_FILE);
+            assert_says(&err, "File too large");
+            assert_int_equal(files_in(p->folder), before);
+            assert_same_bytes(path, copy);
+        }
+    }
+    signal(SIGXFSZ, handler);
+    npmd_error err = { 0 };
+    if (access("/dev/full", W_OK) == 0) { /* a device that is always full, written directly */
+        assert_int_equal(write_some(WRITE_RECORD, "/dev/full", &err), NPMD_ERR_FILE);
+        assert_says(&err, "cannot write /dev/full: No space left on device");
+    }
+}
+
+/* A write that takes fewer bytes than it was given is no failure. */
+static void writer_goes_on_after_short_writes(void **state)
+{
+    place *p = *state;
+    for (int kind = 0; kind < WRITES; kind++) {
+        const char *path = in_folder(p, WRITE_NAMES[kind]), *copy = in_folder(p, "short");
+        char name[1100];
+        assert_int_equal(write_some(kind, path, NULL), NPMD_OK);
+        snprintf(name, sizeof name, "%s-%s", copy, WRITE_NAMES[kind]);
+        write_most = 1000;
+        const npmd_status st = write_some(kind, name, NULL);
+        write_most = 0;
+        assert_int_equal(st, NPMD_OK);
+        assert_same_bytes(path, name);
+    }
+}
+
+static void writer_without_its_folder(void **state)
+{
+    place *p = *state;
+    char folder[1100], path[1200], moved[1100];
+    npmd_error err = { 0 };
+    file_writer *w = NULL;
+    struct stat facts;
+    snprintf(folder, sizeof folder, "%s", in_folder(p, "sub"));
+    snprintf(moved, sizeof moved, "%s", in_folder(p, "moved"));
+    snprintf(path, sizeof path, "%s/out.csv", folder);
+
+    assert_int_equal(mkdir(folder, 0777), 0); /* removed with all that is in it */
+    assert_int_equal(file_writer_open(path, &w, &err), NPMD_OK);
+    assert_int_equal(file_writer_put(w, "new", 3, &err), NPMD_OK);
+    DIR *d = opendir(folder);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
+    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(file_writer_commit(w, &err), NPMD_ERR_FILE);
+    assert_says(&err, "sub/out.csv: No such file or directory");
+    assert_int_not_equal(stat(folder, &facts), 0);
+
+    assert_int_equal(mkdir(folder, 0777), 0); /* moved: nothing stays under a temporary name */
+    assert_int_equal(file_writer_open(path, &w, &err), NPMD_OK);
+    assert_int_equal(rename(folder, moved), 0);
+    file_writer_abandon(w);
+    assert_int_equal(files_in(moved), 0);
+    assert_int_equal(rmdir(moved), 0);
+
+    char here[4096]; /* a relative path stays what it was when the program changes its folder */
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(mkdir(folder, 0777), 0);
+    assert_int_equal(chdir(folder), 0);
+    const npmd_status opened = file_writer_open("out.csv", &w, &err);
+    assert_int_equal(chdir(here), 0);
+    assert_int_equal(opened, NPMD_OK);
+    assert_int_equal(file_writer_put(w, "new", 3, &err), NPMD_OK);
+    assert_int_equal(file_writer_commit(w, &err), NPMD_OK);
+    assert_int_equal(stat(path, &facts), 0);
+    assert_int_equal(files_in(folder), 1);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void writer_in_protected_folder(void **state)
+{
+    place *p = *state;
+    char folder[1100], path[1200];
+    npmd_error err = { 0 };
+    if (geteuid() == 0)
+        skip(); /* root may write everywhere */
+    snprintf(folder, sizeof folder, "%s", in_folder(p, "protected"));
+    snprintf(path, sizeof path, "%s/old.csv", folder);
+    assert_int_equal(mkdir(folder, 0777), 0);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(chmod(folder, 0555), 0);
+    const npmd_status st = table_write(path, AWKWARD, 1, 1, &err), check = table_output_check(path, NULL);
+    const size_t files = files_in(folder);
+    assert_int_equal(chmod(folder, 0777), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(st, NPMD_ERR_FILE);
+    assert_int_equal(check, NPMD_ERR_FILE);
+    assert_int_equal(files, 1);
+    assert_says(&err, "protected: Permission denied");
 }
 
 static void writer_abandon_keeps_old_file(void **state)
@@ -1359,6 +1575,11 @@ int main(void)
         cmocka_unit_test(writer_spares_devices),
         cmocka_unit_test(writer_fails_with_reason),
         cmocka_unit_test(writer_failure_keeps_old_file),
+        cmocka_unit_test(writer_survives_every_failure),
+        cmocka_unit_test(writer_survives_full_disk),
+        cmocka_unit_test(writer_goes_on_after_short_writes),
+        cmocka_unit_test(writer_without_its_folder),
+        cmocka_unit_test(writer_in_protected_folder),
         cmocka_unit_test(writer_abandon_keeps_old_file),
         cmocka_unit_test(two_writers_do_not_meet),
         cmocka_unit_test(output_check),
