@@ -301,7 +301,8 @@ static npmd_status zip_put(file_writer *w, const void *data, size_t size, int fl
         at = size > 0 ? at + piece : at;
         size -= piece;
     } while (size > 0);
-    assert(flush != Z_FINISH || code == Z_STREAM_END);
+    if (flush == Z_FINISH && code != Z_STREAM_END)
+        st = writer_fail(w, EIO, err);
 done:
     return st;
 }

@@ -192,12 +192,12 @@ done:
     return st;
 }
 
-/* size bytes of an element, counted from its first if it is small. */
+/* The next size bytes of an element; of a small one, which is taken at once, the first. */
 static npmd_status data_take(mat_reader *r, const mat_tag *tag, void *out, size_t size, npmd_error *err)
 {
     if (!tag->small)
         return bytes_take(r, out, size, err);
-    memcpy(out, tag->data, size);
+    memcpy(out, tag->data, size < sizeof tag->data ? size : sizeof tag->data); /* size <= tag->size */
     return NPMD_OK;
 }
 
@@ -368,7 +368,7 @@ static npmd_status variable_find(mat_reader *r, const char *name, size_t *byte, 
     const char *path = r->file.path;
     char list[LIST_TEXT] = "", quote[FILE_QUOTE + 4];
     size_t found = 0;
-    for (size_t at = HEADER_SIZE, next; at < r->file.size; at = next) {
+    for (size_t at = HEADER_SIZE, next = 0; at < r->file.size; at = next) {
         TRY(variable_at(r, at, &v, &next, err));
         if (v.name[0] == 0) /* what MATLAB keeps for itself */
             continue;
