@@ -1,5 +1,5 @@
-/* replay.c - a fuzz target on known files: runs it on every file of the folders given, in the order of names. A
- * folder that is not there counts as empty; no file at all is a failure. */
+/* replay.c - a fuzz target on known files: runs it on every file of the folders given, in the order of names.
+ * A folder that is not there counts as empty; no file at all is a failure. */
 #include "fuzz.h"
 #include "io.h"
 
