@@ -3,6 +3,7 @@
 #   make                     build/neuropmd and the libraries, optimised
 #   make demo                install what is missing, build, fit the paper's T2 mixture, draw it
 #   make test                install what is missing, build in three ways, run every test
+#   make fuzz SECONDS=300    every reader under libFuzzer, for so many seconds each (needs clang)
 #   make bench               speed of the kernels and of one step on this machine
 #   make install PREFIX=DIR  program, libraries, header, manual page (default /usr/local)
 #   make format, make check-format, make docs-man, make clean
@@ -12,9 +13,10 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
+SECONDS ?= 300
 BUILD := build
 
-.PHONY: all demo test bench install clean format check-format docs-man
+.PHONY: all demo test fuzz bench install clean format check-format docs-man
 
 all: $(BUILD)/Makefile
 	@cmake --build $(BUILD) --parallel $(JOBS)
@@ -32,6 +34,10 @@ demo:
 test:
 	@scripts/bootstrap.sh test
 	@JOBS=$(JOBS) scripts/test.sh
+
+fuzz:
+	@scripts/bootstrap.sh fuzz
+	@JOBS=$(JOBS) scripts/fuzz.sh $(SECONDS)
 
 bench: all
 	@cmake --build $(BUILD) --target bench

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# bootstrap.sh [build|test] - installs with apt-get what building (or building and testing) needs and is missing.
+# bootstrap.sh [build|test|fuzz] - installs with apt-get what building (or testing, or fuzzing) needs and is missing.
 #
 # It looks for the tools and libraries themselves: where all are found it does nothing, asks for nothing and needs no
-# network, on any system. "test" (the default) is "build" and more.
+# network, on any system. "test" (the default) and "fuzz" are "build" and more.
 set -euo pipefail
 purpose=${1:-test}
 
@@ -10,6 +10,8 @@ have() { command -v "$1" >/dev/null 2>&1; }
 module() { have pkg-config && pkg-config --exists "$1"; }
 clang_openmp() { have clang && echo '#include <omp.h>
 int main(void) { return omp_get_max_threads() < 1; }' | clang -fopenmp -x c -o /dev/null - 2>/dev/null; }
+clang_fuzzer() { have clang && echo 'int LLVMFuzzerTestOneInput(const void *p, unsigned long n) { return !p && n; }' \
+    | clang -fsanitize=fuzzer,address,undefined -x c -o /dev/null - 2>/dev/null; }
 compiler() { have gcc && have g++ && have make && [ -e "$(gcc -print-file-name=libc.so)" ]; }
 
 missing=()
@@ -33,8 +35,12 @@ test)
     need libomp-dev clang_openmp
     need clang-format have clang-format
     ;;
+fuzz)
+    need clang have clang
+    need libclang-rt-dev clang_fuzzer # libFuzzer and the sanitizers of clang
+    ;;
 *)
-    echo "bootstrap.sh: '$purpose' was found, build or test was expected" >&2
+    echo "bootstrap.sh: '$purpose' was found, build, test or fuzz was expected" >&2
     exit 2
     ;;
 esac

@@ -3,7 +3,7 @@
 #
 #   gcc, optimised      warnings are errors; all tests, the examples, installation and programs that use it
 #   clang, optimised    warnings are errors; unit tests
-#   gcc, sanitizers     addresses and undefined behaviour; unit tests, program tests, one fit from end to end
+#   gcc, sanitizers     addresses and undefined behaviour; unit tests, kept fuzz inputs, program tests, one fit from end to end
 #
 # A case of a cmocka program or of tests/cli counts as one test, and so does every other check made here. Logs stay in
 # build/test. JOBS is the number of parallel jobs (default: all cores).
@@ -186,7 +186,7 @@ fi
 
 if check "gcc, sanitizers: build without a warning" build sanitize -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug \
     "-DCMAKE_C_FLAGS_DEBUG=-O1 -g" -DNPMD_WERROR=ON -DNPMD_SANITIZE=ON; then
-    tests "gcc, sanitizers: unit and program tests" sanitize --label-regex '^(unit|cli|harness)$'
+    tests "gcc, sanitizers: unit, fuzz and program tests" sanitize --label-regex '^(unit|fuzz|cli|harness)$'
     check "gcc, sanitizers: one fit from end to end" cycle
 fi
 

@@ -290,7 +290,7 @@ npmd_status csv_read(const char *path, table *out, npmd_error *err)
     npmd_status st = NPMD_OK;
     file_bytes b = { 0 };
     csv_reader r = { .path = path };
-    TRY(file_read(path, &b, err));
+    TRY(gzip_read(path, &b, err));
     TRY(text_check(path, &b, err));
     r.locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (r.locale == (locale_t)0) {

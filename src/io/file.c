@@ -1,9 +1,10 @@
 /* file.c - whole files in, and files out that are either the old one or the new one.
  *
  * A writer fills a temporary file in the target's folder (a rename within one folder is atomic), syncs it,
- * renames it and syncs the folder. A link is followed, so that the file behind it is replaced and not the
- * link. A target that is no ordinary file (/dev/null, a pipe) is written directly: renaming over it would
- * destroy it. */
+ * renames it and syncs the folder. It holds on to the folder, not to its name: if the folder is moved, or the
+ * program changes its own, no temporary file stays behind. A link is followed, so that the file behind it is
+ * replaced and not the link. A target that is no ordinary file (/dev/null, a pipe) is written directly:
+ * renaming over it would destroy it. */
 #include "io.h"
 
 #include <errno.h>
@@ -13,10 +14,16 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define WRITER_BUFFER 65536
 #define FIRST_GUESS 65536     /* bytes, for a file that does not tell its size */
 #define TEMPORARY_TRIES 10000 /* leftovers of killed runs with the same process number are stepped over */
+#ifdef O_PATH
+#define FOLDER_ACCESS O_PATH /* a folder may be written to and not be read */
+#else
+#define FOLDER_ACCESS O_RDONLY
+#endif
 #define NAME_KEPT 200 /* bytes of the target's name in the temporary one; a name may have 255 in all */
 
 /* ---- Reading --------------------------------------------------------------------------------------- */
@@ -58,6 +65,13 @@ npmd_status file_source_take(file_source *s, void *out, size_t size, size_t *got
         have += (size_t)more;
     }
     *got = have;
+    return NPMD_OK;
+}
+
+npmd_status file_source_seek(file_source *s, size_t byte, npmd_error *err)
+{
+    if (lseek(s->fd, (off_t)byte, SEEK_SET) < 0)
+        return npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: %s", s->path, strerror(errno));
     return NPMD_OK;
 }
 
@@ -105,12 +119,12 @@ void file_bytes_free(file_bytes *b)
 /* ---- Writing --------------------------------------------------------------------------------------- */
 
 struct file_writer {
-    char *path;      /* as the caller wrote it, for messages */
-    char *target;    /* the file behind a link */
-    char *folder;    /* of the target */
-    char *temporary; /* NULL: the target is written directly */
-    int fd;
+    char *path;                     /* as the caller wrote it, for messages */
+    char *target;                   /* the file behind a link */
+    char temporary[NAME_KEPT + 64]; /* a name in the target's folder; "": the target is written directly */
+    int fd, folder;
     size_t used;
+    z_stream *zip;    /* NULL: bytes are written as they are */
     npmd_error first; /* the first failure; every later call repeats it */
     unsigned char buffer[WRITER_BUFFER];
 };
@@ -128,12 +142,15 @@ static void writer_free(file_writer *w)
         return;
     if (w->fd >= 0)
         close(w->fd);
-    if (w->temporary != NULL)
-        unlink(w->temporary);
+    if (w->temporary[0] != 0)
+        unlinkat(w->folder, w->temporary, 0);
+    if (w->folder >= 0)
+        close(w->folder);
+    if (w->zip != NULL)
+        deflateEnd(w->zip);
+    memory_free(w->zip);
     memory_free(w->path);
     memory_free(w->target);
-    memory_free(w->folder);
-    memory_free(w->temporary);
     memory_free(w);
 }
 
@@ -146,42 +163,46 @@ static npmd_status target_of(const char *path, char **out, npmd_error *err)
     return st;
 }
 
-static npmd_status folder_of(const char *path, char **out, npmd_error *err)
+static const char *name_of(const char *path)
 {
-    npmd_status st = NPMD_OK;
     const char *slash = strrchr(path, '/');
-    TRY(memory_text(out, slash == NULL ? "." : path, err));
-    if (slash != NULL)
-        (*out)[slash == path ? 1 : slash - path] = 0; /* "/file" lies in "/" */
-done:
-    return st;
+    return slash == NULL ? path : slash + 1;
 }
 
-/* Opens a file that did not exist before, in the target's folder. The name is made of the target's, the
- * process and a counter; O_EXCL makes it unique among threads as well, without a shared counter. */
-static npmd_status temporary_open(file_writer *w, npmd_error *err)
+/* Opens a file that did not exist before, in the target's folder; if it cannot, errno says why and w->fd
+ * stays negative. The name is made of the target's, the process and a counter; O_EXCL makes it unique among
+ * threads as well, without a shared counter. */
+static void temporary_open(file_writer *w)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+    char name[sizeof w->temporary];
+    errno = EEXIST;
+    for (int k = 0; k < TEMPORARY_TRIES && w->fd < 0 && errno == EEXIST; k++) {
+        snprintf(name, sizeof name, "%.*s.%ld-%d.tmp", NAME_KEPT, name_of(w->target), (long)getpid(), k);
+        w->fd = openat(w->folder, name, flags, 0666); /* less the user's mask */
+    }
+    if (w->fd >= 0)
+        memcpy(w->temporary, name, sizeof name);
+}
+
+static npmd_status folder_open(file_writer *w, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    char *name = NULL;
-    const char *slash = strrchr(w->target, '/'), *base = slash == NULL ? w->target : slash + 1;
-    const size_t size = strlen(w->folder) + NAME_KEPT + 64;
-    TRY(memory_new(&name, size, err));
-    for (int k = 0; k < TEMPORARY_TRIES && w->fd < 0; k++) {
-        snprintf(name, size, "%s/%.*s.%ld-%d.tmp", w->folder, NAME_KEPT, base, (long)getpid(), k);
-        w->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* less the user's mask */
-        if (w->fd < 0 && errno != EEXIST)
-            break;
-    }
+    char *folder = NULL;
+    const size_t length = (size_t)(name_of(w->target) - w->target); /* with the slash: "/file" lies in "/" */
+    TRY(memory_text(&folder, length == 0 ? "." : w->target, err));
+    if (length > 0)
+        folder[length > 1 ? length - 1 : 1] = 0;
+    w->folder = open(folder, FOLDER_ACCESS | O_DIRECTORY | O_CLOEXEC);
+    if (w->folder >= 0)
+        temporary_open(w);
     if (w->fd < 0) {
         const int reason = errno;
-        st = npmd_fail(err, NPMD_ERR_FILE, "cannot write %s: folder %s: %s", w->path, w->folder,
+        st = npmd_fail(err, NPMD_ERR_FILE, "cannot write %s: folder %s: %s", w->path, folder,
                        strerror(reason));
-        goto done;
     }
-    w->temporary = name;
-    name = NULL;
 done:
-    memory_free(name);
+    memory_free(folder);
     return st;
 }
 
@@ -191,10 +212,9 @@ npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *er
     file_writer *w = NULL;
     struct stat facts;
     TRY(memory_new(&w, 1, err));
-    w->fd = -1;
+    w->fd = w->folder = -1;
     TRY(memory_text(&w->path, path, err));
     TRY(target_of(path, &w->target, err));
-    TRY(folder_of(w->target, &w->folder, err));
     /* The path, not its target: /dev/stdout leads to a pipe that has no name. */
     const bool exists = stat(path, &facts) == 0;
     const size_t length = strlen(path);
@@ -216,7 +236,7 @@ npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *er
             st = writer_fail(w, errno, err);
         goto done;
     }
-    TRY(temporary_open(w, err));
+    TRY(folder_open(w, err));
     if (exists && fchmod(w->fd, facts.st_mode & 07777) != 0)
         st = writer_fail(w, errno, err);
 done:
@@ -248,11 +268,58 @@ static npmd_status writer_flush(file_writer *w, npmd_error *err)
     return write_all(w, w->buffer, used, err);
 }
 
+npmd_status file_writer_zip(file_writer *w, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    z_stream *zip = NULL;
+    assert(w->zip == NULL && w->used == 0);
+    TRY(memory_new(&zip, 1, err));
+    /* + 16: gzip's header, which deflate leaves without name and time; equal bytes in, equal bytes out */
+    if (deflateInit2(zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        st = npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: not enough memory to compress it", w->path);
+        goto done;
+    }
+    w->zip = zip;
+    zip = NULL;
+done:
+    memory_free(zip);
+    return st;
+}
+
+/* Deflates into the buffer, which is written whenever it is full; Z_FINISH ends the stream. */
+static npmd_status zip_put(file_writer *w, const void *data, size_t size, int flush, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    int code = Z_OK;
+    const unsigned char *at = data;
+    do {
+        const size_t piece = size < WRITER_BUFFER ? size : WRITER_BUFFER;
+        w->zip->next_in = (unsigned char *)(uintptr_t)at; /* not written to */
+        w->zip->avail_in = (uInt)piece;
+        do {
+            if (w->used == WRITER_BUFFER)
+                TRY(writer_flush(w, err));
+            w->zip->next_out = w->buffer + w->used;
+            w->zip->avail_out = (uInt)(WRITER_BUFFER - w->used);
+            code = deflate(w->zip, size == piece ? flush : Z_NO_FLUSH);
+            w->used = WRITER_BUFFER - w->zip->avail_out;
+        } while (w->zip->avail_out == 0 || w->zip->avail_in > 0);
+        at = size > 0 ? at + piece : at;
+        size -= piece;
+    } while (size > 0);
+    if (flush == Z_FINISH && code != Z_STREAM_END)
+        st = writer_fail(w, EIO, err);
+done:
+    return st;
+}
+
 npmd_status file_writer_put(file_writer *w, const void *data, size_t size, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     if (w->first.status != NPMD_OK)
         return npmd_fail(err, w->first.status, "%s", w->first.text);
+    if (w->zip != NULL)
+        return size == 0 ? NPMD_OK : zip_put(w, data, size, Z_NO_FLUSH, err);
     if (size > WRITER_BUFFER - w->used)
         TRY(writer_flush(w, err));
     if (size > WRITER_BUFFER)
@@ -293,9 +360,9 @@ done:
 
 /* Makes a rename last through a power cut. A folder that may not be opened for reading, or a file system that
  * knows no such sync, is not a failed write: the new file is in its place. */
-static void folder_sync(const char *folder)
+static void folder_sync(int folder)
 {
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return;
     (void)fsync(fd);
@@ -306,9 +373,11 @@ npmd_status file_writer_commit(file_writer *w, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     TRY(file_writer_put(w, NULL, 0, err)); /* repeats an earlier failure */
+    if (w->zip != NULL)
+        TRY(zip_put(w, NULL, 0, Z_FINISH, err));
     TRY(writer_flush(w, err));
     /* EINVAL: a file system that cannot sync */
-    if (w->temporary != NULL && fsync(w->fd) != 0 && errno != EINVAL) {
+    if (w->temporary[0] != 0 && fsync(w->fd) != 0 && errno != EINVAL) {
         st = writer_fail(w, errno, err);
         goto done;
     }
@@ -318,14 +387,13 @@ npmd_status file_writer_commit(file_writer *w, npmd_error *err)
         st = writer_fail(w, errno, err);
         goto done;
     }
-    if (w->temporary == NULL)
+    if (w->temporary[0] == 0)
         goto done;
-    if (rename(w->temporary, w->target) != 0) {
+    if (renameat(w->folder, w->temporary, w->folder, name_of(w->target)) != 0) {
         st = writer_fail(w, errno, err);
         goto done;
     }
-    memory_free(w->temporary); /* nothing is left to remove */
-    w->temporary = NULL;
+    w->temporary[0] = 0; /* nothing is left to remove */
     folder_sync(w->folder);
 done:
     writer_free(w);

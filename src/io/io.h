@@ -26,10 +26,12 @@ typedef struct file_source { /* a file read in pieces, so that a large one is no
 npmd_status file_source_open(const char *path, file_source *out, npmd_error *err);
 /* Reads size bytes; fewer (*got) only at the end of the file. */
 npmd_status file_source_take(file_source *s, void *out, size_t size, size_t *got, npmd_error *err);
+npmd_status file_source_seek(file_source *s, size_t byte, npmd_error *err); /* ordinary files only */
 void file_source_close(file_source *s);
 
 typedef struct file_writer file_writer; /* buffers, remembers the first failure */
 npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *err);
+npmd_status file_writer_zip(file_writer *w, npmd_error *err); /* before the first put: writes gzip */
 npmd_status file_writer_put(file_writer *w, const void *data, size_t size, npmd_error *err);
 npmd_status file_writer_print(file_writer *w, npmd_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -42,7 +44,12 @@ bool file_has_suffix(const char *path, const char *suffix); /* ".csv"; upper or 
 #define FILE_QUOTE 40
 void file_quote(const char *text, size_t size, char out[FILE_QUOTE + 4]);
 
-/* ---- table.c: numeric tables from .csv .tsv .txt .npy ---------------------------------------------- */
+/* ---- gzip.c ---------------------------------------------------------------------------------------- */
+
+/* As file_read, but a gzip file (by its first bytes, or its suffix .gz) gives what it holds. */
+npmd_status gzip_read(const char *path, file_bytes *out, npmd_error *err);
+
+/* ---- table.c: numeric tables from .csv .tsv .txt .npy .mat ----------------------------------------- */
 
 typedef struct table {
     double *data; /* rows x columns, row-major */
@@ -50,8 +57,9 @@ typedef struct table {
     size_t *line; /* text files: the line in the file of each row, for messages; NULL for binary files */
     char *path;   /* for messages */
 } table;
-/* Read and written by suffix. The reader refuses NaN, infinity, text fields, ragged rows and empty files,
- * naming file, row and column. */
+/* Read and written by suffix; text also as .csv.gz, .tsv.gz, .txt.gz. The reader refuses NaN, infinity, text
+ * fields, ragged rows and empty files, naming file, row and column. "file.mat:x" is the variable x of
+ * file.mat, unless a file has that very name; .mat files are not written. */
 npmd_status table_read(const char *path, table *out, npmd_error *err);
 npmd_status table_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err);
 npmd_status table_output_check(const char *path, npmd_error *err); /* suffix known, and can it be written? */
@@ -94,6 +102,11 @@ typedef struct npy_map {
 } npy_map;
 npmd_status npy_map_open(const char *path, npy_map *out, npmd_error *err); /* ordinary files only */
 void npy_map_close(npy_map *m);
+
+/* ---- mat.c: MATLAB's files of version 5 ------------------------------------------------------------ */
+
+/* One full matrix of real numbers, of any numeric class. variable NULL: the only one in the file. */
+npmd_status mat_read(const char *path, const char *variable, table *out, npmd_error *err);
 
 /* ---- safetensors.c: named arrays and a JSON header ------------------------------------------------- */
 

@@ -2,35 +2,49 @@
 #include "io.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 typedef struct table_format {
-    char suffix[8];
+    char suffix[9];
     char separator; /* 0: .npy */
+    bool zipped;    /* written as gzip; a reader looks for itself */
 } table_format;
-static const table_format CSV = { ".csv", ',' }, TSV = { ".tsv", '\t' }, TXT = { ".txt", ' ' },
-                          NPY = { ".npy", 0 };
+static const table_format FORMATS[] = {
+    { ".npy", 0, false },     { ".csv", ',', false },    { ".tsv", '\t', false },  { ".txt", ' ', false },
+    { ".csv.gz", ',', true }, { ".tsv.gz", '\t', true }, { ".txt.gz", ' ', true },
+};
+#define NPY (&FORMATS[0])
+#define SUFFIXES ".csv, .tsv, .txt (or these with .gz), .npy"
 
 /* The format that the suffix names; NULL: none. */
 static const table_format *format_of(const char *path)
 {
-    static const table_format *const FORMATS[] = { &CSV, &TSV, &TXT, &NPY };
     for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++)
-        if (file_has_suffix(path, FORMATS[i]->suffix))
-            return FORMATS[i];
+        if (file_has_suffix(path, FORMATS[i].suffix))
+            return &FORMATS[i];
     return NULL;
-}
-
-static npmd_status suffix_fail(const char *path, npmd_status st, npmd_error *err)
-{
-    return npmd_fail(err, st, "%s: unknown suffix, expected .csv, .tsv, .txt or .npy", path);
 }
 
 npmd_status table_read(const char *path, table *out, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
+    char *file = NULL; /* what stands before the last colon */
+    const char *colon = strrchr(path, ':');
     const table_format *format = format_of(path);
-    if (format == NULL)
-        return suffix_fail(path, NPMD_ERR_FORMAT, err);
-    return format->separator == 0 ? npy_read(path, out, err) : csv_read(path, out, err);
+    TRY(memory_text(&file, path, err));
+    if (colon != NULL)
+        file[colon - path] = 0;
+    if (colon != NULL && file_has_suffix(file, ".mat") && access(path, F_OK) != 0)
+        TRY(mat_read(file, colon + 1, out, err));
+    else if (file_has_suffix(path, ".mat"))
+        TRY(mat_read(path, NULL, out, err));
+    else if (format == NULL)
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown suffix, expected " SUFFIXES " or .mat", path);
+    else
+        st = format->separator == 0 ? npy_read(path, out, err) : csv_read(path, out, err);
+done:
+    memory_free(file);
+    return st;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------------- */
@@ -51,6 +65,11 @@ static void table_writer_free(table_writer *w)
     memory_free(w);
 }
 
+static npmd_status suffix_fail(const char *path, npmd_error *err)
+{
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: unknown suffix, expected " SUFFIXES, path);
+}
+
 static npmd_status writer_open(const char *path, const table_format *format, size_t columns, size_t rows,
                                table_writer **out, npmd_error *err)
 {
@@ -67,6 +86,8 @@ static npmd_status writer_open(const char *path, const table_format *format, siz
     w->rows = rows;
     TRY(memory_text(&w->path, path, err));
     TRY(file_writer_open(path, &w->file, err));
+    if (format->zipped)
+        TRY(file_writer_zip(w->file, err));
     if (format->separator == 0)
         TRY(npy_put_header(w->file, rows, columns, err));
     *out = w;
@@ -81,7 +102,7 @@ npmd_status table_writer_open(const char *path, size_t columns, size_t rows, tab
 {
     const table_format *format = format_of(path);
     if (format == NULL)
-        return suffix_fail(path, NPMD_ERR_ARGUMENT, err);
+        return suffix_fail(path, err);
     return writer_open(path, format, columns, rows, out, err);
 }
 
@@ -138,26 +159,26 @@ done:
 npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns,
                       npmd_error *err)
 {
-    const table_format format = { ".csv", separator };
+    const table_format format = { .separator = separator };
     return write_whole(path, &format, a, rows, columns, err);
 }
 
 npmd_status npy_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)
 {
-    return write_whole(path, &NPY, a, rows, columns, err);
+    return write_whole(path, NPY, a, rows, columns, err);
 }
 
 npmd_status table_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)
 {
     const table_format *format = format_of(path);
     if (format == NULL)
-        return suffix_fail(path, NPMD_ERR_ARGUMENT, err);
+        return suffix_fail(path, err);
     return write_whole(path, format, a, rows, columns, err);
 }
 
 npmd_status table_output_check(const char *path, npmd_error *err)
 {
-    return format_of(path) == NULL ? suffix_fail(path, NPMD_ERR_ARGUMENT, err) : file_output_check(path, err);
+    return format_of(path) == NULL ? suffix_fail(path, err) : file_output_check(path, err);
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------------- */

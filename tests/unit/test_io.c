@@ -3,6 +3,7 @@
 #include "io.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <locale.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -13,6 +14,52 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+/* ---- Calls of the system that fail when told to: the linker puts these in their place -------------- */
+
+static int calls_left = -1;   /* until one fails; negative: none will */
+static size_t write_most = 0; /* bytes that one write takes; 0: all */
+
+static bool call_fails(int reason)
+{
+    if (calls_left < 0 || calls_left-- > 0)
+        return false;
+    errno = reason;
+    return true;
+}
+
+ssize_t __real_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size)
+{
+    return call_fails(ENOSPC)
+               ? -1
+               : __real_write(fd, data, write_most > 0 && size > write_most ? write_most : size);
+}
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+    return call_fails(EIO) ? -1 : __real_fsync(fd);
+}
+
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd)
+{
+    const bool fails = call_fails(EDQUOT);
+    const int result = __real_close(fd); /* a failed close has closed the file */
+    errno = fails ? EDQUOT : errno;
+    return fails ? -1 : result;
+}
+
+int __real_renameat(int from_folder, const char *from, int to_folder, const char *to);
+int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to);
+int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to)
+{
+    return call_fails(EACCES) ? -1 : __real_renameat(from_folder, from, to_folder, to);
+}
 
 /* ---- A folder of its own for the run --------------------------------------------------------------- */
 
@@ -275,6 +322,175 @@ static void writer_failure_keeps_old_file(void **state)
     assert_int_equal(files_in(p->folder), before);
 }
 
+/* All that is written here goes through a file_writer; these are its users in this folder. */
+enum { WRITE_CSV, WRITE_GZIP, WRITE_NPY, WRITE_RECORD, WRITES };
+static const char *const WRITE_NAMES[WRITES] = { "w.csv", "w.csv.gz", "w.npy", "w.safetensors" };
+
+static npmd_status write_some(int kind, const char *path, npmd_error *err)
+{
+    enum { COUNT = 20000 }; /* 160,000 bytes: more than the writer's buffer */
+    static double many[COUNT];
+    record rec = { 0 };
+    tensor t = { .name = "many", .type = TENSOR_F64, .dimensions = 1, .shape = { COUNT }, .data = many };
+    char facts[] = "{}";
+    for (int i = 0; i < COUNT; i++)
+        many[i] = sqrt(i);
+    rec.metadata = facts;
+    rec.tensors = &t;
+    rec.count = 1;
+    return kind == WRITE_RECORD ? record_write(path, &rec, err) : table_write(path, many, COUNT / 2, 2, err);
+}
+
+/* The k-th call of write, fsync, close and rename fails, k = 0, 1, ... until none is left to fail. */
+static void writer_survives_every_failure(void **state)
+{
+    place *p = *state;
+    for (int kind = 0; kind < WRITES; kind++) {
+        const char *path = put_text(p, WRITE_NAMES[kind], "the old file"),
+                   *copy = put_text(p, "copy.txt", "the old file");
+        const size_t before = files_in(p->folder);
+        int failures = 0;
+        for (;; failures++) {
+            npmd_error err = { 0 };
+            calls_left = failures;
+            const npmd_status st = write_some(kind, path, &err);
+            calls_left = -1;
+            assert_int_equal(files_in(p->folder), before);
+            if (st == NPMD_OK)
+                break;
+            assert_int_equal(st, NPMD_ERR_FILE);
+            assert_int_equal(err.status, NPMD_ERR_FILE);
+            assert_says(&err, "cannot write");
+            assert_says(&err, WRITE_NAMES[kind]);
+            assert_same_bytes(path, copy);
+        }
+        assert_true(failures >= 5); /* two writes or more, the sync, the close, the rename */
+    }
+}
+
+/* The same with a limit on the file's size in place of every number of bytes that a disk may have left. */
+static void writer_survives_full_disk(void **state)
+{
+    place *p = *state;
+    struct rlimit old, tight;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    for (int kind = 0; kind < WRITES; kind++) {
+        struct stat facts;
+        const char *path = in_folder(p, WRITE_NAMES[kind]), *copy = put_text(p, "copy.txt", "the old file");
+        assert_int_equal(write_some(kind, path, NULL), NPMD_OK);
+        assert_int_equal(stat(path, &facts), 0);
+        put_text(p, WRITE_NAMES[kind], "the old file");
+        const size_t before = files_in(p->folder);
+        for (rlim_t room = 0; room < (rlim_t)facts.st_size; room += (rlim_t)facts.st_size / 7) {
+            npmd_error err = { 0 };
+            tight = old;
+            tight.rlim_cur = room;
+            assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+            const npmd_status st = write_some(kind, path, &err);
+            assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+            assert_int_equal(st, NPMD_ERR_FILE);
+            assert_says(&err, "File too large");
+            assert_int_equal(files_in(p->folder), before);
+            assert_same_bytes(path, copy);
+        }
+    }
+    signal(SIGXFSZ, handler);
+    npmd_error err = { 0 };
+    if (access("/dev/full", W_OK) == 0) { /* a device that is always full, written directly */
+        assert_int_equal(write_some(WRITE_RECORD, "/dev/full", &err), NPMD_ERR_FILE);
+        assert_says(&err, "cannot write /dev/full: No space left on device");
+    }
+}
+
+/* A write that takes fewer bytes than it was given is no failure. */
+static void writer_goes_on_after_short_writes(void **state)
+{
+    place *p = *state;
+    for (int kind = 0; kind < WRITES; kind++) {
+        const char *path = in_folder(p, WRITE_NAMES[kind]), *copy = in_folder(p, "short");
+        char name[1100];
+        assert_int_equal(write_some(kind, path, NULL), NPMD_OK);
+        snprintf(name, sizeof name, "%s-%s", copy, WRITE_NAMES[kind]);
+        write_most = 1000;
+        const npmd_status st = write_some(kind, name, NULL);
+        write_most = 0;
+        assert_int_equal(st, NPMD_OK);
+        assert_same_bytes(path, name);
+    }
+}
+
+static void writer_without_its_folder(void **state)
+{
+    place *p = *state;
+    char folder[1100], path[1200], moved[1100];
+    npmd_error err = { 0 };
+    file_writer *w = NULL;
+    struct stat facts;
+    snprintf(folder, sizeof folder, "%s", in_folder(p, "sub"));
+    snprintf(moved, sizeof moved, "%s", in_folder(p, "moved"));
+    snprintf(path, sizeof path, "%s/out.csv", folder);
+
+    assert_int_equal(mkdir(folder, 0777), 0); /* removed with all that is in it */
+    assert_int_equal(file_writer_open(path, &w, &err), NPMD_OK);
+    assert_int_equal(file_writer_put(w, "new", 3, &err), NPMD_OK);
+    DIR *d = opendir(folder);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
+    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(file_writer_commit(w, &err), NPMD_ERR_FILE);
+    assert_says(&err, "sub/out.csv: No such file or directory");
+    assert_int_not_equal(stat(folder, &facts), 0);
+
+    assert_int_equal(mkdir(folder, 0777), 0); /* moved: nothing stays under a temporary name */
+    assert_int_equal(file_writer_open(path, &w, &err), NPMD_OK);
+    assert_int_equal(rename(folder, moved), 0);
+    file_writer_abandon(w);
+    assert_int_equal(files_in(moved), 0);
+    assert_int_equal(rmdir(moved), 0);
+
+    char here[4096]; /* a relative path stays what it was when the program changes its folder */
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(mkdir(folder, 0777), 0);
+    assert_int_equal(chdir(folder), 0);
+    const npmd_status opened = file_writer_open("out.csv", &w, &err);
+    assert_int_equal(chdir(here), 0);
+    assert_int_equal(opened, NPMD_OK);
+    assert_int_equal(file_writer_put(w, "new", 3, &err), NPMD_OK);
+    assert_int_equal(file_writer_commit(w, &err), NPMD_OK);
+    assert_int_equal(stat(path, &facts), 0);
+    assert_int_equal(files_in(folder), 1);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void writer_in_protected_folder(void **state)
+{
+    place *p = *state;
+    char folder[1100], path[1200];
+    npmd_error err = { 0 };
+    if (geteuid() == 0)
+        skip(); /* root may write everywhere */
+    snprintf(folder, sizeof folder, "%s", in_folder(p, "protected"));
+    snprintf(path, sizeof path, "%s/old.csv", folder);
+    assert_int_equal(mkdir(folder, 0777), 0);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(chmod(folder, 0555), 0);
+    const npmd_status st = table_write(path, AWKWARD, 1, 1, &err), check = table_output_check(path, NULL);
+    const size_t files = files_in(folder);
+    assert_int_equal(chmod(folder, 0777), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(st, NPMD_ERR_FILE);
+    assert_int_equal(check, NPMD_ERR_FILE);
+    assert_int_equal(files, 1);
+    assert_says(&err, "protected: Permission denied");
+}
+
 static void writer_abandon_keeps_old_file(void **state)
 {
     place *p = *state;
@@ -331,8 +547,9 @@ static void output_check(void **state)
 static void csv_round_trip(void **state)
 {
     place *p = *state;
-    static const char *const NAMES[] = { "trip.csv", "trip.tsv", "trip.txt", "trip.npy", "TRIP.CSV" };
-    for (size_t k = 0; k < 5; k++)
+    static const char *const NAMES[] = { "trip.csv", "trip.tsv", "trip.txt",
+                                         "trip.npy", "TRIP.CSV", "trip.txt.gz" };
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
         for (size_t columns = 1; columns <= 4; columns++) {
             table t = { 0 };
             const char *path = in_folder(p, NAMES[k]);
@@ -472,6 +689,99 @@ static void csv_ignores_locale(void **state)
     assert_true(t.data[0] == x);
     assert_same_bytes(path, plain);
     table_free(&t);
+}
+
+/* ---- gzip.c ---------------------------------------------------------------------------------------- */
+
+/* "1,2.5\n" and "-3,4e2\n", each a member made by gzip -n. */
+static const unsigned char MEMBERS[2][32] = {
+    { 0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x33, 0xd4, 0x31,
+      0xd2, 0x33, 0xe5, 0x02, 0x00, 0xc6, 0xc7, 0xc0, 0x50, 0x06, 0x00, 0x00, 0x00 },
+    { 0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xd3, 0x35, 0xd6, 0x31,
+      0x49, 0x35, 0xe2, 0x02, 0x00, 0x76, 0xeb, 0x29, 0x89, 0x07, 0x00, 0x00, 0x00 },
+};
+static const size_t MEMBER_SIZE[2] = { 26, 27 };
+
+static void gzip_reads_members(void **state)
+{
+    place *p = *state;
+    unsigned char both[64];
+    memcpy(both, MEMBERS[0], MEMBER_SIZE[0]);
+    memcpy(both + MEMBER_SIZE[0], MEMBERS[1], MEMBER_SIZE[1]);
+    const size_t size = MEMBER_SIZE[0] + MEMBER_SIZE[1];
+    static const char *const NAMES[] = { "two.csv.gz", "two.tsv.gz", "TWO.TXT.GZ",
+                                         "two.csv" }; /* known by its bytes */
+    for (int k = 0; k < 4; k++) {
+        table t = { 0 };
+        npmd_error err = { 0 };
+        if (table_read(put_bytes(p, NAMES[k], both, size), &t, &err) != NPMD_OK)
+            fail_msg("%s", err.text);
+        assert_true(t.rows == 2 && t.columns == 2);
+        assert_true(t.data[0] == 1.0 && t.data[1] == 2.5 && t.data[2] == -3.0 && t.data[3] == 400.0);
+        table_free(&t);
+    }
+    for (size_t cut = 1; cut < size; cut++) {
+        table t = { 0 };
+        npmd_error err = { 0 };
+        const npmd_status st = table_read(put_bytes(p, "cut.csv.gz", both, cut), &t, &err);
+        assert_int_equal(st, cut == MEMBER_SIZE[0] ? NPMD_OK : NPMD_ERR_FORMAT); /* one member is a file */
+        assert_true(st == NPMD_OK || strstr(err.text, "cut.csv.gz is") != NULL);
+        table_free(&t);
+    }
+}
+
+static void gzip_errors(void **state)
+{
+    place *p = *state;
+    table t = { 0 };
+    npmd_error err = { 0 };
+    unsigned char bytes[64] = { 0 };
+    const size_t size = MEMBER_SIZE[0];
+    memcpy(bytes, MEMBERS[0], size);
+    assert_int_equal(table_read(put_bytes(p, "bad.csv.gz", bytes, size - 1), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "bad.csv.gz is truncated: its gzip data end too soon");
+    assert_int_equal(table_read(put_bytes(p, "bad.csv.gz", bytes, size + 1), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "bad.csv.gz is damaged");
+    bytes[size - 5] ^= 1; /* the checksum */
+    assert_int_equal(table_read(put_bytes(p, "bad.csv.gz", bytes, size), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "bad.csv.gz is damaged");
+    bytes[size - 5] ^= 1;
+    bytes[size - 1] = 255; /* the length claims gigabytes */
+    assert_int_equal(table_read(put_bytes(p, "bad.csv.gz", bytes, size), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "bad.csv.gz is damaged");
+    assert_int_equal(table_read(put_text(p, "bad.csv.gz", "1,2\n"), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "bad.csv.gz is no gzip file: it does not begin with the bytes 1f 8b");
+    assert_int_equal(table_read(put_text(p, "bad.csv.gz", ""), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "bad.csv.gz is empty");
+    assert_int_equal(table_read(in_folder(p, "bad.npy.gz"), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "unknown suffix");
+    assert_null(t.data);
+}
+
+/* More than any buffer inside; the same numbers give the same bytes. */
+static void gzip_round_trip(void **state)
+{
+    place *p = *state;
+    enum { ROWS = 60000 };
+    table t = { 0 };
+    npmd_error err = { 0 };
+    double *a = calloc(2 * ROWS, sizeof *a);
+    assert_non_null(a);
+    for (int i = 0; i < 2 * ROWS; i++)
+        a[i] = sin(i);
+    const char *path = in_folder(p, "many.tsv.gz"), *again = in_folder(p, "again.tsv.gz");
+    assert_int_equal(table_write(path, a, ROWS, 2, &err), NPMD_OK);
+    assert_int_equal(table_write(again, a, ROWS, 2, &err), NPMD_OK);
+    assert_same_bytes(path, again);
+    assert_int_equal(table_read(path, &t, &err), NPMD_OK);
+    assert_true(t.rows == ROWS && t.columns == 2);
+    assert_memory_equal(t.data, a, 2 * ROWS * sizeof *a);
+    table_free(&t);
+    free(a);
+    file_bytes b = { 0 };
+    assert_int_equal(file_read(path, &b, NULL), NPMD_OK);
+    assert_true(b.size < ROWS * 2 * 12 && b.data[0] == 0x1f && b.data[1] == 0x8b);
+    file_bytes_free(&b);
 }
 
 /* ---- table.c --------------------------------------------------------------------------------------- */
@@ -826,6 +1136,210 @@ static void npy_maps(void **state)
     assert_says(&err, "its header should have 4294967295 bytes, at most 1048576 expected");
 }
 
+/* ---- mat.c: files written by SciPy, see tests/fixtures/mat/make.py --------------------------------- */
+
+#define MAT "tests/fixtures/mat/" /* tests run from the root of the source tree */
+static const double MAT_X[6] = { 0.1, -2.0, 1.0 / 3.0, 4.0, 5e-324, 1e300 };
+static const double MAT_N[6] = { 1, 2, 3, 4, 5, 100 };
+
+static void assert_table(const char *path, size_t rows, size_t columns, const double *a)
+{
+    table t = { 0 };
+    npmd_error err = { 0 };
+    if (table_read(path, &t, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+    assert_true(t.rows == rows && t.columns == columns);
+    assert_memory_equal(t.data, a, rows * columns * sizeof *a);
+    assert_string_equal(t.path, path);
+    assert_null(t.line);
+    table_free(&t);
+}
+
+static void mat_reads_all_classes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double least; /* of the type */
+    } CLASSES[] = { { "i1", -128 },        { "u1", 0 }, { "i2", -32768 },  { "u2", 0 },
+                    { "i4", -2147483648 }, { "u4", 0 }, { "i8", -0x1p63 }, { "u8", 0 } };
+    double singles[6];
+    for (int i = 0; i < 6; i++)
+        singles[i] = (double)(float)(MAT_X[i] < 1e30 ? MAT_X[i] : 1e30);
+    for (int zipped = 0; zipped < 2; zipped++) {
+        const char *file = zipped ? MAT "zipped.mat" : MAT "plain.mat";
+        char path[128];
+        snprintf(path, sizeof path, "%s:x", file);
+        assert_table(path, 3, 2, MAT_X);
+        snprintf(path, sizeof path, "%s:single", file);
+        assert_table(path, 3, 2, singles);
+        snprintf(path, sizeof path, "%s:row", file);
+        assert_table(path, 1, 3, MAT_N);
+        for (size_t k = 0; k < sizeof CLASSES / sizeof CLASSES[0]; k++) {
+            snprintf(path, sizeof path, "%s:%s", file, CLASSES[k].name);
+            assert_table(path, 2, 3, MAT_N);
+            snprintf(path, sizeof path, "%s:%s_least", file, CLASSES[k].name);
+            assert_table(path, 1, 1, &CLASSES[k].least);
+        }
+    }
+    assert_table(MAT "one.mat", 3, 2, MAT_X); /* the only matrix needs no name */
+    assert_table(MAT "one_zipped.mat", 3, 2, MAT_X);
+}
+
+static void mat_reads_other_layouts(void **state)
+{
+    (void)state;
+    const double negative[6] = { -1, -2, -3, -4, -5, -100 };
+    assert_table(MAT "big_endian.mat:x", 3, 2, MAT_X);
+    assert_table(MAT "big_endian.mat:single", 2, 3, MAT_N);
+    assert_table(MAT "big_endian.mat:long", 2, 3, negative);
+    assert_table(MAT "big_endian.mat:two", 1, 2, (const double[]){ -2, 300 });
+    assert_table(MAT "packed.mat:n", 2, 3, MAT_N);
+    assert_table(MAT "packed.mat:m", 2, 2, (const double[]){ 1, -2, 3, 4 });
+}
+
+static void mat_errors(void **state)
+{
+    place *p = *state;
+    static const struct {
+        const char *path, *words;
+    } CASES[] = {
+        { "plain.mat:y",
+          "plain.mat holds no variable 'y', but x (3 x 2 double), single (3 x 2 single), i1 (2 x 3 int8)" },
+        { "plain.mat:y", ", ..." },
+        { "plain.mat:", "holds no variable ''" },
+        { "plain.mat", "plain.mat holds several matrices, name one as in FILE.mat:NAME: x (3 x 2 double)" },
+        { "words.mat",
+          "words.mat holds no matrix of real numbers, but label (1 x 9 char), cell (1 x 2 cell)" },
+        { "plain.mat:nan", "plain.mat:nan row 2, column 2: NaN where a finite number was expected" },
+        { "zipped.mat:inf", "zipped.mat:inf row 1, column 3: infinity where a finite number was expected" },
+        { "plain.mat:complex", "'complex' is complex, expected real numbers" },
+        { "zipped.mat:sparse", "'sparse' is sparse, expected a full matrix: save full(sparse)" },
+        { "plain.mat:text", "'text' is of class char, expected a matrix of numbers" },
+        { "plain.mat:cell", "'cell' is of class cell" },
+        { "zipped.mat:structure", "'structure' is of class struct" },
+        { "plain.mat:truth", "'truth' is of class logical" },
+        { "plain.mat:cube", "'cube' has 3 dimensions, expected rows and columns" },
+        { "plain.mat:empty", "'empty' is empty: 0 x 2" },
+        { "version4.mat", "version4.mat is a MAT-file of version 4, expected 5: save it with -v7" },
+        { "version73.mat:x", "version73.mat is a MAT-file of version 7.3, expected 5: save it with -v7" },
+    };
+    table t = { 0 };
+    npmd_error err = { 0 };
+    for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
+        char path[128];
+        snprintf(path, sizeof path, MAT "%s", CASES[k].path);
+        assert_int_equal(table_read(path, &t, &err), NPMD_ERR_FORMAT);
+        assert_says(&err, CASES[k].words);
+        assert_null(t.data);
+    }
+    assert_int_equal(table_read(put_text(p, "bad.mat", ""), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "bad.mat is empty");
+    assert_int_equal(table_read(put_text(p, "bad.mat", "1,2\n"), &t, &err), NPMD_ERR_FORMAT);
+    assert_says(&err, "bad.mat is no MAT-file, or truncated");
+    assert_int_equal(table_read(in_folder(p, "absent.mat"), &t, &err), NPMD_ERR_FILE);
+    assert_int_equal(table_read(in_folder(p, "absent.mat:x"), &t, &err), NPMD_ERR_FILE);
+    assert_says(&err, "absent.mat: No such file");
+    assert_int_equal(table_write(in_folder(p, "bad.mat"), AWKWARD, 1, 1, &err), NPMD_ERR_ARGUMENT);
+}
+
+/* A file with exactly the name wins over a variable of a file. */
+static void mat_colons(void **state)
+{
+    place *p = *state;
+    file_bytes b = { 0 };
+    const double x = 5.0;
+    char path[1100];
+    assert_int_equal(file_read(MAT "one.mat", &b, NULL), NPMD_OK);
+    assert_table(put_bytes(p, "a:b.mat", b.data, b.size), 3, 2, MAT_X);
+    snprintf(path, sizeof path, "%s:x", in_folder(p, "a:b.mat"));
+    assert_table(path, 3, 2, MAT_X);
+    assert_table(put_bytes(p, "a:b.mat:x.mat", b.data, b.size), 3, 2, MAT_X);
+    const char *text = in_folder(p, "a:b.mat:x.csv");
+    assert_int_equal(csv_write(text, ',', &x, 1, 1, NULL), NPMD_OK);
+    table t = { 0 };
+    assert_int_equal(table_read(text, &t, NULL), NPMD_OK);
+    assert_true(t.rows == 1 && t.data[0] == 5.0);
+    table_free(&t);
+    file_bytes_free(&b);
+}
+
+/* Every beginning of a good file is refused; a changed bit of a zipped one is found or changes nothing. */
+static void mat_damaged_anywhere(void **state)
+{
+    place *p = *state;
+    static const char *const NAMES[] = { MAT "one.mat", MAT "one_zipped.mat" };
+    for (int k = 0; k < 2; k++) {
+        file_bytes b = { 0 };
+        table t = { 0 };
+        npmd_error err = { 0 };
+        assert_int_equal(file_read(NAMES[k], &b, NULL), NPMD_OK);
+        for (size_t size = 0; size < b.size; size++) {
+            assert_int_equal(table_read(put_bytes(p, "cut.mat", b.data, size), &t, &err), NPMD_ERR_FORMAT);
+            assert_says(&err, "cut.mat");
+        }
+        for (size_t bit = 8 * 128; bit < 8 * b.size; bit++) {
+            b.data[bit / 8] ^= (unsigned char)(1 << bit % 8);
+            const char *path = put_bytes(p, "cut.mat", b.data, b.size);
+            if (table_read(path, &t, &err) == NPMD_OK && k == 1)
+                assert_memory_equal(t.data, MAT_X, sizeof MAT_X);
+            table_free(&t);
+            b.data[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        }
+        file_bytes_free(&b);
+    }
+}
+
+/* One number, of which the file says what it wants. */
+static void mat_claims_take_no_memory(void **state)
+{
+    place *p = *state;
+    static const struct {
+        uint32_t element, rows, columns, type, size;
+        const char *words;
+    } CASES[] = {
+        { 56, 1, 1, 9, 8, NULL },
+        { 56, 0x7fffffff, 0x7fffffff, 9, 8, "2147483647 x 2147483647 numbers, but 8 bytes of type 9" },
+        { 56, 0x7fffffff, 2, 2, 0xfffffffe, "a part of a variable claims 4294967294 bytes, at most 8 fit" },
+        { 0xfffffff0, 0x7fffffff, 1, 9, 0xfffffff0, "should have 4294967280 bytes, but 56 follow" },
+        { 56, 0x80000000, 1, 9, 8, "negative size" },
+        { 56, 1, 1, 10, 8, "8 bytes of type 10" },
+        { 56, 1, 1, 9, 7, "7 bytes of type 9" },
+        { 40, 1, 1, 9, 8, "the element at byte 177 is no variable (type 9, 8 bytes)" },
+        { 36, 1, 1, 9, 8, "a variable ends within one of its parts" },
+    };
+    for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
+        const uint32_t words[] = { 14,
+                                   CASES[k].element,
+                                   6,
+                                   8,
+                                   6,
+                                   0,
+                                   5,
+                                   8,
+                                   CASES[k].rows,
+                                   CASES[k].columns,
+                                   1u << 16 | 1,
+                                   'x',
+                                   CASES[k].type,
+                                   CASES[k].size,
+                                   0,
+                                   0x3ff00000 };
+        unsigned char bytes[128 + sizeof words] = { 0 };
+        table t = { 0 };
+        npmd_error err = { 0 };
+        memcpy(bytes + 124, "\0\1IM", 4);
+        memcpy(bytes + 128, words, sizeof words);
+        const npmd_status st = table_read(put_bytes(p, "claim.mat", bytes, sizeof bytes), &t, &err);
+        assert_int_equal(st, CASES[k].words == NULL ? NPMD_OK : NPMD_ERR_FORMAT);
+        if (CASES[k].words != NULL)
+            assert_says(&err, CASES[k].words);
+        else
+            assert_true(t.rows == 1 && t.columns == 1 && t.data[0] == 1.0);
+        table_free(&t);
+    }
+}
+
 /* ---- safetensors.c --------------------------------------------------------------------------------- */
 
 static const float SINGLES[3] = { 0.1F, -2.0F, 3e38F };
@@ -1061,6 +1575,11 @@ int main(void)
         cmocka_unit_test(writer_spares_devices),
         cmocka_unit_test(writer_fails_with_reason),
         cmocka_unit_test(writer_failure_keeps_old_file),
+        cmocka_unit_test(writer_survives_every_failure),
+        cmocka_unit_test(writer_survives_full_disk),
+        cmocka_unit_test(writer_goes_on_after_short_writes),
+        cmocka_unit_test(writer_without_its_folder),
+        cmocka_unit_test(writer_in_protected_folder),
         cmocka_unit_test(writer_abandon_keeps_old_file),
         cmocka_unit_test(two_writers_do_not_meet),
         cmocka_unit_test(output_check),
@@ -1069,6 +1588,9 @@ int main(void)
         cmocka_unit_test(csv_errors),
         cmocka_unit_test(csv_long_line),
         cmocka_unit_test(csv_ignores_locale),
+        cmocka_unit_test(gzip_reads_members),
+        cmocka_unit_test(gzip_errors),
+        cmocka_unit_test(gzip_round_trip),
         cmocka_unit_test(table_writer_streams),
         cmocka_unit_test(table_writer_counts),
         cmocka_unit_test(npy_writes_as_numpy),
@@ -1078,6 +1600,12 @@ int main(void)
         cmocka_unit_test(npy_reads_a_pipe),
         cmocka_unit_test(npy_reads_in_pieces),
         cmocka_unit_test(npy_maps),
+        cmocka_unit_test(mat_reads_all_classes),
+        cmocka_unit_test(mat_reads_other_layouts),
+        cmocka_unit_test(mat_errors),
+        cmocka_unit_test(mat_colons),
+        cmocka_unit_test(mat_damaged_anywhere),
+        cmocka_unit_test(mat_claims_take_no_memory),
         cmocka_unit_test(record_round_trip),
         cmocka_unit_test(record_layout),
         cmocka_unit_test(record_find_errors),

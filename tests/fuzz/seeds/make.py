@@ -1,0 +1,99 @@
+"""make.py PROGRAM - writes the seeds of this folder: small files of every kind, the models by the program itself."""
+import gzip
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+here = os.path.dirname(os.path.abspath(__file__))
+program = os.path.abspath(sys.argv[1])
+
+
+def put(target, name, data):
+    os.makedirs(os.path.join(here, target), exist_ok=True)
+    with open(os.path.join(here, target, name), "wb") as f:
+        f.write(data if isinstance(data, bytes) else data.encode())
+
+
+def run(*words):
+    subprocess.run([program, *words], check=True, stdout=subprocess.DEVNULL)
+
+
+# ---- text
+put("csv", "plain.csv", "1,2.5\n-3,4e2\n")
+put("csv", "header.csv", '\ufeff"angle, first";y # words\n1;2\n\n# comment\n  .5 ; -0e-3\n')
+put("csv", "blanks.txt", "  1  2.5 \r\n-3 \t 4e2\r")
+put("csv", "bad.csv", "1\tnan\n-inf\t1e999\n\"1")
+put("csv", "one.csv.gz", gzip.compress(b"1,2.5\n", 9, mtime=0))
+put("csv", "two.csv.gz", gzip.compress(b"1,2.5\n", 9, mtime=0) + gzip.compress(b"-3,4e2\n", 0, mtime=0))
+
+
+# ---- .npy
+def npy(name, version, header, data=b""):
+    start = b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H" if version == 1 else "<I", len(header))
+    put("npy", name, start + header.encode() + data)
+
+
+npy("f8.npy", 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }", np.arange(6.0).tobytes())
+npy("f4.npy", 2, "{'descr': '<f4', 'fortran_order': True, 'shape': (3,), }", np.arange(3, dtype="f4").tobytes())
+npy("cube.npy", 3, "{'shape':(1L,2,1),'fortran_order':False,'descr':\"<f8\"}", np.array([1.0, np.nan]).tobytes())
+npy("huge.npy", 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (1152921504606846976, 2), }")
+
+# ---- .mat: the fixtures, and plain ones that the target compresses
+fixtures = os.path.join(here, "..", "..", "fixtures", "mat")
+os.makedirs(os.path.join(here, "mat"), exist_ok=True)
+for name in ("one.mat", "one_zipped.mat", "packed.mat", "big_endian.mat", "version4.mat"):
+    shutil.copy(os.path.join(fixtures, name), os.path.join(here, "mat", name))
+for name in ("packed.mat", "big_endian.mat"):
+    data = bytearray(open(os.path.join(fixtures, name), "rb").read())
+    data[116] = 1
+    put("mat", "compressed_" + name, bytes(data))
+
+# ---- named arrays, in the parts that the target puts together, and whole
+empty = '{"a":{"dtype":"F64","shape":[2],"data_offsets":[0,16]},"b":{"dtype":"I32","shape":[0,3],"data_offsets":[16,16]}}'
+put("safetensors", "parts", b"{}\0" + empty.encode() + b"\0" + bytes(16))
+whole = b'{"__metadata__":{"neuropmd":"{}"},"a":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}'
+put("safetensors", "whole", struct.pack("<Q", len(whole)) + whole + bytes(4))
+put("safetensors", "long", struct.pack("<Q", 2**60) + whole)
+
+# ---- models
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    run("simulate", "t2", "--authors", "--n", "40", "--seed", "1", "--out", "t2.csv", "--truth", "t2.json")
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((40, 3))
+    x = np.hstack([x / np.linalg.norm(x, axis=1, keepdims=True), rng.uniform(0, 6, (40, 1))])
+    np.savetxt("s2s1.csv", x, delimiter=",")
+    for domain, data, more in (("S1^2", "t2.csv", []), ("S2 x S1", "s2s1.csv", ["--skip", "off"])):
+        name = data[:-4]
+        run("fit", "--domain", domain, "--data", data, "--out", "m", "--steps", "3", "--batch", "20", "--q1", "32",
+            "--q2", "16", "--width", "2", "--depth", "2", "--features", "2", "--max-frequency", "2", "--quiet", *more)
+        model = open("m", "rb").read()
+        (length,) = struct.unpack("<Q", model[:8])
+        header = json.loads(model[8 : 8 + length])
+        facts = header.pop("__metadata__")["neuropmd"]
+        tensors = json.dumps(header, separators=(",", ":"))
+        put("model", name, facts.encode() + b"\0" + tensors.encode() + b"\0" + model[8 + length :])
+        put("model", name + ".safetensors", model)
+
+    # ---- known densities
+    put("truth", "t2.json", open("t2.json").read())
+mixture = {"domain": "S1^2", "kind": "wrapped normal mixture", "weights": [1], "means": [[1, 2]],
+           "covariances": [[[0.3, 0.1], [0.1, 0.2]]], "measure": "volume"}
+put("truth", "normal.json", json.dumps(mixture))
+mixture = {"domain": "S2 x S1", "kind": "von Mises-Fisher mixture", "weights": [0.5, 0.5],
+           "means": [[0, 0, 1, 0.5], [1, 0, 0, 3.5]], "kappas": [[4, 2], [0, 1e3]]}
+put("truth", "fisher.json", json.dumps(mixture))
+
+# ---- options
+put("options_file", "some.json", '{"preset": "quick", "steps": 5000, "tau": 5e-5, "max-frequency": [3, 4], "skip": "on"}')
+put("options_file", "paper.json", '{"preset": "paper-t4", "rate": 1e-3, "schedule": "cosine", "seed": 18446744073709551615}')
+put("options_set", "some", "preset=paper-t2\nsteps=100\ntau=auto\nmax-frequency=3,4\nskip=off\nseed=7\nrate=1e-3\n")
+put("options_set", "bad", "steps=-1\ntau=nan\nmax-frequency=,\nseed=1e30\nwidth=99999999999999\ndevice=cuda:0\nx=\n")
+for i, text in enumerate(("S1^2", "T4", "s2*S2 x S1^3", "S1 x", 'mesh:"a b.gii"^2', "T99")):
+    put("domain", str(i + 1), text)

@@ -1,0 +1,76 @@
+/* support.c - files and texts for the fuzz targets. */
+#include "fuzz.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+_Noreturn void fuzz_stop(const char *condition, const char *file, int line)
+{
+    fprintf(stderr, "%s:%d: promised, but not so: %s\n", file, line, condition);
+    abort();
+}
+
+/* A file in memory: no run wears out a disk. */
+const char *fuzz_file(const uint8_t *data, size_t size)
+{
+    static char path[32];
+    static int fd = -1;
+    if (fd < 0) {
+        fd = memfd_create("fuzz", MFD_CLOEXEC);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    }
+    PROMISE(fd >= 0 && ftruncate(fd, 0) == 0);
+    for (size_t at = 0; at < size;) {
+        const ssize_t put = pwrite(fd, data + at, size - at, (off_t)at);
+        PROMISE(put > 0);
+        at += (size_t)put;
+    }
+    return path;
+}
+
+char *fuzz_text(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+    PROMISE(text != NULL);
+    if (size > 0)
+        memcpy(text, data, size);
+    text[size] = 0;
+    return text;
+}
+
+const char *fuzz_record(const uint8_t *data, size_t size)
+{
+    if (size == 0 || data[0] != '{')
+        return fuzz_file(data, size);
+    char *facts = fuzz_text(data, size);
+    const size_t facts_size = strlen(facts), tensors_at = facts_size < size ? facts_size + 1 : size;
+    char *tensors = fuzz_text(data + tensors_at, size - tensors_at);
+    const size_t tensors_end = tensors_at + strlen(tensors),
+                 data_at = tensors_end < size ? tensors_end + 1 : size;
+    json_t *header = json_loads(tensors, 0, NULL), *text = json_string(facts);
+    if (!json_is_object(header)) {
+        json_decref(header);
+        header = json_object();
+    }
+    if (text != NULL) /* NULL: not UTF-8 */
+        json_object_set_new(header, "__metadata__", json_pack("{s:o}", "neuropmd", text));
+    char *line = json_dumps(header, JSON_COMPACT);
+    PROMISE(line != NULL);
+    const uint64_t length = strlen(line);
+    const size_t whole = sizeof length + (size_t)length + size - data_at;
+    uint8_t *bytes = malloc(whole);
+    PROMISE(bytes != NULL);
+    memcpy(bytes, &length, sizeof length);
+    memcpy(bytes + sizeof length, line, (size_t)length);
+    if (size > data_at)
+        memcpy(bytes + sizeof length + length, data + data_at, size - data_at);
+    const char *path = fuzz_file(bytes, whole);
+    free(bytes);
+    free(line);
+    json_decref(header);
+    free(tensors);
+    free(facts);
+    return path;
+}
