@@ -32,6 +32,7 @@ static void sampler_close(sampler *s)
     npmd_points_free(s->pool);
     memory_free(s->weight);
     memory_free(s->v);
+    *s = (sampler){ 0 };
 }
 
 /* Fills the pool from the source, with weights exp v / q of mean one. */
