@@ -1,5 +1,5 @@
-/* neuropmd.c - the public functions that join folders: files to points and back, pictures, facts of the
- * build. */
+/* neuropmd.c - the public functions that join folders: files to points, options and back, pictures, facts of
+ * the build. */
 #include "draw.h"
 #include "estimators.h"
 #include "io.h"
@@ -28,15 +28,36 @@ const char *npmd_version(void)
 
 npmd_status npmd_build_describe(char **json, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     json_t *object = json_pack("{s:s, s:s, s:s, s:b, s:[s,s], s:[s,s]}", "version", npmd_version(),
                                "compiler", COMPILER, "kernels", cpu_kernels_name(), "openmp", WITH_OPENMP,
                                "devices", "cpu", "reference", "manifolds", CIRCLE.name, SPHERE.name);
-    char *text = object == NULL ? NULL : json_dumps(object, JSON_INDENT(2));
+    TRY(json_to_text(object, JSON_INDENT(2), json, err));
+done:
     json_decref(object);
-    if (text == NULL)
-        return npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the description of the build");
-    *json = text;
-    return NPMD_OK;
+    return st;
+}
+
+/* ---- options ------------------------------------------------------------------------------------------- */
+
+npmd_status npmd_options_read(npmd_options *opt, const char *json_path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_options changed = *opt;
+    file_bytes bytes = { 0 };
+    json_t *root = NULL;
+    TRY(file_read(json_path, &bytes, err));
+    TRY(json_from_text((const char *)bytes.data, bytes.size, json_path, &root, err));
+    if (!json_is_object(root)) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: one JSON object with options was expected", json_path);
+        goto done;
+    }
+    TRY(options_from_json(&changed, root, json_path, err));
+    *opt = changed;
+done:
+    json_decref(root);
+    file_bytes_free(&bytes);
+    return st;
 }
 
 /* ---- points -------------------------------------------------------------------------------------------- */

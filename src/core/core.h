@@ -88,10 +88,21 @@ void sobol_open(sobol *s, int dimensions, rng_key key);      /* a fresh scramble
 void sobol_point(const sobol *s, uint32_t index, double *u); /* u (dimensions) */
 uint32_t sobol_raw(int dimension, uint32_t index);           /* before scrambling */
 
+/* ---- json.c -------------------------------------------------------------------------------------------- */
+
+struct json_t;
+/* The text lies in memory that ends with a zero byte, at text[size] or behind. where opens each message. */
+npmd_status json_from_text(const char *text, size_t size, const char *where, struct json_t **out,
+                           npmd_error *err);
+/* With all digits; flags are Jansson's. */
+npmd_status json_to_text(const struct json_t *value, size_t flags, char **out, npmd_error *err);
+/* Take the value over, also when they fail; a NULL, object, array or value, is a failure of memory. */
+npmd_status json_put(struct json_t *object, const char *key, struct json_t *value, npmd_error *err);
+npmd_status json_append(struct json_t *array, struct json_t *value, npmd_error *err);
+
 /* ---- options.c ----------------------------------------------------------------------------------------- */
 
 /* Writes every option that shapes the answer (not threads, device or callbacks) as "name": value pairs. */
-struct json_t;
 npmd_status options_to_json(const npmd_options *opt, struct json_t **out, npmd_error *err);
 npmd_status options_from_json(npmd_options *opt, const struct json_t *in, const char *where, npmd_error *err);
 

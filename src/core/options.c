@@ -439,6 +439,7 @@ void npmd_options_free(npmd_options *opt)
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
 
+/* NULL: no memory. */
 static json_t *option_json(const npmd_options *opt, const option_row *row)
 {
     const char *field = (const char *)opt + row->field;
@@ -460,7 +461,10 @@ static json_t *option_json(const npmd_options *opt, const option_row *row)
     case OPTION_LIST: {
         json_t *list = json_array();
         for (int d = 0; d < opt->max_frequencies; d++)
-            json_array_append_new(list, json_integer(opt->max_frequency[d]));
+            if (json_array_append_new(list, json_integer(opt->max_frequency[d])) != 0) {
+                json_decref(list);
+                return NULL;
+            }
         return list;
     }
     case OPTION_TEXT:
@@ -472,19 +476,20 @@ static json_t *option_json(const npmd_options *opt, const option_row *row)
 
 npmd_status options_to_json(const npmd_options *opt, struct json_t **out, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     json_t *object = json_object();
     for (int i = 0; i < OPTION_TOTAL; i++)
-        if (OPTIONS[i].shapes_answer
-            && json_object_set_new(object, OPTIONS[i].name, option_json(opt, &OPTIONS[i])) != 0) {
-            json_decref(object);
-            return npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the list of options");
-        }
+        if (OPTIONS[i].shapes_answer)
+            TRY(json_put(object, OPTIONS[i].name, option_json(opt, &OPTIONS[i]), err));
     *out = object;
-    return NPMD_OK;
+    object = NULL;
+done:
+    json_decref(object);
+    return st;
 }
 
 /* A JSON value as a user would type it. */
-static bool json_to_text(const json_t *value, char *text, size_t size)
+static bool value_to_text(const json_t *value, char *text, size_t size)
 {
     text[0] = '\0';
     if (json_is_string(value))
@@ -513,7 +518,7 @@ static npmd_status option_from_json(npmd_options *opt, const char *name, const j
 {
     char text[256];
     npmd_error inner = { 0 };
-    if (!json_to_text(value, text, sizeof text))
+    if (!value_to_text(value, text, sizeof text))
         return npmd_fail(err, NPMD_ERR_FORMAT,
                          "%s: \"%.40s\" is neither a number, a text, a switch nor a list of whole numbers",
                          where, name);
@@ -537,34 +542,4 @@ npmd_status options_from_json(npmd_options *opt, const struct json_t *in, const 
             return st;
     }
     return NPMD_OK;
-}
-
-npmd_status npmd_options_read(npmd_options *opt, const char *json_path, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    npmd_options changed = *opt;
-    json_error_t where;
-    json_t *root = NULL;
-    FILE *file = fopen(json_path, "rb");
-    if (file == NULL) {
-        st = npmd_fail(err, NPMD_ERR_FILE, "%s: %s", json_path, strerror(errno));
-        goto done;
-    }
-    root = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
-    if (root == NULL) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s line %d, column %d: %s", json_path, where.line, where.column,
-                       where.text);
-        goto done;
-    }
-    if (!json_is_object(root)) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: one JSON object with options was expected", json_path);
-        goto done;
-    }
-    TRY(options_from_json(&changed, root, json_path, err));
-    *opt = changed;
-done:
-    json_decref(root);
-    if (file != NULL)
-        fclose(file);
-    return st;
 }

@@ -62,14 +62,17 @@ static npmd_status identity_make(const npmd_model *m, const npmd_options *asked,
                                  json_t **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    json_t *options = NULL;
+    json_t *identity = json_object(), *options = NULL;
     char hash[24];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)points_hash(pts));
+    TRY(json_put(identity, "domain", json_string(m->domain->text), err));
+    TRY(json_put(identity, "data", json_string(hash), err));
     TRY(options_to_json(asked, &options, err));
-    *out = json_pack("{s:s, s:s, s:o}", "domain", m->domain->text, "data", hash, "options", options);
-    if (*out == NULL)
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the checkpoint's description");
+    TRY(json_put(identity, "options", options, err));
+    *out = identity;
+    identity = NULL;
 done:
+    json_decref(identity);
     return st;
 }
 
@@ -138,9 +141,8 @@ static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *pat
 {
     npmd_status st = NPMD_OK;
     json_t *root = NULL, *warnings = NULL;
-    json_error_t why;
     TRY(record_read(path, &c->resumed, err));
-    root = json_loads(c->resumed.metadata, 0, &why);
+    TRY(json_from_text(c->resumed.metadata, strlen(c->resumed.metadata), path, &root, err));
     const json_int_t version = json_integer_value(json_object_get(root, "checkpoint_version"));
     if (version < 1) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is no checkpoint%s", path,
@@ -226,18 +228,21 @@ bool checkpoint_chosen(const checkpoint *c)
 
 static npmd_status description_make(const checkpoint *c, bool chosen, char **out, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     const npmd_model *m = c->model;
-    json_t *list = json_array();
-    bool whole = list != NULL;
+    json_t *root = json_object(), *warnings = json_array();
+    TRY(json_put(root, "checkpoint_version", json_integer(CHECKPOINT_VERSION), err));
+    TRY(json_put(root, "version", json_string(npmd_version()), err));
+    TRY(json_put(root, "fit", json_incref(c->identity), err));
+    TRY(json_put(root, "chosen", json_boolean(chosen), err));
     for (int i = 0; i < m->warnings; i++)
-        whole = whole && json_array_append_new(list, json_string(m->warning[i])) == 0;
-    json_t *root = json_pack("{s:i, s:s, s:O, s:b, s:o}", "checkpoint_version", CHECKPOINT_VERSION, "version",
-                             npmd_version(), "fit", c->identity, "chosen", (int)chosen, "warnings", list);
-    *out = whole && root != NULL
-               ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_ENSURE_ASCII)
-               : NULL;
+        TRY(json_append(warnings, json_string(m->warning[i]), err));
+    TRY(json_put(root, "warnings", json_incref(warnings), err));
+    TRY(json_to_text(root, JSON_COMPACT | JSON_ENSURE_ASCII, out, err));
+done:
+    json_decref(warnings);
     json_decref(root);
-    return *out == NULL ? npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the checkpoint") : NPMD_OK;
+    return st;
 }
 
 static npmd_status checkpoint_write(checkpoint *c, backend *b, const train_state *now, npmd_error *err)

@@ -314,15 +314,16 @@ done:
 
 static npmd_status field_describe(const npmd_model *m, json_t *into, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     const field_state *f = m->state;
     double highest = 0.0;
     for (int k = 0; k < f->encoding.features; k++)
         highest = fmax(highest, f->encoding.lambda[k]);
-    json_object_set_new(into, "parameters", json_integer((json_int_t)field_parameters(&f->shape)));
-    json_object_set_new(into, "sine_layers", json_integer(f->shape.depth - 1));
-    json_object_set_new(into, "highest_eigenvalue", json_real(highest));
-    (void)err;
-    return NPMD_OK;
+    TRY(json_put(into, "parameters", json_integer((json_int_t)field_parameters(&f->shape)), err));
+    TRY(json_put(into, "sine_layers", json_integer(f->shape.depth - 1), err));
+    TRY(json_put(into, "highest_eigenvalue", json_real(highest), err));
+done:
+    return st;
 }
 
 const estimator ESTIMATOR_FIELD = {

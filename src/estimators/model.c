@@ -238,51 +238,36 @@ done:
 
 /* ---- files --------------------------------------------------------------------------------------------- */
 
-static json_t *model_facts_json(const npmd_model *m)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < m->warnings; i++)
-        json_array_append_new(list, json_string(m->warning[i]));
-    return json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:f, s:I, s:f, s:f, s:f, s:i, s:i, s:o}", "file_version",
-                     FILE_VERSION, "version", npmd_version(), "estimator", m->kind->name, "domain",
-                     m->domain->text, "measure", "Riemannian volume", "n", (json_int_t)m->facts.n,
-                     "total_weight", m->total, "steps_done", (json_int_t)m->facts.steps, "objective",
-                     m->facts.objective, "log_integral", m->facts.log_integral, "log_integral_se",
-                     m->facts.log_integral_se, "restarts", m->facts.restarts, "members", m->facts.members,
-                     "warnings", list);
-}
-
-/* JSON has no NaN: an objective that was never reached is left out of the file as null. */
+/* JSON has no NaN: an objective that was never reached stands in the file as null. */
 static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    json_t *options = NULL, *facts = NULL;
-    npmd_model plain = *m;
-    if (!isfinite(plain.facts.objective))
-        plain.facts.objective = 0.0;
-    facts = model_facts_json(&plain);
-    if (facts == NULL) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the model's facts");
-        goto done;
-    }
-    if (!isfinite(m->facts.objective))
-        json_object_set_new(facts, "objective", json_null());
+    const npmd_fit_facts *f = &m->facts;
+    json_t *facts = json_object(), *warnings = json_array(), *options = NULL;
+    TRY(json_put(facts, "file_version", json_integer(FILE_VERSION), err));
+    TRY(json_put(facts, "version", json_string(npmd_version()), err));
+    TRY(json_put(facts, "estimator", json_string(m->kind->name), err));
+    TRY(json_put(facts, "domain", json_string(m->domain->text), err));
+    TRY(json_put(facts, "measure", json_string("Riemannian volume"), err));
+    TRY(json_put(facts, "n", json_integer((json_int_t)f->n), err));
+    TRY(json_put(facts, "total_weight", json_real(m->total), err));
+    TRY(json_put(facts, "steps_done", json_integer(f->steps), err));
+    TRY(json_put(facts, "objective", isfinite(f->objective) ? json_real(f->objective) : json_null(), err));
+    TRY(json_put(facts, "log_integral", json_real(f->log_integral), err));
+    TRY(json_put(facts, "log_integral_se", json_real(f->log_integral_se), err));
+    TRY(json_put(facts, "restarts", json_integer(f->restarts), err));
+    TRY(json_put(facts, "members", json_integer(f->members), err));
+    for (int i = 0; i < m->warnings; i++)
+        TRY(json_append(warnings, json_string(m->warning[i]), err));
+    TRY(json_put(facts, "warnings", json_incref(warnings), err));
     TRY(options_to_json(&m->options, &options, err));
-    json_object_set_new(facts, "options", options);
+    TRY(json_put(facts, "options", options, err));
     *out = facts;
     facts = NULL;
 done:
+    json_decref(warnings);
     json_decref(facts);
     return st;
-}
-
-static npmd_status json_text(json_t *object, size_t flags, char **out, npmd_error *err)
-{
-    char *text = json_dumps(object, flags | JSON_REAL_PRECISION(17) | JSON_ENSURE_ASCII);
-    if (text == NULL)
-        return npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the model's description");
-    *out = text;
-    return NPMD_OK;
 }
 
 npmd_status npmd_model_describe(const npmd_model *m, char **json, npmd_error *err)
@@ -290,13 +275,13 @@ npmd_status npmd_model_describe(const npmd_model *m, char **json, npmd_error *er
     npmd_status st = NPMD_OK;
     json_t *object = NULL;
     TRY(model_json(m, &object, err));
-    json_object_set_new(object, "tau", json_real(m->facts.tau));
-    json_object_set_new(object, "seed",
-                        json_incref(json_object_get(json_object_get(object, "options"), "seed")));
-    json_object_set_new(object, "volume", json_real(m->domain->volume));
-    json_object_set_new(object, "dimension", json_integer(m->domain->dimension));
+    TRY(json_put(object, "tau", json_real(m->facts.tau), err));
+    TRY(json_put(object, "seed", json_incref(json_object_get(json_object_get(object, "options"), "seed")),
+                 err));
+    TRY(json_put(object, "volume", json_real(m->domain->volume), err));
+    TRY(json_put(object, "dimension", json_integer(m->domain->dimension), err));
     TRY(m->kind->describe(m, object, err));
-    TRY(json_text(object, JSON_INDENT(2), json, err));
+    TRY(json_to_text(object, JSON_INDENT(2) | JSON_ENSURE_ASCII, json, err));
 done:
     json_decref(object);
     return st;
@@ -308,7 +293,7 @@ npmd_status npmd_save(const npmd_model *m, const char *path, npmd_error *err)
     record rec = { 0 };
     json_t *object = NULL;
     TRY(model_json(m, &object, err));
-    TRY(json_text(object, JSON_COMPACT, &rec.metadata, err));
+    TRY(json_to_text(object, JSON_COMPACT | JSON_ENSURE_ASCII, &rec.metadata, err));
     TRY(m->kind->save(m, &rec, err));
     TRY(record_write(path, &rec, err));
 done:
@@ -342,7 +327,10 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
                        "restarts", &m->facts.restarts, "members", &m->facts.members, "warnings", &warnings,
                        "options", &options)
         != 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description is incomplete: %s", path, why.text);
+        st = json_error_code(&why) == json_error_out_of_memory
+                 ? npmd_fail(err, NPMD_ERR_MEMORY, "%s: not enough memory for the model's description", path)
+                 : npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description is incomplete: %s", path,
+                             why.text);
         goto done;
     }
     if (!(m->total > 0.0) || !(m->facts.log_integral_se >= 0.0) || n < 0) {
@@ -351,7 +339,8 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
     }
     npmd_error inner = { 0 };
     if (npmd_domain_parse(domain, &m->domain, &inner) != NPMD_OK) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: %.300s", path, inner.text);
+        st = npmd_fail(err, inner.status == NPMD_ERR_MEMORY ? inner.status : NPMD_ERR_FORMAT, "%s: %.300s",
+                       path, inner.text);
         goto done;
     }
     m->kind = estimator_find(name);
@@ -377,13 +366,14 @@ done:
 npmd_status npmd_load(const char *path, npmd_model **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    char where[340];
     record rec = { 0 };
     npmd_model *m = NULL;
     json_t *root = NULL;
-    json_error_t why;
     TRY(record_read(path, &rec, err));
     TRY(memory_new(&m, 1, err));
-    root = json_loads(rec.metadata, 0, &why);
+    snprintf(where, sizeof where, "%.300s: the model's description,", path);
+    TRY(json_from_text(rec.metadata, strlen(rec.metadata), where, &root, err));
     if (!json_is_object(root)) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description is no JSON object", path);
         goto done;

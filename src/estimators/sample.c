@@ -32,6 +32,7 @@ static void sampler_close(sampler *s)
     memory_free(s->y);
     memory_free(s->weight);
     memory_free(s->v);
+    *s = (sampler){ 0 };
 }
 
 static npmd_status sampler_open(sampler *s, const npmd_model *m, unsigned given, const npmd_compute *how,

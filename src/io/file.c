@@ -157,7 +157,9 @@ static void writer_free(file_writer *w)
 /* The file that a write would replace: links followed. */
 static npmd_status target_of(const char *path, char **out, npmd_error *err)
 {
-    char *real = realpath(path, NULL); /* NULL: there is no such file yet */
+    char *real = realpath(path, NULL);   /* NULL: there is no such file yet */
+    if (real == NULL && errno == ENOMEM) /* a link would not be followed, but replaced */
+        return npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: %s", path, strerror(errno));
     const npmd_status st = memory_text(out, real != NULL ? real : path, err);
     free(real);
     return st;

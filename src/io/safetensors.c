@@ -260,18 +260,10 @@ static npmd_status header_read(const char *path, const file_bytes *b, json_t **o
     if (length == 0 || text[0] != '{')
         return npmd_fail(err, NPMD_ERR_FORMAT,
                          "%s is no safetensors file: its header does not begin with '{'", path);
-    json_error_t fault;
-    *out = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &fault);
-    if (*out == NULL) {
-        if (fault.text[0] == 0) /* Jansson's only sign that memory ran out */
-            return npmd_fail(err, NPMD_ERR_MEMORY, "%s: no memory for the header", path);
-        char quote[FILE_QUOTE + 4];
-        file_quote(fault.text, strlen(fault.text), quote);
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: header is no valid JSON: %s", path,
-                         LENGTH_SIZE + fault.position, quote);
-    }
+    char where[340];
+    snprintf(where, sizeof where, "%.300s: header is no valid JSON:", path);
     *data_at = LENGTH_SIZE + (size_t)length;
-    return NPMD_OK;
+    return json_from_text(text, (size_t)length, where, out, err);
 }
 
 npmd_status record_read(const char *path, record *out, npmd_error *err)
@@ -361,32 +353,24 @@ static json_t *header_make(const record *rec)
     return NULL;
 }
 
-/* The header as text, padded with blanks to a multiple of 8 bytes; no zero at its end. It is printed into
- * memory of known size: json_dumps lets its own buffer run out of memory within a key and goes on
- * (Jansson 2.14). */
+/* The header as text, members in the order of insertion; *size is that with blanks behind it. */
 static npmd_status header_print(const char *path, const record *rec, char **out, size_t *size,
                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     char *text = NULL;
     json_t *header = header_make(rec);
-    const size_t length = header != NULL ? json_dumpb(header, NULL, 0, JSON_COMPACT) : 0;
-    const size_t padded = (length + 7) / 8 * 8;
-    if (length == 0) {
+    if (header == NULL) {
         st = npmd_fail(err, NPMD_ERR_MEMORY,
                        "cannot write %s: no memory for its header, or a text that is not UTF-8", path);
         goto done;
     }
+    TRY(json_to_text(header, JSON_COMPACT, &text, err));
+    const size_t padded = (strlen(text) + 7) / 8 * 8;
     if (padded > HEADER_MOST) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
                        "cannot write %s: its header would have %zu bytes, at most %d allowed", path, padded,
                        HEADER_MOST);
-        goto done;
-    }
-    TRY(memory_new(&text, padded, err));
-    memset(text, ' ', padded);
-    if (json_dumpb(header, text, length, JSON_COMPACT) != length) { /* members in the order of insertion */
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: no memory for its header", path);
         goto done;
     }
     *out = text;
@@ -409,7 +393,8 @@ npmd_status record_write(const char *path, const record *rec, npmd_error *err)
     const uint64_t length = size;
     TRY(file_writer_open(path, &w, err));
     TRY(file_writer_put(w, &length, sizeof length, err));
-    TRY(file_writer_put(w, header, size, err));
+    TRY(file_writer_put(w, header, strlen(header), err));
+    TRY(file_writer_put(w, "        ", size - strlen(header), err));
     for (size_t s = 0; s < ITEM_SIZE_COUNT; s++)
         for (size_t i = 0; i < rec->count; i++) {
             const tensor *t = &rec->tensors[i];

@@ -173,15 +173,11 @@ static npmd_status mixture_read(const char *path, npmd_truth **out, npmd_error *
     npmd_status st = NPMD_OK;
     file_bytes bytes = { 0 };
     json_t *root = NULL;
-    json_error_t why;
+    npmd_error why = { 0 };
     TRY(file_read(path, &bytes, err));
-    root = json_loadb((const char *)bytes.data, bytes.size, JSON_REJECT_DUPLICATES, &why);
-    if (root == NULL) {
-        st = json_error_code(&why) == json_error_out_of_memory
-                 ? npmd_fail(err, NPMD_ERR_MEMORY, "%s: not enough memory to read it", path)
-                 : npmd_fail(err, NPMD_ERR_FORMAT,
-                             "%s line %d column %d: %s; expected a mixture in JSON, or an .npy grid", path,
-                             why.line, why.column, why.text);
+    if (json_from_text((const char *)bytes.data, bytes.size, path, &root, &why) != NPMD_OK) {
+        st = npmd_fail(err, why.status, "%.400s%s", why.text,
+                       why.status == NPMD_ERR_FORMAT ? "; expected a mixture in JSON, or an .npy grid" : "");
         goto done;
     }
     TRY(mixture_from_json(root, path, out, err));
@@ -269,7 +265,7 @@ static json_t *json_numbers(const double *a, const size_t *shape, int depth)
     return array;
 }
 
-/* Jansson keeps the order of the fields; 17 digits bring every double back to the last bit. */
+/* Jansson keeps the order of the fields. */
 npmd_status npmd_truth_write(const npmd_truth *t, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -281,24 +277,18 @@ npmd_status npmd_truth_write(const npmd_truth *t, const char *path, npmd_error *
                          "%s: a truth read from a grid is not a mixture and cannot be written", path);
     const size_t C = (size_t)t->components, columns = (size_t)t->domain->columns,
                  factors = (size_t)t->domain->factors;
-    int bad = 0;
     root = json_object();
-    bad |= json_object_set_new(root, "domain", json_string(t->domain->text));
-    bad |= json_object_set_new(root, "kind", json_string(KIND[t->kind]));
-    bad |= json_object_set_new(root, "weights", json_numbers(t->weight, (size_t[]){ C }, 1));
-    bad |= json_object_set_new(root, "means", json_numbers(t->mean, (size_t[]){ C, columns }, 2));
+    TRY(json_put(root, "domain", json_string(t->domain->text), err));
+    TRY(json_put(root, "kind", json_string(KIND[t->kind]), err));
+    TRY(json_put(root, "weights", json_numbers(t->weight, (size_t[]){ C }, 1), err));
+    TRY(json_put(root, "means", json_numbers(t->mean, (size_t[]){ C, columns }, 2), err));
     if (t->kind == TRUTH_WRAPPED_NORMAL)
-        bad |= json_object_set_new(root, "covariances",
-                                   json_numbers(t->covariance, (size_t[]){ C, columns, columns }, 3));
+        TRY(json_put(root, "covariances", json_numbers(t->covariance, (size_t[]){ C, columns, columns }, 3),
+                     err));
     else
-        bad |= json_object_set_new(root, "kappas", json_numbers(t->kappa, (size_t[]){ C, factors }, 2));
-    bad |= json_object_set_new(root, "measure", json_string("volume"));
-    if (bad == 0)
-        text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-    if (text == NULL) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to write %s", path);
-        goto done;
-    }
+        TRY(json_put(root, "kappas", json_numbers(t->kappa, (size_t[]){ C, factors }, 2), err));
+    TRY(json_put(root, "measure", json_string("volume"), err));
+    TRY(json_to_text(root, JSON_INDENT(1), &text, err));
     TRY(file_writer_open(path, &w, err));
     TRY(file_writer_put(w, text, strlen(text), err));
     TRY(file_writer_put(w, "\n", 1, err));
@@ -306,7 +296,7 @@ npmd_status npmd_truth_write(const npmd_truth *t, const char *path, npmd_error *
     w = NULL;
 done:
     file_writer_abandon(w);
-    free(text);
+    memory_free(text);
     json_decref(root);
     return st;
 }
