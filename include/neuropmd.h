@@ -146,7 +146,7 @@ typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is ch
     int max_frequencies;                 /* how many are given */
     int spectrum_law;
     double spectrum_decay; /* s of (1 + lambda)^-s; 0: dimension / 2 + 1 */
-    int separable;         /* 1 products, 0 plane waves (tori), 2 by the domain */
+    int separable;         /* 1 products, 0 plane waves (tori) or rotated products, 2 by the domain */
     int signs;             /* plane waves: 1 frequency vectors of Z^D modulo sign, 0 positive ones only */
     int constant;          /* 1: the constant function may be drawn */
     int scale;             /* npmd_scale */

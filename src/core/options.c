@@ -65,7 +65,8 @@ static const option_row OPTIONS[] = {
     { "spectrum-decay", "Encoding", OPTION_REAL, AT(spectrum_decay), "0", 0, 100, NULL, true,
       "s of the power law; 0: dimension / 2 + 1" },
     { "separable", "Encoding", OPTION_CHOICE, AT(separable), "auto", 0, 0, ON_OFF_AUTO, true,
-      "on: products of eigenfunctions; off: plane waves (tori only); auto: off on tori of three or more factors" },
+      "on: products of eigenfunctions; off: plane waves on tori, elsewhere random orthogonal combinations of products "
+      "of one eigenvalue; auto: off on tori of three or more factors" },
     { "signs", "Encoding", OPTION_CHOICE, AT(signs), "on", 0, 0, ON_OFF, true,
       "plane waves with frequencies of both signs (off: positive only, as the authors; not a basis)" },
     { "constant", "Encoding", OPTION_CHOICE, AT(constant), "off", 0, 0, ON_OFF, true,

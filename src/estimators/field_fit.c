@@ -238,8 +238,7 @@ static npmd_status field_save(const npmd_model *m, record *rec, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const field_state *f = m->state;
-    const size_t shape[2] = { (size_t)f->encoding.vectors, (size_t)m->domain->factors };
-    TRY(record_add(rec, "encoding.function", TENSOR_I32, 2, shape, f->encoding.function, err));
+    TRY(encoding_save(&f->encoding, rec, err));
     TRY(each_tensor(&f->shape, add_tensor, &(tensor_sink){ rec, f->theta }, err));
 done:
     return st;
@@ -273,11 +272,8 @@ static npmd_status field_load(npmd_model *m, const record *rec, const char *path
 {
     npmd_status st = NPMD_OK;
     const npmd_options *opt = &m->options;
-    const int vectors = opt->separable ? opt->features : (opt->features + 1) / 2, D = m->domain->factors;
-    const tensor *t = NULL;
     field_state *f = NULL;
-    if (opt->depth < 1 || opt->features < 1 || opt->max_frequencies != D
-        || (!opt->separable && !m->domain->torus)) {
+    if (opt->depth < 1 || opt->features < 1 || opt->max_frequencies != m->domain->factors) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe a field on %s", path,
                        m->domain->text);
         goto done;
@@ -288,24 +284,7 @@ static npmd_status field_load(npmd_model *m, const record *rec, const char *path
     TRY(memory_new(&f, 1, err));
     m->state = f;
     f->shape = shape;
-    TRY(record_find(rec, path, "encoding.function", TENSOR_I32, 2,
-                    (const size_t[]){ (size_t)vectors, (size_t)D }, &t, err));
-    const int32_t *function = t->data;
-    for (int i = 0; i < vectors * D; i++) {
-        const manifold *man = m->domain->factor[i % D];
-        const int top = opt->max_frequency[i % D];
-        const bool within = top <= man->max_frequency
-                            && (opt->separable ? function[i] >= 0 && function[i] < man->functions(top)
-                                               : function[i] >= -top && function[i] <= top);
-        if (!within) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT,
-                           "%s: encoding.function row %d holds %d, beyond the highest frequency %d", path,
-                           i / D + 1, (int)function[i], top);
-            goto done;
-        }
-    }
-    TRY(encoding_make(m->domain, opt->separable != 0, opt->features, vectors, function,
-                      (npmd_scale)opt->scale, &f->encoding, err));
+    TRY(encoding_load(m->domain, opt, rec, path, &f->encoding, err));
     TRY(memory_new(&f->theta, field_parameters(&f->shape), err));
     TRY(each_tensor(&f->shape, take_tensor, &(tensor_source){ rec, path, f->theta }, err));
 done:
@@ -316,11 +295,19 @@ static npmd_status field_describe(const npmd_model *m, json_t *into, npmd_error 
 {
     const field_state *f = m->state;
     double highest = 0.0;
+    int largest = 0;
     for (int k = 0; k < f->encoding.features; k++)
         highest = fmax(highest, f->encoding.lambda[k]);
+    for (int b = 0; b < f->encoding.blocks; b++)
+        if (f->encoding.block[b].functions > largest)
+            largest = f->encoding.block[b].functions;
     json_object_set_new(into, "parameters", json_integer((json_int_t)field_parameters(&f->shape)));
     json_object_set_new(into, "sine_layers", json_integer(f->shape.depth - 1));
     json_object_set_new(into, "highest_eigenvalue", json_real(highest));
+    if (f->encoding.blocks > 0)
+        json_object_set_new(into, "rotated",
+                            json_pack("{s:i, s:i, s:i}", "blocks", f->encoding.blocks, "largest_block",
+                                      largest, "functions", f->encoding.vectors));
     (void)err;
     return NPMD_OK;
 }

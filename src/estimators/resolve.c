@@ -35,9 +35,6 @@ static npmd_status resolve_encoding(npmd_options *o, const npmd_domain *dom, npm
     npmd_status st = NPMD_OK;
     if (o->separable == 2) /* auto */
         o->separable = !(dom->torus && dom->factors >= 3);
-    if (!o->separable && !dom->torus)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--separable off: plane waves need a torus, and %s is none",
-                         dom->text);
     TRY(resolve_frequencies(o, dom, err));
     if (o->spectrum_decay == 0.0)
         o->spectrum_decay = 0.5 * dom->dimension + 1.0;

@@ -80,8 +80,7 @@ npmd_status linear_gain_open(linear_gain *out, const encoding *enc, objective *o
     TRY(memory_new(&unit, K, err));
     TRY(memory_new(&found.coefficient, K, err));
     for (size_t k = 0; k < K; k++) /* the constant gains nothing */
-        unit[k] = enc->lambda[k] == 0.0 ? 0.0
-                                        : sqrt(enc->separable ? enc->domain->volume : 2.0) / enc->scale[k];
+        unit[k] = enc->lambda[k] == 0.0 ? 0.0 : sqrt(enc->waves ? 2.0 : enc->domain->volume) / enc->scale[k];
     feature_means(enc, o->points, o->opt->seed, unit, work, eta, g, &effective);
     for (size_t k = 0; k < K; k++) {
         /* mean (Lap psi)^2 = lambda^2 and mean |grad psi|^2 = lambda at mean square 1 */

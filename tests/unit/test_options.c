@@ -309,8 +309,7 @@ static void what_does_not_fit_is_refused(void **state)
     static const struct {
         const char *where, *name, *value;
         npmd_status expected;
-    } CASE[] = { { "S2", "separable", "off", NPMD_ERR_ARGUMENT },
-                 { "T2", "max-frequency", "3,4,5", NPMD_ERR_ARGUMENT },
+    } CASE[] = { { "T2", "max-frequency", "3,4,5", NPMD_ERR_ARGUMENT },
                  { "S2", "max-frequency", "1000", NPMD_ERR_ARGUMENT },
                  { "T2", "device", "abacus", NPMD_ERR_ARGUMENT },
                  { "T2", "device", "cuda:0", NPMD_ERR_DEVICE } };
