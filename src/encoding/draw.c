@@ -3,7 +3,8 @@
  * The full product is never written down (T7 at frequency 20 has 1e11 members): the uniform law draws the
  * factors independently, the power law is a mixture of such laws (power_law.c), and repeated draws are thrown
  * away, which is drawing without replacement. Products that are small enough are listed instead, and the same
- * law is applied to the list by exponential keys: there a steep law would repeat itself for ever. */
+ * law is applied to the list by exponential keys: there a steep law would repeat itself for ever. The ridge
+ * law draws with replacement (ridge.c). */
 #include "spectrum.h"
 
 typedef struct keyed {
@@ -54,7 +55,8 @@ npmd_status drawing_open(const spectrum *s, const npmd_options *opt, drawing *ou
         TRY(drawing_list(&d, decay, err));
     } else {
         TRY(memory_new(&d.mix, 1, err));
-        power_law_open(s, decay, d.mix);
+        power_law_open(s, decay > 0.0, d.mix);
+        power_law_aim(d.mix, decay, 1.0);
     }
     *out = d;
     d = (drawing){ 0 };
@@ -112,7 +114,7 @@ static uint64_t function_hash(const int *function, int factors)
     return h ^ h >> 29;
 }
 
-bool member_set_add(member_set *set, const int *rows, int row)
+int member_set_add(member_set *set, const int *rows, int row)
 {
     const size_t size = (size_t)set->factors;
     const int *wanted = rows + (size_t)row * size;
@@ -120,10 +122,9 @@ bool member_set_add(member_set *set, const int *rows, int row)
     while (set->slot[at] != 0
            && memcmp(rows + (size_t)(set->slot[at] - 1) * size, wanted, size * sizeof *wanted) != 0)
         at = (at + 1) & (set->slots - 1);
-    if (set->slot[at] != 0)
-        return false;
-    set->slot[at] = row + 1;
-    return true;
+    if (set->slot[at] == 0)
+        set->slot[at] = row + 1;
+    return set->slot[at] - 1;
 }
 
 /* function (want, factors): the first distinct draws. */
@@ -140,7 +141,7 @@ static npmd_status draw_distinct(drawing *d, int want, int *function, npmd_error
                            have, want);
             goto done;
         }
-        have += member_set_add(&drawn, function, have);
+        have += member_set_add(&drawn, function, have) == have;
     }
 done:
     member_set_close(&drawn);
@@ -160,6 +161,40 @@ double encoding_available(const npmd_domain *dom, const npmd_options *opt)
     return opt->signs ? members - 1.0 : 2.0 * members; /* a cosine and a sine each */
 }
 
+npmd_status encoding_choose_ridge(const npmd_domain *dom, const npmd_options *opt, double *eps,
+                                  npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    spectrum s = { 0 };
+    TRY(spectrum_open(dom, opt, &s, err));
+    TRY(ridge_choose(&s, spectrum_listed(&s), opt->spectrum_decay, 0.5 * opt->features,
+                     rng_key_make(opt->seed, RNG_ENCODING, KEY_RIDGE), eps, err));
+done:
+    spectrum_free(&s);
+    return st;
+}
+
+/* vectors independent draws by the ridge law, and their scales. */
+static npmd_status draw_ridge(const npmd_domain *dom, const npmd_options *opt, const spectrum *s, int vectors,
+                              int *function, encoding *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    ridge_law law = { 0 };
+    encoding enc = { 0 };
+    TRY(ridge_open(s, spectrum_listed(s), opt->spectrum_decay, opt->spectrum_ridge,
+                   rng_key_make(opt->seed, RNG_ENCODING, KEY_RIDGE), &law, err));
+    TRY(ridge_draw(&law, rng_key_make(opt->seed, RNG_ENCODING, KEY_DRAW), vectors, function, err));
+    TRY(encoding_make(dom, !s->waves, opt->features, vectors, function, (npmd_scale)opt->scale, &enc, err));
+    const encoding_ridge ridge = { opt->spectrum_ridge, law.r_max, law.r_max_se };
+    TRY(encoding_scale_ridge(&enc, opt, &ridge, err));
+    *out = enc;
+    enc = (encoding){ 0 };
+done:
+    ridge_close(&law);
+    encoding_free(&enc);
+    return st;
+}
+
 npmd_status encoding_draw(const npmd_domain *dom, const npmd_options *opt, encoding *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -176,6 +211,11 @@ npmd_status encoding_draw(const npmd_domain *dom, const npmd_options *opt, encod
         goto done;
     }
     TRY(memory_new(&function, (size_t)vectors * (size_t)dom->factors, err));
+    if (opt->spectrum_law == NPMD_LAW_RIDGE) {
+        assert(!encoding_rotated(dom, opt));
+        TRY(draw_ridge(dom, opt, &s, vectors, function, out, err));
+        goto done;
+    }
     TRY(drawing_open(&s, opt, &d, err));
     TRY(draw_distinct(&d, vectors, function, err));
     if (encoding_rotated(dom, opt))

@@ -1,5 +1,5 @@
 /* encode.c - an encoding from its indices, and its jet in double precision. */
-#include "encoding.h"
+#include "spectrum.h"
 
 double encoding_eigenvalue(const encoding *enc, int vector)
 {
@@ -25,6 +25,17 @@ static void encoding_scale(encoding *enc, npmd_scale scale)
         }
 }
 
+static void encoding_measure(encoding *enc, npmd_scale scale)
+{
+    enc->square = 0.0;
+    for (int k = 0; k < enc->features; k++) { /* of the function that is scaled */
+        const double mean_square = !enc->waves             ? 1.0 / enc->domain->volume
+                                   : enc->lambda[k] == 0.0 ? 1.0
+                                                           : 0.5;
+        enc->square += scale == NPMD_SCALE_UNIT ? 1.0 : enc->scale[k] * enc->scale[k] * mean_square;
+    }
+}
+
 static void encoding_describe(encoding *enc, npmd_scale scale)
 {
     const int D = enc->domain->factors;
@@ -41,6 +52,7 @@ static void encoding_describe(encoding *enc, npmd_scale scale)
         for (int i = 0; i < enc->block[b].features; i++)
             enc->lambda[k++] = encoding_eigenvalue(enc, vector);
     encoding_scale(enc, scale);
+    encoding_measure(enc, scale);
 }
 
 /* Fills what is asked for of an encoding with its sizes set. */
@@ -99,6 +111,46 @@ done:
     return st;
 }
 
+/* How many features are equal to each; a cosine is not its sine. */
+static npmd_status encoding_count_copies(encoding *enc, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const int K = enc->features, vectors = enc->vectors;
+    member_set set = { 0 };
+    int *first = NULL, *count = NULL;
+    TRY(member_set_open(enc->domain->factors, (size_t)vectors, &set, err));
+    TRY(memory_new(&first, vectors, err)); /* the first vector that equals this one */
+    TRY(memory_new(&count, 2 * (size_t)vectors, err));
+    TRY(memory_new(&enc->copies, K, err));
+    for (int i = 0; i < vectors; i++)
+        first[i] = member_set_add(&set, enc->function, i);
+    for (int k = 0; k < K; k++)
+        count[k < vectors ? first[k] : vectors + first[k - vectors]]++;
+    for (int k = 0; k < K; k++)
+        enc->copies[k] = count[k < vectors ? first[k] : vectors + first[k - vectors]];
+done:
+    member_set_close(&set);
+    memory_free(first);
+    memory_free(count);
+    return st;
+}
+
+npmd_status encoding_scale_ridge(encoding *enc, const npmd_options *opt, const encoding_ridge *ridge,
+                                 npmd_error *err)
+{
+    const npmd_scale scale = (npmd_scale)opt->scale;
+    double mean = 0.0;
+    enc->ridge = *ridge;
+    for (int k = 0; k < enc->features; k++) /* S / q = (S + eps) r_max */
+        mean += (pow(1.0 + enc->lambda[k], -opt->spectrum_decay) + ridge->eps) / enc->features;
+    for (int k = 0; k < enc->features; k++) {
+        const double square = pow(1.0 + enc->lambda[k], -opt->spectrum_decay) + ridge->eps;
+        enc->scale[k] *= sqrt(scale == NPMD_SCALE_UNIT ? square / mean : square * ridge->r_max);
+    }
+    encoding_measure(enc, scale);
+    return encoding_count_copies(enc, err);
+}
+
 void encoding_free(encoding *enc)
 {
     memory_free(enc->function);
@@ -106,6 +158,7 @@ void encoding_free(encoding *enc)
     memory_free(enc->scale);
     memory_free(enc->block);
     memory_free(enc->rotation);
+    memory_free(enc->copies);
     *enc = (encoding){ 0 };
 }
 

@@ -1,7 +1,7 @@
-/* power_law.c - draws from a product with probability proportional to (1 + lambda)^-s, where lambda = sum_d
+/* power_law.c - draws from a product with probability proportional to (b + lambda)^-s, where lambda = sum_d
  * lambda_d. That does not factorise, but
  *
- *     (1 + lambda)^-s = 1/Gamma(s) integral over t > 0 of t^(s-1) e^-t prod_d e^(-t lambda_d) dt
+ *     (b + lambda)^-s = 1/Gamma(s) integral over t > 0 of t^(s-1) e^(-t b) prod_d e^(-t lambda_d) dt
  *
  * is a mixture over t of laws that do: draw t, then every factor by itself. The integral is a trapezoid sum
  * in log t, whose integrand is smooth and dies out at both ends: for s > 1/2 the sum is exact to far below
@@ -28,24 +28,38 @@ static double power_law_node(const spectrum *s, power_law *mix, int j)
     return log_total + (mix->no_zero ? log(mix->some_left[j][0]) : 0.0);
 }
 
-void power_law_open(const spectrum *s, double decay, power_law *mix)
+/* Nodes are equidistant in log t, from 1e-9 to 300. */
+static double node_log_t(int j)
 {
-    const bool power = decay > 0.0; /* else one node, t = 0 */
     const double first = log(1e-9), step = (log(300.0) - first) / (POWER_LAW_NODES - 1);
-    double log_mass[POWER_LAW_NODES], top = -INFINITY, sum = 0.0;
+    return first + step * j;
+}
+
+void power_law_open(const spectrum *s, bool power, power_law *mix)
+{
     mix->nodes = power ? POWER_LAW_NODES : 1;
     mix->no_zero = s->waves ? s->signs : !s->constant;
     for (int j = 0; j < mix->nodes; j++) {
-        const double t = power ? exp(first + step * j) : 0.0;
-        mix->t[j] = t;
-        log_mass[j] = power_law_node(s, mix, j);
-        log_mass[j] += power ? decay * (first + step * j) - t : 0.0; /* dt = t d(log t) */
+        mix->t[j] = power ? exp(node_log_t(j)) : 0.0;
+        mix->log_total[j] = power_law_node(s, mix, j);
+    }
+}
+
+double power_law_aim(power_law *mix, double decay, double shift)
+{
+    double log_mass[POWER_LAW_NODES], top = -INFINITY, sum = 0.0;
+    int sign;
+    for (int j = 0; j < mix->nodes; j++) { /* dt = t d(log t) */
+        log_mass[j] = mix->log_total[j];
+        log_mass[j] += mix->nodes > 1 ? decay * node_log_t(j) - mix->t[j] * shift : 0.0;
         top = fmax(top, log_mass[j]);
     }
     for (int j = 0; j < mix->nodes; j++)
         mix->cumulative[j] = sum += exp(log_mass[j] - top);
     for (int j = 0; j < mix->nodes; j++)
         mix->cumulative[j] /= sum;
+    return top + log(sum)
+           + (mix->nodes > 1 ? log(node_log_t(1) - node_log_t(0)) - lgamma_r(decay, &sign) : 0.0);
 }
 
 /* The choice on factor d behind u, from number first (0 or 1) on, in proportion to e^(-t lambda). */
@@ -61,9 +75,10 @@ static int power_law_choice(const power_law *mix, const spectrum *s, int node, i
     return i;
 }
 
-void power_law_draw(const power_law *mix, const spectrum *s, rng_key key, uint64_t attempt, int *function)
+double power_law_draw(const power_law *mix, const spectrum *s, rng_key key, uint64_t attempt, int *function)
 {
     const double u = rng_uniform(key, attempt, 0);
+    double lambda = 0.0;
     int low = 0, high = mix->nodes - 1;
     while (low < high) {
         const int middle = (low + high) / 2;
@@ -86,5 +101,7 @@ void power_law_draw(const power_law *mix, const spectrum *s, rng_key key, uint64
             i = power_law_choice(mix, s, low, d, 0, w);
         }
         function[d] = s->number[d][i];
+        lambda += s->lambda[d][i];
     }
+    return lambda;
 }

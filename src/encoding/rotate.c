@@ -140,8 +140,9 @@ static npmd_status find_companions(eigenspaces *e, drawing *more, npmd_error *er
         const int b = block_with_room(e, member_lambda(e->spectrum, candidate));
         if (b < 0)
             continue;
+        const int row = b * ENCODING_BLOCK + e->block[b].functions;
         block_append(e, b, candidate);
-        if (member_set_add(&known, e->function, b * ENCODING_BLOCK + e->block[b].functions - 1))
+        if (member_set_add(&known, e->function, row) == row)
             room--;
         else
             e->block[b].functions--;

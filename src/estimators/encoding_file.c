@@ -2,7 +2,9 @@
  *
  *     encoding.function (vectors, factors)   eigenfunction numbers, or frequencies with their signs
  *     encoding.block    (blocks, 2)          rotated: features and functions of each block
- *     encoding.rotation (numbers)            rotated: the blocks' matrices (features, functions), in order */
+ *     encoding.rotation (numbers)            rotated: the blocks' matrices (features, functions), in order
+ *     encoding.scale    (features)           ridge law: what multiplies each function
+ *     encoding.ridge    (3)                  ridge law: eps, r_max, its standard error */
 #include "estimators.h"
 
 npmd_status encoding_save(const encoding *enc, record *rec, npmd_error *err)
@@ -12,10 +14,15 @@ npmd_status encoding_save(const encoding *enc, record *rec, npmd_error *err)
                  blocks[2] = { (size_t)enc->blocks, 2 },
                  numbers = encoding_rotation_size(enc->blocks, enc->block);
     TRY(record_add(rec, "encoding.function", TENSOR_I32, 2, functions, enc->function, err));
-    if (enc->blocks == 0)
-        goto done;
-    TRY(record_add(rec, "encoding.block", TENSOR_I32, 2, blocks, enc->block, err));
-    TRY(record_add(rec, "encoding.rotation", TENSOR_F64, 1, &numbers, enc->rotation, err));
+    if (enc->blocks > 0) {
+        TRY(record_add(rec, "encoding.block", TENSOR_I32, 2, blocks, enc->block, err));
+        TRY(record_add(rec, "encoding.rotation", TENSOR_F64, 1, &numbers, enc->rotation, err));
+    }
+    if (enc->ridge.eps > 0.0) {
+        TRY(record_add(rec, "encoding.scale", TENSOR_F64, 1, &(size_t){ (size_t)enc->features }, enc->scale,
+                       err));
+        TRY(record_add(rec, "encoding.ridge", TENSOR_F64, 1, &(size_t){ 3 }, &enc->ridge, err));
+    }
 done:
     return st;
 }
@@ -108,20 +115,61 @@ done:
     return st;
 }
 
+/* The scales follow from functions and options, up to the last digits of pow: those of the file are taken. */
+static npmd_status load_ridge(const npmd_options *opt, const record *rec, const char *path, encoding *enc,
+                              npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const tensor *scale = NULL, *law = NULL;
+    encoding_ridge ridge;
+    TRY(record_find(rec, path, "encoding.scale", TENSOR_F64, 1, &(size_t){ (size_t)enc->features }, &scale,
+                    err));
+    TRY(record_find(rec, path, "encoding.ridge", TENSOR_F64, 1, &(size_t){ 3 }, &law, err));
+    const double *stored = scale->data;
+    memcpy(&ridge, law->data, sizeof ridge);
+    if (!(ridge.eps > 0.0 && ridge.eps == opt->spectrum_ridge && opt->spectrum_decay > 0.0
+          && ridge.r_max > 0.0 && isfinite(ridge.r_max) && ridge.r_max_se >= 0.0
+          && isfinite(ridge.r_max_se))) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: encoding.ridge does not go with --spectrum-ridge %g", path,
+                       opt->spectrum_ridge);
+        goto done;
+    }
+    TRY(encoding_scale_ridge(enc, opt, &ridge, err));
+    for (int k = 0; k < enc->features; k++)
+        if (!(fabs(stored[k] - enc->scale[k]) <= 1e-9 * enc->scale[k])) {
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: encoding.scale, feature %d: %g, expected %g", path,
+                           k + 1, stored[k], enc->scale[k]);
+            goto done;
+        }
+    memcpy(enc->scale, stored, (size_t)enc->features * sizeof *stored);
+done:
+    return st;
+}
+
 npmd_status encoding_load(const npmd_domain *dom, const npmd_options *opt, const record *rec,
                           const char *path, encoding *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const bool waves = encoding_waves(dom, opt), rotated = encoding_rotated(dom, opt);
     const int vectors = waves ? (opt->features + 1) / 2 : opt->features;
+    encoding enc = { 0 };
     const tensor *t = NULL;
+    if (rotated && opt->spectrum_law == NPMD_LAW_RIDGE) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options ask for the ridge law and a rotation", path);
+        goto done;
+    }
     TRY(record_find(rec, path, "encoding.function", TENSOR_I32, 2,
                     (const size_t[]){ rotated ? 0 : (size_t)vectors, (size_t)dom->factors }, &t, err));
     TRY(functions_check(dom, opt, t, path, err));
     if (rotated)
-        TRY(load_rotated(dom, opt, rec, path, t, out, err));
+        TRY(load_rotated(dom, opt, rec, path, t, &enc, err));
     else
-        TRY(encoding_make(dom, !waves, opt->features, vectors, t->data, (npmd_scale)opt->scale, out, err));
+        TRY(encoding_make(dom, !waves, opt->features, vectors, t->data, (npmd_scale)opt->scale, &enc, err));
+    if (opt->spectrum_law == NPMD_LAW_RIDGE)
+        TRY(load_ridge(opt, rec, path, &enc, err));
+    *out = enc;
+    enc = (encoding){ 0 };
 done:
+    encoding_free(&enc);
     return st;
 }

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#define BOUND_DELTA 0.05 /* the theorem's bound on the number of features holds with probability 0.95 */
+
 typedef struct field_state {
     encoding encoding;
     field_shape shape;
@@ -137,6 +139,7 @@ static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *
     m->state = f;
     f->shape = options_shape(opt, m->domain);
     TRY(encoding_draw(m->domain, opt, &f->encoding, err));
+    f->shape.square = f->encoding.square;
     TRY(memory_new(&f->theta, field_parameters(&f->shape), err));
     const field_plan plan = field_plan_of(m);
     TRY(backend_open(opt->device, opt->threads, &plan, &b, err));
@@ -308,6 +311,14 @@ static npmd_status field_describe(const npmd_model *m, json_t *into, npmd_error 
         json_object_set_new(into, "rotated",
                             json_pack("{s:i, s:i, s:i}", "blocks", f->encoding.blocks, "largest_block",
                                       largest, "functions", f->encoding.vectors));
+    if (f->encoding.ridge.eps > 0.0) {
+        const double r_max = f->encoding.ridge.r_max;
+        json_object_set_new(into, "spectrum_ridge", json_real(f->encoding.ridge.eps));
+        json_object_set_new(into, "r_max", json_real(r_max));
+        json_object_set_new(into, "r_max_se", json_real(f->encoding.ridge.r_max_se));
+        json_object_set_new(into, "features_bound", json_real(5.0 * r_max * log(16.0 * r_max / BOUND_DELTA)));
+        json_object_set_new(into, "features_bound_delta", json_real(BOUND_DELTA));
+    }
     (void)err;
     return NPMD_OK;
 }

@@ -1,7 +1,8 @@
 /* test_model.c - a fitted model: what it tells, its file, and files that are not quite one.
  *
- * Four small models, fitted once: T2 (products, weighted data), T3 (plane waves), S2, and S2 x S1 (rotated
- * products). They are trained for a few steps only: what is tested here holds for any parameters. */
+ * Five small models, fitted once: T2 (products, weighted data), T3 (plane waves), S2, S2 x S1 (rotated
+ * products) and T2 under the ridge law. They are trained for a few steps only: what is tested here holds for
+ * any parameters. */
 #include "check.h"
 #include "geometry.h"
 
@@ -9,7 +10,7 @@
 #include <jansson.h>
 #include <unistd.h>
 
-enum { MODELS = 4, ROTATED = 3, POINTS = 240, PROBES = 40 };
+enum { MODELS = 5, ROTATED = 3, RIDGE = 4, POINTS = 240, PROBES = 40 };
 
 typedef struct stage {
     char folder[256], path[512];
@@ -19,7 +20,7 @@ typedef struct stage {
     double total[MODELS]; /* sum of the weights */
 } stage;
 
-static const char *const DOMAIN[MODELS] = { "T2", "T3", "S2", "S2 x S1" };
+static const char *const DOMAIN[MODELS] = { "T2", "T3", "S2", "S2 x S1", "T2" };
 static const npmd_compute EXACT = { .device = "reference" };
 
 static const char *in_folder(stage *s, const char *name)
@@ -96,6 +97,8 @@ static int stage_open(void **state)
             assert_int_equal(npmd_options_set(&opt, SET[j][0], SET[j][1], &err), NPMD_OK);
         if (i == ROTATED)
             assert_int_equal(npmd_options_set(&opt, "separable", "off", &err), NPMD_OK);
+        if (i == RIDGE)
+            assert_int_equal(npmd_options_set(&opt, "spectrum-law", "ridge", &err), NPMD_OK);
         if (npmd_fit(s->domain[i], s->points[i], &opt, &s->model[i], &err) != NPMD_OK) {
             print_error("%s: %s\n", DOMAIN[i], err.text);
             return -1;
@@ -552,6 +555,108 @@ static void spoilt_rotations_are_refused(void **state)
         spoil_one(s, s->model[ROTATED], &CASE[c]);
 }
 
+/* ---- the ridge law ------------------------------------------------------------------------------------- */
+
+static void no_scale(parts *p)
+{
+    json_object_set(p->header, "encoding.other", json_object_get(p->header, "encoding.scale"));
+    json_object_del(p->header, "encoding.scale");
+}
+
+static void no_ridge(parts *p)
+{
+    json_object_set(p->header, "encoding.other", json_object_get(p->header, "encoding.ridge"));
+    json_object_del(p->header, "encoding.ridge");
+}
+
+static void another_scale(parts *p)
+{
+    put_double(p, "encoding.scale", 7.7);
+}
+
+static void scale_not_a_number(parts *p)
+{
+    put_double(p, "encoding.scale", NAN);
+}
+
+static void put_ridge(parts *p, int entry, double value)
+{
+    memcpy(p->data + tensor_at(p, "encoding.ridge") + (size_t)entry * sizeof value, &value, sizeof value);
+}
+
+static void another_eps(parts *p)
+{
+    put_ridge(p, 0, 0.5);
+}
+
+static void negative_r_max(parts *p)
+{
+    put_ridge(p, 1, -1.0);
+}
+
+static void infinite_error(parts *p)
+{
+    put_ridge(p, 2, INFINITY);
+}
+
+static void another_option(parts *p)
+{
+    json_object_set_new(json_object_get(p->facts, "options"), "spectrum-ridge", json_real(0.5));
+}
+
+static void no_eps(parts *p)
+{
+    json_object_set_new(json_object_get(p->facts, "options"), "spectrum-ridge", json_real(0.0));
+    put_ridge(p, 0, 0.0);
+}
+
+static void another_decay(parts *p)
+{
+    json_object_set_new(json_object_get(p->facts, "options"), "spectrum-decay", json_real(3.0));
+}
+
+static void spoilt_ridges_are_refused(void **state)
+{
+    stage *s = *state;
+    static const spoilt_case CASE[] = {
+        { "no scale", no_scale, "encoding.scale" },
+        { "no ridge", no_ridge, "encoding.ridge" },
+        { "another scale", another_scale, "encoding.scale" },
+        { "scale NaN", scale_not_a_number, "encoding.scale" },
+        { "another eps", another_eps, "encoding.ridge" },
+        { "negative r_max", negative_r_max, "encoding.ridge" },
+        { "infinite error", infinite_error, "encoding.ridge" },
+        { "another option", another_option, "encoding.ridge" },
+        { "no eps", no_eps, "encoding.ridge" },
+        { "another decay", another_decay, "encoding.scale" },
+    };
+    for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++)
+        spoil_one(s, s->model[RIDGE], &CASE[c]);
+}
+
+/* info: r_max is half of the 20 features, the bound is the theorem's. */
+static void ridges_tell_their_bound(void **state)
+{
+    stage *s = *state;
+    char *json = NULL;
+    assert_int_equal(npmd_model_describe(s->model[RIDGE], &json, NULL), NPMD_OK);
+    json_t *root = json_loads(json, 0, NULL);
+    const double r_max = json_real_value(json_object_get(root, "r_max")),
+                 bound = json_real_value(json_object_get(root, "features_bound"));
+    check_below("r_max", fabs(r_max - 10.0), 1e-8);
+    check_below("features_bound", fabs(bound / (50.0 * log(160.0 / 0.05)) - 1.0), 1e-8);
+    assert_true(json_real_value(json_object_get(root, "features_bound_delta")) == 0.05);
+    assert_true(json_real_value(json_object_get(root, "r_max_se")) == 0.0);
+    assert_true(json_real_value(json_object_get(root, "spectrum_ridge")) > 0.0);
+    assert_true(json_real_value(json_object_get(root, "spectrum_ridge"))
+                == json_real_value(json_object_get(json_object_get(root, "options"), "spectrum-ridge")));
+    json_decref(root);
+    npmd_text_free(json);
+    assert_int_equal(npmd_model_describe(s->model[0], &json, NULL), NPMD_OK);
+    assert_null(strstr(json, "r_max"));
+    npmd_text_free(json);
+}
+
 /* A rotated field is a field like any other: its objective falls, and info tells of its blocks. */
 static void rotated_fields_train(void **state)
 {
@@ -870,6 +975,8 @@ int main(void)
         cmocka_unit_test(a_file_keeps_every_bit),
         cmocka_unit_test(spoilt_files_are_refused),
         cmocka_unit_test(spoilt_rotations_are_refused),
+        cmocka_unit_test(spoilt_ridges_are_refused),
+        cmocka_unit_test(ridges_tell_their_bound),
         cmocka_unit_test(rotated_fields_train),
         cmocka_unit_test(cut_files_are_refused),
         cmocka_unit_test(the_density_integrates_to_one),

@@ -376,7 +376,7 @@ static void matrices_are_uniform(void **state)
     npmd_domain_free(dom);
 }
 
-/* One feature: when its eigenvalue is 14, its block holds 32 of the 42 functions, each with probability 32/42. */
+/* One feature: when its eigenvalue is 14, its block holds 32 of 42 functions, each with probability 32/42. */
 static void companions_are_uniform(void **state)
 {
     (void)state;
