@@ -20,6 +20,7 @@ static const size_row SIZES[] = {
     { "T4, authors' sizes", "T4", 256, 128, 4, false, 47500, 65536, 16384, 20 },
     { "T4, paper's sizes", "T4", 256, 128, 4, false, 50000, 1024, 1024, 20 },
     { "S2 x S2, a quarter", "S2 x S2", 256, 256, 6, true, 28853, 25000, 2500, 10 },
+    { "the same, rotated", "S2 x S2", 256, 256, 6, false, 28853, 25000, 2500, 10 },
 };
 
 static npmd_options size_options(const size_row *s)

@@ -106,7 +106,7 @@ NPMD_API void npmd_points_free(npmd_points *pts);
 /* ---- Options ------------------------------------------------------------------------------------------- */
 
 typedef enum npmd_estimator { NPMD_FIELD } npmd_estimator;
-typedef enum npmd_law { NPMD_LAW_POWER, NPMD_LAW_UNIFORM } npmd_law;
+typedef enum npmd_law { NPMD_LAW_POWER, NPMD_LAW_UNIFORM, NPMD_LAW_RIDGE } npmd_law;
 typedef enum npmd_scale { NPMD_SCALE_UNIT, NPMD_SCALE_ORTHONORMAL, NPMD_SCALE_NONE } npmd_scale;
 typedef enum npmd_penalty { NPMD_PENALTY_LAPLACIAN, NPMD_PENALTY_GRADIENT, NPMD_PENALTY_NONE } npmd_penalty;
 typedef enum npmd_integral {
@@ -156,7 +156,8 @@ typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is ch
     int max_frequencies;                 /* how many are given */
     int spectrum_law;
     double spectrum_decay; /* s of (1 + lambda)^-s; 0: dimension / 2 + 1 */
-    int separable;         /* 1 products, 0 plane waves (tori), 2 by the domain */
+    double spectrum_ridge; /* eps of the ridge law; 0: such that r_max = features / 2 */
+    int separable;         /* 1 products, 0 plane waves (tori) or rotated products, 2 by the domain */
     int signs;             /* plane waves: 1 frequency vectors of Z^D modulo sign, 0 positive ones only */
     int constant;          /* 1: the constant function may be drawn */
     int scale;             /* npmd_scale */

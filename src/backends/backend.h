@@ -43,6 +43,7 @@ typedef struct field_plan {
     const npmd_domain *domain;
     const encoding *encoding;
     field_shape shape;
+    bool rotated; /* for backend_bytes, which may be asked before there is an encoding */
 } field_plan;
 
 typedef enum jet_rows { JET_VALUE, JET_ALL } jet_rows;

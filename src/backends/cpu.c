@@ -146,6 +146,7 @@ static void workspace_free(workspace *w)
     memory_free(w->bar[1]);
     memory_free(w->v);
     memory_free(w->g);
+    memory_free(w->block);
 }
 
 static void cpu_close(void *self)
@@ -162,6 +163,7 @@ static void cpu_close(void *self)
     for (int d = 0; d < NPMD_MAX_FACTORS; d++)
         memory_free(c->table[d].function);
     memory_free(c->slot);
+    memory_free(c->rotation);
     memory_free(c->space);
     memory_free(c->weights);
     memory_free(c->cache);
@@ -188,15 +190,15 @@ static npmd_status cpu_tables(cpu *c, npmd_error *err)
         TRY(memory_new(&t->function, functions, err));
         for (int k = 0; k < enc->vectors; k++) {
             const size_t at = (size_t)k * (size_t)dom->factors + (size_t)d;
-            const int number = enc->function[at], first = enc->separable ? number : 2 * abs(number) - 1;
-            if (!enc->separable && number == 0) {
+            const int number = enc->function[at], first = enc->waves ? 2 * abs(number) - 1 : number;
+            if (enc->waves && number == 0) {
                 c->slot[at] = -1;
                 continue;
             }
             if (place[first] == 0) {
                 t->function[t->used] = first;
                 place[first] = ++t->used;
-                if (!enc->separable)
+                if (enc->waves)
                     t->function[t->used++] = first + 1;
             }
             c->slot[at] = place[first] - 1;
@@ -211,10 +213,33 @@ done:
     return st;
 }
 
+/* Matrices (features, functions) in float32, every one padded with zero rows. */
+static npmd_status cpu_rotation(cpu *c, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const encoding *enc = c->plan.encoding;
+    const double *from = enc->rotation, *scale = enc->scale;
+    size_t numbers = 0;
+    for (int b = 0; b < enc->blocks; b++)
+        numbers += round_up((size_t)enc->block[b].features, ROTATED_ROWS) * (size_t)enc->block[b].functions;
+    TRY(memory_new(&c->rotation, numbers, err));
+    float *to = c->rotation;
+    for (int b = 0; b < enc->blocks; b++) {
+        const size_t features = (size_t)enc->block[b].features, functions = (size_t)enc->block[b].functions;
+        for (size_t i = 0; i < features; i++, scale++)
+            for (size_t j = 0; j < functions; j++)
+                to[i * functions + j] = (float)(*scale * *from++);
+        to += round_up(features, ROTATED_ROWS) * functions;
+    }
+done:
+    return st;
+}
+
 static npmd_status workspace_open(cpu *c, workspace *w, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t layers = (size_t)c->sines, rows = c->rows;
+    const bool rotated = c->plan.encoding->blocks > 0;
     size_t scratch = 1;
     for (int d = 0; d < c->plan.domain->factors; d++) {
         const manifold *m = c->plan.domain->factor[d];
@@ -224,8 +249,10 @@ static npmd_status workspace_open(cpu *c, workspace *w, npmd_error *err)
     TRY(memory_new(&w->x, c->tile_values * (size_t)c->plan.domain->columns, err));
     TRY(memory_new(&w->weight, c->tile_values, err));
     TRY(memory_new(&w->scratch, scratch, err));
-    TRY(memory_new(&w->eta, (c->features + 1) * (rows + TILE_ROWS),
-                   err)); /* one more row: a sine nobody wants */
+    /* more features than there are: a sine nobody wants, or the padding of the last matrix */
+    TRY(memory_new(&w->eta, (c->features + (rotated ? ROTATED_ROWS : 1)) * (rows + TILE_ROWS), err));
+    if (rotated)
+        TRY(memory_new(&w->block, ENCODING_BLOCK * (rows + TILE_ROWS), err));
     TRY(memory_new(&w->gathered, c->tile_values * (c->features + TILE_UNITS), err));
     TRY(memory_new(&w->pre, layers * rows * c->ld + 1, err));
     TRY(memory_new(&w->post, layers * rows * c->ld + 1, err));
@@ -254,6 +281,8 @@ static npmd_status cpu_open(const field_plan *plan, int threads, void **self, np
     for (int t = 0; t < c->threads; t++)
         TRY(workspace_open(c, &c->space[t], err));
     TRY(cpu_tables(c, err));
+    if (plan->encoding->blocks > 0)
+        TRY(cpu_rotation(c, err));
     *self = c;
     c = NULL;
 done:
@@ -278,15 +307,21 @@ done:
 size_t backend_bytes(const char *device, int threads, const field_plan *plan, size_t n)
 {
     const size_t parameters = field_parameters(&plan->shape), K = (size_t)plan->shape.features;
-    size_t bytes = VECTORS * parameters * sizeof(double);
+    /* products that a rotation combines: at most, when every feature is a block of its own */
+    const size_t combined = plan->rotated ? K * ENCODING_BLOCK : 0,
+                 indices = combined * (size_t)plan->domain->factors * sizeof(int);
+    size_t bytes = VECTORS * parameters * sizeof(double) + combined * sizeof(double) + indices;
     if (strcmp(device, "reference") == 0)
         return bytes;
     cpu c = { .plan = *plan };
     cpu_layout(&c);
     cpu_tiles(&c);
-    const size_t tile = (size_t)(2 * c.sines + 2) * c.rows * c.ld + 2 * c.rows * (c.features + TILE_UNITS);
+    const size_t tile = (size_t)(2 * c.sines + 2) * c.rows * c.ld + 2 * c.rows * (c.features + TILE_UNITS)
+                        + (plan->rotated ? ENCODING_BLOCK * c.rows : 0);
     bytes += sizeof(float)
-             * (LANES * c.gradient_size + c.weights_size + (size_t)thread_count(threads) * tile);
+             * (LANES * c.gradient_size + c.weights_size + ROTATED_ROWS * combined
+                + (size_t)thread_count(threads) * tile);
+    bytes += indices;
     if (n * K * sizeof(float) <= CACHE_BYTES)
         bytes += n * K * sizeof(float);
     return bytes;

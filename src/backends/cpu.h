@@ -10,6 +10,7 @@
 
 #define TILE_BYTES ((size_t)768 << 10)  /* what a tile may take: most of a second-level cache */
 #define CACHE_BYTES ((size_t)256 << 20) /* encodings of the data are kept if they fit in this */
+#define ROTATED_ROWS 8                  /* a matrix product makes this many features at a time */
 
 typedef struct layer_view { /* a sine layer in the float32 buffers; sizes padded */
     size_t inputs, outputs, ld_in, ld_out;
@@ -26,6 +27,7 @@ typedef struct factor_table { /* the eigenfunctions of one factor that occur in 
 typedef struct workspace { /* one a thread */
     double *x, *weight, *scratch;
     float *table, *eta, *gathered, *pre, *post, *bar[2], *v, *g;
+    float *block; /* the products of one rotated block; NULL: nothing is rotated */
 } workspace;
 
 typedef struct lane {
@@ -51,7 +53,8 @@ typedef struct cpu {
     bool has_linear;
 
     factor_table table[NPMD_MAX_FACTORS];
-    int *slot; /* (vectors, factors): where a feature's eigenfunction stands in its factor's table */
+    int *slot;       /* (vectors, factors): where a feature's eigenfunction stands in its factor's table */
+    float *rotation; /* the blocks' matrices times the features' scales, rows padded to ROTATED_ROWS */
 
     size_t tile_values, tile_jets, rows; /* points in a tile without and with jets; rows of the buffers */
     workspace *space;

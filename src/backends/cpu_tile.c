@@ -7,7 +7,7 @@
 static void tile_tables(const cpu *c, workspace *w, size_t m, bool jets)
 {
     const npmd_domain *dom = c->plan.domain;
-    const bool waves = !c->plan.encoding->separable;
+    const bool waves = c->plan.encoding->waves;
     const double unit = waves ? sqrt(NPMD_PI) : 1.0; /* waves: plain cosines and sines */
     for (int d = 0; d < dom->factors; d++) {
         const manifold *man = dom->factor[d];
@@ -24,32 +24,63 @@ static void tile_tables(const cpu *c, workspace *w, size_t m, bool jets)
     }
 }
 
-/* Feature k stands at eta + k ld, its rows one after another, m points each. */
-static void encode_products(const cpu *c, workspace *w, size_t m, int T, bool lap, size_t ld)
+/* scale x product number j and its derivatives, at out one row after another, m points each. */
+static void encode_product(const cpu *c, const workspace *w, int j, float scale, size_t m, int T, float *out)
 {
     const kernels *kernel = c->kernels;
-    const encoding *enc = c->plan.encoding;
     const npmd_domain *dom = c->plan.domain;
-    for (int k = 0; k < enc->features; k++) {
-        const int *slot = c->slot + (size_t)k * (size_t)dom->factors;
-        float *eta = w->eta + (size_t)k * ld;
-        for (int row = 0, d_row = 0; row <= T;
-             row++) { /* row 0: values; then the direction row - 1, of factor d_row */
-            while (row > 0 && row > dom->direction[d_row] + dom->factor[d_row]->dimension)
-                d_row++;
-            float *out = eta + (size_t)row * m;
-            for (int d = 0; d < dom->factors; d++) {
-                const factor_table *t = &c->table[d];
-                const int part = row > 0 && d == d_row ? row - dom->direction[d] : 0;
-                const float *values = w->table + t->offset + (size_t)(part * t->used + slot[d]) * m;
-                if (d == 0)
-                    kernel->scale(m, (float)enc->scale[k], values, out);
-                else
-                    kernel->multiply(m, values, out, out);
-            }
+    const int *slot = c->slot + (size_t)j * (size_t)dom->factors;
+    for (int row = 0, d_row = 0; row <= T;
+         row++, out += m) { /* row 0: values; then the direction row - 1, of factor d_row */
+        while (row > 0 && row > dom->direction[d_row] + dom->factor[d_row]->dimension)
+            d_row++;
+        for (int d = 0; d < dom->factors; d++) {
+            const factor_table *t = &c->table[d];
+            const int part = row > 0 && d == d_row ? row - dom->direction[d] : 0;
+            const float *values = w->table + t->offset + (size_t)(part * t->used + slot[d]) * m;
+            if (d == 0)
+                kernel->scale(m, scale, values, out);
+            else
+                kernel->multiply(m, values, out, out);
         }
-        if (lap)
-            kernel->scale(m, (float)-enc->lambda[k], eta, eta + (size_t)(T + 1) * m);
+    }
+}
+
+/* Feature k stands at eta + k ld, its rows one after another, m points each. */
+static void encode_products(const cpu *c, workspace *w, size_t m, int T, size_t ld)
+{
+    const encoding *enc = c->plan.encoding;
+    for (int k = 0; k < enc->features; k++)
+        encode_product(c, w, k, (float)enc->scale[k], m, T, w->eta + (size_t)k * ld);
+}
+
+/* Block by block: eta (features, rows) = matrix (features, functions) x products (functions, rows). The zero
+ * rows of a padded matrix fall on the features of the next block, which is yet to come. */
+static void encode_rotated(const cpu *c, workspace *w, size_t m, int T, size_t ld)
+{
+    const encoding *enc = c->plan.encoding;
+    const float *matrix = c->rotation;
+    float *eta = w->eta;
+    for (int b = 0, j = 0; b < enc->blocks; b++) {
+        const size_t features = (size_t)enc->block[b].features, functions = (size_t)enc->block[b].functions,
+                     padded = round_up(features, ROTATED_ROWS);
+        for (size_t i = 0; i < functions; i++, j++)
+            encode_product(c, w, j, 1.0f, m, T, w->block + i * ld);
+        c->kernels->product(padded, (size_t)(1 + T) * m, functions,
+                            (strided){ .p = matrix, .row = functions, .column = 1 }, w->block, ld, eta, ld,
+                            0);
+        matrix += padded * functions;
+        eta += features * ld;
+    }
+}
+
+/* The last row of products: -lambda x value. */
+static void encode_laplacians(const cpu *c, workspace *w, size_t m, int T, size_t ld)
+{
+    const encoding *enc = c->plan.encoding;
+    for (int k = 0; k < enc->features; k++) {
+        float *eta = w->eta + (size_t)k * ld;
+        c->kernels->scale(m, (float)-enc->lambda[k], eta, eta + (size_t)(T + 1) * m);
     }
 }
 
@@ -89,10 +120,14 @@ static strided tile_encode(const cpu *c, workspace *w, size_t m, int T, bool lap
 {
     const size_t ld = (size_t)(1 + T + lap) * m + TILE_ROWS;
     tile_tables(c, w, m, T > 0);
-    if (c->plan.encoding->separable)
-        encode_products(c, w, m, T, lap, ld);
-    else
+    if (c->plan.encoding->waves)
         encode_waves(c, w, m, T, lap, ld);
+    else if (c->plan.encoding->blocks > 0)
+        encode_rotated(c, w, m, T, ld);
+    else
+        encode_products(c, w, m, T, ld);
+    if (lap && !c->plan.encoding->waves)
+        encode_laplacians(c, w, m, T, ld);
     for (size_t k = (size_t)c->plan.encoding->features; k < c->features;
          k++) /* padding; ld changes between terms */
         memset(w->eta + k * ld, 0, ld * sizeof(float));

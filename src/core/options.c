@@ -34,7 +34,7 @@ static const char *const ON_OFF_AUTO[] = { "off", "on", "auto", NULL };
 static const char *const ESTIMATORS[] = { "field", NULL };
 static const char *const OPTIMISERS[] = { "adam", "sgd", NULL };
 static const char *const SCHEDULES[] = { "cosine", "fixed", "triangular", "triangular2", NULL };
-static const char *const LAWS[] = { "power", "uniform", NULL };
+static const char *const LAWS[] = { "power", "uniform", "ridge", NULL };
 static const char *const SCALES[] = { "unit", "orthonormal", "none", NULL };
 static const char *const STARTS[] = { "unit", "authors", NULL };
 static const char *const PENALTIES[] = { "laplacian", "gradient", "none", NULL };
@@ -61,17 +61,21 @@ static const option_row OPTIONS[] = {
     { "max-frequency", "Encoding", OPTION_LIST, AT(max_frequency), "0", 0, 1024, NULL, true,
       "highest frequency (degree on S2): one value, or one a factor separated by commas; 0: by the dimension" },
     { "spectrum-law", "Encoding", OPTION_CHOICE, AT(spectrum_law), "power", 0, 0, LAWS, true,
-      "how eigenfunctions are drawn: probability ~ (1 + lambda)^-s, or all alike as in the paper" },
+      "how eigenfunctions are drawn: probability ~ S = (1 + lambda)^-s, all alike as in the paper, or by its "
+      "theorem: ~ S / (S + eps), with replacement, scaled by the root of S over that probability" },
     { "spectrum-decay", "Encoding", OPTION_REAL, AT(spectrum_decay), "0", 0, 100, NULL, true,
-      "s of the power law; 0: dimension / 2 + 1" },
+      "s of the power law and the ridge law; 0: dimension / 2 + 1" },
+    { "spectrum-ridge", "Encoding", OPTION_REAL, AT(spectrum_ridge), "0", 0, 1e6, NULL, true,
+      "eps of the ridge law; 0: such that the sum of S / (S + eps) over all eigenfunctions is half of --features" },
     { "separable", "Encoding", OPTION_CHOICE, AT(separable), "auto", 0, 0, ON_OFF_AUTO, true,
-      "on: products of eigenfunctions; off: plane waves (tori only); auto: off on tori of three or more factors" },
+      "on: products of eigenfunctions; off: plane waves on tori, elsewhere random orthogonal combinations of products "
+      "of one eigenvalue; auto: off on tori of three or more factors" },
     { "signs", "Encoding", OPTION_CHOICE, AT(signs), "on", 0, 0, ON_OFF, true,
       "plane waves with frequencies of both signs (off: positive only, as the authors; not a basis)" },
     { "constant", "Encoding", OPTION_CHOICE, AT(constant), "off", 0, 0, ON_OFF, true,
       "whether the constant function may be drawn" },
     { "scale", "Encoding", OPTION_CHOICE, AT(scale), "unit", 0, 0, SCALES, true,
-      "features of mean square 1, orthonormal ones, or plain cosines and sines" },
+      "features of mean square 1 (ridge: on average), orthonormal ones, or plain cosines and sines" },
 
     { "width", "Network", OPTION_INT, AT(width), "128", 1, 4096, NULL, true, "W, units in each sine layer" },
     { "depth", "Network", OPTION_INT, AT(depth), "0", 0, 31, NULL, true,
@@ -80,7 +84,7 @@ static const option_row OPTIONS[] = {
     { "skip", "Network", OPTION_CHOICE, AT(skip), "on", 0, 0, ON_OFF, true,
       "a linear path from the encoding to the output" },
     { "start", "Network", OPTION_CHOICE, AT(start), "unit", 0, 0, STARTS, true,
-      "first layer U(+-sqrt(3/K)/omega), or the authors' U(+-1/K)" },
+      "first layer U(+-sqrt(3/K)/omega), for features of mean square 1, or the authors' U(+-1/K)" },
 
     { "steps", "Training", OPTION_COUNT, AT(steps), "0", 0, 4e9, NULL, true,
       "optimisation steps; 0: 1000 in one and two dimensions, else 500" },
@@ -183,7 +187,7 @@ npmd_option_text npmd_option_describe(int i)
                                            "field",
                                            "adam|sgd",
                                            "cosine|fixed|triangular|triangular2",
-                                           "power|uniform",
+                                           "power|uniform|ridge",
                                            "unit|orthonormal|none",
                                            "unit|authors",
                                            "laplacian|gradient|none",

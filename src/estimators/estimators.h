@@ -49,6 +49,13 @@ npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, siz
                             npmd_error *err);
 field_shape options_shape(const npmd_options *resolved, const npmd_domain *dom);
 
+/* ---- encoding_file.c ------------------------------------------------------------------------------------ */
+
+npmd_status encoding_save(const encoding *enc, record *rec, npmd_error *err); /* adds tensors that borrow */
+/* For options that describe a field on the domain. */
+npmd_status encoding_load(const npmd_domain *dom, const npmd_options *opt, const record *rec,
+                          const char *path, encoding *out, npmd_error *err);
+
 /* ---- checkpoint.c: the state of a fit in a file, to go on from ------------------------------------------ */
 
 typedef struct checkpoint checkpoint;

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#define BOUND_DELTA 0.05 /* the theorem's bound on the number of features holds with probability 0.95 */
+
 typedef struct field_state {
     encoding encoding;
     field_shape shape;
@@ -137,6 +139,7 @@ static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *
     m->state = f;
     f->shape = options_shape(opt, m->domain);
     TRY(encoding_draw(m->domain, opt, &f->encoding, err));
+    f->shape.square = f->encoding.square;
     TRY(memory_new(&f->theta, field_parameters(&f->shape), err));
     const field_plan plan = field_plan_of(m);
     TRY(backend_open(opt->device, opt->threads, &plan, &b, err));
@@ -238,8 +241,7 @@ static npmd_status field_save(const npmd_model *m, record *rec, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const field_state *f = m->state;
-    const size_t shape[2] = { (size_t)f->encoding.vectors, (size_t)m->domain->factors };
-    TRY(record_add(rec, "encoding.function", TENSOR_I32, 2, shape, f->encoding.function, err));
+    TRY(encoding_save(&f->encoding, rec, err));
     TRY(each_tensor(&f->shape, add_tensor, &(tensor_sink){ rec, f->theta }, err));
 done:
     return st;
@@ -273,11 +275,8 @@ static npmd_status field_load(npmd_model *m, const record *rec, const char *path
 {
     npmd_status st = NPMD_OK;
     const npmd_options *opt = &m->options;
-    const int vectors = opt->separable ? opt->features : (opt->features + 1) / 2, D = m->domain->factors;
-    const tensor *t = NULL;
     field_state *f = NULL;
-    if (opt->depth < 1 || opt->features < 1 || opt->max_frequencies != D
-        || (!opt->separable && !m->domain->torus)) {
+    if (opt->depth < 1 || opt->features < 1 || opt->max_frequencies != m->domain->factors) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe a field on %s", path,
                        m->domain->text);
         goto done;
@@ -288,24 +287,7 @@ static npmd_status field_load(npmd_model *m, const record *rec, const char *path
     TRY(memory_new(&f, 1, err));
     m->state = f;
     f->shape = shape;
-    TRY(record_find(rec, path, "encoding.function", TENSOR_I32, 2,
-                    (const size_t[]){ (size_t)vectors, (size_t)D }, &t, err));
-    const int32_t *function = t->data;
-    for (int i = 0; i < vectors * D; i++) {
-        const manifold *man = m->domain->factor[i % D];
-        const int top = opt->max_frequency[i % D];
-        const bool within = top <= man->max_frequency
-                            && (opt->separable ? function[i] >= 0 && function[i] < man->functions(top)
-                                               : function[i] >= -top && function[i] <= top);
-        if (!within) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT,
-                           "%s: encoding.function row %d holds %d, beyond the highest frequency %d", path,
-                           i / D + 1, (int)function[i], top);
-            goto done;
-        }
-    }
-    TRY(encoding_make(m->domain, opt->separable != 0, opt->features, vectors, function,
-                      (npmd_scale)opt->scale, &f->encoding, err));
+    TRY(encoding_load(m->domain, opt, rec, path, &f->encoding, err));
     TRY(memory_new(&f->theta, field_parameters(&f->shape), err));
     TRY(each_tensor(&f->shape, take_tensor, &(tensor_source){ rec, path, f->theta }, err));
 done:
@@ -317,12 +299,33 @@ static npmd_status field_describe(const npmd_model *m, json_t *into, npmd_error 
     npmd_status st = NPMD_OK;
     const field_state *f = m->state;
     double highest = 0.0;
+    int largest = 0;
+    json_t *rotated = NULL;
     for (int k = 0; k < f->encoding.features; k++)
         highest = fmax(highest, f->encoding.lambda[k]);
+    for (int b = 0; b < f->encoding.blocks; b++)
+        if (f->encoding.block[b].functions > largest)
+            largest = f->encoding.block[b].functions;
     TRY(json_put(into, "parameters", json_integer((json_int_t)field_parameters(&f->shape)), err));
     TRY(json_put(into, "sine_layers", json_integer(f->shape.depth - 1), err));
     TRY(json_put(into, "highest_eigenvalue", json_real(highest), err));
+    if (f->encoding.blocks > 0) {
+        rotated = json_object();
+        TRY(json_put(rotated, "blocks", json_integer(f->encoding.blocks), err));
+        TRY(json_put(rotated, "largest_block", json_integer(largest), err));
+        TRY(json_put(rotated, "functions", json_integer(f->encoding.vectors), err));
+        TRY(json_put(into, "rotated", json_incref(rotated), err));
+    }
+    if (f->encoding.ridge.eps > 0.0) {
+        const double r_max = f->encoding.ridge.r_max;
+        TRY(json_put(into, "spectrum_ridge", json_real(f->encoding.ridge.eps), err));
+        TRY(json_put(into, "r_max", json_real(r_max), err));
+        TRY(json_put(into, "r_max_se", json_real(f->encoding.ridge.r_max_se), err));
+        TRY(json_put(into, "features_bound", json_real(5.0 * r_max * log(16.0 * r_max / BOUND_DELTA)), err));
+        TRY(json_put(into, "features_bound_delta", json_real(BOUND_DELTA), err));
+    }
 done:
+    json_decref(rotated);
     return st;
 }
 

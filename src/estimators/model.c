@@ -64,7 +64,9 @@ npmd_status npmd_options_resolve(const npmd_options *opt, const npmd_domain *dom
     const npmd_status st = options_resolve(opt, dom, n, &resolved, err);
     if (st != NPMD_OK)
         return st;
-    const field_plan plan = { .domain = dom, .shape = options_shape(&resolved, dom) };
+    const field_plan plan = { .domain = dom,
+                              .shape = options_shape(&resolved, dom),
+                              .rotated = encoding_rotated(dom, &resolved) };
     if (working_bytes != NULL)
         *working_bytes = backend_bytes(resolved.device, resolved.threads, &plan, n) + integrate_bytes(dom);
     *out = resolved;

@@ -35,9 +35,12 @@ static npmd_status resolve_encoding(npmd_options *o, const npmd_domain *dom, npm
     npmd_status st = NPMD_OK;
     if (o->separable == 2) /* auto */
         o->separable = !(dom->torus && dom->factors >= 3);
-    if (!o->separable && !dom->torus)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--separable off: plane waves need a torus, and %s is none",
-                         dom->text);
+    if (o->spectrum_law == NPMD_LAW_RIDGE && encoding_rotated(dom, o))
+        return npmd_fail(
+            err, NPMD_ERR_ARGUMENT,
+            "--spectrum-law ridge draws with replacement and scales each function by itself: it cannot "
+            "be combined with --separable off on %s, which is no torus",
+            dom->text);
     TRY(resolve_frequencies(o, dom, err));
     if (o->spectrum_decay == 0.0)
         o->spectrum_decay = 0.5 * dom->dimension + 1.0;
@@ -46,6 +49,8 @@ static npmd_status resolve_encoding(npmd_options *o, const npmd_domain *dom, npm
     const double available = encoding_available(dom, o);
     if (o->features > available)
         o->features = (int)available;
+    if (o->spectrum_law == NPMD_LAW_RIDGE && o->spectrum_ridge == 0.0)
+        TRY(encoding_choose_ridge(dom, o, &o->spectrum_ridge, err));
 done:
     return st;
 }

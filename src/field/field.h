@@ -18,6 +18,7 @@ typedef struct field_shape {
     int features, width, depth, directions; /* K, W, L, tangent directions */
     bool skip;
     double omega;
+    double square; /* sum of the mean squares of the features, for the start; 0: every one is 1 */
 } field_shape;
 
 static inline int field_inputs(const field_shape *f, int layer) /* layer 1 .. depth */

@@ -80,18 +80,19 @@ npmd_status linear_gain_open(linear_gain *out, const encoding *enc, objective *o
     TRY(memory_new(&unit, K, err));
     TRY(memory_new(&found.coefficient, K, err));
     for (size_t k = 0; k < K; k++) /* the constant gains nothing */
-        unit[k] = enc->lambda[k] == 0.0 ? 0.0
-                                        : sqrt(enc->separable ? enc->domain->volume : 2.0) / enc->scale[k];
+        unit[k] = enc->lambda[k] == 0.0 ? 0.0 : sqrt(enc->waves ? 2.0 : enc->domain->volume) / enc->scale[k];
     feature_means(enc, o->points, o->opt->seed, unit, work, eta, g, &effective);
     for (size_t k = 0; k < K; k++) {
         /* mean (Lap psi)^2 = lambda^2 and mean |grad psi|^2 = lambda at mean square 1 */
         const double lambda = enc->lambda[k],
                      rough = opt->penalty == NPMD_PENALTY_LAPLACIAN ? lambda * lambda : lambda;
-        const double shrink = 1.0 / (1.0 + 2.0 * tau * rough), c = g[k] * shrink;
+        /* a function that was drawn several times moves once: its copies share the step */
+        const double copies = enc->copies == NULL ? 1.0 : enc->copies[k];
+        const double shrink = 1.0 / (1.0 + 2.0 * tau * rough), c = g[k] * shrink / copies;
         found.gain0 += 0.5 * g[k] * c;
-        found.noise += unit[k] == 0.0 ? 0.0 : 0.5 / effective * shrink;
+        found.noise += unit[k] == 0.0 ? 0.0 : 0.5 / effective * shrink / copies;
         slope += g[k] * c;
-        roughness += tau * c * c * rough;
+        roughness += tau * c * c * rough * copies;
         found.coefficient[k] = unit[k] * c;
     }
     TRY(line_search(enc, o, slope, roughness, work, eta, &found, err));

@@ -164,6 +164,27 @@ t_info() {
     run info model --json
     want_code 0; want_no_err; want_json out
 }
+t_rotated() {
+    directions 200 >points.csv
+    run fit --domain S2 --data points.csv --out m $tiny --separable off --quiet
+    want_code 0; want_no_err; want_file m
+    run info m
+    want_code 0; want_out '^rotated'; want_out '^  largest_block  '
+    run density m --points points.csv --out d.npy --quiet
+    want_code 0; want_file d.npy
+}
+t_ridge() {
+    points 200 2 >points.csv
+    run fit --domain S1^2 --data points.csv --out m $tiny --spectrum-law ridge --quiet
+    want_code 0; want_no_err; want_file m
+    run info m --json
+    want_code 0; want_json out spectrum_ridge r_max features_bound
+    run density m --points points.csv --out d.npy --quiet
+    want_code 0; want_file d.npy
+    directions 40 >points.csv
+    run fit --domain S2 --data points.csv --out n $tiny --spectrum-law ridge --separable off
+    want_failure 2; want_no_file n; want_err '--spectrum-law ridge'; want_err '--separable off'
+}
 t_plot() {
     with_model
     run simulate t2 --n 10 --out p.csv --truth t.json --quiet

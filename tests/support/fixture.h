@@ -8,7 +8,7 @@
 
 typedef struct field_case {
     const char *domain;
-    bool separable;
+    bool separable; /* else plane waves on a torus, rotated products on any other domain */
     int features, width, depth;
     bool skip;
     double omega;
@@ -39,19 +39,34 @@ static inline void fixture_points(const npmd_domain *dom, size_t n, double limit
         }
 }
 
+/* Rotated: what the library draws by the power law, degrees up to 12 on S2 alone, else up to 6. */
+static inline void fixture_rotated(const field_case *c, uint64_t seed, fixture *f)
+{
+    npmd_options opt;
+    npmd_error err = { 0 };
+    npmd_options_init(&opt);
+    opt.separable = 0;
+    opt.features = c->features;
+    opt.scale = (int)c->scale;
+    opt.seed = seed;
+    opt.spectrum_decay = 0.5 * f->domain->dimension + 1.0;
+    for (int d = 0; d < f->domain->factors; d++)
+        opt.max_frequency[d] = f->domain->factors == 1 ? 12 : 6;
+    if (encoding_draw(f->domain, &opt, &f->enc, &err) != NPMD_OK)
+        fail_msg("encoding_draw: %s", err.text);
+    assert_true(f->enc.blocks > 0);
+}
+
 /* Frequencies up to 5 on circles (-4 .. 4 in plane waves), degrees up to 6 on spheres. */
-static inline void fixture_open(const field_case *c, uint64_t seed, fixture *f)
+static inline void fixture_encoding(const field_case *c, uint64_t *seed, fixture *f)
 {
     npmd_error err = { 0 };
-    memset(f, 0, sizeof *f);
-    if (npmd_domain_parse(c->domain, &f->domain, &err) != NPMD_OK)
-        fail_msg("%s", err.text);
     const int factors = f->domain->factors, vectors = c->separable ? c->features : (c->features + 1) / 2;
     int *function = calloc((size_t)(vectors * factors), sizeof *function);
     assert_non_null(function);
     for (int k = 0; k < vectors; k++)
         for (int d = 0; d < factors; d++) {
-            const double u = test_uniform(&seed);
+            const double u = test_uniform(seed);
             int *at = function + k * factors + d;
             *at = !c->separable                     ? (d == 0 ? 1 + k % 4 : (int)floor(9.0 * u) - 4)
                   : f->domain->factor[d] == &CIRCLE ? (int)(11.0 * u)
@@ -61,6 +76,18 @@ static inline void fixture_open(const field_case *c, uint64_t seed, fixture *f)
         != NPMD_OK)
         fail_msg("encoding_make: %s", err.text);
     free(function);
+}
+
+static inline void fixture_open(const field_case *c, uint64_t seed, fixture *f)
+{
+    npmd_error err = { 0 };
+    memset(f, 0, sizeof *f);
+    if (npmd_domain_parse(c->domain, &f->domain, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+    if (c->separable || f->domain->torus)
+        fixture_encoding(c, &seed, f);
+    else
+        fixture_rotated(c, seed, f);
     f->shape = (field_shape){ .features = c->features,
                               .width = c->width,
                               .depth = c->depth,

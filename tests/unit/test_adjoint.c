@@ -23,6 +23,7 @@ static const field_case CASES[] = {
     { "S2 x S1", true, 9, 8, 2, true, 3.0, NPMD_SCALE_UNIT },
     { "S2 x S2", true, 9, 6, 3, true, 2.0, NPMD_SCALE_UNIT },
     { "S2", true, 1, 1, 2, true, 1.0, NPMD_SCALE_UNIT },
+    { "S2 x S1", false, 9, 6, 3, true, 2.0, NPMD_SCALE_UNIT },
 };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 

@@ -112,14 +112,49 @@ static line own_sphere_ambient(int j, const line x[3])
 
 typedef enum form { INTRINSIC, EXTRINSIC } form;
 
-/* The features along a line. INTRINSIC: q has one angle a circle, colatitude and longitude a sphere
- * (dimension entries); EXTRINSIC: one angle a circle, x y z a sphere (columns entries). */
+/* The product of eigenfunctions along a line. INTRINSIC: q has one angle a circle, colatitude and longitude
+ * a sphere (dimension entries); EXTRINSIC: one angle a circle, x y z a sphere (columns entries). */
+static line own_product(const npmd_domain *dom, form how, const line *q, const int *function)
+{
+    line product = line_constant(1.0);
+    for (int d = 0; d < dom->factors; d++) {
+        const line *at = q + (how == INTRINSIC ? dom->direction[d] : dom->column[d]);
+        const line psi = dom->factor[d] == &CIRCLE ? own_circle(function[d], at[0])
+                         : how == INTRINSIC        ? own_sphere_angles(function[d], at[0], at[1])
+                                                   : own_sphere_ambient(function[d], at);
+        product = line_times(product, psi);
+    }
+    return product;
+}
+
+/* Rotated: eta = scale x matrix x products, from the layout of the matrices in encoding.h. */
+static void own_rotated(const own_field *f, form how, const line *q, line *eta)
+{
+    const encoding *enc = f->enc;
+    const int *function = enc->function;
+    const double *entry = enc->rotation;
+    for (int b = 0, k = 0; b < enc->blocks; b++) {
+        line product[ENCODING_BLOCK];
+        for (int j = 0; j < enc->block[b].functions; j++, function += f->domain->factors)
+            product[j] = own_product(f->domain, how, q, function);
+        for (int i = 0; i < enc->block[b].features; i++, k++) {
+            eta[k] = line_constant(0.0);
+            for (int j = 0; j < enc->block[b].functions; j++)
+                eta[k] = line_add(eta[k], line_scale(enc->scale[k] * *entry++, product[j]));
+        }
+    }
+}
+
 static void own_features(const own_field *f, form how, const line *q, line *eta)
 {
     const npmd_domain *dom = f->domain;
+    if (f->enc->blocks > 0) {
+        own_rotated(f, how, q, eta);
+        return;
+    }
     for (int k = 0; k < f->enc->vectors; k++) {
         const int *function = f->enc->function + k * dom->factors;
-        if (!f->enc->separable) {
+        if (f->enc->waves) {
             line phase = line_constant(0.0);
             for (int d = 0; d < dom->factors; d++)
                 phase = line_add(phase, line_scale(function[d], q[d]));
@@ -127,15 +162,7 @@ static void own_features(const own_field *f, form how, const line *q, line *eta)
             eta[f->enc->vectors + k] = line_scale(f->enc->scale[f->enc->vectors + k], line_sin(phase));
             continue;
         }
-        line product = line_constant(f->enc->scale[k]);
-        for (int d = 0; d < dom->factors; d++) {
-            const line *at = q + (how == INTRINSIC ? dom->direction[d] : dom->column[d]);
-            const line psi = dom->factor[d] == &CIRCLE ? own_circle(function[d], at[0])
-                             : how == INTRINSIC        ? own_sphere_angles(function[d], at[0], at[1])
-                                                       : own_sphere_ambient(function[d], at);
-            product = line_times(product, psi);
-        }
-        eta[k] = product;
+        eta[k] = line_scale(f->enc->scale[k], own_product(dom, how, q, function));
     }
 }
 
@@ -317,6 +344,9 @@ static const field_case CASES[] = {
     { "S2 x S1", true, 14, 11, 2, true, 4.0, NPMD_SCALE_UNIT },
     { "S2 x S1", true, 14, 11, 3, false, 10.0, NPMD_SCALE_ORTHONORMAL },
     { "S1 x S2", true, 14, 11, 4, true, 3.0, NPMD_SCALE_UNIT },
+    { "S2", false, 12, 9, 2, true, 3.0, NPMD_SCALE_UNIT },
+    { "S2 x S1", false, 14, 11, 3, false, 4.0, NPMD_SCALE_ORTHONORMAL },
+    { "S2 x S2", false, 20, 11, 2, true, 4.0, NPMD_SCALE_UNIT },
 };
 
 static void jets_agree(form how)
@@ -395,11 +425,17 @@ static void features_are_eigenfunctions(void **state)
         own_open(&CASES[c], 500 + c, &f);
         workspace w = workspace_open(&f);
         const int T = f.shape.directions, K = f.shape.features;
-        for (int k = 0; k < K; k++) {
+        for (int k = 0, b = 0, row = 0, done = 0; k < K; k++) {
             double lambda = 0.0;
+            if (f.enc->blocks == 0) {
+                row = k % f.enc->vectors;
+            } else if (k == done + f.enc->block[b].features) { /* the first function of the next block */
+                done = k;
+                row += f.enc->block[b++].functions;
+            }
             for (int d = 0; d < f.domain->factors; d++) {
-                const int j = f.enc->function[k % f.enc->vectors * f.domain->factors + d];
-                lambda += f.enc->separable ? f.domain->factor[d]->eigenvalue(j) : (double)j * j;
+                const int j = f.enc->function[row * f.domain->factors + d];
+                lambda += f.enc->waves ? (double)j * j : f.domain->factor[d]->eigenvalue(j);
             }
             assert_true(f.enc->lambda[k] == lambda); /* integers */
         }

@@ -1,7 +1,8 @@
 /* test_model.c - a fitted model: what it tells, its file, and files that are not quite one.
  *
- * Three small models, fitted once: T2 (products, weighted data), T3 (plane waves) and S2. They are trained
- * for a few steps only: what is tested here holds for any parameters. */
+ * Five small models, fitted once: T2 (products, weighted data), T3 (plane waves), S2, S2 x S1 (rotated
+ * products) and T2 under the ridge law. They are trained for a few steps only: what is tested here holds for
+ * any parameters. */
 #include "check.h"
 #include "geometry.h"
 
@@ -9,7 +10,7 @@
 #include <jansson.h>
 #include <unistd.h>
 
-enum { MODELS = 3, POINTS = 240, PROBES = 40 };
+enum { MODELS = 5, ROTATED = 3, RIDGE = 4, POINTS = 240, PROBES = 40 };
 
 typedef struct stage {
     char folder[256], path[512];
@@ -19,7 +20,7 @@ typedef struct stage {
     double total[MODELS]; /* sum of the weights */
 } stage;
 
-static const char *const DOMAIN[MODELS] = { "T2", "T3", "S2" };
+static const char *const DOMAIN[MODELS] = { "T2", "T3", "S2", "S2 x S1", "T2" };
 static const npmd_compute EXACT = { .device = "reference" };
 
 static const char *in_folder(stage *s, const char *name)
@@ -94,6 +95,10 @@ static int stage_open(void **state)
         };
         for (size_t j = 0; j < sizeof SET / sizeof *SET; j++)
             assert_int_equal(npmd_options_set(&opt, SET[j][0], SET[j][1], &err), NPMD_OK);
+        if (i == ROTATED)
+            assert_int_equal(npmd_options_set(&opt, "separable", "off", &err), NPMD_OK);
+        if (i == RIDGE)
+            assert_int_equal(npmd_options_set(&opt, "spectrum-law", "ridge", &err), NPMD_OK);
         if (npmd_fit(s->domain[i], s->points[i], &opt, &s->model[i], &err) != NPMD_OK) {
             print_error("%s: %s\n", DOMAIN[i], err.text);
             return -1;
@@ -180,7 +185,7 @@ static void a_file_keeps_every_bit(void **state)
                 free(a);
                 free(b);
             }
-        double x[PROBES * 3], a[PROBES], b[PROBES];
+        double x[PROBES * 4], a[PROBES], b[PROBES];
         make_points(s->domain[i], PROBES, 98, x);
         assert_int_equal(npmd_log_density(s->model[i], x, PROBES, a, NULL), NPMD_OK);
         assert_int_equal(npmd_log_density(again, x, PROBES, b, NULL), NPMD_OK);
@@ -400,51 +405,290 @@ static void refused(stage *s, const char *what)
         fail_msg("%s: \"%s\" does not name the file", what, err.text);
 }
 
+typedef struct spoilt_case {
+    const char *what;
+    void (*spoil)(parts *p);
+    const char *says;
+} spoilt_case;
+
+static void spoil_one(stage *s, const npmd_model *good, const spoilt_case *c)
+{
+    parts p;
+    npmd_model *m = NULL;
+    npmd_error err = { 0 };
+    assert_int_equal(npmd_save(good, in_folder(s, "good.safetensors"), NULL), NPMD_OK);
+    parts_open(s->path, &p);
+    parts_write(&p, in_folder(s, "same.safetensors")); /* the tool itself spoils nothing */
+    if (npmd_load(s->path, &m, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+    npmd_model_free(m);
+    c->spoil(&p);
+    parts_write(&p, in_folder(s, "bad.safetensors"));
+    refused(s, c->what);
+    npmd_load(s->path, &m, &err);
+    if (strstr(err.text, c->says) == NULL)
+        fail_msg("%s: \"%s\" does not say %s", c->what, err.text, c->says);
+    parts_close(&p);
+}
+
 static void spoilt_files_are_refused(void **state)
 {
     stage *s = *state;
-    static const struct {
-        const char *what;
-        void (*spoil)(parts *p);
-        const char *says;
-    } CASE[] = { { "newer version", newer_version, "newer" },
-                 { "missing tensor", missing_tensor, "layer.2.bias" },
-                 { "hole", hole, "" },
-                 { "no skip", no_skip, "skip.weight" },
-                 { "wrong shape", wrong_shape, "layer.1.weight" },
-                 { "wrong type", wrong_type, "layer.1.bias" },
-                 { "wrong width", wrong_width, "" },
-                 { "NaN", nan_weight, "layer.2.weight" },
-                 { "infinity", infinite_skip, "skip.weight" },
-                 { "index too high", index_too_high, "encoding.function" },
-                 { "index negative", index_negative, "encoding.function" },
-                 { "domain unknown", domain_unknown, "S9" },
-                 { "domain other", domain_other, "" },
-                 { "estimator unknown", estimator_unknown, "oracle" },
-                 { "option unknown", option_unknown, "none-such" },
-                 { "option senseless", option_senseless, "--depth" },
-                 { "no options", no_options, "options" },
-                 { "log integral is text", log_integral_is_text, "" },
-                 { "facts are a list", facts_are_a_list, "" } };
+    static const spoilt_case CASE[] = { { "newer version", newer_version, "newer" },
+                                        { "missing tensor", missing_tensor, "layer.2.bias" },
+                                        { "hole", hole, "" },
+                                        { "no skip", no_skip, "skip.weight" },
+                                        { "wrong shape", wrong_shape, "layer.1.weight" },
+                                        { "wrong type", wrong_type, "layer.1.bias" },
+                                        { "wrong width", wrong_width, "" },
+                                        { "NaN", nan_weight, "layer.2.weight" },
+                                        { "infinity", infinite_skip, "skip.weight" },
+                                        { "index too high", index_too_high, "encoding.function" },
+                                        { "index negative", index_negative, "encoding.function" },
+                                        { "domain unknown", domain_unknown, "S9" },
+                                        { "domain other", domain_other, "" },
+                                        { "estimator unknown", estimator_unknown, "oracle" },
+                                        { "option unknown", option_unknown, "none-such" },
+                                        { "option senseless", option_senseless, "--depth" },
+                                        { "no options", no_options, "options" },
+                                        { "log integral is text", log_integral_is_text, "" },
+                                        { "facts are a list", facts_are_a_list, "" } };
     for (int i = 0; i < MODELS; i++)
-        for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++) {
-            parts p;
-            npmd_model *m = NULL;
-            npmd_error err = { 0 };
-            assert_int_equal(npmd_save(s->model[i], in_folder(s, "good.safetensors"), NULL), NPMD_OK);
-            parts_open(s->path, &p);
-            parts_write(&p, in_folder(s, "same.safetensors")); /* the tool itself spoils nothing */
-            if (npmd_load(s->path, &m, &err) != NPMD_OK)
-                fail_msg("%s", err.text);
-            npmd_model_free(m);
-            CASE[c].spoil(&p);
-            parts_write(&p, in_folder(s, "bad.safetensors"));
-            refused(s, CASE[c].what);
-            npmd_load(s->path, &m, &err);
-            if (strstr(err.text, CASE[c].says) == NULL)
-                fail_msg("%s: \"%s\" does not say %s", CASE[c].what, err.text, CASE[c].says);
-            parts_close(&p);
-        }
+        for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++)
+            spoil_one(s, s->model[i], &CASE[c]);
+}
+
+/* ---- rotations ----------------------------------------------------------------------------------------- */
+
+static void no_block(parts *p)
+{
+    json_object_set(p->header, "encoding.other", json_object_get(p->header, "encoding.block"));
+    json_object_del(p->header, "encoding.block");
+}
+
+static void no_rotation(parts *p)
+{
+    json_object_set(p->header, "encoding.other", json_object_get(p->header, "encoding.rotation"));
+    json_object_del(p->header, "encoding.rotation");
+}
+
+static void put_block(parts *p, int entry, int change)
+{
+    int32_t value;
+    unsigned char *at = p->data + tensor_at(p, "encoding.block") + (size_t)entry * sizeof value;
+    memcpy(&value, at, sizeof value);
+    value += change;
+    memcpy(at, &value, sizeof value);
+}
+
+static void block_without_features(parts *p)
+{
+    put_block(p, 0, -1000);
+}
+
+static void block_too_large(parts *p)
+{
+    put_block(p, 1, 33);
+}
+
+static void block_overflows(parts *p)
+{
+    put_block(p, 1, INT32_MAX - 64);
+}
+
+/* A function moves from the second block to the first: all sums stay, but two eigenvalues meet. */
+static void blocks_mixed(parts *p)
+{
+    put_block(p, 1, 1);
+    put_block(p, 3, -1);
+}
+
+static void block_claims_more(parts *p)
+{
+    put_block(p, 1, 1);
+}
+
+static void rotation_not_a_number(parts *p)
+{
+    put_double(p, "encoding.rotation", NAN);
+}
+
+static void rotation_too_long(parts *p)
+{
+    put_double(p, "encoding.rotation", 1.5);
+}
+
+static void function_of_another_eigenvalue(parts *p)
+{
+    const int32_t other[2] = { 24, 8 }; /* the highest of both: in no block beside the first function */
+    memcpy(p->data + tensor_at(p, "encoding.function") + sizeof other, other, sizeof other);
+}
+
+static void a_torus_instead(parts *p)
+{
+    json_object_set_new(p->facts, "domain", json_string("S1 x S1"));
+}
+
+static void products_instead(parts *p)
+{
+    json_object_set_new(json_object_get(p->facts, "options"), "separable", json_string("on"));
+}
+
+static void spoilt_rotations_are_refused(void **state)
+{
+    stage *s = *state;
+    static const spoilt_case CASE[] = {
+        { "no block", no_block, "encoding.block" },
+        { "no rotation", no_rotation, "encoding.rotation" },
+        { "block without features", block_without_features, "encoding.block" },
+        { "block too large", block_too_large, "encoding.block" },
+        { "block overflows", block_overflows, "encoding.block" },
+        { "block claims more", block_claims_more, "encoding.block" },
+        { "blocks mixed", blocks_mixed, "" }, /* the matrices' sizes may notice first */
+        { "NaN", rotation_not_a_number, "encoding.rotation" },
+        { "a long row", rotation_too_long, "encoding.rotation" },
+        { "another eigenvalue", function_of_another_eigenvalue, "eigenvalues" },
+        { "a torus", a_torus_instead, "" },
+        { "products", products_instead, "encoding.function" },
+    };
+    for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++)
+        spoil_one(s, s->model[ROTATED], &CASE[c]);
+}
+
+/* ---- the ridge law ------------------------------------------------------------------------------------- */
+
+static void no_scale(parts *p)
+{
+    json_object_set(p->header, "encoding.other", json_object_get(p->header, "encoding.scale"));
+    json_object_del(p->header, "encoding.scale");
+}
+
+static void no_ridge(parts *p)
+{
+    json_object_set(p->header, "encoding.other", json_object_get(p->header, "encoding.ridge"));
+    json_object_del(p->header, "encoding.ridge");
+}
+
+static void another_scale(parts *p)
+{
+    put_double(p, "encoding.scale", 7.7);
+}
+
+static void scale_not_a_number(parts *p)
+{
+    put_double(p, "encoding.scale", NAN);
+}
+
+static void put_ridge(parts *p, int entry, double value)
+{
+    memcpy(p->data + tensor_at(p, "encoding.ridge") + (size_t)entry * sizeof value, &value, sizeof value);
+}
+
+static void another_eps(parts *p)
+{
+    put_ridge(p, 0, 0.5);
+}
+
+static void negative_r_max(parts *p)
+{
+    put_ridge(p, 1, -1.0);
+}
+
+static void infinite_error(parts *p)
+{
+    put_ridge(p, 2, INFINITY);
+}
+
+static void another_option(parts *p)
+{
+    json_object_set_new(json_object_get(p->facts, "options"), "spectrum-ridge", json_real(0.5));
+}
+
+static void no_eps(parts *p)
+{
+    json_object_set_new(json_object_get(p->facts, "options"), "spectrum-ridge", json_real(0.0));
+    put_ridge(p, 0, 0.0);
+}
+
+static void another_decay(parts *p)
+{
+    json_object_set_new(json_object_get(p->facts, "options"), "spectrum-decay", json_real(3.0));
+}
+
+static void spoilt_ridges_are_refused(void **state)
+{
+    stage *s = *state;
+    static const spoilt_case CASE[] = {
+        { "no scale", no_scale, "encoding.scale" },
+        { "no ridge", no_ridge, "encoding.ridge" },
+        { "another scale", another_scale, "encoding.scale" },
+        { "scale NaN", scale_not_a_number, "encoding.scale" },
+        { "another eps", another_eps, "encoding.ridge" },
+        { "negative r_max", negative_r_max, "encoding.ridge" },
+        { "infinite error", infinite_error, "encoding.ridge" },
+        { "another option", another_option, "encoding.ridge" },
+        { "no eps", no_eps, "encoding.ridge" },
+        { "another decay", another_decay, "encoding.scale" },
+    };
+    for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++)
+        spoil_one(s, s->model[RIDGE], &CASE[c]);
+}
+
+/* info: r_max is half of the 20 features, the bound is the theorem's. */
+static void ridges_tell_their_bound(void **state)
+{
+    stage *s = *state;
+    char *json = NULL;
+    assert_int_equal(npmd_model_describe(s->model[RIDGE], &json, NULL), NPMD_OK);
+    json_t *root = json_loads(json, 0, NULL);
+    const double r_max = json_real_value(json_object_get(root, "r_max")),
+                 bound = json_real_value(json_object_get(root, "features_bound"));
+    check_below("r_max", fabs(r_max - 10.0), 1e-8);
+    check_below("features_bound", fabs(bound / (50.0 * log(160.0 / 0.05)) - 1.0), 1e-8);
+    assert_true(json_real_value(json_object_get(root, "features_bound_delta")) == 0.05);
+    assert_true(json_real_value(json_object_get(root, "r_max_se")) == 0.0);
+    assert_true(json_real_value(json_object_get(root, "spectrum_ridge")) > 0.0);
+    assert_true(json_real_value(json_object_get(root, "spectrum_ridge"))
+                == json_real_value(json_object_get(json_object_get(root, "options"), "spectrum-ridge")));
+    json_decref(root);
+    npmd_text_free(json);
+    assert_int_equal(npmd_model_describe(s->model[0], &json, NULL), NPMD_OK);
+    assert_null(strstr(json, "r_max"));
+    npmd_text_free(json);
+}
+
+/* A rotated field is a field like any other: its objective falls, and info tells of its blocks. */
+static void rotated_fields_train(void **state)
+{
+    stage *s = *state;
+    char *json = NULL;
+    npmd_options opt;
+    npmd_model *m = NULL;
+    npmd_error err = { 0 };
+    const double after = npmd_model_facts(s->model[ROTATED]).objective;
+    npmd_options_init(&opt);
+    static const char *const SET[][2] = {
+        { "features", "20" },     { "width", "8" },   { "depth", "3" },   { "steps", "60" },
+        { "q1", "512" },          { "q2", "128" },    { "tau", "1e-4" },  { "seed", "11" },
+        { "max-frequency", "4" }, { "rate", "1e-7" }, { "threads", "2" }, { "separable", "off" },
+    };
+    for (size_t j = 0; j < sizeof SET / sizeof *SET; j++)
+        assert_int_equal(npmd_options_set(&opt, SET[j][0], SET[j][1], &err), NPMD_OK);
+    if (npmd_fit(s->domain[ROTATED], s->points[ROTATED], &opt, &m, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+    const double before = npmd_model_facts(m).objective; /* at this rate nothing moves */
+    print_message("    objective %.4f at the start, %.4f after 60 steps\n", before, after);
+    assert_true(after < before - 0.02);
+    assert_int_equal(npmd_model_describe(s->model[ROTATED], &json, NULL), NPMD_OK);
+    json_t *root = json_loads(json, 0, NULL), *rotated = json_object_get(root, "rotated");
+    const json_int_t blocks = json_integer_value(json_object_get(rotated, "blocks")),
+                     largest = json_integer_value(json_object_get(rotated, "largest_block")),
+                     functions = json_integer_value(json_object_get(rotated, "functions"));
+    assert_true(1 <= blocks && blocks <= 20 && 1 <= largest && largest <= 32 && functions >= 20
+                && functions <= 32 * blocks);
+    json_decref(root);
+    npmd_text_free(json);
+    npmd_model_free(m);
 }
 
 static void cut_files_are_refused(void **state)
@@ -730,6 +974,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_keeps_every_bit),
         cmocka_unit_test(spoilt_files_are_refused),
+        cmocka_unit_test(spoilt_rotations_are_refused),
+        cmocka_unit_test(spoilt_ridges_are_refused),
+        cmocka_unit_test(ridges_tell_their_bound),
+        cmocka_unit_test(rotated_fields_train),
         cmocka_unit_test(cut_files_are_refused),
         cmocka_unit_test(the_density_integrates_to_one),
         cmocka_unit_test(kinds_of_density_agree),

@@ -133,7 +133,7 @@ static void bad_values_are_refused(void **state)
         else if (strcmp(row.values, "N,...") == 0)
             for (size_t j = 0; j < sizeof LIST / sizeof *LIST; j++)
                 refuse(row.name, LIST[j]);
-        else if (strcmp(row.values, "NAME") != 0)
+        else if (strcmp(row.values, "NAME") != 0 && strcmp(row.values, "FILE") != 0)
             for (size_t j = 0; j < sizeof CHOICE / sizeof *CHOICE; j++)
                 refuse(row.name, CHOICE[j]);
     }
@@ -309,8 +309,7 @@ static void what_does_not_fit_is_refused(void **state)
     static const struct {
         const char *where, *name, *value;
         npmd_status expected;
-    } CASE[] = { { "S2", "separable", "off", NPMD_ERR_ARGUMENT },
-                 { "T2", "max-frequency", "3,4,5", NPMD_ERR_ARGUMENT },
+    } CASE[] = { { "T2", "max-frequency", "3,4,5", NPMD_ERR_ARGUMENT },
                  { "S2", "max-frequency", "1000", NPMD_ERR_ARGUMENT },
                  { "T2", "device", "abacus", NPMD_ERR_ARGUMENT },
                  { "T2", "device", "cuda:0", NPMD_ERR_DEVICE } };
@@ -327,6 +326,38 @@ static void what_does_not_fit_is_refused(void **state)
         assert_true(out.seed == 77); /* outputs are written only on success */
         npmd_domain_free(dom);
     }
+}
+
+/* The ridge law needs its eps, and leaves rotations alone. */
+static void the_ridge_law_is_resolved(void **state)
+{
+    (void)state;
+    static const char *const WHERE[] = { "S1", "T2", "T4", "T7", "S2 x S1" };
+    npmd_options opt, out = { .seed = 77 };
+    npmd_error err = { 0 };
+    npmd_options_init(&opt);
+    assert_true(resolved(&opt, "T2", 100).spectrum_ridge == 0.0); /* another law */
+    set(&opt, "spectrum-law", "ridge");
+    for (size_t i = 0; i < sizeof WHERE / sizeof *WHERE; i++) {
+        const npmd_options o = resolved(&opt, WHERE[i], 1000);
+        assert_true(o.spectrum_ridge > 0.0 && o.spectrum_ridge < 1.0);
+        const npmd_options again = resolved(&o, WHERE[i], 1000);
+        assert_same(&again, &o);
+        set(&opt, "spectrum-ridge", "0.25");
+        assert_true(resolved(&opt, WHERE[i], 1000).spectrum_ridge == 0.25);
+        set(&opt, "spectrum-ridge", "0");
+    }
+    set(&opt, "separable", "off");
+    assert_true(resolved(&opt, "T2", 100).spectrum_ridge > 0.0); /* plane waves */
+    npmd_domain *dom = domain("S2 x S1");
+    assert_int_equal(npmd_options_resolve(&opt, dom, 100, &out, NULL, &err), NPMD_ERR_ARGUMENT);
+    assert_non_null(strstr(err.text, "--spectrum-law ridge"));
+    assert_non_null(strstr(err.text, "--separable off"));
+    assert_true(out.seed == 77);
+    set(&opt, "spectrum-law", "power");
+    assert_int_equal(npmd_options_resolve(&opt, dom, 100, &out, NULL, &err), NPMD_OK);
+    assert_int_equal(out.separable, 0);
+    npmd_domain_free(dom);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
@@ -462,11 +493,11 @@ static void bad_files_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_stands),       cmocka_unit_test(every_choice_is_accepted),
-        cmocka_unit_test(bad_values_are_refused), cmocka_unit_test(presets_are_the_papers),
-        cmocka_unit_test(open_sizes_are_chosen),  cmocka_unit_test(what_does_not_fit_is_refused),
-        cmocka_unit_test(a_file_sets_options),    cmocka_unit_test(options_survive_json),
-        cmocka_unit_test(bad_files_are_refused),
+        cmocka_unit_test(every_row_stands),          cmocka_unit_test(every_choice_is_accepted),
+        cmocka_unit_test(bad_values_are_refused),    cmocka_unit_test(presets_are_the_papers),
+        cmocka_unit_test(open_sizes_are_chosen),     cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(the_ridge_law_is_resolved), cmocka_unit_test(a_file_sets_options),
+        cmocka_unit_test(options_survive_json),      cmocka_unit_test(bad_files_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
