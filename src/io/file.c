@@ -11,13 +11,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define WRITER_BUFFER 65536
-#define FIRST_GUESS 65536     /* bytes, for a file that does not tell its size */
-#define TEMPORARY_TRIES 10000 /* leftovers of killed runs with the same process number are stepped over */
-#define NAME_KEPT 200 /* bytes of the target's name in the temporary one; a name may have 255 in all */
+#define FIRST_GUESS 65536    /* bytes, for a file that does not tell its size */
+#define TEMPORARY_TRIES 1000 /* as many may write to one target at a time */
+#define NAME_KEPT 200        /* bytes of the target's name in the temporary one; a name may have 255 in all */
 
 /* ---- Reading --------------------------------------------------------------------------------------- */
 
@@ -109,7 +110,7 @@ struct file_writer {
     char *target;    /* the file behind a link */
     char *folder;    /* of the target */
     char *temporary; /* NULL: the target is written directly */
-    int fd;
+    int fd, lock;    /* lock: fd once more; it keeps the temporary file locked until that has its own name */
     size_t used;
     npmd_error first; /* the first failure; every later call repeats it */
     unsigned char buffer[WRITER_BUFFER];
@@ -126,10 +127,12 @@ static void writer_free(file_writer *w)
 {
     if (w == NULL)
         return;
+    if (w->temporary != NULL)
+        unlink(w->temporary); /* before the lock is given up: after that it may be another writer's */
     if (w->fd >= 0)
         close(w->fd);
-    if (w->temporary != NULL)
-        unlink(w->temporary);
+    if (w->lock >= 0)
+        close(w->lock);
     memory_free(w->path);
     memory_free(w->target);
     memory_free(w->folder);
@@ -157,8 +160,45 @@ done:
     return st;
 }
 
-/* Opens a file that did not exist before, in the target's folder. The name is made of the target's, the
- * process and a counter; O_EXCL makes it unique among threads as well, without a shared counter. */
+/* ---- Temporary names: TARGET.neuropmd-0.tmp, -1 if another writer is at work on the same target, and so on.
+ *
+ * A live writer holds a lock on its file. One that nobody holds was left by a writer that was killed; the next
+ * one removes it, so that killed runs leave one file behind and not one each. Nothing is ever written to a file
+ * that was there before. */
+
+static bool is_named(int fd, const char *name)
+{
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && lstat(name, &named) == 0 && opened.st_dev == named.st_dev
+           && opened.st_ino == named.st_ino;
+}
+
+/* Removes what a killed writer left. Where files cannot be locked, all stay. */
+static void temporary_clear(const char *name)
+{
+    const int fd = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    /* Without the second look this could be a target by now: a writer may have renamed it before the lock. */
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_named(fd, name))
+        unlink(name);
+    close(fd);
+}
+
+/* A file that did not exist before, locked; or -1, and errno. */
+static int temporary_create(const char *name)
+{
+    const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* less the user's mask */
+    if (fd < 0)
+        return fd;
+    const bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!taken && is_named(fd, name))
+        return fd;
+    close(fd); /* another writer took it for a leftover, in the moment before it was locked */
+    errno = EEXIST;
+    return -1;
+}
+
 static npmd_status temporary_open(file_writer *w, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -167,8 +207,12 @@ static npmd_status temporary_open(file_writer *w, npmd_error *err)
     const size_t size = strlen(w->folder) + NAME_KEPT + 64;
     TRY(memory_new(&name, size, err));
     for (int k = 0; k < TEMPORARY_TRIES && w->fd < 0; k++) {
-        snprintf(name, size, "%s/%.*s.%ld-%d.tmp", w->folder, NAME_KEPT, base, (long)getpid(), k);
-        w->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* less the user's mask */
+        snprintf(name, size, "%s/%.*s.neuropmd-%d.tmp", w->folder, NAME_KEPT, base, k);
+        w->fd = temporary_create(name);
+        if (w->fd < 0 && errno == EEXIST) {
+            temporary_clear(name);
+            w->fd = temporary_create(name);
+        }
         if (w->fd < 0 && errno != EEXIST)
             break;
     }
@@ -180,6 +224,9 @@ static npmd_status temporary_open(file_writer *w, npmd_error *err)
     }
     w->temporary = name;
     name = NULL;
+    w->lock = fcntl(w->fd, F_DUPFD_CLOEXEC, 0);
+    if (w->lock < 0)
+        st = writer_fail(w, errno, err);
 done:
     memory_free(name);
     return st;
@@ -191,7 +238,7 @@ npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *er
     file_writer *w = NULL;
     struct stat facts;
     TRY(memory_new(&w, 1, err));
-    w->fd = -1;
+    w->fd = w->lock = -1;
     TRY(memory_text(&w->path, path, err));
     TRY(target_of(path, &w->target, err));
     TRY(folder_of(w->target, &w->folder, err));
