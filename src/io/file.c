@@ -12,13 +12,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #define WRITER_BUFFER 65536
-#define FIRST_GUESS 65536     /* bytes, for a file that does not tell its size */
-#define TEMPORARY_TRIES 10000 /* leftovers of killed runs with the same process number are stepped over */
+#define FIRST_GUESS 65536    /* bytes, for a file that does not tell its size */
+#define TEMPORARY_TRIES 1000 /* as many may write to one target at a time */
 #ifdef O_PATH
 #define FOLDER_ACCESS O_PATH /* a folder may be written to and not be read */
 #else
@@ -122,7 +123,8 @@ struct file_writer {
     char *path;                     /* as the caller wrote it, for messages */
     char *target;                   /* the file behind a link */
     char temporary[NAME_KEPT + 64]; /* a name in the target's folder; "": the target is written directly */
-    int fd, folder;
+    int folder;
+    int fd, lock; /* lock: fd once more; it keeps the temporary file locked until that has its own name */
     size_t used;
     z_stream *zip;    /* NULL: bytes are written as they are */
     npmd_error first; /* the first failure; every later call repeats it */
@@ -140,10 +142,13 @@ static void writer_free(file_writer *w)
 {
     if (w == NULL)
         return;
+    if (w->temporary[0] != 0)
+        unlinkat(w->folder, w->temporary,
+                 0); /* before the lock is given up: then it may be another writer's */
     if (w->fd >= 0)
         close(w->fd);
-    if (w->temporary[0] != 0)
-        unlinkat(w->folder, w->temporary, 0);
+    if (w->lock >= 0)
+        close(w->lock);
     if (w->folder >= 0)
         close(w->folder);
     if (w->zip != NULL)
@@ -171,17 +176,59 @@ static const char *name_of(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
-/* Opens a file that did not exist before, in the target's folder; if it cannot, errno says why and w->fd
- * stays negative. The name is made of the target's, the process and a counter; O_EXCL makes it unique among
- * threads as well, without a shared counter. */
+/* ---- Temporary names: TARGET.neuropmd-0.tmp, -1 if another writer is at work on the same target, and so on.
+ *
+ * A live writer holds a lock on its file. One that nobody holds was left by a writer that was killed; the next
+ * one removes it, so that killed runs leave one file behind and not one each. Nothing is ever written to a file
+ * that was there before. */
+
+static bool is_named(int fd, int folder, const char *name)
+{
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0
+           && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/* Removes what a killed writer left. Where files cannot be locked, all stay. */
+static void temporary_clear(int folder, const char *name)
+{
+    const int fd = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    /* Without the second look this could be a target by now: a writer may have renamed it before the lock. */
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_named(fd, folder, name))
+        unlinkat(folder, name, 0);
+    close(fd);
+}
+
+/* A file that did not exist before, locked; or -1, and errno. */
+static int temporary_create(int folder, const char *name)
+{
+    const int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                          0666); /* less the user's mask */
+    if (fd < 0)
+        return fd;
+    const bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!taken && is_named(fd, folder, name))
+        return fd;
+    close(fd); /* another writer took it for a leftover, in the moment before it was locked */
+    errno = EEXIST;
+    return -1;
+}
+
+/* If it cannot, errno says why and w->fd stays negative. */
 static void temporary_open(file_writer *w)
 {
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
     char name[sizeof w->temporary];
-    errno = EEXIST;
-    for (int k = 0; k < TEMPORARY_TRIES && w->fd < 0 && errno == EEXIST; k++) {
-        snprintf(name, sizeof name, "%.*s.%ld-%d.tmp", NAME_KEPT, name_of(w->target), (long)getpid(), k);
-        w->fd = openat(w->folder, name, flags, 0666); /* less the user's mask */
+    for (int k = 0; k < TEMPORARY_TRIES && w->fd < 0; k++) {
+        snprintf(name, sizeof name, "%.*s.neuropmd-%d.tmp", NAME_KEPT, name_of(w->target), k);
+        w->fd = temporary_create(w->folder, name);
+        if (w->fd < 0 && errno == EEXIST) {
+            temporary_clear(w->folder, name);
+            w->fd = temporary_create(w->folder, name);
+        }
+        if (w->fd < 0 && errno != EEXIST)
+            break;
     }
     if (w->fd >= 0)
         memcpy(w->temporary, name, sizeof name);
@@ -203,6 +250,8 @@ static npmd_status folder_open(file_writer *w, npmd_error *err)
         st = npmd_fail(err, NPMD_ERR_FILE, "cannot write %s: folder %s: %s", w->path, folder,
                        strerror(reason));
     }
+    if (st == NPMD_OK && (w->lock = fcntl(w->fd, F_DUPFD_CLOEXEC, 0)) < 0)
+        st = writer_fail(w, errno, err);
 done:
     memory_free(folder);
     return st;
@@ -214,7 +263,7 @@ npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *er
     file_writer *w = NULL;
     struct stat facts;
     TRY(memory_new(&w, 1, err));
-    w->fd = w->folder = -1;
+    w->fd = w->lock = w->folder = -1;
     TRY(memory_text(&w->path, path, err));
     TRY(target_of(path, &w->target, err));
     /* The path, not its target: /dev/stdout leads to a pipe that has no name. */

@@ -626,7 +626,7 @@ static void truths_without_memory(void **state)
 /* ---- Files --------------------------------------------------------------------------------------------- */
 
 /* How many failing calls of a kind an operation bears. One fsync, with its open and close: that of the
- * folder, after the new file is in its place; and the close of the folder that was held (src/io/file.c). */
+ * folder, after the new file is in its place; and the closes of the folder and the lock that were held (src/io/file.c). */
 typedef struct allowance {
     fault_call call;
     int reason;
@@ -669,7 +669,7 @@ static void writing_to_a_bad_disk(void **state)
     };
     static const allowance CALLS[] = {
         { FAULT_OPEN, EMFILE, 1, 1 }, { FAULT_WRITE, ENOSPC, 1, 0 }, { FAULT_CHMOD, EPERM, 1, 0 },
-        { FAULT_SYNC, EIO, 1, 1 },    { FAULT_CLOSE, EIO, 1, 2 },    { FAULT_RENAME, EACCES, 1, 0 },
+        { FAULT_SYNC, EIO, 1, 1 },    { FAULT_CLOSE, EIO, 1, 3 },    { FAULT_RENAME, EACCES, 1, 0 },
     };
     sweep_files(*state, OPS, sizeof OPS / sizeof *OPS, CALLS, sizeof CALLS / sizeof *CALLS);
 }
