@@ -1,7 +1,6 @@
 /* cmd_density.c - neuropmd density: a model's values at given points. */
 #include "cli.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static const cli_option OPTIONS[] = {
@@ -88,23 +87,21 @@ static int run(const cli_args *args)
     }
     const size_t n = npmd_points_count(points);
     const size_t cols = what == NPMD_GRADIENT ? (size_t)npmd_domain_columns(npmd_model_domain(model)) : 1;
-    if (!(values = cli_doubles(args, n, cols))) {
-        code = CLI_MEMORY;
-        goto done;
-    }
-    if (given ? npmd_conditional_at(model, given, points, what, accuracy, seed, &how, values, NULL, &err)
-              : npmd_evaluate_at(model, points, what, &how, values, &err)) {
+    if (given) {
+        if (!(values = cli_doubles(args, n, 1))) {
+            code = CLI_MEMORY;
+            goto done;
+        }
+        if (npmd_conditional_at(model, given, points, what, accuracy, seed, &how, values, NULL, &err)
+            || npmd_array_write(out, values, n, 1, &err)) {
+            code = cli_refuse(args, &err);
+            goto done;
+        }
+    } else if (npmd_evaluate_to(model, points, what, &how, out, &err)) {
         code = cli_refuse(args, &err);
         goto done;
     }
-    for (size_t i = 0; i < n * cols; i++)
-        if (!isfinite(values[i])) {
-            code = cli_fail(args, CLI_NUMERIC, "%s: the %s at row %zu is not finite, nothing was written", at,
-                            WHAT[what].name, i / cols + 1);
-            goto done;
-        }
-    code = npmd_array_write(out, values, n, cols, &err) ? cli_refuse(args, &err)
-                                                        : report(args, model, what, n, cols);
+    code = report(args, model, what, n, cols);
 done:
     free(values);
     npmd_points_free(points);

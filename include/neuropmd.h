@@ -247,6 +247,9 @@ typedef struct npmd_compute { /* where to compute; {0} is this machine's cores *
 NPMD_API npmd_status npmd_what_parse(const char *text, npmd_what *out, npmd_error *err);
 NPMD_API npmd_status npmd_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_what what,
                                       const npmd_compute *how, double *out, npmd_error *err);
+/* The same into a file, piece by piece: memory does not grow with the number of points. */
+NPMD_API npmd_status npmd_evaluate_to(const npmd_model *m, const npmd_points *pts, npmd_what what,
+                                      const npmd_compute *how, const char *path, npmd_error *err);
 NPMD_API npmd_status npmd_log_density(const npmd_model *m, const double *x, size_t n, double *out,
                                       npmd_error *err);
 

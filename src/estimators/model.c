@@ -184,57 +184,110 @@ static void ambient_gradient(const npmd_domain *dom, const double *x, const doub
     }
 }
 
-static npmd_status evaluate_jets(const npmd_model *m, const npmd_points *pts, npmd_what what,
-                                 const npmd_compute *how, double *out, npmd_error *err)
+#define PIECE                                                                                                \
+    32768 /* points that are evaluated together: what lies in a file never is in memory as a whole */
+
+typedef struct piece_room {
+    double *x, *jet;
+} piece_room;
+
+static npmd_status piece_open(piece_room *room, const npmd_model *m, const npmd_points *pts, npmd_what what,
+                              npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const size_t rows = (size_t)m->domain->dimension + 2, columns = (size_t)m->domain->columns, chunk = 16384;
-    double *jet = NULL, *room = NULL;
-    TRY(memory_new(&jet, chunk * rows, err));
-    TRY(memory_new(&room, chunk * columns, err));
-    for (size_t first = 0; first < pts->n; first += chunk) {
-        const size_t count = pts->n - first < chunk ? pts->n - first : chunk;
-        const double *x = points_rows(pts, first, count, room);
-        TRY(m->kind->evaluate(m, how, x, count, JET_ALL, jet, err));
+    TRY(model_check_domain(m, pts->domain, "points lie", err));
+    if (pts->x == NULL)
+        TRY(memory_new(&room->x, PIECE * (size_t)m->domain->columns, err));
+    if (what == NPMD_GRADIENT || what == NPMD_LAPLACIAN)
+        TRY(memory_new(&room->jet, PIECE * ((size_t)m->domain->dimension + 2), err));
+done:
+    return st;
+}
+
+static void piece_close(piece_room *room)
+{
+    memory_free(room->x);
+    memory_free(room->jet);
+}
+
+/* Points first .. first + count - 1. */
+static npmd_status piece_evaluate(const piece_room *room, const npmd_model *m, const npmd_points *pts,
+                                  size_t first, size_t count, npmd_what what, const npmd_compute *how,
+                                  double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t rows = (size_t)m->domain->dimension + 2, columns = (size_t)m->domain->columns;
+    const double *x = points_rows(pts, first, count, room->x);
+    if (room->jet != NULL) {
+        TRY(m->kind->evaluate(m, how, x, count, JET_ALL, room->jet, err));
         for (size_t i = 0; i < count; i++)
             if (what == NPMD_GRADIENT)
-                ambient_gradient(m->domain, x + i * columns, jet + i * rows, out + (first + i) * columns);
+                ambient_gradient(m->domain, x + i * columns, room->jet + i * rows, out + i * columns);
             else
-                out[first + i] = jet[i * rows + rows - 1];
+                out[i] = room->jet[i * rows + rows - 1];
+        goto done;
     }
+    TRY(model_values(m, how, x, count, out, err));
+    double offset = model_offset(m);
+    if (what == NPMD_RELATIVE)
+        offset -= log(m->domain->volume);
+    if (what == NPMD_INTENSITY)
+        offset -= log(m->total);
+    for (size_t i = 0; i < count; i++)
+        out[i] = what == NPMD_LOG_DENSITY ? out[i] - offset : exp(out[i] - offset);
 done:
-    memory_free(jet);
-    memory_free(room);
     return st;
+}
+
+static size_t what_columns(const npmd_model *m, npmd_what what)
+{
+    return what == NPMD_GRADIENT ? (size_t)m->domain->columns : 1;
 }
 
 npmd_status npmd_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_what what,
                              const npmd_compute *how, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    double *room = NULL;
-    const size_t piece = pts->x != NULL ? pts->n + 1
-                                        : 65536; /* points that are in memory are taken at once */
-    TRY(model_check_domain(m, pts->domain, "points lie", err));
-    if (what == NPMD_GRADIENT || what == NPMD_LAPLACIAN) {
-        TRY(evaluate_jets(m, pts, what, how, out, err));
-        goto done;
+    piece_room room = { 0 };
+    TRY(piece_open(&room, m, pts, what, err));
+    for (size_t first = 0; first < pts->n; first += PIECE) {
+        const size_t count = pts->n - first < PIECE ? pts->n - first : PIECE;
+        TRY(piece_evaluate(&room, m, pts, first, count, what, how, out + first * what_columns(m, what), err));
     }
-    if (pts->x == NULL)
-        TRY(memory_new(&room, piece * (size_t)m->domain->columns, err));
-    for (size_t first = 0; first < pts->n; first += piece) {
-        const size_t count = pts->n - first < piece ? pts->n - first : piece;
-        TRY(model_values(m, how, points_rows(pts, first, count, room), count, out + first, err));
-    }
-    double offset = model_offset(m);
-    if (what == NPMD_RELATIVE)
-        offset -= log(m->domain->volume);
-    if (what == NPMD_INTENSITY)
-        offset -= log(m->total);
-    for (size_t i = 0; i < pts->n; i++)
-        out[i] = what == NPMD_LOG_DENSITY ? out[i] - offset : exp(out[i] - offset);
 done:
-    memory_free(room);
+    piece_close(&room);
+    return st;
+}
+
+npmd_status npmd_evaluate_to(const npmd_model *m, const npmd_points *pts, npmd_what what,
+                             const npmd_compute *how, const char *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    piece_room room = { 0 };
+    table_writer *w = NULL;
+    double *out = NULL;
+    const size_t columns = what_columns(m, what);
+    TRY(piece_open(&room, m, pts, what, err));
+    TRY(memory_new(&out, PIECE * columns, err));
+    TRY(table_writer_open(path, columns, pts->n, &w, err));
+    for (size_t first = 0; first < pts->n; first += PIECE) {
+        const size_t count = pts->n - first < PIECE ? pts->n - first : PIECE;
+        TRY(piece_evaluate(&room, m, pts, first, count, what, how, out, err));
+        for (size_t i = 0; i < count * columns; i++)
+            if (!isfinite(out[i])) {
+                st = npmd_fail(err, NPMD_ERR_NUMERIC,
+                               "the value at row %zu is not finite, nothing was written",
+                               first + i / columns + 1);
+                goto done;
+            }
+        TRY(table_writer_put(w, out, count, err));
+    }
+    st = table_writer_commit(w, err);
+    w = NULL;
+done:
+    table_writer_abandon(w);
+    piece_close(&room);
+    memory_free(out);
     return st;
 }
 
