@@ -1,8 +1,13 @@
 /* choose.c - a tau for data that came without one.
  *
- * The default suits densities as smooth as the dimension suggests. Clustered data want far less smoothing,
- * and say so clearly: short fits on a part of the points are compared on held-out ones, and tau is lowered by
- * tens as long as the held-out log-likelihood rises by more than noise. Smooth data stay with the default. */
+ * The default suits densities as smooth as the dimension suggests and as many points as it takes. Clustered data
+ * want far less smoothing, few points in many dimensions far more. Both say so: short fits on a part of the points
+ * are compared on held-out ones. Where the points of the fit are much more likely than the held-out ones, it
+ * learns noise, and tau is raised by tens, else lowered, as long as the held-out log-likelihood rises by more than
+ * noise. Most data stay with the default.
+ *
+ * What makes a fit learn noise is its length as well. The evidence for a raised tau is that of the short fits, so
+ * the fit to all points then is as short. */
 #include "estimators.h"
 
 #define LEAST_POINTS 200 /* fewer say nothing */
@@ -11,6 +16,8 @@
 #define PILOT_STEPS 120
 #define MOST_MOVES 3
 #define LEAST_GAIN 0.03 /* nats a point */
+#define NOISE_LEARNT                                                                                         \
+    0.1 /* nats that a point gains by being one of the fit's: below, there is nothing to mend */
 
 /* Rows first .. first + count - 1 of the shuffled order. */
 static npmd_status points_part(const npmd_points *pts, rng_key key, size_t first, size_t count,
@@ -56,17 +63,25 @@ static int pilot_progress(const npmd_report *now, void *user)
     return p->stop;
 }
 
-/* The held-out log density of every point after a short fit; a fit that fails has none. */
+static int64_t pilot_steps(const npmd_options *opt)
+{
+    return opt->steps < PILOT_STEPS ? opt->steps : PILOT_STEPS;
+}
+
+/* The log density of every held-out point after a short fit, and the mean over as many of its own; a fit that fails
+ * has none. */
 static npmd_status pilot_fit(pilot *p, const npmd_options *opt, double tau, const npmd_points *training,
-                             const npmd_points *held_out, double *log_density, bool *failed, npmd_error *err)
+                             const npmd_points *held_out, const npmd_points *own, double *log_density,
+                             double *own_mean, bool *failed, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_options o = *opt;
     npmd_model *m = NULL;
     npmd_compute how = { .threads = opt->threads };
+    double se = 0.0;
     memcpy(how.device, opt->device, sizeof how.device);
     o.tau = tau;
-    o.steps = o.steps < PILOT_STEPS ? o.steps : PILOT_STEPS;
+    o.steps = pilot_steps(opt);
     o.epochs = 0;
     o.batch = 0;
     o.truth = NULL;
@@ -78,8 +93,12 @@ static npmd_status pilot_fit(pilot *p, const npmd_options *opt, double tau, cons
     *failed = st == NPMD_ERR_NUMERIC;
     if (*failed)
         st = NPMD_OK;
-    else if (st == NPMD_OK)
-        st = npmd_evaluate_at(m, held_out, NPMD_LOG_DENSITY, &how, log_density, err);
+    else if (st == NPMD_OK) {
+        TRY(npmd_evaluate_at(m, own, NPMD_LOG_DENSITY, &how, log_density, err));
+        weighted_mean(own, log_density, own_mean, &se);
+        TRY(npmd_evaluate_at(m, held_out, NPMD_LOG_DENSITY, &how, log_density, err));
+    }
+done:
     npmd_model_free(m);
     return st;
 }
@@ -92,41 +111,50 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
     const size_t tenth = pts->n / 10, out_count = tenth < MOST_HELD_OUT ? tenth : MOST_HELD_OUT;
     const size_t rest = pts->n - out_count, in_count = rest < MOST_TRAINING ? rest : MOST_TRAINING;
     const double first = opt->tau;
-    npmd_points *training = NULL, *held_out = NULL;
-    double *now = NULL, *next = NULL, *rise = NULL, gain = 0.0, se = 0.0, sum = 0.0;
+    npmd_points *training = NULL, *held_out = NULL, *own = NULL;
+    double *now = NULL, *next = NULL, *rise = NULL, gain = 0.0, se = 0.0, sum = 0.0, own_mean = 0.0,
+           mean = 0.0;
     bool failed = false;
     pilot p = { .asked = opt, .checkpoint = m->checkpoint };
     if (pts->n < LEAST_POINTS || opt->penalty == NPMD_PENALTY_NONE)
         return NPMD_OK;
     TRY(points_part(pts, key, 0, out_count, &held_out, err));
     TRY(points_part(pts, key, out_count, in_count, &training, err));
+    TRY(points_part(pts, key, out_count, out_count, &own, err));
     if (points_check_distinct(training, "", NULL) != NPMD_OK)
         goto done; /* nothing to learn from: the default stands */
     TRY(memory_new(&now, out_count, err));
     TRY(memory_new(&next, out_count, err));
     TRY(memory_new(&rise, out_count, err));
-    TRY(pilot_fit(&p, opt, opt->tau, training, held_out, now, &failed, err));
+    TRY(pilot_fit(&p, opt, opt->tau, training, held_out, own, now, &own_mean, &failed, err));
+    weighted_mean(held_out, now, &mean, &se);
+    const double factor = own_mean - mean > NOISE_LEARNT ? 10.0 : 0.1;
     for (int move = 0; move < MOST_MOVES && !failed && !p.stop; move++) {
-        TRY(pilot_fit(&p, opt, m->options.tau / 10.0, training, held_out, next, &failed, err));
+        TRY(pilot_fit(&p, opt, opt->tau * factor, training, held_out, own, next, &own_mean, &failed, err));
         for (size_t i = 0; i < out_count; i++)
             rise[i] = next[i] - now[i];
         weighted_mean(held_out, rise, &gain, &se);
         if (failed || p.stop || !(gain > 3.0 * se && gain > LEAST_GAIN))
             break;
-        m->options.tau /= 10.0;
+        m->options.tau *= factor;
         sum += gain;
         memcpy(now, next, out_count * sizeof *now);
     }
     if (p.stop)
         TRY(checkpoint_stop(m->checkpoint, NULL, NULL, err));
-    if (m->options.tau < first)
+    if (opt->tau != first)
         model_warn(
             m,
-            "tau was lowered from %.2g to %.2g: held-out points gained %.2f nats each; give --tau to decide yourself",
-            first, m->options.tau, sum);
+            "tau was %s from %.2g to %.2g: held-out points gained %.2f nats each; give --tau to decide yourself",
+            opt->tau < first ? "lowered" : "raised", first, opt->tau, sum);
+    if (opt->tau > first) {
+        m->options.steps = pilot_steps(opt);
+        m->options.epochs = 0;
+    }
 done:
     npmd_points_free(training);
     npmd_points_free(held_out);
+    npmd_points_free(own);
     memory_free(now);
     memory_free(next);
     memory_free(rise);
