@@ -7,9 +7,10 @@
  * respect to Riemannian volume; a relative density is with respect to the uniform probability measure (=
  * volume x density).
  *
- * A fallible function returns NPMD_OK (zero) or an error, and writes its outputs only on NPMD_OK. The library
- * prints nothing, keeps no global state and installs no signal handler. Domains, points, truths and models
- * are immutable once made and may be shared between threads. Every free accepts NULL. */
+ * A fallible function returns NPMD_OK (zero) or an error, and writes its outputs only on NPMD_OK; of a long
+ * array that it was to fill, some rows may have been. The library prints nothing, keeps no global state and
+ * installs no signal handler. Domains, points, truths and models are immutable once made and may be shared
+ * between threads. Every free accepts NULL. */
 #ifndef NEUROPMD_H
 #define NEUROPMD_H
 

@@ -2,8 +2,9 @@
 # test.sh - builds in three ways and runs every test. The last line counts them: "N passed, N failed".
 #
 #   gcc, optimised      warnings are errors; all tests, the examples, installation and programs that use it
-#   clang, optimised    warnings are errors; unit tests
-#   gcc, sanitizers     addresses and undefined behaviour; unit tests, program tests, one fit from end to end
+#   clang, optimised    warnings are errors; unit tests, injected failures
+#   gcc, sanitizers     addresses and undefined behaviour; unit tests, injected failures, program tests, one fit from
+#                       end to end
 #
 # A case of a cmocka program or of tests/cli counts as one test, and so does every other check made here. Logs stay in
 # build/test. JOBS is the number of parallel jobs (default: all cores).
@@ -181,12 +182,12 @@ fi
 
 if check "clang, optimised: build without a warning" build clang -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Release \
     -DNPMD_WERROR=ON; then
-    tests "clang, optimised: unit tests" clang --label-regex '^(unit|harness)$'
+    tests "clang, optimised: unit and failure tests" clang --label-regex '^(unit|failure|harness)$'
 fi
 
 if check "gcc, sanitizers: build without a warning" build sanitize -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug \
     "-DCMAKE_C_FLAGS_DEBUG=-O1 -g" -DNPMD_WERROR=ON -DNPMD_SANITIZE=ON; then
-    tests "gcc, sanitizers: unit and program tests" sanitize --label-regex '^(unit|cli|harness)$'
+    tests "gcc, sanitizers: unit, failure, program tests" sanitize --label-regex '^(unit|failure|cli|harness)$'
     check "gcc, sanitizers: one fit from end to end" cycle
 fi
 
