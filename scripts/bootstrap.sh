@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# bootstrap.sh [build|test] - installs with apt-get what building (or building and testing) needs and is missing.
+# bootstrap.sh [build|package|test] - installs with apt-get what building (packing, testing) needs and is missing.
 #
 # It looks for the tools and libraries themselves: where all are found it does nothing, asks for nothing and needs no
-# network, on any system. "test" (the default) is "build" and more.
+# network, on any system. "package" and "test" (the default) are "build" and more.
 set -euo pipefail
 purpose=${1:-test}
 
@@ -25,16 +25,22 @@ need pkg-config have pkg-config
 need libjansson-dev module 'jansson >= 2.12'
 need libpng-dev module libpng
 need zlib1g-dev module zlib
+packing() { # what cpack asks for a Debian package
+    need dpkg-dev have dpkg-shlibdeps
+    need file have file
+}
 case $purpose in
 build) ;;
+package) packing ;;
 test)
+    if have dpkg-deb; then packing; fi
     need libcmocka-dev module cmocka
     need clang have clang
     need libomp-dev clang_openmp
     need clang-format have clang-format
     ;;
 *)
-    echo "bootstrap.sh: '$purpose' was found, build or test was expected" >&2
+    echo "bootstrap.sh: '$purpose' was found, build, package or test was expected" >&2
     exit 2
     ;;
 esac
