@@ -6,6 +6,7 @@
 #   make fuzz SECONDS=300    every reader under libFuzzer, for so many seconds each (needs clang)
 #   make bench               speed of the kernels and of one step on this machine
 #   make install PREFIX=DIR  program, libraries, header, manual page (default /usr/local)
+#   make deb                 the same as a Debian package, build/neuropmd_VERSION_ARCH.deb
 #   make format, make check-format, make docs-man, make clean
 #
 # Variables: PREFIX, DESTDIR, JOBS (default: all cores), CMAKE_FLAGS (passed on, e.g. -DNPMD_STATIC_DEPS=ON).
@@ -16,7 +17,7 @@ CMAKE_FLAGS ?=
 SECONDS ?= 300
 BUILD := build
 
-.PHONY: all demo test fuzz bench install clean format check-format docs-man
+.PHONY: all demo test fuzz bench install deb clean format check-format docs-man
 
 all: $(BUILD)/Makefile
 	@cmake --build $(BUILD) --parallel $(JOBS)
@@ -44,6 +45,12 @@ bench: all
 
 install: all
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+deb:
+	@scripts/bootstrap.sh package
+	@cmake -S . -B $(BUILD)/deb -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr $(CMAKE_FLAGS)
+	@cmake --build $(BUILD)/deb --parallel $(JOBS)
+	@cd $(BUILD)/deb && cpack -G DEB -D CPACK_OUTPUT_FILE_PREFIX="$(CURDIR)/$(BUILD)"
 
 docs-man: all
 	@echo "$(BUILD)/neuropmd.1 (read it with: man -l $(BUILD)/neuropmd.1)"

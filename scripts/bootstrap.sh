@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# bootstrap.sh [build|test|fuzz] - installs with apt-get what building (or testing, or fuzzing) needs and is missing.
+# bootstrap.sh [build|package|test|fuzz] - installs with apt-get what building (packing, testing, fuzzing) needs and is
+# missing.
 #
 # It looks for the tools and libraries themselves: where all are found it does nothing, asks for nothing and needs no
-# network, on any system. "test" (the default) and "fuzz" are "build" and more.
+# network, on any system. "package", "test" (the default) and "fuzz" are "build" and more.
 set -euo pipefail
 purpose=${1:-test}
 
@@ -27,9 +28,15 @@ need pkg-config have pkg-config
 need libjansson-dev module 'jansson >= 2.12'
 need libpng-dev module libpng
 need zlib1g-dev module zlib
+packing() { # what cpack asks for a Debian package
+    need dpkg-dev have dpkg-shlibdeps
+    need file have file
+}
 case $purpose in
 build) ;;
+package) packing ;;
 test)
+    if have dpkg-deb; then packing; fi
     need libcmocka-dev module cmocka
     need clang have clang
     need libomp-dev clang_openmp
@@ -40,7 +47,7 @@ fuzz)
     need libclang-rt-dev clang_fuzzer # libFuzzer and the sanitizers of clang
     ;;
 *)
-    echo "bootstrap.sh: '$purpose' was found, build, test or fuzz was expected" >&2
+    echo "bootstrap.sh: '$purpose' was found, build, package, test or fuzz was expected" >&2
     exit 2
     ;;
 esac

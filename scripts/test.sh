@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test.sh - builds in three ways and runs every test. The last line counts them: "N passed, N failed".
 #
-#   gcc, optimised      warnings are errors; all tests, the examples, installation and programs that use it
+#   gcc, optimised      warnings are errors; all tests, the examples, installation, the Debian package, and programs
+#                       that use either
 #   clang, optimised    warnings are errors; unit tests, injected failures
 #   gcc, sanitizers     addresses and undefined behaviour; unit tests, injected failures, kept fuzz inputs, program
 #                       tests, one fit from end to end
@@ -39,7 +40,10 @@ check() {
     status=$?
     case $status in
     0) report "$name" $((SECONDS - start)) 1 0 0 ;;
-    77) report "$name" $((SECONDS - start)) 0 0 1 ;;
+    77)
+        report "$name" $((SECONDS - start)) 0 0 1
+        tail -n 1 "$log" | sed 's/^/    /'
+        ;;
     *)
         report "$name" $((SECONDS - start)) 0 1 0
         tail -n 40 "$log" | sed 's/^/    /'
@@ -132,21 +136,34 @@ install_tree() {
     cmake --install "$work/gcc" --prefix "$work/prefix" && "$work/prefix/bin/neuropmd" version
 }
 
-libdir() { dirname "$(find "$work/prefix" -name libneuropmd.so | head -n 1)"; }
+# The package, unpacked beside the system and not into it.
+package_tree() {
+    local folder=$work/package
+    command -v dpkg-deb >/dev/null || { echo "dpkg-deb was not found: no Debian package is made"; return 77; }
+    rm -rf "$folder" && mkdir -p "$folder" || return 1
+    (cd "$work/gcc" && cpack -G DEB -D CPACK_OUTPUT_FILE_PREFIX="$folder") || return 1
+    dpkg-deb -x "$folder"/neuropmd_*_"$(dpkg --print-architecture)".deb "$folder" || return 1
+    dpkg-deb -f "$folder"/*.deb Depends | grep libjansson || { echo "its dependencies were not found"; return 1; }
+    gzip -dc "$folder/usr/share/man/man1/neuropmd.1.gz" | grep -q '^\.TH' || { echo "no manual page"; return 1; }
+    LD_LIBRARY_PATH=$(libdir "$folder/usr") "$folder/usr/bin/neuropmd" version
+}
 
-consumer_pkgconfig() {
+# In all that follows PREFIX is where an installed tree begins.
+libdir() { dirname "$(find "$1" -name libneuropmd.so | head -n 1)"; }
+
+consumer_pkgconfig() { # consumer_pkgconfig PREFIX
     local flags
-    PKG_CONFIG_PATH=$(libdir)/pkgconfig
+    PKG_CONFIG_PATH=$(libdir "$1")/pkgconfig
     export PKG_CONFIG_PATH
     flags=$(pkg-config --cflags --libs neuropmd) || return 1
     # shellcheck disable=SC2086 # flags are words
     gcc -std=c17 -Wall -Werror tests/consumer/main.c $flags -lm -o "$work/consumer" \
-        && LD_LIBRARY_PATH=$(libdir) "$work/consumer"
+        && LD_LIBRARY_PATH=$(libdir "$1") "$work/consumer"
 }
 
-consumer_cmake() {
+consumer_cmake() { # consumer_cmake PREFIX
     rm -rf "$work/consumer_cmake"
-    cmake -S tests/consumer -B "$work/consumer_cmake" -DCMAKE_PREFIX_PATH="$work/prefix" \
+    cmake -S tests/consumer -B "$work/consumer_cmake" -DCMAKE_PREFIX_PATH="$1" \
         && cmake --build "$work/consumer_cmake" && "$work/consumer_cmake/consumer_shared" \
         && "$work/consumer_cmake/consumer_static"
 }
@@ -170,13 +187,17 @@ check "layout (clang-format 14)" scripts/format.sh --check
 check "header alone, C17 and C++17" header_alone
 
 if check "gcc, optimised: build without a warning" build gcc -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release \
-    -DNPMD_WERROR=ON; then
+    -DNPMD_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr; then
     check "the test that must fail is noticed" harness_notices
     tests "gcc, optimised: all tests and examples" gcc
     check "symbols of the shared library" symbols
     if check "installation" install_tree; then
-        check "a program by pkg-config" consumer_pkgconfig
-        check "programs by CMake, shared and static" consumer_cmake
+        check "a program by pkg-config" consumer_pkgconfig "$work/prefix"
+        check "programs by CMake, shared and static" consumer_cmake "$work/prefix"
+    fi
+    if check "Debian package" package_tree; then
+        check "package: a program by pkg-config" consumer_pkgconfig "$work/package/usr"
+        check "package: programs by CMake" consumer_cmake "$work/package/usr"
     fi
 fi
 
