@@ -116,10 +116,12 @@ npmd_status npmd_conditional_at(const npmd_model *m, unsigned given, const npmd_
 {
     npmd_status st = NPMD_OK;
     marginal g = { 0 };
-    double row[DOMAIN_MAX_COLUMNS], x[2][DOMAIN_MAX_COLUMNS] = { { 0.0 } }, below = 0.0, se = 0.0;
+    double row[DOMAIN_MAX_COLUMNS], x[2][DOMAIN_MAX_COLUMNS] = { { 0.0 } }, below = 0.0, se = 0.0,
+                                    *joint = NULL;
     TRY(what_check(what, err));
     TRY(marginal_open(&g, m, given, accuracy, seed, how, err));
-    TRY(npmd_evaluate_at(m, pts, NPMD_LOG_DENSITY, how, out, err));
+    TRY(memory_new(&joint, pts->n, err));
+    TRY(npmd_evaluate_at(m, pts, NPMD_LOG_DENSITY, how, joint, err));
     for (size_t i = 0; i < pts->n; i++) {
         npmd_points_row(pts, i, row);
         factors_gather(m->domain, given, row, x[1]);
@@ -127,11 +129,12 @@ npmd_status npmd_conditional_at(const npmd_model *m, unsigned given, const npmd_
         if (i == 0 || memcmp(x[0], x[1], sizeof x[0]) != 0)
             TRY(marginal_log_density(&g, x[1], &below, &se, err));
         memcpy(x[0], x[1], sizeof x[0]);
-        out[i] = as_asked(m, what, g.at.rest->volume, out[i] - below);
+        out[i] = as_asked(m, what, g.at.rest->volume, joint[i] - below);
         if (log_se != NULL)
             log_se[i] = se;
     }
 done:
+    memory_free(joint);
     marginal_close(&g);
     return st;
 }

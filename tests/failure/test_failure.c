@@ -419,6 +419,28 @@ FIT(fit_choice, TORUS, "tau", "auto", "integral", "importance")
 FIT(fit_mixed, MIXED, "integral", "importance")
 FIT(fit_mixed_choice, MIXED, "tau", "auto", "integral", "uniform", "depth", "1")
 FIT(fit_watched, TORUS, "log-every", "1")
+FIT(fit_ridge, TORUS, "spectrum-law", "ridge")
+FIT(fit_rotated, MIXED, "separable", "off")
+FIT(fit_resumed, TORUS, "log-every", "1")
+
+static int stop_at_once(const npmd_report *now, void *user)
+{
+    (void)now, (void)user;
+    return 1;
+}
+
+/* A fit that was stopped, and its checkpoint, to go on from. */
+static void prepare_resumed(stage *s, outcome *o)
+{
+    npmd_model *none = NULL;
+    prepare_fit_resumed(s, o);
+    npmd_options stopped = o->options;
+    stopped.progress = stop_at_once;
+    snprintf(stopped.checkpoint, sizeof stopped.checkpoint, "%s", in_folder(s, "state.safetensors"));
+    assert_int_equal(npmd_fit(s->domain[TORUS], s->points[TORUS], &stopped, &none, NULL), NPMD_STOPPED);
+    assert_null(none);
+    memcpy(o->options.resume, stopped.checkpoint, sizeof stopped.checkpoint);
+}
 
 static void prepare_watch(stage *s, outcome *o)
 {
@@ -444,6 +466,15 @@ static void fits_without_memory(void **state)
           .prepare = prepare_fit_choice,
           .branch = true },
         { .name = "fit on T2, watched", .run = run_fit_watched, .prepare = prepare_watch, .branch = true },
+        { .name = "fit on T2, ridge law",
+          .run = run_fit_ridge,
+          .prepare = prepare_fit_ridge,
+          .branch = true },
+        { .name = "fit on T2, resumed", .run = run_fit_resumed, .prepare = prepare_resumed, .branch = true },
+        { .name = "fit on S2 x S1, rotated",
+          .run = run_fit_rotated,
+          .prepare = prepare_fit_rotated,
+          .branch = true },
         { .name = "fit on S2 x S1, weighted",
           .run = run_fit_mixed,
           .prepare = prepare_fit_mixed,
@@ -500,6 +531,36 @@ static npmd_status run_sample(stage *s, outcome *o, npmd_error *err)
     return npmd_sample(s->model[TORUS], 5, 100, NULL, o->value, &o->facts, err);
 }
 
+static npmd_status run_sample_given(stage *s, outcome *o, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_domain *circle = NULL;
+    npmd_points *at = NULL;
+    if ((st = npmd_domain_part(s->domain[TORUS], 1u, &circle, err)) == NPMD_OK
+        && (st = npmd_points_from((const double[]){ 1.0 }, 1, circle, &at, err)) == NPMD_OK)
+        st = npmd_sample_given(s->model[TORUS], 1u, at, 5, 100, NULL, o->value, &o->facts, err);
+    npmd_points_free(at);
+    npmd_domain_free(circle);
+    return st;
+}
+
+static npmd_status run_conditional(stage *s, outcome *o, npmd_error *err)
+{
+    npmd_points *one = NULL;
+    npmd_status st = npmd_points_from(s->x[MIXED], 1, s->domain[MIXED], &one, err);
+    if (st == NPMD_OK)
+        st = npmd_conditional_at(s->model[MIXED], 2u, one, NPMD_DENSITY, 0.5, 1, NULL, o->value, NULL, err);
+    npmd_points_free(one);
+    return st;
+}
+
+static npmd_status run_evaluate_to(stage *s, outcome *o, npmd_error *err)
+{
+    (void)o;
+    return npmd_evaluate_to(s->model[MIXED], s->points[MIXED], NPMD_GRADIENT, NULL, in_folder(s, "out.npy"),
+                            err);
+}
+
 static npmd_status run_plot(stage *s, outcome *o, npmd_error *err)
 {
     (void)o;
@@ -553,6 +614,9 @@ static void models_without_memory(void **state)
         { .name = "intensity, reference", .run = run_intensity },
         { .name = "score", .run = run_score, .branch = true },
         { .name = "sample", .run = run_sample, .branch = true },
+        { .name = "sample, given a factor", .run = run_sample_given, .branch = true },
+        { .name = "conditional density", .run = run_conditional, .branch = true },
+        { .name = "gradient to a file", .run = run_evaluate_to, .file = "out.npy" },
         { .name = "plot", .run = run_plot, .file = "out.png" },
         { .name = "comparison with a mixture", .run = run_compare, .branch = true },
         { .name = "comparison with a grid", .run = run_compare_grid, .branch = true },
