@@ -134,7 +134,9 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
         for (size_t i = 0; i < out_count; i++)
             rise[i] = next[i] - now[i];
         weighted_mean(held_out, rise, &gain, &se);
-        if (failed || p.stop || !(gain > 3.0 * se && gain > LEAST_GAIN))
+        /* less smoothing must be earned; where noise is learnt, more is taken for any gain */
+        const bool better = factor > 1.0 ? gain > se : gain > 3.0 * se && gain > LEAST_GAIN;
+        if (failed || p.stop || !better)
             break;
         m->options.tau *= factor;
         sum += gain;
