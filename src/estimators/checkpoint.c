@@ -3,7 +3,8 @@
  * A step is a function of (seed, step, theta, moments): the file holds these vectors, a few numbers of the
  * optimiser, the tau that was chosen and the warnings so far. Everything else (encoding, proposal, linear start)
  * is made again from data and options, to the same bits; so is a choice of tau that was cut off. The file knows
- * which data and which options it belongs to, and no other fit may resume it.
+ * which data and which options it belongs to, and no other fit may resume it. A seal over all it holds shows
+ * damage, of which a single bit would make another model.
  *
  * A checkpoint that cannot be written is no reason to end a fit that goes well: the failure is remembered, the
  * next one is tried in its turn, and the caller learns of it at the end. */
@@ -14,6 +15,7 @@
 
 #define CHECKPOINT_VERSION 1
 #define FIRST_AFTER 1.0 /* seconds */
+#define JSON_EXACT (JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_ENSURE_ASCII)
 
 enum {
     STATE_RESTART,
@@ -24,6 +26,8 @@ enum {
     STATE_NORM,
     STATE_TAIL,
     STATE_TAIL_STEPS,
+    STATE_TRAINED,
+    STATE_LINEAR,
     STATE_TAU,
     STATE_SECONDS,
     STATE_NUMBERS
@@ -73,7 +77,49 @@ done:
     return st;
 }
 
+static npmd_status seal_of(json_t *root, const record *rec, char seal[24], npmd_error *err)
+{
+    char *text = json_dumps(root, JSON_EXACT);
+    if (text == NULL)
+        return npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the checkpoint's seal");
+    uint64_t h = hash_bytes(0, text, strlen(text));
+    free(text);
+    for (size_t i = 0; i < rec->count; i++) {
+        const tensor *t = &rec->tensors[i];
+        size_t size = t->type == TENSOR_F64 || t->type == TENSOR_I64 ? 8 : 4;
+        for (int d = 0; d < t->dimensions; d++)
+            size *= t->shape[d];
+        h = hash_bytes(h, t->data, size);
+    }
+    snprintf(seal, 24, "%016llx", (unsigned long long)h);
+    return NPMD_OK;
+}
+
 /* ---- reading ------------------------------------------------------------------------------------------- */
+
+static npmd_status seal_check(const char *path, json_t *root, const record *rec, npmd_error *err)
+{
+    char found[24], written[24] = "";
+    const char *seal = json_string_value(json_object_get(root, "seal"));
+    if (seal != NULL)
+        snprintf(written, sizeof written, "%s", seal);
+    json_object_del(root, "seal");
+    const npmd_status st = seal_of(root, rec, found, err);
+    if (st != NPMD_OK || strcmp(found, written) == 0)
+        return st;
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the checkpoint is damaged, its seal does not match", path);
+}
+
+static void value_print(const char *name, json_t *value, char *text, size_t size)
+{
+    const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6);
+    if (strcmp(name, "tau") == 0 && json_number_value(value) < 0.0) {
+        snprintf(text, size, "auto");
+        return;
+    }
+    const size_t length = json_dumpb(value, text, size - 1, flags);
+    text[length < size ? length : size - 1] = '\0';
+}
 
 static npmd_status identity_check(const char *path, json_t *ours, json_t *theirs, npmd_error *err)
 {
@@ -89,12 +135,9 @@ static npmd_status identity_check(const char *path, json_t *ours, json_t *theirs
     {
         json_t *other = json_object_get(options, name);
         if (!json_equal(mine, other)) {
-            char text[2][64] = { "?", "?" };
-            for (int i = 0; i < 2; i++) {
-                const size_t size = json_dumpb(i == 0 ? other : mine, text[i], sizeof text[i] - 1,
-                                               JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
-                text[i][size < sizeof text[i] ? size : sizeof text[i] - 1] = '\0';
-            }
+            char text[2][64];
+            value_print(name, other, text[0], sizeof text[0]);
+            value_print(name, mine, text[1], sizeof text[1]);
             return npmd_fail(
                 err, NPMD_ERR_FORMAT,
                 "%s is the checkpoint of a fit with --%s %s, this one has %s; give the same options", path,
@@ -102,7 +145,8 @@ static npmd_status identity_check(const char *path, json_t *ours, json_t *theirs
         }
     }
     if (!json_equal(json_object_get(ours, "data"), json_object_get(theirs, "data")))
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is the checkpoint of a fit to other data", path);
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s is the checkpoint of a fit to other data: other points, order or weights", path);
     return NPMD_OK;
 }
 
@@ -115,7 +159,7 @@ static npmd_status state_read(checkpoint *c, npmd_model *m, const char *path, np
     const bool sound = s[STATE_RESTART] >= 0.0 && s[STATE_RESTART] < 100.0 && s[STATE_STEP] >= 0.0
                        && s[STATE_STEP] <= (double)m->options.steps && s[STATE_TAIL_STEPS] >= 0.0
                        && s[STATE_TAIL_STEPS] <= s[STATE_STEP] && s[STATE_TAU] >= 0.0
-                       && s[STATE_SECONDS] >= 0.0;
+                       && s[STATE_TRAINED] >= 0.0 && s[STATE_SECONDS] >= 0.0;
     if (!sound) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the checkpoint's state makes no sense", path);
         goto done;
@@ -127,7 +171,9 @@ static npmd_status state_read(checkpoint *c, npmd_model *m, const char *path, np
                               .beta2_product = s[STATE_BETA2],
                               .running_log_norm = s[STATE_NORM],
                               .tail = s[STATE_TAIL],
-                              .tail_steps = (int64_t)s[STATE_TAIL_STEPS] };
+                              .tail_steps = (int64_t)s[STATE_TAIL_STEPS],
+                              .seconds = s[STATE_TRAINED],
+                              .linear = s[STATE_LINEAR] != 0.0 };
     c->before = s[STATE_SECONDS];
     m->options.tau = s[STATE_TAU];
 done:
@@ -154,6 +200,7 @@ static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *pat
             (long long)version, CHECKPOINT_VERSION);
         goto done;
     }
+    TRY(seal_check(path, root, &c->resumed, err));
     TRY(identity_check(path, c->identity, json_object_get(root, "fit"), err));
     c->chosen = json_is_true(json_object_get(root, "chosen"));
     if (!c->chosen)
@@ -180,15 +227,17 @@ npmd_status checkpoint_open(npmd_model *m, const npmd_options *asked, const npmd
     TRY(memory_new(&c, 1, err));
     c->model = m;
     c->started = clock_seconds();
-    c->due = c->started + FIRST_AFTER;
+    c->due = c->started + fmin(FIRST_AFTER, asked->checkpoint_every);
     memcpy(c->path, path, sizeof c->path);
     TRY(identity_make(m, asked, pts, &c->identity, err));
     /* in a script that is run again and again the first run finds nothing */
     if (resume[0] != '\0'
         && !(strcmp(resume, path) == 0 && asked->checkpoint[0] != '\0' && access(resume, F_OK) != 0))
         TRY(checkpoint_read(c, m, resume, err));
-    if (!c->resuming)
-        TRY(file_output_check(path, err));
+    const npmd_status writable = file_output_check(path,
+                                                   c->resuming ? NULL : err); /* clears leftovers, too */
+    if (!c->resuming) /* a place that is read-only by now is no reason not to finish */
+        TRY(writable);
     *out = c;
     c = NULL;
 done:
@@ -207,7 +256,8 @@ npmd_status checkpoint_restore(checkpoint *c, backend *b, size_t parameters, con
         const tensor *t = NULL;
         if (VECTOR_NAME[v] == NULL)
             continue;
-        TRY(record_find(&c->resumed, c->path, VECTOR_NAME[v], TENSOR_F64, 1, &parameters, &t, err));
+        TRY(record_find(&c->resumed, c->model->options.resume, VECTOR_NAME[v], TENSOR_F64, 1, &parameters, &t,
+                        err));
         TRY(b->ops->put(b->self, (backend_vector)v, t->data, err));
     }
     record_free(&c->resumed);
@@ -224,20 +274,27 @@ bool checkpoint_chosen(const checkpoint *c)
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-static npmd_status description_make(const checkpoint *c, bool chosen, char **out, npmd_error *err)
+static npmd_status description_make(const checkpoint *c, bool chosen, const record *rec, char **out,
+                                    npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     const npmd_model *m = c->model;
+    char seal[24];
     json_t *list = json_array();
     bool whole = list != NULL;
     for (int i = 0; i < m->warnings; i++)
         whole = whole && json_array_append_new(list, json_string(m->warning[i])) == 0;
     json_t *root = json_pack("{s:i, s:s, s:O, s:b, s:o}", "checkpoint_version", CHECKPOINT_VERSION, "version",
                              npmd_version(), "fit", c->identity, "chosen", (int)chosen, "warnings", list);
-    *out = whole && root != NULL
-               ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_ENSURE_ASCII)
-               : NULL;
+    if (root != NULL)
+        TRY(seal_of(root, rec, seal, err));
+    if (whole && root != NULL && json_object_set_new(root, "seal", json_string(seal)) == 0)
+        *out = json_dumps(root, JSON_EXACT);
+    if (*out == NULL)
+        st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the checkpoint");
+done:
     json_decref(root);
-    return *out == NULL ? npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the checkpoint") : NPMD_OK;
+    return st;
 }
 
 static npmd_status checkpoint_write(checkpoint *c, backend *b, const train_state *now, npmd_error *err)
@@ -245,7 +302,6 @@ static npmd_status checkpoint_write(checkpoint *c, backend *b, const train_state
     npmd_status st = NPMD_OK;
     record rec = { 0 };
     double state[STATE_NUMBERS], *copy[VECTORS] = { NULL };
-    TRY(description_make(c, b != NULL, &rec.metadata, err));
     if (b != NULL) {
         state[STATE_RESTART] = (double)now->restart;
         state[STATE_STEP] = (double)now->step;
@@ -255,6 +311,8 @@ static npmd_status checkpoint_write(checkpoint *c, backend *b, const train_state
         state[STATE_NORM] = now->running_log_norm;
         state[STATE_TAIL] = now->tail;
         state[STATE_TAIL_STEPS] = (double)now->tail_steps;
+        state[STATE_TRAINED] = now->seconds;
+        state[STATE_LINEAR] = now->linear;
         state[STATE_TAU] = c->model->options.tau;
         state[STATE_SECONDS] = c->before + clock_seconds() - c->started;
         TRY(record_add(&rec, "state", TENSOR_F64, 1, &(size_t){ STATE_NUMBERS }, state, err));
@@ -266,6 +324,7 @@ static npmd_status checkpoint_write(checkpoint *c, backend *b, const train_state
         TRY(b->ops->get(b->self, (backend_vector)v, copy[v], err));
         TRY(record_add(&rec, VECTOR_NAME[v], TENSOR_F64, 1, &c->parameters, copy[v], err));
     }
+    TRY(description_make(c, b != NULL, &rec, &rec.metadata, err));
     TRY(record_write(c->path, &rec, err));
 done:
     for (int v = 0; v < VECTORS; v++)
