@@ -1,7 +1,7 @@
 /* checkpoint.c - the state of a fit in a file, to go on from after an end that nobody wished.
  *
  * A step is a function of (seed, step, theta, moments): the file holds these vectors, a few numbers of the
- * optimiser, the tau that was chosen and the warnings so far. Everything else (encoding, proposal, linear start)
+ * optimiser, the tau that was chosen and the warnings that came with it. Everything else (encoding, proposal, linear start)
  * is made again from data and options, to the same bits; so is a choice of tau that was cut off. The file knows
  * which data and which options it belongs to, and no other fit may resume it. A seal over all it holds shows
  * damage, of which a single bit would make another model.
@@ -45,6 +45,7 @@ struct checkpoint {
     double due;
     double *vector; /* (parameters), room for one */
     size_t parameters;
+    int warnings; /* of the model before its training: later ones come again */
     char failure[256];
     record resumed; /* the file that was read, until its vectors are restored */
     bool resuming, chosen;
@@ -250,6 +251,7 @@ npmd_status checkpoint_restore(checkpoint *c, backend *b, size_t parameters, con
 {
     npmd_status st = NPMD_OK;
     c->parameters = parameters;
+    c->warnings = c->model->warnings;
     TRY(memory_new(&c->vector, parameters, err));
     TRY(b->ops->put(b->self, VECTOR_GRADIENT, c->vector, err)); /* zero between two steps */
     for (int v = 0; c->resuming && v < VECTORS; v++) {
@@ -282,7 +284,7 @@ static npmd_status description_make(const checkpoint *c, bool chosen, const reco
     char seal[24];
     json_t *list = json_array();
     bool whole = list != NULL;
-    for (int i = 0; i < m->warnings; i++)
+    for (int i = 0; i < c->warnings; i++)
         whole = whole && json_array_append_new(list, json_string(m->warning[i])) == 0;
     json_t *root = json_pack("{s:i, s:s, s:O, s:b, s:o}", "checkpoint_version", CHECKPOINT_VERSION, "version",
                              npmd_version(), "fit", c->identity, "chosen", (int)chosen, "warnings", list);
