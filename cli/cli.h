@@ -176,13 +176,15 @@ void cli_progress_end(cli_progress *p); /* leaves the cursor on a fresh line */
 typedef struct cli_log {
     FILE *file; /* NULL: there is none */
     const char *path;
-    bool old; /* lines of the run before may be there */
+    bool old;  /* lines of the run before may be there */
+    bool made; /* there was no such file before */
     cli_json line;
     int error; /* errno of the first line that could not be written */
 } cli_log;
 
 int cli_log_open(const cli_args *args, cli_log *log, const char *path, bool resumed); /* path NULL: no log */
 void cli_log_report(cli_log *log, const npmd_report *now);
+void cli_log_discard(cli_log *log); /* a fit was refused: a new log in which nothing stands goes */
 int cli_log_close(const cli_args *args,
                   cli_log *log); /* from {0} too; a log that is not whole is a failure */
 

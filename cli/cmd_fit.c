@@ -61,13 +61,15 @@ static void interrupt(int signal_number)
 {
     (void)signal_number;
     interrupted = 1;
+    signal(SIGINT, SIG_DFL); /* the second one, whichever it is, ends the program */
+    signal(SIGTERM, SIG_DFL);
 }
 
 static void watch_signals(void)
 {
     struct sigaction action = { .sa_handler = interrupt };
     sigemptyset(&action.sa_mask);
-    action.sa_flags = SA_RESTART | (int)SA_RESETHAND;
+    action.sa_flags = SA_RESTART;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
@@ -106,25 +108,32 @@ static npmd_status read_options(const cli_args *args, npmd_options *options, npm
     return st;
 }
 
-/* No output may be another output or an input, and all must be possible to write. */
-static int check_files(const cli_args *args)
+/* No output may be another output or an input, and all must be possible to write. Only a checkpoint may be the
+ * one that is resumed. */
+static int check_files(const cli_args *args, const npmd_options *options)
 {
-    static const char *const outputs[] = { "out", "log", "checkpoint" };
-    static const char *const inputs[] = { "data", "weights", "config", "truth" };
-    const size_t written = sizeof outputs / sizeof *outputs, read = sizeof inputs / sizeof *inputs;
+    const struct {
+        const char *label, *path;
+    } files[] = { { "--out", cli_value(args, "out") },
+                  { "--log", cli_value(args, "log") },
+                  { "--checkpoint", options->checkpoint[0] ? options->checkpoint : NULL },
+                  { "--resume", options->resume[0] ? options->resume : NULL },
+                  { "--data", cli_value(args, "data") },
+                  { "--weights", cli_value(args, "weights") },
+                  { "--config", cli_value(args, "config") },
+                  { "--truth", cli_value(args, "truth") } };
+    enum { CHECKPOINT = 2, RESUME = 3, FILES = sizeof files / sizeof *files };
     npmd_error err = { 0 };
-    for (size_t i = 0; i < written; i++) {
-        const char *path = cli_value(args, outputs[i]);
-        char label[2][16];
-        snprintf(label[0], sizeof label[0], "--%s", outputs[i]);
-        for (size_t j = i + 1; j < written + read; j++) {
-            const char *other = j < written ? outputs[j] : inputs[j - written];
-            snprintf(label[1], sizeof label[1], "--%s", other);
-            const int code = cli_distinct(args, label[0], path, label[1], cli_value(args, other));
+    for (int i = 0; i <= RESUME; i++) {
+        for (int j = i + 1; j < FILES; j++) {
+            const int code = i == CHECKPOINT && j == RESUME
+                                 ? CLI_DONE
+                                 : cli_distinct(args, files[i].label, files[i].path, files[j].label,
+                                                files[j].path);
             if (code != CLI_DONE)
                 return code;
         }
-        if (path && npmd_output_check(path, &err))
+        if (i != RESUME && files[i].path && npmd_output_check(files[i].path, &err))
             return cli_refuse(args, &err);
     }
     return CLI_DONE;
@@ -224,6 +233,7 @@ static int report_json(const cli_args *args, const npmd_model *model, const npmd
         cli_json_item(&j, npmd_model_warning(model, i));
     cli_json_list_end(&j);
     cli_json_flag(&j, "interrupted", facts.interrupted != 0);
+    cli_json_signed(&j, "resumed", facts.resumed);
     return cli_json_print(args, &j);
 }
 
@@ -237,6 +247,8 @@ static void report_words(const cli_args *args, const npmd_model *model)
     cli_row(stdout, "seed", "%llu", (unsigned long long)facts.seed);
     cli_row(stdout, "steps", "%s in %s", cli_words_count((uint64_t)facts.steps).text,
             cli_words_time(facts.seconds).text);
+    if (facts.resumed > 0)
+        cli_row(stdout, "resumed", "after step %s", cli_words_count((uint64_t)facts.resumed).text);
     cli_row(stdout, "objective", "%.6g", facts.objective);
     cli_row(stdout, "log integral", "%s", cli_words_error(facts.log_integral, facts.log_integral_se).text);
     if (facts.restarts > 0)
@@ -270,15 +282,21 @@ static int report_fit(const cli_args *args, const npmd_model *model, const npmd_
  * go, and the message says so. */
 static int save_model(const cli_args *args, const npmd_model *model)
 {
-    npmd_error err = { 0 }, again = { 0 };
+    static const char ending[] = ".safetensors";
+    npmd_error err = { 0 };
     const char *folder = getenv("TMPDIR");
     char rescue[NPMD_MAX_PATH];
     if (npmd_save(model, cli_value(args, "out"), &err) == NPMD_OK)
         return CLI_DONE;
-    snprintf(rescue, sizeof rescue, "%s/neuropmd-%ld.safetensors", folder && folder[0] ? folder : "/tmp",
-             (long)getpid());
-    if (err.status == NPMD_ERR_FILE && npmd_save(model, rescue, &again) == NPMD_OK)
+    snprintf(rescue, sizeof rescue, "%.900s/neuropmd-XXXXXX%s", folder && folder[0] ? folder : "/tmp",
+             ending);
+    const int fd = err.status == NPMD_ERR_FILE ? mkstemps(rescue, (int)sizeof ending - 1) : -1;
+    if (fd < 0)
+        return cli_refuse(args, &err);
+    close(fd); /* a file of our own under a name that nobody could foresee; the model takes its place */
+    if (npmd_save(model, rescue, NULL) == NPMD_OK)
         return cli_fail(args, CLI_FILE, "%s; the model is in %s instead", err.text, rescue);
+    unlink(rescue);
     return cli_refuse(args, &err);
 }
 
@@ -298,7 +316,7 @@ static int run(const cli_args *args)
         code = cli_refuse(args, &err);
         goto done;
     }
-    if ((code = check_files(args)) != CLI_DONE)
+    if ((code = check_files(args, &options)) != CLI_DONE)
         goto done;
     if (read_inputs(args, &domain, &points, &truth, &err)) {
         code = cli_refuse(args, &err);
@@ -324,11 +342,13 @@ static int run(const cli_args *args)
     cli_progress_begin(&watch.progress, args);
     const npmd_status st = npmd_fit(domain, points, &options, &model, &err);
     cli_progress_end(&watch.progress);
-    if (st != NPMD_OK)
+    if (st != NPMD_OK) {
         code = cli_refuse(args, &err);
-    else if ((code = save_model(args, model)) == CLI_DONE
-             && (code = cli_log_close(args, &watch.log)) == CLI_DONE)
+        cli_log_discard(&watch.log);
+    } else if ((code = save_model(args, model)) == CLI_DONE
+               && (code = cli_log_close(args, &watch.log)) == CLI_DONE) {
         code = report_fit(args, model, &plan);
+    }
 done:
     if (watch.log.file)
         cli_log_close(args, &watch.log);

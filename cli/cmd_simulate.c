@@ -110,8 +110,8 @@ static int run(const cli_args *args)
     }
     if (npmd_truth_sample(truth, s.seed, s.n, x, &err)
         || npmd_truth_entropy(truth, s.seed, &s.entropy, &s.entropy_se, &err)
-        || (truth_path && npmd_truth_write(truth, truth_path, &err))
-        || npmd_points_write(out, domain, coords, x, s.n, &err))
+        || npmd_points_write(out, domain, coords, x, s.n, &err) /* first what needs the space */
+        || (truth_path && npmd_truth_write(truth, truth_path, &err)))
         code = cli_refuse(args, &err);
     else
         code = report(args, truth, &s);

@@ -8,15 +8,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int cli_log_open(const cli_args *args, cli_log *log, const char *path, bool resumed)
 {
+    struct stat facts;
     if (!path)
         return CLI_DONE;
     log->path = path;
-    log->old = resumed;
-    log->file = resumed ? fopen(path, "r+") : NULL;
+    log->made = stat(path, &facts) != 0;
+    log->old = resumed && !log->made && S_ISREG(facts.st_mode); /* from a pipe nothing can be taken back */
+    log->file = log->old ? fopen(path, "r+") : NULL;
     if (!log->file)
         log->file = fopen(path, "w");
     if (!log->file)
@@ -77,6 +80,12 @@ void cli_log_report(cli_log *log, const npmd_report *now)
     errno = 0;
     if (!log->error && (j->failed || fputs(j->text, log->file) == EOF))
         log->error = errno ? errno : ENOMEM;
+}
+
+void cli_log_discard(cli_log *log)
+{
+    if (log->file && log->made && ftell(log->file) == 0)
+        unlink(log->path);
 }
 
 int cli_log_close(const cli_args *args, cli_log *log)

@@ -116,8 +116,9 @@ static void hold_standard_streams(void)
 int main(int argc, char **argv)
 {
     hold_standard_streams();
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is then an error of the write, with its own exit status, */
-    signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow any further */
+    /* a closed pipe or a limit on the size of files is then an error of the write, with its own exit status */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     const int code = dispatch(argc, argv);
     errno = 0;
     const bool failed_before = ferror(stdout) != 0;

@@ -210,7 +210,7 @@ typedef struct npmd_fit_facts {
     int64_t steps;
     double seconds, objective, log_integral, log_integral_se;
     int restarts, members, interrupted;
-    int64_t resumed;              /* the step at which a checkpoint was taken up; 0: none */
+    int64_t resumed;              /* steps that a checkpoint had done already, in its attempt; 0: none */
     char checkpoint_failure[256]; /* why the last checkpoint could not be written; "": it was */
     size_t working_bytes;         /* what the fit takes, stated before it starts */
 } npmd_fit_facts;

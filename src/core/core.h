@@ -88,6 +88,26 @@ void sobol_open(sobol *s, int dimensions, rng_key key);      /* a fresh scramble
 void sobol_point(const sobol *s, uint32_t index, double *u); /* u (dimensions) */
 uint32_t sobol_raw(int dimension, uint32_t index);           /* before scrambling */
 
+/* ---- hashing: a 64-bit word into a running hash, by multiplying and folding (constants of splitmix64) --- */
+
+static inline uint64_t hash_word(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0xbf58476d1ce4e5b9u;
+    h ^= h >> 29;
+    h *= 0x94d049bb133111ebu;
+    return h ^ h >> 32;
+}
+static inline uint64_t hash_bytes(uint64_t h, const void *bytes, size_t size)
+{
+    h = hash_word(h, size);
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, (const unsigned char *)bytes + at, size - at < sizeof word ? size - at : sizeof word);
+        h = hash_word(h, word);
+    }
+    return h;
+}
+
 /* ---- json.c -------------------------------------------------------------------------------------------- */
 
 struct json_t;

@@ -520,7 +520,7 @@ static bool value_to_text(const json_t *value, char *text, size_t size)
 static npmd_status option_from_json(npmd_options *opt, const char *name, const json_t *value,
                                     const char *where, npmd_error *err)
 {
-    char text[256];
+    char text[NPMD_MAX_PATH];
     npmd_error inner = { 0 };
     if (!value_to_text(value, text, sizeof text))
         return npmd_fail(err, NPMD_ERR_FORMAT,

@@ -1,9 +1,10 @@
 /* checkpoint.c - the state of a fit in a file, to go on from after an end that nobody wished.
  *
  * A step is a function of (seed, step, theta, moments): the file holds these vectors, a few numbers of the
- * optimiser, the tau that was chosen and the warnings so far. Everything else (encoding, proposal, linear start)
+ * optimiser, the tau that was chosen and the warnings that came with it. Everything else (encoding, proposal, linear start)
  * is made again from data and options, to the same bits; so is a choice of tau that was cut off. The file knows
- * which data and which options it belongs to, and no other fit may resume it.
+ * which data and which options it belongs to, and no other fit may resume it. A seal over all it holds shows
+ * damage, of which a single bit would make another model.
  *
  * A checkpoint that cannot be written is no reason to end a fit that goes well: the failure is remembered, the
  * next one is tried in its turn, and the caller learns of it at the end. */
@@ -24,7 +25,10 @@ enum {
     STATE_NORM,
     STATE_TAIL,
     STATE_TAIL_STEPS,
+    STATE_TRAINED,
+    STATE_LINEAR,
     STATE_TAU,
+    STATE_STEPS,
     STATE_SECONDS,
     STATE_NUMBERS
 };
@@ -41,6 +45,7 @@ struct checkpoint {
     double due;
     double *vector; /* (parameters), room for one */
     size_t parameters;
+    int warnings; /* of the model before its training: later ones come again */
     char failure[256];
     record resumed; /* the file that was read, until its vectors are restored */
     bool resuming, chosen;
@@ -76,7 +81,50 @@ done:
     return st;
 }
 
+static npmd_status seal_of(json_t *root, const record *rec, char seal[24], npmd_error *err)
+{
+    char *text = NULL;
+    const npmd_status st = json_to_text(root, JSON_COMPACT | JSON_ENSURE_ASCII, &text, err);
+    if (st != NPMD_OK)
+        return st;
+    uint64_t h = hash_bytes(0, text, strlen(text));
+    memory_free(text);
+    for (size_t i = 0; i < rec->count; i++) {
+        const tensor *t = &rec->tensors[i];
+        size_t size = t->type == TENSOR_F64 || t->type == TENSOR_I64 ? 8 : 4;
+        for (int d = 0; d < t->dimensions; d++)
+            size *= t->shape[d];
+        h = hash_bytes(h, t->data, size);
+    }
+    snprintf(seal, 24, "%016llx", (unsigned long long)h);
+    return NPMD_OK;
+}
+
 /* ---- reading ------------------------------------------------------------------------------------------- */
+
+static npmd_status seal_check(const char *path, json_t *root, const record *rec, npmd_error *err)
+{
+    char found[24], written[24] = "";
+    const char *seal = json_string_value(json_object_get(root, "seal"));
+    if (seal != NULL)
+        snprintf(written, sizeof written, "%s", seal);
+    json_object_del(root, "seal");
+    const npmd_status st = seal_of(root, rec, found, err);
+    if (st != NPMD_OK || strcmp(found, written) == 0)
+        return st;
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the checkpoint is damaged, its seal does not match", path);
+}
+
+static void value_print(const char *name, json_t *value, char *text, size_t size)
+{
+    const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6);
+    if (strcmp(name, "tau") == 0 && json_number_value(value) < 0.0) {
+        snprintf(text, size, "auto");
+        return;
+    }
+    const size_t length = json_dumpb(value, text, size - 1, flags);
+    text[length < size ? length : size - 1] = '\0';
+}
 
 static npmd_status identity_check(const char *path, json_t *ours, json_t *theirs, npmd_error *err)
 {
@@ -92,12 +140,9 @@ static npmd_status identity_check(const char *path, json_t *ours, json_t *theirs
     {
         json_t *other = json_object_get(options, name);
         if (!json_equal(mine, other)) {
-            char text[2][64] = { "?", "?" };
-            for (int i = 0; i < 2; i++) {
-                const size_t size = json_dumpb(i == 0 ? other : mine, text[i], sizeof text[i] - 1,
-                                               JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
-                text[i][size < sizeof text[i] ? size : sizeof text[i] - 1] = '\0';
-            }
+            char text[2][64];
+            value_print(name, other, text[0], sizeof text[0]);
+            value_print(name, mine, text[1], sizeof text[1]);
             return npmd_fail(
                 err, NPMD_ERR_FORMAT,
                 "%s is the checkpoint of a fit with --%s %s, this one has %s; give the same options", path,
@@ -105,7 +150,8 @@ static npmd_status identity_check(const char *path, json_t *ours, json_t *theirs
         }
     }
     if (!json_equal(json_object_get(ours, "data"), json_object_get(theirs, "data")))
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is the checkpoint of a fit to other data", path);
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s is the checkpoint of a fit to other data: other points, order or weights", path);
     return NPMD_OK;
 }
 
@@ -116,9 +162,9 @@ static npmd_status state_read(checkpoint *c, npmd_model *m, const char *path, np
     TRY(record_find(&c->resumed, path, "state", TENSOR_F64, 1, &(size_t){ STATE_NUMBERS }, &t, err));
     const double *s = t->data;
     const bool sound = s[STATE_RESTART] >= 0.0 && s[STATE_RESTART] < 100.0 && s[STATE_STEP] >= 0.0
-                       && s[STATE_STEP] <= (double)m->options.steps && s[STATE_TAIL_STEPS] >= 0.0
-                       && s[STATE_TAIL_STEPS] <= s[STATE_STEP] && s[STATE_TAU] >= 0.0
-                       && s[STATE_SECONDS] >= 0.0;
+                       && s[STATE_STEP] <= s[STATE_STEPS] && s[STATE_STEPS] <= (double)m->options.steps
+                       && s[STATE_TAIL_STEPS] >= 0.0 && s[STATE_TAIL_STEPS] <= s[STATE_STEP]
+                       && s[STATE_TAU] >= 0.0 && s[STATE_TRAINED] >= 0.0 && s[STATE_SECONDS] >= 0.0;
     if (!sound) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the checkpoint's state makes no sense", path);
         goto done;
@@ -130,9 +176,12 @@ static npmd_status state_read(checkpoint *c, npmd_model *m, const char *path, np
                               .beta2_product = s[STATE_BETA2],
                               .running_log_norm = s[STATE_NORM],
                               .tail = s[STATE_TAIL],
-                              .tail_steps = (int64_t)s[STATE_TAIL_STEPS] };
+                              .tail_steps = (int64_t)s[STATE_TAIL_STEPS],
+                              .seconds = s[STATE_TRAINED],
+                              .linear = s[STATE_LINEAR] != 0.0 };
     c->before = s[STATE_SECONDS];
-    m->options.tau = s[STATE_TAU];
+    m->options.tau = s[STATE_TAU]; /* as they were chosen */
+    m->options.steps = (int64_t)s[STATE_STEPS];
 done:
     return st;
 }
@@ -156,6 +205,7 @@ static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *pat
             (long long)version, CHECKPOINT_VERSION);
         goto done;
     }
+    TRY(seal_check(path, root, &c->resumed, err));
     TRY(identity_check(path, c->identity, json_object_get(root, "fit"), err));
     c->chosen = json_is_true(json_object_get(root, "chosen"));
     if (!c->chosen)
@@ -182,15 +232,17 @@ npmd_status checkpoint_open(npmd_model *m, const npmd_options *asked, const npmd
     TRY(memory_new(&c, 1, err));
     c->model = m;
     c->started = clock_seconds();
-    c->due = c->started + FIRST_AFTER;
+    c->due = c->started + fmin(FIRST_AFTER, asked->checkpoint_every);
     memcpy(c->path, path, sizeof c->path);
     TRY(identity_make(m, asked, pts, &c->identity, err));
     /* in a script that is run again and again the first run finds nothing */
     if (resume[0] != '\0'
         && !(strcmp(resume, path) == 0 && asked->checkpoint[0] != '\0' && access(resume, F_OK) != 0))
         TRY(checkpoint_read(c, m, resume, err));
-    if (!c->resuming)
-        TRY(file_output_check(path, err));
+    const npmd_status writable = file_output_check(path,
+                                                   c->resuming ? NULL : err); /* clears leftovers, too */
+    if (!c->resuming) /* a place that is read-only by now is no reason not to finish */
+        TRY(writable);
     *out = c;
     c = NULL;
 done:
@@ -203,13 +255,15 @@ npmd_status checkpoint_restore(checkpoint *c, backend *b, size_t parameters, con
 {
     npmd_status st = NPMD_OK;
     c->parameters = parameters;
+    c->warnings = c->model->warnings;
     TRY(memory_new(&c->vector, parameters, err));
     TRY(b->ops->put(b->self, VECTOR_GRADIENT, c->vector, err)); /* zero between two steps */
     for (int v = 0; c->resuming && v < VECTORS; v++) {
         const tensor *t = NULL;
         if (VECTOR_NAME[v] == NULL)
             continue;
-        TRY(record_find(&c->resumed, c->path, VECTOR_NAME[v], TENSOR_F64, 1, &parameters, &t, err));
+        TRY(record_find(&c->resumed, c->model->options.resume, VECTOR_NAME[v], TENSOR_F64, 1, &parameters, &t,
+                        err));
         TRY(b->ops->put(b->self, (backend_vector)v, t->data, err));
     }
     record_free(&c->resumed);
@@ -226,18 +280,22 @@ bool checkpoint_chosen(const checkpoint *c)
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-static npmd_status description_make(const checkpoint *c, bool chosen, char **out, npmd_error *err)
+static npmd_status description_make(const checkpoint *c, bool chosen, const record *rec, char **out,
+                                    npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_model *m = c->model;
+    char seal[24];
     json_t *root = json_object(), *warnings = json_array();
     TRY(json_put(root, "checkpoint_version", json_integer(CHECKPOINT_VERSION), err));
     TRY(json_put(root, "version", json_string(npmd_version()), err));
     TRY(json_put(root, "fit", json_incref(c->identity), err));
     TRY(json_put(root, "chosen", json_boolean(chosen), err));
-    for (int i = 0; i < m->warnings; i++)
+    for (int i = 0; i < c->warnings; i++)
         TRY(json_append(warnings, json_string(m->warning[i]), err));
     TRY(json_put(root, "warnings", json_incref(warnings), err));
+    TRY(seal_of(root, rec, seal, err));
+    TRY(json_put(root, "seal", json_string(seal), err));
     TRY(json_to_text(root, JSON_COMPACT | JSON_ENSURE_ASCII, out, err));
 done:
     json_decref(warnings);
@@ -250,7 +308,6 @@ static npmd_status checkpoint_write(checkpoint *c, backend *b, const train_state
     npmd_status st = NPMD_OK;
     record rec = { 0 };
     double state[STATE_NUMBERS], *copy[VECTORS] = { NULL };
-    TRY(description_make(c, b != NULL, &rec.metadata, err));
     if (b != NULL) {
         state[STATE_RESTART] = (double)now->restart;
         state[STATE_STEP] = (double)now->step;
@@ -260,7 +317,10 @@ static npmd_status checkpoint_write(checkpoint *c, backend *b, const train_state
         state[STATE_NORM] = now->running_log_norm;
         state[STATE_TAIL] = now->tail;
         state[STATE_TAIL_STEPS] = (double)now->tail_steps;
+        state[STATE_TRAINED] = now->seconds;
+        state[STATE_LINEAR] = now->linear;
         state[STATE_TAU] = c->model->options.tau;
+        state[STATE_STEPS] = (double)c->model->options.steps;
         state[STATE_SECONDS] = c->before + clock_seconds() - c->started;
         TRY(record_add(&rec, "state", TENSOR_F64, 1, &(size_t){ STATE_NUMBERS }, state, err));
     }
@@ -271,6 +331,7 @@ static npmd_status checkpoint_write(checkpoint *c, backend *b, const train_state
         TRY(b->ops->get(b->self, (backend_vector)v, copy[v], err));
         TRY(record_add(&rec, VECTOR_NAME[v], TENSOR_F64, 1, &c->parameters, copy[v], err));
     }
+    TRY(description_make(c, b != NULL, &rec, &rec.metadata, err));
     TRY(record_write(c->path, &rec, err));
 done:
     for (int v = 0; v < VECTORS; v++)

@@ -200,15 +200,6 @@ size_t npmd_points_count(const npmd_points *pts)
     return pts->n;
 }
 
-/* A 64-bit word into a running hash: multiply and fold (the constants are those of splitmix64). */
-static uint64_t hash_word(uint64_t h, uint64_t word)
-{
-    h = (h ^ word) * 0xbf58476d1ce4e5b9u;
-    h ^= h >> 29;
-    h *= 0x94d049bb133111ebu;
-    return h ^ h >> 32;
-}
-
 static uint64_t hash_number(uint64_t h, double x)
 {
     uint64_t word;

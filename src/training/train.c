@@ -53,6 +53,25 @@ static npmd_status attempt_update(backend *b, const npmd_options *opt, const rat
     return NPMD_OK;
 }
 
+/* Says where the attempt stands; *stop: that is enough. */
+static npmd_status attempt_report(backend *b, const npmd_options *opt, const train_watch *watch,
+                                  const attempt *a, npmd_report *report, bool *stop, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    report->step = a->at.step;
+    report->steps = opt->steps;
+    report->attempt = (int)a->at.restart + 1;
+    report->seconds = a->at.seconds;
+    report->nise = report->ae = NAN;
+    if (report->logged && watch != NULL && !a->runaway)
+        TRY(watch->look(watch->self, b, report, err));
+    *stop = opt->progress(report, opt->user) != 0;
+done:
+    return st;
+}
+
+/* A step is reported before it is kept: a fit that resumes reports the steps after the one it was kept at, and
+ * none is left out, whenever the run before was killed. */
 static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt, const rate_share *shares,
                                const train_watch *watch, const train_keeper *keeper, double started,
                                attempt *a, npmd_error *err)
@@ -72,30 +91,23 @@ static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt
             a->at.tail_steps++;
         }
         a->at.step++;
-        if (keeper != NULL && !a->runaway)
-            keeper->keep(keeper->self, b, &a->at);
         const bool logged = a->at.step % opt->log_every == 0 || a->at.step == opt->steps;
         const double now = clock_seconds();
-        if (opt->progress == NULL || (!logged && now - last_sign < SIGN_OF_LIFE))
-            continue;
-        last_sign = now;
-        npmd_report report = { .step = a->at.step,
-                               .steps = opt->steps,
-                               .attempt = (int)a->at.restart + 1,
-                               .logged = logged,
-                               .epoch = (double)a->at.step / an_epoch,
-                               .seconds = now - started,
-                               .rate = rate,
-                               .data = value.data,
-                               .integral = value.integral,
-                               .penalty = value.penalty,
-                               .objective = value.total,
-                               .log_integral = log(value.integral),
-                               .nise = NAN,
-                               .ae = NAN };
-        if (logged && watch != NULL && !a->runaway)
-            TRY(watch->look(watch->self, b, &report, err));
-        a->stopped = opt->progress(&report, opt->user) != 0;
+        a->at.seconds = now - started;
+        if (opt->progress != NULL && (logged || now - last_sign >= SIGN_OF_LIFE)) {
+            npmd_report report = { .logged = logged,
+                                   .epoch = (double)a->at.step / an_epoch,
+                                   .rate = rate,
+                                   .data = value.data,
+                                   .integral = value.integral,
+                                   .penalty = value.penalty,
+                                   .objective = value.total,
+                                   .log_integral = log(value.integral) };
+            last_sign = now;
+            TRY(attempt_report(b, opt, watch, a, &report, &a->stopped, err));
+        }
+        if (keeper != NULL && !a->runaway && !a->stopped)
+            keeper->keep(keeper->self, b, &a->at);
     }
 done:
     return st;
@@ -153,7 +165,8 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
                   train_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const double started = clock_seconds();
+    const train_state *resume = keeper == NULL ? NULL : keeper->resume;
+    const double started = clock_seconds() - (resume == NULL ? 0.0 : resume->seconds);
     npmd_options now = *opt;
     double *theta = NULL;
     linear_gain possible = { 0 };
@@ -161,7 +174,6 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
     layer_shares(shape, shares);
     TRY(memory_new(&theta, field_parameters(shape), err));
     TRY(linear_gain_open(&possible, enc, o, err));
-    const train_state *resume = keeper == NULL ? NULL : keeper->resume;
     for (int restart = resume == NULL ? 0 : (int)resume->restart;; restart++) {
         attempt a = { .at = { .restart = restart, .beta1_product = 1.0, .beta2_product = 1.0 } };
         const double slower = pow(RESTART_RATE, restart);
@@ -172,7 +184,8 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
         else
             TRY(attempt_start(b, shape, opt, &possible, theta, err));
         resume = NULL;
-        TRY(attempt_run(b, o, &now, opt->layer_rates ? shares : NULL, watch, keeper, started, &a, err));
+        if (!a.at.linear)
+            TRY(attempt_run(b, o, &now, opt->layer_rates ? shares : NULL, watch, keeper, started, &a, err));
         const double reached = a.at.tail_steps > 0 ? a.at.tail / (double)a.at.tail_steps : a.at.last;
         const bool astray = !a.stopped && (has_collapsed(&possible, reached) || reached > WORSE);
         const bool unfinished = astray && opt->steps < FEWEST_STEPS;
@@ -184,15 +197,15 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
                                .rate = now.rate,
                                .interrupted = a.stopped,
                                .unfinished = unfinished };
-        if (!a.runaway && (!astray || unfinished))
+        if (!a.at.linear && !a.runaway && (!astray || unfinished))
             break;
-        if (restart == MOST_RESTARTS && shape->skip) {
+        if (restart >= MOST_RESTARTS && shape->skip) {
             TRY(put_convex_start(b, shape, &possible, theta, err));
             out->objective = 1.0 - possible.gain;
-            out->linear = true;
+            out->linear = out->state.linear = true;
             break;
         }
-        if (restart == MOST_RESTARTS && a.runaway) {
+        if (restart >= MOST_RESTARTS && a.runaway) {
             st = npmd_fail(
                 err, NPMD_ERR_NUMERIC,
                 "the objective ran away at step %lld, also after %d restarts at lower rates; lower --rate, "
@@ -200,7 +213,7 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
                 (long long)a.at.step, restart);
             goto done;
         }
-        if (restart == MOST_RESTARTS) {
+        if (restart >= MOST_RESTARTS) {
             st = npmd_fail(
                 err, NPMD_ERR_NUMERIC,
                 "the fit collapsed to the uniform density (objective %.4g where %.4g is within reach), also "

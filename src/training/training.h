@@ -55,6 +55,8 @@ typedef struct train_state {
     double beta1_product, beta2_product, running_log_norm; /* state of the optimiser and of the guard */
     double tail;                                           /* sum of the objective over the last steps */
     int64_t tail_steps;
+    double seconds; /* of training, over all attempts */
+    bool linear;    /* the last attempt failed, too: the convex start stands */
 } train_state;
 
 typedef struct train_keeper { /* is shown the state after every step; may be NULL */

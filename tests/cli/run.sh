@@ -11,7 +11,12 @@ program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 [ -x "$program" ] || { echo "run.sh: $1 is not a program" >&2; exit 2; }
 shift
 work=$(mktemp -d "${TMPDIR:-/tmp}/neuropmd_cli.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
+# What a case mounted goes, however the case ends.
+release() {
+    [ -r /proc/mounts ] || return 0
+    sed -n "s|^[^ ]* \\($work/[^ ]*\\) .*|\\1|p" /proc/mounts | while read -r place; do umount -l "$place"; done
+}
+trap 'release; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 shared=$work/shared
 mkdir "$shared"
@@ -118,6 +123,7 @@ for name in $cases; do
     code=
     "$name" || { [ -n "$skipped" ] || wrong "no such case, or it ended early"; }
     cd "$work" || exit 2
+    release
     if [ -s "$notes" ]; then
         failed=$((failed + 1))
         echo "not ok $number - $name"

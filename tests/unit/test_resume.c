@@ -1,0 +1,363 @@
+/* test_resume.c - a fit that is stopped anywhere and resumed is the fit that was left alone, bit for bit. */
+#include "check.h"
+#include "neuropmd.h"
+
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { N = 300 };
+
+typedef struct stage {
+    char folder[256], model[300], checkpoint[300];
+} stage;
+
+static int stage_open(void **state)
+{
+    stage *s = calloc(1, sizeof *s);
+    const char *base = getenv("TMPDIR");
+    if (s == NULL)
+        return -1;
+    *state = s;
+    snprintf(s->folder, sizeof s->folder, "%.200s/npmd-resume-XXXXXX",
+             base != NULL && *base ? base : P_tmpdir);
+    if (mkdtemp(s->folder) == NULL)
+        return -1;
+    snprintf(s->model, sizeof s->model, "%s/model", s->folder);
+    snprintf(s->checkpoint, sizeof s->checkpoint, "%s/checkpoint", s->folder);
+    return 0;
+}
+
+static int stage_close(void **state)
+{
+    stage *s = *state;
+    unlink(s->model);
+    unlink(s->checkpoint);
+    const int result = rmdir(s->folder); /* fails if anything else was left */
+    free(s);
+    return result;
+}
+
+static void set(npmd_options *opt, const char *name, const char *value)
+{
+    npmd_error err = { 0 };
+    if (npmd_options_set(opt, name, value, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+}
+
+static npmd_options small_options(void)
+{
+    static const char *const SET[][2] = { { "features", "16" }, { "width", "8" },        { "depth", "3" },
+                                          { "q1", "256" },      { "q2", "64" },          { "tau", "1e-4" },
+                                          { "steps", "60" },    { "log-every", "1" },    { "threads", "1" },
+                                          { "warmup", "10" },   { "max-frequency", "4" } };
+    npmd_options opt;
+    npmd_options_init(&opt);
+    for (size_t i = 0; i < sizeof SET / sizeof *SET; i++)
+        set(&opt, SET[i][0], SET[i][1]);
+    return opt;
+}
+
+typedef struct data {
+    npmd_domain *domain;
+    npmd_points *points;
+} data;
+
+static data data_open(const char *domain, double spread)
+{
+    data d = { 0 };
+    npmd_error err = { 0 };
+    uint64_t seed = 5;
+    assert_int_equal(npmd_domain_parse(domain, &d.domain, &err), NPMD_OK);
+    const size_t columns = (size_t)npmd_domain_columns(d.domain);
+    double *x = doubles(N * columns);
+    for (size_t i = 0; i < N * columns; i++)
+        x[i] = 3.0 + spread * test_normal(&seed);
+    if (npmd_points_from(x, N, d.domain, &d.points, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+    free(x);
+    return d;
+}
+
+static void data_close(data *d)
+{
+    npmd_points_free(d->points);
+    npmd_domain_free(d->domain);
+}
+
+/* The bytes of the model's file. */
+typedef struct bytes {
+    unsigned char *data;
+    size_t size;
+} bytes;
+
+static bytes model_bytes(stage *s, const npmd_model *m)
+{
+    enum { MOST = 1 << 20 };
+    npmd_error err = { 0 };
+    if (npmd_save(m, s->model, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+    bytes b = { malloc(MOST), 0 };
+    FILE *f = fopen(s->model, "rb");
+    assert_true(b.data != NULL && f != NULL);
+    b.size = fread(b.data, 1, MOST, f);
+    fclose(f);
+    assert_true(b.size > 100 && b.size < MOST);
+    return b;
+}
+
+/* Where a fit is told to stop: at a step, in its own attempt; while tau is chosen; while it is normalised. */
+typedef struct stop {
+    int64_t step;
+    int attempt;
+    bool normalising;
+    int normalising_seen;
+    int64_t last; /* the step reported last */
+    double seconds;
+} stop;
+
+static int stop_there(const npmd_report *now, void *user)
+{
+    stop *at = user;
+    const bool normalising = now->attempt > 0 && now->epoch == 0.0;
+    at->normalising_seen += normalising;
+    if (!normalising && now->attempt > 0) {
+        assert_true(now->seconds >= at->seconds || now->step == 1); /* one clock over all runs */
+        at->seconds = now->seconds;
+        at->last = now->step;
+    }
+    if (at->normalising)
+        return normalising;
+    return !normalising && now->attempt == at->attempt && now->step == at->step;
+}
+
+static bytes fit_whole(stage *s, const data *d, npmd_options opt, stop *watch)
+{
+    npmd_model *m = NULL;
+    npmd_error err = { 0 };
+    npmd_options_watch(&opt, stop_there, watch);
+    if (npmd_fit(d->domain, d->points, &opt, &m, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(npmd_model_facts(m).resumed, 0);
+    assert_string_equal(npmd_model_facts(m).checkpoint_failure, "");
+    const bytes b = model_bytes(s, m);
+    npmd_model_free(m);
+    return b;
+}
+
+/* One run, from the checkpoint if there is one: true when it came to its end, with a model in *out. */
+static bool fit_run(stage *s, const data *d, npmd_options opt, stop *at, npmd_model **out)
+{
+    npmd_error err = { 0 };
+    npmd_model *untouched = (npmd_model *)(void *)s, *m = untouched;
+    set(&opt, "checkpoint", s->checkpoint);
+    set(&opt, "resume", s->checkpoint);
+    npmd_options_watch(&opt, stop_there, at);
+    const npmd_status st = npmd_fit(d->domain, d->points, &opt, &m, &err);
+    if (st == NPMD_STOPPED) {
+        assert_ptr_equal(m, untouched);
+        assert_non_null(strstr(err.text, s->checkpoint));
+        assert_int_equal(access(s->checkpoint, F_OK), 0);
+        return false;
+    }
+    if (st != NPMD_OK)
+        fail_msg("%s", err.text);
+    *out = m;
+    return true;
+}
+
+static void resumes_to(stage *s, const data *d, npmd_options opt, const stop *at, const bytes *whole,
+                       int64_t resumed)
+{
+    npmd_model *m = NULL;
+    stop there = *at, never = { .step = -1 };
+    unlink(s->checkpoint);
+    if (fit_run(s, d, opt, &there, &m))
+        fail_msg("it did not stop at step %d of attempt %d", (int)at->step, at->attempt);
+    opt.threads = 3; /* may differ */
+    assert_true(fit_run(s, d, opt, &never, &m));
+    assert_int_equal(npmd_model_facts(m).interrupted, 0);
+    if (resumed >= 0)
+        assert_int_equal(npmd_model_facts(m).resumed, resumed);
+    const bytes b = model_bytes(s, m);
+    assert_int_equal(b.size, whole->size);
+    assert_memory_equal(b.data, whole->data, b.size);
+    free(b.data);
+    npmd_model_free(m);
+}
+
+/* Step 20 is where the guard on the gradient begins, step 54 where the tail does. */
+static void stopped_at_any_step(void **state)
+{
+    stage *s = *state;
+    static const char *const DOMAIN[] = { "T2", "T3" }; /* uniform points, importance */
+    static const int64_t STEP[] = { 1, 2, 19, 20, 21, 53, 54, 55, 59, 60 };
+    for (size_t k = 0; k < 2; k++) {
+        data d = data_open(DOMAIN[k], 0.7);
+        npmd_options opt = small_options();
+        set(&opt, "batch", "90"); /* epochs of three steps */
+        set(&opt, "centres", "32");
+        set(&opt, "accuracy", "0.1");
+        const bytes whole = fit_whole(s, &d, opt, &(stop){ .step = -1 });
+        for (size_t i = 0; i < sizeof STEP / sizeof *STEP; i++)
+            resumes_to(s, &d, opt, &(stop){ .step = STEP[i], .attempt = 1 }, &whole, STEP[i]);
+        free(whole.data);
+        data_close(&d);
+    }
+}
+
+static void stopped_again_and_again(void **state)
+{
+    stage *s = *state;
+    data d = data_open("T2", 0.7);
+    const npmd_options opt = small_options();
+    const bytes whole = fit_whole(s, &d, opt, &(stop){ .step = -1 });
+    npmd_model *m = NULL;
+    stop at = { .step = 7, .attempt = 1 };
+    int runs = 1;
+    unlink(s->checkpoint);
+    for (; !fit_run(s, &d, opt, &at, &m); at.step += 7)
+        runs++;
+    assert_int_equal(runs, 9); /* stopped at 7, 14, .. 56 */
+    const bytes b = model_bytes(s, m);
+    assert_int_equal(b.size, whole.size);
+    assert_memory_equal(b.data, whole.data, b.size);
+    free(b.data);
+    free(whole.data);
+    npmd_model_free(m);
+    data_close(&d);
+}
+
+/* A tight cluster asks for a lower tau, which the model tells in a warning, and there are fewer features than were
+ * asked for, another one: each must be there once. */
+static void stopped_while_tau_is_chosen(void **state)
+{
+    stage *s = *state;
+    data d = data_open("T1", 0.03);
+    npmd_options opt = small_options();
+    set(&opt, "tau", "auto");
+    set(&opt, "steps", "120");
+    set(&opt, "max-frequency", "60");
+    set(&opt, "features", "200");
+    const bytes whole = fit_whole(s, &d, opt, &(stop){ .step = -1 });
+    npmd_model *m = NULL;
+    stop never = { .step = -1 };
+    resumes_to(s, &d, opt, &(stop){ .step = 30, .attempt = 0 }, &whole, 0);
+    resumes_to(s, &d, opt, &(stop){ .step = 1, .attempt = 1 }, &whole, 1);
+    resumes_to(s, &d, opt, &(stop){ .step = 100, .attempt = 1 }, &whole, 100);
+    assert_true(fit_run(s, &d, opt, &never, &m));
+    assert_int_equal(npmd_model_warnings(m), 2);
+    assert_non_null(strstr(npmd_model_warning(m, 0), "tau was lowered"));
+    assert_non_null(strstr(npmd_model_warning(m, 1), "200 features were asked for"));
+    npmd_model_free(m);
+    free(whole.data);
+    data_close(&d);
+}
+
+static void stopped_in_a_later_attempt(void **state)
+{
+    stage *s = *state;
+    data d = data_open("T2", 0.7);
+    npmd_options opt = small_options();
+    static const char *const SET[][2] = {
+        { "skip", "off" }, { "clip", "0" }, { "rate", "0.1" }, { "steps", "300" }
+    };
+    for (size_t i = 0; i < sizeof SET / sizeof *SET; i++)
+        set(&opt, SET[i][0], SET[i][1]);
+    const bytes whole = fit_whole(s, &d, opt, &(stop){ .step = -1 });
+    resumes_to(s, &d, opt, &(stop){ .step = 5, .attempt = 1 }, &whole, 5);
+    resumes_to(s, &d, opt, &(stop){ .step = 1, .attempt = 2 }, &whole, 1); /* the rate was too high once */
+    resumes_to(s, &d, opt, &(stop){ .step = 20, .attempt = 2 }, &whole, 20);
+    resumes_to(s, &d, opt, &(stop){ .step = 300, .attempt = 2 }, &whole, 300);
+    free(whole.data);
+    data_close(&d);
+}
+
+/* After the last step there is the integral, whose refinements may be stopped, too. The second fit ran away in
+ * all attempts: what is normalised is its linear start, which no step of training may touch. */
+static void stopped_while_it_is_normalised(void **state)
+{
+    stage *s = *state;
+    data d = data_open("T3", 0.7);
+    for (int linear = 0; linear < 2; linear++) {
+        npmd_options opt = small_options();
+        stop watch = { .step = -1 };
+        npmd_model *m = NULL;
+        set(&opt, "accuracy", "1e-4");
+        if (linear) {
+            set(&opt, "rate", "100");
+            set(&opt, "clip", "0");
+            set(&opt, "steps", "400");
+        }
+        const bytes whole = fit_whole(s, &d, opt, &watch);
+        assert_true(watch.normalising_seen > 0); /* else there is nothing to stop */
+        resumes_to(s, &d, opt, &(stop){ .normalising = true }, &whole, watch.last);
+        watch = (stop){ .step = -1 };
+        assert_true(fit_run(s, &d, opt, &watch, &m));
+        assert_int_equal(watch.last, 0); /* no step was taken again */
+        assert_int_equal(npmd_model_warnings(m), linear);
+        if (linear)
+            assert_non_null(strstr(npmd_model_warning(m, 0), "linear start alone"));
+        npmd_model_free(m);
+        free(whole.data);
+    }
+    data_close(&d);
+}
+
+typedef struct vanishing {
+    char folder[300], path[320];
+} vanishing;
+
+/* The folder goes after ten steps, with the checkpoints that were written there. */
+static int remove_folder(const npmd_report *now, void *user)
+{
+    const vanishing *v = user;
+    if (now->step == 10) {
+        unlink(v->path);
+        assert_int_equal(rmdir(v->folder), 0);
+    }
+    return 0;
+}
+
+/* The fit goes on, and says so at its end. */
+static void a_checkpoint_that_cannot_be_written(void **state)
+{
+    stage *s = *state;
+    data d = data_open("T2", 0.7);
+    npmd_options opt = small_options();
+    npmd_error err = { 0 };
+    npmd_model *m = NULL;
+    vanishing v;
+    const bytes whole = fit_whole(s, &d, opt, &(stop){ .step = -1 });
+    snprintf(v.folder, sizeof v.folder, "%s/gone", s->folder);
+    snprintf(v.path, sizeof v.path, "%s/ck", v.folder);
+    set(&opt, "checkpoint", v.path);
+    set(&opt, "checkpoint-every", "0");
+    assert_int_equal(npmd_fit(d.domain, d.points, &opt, &m, &err), NPMD_ERR_FILE); /* known beforehand */
+    assert_null(m);
+    assert_int_equal(mkdir(v.folder, 0700), 0);
+    npmd_options_watch(&opt, remove_folder, &v);
+    if (npmd_fit(d.domain, d.points, &opt, &m, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+    assert_non_null(strstr(npmd_model_facts(m).checkpoint_failure, v.path));
+    const bytes b = model_bytes(s, m);
+    assert_int_equal(b.size, whole.size);
+    assert_memory_equal(b.data, whole.data, b.size);
+    free(b.data);
+    free(whole.data);
+    npmd_model_free(m);
+    data_close(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(stopped_at_any_step, stage_open, stage_close),
+        cmocka_unit_test_setup_teardown(stopped_again_and_again, stage_open, stage_close),
+        cmocka_unit_test_setup_teardown(stopped_while_tau_is_chosen, stage_open, stage_close),
+        cmocka_unit_test_setup_teardown(stopped_in_a_later_attempt, stage_open, stage_close),
+        cmocka_unit_test_setup_teardown(stopped_while_it_is_normalised, stage_open, stage_close),
+        cmocka_unit_test_setup_teardown(a_checkpoint_that_cannot_be_written, stage_open, stage_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
