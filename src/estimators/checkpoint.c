@@ -181,6 +181,8 @@ static npmd_status state_read(checkpoint *c, npmd_model *m, const char *path, np
                               .linear = s[STATE_LINEAR] != 0.0 };
     c->before = s[STATE_SECONDS];
     m->options.tau = s[STATE_TAU]; /* as they were chosen */
+    if (m->options.steps > (int64_t)s[STATE_STEPS])
+        m->options.epochs = 0;
     m->options.steps = (int64_t)s[STATE_STEPS];
 done:
     return st;
