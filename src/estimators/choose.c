@@ -13,7 +13,8 @@
 #define LEAST_POINTS 200 /* fewer say nothing */
 #define MOST_TRAINING 20000
 #define MOST_HELD_OUT 2000
-#define PILOT_STEPS 120
+#define PILOT_STEPS 120 /* in one and two dimensions; */
+#define PILOT_STEPS_ABOVE 200
 #define MOST_MOVES 3
 #define LEAST_GAIN 0.03 /* nats a point */
 #define NOISE_LEARNT                                                                                         \
@@ -48,6 +49,7 @@ done:
 typedef struct pilot { /* passes signs of life on, marked as attempt 0 */
     const npmd_options *asked;
     checkpoint *checkpoint;
+    int64_t steps;
     int stop;
 } pilot;
 
@@ -63,9 +65,10 @@ static int pilot_progress(const npmd_report *now, void *user)
     return p->stop;
 }
 
-static int64_t pilot_steps(const npmd_options *opt)
+static int64_t pilot_steps(const npmd_model *m)
 {
-    return opt->steps < PILOT_STEPS ? opt->steps : PILOT_STEPS;
+    const int64_t most = m->domain->dimension <= 2 ? PILOT_STEPS : PILOT_STEPS_ABOVE;
+    return m->options.steps < most ? m->options.steps : most;
 }
 
 /* The log density of every held-out point after a short fit, and the mean over as many of its own; a fit that fails
@@ -81,7 +84,7 @@ static npmd_status pilot_fit(pilot *p, const npmd_options *opt, double tau, cons
     double se = 0.0;
     memcpy(how.device, opt->device, sizeof how.device);
     o.tau = tau;
-    o.steps = pilot_steps(opt);
+    o.steps = p->steps;
     o.epochs = 0;
     o.batch = 0;
     o.truth = NULL;
@@ -115,7 +118,7 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
     double *now = NULL, *next = NULL, *rise = NULL, gain = 0.0, se = 0.0, sum = 0.0, own_mean = 0.0,
            mean = 0.0;
     bool failed = false;
-    pilot p = { .asked = opt, .checkpoint = m->checkpoint };
+    pilot p = { .asked = opt, .checkpoint = m->checkpoint, .steps = pilot_steps(m) };
     if (pts->n < LEAST_POINTS || opt->penalty == NPMD_PENALTY_NONE)
         return NPMD_OK;
     TRY(points_part(pts, key, 0, out_count, &held_out, err));
@@ -128,7 +131,9 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
     TRY(memory_new(&rise, out_count, err));
     TRY(pilot_fit(&p, opt, opt->tau, training, held_out, own, now, &own_mean, &failed, err));
     weighted_mean(held_out, now, &mean, &se);
-    const double factor = own_mean - mean > NOISE_LEARNT ? 10.0 : 0.1;
+    /* a small part of the points learns more noise than all of them would */
+    const bool most = (double)in_count > 0.8 * (double)pts->n, noise = own_mean - mean > NOISE_LEARNT;
+    const double factor = noise && most ? 10.0 : 0.1;
     for (int move = 0; move < MOST_MOVES && !failed && !p.stop; move++) {
         TRY(pilot_fit(&p, opt, opt->tau * factor, training, held_out, own, next, &own_mean, &failed, err));
         for (size_t i = 0; i < out_count; i++)
@@ -150,7 +155,7 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
             "tau was %s from %.2g to %.2g: held-out points gained %.2f nats each; give --tau to decide yourself",
             opt->tau < first ? "lowered" : "raised", first, opt->tau, sum);
     if (opt->tau > first) {
-        m->options.steps = pilot_steps(opt);
+        m->options.steps = p.steps;
         m->options.epochs = 0;
     }
 done:
