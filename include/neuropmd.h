@@ -176,7 +176,7 @@ typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is ch
     char checkpoint[NPMD_MAX_PATH]; /* where the state of a fit is kept while it runs; "": nowhere */
     char
         resume[NPMD_MAX_PATH]; /* a checkpoint to go on from; also kept there, unless checkpoint says where */
-    double checkpoint_every;   /* seconds; the first comes after one */
+    double checkpoint_every;   /* seconds; the first comes after one at the latest */
     int64_t log_every;         /* steps between reports */
     npmd_progress progress;
     void *user;

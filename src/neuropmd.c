@@ -265,7 +265,7 @@ npmd_status npmd_points_weigh(npmd_points *pts, const char *weights_path, npmd_e
     if (rows.release == NULL) {
         TRY(memory_new(&weight, pts->n, err));
         for (size_t i = 0; i < count; i++)
-            weight[i] = t.data[i] / total * (double)pts->n;
+            weight[i] = (double)pts->n / total * t.data[i]; /* as points_weight does it */
     }
     points_unweigh(pts);
     pts->weight = weight;

@@ -304,6 +304,11 @@ t_resume_refuses_another_fit() {
     # what does not shape the answer may differ
     run fit $t2 $tiny_ck --out m --resume ck --threads 2 --log-every 3 --log log --checkpoint-every 100
     want_code 0
+    tr , '\t' <points.csv >points.tsv
+    run fit --domain T2 --data points.tsv --tau 1e-4 $tiny_ck --out m2 --resume ck
+    want_code 0; want_same m m2
+    run fit $t2 $tiny_ck --out m3 --resume ck --device reference
+    want_code 0
 }
 t_resume_refuses_what_is_no_checkpoint() {
     points 200 2 >points.csv
