@@ -99,15 +99,18 @@ done:
     return st;
 }
 
-/* Moves the points of the batch that are kept to x, at most room of them: how many. */
+/* How many points of the batch are kept; the first of them, as many as there is room for, go to x. */
 static size_t sampler_keep(const sampler *s, uint64_t batch, double envelope, size_t room, double *x)
 {
     const size_t columns = (size_t)s->target.model->domain->columns;
     const rng_key key = rng_key_make(s->seed, RNG_SAMPLE, 2 * batch + 1);
     size_t kept = 0;
-    for (size_t i = 0; i < BATCH && kept < room; i++)
-        if (log(rng_uniform(key, i, 0)) < s->v[i] - envelope)
-            slice_rows(&s->target, s->y + i * (size_t)s->target.rest->columns, 1, x + kept++ * columns);
+    for (size_t i = 0; i < BATCH; i++)
+        if (log(rng_uniform(key, i, 0)) < s->v[i] - envelope) {
+            if (kept < room)
+                slice_rows(&s->target, s->y + i * (size_t)s->target.rest->columns, 1, x + kept * columns);
+            kept++;
+        }
     return kept;
 }
 
@@ -116,7 +119,7 @@ static npmd_status sampler_draw(sampler *s, size_t n, double *x, npmd_sample_fac
 {
     npmd_status st = NPMD_OK;
     const size_t columns = (size_t)s->target.model->domain->columns;
-    size_t have = 0, tried = 0;
+    size_t have = 0, tried = 0; /* have may pass n in the last batch */
     double envelope = 0.0, largest = 0.0, least = INFINITY; /* the largest ratio over the mean, at its best */
     for (int round = 0, moved = 1, idle = 0; moved > 0 && idle < PATIENCE && round < MOST_PATCHING; round++) {
         double excess = 0.0;
