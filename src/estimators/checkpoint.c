@@ -29,6 +29,7 @@ enum {
     STATE_LINEAR,
     STATE_TAU,
     STATE_STEPS,
+    STATE_EPOCHS,
     STATE_SECONDS,
     STATE_NUMBERS
 };
@@ -163,6 +164,7 @@ static npmd_status state_read(checkpoint *c, npmd_model *m, const char *path, np
     const double *s = t->data;
     const bool sound = s[STATE_RESTART] >= 0.0 && s[STATE_RESTART] < 100.0 && s[STATE_STEP] >= 0.0
                        && s[STATE_STEP] <= s[STATE_STEPS] && s[STATE_STEPS] <= (double)m->options.steps
+                       && s[STATE_EPOCHS] >= 0.0 && s[STATE_EPOCHS] <= (double)m->options.epochs
                        && s[STATE_TAIL_STEPS] >= 0.0 && s[STATE_TAIL_STEPS] <= s[STATE_STEP]
                        && s[STATE_TAU] >= 0.0 && s[STATE_TRAINED] >= 0.0 && s[STATE_SECONDS] >= 0.0;
     if (!sound) {
@@ -181,9 +183,8 @@ static npmd_status state_read(checkpoint *c, npmd_model *m, const char *path, np
                               .linear = s[STATE_LINEAR] != 0.0 };
     c->before = s[STATE_SECONDS];
     m->options.tau = s[STATE_TAU]; /* as they were chosen */
-    if (m->options.steps > (int64_t)s[STATE_STEPS])
-        m->options.epochs = 0;
     m->options.steps = (int64_t)s[STATE_STEPS];
+    m->options.epochs = (int64_t)s[STATE_EPOCHS];
 done:
     return st;
 }
@@ -323,6 +324,7 @@ static npmd_status checkpoint_write(checkpoint *c, backend *b, const train_state
         state[STATE_LINEAR] = now->linear;
         state[STATE_TAU] = c->model->options.tau;
         state[STATE_STEPS] = (double)c->model->options.steps;
+        state[STATE_EPOCHS] = (double)c->model->options.epochs;
         state[STATE_SECONDS] = c->before + clock_seconds() - c->started;
         TRY(record_add(&rec, "state", TENSOR_F64, 1, &(size_t){ STATE_NUMBERS }, state, err));
     }

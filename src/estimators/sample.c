@@ -119,7 +119,7 @@ static npmd_status sampler_draw(sampler *s, size_t n, double *x, npmd_sample_fac
 {
     npmd_status st = NPMD_OK;
     const size_t columns = (size_t)s->target.model->domain->columns;
-    size_t have = 0, tried = 0; /* have may pass n in the last batch */
+    size_t have = 0, tried = 0;                             /* have may pass n in the last batch */
     double envelope = 0.0, largest = 0.0, least = INFINITY; /* the largest ratio over the mean, at its best */
     for (int round = 0, moved = 1, idle = 0; moved > 0 && idle < PATIENCE && round < MOST_PATCHING; round++) {
         double excess = 0.0;

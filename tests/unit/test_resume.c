@@ -106,6 +106,11 @@ static bytes model_bytes(stage *s, const npmd_model *m)
     return b;
 }
 
+static bool holds(const bytes *b, const char *words)
+{
+    return memmem(b->data, b->size, words, strlen(words)) != NULL;
+}
+
 /* Where a fit is told to stop: at a step, in its own attempt; while tau is chosen; while it is normalised. */
 typedef struct stop {
     int64_t step;
@@ -254,6 +259,30 @@ static void stopped_while_tau_is_chosen(void **state)
     data_close(&d);
 }
 
+/* Few points in many dimensions ask for a higher tau, and the fit is as short then as those it was chosen by. */
+static void stopped_after_a_higher_tau(void **state)
+{
+    stage *s = *state;
+    data d = data_open("T4", 0.7);
+    static const char *const LENGTH[][2] = { { "epochs", "100" }, { "steps", "300" } };
+    for (int k = 0; k < 2; k++) {
+        npmd_options opt = small_options();
+        set(&opt, "tau", "auto");
+        set(&opt, "features", "96");
+        set(&opt, "width", "24");
+        set(&opt, "rate", "1e-2");
+        set(&opt, "centres", "32");
+        set(&opt, "accuracy", "0.1");
+        set(&opt, LENGTH[k][0], LENGTH[k][1]);
+        const bytes whole = fit_whole(s, &d, opt, &(stop){ .step = -1 });
+        resumes_to(s, &d, opt, &(stop){ .step = 50, .attempt = 1 }, &whole, 50);
+        assert_true(holds(&whole, "tau was raised"));
+        assert_true(holds(&whole, k == 0 ? "steps_done\\\":100," : "steps_done\\\":200,"));
+        free(whole.data);
+    }
+    data_close(&d);
+}
+
 static void stopped_in_a_later_attempt(void **state)
 {
     stage *s = *state;
@@ -355,6 +384,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(stopped_at_any_step, stage_open, stage_close),
         cmocka_unit_test_setup_teardown(stopped_again_and_again, stage_open, stage_close),
         cmocka_unit_test_setup_teardown(stopped_while_tau_is_chosen, stage_open, stage_close),
+        cmocka_unit_test_setup_teardown(stopped_after_a_higher_tau, stage_open, stage_close),
         cmocka_unit_test_setup_teardown(stopped_in_a_later_attempt, stage_open, stage_close),
         cmocka_unit_test_setup_teardown(stopped_while_it_is_normalised, stage_open, stage_close),
         cmocka_unit_test_setup_teardown(a_checkpoint_that_cannot_be_written, stage_open, stage_close),
