@@ -269,7 +269,7 @@ static void stopped_after_a_higher_tau(void **state)
         npmd_options opt = small_options();
         set(&opt, "tau", "auto");
         set(&opt, "features", "96");
-        set(&opt, "width", "24");
+        set(&opt, "width", "16");
         set(&opt, "rate", "1e-2");
         set(&opt, "centres", "32");
         set(&opt, "accuracy", "0.1");
