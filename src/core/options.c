@@ -57,7 +57,7 @@ static const option_row OPTIONS[] = {
     { "seed", "Choices", OPTION_SEED, AT(seed), "1", 0, 0, NULL, true, "all random numbers follow from it" },
 
     { "features", "Encoding", OPTION_INT, AT(features), "0", 0, 65536, NULL, true,
-      "K, random eigenfunctions in the first layer; 0: by the dimension" },
+      "K, random eigenfunctions in the first layer; 0: on tori the cosine and sine of every angle, else by the dimension" },
     { "max-frequency", "Encoding", OPTION_LIST, AT(max_frequency), "0", 0, 1024, NULL, true,
       "highest frequency (degree on S2): one value, or one a factor separated by commas; 0: by the dimension" },
     { "spectrum-law", "Encoding", OPTION_CHOICE, AT(spectrum_law), "power", 0, 0, LAWS, true,

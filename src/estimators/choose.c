@@ -13,8 +13,8 @@
 #define LEAST_POINTS 200 /* fewer say nothing */
 #define MOST_TRAINING 20000
 #define MOST_HELD_OUT 2000
-#define PILOT_STEPS 120 /* in one and two dimensions; */
-#define PILOT_STEPS_ABOVE 200
+#define PILOT_STEPS 120
+#define PILOT_STEPS_TORUS 200 /* on T3 and above, where it is the noise that must show */
 #define MOST_MOVES 3
 #define LEAST_GAIN 0.03 /* nats a point */
 #define NOISE_LEARNT                                                                                         \
@@ -67,7 +67,7 @@ static int pilot_progress(const npmd_report *now, void *user)
 
 static int64_t pilot_steps(const npmd_model *m)
 {
-    const int64_t most = m->domain->dimension <= 2 ? PILOT_STEPS : PILOT_STEPS_ABOVE;
+    const int64_t most = m->domain->torus && m->domain->dimension > 2 ? PILOT_STEPS_TORUS : PILOT_STEPS;
     return m->options.steps < most ? m->options.steps : most;
 }
 
@@ -133,19 +133,26 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
     weighted_mean(held_out, now, &mean, &se);
     /* a small part of the points learns more noise than all of them would */
     const bool most = (double)in_count > 0.8 * (double)pts->n, noise = own_mean - mean > NOISE_LEARNT;
-    const double factor = noise && most ? 10.0 : 0.1;
-    for (int move = 0; move < MOST_MOVES && !failed && !p.stop; move++) {
+    double factor = noise && most ? 10.0 : 0.1;
+    for (int move = 0; move < MOST_MOVES && !failed && !p.stop;) {
         TRY(pilot_fit(&p, opt, opt->tau * factor, training, held_out, own, next, &own_mean, &failed, err));
         for (size_t i = 0; i < out_count; i++)
             rise[i] = next[i] - now[i];
         weighted_mean(held_out, rise, &gain, &se);
         /* less smoothing must be earned; where noise is learnt, more is taken for any gain */
         const bool better = factor > 1.0 ? gain > se : gain > 3.0 * se && gain > LEAST_GAIN;
-        if (failed || p.stop || !better)
+        if (failed || p.stop)
             break;
-        m->options.tau *= factor;
-        sum += gain;
-        memcpy(now, next, out_count * sizeof *now);
+        if (better) {
+            m->options.tau *= factor;
+            sum += gain;
+            memcpy(now, next, out_count * sizeof *now);
+            move++;
+        } else if (factor > 1.0 && move == 0) {
+            factor = 0.1; /* clustered data are learnt by heart, too, and want less smoothing all the same */
+        } else {
+            break;
+        }
     }
     if (p.stop)
         TRY(checkpoint_stop(m->checkpoint, NULL, NULL, err));

@@ -47,6 +47,9 @@ const estimator *estimator_find(const char *name); /* NULL if there is none of t
 
 npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
                             npmd_error *err);
+/* A wide encoding of the domain: how many features, and the decay of the law they are drawn by. */
+int options_features(const npmd_domain *dom);
+double options_decay(const npmd_domain *dom);
 field_shape options_shape(const npmd_options *resolved, const npmd_domain *dom);
 
 /* ---- encoding_file.c ------------------------------------------------------------------------------------ */

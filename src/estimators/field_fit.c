@@ -127,6 +127,19 @@ static void keep_state(void *self, backend *b, const train_state *now)
     checkpoint_keep(self, b, now);
 }
 
+/* A few features cannot say what could be gained: a wide encoding does. */
+static npmd_status draw_judge(const npmd_model *m, encoding *out, npmd_error *err)
+{
+    npmd_options wide = m->options;
+    wide.spectrum_law = NPMD_LAW_POWER;
+    wide.spectrum_decay = options_decay(m->domain);
+    wide.features = options_features(m->domain);
+    const double available = encoding_available(m->domain, &wide);
+    if (wide.features > available)
+        wide.features = (int)available;
+    return encoding_draw(m->domain, &wide, out, err);
+}
+
 static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -135,6 +148,7 @@ static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *
     backend b = { 0 };
     objective o = { 0 };
     train_result done_by = { 0 };
+    encoding judge = { 0 };
     TRY(memory_new(&f, 1, err));
     m->state = f;
     f->shape = options_shape(opt, m->domain);
@@ -152,8 +166,10 @@ static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *
     if (m->checkpoint != NULL)
         TRY(checkpoint_restore(m->checkpoint, &b, field_parameters(&f->shape), &keeper.resume, err));
     m->facts.resumed = keeper.resume == NULL ? 0 : keeper.resume->step;
-    TRY(train(&b, &f->shape, &f->encoding, &o, opt, opt->truth == NULL ? NULL : &watch,
-              m->checkpoint == NULL ? NULL : &keeper, &done_by, err));
+    if (f->encoding.features < options_features(m->domain) / 4)
+        TRY(draw_judge(m, &judge, err));
+    TRY(train(&b, &f->shape, &f->encoding, judge.features > 0 ? &judge : NULL, &o, opt,
+              opt->truth == NULL ? NULL : &watch, m->checkpoint == NULL ? NULL : &keeper, &done_by, err));
     if (done_by.interrupted)
         TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
     TRY(b.ops->get(b.self, VECTOR_THETA, f->theta, err));
@@ -182,6 +198,7 @@ static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *
     if (m->facts.interrupted && !done_by.interrupted)
         TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
 done:
+    encoding_free(&judge);
     objective_close(&o);
     backend_close(&b);
     return st;

@@ -30,6 +30,21 @@ static npmd_status resolve_frequencies(npmd_options *o, const npmd_domain *dom, 
     return NPMD_OK;
 }
 
+/* The cosine and the sine of every angle, and nothing else: a law so steep that the next eigenvalue is never drawn
+ * before these. A sine network makes the higher frequencies itself, and learns far less noise from a few inputs than
+ * from many; the linear path is then too poor to say what a fit could gain, so a wide encoding judges it. */
+#define FIRST_ONLY 60.0
+
+double options_decay(const npmd_domain *dom)
+{
+    return 0.5 * dom->dimension + 1.0;
+}
+
+int options_features(const npmd_domain *dom)
+{
+    return dom->dimension <= 2 ? 192 : 256;
+}
+
 static npmd_status resolve_encoding(npmd_options *o, const npmd_domain *dom, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -41,11 +56,16 @@ static npmd_status resolve_encoding(npmd_options *o, const npmd_domain *dom, npm
             "--spectrum-law ridge draws with replacement and scales each function by itself: it cannot "
             "be combined with --separable off on %s, which is no torus",
             dom->text);
+    const bool open = o->features == 0 && o->spectrum_decay == 0.0 && o->max_frequency[0] == 0;
     TRY(resolve_frequencies(o, dom, err));
+    if (open && dom->torus && o->spectrum_law == NPMD_LAW_POWER) {
+        o->features = 2 * dom->factors;
+        o->spectrum_decay = FIRST_ONLY;
+    }
     if (o->spectrum_decay == 0.0)
-        o->spectrum_decay = 0.5 * dom->dimension + 1.0;
+        o->spectrum_decay = options_decay(dom);
     if (o->features == 0)
-        o->features = dom->dimension <= 2 ? 192 : 256;
+        o->features = options_features(dom);
     const double available = encoding_available(dom, o);
     if (o->features > available)
         o->features = (int)available;

@@ -160,8 +160,8 @@ static void layer_shares(const field_shape *shape, rate_share *shares)
         shares[0].share = CONVEX_SHARE;
 }
 
-npmd_status train(backend *b, const field_shape *shape, const encoding *enc, objective *o,
-                  const npmd_options *opt, const train_watch *watch, const train_keeper *keeper,
+npmd_status train(backend *b, const field_shape *shape, const encoding *enc, const encoding *judge,
+                  objective *o, const npmd_options *opt, const train_watch *watch, const train_keeper *keeper,
                   train_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -169,11 +169,14 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
     const double started = clock_seconds() - (resume == NULL ? 0.0 : resume->seconds);
     npmd_options now = *opt;
     double *theta = NULL;
-    linear_gain possible = { 0 };
+    linear_gain possible = { 0 }, judged = { 0 };
     rate_share shares[FIELD_MAX_DEPTH + 1];
     layer_shares(shape, shares);
     TRY(memory_new(&theta, field_parameters(shape), err));
     TRY(linear_gain_open(&possible, enc, o, err));
+    if (judge != NULL)
+        TRY(linear_gain_open(&judged, judge, o, err));
+    const linear_gain *promise = judge == NULL ? &possible : &judged;
     for (int restart = resume == NULL ? 0 : (int)resume->restart;; restart++) {
         attempt a = { .at = { .restart = restart, .beta1_product = 1.0, .beta2_product = 1.0 } };
         const double slower = pow(RESTART_RATE, restart);
@@ -187,7 +190,7 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
         if (!a.at.linear)
             TRY(attempt_run(b, o, &now, opt->layer_rates ? shares : NULL, watch, keeper, started, &a, err));
         const double reached = a.at.tail_steps > 0 ? a.at.tail / (double)a.at.tail_steps : a.at.last;
-        const bool astray = !a.stopped && (has_collapsed(&possible, reached) || reached > WORSE);
+        const bool astray = !a.stopped && (has_collapsed(promise, reached) || reached > WORSE);
         const bool unfinished = astray && opt->steps < FEWEST_STEPS;
         *out = (train_result){ .state = a.at,
                                .steps = a.at.step,
@@ -218,12 +221,13 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, obj
                 err, NPMD_ERR_NUMERIC,
                 "the fit collapsed to the uniform density (objective %.4g where %.4g is within reach), also "
                 "after %d restarts at lower rates; use --skip on, lower --tau or --rate, or take more --steps",
-                reached, 1.0 - possible.gain, restart);
+                reached, 1.0 - promise->gain, restart);
             goto done;
         }
     }
 done:
     linear_gain_close(&possible);
+    linear_gain_close(&judged);
     memory_free(theta);
     return st;
 }

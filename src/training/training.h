@@ -79,8 +79,9 @@ typedef struct train_result {
 
 /* Starts again at a lower rate when the fit runs away, collapses or ends worse than the uniform density, at
  * most twice. Then, with a skip, the convex start stands; without one it is an error. */
-npmd_status train(backend *b, const field_shape *shape, const encoding *enc, objective *o,
-                  const npmd_options *opt, const train_watch *watch, const train_keeper *keeper,
+/* judge: the encoding that says what could be gained; NULL: enc itself. */
+npmd_status train(backend *b, const field_shape *shape, const encoding *enc, const encoding *judge,
+                  objective *o, const npmd_options *opt, const train_watch *watch, const train_keeper *keeper,
                   train_result *out, npmd_error *err);
 
 /* ---- diagnose.c ---------------------------------------------------------------------------------------- */
