@@ -350,7 +350,11 @@ npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, un
     npmd_status st = npmd_factors_parse(cli_value(args, "given"), domain, given, err);
     if (st == NPMD_OK)
         st = npmd_domain_part(domain, *given, &part, err);
-    if (st == NPMD_OK) {
+    if (st
+        == NPMD_OK) { /* the coordinates belong to the whole domain: these factors may know only one of them */
+        const char *text = npmd_domain_text(part);
+        coords &= (strstr(text, "S2") ? (unsigned)NPMD_COORDS_LATLON : 0u)
+                  | (strstr(text, "S1") ? (unsigned)NPMD_COORDS_DEGREES : 0u);
         parse_numbers(cli_value(args, "at"), x, NUMBERS_MOST, &count);
         st = count > 0 ? npmd_points_from_row(x, (size_t)count, part, coords, at, err)
                        : npmd_points_read(cli_value(args, "at"), part, coords, at, err);
@@ -366,13 +370,27 @@ npmd_status cli_coords(const cli_args *args, unsigned *out, npmd_error *err)
     return text ? npmd_coords_parse(text, out, err) : NPMD_OK;
 }
 
+/* The file behind an input, which may be one variable of it: file.mat:name. */
+static bool input_stat(const char *path, struct stat *out)
+{
+    const char *colon = strrchr(path, ':');
+    char file[NPMD_MAX_PATH];
+    if (stat(path, out) == 0)
+        return true;
+    if (!colon || (size_t)(colon - path) >= sizeof file)
+        return false;
+    memcpy(file, path, (size_t)(colon - path));
+    file[colon - path] = '\0';
+    return stat(file, out) == 0;
+}
+
 int cli_distinct(const cli_args *args, const char *label, const char *path, const char *other_label,
                  const char *other)
 {
     struct stat a, b;
     if (!path || !other)
         return CLI_DONE;
-    const bool have_a = stat(path, &a) == 0, have_b = stat(other, &b) == 0;
+    const bool have_a = stat(path, &a) == 0, have_b = input_stat(other, &b);
     bool same = strcmp(path, other) == 0;
     if (have_a && have_b) /* /dev/null may be named as often as one likes */
         same = S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;

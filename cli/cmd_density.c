@@ -19,6 +19,9 @@ static const cli_option OPTIONS[] = {
       .values = "N,...",
       .help = "the conditional density of the other factors given these, counted from 1: 1,3" },
     CLI_OPTION_ACCURACY,
+    { .name = "errors",
+      .values = "FILE",
+      .help = "with --given: the standard error of the log density at each point" },
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",
       .help = "the points hold latitude, longitude in degrees for each S2; degrees for each S1" },
@@ -37,7 +40,8 @@ static const struct {
     [NPMD_LAPLACIAN] = { "laplacian", "of log f" },
 };
 
-static int report(const cli_args *args, const npmd_model *model, npmd_what what, size_t n, size_t cols)
+static int report(const cli_args *args, const npmd_model *model, npmd_what what, size_t n, size_t cols,
+                  double log_se)
 {
     const char *out = cli_value(args, "out");
     cli_json j = { 0 };
@@ -49,11 +53,15 @@ static int report(const cli_args *args, const npmd_model *model, npmd_what what,
         cli_json_text(&j, "domain", npmd_domain_text(npmd_model_domain(model)));
         cli_json_unsigned(&j, "n", n);
         cli_json_unsigned(&j, "columns", cols);
+        if (cli_value(args, "given"))
+            cli_json_number(&j, "log_se_max", log_se);
         return cli_json_print(args, &j);
     }
     if (!args->quiet) {
         cli_row(stdout, "values", "%s (%s)", WHAT[what].name, WHAT[what].measure);
         cli_row(stdout, "points", "%s", cli_words_count(n).text);
+        if (cli_value(args, "given"))
+            cli_row(stdout, "error", "at most %.2g in the log", log_se);
         cli_row(stdout, "out", "%s", out);
     }
     return CLI_DONE;
@@ -68,14 +76,22 @@ static int run(const cli_args *args)
     npmd_what what = NPMD_LOG_DENSITY;
     uint64_t seed = 0;
     unsigned coords = 0;
-    double *values = NULL, accuracy = 0.0;
+    double *values = NULL, *log_se = NULL, accuracy = 0.0, worst = 0.0;
     unsigned given = 0;
-    const char *out = cli_value(args, "out"), *at = cli_value(args, "points");
+    const char *out = cli_value(args, "out"), *at = cli_value(args, "points"),
+               *errors = cli_value(args, "errors");
     int code = cli_compute(args, &seed, &how);
     if (code != CLI_DONE || (code = cli_distinct(args, "--out", out, "--points", at)) != CLI_DONE
         || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE
+        || (code = cli_distinct(args, "--errors", errors, "--out", out)) != CLI_DONE
+        || (code = cli_distinct(args, "--errors", errors, "--points", at)) != CLI_DONE
+        || (code = cli_distinct(args, "--errors", errors, "MODEL", args->operand)) != CLI_DONE
         || (code = cli_real(args, "accuracy", &accuracy)) != CLI_DONE)
         goto done;
+    if (errors && !cli_value(args, "given")) {
+        code = cli_fail(args, CLI_USAGE, "--errors is for the conditional density, with --given");
+        goto done;
+    }
     if ((cli_value(args, "what") && npmd_what_parse(cli_value(args, "what"), &what, &err))
         || cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
         || npmd_load(args->operand, &model, &err)
@@ -88,12 +104,13 @@ static int run(const cli_args *args)
     const size_t n = npmd_points_count(points);
     const size_t cols = what == NPMD_GRADIENT ? (size_t)npmd_domain_columns(npmd_model_domain(model)) : 1;
     if (given) {
-        if (!(values = cli_doubles(args, n, 1))) {
+        if (!(values = cli_doubles(args, n, 1)) || !(log_se = cli_doubles(args, n, 1))) {
             code = CLI_MEMORY;
             goto done;
         }
-        if (npmd_conditional_at(model, given, points, what, accuracy, seed, &how, values, NULL, &err)
-            || npmd_array_write(out, values, n, 1, &err)) {
+        if (npmd_conditional_at(model, given, points, what, accuracy, seed, &how, values, log_se, &err)
+            || npmd_array_write(out, values, n, 1, &err)
+            || (errors && npmd_array_write(errors, log_se, n, 1, &err))) {
             code = cli_refuse(args, &err);
             goto done;
         }
@@ -101,9 +118,12 @@ static int run(const cli_args *args)
         code = cli_refuse(args, &err);
         goto done;
     }
-    code = report(args, model, what, n, cols);
+    for (size_t i = 0; log_se && i < n; i++)
+        worst = log_se[i] > worst ? log_se[i] : worst;
+    code = report(args, model, what, n, cols, worst);
 done:
     free(values);
+    free(log_se);
     npmd_points_free(points);
     npmd_model_free(model);
     return code;

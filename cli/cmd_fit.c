@@ -28,7 +28,7 @@ static const cli_option OPTIONS[] = {
       .values = "FILE",
       .required = true,
       .help =
-          "the points, one a row: an angle in radians for each S1, x y z for each S2; .csv .tsv .txt .npy" },
+          "the points, one a row: an angle in radians for each S1, x y z for each S2; .csv .tsv .txt (or .gz), .npy, .mat:VARIABLE" },
     { .name = "out", .values = "FILE", .required = true, .help = "the model, a safetensors file" },
     { .name = "weights", .values = "FILE", .help = "one weight a point, none negative" },
     { .name = "coords",

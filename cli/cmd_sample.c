@@ -62,7 +62,8 @@ static int run(const cli_args *args)
     const char *out = cli_value(args, "out");
     int code = cli_compute(args, &seed, &how);
     if (code != CLI_DONE || (code = cli_count(args, "n", &n)) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE)
+        || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE
+        || (code = cli_distinct(args, "--out", out, "--at", cli_value(args, "at"))) != CLI_DONE)
         goto done;
     if (!cli_value(args, "given") != !cli_value(args, "at")) {
         code = cli_fail(args, CLI_USAGE, "--given names factors and --at their values: both or neither");

@@ -236,7 +236,7 @@ static npmd_status weights_total(const char *path, const number_rows *rows, size
                              w < 0.0 ? "negative" : "not finite");
         total += w;
     }
-    if (!(total > 0.0) || !isfinite(total))
+    if (!(total > 0.0) || !isfinite(total) || !isfinite((double)n / total))
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the weights add up to %g", path, total);
     *out = total;
     return NPMD_OK;
@@ -287,6 +287,7 @@ npmd_status npmd_points_write(const char *path, const npmd_domain *dom, unsigned
     npmd_status st = NPMD_OK;
     const size_t columns = points_file_columns(dom, coords);
     double *rows = NULL;
+    TRY(check_coords(dom, coords, err));
     if (n > SIZE_MAX / columns) {
         st = npmd_fail(err, NPMD_ERR_MEMORY, "%zu points are more than this machine can address", n);
         goto done;

@@ -184,6 +184,8 @@ static npmd_status state_read(checkpoint *c, npmd_model *m, const char *path, np
     c->before = s[STATE_SECONDS];
     m->options.tau = s[STATE_TAU]; /* as they were chosen */
     m->options.steps = (int64_t)s[STATE_STEPS];
+    if (m->options.warmup > m->options.steps / 2)
+        m->options.warmup = m->options.steps / 2;
     m->options.epochs = (int64_t)s[STATE_EPOCHS];
 done:
     return st;

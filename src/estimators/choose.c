@@ -20,25 +20,46 @@
 #define NOISE_LEARNT                                                                                         \
     0.1 /* nats that a point gains by being one of the fit's: below, there is nothing to mend */
 
-/* Rows first .. first + count - 1 of the shuffled order. */
-static npmd_status points_part(const npmd_points *pts, rng_key key, size_t first, size_t count,
-                               npmd_points **out, npmd_error *err)
+static uint64_t row_hash(const npmd_points *pts, size_t row)
+{
+    double x[DOMAIN_MAX_COLUMNS];
+    npmd_points_row(pts, row, x);
+    return hash_bytes(0, x, (size_t)pts->domain->columns * sizeof *x);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Up to count rows of the shuffled order from *next on, without those whose hash is among the avoided ones (sorted):
+ * a point that is held out must not be learnt from its twin. */
+static npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_t count,
+                               const uint64_t *avoid, size_t avoided, npmd_points **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_points *part = NULL;
     const size_t columns = (size_t)pts->domain->columns;
     double total = 0.0;
+    size_t have = 0;
     TRY(points_make(pts->domain, count, &part, err));
     if (points_weighted(pts))
         TRY(memory_new(&part->weight, count, err));
-    for (size_t i = 0; i < count; i++) {
-        const size_t row = (size_t)rng_permute(key, first + i, pts->n);
-        npmd_points_row(pts, row, part->x + i * columns);
+    for (; have < count && *next < pts->n; ++*next) {
+        const size_t row = (size_t)rng_permute(key, *next, pts->n);
+        const uint64_t hash = row_hash(pts, row);
+        if (avoided > 0 && bsearch(&hash, avoid, avoided, sizeof hash, by_value) != NULL)
+            continue;
+        npmd_points_row(pts, row, part->x + have * columns);
         if (part->weight != NULL)
-            total += part->weight[i] = points_weight(pts, row);
+            total += part->weight[have] = points_weight(pts, row);
+        have++;
     }
-    for (size_t i = 0; part->weight != NULL && total > 0.0 && i < count; i++)
-        part->weight[i] *= (double)count / total;
+    part->n = have;
+    part->total = (double)have;
+    for (size_t i = 0; part->weight != NULL && total > 0.0 && i < have; i++)
+        part->weight[i] *= (double)have / total;
     *out = part;
     part = NULL;
 done:
@@ -106,13 +127,15 @@ done:
     return st;
 }
 
-npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
+npmd_status choose_tau(npmd_model *m, const npmd_options *asked, const npmd_points *pts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_options *opt = &m->options;
     const rng_key key = rng_key_make(opt->seed, RNG_TUNE, 2);
     const size_t tenth = pts->n / 10, out_count = tenth < MOST_HELD_OUT ? tenth : MOST_HELD_OUT;
-    const size_t rest = pts->n - out_count, in_count = rest < MOST_TRAINING ? rest : MOST_TRAINING;
+    const size_t rest = pts->n - out_count, most_training = rest < MOST_TRAINING ? rest : MOST_TRAINING;
+    size_t next_row = 0, own_row = 0;
+    uint64_t *twins = NULL;
     const double first = opt->tau;
     npmd_points *training = NULL, *held_out = NULL, *own = NULL;
     double *now = NULL, *next = NULL, *rise = NULL, gain = 0.0, se = 0.0, sum = 0.0, own_mean = 0.0,
@@ -121,10 +144,15 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
     pilot p = { .asked = opt, .checkpoint = m->checkpoint, .steps = pilot_steps(m) };
     if (pts->n < LEAST_POINTS || opt->penalty == NPMD_PENALTY_NONE)
         return NPMD_OK;
-    TRY(points_part(pts, key, 0, out_count, &held_out, err));
-    TRY(points_part(pts, key, out_count, in_count, &training, err));
-    TRY(points_part(pts, key, out_count, out_count, &own, err));
-    if (points_check_distinct(training, "", NULL) != NPMD_OK)
+    TRY(points_part(pts, key, &next_row, out_count, NULL, 0, &held_out, err));
+    TRY(memory_new(&twins, out_count, err));
+    for (size_t i = 0; i < out_count; i++)
+        twins[i] = row_hash(held_out, i);
+    qsort(twins, out_count, sizeof *twins, by_value);
+    own_row = next_row;
+    TRY(points_part(pts, key, &next_row, most_training, twins, out_count, &training, err));
+    TRY(points_part(pts, key, &own_row, out_count, twins, out_count, &own, err));
+    if (training->n < LEAST_POINTS / 2 || points_check_distinct(training, "", NULL) != NPMD_OK)
         goto done; /* nothing to learn from: the default stands */
     TRY(memory_new(&now, out_count, err));
     TRY(memory_new(&next, out_count, err));
@@ -132,7 +160,7 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
     TRY(pilot_fit(&p, opt, opt->tau, training, held_out, own, now, &own_mean, &failed, err));
     weighted_mean(held_out, now, &mean, &se);
     /* a small part of the points learns more noise than all of them would */
-    const bool most = (double)in_count > 0.8 * (double)pts->n, noise = own_mean - mean > NOISE_LEARNT;
+    const bool most = (double)most_training > 0.8 * (double)pts->n, noise = own_mean - mean > NOISE_LEARNT;
     double factor = noise && most ? 10.0 : 0.1;
     for (int move = 0; move < MOST_MOVES && !failed && !p.stop;) {
         TRY(pilot_fit(&p, opt, opt->tau * factor, training, held_out, own, next, &own_mean, &failed, err));
@@ -156,19 +184,23 @@ npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err)
     }
     if (p.stop)
         TRY(checkpoint_stop(m->checkpoint, NULL, NULL, err));
+    /* a length that was asked for stays */
+    if (opt->tau > first && asked->steps == 0 && asked->epochs == 0 && p.steps < opt->steps) {
+        m->options.steps = p.steps;
+        if (opt->warmup > p.steps / 2)
+            m->options.warmup = p.steps / 2;
+    }
     if (opt->tau != first)
         model_warn(
             m,
-            "tau was %s from %.2g to %.2g: held-out points gained %.2f nats each; give --tau to decide yourself",
-            opt->tau < first ? "lowered" : "raised", first, opt->tau, sum);
-    if (opt->tau > first) {
-        m->options.steps = p.steps;
-        m->options.epochs = 0;
-    }
+            "tau was %s from %.2g to %.2g%s: held-out points gained %.2f nats each; give --tau to decide yourself",
+            opt->tau < first ? "lowered" : "raised", first, opt->tau,
+            opt->steps == p.steps ? ", with fewer steps" : "", sum);
 done:
     npmd_points_free(training);
     npmd_points_free(held_out);
     npmd_points_free(own);
+    memory_free(twins);
     memory_free(now);
     memory_free(next);
     memory_free(rise);

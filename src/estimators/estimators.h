@@ -81,8 +81,8 @@ double checkpoint_seconds(const checkpoint *c);      /* spent before the fit was
 
 /* ---- choose.c ------------------------------------------------------------------------------------------ */
 
-/* Lowers m->options.tau from its default where held-out points clearly ask for it. */
-npmd_status choose_tau(npmd_model *m, const npmd_points *pts, npmd_error *err);
+/* Lowers or raises m->options.tau from its default where held-out points ask for it; asked: the options as given. */
+npmd_status choose_tau(npmd_model *m, const npmd_options *asked, const npmd_points *pts, npmd_error *err);
 
 /* ---- model.c ------------------------------------------------------------------------------------------- */
 

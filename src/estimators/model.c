@@ -97,7 +97,7 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
     m->facts.working_bytes += npmd_points_bytes(pts);
     TRY(checkpoint_open(m, opt, pts, &m->checkpoint, err));
     if (opt->tau < 0.0 && !checkpoint_chosen(m->checkpoint))
-        TRY(choose_tau(m, pts, err));
+        TRY(choose_tau(m, opt, pts, err));
     m->facts.n = pts->n;
     m->facts.tau = m->options.tau;
     m->facts.seed = m->options.seed;
@@ -367,7 +367,10 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
     json_t *options = NULL, *warnings = NULL, *wanted = json_object_get(root, "objective");
     const json_int_t version = json_integer_value(json_object_get(root, "file_version")); /* 0: no integer */
     if (version < 1) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description has no file version", path);
+        st = json_object_get(root, "checkpoint_version") != NULL
+                 ? npmd_fail(err, NPMD_ERR_FORMAT,
+                             "%s is no model, but the checkpoint of a fit: fit --resume goes on", path)
+                 : npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description has no file version", path);
         goto done;
     }
     if (version > FILE_VERSION) {

@@ -149,9 +149,11 @@ npmd_status npmd_factors_parse(const char *text, const npmd_domain *dom, unsigne
 npmd_status npmd_domain_part(const npmd_domain *dom, unsigned factors, npmd_domain **out, npmd_error *err)
 {
     npmd_domain *part = NULL;
-    if (factors == 0 || factors >> dom->factors != 0)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "no factor of %s is left, or one that it does not have",
+    if (factors == 0)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "all factors of %s are given; at least one must remain",
                          dom->text);
+    if (factors >> dom->factors != 0)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s has %d factors, not more", dom->text, dom->factors);
     const npmd_status st = memory_new(&part, 1, err);
     if (st != NPMD_OK)
         return st;

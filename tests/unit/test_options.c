@@ -272,9 +272,11 @@ static void open_sizes_are_chosen(void **state)
         const char *where;
         double tau, decay;
         int separable;
-    } CASE[] = { { "S1", 5e-5, 1.5, 1 },      { "T2", 5e-5, 2.0, 1 },      { "S2", 5e-5, 2.0, 1 },
-                 { "T3", 1e-4, 2.5, 0 },      { "S2 x S1", 1e-4, 2.5, 1 }, { "T4", 1e-4, 3.0, 0 },
-                 { "S2 x S2", 1e-4, 3.0, 1 }, { "T7", 1e-4, 4.5, 0 } };
+        int features;
+    } CASE[] = { { "S1", 5e-5, 60, 1, 2 },         { "T2", 5e-5, 60, 1, 4 },
+                 { "S2", 5e-5, 2.0, 1, 192 },      { "T3", 1e-4, 60, 0, 6 },
+                 { "S2 x S1", 1e-4, 2.5, 1, 256 }, { "T4", 1e-4, 60, 0, 8 },
+                 { "S2 x S2", 1e-4, 3.0, 1, 256 }, { "T7", 1e-4, 60, 0, 14 } }; /* tori: two an angle */
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         npmd_options opt;
         npmd_options_init(&opt);
@@ -282,6 +284,7 @@ static void open_sizes_are_chosen(void **state)
         assert_true(o.tau == CASE[i].tau);
         assert_true(o.spectrum_decay == CASE[i].decay);
         assert_int_equal(o.separable, CASE[i].separable);
+        assert_int_equal(o.features, CASE[i].features);
         assert_true(o.features > 0 && o.depth > 0 && o.q1 > 0 && o.q2 > 0 && o.log_every > 0);
         assert_int_equal(o.batch, 1000);
         assert_int_not_equal(o.integral, NPMD_INTEGRAL_AUTO);

@@ -264,7 +264,7 @@ static void stopped_after_a_higher_tau(void **state)
 {
     stage *s = *state;
     data d = data_open("T4", 0.7);
-    static const char *const LENGTH[][2] = { { "epochs", "100" }, { "steps", "300" } };
+    static const char *const LENGTH[][2] = { { "epochs", "100" }, { "steps", "0" } };
     for (int k = 0; k < 2; k++) {
         npmd_options opt = small_options();
         set(&opt, "tau", "auto");
