@@ -32,7 +32,7 @@ t_conditional_density() {
     run density model --points points.csv --out c.csv --given 1 --json
     want_code 0; want_file c.csv; want_json out n what
     run density model --points points.csv --out c2.csv --given 1,2
-    want_failure 2; want_err 'no factor'; want_no_file c2.csv
+    want_failure 2; want_err 'at least one must remain'; want_no_file c2.csv
 }
 # log f(x) = log f_1(x_1) + log f(x_2 | x_1), from three commands.
 t_joint_is_marginal_times_conditional() {

@@ -484,13 +484,13 @@ static void clusters_ask_for_a_lower_tau(void **state)
     free(tight);
 }
 
-/* 300 points of a smooth density on T4 are learnt by heart at the default tau, which was made for many: a network of
- * 64 units has ten times as many parameters. The held-out points ask for more smoothing, the fit is as short as those
+/* 250 points of a smooth density on T4 are learnt by heart at the default tau, which was made for many: a network of
+ * 24 units has ten times as many parameters. The held-out points ask for more smoothing, the fit is as short as those
  * that were compared, and the held-out likelihood of the result is better than that of the default. */
 static void few_points_ask_for_a_higher_tau(void **state)
 {
     (void)state;
-    enum { N = 300, TEST = 2000 };
+    enum { N = 250, TEST = 1000 };
     npmd_domain *dom = domain("T4");
     double *x = wrapped_normals(N, 4, 0.8, 8), *fresh = wrapped_normals(TEST, 4, 0.8, 80);
     npmd_points *pts = points_from(dom, x, N), *test = points_from(dom, fresh, TEST);
@@ -499,10 +499,10 @@ static void few_points_ask_for_a_higher_tau(void **state)
         npmd_options opt = small_options();
         SET(&opt, { { "tau", "1e-4" },
                     { "steps", "0" },
-                    { "width", "64" },
-                    { "features", "128" },
-                    { "q1", "1024" },
-                    { "q2", "256" } });
+                    { "width", "24" },
+                    { "features", "64" },
+                    { "q1", "512" },
+                    { "q2", "64" } });
         if (chosen)
             SET(&opt, { { "tau", "auto" } });
         npmd_model *m = fit(dom, pts, &opt);
@@ -526,7 +526,7 @@ static void few_points_ask_for_a_higher_tau(void **state)
     npmd_points *twins = points_from(dom, twice, 2 * N);
     npmd_options opt = small_options();
     SET(&opt,
-        { { "tau", "auto" }, { "steps", "0" }, { "width", "64" }, { "features", "128" }, { "q1", "1024" } });
+        { { "tau", "auto" }, { "steps", "0" }, { "width", "24" }, { "features", "64" }, { "q1", "512" } });
     npmd_model *m = fit(dom, twins, &opt);
     assert_true(npmd_model_facts(m).tau > 1e-4);
     npmd_model_free(m);
