@@ -484,9 +484,9 @@ static void clusters_ask_for_a_lower_tau(void **state)
     free(tight);
 }
 
-/* 250 points of a smooth density on T4 are learnt by heart at the default tau, which was made for many: a network of
- * 24 units has ten times as many parameters. The held-out points ask for more smoothing, the fit is as short as those
- * that were compared, and the held-out likelihood of the result is better than that of the default. */
+/* 250 points of a smooth density on T4 are learnt by heart at the default tau, which was made for many: a network
+ * of 24 units has ten times as many parameters. The held-out points ask for more smoothing, and the held-out
+ * likelihood of the result is better than that of the default. */
 static void few_points_ask_for_a_higher_tau(void **state)
 {
     (void)state;
@@ -498,13 +498,15 @@ static void few_points_ask_for_a_higher_tau(void **state)
     for (int chosen = 0; chosen < 2; chosen++) {
         npmd_options opt = small_options();
         SET(&opt, { { "tau", "1e-4" },
-                    { "steps", "0" },
+                    { "steps", "100" },
+                    { "rate", "5e-3" },
                     { "width", "24" },
                     { "features", "64" },
-                    { "q1", "512" },
-                    { "q2", "64" } });
+                    { "q1", "256" },
+                    { "q2", "32" } });
         if (chosen)
             SET(&opt, { { "tau", "auto" } });
+
         npmd_model *m = fit(dom, pts, &opt);
         npmd_score score;
         assert_int_equal(npmd_score_points(m, test, 1, NULL, &score, NULL), NPMD_OK);
@@ -513,7 +515,7 @@ static void few_points_ask_for_a_higher_tau(void **state)
                       (long long)npmd_model_facts(m).steps, score.nll);
         if (chosen) {
             assert_true(npmd_model_facts(m).tau > 1e-4);
-            assert_true(npmd_model_facts(m).steps == 200);
+            assert_int_equal(npmd_model_facts(m).steps, 100); /* a length that was asked for stays */
             assert_non_null(strstr(npmd_model_warning(m, 0), "tau was raised"));
         }
         npmd_model_free(m);
@@ -526,7 +528,7 @@ static void few_points_ask_for_a_higher_tau(void **state)
     npmd_points *twins = points_from(dom, twice, 2 * N);
     npmd_options opt = small_options();
     SET(&opt,
-        { { "tau", "auto" }, { "steps", "0" }, { "width", "24" }, { "features", "64" }, { "q1", "512" } });
+        { { "tau", "auto" }, { "steps", "60" }, { "width", "24" }, { "features", "64" }, { "q1", "256" } });
     npmd_model *m = fit(dom, twins, &opt);
     assert_true(npmd_model_facts(m).tau >= 1e-4); /* learnt from twins, less smoothing would always gain */
     npmd_model_free(m);
