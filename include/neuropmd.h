@@ -38,7 +38,7 @@ typedef enum npmd_status {
     NPMD_ERR_FILE,     /* a file cannot be opened, read or written                                        */
     NPMD_ERR_DEVICE,   /* the device is absent or failing                                                 */
     NPMD_ERR_MEMORY,   /* not enough memory                                                               */
-    NPMD_STOPPED       /* the caller asked a fit to stop: its checkpoint holds all, there is no model     */
+    NPMD_STOPPED       /* the caller asked to stop: of a fit its checkpoint holds all, there is no model  */
 } npmd_status;
 
 typedef struct npmd_error {
@@ -334,6 +334,24 @@ NPMD_API npmd_status npmd_array_check(const char *path, npmd_error *err);
 /* A map of a density on T2, beside the truth when one is given, as .png. */
 NPMD_API npmd_status npmd_plot(const npmd_model *m, const npmd_truth *truth, const char *path,
                                npmd_error *err);
+
+/* ---- Speed of this machine ----------------------------------------------------------------------------- */
+
+typedef struct npmd_bench_request { /* {0}: kernels, steps and evaluation, in about a minute */
+    npmd_compute how;               /* threads; the device is cpu */
+    int quick;                      /* 1: everything small and seldom repeated: a look in a few seconds */
+    int full;                       /* 1: S2 x S2 at its full size, a density of 10^7 points */
+    int scaling;                    /* 1: also how a step grows with every size */
+    const char *only;               /* one part, kernel, variant or size; NULL: all */
+    const char *folder;             /* for temporary files; NULL: no density from file to file */
+    int (*progress)(const char *next, void *user); /* before each measurement; nonzero: stop. May be NULL */
+    void *user;
+} npmd_bench_request;
+/* Verifies kernels, steps and evaluation (NPMD_ERR_NUMERIC says what is wrong), then times them: one JSON object,
+ * described in docs/performance.md. */
+NPMD_API npmd_status npmd_bench(const npmd_bench_request *what, char **json, npmd_error *err);
+/* The same as tables of at most 100 columns. */
+NPMD_API npmd_status npmd_bench_words(const char *json, char **text, npmd_error *err);
 
 NPMD_API void npmd_text_free(char *text); /* for strings the library allocated */
 

@@ -1,0 +1,156 @@
+/* bench_steps.c - one optimisation step at the sizes of the published experiments.
+ *
+ * The gradient of a small step is first held to the reference backend. */
+#include "bench.h"
+
+#include <stdio.h>
+
+/* Relative to the gradient's norm, as in tests/conformance: float32 forward and back, each with u sqrt(K) a sum
+ * and a gain of omega a layer. Something misplaced is of order 0.1. */
+#define GRADIENT_BOUND 1e-4
+
+typedef struct step_run {
+    objective objective;
+    backend backend;
+    int64_t step;
+} step_run;
+
+static npmd_status step_open(step_run *s, const bench_field *f, const npmd_options *opt, const char *device,
+                             int threads, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    TRY(bench_field_backend(f, device, threads, &s->backend, err));
+    TRY(objective_open(&s->objective, f->domain, f->points, opt, err));
+done:
+    return st;
+}
+
+static void step_close(step_run *s)
+{
+    objective_close(&s->objective);
+    backend_close(&s->backend);
+    *s = (step_run){ 0 };
+}
+
+/* Points, terms, gradient and update: all that training does in a step. The rate is too small to go anywhere. */
+static npmd_status step_call(void *self, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    step_run *s = self;
+    objective_value value;
+    double norm = 0.0;
+    const optimiser_step update = { .kind = NPMD_ADAM,
+                                    .rate = 1e-9,
+                                    .beta1 = 0.9,
+                                    .beta2 = 0.999,
+                                    .epsilon = 1e-8,
+                                    .correction1 = 1.0,
+                                    .correction2 = 1.0,
+                                    .max_norm = INFINITY };
+    TRY(objective_step(&s->objective, &s->backend, s->step++, &value, err));
+    TRY(s->backend.ops->update(s->backend.self, &update, &norm, err));
+done:
+    return st;
+}
+
+/* Distance of the gradient of a small step from the reference's, relative. */
+static npmd_status step_error(const bench *b, const bench_field *f, double *error, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t n = field_parameters(&f->plan.shape);
+    npmd_options small = f->options;
+    double *g[2] = { NULL, NULL }, difference = 0.0, size = 0.0;
+    step_run s = { 0 };
+    small.batch = b->asked->quick ? 17 : 100;
+    small.q1 = small.batch;
+    small.q2 = b->asked->quick ? 3 : 20;
+    for (int i = 0; i < 2; i++) {
+        objective_value value;
+        TRY(memory_new(&g[i], n, err));
+        TRY(step_open(&s, f, &small, i == 0 ? "reference" : "cpu", b->threads, err));
+        TRY(objective_step(&s.objective, &s.backend, 0, &value, err));
+        TRY(s.backend.ops->get(s.backend.self, VECTOR_GRADIENT, g[i], err));
+        step_close(&s);
+    }
+    for (size_t i = 0; i < n; i++) {
+        difference += (g[1][i] - g[0][i]) * (g[1][i] - g[0][i]);
+        size += g[0][i] * g[0][i];
+    }
+    *error = sqrt(difference / size);
+done:
+    step_close(&s);
+    memory_free(g[0]);
+    memory_free(g[1]);
+    return st;
+}
+
+npmd_status bench_step_time(const bench_field *f, int threads, bench_effort effort, bench_times *out,
+                            npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    step_run s = { 0 };
+    TRY(step_open(&s, f, &f->options, "cpu", threads, err));
+    TRY(bench_time(effort, step_call, &s, out, err));
+done:
+    step_close(&s);
+    return st;
+}
+
+static npmd_status step_row(const bench *b, const bench_size *s, json_t *rows, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    bench_field f = { 0 };
+    bench_times all, one;
+    bench_effort effort = bench_effort_step(b);
+    double error = 0.0;
+    char what[64];
+    json_t *row = json_object();
+    snprintf(what, sizeof what, "step %s", s->name);
+    TRY(bench_say(b, err, "%s", what));
+    TRY(bench_field_open(&f, s, b->threads, err));
+    TRY(step_error(b, &f, &error, err));
+    TRY(bench_verify(what, error, GRADIENT_BOUND, err));
+    TRY(bench_say(b, err, "%s, %d thread%s", what, b->threads, b->threads == 1 ? "" : "s"));
+    TRY(bench_step_time(&f, b->threads, effort, &all, err));
+    one = all;
+    if (b->threads > 1) {
+        effort.least = 3; /* it only tells how threads help */
+        TRY(bench_say(b, err, "%s, 1 thread", what));
+        TRY(bench_step_time(&f, 1, effort, &one, err));
+    }
+    const field_shape *shape = &f.plan.shape;
+    const double batch = (double)s->batch, q1 = (double)s->q1, q2 = (double)s->q2;
+    const double flop = bench_step_flop(shape, batch, q1, q2), bytes = bench_step_bytes(shape, batch);
+    const double floor_seconds = flop / (b->threads * bench_rate(b, shape->width));
+    TRY(json_put(row, "name", json_string(s->name), err));
+    TRY(json_put(row, "title", json_string(s->title), err));
+    TRY(json_put(row, "domain", json_string(f.domain->text), err));
+    TRY(BENCH_PUT(row, err, WHOLE("n", s->n), WHOLE("batch", batch), WHOLE("q1", q1), WHOLE("q2", q2),
+                  WHOLE("features", shape->features), WHOLE("width", shape->width),
+                  WHOLE("depth", shape->depth), REAL("error", error), REAL("bound", GRADIENT_BOUND),
+                  WHOLE("flop", flop), WHOLE("bytes", bytes)));
+    TRY(BENCH_PUT(row, err, WHOLE("repeats", all.repeats), REAL("ms", 1e3 * all.median),
+                  REAL("ms_low", 1e3 * all.low), REAL("ms_high", 1e3 * all.high),
+                  REAL("floor_ms", 1e3 * floor_seconds), REAL("ratio", all.median / floor_seconds),
+                  REAL("gflops", 1e-9 * flop / all.median), REAL("bytes_ms", 1e3 * bytes / b->bandwidth),
+                  REAL("ms_one_thread", 1e3 * one.median), REAL("speedup", one.median / all.median),
+                  WHOLE("working_bytes", backend_bytes("cpu", b->threads, &f.plan, s->n))));
+    st = json_append(rows, row, err);
+    row = NULL;
+done:
+    bench_field_close(&f);
+    json_decref(row);
+    return st;
+}
+
+npmd_status bench_steps(const bench *b, json_t *rows, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    for (int i = 0; i < BENCH_SIZE_COUNT; i++)
+        if (bench_wants(b, "steps", BENCH_SIZES[i].name)) {
+            const bench_size s = bench_size_asked(b, &BENCH_SIZES[i]);
+            TRY(step_row(b, &s, rows, err));
+        }
+done:
+    return st;
+}
