@@ -54,6 +54,7 @@ npmd_status bench_put(json_t *row, const bench_number *numbers, npmd_error *err)
 typedef struct bench_times { /* seconds a call */
     int repeats;
     double median, low, high; /* low and high: quartiles */
+    double cpu;               /* of all threads together, on average: other programs do not lengthen it */
 } bench_times;
 
 typedef struct bench_effort {

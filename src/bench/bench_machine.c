@@ -165,12 +165,16 @@ npmd_status bench_machine(bench *b, json_t *into, npmd_error *err)
     npmd_status st = NPMD_OK;
     char *text = NULL;
     json_t *build = NULL, *rows = json_array();
+    double load = NAN; /* of the last minute: what else ran here */
+    if (getloadavg(&load, 1) != 1)
+        load = NAN;
     TRY(npmd_build_describe(&text, err));
     TRY(json_from_text(text, strlen(text), "the build", &build, err));
     TRY(json_put(into, "version", json_incref(json_object_get(build, "version")), err));
     TRY(json_put(into, "compiler", json_incref(json_object_get(build, "compiler")), err));
     TRY(json_put(into, "kernels", json_string(b->kernels->name), err));
     TRY(json_put(into, "threads", json_integer(b->threads), err));
+    TRY(BENCH_PUT(into, err, REAL("load", load)));
     for (int i = 0; i < BENCH_WIDTHS; i++)
         TRY(machine_product(b, i, rows, err));
     TRY(json_put(into, "product", json_incref(rows), err));

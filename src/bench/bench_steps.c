@@ -133,7 +133,8 @@ static npmd_status step_row(const bench *b, const bench_size *s, json_t *rows, n
                   REAL("ms_low", 1e3 * all.low), REAL("ms_high", 1e3 * all.high),
                   REAL("floor_ms", 1e3 * floor_seconds), REAL("ratio", all.median / floor_seconds),
                   REAL("gflops", 1e-9 * flop / all.median), REAL("bytes_ms", 1e3 * bytes / b->bandwidth),
-                  REAL("ms_one_thread", 1e3 * one.median), REAL("speedup", one.median / all.median),
+                  REAL("cpu_ms", 1e3 * all.cpu), REAL("ms_one_thread", 1e3 * one.median),
+                  REAL("cpu_ms_one_thread", 1e3 * one.cpu), REAL("speedup", one.median / all.median),
                   WHOLE("working_bytes", backend_bytes("cpu", b->threads, &f.plan, s->n))));
     st = json_append(rows, row, err);
     row = NULL;

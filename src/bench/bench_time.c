@@ -1,7 +1,17 @@
 /* bench_time.c - the median of repeats. */
 #include "bench.h"
 
+#include <time.h>
+
 #define MOST_REPEATS 25
+
+/* Of all threads of this process together. */
+static double cpu_seconds(void)
+{
+    struct timespec t = { 0 };
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static int by_size(const void *a, const void *b)
 {
@@ -33,17 +43,20 @@ npmd_status bench_time(bench_effort effort, bench_call call, void *self, bench_t
     int repeats = (int)fmin(effort.seconds / (calls * once), effort.most);
     if (repeats < effort.least)
         repeats = effort.least;
+    const double cpu = cpu_seconds();
     for (int r = 0; r < repeats; r++) {
         start = clock_seconds();
         for (double c = 0.0; c < calls; c += 1.0)
             TRY(call(self, err));
         seconds[r] = (clock_seconds() - start) / calls;
     }
+    const double used = cpu_seconds() - cpu;
     qsort(seconds, (size_t)repeats, sizeof *seconds, by_size);
     *out = (bench_times){ .repeats = repeats,
                           .median = seconds[repeats / 2],
                           .low = seconds[repeats / 4],
-                          .high = seconds[repeats - 1 - repeats / 4] };
+                          .high = seconds[repeats - 1 - repeats / 4],
+                          .cpu = used / (calls * repeats) };
 done:
     return st;
 }
