@@ -80,6 +80,8 @@ size_t backend_bytes(const char *device, int threads, const field_plan *plan,
 
 extern const backend_ops BACKEND_REFERENCE, BACKEND_CPU;
 const char *cpu_kernels_name(void); /* "avx512", "avx2", "plain": what this machine gets */
+/* An open cpu backend goes on with this variant, which the machine has: tests hold all of them to the reference. */
+void cpu_set_kernels(void *self, const kernels *variant);
 
 /* ---- optimiser.c: shared by the backends that keep theta in host memory -------------------------------- */
 

@@ -458,6 +458,12 @@ const char *cpu_kernels_name(void)
     return kernels_select(NULL)->name;
 }
 
+void cpu_set_kernels(void *self, const kernels *variant)
+{
+    cpu *c = self;
+    c->kernels = variant; /* buffers have the same layout for all */
+}
+
 const backend_ops BACKEND_CPU = {
     .name = "cpu",
     .open = cpu_open,
