@@ -50,7 +50,7 @@ static int show(const char *next, void *user)
 {
     bench_watch *w = user;
     const time_t now = time(NULL);
-    if (w->args->quiet)
+    if (!next || w->args->quiet)
         return interrupted;
     if (w->terminal) {
         fprintf(stderr, "\r\033[K%s", next);

@@ -344,7 +344,8 @@ typedef struct npmd_bench_request { /* {0}: kernels, steps and evaluation, in ab
     int scaling;                    /* 1: also how a step grows with every size */
     const char *only;               /* one part, kernel, variant or size; NULL: all */
     const char *folder;             /* for temporary files; NULL: no density from file to file */
-    int (*progress)(const char *next, void *user); /* before each measurement; nonzero: stop. May be NULL */
+    /* Before each measurement, and between its repeats (next is then NULL); nonzero: stop. May be NULL. */
+    int (*progress)(const char *next, void *user);
     void *user;
 } npmd_bench_request;
 /* Verifies kernels, steps and evaluation (NPMD_ERR_NUMERIC says what is wrong), then times them: one JSON object,

@@ -40,6 +40,13 @@ npmd_status bench_say(const bench *b, npmd_error *err, const char *format, ...)
     return npmd_fail(err, NPMD_STOPPED, "interrupted before %s", text);
 }
 
+npmd_status bench_go_on(const bench *b, npmd_error *err)
+{
+    if (b->asked->progress == NULL || b->asked->progress(NULL, b->asked->user) == 0)
+        return NPMD_OK;
+    return npmd_fail(err, NPMD_STOPPED, "interrupted");
+}
+
 npmd_status bench_verify(const char *what, double error, double bound, npmd_error *err)
 {
     if (error <= bound)

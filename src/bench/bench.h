@@ -30,6 +30,7 @@ bool bench_wants(const bench *b, const char *part, const char *name);
 /* Tells the caller what comes next; NPMD_STOPPED if he has had enough. */
 npmd_status bench_say(const bench *b, npmd_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+npmd_status bench_go_on(const bench *b, npmd_error *err); /* the same without a word */
 /* NPMD_ERR_NUMERIC unless error <= bound. */
 npmd_status bench_verify(const char *what, double error, double bound, npmd_error *err);
 
@@ -67,7 +68,8 @@ bench_effort bench_effort_step(const bench *b);
 
 typedef npmd_status (*bench_call)(void *self, npmd_error *err);
 /* One call to warm up, then the repeats. Takes no memory. */
-npmd_status bench_time(bench_effort effort, bench_call call, void *self, bench_times *out, npmd_error *err);
+npmd_status bench_time(const bench *b, bench_effort effort, bench_call call, void *self, bench_times *out,
+                       npmd_error *err);
 double bench_slope(const double *x, const double *y, int count); /* of log y against log x */
 
 /* ---- bench_count.c: operations and bytes ---------------------------------------------------------------- */
@@ -87,8 +89,8 @@ double bench_step_bytes(const field_shape *f, double batch);
 npmd_status bench_machine(bench *b, json_t *into, npmd_error *err); /* fills the rates of b, too */
 npmd_status bench_kernels(const bench *b, json_t *rows, npmd_error *err);
 const char *bench_kernel_name(int i); /* NULL after the last */
-double bench_rate(const bench *b,
-                  int width); /* product rate of one thread, at the width nearest to this one */
+/* Product rate of one thread, at the width nearest to this one. */
+double bench_rate(const bench *b, int width);
 
 /* ---- bench_field.c: the networks and sizes of the published experiments --------------------------------- */
 
@@ -102,10 +104,10 @@ extern const bench_size BENCH_SIZES[];
 #define BENCH_SIZE_COUNT 5
 bench_size bench_size_asked(const bench *b, const bench_size *s); /* quick, a quarter, or as it is */
 
-typedef struct
-    bench_field { /* a network at its start, and points; options and plan refer to it: do not copy */
+/* A network at its start, and uniform points. The plan points into it: it stays where it was opened. */
+typedef struct bench_field {
     npmd_domain *domain;
-    npmd_points *points; /* uniform; domain and points */
+    npmd_points *points;
     npmd_options options;
     encoding encoding;
     field_plan plan;
@@ -120,8 +122,8 @@ npmd_status bench_field_model(const bench_field *f, npmd_model **out, npmd_error
 /* ---- bench_steps.c, bench_evaluate.c, bench_scaling.c --------------------------------------------------- */
 
 npmd_status bench_steps(const bench *b, json_t *rows, npmd_error *err);
-npmd_status bench_step_time(const bench_field *f, int threads, bench_effort effort, bench_times *out,
-                            npmd_error *err); /* of whole steps by the cpu backend */
+npmd_status bench_step_time(const bench *b, const bench_field *f, int threads, bench_effort effort,
+                            bench_times *out, npmd_error *err); /* of whole steps by the cpu backend */
 npmd_status bench_evaluation(const bench *b, json_t *rows, npmd_error *err);
 npmd_status bench_density(const bench *b, json_t *row, npmd_error *err);
 npmd_status bench_scaling(const bench *b, json_t *into, npmd_error *err);

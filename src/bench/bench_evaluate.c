@@ -70,7 +70,7 @@ static npmd_status evaluation_row(const bench *b, const bench_size *s, json_t *r
     TRY(value_call(&r, err));
     TRY(value_error(&f, r.v, &error, err));
     TRY(bench_verify(what, error, VALUE_BOUND, err));
-    TRY(bench_time(bench_effort_step(b), value_call, &r, &t, err));
+    TRY(bench_time(b, bench_effort_step(b), value_call, &r, &t, err));
     const field_shape *shape = &f.plan.shape;
     const double n = (double)s->n, flop = bench_forward_flop(shape),
                  limit = b->threads * bench_rate(b, shape->width) / flop;
@@ -234,7 +234,7 @@ npmd_status bench_density(const bench *b, json_t *row, npmd_error *err)
     TRY(density_call(&d, err));
     TRY(density_error(&d, &error, err));
     TRY(bench_verify("density from file to file", error, VALUE_BOUND, err));
-    TRY(bench_time(effort, density_call, &d, &t, err));
+    TRY(bench_time(b, effort, density_call, &d, &t, err));
     const double n = (double)d.n, flop = bench_forward_flop(&f.plan.shape),
                  limit = b->threads * bench_rate(b, f.plan.shape.width) / flop;
     TRY(json_put(row, "name", json_string(s.name), err));

@@ -561,7 +561,7 @@ static npmd_status kernel_time(const bench *b, room *r, json_t *rows, npmd_error
     room_refresh(r);
     if (k->settle != NULL)
         k->settle(r);
-    TRY(bench_time(bench_effort_kernel(b), room_call, r, &t, err));
+    TRY(bench_time(b, bench_effort_kernel(b), room_call, r, &t, err));
     const double rate = k->flop / t.median, bytes = k->bytes / t.median;
     TRY(json_put(row, "variant", json_string(r->k->name), err));
     TRY(json_put(row, "name", json_string(k->name), err));

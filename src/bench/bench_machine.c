@@ -63,12 +63,12 @@ static npmd_status machine_product(bench *b, int which, json_t *rows, npmd_error
     TRY(memory_new(&p.room, (size_t)b->threads * p.one, err));
     for (size_t i = 0; i < (size_t)b->threads * p.one; i++)
         p.room[i] = (float)(2.0 * rng_uniform(key, i, 0) - 1.0);
-    TRY(bench_time(bench_effort_kernel(b), product_call, &p, &one, err));
+    TRY(bench_time(b, bench_effort_kernel(b), product_call, &p, &one, err));
     const double error = product_error(&p), bound = ((double)W + 2.0) * 0x1p-24; /* W products and sums */
     TRY(bench_verify("the product of the machine's ceiling", error, bound, err));
     p.threads = b->threads;
     p.calls = 8; /* so that starting the threads does not count */
-    TRY(bench_time(bench_effort_kernel(b), product_call, &p, &all, err));
+    TRY(bench_time(b, bench_effort_kernel(b), product_call, &p, &all, err));
     b->product_rate[which] = flop / one.median;
     TRY(BENCH_PUT(
         row, err, WHOLE("rows", BENCH_ROWS), WHOLE("width", W), REAL("gflops_one", 1e-9 * flop / one.median),
@@ -122,10 +122,10 @@ static npmd_status triad_time(const bench *b, size_t bytes, bench_effort effort,
         t.b[i] = (double)i;
         t.c[i] = 0.5 * (double)i;
     }
-    TRY(bench_time(effort, triad_call, &t, one, err));
+    TRY(bench_time(b, effort, triad_call, &t, one, err));
     t.threads = b->threads;
     if (all != NULL)
-        TRY(bench_time(effort, triad_call, &t, all, err));
+        TRY(bench_time(b, effort, triad_call, &t, all, err));
     for (size_t i = 0; i < t.count; i++)
         error = fmax(error, fabs(t.a[i] - 2.5 * (double)i)); /* small whole numbers and halves: exact */
     TRY(bench_verify("the triad of the memory's ceiling", error, 0.0, err));

@@ -55,7 +55,7 @@ static npmd_status term_time(const bench *b, const bench_field *f, scaled which,
     else
         source_uniform(&source, f->domain, count, true, rng_key_make(1, RNG_TEST, 2));
     TRY(bench_field_backend(f, "cpu", b->threads, &t.backend, err));
-    TRY(bench_time(bench_effort_step(b), term_call, &t, out, err));
+    TRY(bench_time(b, bench_effort_step(b), term_call, &t, out, err));
 done:
     backend_close(&t.backend);
     return st;
@@ -108,7 +108,7 @@ static npmd_status scaling_point(const bench *b, const struct scaling_row *r, in
     if (r->which <= SCALED_Q2)
         TRY(term_time(b, &f, r->which, &t, err));
     else
-        TRY(bench_step_time(&f, b->threads, bench_effort_step(b), &t, err));
+        TRY(bench_step_time(b, &f, b->threads, bench_effort_step(b), &t, err));
     const field_shape *shape = &f.plan.shape;
     const double batch = (double)s.batch, q1 = (double)s.q1, q2 = (double)s.q2;
     *ms = 1e3 * t.median;

@@ -84,13 +84,13 @@ done:
     return st;
 }
 
-npmd_status bench_step_time(const bench_field *f, int threads, bench_effort effort, bench_times *out,
-                            npmd_error *err)
+npmd_status bench_step_time(const bench *b, const bench_field *f, int threads, bench_effort effort,
+                            bench_times *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     step_run s = { 0 };
     TRY(step_open(&s, f, &f->options, "cpu", threads, err));
-    TRY(bench_time(effort, step_call, &s, out, err));
+    TRY(bench_time(b, effort, step_call, &s, out, err));
 done:
     step_close(&s);
     return st;
@@ -111,12 +111,12 @@ static npmd_status step_row(const bench *b, const bench_size *s, json_t *rows, n
     TRY(step_error(b, &f, &error, err));
     TRY(bench_verify(what, error, GRADIENT_BOUND, err));
     TRY(bench_say(b, err, "%s, %d thread%s", what, b->threads, b->threads == 1 ? "" : "s"));
-    TRY(bench_step_time(&f, b->threads, effort, &all, err));
+    TRY(bench_step_time(b, &f, b->threads, effort, &all, err));
     one = all;
     if (b->threads > 1) {
         effort.least = 3; /* it only tells how threads help */
         TRY(bench_say(b, err, "%s, 1 thread", what));
-        TRY(bench_step_time(&f, 1, effort, &one, err));
+        TRY(bench_step_time(b, &f, 1, effort, &one, err));
     }
     const field_shape *shape = &f.plan.shape;
     const double batch = (double)s->batch, q1 = (double)s->q1, q2 = (double)s->q2;

@@ -32,7 +32,8 @@ bench_effort bench_effort_step(const bench *b)
                            : (bench_effort){ .seconds = 2.0, .least = 5, .most = MOST_REPEATS };
 }
 
-npmd_status bench_time(bench_effort effort, bench_call call, void *self, bench_times *out, npmd_error *err)
+npmd_status bench_time(const bench *b, bench_effort effort, bench_call call, void *self, bench_times *out,
+                       npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double seconds[MOST_REPEATS], start = clock_seconds();
@@ -45,6 +46,7 @@ npmd_status bench_time(bench_effort effort, bench_call call, void *self, bench_t
         repeats = effort.least;
     const double cpu = cpu_seconds();
     for (int r = 0; r < repeats; r++) {
+        TRY(bench_go_on(b, err));
         start = clock_seconds();
         for (double c = 0.0; c < calls; c += 1.0)
             TRY(call(self, err));
