@@ -4,16 +4,18 @@
 #   make demo                install what is missing, build, fit the paper's T2 mixture, draw it
 #   make test                install what is missing, build in three ways, run every test
 #   make fuzz SECONDS=300    every reader under libFuzzer, for so many seconds each (needs clang)
-#   make bench               speed of the kernels and of one step on this machine
+#   make bench ARGS=--quick  speed of kernels, steps and evaluation on this machine (neuropmd bench)
 #   make install PREFIX=DIR  program, libraries, header, manual page (default /usr/local)
 #   make deb                 the same as a Debian package, build/neuropmd_VERSION_ARCH.deb
 #   make format, make check-format, make docs-man, make clean
 #
-# Variables: PREFIX, DESTDIR, JOBS (default: all cores), CMAKE_FLAGS (passed on, e.g. -DNPMD_STATIC_DEPS=ON).
+# Variables: PREFIX, DESTDIR, JOBS (default: all cores), CMAKE_FLAGS (passed on, e.g. -DNPMD_STATIC_DEPS=ON), ARGS (of
+# the benchmark).
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
+ARGS ?=
 SECONDS ?= 300
 BUILD := build
 
@@ -41,7 +43,7 @@ fuzz:
 	@JOBS=$(JOBS) scripts/fuzz.sh $(SECONDS)
 
 bench: all
-	@cmake --build $(BUILD) --target bench
+	@$(BUILD)/neuropmd bench $(ARGS)
 
 install: all
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
