@@ -42,7 +42,9 @@ fuzz:
 	@scripts/bootstrap.sh fuzz
 	@JOBS=$(JOBS) scripts/fuzz.sh $(SECONDS)
 
-bench: all
+bench:
+	@mkdir -p $(BUILD) && { $(MAKE) --no-print-directory all >$(BUILD)/bench.log 2>&1 || \
+	    { tail -n 40 $(BUILD)/bench.log >&2; exit 1; }; }
 	@$(BUILD)/neuropmd bench $(ARGS)
 
 install: all

@@ -1,7 +1,8 @@
 /* bench.h - how fast this machine does the library's work.
  *
  * Everything is held to plain double loops or to the reference backend before it is timed; what is wrong is not
- * timed at all. Times are medians of repeats within one run, with the quartiles beside them.
+ * timed at all. Times are medians of repeats within one run, with the quartiles beside them; ceilings are the best
+ * of their repeats, since other programs can only lower them.
  *
  * The floor of a step is its matrix products at the rate of this machine: the exact operation count over the
  * number of threads times the rate of one thread at 512 x W x W, measured in the same run. */
@@ -55,6 +56,7 @@ npmd_status bench_put(json_t *row, const bench_number *numbers, npmd_error *err)
 typedef struct bench_times { /* seconds a call */
     int repeats;
     double median, low, high; /* low and high: quartiles */
+    double best;              /* for ceilings, which other programs can only lower */
     double cpu;               /* of all threads together, on average: other programs do not lengthen it */
 } bench_times;
 

@@ -55,6 +55,7 @@ npmd_status bench_time(const bench *b, bench_effort effort, bench_call call, voi
     const double used = cpu_seconds() - cpu;
     qsort(seconds, (size_t)repeats, sizeof *seconds, by_size);
     *out = (bench_times){ .repeats = repeats,
+                          .best = seconds[0],
                           .median = seconds[repeats / 2],
                           .low = seconds[repeats / 4],
                           .high = seconds[repeats - 1 - repeats / 4],
