@@ -58,7 +58,7 @@ static void cpu_tiles(cpu *c)
     const size_t layers = (size_t)c->sines, jet = (size_t)c->plan.shape.directions + 2;
     const size_t row_bytes = sizeof(float) * ((2 * layers + 2) * c->ld + 2 * c->features);
     size_t rows = TILE_BYTES / row_bytes / TILE_ROWS * TILE_ROWS;
-    rows = rows < 48 ? 48 : rows > 192 ? 192 : rows;
+    rows = rows < 48 ? 48 : rows > TILE_MOST ? TILE_MOST : rows;
     c->tile_values = rows;
     c->tile_jets = round_up(rows / jet, TILE_ROWS);
     if (c->tile_jets * jet > rows && c->tile_jets > TILE_ROWS)
@@ -243,7 +243,8 @@ static npmd_status workspace_open(cpu *c, workspace *w, npmd_error *err)
     size_t scratch = 1;
     for (int d = 0; d < c->plan.domain->factors; d++) {
         const manifold *m = c->plan.domain->factor[d];
-        const size_t need = (size_t)(1 + m->dimension) * (size_t)m->functions(c->plan.encoding->frequency[d]);
+        const size_t need = JET_POINTS * (size_t)(1 + m->dimension)
+                            * (size_t)m->functions(c->plan.encoding->frequency[d]);
         scratch = need > scratch ? need : scratch;
     }
     TRY(memory_new(&w->x, c->tile_values * (size_t)c->plan.domain->columns, err));
@@ -389,7 +390,10 @@ static npmd_status cpu_evaluate(void *self, const double *x, size_t n, jet_rows 
         point_source s;
         source_fixed(&s, c->plan.domain, x, NULL, n);
         const strided eta = tile_points(c, w, &s, first, here, m, T, lap);
-        tile_forward(c, w, eta, m, T, lap);
+        if (lap)
+            tile_forward(c, w, eta, m, T, lap);
+        else
+            tile_values(c, w, eta, m);
         for (size_t i = 0; i < here; i++)
             for (size_t r = 0; r < R; r++)
                 out[(first + i) * R + r] = (double)w->v[r * m + i];

@@ -9,6 +9,7 @@
 #include "kernels.h"
 
 #define TILE_BYTES ((size_t)768 << 10)  /* what a tile may take: most of a second-level cache */
+#define TILE_MOST 192                   /* points */
 #define CACHE_BYTES ((size_t)256 << 20) /* encodings of the data are kept if they fit in this */
 #define ROTATED_ROWS 8                  /* a matrix product makes this many features at a time */
 
@@ -76,6 +77,8 @@ strided tile_points(const cpu *c, workspace *w, const point_source *s, size_t fi
                     int T, bool lap);
 /* w->v (rows m) from the encoding; activations stay in w->pre and w->post for the way back. */
 void tile_forward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool lap);
+/* w->v (m) alone: there is no way back. */
+void tile_values(const cpu *c, workspace *w, strided eta, size_t m);
 /* The sum over the tile's points of w_i g(jet), and w->g = factor x its derivative; padding gets none. */
 double tile_seed(workspace *w, const term_request *what, size_t count, size_t m, int T, bool lap);
 /* Adds to the lane's gradient what w->g (rows m), the derivative with respect to w->v, asks for. */

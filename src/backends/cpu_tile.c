@@ -3,6 +3,8 @@
 
 /* ---- encoding a tile ----------------------------------------------------------------------------------- */
 
+_Static_assert(TILE_ROWS % JET_POINTS == 0, "a tile is whole groups of points");
+
 /* table (1 + dimension, used, m) of each factor, from jets in double precision. */
 static void tile_tables(const cpu *c, workspace *w, size_t m, bool jets)
 {
@@ -14,12 +16,16 @@ static void tile_tables(const cpu *c, workspace *w, size_t m, bool jets)
         const factor_table *t = &c->table[d];
         const int frequency = c->plan.encoding->frequency[d], functions = man->functions(frequency);
         const int parts = jets && !waves ? 1 + man->dimension : 1;
-        for (size_t i = 0; i < m; i++) {
-            man->jets(w->x + i * (size_t)dom->columns + dom->column[d], frequency, w->scratch);
+        const size_t columns = (size_t)dom->columns;
+        for (size_t i = 0; i < m; i += JET_POINTS) {
+            man->jets(JET_POINTS, w->x + i * columns + dom->column[d], columns, frequency, parts, w->scratch);
             for (int r = 0; r < parts; r++)
-                for (int j = 0; j < t->used; j++)
-                    w->table[t->offset + (size_t)(r * t->used + j) * m + i] =
-                        (float)(unit * w->scratch[r * functions + t->function[j]]);
+                for (int j = 0; j < t->used; j++) {
+                    const double *from = w->scratch + (size_t)(r * functions + t->function[j]) * JET_POINTS;
+                    float *to = w->table + t->offset + (size_t)(r * t->used + j) * m + i;
+                    for (size_t k = 0; k < JET_POINTS; k++)
+                        to[k] = (float)(unit * from[k]);
+                }
         }
     }
 }
@@ -29,19 +35,24 @@ static void encode_product(const cpu *c, const workspace *w, int j, float scale,
 {
     const kernels *kernel = c->kernels;
     const npmd_domain *dom = c->plan.domain;
-    const int *slot = c->slot + (size_t)j * (size_t)dom->factors;
+    const int D = dom->factors, *slot = c->slot + (size_t)j * (size_t)D;
     for (int row = 0, d_row = 0; row <= T;
          row++, out += m) { /* row 0: values; then the direction row - 1, of factor d_row */
         while (row > 0 && row > dom->direction[d_row] + dom->factor[d_row]->dimension)
             d_row++;
-        for (int d = 0; d < dom->factors; d++) {
+        const float *first = NULL;
+        for (int d = 0; d < D; d++) {
             const factor_table *t = &c->table[d];
             const int part = row > 0 && d == d_row ? row - dom->direction[d] : 0;
             const float *values = w->table + t->offset + (size_t)(part * t->used + slot[d]) * m;
-            if (d == 0)
+            if (D == 1)
                 kernel->scale(m, scale, values, out);
+            else if (d == 1)
+                kernel->multiply(m, scale, first, values, out);
+            else if (d > 1)
+                kernel->multiply(m, 1.0f, values, out, out);
             else
-                kernel->multiply(m, values, out, out);
+                first = values;
         }
     }
 }
@@ -95,15 +106,24 @@ static void encode_waves(const cpu *c, workspace *w, size_t m, int T, bool lap, 
         float *re = w->eta + (size_t)k * ld;
         float *im = w->eta
                     + (has_sine ? (size_t)(enc->vectors + k) : c->features) * ld; /* or the spare row */
-        for (size_t i = 0; i < m; i++) {
-            re[i] = (float)enc->scale[k];
-            im[i] = 0.0f;
-        }
+        const float scale = (float)enc->scale[k];
+        bool begun = false;
         for (int d = 0; d < D; d++)
             if (slot[d] >= 0) {
-                const float *cosine = w->table + c->table[d].offset + (size_t)slot[d] * m;
-                kernel->turn(m, cosine, cosine + m, frequency[d] < 0 ? -1.0f : 1.0f, re, im);
+                const float *cosine = w->table + c->table[d].offset + (size_t)slot[d] * m,
+                            sign = frequency[d] < 0 ? -1.0f : 1.0f;
+                if (begun) {
+                    kernel->turn(m, cosine, cosine + m, sign, re, im);
+                } else {
+                    kernel->scale(m, scale, cosine, re);
+                    kernel->scale(m, scale * sign, cosine + m, im);
+                    begun = true;
+                }
             }
+        for (size_t i = 0; !begun && i < m; i++) { /* the constant */
+            re[i] = scale;
+            im[i] = 0.0f;
+        }
         for (int d = 0; d < T; d++) {
             kernel->scale(m, (float)-frequency[d], im, re + (size_t)(d + 1) * m);
             kernel->scale(m, (float)frequency[d], re, im + (size_t)(d + 1) * m);
@@ -139,8 +159,15 @@ static strided tile_gather(const cpu *c, workspace *w, const point_source *s, si
                            size_t m)
 {
     const size_t K = (size_t)c->plan.encoding->features, ld = c->features + TILE_UNITS;
+    size_t rows[TILE_MOST];
+    assert(m <= TILE_MOST);
+    for (size_t i = 0; i < m; i++)
+        rows[i] = source_data_row(s, first + (i < count ? i : 0));
     for (size_t i = 0; i < m; i++) {
-        const size_t row = source_data_row(s, first + (i < count ? i : 0));
+        const size_t row = rows[i];
+        if (i + 2 < m) /* rows lie anywhere in memory: what comes next is on its way meanwhile */
+            for (size_t k = 0; k < K; k += 16)
+                __builtin_prefetch(c->cache + rows[i + 2] * K + k);
         memcpy(w->gathered + i * ld, c->cache + row * K, K * sizeof(float));
         if (i < count)
             w->weight[i] = points_weight(s->points, row) / (double)s->count;
@@ -163,13 +190,24 @@ strided tile_points(const cpu *c, workspace *w, const point_source *s, size_t fi
 
 /* ---- forward and back ---------------------------------------------------------------------------------- */
 
+/* w->v from the last sine layer h and the encoding; the m value rows come first. */
+static void tile_output(const cpu *c, workspace *w, strided eta, const float *h, size_t m, size_t rows)
+{
+    for (size_t i = 0; i < rows; i++)
+        w->v[i] = i < m ? c->constant : 0.0f;
+    if (c->sines > 0)
+        c->kernels->output_forward(rows, c->width, c->ld, h, c->weights + c->output, w->v);
+    if (c->has_linear)
+        c->kernels->linear_forward(rows, (size_t)c->plan.shape.features, eta, c->weights + c->linear, w->v);
+}
+
 /* w->v (rows m) from the encoding; activations stay in w->pre and w->post for the way back. */
 void tile_forward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool lap)
 {
     const kernels *kernel = c->kernels;
-    const size_t rows = (size_t)(1 + T + lap) * m, K = (size_t)c->plan.shape.features;
+    const size_t rows = (size_t)(1 + T + lap) * m;
     strided below = eta;
-    size_t inner = K;
+    size_t inner = (size_t)c->plan.shape.features;
     for (int l = 0; l < c->sines; l++) {
         const layer_view *v = &c->layer[l];
         float *pre = w->pre + (size_t)l * c->rows * c->ld, *post = w->post + (size_t)l * c->rows * c->ld;
@@ -178,12 +216,23 @@ void tile_forward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool
         below = (strided){ .p = post, .row = c->ld, .column = 1 };
         inner = c->width;
     }
-    for (size_t i = 0; i < rows; i++)
-        w->v[i] = i < m ? c->constant : 0.0f;
-    if (c->sines > 0)
-        kernel->output_forward(rows, c->width, c->ld, below.p, c->weights + c->output, w->v);
-    if (c->has_linear)
-        kernel->linear_forward(rows, K, eta, c->weights + c->linear, w->v);
+    tile_output(c, w, eta, below.p, m, rows);
+}
+
+void tile_values(const cpu *c, workspace *w, strided eta, size_t m)
+{
+    const kernels *kernel = c->kernels;
+    strided below = eta;
+    size_t inner = (size_t)c->plan.shape.features;
+    for (int l = 0; l < c->sines; l++) {
+        const layer_view *v = &c->layer[l];
+        float *h = w->bar[l % 2];
+        kernel->product(m, v->outputs, inner, below, c->weights + v->forward, v->ld_out, h, c->ld, 0);
+        kernel->sine_values(m, v->outputs, c->ld, c->weights + v->bias, h);
+        below = (strided){ .p = h, .row = c->ld, .column = 1 };
+        inner = c->width;
+    }
+    tile_output(c, w, eta, below.p, m, m);
 }
 
 /* Adds to the lane's gradient what w->g (rows m), the derivative with respect to w->v, asks for. */

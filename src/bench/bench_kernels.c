@@ -226,6 +226,24 @@ static verdict sine_forward_check(room *r)
     return v;
 }
 
+static void sine_values(room *r)
+{
+    r->k->sine_values(r->m, r->units, r->ld, r->bias, r->work);
+}
+
+static verdict sine_values_check(room *r)
+{
+    verdict v = { 0 };
+    sine_values(r);
+    for (size_t i = 0; i < r->m; i++)
+        for (size_t j = 0; j < r->units; j++) {
+            const size_t at = i * r->ld + j;
+            const double x = (double)r->before[at] + (double)r->bias[j];
+            judge(&v, (double)r->work[at], sin(x), 1.0, SINCOS + U * fabs(x));
+        }
+    return v;
+}
+
 static void sine_adjoint(room *r)
 {
     r->k->sine_adjoint(r->m, r->T, r->lap, r->units, r->ld, r->work, r->post, r->bar, r->gradient);
@@ -367,7 +385,7 @@ static verdict linear_adjoint_check(room *r)
 static void multiply(room *r)
 {
     for (size_t k = 0; k < r->units; k++)
-        r->k->multiply(r->rows, r->before + k * r->ld_columns, r->bar_before + k * r->ld_columns,
+        r->k->multiply(r->rows, r->bias[k], r->before + k * r->ld_columns, r->bar_before + k * r->ld_columns,
                        r->work + k * r->ld_columns);
 }
 
@@ -378,8 +396,8 @@ static verdict multiply_check(room *r)
     for (size_t k = 0; k < r->units; k++)
         for (size_t i = 0; i < r->rows; i++) {
             const size_t at = k * r->ld_columns + i;
-            const double product = (double)r->before[at] * (double)r->bar_before[at];
-            judge(&v, (double)r->work[at], product, fabs(product), rounding(1.0));
+            const double product = (double)r->bias[k] * (double)r->before[at] * (double)r->bar_before[at];
+            judge(&v, (double)r->work[at], product, fabs(product), rounding(2.0));
         }
     return v;
 }
@@ -492,9 +510,9 @@ static verdict cauchy_mean_check(room *r)
 
 /* Sine layers: the points of a jet are fewer, so that all rows are ROWS. Forward reads R rows, writes R and the
  * cosines; back reads R and the sines, and R of bar, which it writes, too. */
-#define JET_POINTS(T) ((T) == 0 ? ROWS : ROWS / ((T) + 2))
-#define SINE_FORWARD(T) (4.0 * UNITS * (2.0 * ROWS + JET_POINTS(T)))
-#define SINE_ADJOINT(T) (4.0 * UNITS * (3.0 * ROWS + ((T) == 0 ? 0 : JET_POINTS(T))))
+#define POINTS_OF(T) ((T) == 0 ? ROWS : ROWS / ((T) + 2))
+#define SINE_FORWARD(T) (4.0 * UNITS * (2.0 * ROWS + POINTS_OF(T)))
+#define SINE_ADJOINT(T) (4.0 * UNITS * (3.0 * ROWS + ((T) == 0 ? 0 : POINTS_OF(T))))
 
 /* clang-format off */
 static const kernel_row KERNELS[] = {
@@ -510,6 +528,7 @@ static const kernel_row KERNELS[] = {
     { "sine-forward",        "unit",        false, 0, 0,            NUMBERS,  SINE_FORWARD(0), sine_forward, sine_forward_check, NULL },
     { "sine-forward-2",      "unit, a row", false, 2, 0,            NUMBERS,  SINE_FORWARD(2), sine_forward, sine_forward_check, NULL },
     { "sine-forward-4",      "unit, a row", false, 4, 0,            NUMBERS,  SINE_FORWARD(4), sine_forward, sine_forward_check, NULL },
+    { "sine-values",         "unit",        false, 0, 0,            NUMBERS,  8.0 * NUMBERS,   sine_values, sine_values_check, NULL },
     { "sine-adjoint",        "unit",        false, 0, 0,            NUMBERS,  SINE_ADJOINT(0), sine_adjoint, sine_adjoint_check, sine_adjoint_settle },
     { "sine-adjoint-2",      "unit, a row", false, 2, 0,            NUMBERS,  SINE_ADJOINT(2), sine_adjoint, sine_adjoint_check, sine_adjoint_settle },
     { "sine-adjoint-4",      "unit, a row", false, 4, 0,            NUMBERS,  SINE_ADJOINT(4), sine_adjoint, sine_adjoint_check, sine_adjoint_settle },
@@ -552,7 +571,7 @@ static npmd_status kernel_time(const bench *b, room *r, json_t *rows, npmd_error
     r->ld_columns = r->rows + TILE_ROWS;
     r->T = k->T;
     r->lap = k->T > 0;
-    r->m = (size_t)JET_POINTS(k->T);
+    r->m = (size_t)POINTS_OF(k->T);
     snprintf(what, sizeof what, "kernel %s, %s", k->name, r->k->name);
     TRY(bench_say(b, err, "%s", what));
     room_refresh(r);

@@ -187,7 +187,7 @@ static double *factor_jets_fill(const encoding *enc, const double *x, double *wo
         const manifold *m = dom->factor[d];
         out->jet[d] = work;
         out->functions[d] = m->functions(enc->frequency[d]);
-        m->jets(x + dom->column[d], enc->frequency[d], work);
+        m->jets(1, x + dom->column[d], 0, enc->frequency[d], 1 + m->dimension, work);
         work += (size_t)(1 + m->dimension) * (size_t)out->functions[d];
     }
     return work;

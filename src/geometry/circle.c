@@ -6,6 +6,8 @@
 
 static const char *circle_canonical(double *x)
 {
+    if (*x >= 0.0 && *x < TWO_PI)
+        return NULL;
     if (!isfinite(*x))
         return "is not finite";
     double angle = fmod(*x, TWO_PI);
@@ -55,29 +57,54 @@ static double circle_eigenvalue(int function)
     return k * k;
 }
 
+/* cos x and sin x without a branch, so that points share vector instructions: x = k pi + r, |r| <= pi/2, then
+ * the Taylor series of r, whose next terms are below 2e-17. Absolute error below 4e-16 + 2^-53 |x|. */
+static void circle_wave(size_t m, const double *x, size_t stride, double *cosine, double *sine)
+{
+    const double round = 0x1.8p52, pi_rest = 1.2246467991473532e-16; /* pi - NPMD_PI */
+    for (size_t i = 0; i < m; i++) {
+        const double at = x[i * stride], k = at * (1.0 / NPMD_PI) + round - round,
+                     half = k * 0.5 + round - round, odd = k - 2.0 * half, sign = 1.0 - 2.0 * odd * odd,
+                     r = (at - k * NPMD_PI) - k * pi_rest, z = r * r;
+        double c = 1.0, s = 1.0; /* Horner, from the term of r^20 or r^21 down */
+        for (int n = 20; n > 0; n -= 2) {
+            c = 1.0 - z * c * (1.0 / (n * (n - 1)));
+            s = 1.0 - z * s * (1.0 / (n * (n + 1)));
+        }
+        cosine[i] = sign * c;
+        sine[i] = sign * r * s;
+    }
+}
+
 /* e^{ikx} by products e^{i(a+b)x} = e^{iax} e^{ibx} with a = k/2; measured error 1.3e-14 at k = 200. */
-static void circle_jets(const double *x, int frequency, double *jet)
+static void circle_jets(size_t m, const double *x, size_t stride, int frequency, int parts, double *jet)
 {
     const double c0 = 1.0 / sqrt(TWO_PI), c1 = 1.0 / sqrt(NPMD_PI);
-    double *value = jet, *derivative = jet + circle_functions(frequency);
-    value[0] = c0;
-    derivative[0] = 0.0;
-    if (frequency == 0)
-        return;
-    value[1] = cos(*x);
-    value[2] = sin(*x);
-    for (int k = 2; k <= frequency; k++) {
-        const int a = k / 2, b = k - a;
-        const double ca = value[2 * a - 1], sa = value[2 * a], cb = value[2 * b - 1], sb = value[2 * b];
-        value[2 * k - 1] = ca * cb - sa * sb;
-        value[2 * k] = sa * cb + ca * sb;
+    const size_t functions = (size_t)circle_functions(frequency);
+    double *slopes = jet + functions * m;
+    for (size_t i = 0; i < m; i++)
+        jet[i] = c0;
+    if (frequency > 0)
+        circle_wave(m, x, stride, jet + m, jet + 2 * m);
+    for (size_t k = 2; k <= (size_t)frequency; k++) {
+        const size_t a = k / 2, b = k - a;
+        const double *ca = jet + (2 * a - 1) * m, *cb = jet + (2 * b - 1) * m;
+        double *c = jet + (2 * k - 1) * m;
+        for (size_t i = 0; i < m; i++) { /* a sine stands m behind its cosine */
+            c[i] = ca[i] * cb[i] - ca[m + i] * cb[m + i];
+            c[m + i] = ca[m + i] * cb[i] + ca[i] * cb[m + i];
+        }
     }
-    for (int k = 1; k <= frequency; k++) {
-        value[2 * k - 1] *= c1;
-        value[2 * k] *= c1;
-        derivative[2 * k - 1] = -k * value[2 * k];
-        derivative[2 * k] = k * value[2 * k - 1];
-    }
+    for (size_t i = m; i < functions * m; i++)
+        jet[i] *= c1;
+    for (size_t k = 0; parts > 1 && k <= (size_t)frequency; k++)
+        for (size_t i = 0; i < m; i++)
+            if (k == 0) {
+                slopes[i] = 0.0;
+            } else {
+                slopes[(2 * k - 1) * m + i] = -(double)k * jet[2 * k * m + i];
+                slopes[2 * k * m + i] = (double)k * jet[(2 * k - 1) * m + i];
+            }
 }
 
 static size_t circle_rule_nodes(size_t N)

@@ -14,6 +14,7 @@
 
 #define MANIFOLD_MAX_COLUMNS 3
 #define MANIFOLD_MAX_DIMENSION 2
+#define JET_POINTS 16
 #define DOMAIN_MAX_COLUMNS (NPMD_MAX_FACTORS * MANIFOLD_MAX_COLUMNS)
 #define DOMAIN_MAX_DIMENSION (NPMD_MAX_FACTORS * MANIFOLD_MAX_DIMENSION)
 
@@ -39,8 +40,10 @@ typedef struct manifold {
     int (*functions)(int frequency); /* how many eigenfunctions up to this frequency */
     int (*frequency)(int function);  /* of an eigenfunction */
     double (*eigenvalue)(int function);
-    /* Jets of the first functions(frequency) eigenfunctions at x: jet (1 + dimension, functions). */
-    void (*jets)(const double *x, int frequency, double *jet);
+    /* Jets of the first functions(frequency) eigenfunctions at m points, which stand stride apart, m <=
+     * JET_POINTS: jet (parts, functions, m); parts is 1 for values, or 1 + dimension. Several points at a time,
+     * so that loops run over points. */
+    void (*jets)(size_t m, const double *x, size_t stride, int frequency, int parts, double *jet);
 
     /* A quadrature rule of resolution N that converges faster than any power of N for smooth functions: x
      * (nodes, columns), weight (nodes) with sum 1. */

@@ -94,57 +94,78 @@ static double sphere_eigenvalue(int function)
  * (orthonormal, without the factor sqrt 2 of the real functions of order a > 0). Its derivative is the next
  * order: p_la' = sqrt((l - a)(l + a + 1)) p_l(a+1), so orders run downwards and each leaves its column for
  * the one below. */
-static void sphere_legendre(double z, int L, int a, double p_aa, double *p)
+static void sphere_legendre(size_t m, const double *z, int L, int a, double p_aa,
+                            double p[][JET_POINTS]) /* p[l][i] at point i */
 {
-    double above = 0.0, c_above = 1.0; /* p_(l-2)a and c_(l-1) */
-    p[a] = p_aa;
+    double c_above = 1.0; /* c_(l-1) */
+    for (size_t i = 0; i < m; i++)
+        p[a][i] = p_aa;
     for (int l = a + 1; l <= L; l++) {
-        const double c = sqrt((4.0 * l * l - 1.0) / ((double)l * l - (double)a * a));
-        p[l] = c * (z * p[l - 1] - above / c_above);
-        above = p[l - 1];
+        const double c = sqrt((4.0 * l * l - 1.0) / ((double)l * l - (double)a * a)),
+                     above = l == a + 1 ? 0.0 : c / c_above;
+        const double *p_1 = p[l - 1], *p_2 = p[l == a + 1 ? a : l - 2];
+        for (size_t i = 0; i < m; i++)
+            p[l][i] = c * (z[i] * p_1[i]) - above * p_2[i];
         c_above = c;
     }
 }
 
-static void sphere_jets(const double *x, int L, double *jet)
+/* The frame's derivatives of a function with this gradient in R^3. */
+static inline void sphere_slopes(const double *frame, double x, double y, double z, double *along1,
+                                 double *along2)
 {
-    const int count = sphere_functions(L);
-    double *value = jet, *along1 = jet + count, *along2 = jet + 2 * (size_t)count;
-    double frame[6], p_aa[SPHERE_MAX_DEGREE + 2], p[SPHERE_MAX_DEGREE + 2], p_next[SPHERE_MAX_DEGREE + 2];
-    double re[SPHERE_MAX_DEGREE + 1], im[SPHERE_MAX_DEGREE + 1]; /* (x + i y)^a */
-    assert(L <= SPHERE_MAX_DEGREE);
-    sphere_frame(x, frame);
+    *along1 = frame[0] * x + frame[1] * y + frame[2] * z;
+    *along2 = frame[3] * x + frame[4] * y + frame[5] * z;
+}
+
+static void sphere_jets(size_t m, const double *x, size_t stride, int L, int parts, double *jet)
+{
+    enum { ORDERS = SPHERE_MAX_DEGREE + 1 };
+    const size_t part = (size_t)sphere_functions(L) * m;
+    double z[JET_POINTS], frame[JET_POINTS][6], p_aa[ORDERS];
+    double columns[2][ORDERS + 1][JET_POINTS];             /* of this order and the next */
+    double re[ORDERS][JET_POINTS], im[ORDERS][JET_POINTS]; /* (x + i y)^a */
+    assert(L <= SPHERE_MAX_DEGREE && m <= JET_POINTS);
+    for (size_t i = 0; i < m; i++) {
+        z[i] = x[i * stride + 2];
+        re[0][i] = 1.0;
+        im[0][i] = 0.0;
+        sphere_frame(x + i * stride, frame[i]);
+    }
     p_aa[0] = 1.0 / sqrt(4.0 * NPMD_PI);
-    re[0] = 1.0;
-    im[0] = 0.0;
     for (int a = 1; a <= L; a++) {
         p_aa[a] = sqrt((2.0 * a + 1.0) / (2.0 * a)) * p_aa[a - 1];
-        re[a] = re[a - 1] * x[0] - im[a - 1] * x[1];
-        im[a] = re[a - 1] * x[1] + im[a - 1] * x[0];
-    }
-    memset(p_next, 0, sizeof p_next);
-    for (int a = L; a >= 0; a--) {
-        sphere_legendre(x[2], L, a, p_aa[a], p);
-        const double sign = (a % 2 ? -1.0 : 1.0) * (a > 0 ? sqrt(2.0) : 1.0);
-        for (int l = a; l <= L; l++) {
-            const double q = sign * p[l];
-            const double dq = l == a ? 0.0 : sign * sqrt((l - a) * (l + a + 1.0)) * p_next[l];
-            /* the gradient in R^3 of q(z) Re (x+iy)^a, and of the imaginary part */
-            const double slope_re = a == 0 ? 0.0 : a * q * re[a - 1],
-                         slope_im = a == 0 ? 0.0 : a * q * im[a - 1];
-            const double grad_cos[3] = { slope_re, -slope_im, dq * re[a] },
-                         grad_sin[3] = { slope_im, slope_re, dq * im[a] };
-            const int k = l * l + l + a, minus = l * l + l - a;
-            value[k] = q * re[a];
-            along1[k] = frame[0] * grad_cos[0] + frame[1] * grad_cos[1] + frame[2] * grad_cos[2];
-            along2[k] = frame[3] * grad_cos[0] + frame[4] * grad_cos[1] + frame[5] * grad_cos[2];
-            if (a == 0)
-                continue;
-            value[minus] = q * im[a];
-            along1[minus] = frame[0] * grad_sin[0] + frame[1] * grad_sin[1] + frame[2] * grad_sin[2];
-            along2[minus] = frame[3] * grad_sin[0] + frame[4] * grad_sin[1] + frame[5] * grad_sin[2];
+        for (size_t i = 0; i < m; i++) {
+            const double *at = x + i * stride;
+            re[a][i] = re[a - 1][i] * at[0] - im[a - 1][i] * at[1];
+            im[a][i] = re[a - 1][i] * at[1] + im[a - 1][i] * at[0];
         }
-        memcpy(p_next, p, sizeof p);
+    }
+    for (int a = L; a >= 0; a--) {
+        double(*p)[JET_POINTS] = columns[a % 2], (*p_next)[JET_POINTS] = columns[1 - a % 2];
+        const double sign = (a % 2 ? -1.0 : 1.0) * (a > 0 ? sqrt(2.0) : 1.0);
+        sphere_legendre(m, z, L, a, p_aa[a], p);
+        for (int l = a; l <= L; l++) {
+            double *cosine = jet + (size_t)(l * l + l + a) * m, *sine = jet + (size_t)(l * l + l - a) * m;
+            for (size_t i = 0; i < m; i++)
+                cosine[i] = sign * p[l][i] * re[a][i];
+            for (size_t i = 0; a > 0 && i < m; i++)
+                sine[i] = sign * p[l][i] * im[a][i];
+            if (parts == 1)
+                continue;
+            const double next = l == a ? 0.0 : sign * sqrt((l - a) * (l + a + 1.0));
+            for (size_t i = 0; i < m; i++) {
+                /* the gradient in R^3 of q(z) Re (x+iy)^a, and of the imaginary part */
+                const double aq = a * sign * p[l][i], dq = l == a ? 0.0 : next * p_next[l][i];
+                const double slope_re = a == 0 ? 0.0 : aq * re[a - 1][i],
+                             slope_im = a == 0 ? 0.0 : aq * im[a - 1][i];
+                sphere_slopes(frame[i], slope_re, -slope_im, dq * re[a][i], cosine + part + i,
+                              cosine + 2 * part + i);
+                if (a > 0)
+                    sphere_slopes(frame[i], slope_im, slope_re, dq * im[a][i], sine + part + i,
+                                  sine + 2 * part + i);
+            }
+        }
     }
 }
 

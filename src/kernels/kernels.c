@@ -10,6 +10,10 @@
 #define TEXT_(a) #a
 #define TEXT(a) TEXT_(a)
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #if defined(__AVX512F__)
 #define VECTOR 16 /* floats in a register */
 #define MR 8      /* rows of a register block: MR x NV accumulators, NV + 1 operands */
@@ -52,10 +56,46 @@ static inline vec spread(float a)
     return a - (vec){ 0 };
 }
 
+/* clamp: a within -limit .. limit, NaN where a is NaN. choose_odd: yes where the integer q is odd, else no.
+ * Written out, since compilers make several instructions of what is one. */
+#if defined(__AVX512F__)
+static inline vec clamp(vec a, float limit)
+{
+    return (vec)_mm512_max_ps(_mm512_set1_ps(-limit), _mm512_min_ps(_mm512_set1_ps(limit), (__m512)a));
+}
+
+static inline vec choose_odd(mask q, vec yes, vec no)
+{
+    return (vec)_mm512_mask_blend_ps(_mm512_test_epi32_mask((__m512i)q, _mm512_set1_epi32(1)), (__m512)no,
+                                     (__m512)yes);
+}
+#elif defined(__AVX2__)
+static inline vec clamp(vec a, float limit)
+{
+    return (vec)_mm256_max_ps(_mm256_set1_ps(-limit), _mm256_min_ps(_mm256_set1_ps(limit), (__m256)a));
+}
+
+static inline vec choose_odd(mask q, vec yes, vec no) /* by the highest bit of each number */
+{
+    return (vec)_mm256_blendv_ps((__m256)no, (__m256)yes, (__m256)(q << 31));
+}
+#else
 static inline vec choose(mask which, vec yes, vec no)
 {
     return (vec)((which & (mask)yes) | (~which & (mask)no));
 }
+
+static inline vec clamp(vec a, float limit)
+{
+    a = choose(a > limit, spread(limit), a);
+    return choose(a < -limit, spread(-limit), a);
+}
+
+static inline vec choose_odd(mask q, vec yes, vec no)
+{
+    return choose(-(q & 1), yes, no);
+}
+#endif
 
 static inline float add_up(vec a)
 {
@@ -66,25 +106,47 @@ static inline float add_up(vec a)
 }
 
 /* sin x and cos x: x = q pi/2 + r with |r| <= pi/4, q pi/2 subtracted in three parts of few bits (so that the
- * products are exact), then the minimax polynomials of Cephes. Absolute error below 1e-7 for |x| <= 8192;
- * bounded by 1 + 1e-6 for any finite x; NaN stays NaN. */
-static inline void vec_sincos(vec x, vec *sine, vec *cosine)
+ * products are exact), then the minimax polynomials of Cephes:
+ *     sin r = r + r z (S0 + S1 z + S2 z^2),   cos r = 1 - z/2 + z z (C0 + C1 z + C2 z^2),   z = r^2.
+ * Absolute error below 1e-7 for |x| <= 8192; bounded by 1 + 1e-6 for any finite x; NaN stays NaN. */
+#define S0 -1.6666654611e-1f
+#define S1 8.3321608736e-3f
+#define S2 -1.9515295891e-4f
+#define C0 4.166664568298827e-2f
+#define C1 -1.388731625493765e-3f
+#define C2 2.443315711809948e-5f
+
+static inline vec quarter_turns(vec x, mask *q) /* r */
 {
     const vec shifted = x * 0.63661977236758134308f
                         + 12582912.0f; /* 1.5 x 2^23: rounds to an integer in the low bits */
-    const mask q = (mask)shifted;
     const vec k = shifted - 12582912.0f;
-    vec r = ((x - k * 1.5703125f) - k * 4.837512969970703125e-4f) - k * 7.54978995489188216e-8f;
-    r = choose(r > 0.8f, spread(0.8f), r); /* beyond the range of the reduction */
-    r = choose(r < -0.8f, spread(-0.8f), r);
-    const vec z = r * r;
-    const vec s = ((-1.9515295891e-4f * z + 8.3321608736e-3f) * z - 1.6666654611e-1f) * z * r + r;
-    const vec c = ((2.443315711809948e-5f * z - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z
-                  - 0.5f * z + 1.0f;
-    const mask odd = (q & 1) != 0;
-    const mask s_sign = (q & 2) << 30, c_sign = ((q + 1) & 2) << 30;
-    *sine = (vec)((mask)choose(odd, c, s) ^ s_sign);
-    *cosine = (vec)((mask)choose(odd, s, c) ^ c_sign);
+    *q = (mask)shifted;
+    return clamp(((x - k * 1.5703125f) - k * 4.837512969970703125e-4f) - k * 7.54978995489188216e-8f,
+                 0.8f); /* beyond the range of the reduction */
+}
+
+static inline void vec_sincos(vec x, vec *sine, vec *cosine)
+{
+    mask q;
+    const vec r = quarter_turns(x, &q), z = r * r;
+    const vec s = ((S2 * z + S1) * z + S0) * z * r + r;
+    const vec c = ((C2 * z + C1) * z + C0) * z * z - 0.5f * z + 1.0f;
+    const mask s_sign = (q << 30) & INT32_MIN, c_sign = ((q + 1) << 30) & INT32_MIN;
+    *sine = (vec)((mask)choose_odd(q, c, s) ^ s_sign);
+    *cosine = (vec)((mask)choose_odd(q, s, c) ^ c_sign);
+}
+
+/* sin x alone: one polynomial, with the coefficients of the sine or of the cosine. */
+static inline vec vec_sin(vec x)
+{
+    mask q;
+    const vec r = quarter_turns(x, &q), z = r * r;
+    const vec a0 = choose_odd(q, spread(C0), spread(S0)), a1 = choose_odd(q, spread(C1), spread(S1)),
+              a2 = choose_odd(q, spread(C2), spread(S2));
+    const vec first = choose_odd(q, 1.0f - 0.5f * z, r), factor = choose_odd(q, z, r);
+    const vec s = ((a2 * z + a1) * z + a0) * z * factor + first;
+    return (vec)((mask)s ^ ((q << 30) & INT32_MIN));
 }
 
 /* ---- products ------------------------------------------------------------------------------------------ */
@@ -168,6 +230,13 @@ static void sine_forward(size_t m, int T, int lap, size_t n, size_t ld, const fl
             if (lap)
                 store(h + step, c * load(a + step) - s * norm2);
         }
+}
+
+static void sine_values(size_t m, size_t n, size_t ld, const float *bias, float *a)
+{
+    for (size_t i = 0; i < m; i++)
+        for (size_t u = 0; u < n; u += VECTOR)
+            store(a + i * ld + u, vec_sin(load(a + i * ld + u) + load(bias + u)));
 }
 
 static void sine_adjoint(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post,
@@ -261,10 +330,10 @@ static void linear_adjoint(size_t rows, size_t K, strided eta, const float *g, f
 
 /* ---- the encoding: count is a multiple of TILE_ROWS ---------------------------------------------------- */
 
-static void multiply(size_t count, const float *a, const float *b, float *out)
+static void multiply(size_t count, float factor, const float *a, const float *b, float *out)
 {
     for (size_t i = 0; i < count; i += VECTOR)
-        store(out + i, load(a + i) * load(b + i));
+        store(out + i, factor * load(a + i) * load(b + i));
 }
 
 static void scale(size_t count, float factor, const float *a, float *out)
@@ -308,16 +377,19 @@ static double cauchy_mean(int factors, const int *embedding, const int *power, c
 
 static void sincos_all(size_t count, const float *x, float *s, float *c)
 {
-    for (size_t i = 0; i < count; i += VECTOR) {
-        float in[VECTOR] = { 0 }, sine[VECTOR], cosine[VECTOR];
-        const size_t some = count - i < VECTOR ? count - i : VECTOR;
-        vec a, b;
-        memcpy(in, x + i, some * sizeof *in);
-        vec_sincos(load(in), &a, &b);
-        store(sine, a);
-        store(cosine, b);
-        memcpy(s + i, sine, some * sizeof *sine);
-        memcpy(c + i, cosine, some * sizeof *cosine);
+    vec sine, cosine;
+    size_t i = 0;
+    for (; i + VECTOR <= count; i += VECTOR) {
+        vec_sincos(load(x + i), &sine, &cosine);
+        store(s + i, sine);
+        store(c + i, cosine);
+    }
+    if (i < count) {
+        float rest[VECTOR] = { 0 };
+        memcpy(rest, x + i, (count - i) * sizeof *rest);
+        vec_sincos(load(rest), &sine, &cosine);
+        memcpy(s + i, &sine, (count - i) * sizeof *rest);
+        memcpy(c + i, &cosine, (count - i) * sizeof *rest);
     }
 }
 
@@ -326,6 +398,7 @@ const kernels JOIN(kernels_, KERNELS) = {
     .name = TEXT(KERNELS),
     .product = product,
     .sine_forward = sine_forward,
+    .sine_values = sine_values,
     .sine_adjoint = sine_adjoint,
     .output_forward = output_forward,
     .output_adjoint = output_adjoint,

@@ -30,6 +30,8 @@ typedef struct kernels {
      * cos a on the value rows, a_t and lap a below. */
     void (*sine_forward)(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre,
                          float *post);
+    /* The same for values that nobody takes back: a (m, n) becomes sin(a + bias). */
+    void (*sine_values)(size_t m, size_t n, size_t ld, const float *bias, float *a);
     /* bar holds h bar, and a bar on return; bias_gradient (n) += the value rows of a bar. */
     void (*sine_adjoint)(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post,
                          float *bar, float *bias_gradient);
@@ -44,8 +46,8 @@ typedef struct kernels {
     void (*linear_forward)(size_t rows, size_t K, strided eta, const float *c, float *v);
     void (*linear_adjoint)(size_t rows, size_t K, strided eta, const float *g, float *c_gradient);
 
-    /* out (count) = a b elementwise; and out = scale x a. */
-    void (*multiply)(size_t count, const float *a, const float *b, float *out);
+    /* out (count) = scale x a b elementwise; and out = scale x a. */
+    void (*multiply)(size_t count, float scale, const float *a, const float *b, float *out);
     void (*scale)(size_t count, float scale, const float *a, float *out);
     /* (re, im) <- (re, im) (c + i sign s): a plane wave grows by one factor. */
     void (*turn)(size_t count, const float *c, const float *s, float sign, float *re, float *im);

@@ -72,7 +72,7 @@ static void circle_values_at_high_frequency(void **state)
     uint64_t seed = 2;
     for (int i = 0; i < 500; i++) {
         const double x = i == 0 ? 0.0 : 2.0 * (double)CHECK_PI * test_uniform(&seed);
-        CIRCLE.jets(&x, F, jet);
+        CIRCLE.jets(1, &x, 1, F, 2, jet);
         for (int k = 0; k <= F; k++) {
             const long double c = k == 0 ? 1.0L / sqrtl(2.0L * CHECK_PI) : 1.0L / sqrtl(CHECK_PI);
             const long double cosine = c * cosl(k * (long double)x), sine = c * sinl(k * (long double)x);
@@ -121,7 +121,7 @@ static void circle_is_orthonormal(void **state)
     double *jets = doubles(2 * (size_t)count * (size_t)nodes), worst = 0.0, worst_slope = 0.0;
     for (int i = 0; i < nodes; i++) {
         const double x = 2.0 * (double)CHECK_PI * (i + 0.3) / nodes;
-        CIRCLE.jets(&x, F, jets + 2 * (size_t)count * (size_t)i);
+        CIRCLE.jets(1, &x, 1, F, 2, jets + 2 * (size_t)count * (size_t)i);
     }
     uint64_t seed = 3;
     for (int trial = 0; trial < 6000; trial++) {
@@ -167,7 +167,7 @@ static void sphere_is_orthonormal(void **state)
                          s = sqrt(1.0 - node[i] * node[i]);
             const double x[3] = { s * cos(phi), s * sin(phi), node[i] };
             const double w = weight[i] * 2.0 * (double)CHECK_PI / LONGITUDES;
-            SPHERE.jets(x, DEGREE, jet);
+            SPHERE.jets(1, x, 3, DEGREE, 3, jet);
             for (int r = 0; r < 3; r++)
                 for (int a = 0; a < TAKEN; a++)
                     row[r][a] = jet[(size_t)r * (size_t)count + (size_t)taken[a]];
@@ -200,7 +200,7 @@ static void addition_theorem(void **state)
     double x[100][3], *jet = doubles(3 * (size_t)SPHERE.functions(DEGREE)), worst = 0.0, worst_slope = 0.0;
     const int n = trying_points(x, 80), count = SPHERE.functions(DEGREE);
     for (int i = 0; i < n; i++) {
-        SPHERE.jets(x[i], DEGREE, jet);
+        SPHERE.jets(1, x[i], 3, DEGREE, 3, jet);
         for (int l = 0; l <= DEGREE; l++) {
             double values = 0.0, slopes = 0.0;
             for (int k = l * l; k < (l + 1) * (l + 1); k++) {
@@ -229,7 +229,7 @@ static void sphere_values(void **state)
     const int n = trying_points(x, 40);
     for (int i = 0; i < n; i++) {
         const long double at[3] = { x[i][0], x[i][1], x[i][2] };
-        SPHERE.jets(x[i], DEGREE, jet);
+        SPHERE.jets(1, x[i], 3, DEGREE, 3, jet);
         for (int l = 0; l <= DEGREE; l += l < 6 ? 1 : 3)
             for (int m = -l; m <= l; m++) {
                 const double size = sqrt((2 * l + 1) / (4.0 * (double)CHECK_PI));
@@ -279,7 +279,7 @@ static void derivatives_along_great_circles(void **state)
     double x[40][3], *jet = doubles(3 * (size_t)count), worst = 0.0, frame[6];
     const int n = trying_points(x, 24);
     for (int i = 0; i < n; i++) {
-        SPHERE.jets(x[i], L, jet);
+        SPHERE.jets(1, x[i], 3, L, 3, jet);
         SPHERE.frame(x[i], frame);
         for (int t = 0; t < 2; t++) {
             long double ahead[3], behind[3];
@@ -322,7 +322,7 @@ static void uniform_maps_preserve_area(void **state)
             SPHERE.uniform(u, x);
             check_quiet("a uniform point is a unit vector",
                         fabs(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] - 1.0), 8.0 * DBL_EPSILON);
-            SPHERE.jets(x, L, jet);
+            SPHERE.jets(1, x, 3, L, 3, jet);
             for (int k = 0; k < count; k++)
                 mean[k] += weight[i] / 2.0 / TURNS * jet[k];
         }
