@@ -343,15 +343,16 @@ static npmd_status cpu_term(void *self, const term_request *what, double *sum, n
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads)
     for (int n = 0; n < LANES; n++) {
         workspace *w = &c->space[omp_get_thread_num()];
-        c->lanes[n].sum = 0.0;
+        double sum_here = 0.0; /* written once: lanes share cache lines */
         for (size_t tile = (size_t)n; tile < tiles; tile += LANES) {
             const size_t first = tile * most, here = count - first < most ? count - first : most;
             const size_t m = round_up(here, TILE_ROWS);
             const strided eta = tile_points(c, w, what->points, first, here, m, T, lap);
             tile_forward(c, w, eta, m, T, lap);
-            c->lanes[n].sum += tile_seed(w, what, here, m, T, lap);
+            sum_here += tile_seed(w, what, here, m, T, lap);
             tile_backward(c, w, eta, m, T, lap, c->lanes[n].gradient);
         }
+        c->lanes[n].sum = sum_here;
     }
     *sum = 0.0;
     for (int n = 0; n < LANES; n++)

@@ -90,6 +90,14 @@ long faults_disarm(void)
     return failed;
 }
 
+long faults_calls(void)
+{
+    pthread_mutex_lock(&lock);
+    const long made = calls;
+    pthread_mutex_unlock(&lock);
+    return made;
+}
+
 size_t faults_blocks(void)
 {
     return blocks;

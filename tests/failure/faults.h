@@ -34,6 +34,7 @@ typedef struct fault {
 
 void faults_arm(fault what);
 long faults_disarm(void); /* how many calls failed */
+long faults_calls(void);  /* since faults_arm, of the kind that was named */
 
 /* With branch set no call fails here. At each one the process splits: two children go on from there, in one
  * of which it fails, in the other one all later ones as well, and then the parent does. So an operation is

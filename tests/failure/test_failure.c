@@ -457,6 +457,49 @@ static int quiet(const npmd_report *now, void *user)
     {                                                                                                        \
         return npmd_fit(s->domain[which], s->points[which], &o->options, &o->model, err);                    \
     }
+typedef struct step_count {
+    long before, steps; /* allocations at the first step, steps since */
+} step_count;
+
+static int count_at_step(const npmd_report *now, void *user)
+{
+    step_count *c = user;
+    (void)now;
+    if (c->steps++ == 0)
+        c->before = faults_calls();
+    else if (faults_calls() != c->before)
+        fail_msg("step %ld allocates", c->steps);
+    return 0;
+}
+
+/* All memory is taken before the second step. */
+static void a_step_takes_no_memory(void **state)
+{
+    stage *s = *state;
+    static const char *const CASES[][3] = { { "integral", "importance", NULL },
+                                            { "integral", "uniform", NULL },
+                                            { "separable", "off", NULL } };
+    for (int which = 0; which < DOMAINS; which++)
+        for (int i = 0; i < 3; i++) {
+            npmd_error err = { 0 };
+            npmd_options opt;
+            npmd_model *m = NULL;
+            step_count count = { 0 };
+            npmd_options_init(&opt);
+            fit_options(&opt, CASES[i]);
+            opt.steps = 8;
+            opt.log_every = 1;
+            opt.threads = 2;
+            opt.progress = count_at_step;
+            opt.user = &count;
+            faults_arm((fault){ .call = FAULT_MEMORY });
+            must(npmd_fit(s->domain[which], s->points[which], &opt, &m, &err), &err);
+            faults_disarm();
+            assert_true(count.before > 0 && count.steps >= 8);
+            npmd_model_free(m);
+        }
+}
+
 FIT(fit_torus, TORUS, "integral", "importance")
 FIT(fit_linear, TORUS, "integral", "uniform", "depth", "1", "penalty", "gradient")
 FIT(fit_waves, TORUS, "separable", "off", "device", "reference")
@@ -935,7 +978,7 @@ int main(void)
         cmocka_unit_test(inputs_without_memory),    cmocka_unit_test(fits_without_memory),
         cmocka_unit_test(models_without_memory),    cmocka_unit_test(truths_without_memory),
         cmocka_unit_test(writing_to_a_bad_disk),    cmocka_unit_test(reading_from_a_bad_disk),
-        cmocka_unit_test(benchmark_without_memory),
+        cmocka_unit_test(benchmark_without_memory), cmocka_unit_test(a_step_takes_no_memory),
     };
     return cmocka_run_group_tests(tests, stage_open, stage_close);
 }
