@@ -184,8 +184,9 @@ static void ambient_gradient(const npmd_domain *dom, const double *x, const doub
     }
 }
 
-#define PIECE                                                                                                \
-    32768 /* points that are evaluated together: what lies in a file never is in memory as a whole */
+/* Points that are evaluated together: what lies in a file never is in memory as a whole. Many, since a backend
+ * is opened for each. */
+#define PIECE 131072
 
 typedef struct piece_room {
     double *x, *jet;
@@ -210,14 +211,29 @@ static void piece_close(piece_room *room)
     memory_free(room->jet);
 }
 
-/* Points first .. first + count - 1. */
+/* Where points first .. first + count - 1 lie, or copied from their file to the room. */
+static const double *piece_rows(const piece_room *room, const npmd_points *pts, size_t first, size_t count,
+                                const npmd_compute *how)
+{
+    const size_t block = 1024, blocks = (count + block - 1) / block, columns = (size_t)pts->domain->columns;
+    if (pts->x != NULL)
+        return points_rows(pts, first, count, NULL);
+    (void)how; /* unused without OpenMP */
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads_wanted(how == NULL ? 0 : how->threads))
+    for (size_t b = 0; b < blocks; b++) {
+        const size_t at = b * block, some = count - at < block ? count - at : block;
+        points_rows(pts, first + at, some, room->x + at * columns);
+    }
+    return room->x;
+}
+
 static npmd_status piece_evaluate(const piece_room *room, const npmd_model *m, const npmd_points *pts,
                                   size_t first, size_t count, npmd_what what, const npmd_compute *how,
                                   double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t rows = (size_t)m->domain->dimension + 2, columns = (size_t)m->domain->columns;
-    const double *x = points_rows(pts, first, count, room->x);
+    const double *x = piece_rows(room, pts, first, count, how);
     if (room->jet != NULL) {
         TRY(m->kind->evaluate(m, how, x, count, JET_ALL, room->jet, err));
         for (size_t i = 0; i < count; i++)
