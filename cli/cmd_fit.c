@@ -45,7 +45,11 @@ static const cli_option OPTIONS[] = {
 };
 
 /* Indexed by npmd_estimator. */
-static const char *const ESTIMATORS[] = { [NPMD_FIELD] = "field" };
+static const char *const ESTIMATORS[] = { [NPMD_FIELD] = "field",
+                                          [NPMD_SERIES] = "series",
+                                          [NPMD_KDE] = "kde",
+                                          [NPMD_PSNF] = "psnf",
+                                          [NPMD_RELU] = "relu" };
 
 static const char *estimator_name(int estimator)
 {
@@ -191,6 +195,11 @@ static void print_plan(const cli_args *args, const npmd_domain *domain, size_t n
     cli_row(stderr, "domain", "%s, dimension %d, volume %.5g", npmd_domain_text(domain),
             npmd_domain_dimension(domain), npmd_domain_volume(domain));
     cli_row(stderr, "points", "%s", cli_words_count(n).text);
+    if (plan->estimator != NPMD_FIELD) {
+        cli_row(stderr, "estimator", "%s", estimator_name(plan->estimator));
+        cli_row(stderr, "memory", "%s for the fit", cli_words_bytes(working_bytes).text);
+        return;
+    }
     cli_row(stderr, "features", "%d", plan->features);
     cli_row(stderr, "network", "%d layers, width %d, omega %.4g", plan->depth, plan->width, plan->omega);
     cli_row(stderr, "steps", "%s, batch %s", cli_words_count((uint64_t)plan->steps).text,

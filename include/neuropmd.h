@@ -105,7 +105,14 @@ NPMD_API void npmd_points_free(npmd_points *pts);
 
 /* ---- Options ------------------------------------------------------------------------------------------- */
 
-typedef enum npmd_estimator { NPMD_FIELD } npmd_estimator;
+typedef enum npmd_estimator { NPMD_FIELD, NPMD_SERIES, NPMD_KDE, NPMD_PSNF, NPMD_RELU } npmd_estimator;
+typedef enum npmd_solver { NPMD_NEWTON, NPMD_STOCHASTIC } npmd_solver;
+typedef enum npmd_rule { NPMD_RULE_LEAST_SQUARES, NPMD_RULE_LIKELIHOOD, NPMD_RULE_ISE } npmd_rule;
+typedef enum npmd_bandwidth {
+    NPMD_BANDWIDTH_FIXED,
+    NPMD_BANDWIDTH_ADAPTIVE,
+    NPMD_BANDWIDTH_MIXTURE
+} npmd_bandwidth;
 typedef enum npmd_law { NPMD_LAW_POWER, NPMD_LAW_UNIFORM, NPMD_LAW_RIDGE } npmd_law;
 typedef enum npmd_scale { NPMD_SCALE_UNIT, NPMD_SCALE_ORTHONORMAL, NPMD_SCALE_NONE } npmd_scale;
 typedef enum npmd_penalty { NPMD_PENALTY_LAPLACIAN, NPMD_PENALTY_GRADIENT, NPMD_PENALTY_NONE } npmd_penalty;
@@ -169,6 +176,15 @@ typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is ch
     int centres;          /* importance: kernels in a step's proposal */
     double accuracy;      /* standard error wanted of the log integral after training */
     double proposal_rho;  /* importance: width of its Cauchy kernels, 0 wide .. 1 narrow; 0: by likelihood */
+    int solver;           /* series: npmd_solver */
+    double holdout;       /* share of the points that is held out to choose by; 0: by the estimator */
+    int64_t patience;     /* early stopping: checks without improvement; 0: none */
+    double kappa[NPMD_MAX_FACTORS]; /* kde: concentration, one for all or one a factor; 0: chosen */
+    int kappas;                     /* how many are given */
+    int concentration;              /* kde: 0 one for all factors, 1 one a factor */
+    int concentration_rule;         /* kde: npmd_rule */
+    int bandwidth;                  /* kde: npmd_bandwidth */
+    int neighbours;                 /* kde, adaptive: the k-th nearest point sets the width; 0: chosen */
     uint64_t seed;
     int threads;                    /* 0: all cores; never changes the answer */
     char device[32];                /* "cpu", "reference" */

@@ -14,6 +14,7 @@ typedef enum option_kind {
     OPTION_SEED,
     OPTION_CHOICE,
     OPTION_LIST,
+    OPTION_REALS,
     OPTION_TEXT,
     OPTION_PATH
 } option_kind;
@@ -31,7 +32,11 @@ typedef struct option_row {
 
 static const char *const ON_OFF[] = { "off", "on", NULL };
 static const char *const ON_OFF_AUTO[] = { "off", "on", "auto", NULL };
-static const char *const ESTIMATORS[] = { "field", NULL };
+static const char *const ESTIMATORS[] = { "field", "series", "kde", "psnf", "relu", NULL };
+static const char *const SOLVERS[] = { "newton", "sgd", NULL };
+static const char *const CONCENTRATIONS[] = { "common", "factor", NULL };
+static const char *const RULES[] = { "least-squares", "likelihood", "ise", NULL };
+static const char *const BANDWIDTHS[] = { "fixed", "adaptive", "mixture", NULL };
 static const char *const OPTIMISERS[] = { "adam", "sgd", NULL };
 static const char *const SCHEDULES[] = { "cosine", "fixed", "triangular", "triangular2", NULL };
 static const char *const LAWS[] = { "power", "uniform", "ridge", NULL };
@@ -48,7 +53,7 @@ static const option_row OPTIONS[] = {
     { "preset", "Choices", OPTION_TEXT, AT(preset), "default", 0, 0, NULL, true,
       "quick, default, paper-t2, paper-t4 or paper-s2s2: sets many options at once, others given beside it win" },
     { "estimator", "Choices", OPTION_CHOICE, AT(estimator), "field", 0, 0, ESTIMATORS, true,
-      "what is fitted" },
+      "what is fitted: a sine network (field), a linear series of eigenfunctions, kernels, a squared family, a ReLU network" },
     { "tau", "Choices", OPTION_REAL, AT(tau), "auto", -1, 1e12, NULL, true,
       "weight of the penalty, the mean over the domain; auto: 5e-5 in one or two dimensions, else 1e-4, lowered or raised "
       "by tens where held-out points ask for it, then fitted to all points" },
@@ -124,6 +129,24 @@ static const option_row OPTIONS[] = {
     { "accuracy", "Training", OPTION_REAL, AT(accuracy), "0", 0, 1, NULL, true,
       "standard error wanted of the log integral after training; 0: 1e-5 in one and two dimensions, else 5e-4" },
 
+    { "holdout", "Other estimators", OPTION_REAL, AT(holdout), "0", 0, 0.9, NULL, true,
+      "share of the points held out to choose by; 0: a tenth" },
+    { "patience", "Other estimators", OPTION_COUNT, AT(patience), "0", 0, 4e9, NULL, true,
+      "relu: looks at the held-out points without improvement before it stops; 0: 20" },
+    { "solver", "Other estimators", OPTION_CHOICE, AT(solver), "newton", 0, 0, SOLVERS, true,
+      "series: Newton's method to the optimum, or stochastic gradients as published" },
+    { "kappa", "Other estimators", OPTION_REALS, AT(kappa), "0", 0, 1e8, NULL, true,
+      "kde: concentration of the kernels, one value or one a factor; 0: chosen" },
+    { "concentration", "Other estimators", OPTION_CHOICE, AT(concentration), "common", 0, 0, CONCENTRATIONS,
+      true, "kde: one chosen for all factors, or one a factor" },
+    { "concentration-rule", "Other estimators", OPTION_CHOICE, AT(concentration_rule), "least-squares", 0, 0,
+      RULES, true,
+      "kde: chosen by the exact least-squares criterion, by leave-one-out likelihood, or by five-fold ISE as published" },
+    { "bandwidth", "Other estimators", OPTION_CHOICE, AT(bandwidth), "fixed", 0, 0, BANDWIDTHS, true,
+      "kde: one width, widths by the distance of near points, or a mixture of several widths weighted by held-out points" },
+    { "neighbours", "Other estimators", OPTION_INT, AT(neighbours), "0", 0, 1000000, NULL, true,
+      "kde, adaptive: the k-th nearest point sets the width; 0: chosen" },
+
     { "threads", "Machine", OPTION_INT, AT(threads), "0", 0, 4096, NULL, false,
       "0: all cores; never changes the answer" },
     { "device", "Machine", OPTION_TEXT, AT(device), "cpu", 0, 0, NULL, false,
@@ -181,10 +204,10 @@ int npmd_option_count(void)
 
 npmd_option_text npmd_option_describe(int i)
 {
-    static const char *const KIND[] = { "N", "N", "X", "N", NULL, "N,...", "NAME", "FILE" };
+    static const char *const KIND[] = { "N", "N", "X", "N", NULL, "N,...", "X,...", "NAME", "FILE" };
     static const char *const CHOICES[] = { "on|off",
                                            "on|off|auto",
-                                           "field",
+                                           "field|series|kde|psnf|relu",
                                            "adam|sgd",
                                            "cosine|fixed|triangular|triangular2",
                                            "power|uniform|ridge",
@@ -192,9 +215,15 @@ npmd_option_text npmd_option_describe(int i)
                                            "unit|authors",
                                            "laplacian|gradient|none",
                                            "auto|importance|uniform",
-                                           "sobol|independent" };
-    static const char *const *const LISTS[] = { ON_OFF, ON_OFF_AUTO, ESTIMATORS, OPTIMISERS, SCHEDULES, LAWS,
-                                                SCALES, STARTS,      PENALTIES,  INTEGRALS,  SEQUENCES };
+                                           "sobol|independent",
+                                           "newton|sgd",
+                                           "common|factor",
+                                           "least-squares|likelihood|ise",
+                                           "fixed|adaptive|mixture" };
+    static const char *const *const LISTS[] = {
+        ON_OFF,    ON_OFF_AUTO, ESTIMATORS, OPTIMISERS, SCHEDULES,      LAWS,  SCALES,    STARTS,
+        PENALTIES, INTEGRALS,   SEQUENCES,  SOLVERS,    CONCENTRATIONS, RULES, BANDWIDTHS
+    };
     if (i < 0 || i >= OPTION_TOTAL)
         return (npmd_option_text){ 0 };
     const option_row *row = &OPTIONS[i];
@@ -258,9 +287,10 @@ static npmd_status parse_choice(const option_row *row, const char *text, int *ou
                      row->name, text, known);
 }
 
-static npmd_status parse_list(const option_row *row, const char *text, npmd_options *opt, npmd_error *err)
+static npmd_status parse_list(const option_row *row, const char *text, bool whole, double *value, int *values,
+                              npmd_error *err)
 {
-    int value[NPMD_MAX_FACTORS] = { 0 }, count = 0;
+    int count = 0;
     for (const char *at = text; at != NULL;) {
         const char *comma = strchr(at, ',');
         const size_t size = comma == NULL ? strlen(at) : (size_t)(comma - at);
@@ -271,14 +301,13 @@ static npmd_status parse_list(const option_row *row, const char *text, npmd_opti
                              row->name, text, NPMD_MAX_FACTORS);
         memcpy(item, at, size);
         item[size] = '\0';
-        const npmd_status st = parse_range(row, item, true, &number, err);
+        const npmd_status st = parse_range(row, item, whole, &number, err);
         if (st != NPMD_OK)
             return st;
-        value[count++] = (int)number;
+        value[count++] = number;
         at = comma == NULL ? NULL : comma + 1;
     }
-    memcpy(opt->max_frequency, value, sizeof value);
-    opt->max_frequencies = count;
+    *values = count;
     return NPMD_OK;
 }
 
@@ -354,6 +383,13 @@ npmd_status options_check(const npmd_options *opt, npmd_error *err)
             if (opt->max_frequencies < 0 || opt->max_frequencies > NPMD_MAX_FACTORS)
                 value = row->most + 1.0;
             break;
+        case OPTION_REALS:
+            for (int d = 0; d < NPMD_MAX_FACTORS; d++)
+                if (!(opt->kappa[d] >= row->least && opt->kappa[d] <= row->most))
+                    value = opt->kappa[d];
+            if (opt->kappas < 0 || opt->kappas > NPMD_MAX_FACTORS)
+                value = row->most + 1.0;
+            break;
         default:
             continue;
         }
@@ -367,7 +403,7 @@ npmd_status options_check(const npmd_options *opt, npmd_error *err)
 npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *value, npmd_error *err)
 {
     const option_row *row = option_find(name);
-    double number = 0.0;
+    double number = 0.0, list[NPMD_MAX_FACTORS] = { 0 };
     npmd_status st = NPMD_OK;
     if (row == NULL)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "unknown option --%.40s", name);
@@ -394,7 +430,14 @@ npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *va
     case OPTION_CHOICE:
         return parse_choice(row, value, (int *)(void *)field, err);
     case OPTION_LIST:
-        return parse_list(row, value, opt, err);
+        if ((st = parse_list(row, value, true, list, &opt->max_frequencies, err)) == NPMD_OK)
+            for (int d = 0; d < NPMD_MAX_FACTORS; d++)
+                opt->max_frequency[d] = (int)list[d];
+        return st;
+    case OPTION_REALS:
+        if ((st = parse_list(row, value, false, list, &opt->kappas, err)) == NPMD_OK)
+            memcpy(opt->kappa, list, sizeof list);
+        return st;
     case OPTION_TEXT:
         if (row->field == AT(preset))
             return preset_apply(opt, value, err);
@@ -462,10 +505,14 @@ static json_t *option_json(const npmd_options *opt, const option_row *row)
     }
     case OPTION_CHOICE:
         return json_string(row->choice[*(const int *)(const void *)field]);
-    case OPTION_LIST: {
+    case OPTION_LIST:
+    case OPTION_REALS: {
+        const bool whole = row->kind == OPTION_LIST;
         json_t *list = json_array();
-        for (int d = 0; d < opt->max_frequencies; d++)
-            if (json_array_append_new(list, json_integer(opt->max_frequency[d])) != 0) {
+        for (int d = 0; d < (whole ? opt->max_frequencies : opt->kappas); d++)
+            if (json_array_append_new(list,
+                                      whole ? json_integer(opt->max_frequency[d]) : json_real(opt->kappa[d]))
+                != 0) {
                 json_decref(list);
                 return NULL;
             }
@@ -507,10 +554,14 @@ static bool value_to_text(const json_t *value, char *text, size_t size)
     if (!json_is_array(value) || json_array_size(value) == 0)
         return false;
     for (size_t i = 0, used = 0; i < json_array_size(value); i++) {
-        if (!json_is_integer(json_array_get(value, i)))
+        const json_t *item = json_array_get(value, i);
+        if (!json_is_number(item))
             return false;
-        used += (size_t)snprintf(text + used, size - used, "%s%lld", i == 0 ? "" : ",",
-                                 (long long)json_integer_value(json_array_get(value, i)));
+        used += json_is_integer(item)
+                    ? (size_t)snprintf(text + used, size - used, "%s%lld", i == 0 ? "" : ",",
+                                       (long long)json_integer_value(item))
+                    : (size_t)snprintf(text + used, size - used, "%s%.17g", i == 0 ? "" : ",",
+                                       json_real_value(item));
         if (used >= size)
             return false;
     }
@@ -524,8 +575,8 @@ static npmd_status option_from_json(npmd_options *opt, const char *name, const j
     npmd_error inner = { 0 };
     if (!value_to_text(value, text, sizeof text))
         return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s: \"%.40s\" is neither a number, a text, a switch nor a list of whole numbers",
-                         where, name);
+                         "%s: \"%.40s\" is neither a number, a text, a switch nor a list of numbers", where,
+                         name);
     if (npmd_options_set(opt, name, text, &inner) != NPMD_OK)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %.300s", where, inner.text);
     return NPMD_OK;

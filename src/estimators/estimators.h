@@ -29,9 +29,13 @@ struct npmd_model {
 
 struct estimator {
     const char *name;
-    /* Fills the state, the facts' objective, steps, restarts and seconds, and the log integral with its
-     * error. */
-    npmd_status (*fit)(npmd_model *m, const npmd_points *pts, npmd_error *err);
+    bool keeps; /* checkpoints, to go on from */
+    /* Every size that was left open, for n points; and the memory a fit will take. The options were checked. */
+    npmd_status (*resolve)(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
+                           size_t *working_bytes, npmd_error *err);
+    /* Fills the state, the facts' objective, steps, restarts and seconds, the log integral with its error, and
+     * tau. m->options are resolved, asked are the options as given. */
+    npmd_status (*fit)(npmd_model *m, const npmd_options *asked, const npmd_points *pts, npmd_error *err);
     /* v at n points: values (n), or jets (n, dimension + 2). */
     npmd_status (*evaluate)(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
                             jet_rows rows, double *out, npmd_error *err);
@@ -40,13 +44,15 @@ struct estimator {
     npmd_status (*describe)(const npmd_model *m, json_t *into, npmd_error *err);
     void (*free)(void *state);
 };
-extern const estimator ESTIMATOR_FIELD;
+extern const estimator ESTIMATOR_FIELD, ESTIMATOR_SERIES, ESTIMATOR_KDE, ESTIMATOR_PSNF, ESTIMATOR_RELU;
 const estimator *estimator_find(const char *name); /* NULL if there is none of that name */
 
 /* ---- resolve.c: sizes from n and the domain ------------------------------------------------------------ */
 
 npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
-                            npmd_error *err);
+                            npmd_error *err); /* of a field */
+/* What all estimators share: the device, and one frequency a factor. */
+npmd_status options_resolve_device(npmd_options *o, npmd_error *err);
 /* A wide encoding of the domain: how many features, and the decay of the law they are drawn by. */
 int options_features(const npmd_domain *dom);
 double options_decay(const npmd_domain *dom);

@@ -140,7 +140,21 @@ static npmd_status draw_judge(const npmd_model *m, encoding *out, npmd_error *er
     return encoding_draw(m->domain, &wide, out, err);
 }
 
-static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *err)
+static npmd_status field_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
+                                 size_t *working_bytes, npmd_error *err)
+{
+    const npmd_status st = options_resolve(opt, dom, n, out, err);
+    if (st != NPMD_OK)
+        return st;
+    const field_plan plan = { .domain = dom,
+                              .shape = options_shape(out, dom),
+                              .rotated = encoding_rotated(dom, out) };
+    *working_bytes = backend_bytes(out->device, out->threads, &plan, n) + integrate_bytes(dom);
+    return NPMD_OK;
+}
+
+static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
+                             npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_options *opt = &m->options;
@@ -149,6 +163,12 @@ static npmd_status field_fit(npmd_model *m, const npmd_points *pts, npmd_error *
     objective o = { 0 };
     train_result done_by = { 0 };
     encoding judge = { 0 };
+    TRY(checkpoint_open(m, asked, pts, &m->checkpoint, err));
+    if (asked->tau < 0.0 && !checkpoint_chosen(m->checkpoint))
+        TRY(choose_tau(m, asked, pts, err));
+    if (asked->features > opt->features && !checkpoint_chosen(m->checkpoint))
+        model_warn(m, "%d features were asked for, %s has %d up to this frequency", asked->features,
+                   m->domain->text, opt->features);
     TRY(memory_new(&f, 1, err));
     m->state = f;
     f->shape = options_shape(opt, m->domain);
@@ -348,6 +368,8 @@ done:
 
 const estimator ESTIMATOR_FIELD = {
     .name = "field",
+    .keeps = true,
+    .resolve = field_resolve,
     .fit = field_fit,
     .evaluate = field_evaluate,
     .save = field_save,

@@ -6,7 +6,9 @@
 
 #define FILE_VERSION 1 /* of the model file; older ones stay readable */
 
-static const estimator *const ESTIMATORS[] = { &ESTIMATOR_FIELD };
+/* In the order of npmd_estimator. */
+static const estimator *const ESTIMATORS[] = { &ESTIMATOR_FIELD, &ESTIMATOR_SERIES, &ESTIMATOR_KDE,
+                                               &ESTIMATOR_PSNF, &ESTIMATOR_RELU };
 
 const estimator *estimator_find(const char *name)
 {
@@ -60,17 +62,16 @@ const char *npmd_model_warning(const npmd_model *m, int i)
 npmd_status npmd_options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
                                  size_t *working_bytes, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     npmd_options resolved;
-    const npmd_status st = options_resolve(opt, dom, n, &resolved, err);
-    if (st != NPMD_OK)
-        return st;
-    const field_plan plan = { .domain = dom,
-                              .shape = options_shape(&resolved, dom),
-                              .rotated = encoding_rotated(dom, &resolved) };
+    size_t bytes = 0;
+    TRY(options_check(opt, err));
+    TRY(ESTIMATORS[opt->estimator]->resolve(opt, dom, n, &resolved, &bytes, err));
     if (working_bytes != NULL)
-        *working_bytes = backend_bytes(resolved.device, resolved.threads, &plan, n) + integrate_bytes(dom);
+        *working_bytes = bytes;
     *out = resolved;
-    return NPMD_OK;
+done:
+    return st;
 }
 
 npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt,
@@ -95,18 +96,18 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
     m->total = pts->total;
     TRY(npmd_options_resolve(opt, dom, pts->n, &m->options, &m->facts.working_bytes, err));
     m->facts.working_bytes += npmd_points_bytes(pts);
-    TRY(checkpoint_open(m, opt, pts, &m->checkpoint, err));
-    if (opt->tau < 0.0 && !checkpoint_chosen(m->checkpoint))
-        TRY(choose_tau(m, opt, pts, err));
     m->facts.n = pts->n;
-    m->facts.tau = m->options.tau;
     m->facts.seed = m->options.seed;
     m->facts.members = 1;
     m->kind = ESTIMATORS[opt->estimator];
-    if (opt->features > m->options.features && !checkpoint_chosen(m->checkpoint))
-        model_warn(m, "%d features were asked for, %s has %d up to this frequency", opt->features, dom->text,
-                   m->options.features);
-    TRY(m->kind->fit(m, pts, err));
+    if (!m->kind->keeps && (opt->checkpoint[0] != '\0' || opt->resume[0] != '\0')) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "--estimator %s keeps no checkpoints: do without --checkpoint and --resume",
+                       m->kind->name);
+        goto done;
+    }
+    TRY(m->kind->fit(m, opt, pts, err));
+    m->facts.tau = m->options.tau;
     m->facts.seconds = clock_seconds() - started + checkpoint_seconds(m->checkpoint);
     snprintf(m->facts.checkpoint_failure, sizeof m->facts.checkpoint_failure, "%s",
              checkpoint_failure(m->checkpoint));

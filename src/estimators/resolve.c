@@ -75,17 +75,22 @@ done:
     return st;
 }
 
+npmd_status options_resolve_device(npmd_options *o, npmd_error *err)
+{
+    const backend_ops *ops = NULL;
+    const npmd_status st = backend_find(o->device, &ops, err);
+    if (st == NPMD_OK && o->device[0] == '\0')
+        memcpy(o->device, "cpu", sizeof "cpu");
+    return st;
+}
+
 npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
                             npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_options o = *opt;
     const int p = dom->dimension;
-    const backend_ops *ops = NULL;
-    TRY(options_check(opt, err));
-    TRY(backend_find(o.device, &ops, err));
-    if (o.device[0] == '\0')
-        memcpy(o.device, "cpu", sizeof "cpu");
+    TRY(options_resolve_device(&o, err));
     if (o.tau < 0.0)
         o.tau = p <= 2 ? 5e-5 : 1e-4;
     TRY(resolve_encoding(&o, dom, err));
