@@ -20,53 +20,6 @@
 #define NOISE_LEARNT                                                                                         \
     0.1 /* nats that a point gains by being one of the fit's: below, there is nothing to mend */
 
-static uint64_t row_hash(const npmd_points *pts, size_t row)
-{
-    double x[DOMAIN_MAX_COLUMNS];
-    npmd_points_row(pts, row, x);
-    return hash_bytes(0, x, (size_t)pts->domain->columns * sizeof *x);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* Up to count rows of the shuffled order from *next on, without those whose hash is among the avoided ones (sorted):
- * a point that is held out must not be learnt from its twin. */
-static npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_t count,
-                               const uint64_t *avoid, size_t avoided, npmd_points **out, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    npmd_points *part = NULL;
-    const size_t columns = (size_t)pts->domain->columns;
-    double total = 0.0;
-    size_t have = 0;
-    TRY(points_make(pts->domain, count, &part, err));
-    if (points_weighted(pts))
-        TRY(memory_new(&part->weight, count, err));
-    for (; have < count && *next < pts->n; ++*next) {
-        const size_t row = (size_t)rng_permute(key, *next, pts->n);
-        const uint64_t hash = row_hash(pts, row);
-        if (avoided > 0 && bsearch(&hash, avoid, avoided, sizeof hash, by_value) != NULL)
-            continue;
-        npmd_points_row(pts, row, part->x + have * columns);
-        if (part->weight != NULL)
-            total += part->weight[have] = points_weight(pts, row);
-        have++;
-    }
-    part->n = have;
-    part->total = (double)have;
-    for (size_t i = 0; part->weight != NULL && total > 0.0 && i < have; i++)
-        part->weight[i] *= (double)have / total;
-    *out = part;
-    part = NULL;
-done:
-    npmd_points_free(part);
-    return st;
-}
-
 typedef struct pilot { /* passes signs of life on, marked as attempt 0 */
     const npmd_options *asked;
     checkpoint *checkpoint;
@@ -145,10 +98,7 @@ npmd_status choose_tau(npmd_model *m, const npmd_options *asked, const npmd_poin
     if (pts->n < LEAST_POINTS || opt->penalty == NPMD_PENALTY_NONE)
         return NPMD_OK;
     TRY(points_part(pts, key, &next_row, out_count, NULL, 0, &held_out, err));
-    TRY(memory_new(&twins, out_count, err));
-    for (size_t i = 0; i < out_count; i++)
-        twins[i] = row_hash(held_out, i);
-    qsort(twins, out_count, sizeof *twins, by_value);
+    TRY(points_twins(held_out, &twins, err));
     own_row = next_row;
     TRY(points_part(pts, key, &next_row, most_training, twins, out_count, &training, err));
     TRY(points_part(pts, key, &own_row, out_count, twins, out_count, &own, err));

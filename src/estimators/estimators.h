@@ -45,6 +45,8 @@ struct estimator {
     void (*free)(void *state);
 };
 extern const estimator ESTIMATOR_FIELD, ESTIMATOR_SERIES, ESTIMATOR_KDE, ESTIMATOR_PSNF, ESTIMATOR_RELU;
+/* Of a field of one layer: its encoding, and a weight a feature. */
+void field_linear(const npmd_model *m, const encoding **enc, const double **weight);
 const estimator *estimator_find(const char *name); /* NULL if there is none of that name */
 
 /* ---- resolve.c: sizes from n and the domain ------------------------------------------------------------ */
@@ -84,6 +86,17 @@ void checkpoint_keep(checkpoint *c, backend *b, const train_state *now);
 npmd_status checkpoint_stop(checkpoint *c, backend *b, const train_state *now, npmd_error *err);
 const char *checkpoint_failure(const checkpoint *c); /* of the last writing; "": none */
 double checkpoint_seconds(const checkpoint *c);      /* spent before the fit was resumed */
+
+/* ---- holdout.c: parts of the points ---------------------------------------------------------------------- */
+
+/* Up to count rows of the shuffled order from *next on, without those whose hash is among the avoided ones (sorted). */
+npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_t count,
+                        const uint64_t *avoid, size_t avoided, npmd_points **out, npmd_error *err);
+npmd_status points_twins(const npmd_points *pts, uint64_t **out,
+                         npmd_error *err); /* sorted hashes of all rows */
+/* A random share, and the others without its twins. */
+npmd_status points_hold_out(const npmd_points *pts, double share, uint64_t seed, npmd_points **training,
+                            npmd_points **held_out, npmd_error *err);
 
 /* ---- choose.c ------------------------------------------------------------------------------------------ */
 

@@ -27,6 +27,14 @@ static field_plan field_plan_of(const npmd_model *m)
     return (field_plan){ .domain = m->domain, .encoding = &f->encoding, .shape = f->shape };
 }
 
+void field_linear(const npmd_model *m, const encoding **enc, const double **weight)
+{
+    const field_state *f = m->state;
+    assert(m->kind == &ESTIMATOR_FIELD && f->shape.depth == 1);
+    *enc = &f->encoding;
+    *weight = f->theta + field_weights(&f->shape, 1);
+}
+
 static npmd_status backend_values(void *self, const double *x, size_t n, double *v, npmd_error *err)
 {
     const backend *b = self;

@@ -1,14 +1,511 @@
-/* series.c - a linear series of eigenfunctions. */
-#include "estimators.h"
+/* series.c - the log density as a linear series of eigenfunctions (the paper's tensor product basis), solved to a
+ * certificate.
+ *
+ * The objective is the field's, with the integral constraint solved for the constant: -mean v + log mean exp v + tau
+ * mean (Lap v)^2. It is strictly convex and meets the data in their moments only, so the number of points does not
+ * matter once these are there. Without a tau, a path of falling ones is solved on a part of the points, each from
+ * the solution before; the integrated squared error on held-out points, mean f^2 - 2 mean f(x_i) relative to the
+ * uniform measure, chooses one; then all points are used.
+ *
+ * The file holds
+ *     series.coefficients (functions of the first factor x ... x of the last), by rows; of functions of mean square 1
+ *     series.certificate  (9)         objective, decrement, gap, square, Newton steps, products, nodes, verified, sgd
+ *     series.path         (taus, 2)   tau, criterion; only where tau was chosen */
+#include "series.h"
+
+#include <stdio.h>
+
+#define TARGET 1e-8      /* nats */
+#define PATH_TARGET 1e-6 /* enough to compare */
+#define PATH_MOST 17     /* taus, from PATH_FIRST down by sqrt 10 */
+#define PATH_USUAL 11
+#define PATH_FIRST 1e-2
+#define PATH_PATIENCE 3 /* taus after the best one */
+#define LEAST_POINTS 50 /* to hold some of them out */
+
+enum { CERTIFICATE = 9 };
+
+typedef struct series_state {
+    series_basis basis;
+    double *c;    /* (basis.size) */
+    double *flat; /* the same without padding, as the file has it */
+    double written[CERTIFICATE];
+    series_certificate found;
+    double path[PATH_MOST][2]; /* tau, criterion */
+    int path_size;
+    bool stochastic; /* by the published solver: there is no certificate */
+} series_state;
+
+static void series_free(void *state)
+{
+    series_state *s = state;
+    if (s == NULL)
+        return;
+    series_basis_close(&s->basis);
+    memory_free(s->c);
+    memory_free(s->flat);
+    memory_free(s);
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------------------- */
+
+/* Frequencies that were left open: as high as the budget allows, at most these. */
+static int usual_frequency(const npmd_domain *dom, int d)
+{
+    if (dom->factor[d]->dimension == 1)
+        return dom->dimension == 1 ? 40 : 10;
+    return dom->dimension == 2 ? 24 : 10;
+}
+
+static bool affordable(const npmd_domain *dom, const int *frequency)
+{
+    series_basis b = { .domain = dom, .factors = dom->factors };
+    for (int d = 0; d < dom->factors; d++) {
+        b.frequency[d] = frequency[d];
+        b.functions[d] = (size_t)dom->factor[d]->functions(frequency[d]);
+    }
+    return series_count(dom, frequency) <= (double)SERIES_MOST_FUNCTIONS && series_grid_allowed(&b, 0);
+}
 
 static npmd_status series_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n,
                                   npmd_options *out, size_t *working_bytes, npmd_error *err)
 {
-    (void)opt, (void)dom, (void)n, (void)out, (void)working_bytes;
-    return npmd_fail(err, NPMD_ERR_ARGUMENT, "--estimator series is not there yet");
+    npmd_status st = NPMD_OK;
+    npmd_options o = *opt;
+    (void)n;
+    TRY(options_resolve_device(&o, err));
+    if (o.max_frequencies > 1 && o.max_frequencies != dom->factors) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-frequency has %d values, but %s has %d factors",
+                       o.max_frequencies, dom->text, dom->factors);
+        goto done;
+    }
+    for (int d = 0; d < dom->factors; d++) {
+        const int asked = o.max_frequencies > 1 ? o.max_frequency[d] : opt->max_frequency[0];
+        o.max_frequency[d] = asked > 0 ? asked : usual_frequency(dom, d);
+        if (o.max_frequency[d] > dom->factor[d]->max_frequency) {
+            st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-frequency %d: on %s at most %d", o.max_frequency[d],
+                           dom->factor[d]->name, dom->factor[d]->max_frequency);
+            goto done;
+        }
+    }
+    o.max_frequencies = dom->factors;
+    while (!affordable(dom, o.max_frequency)) { /* the highest goes down by one */
+        int most = 0;
+        for (int d = 1; d < dom->factors; d++)
+            if (o.max_frequency[d] >= o.max_frequency[most])
+                most = d;
+        if (o.max_frequency[most] <= 1) {
+            st = npmd_fail(
+                err, NPMD_ERR_ARGUMENT,
+                "--estimator series: the full product of eigenfunctions on %s is too large even at "
+                "frequency 1; a field or kernels can do it",
+                dom->text);
+            goto done;
+        }
+        o.max_frequency[most]--;
+    }
+    o.features = (int)series_count(dom, o.max_frequency) - 1;
+    if (o.holdout == 0.0)
+        o.holdout = 0.1;
+    if (o.tau < 0.0)
+        o.tau = dom->dimension <= 2 ? 5e-5 : 1e-4;
+    series_basis b = { .domain = dom, .factors = dom->factors };
+    for (int d = 0; d < dom->factors; d++) {
+        b.frequency[d] = o.max_frequency[d];
+        b.functions[d] = (size_t)dom->factor[d]->functions(o.max_frequency[d]);
+    }
+    b.last = b.functions[dom->factors - 1] + PANEL;
+    *working_bytes = 0;
+    for (int level = 0; series_grid_allowed(&b, level); level++)
+        *working_bytes = series_grid_bytes(&b, level);
+    *working_bytes += (LANES + 10) * ((size_t)o.features + 1) * sizeof(double);
+    *out = o;
+done:
+    return st;
+}
+
+/* ---- fitting -------------------------------------------------------------------------------------------- */
+
+typedef struct series_watch {
+    npmd_model *model;
+    double started;
+    int attempt; /* 0: one of the path */
+    int64_t step;
+} series_watch;
+
+static int watch_progress(void *user, int newton, double value)
+{
+    series_watch *w = user;
+    const npmd_options *opt = &w->model->options;
+    const npmd_report report = { .step = newton,
+                                 .steps = 0,
+                                 .attempt = w->attempt,
+                                 .logged = w->attempt > 0,
+                                 .epoch = newton,
+                                 .seconds = clock_seconds() - w->started,
+                                 .rate = NAN,
+                                 .data = NAN,
+                                 .integral = 1.0,
+                                 .penalty = NAN,
+                                 .objective = value + 1.0,
+                                 .log_integral = NAN,
+                                 .nise = NAN,
+                                 .ae = NAN };
+    if (opt->progress != NULL && opt->progress(&report, opt->user) != 0)
+        w->model->facts.interrupted = 1;
+    return w->model->facts.interrupted;
+}
+
+static npmd_status series_rough(const series_basis *b, int penalty, double **out, npmd_error *err)
+{
+    double *rough = NULL;
+    const npmd_status st = memory_new(&rough, b->size, err);
+    if (st != NPMD_OK)
+        return st;
+    for (size_t k = 0; k < b->size; k++)
+        rough[k] = penalty == NPMD_PENALTY_LAPLACIAN  ? b->lambda[k] * b->lambda[k]
+                   : penalty == NPMD_PENALTY_GRADIENT ? b->lambda[k]
+                                                      : 0.0;
+    *out = rough;
+    return NPMD_OK;
+}
+
+/* The integrated squared error, less the truth's own square, from held-out points. */
+static npmd_status series_criterion(const series_state *s, const double *c, const series_certificate *found,
+                                    const npmd_points *held_out, int threads, double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    double *v = NULL, mean = 0.0, se = 0.0;
+    TRY(memory_new(&v, held_out->n, err));
+    TRY(series_evaluate(&s->basis, c, held_out->x, held_out->n, JET_VALUE, threads, v, err));
+    for (size_t i = 0; i < held_out->n; i++)
+        v[i] = exp(v[i] - found->log_integral);
+    weighted_mean(held_out, v, &mean, &se);
+    *out = found->square - 2.0 * mean;
+done:
+    memory_free(v);
+    return st;
+}
+
+/* Fills the path and m->options.tau; the solution at the best tau is where the fit to all points starts. */
+static npmd_status series_choose(npmd_model *m, const npmd_points *pts, const double *rough,
+                                 series_watch *watch, int *level, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    series_state *s = m->state;
+    const npmd_options *opt = &m->options;
+    npmd_points *training = NULL, *held_out = NULL;
+    double *mean = NULL, *c = NULL, best = INFINITY, tau = PATH_FIRST;
+    int best_at = 0;
+    if (pts->n < LEAST_POINTS || opt->penalty == NPMD_PENALTY_NONE)
+        return NPMD_OK;
+    TRY(points_hold_out(pts, opt->holdout, opt->seed, &training, &held_out, err));
+    TRY(memory_new(&mean, s->basis.size, err));
+    TRY(memory_new(&c, s->basis.size, err));
+    TRY(series_moments(&s->basis, training, opt->threads, mean, err));
+    watch->attempt = 0;
+    for (int i = 0; i < PATH_MOST && !m->facts.interrupted; i++, tau /= sqrt(10.0)) {
+        series_certificate found;
+        double criterion = 0.0;
+        if (i >= PATH_USUAL && best_at + PATH_PATIENCE <= i)
+            break;
+        if (i - best_at > PATH_PATIENCE && s->basis.coefficients > 5000)
+            break; /* large bases: nobody needs the over-fitted end */
+        TRY(series_solve(&(series_problem){ .basis = &s->basis,
+                                            .mean = mean,
+                                            .rough = rough,
+                                            .tau = tau,
+                                            .target = PATH_TARGET,
+                                            .settled = 100.0 * PATH_TARGET,
+                                            .threads = opt->threads,
+                                            .go_on = watch_progress,
+                                            .user = watch },
+                         level, c, &found, err));
+        if (m->facts.interrupted)
+            break;
+        TRY(series_criterion(s, c, &found, held_out, opt->threads, &criterion, err));
+        s->path[i][0] = tau;
+        s->path[i][1] = criterion;
+        s->path_size = i + 1;
+        if (criterion < best) {
+            best = criterion;
+            best_at = i;
+            m->options.tau = tau;
+            memcpy(s->c, c, s->basis.size * sizeof *c);
+        }
+    }
+    if (s->path_size > 0 && best_at == s->path_size - 1)
+        model_warn(m, "tau %.2g is the last of its path: less smoothing might still be better",
+                   m->options.tau);
+done:
+    npmd_points_free(training);
+    npmd_points_free(held_out);
+    memory_free(mean);
+    memory_free(c);
+    return st;
+}
+
+/* As published: stochastic gradients on the same basis, that is, a field of one layer and all features. */
+static npmd_status series_stochastic(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
+                                     npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    series_state *s = m->state;
+    npmd_options o = *asked;
+    npmd_model *linear = NULL;
+    const encoding *enc = NULL;
+    const double *weight = NULL;
+    o.estimator = NPMD_FIELD;
+    o.depth = 1;
+    o.skip = 0;
+    o.separable = 1;
+    o.spectrum_law = NPMD_LAW_UNIFORM;
+    o.constant = 0;
+    o.features = (int)s->basis.coefficients;
+    memcpy(o.max_frequency, m->options.max_frequency, sizeof o.max_frequency);
+    o.max_frequencies = m->options.max_frequencies;
+    TRY(npmd_fit(m->domain, pts, &o, &linear, err));
+    field_linear(linear, &enc, &weight);
+    for (int k = 0; k < enc->features; k++) {
+        size_t at = 0;
+        for (int d = 0; d < s->basis.factors; d++)
+            at = at * (d == s->basis.factors - 1 ? s->basis.last : s->basis.functions[d])
+                 + (size_t)enc->function[(size_t)k * (size_t)s->basis.factors + (size_t)d];
+        s->c[at] = weight[k] * enc->scale[k] / sqrt(m->domain->volume);
+    }
+    s->stochastic = true;
+    m->options.tau = linear->options.tau;
+    m->facts.steps = linear->facts.steps;
+    m->facts.restarts = linear->facts.restarts;
+    m->facts.interrupted = linear->facts.interrupted;
+    m->facts.objective = linear->facts.objective;
+    /* without its constant, which only the Poisson form has */
+    TRY(series_integral(&s->basis, s->c, m->options.threads, &s->found, err));
+    for (int i = 0; i < linear->warnings; i++)
+        model_warn(m, "%s", linear->warning[i]);
+done:
+    npmd_model_free(linear);
+    return st;
+}
+
+static npmd_status series_newton(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
+                                 npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    series_state *s = m->state;
+    double *mean = NULL, *rough = NULL;
+    series_watch watch = { .model = m, .started = clock_seconds() };
+    int level = 0;
+    TRY(series_rough(&s->basis, m->options.penalty, &rough, err));
+    if (asked->tau < 0.0)
+        TRY(series_choose(m, pts, rough, &watch, &level, err));
+    TRY(memory_new(&mean, s->basis.size, err));
+    TRY(series_moments(&s->basis, pts, m->options.threads, mean, err));
+    watch.attempt = 1;
+    TRY(series_solve(&(series_problem){ .basis = &s->basis,
+                                        .mean = mean,
+                                        .rough = rough,
+                                        .tau = m->options.tau,
+                                        .target = TARGET,
+                                        .settled = TARGET,
+                                        .threads = m->options.threads,
+                                        .go_on = watch_progress,
+                                        .user = &watch },
+                     &level, s->c, &s->found, err));
+    m->facts.steps = s->found.newton;
+    m->facts.objective = s->found.objective + 1.0;
+    if (s->found.stopped)
+        model_warn(m, "the fit was interrupted: the decrement stands at %.1e nats", s->found.decrement);
+    else if (!(s->found.decrement <= TARGET))
+        model_warn(m, "the Newton decrement stands at %.1e nats, above %.0e", s->found.decrement, TARGET);
+    else if (!s->found.verified)
+        model_warn(m, "the finest grid allowed, %zu nodes, knows the log integral to %.1e only",
+                   s->found.nodes, s->found.log_integral_se);
+done:
+    memory_free(mean);
+    memory_free(rough);
+    return st;
+}
+
+static npmd_status series_fit(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
+                              npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_options *opt = &m->options;
+    series_state *s = NULL;
+    TRY(memory_new(&s, 1, err));
+    m->state = s;
+    TRY(series_basis_open(&s->basis, m->domain, opt->max_frequency, err));
+    TRY(memory_new(&s->c, s->basis.size, err));
+    TRY(memory_new(&s->flat, s->basis.coefficients + 1, err));
+    for (int d = 0; d < m->domain->factors; d++) {
+        const int wanted = asked->max_frequencies > 1 ? asked->max_frequency[d] : asked->max_frequency[0];
+        if (wanted > opt->max_frequency[d]
+            || (wanted == 0 && opt->max_frequency[d] < usual_frequency(m->domain, d))) {
+            model_warn(
+                m, "the full product would be too large: frequencies up to %d on factor %d, %zu coefficients",
+                opt->max_frequency[d], d + 1, s->basis.coefficients);
+            break;
+        }
+    }
+    if (opt->solver == NPMD_STOCHASTIC)
+        TRY(series_stochastic(m, asked, pts, err));
+    else
+        TRY(series_newton(m, asked, pts, err));
+    m->facts.log_integral = s->found.log_integral;
+    m->facts.log_integral_se = isfinite(s->found.log_integral_se) ? s->found.log_integral_se : 1.0;
+done:
+    return st;
+}
+
+static npmd_status series_values_at(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
+                                    jet_rows rows, double *out, npmd_error *err)
+{
+    const series_state *s = m->state;
+    return series_evaluate(&s->basis, s->c, x, n, rows, how == NULL ? 0 : how->threads, out, err);
+}
+
+/* ---- the file ------------------------------------------------------------------------------------------- */
+
+/* Between the tensor with padding and the numbers side by side, as they stand in the file. */
+static void series_pack(series_state *s, bool unpack)
+{
+    const series_basis *b = &s->basis;
+    const size_t functions = b->functions[b->factors - 1];
+    for (size_t row = 0; row < b->size / b->last; row++)
+        if (unpack)
+            memcpy(s->c + row * b->last, s->flat + row * functions, functions * sizeof *s->c);
+        else
+            memcpy(s->flat + row * functions, s->c + row * b->last, functions * sizeof *s->c);
+}
+
+static npmd_status series_save(const npmd_model *m, record *rec, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    series_state *s = m->state;
+    const series_certificate *f = &s->found;
+    const size_t numbers = CERTIFICATE, coefficients = s->basis.coefficients + 1,
+                 path[2] = { (size_t)s->path_size, 2 };
+    const double all[CERTIFICATE] = { f->objective,
+                                      f->decrement,
+                                      f->gap,
+                                      f->square,
+                                      (double)f->newton,
+                                      (double)f->products,
+                                      (double)f->nodes,
+                                      f->verified ? 1.0 : 0.0,
+                                      s->stochastic ? 1.0 : 0.0 };
+    memcpy(s->written, all, sizeof all);
+    series_pack(s, false);
+    TRY(record_add(rec, "series.coefficients", TENSOR_F64, 1, &coefficients, s->flat, err));
+    TRY(record_add(rec, "series.certificate", TENSOR_F64, 1, &numbers, s->written, err));
+    if (s->path_size > 0)
+        TRY(record_add(rec, "series.path", TENSOR_F64, 2, path, s->path, err));
+done:
+    return st;
+}
+
+static npmd_status series_load(npmd_model *m, const record *rec, const char *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_options *opt = &m->options;
+    const npmd_domain *dom = m->domain;
+    const tensor *t = NULL;
+    series_state *s = NULL;
+    const size_t numbers = CERTIFICATE;
+    bool sound = opt->max_frequencies == dom->factors;
+    for (int d = 0; sound && d < dom->factors; d++)
+        sound = opt->max_frequency[d] >= 1 && opt->max_frequency[d] <= dom->factor[d]->max_frequency;
+    if (!sound || series_count(dom, opt->max_frequency) > (double)SERIES_MOST_FUNCTIONS) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe a series on %s", path,
+                       dom->text);
+        goto done;
+    }
+    const size_t count = (size_t)series_count(dom, opt->max_frequency);
+    TRY(record_find(rec, path, "series.coefficients", TENSOR_F64, 1, &count, &t, err));
+    TRY(memory_new(&s, 1, err));
+    m->state = s;
+    TRY(series_basis_open(&s->basis, dom, opt->max_frequency, err));
+    TRY(memory_new(&s->c, s->basis.size, err));
+    TRY(memory_new(&s->flat, count, err));
+    memcpy(s->flat, t->data, count * sizeof *s->flat);
+    for (size_t k = 0; k < count; k++)
+        if (!isfinite(s->flat[k])) {
+            st = npmd_fail(err, NPMD_ERR_FORMAT,
+                           "%s: tensor series.coefficients holds a number that is not finite", path);
+            goto done;
+        }
+    series_pack(s, true);
+    TRY(record_find(rec, path, "series.certificate", TENSOR_F64, 1, &numbers, &t, err));
+    const double *a = t->data;
+    for (int i = 0; i < CERTIFICATE; i++)
+        if (isnan(a[i]) || (i >= 4 && !(a[i] >= 0.0 && a[i] < 1e9))) {
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor series.certificate, number %d is out of range",
+                           path, i + 1);
+            goto done;
+        }
+    s->found = (series_certificate){ .objective = a[0],
+                                     .decrement = a[1],
+                                     .gap = a[2],
+                                     .square = a[3],
+                                     .newton = (int)a[4],
+                                     .products = (int)a[5],
+                                     .nodes = (size_t)a[6],
+                                     .verified = a[7] != 0.0 };
+    s->stochastic = a[8] != 0.0;
+    if (record_find(rec, path, "series.path", TENSOR_F64, 2, (const size_t[]){ 0, 2 }, &t, NULL) == NPMD_OK
+        && t->shape[0] <= PATH_MOST) {
+        s->path_size = (int)t->shape[0];
+        memcpy(s->path, t->data, (size_t)s->path_size * sizeof *s->path);
+    }
+done:
+    return st;
+}
+
+/* Infinite: there is no such bound. */
+static json_t *json_bound(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static npmd_status series_describe(const npmd_model *m, json_t *into, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const series_state *s = m->state;
+    const series_certificate *f = &s->found;
+    json_t *path = json_array(), *row = NULL;
+    TRY(json_put(into, "parameters", json_integer((json_int_t)s->basis.coefficients), err));
+    TRY(json_put(into, "grid_nodes", json_integer((json_int_t)f->nodes), err));
+    if (!s->stochastic) {
+        TRY(json_put(into, "newton_steps", json_integer(f->newton), err));
+        TRY(json_put(into, "hessian_products", json_integer(f->products), err));
+        TRY(json_put(into, "newton_decrement", json_bound(f->decrement), err));
+        TRY(json_put(into, "optimality_gap_bound", json_bound(f->gap), err));
+        TRY(json_put(into, "verified_on_finer_grid", json_boolean(f->verified), err));
+    }
+    for (int i = 0; i < s->path_size; i++) {
+        row = json_object();
+        TRY(json_put(row, "tau", json_bound(s->path[i][0]), err));
+        TRY(json_put(row, "ise_criterion_relative", json_bound(s->path[i][1]), err));
+        TRY(json_append(path, json_incref(row), err));
+        json_decref(row);
+        row = NULL;
+    }
+    if (s->path_size > 0)
+        TRY(json_put(into, "path", json_incref(path), err));
+done:
+    json_decref(row);
+    json_decref(path);
+    return st;
 }
 
 const estimator ESTIMATOR_SERIES = {
     .name = "series",
     .resolve = series_resolve,
+    .fit = series_fit,
+    .evaluate = series_values_at,
+    .save = series_save,
+    .load = series_load,
+    .describe = series_describe,
+    .free = series_free,
 };

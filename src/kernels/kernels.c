@@ -151,62 +151,22 @@ static inline vec vec_sin(vec x)
 
 /* ---- products ------------------------------------------------------------------------------------------ */
 
-/* One register block: C (MR, nv vectors) over the whole inner dimension. Inlined with constant nv. */
-static inline __attribute__((always_inline)) void block(size_t k, const float *A, size_t row, size_t column,
-                                                        const float *B, size_t ldb, float *C, size_t ldc,
-                                                        int add, int nv)
-{
-    vec sum[MR][NV];
-    UNROLL
-    for (int i = 0; i < MR; i++) {
-        UNROLL
-        for (int j = 0; j < nv; j++)
-            sum[i][j] = (vec){ 0 };
-    }
-    for (size_t p = 0; p < k; p++) {
-        vec b[NV];
-        UNROLL
-        for (int j = 0; j < nv; j++)
-            b[j] = load(B + p * ldb + (size_t)(j * VECTOR));
-        UNROLL
-        for (int i = 0; i < MR; i++) {
-            const vec a = spread(A[(size_t)i * row + p * column]);
-            UNROLL
-            for (int j = 0; j < nv; j++)
-                sum[i][j] += a * b[j];
-        }
-    }
-    UNROLL
-    for (int i = 0; i < MR; i++) {
-        UNROLL
-        for (int j = 0; j < nv; j++) {
-            float *c = C + (size_t)i * ldc + (size_t)(j * VECTOR);
-            store(c, add ? load(c) + sum[i][j] : sum[i][j]);
-        }
-    }
-}
-
-static void product(size_t m, size_t n, size_t k, strided A, const float *B, size_t ldb, float *C, size_t ldc,
-                    int add)
-{
-    for (size_t j = 0; j < n;) { /* a panel of B stays in the first cache while the rows of A pass by */
-        const size_t left = (n - j) / VECTOR;
-        const size_t nv = left >= NV && left != NV + 1 ? NV
-                          : left > 2                   ? 2
-                                                       : left; /* never a lone vector at the end */
-        for (size_t i = 0; i < m; i += MR) {
-            const float *a = A.p + i * A.row;
-            float *c = C + i * ldc + j;
-            if (nv == NV)
-                block(k, a, A.row, A.column, B + j, ldb, c, ldc, add, NV);
-            else if (nv == 2)
-                block(k, a, A.row, A.column, B + j, ldb, c, ldc, add, 2);
-            else
-                block(k, a, A.row, A.column, B + j, ldb, c, ldc, add, 1);
-        }
-        j += nv * VECTOR;
-    }
-}
+#define REAL float
+#define LANES VECTOR
+#define VEC vec
+#define VEC_MEMORY vec_memory
+#define STRIDED strided
+#define BLOCK block
+#define PRODUCT product
+#include "kernels_product.h"
+#define REAL double
+#define LANES (VECTOR / 2)
+#define VEC dvec
+#define VEC_MEMORY dvec_memory
+#define STRIDED strided_double
+#define BLOCK block_double
+#define PRODUCT product_double
+#include "kernels_product.h"
 
 /* ---- sine layers --------------------------------------------------------------------------------------- */
 
@@ -397,6 +357,7 @@ extern const kernels JOIN(kernels_, KERNELS);
 const kernels JOIN(kernels_, KERNELS) = {
     .name = TEXT(KERNELS),
     .product = product,
+    .product_double = product_double,
     .sine_forward = sine_forward,
     .sine_values = sine_values,
     .sine_adjoint = sine_adjoint,

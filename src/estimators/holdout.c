@@ -1,0 +1,86 @@
+/* holdout.c - parts of the points: some to fit to, others to choose by.
+ *
+ * A point that is held out must not be learnt from its twin, so rows that equal a held-out one are left out of the
+ * other part. */
+#include "estimators.h"
+
+static uint64_t row_hash(const npmd_points *pts, size_t row)
+{
+    double x[DOMAIN_MAX_COLUMNS];
+    npmd_points_row(pts, row, x);
+    return hash_bytes(0, x, (size_t)pts->domain->columns * sizeof *x);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_t count,
+                        const uint64_t *avoid, size_t avoided, npmd_points **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_points *part = NULL;
+    const size_t columns = (size_t)pts->domain->columns;
+    double total = 0.0;
+    size_t have = 0;
+    TRY(points_make(pts->domain, count, &part, err));
+    if (points_weighted(pts))
+        TRY(memory_new(&part->weight, count, err));
+    for (; have < count && *next < pts->n; ++*next) {
+        const size_t row = (size_t)rng_permute(key, *next, pts->n);
+        const uint64_t hash = row_hash(pts, row);
+        if (avoided > 0 && bsearch(&hash, avoid, avoided, sizeof hash, by_value) != NULL)
+            continue;
+        npmd_points_row(pts, row, part->x + have * columns);
+        if (part->weight != NULL)
+            total += part->weight[have] = points_weight(pts, row);
+        have++;
+    }
+    part->n = have;
+    part->total = (double)have;
+    for (size_t i = 0; part->weight != NULL && total > 0.0 && i < have; i++)
+        part->weight[i] *= (double)have / total;
+    *out = part;
+    part = NULL;
+done:
+    npmd_points_free(part);
+    return st;
+}
+
+npmd_status points_twins(const npmd_points *pts, uint64_t **out, npmd_error *err)
+{
+    uint64_t *hash = NULL;
+    const npmd_status st = memory_new(&hash, pts->n, err);
+    if (st != NPMD_OK)
+        return st;
+    for (size_t i = 0; i < pts->n; i++)
+        hash[i] = row_hash(pts, i);
+    qsort(hash, pts->n, sizeof *hash, by_value);
+    *out = hash;
+    return NPMD_OK;
+}
+
+npmd_status points_hold_out(const npmd_points *pts, double share, uint64_t seed, npmd_points **training,
+                            npmd_points **held_out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const rng_key key = rng_key_make(seed, RNG_TUNE, 2);
+    const size_t wanted = (size_t)(share * (double)pts->n), count = wanted < 1 ? 1 : wanted;
+    npmd_points *fit = NULL, *test = NULL;
+    uint64_t *twins = NULL;
+    size_t next = 0;
+    TRY(points_part(pts, key, &next, count, NULL, 0, &test, err));
+    TRY(points_twins(test, &twins, err));
+    TRY(points_part(pts, key, &next, pts->n - count, twins, count, &fit, err));
+    TRY(points_check_distinct(fit, "the points that are not held out", err));
+    *training = fit;
+    *held_out = test;
+    fit = test = NULL;
+done:
+    npmd_points_free(fit);
+    npmd_points_free(test);
+    memory_free(twins);
+    return st;
+}

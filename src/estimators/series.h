@@ -1,0 +1,101 @@
+/* series.h - what the files of the series share; nobody else includes it.
+ *
+ *     v(x) = sum_k c_k phi_k(x),   phi_k = prod_d phi_(k_d)(x_d),   0 <= k_d < functions_d,
+ *
+ * over the full tensor product of the factors' eigenfunctions up to a frequency, scaled to mean square 1 over the
+ * domain. A tensor of coefficients is stored (functions_1, ..., functions_D), its last side padded with zeros to a
+ * multiple of PANEL; a tensor of values on a product grid alike. Both maps between them are matrix products, one a
+ * factor: sums are factorised and nothing of the size functions x nodes is ever made.
+ *
+ * series_basis.c has the tensors and the maps, series_solve.c the convex problem, series.c the estimator. */
+#ifndef NPMD_SERIES_H
+#define NPMD_SERIES_H
+
+#include "estimators.h"
+#include "kernels.h"
+
+#define SERIES_MOST_FUNCTIONS ((size_t)120000) /* coefficients: beyond, the basis shrinks */
+#define SERIES_MOST_NODES ((size_t)1 << 24)    /* of a grid */
+#define SERIES_MOST_TABLE ((size_t)48 << 20)   /* numbers in the table of a factor: functions x nodes */
+
+typedef struct series_basis {
+    const npmd_domain *domain; /* borrowed */
+    int factors;
+    int frequency[NPMD_MAX_FACTORS];
+    size_t functions[NPMD_MAX_FACTORS]; /* of each factor */
+    size_t last;                        /* functions of the last factor, padded */
+    size_t size;                        /* of a tensor of coefficients, padding included */
+    size_t coefficients;                /* without padding and the constant: what is fitted */
+    double *lambda; /* (size): eigenvalues; 0 for the constant and padding, which stay 0 */
+} series_basis;
+
+npmd_status series_basis_open(series_basis *b, const npmd_domain *dom, const int *frequency, npmd_error *err);
+void series_basis_close(series_basis *b);
+/* How many coefficients these frequencies make; may be huge. */
+double series_count(const npmd_domain *dom, const int *frequency);
+
+/* v at n points, or its jets (n, dimension + 2). */
+npmd_status series_evaluate(const series_basis *b, const double *c, const double *x, size_t n, jet_rows rows,
+                            int threads, double *out, npmd_error *err);
+/* The weighted mean of every function over the points: mean (size). */
+npmd_status series_moments(const series_basis *b, const npmd_points *pts, int threads, double *mean,
+                           npmd_error *err);
+
+typedef struct series_grid { /* a quadrature rule on every factor, and the functions there */
+    const series_basis *basis;
+    const kernels *kernels;
+    int threads;
+    size_t resolution[NPMD_MAX_FACTORS], nodes[NPMD_MAX_FACTORS],
+        last;                         /* last: padded nodes of the last factor */
+    size_t size, count;               /* of a tensor of values with padding, and without */
+    double *table[NPMD_MAX_FACTORS];  /* (nodes, functions); of the last factor (nodes, basis->last) */
+    double *across;                   /* (functions, last): of the last factor, when there are several */
+    double *weight[NPMD_MAX_FACTORS]; /* (nodes) each with sum 1; the last padded with zeros */
+    double *half[2];                  /* between two maps */
+} series_grid;
+
+/* Resolution level 0, 1, ...: each half as fine again as the one before. NPMD_ERR_MEMORY in words when it is beyond
+ * what is allowed: then nothing was opened. */
+bool series_grid_allowed(const series_basis *b, int level);
+npmd_status series_grid_open(series_grid *g, const series_basis *b, int level, int threads, npmd_error *err);
+void series_grid_close(series_grid *g);
+size_t series_grid_bytes(const series_basis *b, int level);            /* what it takes */
+void series_values(const series_grid *g, const double *c, double *v);  /* v (size) on the nodes */
+void series_adjoint(const series_grid *g, const double *q, double *c); /* c_k = sum over nodes of q phi_k */
+/* In place: v becomes weight x exp(v - log Z), probabilities of the nodes; log Z = log mean exp v. Also the mean of
+ * the squared relative density. */
+double series_normalise(const series_grid *g, double *v, double *square);
+
+/* ---- series_solve.c ------------------------------------------------------------------------------------- */
+
+/* minimise  -mean . c + log Z(c) + tau sum_k rough_k c_k^2  (strictly convex). */
+typedef struct series_problem {
+    const series_basis *basis;
+    const double *mean, *rough; /* (size); rough: lambda^2, or what else is penalised */
+    double tau;
+    double target;  /* Newton decrement, g' H^-1 g / 2, in nats */
+    double settled; /* a finer grid may move log Z by this */
+    int threads;
+    int (*go_on)(void *user, int newton, double objective); /* nonzero: stop. May be NULL */
+    void *user;
+} series_problem;
+
+typedef struct series_certificate {
+    double objective, log_integral, log_integral_se; /* se: how far a finer grid moved it */
+    double decrement;                                /* upper bound of g' H^-1 g / 2, on the finest grid */
+    double gap;    /* f(c) - min f <= g' (2 tau Lambda^2)^-1 g / 2: strong convexity by the penalty alone */
+    double square; /* mean of the squared relative density */
+    int newton, products; /* steps, and products with the Hessian */
+    int level;            /* of the grid */
+    size_t nodes;
+    bool verified, stopped;
+} series_certificate;
+
+/* Starts from c (size), leaves the solution there; level: of the grid to begin with, and reached. */
+npmd_status series_solve(const series_problem *p, int *level, double *c, series_certificate *out,
+                         npmd_error *err);
+/* The log integral of a given c, on grids that are refined until it settles, and the square. */
+npmd_status series_integral(const series_basis *b, const double *c, int threads, series_certificate *out,
+                            npmd_error *err);
+
+#endif
