@@ -17,8 +17,7 @@
 
 #define TARGET 1e-8      /* nats */
 #define PATH_TARGET 1e-6 /* enough to compare */
-#define PATH_MOST 17     /* taus, from PATH_FIRST down by sqrt 10 */
-#define PATH_USUAL 11
+#define PATH_MOST 13     /* taus, from PATH_FIRST down by sqrt 10 */
 #define PATH_FIRST 1e-2
 #define PATH_PATIENCE 3 /* taus after the best one */
 #define LEAST_POINTS 50 /* to hold some of them out */
@@ -57,14 +56,15 @@ static int usual_frequency(const npmd_domain *dom, int d)
     return dom->dimension == 2 ? 24 : 10;
 }
 
-static bool affordable(const npmd_domain *dom, const int *frequency)
+static bool affordable(const npmd_domain *dom, const int *frequency, size_t most)
 {
     series_basis b = { .domain = dom, .factors = dom->factors };
     for (int d = 0; d < dom->factors; d++) {
         b.frequency[d] = frequency[d];
         b.functions[d] = (size_t)dom->factor[d]->functions(frequency[d]);
     }
-    return series_count(dom, frequency) <= (double)SERIES_MOST_FUNCTIONS && series_grid_allowed(&b, 0);
+    /* with a finer grid to verify on */
+    return series_count(dom, frequency) <= (double)most && series_grid_allowed(&b, 1);
 }
 
 static npmd_status series_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n,
@@ -89,7 +89,8 @@ static npmd_status series_resolve(const npmd_options *opt, const npmd_domain *do
         }
     }
     o.max_frequencies = dom->factors;
-    while (!affordable(dom, o.max_frequency)) { /* the highest goes down by one */
+    const size_t budget = opt->max_frequency[0] > 0 ? SERIES_MOST_FUNCTIONS : SERIES_USUAL_FUNCTIONS;
+    while (!affordable(dom, o.max_frequency, budget)) { /* the highest goes down by one */
         int most = 0;
         for (int d = 1; d < dom->factors; d++)
             if (o.max_frequency[d] >= o.max_frequency[most])
@@ -104,7 +105,7 @@ static npmd_status series_resolve(const npmd_options *opt, const npmd_domain *do
         }
         o.max_frequency[most]--;
     }
-    o.features = (int)series_count(dom, o.max_frequency) - 1;
+    o.features = 0; /* all of them */
     if (o.holdout == 0.0)
         o.holdout = 0.1;
     if (o.tau < 0.0)
@@ -118,7 +119,7 @@ static npmd_status series_resolve(const npmd_options *opt, const npmd_domain *do
     *working_bytes = 0;
     for (int level = 0; series_grid_allowed(&b, level); level++)
         *working_bytes = series_grid_bytes(&b, level);
-    *working_bytes += (LANES + 10) * ((size_t)o.features + 1) * sizeof(double);
+    *working_bytes += (LANES + 10) * (size_t)series_count(dom, o.max_frequency) * sizeof(double);
     *out = o;
 done:
     return st;
@@ -207,10 +208,8 @@ static npmd_status series_choose(npmd_model *m, const npmd_points *pts, const do
     for (int i = 0; i < PATH_MOST && !m->facts.interrupted; i++, tau /= sqrt(10.0)) {
         series_certificate found;
         double criterion = 0.0;
-        if (i >= PATH_USUAL && best_at + PATH_PATIENCE <= i)
-            break;
-        if (i - best_at > PATH_PATIENCE && s->basis.coefficients > 5000)
-            break; /* large bases: nobody needs the over-fitted end */
+        if (i - best_at > PATH_PATIENCE)
+            break; /* nobody needs the over-fitted end */
         TRY(series_solve(&(series_problem){ .basis = &s->basis,
                                             .mean = mean,
                                             .rough = rough,
@@ -340,11 +339,10 @@ static npmd_status series_fit(npmd_model *m, const npmd_options *asked, const np
     TRY(memory_new(&s->flat, s->basis.coefficients + 1, err));
     for (int d = 0; d < m->domain->factors; d++) {
         const int wanted = asked->max_frequencies > 1 ? asked->max_frequency[d] : asked->max_frequency[0];
-        if (wanted > opt->max_frequency[d]
-            || (wanted == 0 && opt->max_frequency[d] < usual_frequency(m->domain, d))) {
-            model_warn(
-                m, "the full product would be too large: frequencies up to %d on factor %d, %zu coefficients",
-                opt->max_frequency[d], d + 1, s->basis.coefficients);
+        if (wanted > opt->max_frequency[d]) {
+            model_warn(m,
+                       "the full product is too large: frequencies up to %d on factor %d, %zu coefficients",
+                       opt->max_frequency[d], d + 1, s->basis.coefficients);
             break;
         }
     }

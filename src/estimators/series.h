@@ -15,6 +15,7 @@
 #include "kernels.h"
 
 #define SERIES_MOST_FUNCTIONS ((size_t)120000) /* coefficients: beyond, the basis shrinks */
+#define SERIES_USUAL_FUNCTIONS ((size_t)60000) /* the same where the frequency was left open */
 #define SERIES_MOST_NODES ((size_t)1 << 24)    /* of a grid */
 #define SERIES_MOST_TABLE ((size_t)48 << 20)   /* numbers in the table of a factor: functions x nodes */
 
@@ -65,6 +66,14 @@ void series_adjoint(const series_grid *g, const double *q, double *c); /* c_k = 
 /* In place: v becomes weight x exp(v - log Z), probabilities of the nodes; log Z = log mean exp v. Also the mean of
  * the squared relative density. */
 double series_normalise(const series_grid *g, double *v, double *square);
+
+/* ---- series_dense.c: one factor, few functions ----------------------------------------------------------- */
+
+#define SERIES_DENSE ((size_t)4096) /* the largest basis whose Hessian is made */
+/* H (size, size) becomes the Cholesky factor of the Hessian in its lower half; not positive: it has none, by rounding. */
+npmd_status series_factor(const series_grid *g, const double *probability, const double *expected,
+                          const double *curb, double *H, bool *positive, npmd_error *err);
+void series_factor_solve(const series_basis *b, const double *L, const double *r, double *z); /* z = H^-1 r */
 
 /* ---- series_solve.c ------------------------------------------------------------------------------------- */
 

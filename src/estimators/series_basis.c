@@ -391,13 +391,14 @@ void series_grid_close(series_grid *g)
 
 #define COLUMNS_AT_ONCE 192 /* of a product that threads share: each result is one thread's, in one order */
 #define ROWS_AT_ONCE 48
+#define WORTH_THREADS 300000 /* operations: below, waking another thread takes longer */
 
 /* out (left, m, right) = A (m, k) in (left, k, right), for every left. */
 static void map_middle(const series_grid *g, size_t left, size_t m, size_t k, size_t right, strided_double A,
                        const double *in, double *out)
 {
     const size_t parts = (right + COLUMNS_AT_ONCE - 1) / COLUMNS_AT_ONCE;
-#pragma omp parallel for schedule(static) num_threads(g->threads)
+#pragma omp parallel for schedule(static) num_threads(g->threads) if (left * m * k * right > WORTH_THREADS)
     for (size_t task = 0; task < left * parts; task++) {
         const size_t l = task / parts, first = task % parts * COLUMNS_AT_ONCE,
                      some = right - first < COLUMNS_AT_ONCE ? right - first : COLUMNS_AT_ONCE;
@@ -469,7 +470,7 @@ void series_adjoint(const series_grid *g, const double *q, double *c)
     const double *in = g->half[(D - 1) % 2];
     if (D == 1) { /* a sum over nodes: columns are shared by threads */
         const size_t parts = (b->last + COLUMNS_AT_ONCE - 1) / COLUMNS_AT_ONCE;
-#pragma omp parallel for schedule(static) num_threads(g->threads)
+#pragma omp parallel for schedule(static) num_threads(g->threads) if (g->nodes[0] * b->last > WORTH_THREADS)
         for (size_t part = 0; part < parts; part++) {
             const size_t first = part * COLUMNS_AT_ONCE,
                          some = b->last - first < COLUMNS_AT_ONCE ? b->last - first : COLUMNS_AT_ONCE;

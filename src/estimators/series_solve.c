@@ -19,6 +19,9 @@ typedef struct solver {
     size_t size;
     double *gradient, *expected, *curb; /* (size); curb: 2 tau rough, 0 where nothing is fitted */
     double *direction, *residual, *search, *image, *trial;
+    double *factor; /* of the Hessian where we are; NULL: the basis is too large, a diagonal has to do */
+    bool factored;
+    double *scaled;             /* M^-1 residual, M the preconditioner */
     double *probability, *work; /* on the grid */
     double objective, log_integral, square;
 } solver;
@@ -90,6 +93,17 @@ static double diagonal(const solver *s, size_t k)
     return fmax(0.1, 1.0 - s->expected[k] * s->expected[k]) + s->curb[k];
 }
 
+/* scaled = M^-1 residual; returns residual . scaled. */
+static double precondition(solver *s)
+{
+    if (s->factored)
+        series_factor_solve(s->p->basis, s->factor, s->residual, s->scaled);
+    else
+        for (size_t k = 0; k < s->size; k++)
+            s->scaled[k] = s->residual[k] / diagonal(s, k);
+    return dot(s, s->residual, s->scaled);
+}
+
 /* a' (2 tau rough)^-1 a / 2; infinite where nothing curbs. */
 static double curbed(const solver *s, const double *a)
 {
@@ -103,14 +117,14 @@ static double curbed(const solver *s, const double *a)
 /* direction = -H^-1 g, roughly, and an upper bound of the decrement. far: the direction is enough. */
 static double solver_direction(solver *s, double target, int *products)
 {
-    double rho = 0.0, bound = INFINITY;
+    double bound = INFINITY;
     for (size_t k = 0; k < s->size; k++) {
         s->direction[k] = 0.0;
         s->residual[k] = -s->gradient[k];
-        s->search[k] = s->residual[k] / diagonal(s, k);
-        rho += s->residual[k] * s->search[k];
     }
+    double rho = precondition(s);
     const double first = rho;
+    memcpy(s->search, s->scaled, s->size * sizeof *s->search);
     for (int i = 0; i < MOST_PRODUCTS && rho > 0.0; i++) {
         hessian(s, s->search);
         ++*products;
@@ -120,9 +134,7 @@ static double solver_direction(solver *s, double target, int *products)
             s->residual[k] -= step * s->image[k];
         }
         const double before = rho;
-        rho = 0.0;
-        for (size_t k = 0; k < s->size; k++)
-            rho += s->residual[k] * s->residual[k] / diagonal(s, k);
+        rho = precondition(s);
         const double below = -0.5 * dot(s, s->gradient, s->direction), rest = curbed(s, s->residual);
         bound = below + (isfinite(rest) ? rest : 0.5 * rho);
         /* forcing: the closer to the solution, the better the direction must be */
@@ -132,7 +144,7 @@ static double solver_direction(solver *s, double target, int *products)
             || bound <= target)
             break;
         for (size_t k = 0; k < s->size; k++)
-            s->search[k] = s->residual[k] / diagonal(s, k) + rho / before * s->search[k];
+            s->search[k] = s->scaled[k] + rho / before * s->search[k];
     }
     return rho > 0.0 || first > 0.0 ? bound : 0.0;
 }
@@ -145,6 +157,12 @@ static npmd_status solver_run(solver *s, double *c, series_certificate *out, npm
         if (!isfinite(s->objective))
             return npmd_fail(err, NPMD_ERR_NUMERIC,
                              "series: the objective is not finite after %d Newton steps", out->newton);
+        if (s->factor != NULL) {
+            const npmd_status st = series_factor(&s->grid, s->probability, s->expected, s->curb, s->factor,
+                                                 &s->factored, err);
+            if (st != NPMD_OK)
+                return st;
+        }
         out->decrement = solver_direction(s, p->target, &out->products);
         out->stopped = p->go_on != NULL && p->go_on(p->user, out->newton, s->objective) != 0;
         if (out->decrement <= p->target || i == MOST_NEWTON || out->stopped)
@@ -199,11 +217,15 @@ npmd_status series_solve(const series_problem *p, int *level, double *c, series_
     TRY(memory_new(&s.search, s.size, err));
     TRY(memory_new(&s.image, s.size, err));
     TRY(memory_new(&s.trial, s.size, err));
+    TRY(memory_new(&s.scaled, s.size, err));
+    if (p->basis->factors == 1 && s.size <= SERIES_DENSE)
+        TRY(memory_new(&s.factor, s.size * s.size, err));
     for (size_t k = 0; k < s.size; k++)
         s.curb[k] = fitted(&s, k) ? 2.0 * p->tau * p->rough[k] : 0.0;
     TRY(solver_open_grid(&s, *level, err));
     solver_look(&s, c);
     for (;;) {
+        done_by.log_integral_se = INFINITY;
         TRY(solver_run(&s, c, &done_by, err));
         if (done_by.stopped || !series_grid_allowed(p->basis, *level + 1))
             break;
@@ -226,6 +248,12 @@ npmd_status series_solve(const series_problem *p, int *level, double *c, series_
     done_by.gap = curbed(&s, s.gradient);
     done_by.nodes = s.grid.count;
     done_by.level = *level;
+    if (!isfinite(done_by.log_integral_se)
+        && *level > 0) { /* nothing finer is allowed: what did the last one bring? */
+        TRY(solver_open_grid(&s, *level - 1, err));
+        solver_look(&s, c);
+        done_by.log_integral_se = fabs(done_by.log_integral - s.log_integral);
+    }
     *out = done_by;
 done:
     solver_close_grid(&s);
@@ -237,6 +265,8 @@ done:
     memory_free(s.search);
     memory_free(s.image);
     memory_free(s.trial);
+    memory_free(s.factor);
+    memory_free(s.scaled);
     return st;
 }
 
