@@ -19,7 +19,7 @@
 #define PATH_TARGET 1e-6 /* enough to compare */
 #define PATH_MOST 13     /* taus, from PATH_FIRST down by sqrt 10 */
 #define PATH_FIRST 1e-2
-#define PATH_PATIENCE 3 /* taus after the best one */
+#define PATH_PATIENCE 2 /* taus after the best one */
 #define LEAST_POINTS 50 /* to hold some of them out */
 
 enum { CERTIFICATE = 9 };
@@ -90,12 +90,11 @@ static npmd_status series_resolve(const npmd_options *opt, const npmd_domain *do
     }
     o.max_frequencies = dom->factors;
     const size_t budget = opt->max_frequency[0] > 0 ? SERIES_MOST_FUNCTIONS : SERIES_USUAL_FUNCTIONS;
-    while (!affordable(dom, o.max_frequency, budget)) { /* the highest goes down by one */
+    while (!affordable(dom, o.max_frequency, budget)) { /* the highest go down by one */
         int most = 0;
-        for (int d = 1; d < dom->factors; d++)
-            if (o.max_frequency[d] >= o.max_frequency[most])
-                most = d;
-        if (o.max_frequency[most] <= 1) {
+        for (int d = 0; d < dom->factors; d++)
+            most = o.max_frequency[d] > most ? o.max_frequency[d] : most;
+        if (most <= 1) {
             st = npmd_fail(
                 err, NPMD_ERR_ARGUMENT,
                 "--estimator series: the full product of eigenfunctions on %s is too large even at "
@@ -103,7 +102,8 @@ static npmd_status series_resolve(const npmd_options *opt, const npmd_domain *do
                 dom->text);
             goto done;
         }
-        o.max_frequency[most]--;
+        for (int d = 0; d < dom->factors; d++)
+            o.max_frequency[d] -= o.max_frequency[d] == most;
     }
     o.features = 0; /* all of them */
     if (o.holdout == 0.0)

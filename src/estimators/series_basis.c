@@ -270,11 +270,10 @@ static size_t grid_resolution(const series_basis *b, int d, int level)
 {
     const bool circle = b->domain->factor[d]->dimension == 1;
     const int frequency = b->frequency[d];
-    double N = circle ? fmax(16.0, 4.0 * frequency) : fmax(8.0, frequency + 6.0);
+    double N = circle ? fmax(6.0, 4.0 * frequency) : fmax(8.0, frequency + 6.0);
     for (int i = 0; i < level; i++)
         N *= 1.5;
-    const size_t step = circle ? 8 : 2; /* a multiple, for whole vectors */
-    return ((size_t)N + step - 1) / step * step;
+    return ((size_t)N + 1) / 2 * 2;
 }
 
 static bool grid_shape(const series_basis *b, int level, series_grid *g)
