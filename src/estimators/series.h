@@ -55,8 +55,7 @@ typedef struct series_grid { /* a quadrature rule on every factor, and the funct
     double *half[2];                  /* between two maps */
 } series_grid;
 
-/* Resolution level 0, 1, ...: each half as fine again as the one before. NPMD_ERR_MEMORY in words when it is beyond
- * what is allowed: then nothing was opened. */
+/* Levels of resolution 0, 1, ... are finer and finer, as long as they are allowed. */
 bool series_grid_allowed(const series_basis *b, int level);
 npmd_status series_grid_open(series_grid *g, const series_basis *b, int level, int threads, npmd_error *err);
 void series_grid_close(series_grid *g);

@@ -265,14 +265,14 @@ done:
 
 /* ---- grids ---------------------------------------------------------------------------------------------- */
 
-/* Level 0 carries products of two functions exactly; exp v asks for more, and levels go on until it has enough. */
+/* Level 0 carries products of two functions exactly; exp v asks for more, and levels go on until it has enough: 1, 3/2,
+ * 2, 3, 4, 6 ... times as fine. */
 static size_t grid_resolution(const series_basis *b, int d, int level)
 {
-    const bool circle = b->domain->factor[d]->dimension == 1;
     const int frequency = b->frequency[d];
-    double N = circle ? fmax(6.0, 4.0 * frequency) : fmax(8.0, frequency + 6.0);
-    for (int i = 0; i < level; i++)
-        N *= 1.5;
+    const double first = b->domain->factor[d]->dimension == 1 ? fmax(6.0, 4.5 * frequency)
+                                                              : fmax(8.0, frequency + 6.0),
+                 N = first * (level % 2 == 0 ? 1.0 : 1.5) * pow(2.0, level / 2);
     return ((size_t)N + 1) / 2 * 2;
 }
 
