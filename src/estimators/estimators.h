@@ -90,6 +90,46 @@ double checkpoint_seconds(const checkpoint *c);      /* spent before the fit was
 /* Lowers or raises m->options.tau from its default where held-out points ask for it; asked: the options as given. */
 npmd_status choose_tau(npmd_model *m, const npmd_options *asked, const npmd_points *pts, npmd_error *err);
 
+/* ---- descent.c: stochastic gradients for what is no field ----------------------------------------------- */
+
+typedef struct descent {
+    npmd_model *model; /* its options rule; its facts are filled, its state holds theta */
+    size_t n;          /* points that an epoch passes through */
+    size_t parameters;
+    double *theta;
+    const rate_share *shares; /* NULL: 1 throughout */
+    /* The data term, -mean v, and the integral, mean exp v, at theta; their gradient is added to gradient. */
+    npmd_status (*terms)(void *self, int64_t step, double *gradient, double *data, double *integral,
+                         npmd_error *err);
+    /* After a step, with as many done; *stop: that is enough. May be NULL. */
+    npmd_status (*look)(void *self, int64_t steps, bool *stop, npmd_error *err);
+    npmd_status (*log_integral)(void *self, double *out, npmd_error *err); /* for reports against a truth */
+    void *self;
+} descent;
+npmd_status descend(const descent *what, npmd_error *err);
+/* The data points of a step: every epoch is a new shuffle, cut into batches. */
+void descent_batch(const npmd_options *opt, const npmd_points *pts, int64_t step, point_source *out);
+
+/* ---- psnf.c --------------------------------------------------------------------------------------------- */
+
+/* log M(r) for the mean M of exp(r e_1) over the unit sphere of R^embedding; *slope = (log M)'(r) / r. */
+double sphere_log_mean(int embedding, double r, double *slope);
+
+typedef struct psnf { /* rate = |V psi|^2 + v0^2, psi_i = exp(w_i . e + b_i) */
+    int width, embedding;
+    double *theta; /* W (width, embedding), V (width, width), v0 */
+    double *bias;  /* (width), fixed */
+} psnf;
+size_t psnf_parameters(const psnf *p);
+typedef struct psnf_work psnf_work;
+npmd_status psnf_work_open(const npmd_domain *dom, const psnf *p, int threads, psnf_work **out,
+                           npmd_error *err);
+void psnf_work_close(psnf_work *w);
+/* -mean log rate and the integral, whose gradients are added. */
+void psnf_terms(psnf_work *w, const psnf *p, const point_source *data, double *gradient, double *data_term,
+                double *integral);
+double psnf_log_integral(psnf_work *w, const psnf *p);
+
 /* ---- model.c ------------------------------------------------------------------------------------------- */
 
 void model_warn(npmd_model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));

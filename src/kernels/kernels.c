@@ -208,6 +208,61 @@ static void product(size_t m, size_t n, size_t k, strided A, const float *B, siz
     }
 }
 
+/* The same in double, half as many numbers to a register. */
+#define DOUBLES (VECTOR / 2)
+
+static inline __attribute__((always_inline)) void block_double(size_t k, const double *A, size_t row,
+                                                               size_t column, const double *B, size_t ldb,
+                                                               double *C, size_t ldc, int add, int nv)
+{
+    dvec sum[MR][NV];
+    UNROLL
+    for (int i = 0; i < MR; i++) {
+        UNROLL
+        for (int j = 0; j < nv; j++)
+            sum[i][j] = (dvec){ 0 };
+    }
+    for (size_t p = 0; p < k; p++) {
+        dvec b[NV];
+        UNROLL
+        for (int j = 0; j < nv; j++)
+            b[j] = *(const dvec_memory *)(B + p * ldb + (size_t)(j * DOUBLES));
+        UNROLL
+        for (int i = 0; i < MR; i++) {
+            const dvec a = A[(size_t)i * row + p * column] - (dvec){ 0 };
+            UNROLL
+            for (int j = 0; j < nv; j++)
+                sum[i][j] += a * b[j];
+        }
+    }
+    UNROLL
+    for (int i = 0; i < MR; i++) {
+        UNROLL
+        for (int j = 0; j < nv; j++) {
+            dvec_memory *c = (dvec_memory *)(C + (size_t)i * ldc + (size_t)(j * DOUBLES));
+            *c = add ? (dvec)*c + sum[i][j] : sum[i][j];
+        }
+    }
+}
+
+static void product_double(size_t m, size_t n, size_t k, strided_double A, const double *B, size_t ldb,
+                           double *C, size_t ldc, int add)
+{
+    for (size_t j = 0; j < n;) {
+        const size_t left = (n - j) / DOUBLES;
+        const size_t nv = left >= NV && left != NV + 1 ? NV : 2; /* n is a multiple of two vectors */
+        for (size_t i = 0; i < m; i += MR) {
+            const double *a = A.p + i * A.row;
+            double *c = C + i * ldc + j;
+            if (nv == NV)
+                block_double(k, a, A.row, A.column, B + j, ldb, c, ldc, add, NV);
+            else
+                block_double(k, a, A.row, A.column, B + j, ldb, c, ldc, add, 2);
+        }
+        j += nv * DOUBLES;
+    }
+}
+
 /* ---- sine layers --------------------------------------------------------------------------------------- */
 
 static void sine_forward(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre,
@@ -397,6 +452,7 @@ extern const kernels JOIN(kernels_, KERNELS);
 const kernels JOIN(kernels_, KERNELS) = {
     .name = TEXT(KERNELS),
     .product = product,
+    .product_double = product_double,
     .sine_forward = sine_forward,
     .sine_values = sine_values,
     .sine_adjoint = sine_adjoint,

@@ -18,12 +18,20 @@ typedef struct strided { /* a matrix seen through two strides: element (i, j) at
     size_t row, column;
 } strided;
 
+typedef struct strided_double {
+    const double *p;
+    size_t row, column;
+} strided_double;
+
 typedef struct kernels {
     const char *name;
 
     /* C (m, n) = A (m, k) B (k, n), or C += with add. m a multiple of 8, n of TILE_UNITS. */
     void (*product)(size_t m, size_t n, size_t k, strided A, const float *B, size_t ldb, float *C, size_t ldc,
                     int add);
+    /* The same in double. */
+    void (*product_double)(size_t m, size_t n, size_t k, strided_double A, const double *B, size_t ldb,
+                           double *C, size_t ldc, int add);
 
     /* A sine layer on a tile of m points with T derivative rows and, with lap, a Laplacian row; n units. On
      * entry pre holds the affine part without bias. On return post holds h, and pre what the adjoint needs:
