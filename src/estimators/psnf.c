@@ -22,8 +22,7 @@
 #define ASYMPTOTIC 20.0        /* the series in 1/r is exact to exp(-2 r) from here on */
 #define START_SHARE 5.0        /* of the rate, with units of mean square 1 */
 #define PUBLISHED_VARIANCE 4.0 /* over the number of factors */
-#define LEAST_START 1.0        /* lengths of w_i in a factor, at the start */
-#define MOST_START 16.0
+#define LEAST_LENGTH 1.0       /* of a w_i in a factor, at the start */
 
 /* ---- the mean of an exponential over a unit sphere ------------------------------------------------------ */
 
@@ -369,36 +368,44 @@ static npmd_status psnf_resolve(const npmd_options *opt, const npmd_domain *dom,
     return NPMD_OK;
 }
 
-/* authors: W ~ N(0, 4/D), b = 0. unit: every w_i points to a data point, as long as the narrowest kernels that n points
- * bear, and b gives every psi_i the mean square 1. V ~ N(0, 1/H^2) in both. */
-static void psnf_start(const npmd_model *m, const npmd_points *pts, const double *cumulative, psnf *p)
+/* authors: W ~ N(0, 4/D), b = 0. unit: every unit stands on a data point, w_i = length x e, with lengths about those of
+ * kernels that suit n points, and b gives psi_i the mean square 1. V ~ N(0, 1/H^2), v0 = 1 in both. */
+static npmd_status psnf_start(const npmd_model *m, const npmd_points *pts, psnf *p, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     const npmd_options *opt = &m->options;
     const npmd_domain *dom = m->domain;
     const rng_key key = rng_key_make(opt->seed, RNG_START, 0);
     const size_t H = (size_t)p->width, E = (size_t)p->embedding;
-    (void)pts, (void)cumulative;
-    const double published = sqrt(PUBLISHED_VARIANCE / dom->factors);
-    const double length = fmin(
-        MOST_START, fmax(LEAST_START, 0.5 * pow((double)m->facts.n, 2.0 / (4.0 + dom->dimension))));
+    const bool authors = opt->start != 0;
+    const double published = sqrt(PUBLISHED_VARIANCE / dom->factors),
+                 typical = fmax(LEAST_LENGTH, 0.5 * pow((double)pts->n, 2.0 / (4.0 + dom->dimension)));
+    double *cumulative = NULL;
+    proposal on = { 0 }; /* draws data points by their weights */
+    TRY(points_cumulative(pts, &cumulative, err));
+    TRY(proposal_open(dom, 1.0, 0.0, p->width, &on, err));
+    proposal_aim(&on, pts, cumulative, rng_key_make(opt->seed, RNG_START, 1));
     for (size_t i = 0; i < H; i++) {
-        double *w = p->theta + i * E, norm = 0.0;
-        for (size_t k = 0; k < E; k++)
-            w[k] = rng_normal(key, i, (uint32_t)k);
-        for (int d = 0; d < dom->factors; d++) {
+        double *w = p->theta + i * E, unused, norm = 0.0;
+        domain_embed(dom, on.centre + i * (size_t)dom->columns, w);
+        for (int d = 0, at = 0; d < dom->factors; d++) {
             const int columns = dom->factor[d]->embedding;
-            double r2 = 0.0, unused;
-            for (int k = 0; k < columns; k++, w++) {
-                *w *= opt->start != 0 ? published : length / sqrt((double)columns);
-                r2 += *w * *w;
-            }
-            norm += sphere_log_mean(columns, 2.0 * sqrt(r2), &unused);
+            const double length = typical * exp(0.5 * rng_normal(key, i, (uint32_t)d));
+            for (int end = at + columns; at < end; at++)
+                w[at] *= length;
+            norm += sphere_log_mean(columns, 2.0 * length, &unused);
         }
-        p->bias[i] = opt->start != 0 ? 0.0 : -0.5 * norm;
+        for (size_t k = 0; authors && k < E; k++)
+            w[k] = published * rng_normal(key, i, (uint32_t)(NPMD_MAX_FACTORS + k));
+        p->bias[i] = authors ? 0.0 : -0.5 * norm;
         for (size_t j = 0; j < H; j++)
-            psnf_V(p)[i * H + j] = rng_normal(key, i, (uint32_t)(E + j)) / (double)H;
+            psnf_V(p)[i * H + j] = rng_normal(key, i, (uint32_t)(NPMD_MAX_FACTORS + E + j)) / (double)H;
     }
     *psnf_v0(p) = 1.0;
+done:
+    proposal_close(&on);
+    memory_free(cumulative);
+    return st;
 }
 
 typedef struct psnf_fit_state {
@@ -459,13 +466,11 @@ static npmd_status psnf_fit(npmd_model *m, const npmd_options *asked, const npmd
     npmd_status st = NPMD_OK;
     psnf *p = NULL;
     psnf_work *work = NULL;
-    double *cumulative = NULL;
     const rate_share faster = { SIZE_MAX, START_SHARE };
     (void)asked;
     TRY(psnf_make(m, &p, err));
     TRY(psnf_work_open(m->domain, p, m->options.threads, &work, err));
-    TRY(points_cumulative(pts, &cumulative, err));
-    psnf_start(m, pts, cumulative, p);
+    TRY(psnf_start(m, pts, p, err));
     psnf_fit_state fit = { p, work, m, pts };
     TRY(descend(&(descent){ .model = m,
                             .n = pts->n,
@@ -479,7 +484,6 @@ static npmd_status psnf_fit(npmd_model *m, const npmd_options *asked, const npmd
     TRY(fit_log_integral(&fit, &m->facts.log_integral, err));
     m->facts.log_integral_se = 0.0; /* a closed form */
 done:
-    memory_free(cumulative);
     psnf_work_close(work);
     return st;
 }
