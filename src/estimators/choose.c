@@ -67,6 +67,29 @@ done:
     return st;
 }
 
+npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t count, npmd_points **held_out,
+                            npmd_points **training, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_points *out = NULL, *rest = NULL;
+    uint64_t *twins = NULL;
+    size_t next = 0;
+    TRY(points_part(pts, key, &next, count, NULL, 0, &out, err));
+    TRY(memory_new(&twins, count, err));
+    for (size_t i = 0; i < count; i++)
+        twins[i] = row_hash(out, i);
+    qsort(twins, count, sizeof *twins, by_value);
+    TRY(points_part(pts, key, &next, pts->n - count, twins, count, &rest, err));
+    *held_out = out;
+    *training = rest;
+    out = rest = NULL;
+done:
+    memory_free(twins);
+    npmd_points_free(out);
+    npmd_points_free(rest);
+    return st;
+}
+
 typedef struct pilot { /* passes signs of life on, marked as attempt 0 */
     const npmd_options *asked;
     checkpoint *checkpoint;

@@ -13,6 +13,21 @@ void descent_batch(const npmd_options *opt, const npmd_points *pts, int64_t step
                 rng_key_make(opt->seed, RNG_BATCH, (uint64_t)epoch));
 }
 
+npmd_status descent_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
+                            npmd_error *err)
+{
+    npmd_options o = *opt, fallback;
+    npmd_options_init(&fallback);
+    o.features = fallback.features;
+    o.spectrum_law = fallback.spectrum_law;
+    o.separable = fallback.separable;
+    o.max_frequencies = 0;
+    memset(o.max_frequency, 0, sizeof o.max_frequency);
+    o.tau = 0.0;
+    o.penalty = NPMD_PENALTY_NONE;
+    return options_resolve(&o, dom, n, out, err);
+}
+
 /* ---- the density of this moment against a truth --------------------------------------------------------- */
 
 typedef struct model_now {

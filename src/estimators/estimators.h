@@ -89,6 +89,9 @@ double checkpoint_seconds(const checkpoint *c);      /* spent before the fit was
 
 /* Lowers or raises m->options.tau from its default where held-out points ask for it; asked: the options as given. */
 npmd_status choose_tau(npmd_model *m, const npmd_options *asked, const npmd_points *pts, npmd_error *err);
+/* So many rows of the shuffled order of this key, and the others without those equal to one of them. */
+npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t count, npmd_points **held_out,
+                            npmd_points **training, npmd_error *err);
 
 /* ---- descent.c: stochastic gradients for what is no field ----------------------------------------------- */
 
@@ -107,6 +110,9 @@ typedef struct descent {
     void *self;
 } descent;
 npmd_status descend(const descent *what, npmd_error *err);
+/* The sizes that a field would have, without encoding and penalty. */
+npmd_status descent_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
+                            npmd_error *err);
 /* The data points of a step: every epoch is a new shuffle, cut into batches. */
 void descent_batch(const npmd_options *opt, const npmd_points *pts, int64_t step, point_source *out);
 
@@ -129,6 +135,19 @@ void psnf_work_close(psnf_work *w);
 void psnf_terms(psnf_work *w, const psnf *p, const point_source *data, double *gradient, double *data_term,
                 double *integral);
 double psnf_log_integral(psnf_work *w, const psnf *p);
+
+/* ---- relu.c --------------------------------------------------------------------------------------------- */
+
+/* v = W_L h_(L-1) + b_L, h_l = max(0, W_l h_(l-1) + b_l), h_0 the point's own columns; theta as a field's without skip,
+ * its features being the columns. */
+typedef struct relu_work relu_work;
+npmd_status relu_work_open(const npmd_domain *dom, const field_shape *shape, int threads, relu_work **out,
+                           npmd_error *err);
+void relu_work_close(relu_work *w);
+void relu_work_put(relu_work *w, const double *theta);
+/* *sum = the sum over points of weight x v, or of weight x exp v; factor times its gradient is added. */
+void relu_term(relu_work *w, const point_source *points, bool exponential, double factor, double *gradient,
+               double *sum);
 
 /* ---- model.c ------------------------------------------------------------------------------------------- */
 

@@ -351,18 +351,9 @@ void psnf_terms(psnf_work *w, const psnf *p, const point_source *data, double *g
 static npmd_status psnf_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
                                 size_t *working_bytes, npmd_error *err)
 {
-    npmd_options o = *opt, fallback;
-    npmd_options_init(&fallback);
-    o.features = fallback.features; /* there is no encoding */
-    o.spectrum_law = fallback.spectrum_law;
-    o.separable = fallback.separable;
-    o.max_frequencies = 0;
-    memset(o.max_frequency, 0, sizeof o.max_frequency);
-    const npmd_status st = options_resolve(&o, dom, n, out, err);
+    const npmd_status st = descent_resolve(opt, dom, n, out, err);
     if (st != NPMD_OK)
         return st;
-    out->tau = 0.0;
-    out->penalty = NPMD_PENALTY_NONE;
     const psnf shape = { .width = out->width, .embedding = domain_embedding(dom) };
     *working_bytes = (work_doubles(dom, (size_t)out->width) + 4 * psnf_parameters(&shape)) * sizeof(double);
     return NPMD_OK;
