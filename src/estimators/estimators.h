@@ -141,8 +141,8 @@ double psnf_log_integral(psnf_work *w, const psnf *p);
 /* v = W_L h_(L-1) + b_L, h_l = max(0, W_l h_(l-1) + b_l), h_0 the point's own columns; theta as a field's without skip,
  * its features being the columns. */
 typedef struct relu_work relu_work;
-npmd_status relu_work_open(const npmd_domain *dom, const field_shape *shape, int threads, relu_work **out,
-                           npmd_error *err);
+npmd_status relu_work_open(const npmd_domain *dom, const field_shape *shape, int threads, bool gradients,
+                           relu_work **out, npmd_error *err);
 void relu_work_close(relu_work *w);
 void relu_work_put(relu_work *w, const double *theta);
 /* *sum = the sum over points of weight x v, or of weight x exp v; factor times its gradient is added. */

@@ -16,9 +16,9 @@
 #include <stdio.h>
 
 #define TILE 64           /* points that pass through the layers together */
-#define LOOKS 100         /* at the held-out points, in a fit of full length */
+#define LOOKS 50          /* at the held-out points, in a fit of full length */
 #define LEAST_POINTS 20   /* fewer are too few to hold any out */
-#define LOOK_POINTS 32768 /* of the integrals of a look */
+#define LOOK_POINTS 16384 /* of the integrals of a look */
 
 /* ---- the network ---------------------------------------------------------------------------------------- */
 
@@ -37,6 +37,7 @@ struct relu_work {
     const kernels *inner;
     field_shape shape;
     int threads;
+    bool gradients;           /* there is room for them */
     size_t inputs, units, ld; /* of the first layer and of the others, filled up with zeros */
     double *block;
     double *W[FIELD_MAX_DEPTH], *transposed[FIELD_MAX_DEPTH]; /* (outputs, ld), (inputs, ld) */
@@ -73,37 +74,40 @@ static size_t work_cut(relu_work *w, double *block)
         CUT(lane->weight, TILE);
         for (int l = 0; l < layers; l++)
             CUT(lane->h[l], TILE * ld);
+        CUT(lane->bar, TILE * ld);
+        CUT(lane->next, TILE * ld);
+        if (!w->gradients)
+            continue;
         for (int l = 1; l < layers; l++) {
             CUT(lane->W[l], w->units * ld);
             CUT(lane->b[l], ld);
         }
-        CUT(lane->bar, TILE * ld);
-        CUT(lane->next, TILE * ld);
         CUT(lane->output, ld);
     }
 #undef CUT
     return used;
 }
 
-static relu_work work_shape(const npmd_domain *dom, const field_shape *shape, int threads)
+static relu_work work_shape(const npmd_domain *dom, const field_shape *shape, int threads, bool gradients)
 {
     relu_work w = { .domain = dom,
                     .inner = kernels_select(NULL),
                     .shape = *shape,
                     .threads = threads,
+                    .gradients = gradients,
                     .inputs = padded((size_t)shape->features, TILE_UNITS),
                     .units = padded((size_t)shape->width, TILE_UNITS) };
     w.ld = (w.inputs > w.units ? w.inputs : w.units) + 8;
     return w;
 }
 
-npmd_status relu_work_open(const npmd_domain *dom, const field_shape *shape, int threads, relu_work **out,
-                           npmd_error *err)
+npmd_status relu_work_open(const npmd_domain *dom, const field_shape *shape, int threads, bool gradients,
+                           relu_work **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     relu_work *w = NULL;
     TRY(memory_new(&w, 1, err));
-    *w = work_shape(dom, shape, threads);
+    *w = work_shape(dom, shape, threads, gradients);
     TRY(memory_new(&w->block, work_cut(w, NULL), err));
     work_cut(w, w->block);
     *out = w;
@@ -163,33 +167,34 @@ static void tile_forward(const relu_work *w, relu_lane *lane, const double *x, s
     }
 }
 
-/* bar becomes the derivative by h_0 of sum_i v_bar_i v_i; with gradients, those by the weights are added to the lane's. */
-static void tile_adjoint(const relu_work *w, relu_lane *lane, const double *v_bar, size_t count,
-                         bool gradients)
+/* The gradients by the weights of sum_i v_bar_i v_i are added to the lane's, where there is room for them; else bar
+ * becomes the derivative by h_0. */
+static void tile_adjoint(const relu_work *w, relu_lane *lane, const double *v_bar, size_t count)
 {
     const size_t ld = w->ld;
     const int L = w->shape.depth;
     memset(lane->bar, 0, TILE * ld * sizeof *lane->bar);
-    for (size_t i = 0; i < count; i++) {
-        lane->output_bias += v_bar[i];
-        for (size_t j = 0; j < layer_inputs(w, L); j++) {
-            lane->output[j] += v_bar[i] * lane->h[L - 1][i * ld + j];
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < layer_inputs(w, L); j++)
             lane->bar[i * ld + j] = v_bar[i] * w->output[j];
-        }
+    for (size_t i = 0; w->gradients && i < count; i++) {
+        lane->output_bias += v_bar[i];
+        for (size_t j = 0; j < layer_inputs(w, L); j++)
+            lane->output[j] += v_bar[i] * lane->h[L - 1][i * ld + j];
     }
     for (int l = L - 1; l >= 1; l--) {
-        const double *h = lane->h[l];
         for (size_t i = 0; i < count; i++) /* through the ReLU */
-            for (size_t j = 0; j < w->units; j++) {
-                double *bar = lane->bar + i * ld + j;
-                *bar = h[i * ld + j] > 0.0 ? *bar : 0.0;
-                lane->b[l][j] += *bar;
-            }
-        if (gradients)
+            for (size_t j = 0; j < w->units; j++)
+                lane->bar[i * ld + j] = lane->h[l][i * ld + j] > 0.0 ? lane->bar[i * ld + j] : 0.0;
+        if (w->gradients) {
+            for (size_t i = 0; i < count; i++)
+                for (size_t j = 0; j < w->units; j++)
+                    lane->b[l][j] += lane->bar[i * ld + j];
             w->inner->product_double(w->units, layer_inputs(w, l), TILE, (strided_double){ lane->bar, 1, ld },
                                      lane->h[l - 1], ld, lane->W[l], ld, 1);
-        if (l == 1 && gradients)
-            break; /* nobody asks for the derivative by x */
+            if (l == 1)
+                break; /* nobody asks for the derivative by x */
+        }
         w->inner->product_double(TILE, layer_inputs(w, l), w->units, (strided_double){ lane->bar, ld, 1 },
                                  w->W[l], ld, lane->next, ld, 0);
         double *swap = lane->bar;
@@ -246,7 +251,7 @@ void relu_term(relu_work *w, const point_source *points, bool exponential, doubl
                 lane->sum += lane->weight[k] * (exponential ? rate : lane->v[k]);
                 v_bar[k] = factor * lane->weight[k] * rate;
             }
-            tile_adjoint(w, lane, v_bar, count, true);
+            tile_adjoint(w, lane, v_bar, count);
         }
     }
     *sum = 0.0;
@@ -333,7 +338,7 @@ static void work_evaluate(relu_work *w, const double *x, size_t n, jet_rows rows
                 memcpy(out + first, lane->v, count * sizeof *out);
                 continue;
             }
-            tile_adjoint(w, lane, one, count, false);
+            tile_adjoint(w, lane, one, count);
             for (size_t k = 0; k < count; k++)
                 point_jet(w->domain, x + (first + k) * columns, lane->v[k], lane->bar + k * w->ld,
                           out + (first + k) * size);
@@ -347,7 +352,7 @@ static npmd_status relu_evaluate(const npmd_model *m, const npmd_compute *how, c
     npmd_status st = NPMD_OK;
     const relu_state *r = m->state;
     relu_work *w = NULL;
-    TRY(relu_work_open(m->domain, &r->shape, how == NULL ? 0 : how->threads, &w, err));
+    TRY(relu_work_open(m->domain, &r->shape, how == NULL ? 0 : how->threads, false, &w, err));
     relu_work_put(w, r->theta);
     work_evaluate(w, x, n, rows, out);
 done:
@@ -370,8 +375,9 @@ static npmd_status relu_resolve(const npmd_options *opt, const npmd_domain *dom,
     if (opt->accuracy == 0.0) /* kinks and the jump at 2 pi keep quadrature from converging fast */
         out->accuracy = dom->dimension <= 2 ? 1e-4 : 5e-4;
     const field_shape shape = relu_shape(out, dom);
-    relu_work w = work_shape(dom, &shape, 1);
-    *working_bytes = (2 * work_cut(&w, NULL) + 5 * field_parameters(&shape) + n * (size_t)dom->columns)
+    relu_work w = work_shape(dom, &shape, 1, true);
+    *working_bytes = (2 * work_cut(&w, NULL) + 5 * field_parameters(&shape)
+                      + (n + LOOK_POINTS) * ((size_t)dom->columns + 2))
                          * sizeof(double)
                      + integrate_bytes(dom);
     return NPMD_OK;
@@ -412,8 +418,9 @@ typedef struct relu_fit_state {
     objective terms;                        /* its source of integral points */
     const npmd_points *training, *held_out; /* held_out NULL: none */
     npmd_compute how;
-    double *best, *value; /* (parameters); (held-out points) */
-    double criterion;     /* the least so far */
+    double *best, *value;   /* (parameters); (held-out points) */
+    double *x, *weight, *v; /* (LOOK_POINTS, ...): fixed, so that looks can be compared */
+    double criterion;       /* the least so far */
     int64_t best_steps, since;
 } relu_fit_state;
 
@@ -440,27 +447,29 @@ static npmd_status fit_values(void *self, const double *x, size_t n, double *v, 
     return relu_evaluate(f->model, &f->how, x, n, JET_VALUE, v, err);
 }
 
-/* The integrals of a look; the same points every time, so that looks can be compared. */
-static npmd_status look_integral(relu_fit_state *f, integral_result *z, npmd_error *err)
+/* Means of exp v and exp 2v over the domain. */
+static npmd_status look_integrals(relu_fit_state *f, double *log_integral, double *square, npmd_error *err)
 {
-    const npmd_options *opt = &f->model->options;
-    return integrate(&(integral_request){ .domain = f->model->domain,
-                                          .about = f->training,
-                                          .seed = opt->seed,
-                                          .purpose = RNG_TUNE,
-                                          .target = 1e-3,
-                                          .most_points = LOOK_POINTS,
-                                          .threads = opt->threads },
-                     fit_values, f, z, err);
+    npmd_status st = NPMD_OK;
+    double top = -INFINITY, sum = 0.0, sum2 = 0.0;
+    TRY(fit_values(f, f->x, LOOK_POINTS, f->v, err));
+    for (size_t i = 0; i < LOOK_POINTS; i++)
+        top = fmax(top, f->v[i]);
+    for (size_t i = 0; i < LOOK_POINTS; i++) {
+        const double rate = exp(f->v[i] - top);
+        sum += f->weight[i] * rate;
+        sum2 += f->weight[i] * rate * rate;
+    }
+    *log_integral = top + log(sum);
+    *square = sum2 / (sum * sum);
+done:
+    return st;
 }
 
 static npmd_status fit_log_integral(void *self, double *out, npmd_error *err)
 {
-    integral_result z;
-    const npmd_status st = look_integral(self, &z, err);
-    if (st == NPMD_OK)
-        *out = z.log_integral;
-    return st;
+    double square;
+    return look_integrals(self, out, &square, err);
 }
 
 static npmd_status fit_look(void *self, int64_t steps, bool *stop, npmd_error *err)
@@ -470,16 +479,15 @@ static npmd_status fit_look(void *self, int64_t steps, bool *stop, npmd_error *e
     const relu_state *r = f->model->state;
     const npmd_options *opt = &f->model->options;
     const int64_t every = opt->steps < LOOKS ? 1 : opt->steps / LOOKS;
-    integral_result z;
-    double mean = 0.0, se = 0.0;
+    double mean = 0.0, se = 0.0, log_integral = 0.0, square = 0.0;
     if (f->held_out == NULL || (steps % every != 0 && steps != opt->steps))
         goto done;
-    TRY(look_integral(f, &z, err));
+    TRY(look_integrals(f, &log_integral, &square, err));
     TRY(fit_values(f, f->held_out->x, f->held_out->n, f->value, err));
     for (size_t i = 0; i < f->held_out->n; i++)
-        f->value[i] = exp(f->value[i] - z.log_integral);
+        f->value[i] = exp(f->value[i] - log_integral);
     weighted_mean(f->held_out, f->value, &mean, &se);
-    const double criterion = z.square - 2.0 * mean;
+    const double criterion = square - 2.0 * mean;
     if (criterion < f->criterion) {
         f->criterion = criterion;
         f->best_steps = steps;
@@ -538,6 +546,7 @@ static npmd_status relu_fit(npmd_model *m, const npmd_options *asked, const npmd
     relu_state *r = NULL;
     npmd_points *training = NULL, *held_out = NULL;
     relu_fit_state f = { .model = m, .criterion = INFINITY, .how = { .threads = m->options.threads } };
+    point_source looks;
     const size_t out = (size_t)(m->options.holdout * (double)pts->n);
     (void)asked;
     TRY(relu_make(m, &r, err));
@@ -547,11 +556,16 @@ static npmd_status relu_fit(npmd_model *m, const npmd_options *asked, const npmd
     const bool early = training != NULL && training->n > 0; /* else all are twins of those held out */
     f.training = early ? training : pts;
     f.held_out = early ? held_out : NULL;
-    TRY(relu_work_open(m->domain, &r->shape, m->options.threads, &f.work, err));
+    TRY(relu_work_open(m->domain, &r->shape, m->options.threads, true, &f.work, err));
     TRY(memory_new(&f.best, parameters, err));
     TRY(memory_new(&f.value, out + 1, err));
     TRY(objective_open(&f.terms, m->domain, f.training, &m->options, err));
     m->options.proposal_rho = f.terms.proposal.rho;
+    TRY(memory_new(&f.x, LOOK_POINTS * (size_t)m->domain->columns, err));
+    TRY(memory_new(&f.weight, LOOK_POINTS, err));
+    TRY(memory_new(&f.v, LOOK_POINTS, err));
+    objective_integral_points(&f.terms, m->options.steps, LOOK_POINTS, &looks); /* no step's own */
+    source_fill_all(&looks, 0, LOOK_POINTS, m->options.threads, f.x, f.weight);
     relu_start(m, f.training, r);
     TRY(descend(&(descent){ .model = m,
                             .n = f.training->n,
@@ -573,6 +587,9 @@ done:
     relu_work_close(f.work);
     memory_free(f.best);
     memory_free(f.value);
+    memory_free(f.x);
+    memory_free(f.weight);
+    memory_free(f.v);
     npmd_points_free(training);
     npmd_points_free(held_out);
     return st;

@@ -101,20 +101,27 @@ static inline void geodesic(const npmd_domain *dom, const double *x, int d, int 
 /* The jet (dimension + 2) of v at x by differences of fourth order. */
 static inline void jet_by_differences(const npmd_model *m, const double *x, double h, double *jet)
 {
-    static const double AT[4] = { -2.0, -1.0, 1.0, 2.0 };
+    enum { SIDES = 4 };
+    static const double AT[SIDES] = { -2.0, -1.0, 1.0, 2.0 };
     const npmd_domain *dom = m->domain;
-    double y[DOMAIN_MAX_COLUMNS], v[4], lap = 0.0;
-    values_of(m, 1, x, 1, JET_VALUE, jet);
+    const size_t columns = (size_t)dom->columns, count = 1 + SIDES * (size_t)dom->dimension;
+    double *y = doubles(count * columns), *values = doubles(count), lap = 0.0;
+    memcpy(y, x, columns * sizeof *y);
     for (int d = 0; d < dom->factors; d++)
-        for (int t = 0; t < dom->factor[d]->dimension; t++) {
-            for (int k = 0; k < 4; k++) {
-                geodesic(dom, x, d, t, AT[k] * h, y);
-                values_of(m, 1, y, 1, JET_VALUE, &v[k]);
-            }
-            jet[1 + dom->direction[d] + t] = (v[0] - 8.0 * v[1] + 8.0 * v[2] - v[3]) / (12.0 * h);
-            lap += (-v[0] + 16.0 * v[1] - 30.0 * jet[0] + 16.0 * v[2] - v[3]) / (12.0 * h * h);
-        }
+        for (int t = 0; t < dom->factor[d]->dimension; t++)
+            for (int k = 0; k < SIDES; k++)
+                geodesic(dom, x, d, t, AT[k] * h,
+                         y + (size_t)(1 + SIDES * (dom->direction[d] + t) + k) * columns);
+    values_of(m, 1, y, count, JET_VALUE, values);
+    jet[0] = values[0];
+    for (int t = 0; t < dom->dimension; t++) {
+        const double *v = values + 1 + SIDES * t;
+        jet[1 + t] = (v[0] - 8.0 * v[1] + 8.0 * v[2] - v[3]) / (12.0 * h);
+        lap += (-v[0] + 16.0 * v[1] - 30.0 * jet[0] + 16.0 * v[2] - v[3]) / (12.0 * h * h);
+    }
     jet[dom->dimension + 1] = lap;
+    free(y);
+    free(values);
 }
 
 static inline void temporary_path(char *path, size_t size)

@@ -229,7 +229,8 @@ static void jets_by_differences(void **state)
 
 /* ---- fits ----------------------------------------------------------------------------------------------- */
 
-static const char *const SMALL[] = { "estimator", "psnf", "width", "24", "steps", "60", "seed", "5", NULL };
+static const char *const SMALL[] = { "estimator", "psnf", "width",   "24", "steps", "60",
+                                     "seed",      "5",    "threads", "1",  NULL };
 
 /* 181 units on T2 and 257 on T4 have the published numbers of parameters, 222 on T4 the one that FINDINGS corrects. */
 static void published_parameter_counts(void **state)
@@ -247,15 +248,11 @@ static void fits_on_every_domain(void **state)
         npmd_options opt;
         npmd_domain *dom = domain_of(DOMAINS[i]);
         npmd_points *pts = clusters(dom, 500, 0.5, 3);
-        npmd_score score;
-        npmd_error err = { 0 };
         options_of(&opt, SMALL);
         npmd_model *m = fit_of(pts, &opt), *back = saved_and_loaded(m);
         double a[500], b[500];
         assert_true(m->facts.log_integral_se == 0.0 && m->facts.tau == 0.0 && m->facts.steps == 60);
         assert_true(m->facts.objective < 0.7); /* the uniform density has 1 */
-        /* exp(log density) integrates to one: the self-normalised check of score, by points of its own */
-        assert_int_equal(npmd_score_points(m, pts, 3, NULL, &score, &err), NPMD_OK);
         values_of(m, 1, pts->x, pts->n, JET_VALUE, a);
         values_of(back, 2, pts->x, pts->n, JET_VALUE, b);
         assert_memory_equal(a, b, sizeof a);
@@ -295,9 +292,9 @@ static void threads_change_nothing(void **state)
     double v[3][700];
     options_of(&opt, SMALL);
     opt.batch = 333;
-    opt.steps = 12;
+    opt.steps = 5;
     for (int t = 0; t < 3; t++) {
-        opt.threads = t == 2 ? 5 : t + 1;
+        opt.threads = t + 1;
         npmd_model *m = fit_of(pts, &opt);
         values_of(m, opt.threads, pts->x, pts->n, JET_VALUE, v[t]);
         npmd_model_free(m);
