@@ -15,10 +15,10 @@
 
 #include <stdio.h>
 
-#define TILE 64           /* points that pass through the layers together */
-#define LOOKS 50          /* at the held-out points, in a fit of full length */
-#define LEAST_POINTS 20   /* fewer are too few to hold any out */
-#define LOOK_POINTS 16384 /* of the integrals of a look */
+#define TILE 64         /* points that pass through the layers together */
+#define LOOKS 50        /* at the held-out points, in a fit of full length */
+#define LEAST_POINTS 20 /* fewer are too few to hold any out */
+#define MOST_LOOK_POINTS 65536
 
 /* ---- the network ---------------------------------------------------------------------------------------- */
 
@@ -362,6 +362,11 @@ done:
 
 /* ---- fitting -------------------------------------------------------------------------------------------- */
 
+static size_t look_points(const npmd_options *opt) /* of the integrals of a look */
+{
+    return opt->q1 < MOST_LOOK_POINTS / 2 ? 2 * (size_t)opt->q1 : MOST_LOOK_POINTS;
+}
+
 static npmd_status relu_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
                                 size_t *working_bytes, npmd_error *err)
 {
@@ -377,7 +382,7 @@ static npmd_status relu_resolve(const npmd_options *opt, const npmd_domain *dom,
     const field_shape shape = relu_shape(out, dom);
     relu_work w = work_shape(dom, &shape, 1, true);
     *working_bytes = (2 * work_cut(&w, NULL) + 5 * field_parameters(&shape)
-                      + (n + LOOK_POINTS) * ((size_t)dom->columns + 2))
+                      + (n + look_points(out)) * ((size_t)dom->columns + 2))
                          * sizeof(double)
                      + integrate_bytes(dom);
     return NPMD_OK;
@@ -419,8 +424,9 @@ typedef struct relu_fit_state {
     const npmd_points *training, *held_out; /* held_out NULL: none */
     npmd_compute how;
     double *best, *value;   /* (parameters); (held-out points) */
-    double *x, *weight, *v; /* (LOOK_POINTS, ...): fixed, so that looks can be compared */
-    double criterion;       /* the least so far */
+    double *x, *weight, *v; /* (points, ...): fixed, so that looks can be compared */
+    size_t points;
+    double criterion; /* the least so far */
     int64_t best_steps, since;
 } relu_fit_state;
 
@@ -452,10 +458,10 @@ static npmd_status look_integrals(relu_fit_state *f, double *log_integral, doubl
 {
     npmd_status st = NPMD_OK;
     double top = -INFINITY, sum = 0.0, sum2 = 0.0;
-    TRY(fit_values(f, f->x, LOOK_POINTS, f->v, err));
-    for (size_t i = 0; i < LOOK_POINTS; i++)
+    TRY(fit_values(f, f->x, f->points, f->v, err));
+    for (size_t i = 0; i < f->points; i++)
         top = fmax(top, f->v[i]);
-    for (size_t i = 0; i < LOOK_POINTS; i++) {
+    for (size_t i = 0; i < f->points; i++) {
         const double rate = exp(f->v[i] - top);
         sum += f->weight[i] * rate;
         sum2 += f->weight[i] * rate * rate;
@@ -545,7 +551,10 @@ static npmd_status relu_fit(npmd_model *m, const npmd_options *asked, const npmd
     npmd_status st = NPMD_OK;
     relu_state *r = NULL;
     npmd_points *training = NULL, *held_out = NULL;
-    relu_fit_state f = { .model = m, .criterion = INFINITY, .how = { .threads = m->options.threads } };
+    relu_fit_state f = { .model = m,
+                         .criterion = INFINITY,
+                         .how = { .threads = m->options.threads },
+                         .points = look_points(&m->options) };
     point_source looks;
     const size_t out = (size_t)(m->options.holdout * (double)pts->n);
     (void)asked;
@@ -561,11 +570,11 @@ static npmd_status relu_fit(npmd_model *m, const npmd_options *asked, const npmd
     TRY(memory_new(&f.value, out + 1, err));
     TRY(objective_open(&f.terms, m->domain, f.training, &m->options, err));
     m->options.proposal_rho = f.terms.proposal.rho;
-    TRY(memory_new(&f.x, LOOK_POINTS * (size_t)m->domain->columns, err));
-    TRY(memory_new(&f.weight, LOOK_POINTS, err));
-    TRY(memory_new(&f.v, LOOK_POINTS, err));
-    objective_integral_points(&f.terms, m->options.steps, LOOK_POINTS, &looks); /* no step's own */
-    source_fill_all(&looks, 0, LOOK_POINTS, m->options.threads, f.x, f.weight);
+    TRY(memory_new(&f.x, f.points * (size_t)m->domain->columns, err));
+    TRY(memory_new(&f.weight, f.points, err));
+    TRY(memory_new(&f.v, f.points, err));
+    objective_integral_points(&f.terms, UINT32_MAX, f.points, &looks); /* no step's own */
+    source_fill_all(&looks, 0, f.points, m->options.threads, f.x, f.weight);
     relu_start(m, f.training, r);
     TRY(descend(&(descent){ .model = m,
                             .n = f.training->n,

@@ -4,9 +4,9 @@
 static const char *const DOMAINS[] = { "S1^2", "S1^4", "S2", "S2 x S1" };
 enum { DOMAIN_COUNT = 4 };
 
-static const char *const SMALL[] = { "estimator", "relu", "width",    "20",    "steps", "40",   "seed",
-                                     "5",         "q1",   "1024",     "depth", "3",     "rate", "1e-2",
-                                     "warmup",    "0",    "accuracy", "1e-2",  NULL };
+static const char *const SMALL[] = { "estimator", "relu", "width",   "20",    "steps",    "40",   "seed",
+                                     "5",         "q1",   "1024",    "depth", "3",        "rate", "1e-2",
+                                     "warmup",    "0",    "threads", "1",     "accuracy", "1e-2", NULL };
 
 /* ---- the network ---------------------------------------------------------------------------------------- */
 
