@@ -22,7 +22,6 @@
 #define ASYMPTOTIC 20.0        /* the series in 1/r is exact to exp(-2 r) from here on */
 #define START_SHARE 5.0        /* of the rate, with units of mean square 1 */
 #define PUBLISHED_VARIANCE 4.0 /* over the number of factors */
-#define LEAST_LENGTH 1.0       /* of a w_i in a factor, at the start */
 
 /* ---- the mean of an exponential over a unit sphere ------------------------------------------------------ */
 
@@ -359,8 +358,8 @@ static npmd_status psnf_resolve(const npmd_options *opt, const npmd_domain *dom,
     return NPMD_OK;
 }
 
-/* authors: W ~ N(0, 4/D), b = 0. unit: every unit stands on a data point, w_i = length x e, with lengths about those of
- * kernels that suit n points, and b gives psi_i the mean square 1. V ~ N(0, 1/H^2), v0 = 1 in both. */
+/* authors: W ~ N(0, 4/D), b = 0. unit: every unit stands on a data point, w_i = length x e, with lengths about
+ * n^(2/(4 + p)), the rate of the kernels that suit n points of a smooth density, and b gives psi_i the mean square 1. V ~ N(0, 1/H^2), v0 = 1 in both. */
 static npmd_status psnf_start(const npmd_model *m, const npmd_points *pts, psnf *p, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -370,7 +369,7 @@ static npmd_status psnf_start(const npmd_model *m, const npmd_points *pts, psnf 
     const size_t H = (size_t)p->width, E = (size_t)p->embedding;
     const bool authors = opt->start != 0;
     const double published = sqrt(PUBLISHED_VARIANCE / dom->factors),
-                 typical = fmax(LEAST_LENGTH, 0.5 * pow((double)pts->n, 2.0 / (4.0 + dom->dimension)));
+                 typical = pow((double)pts->n, 2.0 / (4.0 + dom->dimension));
     double *cumulative = NULL;
     proposal on = { 0 }; /* draws data points by their weights */
     TRY(points_cumulative(pts, &cumulative, err));
