@@ -94,14 +94,70 @@ npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_
                         const uint64_t *avoid, size_t avoided, npmd_points **out, npmd_error *err);
 npmd_status points_twins(const npmd_points *pts, uint64_t **out,
                          npmd_error *err); /* sorted hashes of all rows */
-/* A random share, and the others without its twins. */
-npmd_status points_hold_out(const npmd_points *pts, double share, uint64_t seed, npmd_points **training,
-                            npmd_points **held_out, npmd_error *err);
+/* So many rows of the shuffled order of this key, and the others without those equal to one of them. */
+npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t count, npmd_points **held_out,
+                            npmd_points **training, npmd_error *err);
 
 /* ---- choose.c ------------------------------------------------------------------------------------------ */
 
 /* Lowers or raises m->options.tau from its default where held-out points ask for it; asked: the options as given. */
 npmd_status choose_tau(npmd_model *m, const npmd_options *asked, const npmd_points *pts, npmd_error *err);
+
+/* ---- descent.c: stochastic gradients for what is no field ----------------------------------------------- */
+
+typedef struct descent {
+    npmd_model *model; /* its options rule; its facts are filled, its state holds theta */
+    size_t n;          /* points that an epoch passes through */
+    size_t parameters;
+    double *theta;
+    const rate_share *shares; /* NULL: 1 throughout */
+    /* The data term, -mean v, and the integral, mean exp v, at theta; their gradient is added to gradient. */
+    npmd_status (*terms)(void *self, int64_t step, double *gradient, double *data, double *integral,
+                         npmd_error *err);
+    /* After a step, with as many done; *stop: that is enough. May be NULL. */
+    npmd_status (*look)(void *self, int64_t steps, bool *stop, npmd_error *err);
+    npmd_status (*log_integral)(void *self, double *out, npmd_error *err); /* for reports against a truth */
+    void *self;
+} descent;
+npmd_status descend(const descent *what, npmd_error *err);
+/* The sizes that a field would have, without encoding and penalty. */
+npmd_status descent_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
+                            npmd_error *err);
+/* The data points of a step: every epoch is a new shuffle, cut into batches. */
+void descent_batch(const npmd_options *opt, const npmd_points *pts, int64_t step, point_source *out);
+
+/* ---- psnf.c --------------------------------------------------------------------------------------------- */
+
+/* log M(r) for the mean M of exp(r e_1) over the unit sphere of R^embedding; *slope = (log M)'(r) / r. */
+double sphere_log_mean(int embedding, double r, double *slope);
+
+typedef struct psnf { /* rate = |V psi|^2 + v0^2, psi_i = exp(w_i . e + b_i) */
+    int width, embedding;
+    double *theta; /* W (width, embedding), V (width, width), v0 */
+    double *bias;  /* (width), fixed */
+} psnf;
+size_t psnf_parameters(const psnf *p);
+typedef struct psnf_work psnf_work;
+npmd_status psnf_work_open(const npmd_domain *dom, const psnf *p, int threads, psnf_work **out,
+                           npmd_error *err);
+void psnf_work_close(psnf_work *w);
+/* -mean log rate and the integral, whose gradients are added. */
+void psnf_terms(psnf_work *w, const psnf *p, const point_source *data, double *gradient, double *data_term,
+                double *integral);
+double psnf_log_integral(psnf_work *w, const psnf *p);
+
+/* ---- relu.c --------------------------------------------------------------------------------------------- */
+
+/* v = W_L h_(L-1) + b_L, h_l = max(0, W_l h_(l-1) + b_l), h_0 the point's own columns; theta as a field's without skip,
+ * its features being the columns. */
+typedef struct relu_work relu_work;
+npmd_status relu_work_open(const npmd_domain *dom, const field_shape *shape, int threads, bool gradients,
+                           relu_work **out, npmd_error *err);
+void relu_work_close(relu_work *w);
+void relu_work_put(relu_work *w, const double *theta);
+/* *sum = the sum over points of weight x v, or of weight x exp v; factor times its gradient is added. */
+void relu_term(relu_work *w, const point_source *points, bool exponential, double factor, double *gradient,
+               double *sum);
 
 /* ---- model.c ------------------------------------------------------------------------------------------- */
 

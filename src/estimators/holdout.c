@@ -62,25 +62,22 @@ npmd_status points_twins(const npmd_points *pts, uint64_t **out, npmd_error *err
     return NPMD_OK;
 }
 
-npmd_status points_hold_out(const npmd_points *pts, double share, uint64_t seed, npmd_points **training,
-                            npmd_points **held_out, npmd_error *err)
+npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t count, npmd_points **held_out,
+                            npmd_points **training, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const rng_key key = rng_key_make(seed, RNG_TUNE, 2);
-    const size_t wanted = (size_t)(share * (double)pts->n), count = wanted < 1 ? 1 : wanted;
-    npmd_points *fit = NULL, *test = NULL;
+    npmd_points *out = NULL, *rest = NULL;
     uint64_t *twins = NULL;
     size_t next = 0;
-    TRY(points_part(pts, key, &next, count, NULL, 0, &test, err));
-    TRY(points_twins(test, &twins, err));
-    TRY(points_part(pts, key, &next, pts->n - count, twins, count, &fit, err));
-    TRY(points_check_distinct(fit, "the points that are not held out", err));
-    *training = fit;
-    *held_out = test;
-    fit = test = NULL;
+    TRY(points_part(pts, key, &next, count, NULL, 0, &out, err));
+    TRY(points_twins(out, &twins, err));
+    TRY(points_part(pts, key, &next, pts->n - count, twins, count, &rest, err));
+    *held_out = out;
+    *training = rest;
+    out = rest = NULL;
 done:
-    npmd_points_free(fit);
-    npmd_points_free(test);
     memory_free(twins);
+    npmd_points_free(out);
+    npmd_points_free(rest);
     return st;
 }

@@ -200,7 +200,9 @@ static npmd_status series_choose(npmd_model *m, const npmd_points *pts, const do
     int best_at = 0;
     if (pts->n < LEAST_POINTS || opt->penalty == NPMD_PENALTY_NONE)
         return NPMD_OK;
-    TRY(points_hold_out(pts, opt->holdout, opt->seed, &training, &held_out, err));
+    TRY(points_hold_out(pts, rng_key_make(opt->seed, RNG_TUNE, 2), (size_t)(opt->holdout * (double)pts->n),
+                        &held_out, &training, err));
+    TRY(points_check_distinct(training, "the points that are not held out", err));
     TRY(memory_new(&mean, s->basis.size, err));
     TRY(memory_new(&c, s->basis.size, err));
     TRY(series_moments(&s->basis, training, opt->threads, mean, err));

@@ -125,6 +125,12 @@ static void circle_embed(const double *x, double *e)
     e[1] = sin(*x);
 }
 
+static void circle_embed_frame(const double *x, double *e)
+{
+    e[0] = -sin(x[0]);
+    e[1] = cos(x[0]);
+}
+
 /* Wrapped Cauchy about x: the Moebius map of the disc that takes 0 to rho e^{ix} moves angle a to
  * x + 2 atan((1 - rho)/(1 + rho) tan(a/2)). */
 static void circle_cauchy(const double *x, double rho, const double *u, double *y)
@@ -154,5 +160,6 @@ const manifold CIRCLE = {
     .rule = circle_rule,
     .embedding = 2,
     .embed = circle_embed,
+    .embed_frame = circle_embed_frame,
     .cauchy = circle_cauchy,
 };

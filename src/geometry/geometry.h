@@ -16,6 +16,7 @@
 #define MANIFOLD_MAX_DIMENSION 2
 #define JET_POINTS 16
 #define DOMAIN_MAX_COLUMNS (NPMD_MAX_FACTORS * MANIFOLD_MAX_COLUMNS)
+#define DOMAIN_MAX_EMBEDDING (NPMD_MAX_FACTORS * (MANIFOLD_MAX_DIMENSION + 1))
 #define DOMAIN_MAX_DIMENSION (NPMD_MAX_FACTORS * MANIFOLD_MAX_DIMENSION)
 
 typedef struct manifold {
@@ -55,6 +56,7 @@ typedef struct manifold {
      * e(y)))^dimension relative to the uniform measure. */
     int embedding;
     void (*embed)(const double *x, double *e);
+    void (*embed_frame)(const double *x, double *e); /* (dimension, embedding): e's derivatives along frame */
     void (*cauchy)(const double *x, double rho, const double *u, double *y);
 } manifold;
 
@@ -71,6 +73,11 @@ struct npmd_domain {
 };
 
 void domain_uniform_point(const npmd_domain *dom, const double *u, double *x); /* u (dimension) */
+/* Unit vectors of all factors side by side: how many numbers; e (embedding); and its jet (dimension + 2, embedding),
+ * whose last row is the Laplacian. */
+int domain_embedding(const npmd_domain *dom);
+void domain_embed(const npmd_domain *dom, const double *x, double *e);
+void domain_embed_jet(const npmd_domain *dom, const double *x, double *jet);
 npmd_status domain_copy(const npmd_domain *dom, npmd_domain **out, npmd_error *err);
 /* A row's factor d cannot be a point: the reason, or NULL after x was brought to canonical form. */
 const char *domain_canonical(const npmd_domain *dom, double *x, int *factor);

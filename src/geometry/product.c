@@ -214,6 +214,40 @@ void domain_uniform_point(const npmd_domain *dom, const double *u, double *x)
         dom->factor[d]->uniform(u + dom->direction[d], x + dom->column[d]);
 }
 
+int domain_embedding(const npmd_domain *dom)
+{
+    int columns = 0;
+    for (int d = 0; d < dom->factors; d++)
+        columns += dom->factor[d]->embedding;
+    return columns;
+}
+
+void domain_embed(const npmd_domain *dom, const double *x, double *e)
+{
+    for (int d = 0; d < dom->factors; d++) {
+        dom->factor[d]->embed(x + dom->column[d], e);
+        e += dom->factor[d]->embedding;
+    }
+}
+
+/* The coordinates of a unit sphere are eigenfunctions: lap e = -dimension e. */
+void domain_embed_jet(const npmd_domain *dom, const double *x, double *jet)
+{
+    const int columns = domain_embedding(dom), rows = dom->dimension + 2;
+    memset(jet, 0, (size_t)(rows * columns) * sizeof *jet);
+    domain_embed(dom, x, jet);
+    for (int d = 0, at = 0; d < dom->factors; at += dom->factor[d++]->embedding) {
+        const manifold *m = dom->factor[d];
+        double frame[MANIFOLD_MAX_DIMENSION * (MANIFOLD_MAX_DIMENSION + 1)];
+        m->embed_frame(x + dom->column[d], frame);
+        for (int t = 0; t < m->dimension; t++)
+            memcpy(jet + (1 + dom->direction[d] + t) * columns + at, frame + t * m->embedding,
+                   (size_t)m->embedding * sizeof *jet);
+        for (int j = at; j < at + m->embedding; j++)
+            jet[(rows - 1) * columns + j] = -m->dimension * jet[j];
+    }
+}
+
 npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u, size_t n, double *x, npmd_error *err)
 {
     for (size_t i = 0; i < n * (size_t)dom->dimension; i++)

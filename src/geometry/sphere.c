@@ -237,5 +237,6 @@ const manifold SPHERE = {
     .rule = sphere_rule,
     .embedding = 3,
     .embed = sphere_embed,
+    .embed_frame = sphere_frame,
     .cauchy = sphere_cauchy,
 };

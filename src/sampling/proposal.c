@@ -2,23 +2,6 @@
  * density. */
 #include "sampling.h"
 
-/* Columns of a point as unit vectors, over all factors. */
-static int embedding_columns(const npmd_domain *dom)
-{
-    int columns = 0;
-    for (int d = 0; d < dom->factors; d++)
-        columns += dom->factor[d]->embedding;
-    return columns;
-}
-
-static void domain_embed(const npmd_domain *dom, const double *x, double *e)
-{
-    for (int d = 0; d < dom->factors; d++) {
-        dom->factor[d]->embed(x + dom->column[d], e);
-        e += dom->factor[d]->embedding;
-    }
-}
-
 double domain_log_kernel(const npmd_domain *dom, unsigned factors, double rho, const double *x,
                          const double *y)
 {
@@ -48,7 +31,7 @@ npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int 
                    .inner = kernels_select(NULL) };
     TRY(memory_new(&p.row, p.centres, err));
     TRY(memory_new(&p.centre, (size_t)p.centres * (size_t)dom->columns, err));
-    TRY(memory_new(&p.embedded, (size_t)p.centres * (size_t)embedding_columns(dom), err));
+    TRY(memory_new(&p.embedded, (size_t)p.centres * (size_t)domain_embedding(dom), err));
     *out = p;
     p = (proposal){ 0 };
 done:
@@ -108,7 +91,7 @@ static size_t points_pick(const npmd_points *pts, const double *cumulative, doub
 void proposal_place(proposal *p, int c, const double *x)
 {
     double e[DOMAIN_MAX_COLUMNS];
-    const int columns = embedding_columns(p->domain);
+    const int columns = domain_embedding(p->domain);
     memcpy(p->centre + (size_t)c * (size_t)p->domain->columns, x, (size_t)p->domain->columns * sizeof *x);
     domain_embed(p->domain, x, e);
     for (int i = 0; i < columns; i++)

@@ -34,6 +34,7 @@ typedef struct stage { /* what the operations are given */
     npmd_domain *domain[DOMAINS];
     npmd_points *points[DOMAINS]; /* those of MIXED are weighted */
     npmd_model *model[DOMAINS];
+    npmd_model *squared, *relu; /* on MIXED */
     npmd_truth *normals, *grid; /* on the torus */
     npmd_truth *fisher;         /* on MIXED */
     double x[DOMAINS][POINTS * 4], large[LARGE];
@@ -510,6 +511,8 @@ FIT(fit_watched, TORUS, "log-every", "1")
 FIT(fit_ridge, TORUS, "spectrum-law", "ridge")
 FIT(fit_rotated, MIXED, "separable", "off")
 FIT(fit_resumed, TORUS, "log-every", "1")
+FIT(fit_squared, MIXED, "estimator", "psnf")
+FIT(fit_relu, MIXED, "estimator", "relu", "integral", "importance")
 
 static int stop_at_once(const npmd_report *now, void *user)
 {
@@ -572,6 +575,14 @@ static void fits_without_memory(void **state)
           .run = run_fit_mixed,
           .prepare = prepare_fit_mixed,
           .branch = true },
+        { .name = "fit on S2 x S1, squared family",
+          .run = run_fit_squared,
+          .prepare = prepare_fit_squared,
+          .branch = true },
+        { .name = "fit on S2 x S1, ReLU network",
+          .run = run_fit_relu,
+          .prepare = prepare_fit_relu,
+          .branch = true },
         { .name = "fit on S2 x S1, tau chosen, linear",
           .run = run_fit_mixed_choice,
           .prepare = prepare_fit_mixed_choice,
@@ -597,6 +608,27 @@ static npmd_status run_load(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_load(in_folder(s, "mixed.safetensors"), &o->model, err);
 }
+
+#define MODEL(name)                                                                                          \
+    static npmd_status run_save_##name(stage *s, outcome *o, npmd_error *err)                                \
+    {                                                                                                        \
+        (void)o;                                                                                             \
+        return npmd_save(s->name, in_folder(s, "out.safetensors"), err);                                     \
+    }                                                                                                        \
+    static npmd_status run_load_##name(stage *s, outcome *o, npmd_error *err)                                \
+    {                                                                                                        \
+        return npmd_load(in_folder(s, #name ".safetensors"), &o->model, err);                                \
+    }                                                                                                        \
+    static npmd_status run_describe_##name(stage *s, outcome *o, npmd_error *err)                            \
+    {                                                                                                        \
+        return npmd_model_describe(s->name, &o->text, err);                                                  \
+    }                                                                                                        \
+    static npmd_status run_laplacian_##name(stage *s, outcome *o, npmd_error *err)                           \
+    {                                                                                                        \
+        return npmd_evaluate_at(s->name, s->points[MIXED], NPMD_LAPLACIAN, NULL, o->value, err);             \
+    }
+MODEL(squared)
+MODEL(relu)
 
 static npmd_status run_log_density(stage *s, outcome *o, npmd_error *err)
 {
@@ -702,6 +734,14 @@ static void models_without_memory(void **state)
         { .name = "describe", .run = run_describe },
         /* json_unpack notes which keys it has seen, for a check that is not asked for */
         { .name = "load", .run = run_load, .spares = true },
+        { .name = "save a squared family", .run = run_save_squared, .file = "out.safetensors" },
+        { .name = "load a squared family", .run = run_load_squared, .spares = true },
+        { .name = "describe a squared family", .run = run_describe_squared },
+        { .name = "Laplacian of a squared family", .run = run_laplacian_squared },
+        { .name = "save a ReLU network", .run = run_save_relu, .file = "out.safetensors" },
+        { .name = "load a ReLU network", .run = run_load_relu, .spares = true },
+        { .name = "describe a ReLU network", .run = run_describe_relu },
+        { .name = "Laplacian of a ReLU network", .run = run_laplacian_relu },
         { .name = "log density", .run = run_log_density },
         { .name = "gradient", .run = run_gradient },
         { .name = "intensity, reference", .run = run_intensity },
@@ -947,6 +987,14 @@ static int stage_open(void **state)
                        &err),
              &err);
     }
+    for (int i = 0; i < 2; i++) {
+        npmd_options opt;
+        npmd_model **m = i == 0 ? &s->squared : &s->relu;
+        npmd_options_init(&opt);
+        fit_options(&opt, (const char *const[]){ "estimator", i == 0 ? "psnf" : "relu", NULL });
+        must(npmd_fit(s->domain[MIXED], s->points[MIXED], &opt, m, &err), &err);
+        must(npmd_save(*m, in_folder(s, i == 0 ? "squared.safetensors" : "relu.safetensors"), &err), &err);
+    }
     return 0;
 }
 
@@ -964,6 +1012,8 @@ static int stage_close(void **state)
         npmd_points_free(s->points[i]);
         npmd_domain_free(s->domain[i]);
     }
+    npmd_model_free(s->squared);
+    npmd_model_free(s->relu);
     npmd_truth_free(s->normals);
     npmd_truth_free(s->grid);
     npmd_truth_free(s->fisher);

@@ -103,21 +103,62 @@ static void product_case(const kernels *kern, size_t m, size_t n, size_t k, bool
     free(before);
 }
 
+/* The same bound with u = 2^-53; the reference sums in long double. */
+static void product_double_case(const kernels *kern, size_t m, size_t n, size_t k, bool by_rows, int add,
+                                double *worst)
+{
+    enum { PAD = 8 };
+    const double untouched = 123.5;
+    const size_t ldb = n + PAD, ldc = n + PAD, lda = (by_rows ? k : m) + 3;
+    uint64_t seed = 1000 * m + 100 * n + k;
+    double *a = doubles((by_rows ? m : k) * lda), *b = doubles(k * ldb), *c = doubles(m * ldc),
+           *before = doubles(m * ldc);
+    const strided_double A = { a, by_rows ? lda : 1, by_rows ? 1 : lda };
+    for (size_t i = 0; i < (by_rows ? m : k) * lda; i++)
+        a[i] = 2.0 * test_uniform(&seed) - 1.0;
+    for (size_t i = 0; i < k * ldb; i++)
+        b[i] = 2.0 * test_uniform(&seed) - 1.0;
+    for (size_t i = 0; i < m * ldc; i++)
+        before[i] = c[i] = i % ldc < n ? 2.0 * test_uniform(&seed) - 1.0 : untouched;
+    kern->product_double(m, n, k, A, b, ldb, c, ldc, add);
+    for (size_t i = 0; i < m; i++) {
+        for (size_t j = 0; j < n; j++) {
+            long double sum = add ? before[i * ldc + j] : 0.0, size = fabsl(sum);
+            for (size_t p = 0; p < k; p++) {
+                const long double t = (long double)a[i * A.row + p * A.column] * (long double)b[p * ldb + j];
+                sum += t;
+                size += fabsl(t);
+            }
+            keep_worst(worst, (double)((long double)c[i * ldc + j] - sum), 0.0,
+                       ((double)k + 2.0) * 0x1p-53 * (double)size);
+        }
+        for (size_t j = n; j < ldc; j++)
+            assert_true(c[i * ldc + j] == untouched);
+    }
+    free(a);
+    free(b);
+    free(c);
+    free(before);
+}
+
 static void products(void **state)
 {
     (void)state;
     static const size_t M[] = { 8, 16, 24, 80 }, N[] = { 16, 32, 48, 64, 80, 112 }, K[] = { 1, 3, 17, 130 };
     for (int v = 0; v < VARIANT_COUNT; v++) {
         const kernels *kern = kernels_select(VARIANTS[v]);
-        double worst = 0.0;
+        double worst = 0.0, worst_double = 0.0;
         if (kern == NULL)
             continue;
         for (size_t i = 0; i < sizeof M / sizeof *M; i++)
             for (size_t j = 0; j < sizeof N / sizeof *N; j++)
                 for (size_t p = 0; p < sizeof K / sizeof *K; p++)
-                    for (int way = 0; way < 4; way++)
+                    for (int way = 0; way < 4; way++) {
                         product_case(kern, M[i], N[j], K[p], way % 2 != 0, way / 2, &worst);
+                        product_double_case(kern, M[i], N[j], K[p], way % 2 != 0, way / 2, &worst_double);
+                    }
         report(kern, "product", worst);
+        report(kern, "product in double", worst_double);
     }
 }
 

@@ -1,0 +1,174 @@
+/* descent.c - steps of Adam on an objective that is no field's: -mean v over data + mean exp v over the domain. */
+#include "estimators.h"
+
+#define RUNNING 0.98     /* memory of the running gradient length, as in training */
+#define SETTLE 20        /* steps before long gradients are shortened */
+#define SIGN_OF_LIFE 0.2 /* seconds between calls of progress */
+
+void descent_batch(const npmd_options *opt, const npmd_points *pts, int64_t step, point_source *out)
+{
+    const int64_t an_epoch = objective_steps_an_epoch(opt, pts->n), epoch = step / an_epoch;
+    const size_t batch = (size_t)opt->batch < pts->n ? (size_t)opt->batch : pts->n;
+    source_data(out, pts, (size_t)(step % an_epoch) * batch, batch, batch < pts->n,
+                rng_key_make(opt->seed, RNG_BATCH, (uint64_t)epoch));
+}
+
+npmd_status descent_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
+                            npmd_error *err)
+{
+    npmd_options o = *opt, fallback;
+    npmd_options_init(&fallback);
+    o.features = fallback.features;
+    o.spectrum_law = fallback.spectrum_law;
+    o.separable = fallback.separable;
+    o.max_frequencies = 0;
+    memset(o.max_frequency, 0, sizeof o.max_frequency);
+    o.tau = 0.0;
+    o.penalty = NPMD_PENALTY_NONE;
+    return options_resolve(&o, dom, n, out, err);
+}
+
+/* ---- the density of this moment against a truth --------------------------------------------------------- */
+
+typedef struct model_now {
+    const npmd_model *model;
+    const npmd_compute *how;
+    double offset;
+} model_now;
+
+static npmd_status now_log_density(void *self, const double *x, size_t n, double *out, npmd_error *err)
+{
+    const model_now *now = self;
+    const npmd_status st = model_values(now->model, now->how, x, n, out, err);
+    for (size_t i = 0; st == NPMD_OK && i < n; i++)
+        out[i] -= now->offset;
+    return st;
+}
+
+static npmd_status look_at_truth(const descent *what, npmd_report *report, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_model *m = what->model;
+    const npmd_options *opt = &m->options;
+    const npmd_compute how = { .threads = opt->threads };
+    const bool authors = m->domain->torus && m->domain->dimension == 2 && opt->truth->kind != TRUTH_GRID;
+    model_now now = { m, &how, 0.0 };
+    npmd_comparison c;
+    TRY(what->log_integral(what->self, &report->log_integral, err));
+    now.offset = report->log_integral + log(m->domain->volume);
+    TRY(truth_compare(opt->truth, now_log_density, &now, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE,
+                      authors ? 0 : 32768, opt->seed, &c, err));
+    report->nise = c.nise;
+    report->ae = c.ae;
+done:
+    return st;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------------- */
+
+typedef struct descent_state {
+    double *gradient, *moment1, *moment2;
+    double beta1_product, beta2_product, running_log_norm, rate;
+} descent_state;
+
+static void descent_step(const descent *what, int64_t step, descent_state *s)
+{
+    const npmd_options *opt = &what->model->options;
+    const schedule_point at = schedule_at(opt, step);
+    const bool guarded = opt->clip > 0.0 && step >= SETTLE;
+    s->beta1_product *= at.beta1;
+    s->beta2_product *= 0.999;
+    s->rate = at.rate;
+    const optimiser_step by = { .kind = (npmd_optimiser)opt->optimiser,
+                                .rate = at.rate,
+                                .beta1 = at.beta1,
+                                .beta2 = 0.999,
+                                .epsilon = 1e-8,
+                                .correction1 = 1.0 - s->beta1_product,
+                                .correction2 = 1.0 - s->beta2_product,
+                                .max_norm = guarded ? opt->clip * exp(s->running_log_norm) : INFINITY,
+                                .shares = what->shares };
+    const double norm = optimiser_apply(&by, what->parameters, what->theta, s->gradient, s->moment1,
+                                        s->moment2);
+    const double taken = log(fmax(fmin(norm, by.max_norm), 1e-300));
+    s->running_log_norm = step == 0 ? taken : RUNNING * s->running_log_norm + (1.0 - RUNNING) * taken;
+}
+
+static npmd_status descent_report(const descent *what, npmd_report *report, bool *stop, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_model *m = what->model;
+    if (report->logged && m->options.truth != NULL)
+        TRY(look_at_truth(what, report, err));
+    if (m->options.progress(report, m->options.user) != 0) {
+        m->facts.interrupted = 1;
+        *stop = true;
+    }
+done:
+    return st;
+}
+
+npmd_status descend(const descent *what, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_model *m = what->model;
+    const npmd_options *opt = &m->options;
+    const int64_t tenth = opt->steps / 10, tail = tenth < 1 ? 1 : tenth > 200 ? 200 : tenth;
+    const double an_epoch = (double)objective_steps_an_epoch(opt, what->n), started = clock_seconds();
+    double last_sign = started, sum = 0.0, total = NAN;
+    int64_t step = 0, summed = 0;
+    bool stop = false;
+    descent_state s = { .beta1_product = 1.0, .beta2_product = 1.0 };
+    TRY(memory_new(&s.gradient, what->parameters, err));
+    TRY(memory_new(&s.moment1, what->parameters, err));
+    TRY(memory_new(&s.moment2, what->parameters, err));
+    while (step < opt->steps && !stop) {
+        double data = 0.0, integral = 0.0;
+        TRY(what->terms(what->self, step, s.gradient, &data, &integral, err));
+        total = data + integral;
+        if (!isfinite(total)) {
+            st = npmd_fail(
+                err, NPMD_ERR_NUMERIC,
+                "the objective stopped being finite at step %lld (data %.4g, integral %.4g); lower "
+                "--rate",
+                (long long)step + 1, data, integral);
+            goto done;
+        }
+        descent_step(what, step, &s);
+        if (step++ >= opt->steps - tail) {
+            sum += total;
+            summed++;
+        }
+        m->facts.steps = step;
+        if (what->look != NULL)
+            TRY(what->look(what->self, step, &stop, err));
+        const bool logged = step % opt->log_every == 0 || step == opt->steps || stop;
+        const double now = clock_seconds();
+        if (opt->progress != NULL && (logged || now - last_sign >= SIGN_OF_LIFE)) {
+            npmd_report report = { .step = step,
+                                   .steps = opt->steps,
+                                   .attempt = 1,
+                                   .logged = logged,
+                                   .epoch = (double)step / an_epoch,
+                                   .seconds = now - started,
+                                   .rate = s.rate,
+                                   .data = data,
+                                   .integral = integral,
+                                   .objective = total,
+                                   .log_integral = log(integral),
+                                   .nise = NAN,
+                                   .ae = NAN };
+            last_sign = now;
+            TRY(descent_report(what, &report, &stop, err));
+        }
+    }
+    m->facts.objective = summed > 0 ? sum / (double)summed : total;
+    if (m->facts.interrupted)
+        model_warn(m, "the fit was interrupted after %lld of %lld steps", (long long)step,
+                   (long long)opt->steps);
+done:
+    memory_free(s.gradient);
+    memory_free(s.moment1);
+    memory_free(s.moment2);
+    return st;
+}
