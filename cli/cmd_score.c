@@ -13,6 +13,12 @@ static const cli_option OPTIONS[] = {
 static int report(const cli_args *args, const npmd_score *s)
 {
     cli_json j = { 0 };
+    if (s->training_rows > 0.0)
+        cli_note(
+            args,
+            "warning: %s%s of the %s rows were used to fit or to choose the model: the figures flatter it",
+            s->training_rows < (double)s->n ? "about " : "all ",
+            cli_words_count((uint64_t)s->training_rows).text, cli_words_count(s->n).text);
     if (args->json) {
         cli_json_begin(&j);
         cli_json_unsigned(&j, "n", s->n);
@@ -23,6 +29,7 @@ static int report(const cli_args *args, const npmd_score *s)
         cli_json_number(&j, "ise_criterion", s->ise_criterion);
         cli_json_number(&j, "ise_criterion_se", s->ise_criterion_se);
         cli_json_number(&j, "ise_criterion_relative", s->ise_criterion_relative);
+        cli_json_number(&j, "training_rows", s->training_rows);
         return cli_json_print(args, &j);
     }
     cli_row(stdout, "points", "%s", cli_words_count(s->n).text);

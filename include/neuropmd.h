@@ -301,6 +301,7 @@ typedef struct npmd_score {
     double log_integral, log_integral_se; /* of the stored normalised density, computed afresh: 0 is right */
     double nll, nll_se;                   /* mean of -log f, nats, per volume */
     double ise_criterion, ise_criterion_se, ise_criterion_relative;
+    double training_rows; /* about how many of the rows the model was fitted to or chosen by; NaN: unknown */
 } npmd_score;
 NPMD_API npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint64_t seed,
                                        const npmd_compute *how, npmd_score *out, npmd_error *err);

@@ -23,6 +23,8 @@ struct npmd_model {
     npmd_fit_facts facts;
     double total;                  /* n, or the sum of the weights: what the intensity integrates to */
     struct checkpoint *checkpoint; /* while it is fitted, if one was asked for */
+    uint64_t *seen;                /* of the rows it was made of, see points_seen */
+    size_t seen_count;
     int warnings;
     char warning[MODEL_MAX_WARNINGS][256];
 };
@@ -97,6 +99,13 @@ npmd_status points_twins(const npmd_points *pts, uint64_t **out,
 /* So many rows of the shuffled order of this key, and the others without those equal to one of them. */
 npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t count, npmd_points **held_out,
                             npmd_points **training, npmd_error *err);
+
+/* Which rows a model was made of, so that it is not judged by them in silence: the smallest hashes of its rows, sorted,
+ * SEEN_MOST at most. Whether another row is among them is known for every hash up to the largest. */
+#define SEEN_MOST 16384
+npmd_status points_seen(const npmd_points *pts, uint64_t **out, size_t *count, npmd_error *err);
+/* About how many of these rows; NaN: nothing is known. */
+double points_seen_before(const npmd_points *pts, const uint64_t *seen, size_t count);
 
 /* ---- choose.c ------------------------------------------------------------------------------------------ */
 

@@ -26,6 +26,7 @@ void npmd_model_free(npmd_model *m)
         m->kind->free(m->state);
     checkpoint_close(m->checkpoint);
     npmd_domain_free(m->domain);
+    memory_free(m->seen);
     memory_free(m);
 }
 
@@ -107,6 +108,7 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
         goto done;
     }
     TRY(m->kind->fit(m, opt, pts, err));
+    TRY(points_seen(pts, &m->seen, &m->seen_count, err));
     m->facts.tau = m->options.tau;
     m->facts.seconds = clock_seconds() - started + checkpoint_seconds(m->checkpoint);
     snprintf(m->facts.checkpoint_failure, sizeof m->facts.checkpoint_failure, "%s",
@@ -367,6 +369,8 @@ npmd_status npmd_save(const npmd_model *m, const char *path, npmd_error *err)
     TRY(model_json(m, &object, err));
     TRY(json_to_text(object, JSON_COMPACT | JSON_ENSURE_ASCII, &rec.metadata, err));
     TRY(m->kind->save(m, &rec, err));
+    if (m->seen_count > 0)
+        TRY(record_add(&rec, "points.seen", TENSOR_I64, 1, &m->seen_count, m->seen, err));
     TRY(record_write(path, &rec, err));
 done:
     json_decref(object);
@@ -438,6 +442,26 @@ done:
     return st;
 }
 
+/* Files of before have none. */
+static npmd_status model_take_seen(npmd_model *m, const record *rec, const char *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const tensor *t = NULL;
+    if (record_find(rec, path, "points.seen", TENSOR_I64, 1, (const size_t[]){ 0 }, &t, NULL) != NPMD_OK
+        || t->shape[0] == 0 || t->shape[0] > SEEN_MOST)
+        return NPMD_OK;
+    TRY(memory_new(&m->seen, t->shape[0], err));
+    memcpy(m->seen, t->data, t->shape[0] * sizeof *m->seen);
+    m->seen_count = t->shape[0];
+    for (size_t i = 1; i < m->seen_count; i++)
+        if (m->seen[i] <= m->seen[i - 1]) {
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor points.seen does not rise at %zu", path, i + 1);
+            goto done;
+        }
+done:
+    return st;
+}
+
 npmd_status npmd_load(const char *path, npmd_model **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -455,6 +479,7 @@ npmd_status npmd_load(const char *path, npmd_model **out, npmd_error *err)
     }
     TRY(model_from_json(m, root, path, err));
     TRY(m->kind->load(m, &rec, path, err));
+    TRY(model_take_seen(m, &rec, path, err));
     *out = m;
     m = NULL;
 done:

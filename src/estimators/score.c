@@ -62,6 +62,7 @@ npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint6
     s.ise_criterion = norm2 - 2.0 * mean;
     s.ise_criterion_se = hypot(norm2_se, 2.0 * se);
     s.ise_criterion_relative = s.ise_criterion * volume;
+    s.training_rows = points_seen_before(pts, m->seen, m->seen_count);
     *out = s;
 done:
     memory_free(value);
