@@ -72,7 +72,6 @@ static npmd_status series_resolve(const npmd_options *opt, const npmd_domain *do
 {
     npmd_status st = NPMD_OK;
     npmd_options o = *opt;
-    (void)n;
     TRY(options_resolve_device(&o, err));
     if (o.max_frequencies > 1 && o.max_frequencies != dom->factors) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-frequency has %d values, but %s has %d factors",
@@ -105,7 +104,9 @@ static npmd_status series_resolve(const npmd_options *opt, const npmd_domain *do
         for (int d = 0; d < dom->factors; d++)
             o.max_frequency[d] -= o.max_frequency[d] == most;
     }
-    o.features = 0; /* all of them */
+    o.features = 0;  /* all of them */
+    if (o.batch < 0) /* a preset's share of n */
+        o.batch = o.solver == NPMD_STOCHASTIC ? (int64_t)n / -o.batch : 0;
     if (o.holdout == 0.0)
         o.holdout = 0.1;
     if (o.tau < 0.0)
@@ -275,7 +276,13 @@ static npmd_status series_stochastic(npmd_model *m, const npmd_options *asked, c
         s->c[at] = weight[k] * enc->scale[k] / sqrt(m->domain->volume);
     }
     s->stochastic = true;
-    m->options.tau = linear->options.tau;
+    o = linear->options; /* what was left open, as it was resolved */
+    o.estimator = NPMD_SERIES;
+    o.features = 0;
+    o.progress = m->options.progress;
+    o.user = m->options.user;
+    o.truth = m->options.truth;
+    m->options = o;
     m->facts.steps = linear->facts.steps;
     m->facts.restarts = linear->facts.restarts;
     m->facts.interrupted = linear->facts.interrupted;
