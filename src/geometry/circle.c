@@ -125,6 +125,38 @@ static void circle_embed(const double *x, double *e)
     e[1] = sin(*x);
 }
 
+static void circle_embed_frame(const double *x, double *frame)
+{
+    frame[0] = -sin(*x);
+    frame[1] = cos(*x);
+}
+
+/* exp(-x) I_0(x). Up to 20 the power series sum (x^2/4)^k / (k!)^2, all terms positive (DLMF 10.25.2); above,
+ * the asymptotic series sum ((2k-1)!!)^2 / (k! (8x)^k) / sqrt(2 pi x) (DLMF 10.40.1), whose smallest term,
+ * near k = 2x, is about exp(-2x) < 1e-17. */
+double bessel_i0e(double x)
+{
+    assert(x >= 0.0);
+    double term = 1.0, sum = 1.0;
+    if (x <= 20.0) {
+        for (int k = 1; term > 1e-18 * sum; k++) {
+            term *= 0.25 * x * x / ((double)k * k);
+            sum += term;
+        }
+        return sum * exp(-x);
+    }
+    for (int k = 1; k < 40 && term > 1e-18; k++) {
+        term *= (2.0 * k - 1.0) * (2.0 * k - 1.0) / (8.0 * k * x);
+        sum += term;
+    }
+    return sum / sqrt(TWO_PI * x);
+}
+
+static double circle_log_kernel(double kappa) /* von Mises */
+{
+    return -log(TWO_PI * bessel_i0e(kappa));
+}
+
 /* Wrapped Cauchy about x: the Moebius map of the disc that takes 0 to rho e^{ix} moves angle a to
  * x + 2 atan((1 - rho)/(1 + rho) tan(a/2)). */
 static void circle_cauchy(const double *x, double rho, const double *u, double *y)
@@ -154,5 +186,7 @@ const manifold CIRCLE = {
     .rule = circle_rule,
     .embedding = 2,
     .embed = circle_embed,
+    .embed_frame = circle_embed_frame,
+    .log_kernel = circle_log_kernel,
     .cauchy = circle_cauchy,
 };

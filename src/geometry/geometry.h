@@ -55,10 +55,15 @@ typedef struct manifold {
      * e(y)))^dimension relative to the uniform measure. */
     int embedding;
     void (*embed)(const double *x, double *e);
+    void (*embed_frame)(const double *x,
+                        double *frame); /* (dimension, embedding): derivatives of e along frame */
+    /* log 1 / integral of exp(kappa (e(x) . e(y) - 1)) over y: what makes a kernel a density per volume. */
+    double (*log_kernel)(double kappa);
     void (*cauchy)(const double *x, double rho, const double *u, double *y);
 } manifold;
 
 extern const manifold CIRCLE, SPHERE;
+double bessel_i0e(double x); /* exp(-x) I_0(x), x >= 0 */
 
 struct npmd_domain {
     int factors, columns, dimension;

@@ -202,6 +202,14 @@ static void sphere_embed(const double *x, double *e)
     memcpy(e, x, 3 * sizeof *e);
 }
 
+/* von Mises-Fisher: kappa / (4 pi sinh kappa) exp(kappa) = kappa / (2 pi (1 - exp(-2 kappa))); nothing overflows. */
+static double sphere_log_kernel(double kappa)
+{
+    if (kappa == 0.0)
+        return -log(2.0 * TWO_PI);
+    return log(kappa / (-TWO_PI * expm1(-2.0 * kappa)));
+}
+
 /* Spherical Cauchy about x (Kato and McCullagh 2020): by the same Moebius map as on the circle, the height
  * h = 2 u - 1 of a uniform point about the axis x moves to ((1 + r^2) h + 2 r)/(1 + r^2 + 2 r h). */
 static void sphere_cauchy(const double *x, double rho, const double *u, double *y)
@@ -237,5 +245,7 @@ const manifold SPHERE = {
     .rule = sphere_rule,
     .embedding = 3,
     .embed = sphere_embed,
+    .embed_frame = sphere_frame,
+    .log_kernel = sphere_log_kernel,
     .cauchy = sphere_cauchy,
 };
