@@ -266,10 +266,11 @@ static void kde_jet(const kde_state *k, const double *x, double *out)
     for (int p = 0; p < k->parts; p++)
         for (size_t i = 0; i < k->cloud.n; i++) {
             const kde_part *part = &k->part[p];
-            double a = log(part->weight) + part->offset_wide[i], bend = 0.0;
+            const size_t at = v->place[i];
+            double a = log(part->weight) + part->offset_wide[at], bend = 0.0;
             for (int d = 0, j = 0; d < dom->factors; d++) {
                 const manifold *m = dom->factor[d];
-                const double kappa = part->scale_wide[i] * v->ratio[d], *y = k->cloud.e + i * columns + j;
+                const double kappa = part->scale_wide[at] * v->ratio[d], *y = k->cloud.e + i * columns + j;
                 double half = 0.0; /* 1 - cos */
                 for (int c = 0; c < m->embedding; c++)
                     half += 0.5 * (e[j + c] - y[c]) * (e[j + c] - y[c]);
@@ -511,8 +512,9 @@ static npmd_status kde_describe(const npmd_model *m, json_t *into, npmd_error *e
         TRY(json_put(one, part->local == NULL ? "kappa" : "kappa_geometric_mean", json_incref(kappas), err));
         json_decref(kappas);
         kappas = NULL;
-        for (size_t i = 0; i < k->cloud.n; i++)
-            largest = fmax(largest, part->scale_wide[i]);
+        for (size_t at = 0; at < k->view.ld; at++)
+            for (int d = 0; d < m->domain->factors; d++)
+                largest = fmax(largest, part->scale_wide[at] * k->view.ratio[d]);
         st = json_append(parts, one, err);
         one = NULL;
         if (st != NPMD_OK)

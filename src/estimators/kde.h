@@ -41,19 +41,23 @@ npmd_status kde_cloud_without(const kde_cloud *cloud, size_t first, size_t last,
                               npmd_error *err);
 void kde_cloud_close(kde_cloud *c);
 
-typedef struct kde_view { /* coordinates by columns, scaled by the root of half the ratio */
+/* Coordinates by columns, scaled by the root of half the ratio. Points stand so that each run of KDE_BOX of them lies
+ * in a small box (a k-d tree's leaves): boxes that are too far away are passed over. */
+#define KDE_BOX 64
+typedef struct kde_view {
     const kde_cloud *cloud;
-    const kernels *inner;              /* NULL: plain loops in double */
-    int groups;                        /* of rows, each padded with centres that do not count */
-    size_t first[KDE_MOST_GROUPS + 1]; /* row that opens a group */
-    size_t start[KDE_MOST_GROUPS + 1]; /* and where it stands */
-    size_t ld;
+    const kernels *inner; /* NULL: plain loops in double */
+    int groups;           /* of rows, each padded to whole boxes with centres that do not count */
+    size_t first[KDE_MOST_GROUPS + 1]; /* row that opens a group, */
+    size_t start[KDE_MOST_GROUPS + 1]; /* and the place where it starts */
+    size_t ld, boxes, box_ld;
+    size_t *place; /* (n): where a row stands */
     double ratio[NPMD_MAX_FACTORS];
     double root[KDE_MOST_COLUMNS];
-    float *narrow; /* (columns, ld) */
-    double *wide;  /* the same */
+    float *narrow;     /* (columns, ld) */
+    double *wide;      /* the same */
+    float *low, *high; /* (columns, box_ld): the boxes */
 } kde_view;
-size_t kde_padded(size_t n);
 npmd_status kde_view_open(const kde_cloud *cloud, int groups, bool plain, kde_view *out, npmd_error *err);
 void kde_view_scale(kde_view *v, const double *ratio); /* ratio (factors) */
 void kde_view_close(kde_view *v);
@@ -81,6 +85,7 @@ typedef struct kde_part {
     double top;     /* of the offsets */
     float *scale, *offset;
     double *scale_wide, *offset_wide; /* (ld): the exponent is offset - scale z */
+    float *box_scale, *box_offset;    /* (box_ld): the least scale and the largest offset in a box */
 } kde_part;
 double kde_concentration(double kappa); /* within 0 .. KDE_KAPPA_MOST */
 npmd_status kde_part_open(kde_part *p, const kde_view *v, bool adaptive, npmd_error *err);

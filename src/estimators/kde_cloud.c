@@ -2,7 +2,6 @@
  * neighbours. */
 #include "kde.h"
 
-#define QUERIES 16
 #define FARTHEST 1e30f
 
 int kde_columns(const npmd_domain *dom)
@@ -134,32 +133,84 @@ done:
 
 /* ---- scaled coordinates --------------------------------------------------------------------------------- */
 
-size_t kde_padded(size_t n)
-{
-    return (n + KERNEL_PAD - 1) / KERNEL_PAD * KERNEL_PAD;
-}
-
 void kde_view_close(kde_view *v)
 {
+    memory_free(v->place);
     memory_free(v->narrow);
     memory_free(v->wide);
+    memory_free(v->low);
+    memory_free(v->high);
     *v = (kde_view){ 0 };
+}
+
+typedef struct placed { /* a row, and the coordinate it is sorted by */
+    double at;
+    size_t row;
+} placed;
+
+static int by_coordinate(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Splits the rows along the column in which they reach farthest, at whole boxes, until a box holds them. */
+static void split(const kde_cloud *c, placed *p, size_t n)
+{
+    const size_t columns = (size_t)c->columns;
+    while (n > KDE_BOX) {
+        size_t widest = 0;
+        double reach = -1.0;
+        for (size_t j = 0; j < columns; j++) {
+            double low = INFINITY, high = -INFINITY;
+            for (size_t i = 0; i < n; i++) {
+                low = fmin(low, c->e[p[i].row * columns + j]);
+                high = fmax(high, c->e[p[i].row * columns + j]);
+            }
+            widest = high - low > reach ? j : widest;
+            reach = fmax(reach, high - low);
+        }
+        for (size_t i = 0; i < n; i++)
+            p[i].at = c->e[p[i].row * columns + widest];
+        qsort(p, n, sizeof *p, by_coordinate);
+        const size_t half = ((n + KDE_BOX - 1) / KDE_BOX + 1) / 2 * KDE_BOX;
+        split(c, p, half);
+        p += half;
+        n -= half;
+    }
 }
 
 npmd_status kde_view_open(const kde_cloud *cloud, int groups, bool plain, kde_view *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     kde_view v = { .cloud = cloud, .groups = groups, .inner = plain ? NULL : kernels_select(NULL) };
+    placed *p = NULL;
     for (int g = 0; g < groups; g++) {
         v.first[g + 1] = cloud->n * (size_t)(g + 1) / (size_t)groups;
-        v.start[g + 1] = v.start[g] + kde_padded(v.first[g + 1] - v.first[g]);
+        v.start[g + 1] = v.start[g] + (v.first[g + 1] - v.first[g] + KDE_BOX - 1) / KDE_BOX * KDE_BOX;
     }
     v.ld = v.start[groups];
+    v.boxes = v.ld / KDE_BOX;
+    v.box_ld = (v.boxes + KERNEL_PAD - 1) / KERNEL_PAD * KERNEL_PAD;
+    TRY(memory_new(&v.place, cloud->n, err));
     TRY(memory_new(&v.narrow, v.ld * (size_t)cloud->columns, err));
     TRY(memory_new(&v.wide, v.ld * (size_t)cloud->columns, err));
+    TRY(memory_new(&v.low, v.box_ld * (size_t)cloud->columns, err));
+    TRY(memory_new(&v.high, v.box_ld * (size_t)cloud->columns, err));
+    TRY(memory_new(&p, cloud->n, err));
+    for (size_t i = 0; i < cloud->n; i++)
+        p[i].row = i;
+    for (int g = 0; g < groups; g++) {
+        split(cloud, p + v.first[g], v.first[g + 1] - v.first[g]);
+        for (size_t i = v.first[g]; i < v.first[g + 1]; i++)
+            v.place[p[i].row] = v.start[g] + (i - v.first[g]);
+    }
     *out = v;
     v = (kde_view){ 0 };
 done:
+    memory_free(p);
     kde_view_close(&v);
     return st;
 }
@@ -173,13 +224,18 @@ void kde_view_scale(kde_view *v, const double *ratio)
         for (int i = 0; i < c->domain->factor[d]->embedding; i++)
             v->root[j++] = sqrt(0.5 * ratio[d]);
     }
-    for (int g = 0; g < v->groups; g++)
-        for (size_t i = v->first[g]; i < v->first[g + 1]; i++)
-            for (size_t j = 0; j < columns; j++) {
-                const size_t at = j * v->ld + v->start[g] + (i - v->first[g]);
-                v->wide[at] = v->root[j] * c->e[i * columns + j];
-                v->narrow[at] = (float)v->wide[at];
-            }
+    for (size_t i = 0; i < columns * v->box_ld; i++) {
+        v->low[i] = FARTHEST;
+        v->high[i] = -FARTHEST;
+    }
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t j = 0; j < columns; j++) {
+            const size_t at = j * v->ld + v->place[i], box = j * v->box_ld + v->place[i] / KDE_BOX;
+            v->wide[at] = v->root[j] * c->e[i * columns + j];
+            v->narrow[at] = (float)v->wide[at];
+            v->low[box] = fminf(v->low[box], v->narrow[at]);
+            v->high[box] = fmaxf(v->high[box], v->narrow[at]);
+        }
 }
 
 /* ---- neighbours ------------------------------------------------------------------------------------------ */
@@ -193,25 +249,39 @@ static inline void keep_nearest(float *nearest, int most, float z)
     nearest[at] = z;
 }
 
-static void neighbours_of(const kde_view *v, size_t row, int most, float *nearest)
+static void look_in_box(const kde_view *v, const kernels *inner, const float *query, size_t own, size_t box,
+                        int most, float *nearest)
 {
-    const kde_cloud *c = v->cloud;
+    const size_t first = box * KDE_BOX, left = v->cloud->n - first, count = left < KDE_BOX ? left : KDE_BOX;
+    float z[KDE_BOX], least = nearest[most - 1];
+    inner->squared_distances(v->cloud->columns, query, KDE_BOX, v->narrow + first, v->ld, z);
+    for (size_t i = 0; i < count; i++)
+        if (z[i] < least && first + i != own) {
+            keep_nearest(nearest, most, z[i]);
+            least = nearest[most - 1];
+        }
+}
+
+/* Its own box and those about it first, then all that may hold a nearer point. */
+static void neighbours_of(const kde_view *v, size_t own, int most, float *nearest)
+{
     const kernels *inner = v->inner == NULL ? kernels_select("plain") : v->inner;
+    const size_t home = own / KDE_BOX, reach = 1 + (size_t)most / KDE_BOX;
+    const size_t from = home < reach ? 0 : home - reach,
+                 to = home + reach < v->boxes ? home + reach + 1 : v->boxes;
     float query[KDE_MOST_COLUMNS], z[KERNEL_BLOCK];
-    for (int j = 0; j < c->columns; j++)
-        query[j] = v->narrow[(size_t)j * v->ld + row];
+    for (int j = 0; j < v->cloud->columns; j++)
+        query[j] = v->narrow[(size_t)j * v->ld + own];
     for (int k = 0; k < most; k++)
         nearest[k] = FARTHEST;
-    for (size_t first = 0; first < v->ld; first += KERNEL_BLOCK) {
-        const size_t padded = v->ld - first < KERNEL_BLOCK ? v->ld - first : KERNEL_BLOCK;
-        const size_t count = c->n - first < KERNEL_BLOCK ? c->n - first : KERNEL_BLOCK;
-        inner->squared_distances(c->columns, query, padded, v->narrow + first, v->ld, z);
-        float least = nearest[most - 1];
-        for (size_t i = 0; i < count; i++)
-            if (z[i] < least && first + i != row) {
-                keep_nearest(nearest, most, z[i]);
-                least = nearest[most - 1];
-            }
+    for (size_t b = from; b < to; b++)
+        look_in_box(v, inner, query, own, b, most, nearest);
+    for (size_t first = 0; first < v->boxes; first += KERNEL_BLOCK) {
+        const size_t left = v->box_ld - first, count = left < KERNEL_BLOCK ? left : KERNEL_BLOCK;
+        inner->box_distances(v->cloud->columns, query, count, v->low + first, v->high + first, v->box_ld, z);
+        for (size_t b = first; b < first + count && b < v->boxes; b++)
+            if ((b < from || b >= to) && z[b - first] < nearest[most - 1])
+                look_in_box(v, inner, query, own, b, most, nearest);
     }
 }
 
@@ -219,7 +289,7 @@ npmd_status kde_neighbours(const kde_view *v, int counts, const int *count, kde_
                            double *distance2, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const size_t n = v->cloud->n, piece = n < 4096 ? n : 4096 + (size_t)1e9 / n;
+    const size_t n = v->cloud->n, piece = 8192;
     const int most = count[counts - 1];
     const int wanted = threads_wanted(threads);
     float *room = NULL;
@@ -228,10 +298,10 @@ npmd_status kde_neighbours(const kde_view *v, int counts, const int *count, kde_
     for (size_t from = 0; from < n; from += piece) {
         const size_t to = n - from < piece ? n : from + piece;
         TRY(kde_watch_go(w, err));
-#pragma omp parallel for schedule(dynamic, QUERIES) num_threads(wanted)
+#pragma omp parallel for schedule(dynamic, 64) num_threads(wanted)
         for (size_t i = from; i < to; i++) {
             float *nearest = room + (size_t)omp_get_thread_num() * (size_t)most;
-            neighbours_of(v, i, most, nearest);
+            neighbours_of(v, v->place[i], most, nearest);
             for (int k = 0; k < counts; k++)
                 distance2[(size_t)k * n + i] = (double)nearest[count[k] - 1];
         }

@@ -1,8 +1,8 @@
 /* kde_sums.c - sums of kernels over the points.
  *
- * The work is n x queries kernel terms. In float32 it goes by blocks of queries and of centres that stay in the
- * first-level cache; every query's sum is formed by one thread in the order of the centres, so it does not depend on
- * the number of threads. Where float32 is not enough, since kernels are narrow or all far away, a query is summed
+ * The work is n x queries kernel terms, less what lies in boxes too far away to be seen. In float32 it goes by a few
+ * queries and by blocks of centres that stay in the first-level cache; every query's sum is formed by one thread in the
+ * order of the centres, so it does not depend on the number of threads. Where float32 is not enough, since kernels are narrow or all far away, a query is summed
  * in double as logarithms.
  *
  * float32 moves a point by 6e-8 radians at most; in units of the kernel's width that is 6e-8 sqrt(kappa), so a term
@@ -10,11 +10,15 @@
 #include "kde.h"
 
 #define NARROW_MOST 2048.0
-#define QUERIES 64
+#define SOME 4 /* queries together */
+#define RUN (KERNEL_BLOCK / KDE_BOX)
+#define A_LOOK 256       /* boxes */
 #define PIECE_TERMS 1e9  /* kernel terms between signs of life */
 #define NOTHING (-1e30f) /* offset of a centre that does not count; */
 #define NOTHING_WIDE (-1e300)
-#define FLOOR 1e-26 /* a centre: below, what float32 lost (exp(-87) a centre) could be seen in the sum */
+#define LEAST (-87.0f) /* float32 has no smaller terms */
+#define UNSEEN 45.0    /* exp(-45) = 3e-20 a centre */
+#define FLOOR 1e-26    /* a centre: below, what float32 lost (exp(-87) a centre) could be seen in the sum */
 
 npmd_status kde_watch_go(kde_watch *w, npmd_error *err)
 {
@@ -51,6 +55,8 @@ void kde_part_close(kde_part *p)
     memory_free(p->offset);
     memory_free(p->scale_wide);
     memory_free(p->offset_wide);
+    memory_free(p->box_scale);
+    memory_free(p->box_offset);
     *p = (kde_part){ 0 };
 }
 
@@ -63,6 +69,8 @@ npmd_status kde_part_open(kde_part *p, const kde_view *v, bool adaptive, npmd_er
     TRY(memory_new(&p->offset, v->ld, err));
     TRY(memory_new(&p->scale_wide, v->ld, err));
     TRY(memory_new(&p->offset_wide, v->ld, err));
+    TRY(memory_new(&p->box_scale, v->box_ld, err));
+    TRY(memory_new(&p->box_offset, v->box_ld, err));
 done:
     return st;
 }
@@ -86,35 +94,40 @@ void kde_part_set(kde_part *p, const kde_view *v, double kappa)
     for (int d = 0; d < c->domain->factors; d++)
         ratio = fmax(ratio, v->ratio[d]);
     const double fixed = p->local == NULL ? log_constant(v, kappa) : 0.0;
-    for (int g = 0; g < v->groups; g++)
-        for (size_t at = v->start[g]; at < v->start[g + 1]; at++) {
-            const size_t i = v->first[g] + (at - v->start[g]);
-            double own = kappa;
-            if (i >= v->first[g + 1]) {
-                p->scale_wide[at] = 0.0;
-                p->offset_wide[at] = NOTHING_WIDE;
-                continue;
-            }
-            if (p->local != NULL)
-                own = kde_concentration(kappa * p->local[i] * ratio) / ratio;
-            largest = fmax(largest, own * ratio);
-            p->scale_wide[at] = own;
-            p->offset_wide[at] = log(c->weight[i]) + (p->local == NULL ? fixed : log_constant(v, own));
-            p->top = fmax(p->top, p->offset_wide[at]);
-        }
-    p->narrow = largest <= NARROW_MOST;
     for (size_t at = 0; at < v->ld; at++) {
-        p->scale[at] = (float)p->scale_wide[at];
-        p->offset[at] = (float)fmax(p->offset_wide[at] - p->top, (double)NOTHING);
+        p->scale_wide[at] = 0.0;
+        p->offset_wide[at] = NOTHING_WIDE;
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        const size_t at = v->place[i];
+        const double own = p->local == NULL ? kappa : kde_concentration(kappa * p->local[i] * ratio) / ratio;
+        largest = fmax(largest, own * ratio);
+        p->scale_wide[at] = own;
+        p->offset_wide[at] = log(c->weight[i]) + (p->local == NULL ? fixed : log_constant(v, own));
+        p->top = fmax(p->top, p->offset_wide[at]);
+    }
+    p->narrow = largest <= NARROW_MOST;
+    for (size_t b = 0; b < v->box_ld; b++) {
+        p->box_scale[b] = 0.0f;
+        p->box_offset[b] = NOTHING;
+        for (size_t at = b * KDE_BOX; b < v->boxes && at < (b + 1) * KDE_BOX; at++) {
+            p->scale[at] = (float)p->scale_wide[at];
+            p->offset[at] = (float)fmax(p->offset_wide[at] - p->top, (double)NOTHING);
+            if (p->offset[at] > NOTHING && (p->scale[at] < p->box_scale[b] || p->box_offset[b] == NOTHING))
+                p->box_scale[b] = p->scale[at];
+            p->box_offset[b] = fmaxf(p->box_offset[b], p->offset[at]);
+        }
     }
 }
 
-/* ---- log density of a part -------------------------------------------------------------------------------- */
+/* ---- which boxes count ------------------------------------------------------------------------------------ */
 
 typedef struct query_block {
-    size_t n, own; /* own: row of the first, SIZE_MAX: none */
-    float narrow[QUERIES * KDE_MOST_COLUMNS];
-    double wide[QUERIES * KDE_MOST_COLUMNS];
+    size_t n;   /* queries, up to SOME */
+    size_t own; /* row of the first in the cloud; SIZE_MAX: none */
+    size_t place[SOME];
+    float narrow[SOME * KDE_MOST_COLUMNS];
+    double wide[SOME * KDE_MOST_COLUMNS];
 } query_block;
 
 static void block_load(query_block *b, const kde_view *v, const double *e, size_t n, size_t own)
@@ -122,57 +135,89 @@ static void block_load(query_block *b, const kde_view *v, const double *e, size_
     const size_t columns = (size_t)v->cloud->columns;
     b->n = n;
     b->own = own;
+    for (size_t q = 0; q < n; q++)
+        b->place[q] = own == SIZE_MAX ? SIZE_MAX : v->place[own + q];
     for (size_t i = 0; i < n * columns; i++) {
         b->wide[i] = v->root[i % columns] * e[i];
         b->narrow[i] = (float)b->wide[i];
     }
 }
 
-/* Where a row stands. */
-static size_t position(const kde_view *v, size_t row)
+/* What is done with a run of boxes, KERNEL_BLOCK centres at most, for the queries whose bits are set. */
+typedef void (*run_fn)(void *self, const query_block *b, unsigned queries, size_t first, size_t count);
+
+/* A box counts where its largest offset less share x its least scale x its squared distance is above least. Runs end
+ * at the groups' ends. A box that counts for most of the queries is summed for all. */
+static void each_run(const kde_view *v, const kde_part *p, const query_block *b, float share, float least,
+                     run_fn run, void *self)
 {
-    int g = 0;
-    while (row >= v->first[g + 1])
-        g++;
-    return v->start[g] + (row - v->first[g]);
+    const size_t columns = (size_t)v->cloud->columns;
+    float z[SOME][A_LOOK];
+    unsigned open = 0; /* bits of the run that is being gathered */
+    size_t first = 0, length = 0;
+    int group = 1;
+    for (size_t look = 0; look < v->boxes; look += A_LOOK) {
+        const size_t left = v->box_ld - look, count = left < A_LOOK ? left : A_LOOK;
+        for (size_t q = 0; q < b->n; q++)
+            v->inner->box_distances((int)columns, b->narrow + q * columns, count, v->low + look,
+                                    v->high + look, v->box_ld, z[q]);
+        for (size_t box = look; box < look + count && box < v->boxes; box++) {
+            unsigned bits = 0, met = 0;
+            for (size_t q = 0; q < b->n; q++)
+                if (p->box_offset[box] - share * p->box_scale[box] * z[q][box - look] > least) {
+                    bits |= 1u << q;
+                    met++;
+                }
+            if (met >= SOME - 1)
+                bits = (1u << b->n) - 1u;
+            const bool edge = box * KDE_BOX == v->start[group];
+            group += edge;
+            if (length > 0 && (bits != open || length == RUN || edge)) {
+                if (open != 0)
+                    run(self, b, open, first * KDE_BOX, length * KDE_BOX);
+                length = 0;
+            }
+            first = length == 0 ? box : first;
+            open = bits;
+            length++;
+        }
+    }
+    if (open != 0 && length > 0)
+        run(self, b, open, first * KDE_BOX, length * KDE_BOX);
 }
 
-/* Does query q stand among the centres at .. at + count - 1, and where? */
-static bool own_centre(const kde_view *v, const query_block *b, size_t q, size_t at, size_t count,
-                       size_t *where)
+/* ---- log density of a part -------------------------------------------------------------------------------- */
+
+typedef struct sum_run {
+    const kde_view *view;
+    const kde_part *part;
+    double sum[SOME];
+} sum_run;
+
+/* offset (count) with the query's own centre taken out; false: it is not among these. */
+static bool without_own(const kde_part *p, size_t place, size_t first, size_t count, float *offset)
 {
-    if (b->own == SIZE_MAX)
+    if (place < first || place >= first + count)
         return false;
-    const size_t own = position(v, b->own + q);
-    *where = own - at;
-    return own >= at && own < at + count;
+    memcpy(offset, p->offset + first, count * sizeof *offset);
+    offset[place - first] = NOTHING;
+    return true;
 }
 
-static void block_sums(const kde_view *v, const kde_part *p, const query_block *b, double *sum)
+static void add_run(void *self, const query_block *b, unsigned queries, size_t first, size_t count)
 {
+    sum_run *s = self;
+    const kde_view *v = s->view;
+    const kde_part *p = s->part;
     const int columns = v->cloud->columns;
-    for (size_t at = 0; at < v->ld; at += KERNEL_BLOCK) {
-        const size_t count = v->ld - at < KERNEL_BLOCK ? v->ld - at : KERNEL_BLOCK;
-        size_t where = 0;
-        bool met = false;
-        for (size_t q = 0; q < b->n && !met; q++)
-            met = own_centre(v, b, q, at, count, &where);
-        if (!met) {
-            v->inner->kernel_sums(b->n, columns, b->narrow, count, v->narrow + at, v->ld, p->scale + at,
-                                  p->offset + at, sum);
-            continue;
-        }
+    const bool all = b->own == SIZE_MAX && queries == (1u << SOME) - 1u;
+    for (size_t q = 0; q < (all ? 1 : b->n); q++) {
         float offset[KERNEL_BLOCK];
-        memcpy(offset, p->offset + at, count * sizeof *offset);
-        for (size_t q = 0; q < b->n; q++) {
-            const bool own = own_centre(v, b, q, at, count, &where);
-            if (own)
-                offset[where] = NOTHING;
-            v->inner->kernel_sums(1, columns, b->narrow + q * (size_t)columns, count, v->narrow + at, v->ld,
-                                  p->scale + at, offset, sum + q);
-            if (own)
-                offset[where] = p->offset[at + where];
-        }
+        if (queries >> q & 1u)
+            v->inner->kernel_sums(
+                all ? SOME : 1, columns, b->narrow + q * (size_t)columns, count, v->narrow + first, v->ld,
+                p->scale + first,
+                without_own(p, b->place[q], first, count, offset) ? offset : p->offset + first, s->sum + q);
     }
 }
 
@@ -197,43 +242,77 @@ static double plain_log_sum(const kde_view *v, const kde_part *p, const double *
     return top + log(total);
 }
 
+/* The same in double by vectors. One pass finds a sum near the largest, going where boxes promise most; a second adds
+ * up all boxes that could be seen beside it. */
+static double wide_log_sum(const kde_view *v, const kde_part *p, const float *narrow, const double *query,
+                           size_t skip)
+{
+    float z[A_LOOK];
+    double top = -INFINITY, total = 0.0, promised = -INFINITY, found = -INFINITY;
+    const int columns = v->cloud->columns;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t look = 0; look < v->boxes; look += A_LOOK) {
+            const size_t left = v->box_ld - look, count = left < A_LOOK ? left : A_LOOK;
+            v->inner->box_distances(columns, narrow, count, v->low + look, v->high + look, v->box_ld, z);
+            for (size_t box = look; box < look + count && box < v->boxes; box++) {
+                /* a little generous: z is rounded to float32 */
+                const double bound = p->top + (double)p->box_offset[box]
+                                     - (double)p->box_scale[box] * (double)z[box - look] * (1.0 - 1e-5);
+                if (pass == 0 ? bound <= promised : bound < found - UNSEEN)
+                    continue;
+                const size_t at = box * KDE_BOX;
+                const double sum = v->inner->kernel_log_sum(columns, query, KDE_BOX, v->wide + at, v->ld,
+                                                            p->scale_wide + at, p->offset_wide + at,
+                                                            skip - at);
+                promised = bound;
+                found = fmax(found, sum);
+                if (pass == 0)
+                    continue;
+                if (sum > top) {
+                    total *= exp(top - sum);
+                    top = sum;
+                }
+                total += exp(sum - top);
+            }
+        }
+    return top + log(total);
+}
+
 static void block_log_sums(const kde_view *v, const kde_part *p, const double *e, size_t n, size_t own,
                            double least, double *out)
 {
     query_block b;
-    double sum[QUERIES] = { 0 };
+    sum_run s = { .view = v, .part = p };
     const size_t columns = (size_t)v->cloud->columns;
     const double floor = FLOOR * (double)v->ld;
     block_load(&b, v, e, n, own);
     if (v->inner != NULL && p->narrow)
-        block_sums(v, p, &b, sum);
+        each_run(v, p, &b, 1.0f, LEAST, add_run, &s);
     for (size_t q = 0; q < n; q++) {
-        const size_t skip = own == SIZE_MAX ? SIZE_MAX : position(v, own + q);
         const double *query = b.wide + q * columns;
         if (v->inner == NULL)
-            out[q] = plain_log_sum(v, p, query, skip);
-        else if (p->narrow && (sum[q] >= floor || p->top + log(floor) < least))
-            out[q] = p->top + log(sum[q]);
+            out[q] = plain_log_sum(v, p, query, b.place[q]);
+        else if (p->narrow && (s.sum[q] >= floor || p->top + log(floor) < least))
+            out[q] = p->top + log(fmax(s.sum[q], FLOOR));
         else
-            out[q] = v->inner->kernel_log_sum((int)columns, query, v->ld, v->wide, v->ld, p->scale_wide,
-                                              p->offset_wide, skip);
+            out[q] = wide_log_sum(v, p, b.narrow + q * columns, query, b.place[q]);
     }
 }
 
 npmd_status kde_log_sums(const kde_view *v, const kde_part *p, const double *e, size_t n, size_t own,
                          double least, int threads, kde_watch *w, double *out, npmd_error *err)
 {
-    const size_t columns = (size_t)v->cloud->columns, blocks = (n + QUERIES - 1) / QUERIES,
-                 piece = 1 + (size_t)(PIECE_TERMS / ((double)v->ld * QUERIES));
+    const size_t columns = (size_t)v->cloud->columns, blocks = (n + SOME - 1) / SOME,
+                 piece = 64 + (size_t)(PIECE_TERMS / ((double)v->ld * SOME));
     (void)threads; /* unused without OpenMP */
     for (size_t from = 0; from < blocks; from += piece) {
         const size_t to = blocks - from < piece ? blocks : from + piece;
         const npmd_status st = kde_watch_go(w, err);
         if (st != NPMD_OK)
             return st;
-#pragma omp parallel for schedule(dynamic) num_threads(threads_wanted(threads))
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads_wanted(threads))
         for (size_t b = from; b < to; b++) {
-            const size_t at = b * QUERIES, some = n - at < QUERIES ? n - at : QUERIES;
+            const size_t at = b * SOME, some = n - at < SOME ? n - at : SOME;
             block_log_sums(v, p, e + at * columns, some, own == SIZE_MAX ? own : own + at, least, out + at);
         }
     }
@@ -307,37 +386,53 @@ static void plain_pairs(const kde_view *v, const kde_part *p, const double *quer
     }
 }
 
+typedef struct pair_run {
+    const kde_view *view;
+    const kde_part *part;
+    const pair_constants *constants;
+    float least;
+    double *kernel, *overlap; /* (SOME, groups) */
+} pair_run;
+
+static void add_pairs(void *self, const query_block *b, unsigned queries, size_t first, size_t count)
+{
+    const pair_run *r = self;
+    const kde_view *v = r->view;
+    const pair_constants *k = r->constants;
+    const size_t columns = (size_t)v->cloud->columns, groups = (size_t)v->groups;
+    size_t g = 0;
+    while (first >= v->start[g + 1])
+        g++;
+    for (size_t q = 0; q < b->n; q++) {
+        float offset[KERNEL_BLOCK];
+        if (!(queries >> q & 1u))
+            continue;
+        const bool own = without_own(r->part, b->place[q], first, count, offset);
+        v->inner->kernel_pairs(v->cloud->domain->factors, k->embedding, r->least, k->twice, k->gain,
+                               b->narrow + q * columns, count, v->narrow + first, v->ld,
+                               own ? offset : r->part->offset + first, r->kernel + q * groups + g,
+                               r->overlap + q * groups + g);
+    }
+}
+
 static void block_pairs(const kde_view *v, const kde_part *p, const pair_constants *k, size_t row, size_t n,
                         double *kernel, double *overlap)
 {
     query_block b;
-    const npmd_domain *dom = v->cloud->domain;
     const size_t columns = (size_t)v->cloud->columns, groups = (size_t)v->groups;
+    /* without them the sums change by less than 1e-7 of a point's own term */
+    const float least = (float)(-16.0 - log((double)v->cloud->n));
     const double heaviest = exp(p->top - log_constant(v, 1.0)); /* offsets are log weights less the largest */
-    block_load(&b, v, v->cloud->e + row * columns, n, row);
+    pair_run r = { v, p, k, least, kernel, overlap };
     memset(kernel, 0, n * groups * sizeof *kernel);
     memset(overlap, 0, n * groups * sizeof *overlap);
-    for (size_t g = 0; g < groups; g++)
-        for (size_t at = v->start[g]; at < v->start[g + 1]; at += KERNEL_BLOCK) {
-            const size_t left = v->start[g + 1] - at, count = left < KERNEL_BLOCK ? left : KERNEL_BLOCK;
-            float offset[KERNEL_BLOCK];
-            memcpy(offset, p->offset + at, count * sizeof *offset);
-            for (size_t q = 0; q < n; q++) {
-                size_t where = 0;
-                const bool own = own_centre(v, &b, q, at, count, &where);
-                double *to = kernel + q * groups + g, *to2 = overlap + q * groups + g;
-                if (own)
-                    offset[where] = NOTHING;
-                if (k->plain)
-                    plain_pairs(v, p, b.wide + q * columns, own ? at + where : SIZE_MAX, at, count, to, to2);
-                else
-                    v->inner->kernel_pairs(1, dom->factors, k->embedding, k->twice, k->gain,
-                                           b.narrow + q * columns, count, v->narrow + at, v->ld, offset, to,
-                                           to2);
-                if (own)
-                    offset[where] = p->offset[at + where];
-            }
-        }
+    block_load(&b, v, v->cloud->e + row * columns, n, row);
+    if (!k->plain)
+        each_run(v, p, &b, 0.5f, least, add_pairs, &r);
+    for (size_t q = 0; k->plain && q < n; q++)
+        for (size_t g = 0; g < groups; g++)
+            plain_pairs(v, p, b.wide + q * columns, b.place[q], v->start[g], v->start[g + 1] - v->start[g],
+                        kernel + q * groups + g, overlap + q * groups + g);
     for (size_t i = 0; i < n * groups; i++) {
         kernel[i] *= heaviest;
         overlap[i] *= heaviest;
@@ -347,8 +442,8 @@ static void block_pairs(const kde_view *v, const kde_part *p, const pair_constan
 npmd_status kde_pair_sums(const kde_view *v, const kde_part *p, size_t first, size_t n, int threads,
                           kde_watch *w, double *kernel, double *overlap, npmd_error *err)
 {
-    const size_t blocks = (n + QUERIES - 1) / QUERIES, groups = (size_t)v->groups,
-                 piece = 1 + (size_t)(PIECE_TERMS / ((double)v->ld * QUERIES));
+    const size_t blocks = (n + SOME - 1) / SOME, groups = (size_t)v->groups,
+                 piece = 64 + (size_t)(PIECE_TERMS / ((double)v->ld * SOME));
     const pair_constants k = pair_open(v);
     (void)threads;
     for (size_t from = 0; from < blocks; from += piece) {
@@ -356,9 +451,9 @@ npmd_status kde_pair_sums(const kde_view *v, const kde_part *p, size_t first, si
         const npmd_status st = kde_watch_go(w, err);
         if (st != NPMD_OK)
             return st;
-#pragma omp parallel for schedule(dynamic) num_threads(threads_wanted(threads))
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads_wanted(threads))
         for (size_t b = from; b < to; b++) {
-            const size_t at = b * QUERIES, some = n - at < QUERIES ? n - at : QUERIES;
+            const size_t at = b * SOME, some = n - at < SOME ? n - at : SOME;
             block_pairs(v, p, &k, first + at, some, kernel + at * groups, overlap + at * groups);
         }
     }

@@ -488,7 +488,6 @@ static void exp_all(size_t count, const float *x, float *y)
 
 /* Several queries share what is loaded of the centres. Inlined with constant columns and queries. */
 #define SUM_QUERIES 4
-#define PAIRS_LEAST -40.0f /* 4e-18 of the largest term: nothing is lost without the pairs below */
 static inline __attribute__((always_inline)) void sum_block(int queries, int columns, const float *query,
                                                             size_t centres, const float *centre, size_t ld,
                                                             const float *scale, const float *offset,
@@ -597,41 +596,66 @@ static inline vec vec_sphere(vec r)
     return (vec)((small & (mask)near) | (~small & (mask)far));
 }
 
-static void kernel_pairs(size_t queries, int factors, const int *embedding, const float *twice,
+static inline __attribute__((always_inline)) void pairs_block(
+    int factors, const int *embedding, int same, float least, const float *twice, const float *gain,
+    const float *query, size_t centres, const float *centre, size_t ld, const float *offset, double *kernel,
+    double *overlap) /* same: the embedding of all factors, 0 when they differ */
+{
+    vec kernels_total = { 0 }, overlaps_total = { 0 };
+    for (size_t c = 0; c < centres; c += VECTOR) {
+        vec z[16], sum = { 0 };
+        const float *y = centre + c, *x = query;
+        const vec o = load(offset + c);
+        UNROLL
+        for (int d = 0; d < factors; d++) {
+            const int columns = same ? same : embedding[d];
+            z[d] = (vec){ 0 };
+            UNROLL
+            for (int j = 0; j < columns; j++, x++, y += ld) {
+                const vec difference = load(y) - *x;
+                z[d] += difference * difference;
+            }
+            sum += z[d];
+        }
+        if (!any((mask)(o - 0.5f * sum > least)))
+            continue;
+        vec exponent = o, product = spread(1.0f);
+        UNROLL
+        for (int d = 0; d < factors; d++) {
+            const vec root = vec_sqrt(vec_max(1.0f - z[d] / twice[d], 0.0f)), r = twice[d] * root;
+            exponent -= z[d] / (1.0f + root);
+            product *= gain[d]
+                       * ((same ? same : embedding[d]) == 2 ? vec_circle(r, &exponent) : vec_sphere(r));
+        }
+        kernels_total += vec_exp(o - sum);
+        overlaps_total += product * vec_exp(exponent);
+    }
+    *kernel += (double)add_up(kernels_total);
+    *overlap += (double)add_up(overlaps_total);
+}
+
+static void kernel_pairs(int factors, const int *embedding, float least, const float *twice,
                          const float *gain, const float *query, size_t centres, const float *centre,
                          size_t ld, const float *offset, double *kernel, double *overlap)
 {
-    int columns = 0;
-    for (int d = 0; d < factors; d++)
-        columns += embedding[d];
-    for (size_t q = 0; q < queries; q++, query += columns) {
-        vec kernels_total = { 0 }, overlaps_total = { 0 };
-        for (size_t c = 0; c < centres; c += VECTOR) {
-            vec z[16], sum = { 0 };
-            const float *y = centre + c;
-            const vec o = load(offset + c);
-            for (int d = 0, column = 0; d < factors; d++) {
-                z[d] = (vec){ 0 };
-                for (int j = 0; j < embedding[d]; j++, column++, y += ld) {
-                    const vec difference = load(y) - query[column];
-                    z[d] += difference * difference;
-                }
-                sum += z[d];
-            }
-            if (!any((mask)(o - 0.5f * sum > PAIRS_LEAST)))
-                continue;
-            vec exponent = o, product = spread(1.0f);
-            for (int d = 0; d < factors; d++) {
-                const vec root = vec_sqrt(vec_max(1.0f - z[d] / twice[d], 0.0f)), r = twice[d] * root;
-                exponent -= z[d] / (1.0f + root);
-                product *= gain[d] * (embedding[d] == 2 ? vec_circle(r, &exponent) : vec_sphere(r));
-            }
-            kernels_total += vec_exp(o - sum);
-            overlaps_total += product * vec_exp(exponent);
-        }
-        kernel[q] += (double)add_up(kernels_total);
-        overlap[q] += (double)add_up(overlaps_total);
-    }
+    int same = embedding[0];
+    for (int d = 1; d < factors; d++)
+        same = embedding[d] == same ? same : 0;
+#define PAIRS(factors_, same_)                                                                               \
+    pairs_block(factors_, embedding, same_, least, twice, gain, query, centres, centre, ld, offset, kernel,  \
+                overlap)
+    if (same == 2 && factors == 2)
+        PAIRS(2, 2);
+    else if (same == 2 && factors == 3)
+        PAIRS(3, 2);
+    else if (same == 2 && factors == 4)
+        PAIRS(4, 2);
+    else if (same == 3 && factors == 1)
+        PAIRS(1, 3);
+    else if (same == 3 && factors == 2)
+        PAIRS(2, 3);
+    else
+        PAIRS(factors, 0);
 }
 
 static double kernel_log_sum(int columns, const double *query, size_t centres, const double *centre,
@@ -668,6 +692,21 @@ static double kernel_log_sum(int columns, const double *query, size_t centres, c
             total += sum[i];
     }
     return top == -INFINITY ? top : top + log(total);
+}
+
+static void box_distances(int columns, const float *query, size_t boxes, const float *low, const float *high,
+                          size_t ld, float *out)
+{
+    for (size_t b = 0; b < boxes; b += VECTOR) {
+        vec z = { 0 };
+        for (int j = 0; j < columns; j++) {
+            const size_t at = (size_t)j * ld + b;
+            const vec below = vec_max(load(low + at) - query[j], 0.0f),
+                      above = vec_max(query[j] - load(high + at), 0.0f);
+            z += below * below + above * above;
+        }
+        store(out + b, z);
+    }
 }
 
 static void squared_distances(int columns, const float *query, size_t centres, const float *centre, size_t ld,
@@ -719,6 +758,7 @@ const kernels JOIN(kernels_, KERNELS) = {
     .kernel_sums = kernel_sums,
     .kernel_pairs = kernel_pairs,
     .kernel_log_sum = kernel_log_sum,
+    .box_distances = box_distances,
     .squared_distances = squared_distances,
     .sincos = sincos_all,
     .exp = exp_all,
