@@ -414,9 +414,9 @@ static npmd_status load_part(kde_state *k, int p, const record *rec, const char 
         st = bad(err, path, "part.weight", (size_t)p, k->weights[p], "a share of 1");
         goto done;
     }
-    if (k->neighbours[p] < 0 || !(k->kappas[p] > 0.0 && isfinite(k->kappas[p]))
-        || (k->neighbours[p] == 0 && !(k->kappas[p] * largest <= KDE_KAPPA_MOST * (1.0 + 1e-9)))) {
-        st = bad(err, path, "part.kappa", (size_t)p, k->kappas[p], "a concentration between 0 and 1e8");
+    const double most = k->neighbours[p] == 0 ? KDE_KAPPA_MOST * (1.0 + 1e-9) / largest : 1e20;
+    if (k->neighbours[p] < 0 || !(k->kappas[p] > 0.0 && k->kappas[p] <= most)) {
+        st = bad(err, path, "part.kappa", (size_t)p, k->kappas[p], "a concentration");
         goto done;
     }
     local_name(p, name);
@@ -428,8 +428,8 @@ static npmd_status load_part(kde_state *k, int p, const record *rec, const char 
     part->neighbours = k->neighbours[p];
     for (size_t i = 0; local != NULL && i < k->cloud.n; i++) {
         part->local[i] = ((const double *)local->data)[i];
-        if (!(part->local[i] > 0.0 && isfinite(part->local[i]))) {
-            st = bad(err, path, name, i, part->local[i], "a positive number");
+        if (!(part->local[i] >= 1e-20 && part->local[i] <= 1e20)) {
+            st = bad(err, path, name, i, part->local[i], "a positive number up to 1e20");
             goto done;
         }
     }
