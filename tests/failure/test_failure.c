@@ -34,6 +34,7 @@ typedef struct stage { /* what the operations are given */
     npmd_domain *domain[DOMAINS];
     npmd_points *points[DOMAINS]; /* those of MIXED are weighted */
     npmd_model *model[DOMAINS];
+    npmd_model *kernels;        /* on MIXED */
     npmd_truth *normals, *grid; /* on the torus */
     npmd_truth *fisher;         /* on MIXED */
     double x[DOMAINS][POINTS * 4], large[LARGE];
@@ -510,6 +511,10 @@ FIT(fit_watched, TORUS, "log-every", "1")
 FIT(fit_ridge, TORUS, "spectrum-law", "ridge")
 FIT(fit_rotated, MIXED, "separable", "off")
 FIT(fit_resumed, TORUS, "log-every", "1")
+FIT(fit_kernels, MIXED, "estimator", "kde")
+FIT(fit_folds, TORUS, "estimator", "kde", "concentration-rule", "ise", "concentration", "factor")
+FIT(fit_adaptive, TORUS, "estimator", "kde", "bandwidth", "adaptive", "neighbours", "8")
+FIT(fit_mixture, MIXED, "estimator", "kde", "bandwidth", "mixture", "holdout", "0.5")
 
 static int stop_at_once(const npmd_report *now, void *user)
 {
@@ -576,6 +581,22 @@ static void fits_without_memory(void **state)
           .run = run_fit_mixed_choice,
           .prepare = prepare_fit_mixed_choice,
           .branch = true },
+        { .name = "kernels on S2 x S1",
+          .run = run_fit_kernels,
+          .prepare = prepare_fit_kernels,
+          .branch = true },
+        { .name = "kernels on T2, five folds, one a factor",
+          .run = run_fit_folds,
+          .prepare = prepare_fit_folds,
+          .branch = true },
+        { .name = "kernels on T2, adaptive",
+          .run = run_fit_adaptive,
+          .prepare = prepare_fit_adaptive,
+          .branch = true },
+        { .name = "kernels on S2 x S1, mixture",
+          .run = run_fit_mixture,
+          .prepare = prepare_fit_mixture,
+          .branch = true },
     };
     SWEEP_MEMORY(*state, OPS);
 }
@@ -596,6 +617,27 @@ static npmd_status run_describe(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_load(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_load(in_folder(s, "mixed.safetensors"), &o->model, err);
+}
+
+static npmd_status run_save_kernels(stage *s, outcome *o, npmd_error *err)
+{
+    (void)o;
+    return npmd_save(s->kernels, in_folder(s, "out.safetensors"), err);
+}
+
+static npmd_status run_describe_kernels(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_model_describe(s->kernels, &o->text, err);
+}
+
+static npmd_status run_load_kernels(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_load(in_folder(s, "kernels.safetensors"), &o->model, err);
+}
+
+static npmd_status run_kernels_density(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_log_density(s->kernels, s->x[MIXED], 100, o->value, err);
 }
 
 static npmd_status run_log_density(stage *s, outcome *o, npmd_error *err)
@@ -702,6 +744,10 @@ static void models_without_memory(void **state)
         { .name = "describe", .run = run_describe },
         /* json_unpack notes which keys it has seen, for a check that is not asked for */
         { .name = "load", .run = run_load, .spares = true },
+        { .name = "save kernels", .run = run_save_kernels, .file = "out.safetensors" },
+        { .name = "describe kernels", .run = run_describe_kernels },
+        { .name = "load kernels", .run = run_load_kernels, .spares = true },
+        { .name = "log density of kernels", .run = run_kernels_density },
         { .name = "log density", .run = run_log_density },
         { .name = "gradient", .run = run_gradient },
         { .name = "intensity, reference", .run = run_intensity },
@@ -947,6 +993,12 @@ static int stage_open(void **state)
                        &err),
              &err);
     }
+    npmd_options opt;
+    npmd_options_init(&opt);
+    fit_options(
+        &opt, (const char *const[]){ "estimator", "kde", "bandwidth", "adaptive", "neighbours", "8", NULL });
+    must(npmd_fit(s->domain[MIXED], s->points[MIXED], &opt, &s->kernels, &err), &err);
+    must(npmd_save(s->kernels, in_folder(s, "kernels.safetensors"), &err), &err);
     return 0;
 }
 
@@ -964,6 +1016,7 @@ static int stage_close(void **state)
         npmd_points_free(s->points[i]);
         npmd_domain_free(s->domain[i]);
     }
+    npmd_model_free(s->kernels);
     npmd_truth_free(s->normals);
     npmd_truth_free(s->grid);
     npmd_truth_free(s->fisher);

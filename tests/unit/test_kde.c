@@ -63,6 +63,7 @@ static npmd_model *fit(const npmd_domain *dom, const npmd_points *pts, const cha
     npmd_model *m = NULL;
     npmd_options_init(&opt);
     opt.estimator = NPMD_KDE;
+    opt.threads = 1;
     for (; *setting != NULL; setting += 2)
         must(npmd_options_set(&opt, setting[0], setting[1], &err), &err);
     must(npmd_fit(dom, pts, &opt, &m, &err), &err);
@@ -345,7 +346,7 @@ static void float32_is_near_the_reference(void **state)
         { "neighbours", "6", "bandwidth", "adaptive" }, { "holdout", "0.2", "bandwidth", "mixture" }
     };
     static const char *const DOMAIN[] = { "S1^4", "S2 x S2", "S2 x S1" };
-    enum { N = 700, M = 333 };
+    enum { N = 400, M = 150 };
     for (int d = 0; d < 3; d++) {
         npmd_domain *dom = domain_of(DOMAIN[d]);
         double *x = doubles(N * 6), *y = doubles(M * 6), *f = doubles(M), *g = doubles(M);
@@ -407,8 +408,8 @@ static void jets_are_derivatives(void **state)
             must(m->kind->evaluate(m, NULL, at, M, JET_ALL, jet, &err), &err);
             for (size_t i = 0; i < M; i++) {
                 double lap = 0.0, centre = 0.0;
-                must(model_values(m, &(npmd_compute){ .device = "reference" }, at + i * columns, 1, &centre,
-                                  &err),
+                must(model_values(m, &(npmd_compute){ .threads = 1, .device = "reference" }, at + i * columns,
+                                  1, &centre, &err),
                      &err);
                 value = fmax(value, fabs(jet[i * rows] - centre));
                 for (int f = 0; f < dom->factors; f++)
@@ -422,8 +423,8 @@ static void jets_are_derivatives(void **state)
                                 y[j] = dom->factor[f] == &CIRCLE
                                            ? y[j] + (s ? h : -h)
                                            : cos(h) * y[j] + (s ? 1.0 : -1.0) * sin(h) * frame[3 * t + j];
-                            must(model_values(m, &(npmd_compute){ .device = "reference" }, move, 1, &side[s],
-                                              &err),
+                            must(model_values(m, &(npmd_compute){ .threads = 1, .device = "reference" }, move,
+                                              1, &side[s], &err),
                                  &err);
                         }
                         const double size = 1.0 + fabs(jet[i * rows + rows - 1]);
@@ -462,7 +463,7 @@ enum { WAY_COUNT = sizeof WAYS / sizeof *WAYS };
 static void threads_and_files_change_nothing(void **state)
 {
     (void)state;
-    enum { N = 500, M = 130 };
+    enum { N = 350, M = 130 };
     npmd_domain *dom = domain_of("S2 x S1");
     npmd_error err = { 0 };
     double *x = doubles(N * 4), f[3][M], g[M];
@@ -471,7 +472,7 @@ static void threads_and_files_change_nothing(void **state)
     assert_true(fd >= 0);
     close(fd);
     clusters(dom, N, 21, x);
-    npmd_points *pts = points_of(dom, x, N, NULL), *at = points_of(dom, x + 4 * 300, M, NULL);
+    npmd_points *pts = points_of(dom, x, N, NULL), *at = points_of(dom, x + 4 * 200, M, NULL);
     for (int way = 0; way < WAY_COUNT; way++) {
         static const int THREADS[] = { 1, 2, 7 };
         for (int t = 0; t < 3; t++) {
