@@ -22,6 +22,7 @@
 #define WORSE_IN_A_ROW 6 /* a factor of 64 beyond the best: what follows is worse still */
 #define TOLERANCE 0.01   /* of log kappa */
 #define MOST_SWEEPS 4
+#define GUESS 40 /* evaluations, for the report: the grid ends on its own */
 
 typedef struct chooser {
     const npmd_options *options;
@@ -285,6 +286,7 @@ npmd_status kde_choose_fixed(const kde_cloud *cloud, const npmd_options *opt, kd
     chooser c = { 0 };
     double best = 0.0;
     w->doing = "the concentration was being chosen";
+    w->steps = w->step + GUESS + (opt->concentration == 1 ? MOST_SWEEPS * 8 * cloud->domain->factors : 0);
     TRY(chooser_open(&c, cloud, opt, (npmd_rule)opt->concentration_rule, false, w, err));
     TRY(search(&c, log(GRID_FIRST), &best, &out->criterion, &out->bound, err));
     for (int d = 0; d < cloud->domain->factors; d++)
@@ -312,6 +314,7 @@ npmd_status kde_choose_adaptive(const kde_cloud *cloud, const npmd_options *opt,
     for (size_t k = 0; opt->neighbours == 0 && k < sizeof COUNTS / sizeof *COUNTS; k++)
         if (k == 0 || (size_t)COUNTS[k] < cloud->n / 8)
             count[counts++] = (size_t)COUNTS[k] < cloud->n ? COUNTS[k] : (int)cloud->n - 1;
+    w->steps = w->step + counts * GUESS;
     TRY(chooser_open(&c, cloud, opt, NPMD_RULE_LIKELIHOOD, true, w, err));
     kde_view_scale(&c.view, ratio);
     TRY(memory_new(&distance2, (size_t)counts * cloud->n, err));

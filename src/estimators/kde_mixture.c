@@ -167,7 +167,7 @@ npmd_status kde_choose_mixture(const kde_cloud *cloud, const npmd_options *opt, 
         held = (size_t)fmax(affordable, 100.0) < held ? (size_t)fmax(affordable, 100.0) : held;
     const size_t queries = folds * held;
     w->doing = "the widths were being weighed";
-    w->steps = (int64_t)folds * r.parts;
+    w->steps = w->step + (int64_t)folds * r.parts;
     TRY(memory_new(&all, (size_t)(r.parts + 1) * queries, err));
     TRY(memory_new(&logs, (size_t)r.parts * held, err));
     for (size_t fold = 0; fold < folds; fold++) {
