@@ -157,6 +157,28 @@ static double circle_log_kernel(double kappa) /* von Mises */
     return -log(TWO_PI * bessel_i0e(kappa));
 }
 
+/* Best and Fisher (1979): proposals are wrapped Cauchy with the rho that suits kappa. Written with 1 - rho, r - 1 and
+ * 1 - cos, which keep their digits when kappa is large. Two thirds are accepted or more, so the slots never end. */
+static void circle_kernel_draw(const double *x, double kappa, rng_key key, uint64_t index, uint32_t slot,
+                               double *y)
+{
+    const double root = sqrt(1.0 + 4.0 * kappa * kappa), tau = 1.0 + root;
+    const double rest = (sqrt(2.0 * tau) - 1.0 - 1.0 / (root + 2.0 * kappa)) / (2.0 * kappa); /* 1 - rho */
+    const double above = kappa < 1e-4 ? 1.0 / kappa : rest * rest / (2.0 * (1.0 - rest));     /* r - 1 */
+    double half = 1.0; /* (1 - cos) / 2 */
+    for (uint32_t at = slot; at + 3 <= slot + KERNEL_SLOTS; at += 3) {
+        const double s = sin(0.5 * NPMD_PI * rng_uniform(key, index, at)), from_one = 2.0 * s * s;
+        const double near = above * from_one / (above + 2.0 - from_one), c = kappa * (above + near),
+                     u = rng_uniform(key, index, at + 1);
+        half = 0.5 * near;
+        if (c * (2.0 - c) > u || log(c / u) + 1.0 - c >= 0.0)
+            break;
+    }
+    const double angle = 2.0 * asin(sqrt(fmin(half, 1.0)));
+    *y = *x + (rng_uniform(key, index, slot + 2) < 0.5 ? -angle : angle);
+    circle_canonical(y);
+}
+
 /* Wrapped Cauchy about x: the Moebius map of the disc that takes 0 to rho e^{ix} moves angle a to
  * x + 2 atan((1 - rho)/(1 + rho) tan(a/2)). */
 static void circle_cauchy(const double *x, double rho, const double *u, double *y)
@@ -188,5 +210,6 @@ const manifold CIRCLE = {
     .embed = circle_embed,
     .embed_frame = circle_embed_frame,
     .log_kernel = circle_log_kernel,
+    .kernel_draw = circle_kernel_draw,
     .cauchy = circle_cauchy,
 };

@@ -502,7 +502,6 @@ static inline __attribute__((always_inline)) void sum_block(int queries, int col
         UNROLL
         for (int q = 0; q < queries; q++)
             z[q] = (vec){ 0 };
-        UNROLL
         for (int j = 0; j < columns; j++) {
             const vec y = load(centre + (size_t)j * ld + c);
             UNROLL
@@ -606,11 +605,9 @@ static inline __attribute__((always_inline)) void pairs_block(
         vec z[16], sum = { 0 };
         const float *y = centre + c, *x = query;
         const vec o = load(offset + c);
-        UNROLL
         for (int d = 0; d < factors; d++) {
             const int columns = same ? same : embedding[d];
             z[d] = (vec){ 0 };
-            UNROLL
             for (int j = 0; j < columns; j++, x++, y += ld) {
                 const vec difference = load(y) - *x;
                 z[d] += difference * difference;
@@ -620,7 +617,6 @@ static inline __attribute__((always_inline)) void pairs_block(
         if (!any((mask)(o - 0.5f * sum > least)))
             continue;
         vec exponent = o, product = spread(1.0f);
-        UNROLL
         for (int d = 0; d < factors; d++) {
             const vec root = vec_sqrt(vec_max(1.0f - z[d] / twice[d], 0.0f)), r = twice[d] * root;
             exponent -= z[d] / (1.0f + root);

@@ -640,6 +640,11 @@ static npmd_status run_kernels_density(stage *s, outcome *o, npmd_error *err)
     return npmd_log_density(s->kernels, s->x[MIXED], 100, o->value, err);
 }
 
+static npmd_status run_sample_kernels(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_sample(s->kernels, 5, 100, NULL, o->value, &o->facts, err);
+}
+
 static npmd_status run_log_density(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_log_density(s->model[MIXED], s->x[MIXED], 100, o->value, err);
@@ -748,6 +753,7 @@ static void models_without_memory(void **state)
         { .name = "describe kernels", .run = run_describe_kernels },
         { .name = "load kernels", .run = run_load_kernels, .spares = true },
         { .name = "log density of kernels", .run = run_kernels_density },
+        { .name = "draws from kernels", .run = run_sample_kernels },
         { .name = "log density", .run = run_log_density },
         { .name = "gradient", .run = run_gradient },
         { .name = "intensity, reference", .run = run_intensity },

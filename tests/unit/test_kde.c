@@ -446,6 +446,57 @@ static void jets_are_derivatives(void **state)
         }
 }
 
+/* Draws about a point on S2 x S1: the mean cosine with the centre is coth k - 1/k on S2 and I_1/I_0 on S1 (here by
+ * the trapezium rule), within five standard errors; draws are functions of seed and row. */
+static void draws_have_the_right_moments(void **state)
+{
+    (void)state;
+    enum { N = 40000 };
+    static const char *const KAPPA[] = { "1e-5", "0.7", "12", "4000", "1e8" };
+    npmd_domain *dom = domain_of("S2 x S1");
+    npmd_error err = { 0 };
+    const double x[8] = { 0, 0.6, 0.8, 1.0, 0, 0.6, 0.8, 4.0 };
+    double *y = doubles(N * 4), *again = doubles(N * 4), worst = 0.0;
+    npmd_points *pts = points_of(dom, x, 2, (const double[]){ 1.0, 1e-9 });
+    for (size_t k = 0; k < sizeof KAPPA / sizeof *KAPPA; k++) {
+        const double kappa = atof(KAPPA[k]);
+        double sum[2] = { 0 }, square[2] = { 0 }, mean[2], top = 0.0, bottom = 0.0, side = 0.0;
+        npmd_model *m = FIT(dom, pts, "kappa", KAPPA[k]);
+        must(npmd_sample(m, 5, N, NULL, y, NULL, &err), &err);
+        must(npmd_sample(m, 5, 100, &(npmd_compute){ .threads = 1 }, again, NULL, &err), &err);
+        assert_memory_equal(y, again, 400 * sizeof *y);
+        for (int i = 0; i < N; i++) {
+            double far[2] = { 0.0, 2.0 * pow(sin(0.5 * (y[4 * i + 3] - x[3])), 2.0) }; /* 1 - cos */
+            for (int j = 0; j < 3; j++)
+                far[0] += 0.5 * pow(y[4 * i + j] - x[j], 2.0);
+            for (int d = 0; d < 2; d++) {
+                sum[d] += far[d] / N;
+                square[d] += far[d] * far[d] / N;
+            }
+            side += sin(y[4 * i + 3] - x[3]) / N;
+        }
+        const double reach = fmin((double)CHECK_PI, 14.0 / sqrt(kappa));
+        for (int t = 0; t < 2000; t++) { /* midpoints */
+            const double half = 2.0 * pow(sin(0.5 * reach * (t + 0.5) / 2000.0), 2.0);
+            top += half * exp(-kappa * half);
+            bottom += exp(-kappa * half);
+        }
+        mean[0] = kappa < 1e-3 ? 1.0 - kappa / 3.0 : 1.0 - (1.0 / tanh(kappa) - 1.0 / kappa);
+        mean[1] = top / bottom;
+        for (int d = 0; d < 2; d++) {
+            const double se = sqrt((square[d] - sum[d] * sum[d]) / N);
+            worst = fmax(worst, fabs(sum[d] - mean[d]) / (se + 1e-15));
+        }
+        worst = fmax(worst, fabs(side) / sqrt(2.0 * sum[1] / N));
+        npmd_model_free(m);
+    }
+    check_below("mean cosine: standard errors", worst, 5.0);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+    free(y);
+    free(again);
+}
+
 /* ---- fits ---------------------------------------------------------------------------------------------------- */
 
 static const char *const WAYS[][5] = { { "bandwidth", "fixed", "kappa", "30", NULL },
@@ -683,6 +734,7 @@ int main(void)
         cmocka_unit_test(closed_forms),
         cmocka_unit_test(float32_is_near_the_reference),
         cmocka_unit_test(jets_are_derivatives),
+        cmocka_unit_test(draws_have_the_right_moments),
         cmocka_unit_test(threads_and_files_change_nothing),
         cmocka_unit_test(spoilt_files_are_refused),
         cmocka_unit_test(a_fit_can_be_stopped_and_refused),
