@@ -274,7 +274,7 @@ typedef struct npmd_sample_facts {
     double acceptance;
     int raised; /* times the envelope was raised, and all was drawn again */
 } npmd_sample_facts;
-/* n independent draws by rejection, rows of x; facts may be NULL. */
+/* n independent draws, rows of x, by rejection or, from kernels, directly; facts may be NULL. */
 NPMD_API npmd_status npmd_sample(const npmd_model *m, uint64_t seed, size_t n, const npmd_compute *how,
                                  double *x, npmd_sample_facts *facts, npmd_error *err);
 

@@ -28,6 +28,7 @@ typedef struct room {
     float *before, *work, *post, *bar, *bar_before, *weights, *bias, *vector, *gradient, *gradient_before;
     double *centre, e[COLUMNS];
     double mean; /* what cauchy_mean returned */
+    double sums[64];
 } room;
 
 typedef struct verdict { /* of the output that comes nearest to its bound */
@@ -502,6 +503,56 @@ static verdict cauchy_mean_check(room *r)
     return v;
 }
 
+/* As many queries as there are rows against CENTRES centres on S2 x S2, kappa 150: work holds the queries, gradient
+ * scales and offsets, bar the centres. */
+enum { SUM_ROWS = 64 };
+#define KAPPA 150.0
+
+static void kernel_sums_settle(room *r)
+{
+    for (size_t i = 0; i < SUM_ROWS * COLUMNS; i++) /* queries: some of the centres, turned a little */
+        r->work[i] = (float)(sqrt(0.5 * KAPPA)
+                             * (r->centre[i % COLUMNS * CENTRES + i / COLUMNS]
+                                + 0.05 * (double)r->bias[i % 97]));
+    for (size_t i = 0; i < COLUMNS * CENTRES; i++)
+        r->bar[i] = (float)(sqrt(0.5 * KAPPA) * r->centre[i]);
+    for (size_t c = 0; c < CENTRES; c++) {
+        r->gradient[c] = 1.0f;
+        r->gradient[CENTRES + c] = -(float)(c % 8) / 8.0f;
+    }
+}
+
+static void kernel_sums(room *r)
+{
+    memset(r->sums, 0, sizeof r->sums);
+    r->k->kernel_sums(SUM_ROWS, COLUMNS, r->work, CENTRES, r->bar, CENTRES, r->gradient,
+                      r->gradient + CENTRES, r->sums);
+}
+
+/* An exponent is COLUMNS squares of three roundings and two more; exp errs by 3e-7; 32 sums a lane in the narrowest
+ * registers 128. */
+static verdict kernel_sums_check(room *r)
+{
+    verdict v = { 0 };
+    kernel_sums_settle(r);
+    kernel_sums(r);
+    for (size_t q = 0; q < SUM_ROWS; q++) {
+        double sum = 0.0, size = 0.0;
+        for (size_t c = 0; c < CENTRES; c++) {
+            double z = 0.0;
+            for (size_t j = 0; j < COLUMNS; j++) {
+                const double far = (double)r->work[q * COLUMNS + j] - (double)r->bar[j * CENTRES + c];
+                z += far * far;
+            }
+            const double term = exp((double)r->gradient[CENTRES + c] - z);
+            sum += term;
+            size += term * (3e-7 + rounding(COLUMNS + 5.0) * (z + 1.0)) + 1.7e-38;
+        }
+        judge(&v, r->sums[q], sum, sum, size / sum + rounding(140.0));
+    }
+    return v;
+}
+
 /* ---- The table ----------------------------------------------------------------------------------------- */
 
 #define NUMBERS ((double)ROWS * UNITS)
@@ -541,6 +592,7 @@ static const kernel_row KERNELS[] = {
     { "turn",                "plane wave",  false, 0, 0,            NUMBERS,  16.0 * NUMBERS,  turn, turn_check, turn_settle },
     { "sincos",              "pair",        false, 0, 0,            NUMBERS,  12.0 * NUMBERS,  sincos_all, sincos_check, NULL },
     { "cauchy-mean",         "centre",      false, 0, 0,            CENTRES,  0,               cauchy_mean, cauchy_mean_check, NULL },
+    { "kernel-sums",         "kernel term", false, 0, 0,            (double)SUM_ROWS * CENTRES, 0, kernel_sums, kernel_sums_check, kernel_sums_settle },
 };
 /* clang-format on */
 enum { KERNEL_COUNT = sizeof KERNELS / sizeof *KERNELS };

@@ -141,11 +141,11 @@ static const option_row OPTIONS[] = {
       true, "kde: one chosen for all factors, or one a factor" },
     { "concentration-rule", "Other estimators", OPTION_CHOICE, AT(concentration_rule), "least-squares", 0, 0,
       RULES, true,
-      "kde: chosen by the exact least-squares criterion, by leave-one-out likelihood, or by five-fold ISE as published" },
+      "kde: a fixed concentration is chosen by the exact least-squares criterion, by leave-one-out likelihood, or by five-fold ISE as published" },
     { "bandwidth", "Other estimators", OPTION_CHOICE, AT(bandwidth), "fixed", 0, 0, BANDWIDTHS, true,
       "kde: one width, widths by the distance of near points, or a mixture of several widths weighted by held-out points" },
     { "neighbours", "Other estimators", OPTION_INT, AT(neighbours), "0", 0, 1000000, NULL, true,
-      "kde, adaptive: the k-th nearest point sets the width; 0: chosen" },
+      "kde, adaptive: the k-th nearest distinct point sets the width; 0: chosen from 8, 16, ... 128" },
 
     { "threads", "Machine", OPTION_INT, AT(threads), "0", 0, 4096, NULL, false,
       "0: all cores; never changes the answer" },

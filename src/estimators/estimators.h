@@ -41,6 +41,9 @@ struct estimator {
     /* v at n points: values (n), or jets (n, dimension + 2). */
     npmd_status (*evaluate)(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
                             jet_rows rows, double *out, npmd_error *err);
+    /* n independent draws, rows of x: functions of (seed, row). NULL: by rejection. */
+    npmd_status (*draw)(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
+                        npmd_error *err);
     npmd_status (*save)(const npmd_model *m, record *rec, npmd_error *err); /* adds tensors */
     npmd_status (*load)(npmd_model *m, const record *rec, const char *path, npmd_error *err);
     npmd_status (*describe)(const npmd_model *m, json_t *into, npmd_error *err);

@@ -1,4 +1,5 @@
-/* sample.c - independent draws from a model, or from a slice of it, by rejection.
+/* sample.c - independent draws from a model, or from a slice of it, by rejection where the estimator has no way of its
+ * own.
  *
  * With ratio(x) = exp v(x) / q(x), q a proposal from the model's sketch, and an envelope M above every ratio, a
  * point of q is kept with probability ratio / M. M comes from the largest ratio found; a larger one met later
@@ -156,7 +157,12 @@ done:
 npmd_status npmd_sample(const npmd_model *m, uint64_t seed, size_t n, const npmd_compute *how, double *x,
                         npmd_sample_facts *facts, npmd_error *err)
 {
-    return npmd_sample_given(m, 0, NULL, seed, n, how, x, facts, err);
+    if (m->kind->draw == NULL)
+        return npmd_sample_given(m, 0, NULL, seed, n, how, x, facts, err);
+    const npmd_status st = m->kind->draw(m, how, seed, n, x, err);
+    if (st == NPMD_OK && facts != NULL)
+        *facts = (npmd_sample_facts){ .proposed = n, .acceptance = 1.0 };
+    return st;
 }
 
 npmd_status npmd_sample_given(const npmd_model *m, unsigned given, const npmd_points *at, uint64_t seed,

@@ -480,7 +480,7 @@ static npmd_status series_describe(const npmd_model *m, json_t *into, npmd_error
     npmd_status st = NPMD_OK;
     const series_state *s = m->state;
     const series_certificate *f = &s->found;
-    json_t *path = json_array(), *row = NULL;
+    json_t *path = NULL, *row = NULL;
     TRY(json_put(into, "parameters", json_integer((json_int_t)s->basis.coefficients), err));
     TRY(json_put(into, "grid_nodes", json_integer((json_int_t)f->nodes), err));
     if (!s->stochastic) {
@@ -490,6 +490,8 @@ static npmd_status series_describe(const npmd_model *m, json_t *into, npmd_error
         TRY(json_put(into, "optimality_gap_bound", json_bound(f->gap), err));
         TRY(json_put(into, "verified_on_finer_grid", json_boolean(f->verified), err));
     }
+    if (s->path_size > 0)
+        path = json_array();
     for (int i = 0; i < s->path_size; i++) {
         row = json_object();
         TRY(json_put(row, "tau", json_bound(s->path[i][0]), err));

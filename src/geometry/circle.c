@@ -125,10 +125,58 @@ static void circle_embed(const double *x, double *e)
     e[1] = sin(*x);
 }
 
-static void circle_embed_frame(const double *x, double *e)
+static void circle_embed_frame(const double *x, double *frame)
 {
-    e[0] = -sin(x[0]);
-    e[1] = cos(x[0]);
+    frame[0] = -sin(*x);
+    frame[1] = cos(*x);
+}
+
+/* exp(-x) I_0(x). Up to 20 the power series sum (x^2/4)^k / (k!)^2, all terms positive (DLMF 10.25.2); above,
+ * the asymptotic series sum ((2k-1)!!)^2 / (k! (8x)^k) / sqrt(2 pi x) (DLMF 10.40.1), whose smallest term,
+ * near k = 2x, is about exp(-2x) < 1e-17. */
+double bessel_i0e(double x)
+{
+    assert(x >= 0.0);
+    double term = 1.0, sum = 1.0;
+    if (x <= 20.0) {
+        for (int k = 1; term > 1e-18 * sum; k++) {
+            term *= 0.25 * x * x / ((double)k * k);
+            sum += term;
+        }
+        return sum * exp(-x);
+    }
+    for (int k = 1; k < 40 && term > 1e-18; k++) {
+        term *= (2.0 * k - 1.0) * (2.0 * k - 1.0) / (8.0 * k * x);
+        sum += term;
+    }
+    return sum / sqrt(TWO_PI * x);
+}
+
+static double circle_log_kernel(double kappa) /* von Mises */
+{
+    return -log(TWO_PI * bessel_i0e(kappa));
+}
+
+/* Best and Fisher (1979): proposals are wrapped Cauchy with the rho that suits kappa. Written with 1 - rho, r - 1 and
+ * 1 - cos, which keep their digits when kappa is large. Two thirds are accepted or more, so the slots never end. */
+static void circle_kernel_draw(const double *x, double kappa, rng_key key, uint64_t index, uint32_t slot,
+                               double *y)
+{
+    const double root = sqrt(1.0 + 4.0 * kappa * kappa), tau = 1.0 + root;
+    const double rest = (sqrt(2.0 * tau) - 1.0 - 1.0 / (root + 2.0 * kappa)) / (2.0 * kappa); /* 1 - rho */
+    const double above = kappa < 1e-4 ? 1.0 / kappa : rest * rest / (2.0 * (1.0 - rest));     /* r - 1 */
+    double half = 1.0; /* (1 - cos) / 2 */
+    for (uint32_t at = slot; at + 3 <= slot + KERNEL_SLOTS; at += 3) {
+        const double s = sin(0.5 * NPMD_PI * rng_uniform(key, index, at)), from_one = 2.0 * s * s;
+        const double near = above * from_one / (above + 2.0 - from_one), c = kappa * (above + near),
+                     u = rng_uniform(key, index, at + 1);
+        half = 0.5 * near;
+        if (c * (2.0 - c) > u || log(c / u) + 1.0 - c >= 0.0)
+            break;
+    }
+    const double angle = 2.0 * asin(sqrt(fmin(half, 1.0)));
+    *y = *x + (rng_uniform(key, index, slot + 2) < 0.5 ? -angle : angle);
+    circle_canonical(y);
 }
 
 /* Wrapped Cauchy about x: the Moebius map of the disc that takes 0 to rho e^{ix} moves angle a to
@@ -161,5 +209,7 @@ const manifold CIRCLE = {
     .embedding = 2,
     .embed = circle_embed,
     .embed_frame = circle_embed_frame,
+    .log_kernel = circle_log_kernel,
+    .kernel_draw = circle_kernel_draw,
     .cauchy = circle_cauchy,
 };

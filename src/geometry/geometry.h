@@ -15,6 +15,7 @@
 #define MANIFOLD_MAX_COLUMNS 3
 #define MANIFOLD_MAX_DIMENSION 2
 #define JET_POINTS 16
+#define KERNEL_SLOTS 1024
 #define DOMAIN_MAX_COLUMNS (NPMD_MAX_FACTORS * MANIFOLD_MAX_COLUMNS)
 #define DOMAIN_MAX_EMBEDDING (NPMD_MAX_FACTORS * (MANIFOLD_MAX_DIMENSION + 1))
 #define DOMAIN_MAX_DIMENSION (NPMD_MAX_FACTORS * MANIFOLD_MAX_DIMENSION)
@@ -56,11 +57,18 @@ typedef struct manifold {
      * e(y)))^dimension relative to the uniform measure. */
     int embedding;
     void (*embed)(const double *x, double *e);
-    void (*embed_frame)(const double *x, double *e); /* (dimension, embedding): e's derivatives along frame */
+    void (*embed_frame)(const double *x,
+                        double *frame); /* (dimension, embedding): derivatives of e along frame */
+    /* log 1 / integral of exp(kappa (e(x) . e(y) - 1)) over y: what makes a kernel a density per volume. */
+    double (*log_kernel)(double kappa);
+    /* A draw from that kernel about x, by the uniform numbers of this key and index from slot on, KERNEL_SLOTS of
+     * them. */
+    void (*kernel_draw)(const double *x, double kappa, rng_key key, uint64_t index, uint32_t slot, double *y);
     void (*cauchy)(const double *x, double rho, const double *u, double *y);
 } manifold;
 
 extern const manifold CIRCLE, SPHERE;
+double bessel_i0e(double x); /* exp(-x) I_0(x), x >= 0 */
 
 struct npmd_domain {
     int factors, columns, dimension;

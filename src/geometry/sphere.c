@@ -202,6 +202,28 @@ static void sphere_embed(const double *x, double *e)
     memcpy(e, x, 3 * sizeof *e);
 }
 
+/* von Mises-Fisher: kappa / (4 pi sinh kappa) exp(kappa) = kappa / (2 pi (1 - exp(-2 kappa))); nothing overflows. */
+static double sphere_log_kernel(double kappa)
+{
+    if (kappa == 0.0)
+        return -log(2.0 * TWO_PI);
+    return log(kappa / (-TWO_PI * expm1(-2.0 * kappa)));
+}
+
+/* The height above the axis x has density ~ exp(kappa h) on [-1, 1]: by inversion, 1 - h = -log(1 - u (1 - exp(-2
+ * kappa))) / kappa. */
+static void sphere_kernel_draw(const double *x, double kappa, rng_key key, uint64_t index, uint32_t slot,
+                               double *y)
+{
+    const double below = fmin(2.0, -log1p(rng_uniform(key, index, slot) * expm1(-2.0 * kappa)) / kappa);
+    const double sine = sqrt(below * (2.0 - below)), angle = TWO_PI * rng_uniform(key, index, slot + 1);
+    double frame[6];
+    sphere_frame(x, frame);
+    for (int i = 0; i < 3; i++)
+        y[i] = (1.0 - below) * x[i] + sine * (cos(angle) * frame[i] + sin(angle) * frame[3 + i]);
+    sphere_canonical(y);
+}
+
 /* Spherical Cauchy about x (Kato and McCullagh 2020): by the same Moebius map as on the circle, the height
  * h = 2 u - 1 of a uniform point about the axis x moves to ((1 + r^2) h + 2 r)/(1 + r^2 + 2 r h). */
 static void sphere_cauchy(const double *x, double rho, const double *u, double *y)
@@ -238,5 +260,7 @@ const manifold SPHERE = {
     .embedding = 3,
     .embed = sphere_embed,
     .embed_frame = sphere_frame,
+    .log_kernel = sphere_log_kernel,
+    .kernel_draw = sphere_kernel_draw,
     .cauchy = sphere_cauchy,
 };

@@ -2,6 +2,7 @@
  * KERNELS defined as plain, avx2 or avx512; the text is the same for all. */
 #include "kernels.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ typedef float vec_memory
 typedef double dvec __attribute__((vector_size(4 * VECTOR)));
 typedef double dvec_memory __attribute__((vector_size(4 * VECTOR), aligned(8), may_alias));
 typedef int32_t mask __attribute__((vector_size(4 * VECTOR)));
+typedef int64_t dmask __attribute__((vector_size(4 * VECTOR)));
 
 static inline vec load(const float *p)
 {
@@ -56,8 +58,8 @@ static inline vec spread(float a)
     return a - (vec){ 0 };
 }
 
-/* clamp: a within -limit .. limit, NaN where a is NaN. choose_odd: yes where the integer q is odd, else no.
- * Written out, since compilers make several instructions of what is one. */
+/* clamp: a within -limit .. limit, NaN where a is NaN. choose_odd: yes where the integer q is odd, else no. any: is a
+ * number of the mask not zero? Written out, since compilers make several instructions of what is one. */
 #if defined(__AVX512F__)
 static inline vec clamp(vec a, float limit)
 {
@@ -69,6 +71,21 @@ static inline vec choose_odd(mask q, vec yes, vec no)
     return (vec)_mm512_mask_blend_ps(_mm512_test_epi32_mask((__m512i)q, _mm512_set1_epi32(1)), (__m512)no,
                                      (__m512)yes);
 }
+
+static inline vec vec_max(vec a, float least)
+{
+    return (vec)_mm512_max_ps((__m512)a, _mm512_set1_ps(least));
+}
+
+static inline vec vec_sqrt(vec a)
+{
+    return (vec)_mm512_sqrt_ps((__m512)a);
+}
+
+static inline int any(mask a)
+{
+    return _mm512_test_epi32_mask((__m512i)a, (__m512i)a) != 0;
+}
 #elif defined(__AVX2__)
 static inline vec clamp(vec a, float limit)
 {
@@ -78,6 +95,21 @@ static inline vec clamp(vec a, float limit)
 static inline vec choose_odd(mask q, vec yes, vec no) /* by the highest bit of each number */
 {
     return (vec)_mm256_blendv_ps((__m256)no, (__m256)yes, (__m256)(q << 31));
+}
+
+static inline vec vec_max(vec a, float least)
+{
+    return (vec)_mm256_max_ps((__m256)a, _mm256_set1_ps(least));
+}
+
+static inline vec vec_sqrt(vec a)
+{
+    return (vec)_mm256_sqrt_ps((__m256)a);
+}
+
+static inline int any(mask a)
+{
+    return !_mm256_testz_si256((__m256i)a, (__m256i)a);
 }
 #else
 static inline vec choose(mask which, vec yes, vec no)
@@ -94,6 +126,26 @@ static inline vec clamp(vec a, float limit)
 static inline vec choose_odd(mask q, vec yes, vec no)
 {
     return choose(-(q & 1), yes, no);
+}
+
+static inline vec vec_max(vec a, float least)
+{
+    return choose(a < least, spread(least), a);
+}
+
+static inline vec vec_sqrt(vec a)
+{
+    for (int i = 0; i < VECTOR; i++)
+        a[i] = sqrtf(a[i]);
+    return a;
+}
+
+static inline int any(mask a)
+{
+    int32_t found = 0;
+    for (int i = 0; i < VECTOR; i++)
+        found |= a[i];
+    return found != 0;
 }
 #endif
 
@@ -335,6 +387,297 @@ static double cauchy_mean(int factors, const int *embedding, const int *power, c
     return total / (double)centres;
 }
 
+/* ---- kernel estimates ---------------------------------------------------------------------------------- */
+
+/* exp x for -87 <= x <= 87: x = k log 2 + r, |r| <= log(2)/2, k log 2 subtracted in two parts, then the polynomial
+ * of Cephes. Relative error below 3e-7; beyond the range the value at its end; NaN stays NaN. */
+static inline vec vec_exp(vec x)
+{
+    x = clamp(x, 87.0f);
+    const vec shifted = x * 1.44269504088896341f + 12582912.0f; /* 1.5 x 2^23, as in quarter_turns */
+    const vec k = shifted - 12582912.0f;
+    const vec r = (x - k * 0.693359375f) + k * 2.12194440e-4f, z = r * r;
+    const vec p = ((((1.9875691500e-4f * r + 1.3981999507e-3f) * r + 8.3334519073e-3f) * r + 4.1665795894e-2f)
+                       * r
+                   + 1.6666665459e-1f)
+                      * r
+                  + 5.0000001201e-1f;
+    return (p * z + r + 1.0f) * (vec)(((mask)shifted << 23) + (127 << 23));
+}
+
+/* In double, for -700 <= x <= 700: the Taylor series up to r^13, whose next term is below 5e-18. */
+static inline dvec dvec_exp(dvec x)
+{
+    const dmask below = (dmask)(x < -700.0);
+    x = (dvec)((below & (dmask)(-700.0 - (dvec){ 0 })) | (~below & (dmask)x));
+    const dvec shifted = x * 1.44269504088896340736 + 0x1.8p52;
+    const dvec k = shifted - 0x1.8p52;
+    const dvec r = (x - k * 0x1.62e42fefa3800p-1) - k * 0x1.ef35793c76730p-45;
+    dvec p = 1.0 / 6227020800.0 - (dvec){ 0 };
+    static const double INVERSE[13] = { 1.0 / 479001600.0,
+                                        1.0 / 39916800.0,
+                                        1.0 / 3628800.0,
+                                        1.0 / 362880.0,
+                                        1.0 / 40320.0,
+                                        1.0 / 5040.0,
+                                        1.0 / 720.0,
+                                        1.0 / 120.0,
+                                        1.0 / 24.0,
+                                        1.0 / 6.0,
+                                        0.5,
+                                        1.0,
+                                        1.0 };
+    UNROLL
+    for (int i = 0; i < 13; i++)
+        p = p * r + INVERSE[i];
+    return p * (dvec)(((dmask)shifted + 1023) << 52);
+}
+
+static void exp_all(size_t count, const float *x, float *y)
+{
+    size_t i = 0;
+    for (; i + VECTOR <= count; i += VECTOR)
+        store(y + i, vec_exp(load(x + i)));
+    if (i < count) {
+        float rest[VECTOR] = { 0 };
+        memcpy(rest, x + i, (count - i) * sizeof *rest);
+        const vec last = vec_exp(load(rest));
+        memcpy(y + i, &last, (count - i) * sizeof *rest);
+    }
+}
+
+/* Several queries share what is loaded of the centres. Inlined with constant columns and queries. */
+#define SUM_QUERIES 4
+static inline __attribute__((always_inline)) void sum_block(int queries, int columns, const float *query,
+                                                            size_t centres, const float *centre, size_t ld,
+                                                            const float *scale, const float *offset,
+                                                            double *sum)
+{
+    vec total[SUM_QUERIES];
+    UNROLL
+    for (int q = 0; q < queries; q++)
+        total[q] = (vec){ 0 };
+    for (size_t c = 0; c < centres; c += VECTOR) {
+        vec z[SUM_QUERIES];
+        UNROLL
+        for (int q = 0; q < queries; q++)
+            z[q] = (vec){ 0 };
+        for (int j = 0; j < columns; j++) {
+            const vec y = load(centre + (size_t)j * ld + c);
+            UNROLL
+            for (int q = 0; q < queries; q++) {
+                const vec difference = y - query[q * columns + j];
+                z[q] += difference * difference;
+            }
+        }
+        const vec s = load(scale + c), o = load(offset + c);
+        UNROLL
+        for (int q = 0; q < queries; q++)
+            total[q] += vec_exp(o - s * z[q]);
+    }
+    UNROLL
+    for (int q = 0; q < queries; q++)
+        sum[q] += (double)add_up(total[q]);
+}
+
+static void kernel_sums(size_t queries, int columns, const float *query, size_t centres, const float *centre,
+                        size_t ld, const float *scale, const float *offset, double *sum)
+{
+    for (size_t q = 0; q < queries;) {
+        const float *at = query + q * (size_t)columns;
+        const int some = queries - q >= SUM_QUERIES ? SUM_QUERIES : 1;
+#define SUM_CASE(columns_)                                                                                   \
+    case columns_:                                                                                           \
+        if (some == SUM_QUERIES)                                                                             \
+            sum_block(SUM_QUERIES, columns_, at, centres, centre, ld, scale, offset, sum + q);               \
+        else                                                                                                 \
+            sum_block(1, columns_, at, centres, centre, ld, scale, offset, sum + q);                         \
+        break
+        switch (columns) {
+            SUM_CASE(2);
+            SUM_CASE(3);
+            SUM_CASE(4);
+            SUM_CASE(5);
+            SUM_CASE(6);
+            SUM_CASE(8);
+        default:
+            if (some == SUM_QUERIES)
+                sum_block(SUM_QUERIES, columns, at, centres, centre, ld, scale, offset, sum + q);
+            else
+                sum_block(1, columns, at, centres, centre, ld, scale, offset, sum + q);
+        }
+        q += (size_t)some;
+    }
+}
+
+/* exp(-r) I_0(r) times exp(*more): polynomials 9.8.1 and 9.8.2 of Abramowitz and Stegun, relative error below 5e-7. */
+static inline vec vec_circle(vec r, vec *more)
+{
+    const vec t = 3.75f / vec_max(r, 1e-6f);
+    const vec far =
+        ((((((((0.00392377f * t - 0.01647633f) * t + 0.02635537f) * t - 0.02057706f) * t + 0.00916281f) * t
+            - 0.00157565f)
+               * t
+           + 0.00225319f)
+              * t
+          + 0.01328592f)
+             * t
+         + 0.39894228f)
+        / vec_sqrt(vec_max(r, 1e-6f));
+    const mask near = (mask)(r < 3.75f);
+    if (!any(near))
+        return far;
+    const vec u = (r * (1.0f / 3.75f)) * (r * (1.0f / 3.75f));
+    const vec middle = (((((0.0045813f * u + 0.0360768f) * u + 0.2659732f) * u + 1.2067492f) * u + 3.0899424f)
+                            * u
+                        + 3.5156229f)
+                           * u
+                       + 1.0f;
+    *more -= (vec)(near & (mask)r);
+    return (vec)((near & (mask)middle) | (~near & (mask)far));
+}
+
+/* (1 - exp(-2 r)) / r; below 1/4 its Taylor series, where the difference would lose digits. */
+static inline vec vec_sphere(vec r)
+{
+    const vec safe = vec_max(r, 1e-6f);
+    if (!any((mask)(r < 9.0f)))
+        return 1.0f / safe;
+    const vec t = -2.0f * r, far = (1.0f - vec_exp(t)) / safe;
+    const vec near = ((((((t * (1.0f / 5040.0f) + 1.0f / 720.0f) * t + 1.0f / 120.0f) * t + 1.0f / 24.0f) * t
+                        + 1.0f / 6.0f)
+                           * t
+                       + 0.5f)
+                          * t
+                      + 1.0f)
+                     * 2.0f;
+    const mask small = (mask)(r < 0.25f);
+    return (vec)((small & (mask)near) | (~small & (mask)far));
+}
+
+static inline __attribute__((always_inline)) void pairs_block(
+    int factors, const int *embedding, int same, float least, const float *twice, const float *gain,
+    const float *query, size_t centres, const float *centre, size_t ld, const float *offset, double *kernel,
+    double *overlap) /* same: the embedding of all factors, 0 when they differ */
+{
+    vec kernels_total = { 0 }, overlaps_total = { 0 };
+    for (size_t c = 0; c < centres; c += VECTOR) {
+        vec z[16], sum = { 0 };
+        const float *y = centre + c, *x = query;
+        const vec o = load(offset + c);
+        for (int d = 0; d < factors; d++) {
+            const int columns = same ? same : embedding[d];
+            z[d] = (vec){ 0 };
+            for (int j = 0; j < columns; j++, x++, y += ld) {
+                const vec difference = load(y) - *x;
+                z[d] += difference * difference;
+            }
+            sum += z[d];
+        }
+        if (!any((mask)(o - 0.5f * sum > least)))
+            continue;
+        vec exponent = o, product = spread(1.0f);
+        for (int d = 0; d < factors; d++) {
+            const vec root = vec_sqrt(vec_max(1.0f - z[d] / twice[d], 0.0f)), r = twice[d] * root;
+            exponent -= z[d] / (1.0f + root);
+            product *= gain[d]
+                       * ((same ? same : embedding[d]) == 2 ? vec_circle(r, &exponent) : vec_sphere(r));
+        }
+        kernels_total += vec_exp(o - sum);
+        overlaps_total += product * vec_exp(exponent);
+    }
+    *kernel += (double)add_up(kernels_total);
+    *overlap += (double)add_up(overlaps_total);
+}
+
+static void kernel_pairs(int factors, const int *embedding, float least, const float *twice,
+                         const float *gain, const float *query, size_t centres, const float *centre,
+                         size_t ld, const float *offset, double *kernel, double *overlap)
+{
+    int same = embedding[0];
+    for (int d = 1; d < factors; d++)
+        same = embedding[d] == same ? same : 0;
+#define PAIRS(factors_, same_)                                                                               \
+    pairs_block(factors_, embedding, same_, least, twice, gain, query, centres, centre, ld, offset, kernel,  \
+                overlap)
+    if (same == 2 && factors == 2)
+        PAIRS(2, 2);
+    else if (same == 2 && factors == 3)
+        PAIRS(3, 2);
+    else if (same == 2 && factors == 4)
+        PAIRS(4, 2);
+    else if (same == 3 && factors == 1)
+        PAIRS(1, 3);
+    else if (same == 3 && factors == 2)
+        PAIRS(2, 3);
+    else
+        PAIRS(factors, 0);
+}
+
+static double kernel_log_sum(int columns, const double *query, size_t centres, const double *centre,
+                             size_t ld, const double *scale, const double *offset, size_t skip)
+{
+    double exponent[KERNEL_BLOCK], top = -INFINITY, total = 0.0;
+    for (size_t first = 0; first < centres; first += KERNEL_BLOCK) {
+        const size_t count = centres - first < KERNEL_BLOCK ? centres - first : KERNEL_BLOCK;
+        double highest = -INFINITY;
+        for (size_t c = 0; c < count; c += VECTOR / 2) {
+            const double *y = centre + first + c;
+            dvec z = { 0 };
+            for (int j = 0; j < columns; j++, y += ld) {
+                const dvec difference = *(const dvec_memory *)y - query[j];
+                z += difference * difference;
+            }
+            *(dvec_memory *)(exponent + c) = *(const dvec_memory *)(offset + first + c)
+                                             - *(const dvec_memory *)(scale + first + c) * z;
+        }
+        if (first <= skip && skip - first < count)
+            exponent[skip - first] = -INFINITY;
+        for (size_t c = 0; c < count; c++)
+            highest = exponent[c] > highest ? exponent[c] : highest;
+        if (highest == -INFINITY)
+            continue;
+        if (highest > top) {
+            total = top == -INFINITY ? 0.0 : total * exp(top - highest);
+            top = highest;
+        }
+        dvec sum = { 0 };
+        for (size_t c = 0; c < count; c += VECTOR / 2)
+            sum += dvec_exp(*(const dvec_memory *)(exponent + c) - top);
+        for (int i = 0; i < VECTOR / 2; i++)
+            total += sum[i];
+    }
+    return top == -INFINITY ? top : top + log(total);
+}
+
+static void box_distances(int columns, const float *query, size_t boxes, const float *low, const float *high,
+                          size_t ld, float *out)
+{
+    for (size_t b = 0; b < boxes; b += VECTOR) {
+        vec z = { 0 };
+        for (int j = 0; j < columns; j++) {
+            const size_t at = (size_t)j * ld + b;
+            const vec below = vec_max(load(low + at) - query[j], 0.0f),
+                      above = vec_max(query[j] - load(high + at), 0.0f);
+            z += below * below + above * above;
+        }
+        store(out + b, z);
+    }
+}
+
+static void squared_distances(int columns, const float *query, size_t centres, const float *centre, size_t ld,
+                              float *out)
+{
+    for (size_t c = 0; c < centres; c += VECTOR) {
+        vec z = { 0 };
+        for (int j = 0; j < columns; j++) {
+            const vec difference = load(centre + (size_t)j * ld + c) - query[j];
+            z += difference * difference;
+        }
+        store(out + c, z);
+    }
+}
+
 static void sincos_all(size_t count, const float *x, float *s, float *c)
 {
     vec sine, cosine;
@@ -369,5 +712,11 @@ const kernels JOIN(kernels_, KERNELS) = {
     .scale = scale,
     .turn = turn,
     .cauchy_mean = cauchy_mean,
+    .kernel_sums = kernel_sums,
+    .kernel_pairs = kernel_pairs,
+    .kernel_log_sum = kernel_log_sum,
+    .box_distances = box_distances,
+    .squared_distances = squared_distances,
     .sincos = sincos_all,
+    .exp = exp_all,
 };

@@ -13,6 +13,8 @@
 #define TILE_ROWS 16
 #define TILE_UNITS 16
 #define PANEL 8
+#define KERNEL_PAD 16
+#define KERNEL_BLOCK 512
 
 typedef struct strided { /* a matrix seen through two strides: element (i, j) at p[i row + j column] */
     const float *p;
@@ -66,8 +68,32 @@ typedef struct kernels {
     double (*cauchy_mean)(int factors, const int *embedding, const int *power, const double *e,
                           size_t centres, const double *centre, double a, double b);
 
-    /* sin and cos of x, for tests and benchmarks. */
+    /* Kernel estimates. A query stands in a row (columns), centres by columns (columns, ld); coordinates are scaled
+     * so that z = |x - y|^2 is the exponent. centres: a multiple of KERNEL_PAD. Terms below exp(-87) count as
+     * exp(-87). In float32 no more than KERNEL_BLOCK centres at a time, so that few roundings add up.
+     *     sum_q += sum over c of exp(offset_c - scale_c z) */
+    void (*kernel_sums)(size_t queries, int columns, const float *query, size_t centres, const float *centre,
+                        size_t ld, const float *scale, const float *offset, double *sum);
+    /* One query; with z_d of factor d on S1 (embedding 2) or S2 (3), t_d = twice[d], s_d = sqrt(1 - z_d / t_d):
+     *     kernel  += sum over c of exp(offset_c - sum_d z_d)
+     *     overlap += sum over c of exp(offset_c - sum_d z_d / (1 + s_d)) prod_d gain_d g_d(t_d s_d)
+     * g(r) = exp(-r) I_0(r) on S1, (1 - exp(-2 r))/r on S2: 1 / 2 pi of the integral of exp(r (cosine - 1)). Centres
+     * with offset_c - sum_d z_d / 2 below least may be left away. */
+    void (*kernel_pairs)(int factors, const int *embedding, float least, const float *twice,
+                         const float *gain, const float *query, size_t centres, const float *centre,
+                         size_t ld, const float *offset, double *kernel, double *overlap);
+    /* In double, any number of centres: the log of the sum of exp(offset_c - scale_c z), without centre skip. */
+    double (*kernel_log_sum)(int columns, const double *query, size_t centres, const double *centre,
+                             size_t ld, const double *scale, const double *offset, size_t skip);
+    /* Squared distances to boxes low .. high (columns, ld), and to centres; as many as are a multiple of KERNEL_PAD. */
+    void (*box_distances)(int columns, const float *query, size_t boxes, const float *low, const float *high,
+                          size_t ld, float *out);
+    void (*squared_distances)(int columns, const float *query, size_t centres, const float *centre, size_t ld,
+                              float *out);
+
+    /* sin and cos of x, exp of x in -87 .. 87, for tests and benchmarks. */
     void (*sincos)(size_t count, const float *x, float *s, float *c);
+    void (*exp)(size_t count, const float *x, float *y);
 } kernels;
 
 const kernels *kernels_select(

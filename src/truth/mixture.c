@@ -16,38 +16,19 @@
 
 /* ---- Constants of the kernels -------------------------------------------------------------------------- */
 
-/* exp(-x) I_0(x). Up to 20 the power series sum (x^2/4)^k / (k!)^2, all terms positive (DLMF 10.25.2); above,
- * the asymptotic series sum ((2k-1)!!)^2 / (k! (8x)^k) / sqrt(2 pi x) (DLMF 10.40.1), whose smallest term,
- * near k = 2x, is about exp(-2x) < 1e-17. */
 double truth_bessel_i0e(double x)
 {
-    assert(x >= 0.0);
-    double term = 1.0, sum = 1.0;
-    if (x <= 20.0) {
-        for (int k = 1; term > 1e-18 * sum; k++) {
-            term *= 0.25 * x * x / ((double)k * k);
-            sum += term;
-        }
-        return sum * exp(-x);
-    }
-    for (int k = 1; k < 40 && term > 1e-18; k++) {
-        term *= (2.0 * k - 1.0) * (2.0 * k - 1.0) / (8.0 * k * x);
-        sum += term;
-    }
-    return sum / sqrt(TWO_PI * x);
+    return bessel_i0e(x);
 }
 
 double truth_log_von_mises_constant(double kappa)
 {
-    return -log(TWO_PI * truth_bessel_i0e(kappa));
+    return CIRCLE.log_kernel(kappa);
 }
 
-/* kappa / (4 pi sinh kappa) exp(kappa) = kappa / (2 pi (1 - exp(-2 kappa))): nothing overflows. */
 double truth_log_fisher_constant(double kappa)
 {
-    if (kappa == 0.0)
-        return -log(2.0 * TWO_PI);
-    return log(kappa / (-TWO_PI * expm1(-2.0 * kappa)));
+    return SPHERE.log_kernel(kappa);
 }
 
 /* ---- Making and checking ------------------------------------------------------------------------------- */

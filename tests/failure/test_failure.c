@@ -34,9 +34,9 @@ typedef struct stage { /* what the operations are given */
     npmd_domain *domain[DOMAINS];
     npmd_points *points[DOMAINS]; /* those of MIXED are weighted */
     npmd_model *model[DOMAINS];
-    npmd_model *squared, *relu; /* on MIXED */
-    npmd_truth *normals, *grid; /* on the torus */
-    npmd_truth *fisher;         /* on MIXED */
+    npmd_model *squared, *relu, *kernels, *series; /* on MIXED */
+    npmd_truth *normals, *grid;                    /* on the torus */
+    npmd_truth *fisher;                            /* on MIXED */
     double x[DOMAINS][POINTS * 4], large[LARGE];
 } stage;
 
@@ -513,6 +513,13 @@ FIT(fit_rotated, MIXED, "separable", "off")
 FIT(fit_resumed, TORUS, "log-every", "1")
 FIT(fit_squared, MIXED, "estimator", "psnf")
 FIT(fit_relu, MIXED, "estimator", "relu", "integral", "importance")
+FIT(fit_series, MIXED, "estimator", "series", "max-frequency", "1")
+FIT(fit_series_path, TORUS, "estimator", "series", "tau", "auto", "max-frequency", "1")
+FIT(fit_series_sgd, TORUS, "estimator", "series", "solver", "sgd", "max-frequency", "1")
+FIT(fit_kernels, MIXED, "estimator", "kde")
+FIT(fit_folds, TORUS, "estimator", "kde", "concentration-rule", "ise", "concentration", "factor")
+FIT(fit_adaptive, TORUS, "estimator", "kde", "bandwidth", "adaptive", "neighbours", "8")
+FIT(fit_mixture, MIXED, "estimator", "kde", "bandwidth", "mixture", "holdout", "0.5")
 
 static int stop_at_once(const npmd_report *now, void *user)
 {
@@ -575,6 +582,15 @@ static void fits_without_memory(void **state)
           .run = run_fit_mixed,
           .prepare = prepare_fit_mixed,
           .branch = true },
+        { .name = "fit, series", .run = run_fit_series, .prepare = prepare_fit_series, .branch = true },
+        { .name = "fit, series, path",
+          .run = run_fit_series_path,
+          .prepare = prepare_fit_series_path,
+          .branch = true },
+        { .name = "fit, series, sgd",
+          .run = run_fit_series_sgd,
+          .prepare = prepare_fit_series_sgd,
+          .branch = true },
         { .name = "fit on S2 x S1, squared family",
           .run = run_fit_squared,
           .prepare = prepare_fit_squared,
@@ -586,6 +602,22 @@ static void fits_without_memory(void **state)
         { .name = "fit on S2 x S1, tau chosen, linear",
           .run = run_fit_mixed_choice,
           .prepare = prepare_fit_mixed_choice,
+          .branch = true },
+        { .name = "kernels on S2 x S1",
+          .run = run_fit_kernels,
+          .prepare = prepare_fit_kernels,
+          .branch = true },
+        { .name = "kernels on T2, five folds, one a factor",
+          .run = run_fit_folds,
+          .prepare = prepare_fit_folds,
+          .branch = true },
+        { .name = "kernels on T2, adaptive",
+          .run = run_fit_adaptive,
+          .prepare = prepare_fit_adaptive,
+          .branch = true },
+        { .name = "kernels on S2 x S1, mixture",
+          .run = run_fit_mixture,
+          .prepare = prepare_fit_mixture,
           .branch = true },
     };
     SWEEP_MEMORY(*state, OPS);
@@ -629,6 +661,18 @@ static npmd_status run_load(stage *s, outcome *o, npmd_error *err)
     }
 MODEL(squared)
 MODEL(relu)
+MODEL(series)
+MODEL(kernels)
+
+static npmd_status run_kernels_density(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_log_density(s->kernels, s->x[MIXED], 100, o->value, err);
+}
+
+static npmd_status run_sample_kernels(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_sample(s->kernels, 5, 100, NULL, o->value, &o->facts, err);
+}
 
 static npmd_status run_log_density(stage *s, outcome *o, npmd_error *err)
 {
@@ -742,6 +786,16 @@ static void models_without_memory(void **state)
         { .name = "load a ReLU network", .run = run_load_relu, .spares = true },
         { .name = "describe a ReLU network", .run = run_describe_relu },
         { .name = "Laplacian of a ReLU network", .run = run_laplacian_relu },
+        { .name = "save a series", .run = run_save_series, .file = "out.safetensors" },
+        { .name = "load a series", .run = run_load_series, .spares = true },
+        { .name = "describe a series", .run = run_describe_series },
+        { .name = "Laplacian of a series", .run = run_laplacian_series },
+        { .name = "Laplacian of kernels", .run = run_laplacian_kernels },
+        { .name = "save kernels", .run = run_save_kernels, .file = "out.safetensors" },
+        { .name = "describe kernels", .run = run_describe_kernels },
+        { .name = "load kernels", .run = run_load_kernels, .spares = true },
+        { .name = "log density of kernels", .run = run_kernels_density },
+        { .name = "draws from kernels", .run = run_sample_kernels },
         { .name = "log density", .run = run_log_density },
         { .name = "gradient", .run = run_gradient },
         { .name = "intensity, reference", .run = run_intensity },
@@ -987,13 +1041,23 @@ static int stage_open(void **state)
                        &err),
              &err);
     }
-    for (int i = 0; i < 2; i++) {
+    struct {
+        npmd_model **model;
+        const char *file, *setting[7];
+    } others[] = {
+        { &s->squared, "squared.safetensors", { "estimator", "psnf", NULL } },
+        { &s->relu, "relu.safetensors", { "estimator", "relu", NULL } },
+        { &s->series, "series.safetensors", { "estimator", "series", "max-frequency", "1", NULL } },
+        { &s->kernels,
+          "kernels.safetensors",
+          { "estimator", "kde", "bandwidth", "adaptive", "neighbours", "8", NULL } },
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         npmd_options opt;
-        npmd_model **m = i == 0 ? &s->squared : &s->relu;
         npmd_options_init(&opt);
-        fit_options(&opt, (const char *const[]){ "estimator", i == 0 ? "psnf" : "relu", NULL });
-        must(npmd_fit(s->domain[MIXED], s->points[MIXED], &opt, m, &err), &err);
-        must(npmd_save(*m, in_folder(s, i == 0 ? "squared.safetensors" : "relu.safetensors"), &err), &err);
+        fit_options(&opt, others[i].setting);
+        must(npmd_fit(s->domain[MIXED], s->points[MIXED], &opt, others[i].model, &err), &err);
+        must(npmd_save(*others[i].model, in_folder(s, others[i].file), &err), &err);
     }
     return 0;
 }
@@ -1014,6 +1078,8 @@ static int stage_close(void **state)
     }
     npmd_model_free(s->squared);
     npmd_model_free(s->relu);
+    npmd_model_free(s->kernels);
+    npmd_model_free(s->series);
     npmd_truth_free(s->normals);
     npmd_truth_free(s->grid);
     npmd_truth_free(s->fisher);
