@@ -72,6 +72,12 @@ done:
 
 /* ---- the criteria ----------------------------------------------------------------------------------------- */
 
+/* The weight of all other points; one point may have nearly all there is. */
+static double rest_of(double weight)
+{
+    return fmax(1.0 - weight, 1e-15);
+}
+
 static npmd_status likelihood(chooser *c, size_t queries, double *value, npmd_error *err)
 {
     double sum = 0.0, total = 0.0;
@@ -79,7 +85,7 @@ static npmd_status likelihood(chooser *c, size_t queries, double *value, npmd_er
                                         c->options->threads, c->watch, c->kernel, err);
     for (size_t i = 0; i < queries; i++) {
         const double w = c->cloud->weight[i];
-        sum += w * (c->kernel[i] - log1p(-w));
+        sum += w * (c->kernel[i] - log(rest_of(w)));
         total += w;
     }
     *value = log(c->cloud->domain->volume) - sum / total;
@@ -93,7 +99,7 @@ static npmd_status least_squares(chooser *c, size_t queries, double *value, npmd
                                          c->kernel, c->overlap, err);
     for (size_t i = 0; i < queries; i++) {
         const double w = c->cloud->weight[i];
-        kernel += w * c->kernel[i] / (1.0 - w);
+        kernel += w * c->kernel[i] / rest_of(w);
         overlap += w * c->overlap[i];
         total += w;
     }
@@ -287,6 +293,14 @@ npmd_status kde_choose_fixed(const kde_cloud *cloud, const npmd_options *opt, kd
     double best = 0.0;
     w->doing = "the concentration was being chosen";
     w->steps = w->step + GUESS + (opt->concentration == 1 ? MOST_SWEEPS * 8 * cloud->domain->factors : 0);
+    if (opt->concentration_rule == NPMD_RULE_ISE && cloud->n < KDE_MOST_GROUPS) {
+        st = npmd_fail(
+            err, NPMD_ERR_ARGUMENT,
+            "--concentration-rule ise makes %d folds, and there are %zu distinct points: give --kappa, or "
+            "another rule",
+            KDE_MOST_GROUPS, cloud->n);
+        goto done;
+    }
     TRY(chooser_open(&c, cloud, opt, (npmd_rule)opt->concentration_rule, false, w, err));
     TRY(search(&c, log(GRID_FIRST), &best, &out->criterion, &out->bound, err));
     for (int d = 0; d < cloud->domain->factors; d++)

@@ -157,12 +157,7 @@ done:
 npmd_status npmd_sample(const npmd_model *m, uint64_t seed, size_t n, const npmd_compute *how, double *x,
                         npmd_sample_facts *facts, npmd_error *err)
 {
-    if (m->kind->draw == NULL)
-        return npmd_sample_given(m, 0, NULL, seed, n, how, x, facts, err);
-    const npmd_status st = m->kind->draw(m, how, seed, n, x, err);
-    if (st == NPMD_OK && facts != NULL)
-        *facts = (npmd_sample_facts){ .proposed = n, .acceptance = 1.0 };
-    return st;
+    return npmd_sample_given(m, 0, NULL, seed, n, how, x, facts, err);
 }
 
 npmd_status npmd_sample_given(const npmd_model *m, unsigned given, const npmd_points *at, uint64_t seed,
@@ -176,6 +171,12 @@ npmd_status npmd_sample_given(const npmd_model *m, unsigned given, const npmd_po
     double fixed[DOMAIN_MAX_COLUMNS];
     const rng_key seeds = rng_key_make(seed, RNG_SAMPLE, 0);
     const size_t rows = given == 0 ? 1 : at->n;
+    if (given == 0 && m->kind->draw != NULL) {
+        TRY(m->kind->draw(m, how, seed, n, x, err));
+        if (facts != NULL)
+            *facts = (npmd_sample_facts){ .proposed = n, .acceptance = 1.0 };
+        goto done;
+    }
     if (given != 0)
         TRY(slice_check(m, given, at, err));
     TRY(sampler_open(&s, m, given, how, err));

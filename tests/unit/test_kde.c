@@ -462,7 +462,9 @@ static void draws_have_the_right_moments(void **state)
         const double kappa = atof(KAPPA[k]);
         double sum[2] = { 0 }, square[2] = { 0 }, mean[2], top = 0.0, bottom = 0.0, side = 0.0;
         npmd_model *m = FIT(dom, pts, "kappa", KAPPA[k]);
-        must(npmd_sample(m, 5, N, NULL, y, NULL, &err), &err);
+        npmd_sample_facts facts = { 0 };
+        must(npmd_sample_given(m, 0, NULL, 5, N, NULL, y, &facts, &err), &err); /* as the program asks */
+        assert_true(facts.acceptance == 1.0 && facts.proposed == N);
         must(npmd_sample(m, 5, 100, &(npmd_compute){ .threads = 1 }, again, NULL, &err), &err);
         assert_memory_equal(y, again, 400 * sizeof *y);
         for (int i = 0; i < N; i++) {
@@ -653,6 +655,13 @@ static void a_fit_can_be_stopped_and_refused(void **state)
         assert_int_equal(npmd_fit(dom, pts, &opt, &m, &err), NPMD_ERR_ARGUMENT);
         assert_null(m);
     }
+    npmd_points *four = points_of(dom, x, 4, NULL); /* fewer than there are folds */
+    npmd_options_init(&opt);
+    opt.estimator = NPMD_KDE;
+    opt.concentration_rule = NPMD_RULE_ISE;
+    assert_int_equal(npmd_fit(dom, four, &opt, &m, &err), NPMD_ERR_ARGUMENT);
+    assert_null(m);
+    npmd_points_free(four);
     npmd_points_free(pts);
     npmd_domain_free(dom);
 }
