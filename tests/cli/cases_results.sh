@@ -110,13 +110,47 @@ t_density_bits() { # of a copied model, at any number of threads, after an equal
 t_score() {
     with_model
     run score model --data points.csv --json
-    want_code 0; want_no_err
+    want_code 0; want_err 'all 200 of the 200 rows were used to fit'; want_out '"training_rows": 200'
     want_json out n log_integral log_integral_se nll nll_se ise_criterion ise_criterion_se ise_criterion_relative
+    run simulate t2 --n 50 --seed 7 --out fresh.csv --quiet
+    run score model --data fresh.csv --json
+    want_code 0; want_no_err; want_out '"training_rows": 0'
     run score model --data points.csv
     want_code 0; want_out 'nats, per volume'
     points 200 1 >w.csv
     run score model --data points.csv --weights w.csv --json
     want_code 0; want_json out nll
+}
+t_estimators() {
+    run simulate t2 --n 300 --out p.csv --truth t.json --quiet
+    run simulate t2 --n 50 --seed 3 --out q.csv --quiet
+    for e in series kde psnf relu; do
+        run fit --estimator $e --domain T2 --data p.csv --out $e.m --steps 5 --width 8 --json
+        want_code 0; want_json out model domain estimator n tau seed steps seconds objective log_integral \
+            log_integral_se restarts members peak_memory_bytes warnings; want_out "\"estimator\": \"$e\""
+        run fit --estimator $e --domain T2 --data p.csv --out again.m --steps 5 --width 8 --threads 1 --quiet
+        want_code 0; want_same $e.m again.m
+        run density $e.m --points q.csv --out d.csv --quiet
+        want_code 0; want_no_err
+        run density $e.m --points q.csv --what gradient --out g.csv --quiet
+        want_code 0; want_no_err
+        run score $e.m --data q.csv --json
+        want_code 0; want_json out nll
+        run sample $e.m --n 20 --out s.csv --quiet
+        want_code 0; want_no_err
+        run evaluate $e.m --truth t.json --grid authors --json
+        want_code 0; want_json out nise ae fr fr2 kl nise_undivided
+        run info $e.m --json
+        want_code 0; want_json out estimator tau
+        run fit --estimator $e --domain T2 --data p.csv --out c.m --checkpoint c.state
+        want_code 2; want_err 'keeps no checkpoints'; want_no_file c.m
+    done
+    run fit --estimator series --domain T2 --data p.csv --out s.m --solver sgd --steps 5 --max-frequency 2 --quiet
+    want_code 0
+    run fit --estimator kde --kappa 1,2,3 --domain T2 --data p.csv --out k.m
+    want_code 2; want_no_file k.m
+    run fit --estimator none --domain T2 --data p.csv --out k.m
+    want_code 2; want_err 'field, series, kde, psnf, relu'
 }
 t_simulate() {
     run simulate t2 --n 100 --out p.csv --truth t.json --json
