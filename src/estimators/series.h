@@ -17,6 +17,7 @@
 #define SERIES_MOST_FUNCTIONS ((size_t)120000) /* coefficients: beyond, the basis shrinks */
 #define SERIES_USUAL_FUNCTIONS ((size_t)60000) /* the same where the frequency was left open */
 #define SERIES_MOST_NODES ((size_t)1 << 24)    /* of a grid */
+#define WORTH_THREADS ((size_t)300000)         /* operations: below, waking another thread takes longer */
 #define SERIES_MOST_TABLE ((size_t)48 << 20)   /* numbers in the table of a factor: functions x nodes */
 
 typedef struct series_basis {

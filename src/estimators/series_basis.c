@@ -390,7 +390,6 @@ void series_grid_close(series_grid *g)
 
 #define COLUMNS_AT_ONCE 192 /* of a product that threads share: each result is one thread's, in one order */
 #define ROWS_AT_ONCE 48
-#define WORTH_THREADS 300000 /* operations: below, waking another thread takes longer */
 
 /* out (left, m, right) = A (m, k) in (left, k, right), for every left. */
 static void map_middle(const series_grid *g, size_t left, size_t m, size_t k, size_t right, strided_double A,
@@ -428,7 +427,8 @@ static void values_of_one(const series_grid *g, const double *c, double *v)
     memset(columns, 0, functions * PANEL * sizeof *columns);
     for (size_t j = 0; j < functions; j++)
         columns[j * PANEL] = c[j];
-#pragma omp parallel for schedule(static) num_threads(g->threads)
+#pragma omp parallel for schedule(static)                                                                    \
+    num_threads(g->threads) if (nodes * functions * PANEL > WORTH_THREADS)
     for (size_t i = 0; i < nodes; i += ROWS_AT_ONCE) {
         const size_t some = nodes - i < ROWS_AT_ONCE ? nodes - i : ROWS_AT_ONCE;
         g->kernels->product_double(some, PANEL, functions,
@@ -505,7 +505,7 @@ double series_normalise(const series_grid *g, double *v, double *square)
     const size_t nodes = g->nodes[g->basis->factors - 1], rows = g->size / g->last;
     const double *weight = g->weight[g->basis->factors - 1];
     double lane_most[LANES], lane_sum[LANES], lane_square[LANES], most = -INFINITY, Z = 0.0, Z2 = 0.0;
-#pragma omp parallel for schedule(static) num_threads(g->threads)
+#pragma omp parallel for schedule(static) num_threads(g->threads) if (g->size > WORTH_THREADS / 8)
     for (size_t lane = 0; lane < LANES; lane++) {
         double m = -INFINITY;
         for (size_t r = lane; r < rows; r += LANES)
@@ -515,7 +515,7 @@ double series_normalise(const series_grid *g, double *v, double *square)
     }
     for (int lane = 0; lane < LANES; lane++)
         most = fmax(most, lane_most[lane]);
-#pragma omp parallel for schedule(static) num_threads(g->threads)
+#pragma omp parallel for schedule(static) num_threads(g->threads) if (g->size > WORTH_THREADS / 8)
     for (size_t lane = 0; lane < LANES; lane++) {
         double sum = 0.0, sum2 = 0.0;
         for (size_t r = lane; r < rows; r += LANES) {
@@ -538,7 +538,7 @@ double series_normalise(const series_grid *g, double *v, double *square)
         Z2 += lane_square[lane];
     }
     const double inverse = 1.0 / Z;
-#pragma omp parallel for schedule(static) num_threads(g->threads)
+#pragma omp parallel for schedule(static) num_threads(g->threads) if (g->size > WORTH_THREADS / 8)
     for (size_t i = 0; i < g->size; i++)
         v[i] *= inverse;
     *square = Z2 / (Z * Z);

@@ -73,7 +73,8 @@ npmd_status series_factor(const series_grid *g, const double *probability, const
     assert(g->basis->factors == 1);
     TRY(memory_new(&scaled, (size_t)g->threads * NODES_AT_ONCE * ROWS_AT_ONCE, err));
     TRY(memory_new(&across, size * ROWS_AT_ONCE, err));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(g->threads)
+#pragma omp parallel for schedule(dynamic, 1)                                                                \
+    num_threads(g->threads) if (size * size * g->nodes[0] > WORTH_THREADS)
     for (size_t k = 0; k < blocks; k++) {
         const size_t block = blocks - 1 - k, first = block * ROWS_AT_ONCE; /* the longest first */
         dense_rows(g, probability, expected, curb, first, least(size - first, ROWS_AT_ONCE),
@@ -89,7 +90,8 @@ npmd_status series_factor(const series_grid *g, const double *probability, const
             factor_below(g->kernels, first, first + width, first, width, ld, across, H);
         *positive = factor_corner(first, width, ld, H);
         const size_t rest = first + width, parts = (size - rest + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
-#pragma omp parallel for schedule(static) num_threads(g->threads)
+#pragma omp parallel for schedule(static)                                                                    \
+    num_threads(g->threads) if ((size - rest) * first * width > WORTH_THREADS)
         for (size_t part = 0; part < parts; part++) {
             const size_t from = rest + part * ROWS_AT_ONCE, to = least(from + ROWS_AT_ONCE, size);
             if (first > 0)

@@ -78,7 +78,7 @@ static void hessian(solver *s, const double *u)
     const size_t size = s->grid.size;
     double *work = s->work;
     const double *probability = s->probability;
-#pragma omp parallel for schedule(static) num_threads(s->grid.threads)
+#pragma omp parallel for schedule(static) num_threads(s->grid.threads) if (size > WORTH_THREADS)
     for (size_t i = 0; i < size; i++)
         work[i] *= probability[i];
     series_adjoint(&s->grid, s->work, s->image);
