@@ -193,9 +193,7 @@ static void report_words(const reproduce_plan *plan)
         if (s.failed > 0)
             printf("\n%s %s: %d failed, %s\n", row->method, row->settings, s.failed, s.reason);
     }
-    printf(
-        "\nMeans over R replicates +- their standard errors. paper: its nISE/ae; numbers: parameters of the "
-        "estimate.\n");
+    printf("\nMeans over R replicates +- their standard errors; paper: its nISE/ae; numbers: parameters.\n");
 }
 
 int reproduce_report(const reproduce_plan *plan, const char *out)
