@@ -317,9 +317,9 @@ const cli_command command_reproduce = {
         "table1: every method on every replicate of the torus mixtures (Table 1); relu: the plain network (Table S1). "
         "Settings: published (those of the code behind the published numbers), text (as printed), best (this "
         "program's own). One JSON line a fit goes to --out; a run that was stopped or killed goes on from there and "
-        "repeats nothing but fits that failed. Seconds a replicate on two cores: T2 field published 150, text 200, "
-        "best 20; series published 80, best 5; psnf published 300, best 20; relu published 300, best 30; kde a few: "
-        "the usual rows of table1 take about 10 minutes a replicate. T4: about 5 minutes a replicate; with --methods "
+        "repeats nothing but fits that failed. Seconds a replicate on two cores: T2 field published 130, text 200, "
+        "best 20; series published 60, best 5; psnf published 200, best 15; relu published 120, best 15; kde a few: "
+        "the usual rows of table1 take 8 to 10 minutes a replicate. T4: about 5 minutes a replicate; with --methods "
         "all hours to days, since the published settings take 20,000 steps of a second or more.",
     .examples =
         "neuropmd reproduce table1 --out table1.jsonl\n"
