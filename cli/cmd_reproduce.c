@@ -290,7 +290,7 @@ static int run(const cli_args *args)
         goto done;
     for (int i = 0; i < plan.count; i++)
         known += plan.tasks[i].done;
-    cli_note(args, "%s on %s: %d fits, %d of them done before", plan.experiment->name, plan.domain_name,
+    cli_note(args, "%s on %s: %d to fit, %d of them done before", plan.experiment->name, plan.domain_name,
              plan.count, known);
     if (!out)
         cli_note(args, "without --out nothing is kept until the end");
@@ -319,7 +319,7 @@ const cli_command command_reproduce = {
         "program's own). One JSON line a fit goes to --out; a run that was stopped or killed goes on from there and "
         "repeats nothing but fits that failed. Seconds a replicate on two cores: T2 field published 130, text 200, "
         "best 20; series published 60, best 5; psnf published 200, best 15; relu published 120, best 15; kde a few: "
-        "the usual rows of table1 take 8 to 10 minutes a replicate. T4: about 5 minutes a replicate; with --methods "
+        "the usual rows of table1 take 8 to 10 minutes a replicate. T4: some minutes a fit; with --methods "
         "all hours to days, since the published settings take 20,000 steps of a second or more.",
     .examples =
         "neuropmd reproduce table1 --out table1.jsonl\n"

@@ -439,10 +439,13 @@ static void watch_show(watch *w, const reproduce_plan *plan, const worker *worke
         if (!job->pid)
             continue;
         const double spent = clock - job->started;
-        const double left = job->share > 0.0 ? spent * (1.0 - job->share) / job->share : NAN;
-        length += snprintf(text + length, sizeof text - (size_t)length, " %s %s #%d (%.0f %%, %s left)",
+        length += snprintf(text + length, sizeof text - (size_t)length, " %s %s #%d for %s",
                            job->task->row->method, job->task->row->settings, job->task->replicate,
-                           100.0 * job->share, cli_words_time(left).text);
+                           cli_words_time(spent).text);
+        if (job->share > 0.0 && job->share < 1.0 && (size_t)length < sizeof text)
+            length += snprintf(text + length, sizeof text - (size_t)length, " (%.0f %%, %s left)",
+                               100.0 * job->share,
+                               cli_words_time(spent * (1.0 - job->share) / job->share).text);
     }
     if (w->terminal) {
         fprintf(stderr, "\r\033[K%.100s", text);

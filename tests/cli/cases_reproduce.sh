@@ -52,7 +52,7 @@ t_reproduce_after_a_kill() {
         [ $moment = 1 ] || printf '{"experiment": "table1", "domain": "T2", "replicate": 4, "me' >>r.jsonl
     done
     run $few --replicates 5 --out r.jsonl
-    want_code 0; want_out '^series best  *5 '; want_err 'was cut off'; want_err "5 fits, $(lines before) of them done"
+    want_code 0; want_out '^series best  *5 '; want_err 'was cut off'; want_err "5 to fit, $(lines before) of them done"
     [ "$(lines r.jsonl)" = 5 ] || wrong "$(lines r.jsonl) lines, expected 5"
     head -n "$(lines before)" r.jsonl >kept
     want_same before kept
@@ -74,7 +74,7 @@ t_reproduce_a_row_that_fails() { # the others go on; it is tried again
     two="reproduce table1 --methods field:published,series:best --n 300 --steps 100 --replicates 1 --threads 1 --out r.jsonl"
     "$program" $two >out 2>err &
     pid=$!
-    until_true grep -q 'fits, ' err
+    until_true grep -q ' to fit, ' err
     until_true pgrep -P $pid >child
     kill -9 "$(head -n 1 child)"
     ended
@@ -82,7 +82,7 @@ t_reproduce_a_row_that_fails() { # the others go on; it is tried again
     grep -q '"nise": null.*"reason": ".*signal 9", "status": "failed"}' r.jsonl || wrong "the failure is not in the file"
     want_out '^series best  *1 '; want_out 'field published: 1 failed'
     run $two
-    want_code 0; want_err '2 fits, 1 of them done before'; want_out '^field  published  1 '
+    want_code 0; want_err '2 to fit, 1 of them done before'; want_out '^field  published  1 '
     [ "$(lines r.jsonl)" = 3 ] || wrong "$(lines r.jsonl) lines, expected 3"
 }
 t_reproduce_full_disk() { # whole lines or none
