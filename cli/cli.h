@@ -140,7 +140,10 @@ void cli_json_flag(cli_json *j, const char *key, bool value);
 void cli_json_list(cli_json *j, const char *key);
 void cli_json_item(cli_json *j, const char *value);
 void cli_json_list_end(cli_json *j);
-void cli_json_end(cli_json *j); /* one line with its newline */
+void cli_json_object(cli_json *j); /* an object in a list, to be filled */
+void cli_json_object_end(cli_json *j);
+void cli_json_whole(cli_json *j, const char *object); /* one that is text already */
+void cli_json_end(cli_json *j);                       /* one line with its newline */
 void cli_json_free(cli_json *j);
 int cli_json_print(const cli_args *args, cli_json *j); /* ends, prints on stdout, frees */
 
@@ -187,6 +190,90 @@ void cli_log_report(cli_log *log, const npmd_report *now);
 void cli_log_discard(cli_log *log); /* a fit was refused: a new log in which nothing stands goes */
 int cli_log_close(const cli_args *args,
                   cli_log *log); /* from {0} too; a log that is not whole is a failure */
+
+/* ---- Reproducing the paper ----------------------------------------------------------------------------- */
+
+/* An experiment is one table of rows: a method with settings, fitted to every replicate of one truth. */
+typedef struct reproduce_row {
+    const char *domain; /* "T2"; NULL ends a table */
+    const char *method, *settings;
+    const char *options; /* as for fit */
+    bool usual;          /* runs unless --methods says otherwise */
+} reproduce_row;
+
+typedef struct reproduce_published { /* means over 20 replicates, and their standard errors */
+    const char *domain, *method;     /* NULL ends a table */
+    double nise, nise_se, ae, ae_se;
+} reproduce_published;
+
+typedef struct reproduce_experiment {
+    const char *name; /* NULL ends the list */
+    const char *title;
+    const reproduce_row *rows;
+    const reproduce_published *published;
+} reproduce_experiment;
+extern const reproduce_experiment REPRODUCE_EXPERIMENTS[];
+
+const reproduce_experiment *reproduce_find(const char *name);
+const reproduce_published *reproduce_published_find(const reproduce_experiment *of, const char *domain,
+                                                    const char *method); /* NULL: nothing was */
+
+typedef struct reproduce_result { /* of one fit; the pipe from its process carries it as it stands */
+    int kind;                     /* REPRODUCE_*, below */
+    npmd_status status;
+    char text[512]; /* why it failed */
+    uint64_t n, peak_memory;
+    int64_t parameters; /* negative: the model does not say */
+    double nise, ae, fr, kl, tau, seconds;
+    double share; /* of its steps, while it runs */
+} reproduce_result;
+enum { REPRODUCE_PROGRESS, REPRODUCE_DONE, REPRODUCE_FAILED };
+
+typedef struct reproduce_task { /* one row on one replicate */
+    const reproduce_row *row;
+    int replicate;
+    char *options; /* the row's, the seed among them */
+    char *data;    /* in words */
+    char *line;    /* of the file: its beginning, up to the numbers; once done, all of it */
+    bool done, failed;
+    reproduce_result result;
+} reproduce_task;
+
+typedef struct reproduce_plan {
+    const cli_args *args;
+    const reproduce_experiment *experiment;
+    const char *domain_name; /* "T2" */
+    const char *folder;      /* of data files, or NULL */
+    const char *truth_path;  /* or NULL: by a recipe */
+    const char *recipe;
+    uint64_t truth_seed, seed;
+    size_t n; /* points of a replicate; 0: all of its file */
+    int replicates, jobs;
+    npmd_compute how;
+    reproduce_task *tasks;
+    int count;
+} reproduce_plan;
+
+char *reproduce_file_of(const reproduce_plan *plan, int replicate); /* a replicate's points; free it */
+
+/* All in processes of their own. The library's threads do not survive a fork, so this one computes nothing. */
+int reproduce_check(const reproduce_plan *plan); /* truth and data can be read */
+/* Runs what is not done; `keep` is called as each ends, and a status of its own other than 0 stops all. */
+int reproduce_run(reproduce_plan *plan, int (*keep)(reproduce_task *task, void *user), void *user);
+
+typedef struct reproduce_file {
+    const char *path; /* NULL: nothing is kept */
+    int fd;
+} reproduce_file;
+
+int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task);
+int reproduce_line_finish(const cli_args *args, reproduce_task *task); /* the numbers of its result */
+/* Opens, takes back a line that was cut off, and marks the tasks that are done. */
+int reproduce_file_open(reproduce_plan *plan, const char *path, reproduce_file *file);
+int reproduce_file_append(const cli_args *args, reproduce_file *file, const char *line);
+void reproduce_file_close(reproduce_file *file);
+
+int reproduce_report(const reproduce_plan *plan, const char *out);
 
 /* ---- Help ---------------------------------------------------------------------------------------------- */
 

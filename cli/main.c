@@ -21,6 +21,7 @@
     X(simulate)                                                                                              \
     X(evaluate)                                                                                              \
     X(plot)                                                                                                  \
+    X(reproduce)                                                                                             \
     X(bench)                                                                                                 \
     X(info)                                                                                                  \
     X(version)                                                                                               \

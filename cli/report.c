@@ -234,6 +234,25 @@ void cli_json_list_end(cli_json *j)
     j->comma = true;
 }
 
+void cli_json_object(cli_json *j)
+{
+    json_separate(j);
+    json_puts(j, "{");
+    j->comma = false;
+}
+
+void cli_json_object_end(cli_json *j)
+{
+    json_puts(j, "}");
+    j->comma = true;
+}
+
+void cli_json_whole(cli_json *j, const char *object)
+{
+    json_separate(j);
+    json_put(j, object, strcspn(object, "\n"));
+}
+
 void cli_json_end(cli_json *j)
 {
     json_puts(j, "}\n");

@@ -12,7 +12,7 @@ t_help() {
     if grep -q '^  man ' out; then wrong "the hidden command is listed"; fi
 }
 t_help_of_each_command() {
-    for command in fit density score simulate evaluate plot bench info version man; do
+    for command in fit density score simulate evaluate plot reproduce bench info version man; do
         run $command --help
         want_code 0; want_no_err; want_out "^Usage: neuropmd $command"
         for option in json quiet seed threads device help; do want_out "^  --$option"; done

@@ -1,0 +1,330 @@
+/* cmd_reproduce.c - neuropmd reproduce: the paper's tables, row by row, replicate by replicate.
+ *
+ * The tables are in reproduce_table.c, the processes in reproduce_run.c, the file of results in reproduce_file.c. */
+#include "cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const cli_option OPTIONS[] = {
+    { .name = "domain", .values = "T2|T4", .fallback = "T2", .help = "the torus" },
+    { .name = "data",
+      .values = "FOLDER",
+      .help = "replicates from points_01.npy, points_02.npy, ...; without it they are simulated" },
+    { .name = "truth",
+      .values = "FILE",
+      .help = "the known density, as for evaluate; without it the authors' mixture on T2, the recipe on T4" },
+    { .name = "truth-seed",
+      .values = "S",
+      .help = "the recipe of simulate with this seed, on T2, too (T4 without it: 0)" },
+    { .name = "replicates", .values = "R", .fallback = "2", .help = "the paper has 20" },
+    { .name = "n",
+      .values = "N",
+      .help = "points of a replicate; without it 10,000 on T2, 100,000 on T4, or all of a file" },
+    { .name = "methods",
+      .values = "LIST",
+      .help = "all, or names separated by commas: a method (series), settings (best) or both (series:best); "
+              "without it all but those that take hours" },
+    { .name = "steps",
+      .values = "N",
+      .help = "for a try: fits that take steps take so many instead of their own number" },
+    { .name = "out",
+      .values = "FILE.jsonl",
+      .help = "keeps one line a fit; started again, goes on from there" },
+    { .name = "jobs",
+      .values = "J",
+      .fallback = "1",
+      .help = "fits at a time, the cores divided among them" },
+    { 0 },
+};
+
+/* ---- What is asked for --------------------------------------------------------------------------------- */
+
+static int unknown_experiment(const cli_args *args)
+{
+    char known[256] = "";
+    cli_nearest near = { .wanted = args->operand };
+    for (const reproduce_experiment *e = REPRODUCE_EXPERIMENTS; e->name; e++) {
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", e->name);
+        cli_nearest_try(&near, e->name);
+    }
+    if (near.best)
+        return cli_fail(args, CLI_USAGE, "unknown experiment '%s'; did you mean %s? There are %s",
+                        args->operand, near.best, known);
+    return cli_fail(args, CLI_USAGE, "unknown experiment '%s'; there are %s", args->operand, known);
+}
+
+static int count_option(const cli_args *args, const char *name, int most, int *out)
+{
+    size_t value = (size_t)*out;
+    const int code = cli_count(args, name, &value);
+    if (code != CLI_DONE)
+        return code;
+    if (value > (size_t)most)
+        return cli_fail(args, CLI_USAGE, "--%s is %zu, expected at most %d", name, value, most);
+    *out = (int)value;
+    return CLI_DONE;
+}
+
+static int read_plan(const cli_args *args, reproduce_plan *plan)
+{
+    static const struct {
+        const char *name, *alias, *recipe, *recipe_seeded;
+        size_t n;
+    } domains[] = { { "T2", "S1^2", "t2-authors", "t2", 10000 }, { "T4", "S1^4", "t4", "t4", 100000 } };
+    const char *domain = cli_value(args, "domain");
+    int which = 0, code = CLI_DONE;
+    *plan = (reproduce_plan){ .args = args,
+                              .experiment = reproduce_find(args->operand),
+                              .folder = cli_value(args, "data"),
+                              .truth_path = cli_value(args, "truth"),
+                              .replicates = 2,
+                              .jobs = 1 };
+    if (!plan->experiment)
+        return unknown_experiment(args);
+    while (domain && which < 2 && strcmp(domain, domains[which].name) != 0
+           && strcmp(domain, domains[which].alias) != 0)
+        which++;
+    if (which == 2)
+        return cli_fail(args, CLI_USAGE, "--domain is '%s', expected T2 or T4", domain);
+    plan->domain_name = domains[which].name;
+    plan->recipe = cli_value(args, "truth-seed") ? domains[which].recipe_seeded : domains[which].recipe;
+    plan->n = plan->folder ? 0 : domains[which].n;
+    if (plan->truth_path && cli_value(args, "truth-seed"))
+        return cli_fail(args, CLI_USAGE, "--truth and --truth-seed exclude each other");
+    if ((code = cli_compute(args, &plan->seed, &plan->how)) != CLI_DONE
+        || (code = cli_seed(args, "truth-seed", &plan->truth_seed)) != CLI_DONE
+        || (code = count_option(args, "replicates", 10000, &plan->replicates)) != CLI_DONE
+        || (code = count_option(args, "jobs", 1024, &plan->jobs)) != CLI_DONE
+        || (code = cli_count(args, "n", &plan->n)) != CLI_DONE)
+        return code;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (plan->how.threads == 0 && plan->jobs > 1)
+        plan->how.threads = cores > plan->jobs ? (int)(cores / plan->jobs) : 1;
+    return CLI_DONE;
+}
+
+/* ---- Which rows ---------------------------------------------------------------------------------------- */
+
+static bool row_is_called(const reproduce_row *row, const char *word, size_t length)
+{
+    char both[64];
+    snprintf(both, sizeof both, "%s:%s", row->method, row->settings);
+    const char *names[] = { row->method, row->settings, both, "all" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && memcmp(names[i], word, length) == 0)
+            return true;
+    return false;
+}
+
+/* Row by row whether it runs; chosen has room for all rows of the table. */
+static int choose_rows(const reproduce_plan *plan, bool *chosen)
+{
+    const reproduce_row *rows = plan->experiment->rows;
+    const char *list = cli_value(plan->args, "methods");
+    for (int i = 0; rows[i].domain; i++)
+        chosen[i] = !list && rows[i].usual && strcmp(rows[i].domain, plan->domain_name) == 0;
+    for (const char *at = list; at;) {
+        const size_t length = strcspn(at, ",");
+        bool known = false;
+        for (int i = 0; rows[i].domain; i++)
+            if (strcmp(rows[i].domain, plan->domain_name) == 0 && row_is_called(&rows[i], at, length))
+                known = chosen[i] = true;
+        if (!known) {
+            char have[512] = "";
+            for (int i = 0; rows[i].domain; i++) {
+                const size_t used = strlen(have);
+                if (strcmp(rows[i].domain, plan->domain_name) == 0)
+                    snprintf(have + used, sizeof have - used, "%s%s:%s", used ? ", " : "", rows[i].method,
+                             rows[i].settings);
+            }
+            return cli_fail(plan->args, CLI_USAGE, "--methods: '%.*s' is no row of %s on %s; there are %s",
+                            length < 40 ? (int)length : 40, at, plan->experiment->name, plan->domain_name,
+                            have);
+        }
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    return CLI_DONE;
+}
+
+/* ---- The tasks ----------------------------------------------------------------------------------------- */
+
+CLI_FORMAT(1, 2) static char *words(const char *format, ...)
+{
+    va_list values, again;
+    va_start(values, format);
+    va_copy(again, values);
+    const int length = vsnprintf(NULL, 0, format, values);
+    char *text = length >= 0 ? malloc((size_t)length + 1) : NULL;
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(values);
+    return text;
+}
+
+char *reproduce_file_of(const reproduce_plan *plan, int replicate)
+{
+    const size_t length = strlen(plan->folder);
+    return words("%s%spoints_%02d.npy", plan->folder, length && plan->folder[length - 1] == '/' ? "" : "/",
+                 replicate);
+}
+
+/* Newton's method and kernels take no steps that could be fewer. */
+static bool takes_steps(const reproduce_row *row)
+{
+    return strcmp(row->method, "kde") != 0 && !strstr(row->options, "newton");
+}
+
+static int task_make(const reproduce_plan *plan, const reproduce_row *row, int replicate,
+                     reproduce_task *task)
+{
+    const char *steps = takes_steps(row) ? cli_value(plan->args, "steps") : NULL;
+    const bool elsewhere = strcmp(plan->how.device, "cpu") != 0;
+    const uint64_t seed = plan->seed + (uint64_t)replicate - 1;
+    char *path = plan->folder ? reproduce_file_of(plan, replicate) : NULL;
+    *task = (reproduce_task){ .row = row, .replicate = replicate };
+    task->options = words("%s%s%s%s%s --seed %" PRIu64, row->options, steps ? " --steps " : "",
+                          steps ? steps : "", elsewhere ? " --device " : "",
+                          elsewhere ? plan->how.device : "", seed);
+    if (!plan->folder)
+        task->data = words("simulated, n %zu, seed %" PRIu64, plan->n, seed);
+    else if (path && plan->n > 0)
+        task->data = words("%s, first %zu", path, plan->n);
+    else if (path)
+        task->data = words("%s", path);
+    free(path);
+    if (!task->options || !task->data)
+        return cli_fail(plan->args, CLI_MEMORY, "not enough memory for the list of fits");
+    return reproduce_line_begin(plan, task);
+}
+
+static void tasks_free(reproduce_plan *plan)
+{
+    for (int i = 0; i < plan->count; i++) {
+        free(plan->tasks[i].options);
+        free(plan->tasks[i].data);
+        free(plan->tasks[i].line);
+    }
+    free(plan->tasks);
+}
+
+/* Replicate by replicate, so that a run that is cut short has whole ones. */
+static int tasks_make(reproduce_plan *plan)
+{
+    enum { ROWS_MOST = 128 };
+    const reproduce_row *rows = plan->experiment->rows;
+    bool chosen[ROWS_MOST] = { false };
+    int per_replicate = 0, code = choose_rows(plan, chosen);
+    if (code != CLI_DONE)
+        return code;
+    for (int i = 0; rows[i].domain; i++)
+        per_replicate += chosen[i];
+    plan->tasks = calloc((size_t)per_replicate * (size_t)plan->replicates + 1, sizeof *plan->tasks);
+    if (!plan->tasks)
+        return cli_fail(plan->args, CLI_MEMORY, "not enough memory for the list of fits");
+    for (int r = 1; r <= plan->replicates; r++)
+        for (int i = 0; rows[i].domain; i++)
+            if (chosen[i] && (code = task_make(plan, &rows[i], r, &plan->tasks[plan->count++])) != CLI_DONE)
+                return code;
+    return CLI_DONE;
+}
+
+/* ---- The command --------------------------------------------------------------------------------------- */
+
+static int check_steps(const cli_args *args)
+{
+    npmd_error err = { 0 };
+    npmd_options options;
+    const char *steps = cli_value(args, "steps");
+    npmd_options_init(&options);
+    if (steps && npmd_options_set(&options, "steps", steps, &err))
+        return cli_refuse(args, &err);
+    return CLI_DONE;
+}
+
+static int check_files(const reproduce_plan *plan, const char *out)
+{
+    int code = cli_distinct(plan->args, "--out", out, "--truth", plan->truth_path);
+    for (int r = 1; plan->folder && r <= plan->replicates && code == CLI_DONE; r++) {
+        char *path = reproduce_file_of(plan, r);
+        if (!path)
+            return cli_fail(plan->args, CLI_MEMORY, "not enough memory for a file's name");
+        code = cli_distinct(plan->args, "--out", out, "--data", path);
+        if (code == CLI_DONE && access(path, R_OK) != 0)
+            code = cli_fail(plan->args, CLI_FILE, "%s: cannot read replicate %d of %d: %s", path, r,
+                            plan->replicates, strerror(errno));
+        free(path);
+    }
+    return code;
+}
+
+typedef struct keeper {
+    const cli_args *args;
+    reproduce_file *file;
+} keeper;
+
+static int keep(reproduce_task *task, void *user)
+{
+    const keeper *k = user;
+    const int code = reproduce_line_finish(k->args, task);
+    return code == CLI_DONE ? reproduce_file_append(k->args, k->file, task->line) : code;
+}
+
+static int run(const cli_args *args)
+{
+    const char *out = cli_value(args, "out");
+    reproduce_file file = { .fd = -1 };
+    reproduce_plan plan;
+    int known = 0, failed = 0;
+    int code = read_plan(args, &plan);
+    if (code != CLI_DONE || (code = check_steps(args)) != CLI_DONE
+        || (code = check_files(&plan, out)) != CLI_DONE || (code = tasks_make(&plan)) != CLI_DONE
+        || (code = reproduce_check(&plan)) != CLI_DONE
+        || (code = reproduce_file_open(&plan, out, &file)) != CLI_DONE)
+        goto done;
+    for (int i = 0; i < plan.count; i++)
+        known += plan.tasks[i].done;
+    cli_note(args, "%s on %s: %d to fit, %d of them done before", plan.experiment->name, plan.domain_name,
+             plan.count, known);
+    if (!out)
+        cli_note(args, "without --out nothing is kept until the end");
+    if ((code = reproduce_run(&plan, keep, &(keeper){ args, &file })) != CLI_DONE)
+        goto done;
+    for (int i = 0; i < plan.count; i++)
+        failed += plan.tasks[i].failed;
+    if (failed == plan.count)
+        code = cli_fail(args, CLI_NUMERIC, "every fit failed, the first one so: %s",
+                        plan.tasks[0].result.text);
+    else
+        code = reproduce_report(&plan, out);
+done:
+    reproduce_file_close(&file);
+    tasks_free(&plan);
+    return code;
+}
+
+const cli_command command_reproduce = {
+    .name = "reproduce",
+    .operand = "EXPERIMENT",
+    .summary = "the paper's tables, measured again",
+    .details =
+        "table1: every method on every replicate of the torus mixtures (Table 1); relu: the plain network (Table S1). "
+        "Settings: published (those of the code behind the published numbers), text (as printed), best (this "
+        "program's own). One JSON line a fit goes to --out; a run that was stopped or killed goes on from there and "
+        "repeats nothing but fits that failed. Seconds a replicate on two cores: T2 field published 130, text 200, "
+        "best 20; series published 60, best 5; psnf published 200, best 15; relu published 120, best 15; kde a few: "
+        "the usual rows of table1 take 8 to 10 minutes a replicate. T4: some minutes a fit; with --methods "
+        "all hours to days, since the published settings take 20,000 steps of a second or more.",
+    .examples =
+        "neuropmd reproduce table1 --out table1.jsonl\n"
+        "neuropmd reproduce table1 --data torus_mixture --replicates 10 --jobs 2 --out table1.jsonl\n"
+        "neuropmd reproduce table1 --domain T4 --methods field:best,series:best --out t4.jsonl --json\n",
+    .options = OPTIONS,
+    .run = run,
+};
