@@ -87,11 +87,11 @@ t_reproduce_a_row_that_fails() { # the others go on; it is tried again
 }
 t_reproduce_full_disk() { # whole lines or none
     code=0
-    (ulimit -f 1; exec "$program" $few --replicates 2 --out r.jsonl --quiet) >out 2>err || code=$?
+    (ulimit -f 2; exec "$program" $few --replicates 4 --out r.jsonl --quiet) >out 2>err || code=$?
     want_failure 5; want_err 'r.jsonl: cannot write'
     [ "$(grep -c '"status": "done"}$' r.jsonl)" = "$(lines r.jsonl)" ] || wrong "a line is cut off"
-    run $few --replicates 2 --out r.jsonl
-    want_code 0; [ "$(lines r.jsonl)" = 2 ] || wrong "$(lines r.jsonl) lines, expected 2"
+    run $few --replicates 4 --out r.jsonl
+    want_code 0; [ "$(lines r.jsonl)" = 4 ] || wrong "$(lines r.jsonl) lines, expected 4"
 }
 t_reproduce_refusals() {
     run reproduce
