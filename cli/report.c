@@ -425,7 +425,16 @@ void cli_progress_show(cli_progress *p, const npmd_report *now)
     const double done = now->steps > 0 ? fmin(1.0, (double)now->step / (double)now->steps) : 0.0;
     const cli_words left = cli_words_time(rate > 0.0 ? (double)(now->steps - now->step) / rate : NAN);
     p->shown = clock;
-    if (p->terminal) {
+    if (now->steps == 0) { /* nobody knows how many it takes */
+        if (p->terminal)
+            fprintf(stderr, "\r\033[K%s %s  objective %.5g  %s", progress_noun(now),
+                    cli_words_count((uint64_t)now->step).text, now->objective,
+                    cli_words_time(now->seconds).text);
+        else
+            cli_note(p->args, "%s %s, objective %.5g", progress_noun(now),
+                     cli_words_count((uint64_t)now->step).text, now->objective);
+        p->drawn = p->terminal;
+    } else if (p->terminal) {
         progress_draw(now, done, rate, left.text);
         p->drawn = true;
     } else {

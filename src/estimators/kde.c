@@ -46,6 +46,8 @@ static npmd_status kde_resolve(const npmd_options *opt, const npmd_domain *dom, 
     const size_t columns = (size_t)kde_columns(dom), whole = (size_t)dom->columns, D = sizeof(double);
     int given = 0;
     TRY(options_resolve_device(&o, err));
+    o.tau = 0.0; /* nothing is penalised */
+    o.batch = 0; /* a preset may have left a share of n */
     if (o.kappas > 1 && o.kappas != dom->factors) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--kappa has %d values, but %s has %d factors", o.kappas,
                        dom->text, dom->factors);

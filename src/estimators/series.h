@@ -60,7 +60,7 @@ typedef struct series_grid { /* a quadrature rule on every factor, and the funct
 bool series_grid_allowed(const series_basis *b, int level);
 npmd_status series_grid_open(series_grid *g, const series_basis *b, int level, int threads, npmd_error *err);
 void series_grid_close(series_grid *g);
-size_t series_grid_bytes(const series_basis *b, int level);            /* what it takes */
+size_t series_grid_bytes(const series_basis *b, int level); /* what it takes, with two tensors of values */
 void series_values(const series_grid *g, const double *c, double *v);  /* v (size) on the nodes */
 void series_adjoint(const series_grid *g, const double *q, double *c); /* c_k = sum over nodes of q phi_k */
 /* In place: v becomes weight x exp(v - log Z), probabilities of the nodes; log Z = log mean exp v. Also the mean of

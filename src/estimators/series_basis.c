@@ -319,7 +319,7 @@ size_t series_grid_bytes(const series_basis *b, int level)
     series_grid g;
     if (!grid_shape(b, level, &g))
         return 0;
-    size_t numbers = 2 * half_size(b, &g) + b->functions[b->factors - 1] * g.last;
+    size_t numbers = 2 * (half_size(b, &g) + g.size) + b->functions[b->factors - 1] * g.last;
     for (int d = 0; d < b->factors; d++)
         numbers += g.nodes[d] * (b->functions[d] + 1);
     return numbers * sizeof(double);
