@@ -162,6 +162,12 @@ void cli_row(FILE *stream, const char *label, const char *format, ...) CLI_FORMA
 /* A JSON object of the library as aligned lines; the key `without` (or NULL) is left out. */
 void cli_listing(const char *json, const char *without);
 
+/* ---- interrupt.c ---------------------------------------------------------------------------------------- */
+
+/* restart: system calls that a signal meets go on; else they fail with EINTR. */
+void cli_watch_signals(bool restart);
+bool cli_interrupted(void);
+
 typedef struct cli_progress {
     const cli_args *args;
     bool terminal, drawn;

@@ -1,7 +1,6 @@
 /* cmd_bench.c - neuropmd bench: how fast this machine is, part by part. */
 #include "cli.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,26 +17,7 @@ static const cli_option OPTIONS[] = {
     { 0 },
 };
 
-/* ---- Signals and progress ------------------------------------------------------------------------------ */
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int number)
-{
-    (void)number;
-    interrupted = 1;
-    signal(SIGINT, SIG_DFL); /* a second one ends the program at once */
-    signal(SIGTERM, SIG_DFL);
-}
-
-static void watch_signals(void)
-{
-    struct sigaction action = { .sa_handler = interrupt };
-    sigemptyset(&action.sa_mask);
-    action.sa_flags = SA_RESTART;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
+/* ---- Progress ------------------------------------------------------------------------------------------ */
 
 typedef struct bench_watch {
     const cli_args *args;
@@ -51,7 +31,7 @@ static int show(const char *next, void *user)
     bench_watch *w = user;
     const time_t now = time(NULL);
     if (!next || w->args->quiet)
-        return interrupted;
+        return cli_interrupted();
     if (w->terminal) {
         fprintf(stderr, "\r\033[K%s", next);
         fflush(stderr);
@@ -59,7 +39,7 @@ static int show(const char *next, void *user)
         cli_note(w->args, "%s", next);
         w->shown = now;
     }
-    return interrupted;
+    return cli_interrupted();
 }
 
 static void watch_begin(bench_watch *w, const cli_args *args)
@@ -95,7 +75,7 @@ static int run(const cli_args *args)
     if (code != CLI_DONE)
         return code;
     watch_begin(&watch, args);
-    watch_signals();
+    cli_watch_signals(true);
     const npmd_status st = npmd_bench(&request, &json, &err);
     watch_end(&watch);
     if (st != NPMD_OK || (!args->json && npmd_bench_words(json, &words, &err)))

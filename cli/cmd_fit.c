@@ -6,7 +6,6 @@
 #include "cli.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -57,27 +56,6 @@ static const char *estimator_name(int estimator)
     return estimator >= 0 && estimator < known ? ESTIMATORS[estimator] : NULL;
 }
 
-/* ---- Interruption -------------------------------------------------------------------------------------- */
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal_number)
-{
-    (void)signal_number;
-    interrupted = 1;
-    signal(SIGINT, SIG_DFL); /* the second one, whichever it is, ends the program */
-    signal(SIGTERM, SIG_DFL);
-}
-
-static void watch_signals(void)
-{
-    struct sigaction action = { .sa_handler = interrupt };
-    sigemptyset(&action.sa_mask);
-    action.sa_flags = SA_RESTART;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 /* ---- Reports while it runs ----------------------------------------------------------------------------- */
 
 typedef struct fit_watch {
@@ -90,7 +68,7 @@ static int show_report(const npmd_report *now, void *user)
     fit_watch *watch = user;
     cli_log_report(&watch->log, now);
     cli_progress_show(&watch->progress, now);
-    return interrupted;
+    return cli_interrupted();
 }
 
 /* ---- Before -------------------------------------------------------------------------------------------- */
@@ -347,7 +325,7 @@ static int run(const cli_args *args)
     options.progress = show_report;
     options.user = &watch;
     options.truth = truth;
-    watch_signals();
+    cli_watch_signals(true);
     cli_progress_begin(&watch.progress, args);
     const npmd_status st = npmd_fit(domain, points, &options, &model, &err);
     cli_progress_end(&watch.progress);

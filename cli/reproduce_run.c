@@ -257,24 +257,6 @@ static void child_run(child *c)
 
 /* ---- The processes ------------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int number)
-{
-    (void)number;
-    interrupted = 1;
-    signal(SIGINT, SIG_DFL); /* a second one ends the program at once */
-    signal(SIGTERM, SIG_DFL);
-}
-
-static void watch_signals(void)
-{
-    struct sigaction action = { .sa_handler = interrupt };
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 typedef struct worker {
     pid_t pid; /* 0: free */
     int fd;
@@ -388,11 +370,11 @@ int reproduce_check(const reproduce_plan *plan)
     struct pollfd polls;
     reproduce_result last = { 0 };
     bool ended = false;
-    watch_signals();
+    cli_watch_signals(false);
     int code = worker_start(&w, plan, NULL);
     if (code != CLI_DONE)
         return code;
-    while (!ended && !interrupted)
+    while (!ended && !cli_interrupted())
         if (workers_wait(&w, 1, &polls) > 0)
             ended = worker_listen(&w, &last);
     if (!ended) {
@@ -509,17 +491,17 @@ int reproduce_run(reproduce_plan *plan, int (*keep)(reproduce_task *task, void *
     }
     for (int i = 0; i < plan->count; i++)
         done += plan->tasks[i].done;
-    watch_signals();
+    cli_watch_signals(false);
     watch_begin(&show);
-    while (code == CLI_DONE && !interrupted && (code = start_more(plan, workers, &next)) == CLI_DONE
+    while (code == CLI_DONE && !cli_interrupted() && (code = start_more(plan, workers, &next)) == CLI_DONE
            && any_running(workers, plan->jobs)) {
         if (workers_wait(workers, plan->jobs, polls) > 0)
-            for (int i = 0; i < plan->jobs && code == CLI_DONE && !interrupted; i++) {
+            for (int i = 0; i < plan->jobs && code == CLI_DONE && !cli_interrupted(); i++) {
                 reproduce_result last = { 0 };
                 if (!workers[i].pid || !polls[i].revents || !worker_listen(&workers[i], &last))
                     continue;
                 reproduce_task *task = workers[i].task;
-                if (last.kind == REPRODUCE_FAILED && interrupted)
+                if (last.kind == REPRODUCE_FAILED && cli_interrupted())
                     break; /* Ctrl-C ends the processes, too: that is no failure of the method */
                 task->result = last;
                 task->failed = last.kind == REPRODUCE_FAILED;
@@ -531,7 +513,7 @@ int reproduce_run(reproduce_plan *plan, int (*keep)(reproduce_task *task, void *
     }
     watch_clear(&show);
     workers_stop(workers, plan->jobs);
-    if (code == CLI_DONE && interrupted)
+    if (code == CLI_DONE && cli_interrupted())
         code = cli_fail(plan->args, CLI_INTERRUPTED, "interrupted after %d of %d fits%s", done, plan->count,
                         cli_value(plan->args, "out") ? "; the same command goes on from there" : "");
 end:

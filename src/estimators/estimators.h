@@ -58,8 +58,10 @@ const estimator *estimator_find(const char *name); /* NULL if there is none of t
 
 npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
                             npmd_error *err); /* of a field */
-/* What all estimators share: the device, and one frequency a factor. */
+/* What estimators share: the device; one frequency a factor, where usual says what 0 stands for. */
 npmd_status options_resolve_device(npmd_options *o, npmd_error *err);
+npmd_status options_resolve_frequencies(npmd_options *o, const npmd_domain *dom,
+                                        int (*usual)(const npmd_domain *dom, int d), npmd_error *err);
 /* A wide encoding of the domain: how many features, and the decay of the law they are drawn by. */
 int options_features(const npmd_domain *dom);
 double options_decay(const npmd_domain *dom);
@@ -252,5 +254,8 @@ typedef struct integral_result { /* relative to the uniform measure */
 size_t integrate_bytes(const npmd_domain *dom); /* the most it takes */
 npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out,
                       npmd_error *err);
+/* After a fit: the log integral of v, to the accuracy asked for, into the facts; a warning if it is not reached. */
+npmd_status model_normalise(npmd_model *m, values_fn values, void *self, const npmd_points *pts,
+                            size_t most_points, npmd_error *err);
 
 #endif

@@ -90,46 +90,6 @@ done:
 
 /* ---- fitting ------------------------------------------------------------------------------------------- */
 
-/* A sign of life between refinements of the integral; a stop there keeps the accuracy reached. */
-static int normalise_stop(void *user)
-{
-    npmd_model *m = user;
-    const npmd_report report = { .step = m->facts.steps,
-                                 .steps = m->options.steps,
-                                 .attempt = 1 + m->facts.restarts,
-                                 .seconds = m->facts.seconds,
-                                 .objective = m->facts.objective,
-                                 .nise = NAN,
-                                 .ae = NAN };
-    if (m->options.progress == NULL)
-        return 0;
-    if (m->options.progress(&report, m->options.user) != 0)
-        m->facts.interrupted = 1;
-    return m->facts.interrupted;
-}
-
-static npmd_status field_normalise(npmd_model *m, backend *b, const npmd_points *pts, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    integral_result z;
-    TRY(integrate(&(integral_request){ .domain = m->domain,
-                                       .about = pts,
-                                       .seed = m->options.seed,
-                                       .purpose = RNG_NORMALISE,
-                                       .target = m->options.accuracy,
-                                       .most_points = (size_t)1 << 22,
-                                       .threads = m->options.threads,
-                                       .stop = normalise_stop,
-                                       .user = m },
-                  backend_values, b, &z, err));
-    m->facts.log_integral = z.log_integral;
-    m->facts.log_integral_se = z.log_integral_se;
-    if (z.log_integral_se > 2.0 * m->options.accuracy)
-        model_warn(m, "the log integral is known to %.1e only, from %zu points", z.log_integral_se, z.points);
-done:
-    return st;
-}
-
 static void keep_state(void *self, backend *b, const train_state *now)
 {
     checkpoint_keep(self, b, now);
@@ -222,7 +182,7 @@ static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npm
     if (done_by.interrupted)
         model_warn(m, "the fit was interrupted after %lld of %lld steps", (long long)done_by.steps,
                    (long long)opt->steps);
-    TRY(field_normalise(m, &b, pts, err));
+    TRY(model_normalise(m, backend_values, &b, pts, (size_t)1 << 22, err));
     if (m->facts.interrupted && !done_by.interrupted)
         TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
 done:

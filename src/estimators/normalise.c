@@ -274,3 +274,46 @@ done:
     memory_free(room.v);
     return st;
 }
+
+/* ---- of a model that was fitted ------------------------------------------------------------------------- */
+
+/* A sign of life between refinements of the integral; a stop there keeps the accuracy reached. */
+static int normalise_stop(void *user)
+{
+    npmd_model *m = user;
+    const npmd_report report = { .step = m->facts.steps,
+                                 .steps = m->options.steps,
+                                 .attempt = 1 + m->facts.restarts,
+                                 .seconds = m->facts.seconds,
+                                 .objective = m->facts.objective,
+                                 .nise = NAN,
+                                 .ae = NAN };
+    if (m->options.progress == NULL)
+        return 0;
+    if (m->options.progress(&report, m->options.user) != 0)
+        m->facts.interrupted = 1;
+    return m->facts.interrupted;
+}
+
+npmd_status model_normalise(npmd_model *m, values_fn values, void *self, const npmd_points *pts,
+                            size_t most_points, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    integral_result z;
+    TRY(integrate(&(integral_request){ .domain = m->domain,
+                                       .about = pts,
+                                       .seed = m->options.seed,
+                                       .purpose = RNG_NORMALISE,
+                                       .target = m->options.accuracy,
+                                       .most_points = most_points,
+                                       .threads = m->options.threads,
+                                       .stop = normalise_stop,
+                                       .user = m },
+                  values, self, &z, err));
+    m->facts.log_integral = z.log_integral;
+    m->facts.log_integral_se = z.log_integral_se;
+    if (z.log_integral_se > 2.0 * m->options.accuracy)
+        model_warn(m, "the log integral is known to %.1e only, from %zu points", z.log_integral_se, z.points);
+done:
+    return st;
+}

@@ -506,46 +506,6 @@ done:
     return st;
 }
 
-/* A sign of life between refinements of the integral; a stop there keeps the accuracy reached. */
-static int normalise_stop(void *user)
-{
-    npmd_model *m = user;
-    const npmd_report report = { .step = m->facts.steps,
-                                 .steps = m->options.steps,
-                                 .attempt = 1,
-                                 .objective = m->facts.objective,
-                                 .nise = NAN,
-                                 .ae = NAN };
-    if (m->options.progress == NULL)
-        return 0;
-    if (m->options.progress(&report, m->options.user) != 0)
-        m->facts.interrupted = 1;
-    return m->facts.interrupted;
-}
-
-static npmd_status relu_normalise(relu_fit_state *f, const npmd_points *pts, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    npmd_model *m = f->model;
-    integral_result z;
-    TRY(integrate(&(integral_request){ .domain = m->domain,
-                                       .about = pts,
-                                       .seed = m->options.seed,
-                                       .purpose = RNG_NORMALISE,
-                                       .target = m->options.accuracy,
-                                       .most_points = (size_t)1 << 21,
-                                       .threads = m->options.threads,
-                                       .stop = normalise_stop,
-                                       .user = m },
-                  fit_values, f, &z, err));
-    m->facts.log_integral = z.log_integral;
-    m->facts.log_integral_se = z.log_integral_se;
-    if (z.log_integral_se > 2.0 * m->options.accuracy)
-        model_warn(m, "the log integral is known to %.1e only, from %zu points", z.log_integral_se, z.points);
-done:
-    return st;
-}
-
 static npmd_status relu_fit(npmd_model *m, const npmd_options *asked, const npmd_points *pts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -590,7 +550,7 @@ static npmd_status relu_fit(npmd_model *m, const npmd_options *asked, const npmd
     if (f.best_steps > 0 && f.best_steps < m->facts.steps)
         model_warn(m, "stopped early: of %lld steps, the held-out points liked the weights after %lld best",
                    (long long)m->facts.steps, (long long)f.best_steps);
-    TRY(relu_normalise(&f, pts, err));
+    TRY(model_normalise(m, fit_values, &f, pts, (size_t)1 << 21, err));
 done:
     objective_close(&f.terms);
     relu_work_close(f.work);

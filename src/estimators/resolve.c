@@ -8,26 +8,31 @@ static int64_t at_least(int64_t value, int64_t least)
     return value < least ? least : value;
 }
 
-/* Frequencies per factor: one value serves all. The power law rarely draws near the limit, so it may be
- * generous. */
-static npmd_status resolve_frequencies(npmd_options *o, const npmd_domain *dom, npmd_error *err)
+npmd_status options_resolve_frequencies(npmd_options *o, const npmd_domain *dom,
+                                        int (*usual)(const npmd_domain *dom, int d), npmd_error *err)
 {
     if (o->max_frequencies > 1 && o->max_frequencies != dom->factors)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-frequency has %d values, but %s has %d factors",
                          o->max_frequencies, dom->text, dom->factors);
-    if (o->max_frequencies <= 1)
+    if (o->max_frequencies <= 1) /* one value serves all */
         for (int d = 1; d < dom->factors; d++)
             o->max_frequency[d] = o->max_frequency[0];
     o->max_frequencies = dom->factors;
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
         if (o->max_frequency[d] == 0)
-            o->max_frequency[d] = m->dimension == 1 ? 20 : dom->dimension == 2 ? 16 : 10;
+            o->max_frequency[d] = usual(dom, d);
         if (o->max_frequency[d] > m->max_frequency)
             return npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-frequency %d: on %s at most %d",
                              o->max_frequency[d], m->name, m->max_frequency);
     }
     return NPMD_OK;
+}
+
+/* The power law rarely draws near the limit, so it may be generous. */
+static int usual_frequency(const npmd_domain *dom, int d)
+{
+    return dom->factor[d]->dimension == 1 ? 20 : dom->dimension == 2 ? 16 : 10;
 }
 
 /* The cosine and the sine of every angle, and nothing else: a law so steep that the next eigenvalue is never drawn
@@ -57,7 +62,7 @@ static npmd_status resolve_encoding(npmd_options *o, const npmd_domain *dom, npm
             "be combined with --separable off on %s, which is no torus",
             dom->text);
     const bool open = o->features == 0 && o->spectrum_decay == 0.0 && o->max_frequency[0] == 0;
-    TRY(resolve_frequencies(o, dom, err));
+    TRY(options_resolve_frequencies(o, dom, usual_frequency, err));
     if (open && dom->torus && o->spectrum_law == NPMD_LAW_POWER) {
         o->features = 2 * dom->factors;
         o->spectrum_decay = FIRST_ONLY;

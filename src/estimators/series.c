@@ -73,21 +73,7 @@ static npmd_status series_resolve(const npmd_options *opt, const npmd_domain *do
     npmd_status st = NPMD_OK;
     npmd_options o = *opt;
     TRY(options_resolve_device(&o, err));
-    if (o.max_frequencies > 1 && o.max_frequencies != dom->factors) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-frequency has %d values, but %s has %d factors",
-                       o.max_frequencies, dom->text, dom->factors);
-        goto done;
-    }
-    for (int d = 0; d < dom->factors; d++) {
-        const int asked = o.max_frequencies > 1 ? o.max_frequency[d] : opt->max_frequency[0];
-        o.max_frequency[d] = asked > 0 ? asked : usual_frequency(dom, d);
-        if (o.max_frequency[d] > dom->factor[d]->max_frequency) {
-            st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-frequency %d: on %s at most %d", o.max_frequency[d],
-                           dom->factor[d]->name, dom->factor[d]->max_frequency);
-            goto done;
-        }
-    }
-    o.max_frequencies = dom->factors;
+    TRY(options_resolve_frequencies(&o, dom, usual_frequency, err));
     const size_t budget = opt->max_frequency[0] > 0 ? SERIES_MOST_FUNCTIONS : SERIES_USUAL_FUNCTIONS;
     while (!affordable(dom, o.max_frequency, budget)) { /* the highest go down by one */
         int most = 0;
@@ -132,7 +118,6 @@ typedef struct series_watch {
     npmd_model *model;
     double started;
     int attempt; /* 0: one of the path */
-    int64_t step;
 } series_watch;
 
 static int watch_progress(void *user, int newton, double value)

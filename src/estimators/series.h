@@ -95,7 +95,6 @@ typedef struct series_certificate {
     double gap;    /* f(c) - min f <= g' (2 tau Lambda^2)^-1 g / 2: strong convexity by the penalty alone */
     double square; /* mean of the squared relative density */
     int newton, products; /* steps, and products with the Hessian */
-    int level;            /* of the grid */
     size_t nodes;
     bool verified, stopped;
 } series_certificate;

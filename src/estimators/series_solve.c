@@ -247,7 +247,6 @@ npmd_status series_solve(const series_problem *p, int *level, double *c, series_
     done_by.square = s.square;
     done_by.gap = curbed(&s, s.gradient);
     done_by.nodes = s.grid.count;
-    done_by.level = *level;
     if (!isfinite(done_by.log_integral_se)
         && *level > 0) { /* nothing finer is allowed: what did the last one bring? */
         TRY(solver_open_grid(&s, *level - 1, err));
@@ -289,7 +288,6 @@ npmd_status series_integral(const series_basis *b, const double *c, int threads,
             done_by.log_integral_se = fabs(log_integral - done_by.log_integral);
         done_by.log_integral = log_integral;
         done_by.nodes = g.count;
-        done_by.level = level;
     }
     *out = done_by;
 done:

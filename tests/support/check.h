@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CHECK_PI 3.141592653589793238462643383279502884L
 
@@ -106,6 +107,16 @@ static inline void gauss_legendre(int n, double *node, double *weight)
         node[i] = (double)z;
         weight[i] = (double)(2.0L / ((1.0L - z * z) * slope * slope));
     }
+}
+
+/* An empty file of our own; the caller unlinks it. */
+static inline void temporary_path(char *path, size_t size)
+{
+    const char *base = getenv("TMPDIR");
+    snprintf(path, size, "%.200s/npmd-test-XXXXXX", base != NULL && *base ? base : P_tmpdir);
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
 }
 
 #endif

@@ -124,15 +124,6 @@ static inline void jet_by_differences(const npmd_model *m, const double *x, doub
     free(values);
 }
 
-static inline void temporary_path(char *path, size_t size)
-{
-    const char *base = getenv("TMPDIR");
-    snprintf(path, size, "%.200s/npmd-estimate-XXXXXX", base != NULL && *base ? base : P_tmpdir);
-    const int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
-}
-
 /* The model as it comes back from a file, and again: equal bytes. */
 static inline npmd_model *saved_and_loaded(const npmd_model *m)
 {
@@ -197,6 +188,28 @@ static inline void tensor_not_finite(tensor *t)
 static inline void tensor_renamed(tensor *t)
 {
     t->name[0] = '_';
+}
+
+/* The same values after a fit on one, two and three threads. */
+static inline void check_threads(const char *const *settings)
+{
+    npmd_options opt;
+    npmd_domain *dom = domain_of("S2 x S1");
+    npmd_points *pts = clusters(dom, 700, 0.5, 3);
+    double v[3][700];
+    options_of(&opt, settings);
+    opt.batch = 333;
+    opt.steps = 5;
+    for (int t = 0; t < 3; t++) {
+        opt.threads = t + 1;
+        npmd_model *m = fit_of(pts, &opt);
+        values_of(m, opt.threads, pts->x, pts->n, JET_VALUE, v[t]);
+        npmd_model_free(m);
+    }
+    assert_memory_equal(v[0], v[1], sizeof v[0]);
+    assert_memory_equal(v[0], v[2], sizeof v[0]);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
 }
 
 #endif

@@ -217,23 +217,7 @@ static void uniform_data(void **state)
 static void threads_change_nothing(void **state)
 {
     (void)state;
-    npmd_options opt;
-    npmd_domain *dom = domain_of("S2 x S1");
-    npmd_points *pts = clusters(dom, 700, 0.5, 3);
-    double v[3][700];
-    options_of(&opt, SMALL);
-    opt.batch = 333;
-    opt.steps = 5;
-    for (int t = 0; t < 3; t++) {
-        opt.threads = t + 1;
-        npmd_model *m = fit_of(pts, &opt);
-        values_of(m, opt.threads, pts->x, pts->n, JET_VALUE, v[t]);
-        npmd_model_free(m);
-    }
-    assert_memory_equal(v[0], v[1], sizeof v[0]);
-    assert_memory_equal(v[0], v[2], sizeof v[0]);
-    npmd_points_free(pts);
-    npmd_domain_free(dom);
+    check_threads(SMALL);
 }
 
 static int stop_at_seven(const npmd_report *now, void *user)

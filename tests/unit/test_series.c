@@ -315,10 +315,8 @@ static void fits_through_the_library(void **state)
         assert_int_equal(npmd_log_density(m, x, N, t == 0 ? first : again, &err), NPMD_OK);
         if (t > 0)
             assert_memory_equal(first, again, sizeof first);
-        char path[] = "/tmp/neuropmd-series-XXXXXX";
-        const int fd = mkstemp(path);
-        assert_true(fd >= 0);
-        close(fd);
+        char path[300];
+        temporary_path(path, sizeof path);
         assert_int_equal(npmd_save(m, path, &err), NPMD_OK);
         assert_int_equal(npmd_load(path, &loaded, &err), NPMD_OK);
         assert_int_equal(npmd_log_density(loaded, x, N, again, &err), NPMD_OK);
