@@ -4,23 +4,18 @@
  * The objective is the field's, with the integral constraint solved for the constant: -mean v + log mean exp v + tau
  * mean (Lap v)^2. It is strictly convex and meets the data in their moments only, so the number of points does not
  * matter once these are there. Without a tau, a path of falling ones is solved on a part of the points, each from
- * the solution before; the integrated squared error on held-out points, mean f^2 - 2 mean f(x_i) relative to the
- * uniform measure, chooses one; then all points are used.
+ * the solution before (series_choose.c); the integrated squared error on held-out points chooses one; then all points
+ * are used.
  *
  * The file holds
  *     series.coefficients (functions of the first factor x ... x of the last), by rows; of functions of mean square 1
  *     series.certificate  (9)         objective, decrement, gap, square, Newton steps, products, nodes, verified, sgd
- *     series.path         (taus, 2)   tau, criterion; only where tau was chosen */
+ *     series.path         (taus, 3)   tau, criterion, highest frequency; only where tau was chosen */
 #include "series.h"
 
 #include <stdio.h>
 
-#define TARGET 1e-8      /* nats */
-#define PATH_TARGET 1e-6 /* enough to compare */
-#define PATH_MOST 13     /* taus, from PATH_FIRST down by sqrt 10 */
-#define PATH_FIRST 1e-2
-#define PATH_PATIENCE 2 /* taus after the best one */
-#define LEAST_POINTS 50 /* to hold some of them out */
+#define TARGET 1e-8 /* nats */
 
 enum { CERTIFICATE = 9 };
 
@@ -30,8 +25,7 @@ typedef struct series_state {
     double *flat; /* the same without padding, as the file has it */
     double written[CERTIFICATE];
     series_certificate found;
-    double path[PATH_MOST][2]; /* tau, criterion */
-    int path_size;
+    series_path path;
     bool stochastic; /* by the published solver: there is no certificate */
 } series_state;
 
@@ -114,124 +108,6 @@ done:
 
 /* ---- fitting -------------------------------------------------------------------------------------------- */
 
-typedef struct series_watch {
-    npmd_model *model;
-    double started;
-    int attempt; /* 0: one of the path */
-} series_watch;
-
-static int watch_progress(void *user, int newton, double value)
-{
-    series_watch *w = user;
-    const npmd_options *opt = &w->model->options;
-    const npmd_report report = { .step = newton,
-                                 .steps = 0,
-                                 .attempt = w->attempt,
-                                 .logged = w->attempt > 0,
-                                 .epoch = newton,
-                                 .seconds = clock_seconds() - w->started,
-                                 .rate = NAN,
-                                 .data = NAN,
-                                 .integral = 1.0,
-                                 .penalty = NAN,
-                                 .objective = value + 1.0,
-                                 .log_integral = NAN,
-                                 .nise = NAN,
-                                 .ae = NAN };
-    if (opt->progress != NULL && opt->progress(&report, opt->user) != 0)
-        w->model->facts.interrupted = 1;
-    return w->model->facts.interrupted;
-}
-
-static npmd_status series_rough(const series_basis *b, int penalty, double **out, npmd_error *err)
-{
-    double *rough = NULL;
-    const npmd_status st = memory_new(&rough, b->size, err);
-    if (st != NPMD_OK)
-        return st;
-    for (size_t k = 0; k < b->size; k++)
-        rough[k] = penalty == NPMD_PENALTY_LAPLACIAN  ? b->lambda[k] * b->lambda[k]
-                   : penalty == NPMD_PENALTY_GRADIENT ? b->lambda[k]
-                                                      : 0.0;
-    *out = rough;
-    return NPMD_OK;
-}
-
-/* The integrated squared error, less the truth's own square, from held-out points. */
-static npmd_status series_criterion(const series_state *s, const double *c, const series_certificate *found,
-                                    const npmd_points *held_out, int threads, double *out, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    double *v = NULL, mean = 0.0, se = 0.0;
-    TRY(memory_new(&v, held_out->n, err));
-    TRY(series_evaluate(&s->basis, c, held_out->x, held_out->n, JET_VALUE, threads, v, err));
-    for (size_t i = 0; i < held_out->n; i++)
-        v[i] = exp(v[i] - found->log_integral);
-    weighted_mean(held_out, v, &mean, &se);
-    *out = found->square - 2.0 * mean;
-done:
-    memory_free(v);
-    return st;
-}
-
-/* Fills the path and m->options.tau; the solution at the best tau is where the fit to all points starts. */
-static npmd_status series_choose(npmd_model *m, const npmd_points *pts, const double *rough,
-                                 series_watch *watch, int *level, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    series_state *s = m->state;
-    const npmd_options *opt = &m->options;
-    npmd_points *training = NULL, *held_out = NULL;
-    double *mean = NULL, *c = NULL, best = INFINITY, tau = PATH_FIRST;
-    int best_at = 0;
-    if (pts->n < LEAST_POINTS || opt->penalty == NPMD_PENALTY_NONE)
-        return NPMD_OK;
-    TRY(points_hold_out(pts, rng_key_make(opt->seed, RNG_TUNE, 2), (size_t)(opt->holdout * (double)pts->n),
-                        &held_out, &training, err));
-    TRY(points_check_distinct(training, "the points that are not held out", err));
-    TRY(memory_new(&mean, s->basis.size, err));
-    TRY(memory_new(&c, s->basis.size, err));
-    TRY(series_moments(&s->basis, training, opt->threads, mean, err));
-    watch->attempt = 0;
-    for (int i = 0; i < PATH_MOST && !m->facts.interrupted; i++, tau /= sqrt(10.0)) {
-        series_certificate found;
-        double criterion = 0.0;
-        if (i - best_at > PATH_PATIENCE)
-            break; /* nobody needs the over-fitted end */
-        TRY(series_solve(&(series_problem){ .basis = &s->basis,
-                                            .mean = mean,
-                                            .rough = rough,
-                                            .tau = tau,
-                                            .target = PATH_TARGET,
-                                            .settled = 100.0 * PATH_TARGET,
-                                            .threads = opt->threads,
-                                            .go_on = watch_progress,
-                                            .user = watch },
-                         level, c, &found, err));
-        if (m->facts.interrupted)
-            break;
-        TRY(series_criterion(s, c, &found, held_out, opt->threads, &criterion, err));
-        s->path[i][0] = tau;
-        s->path[i][1] = criterion;
-        s->path_size = i + 1;
-        if (criterion < best) {
-            best = criterion;
-            best_at = i;
-            m->options.tau = tau;
-            memcpy(s->c, c, s->basis.size * sizeof *c);
-        }
-    }
-    if (s->path_size > 0 && best_at == s->path_size - 1)
-        model_warn(m, "tau %.2g is the last of its path: less smoothing might still be better",
-                   m->options.tau);
-done:
-    npmd_points_free(training);
-    npmd_points_free(held_out);
-    memory_free(mean);
-    memory_free(c);
-    return st;
-}
-
 /* As published: stochastic gradients on the same basis, that is, a field of one layer and all features. */
 static npmd_status series_stochastic(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
                                      npmd_error *err)
@@ -289,9 +165,10 @@ static npmd_status series_newton(npmd_model *m, const npmd_options *asked, const
     double *mean = NULL, *rough = NULL;
     series_watch watch = { .model = m, .started = clock_seconds() };
     int level = 0;
-    TRY(series_rough(&s->basis, m->options.penalty, &rough, err));
     if (asked->tau < 0.0)
-        TRY(series_choose(m, pts, rough, &watch, &level, err));
+        TRY(series_choose(&watch, pts, asked->max_frequency[0] == 0, &s->basis, &s->c, &level, &s->path,
+                          err));
+    TRY(series_rough(&s->basis, m->options.penalty, &rough, err));
     TRY(memory_new(&mean, s->basis.size, err));
     TRY(series_moments(&s->basis, pts, m->options.threads, mean, err));
     watch.attempt = 1;
@@ -302,7 +179,7 @@ static npmd_status series_newton(npmd_model *m, const npmd_options *asked, const
                                         .target = TARGET,
                                         .settled = TARGET,
                                         .threads = m->options.threads,
-                                        .go_on = watch_progress,
+                                        .go_on = series_progress,
                                         .user = &watch },
                      &level, s->c, &s->found, err));
     m->facts.steps = s->found.newton;
@@ -330,7 +207,6 @@ static npmd_status series_fit(npmd_model *m, const npmd_options *asked, const np
     m->state = s;
     TRY(series_basis_open(&s->basis, m->domain, opt->max_frequency, err));
     TRY(memory_new(&s->c, s->basis.size, err));
-    TRY(memory_new(&s->flat, s->basis.coefficients + 1, err));
     for (int d = 0; d < m->domain->factors; d++) {
         const int wanted = asked->max_frequencies > 1 ? asked->max_frequency[d] : asked->max_frequency[0];
         if (wanted > opt->max_frequency[d]) {
@@ -344,6 +220,7 @@ static npmd_status series_fit(npmd_model *m, const npmd_options *asked, const np
         TRY(series_stochastic(m, asked, pts, err));
     else
         TRY(series_newton(m, asked, pts, err));
+    TRY(memory_new(&s->flat, s->basis.coefficients + 1, err));
     m->facts.log_integral = s->found.log_integral;
     m->facts.log_integral_se = isfinite(s->found.log_integral_se) ? s->found.log_integral_se : 1.0;
 done:
@@ -377,7 +254,7 @@ static npmd_status series_save(const npmd_model *m, record *rec, npmd_error *err
     series_state *s = m->state;
     const series_certificate *f = &s->found;
     const size_t numbers = CERTIFICATE, coefficients = s->basis.coefficients + 1,
-                 path[2] = { (size_t)s->path_size, 2 };
+                 path[2] = { (size_t)s->path.size, PATH_COLUMNS };
     const double all[CERTIFICATE] = { f->objective,
                                       f->decrement,
                                       f->gap,
@@ -391,8 +268,8 @@ static npmd_status series_save(const npmd_model *m, record *rec, npmd_error *err
     series_pack(s, false);
     TRY(record_add(rec, "series.coefficients", TENSOR_F64, 1, &coefficients, s->flat, err));
     TRY(record_add(rec, "series.certificate", TENSOR_F64, 1, &numbers, s->written, err));
-    if (s->path_size > 0)
-        TRY(record_add(rec, "series.path", TENSOR_F64, 2, path, s->path, err));
+    if (s->path.size > 0)
+        TRY(record_add(rec, "series.path", TENSOR_F64, 2, path, s->path.row, err));
 done:
     return st;
 }
@@ -445,10 +322,11 @@ static npmd_status series_load(npmd_model *m, const record *rec, const char *pat
                                      .nodes = (size_t)a[6],
                                      .verified = a[7] != 0.0 };
     s->stochastic = a[8] != 0.0;
-    if (record_find(rec, path, "series.path", TENSOR_F64, 2, (const size_t[]){ 0, 2 }, &t, NULL) == NPMD_OK
+    if (record_find(rec, path, "series.path", TENSOR_F64, 2, (const size_t[]){ 0, PATH_COLUMNS }, &t, NULL)
+            == NPMD_OK
         && t->shape[0] <= PATH_MOST) {
-        s->path_size = (int)t->shape[0];
-        memcpy(s->path, t->data, (size_t)s->path_size * sizeof *s->path);
+        s->path.size = (int)t->shape[0];
+        memcpy(s->path.row, t->data, (size_t)s->path.size * sizeof *s->path.row);
     }
 done:
     return st;
@@ -475,17 +353,18 @@ static npmd_status series_describe(const npmd_model *m, json_t *into, npmd_error
         TRY(json_put(into, "optimality_gap_bound", json_bound(f->gap), err));
         TRY(json_put(into, "verified_on_finer_grid", json_boolean(f->verified), err));
     }
-    if (s->path_size > 0)
+    if (s->path.size > 0)
         path = json_array();
-    for (int i = 0; i < s->path_size; i++) {
+    for (int i = 0; i < s->path.size; i++) {
         row = json_object();
-        TRY(json_put(row, "tau", json_bound(s->path[i][0]), err));
-        TRY(json_put(row, "ise_criterion_relative", json_bound(s->path[i][1]), err));
+        TRY(json_put(row, "tau", json_bound(s->path.row[i][0]), err));
+        TRY(json_put(row, "max_frequency", json_bound(s->path.row[i][2]), err));
+        TRY(json_put(row, "ise_criterion_relative", json_bound(s->path.row[i][1]), err));
         TRY(json_append(path, json_incref(row), err));
         json_decref(row);
         row = NULL;
     }
-    if (s->path_size > 0)
+    if (s->path.size > 0)
         TRY(json_put(into, "path", json_incref(path), err));
 done:
     json_decref(row);

@@ -7,7 +7,8 @@
  * multiple of PANEL; a tensor of values on a product grid alike. Both maps between them are matrix products, one a
  * factor: sums are factorised and nothing of the size functions x nodes is ever made.
  *
- * series_basis.c has the tensors and the maps, series_solve.c the convex problem, series.c the estimator. */
+ * series_basis.c has the tensors and the maps, series_solve.c the convex problem, series_choose.c
+ * the choice of tau, series.c the estimator. */
 #ifndef NPMD_SERIES_H
 #define NPMD_SERIES_H
 
@@ -105,5 +106,28 @@ npmd_status series_solve(const series_problem *p, int *level, double *c, series_
 /* The log integral of a given c, on grids that are refined until it settles, and the square. */
 npmd_status series_integral(const series_basis *b, const double *c, int threads, series_certificate *out,
                             npmd_error *err);
+
+/* ---- series_choose.c: what is smoothed, and how much ------------------------------------------------------ */
+
+#define PATH_MOST 40 /* rows of a path */
+enum { PATH_COLUMNS = 3 };
+typedef struct series_path {
+    double row[PATH_MOST][PATH_COLUMNS]; /* tau, criterion, highest frequency, as they were tried */
+    int size;
+} series_path;
+
+typedef struct series_watch {
+    npmd_model *model;
+    double started;
+    int attempt; /* 0: one of the path */
+} series_watch;
+
+int series_progress(void *watch, int newton, double value);
+/* rough (size): what the penalty makes of a squared coefficient. */
+npmd_status series_rough(const series_basis *b, int penalty, double **out, npmd_error *err);
+/* Chooses the model's tau, and where open its highest frequency, by held-out points; *basis and *c (their best
+ * solution, where the fit to all points starts) become those chosen. */
+npmd_status series_choose(series_watch *watch, const npmd_points *pts, bool open, series_basis *basis,
+                          double **c, int *level, series_path *path, npmd_error *err);
 
 #endif
