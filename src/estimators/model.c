@@ -80,6 +80,7 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = NULL;
+    char unused[200];
     const double started = clock_seconds();
     if (strcmp(dom->text, pts->domain->text) != 0) {
         st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the fit was asked for on %s",
@@ -108,6 +109,8 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
         goto done;
     }
     TRY(m->kind->fit(m, opt, pts, err));
+    if (options_unused(opt, unused, sizeof unused) > 0)
+        model_warn(m, "--estimator %s does not use %s", m->kind->name, unused);
     TRY(points_seen(pts, &m->seen, &m->seen_count, err));
     m->facts.tau = m->options.tau;
     m->facts.seconds = clock_seconds() - started + checkpoint_seconds(m->checkpoint);
@@ -430,6 +433,7 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
     }
     npmd_options_init(&m->options);
     TRY(options_from_json(&m->options, options, path, err));
+    memset(m->options.given, 0, sizeof m->options.given); /* nobody gave them now */
     m->facts.n = (size_t)n;
     m->facts.steps = (int64_t)steps;
     m->facts.objective = json_is_number(wanted) ? json_number_value(wanted) : NAN;

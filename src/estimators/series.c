@@ -249,6 +249,10 @@ static npmd_status series_stochastic(npmd_model *m, const npmd_options *asked, c
     o.spectrum_law = NPMD_LAW_UNIFORM;
     o.constant = 0;
     o.features = (int)s->basis.coefficients;
+    o.skip_start = NPMD_SKIP_STEP;
+    o.convex_gap = 0;
+    o.start_from[0] = o.encoding_from[0] = '\0';
+    memset(o.given, 0, sizeof o.given); /* what the series does not read was said */
     memcpy(o.max_frequency, m->options.max_frequency, sizeof o.max_frequency);
     o.max_frequencies = m->options.max_frequencies;
     TRY(npmd_fit(m->domain, pts, &o, &linear, err));
