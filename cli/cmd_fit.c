@@ -103,7 +103,9 @@ static int check_files(const cli_args *args, const npmd_options *options)
                   { "--data", cli_value(args, "data") },
                   { "--weights", cli_value(args, "weights") },
                   { "--config", cli_value(args, "config") },
-                  { "--truth", cli_value(args, "truth") } };
+                  { "--truth", cli_value(args, "truth") },
+                  { "--start-from", options->start_from[0] ? options->start_from : NULL },
+                  { "--encoding-from", options->encoding_from[0] ? options->encoding_from : NULL } };
     enum { CHECKPOINT = 2, RESUME = 3, FILES = sizeof files / sizeof *files };
     npmd_error err = { 0 };
     for (int i = 0; i <= RESUME; i++) {

@@ -15,6 +15,7 @@
 typedef struct estimator estimator;
 
 #define MODEL_MAX_WARNINGS 16
+#define MODEL_HASH 17 /* 16 digits and a closing zero */
 struct npmd_model {
     const estimator *kind;
     void *state; /* the estimator's own */
@@ -23,6 +24,7 @@ struct npmd_model {
     npmd_fit_facts facts;
     double total;                  /* n, or the sum of the weights: what the intensity integrates to */
     struct checkpoint *checkpoint; /* while it is fitted, if one was asked for */
+    char started_from[MODEL_HASH], encoded_from[MODEL_HASH]; /* hashes of other models; "": there was none */
     uint64_t *seen;                /* of the rows it was made of, see points_seen */
     size_t seen_count;
     int warnings;
@@ -52,6 +54,8 @@ struct estimator {
 extern const estimator ESTIMATOR_FIELD, ESTIMATOR_SERIES, ESTIMATOR_KDE, ESTIMATOR_PSNF, ESTIMATOR_RELU;
 /* Of a field of one layer: its encoding, and a weight a feature. */
 void field_linear(const npmd_model *m, const encoding **enc, const double **weight);
+/* Of a field: all its parameters. */
+const double *field_theta(const npmd_model *m, size_t *parameters);
 const estimator *estimator_find(const char *name); /* NULL if there is none of that name */
 
 /* ---- resolve.c: sizes from n and the domain ------------------------------------------------------------ */
@@ -73,6 +77,20 @@ npmd_status encoding_save(const encoding *enc, record *rec, npmd_error *err); /*
 /* For options that describe a field on the domain. */
 npmd_status encoding_load(const npmd_domain *dom, const npmd_options *opt, const record *rec,
                           const char *path, encoding *out, npmd_error *err);
+
+/* ---- start.c: fits that begin with another model --------------------------------------------------------- */
+
+typedef struct fit_origin {
+    npmd_model *model;   /* the one that gives weights, */
+    npmd_model *encoded; /* and the one that gives the encoding; NULL: there is none */
+} fit_origin;
+/* For resolved options of a field: the encoding becomes that of the model they name; what does not fit is an error. */
+npmd_status start_resolve(npmd_options *opt, const npmd_domain *dom, npmd_error *err);
+/* Opens what the model's options name, and keeps their hashes there. */
+npmd_status start_open(npmd_model *m, fit_origin *out, npmd_error *err);
+void start_close(fit_origin *s);
+/* The coefficients (K) of the features in a series; how many features lie in its basis. */
+int start_project(const npmd_model *series, const encoding *enc, double *coefficient);
 
 /* ---- checkpoint.c: the state of a fit in a file, to go on from ------------------------------------------ */
 

@@ -334,6 +334,10 @@ static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err
     TRY(json_put(facts, "log_integral_se", json_real(f->log_integral_se), err));
     TRY(json_put(facts, "restarts", json_integer(f->restarts), err));
     TRY(json_put(facts, "members", json_integer(f->members), err));
+    if (m->started_from[0] != '\0')
+        TRY(json_put(facts, "started_from", json_string(m->started_from), err));
+    if (m->encoded_from[0] != '\0')
+        TRY(json_put(facts, "encoding_from", json_string(m->encoded_from), err));
     for (int i = 0; i < m->warnings; i++)
         TRY(json_append(warnings, json_string(m->warning[i]), err));
     TRY(json_put(facts, "warnings", json_incref(warnings), err));
@@ -379,6 +383,13 @@ done:
     json_decref(object);
     record_free(&rec);
     return st;
+}
+
+static void take_hash(json_t *root, const char *key, char hash[MODEL_HASH])
+{
+    const char *text = json_string_value(json_object_get(root, key));
+    if (text != NULL && strlen(text) < MODEL_HASH)
+        snprintf(hash, MODEL_HASH, "%s", text);
 }
 
 /* The facts of a file, each checked; what is missing is named. */
@@ -439,6 +450,8 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
     m->facts.objective = json_is_number(wanted) ? json_number_value(wanted) : NAN;
     m->facts.tau = m->options.tau;
     m->facts.seed = m->options.seed;
+    take_hash(root, "started_from", m->started_from);
+    take_hash(root, "encoding_from", m->encoded_from);
     for (size_t i = 0; i < json_array_size(warnings); i++)
         if (json_is_string(json_array_get(warnings, i)))
             model_warn(m, "%s", json_string_value(json_array_get(warnings, i)));

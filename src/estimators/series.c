@@ -46,6 +46,14 @@ static void series_free(void *state)
     memory_free(s);
 }
 
+void series_coefficients(const npmd_model *m, const series_basis **b, const double **c)
+{
+    const series_state *s = m->state;
+    assert(m->kind == &ESTIMATOR_SERIES);
+    *b = &s->basis;
+    *c = s->c;
+}
+
 /* ---- sizes ---------------------------------------------------------------------------------------------- */
 
 /* Frequencies that were left open: as high as the budget allows, at most these. */
