@@ -195,12 +195,13 @@ typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is ch
     char checkpoint[NPMD_MAX_PATH]; /* where the state of a fit is kept while it runs; "": nowhere */
     char
         resume[NPMD_MAX_PATH]; /* a checkpoint to go on from; also kept there, unless checkpoint says where */
-    int convex_gap;                    /* 1 after the fit, 0 not, 2 where it takes little time */
+    int convex_gap;            /* 1 after the fit, 0 not, 2 where it takes little time */
     char start_from[NPMD_MAX_PATH];    /* a model whose weights the fit starts from; "": from random ones */
     char encoding_from[NPMD_MAX_PATH]; /* a field whose encoding is used; "": it is drawn */
-    uint64_t given[NPMD_OPTION_WORDS]; /* which were set by name, one bit a row of the table; not by a preset */
-    double checkpoint_every;   /* seconds; the first comes after one at the latest */
-    int64_t log_every;         /* steps between reports */
+    uint64_t
+        given[NPMD_OPTION_WORDS]; /* which were set by name, one bit a row of the table; not by a preset */
+    double checkpoint_every;      /* seconds; the first comes after one at the latest */
+    int64_t log_every;            /* steps between reports */
     npmd_progress progress;
     void *user;
     const npmd_truth *truth; /* reports hold nise and ae against it */
@@ -232,6 +233,7 @@ typedef struct npmd_fit_facts {
     uint64_t seed;
     int64_t steps;
     double seconds, objective, log_integral, log_integral_se;
+    double convex_optimum, convex_gap, convex_gap_accuracy; /* of a field, nats; NaN: not known */
     int restarts, members, interrupted;
     int64_t resumed;              /* steps that a checkpoint had done already, in its attempt; 0: none */
     char checkpoint_failure[256]; /* why the last checkpoint could not be written; "": it was */

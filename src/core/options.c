@@ -69,13 +69,15 @@ static const option_row OPTIONS[] = {
     { "tau", "Choices", OPTION_REAL, AT(tau), "auto", -1, 1e12, NULL, true, FIELD | SERIES | SGD,
       "weight of the penalty, the mean over the domain; auto: 5e-5 in one or two dimensions, else 1e-4, lowered or raised "
       "by tens where held-out points ask for it, then fitted to all points" },
-    { "penalty", "Choices", OPTION_CHOICE, AT(penalty), "laplacian", 0, 0, PENALTIES, true, FIELD | SERIES | SGD,
-      "what is penalised: mean (Laplacian v)^2, mean |gradient v|^2, or nothing" },
-    { "seed", "Choices", OPTION_SEED, AT(seed), "1", 0, 0, NULL, true, ALL, "all random numbers follow from it" },
+    { "penalty", "Choices", OPTION_CHOICE, AT(penalty), "laplacian", 0, 0, PENALTIES, true,
+      FIELD | SERIES | SGD, "what is penalised: mean (Laplacian v)^2, mean |gradient v|^2, or nothing" },
+    { "seed", "Choices", OPTION_SEED, AT(seed), "1", 0, 0, NULL, true, ALL,
+      "all random numbers follow from it" },
 
     { "features", "Encoding", OPTION_INT, AT(features), "0", 0, 65536, NULL, true, FIELD,
       "K, random eigenfunctions in the first layer; 0: on tori the cosine and sine of every angle, else by the dimension" },
-    { "max-frequency", "Encoding", OPTION_LIST, AT(max_frequency), "0", 0, 1024, NULL, true, FIELD | SERIES | SGD,
+    { "max-frequency", "Encoding", OPTION_LIST, AT(max_frequency), "0", 0, 1024, NULL, true,
+      FIELD | SERIES | SGD,
       "highest frequency (degree on S2): one value, or one a factor separated by commas; 0: by the dimension" },
     { "spectrum-law", "Encoding", OPTION_CHOICE, AT(spectrum_law), "power", 0, 0, LAWS, true, FIELD,
       "how eigenfunctions are drawn: probability ~ S = (1 + lambda)^-s, all alike as in the paper, or by its "
@@ -94,10 +96,12 @@ static const option_row OPTIONS[] = {
     { "scale", "Encoding", OPTION_CHOICE, AT(scale), "unit", 0, 0, SCALES, true, FIELD | SGD,
       "features of mean square 1 (ridge: on average), orthonormal ones, or plain cosines and sines" },
 
-    { "width", "Network", OPTION_INT, AT(width), "128", 1, 4096, NULL, true, FIELD | PSNF | RELU, "W, units in each sine layer" },
+    { "width", "Network", OPTION_INT, AT(width), "128", 1, 4096, NULL, true, FIELD | PSNF | RELU,
+      "W, units in each sine layer" },
     { "depth", "Network", OPTION_INT, AT(depth), "0", 0, 31, NULL, true, FIELD | RELU,
       "L, affine layers, the linear output among them; 1 is the linear series; 0: by the dimension" },
-    { "omega", "Network", OPTION_REAL, AT(omega), "10", 1e-6, 1e6, NULL, true, FIELD, "frequency of the sine" },
+    { "omega", "Network", OPTION_REAL, AT(omega), "10", 1e-6, 1e6, NULL, true, FIELD,
+      "frequency of the sine" },
     { "skip", "Network", OPTION_CHOICE, AT(skip), "on", 0, 0, ON_OFF, true, FIELD,
       "a linear path from the encoding to the output" },
     { "skip-start", "Network", OPTION_CHOICE, AT(skip_start), "step", 0, 0, SKIP_STARTS, true, FIELD,
@@ -110,7 +114,8 @@ static const option_row OPTIONS[] = {
       "optimisation steps; 0: 1000 in one and two dimensions, else 500" },
     { "epochs", "Training", OPTION_COUNT, AT(epochs), "0", 0, 4e9, NULL, true, DESCENT,
       "passes through the data of n / batch steps each; the later of --steps and --epochs rules" },
-    { "batch", "Training", OPTION_COUNT, AT(batch), "0", 0, 1e15, NULL, true, DESCENT, "data points a step; 0: by n" },
+    { "batch", "Training", OPTION_COUNT, AT(batch), "0", 0, 1e15, NULL, true, DESCENT,
+      "data points a step; 0: by n" },
     { "q1", "Training", OPTION_COUNT, AT(q1), "0", 0, 4e9, NULL, true, FIELD | SGD | RELU,
       "points of the integral, fresh every step" },
     { "q2", "Training", OPTION_COUNT, AT(q2), "0", 0, 4e9, NULL, true, FIELD | SGD,
@@ -133,12 +138,12 @@ static const option_row OPTIONS[] = {
       "a gradient longer than this times its running length is shortened; 0: never" },
     { "integral", "Training", OPTION_CHOICE, AT(integral), "auto", 0, 0, INTEGRALS, true, FIELD | SGD | RELU,
       "points of the integral: uniform, or kernels about data points and a uniform share; auto: uniform in one and two dimensions" },
-    { "uniform-share", "Training", OPTION_REAL, AT(uniform_share), "0.2", 1e-3, 1, NULL, true, FIELD | SGD | RELU,
-      "importance: the uniform share" },
+    { "uniform-share", "Training", OPTION_REAL, AT(uniform_share), "0.2", 1e-3, 1, NULL, true,
+      FIELD | SGD | RELU, "importance: the uniform share" },
     { "centres", "Training", OPTION_INT, AT(centres), "512", 1, 65536, NULL, true, FIELD | SGD | RELU,
       "importance: kernels in a step" },
-    { "proposal-rho", "Training", OPTION_REAL, AT(proposal_rho), "0", 0, 0.999, NULL, true, FIELD | SGD | RELU,
-      "importance: width of its Cauchy kernels, 0 wide .. 1 narrow; 0: by likelihood" },
+    { "proposal-rho", "Training", OPTION_REAL, AT(proposal_rho), "0", 0, 0.999, NULL, true,
+      FIELD | SGD | RELU, "importance: width of its Cauchy kernels, 0 wide .. 1 narrow; 0: by likelihood" },
     { "sequence", "Training", OPTION_CHOICE, AT(sequence), "sobol", 0, 0, SEQUENCES, true, FIELD | SGD | RELU,
       "random points: scrambled Sobol or independent" },
     { "accuracy", "Training", OPTION_REAL, AT(accuracy), "0", 0, 1, NULL, true, FIELD | SGD | RELU,
@@ -244,11 +249,10 @@ npmd_option_text npmd_option_describe(int i)
                                            "least-squares|likelihood|ise",
                                            "fixed|adaptive|mixture",
                                            "step|convex|zero" };
-    static const char *const *const LISTS[] = {
-        ON_OFF,    ON_OFF_AUTO, ESTIMATORS, OPTIMISERS, SCHEDULES,      LAWS,  SCALES,    STARTS,
-        PENALTIES, INTEGRALS,   SEQUENCES,  SOLVERS,    CONCENTRATIONS, RULES, BANDWIDTHS,
-        SKIP_STARTS
-    };
+    static const char *const *const LISTS[] = { ON_OFF,         ON_OFF_AUTO, ESTIMATORS, OPTIMISERS,
+                                                SCHEDULES,      LAWS,        SCALES,     STARTS,
+                                                PENALTIES,      INTEGRALS,   SEQUENCES,  SOLVERS,
+                                                CONCENTRATIONS, RULES,       BANDWIDTHS, SKIP_STARTS };
     if (i < 0 || i >= OPTION_TOTAL)
         return (npmd_option_text){ 0 };
     const option_row *row = &OPTIONS[i];
@@ -556,8 +560,8 @@ npmd_status options_take_encoding(npmd_options *opt, const npmd_options *from, c
             const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6);
             json_dumpb(asked, text[0], sizeof text[0] - 1, flags);
             json_dumpb(found, text[1], sizeof text[1] - 1, flags);
-            st = npmd_fail(err, NPMD_ERR_SHAPE, "%s: its encoding has --%s %s, this fit was asked for %s", path,
-                           row->name, text[1], text[0]);
+            st = npmd_fail(err, NPMD_ERR_SHAPE, "%s: its encoding has --%s %s, this fit was asked for %s",
+                           path, row->name, text[1], text[0]);
             goto done;
         }
         json_decref(asked);

@@ -154,8 +154,8 @@ static npmd_status identity_check(const char *path, json_t *ours, json_t *theirs
     }
     if (!json_equal(json_object_get(ours, "started_from"), json_object_get(theirs, "started_from"))
         || !json_equal(json_object_get(ours, "encoded_from"), json_object_get(theirs, "encoded_from")))
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is the checkpoint of a fit that started from another model",
-                         path);
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s is the checkpoint of a fit that started from another model", path);
     if (!json_equal(json_object_get(ours, "data"), json_object_get(theirs, "data")))
         return npmd_fail(err, NPMD_ERR_FORMAT,
                          "%s is the checkpoint of a fit to other data: other points, order or weights", path);

@@ -25,7 +25,7 @@ struct npmd_model {
     double total;                  /* n, or the sum of the weights: what the intensity integrates to */
     struct checkpoint *checkpoint; /* while it is fitted, if one was asked for */
     char started_from[MODEL_HASH], encoded_from[MODEL_HASH]; /* hashes of other models; "": there was none */
-    uint64_t *seen;                /* of the rows it was made of, see points_seen */
+    uint64_t *seen;                                          /* of the rows it was made of, see points_seen */
     size_t seen_count;
     int warnings;
     char warning[MODEL_MAX_WARNINGS][256];
@@ -91,6 +91,17 @@ npmd_status start_open(npmd_model *m, fit_origin *out, npmd_error *err);
 void start_close(fit_origin *s);
 /* The coefficients (K) of the features in a series; how many features lie in its basis. */
 int start_project(const npmd_model *series, const encoding *enc, double *coefficient);
+
+/* ---- gap.c: a field beside the optimum of its objective -------------------------------------------------- */
+
+bool gap_wanted(const npmd_options *opt, const npmd_domain *dom, size_t n);
+size_t gap_bytes(const field_plan *plan, int threads);
+/* The least value of the objective, with the constant solved for, over all functions; NaN, infinite: not known. */
+npmd_status gap_optimum(npmd_model *m, const npmd_points *pts, double *optimum, double *accuracy,
+                        npmd_error *err);
+/* Fills the facts' convex_optimum, convex_gap and its accuracy where they can be known. */
+npmd_status field_gap(npmd_model *m, const field_plan *plan, const double *theta, const npmd_points *pts,
+                      npmd_error *err);
 
 /* ---- checkpoint.c: the state of a fit in a file, to go on from ------------------------------------------ */
 
@@ -272,6 +283,18 @@ typedef struct integral_result { /* relative to the uniform measure */
 size_t integrate_bytes(const npmd_domain *dom); /* the most it takes */
 npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out,
                       npmd_error *err);
+/* A quadrature rule on every factor; resolution 1, 2, ... */
+typedef struct rules {
+    size_t nodes[NPMD_MAX_FACTORS], total;
+    double *x[NPMD_MAX_FACTORS], *weight[NPMD_MAX_FACTORS];
+} rules;
+npmd_status rules_open(rules *r, const npmd_domain *dom, size_t resolution, npmd_error *err);
+void rules_close(rules *r);
+double rules_point(const rules *r, const npmd_domain *dom, size_t index,
+                   double *x); /* its weight; their sum is 1 */
+
+/* A sign of life after the last step; nonzero: enough, and m's fit counts as interrupted. */
+int model_stop(void *m);
 /* After a fit: the log integral of v, to the accuracy asked for, into the facts; a warning if it is not reached. */
 npmd_status model_normalise(npmd_model *m, values_fn values, void *self, const npmd_points *pts,
                             size_t most_points, npmd_error *err);

@@ -134,13 +134,16 @@ static npmd_status field_resolve(const npmd_options *opt, const npmd_domain *dom
     *working_bytes = backend_bytes(o.device, o.threads, &plan, n) + integrate_bytes(dom);
     if (o.skip_start == NPMD_SKIP_CONVEX)
         *working_bytes += convex_bytes(o.features);
+    if (gap_wanted(&o, dom, n))
+        *working_bytes += gap_bytes(&plan, o.threads);
     *out = o;
 done:
     return st;
 }
 
 /* Theta as another model gives it; NULL: the fit starts by itself. */
-static npmd_status field_start_from(npmd_model *m, const fit_origin *s, objective *o, double **out, npmd_error *err)
+static npmd_status field_start_from(npmd_model *m, const fit_origin *s, objective *o, double **out,
+                                    npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const field_state *f = m->state;
@@ -246,6 +249,8 @@ static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npm
         model_warn(m, "the fit was interrupted after %lld of %lld steps", (long long)done_by.steps,
                    (long long)opt->steps);
     TRY(model_normalise(m, backend_values, &b, pts, (size_t)1 << 22, err));
+    if (!m->facts.interrupted)
+        TRY(field_gap(m, &plan, f->theta, pts, err));
     if (m->facts.interrupted && !done_by.interrupted)
         TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
 done:

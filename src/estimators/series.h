@@ -87,6 +87,7 @@ typedef struct series_problem {
     double tau;
     double target;  /* Newton decrement, g' H^-1 g / 2, in nats */
     double settled; /* a finer grid may move log Z by this */
+    int levels;     /* of grids; 0: as many as are allowed */
     int threads;
     int (*go_on)(void *user, int newton, double objective); /* nonzero: stop. May be NULL */
     void *user;

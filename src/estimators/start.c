@@ -48,8 +48,8 @@ static npmd_status same_shape(const npmd_options *opt, const npmd_options *from,
         return npmd_fail(err, NPMD_ERR_SHAPE, "%s: a field with --skip %s, this fit has %s", path,
                          from->skip ? "on" : "off", opt->skip ? "on" : "off");
     if (opt->omega != from->omega)
-        return npmd_fail(err, NPMD_ERR_SHAPE, "%s: a field with --omega %g, this fit has %g", path, from->omega,
-                         opt->omega);
+        return npmd_fail(err, NPMD_ERR_SHAPE, "%s: a field with --omega %g, this fit has %g", path,
+                         from->omega, opt->omega);
     return NPMD_OK;
 }
 
@@ -113,7 +113,8 @@ static bool product_coefficient(const series_basis *b, const double *c, const in
  * factors that take their sine, even in number (of the sine: odd), of a sign times a product of cosines and sines, each
  * 2^(-1/2) times a function of mean square 1:
  *     cos(a + b) = cos a cos b - sin a sin b,     sin(a + b) = sin a cos b + cos a sin b, and so on. */
-static bool wave_coefficient(const series_basis *b, const double *c, const int *frequency, bool sine, double *out)
+static bool wave_coefficient(const series_basis *b, const double *c, const int *frequency, bool sine,
+                             double *out)
 {
     int function[NPMD_MAX_FACTORS] = { 0 }, factor[NPMD_MAX_FACTORS], z = 0;
     double sum = 0.0;

@@ -10,10 +10,10 @@
  * Every sum runs in one order, whoever computes it. */
 #include "training.h"
 
-#define CONVEX_POINTS ((size_t)65536)         /* of the integral, */
-#define CONVEX_NUMBERS ((size_t)1 << 23)      /* but no more than fill this table with all features: 64 MiB */
-#define CONVEX_DATA ((size_t)1 << 20)         /* data points: beyond, the noise of the others is larger */
-#define CONVEX_TARGET 1e-7                    /* Newton decrement, nats */
+#define CONVEX_POINTS ((size_t)65536)    /* of the integral, */
+#define CONVEX_NUMBERS ((size_t)1 << 23) /* but no more than fill this table with all features: 64 MiB */
+#define CONVEX_DATA ((size_t)1 << 20)    /* data points: beyond, the noise of the others is larger */
+#define CONVEX_TARGET 1e-7               /* Newton decrement, nats */
 #define CONVEX_STEPS 100
 #define FLOOR 1e-9 /* on the diagonal of the Hessian, where tau is 0 and a feature has no variance */
 #define ROWS_AT_ONCE 48
@@ -132,7 +132,8 @@ static npmd_status data_means(const design *d, const encoding *enc, const object
     const npmd_points *pts = o->points;
     const int T = threads_wanted(o->opt->threads);
     const bool all = pts->n <= CONVEX_DATA;
-    const size_t K = (size_t)enc->features, room = encoding_work(enc) + K + d->ld, n = all ? pts->n : CONVEX_DATA;
+    const size_t K = (size_t)enc->features, room = encoding_work(enc) + K + d->ld,
+                 n = all ? pts->n : CONVEX_DATA;
     const rng_key key = rng_key_make(o->opt->seed, RNG_TUNE, 3);
     double *sums = NULL, *work = NULL, weight[LANES] = { 0 }, total = 0.0;
     TRY(memory_new(&sums, LANES * d->ld, err));

@@ -162,8 +162,8 @@ static void layer_shares(const field_shape *shape, rate_share *shares)
 }
 
 npmd_status train(backend *b, const field_shape *shape, const encoding *enc, const encoding *judge,
-                  const double *from, objective *o, const npmd_options *opt, const train_watch *watch, const train_keeper *keeper,
-                  train_result *out, npmd_error *err)
+                  const double *from, objective *o, const npmd_options *opt, const train_watch *watch,
+                  const train_keeper *keeper, train_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const train_state *resume = keeper == NULL ? NULL : keeper->resume;

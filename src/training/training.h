@@ -82,8 +82,8 @@ typedef struct train_result {
 /* judge: the encoding that says what could be gained; NULL: enc itself. from (parameters): theta to start from;
  * NULL: as the options say. */
 npmd_status train(backend *b, const field_shape *shape, const encoding *enc, const encoding *judge,
-                  const double *from, objective *o, const npmd_options *opt, const train_watch *watch, const train_keeper *keeper,
-                  train_result *out, npmd_error *err);
+                  const double *from, objective *o, const npmd_options *opt, const train_watch *watch,
+                  const train_keeper *keeper, train_result *out, npmd_error *err);
 
 /* ---- diagnose.c ---------------------------------------------------------------------------------------- */
 
@@ -103,7 +103,8 @@ void linear_gain_close(linear_gain *gain);
 /* A fit that stayed at v = 0 although there was something to gain. Uniform data are no collapse. */
 bool has_collapsed(const linear_gain *possible, double reached);
 
-static inline double feature_unit(const encoding *enc, int k) /* brings it to mean square 1; 0: the constant */
+static inline double feature_unit(const encoding *enc,
+                                  int k) /* brings it to mean square 1; 0: the constant */
 {
     return enc->lambda[k] == 0.0 ? 0.0 : sqrt(enc->waves ? 2.0 : enc->domain->volume) / enc->scale[k];
 }
