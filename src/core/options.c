@@ -105,8 +105,8 @@ static const option_row OPTIONS[] = {
     { "skip", "Network", OPTION_CHOICE, AT(skip), "on", 0, 0, ON_OFF, true, FIELD,
       "a linear path from the encoding to the output" },
     { "skip-start", "Network", OPTION_CHOICE, AT(skip_start), "step", 0, 0, SKIP_STARTS, true, FIELD,
-      "where the linear path starts: at the best point of its Newton step from the uniform density, at the optimum of "
-      "the objective for the linear path alone (convex), or at zero" },
+      "where the linear path starts: at the best point of its Newton step from the uniform density, at the "
+      "optimum of the objective for the linear path alone (convex), or at zero" },
     { "start", "Network", OPTION_CHOICE, AT(start), "unit", 0, 0, STARTS, true, FIELD | PSNF | RELU,
       "first layer U(+-sqrt(3/K)/omega), for features of mean square 1, or the authors' U(+-1/K)" },
 
@@ -150,10 +150,11 @@ static const option_row OPTIONS[] = {
       "standard error wanted of the log integral after training; 0: 1e-5 in one and two dimensions, else 5e-4" },
 
     { "convex-gap", "Training", OPTION_CHOICE, AT(convex_gap), "auto", 0, 0, ON_OFF_AUTO, true, FIELD,
-      "after the fit, how far its objective is above the least one that any function has; in one and two dimensions; "
-      "auto: where that takes little time beside the fit" },
+      "after the fit, how far its objective is above the least one that any function has; in one and two "
+      "dimensions; auto: where that takes little time beside the fit" },
     { "start-from", "Training", OPTION_PATH, AT(start_from), "", 0, 0, NULL, false, FIELD,
-      "a model to start from: a field of the same shape gives all weights and its encoding, a series the linear path" },
+      "a model to start from: a field of the same shape gives all weights and its encoding, a series the "
+      "linear path" },
     { "encoding-from", "Training", OPTION_PATH, AT(encoding_from), "", 0, 0, NULL, false, FIELD,
       "a field whose encoding is used instead of a drawn one" },
 

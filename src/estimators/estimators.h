@@ -84,7 +84,7 @@ typedef struct fit_origin {
     npmd_model *model;   /* the one that gives weights, */
     npmd_model *encoded; /* and the one that gives the encoding; NULL: there is none */
 } fit_origin;
-/* For resolved options of a field: the encoding becomes that of the model they name; what does not fit is an error. */
+/* For resolved options of a field: the encoding becomes that of the model they name; an error if it does not fit. */
 npmd_status start_resolve(npmd_options *opt, const npmd_domain *dom, npmd_error *err);
 /* Opens what the model's options name, and keeps their hashes there. */
 npmd_status start_open(npmd_model *m, fit_origin *out, npmd_error *err);
@@ -96,7 +96,7 @@ int start_project(const npmd_model *series, const encoding *enc, double *coeffic
 
 bool gap_wanted(const npmd_options *opt, const npmd_domain *dom, size_t n);
 size_t gap_bytes(const field_plan *plan, int threads);
-/* The least value of the objective, with the constant solved for, over all functions; NaN, infinite: not known. */
+/* The least value of the objective over all functions, the constant solved for; NaN, infinite: not known. */
 npmd_status gap_optimum(npmd_model *m, const npmd_points *pts, double *optimum, double *accuracy,
                         npmd_error *err);
 /* Fills the facts' convex_optimum, convex_gap and its accuracy where they can be known. */

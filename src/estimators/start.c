@@ -1,9 +1,9 @@
 /* start.c - fits that begin with another model: its encoding, its weights, or the linear part of a series.
  *
- * A field gives all of its parameters and, since they mean nothing without it, its encoding. A series is projected on the
- * features: those are orthonormal but for their scale, so each coefficient is an inner product with the series, known in
- * closed form for the functions of its basis. The model that is fitted keeps a hash of the other file's bytes; its name is
- * no part of the answer. */
+ * A field gives all of its parameters and, since they mean nothing without it, its encoding. A series is
+ * projected on the features: those are orthonormal but for their scale, so each coefficient is an inner
+ * product with the series, known in closed form for the functions of its basis. The model that is fitted
+ * keeps a hash of the other file's bytes; its name is no part of the answer. */
 #include "series.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ static npmd_status start_hash(const char *path, char hash[MODEL_HASH], npmd_erro
     return NPMD_OK;
 }
 
-/* ---- before the fit ------------------------------------------------------------------------------------- */
+/* ---- before the fit ------------------------------------------------------------------------------------ */
 
 static npmd_status same_shape(const npmd_options *opt, const npmd_options *from, const char *path,
                               npmd_error *err)
@@ -94,7 +94,7 @@ done:
     return st;
 }
 
-/* ---- a series on the features --------------------------------------------------------------------------- */
+/* ---- a series on the features -------------------------------------------------------------------------- */
 
 /* The coefficient of a product of eigenfunctions; false: it is not in the basis. */
 static bool product_coefficient(const series_basis *b, const double *c, const int *function, double *out)
@@ -109,9 +109,9 @@ static bool product_coefficient(const series_basis *b, const double *c, const in
     return true;
 }
 
-/* The mean of v times sqrt(2) cos(i . x), or sine. With the z non-zero frequencies i_d the cosine is a sum over the sets of
- * factors that take their sine, even in number (of the sine: odd), of a sign times a product of cosines and sines, each
- * 2^(-1/2) times a function of mean square 1:
+/* The mean of v times sqrt(2) cos(i . x), or sine. With the z non-zero frequencies i_d the cosine is a sum
+ * over the sets of factors that take their sine, even in number (of the sine: odd), of a sign times a
+ * product of cosines and sines, each 2^(-1/2) times a function of mean square 1:
  *     cos(a + b) = cos a cos b - sin a sin b,     sin(a + b) = sin a cos b + cos a sin b, and so on. */
 static bool wave_coefficient(const series_basis *b, const double *c, const int *frequency, bool sine,
                              double *out)
@@ -177,7 +177,7 @@ int start_project(const npmd_model *series, const encoding *enc, double *coeffic
     return matched;
 }
 
-/* ---- in the fit ----------------------------------------------------------------------------------------- */
+/* ---- in the fit ---------------------------------------------------------------------------------------- */
 
 npmd_status start_open(npmd_model *m, fit_origin *out, npmd_error *err)
 {

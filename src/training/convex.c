@@ -2,10 +2,11 @@
  *
  *     f(c) = -mean_i w_i v(x_i) + log mean exp v + tau sum_k rough_k c_k^2,   v = sum_k c_k phi_k,
  *
- * phi_k the features at mean square 1; rough is lambda^2 or lambda, what the penalty of phi_k is. This is the objective
- * with the constant of v solved for, strictly convex in K numbers: Newton's method, with the Hessian
- * Cov phi + 2 tau diag(rough) as a matrix. The mean over the domain is taken over one set of the points that the steps of
- * the fit would use, many more than features, so that it cannot be over-fitted by so few numbers.
+ * phi_k the features at mean square 1; rough is lambda^2 or lambda, what the penalty of phi_k is. This is
+ * the objective with the constant of v solved for, strictly convex in K numbers: Newton's method, with the
+ * Hessian Cov phi + 2 tau diag(rough) as a matrix. The mean over the domain is taken over one set of the
+ * points that the steps of the fit would use, many more than features, so that it cannot be over-fitted by
+ * so few numbers.
  *
  * Every sum runs in one order, whoever computes it. */
 #include "training.h"
@@ -124,7 +125,8 @@ done:
     return st;
 }
 
-/* mean (ld): of every function over the data by their weights; rows of a shuffled order where there are many. */
+/* mean (ld): of every function over the data by their weights; rows of a shuffled order where there are
+ * many. */
 static npmd_status data_means(const design *d, const encoding *enc, const objective *o, double *mean,
                               npmd_error *err)
 {

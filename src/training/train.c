@@ -113,7 +113,7 @@ done:
     return st;
 }
 
-/* The linear part, the skip or the series itself, at the best point of its Newton step from v = 0 or at its optimum. */
+/* The linear part, the skip or the series itself, at the best point of its Newton step or at its optimum. */
 static void linear_start(const field_shape *shape, const linear_gain *possible, double *theta)
 {
     memcpy(theta + (shape->skip ? field_skip(shape) : field_weights(shape, 1)), possible->coefficient,
@@ -121,7 +121,7 @@ static void linear_start(const field_shape *shape, const linear_gain *possible, 
     theta[field_biases(shape, shape->depth)] = possible->constant;
 }
 
-/* The network as field_start leaves it, the linear part with its first gain before the first step; or as given. */
+/* The network as field_start leaves it, the linear part with its first gain before any step; or as given. */
 static npmd_status attempt_start(backend *b, const field_shape *shape, const npmd_options *opt,
                                  const double *from, const linear_gain *possible, double *theta,
                                  npmd_error *err)

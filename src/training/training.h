@@ -79,7 +79,7 @@ typedef struct train_result {
 
 /* Starts again at a lower rate when the fit runs away, collapses or ends worse than the uniform density, at
  * most twice. Then, with a skip, the convex start stands; without one it is an error. */
-/* judge: the encoding that says what could be gained; NULL: enc itself. from (parameters): theta to start from;
+/* judge: the encoding that says what could be gained; NULL: enc itself. from (parameters): theta at the start;
  * NULL: as the options say. */
 npmd_status train(backend *b, const field_shape *shape, const encoding *enc, const encoding *judge,
                   const double *from, objective *o, const npmd_options *opt, const train_watch *watch,

@@ -1,8 +1,8 @@
-/* test_convex.c - the linear part at its optimum, fits that begin with another model, the gap to the convex optimum, and
- * options that nobody reads.
+/* test_convex.c - the linear part at its optimum, fits that begin with another model, the gap to the convex
+ * optimum, and options that nobody reads.
  *
- * The full product basis is spanned by products, by plane waves and by rotated products alike, so the convex start of each
- * must be the series, which another solver finds by another quadrature. */
+ * The full product basis is spanned by products, by plane waves and by rotated products alike, so the
+ * convex start of each must be the series, which another solver finds by another quadrature. */
 #include "estimate.h"
 #include "series.h"
 
@@ -107,10 +107,11 @@ static void projection_counts(void **state)
     spanned_close(&s);
 }
 
-/* The optimum over 32,768 or more scrambled Sobol points against the optimum by exact quadrature. For these smooth
- * integrands a mean over such points is wrong by about q^(-3/2) times a constant of size 10 for every dimension: 2e-6 to
- * 1e-4. Where f is least an error d of its gradient moves c by H^-1 d, H >= 0.01 there, in truth about 1 (features have mean
- * square 1): v may move by 1e-2 where most of 1 is seen, the value of f by the error of log Z alone, 1e-3 at most. */
+/* The optimum over 32,768 or more scrambled Sobol points against the optimum by exact quadrature. For these
+ * smooth integrands a mean over such points is wrong by about q^(-3/2) times a constant of size 10 for
+ * every dimension: 2e-6 to 1e-4. Where f is least an error d of its gradient moves c by H^-1 d, H >= 0.01
+ * there, in truth about 1 (features have mean square 1): v may move by 1e-2 where most of 1 is seen, the
+ * value of f by the error of log Z alone, 1e-3 at most. */
 static void convex_start_is_the_series(void **state)
 {
     (void)state;
@@ -137,8 +138,9 @@ static void convex_start_is_the_series(void **state)
     }
 }
 
-/* A function that was drawn several times is one function: the start is that of the encoding without its copies. Both solve
- * one problem by the same points, so that rounding alone, through a Hessian of condition 1e6 at most, is left. */
+/* A function that was drawn several times is one function: the start is that of the encoding without its
+ * copies. Both solve one problem by the same points, so that rounding alone, through a Hessian of condition
+ * 1e6 at most, is left. */
 static void copies_share(void **state)
 {
     (void)state;
@@ -194,8 +196,9 @@ static void copies_share(void **state)
     npmd_domain_free(dom);
 }
 
-/* At the optimum the moments of the model, less the penalty, are those of the data. On the points that it was found by, the
- * gradient's decrement is below 1e-7, so |g| <= sqrt(2e-7 x largest eigenvalue of H, 50 here at most) < 4e-3. */
+/* At the optimum the moments of the model, less the penalty, are those of the data. On the points that it
+ * was found by, the gradient's decrement is below 1e-7, so |g| <= sqrt(2e-7 x largest eigenvalue of H, 50
+ * here at most) < 4e-3. */
 static void moments_are_met(void **state)
 {
     (void)state;
@@ -240,7 +243,7 @@ static void moments_are_met(void **state)
     spanned_close(&s);
 }
 
-/* ---- in a fit ------------------------------------------------------------------------------------------- */
+/* ---- in a fit ------------------------------------------------------------------------------------------ */
 
 /* Steps that do not move: what a fit starts from is what it ends with. */
 #define STILL "rate", "0", "steps", "2", "warmup", "0", "q1", "64", "q2", "32", "tau", "1e-3"
@@ -337,9 +340,9 @@ static void fields_start_from_fields(void **state)
     npmd_domain_free(dom);
 }
 
-/* The density of a series stands at the start of a field whose features span it: v differs by its constant alone, to the
- * rounding of the float32 network, 1e-5 for values below 10. The network itself is silent with its last layer at 0, so it is
- * a field of one layer that shows it. */
+/* The density of a series stands at the start of a field whose features span it: v differs by its constant
+ * alone, to the rounding of the float32 network, 1e-5 for values below 10. The network itself is silent
+ * with its last layer at 0, so it is a field of one layer that shows it. */
 static void fields_start_from_series(void **state)
 {
     (void)state;
@@ -426,11 +429,11 @@ static void other_models_are_refused(void **state)
     npmd_domain_free(line);
 }
 
-/* ---- the gap -------------------------------------------------------------------------------------------- */
+/* ---- the gap ------------------------------------------------------------------------------------------- */
 
-/* A field of one layer at its convex start is the optimum of its own space, whose value the series knows: the gap is the
- * difference. The start was found by 65,536 points and is kept in float32; both errors are of second order in f, below
- * (1e-4)^2 and (1e-6)^2. */
+/* A field of one layer at its convex start is the optimum of its own space, whose value the series knows:
+ * the gap is the difference. The start was found by 65,536 points and is kept in float32; both errors are
+ * of second order in f, below (1e-4)^2 and (1e-6)^2. */
 static void gap_of_linear_fields(void **state)
 {
     (void)state;
@@ -463,8 +466,8 @@ static void gap_of_linear_fields(void **state)
     }
 }
 
-/* With all functions up to 40 on the circle nothing is left: the noise beyond gains sum_(k > 40) 2 / (2 n 2 tau k^4) =
- * 1 / (3 n 40^3 2 tau) = 7e-6 nats at n = 400, tau = 1e-3. */
+/* With all functions up to 40 on the circle nothing is left: the noise beyond gains sum_(k > 40) 2 / (2 n 2
+ * tau k^4) = 1 / (3 n 40^3 2 tau) = 7e-6 nats at n = 400, tau = 1e-3. */
 static void gap_tends_to_nothing(void **state)
 {
     (void)state;
@@ -483,8 +486,8 @@ static void gap_tends_to_nothing(void **state)
     npmd_domain_free(dom);
 }
 
-/* The limit that two frequencies tell is where higher ones lead: the series at 48 on T2, whose rest is known to be below
- * 1.6e-5 x (its own law: (pi/2 + 1) / (2 n 2 tau 48^2) at n = 400, tau = 0.05). */
+/* The limit that two frequencies tell is where higher ones lead: the series at 48 on T2, whose rest is
+ * known to be below 1.6e-5 x (its own law: (pi/2 + 1) / (2 n 2 tau 48^2) at n = 400, tau = 0.05). */
 static void optimum_is_the_limit(void **state)
 {
     (void)state;
@@ -569,7 +572,7 @@ static void threads_change_nothing(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- options that nobody reads -------------------------------------------------------------------------- */
+/* ---- options that nobody reads ------------------------------------------------------------------------- */
 
 static void unused_options_are_named(void **state)
 {
