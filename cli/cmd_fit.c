@@ -103,7 +103,9 @@ static int check_files(const cli_args *args, const npmd_options *options)
                   { "--data", cli_value(args, "data") },
                   { "--weights", cli_value(args, "weights") },
                   { "--config", cli_value(args, "config") },
-                  { "--truth", cli_value(args, "truth") } };
+                  { "--truth", cli_value(args, "truth") },
+                  { "--start-from", options->start_from[0] ? options->start_from : NULL },
+                  { "--encoding-from", options->encoding_from[0] ? options->encoding_from : NULL } };
     enum { CHECKPOINT = 2, RESUME = 3, FILES = sizeof files / sizeof *files };
     npmd_error err = { 0 };
     for (int i = 0; i <= RESUME; i++) {
@@ -212,6 +214,9 @@ static int report_json(const cli_args *args, const npmd_model *model, const npmd
     cli_json_number(&j, "objective", facts.objective);
     cli_json_number(&j, "log_integral", facts.log_integral);
     cli_json_number(&j, "log_integral_se", facts.log_integral_se);
+    cli_json_number(&j, "convex_optimum", facts.convex_optimum);
+    cli_json_number(&j, "convex_gap", facts.convex_gap);
+    cli_json_number(&j, "convex_gap_accuracy", facts.convex_gap_accuracy);
     cli_json_signed(&j, "restarts", facts.restarts);
     cli_json_signed(&j, "members", facts.members);
     cli_json_unsigned(&j, "peak_memory_bytes", peak_memory());
@@ -238,6 +243,9 @@ static void report_words(const cli_args *args, const npmd_model *model)
         cli_row(stdout, "resumed", "after step %s", cli_words_count((uint64_t)facts.resumed).text);
     cli_row(stdout, "objective", "%.6g", facts.objective);
     cli_row(stdout, "log integral", "%s", cli_words_error(facts.log_integral, facts.log_integral_se).text);
+    if (facts.convex_gap == facts.convex_gap) /* NaN: not known */
+        cli_row(stdout, "convex gap", "%s nats",
+                cli_words_error(facts.convex_gap, facts.convex_gap_accuracy).text);
     if (facts.restarts > 0)
         cli_row(stdout, "restarts", "%d", facts.restarts);
     if (facts.members > 1)

@@ -115,6 +115,7 @@ typedef enum npmd_bandwidth {
 } npmd_bandwidth;
 typedef enum npmd_law { NPMD_LAW_POWER, NPMD_LAW_UNIFORM, NPMD_LAW_RIDGE } npmd_law;
 typedef enum npmd_scale { NPMD_SCALE_UNIT, NPMD_SCALE_ORTHONORMAL, NPMD_SCALE_NONE } npmd_scale;
+typedef enum npmd_skip_start { NPMD_SKIP_STEP, NPMD_SKIP_CONVEX, NPMD_SKIP_ZERO } npmd_skip_start;
 typedef enum npmd_penalty { NPMD_PENALTY_LAPLACIAN, NPMD_PENALTY_GRADIENT, NPMD_PENALTY_NONE } npmd_penalty;
 typedef enum npmd_integral {
     NPMD_INTEGRAL_AUTO,
@@ -145,6 +146,7 @@ typedef int (*npmd_progress)(const npmd_report *now, void *user);
 typedef struct npmd_truth npmd_truth;
 
 #define NPMD_MAX_PATH 1024
+#define NPMD_OPTION_WORDS 2
 
 typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is chosen from n and the domain */
     int estimator;            /* npmd_estimator */
@@ -168,6 +170,7 @@ typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is ch
     int signs;             /* plane waves: 1 frequency vectors of Z^D modulo sign, 0 positive ones only */
     int constant;          /* 1: the constant function may be drawn */
     int scale;             /* npmd_scale */
+    int skip_start;        /* npmd_skip_start */
     int start;             /* 0: first layer sqrt(3/K)/omega; 1: the authors' 1/K */
     int penalty;
     int skip;
@@ -192,8 +195,13 @@ typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is ch
     char checkpoint[NPMD_MAX_PATH]; /* where the state of a fit is kept while it runs; "": nowhere */
     char
         resume[NPMD_MAX_PATH]; /* a checkpoint to go on from; also kept there, unless checkpoint says where */
-    double checkpoint_every;   /* seconds; the first comes after one at the latest */
-    int64_t log_every;         /* steps between reports */
+    int convex_gap;            /* 1 after the fit, 0 not, 2 where it takes little time */
+    char start_from[NPMD_MAX_PATH];    /* a model whose weights the fit starts from; "": from random ones */
+    char encoding_from[NPMD_MAX_PATH]; /* a field whose encoding is used; "": it is drawn */
+    uint64_t
+        given[NPMD_OPTION_WORDS]; /* which were set by name, one bit a row of the table; not by a preset */
+    double checkpoint_every;      /* seconds; the first comes after one at the latest */
+    int64_t log_every;            /* steps between reports */
     npmd_progress progress;
     void *user;
     const npmd_truth *truth; /* reports hold nise and ae against it */
@@ -225,6 +233,7 @@ typedef struct npmd_fit_facts {
     uint64_t seed;
     int64_t steps;
     double seconds, objective, log_integral, log_integral_se;
+    double convex_optimum, convex_gap, convex_gap_accuracy; /* of a field, nats; NaN: not known */
     int restarts, members, interrupted;
     int64_t resumed;              /* steps that a checkpoint had done already, in its attempt; 0: none */
     char checkpoint_failure[256]; /* why the last checkpoint could not be written; "": it was */

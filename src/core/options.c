@@ -27,8 +27,19 @@ typedef struct option_row {
     double least, most;
     const char *const *choice; /* CHOICE: names in the order of their numbers, then NULL */
     bool shapes_answer;        /* goes into the model file */
+    unsigned readers;          /* estimators that it means something to */
     const char *help;
 } option_row;
+
+/* Readers of an option: bits by npmd_estimator, and one for the series by stochastic gradients. */
+#define FIELD (1u << NPMD_FIELD)
+#define SERIES (1u << NPMD_SERIES)
+#define KDE (1u << NPMD_KDE)
+#define PSNF (1u << NPMD_PSNF)
+#define RELU (1u << NPMD_RELU)
+#define SGD (1u << 31)
+#define DESCENT (FIELD | SGD | PSNF | RELU)
+#define ALL (~0u)
 
 static const char *const ON_OFF[] = { "off", "on", NULL };
 static const char *const ON_OFF_AUTO[] = { "off", "on", "auto", NULL };
@@ -42,6 +53,7 @@ static const char *const SCHEDULES[] = { "cosine", "fixed", "triangular", "trian
 static const char *const LAWS[] = { "power", "uniform", "ridge", NULL };
 static const char *const SCALES[] = { "unit", "orthonormal", "none", NULL };
 static const char *const STARTS[] = { "unit", "authors", NULL };
+static const char *const SKIP_STARTS[] = { "step", "convex", "zero", NULL };
 static const char *const PENALTIES[] = { "laplacian", "gradient", "none", NULL };
 static const char *const INTEGRALS[] = { "auto", "importance", "uniform", NULL };
 static const char *const SEQUENCES[] = { "sobol", "independent", NULL };
@@ -50,115 +62,132 @@ static const char *const SEQUENCES[] = { "sobol", "independent", NULL };
 #define ANY 1e300
 
 static const option_row OPTIONS[] = {
-    { "preset", "Choices", OPTION_TEXT, AT(preset), "default", 0, 0, NULL, true,
+    { "preset", "Choices", OPTION_TEXT, AT(preset), "default", 0, 0, NULL, true, ALL,
       "quick, default, paper-t2, paper-t4 or paper-s2s2: sets many options at once, others given beside it win" },
-    { "estimator", "Choices", OPTION_CHOICE, AT(estimator), "field", 0, 0, ESTIMATORS, true,
+    { "estimator", "Choices", OPTION_CHOICE, AT(estimator), "field", 0, 0, ESTIMATORS, true, ALL,
       "what is fitted: a sine network (field), a linear series of eigenfunctions, kernels, a squared family, a ReLU network" },
-    { "tau", "Choices", OPTION_REAL, AT(tau), "auto", -1, 1e12, NULL, true,
+    { "tau", "Choices", OPTION_REAL, AT(tau), "auto", -1, 1e12, NULL, true, FIELD | SERIES | SGD,
       "weight of the penalty, the mean over the domain; auto: 5e-5 in one or two dimensions, else 1e-4, lowered or raised "
       "by tens where held-out points ask for it, then fitted to all points" },
     { "penalty", "Choices", OPTION_CHOICE, AT(penalty), "laplacian", 0, 0, PENALTIES, true,
-      "what is penalised: mean (Laplacian v)^2, mean |gradient v|^2, or nothing" },
-    { "seed", "Choices", OPTION_SEED, AT(seed), "1", 0, 0, NULL, true, "all random numbers follow from it" },
+      FIELD | SERIES | SGD, "what is penalised: mean (Laplacian v)^2, mean |gradient v|^2, or nothing" },
+    { "seed", "Choices", OPTION_SEED, AT(seed), "1", 0, 0, NULL, true, ALL,
+      "all random numbers follow from it" },
 
-    { "features", "Encoding", OPTION_INT, AT(features), "0", 0, 65536, NULL, true,
+    { "features", "Encoding", OPTION_INT, AT(features), "0", 0, 65536, NULL, true, FIELD,
       "K, random eigenfunctions in the first layer; 0: on tori the cosine and sine of every angle, else by the dimension" },
     { "max-frequency", "Encoding", OPTION_LIST, AT(max_frequency), "0", 0, 1024, NULL, true,
+      FIELD | SERIES | SGD,
       "highest frequency (degree on S2): one value, or one a factor separated by commas; 0: by the dimension" },
-    { "spectrum-law", "Encoding", OPTION_CHOICE, AT(spectrum_law), "power", 0, 0, LAWS, true,
+    { "spectrum-law", "Encoding", OPTION_CHOICE, AT(spectrum_law), "power", 0, 0, LAWS, true, FIELD,
       "how eigenfunctions are drawn: probability ~ S = (1 + lambda)^-s, all alike as in the paper, or by its "
       "theorem: ~ S / (S + eps), with replacement, scaled by the root of S over that probability" },
-    { "spectrum-decay", "Encoding", OPTION_REAL, AT(spectrum_decay), "0", 0, 100, NULL, true,
+    { "spectrum-decay", "Encoding", OPTION_REAL, AT(spectrum_decay), "0", 0, 100, NULL, true, FIELD,
       "s of the power law and the ridge law; 0: dimension / 2 + 1" },
-    { "spectrum-ridge", "Encoding", OPTION_REAL, AT(spectrum_ridge), "0", 0, 1e6, NULL, true,
+    { "spectrum-ridge", "Encoding", OPTION_REAL, AT(spectrum_ridge), "0", 0, 1e6, NULL, true, FIELD,
       "eps of the ridge law; 0: such that the sum of S / (S + eps) over all eigenfunctions is half of --features" },
-    { "separable", "Encoding", OPTION_CHOICE, AT(separable), "auto", 0, 0, ON_OFF_AUTO, true,
+    { "separable", "Encoding", OPTION_CHOICE, AT(separable), "auto", 0, 0, ON_OFF_AUTO, true, FIELD,
       "on: products of eigenfunctions; off: plane waves on tori, elsewhere random orthogonal combinations of products "
       "of one eigenvalue; auto: off on tori of three or more factors" },
-    { "signs", "Encoding", OPTION_CHOICE, AT(signs), "on", 0, 0, ON_OFF, true,
+    { "signs", "Encoding", OPTION_CHOICE, AT(signs), "on", 0, 0, ON_OFF, true, FIELD,
       "plane waves with frequencies of both signs (off: positive only, as the authors; not a basis)" },
-    { "constant", "Encoding", OPTION_CHOICE, AT(constant), "off", 0, 0, ON_OFF, true,
+    { "constant", "Encoding", OPTION_CHOICE, AT(constant), "off", 0, 0, ON_OFF, true, FIELD,
       "whether the constant function may be drawn" },
-    { "scale", "Encoding", OPTION_CHOICE, AT(scale), "unit", 0, 0, SCALES, true,
+    { "scale", "Encoding", OPTION_CHOICE, AT(scale), "unit", 0, 0, SCALES, true, FIELD | SGD,
       "features of mean square 1 (ridge: on average), orthonormal ones, or plain cosines and sines" },
 
-    { "width", "Network", OPTION_INT, AT(width), "128", 1, 4096, NULL, true, "W, units in each sine layer" },
-    { "depth", "Network", OPTION_INT, AT(depth), "0", 0, 31, NULL, true,
+    { "width", "Network", OPTION_INT, AT(width), "128", 1, 4096, NULL, true, FIELD | PSNF | RELU,
+      "W, units in each sine layer" },
+    { "depth", "Network", OPTION_INT, AT(depth), "0", 0, 31, NULL, true, FIELD | RELU,
       "L, affine layers, the linear output among them; 1 is the linear series; 0: by the dimension" },
-    { "omega", "Network", OPTION_REAL, AT(omega), "10", 1e-6, 1e6, NULL, true, "frequency of the sine" },
-    { "skip", "Network", OPTION_CHOICE, AT(skip), "on", 0, 0, ON_OFF, true,
+    { "omega", "Network", OPTION_REAL, AT(omega), "10", 1e-6, 1e6, NULL, true, FIELD,
+      "frequency of the sine" },
+    { "skip", "Network", OPTION_CHOICE, AT(skip), "on", 0, 0, ON_OFF, true, FIELD,
       "a linear path from the encoding to the output" },
-    { "start", "Network", OPTION_CHOICE, AT(start), "unit", 0, 0, STARTS, true,
+    { "skip-start", "Network", OPTION_CHOICE, AT(skip_start), "step", 0, 0, SKIP_STARTS, true, FIELD,
+      "where the linear path starts: at the best point of its Newton step from the uniform density, at the "
+      "optimum of the objective for the linear path alone (convex), or at zero" },
+    { "start", "Network", OPTION_CHOICE, AT(start), "unit", 0, 0, STARTS, true, FIELD | PSNF | RELU,
       "first layer U(+-sqrt(3/K)/omega), for features of mean square 1, or the authors' U(+-1/K)" },
 
-    { "steps", "Training", OPTION_COUNT, AT(steps), "0", 0, 4e9, NULL, true,
+    { "steps", "Training", OPTION_COUNT, AT(steps), "0", 0, 4e9, NULL, true, DESCENT,
       "optimisation steps; 0: 1000 in one and two dimensions, else 500" },
-    { "epochs", "Training", OPTION_COUNT, AT(epochs), "0", 0, 4e9, NULL, true,
+    { "epochs", "Training", OPTION_COUNT, AT(epochs), "0", 0, 4e9, NULL, true, DESCENT,
       "passes through the data of n / batch steps each; the later of --steps and --epochs rules" },
-    { "batch", "Training", OPTION_COUNT, AT(batch), "0", 0, 1e15, NULL, true, "data points a step; 0: by n" },
-    { "q1", "Training", OPTION_COUNT, AT(q1), "0", 0, 4e9, NULL, true,
+    { "batch", "Training", OPTION_COUNT, AT(batch), "0", 0, 1e15, NULL, true, DESCENT,
+      "data points a step; 0: by n" },
+    { "q1", "Training", OPTION_COUNT, AT(q1), "0", 0, 4e9, NULL, true, FIELD | SGD | RELU,
       "points of the integral, fresh every step" },
-    { "q2", "Training", OPTION_COUNT, AT(q2), "0", 0, 4e9, NULL, true,
+    { "q2", "Training", OPTION_COUNT, AT(q2), "0", 0, 4e9, NULL, true, FIELD | SGD,
       "points of the penalty, fresh every step" },
-    { "optimiser", "Training", OPTION_CHOICE, AT(optimiser), "adam", 0, 0, OPTIMISERS, true,
+    { "optimiser", "Training", OPTION_CHOICE, AT(optimiser), "adam", 0, 0, OPTIMISERS, true, DESCENT,
       "how steps are taken" },
-    { "rate", "Training", OPTION_REAL, AT(rate), "1e-3", 0, 1e6, NULL, true,
+    { "rate", "Training", OPTION_REAL, AT(rate), "1e-3", 0, 1e6, NULL, true, DESCENT,
       "learning rate, at its highest" },
-    { "rate-min", "Training", OPTION_REAL, AT(rate_min), "0", 0, 1e6, NULL, true,
+    { "rate-min", "Training", OPTION_REAL, AT(rate_min), "0", 0, 1e6, NULL, true, DESCENT,
       "learning rate, at its lowest" },
-    { "schedule", "Training", OPTION_CHOICE, AT(schedule), "cosine", 0, 0, SCHEDULES, true,
+    { "schedule", "Training", OPTION_CHOICE, AT(schedule), "cosine", 0, 0, SCHEDULES, true, DESCENT,
       "course of the rate" },
-    { "warmup", "Training", OPTION_COUNT, AT(warmup), "100", 0, 4e9, NULL, true,
+    { "warmup", "Training", OPTION_COUNT, AT(warmup), "100", 0, 4e9, NULL, true, DESCENT,
       "steps over which the rate rises" },
-    { "cycle", "Training", OPTION_COUNT, AT(cycle), "2000", 1, 4e9, NULL, true,
+    { "cycle", "Training", OPTION_COUNT, AT(cycle), "2000", 1, 4e9, NULL, true, DESCENT,
       "half-cycle of the triangular schedules, steps" },
-    { "layer-rates", "Training", OPTION_CHOICE, AT(layer_rates), "on", 0, 0, ON_OFF, true,
+    { "layer-rates", "Training", OPTION_CHOICE, AT(layer_rates), "on", 0, 0, ON_OFF, true, FIELD | SGD | PSNF,
       "layers of more than 128 inputs move at a smaller rate" },
-    { "clip", "Training", OPTION_REAL, AT(clip), "2", 0, 1e6, NULL, true,
+    { "clip", "Training", OPTION_REAL, AT(clip), "2", 0, 1e6, NULL, true, DESCENT,
       "a gradient longer than this times its running length is shortened; 0: never" },
-    { "integral", "Training", OPTION_CHOICE, AT(integral), "auto", 0, 0, INTEGRALS, true,
+    { "integral", "Training", OPTION_CHOICE, AT(integral), "auto", 0, 0, INTEGRALS, true, FIELD | SGD | RELU,
       "points of the integral: uniform, or kernels about data points and a uniform share; auto: uniform in one and two dimensions" },
     { "uniform-share", "Training", OPTION_REAL, AT(uniform_share), "0.2", 1e-3, 1, NULL, true,
-      "importance: the uniform share" },
-    { "centres", "Training", OPTION_INT, AT(centres), "512", 1, 65536, NULL, true,
+      FIELD | SGD | RELU, "importance: the uniform share" },
+    { "centres", "Training", OPTION_INT, AT(centres), "512", 1, 65536, NULL, true, FIELD | SGD | RELU,
       "importance: kernels in a step" },
     { "proposal-rho", "Training", OPTION_REAL, AT(proposal_rho), "0", 0, 0.999, NULL, true,
-      "importance: width of its Cauchy kernels, 0 wide .. 1 narrow; 0: by likelihood" },
-    { "sequence", "Training", OPTION_CHOICE, AT(sequence), "sobol", 0, 0, SEQUENCES, true,
+      FIELD | SGD | RELU, "importance: width of its Cauchy kernels, 0 wide .. 1 narrow; 0: by likelihood" },
+    { "sequence", "Training", OPTION_CHOICE, AT(sequence), "sobol", 0, 0, SEQUENCES, true, FIELD | SGD | RELU,
       "random points: scrambled Sobol or independent" },
-    { "accuracy", "Training", OPTION_REAL, AT(accuracy), "0", 0, 1, NULL, true,
+    { "accuracy", "Training", OPTION_REAL, AT(accuracy), "0", 0, 1, NULL, true, FIELD | SGD | RELU,
       "standard error wanted of the log integral after training; 0: 1e-5 in one and two dimensions, else 5e-4" },
 
-    { "holdout", "Other estimators", OPTION_REAL, AT(holdout), "0", 0, 0.9, NULL, true,
+    { "convex-gap", "Training", OPTION_CHOICE, AT(convex_gap), "auto", 0, 0, ON_OFF_AUTO, true, FIELD,
+      "after the fit, how far its objective is above the least one that any function has; in one and two "
+      "dimensions; auto: where that takes little time beside the fit" },
+    { "start-from", "Training", OPTION_PATH, AT(start_from), "", 0, 0, NULL, false, FIELD,
+      "a model to start from: a field of the same shape gives all weights and its encoding, a series the "
+      "linear path" },
+    { "encoding-from", "Training", OPTION_PATH, AT(encoding_from), "", 0, 0, NULL, false, FIELD,
+      "a field whose encoding is used instead of a drawn one" },
+
+    { "holdout", "Other estimators", OPTION_REAL, AT(holdout), "0", 0, 0.9, NULL, true, SERIES | KDE | RELU,
       "share of the points held out to choose by; 0: a tenth" },
-    { "patience", "Other estimators", OPTION_COUNT, AT(patience), "0", 0, 4e9, NULL, true,
+    { "patience", "Other estimators", OPTION_COUNT, AT(patience), "0", 0, 4e9, NULL, true, RELU,
       "relu: looks at the held-out points without improvement before it stops; 0: 20" },
-    { "solver", "Other estimators", OPTION_CHOICE, AT(solver), "newton", 0, 0, SOLVERS, true,
+    { "solver", "Other estimators", OPTION_CHOICE, AT(solver), "newton", 0, 0, SOLVERS, true, SERIES | SGD,
       "series: Newton's method to the optimum, or stochastic gradients as published" },
-    { "kappa", "Other estimators", OPTION_REALS, AT(kappa), "0", 0, 1e8, NULL, true,
+    { "kappa", "Other estimators", OPTION_REALS, AT(kappa), "0", 0, 1e8, NULL, true, KDE,
       "kde: concentration of the kernels, one value or one a factor; 0: chosen" },
     { "concentration", "Other estimators", OPTION_CHOICE, AT(concentration), "common", 0, 0, CONCENTRATIONS,
-      true, "kde: one chosen for all factors, or one a factor" },
+      true, KDE, "kde: one chosen for all factors, or one a factor" },
     { "concentration-rule", "Other estimators", OPTION_CHOICE, AT(concentration_rule), "least-squares", 0, 0,
-      RULES, true,
+      RULES, true, KDE,
       "kde: a fixed concentration is chosen by the exact least-squares criterion, by leave-one-out likelihood, or by five-fold ISE as published" },
-    { "bandwidth", "Other estimators", OPTION_CHOICE, AT(bandwidth), "fixed", 0, 0, BANDWIDTHS, true,
+    { "bandwidth", "Other estimators", OPTION_CHOICE, AT(bandwidth), "fixed", 0, 0, BANDWIDTHS, true, KDE,
       "kde: one width, widths by the distance of near points, or a mixture of several widths weighted by held-out points" },
-    { "neighbours", "Other estimators", OPTION_INT, AT(neighbours), "0", 0, 1000000, NULL, true,
+    { "neighbours", "Other estimators", OPTION_INT, AT(neighbours), "0", 0, 1000000, NULL, true, KDE,
       "kde, adaptive: the k-th nearest distinct point sets the width; 0: chosen from 8, 16, ... 128" },
 
-    { "threads", "Machine", OPTION_INT, AT(threads), "0", 0, 4096, NULL, false,
+    { "threads", "Machine", OPTION_INT, AT(threads), "0", 0, 4096, NULL, false, ALL,
       "0: all cores; never changes the answer" },
-    { "device", "Machine", OPTION_TEXT, AT(device), "cpu", 0, 0, NULL, false,
+    { "device", "Machine", OPTION_TEXT, AT(device), "cpu", 0, 0, NULL, false, ALL,
       "cpu, or reference (double precision, slow)" },
-    { "log-every", "Machine", OPTION_COUNT, AT(log_every), "0", 0, 4e9, NULL, false,
+    { "log-every", "Machine", OPTION_COUNT, AT(log_every), "0", 0, 4e9, NULL, false, DESCENT,
       "steps between reports; 0: 200 reports" },
-    { "checkpoint", "Machine", OPTION_PATH, AT(checkpoint), "", 0, 0, NULL, false,
+    { "checkpoint", "Machine", OPTION_PATH, AT(checkpoint), "", 0, 0, NULL, false, FIELD,
       "a file that keeps the state of the fit: after 1 s, then at intervals, and when the fit is interrupted" },
-    { "resume", "Machine", OPTION_PATH, AT(resume), "", 0, 0, NULL, false,
+    { "resume", "Machine", OPTION_PATH, AT(resume), "", 0, 0, NULL, false, FIELD,
       "goes on from a checkpoint of the same fit, to the same bytes; a missing file is an error, unless --checkpoint "
       "names the same one" },
-    { "checkpoint-every", "Machine", OPTION_REAL, AT(checkpoint_every), "10", 0, 1e9, NULL, false,
+    { "checkpoint-every", "Machine", OPTION_REAL, AT(checkpoint_every), "10", 0, 1e9, NULL, false, FIELD,
       "seconds between checkpoints" },
 };
 #define OPTION_TOTAL ((int)(sizeof OPTIONS / sizeof *OPTIONS))
@@ -219,11 +248,12 @@ npmd_option_text npmd_option_describe(int i)
                                            "newton|sgd",
                                            "common|factor",
                                            "least-squares|likelihood|ise",
-                                           "fixed|adaptive|mixture" };
-    static const char *const *const LISTS[] = {
-        ON_OFF,    ON_OFF_AUTO, ESTIMATORS, OPTIMISERS, SCHEDULES,      LAWS,  SCALES,    STARTS,
-        PENALTIES, INTEGRALS,   SEQUENCES,  SOLVERS,    CONCENTRATIONS, RULES, BANDWIDTHS
-    };
+                                           "fixed|adaptive|mixture",
+                                           "step|convex|zero" };
+    static const char *const *const LISTS[] = { ON_OFF,         ON_OFF_AUTO, ESTIMATORS, OPTIMISERS,
+                                                SCHEDULES,      LAWS,        SCALES,     STARTS,
+                                                PENALTIES,      INTEGRALS,   SEQUENCES,  SOLVERS,
+                                                CONCENTRATIONS, RULES,       BANDWIDTHS, SKIP_STARTS };
     if (i < 0 || i >= OPTION_TOTAL)
         return (npmd_option_text){ 0 };
     const option_row *row = &OPTIONS[i];
@@ -235,6 +265,8 @@ npmd_option_text npmd_option_describe(int i)
         values = "X|auto";
     return (npmd_option_text){ row->name, values, row->fallback, row->help, row->group };
 }
+
+static json_t *option_json(const npmd_options *opt, const option_row *row);
 
 static const option_row *option_find(const char *name)
 {
@@ -324,6 +356,8 @@ static npmd_status parse_seed(const option_row *row, const char *text, uint64_t 
     return NPMD_OK;
 }
 
+static npmd_status option_set(npmd_options *opt, const option_row *row, const char *value, npmd_error *err);
+
 static npmd_status preset_apply(npmd_options *opt, const char *name, npmd_error *err)
 {
     for (size_t p = 0; p < sizeof PRESETS / sizeof *PRESETS; p++) {
@@ -334,7 +368,7 @@ static npmd_status preset_apply(npmd_options *opt, const char *name, npmd_error 
                 opt->batch = -(int64_t)(s[1][2] - '0');
                 continue;
             }
-            const npmd_status st = npmd_options_set(opt, s[0], s[1], err);
+            const npmd_status st = option_set(opt, option_find(s[0]), s[1], err);
             assert(st == NPMD_OK);
             if (st != NPMD_OK)
                 return st;
@@ -400,13 +434,10 @@ npmd_status options_check(const npmd_options *opt, npmd_error *err)
     return NPMD_OK;
 }
 
-npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *value, npmd_error *err)
+static npmd_status option_set(npmd_options *opt, const option_row *row, const char *value, npmd_error *err)
 {
-    const option_row *row = option_find(name);
     double number = 0.0, list[NPMD_MAX_FACTORS] = { 0 };
     npmd_status st = NPMD_OK;
-    if (row == NULL)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "unknown option --%.40s", name);
     char *field = (char *)opt + row->field;
     switch (row->kind) {
     case OPTION_INT:
@@ -442,12 +473,12 @@ npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *va
         if (row->field == AT(preset))
             return preset_apply(opt, value, err);
         if (strlen(value) >= sizeof opt->device)
-            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s...\" is too long", name, value);
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s...\" is too long", row->name, value);
         snprintf(field, sizeof opt->device, "%s", value);
         return NPMD_OK;
     case OPTION_PATH:
         if (strlen(value) >= NPMD_MAX_PATH)
-            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: a path of %zu bytes; at most %d", name,
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: a path of %zu bytes; at most %d", row->name,
                              strlen(value), NPMD_MAX_PATH - 1);
         snprintf(field, NPMD_MAX_PATH, "%s", value);
         return NPMD_OK;
@@ -455,11 +486,100 @@ npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *va
     return st;
 }
 
+static_assert(OPTION_TOTAL <= 64 * NPMD_OPTION_WORDS, "a bit an option");
+
+npmd_status npmd_options_set(npmd_options *opt, const char *name, const char *value, npmd_error *err)
+{
+    const option_row *row = option_find(name);
+    if (row == NULL)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "unknown option --%.40s", name);
+    const npmd_status st = option_set(opt, row, value, err);
+    if (st == NPMD_OK)
+        opt->given[(row - OPTIONS) / 64] |= (uint64_t)1 << (row - OPTIONS) % 64;
+    return st;
+}
+
+static bool option_given(const npmd_options *opt, int i)
+{
+    return opt->given[i / 64] >> i % 64 & 1u;
+}
+
+int options_unused(const npmd_options *opt, char *names, size_t size)
+{
+    const unsigned reader = opt->estimator == NPMD_SERIES && opt->solver == NPMD_STOCHASTIC
+                                ? SGD
+                                : 1u << opt->estimator;
+    int unused = 0;
+    size_t used = 0;
+    names[0] = '\0';
+    for (int i = 0; i < OPTION_TOTAL; i++)
+        if (option_given(opt, i) && (OPTIONS[i].readers & reader) == 0) {
+            const size_t room = used < size ? size - used : 0;
+            used += (size_t)snprintf(room > 0 ? names + used : NULL, room, "%s--%s", unused == 0 ? "" : ", ",
+                                     OPTIONS[i].name);
+            unused++;
+        }
+    if (used >= size)
+        memcpy(names + size - 4, "...", 4);
+    return unused;
+}
+
+static void option_copy(npmd_options *opt, const npmd_options *from, const option_row *row)
+{
+    static const size_t SIZE[] = { [OPTION_INT] = sizeof(int),
+                                   [OPTION_COUNT] = sizeof(int64_t),
+                                   [OPTION_REAL] = sizeof(double),
+                                   [OPTION_CHOICE] = sizeof(int),
+                                   [OPTION_LIST] = sizeof opt->max_frequency };
+    assert(row->kind < sizeof SIZE / sizeof *SIZE && SIZE[row->kind] > 0);
+    memcpy((char *)opt + row->field, (const char *)from + row->field, SIZE[row->kind]);
+    if (row->kind == OPTION_LIST)
+        opt->max_frequencies = from->max_frequencies;
+}
+
+npmd_status options_take_encoding(npmd_options *opt, const npmd_options *from, const char *path,
+                                  npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    json_t *asked = NULL, *found = NULL;
+    for (int i = 0; i < OPTION_TOTAL; i++) {
+        const option_row *row = &OPTIONS[i];
+        char text[2][64] = { "", "" };
+        if (strcmp(row->group, "Encoding") != 0)
+            continue;
+        if (!option_given(opt, i)) {
+            option_copy(opt, from, row);
+            continue;
+        }
+        asked = option_json(opt, row);
+        found = option_json(from, row);
+        if (asked == NULL || found == NULL) {
+            st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to compare --%s", row->name);
+            goto done;
+        }
+        if (!json_equal(asked, found)) {
+            const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6);
+            json_dumpb(asked, text[0], sizeof text[0] - 1, flags);
+            json_dumpb(found, text[1], sizeof text[1] - 1, flags);
+            st = npmd_fail(err, NPMD_ERR_SHAPE, "%s: its encoding has --%s %s, this fit was asked for %s",
+                           path, row->name, text[1], text[0]);
+            goto done;
+        }
+        json_decref(asked);
+        json_decref(found);
+        asked = found = NULL;
+    }
+done:
+    json_decref(asked);
+    json_decref(found);
+    return st;
+}
+
 void npmd_options_init(npmd_options *opt)
 {
     *opt = (npmd_options){ 0 };
     for (int i = 0; i < OPTION_TOTAL; i++) {
-        const npmd_status st = npmd_options_set(opt, OPTIONS[i].name, OPTIONS[i].fallback, NULL);
+        const npmd_status st = option_set(opt, &OPTIONS[i], OPTIONS[i].fallback, NULL);
         assert(st == NPMD_OK);
         (void)st;
     }

@@ -63,7 +63,7 @@ void checkpoint_close(checkpoint *c)
     memory_free(c);
 }
 
-/* {"domain", "data", "options"}: a hash stands for the data. */
+/* {"domain", "data", "started_from", "encoded_from", "options"}: hashes stand for the data and for other models. */
 static npmd_status identity_make(const npmd_model *m, const npmd_options *asked, const npmd_points *pts,
                                  json_t **out, npmd_error *err)
 {
@@ -73,6 +73,8 @@ static npmd_status identity_make(const npmd_model *m, const npmd_options *asked,
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)points_hash(pts));
     TRY(json_put(identity, "domain", json_string(m->domain->text), err));
     TRY(json_put(identity, "data", json_string(hash), err));
+    TRY(json_put(identity, "started_from", json_string(m->started_from), err));
+    TRY(json_put(identity, "encoded_from", json_string(m->encoded_from), err));
     TRY(options_to_json(asked, &options, err));
     TRY(json_put(identity, "options", options, err));
     *out = identity;
@@ -150,6 +152,10 @@ static npmd_status identity_check(const char *path, json_t *ours, json_t *theirs
                 name, text[0], text[1]);
         }
     }
+    if (!json_equal(json_object_get(ours, "started_from"), json_object_get(theirs, "started_from"))
+        || !json_equal(json_object_get(ours, "encoded_from"), json_object_get(theirs, "encoded_from")))
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s is the checkpoint of a fit that started from another model", path);
     if (!json_equal(json_object_get(ours, "data"), json_object_get(theirs, "data")))
         return npmd_fail(err, NPMD_ERR_FORMAT,
                          "%s is the checkpoint of a fit to other data: other points, order or weights", path);

@@ -64,6 +64,9 @@ static npmd_status pilot_fit(pilot *p, const npmd_options *opt, double tau, cons
     o.truth = NULL;
     o.accuracy = 3e-3; /* hundredths of a nat are compared */
     o.checkpoint[0] = o.resume[0] = '\0';
+    o.start_from[0] = '\0'; /* that model may have seen the points held out here */
+    o.convex_gap = 0;
+    memset(o.given, 0, sizeof o.given); /* it was looked at before */
     o.progress = pilot_progress;
     o.user = p;
     st = npmd_fit(training->domain, training, &o, &m, err);

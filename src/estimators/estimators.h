@@ -15,6 +15,7 @@
 typedef struct estimator estimator;
 
 #define MODEL_MAX_WARNINGS 16
+#define MODEL_HASH 17 /* 16 digits and a closing zero */
 struct npmd_model {
     const estimator *kind;
     void *state; /* the estimator's own */
@@ -23,7 +24,8 @@ struct npmd_model {
     npmd_fit_facts facts;
     double total;                  /* n, or the sum of the weights: what the intensity integrates to */
     struct checkpoint *checkpoint; /* while it is fitted, if one was asked for */
-    uint64_t *seen;                /* of the rows it was made of, see points_seen */
+    char started_from[MODEL_HASH], encoded_from[MODEL_HASH]; /* hashes of other models; "": there was none */
+    uint64_t *seen;                                          /* of the rows it was made of, see points_seen */
     size_t seen_count;
     int warnings;
     char warning[MODEL_MAX_WARNINGS][256];
@@ -52,6 +54,8 @@ struct estimator {
 extern const estimator ESTIMATOR_FIELD, ESTIMATOR_SERIES, ESTIMATOR_KDE, ESTIMATOR_PSNF, ESTIMATOR_RELU;
 /* Of a field of one layer: its encoding, and a weight a feature. */
 void field_linear(const npmd_model *m, const encoding **enc, const double **weight);
+/* Of a field: all its parameters. */
+const double *field_theta(const npmd_model *m, size_t *parameters);
 const estimator *estimator_find(const char *name); /* NULL if there is none of that name */
 
 /* ---- resolve.c: sizes from n and the domain ------------------------------------------------------------ */
@@ -73,6 +77,31 @@ npmd_status encoding_save(const encoding *enc, record *rec, npmd_error *err); /*
 /* For options that describe a field on the domain. */
 npmd_status encoding_load(const npmd_domain *dom, const npmd_options *opt, const record *rec,
                           const char *path, encoding *out, npmd_error *err);
+
+/* ---- start.c: fits that begin with another model --------------------------------------------------------- */
+
+typedef struct fit_origin {
+    npmd_model *model;   /* the one that gives weights, */
+    npmd_model *encoded; /* and the one that gives the encoding; NULL: there is none */
+} fit_origin;
+/* For resolved options of a field: the encoding becomes that of the model they name; an error if it does not fit. */
+npmd_status start_resolve(npmd_options *opt, const npmd_domain *dom, npmd_error *err);
+/* Opens what the model's options name, and keeps their hashes there. */
+npmd_status start_open(npmd_model *m, fit_origin *out, npmd_error *err);
+void start_close(fit_origin *s);
+/* The coefficients (K) of the features in a series; how many features lie in its basis. */
+int start_project(const npmd_model *series, const encoding *enc, double *coefficient);
+
+/* ---- gap.c: a field beside the optimum of its objective -------------------------------------------------- */
+
+bool gap_wanted(const npmd_options *opt, const npmd_domain *dom, size_t n);
+size_t gap_bytes(const field_plan *plan, int threads);
+/* The least value of the objective over all functions, the constant solved for; NaN, infinite: not known. */
+npmd_status gap_optimum(npmd_model *m, const npmd_points *pts, double *optimum, double *accuracy,
+                        npmd_error *err);
+/* Fills the facts' convex_optimum, convex_gap and its accuracy where they can be known. */
+npmd_status field_gap(npmd_model *m, const field_plan *plan, const double *theta, const npmd_points *pts,
+                      npmd_error *err);
 
 /* ---- checkpoint.c: the state of a fit in a file, to go on from ------------------------------------------ */
 
@@ -254,6 +283,18 @@ typedef struct integral_result { /* relative to the uniform measure */
 size_t integrate_bytes(const npmd_domain *dom); /* the most it takes */
 npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out,
                       npmd_error *err);
+/* A quadrature rule on every factor; resolution 1, 2, ... */
+typedef struct rules {
+    size_t nodes[NPMD_MAX_FACTORS], total;
+    double *x[NPMD_MAX_FACTORS], *weight[NPMD_MAX_FACTORS];
+} rules;
+npmd_status rules_open(rules *r, const npmd_domain *dom, size_t resolution, npmd_error *err);
+void rules_close(rules *r);
+double rules_point(const rules *r, const npmd_domain *dom, size_t index,
+                   double *x); /* its weight; their sum is 1 */
+
+/* A sign of life after the last step; nonzero: enough, and m's fit counts as interrupted. */
+int model_stop(void *m);
 /* After a fit: the log integral of v, to the accuracy asked for, into the facts; a warning if it is not reached. */
 npmd_status model_normalise(npmd_model *m, values_fn values, void *self, const npmd_points *pts,
                             size_t most_points, npmd_error *err);

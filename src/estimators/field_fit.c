@@ -35,6 +35,14 @@ void field_linear(const npmd_model *m, const encoding **enc, const double **weig
     *weight = f->theta + field_weights(&f->shape, 1);
 }
 
+const double *field_theta(const npmd_model *m, size_t *parameters)
+{
+    const field_state *f = m->state;
+    assert(m->kind == &ESTIMATOR_FIELD);
+    *parameters = field_parameters(&f->shape);
+    return f->theta;
+}
+
 static npmd_status backend_values(void *self, const double *x, size_t n, double *v, npmd_error *err)
 {
     const backend *b = self;
@@ -111,13 +119,67 @@ static npmd_status draw_judge(const npmd_model *m, encoding *out, npmd_error *er
 static npmd_status field_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
                                  size_t *working_bytes, npmd_error *err)
 {
-    const npmd_status st = options_resolve(opt, dom, n, out, err);
-    if (st != NPMD_OK)
-        return st;
+    npmd_status st = NPMD_OK;
+    npmd_options o;
+    TRY(options_resolve(opt, dom, n, &o, err));
+    TRY(start_resolve(&o, dom, err));
+    if (o.skip_start == NPMD_SKIP_CONVEX && o.features > CONVEX_FEATURES) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--skip-start convex: %d features, at most %d", o.features,
+                       CONVEX_FEATURES);
+        goto done;
+    }
     const field_plan plan = { .domain = dom,
-                              .shape = options_shape(out, dom),
-                              .rotated = encoding_rotated(dom, out) };
-    *working_bytes = backend_bytes(out->device, out->threads, &plan, n) + integrate_bytes(dom);
+                              .shape = options_shape(&o, dom),
+                              .rotated = encoding_rotated(dom, &o) };
+    *working_bytes = backend_bytes(o.device, o.threads, &plan, n) + integrate_bytes(dom);
+    if (o.skip_start == NPMD_SKIP_CONVEX)
+        *working_bytes += convex_bytes(o.features);
+    if (gap_wanted(&o, dom, n))
+        *working_bytes += gap_bytes(&plan, o.threads);
+    *out = o;
+done:
+    return st;
+}
+
+/* Theta as another model gives it; NULL: the fit starts by itself. */
+static npmd_status field_start_from(npmd_model *m, const fit_origin *s, objective *o, double **out,
+                                    npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const field_state *f = m->state;
+    size_t parameters = field_parameters(&f->shape), found = parameters;
+    double *theta = NULL;
+    if (s->model == NULL)
+        return NPMD_OK;
+    TRY(memory_new(&theta, parameters, err));
+    if (s->model->kind == &ESTIMATOR_FIELD) {
+        const double *from = field_theta(s->model, &found);
+        assert(found == parameters);
+        memcpy(theta, from, parameters * sizeof *theta);
+    } else {
+        double *linear = theta + (f->shape.skip ? field_skip(&f->shape) : field_weights(&f->shape, 1));
+        field_start(&f->shape, m->options.start != 0, m->options.seed, theta);
+        const int matched = start_project(s->model, &f->encoding, linear);
+        TRY(linear_constant(&f->encoding, o, linear, theta + field_biases(&f->shape, f->shape.depth), err));
+        model_warn(m, "the linear path starts from a series that has %d of the %d features", matched,
+                   f->encoding.features);
+    }
+    *out = theta;
+    theta = NULL;
+done:
+    memory_free(theta);
+    return st;
+}
+
+/* The encoding of another field, or a drawn one. */
+static npmd_status field_encode(const npmd_model *m, fit_origin *s, encoding *out, npmd_error *err)
+{
+    if (s->encoded == NULL)
+        return encoding_draw(m->domain, &m->options, out, err);
+    field_state *from = s->encoded->state;
+    *out = from->encoding;
+    out->domain = m->domain;
+    from->encoding = (encoding){ 0 };
     return NPMD_OK;
 }
 
@@ -131,6 +193,9 @@ static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npm
     objective o = { 0 };
     train_result done_by = { 0 };
     encoding judge = { 0 };
+    fit_origin origin = { 0 };
+    double *from = NULL;
+    TRY(start_open(m, &origin, err));
     TRY(checkpoint_open(m, asked, pts, &m->checkpoint, err));
     if (asked->tau < 0.0 && !checkpoint_chosen(m->checkpoint))
         TRY(choose_tau(m, asked, pts, err));
@@ -140,7 +205,7 @@ static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npm
     TRY(memory_new(&f, 1, err));
     m->state = f;
     f->shape = options_shape(opt, m->domain);
-    TRY(encoding_draw(m->domain, opt, &f->encoding, err));
+    TRY(field_encode(m, &origin, &f->encoding, err));
     f->shape.square = f->encoding.square;
     TRY(memory_new(&f->theta, field_parameters(&f->shape), err));
     const field_plan plan = field_plan_of(m);
@@ -148,6 +213,7 @@ static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npm
     TRY(b.ops->set_points(b.self, pts, err));
     TRY(objective_open(&o, m->domain, pts, opt, err));
     m->options.proposal_rho = o.proposal.rho;
+    TRY(field_start_from(m, &origin, &o, &from, err));
     field_watch watching = { .model = m, .points = pts };
     const train_watch watch = { watch_look, &watching };
     train_keeper keeper = { .keep = keep_state, .self = m->checkpoint };
@@ -156,7 +222,7 @@ static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npm
     m->facts.resumed = keeper.resume == NULL ? 0 : keeper.resume->step;
     if (f->encoding.features < options_features(m->domain) / 4)
         TRY(draw_judge(m, &judge, err));
-    TRY(train(&b, &f->shape, &f->encoding, judge.features > 0 ? &judge : NULL, &o, opt,
+    TRY(train(&b, &f->shape, &f->encoding, judge.features > 0 ? &judge : NULL, from, &o, opt,
               opt->truth == NULL ? NULL : &watch, m->checkpoint == NULL ? NULL : &keeper, &done_by, err));
     if (done_by.interrupted)
         TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
@@ -183,10 +249,14 @@ static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npm
         model_warn(m, "the fit was interrupted after %lld of %lld steps", (long long)done_by.steps,
                    (long long)opt->steps);
     TRY(model_normalise(m, backend_values, &b, pts, (size_t)1 << 22, err));
+    if (!m->facts.interrupted)
+        TRY(field_gap(m, &plan, f->theta, pts, err));
     if (m->facts.interrupted && !done_by.interrupted)
         TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
 done:
     encoding_free(&judge);
+    start_close(&origin);
+    memory_free(from);
     objective_close(&o);
     backend_close(&b);
     return st;

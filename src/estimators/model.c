@@ -80,6 +80,7 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = NULL;
+    char unused[200];
     const double started = clock_seconds();
     if (strcmp(dom->text, pts->domain->text) != 0) {
         st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the fit was asked for on %s",
@@ -100,6 +101,7 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
     m->facts.n = pts->n;
     m->facts.seed = m->options.seed;
     m->facts.members = 1;
+    m->facts.convex_optimum = m->facts.convex_gap = m->facts.convex_gap_accuracy = NAN;
     m->kind = ESTIMATORS[opt->estimator];
     if (!m->kind->keeps && (opt->checkpoint[0] != '\0' || opt->resume[0] != '\0')) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
@@ -108,6 +110,8 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
         goto done;
     }
     TRY(m->kind->fit(m, opt, pts, err));
+    if (options_unused(opt, unused, sizeof unused) > 0)
+        model_warn(m, "--estimator %s does not use %s", m->kind->name, unused);
     TRY(points_seen(pts, &m->seen, &m->seen_count, err));
     m->facts.tau = m->options.tau;
     m->facts.seconds = clock_seconds() - started + checkpoint_seconds(m->checkpoint);
@@ -331,6 +335,15 @@ static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err
     TRY(json_put(facts, "log_integral_se", json_real(f->log_integral_se), err));
     TRY(json_put(facts, "restarts", json_integer(f->restarts), err));
     TRY(json_put(facts, "members", json_integer(f->members), err));
+    if (isfinite(f->convex_gap)) {
+        TRY(json_put(facts, "convex_optimum", json_real(f->convex_optimum), err));
+        TRY(json_put(facts, "convex_gap", json_real(f->convex_gap), err));
+        TRY(json_put(facts, "convex_gap_accuracy", json_real(f->convex_gap_accuracy), err));
+    }
+    if (m->started_from[0] != '\0')
+        TRY(json_put(facts, "started_from", json_string(m->started_from), err));
+    if (m->encoded_from[0] != '\0')
+        TRY(json_put(facts, "encoding_from", json_string(m->encoded_from), err));
     for (int i = 0; i < m->warnings; i++)
         TRY(json_append(warnings, json_string(m->warning[i]), err));
     TRY(json_put(facts, "warnings", json_incref(warnings), err));
@@ -378,6 +391,19 @@ done:
     return st;
 }
 
+static double take_number(json_t *root, const char *key) /* NaN: it is not there */
+{
+    const json_t *value = json_object_get(root, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void take_hash(json_t *root, const char *key, char hash[MODEL_HASH])
+{
+    const char *text = json_string_value(json_object_get(root, key));
+    if (text != NULL && strlen(text) < MODEL_HASH)
+        snprintf(hash, MODEL_HASH, "%s", text);
+}
+
 /* The facts of a file, each checked; what is missing is named. */
 static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path, npmd_error *err)
 {
@@ -385,7 +411,7 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
     const char *domain = NULL, *name = NULL;
     json_int_t n = 0, steps = 0;
     json_error_t why;
-    json_t *options = NULL, *warnings = NULL, *wanted = json_object_get(root, "objective");
+    json_t *options = NULL, *warnings = NULL;
     const json_int_t version = json_integer_value(json_object_get(root, "file_version")); /* 0: no integer */
     if (version < 1) {
         st = json_object_get(root, "checkpoint_version") != NULL
@@ -430,11 +456,17 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
     }
     npmd_options_init(&m->options);
     TRY(options_from_json(&m->options, options, path, err));
+    memset(m->options.given, 0, sizeof m->options.given); /* nobody gave them now */
     m->facts.n = (size_t)n;
     m->facts.steps = (int64_t)steps;
-    m->facts.objective = json_is_number(wanted) ? json_number_value(wanted) : NAN;
+    m->facts.objective = take_number(root, "objective");
+    m->facts.convex_optimum = take_number(root, "convex_optimum");
+    m->facts.convex_gap = take_number(root, "convex_gap");
+    m->facts.convex_gap_accuracy = take_number(root, "convex_gap_accuracy");
     m->facts.tau = m->options.tau;
     m->facts.seed = m->options.seed;
+    take_hash(root, "started_from", m->started_from);
+    take_hash(root, "encoding_from", m->encoded_from);
     for (size_t i = 0; i < json_array_size(warnings); i++)
         if (json_is_string(json_array_get(warnings, i)))
             model_warn(m, "%s", json_string_value(json_array_get(warnings, i)));

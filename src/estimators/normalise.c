@@ -107,12 +107,7 @@ done:
 
 /* ---- quadrature ---------------------------------------------------------------------------------------- */
 
-typedef struct rules { /* one rule a factor */
-    size_t nodes[NPMD_MAX_FACTORS], total;
-    double *x[NPMD_MAX_FACTORS], *weight[NPMD_MAX_FACTORS];
-} rules;
-
-static void rules_close(rules *r)
+void rules_close(rules *r)
 {
     for (int d = 0; d < NPMD_MAX_FACTORS; d++) {
         memory_free(r->x[d]);
@@ -121,7 +116,7 @@ static void rules_close(rules *r)
     *r = (rules){ 0 };
 }
 
-static npmd_status rules_open(rules *r, const npmd_domain *dom, size_t resolution, npmd_error *err)
+npmd_status rules_open(rules *r, const npmd_domain *dom, size_t resolution, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     *r = (rules){ .total = 1 };
@@ -139,7 +134,7 @@ done:
     return st;
 }
 
-static double rules_point(const rules *r, const npmd_domain *dom, size_t index, double *x)
+double rules_point(const rules *r, const npmd_domain *dom, size_t index, double *x)
 {
     double weight = 1.0;
     for (int d = dom->factors - 1; d >= 0; d--) {
@@ -277,8 +272,7 @@ done:
 
 /* ---- of a model that was fitted ------------------------------------------------------------------------- */
 
-/* A sign of life between refinements of the integral; a stop there keeps the accuracy reached. */
-static int normalise_stop(void *user)
+int model_stop(void *user)
 {
     npmd_model *m = user;
     const npmd_report report = { .step = m->facts.steps,
@@ -307,7 +301,7 @@ npmd_status model_normalise(npmd_model *m, values_fn values, void *self, const n
                                        .target = m->options.accuracy,
                                        .most_points = most_points,
                                        .threads = m->options.threads,
-                                       .stop = normalise_stop,
+                                       .stop = model_stop,
                                        .user = m },
                   values, self, &z, err));
     m->facts.log_integral = z.log_integral;

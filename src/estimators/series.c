@@ -40,6 +40,14 @@ static void series_free(void *state)
     memory_free(s);
 }
 
+void series_coefficients(const npmd_model *m, const series_basis **b, const double **c)
+{
+    const series_state *s = m->state;
+    assert(m->kind == &ESTIMATOR_SERIES);
+    *b = &s->basis;
+    *c = s->c;
+}
+
 /* ---- sizes ---------------------------------------------------------------------------------------------- */
 
 /* Frequencies that were left open: as high as the budget allows, at most these. */
@@ -125,6 +133,10 @@ static npmd_status series_stochastic(npmd_model *m, const npmd_options *asked, c
     o.spectrum_law = NPMD_LAW_UNIFORM;
     o.constant = 0;
     o.features = (int)s->basis.coefficients;
+    o.skip_start = NPMD_SKIP_STEP;
+    o.convex_gap = 0;
+    o.start_from[0] = o.encoding_from[0] = '\0';
+    memset(o.given, 0, sizeof o.given); /* what the series does not read was said */
     memcpy(o.max_frequency, m->options.max_frequency, sizeof o.max_frequency);
     o.max_frequencies = m->options.max_frequencies;
     TRY(npmd_fit(m->domain, pts, &o, &linear, err));

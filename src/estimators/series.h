@@ -1,4 +1,4 @@
-/* series.h - what the files of the series share; nobody else includes it.
+/* series.h - what the files of the series share, and those that compare a field with it; nobody else includes it.
  *
  *     v(x) = sum_k c_k phi_k(x),   phi_k = prod_d phi_(k_d)(x_d),   0 <= k_d < functions_d,
  *
@@ -31,6 +31,9 @@ typedef struct series_basis {
     size_t coefficients;                /* without padding and the constant: what is fitted */
     double *lambda; /* (size): eigenvalues; 0 for the constant and padding, which stay 0 */
 } series_basis;
+
+/* Of a fitted series. */
+void series_coefficients(const npmd_model *m, const series_basis **b, const double **c);
 
 npmd_status series_basis_open(series_basis *b, const npmd_domain *dom, const int *frequency, npmd_error *err);
 void series_basis_close(series_basis *b);
@@ -85,6 +88,7 @@ typedef struct series_problem {
     double tau;
     double target;  /* Newton decrement, g' H^-1 g / 2, in nats */
     double settled; /* a finer grid may move log Z by this */
+    int levels;     /* of grids; 0: as many as are allowed */
     int threads;
     int (*go_on)(void *user, int newton, double objective); /* nonzero: stop. May be NULL */
     void *user;

@@ -227,7 +227,8 @@ npmd_status series_solve(const series_problem *p, int *level, double *c, series_
     for (;;) {
         done_by.log_integral_se = INFINITY;
         TRY(solver_run(&s, c, &done_by, err));
-        if (done_by.stopped || !series_grid_allowed(p->basis, *level + 1))
+        if (done_by.stopped || !series_grid_allowed(p->basis, *level + 1)
+            || (p->levels > 0 && *level + 1 >= p->levels))
             break;
         /* the same point on a finer grid: has the integral settled, is it still the solution? */
         const double coarse = s.log_integral;

@@ -71,7 +71,7 @@ npmd_status linear_gain_open(linear_gain *out, const encoding *enc, objective *o
     npmd_status st = NPMD_OK;
     const size_t K = (size_t)enc->features;
     const npmd_options *opt = o->opt;
-    const double tau = opt->penalty == NPMD_PENALTY_NONE ? 0.0 : opt->tau;
+    const double tau = penalty_weight(opt);
     linear_gain found = { 0 };
     double *work = NULL, *eta = NULL, *g = NULL, *unit = NULL, effective = 1.0, slope = 0.0, roughness = 0.0;
     TRY(memory_new(&work, encoding_work(enc), err));
@@ -80,12 +80,10 @@ npmd_status linear_gain_open(linear_gain *out, const encoding *enc, objective *o
     TRY(memory_new(&unit, K, err));
     TRY(memory_new(&found.coefficient, K, err));
     for (size_t k = 0; k < K; k++) /* the constant gains nothing */
-        unit[k] = enc->lambda[k] == 0.0 ? 0.0 : sqrt(enc->waves ? 2.0 : enc->domain->volume) / enc->scale[k];
+        unit[k] = feature_unit(enc, (int)k);
     feature_means(enc, o->points, o->opt->seed, unit, work, eta, g, &effective);
     for (size_t k = 0; k < K; k++) {
-        /* mean (Lap psi)^2 = lambda^2 and mean |grad psi|^2 = lambda at mean square 1 */
-        const double lambda = enc->lambda[k],
-                     rough = opt->penalty == NPMD_PENALTY_LAPLACIAN ? lambda * lambda : lambda;
+        const double rough = penalty_rough(opt, enc->lambda[k]);
         /* a function that was drawn several times moves once: its copies share the step */
         const double copies = enc->copies == NULL ? 1.0 : enc->copies[k];
         const double shrink = 1.0 / (1.0 + 2.0 * tau * rough), c = g[k] * shrink / copies;
@@ -97,6 +95,7 @@ npmd_status linear_gain_open(linear_gain *out, const encoding *enc, objective *o
     }
     TRY(line_search(enc, o, slope, roughness, work, eta, &found, err));
     found.gain = fmin(found.gain, found.gain0);
+    found.reached = found.gain;
     *out = found;
     found.coefficient = NULL;
 done:

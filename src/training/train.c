@@ -113,7 +113,7 @@ done:
     return st;
 }
 
-/* The linear part at the best point of its Newton step from v = 0: the skip, or the series itself. */
+/* The linear part, the skip or the series itself, at the best point of its Newton step or at its optimum. */
 static void linear_start(const field_shape *shape, const linear_gain *possible, double *theta)
 {
     memcpy(theta + (shape->skip ? field_skip(shape) : field_weights(shape, 1)), possible->coefficient,
@@ -121,9 +121,10 @@ static void linear_start(const field_shape *shape, const linear_gain *possible, 
     theta[field_biases(shape, shape->depth)] = possible->constant;
 }
 
-/* The network as field_start leaves it, the linear part with its first gain before the first step. */
+/* The network as field_start leaves it, the linear part with its first gain before any step; or as given. */
 static npmd_status attempt_start(backend *b, const field_shape *shape, const npmd_options *opt,
-                                 const linear_gain *possible, double *theta, npmd_error *err)
+                                 const double *from, const linear_gain *possible, double *theta,
+                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     memset(theta, 0, field_parameters(shape) * sizeof *theta);
@@ -131,9 +132,9 @@ static npmd_status attempt_start(backend *b, const field_shape *shape, const npm
     TRY(b->ops->put(b->self, VECTOR_MOMENT1, theta, err));
     TRY(b->ops->put(b->self, VECTOR_MOMENT2, theta, err));
     field_start(shape, opt->start != 0, opt->seed, theta);
-    if (shape->skip || shape->depth == 1)
+    if ((shape->skip || shape->depth == 1) && opt->skip_start != NPMD_SKIP_ZERO)
         linear_start(shape, possible, theta);
-    TRY(b->ops->put(b->self, VECTOR_THETA, theta, err));
+    TRY(b->ops->put(b->self, VECTOR_THETA, from == NULL ? theta : from, err));
 done:
     return st;
 }
@@ -161,8 +162,8 @@ static void layer_shares(const field_shape *shape, rate_share *shares)
 }
 
 npmd_status train(backend *b, const field_shape *shape, const encoding *enc, const encoding *judge,
-                  objective *o, const npmd_options *opt, const train_watch *watch, const train_keeper *keeper,
-                  train_result *out, npmd_error *err)
+                  const double *from, objective *o, const npmd_options *opt, const train_watch *watch,
+                  const train_keeper *keeper, train_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const train_state *resume = keeper == NULL ? NULL : keeper->resume;
@@ -174,6 +175,8 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, con
     layer_shares(shape, shares);
     TRY(memory_new(&theta, field_parameters(shape), err));
     TRY(linear_gain_open(&possible, enc, o, err));
+    if (opt->skip_start == NPMD_SKIP_CONVEX && (shape->skip || shape->depth == 1))
+        TRY(convex_start(&possible, enc, o, err));
     if (judge != NULL)
         TRY(linear_gain_open(&judged, judge, o, err));
     const linear_gain *promise = judge == NULL ? &possible : &judged;
@@ -185,7 +188,7 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, con
         if (resume != NULL)
             a.at = *resume;
         else
-            TRY(attempt_start(b, shape, opt, &possible, theta, err));
+            TRY(attempt_start(b, shape, opt, from, &possible, theta, err));
         resume = NULL;
         if (!a.at.linear)
             TRY(attempt_run(b, o, &now, opt->layer_rates ? shares : NULL, watch, keeper, started, &a, err));
@@ -204,7 +207,7 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, con
             break;
         if (restart >= MOST_RESTARTS && shape->skip) {
             TRY(put_convex_start(b, shape, &possible, theta, err));
-            out->objective = 1.0 - possible.gain;
+            out->objective = 1.0 - possible.reached;
             out->linear = out->state.linear = true;
             break;
         }

@@ -35,9 +35,9 @@ typedef struct objective_value {
 npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts,
                            const npmd_options *opt, npmd_error *err);
 void objective_close(objective *o);
-/* The terms of this step and their gradient, added up in the backend. */
 /* The source of this step's integral. */
 void objective_integral_points(objective *o, int64_t step, size_t count, point_source *out);
+/* The terms of this step and their gradient, added up in the backend. */
 npmd_status objective_step(objective *o, backend *b, int64_t step, objective_value *out, npmd_error *err);
 int64_t objective_steps_an_epoch(const npmd_options *opt, size_t n);
 
@@ -79,10 +79,11 @@ typedef struct train_result {
 
 /* Starts again at a lower rate when the fit runs away, collapses or ends worse than the uniform density, at
  * most twice. Then, with a skip, the convex start stands; without one it is an error. */
-/* judge: the encoding that says what could be gained; NULL: enc itself. */
+/* judge: the encoding that says what could be gained; NULL: enc itself. from (parameters): theta at the start;
+ * NULL: as the options say. */
 npmd_status train(backend *b, const field_shape *shape, const encoding *enc, const encoding *judge,
-                  objective *o, const npmd_options *opt, const train_watch *watch, const train_keeper *keeper,
-                  train_result *out, npmd_error *err);
+                  const double *from, objective *o, const npmd_options *opt, const train_watch *watch,
+                  const train_keeper *keeper, train_result *out, npmd_error *err);
 
 /* ---- diagnose.c ---------------------------------------------------------------------------------------- */
 
@@ -95,10 +96,36 @@ typedef struct linear_gain {
     double gain0, gain, noise;
     double *coefficient; /* (K): of the best a d, where the skip starts; K zeros if nothing is gained */
     double constant;     /* -log mean exp(a d), so that it integrates to one */
+    double reached;      /* what the coefficients gain, by the points of the integral */
 } linear_gain;
 npmd_status linear_gain_open(linear_gain *out, const encoding *enc, objective *o, npmd_error *err);
 void linear_gain_close(linear_gain *gain);
 /* A fit that stayed at v = 0 although there was something to gain. Uniform data are no collapse. */
 bool has_collapsed(const linear_gain *possible, double reached);
+
+static inline double feature_unit(const encoding *enc,
+                                  int k) /* brings it to mean square 1; 0: the constant */
+{
+    return enc->lambda[k] == 0.0 ? 0.0 : sqrt(enc->waves ? 2.0 : enc->domain->volume) / enc->scale[k];
+}
+/* mean (Lap psi)^2 = lambda^2 and mean |grad psi|^2 = lambda at mean square 1 */
+static inline double penalty_rough(const npmd_options *opt, double lambda)
+{
+    return opt->penalty == NPMD_PENALTY_LAPLACIAN ? lambda * lambda : lambda;
+}
+static inline double penalty_weight(const npmd_options *opt)
+{
+    return opt->penalty == NPMD_PENALTY_NONE ? 0.0 : opt->tau;
+}
+
+/* ---- convex.c: the linear part at its optimum ----------------------------------------------------------- */
+
+#define CONVEX_FEATURES 1024 /* its Hessian is a matrix */
+size_t convex_bytes(int features);
+/* The coefficients of an open gain, their constant and what they reach become those of the optimum. */
+npmd_status convex_start(linear_gain *out, const encoding *enc, objective *o, npmd_error *err);
+/* -log mean exp(coefficient . eta). */
+npmd_status linear_constant(const encoding *enc, objective *o, const double *coefficient, double *constant,
+                            npmd_error *err);
 
 #endif
