@@ -212,6 +212,7 @@ static bool worker_listen(worker *w, reproduce_result *last)
             worker_reap(w);
             return true;
         }
+        kill(w->pid, SIGKILL); /* it may still want to write */
     }
     const double seconds = clock_seconds() - w->started;
     const int status = worker_reap(w);
