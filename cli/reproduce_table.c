@@ -205,9 +205,9 @@ static const reproduce_column FIT_COLUMNS[] = {
     { 0 },
 };
 static const reproduce_column ENCODING_COLUMNS[] = {
-    { "ISE x Vol", -17, COLUMN_ERROR, FIGURE_ISE_RELATIVE }, { "paper", -7, COLUMN_PAPER, 0 },
+    { "ISE x Vol", -18, COLUMN_ERROR, FIGURE_ISE_RELATIVE }, { "paper", -7, COLUMN_PAPER, 0 },
     { "ISE", 7, COLUMN_NUMBER, FIGURE_ISE },  { "nISE", -18, COLUMN_ERROR, FIGURE_NISE },
-    { "ae", -14, COLUMN_ERROR, FIGURE_AE },   { "a fit", 10, COLUMN_TIME, FIGURE_SECONDS },
+    { "ae", -16, COLUMN_ERROR, FIGURE_AE },
     { 0 },
 };
 static const reproduce_column SPECTRUM_COLUMNS[] = {
@@ -245,18 +245,18 @@ const reproduce_experiment REPRODUCE_EXPERIMENTS[] = {
       FIT_NOTE, 0, false },
     { "encodings", "Table S2, Figure S2: encodings that are separable or not", ENCODINGS, PUBLISHED_ENCODINGS,
       measure_encoding, OF_AN_ENCODING, ENCODING_COLUMNS, PROFILES,
-      "Means over R replicates +- their standard errors. ISE: the criterion on n/10 fresh points, less is better;\n"
-      "times Vol it is relative to the uniform density, as the paper's medians of 5 are.", 0, false },
+      "Means over R replicates +- their standard errors. ISE: the criterion on n/10 fresh points, less is\n"
+      "better; times Vol it is relative to the uniform density, as the paper's medians of 5 are.", 0, false },
     { "spectral-bias", "Figures S3 to S5: error and spectrum against epochs", SPECTRAL_BIAS, NOTHING,
       measure_spectral_bias, OF_A_SPECTRUM, SPECTRUM_COLUMNS, SPECTRA,
-      "Means over R replicates +- their standard errors. missed: sum of |estimate - truth|^2 over that of |truth|^2\n"
-      "of the Fourier coefficients but the constant; up to 4: of frequencies up to 4 alone.", 0, false },
+      "Means over R replicates +- their standard errors. missed: sum of |estimate - truth|^2 over that of\n"
+      "|truth|^2, of the Fourier coefficients but the constant; up to 4: of frequencies up to 4 alone.", 0, false },
     { "frequencies", "Theorem 1, corrected: frequencies in v", FREQUENCY, NOTHING, measure_frequencies,
       OF_FREQUENCIES, FREQUENCY_COLUMNS, COEFFICIENTS,
-      "Means over R. found: coefficients above 1e-6 of the largest, modulo sign; degree: the highest of them;\n"
-      "bound: no degree above it can reach that (-: none is known, all of the lattice); permitted: up to it,\n"
-      "outside: found, not permitted; not paper's: found outside the paper's set of the same degree, the largest\n"
-      "of them relative to the largest of all. edge: the largest coefficient at the highest frequencies.", 1000, false },
+      "Means over R. found: coefficients above 1e-6 of the largest, modulo sign; degree: the highest of\n"
+      "them; bound: no degree above it can reach that (-: none is known, all of the lattice); permitted: up\n"
+      "to it; outside: found, not permitted; not paper's: found outside the paper's set of the same degree,\n"
+      "the largest of them relative to the largest of all. edge: the largest at the highest frequencies.", 1000, false },
     { "dimensions", "Every method on T1 to T7", DIMENSIONS, NOTHING, measure_fit, OF_A_FIT, DIMENSION_COLUMNS,
       NO_DATA, "Means over R replicates +- their standard errors; numbers: parameters.", 10000, true },
     { 0 },
