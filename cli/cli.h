@@ -213,7 +213,7 @@ typedef enum reproduce_figure {
     FIGURE_ISE,        /* criterion on fresh points, per volume */
     FIGURE_ISE_RELATIVE,
     FIGURE_ISE_SE, /* of the relative one */
-    FIGURE_MISSED, /* spectra: share of the power that is not there or is wrong; low: of frequencies up to 4 */
+    FIGURE_MISSED, /* spectra: share of the power that is wrong; low: up to frequency 4 */
     FIGURE_MISSED_LOW,
     FIGURE_FUNCTIONS, /* frequencies: functions in the encoding */
     FIGURE_FOUND,
@@ -358,7 +358,7 @@ npmd_status measure_encoding(reproduce_child *c, npmd_error *err);
 npmd_status measure_spectral_bias(reproduce_child *c, npmd_error *err);
 npmd_status measure_frequencies(reproduce_child *c, npmd_error *err);
 
-/* A function on T2: values (G, G) at 2 pi (i, j) / G, Fourier coefficients c (G, G, 2), frequency k at k mod G. */
+/* A function on T2: values (G, G) at 2 pi (i, j) / G, coefficients c (G, G, 2), frequency k at k mod G. */
 typedef struct reproduce_spectrum {
     int G;
     double *values, *c;

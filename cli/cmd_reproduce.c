@@ -1,6 +1,7 @@
 /* cmd_reproduce.c - neuropmd reproduce: the paper's tables, row by row, replicate by replicate.
  *
- * The tables are in reproduce_table.c, the processes in reproduce_run.c, the file of results in reproduce_file.c. */
+ * The tables are in reproduce_table.c, the processes in reproduce_run.c, the file of results in
+ * reproduce_file.c. */
 #include "cli.h"
 
 #include <errno.h>
@@ -14,16 +15,16 @@ static const cli_option OPTIONS[] = {
     { .name = "domain",
       .values = "T1|...|T7",
       .help =
-          "the torus: T2 (unless said) or T4; of spectral-bias and frequencies T2; of dimensions one of T1 to T7, "
-          "without it all" },
+          "the torus: T2 (unless said) or T4; of spectral-bias and frequencies T2; of dimensions one of T1 "
+          "to T7, without it all" },
     { .name = "data",
       .values = "FOLDER",
       .help = "replicates from points_01.npy, points_02.npy, ...; without it they are simulated" },
     { .name = "truth",
       .values = "FILE",
       .help =
-          "the known density, as for evaluate; without it the authors' mixture on T2, the recipe on T4, of dimensions "
-          "that recipe for any number of angles" },
+          "the known density, as for evaluate; without it the authors' mixture on T2, the recipe on T4, of "
+          "dimensions that recipe for any number of angles" },
     { .name = "truth-seed",
       .values = "S",
       .help = "the recipe of simulate with this seed, on T2, too (T4 without it: 0)" },
@@ -31,8 +32,8 @@ static const cli_option OPTIONS[] = {
     { .name = "n",
       .values = "N",
       .help =
-          "points of a replicate; without it 10,000, on T4 100,000 (of dimensions 10,000), of frequencies 1,000, or all "
-          "of a file" },
+          "points of a replicate; without it 10,000, on T4 100,000 (of dimensions 10,000), of frequencies "
+          "1,000, or all of a file" },
     { .name = "methods",
       .values = "LIST",
       .help = "all, or names separated by commas: a method (series), settings (best) or both (series:best); "
@@ -42,9 +43,8 @@ static const cli_option OPTIONS[] = {
       .help = "for a try: fits that take steps take so many instead of their own number" },
     { .name = "out",
       .values = "FILE.jsonl",
-      .help =
-          "keeps one line a fit; started again, goes on from there; what belongs to figures is written beside it: "
-          "FILE_profiles.csv, FILE_spectra.csv, FILE_coefficients.csv, FILE_truth_T3.json" },
+      .help = "keeps one line a fit; started again, goes on from there; what belongs to figures is written "
+              "beside it: FILE_profiles.csv, FILE_spectra.csv, FILE_coefficients.csv, FILE_truth_T3.json" },
     { .name = "jobs",
       .values = "J",
       .fallback = "1",
@@ -360,15 +360,16 @@ const cli_command command_reproduce = {
     .operand = "EXPERIMENT",
     .summary = "the paper's tables, measured again",
     .details =
-        "table1: every method on every replicate of the torus mixtures (Table 1); relu: the plain network (Table S1); "
-        "encodings: separable and other first layers, the ISE criterion and courses of the error (Table S2, Figure "
-        "S2); spectral-bias: error and Fourier spectra while field and psnf are fitted (Figures S3 to S5); "
-        "frequencies: those in v against Theorem 1, corrected; dimensions: every method on T1 to T7. "
-        "Settings: published (those of the code behind the published numbers), text (as printed), best (this "
-        "program's own). One JSON line a fit goes to --out; a run that was stopped or killed goes on from there and "
-        "repeats nothing but fits that failed. Minutes a replicate on two idle cores: table1 8 to 10; encodings 5; "
-        "spectral-bias 1, with --methods published 30; frequencies 0.1; dimensions 15. T4: some minutes a fit; with "
-        "--methods all hours to days, since the published settings take 20,000 steps of a second or more.",
+        "table1: every method on every replicate of the torus mixtures (Table 1); relu: the plain network "
+        "(Table S1); encodings: separable and other first layers, the ISE criterion and courses of the "
+        "error (Table S2, Figure S2); spectral-bias: error and Fourier spectra while field and psnf are "
+        "fitted (Figures S3 to S5); frequencies: those in v against Theorem 1, corrected; dimensions: every"
+        " method on T1 to T7. Settings: published (those of the code behind the published numbers), text "
+        "(as printed), best (this program's own). One JSON line a fit goes to --out; a run that was stopped"
+        " or killed goes on from there and repeats nothing but fits that failed. Minutes a replicate on two"
+        " idle cores: table1 8 to 10; encodings 5; spectral-bias 1, with --methods published 30; "
+        "frequencies 0.1; dimensions 15. T4: some minutes a fit; with --methods all hours to days, since "
+        "the published settings take 20,000 steps of a second or more.",
     .examples = "neuropmd reproduce table1 --out table1.jsonl\n"
                 "neuropmd reproduce table1 --data torus_mixture --replicates 10 --jobs 2 --out table1.jsonl\n"
                 "neuropmd reproduce encodings --domain T4 --methods best --out t4.jsonl --json\n"

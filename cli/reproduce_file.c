@@ -1,10 +1,11 @@
-/* reproduce_file.c - what is known of an experiment: one JSON line a row and replicate, on the disk before the next
- * one is reported.
+/* reproduce_file.c - what is known of an experiment: one JSON line a row and replicate, on the disk before
+ * the next one is reported.
  *
- * A line begins with what was asked for (experiment, domain, replicate, method, settings, data, truth, options) and
- * goes on with what came out. A task is done when the file has a line that begins, byte for byte, as its own would,
- * and its status is done; one that failed is tried again. A run that is killed leaves at most one line that is cut off,
- * at the end: it is taken back before anything is added. Lines of other runs stay as they are. */
+ * A line begins with what was asked for (experiment, domain, replicate, method, settings, data, truth,
+ * options) and goes on with what came out. A task is done when the file has a line that begins, byte for
+ * byte, as its own would, and its status is done; one that failed is tried again. A run that is killed
+ * leaves at most one line that is cut off, at the end: it is taken back before anything is added. Lines of
+ * other runs stay as they are. */
 #include "cli.h"
 
 #include <errno.h>
@@ -143,8 +144,8 @@ static bool line_is_whole(const char *line, size_t length)
     return length > sizeof OPENING && line[length - 1] == '}' && !memchr(line, '\0', length);
 }
 
-/* Marks what is done; *good is where the last whole line ends. A line that is none of ours, or the beginning of
- * one, belongs to a file that was named by mistake: it stays as it is. */
+/* Marks what is done; *good is where the last whole line ends. A line that is none of ours, or the
+ * beginning of one, belongs to a file that was named by mistake: it stays as it is. */
 static int read_lines(reproduce_plan *plan, const char *path, char *text, size_t size, size_t *good)
 {
     size_t number = 1;

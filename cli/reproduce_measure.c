@@ -1,5 +1,5 @@
-/* reproduce_measure.c - what is measured of one task, in the process of its own: points of the truth, a fit, its
- * distance from the truth, its criterion on fresh points, its course. */
+/* reproduce_measure.c - what is measured of one task, in the process of its own: points of the truth, a
+ * fit, its distance from the truth, its criterion on fresh points, its course. */
 #include "cli.h"
 
 #include <math.h>
@@ -136,7 +136,8 @@ static npmd_status read_points(const reproduce_plan *plan, int replicate, const 
     return st;
 }
 
-/* All that the tasks will read. A truth that was made for this experiment stands beside --out, for `simulate`. */
+/* All that the tasks will read. A truth that was made for this experiment stands beside --out, for
+ * `simulate`. */
 static npmd_status check_inputs(const reproduce_plan *plan, npmd_error *err)
 {
     npmd_status st = NPMD_OK;

@@ -1,5 +1,5 @@
-/* reproduce_report.c - what an experiment found: mean and standard error over the replicates, a line for each method
- * and settings, beside what the paper says. */
+/* reproduce_report.c - what an experiment found: mean and standard error over the replicates, a line for
+ * each method and settings, beside what the paper says. */
 #include "cli.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* reproduce_spectrum.c - Fourier coefficients on T2, and those of a density while it is fitted (Figures S3 to S5). */
+/* reproduce_spectrum.c - Fourier coefficients on T2, and those of a density while it is fitted (Figures S3
+ * to S5). */
 #include "cli.h"
 
 #include <math.h>
@@ -9,8 +10,8 @@
 
 /* ---- The transform ------------------------------------------------------------------------------------- */
 
-/* One factor after the other: y_k = (1/G) sum_j x_j exp(-i k x_j), along the second index; the result is transposed, so
- * that two passes restore the order. */
+/* One factor after the other: y_k = (1/G) sum_j x_j exp(-i k x_j), along the second index; the result is
+ * transposed, so that two passes restore the order. */
 static void transform_pass(const double *x, int G, const double *wave, double *y)
 {
     for (int i = 0; i < G; i++)
@@ -156,8 +157,9 @@ static npmd_status keep_spectrum(reproduce_child *c, const npmd_model *model, in
     return st;
 }
 
-/* After a hundredth and a tenth of the steps, and at the end. A fit that is stopped cannot go on, so the beginning is
- * done again: the same numbers, since every random number is a function of the seed and the step. */
+/* After a hundredth and a tenth of the steps, and at the end. A fit that is stopped cannot go on, so the
+ * beginning is done again: the same numbers, since every random number is a function of the seed and the
+ * step. */
 npmd_status measure_spectral_bias(reproduce_child *c, npmd_error *err)
 {
     static const double until[] = { 0.01, 0.1, 1.0 };

@@ -4,9 +4,9 @@
  *   published  those of the code that made the published numbers, which differ from the text
  *   text       as printed, where that differs and where options can say it
  *   best       what this program does when nothing is said: every method solved properly
- * docs/reproduce.md gives the reasons and the times. Another experiment is another table and an entry in the list
- * at the end: rows, what the paper has, what is measured of each (reproduce_measure.c, reproduce_spectrum.c), and which
- * figures and columns show it. */
+ * docs/reproduce.md gives the reasons and the times. Another experiment is another table and an entry in the
+ * list at the end: rows, what the paper has, what is measured of each (reproduce_measure.c,
+ * reproduce_spectrum.c, reproduce_frequencies.c), and which figures and columns show it. */
 #include "cli.h"
 
 #include <math.h>
@@ -38,8 +38,9 @@ const char *const REPRODUCE_KEYS[FIGURES] = {
     [FIGURE_EDGE] = "edge",
 };
 
-/* The published choice of tau was made on held-out points of a grid in steps of ten or a hundred; the value it
- * found is given here. The least value of the printed grid, 1e-5 in units of 1 / volume, is above the best one. */
+/* The published choice of tau was made on held-out points of a grid in steps of ten or a hundred; the
+ * value it found is given here. The least value of the printed grid, 1e-5 in units of 1 / volume, is above
+ * the best one. */
 #define TEXT_TAU_T2 "3.948e-4" /* 1e-5 (2 pi)^2 */
 #define TEXT_TAU_T4 "0.015585" /* 1e-5 (2 pi)^4 */
 
@@ -76,7 +77,8 @@ static const reproduce_row TABLE1[] = {
     { 0 },
 };
 
-/* The network and the steps of the field, no penalty, and the weights of the best look at the held-out points. */
+/* The network and the steps of the field, no penalty, and the weights of the best look at the held-out
+ * points. */
 #define RELU_PUBLISHED                                                                                       \
     "--estimator relu --start authors --width 128 --warmup 0 --clip 0 --layer-rates off --epochs 10000 "     \
     "--patience 50 "
@@ -89,9 +91,10 @@ static const reproduce_row RELU[] = {
     { 0 },
 };
 
-/* Table S2 and Figure S2. One network and one course of steps, the functions of the first layer differ: products of
- * eigenfunctions, plane waves, plane waves of positive frequencies (the published code: no basis), and what this
- * program takes when nothing is said, the cosine and the sine of every angle. 5,000 iterations; on T4 an epoch has 2. */
+/* Table S2 and Figure S2. One network and one course of steps, the functions of the first layer differ:
+ * products of eigenfunctions, plane waves, plane waves of positive frequencies (the published code: no
+ * basis), and what this program takes when nothing is said, the cosine and the sine of every angle. 5,000
+ * iterations; on T4 an epoch has 2. */
 #define ENCODING_T2 "--preset paper-t2 --epochs 5000 "
 #define ENCODING_T4 "--preset paper-t4 --epochs 2500 "
 #define ENCODING_BEST "--estimator field --features 192 --max-frequency 20 "
@@ -112,7 +115,8 @@ static const reproduce_row ENCODINGS[] = {
     { 0 },
 };
 
-/* Figures S3 to S5: 50,000 epochs at a common rate of 1e-5, and the squared family once more with 222 units. */
+/* Figures S3 to S5: 50,000 epochs at a common rate of 1e-5, and the squared family once more with 222
+ * units. */
 #define SPECTRAL_PSNF PSNF_PUBLISHED "--rate 1e-5 --epochs 50000 "
 static const reproduce_row SPECTRAL_BIAS[] = {
     { "T2", "field",  "published", "--preset paper-t2 --rate 1e-5 --epochs 50000", false },
@@ -123,8 +127,9 @@ static const reproduce_row SPECTRAL_BIAS[] = {
     { 0 },
 };
 
-/* Theorem 1. Plain cosines and sines, no skip, and the weights of the start (a rate of zero): these are bounded, so that
- * the degree of the Taylor series that matters is known beforehand. Trained weights are not; there the lattice is. */
+/* Theorem 1. Plain cosines and sines, no skip, and the weights of the start (a rate of zero): these are
+ * bounded, so that the degree of the Taylor series that matters is known beforehand. Trained weights are
+ * not; there the lattice is. */
 #define FREQUENCIES                                                                                          \
     "--max-frequency 2 --spectrum-law uniform --scale none --start authors --omega 1 --width 8 --skip off "  \
     "--tau 0 --warmup 0 --q1 4096 --q2 64 "
@@ -157,7 +162,8 @@ static const reproduce_row DIMENSIONS[] = {
     DIMENSION("T7"), { 0 },
 };
 
-/* Table 1, Table S1 (means of 20 replicates, standard errors), Table S2 (medians of 5); what they call FR is ae here. */
+/* Table 1, Table S1 (means of 20 replicates, standard errors), Table S2 (medians of 5); what they call FR
+ * is ae here. */
 #define BOTH(domain, method, nise, nise_se, ae, ae_se)                                                       \
     { domain, method, FIGURE_NISE, nise, nise_se }, { domain, method, FIGURE_AE, ae, ae_se }
 static const reproduce_published PUBLISHED[] = {
@@ -185,17 +191,17 @@ static const reproduce_published NOTHING[] = { { 0 } };
 
 /* ---- What a line and a table show ---------------------------------------------------------------------- */
 
-static const int OF_A_FIT[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL, FIGURE_TAU, FIGURE_SECONDS,
-                                FIGURE_PARAMETERS, FIGURE_MEMORY, FIGURES_END };
+static const int OF_A_FIT[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL, FIGURE_TAU,
+                                FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURE_MEMORY, FIGURES_END };
 static const int OF_AN_ENCODING[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL, FIGURE_ISE,
                                       FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, FIGURE_TAU, FIGURE_SECONDS,
                                       FIGURE_PARAMETERS, FIGURE_MEMORY, FIGURES_END };
 static const int OF_A_SPECTRUM[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL, FIGURE_MISSED,
                                      FIGURE_MISSED_LOW, FIGURE_TAU, FIGURE_SECONDS, FIGURE_PARAMETERS,
                                      FIGURE_MEMORY, FIGURES_END };
-static const int OF_FREQUENCIES[] = { FIGURE_N, FIGURE_FUNCTIONS, FIGURE_FOUND, FIGURE_DEGREE, FIGURE_TRUNCATION,
-                                      FIGURE_PERMITTED, FIGURE_OUTSIDE, FIGURE_OUTSIDE_PAPER,
-                                      FIGURE_LARGEST_OUTSIDE_PAPER, FIGURE_EDGE, FIGURE_SECONDS,
+static const int OF_FREQUENCIES[] = { FIGURE_N, FIGURE_FUNCTIONS, FIGURE_FOUND, FIGURE_DEGREE,
+                                      FIGURE_TRUNCATION, FIGURE_PERMITTED, FIGURE_OUTSIDE,
+                                      FIGURE_OUTSIDE_PAPER, FIGURE_LARGEST_OUTSIDE_PAPER, FIGURE_EDGE, FIGURE_SECONDS,
                                       FIGURE_PARAMETERS, FIGURES_END };
 
 static const reproduce_column FIT_COLUMNS[] = {
@@ -219,7 +225,8 @@ static const reproduce_column SPECTRUM_COLUMNS[] = {
 static const reproduce_column FREQUENCY_COLUMNS[] = {
     { "found", 7, COLUMN_NUMBER, FIGURE_FOUND },        { "degree", 6, COLUMN_NUMBER, FIGURE_DEGREE },
     { "bound", 6, COLUMN_NUMBER, FIGURE_TRUNCATION },   { "permitted", 9, COLUMN_NUMBER, FIGURE_PERMITTED },
-    { "outside", 7, COLUMN_NUMBER, FIGURE_OUTSIDE },    { "not paper's", 11, COLUMN_NUMBER, FIGURE_OUTSIDE_PAPER },
+    { "outside", 7, COLUMN_NUMBER, FIGURE_OUTSIDE },
+    { "not paper's", 11, COLUMN_NUMBER, FIGURE_OUTSIDE_PAPER },
     { "largest", 9, COLUMN_NUMBER, FIGURE_LARGEST_OUTSIDE_PAPER }, { "edge", 8, COLUMN_NUMBER, FIGURE_EDGE },
     { 0 },
 };
@@ -233,32 +240,42 @@ static const reproduce_column DIMENSION_COLUMNS[] = {
 static const reproduce_data NO_DATA[] = { { 0 } };
 #define PROFILE { "profile", "profiles", "step,epoch,seconds,objective,nise,ae" }
 static const reproduce_data PROFILES[] = { PROFILE, { 0 } };
-static const reproduce_data SPECTRA[] = { PROFILE, { "spectrum", "spectra", "step,k1,k2,estimate,truth" }, { 0 } };
+static const reproduce_data SPECTRA[] = {
+    PROFILE, { "spectrum", "spectra", "step,k1,k2,estimate,truth" }, { 0 } };
 static const reproduce_data COEFFICIENTS[] = {
     { "coefficients", "coefficients", "k1,k2,modulus,degree,degree_in_the_paper" }, { 0 } };
 
-#define FIT_NOTE "Means over R replicates +- their standard errors; paper: its nISE/ae; numbers: parameters."
+#define MEANS "Means over R replicates +- their standard errors"
+#define FIT_NOTE MEANS "; paper: its nISE/ae; numbers: parameters."
 const reproduce_experiment REPRODUCE_EXPERIMENTS[] = {
-    { "table1", "Table 1: error of each method on the torus", TABLE1, PUBLISHED, measure_fit, OF_A_FIT, FIT_COLUMNS,
-      NO_DATA, FIT_NOTE, 0, false },
-    { "relu", "Table S1: the plain ReLU network", RELU, PUBLISHED, measure_fit, OF_A_FIT, FIT_COLUMNS, NO_DATA,
-      FIT_NOTE, 0, false },
-    { "encodings", "Table S2, Figure S2: encodings that are separable or not", ENCODINGS, PUBLISHED_ENCODINGS,
-      measure_encoding, OF_AN_ENCODING, ENCODING_COLUMNS, PROFILES,
-      "Means over R replicates +- their standard errors. ISE: the criterion on n/10 fresh points, less is\n"
-      "better; times Vol it is relative to the uniform density, as the paper's medians of 5 are.", 0, false },
-    { "spectral-bias", "Figures S3 to S5: error and spectrum against epochs", SPECTRAL_BIAS, NOTHING,
-      measure_spectral_bias, OF_A_SPECTRUM, SPECTRUM_COLUMNS, SPECTRA,
-      "Means over R replicates +- their standard errors. missed: sum of |estimate - truth|^2 over that of\n"
-      "|truth|^2, of the Fourier coefficients but the constant; up to 4: of frequencies up to 4 alone.", 0, false },
-    { "frequencies", "Theorem 1, corrected: frequencies in v", FREQUENCY, NOTHING, measure_frequencies,
-      OF_FREQUENCIES, FREQUENCY_COLUMNS, COEFFICIENTS,
-      "Means over R. found: coefficients above 1e-6 of the largest, modulo sign; degree: the highest of\n"
-      "them; bound: no degree above it can reach that (-: none is known, all of the lattice); permitted: up\n"
-      "to it; outside: found, not permitted; not paper's: found outside the paper's set of the same degree,\n"
-      "the largest of them relative to the largest of all. edge: the largest at the highest frequencies.", 1000, false },
-    { "dimensions", "Every method on T1 to T7", DIMENSIONS, NOTHING, measure_fit, OF_A_FIT, DIMENSION_COLUMNS,
-      NO_DATA, "Means over R replicates +- their standard errors; numbers: parameters.", 10000, true },
+    { .name = "table1", .title = "Table 1: error of each method on the torus",
+      .rows = TABLE1, .published = PUBLISHED, .measure = measure_fit,
+      .figures = OF_A_FIT, .columns = FIT_COLUMNS, .data = NO_DATA, .note = FIT_NOTE },
+    { .name = "relu", .title = "Table S1: the plain ReLU network",
+      .rows = RELU, .published = PUBLISHED, .measure = measure_fit,
+      .figures = OF_A_FIT, .columns = FIT_COLUMNS, .data = NO_DATA, .note = FIT_NOTE },
+    { .name = "encodings", .title = "Table S2, Figure S2: encodings that are separable or not",
+      .rows = ENCODINGS, .published = PUBLISHED_ENCODINGS, .measure = measure_encoding,
+      .figures = OF_AN_ENCODING, .columns = ENCODING_COLUMNS, .data = PROFILES,
+      .note = MEANS ". ISE: the criterion on n/10 fresh points, less is\n"
+              "better; times Vol it is relative to the uniform density, as the paper's medians of 5 are." },
+    { .name = "spectral-bias", .title = "Figures S3 to S5: error and spectrum against epochs",
+      .rows = SPECTRAL_BIAS, .published = NOTHING, .measure = measure_spectral_bias,
+      .figures = OF_A_SPECTRUM, .columns = SPECTRUM_COLUMNS, .data = SPECTRA,
+      .note = MEANS ". missed: sum of |estimate - truth|^2 over that of\n"
+              "|truth|^2, of the Fourier coefficients but the constant; up to 4: of frequencies up to 4." },
+    { .name = "frequencies", .title = "Theorem 1, corrected: frequencies in v",
+      .rows = FREQUENCY, .published = NOTHING, .measure = measure_frequencies,
+      .figures = OF_FREQUENCIES, .columns = FREQUENCY_COLUMNS, .data = COEFFICIENTS, .n = 1000,
+      .note = "Means over R. found: coefficients above 1e-6 of the largest, modulo sign; degree: the\n"
+              "highest of them; bound: no degree above it can reach that (-: none is known, all of the\n"
+              "lattice); permitted: up to it; outside: found, not permitted; not paper's: found outside the\n"
+              "paper's set of the same degree, the largest of them relative to the largest of all. edge: the\n"
+              "largest at the highest frequencies." },
+    { .name = "dimensions", .title = "Every method on T1 to T7",
+      .rows = DIMENSIONS, .published = NOTHING, .measure = measure_fit,
+      .figures = OF_A_FIT, .columns = DIMENSION_COLUMNS, .data = NO_DATA, .n = 10000,
+      .every_dimension = true, .note = MEANS "; numbers: parameters." },
     { 0 },
 };
 /* clang-format on */
