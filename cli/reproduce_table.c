@@ -201,8 +201,8 @@ static const int OF_A_SPECTRUM[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR
                                      FIGURE_MEMORY, FIGURES_END };
 static const int OF_FREQUENCIES[] = { FIGURE_N, FIGURE_FUNCTIONS, FIGURE_FOUND, FIGURE_DEGREE,
                                       FIGURE_TRUNCATION, FIGURE_PERMITTED, FIGURE_OUTSIDE,
-                                      FIGURE_OUTSIDE_PAPER, FIGURE_LARGEST_OUTSIDE_PAPER, FIGURE_EDGE, FIGURE_SECONDS,
-                                      FIGURE_PARAMETERS, FIGURES_END };
+                                      FIGURE_OUTSIDE_PAPER, FIGURE_LARGEST_OUTSIDE_PAPER, FIGURE_EDGE,
+                                      FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURES_END };
 
 static const reproduce_column FIT_COLUMNS[] = {
     { "nISE", -18, COLUMN_ERROR, FIGURE_NISE }, { "ae", -18, COLUMN_ERROR, FIGURE_AE },
@@ -213,11 +213,11 @@ static const reproduce_column FIT_COLUMNS[] = {
 static const reproduce_column ENCODING_COLUMNS[] = {
     { "ISE x Vol", -18, COLUMN_ERROR, FIGURE_ISE_RELATIVE }, { "paper", -7, COLUMN_PAPER, 0 },
     { "ISE", 7, COLUMN_NUMBER, FIGURE_ISE },  { "nISE", -18, COLUMN_ERROR, FIGURE_NISE },
-    { "ae", -16, COLUMN_ERROR, FIGURE_AE },
+    { "ae", -18, COLUMN_ERROR, FIGURE_AE },
     { 0 },
 };
 static const reproduce_column SPECTRUM_COLUMNS[] = {
-    { "nISE", -16, COLUMN_ERROR, FIGURE_NISE },     { "ae", -16, COLUMN_ERROR, FIGURE_AE },
+    { "nISE", -18, COLUMN_ERROR, FIGURE_NISE },     { "ae", -18, COLUMN_ERROR, FIGURE_AE },
     { "missed", 9, COLUMN_NUMBER, FIGURE_MISSED },  { "up to 4", 9, COLUMN_NUMBER, FIGURE_MISSED_LOW },
     { "numbers", 8, COLUMN_COUNT, FIGURE_PARAMETERS }, { "a fit", 10, COLUMN_TIME, FIGURE_SECONDS },
     { 0 },
@@ -231,8 +231,8 @@ static const reproduce_column FREQUENCY_COLUMNS[] = {
     { 0 },
 };
 static const reproduce_column DIMENSION_COLUMNS[] = {
-    { "nISE", -16, COLUMN_ERROR, FIGURE_NISE }, { "ae", -14, COLUMN_ERROR, FIGURE_AE },
-    { "kl", -15, COLUMN_ERROR, FIGURE_KL },     { "numbers", 9, COLUMN_COUNT, FIGURE_PARAMETERS },
+    { "nISE", -18, COLUMN_ERROR, FIGURE_NISE }, { "ae", 7, COLUMN_NUMBER, FIGURE_AE },
+    { "kl", -18, COLUMN_ERROR, FIGURE_KL },     { "numbers", 9, COLUMN_COUNT, FIGURE_PARAMETERS },
     { "a fit", 10, COLUMN_TIME, FIGURE_SECONDS }, { "memory", 8, COLUMN_BYTES, FIGURE_MEMORY },
     { 0 },
 };
@@ -270,8 +270,8 @@ const reproduce_experiment REPRODUCE_EXPERIMENTS[] = {
       .note = "Means over R. found: coefficients above 1e-6 of the largest, modulo sign; degree: the\n"
               "highest of them; bound: no degree above it can reach that (-: none is known, all of the\n"
               "lattice); permitted: up to it; outside: found, not permitted; not paper's: found outside the\n"
-              "paper's set of the same degree, the largest of them relative to the largest of all. edge: the\n"
-              "largest at the highest frequencies." },
+              "paper's set of the same degree, the largest of them relative to the largest of all. edge:\n"
+              "the largest at the highest frequencies." },
     { .name = "dimensions", .title = "Every method on T1 to T7",
       .rows = DIMENSIONS, .published = NOTHING, .measure = measure_fit,
       .figures = OF_A_FIT, .columns = DIMENSION_COLUMNS, .data = NO_DATA, .n = 10000,
