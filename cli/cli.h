@@ -351,6 +351,7 @@ npmd_status reproduce_options(const reproduce_child *c, npmd_options *options, n
 npmd_status reproduce_fit(reproduce_child *c, const npmd_options *options, npmd_model **out, npmd_error *err);
 npmd_status reproduce_compare(reproduce_child *c, const npmd_model *model, npmd_error *err);
 void reproduce_child_tell(reproduce_child *c, const npmd_report *now);
+double reproduce_clock(void); /* seconds */
 npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *text);
 
 npmd_status measure_fit(reproduce_child *c, npmd_error *err);

@@ -368,8 +368,8 @@ const cli_command command_reproduce = {
         "(as printed), best (this program's own). One JSON line a fit goes to --out; a run that was stopped"
         " or killed goes on from there and repeats nothing but fits that failed. Minutes a replicate on two"
         " idle cores: table1 8 to 10; encodings 5; spectral-bias 1, with --methods published 30; "
-        "frequencies 0.1; dimensions 15. T4: some minutes a fit; with --methods all hours to days, since "
-        "the published settings take 20,000 steps of a second or more.",
+        "frequencies 0.1; dimensions about 30, most of it for the series. T4: some minutes a fit; with "
+        "--methods all hours to days, since the published settings take 20,000 steps of a second or more.",
     .examples = "neuropmd reproduce table1 --out table1.jsonl\n"
                 "neuropmd reproduce table1 --data torus_mixture --replicates 10 --jobs 2 --out table1.jsonl\n"
                 "neuropmd reproduce encodings --domain T4 --methods best --out t4.jsonl --json\n"

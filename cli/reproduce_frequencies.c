@@ -168,13 +168,13 @@ static void degrees_paper(const encoding *e, degrees *d)
 {
     for (unsigned pattern = 0; pattern < 1u << e->count; pattern++) {
         vector w[FUNCTIONS_MOST] = { { 0, 0 } };
-        bool new = true;
+        bool distinct = true;
         for (int k = 0; k < e->count; k++) {
             const bool second = pattern >> k & 1u;
-            new = new && (!second || e->function[k].count == 2);
+            distinct = distinct && (!second || e->function[k].count == 2);
             w[k] = e->function[k].w[second && e->function[k].count == 2];
         }
-        if (new)
+        if (distinct)
             degrees_walk(d, w, e->count);
     }
 }

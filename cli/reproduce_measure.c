@@ -15,7 +15,7 @@
 #define MAXRSS_UNIT 1024u
 #endif
 
-static double clock_seconds(void)
+double reproduce_clock(void)
 {
     struct timespec t = { 0 };
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -224,10 +224,10 @@ npmd_status reproduce_fit(reproduce_child *c, const npmd_options *options, npmd_
     npmd_options watched = *options;
     watched.progress = watch;
     watched.user = c;
-    const double started = clock_seconds();
+    const double started = reproduce_clock();
     const npmd_status st = npmd_fit(npmd_truth_domain(c->truth), c->points, &watched, out, err);
-    figure[FIGURE_SECONDS] = (isnan(figure[FIGURE_SECONDS]) ? 0.0 : figure[FIGURE_SECONDS]) + clock_seconds()
-                             - started;
+    figure[FIGURE_SECONDS] = (isnan(figure[FIGURE_SECONDS]) ? 0.0 : figure[FIGURE_SECONDS])
+                             + reproduce_clock() - started;
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         figure[FIGURE_MEMORY] = (double)usage.ru_maxrss * MAXRSS_UNIT;
     if (st == NPMD_OK) {

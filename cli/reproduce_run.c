@@ -12,17 +12,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-/* ru_maxrss is in KiB, but on macOS in bytes. */
-#if defined(__APPLE__)
-#define MAXRSS_UNIT 1u
-#else
-#define MAXRSS_UNIT 1024u
-#endif
 
 #if defined(__linux__)
 #include <sys/prctl.h>
@@ -35,13 +26,6 @@ static void end_with_parent(void)
 {
 }
 #endif
-
-static double clock_seconds(void)
-{
-    struct timespec t = { 0 };
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- In the process of a task -------------------------------------------------------------------------- */
 
@@ -60,7 +44,7 @@ static void send_bytes(const reproduce_child *c, const void *from, size_t size)
 
 void reproduce_child_tell(reproduce_child *c, const npmd_report *now)
 {
-    const double clock = clock_seconds();
+    const double clock = reproduce_clock();
     if (getppid() != c->parent)
         _exit(CLI_INTERRUPTED);
     if (clock - c->told >= 1.0) {
@@ -76,12 +60,11 @@ void reproduce_child_tell(reproduce_child *c, const npmd_report *now)
 static void child_run(reproduce_child *c)
 {
     reproduce_result *r = &c->result;
-    struct rusage usage = { 0 };
     npmd_error err = { 0 };
     memset(r, 0, sizeof *r); /* its padding goes through the pipe, too */
     for (int i = 0; i < FIGURES; i++)
         r->figure[i] = NAN;
-    const double started = clock_seconds();
+    const double started = reproduce_clock();
     npmd_status st = reproduce_child_run(c, &err);
     for (int i = 0; i < REPRODUCE_DATA_MOST; i++) {
         r->bytes[i] = st == NPMD_OK ? c->rows[i].length : 0;
@@ -89,9 +72,7 @@ static void child_run(reproduce_child *c)
             st = reproduce_fail(&err, NPMD_ERR_MEMORY, "not enough memory for its data");
     }
     if (isnan(r->figure[FIGURE_SECONDS]))
-        r->figure[FIGURE_SECONDS] = clock_seconds() - started;
-    if (isnan(r->figure[FIGURE_MEMORY]) && getrusage(RUSAGE_SELF, &usage) == 0)
-        r->figure[FIGURE_MEMORY] = (double)usage.ru_maxrss * MAXRSS_UNIT;
+        r->figure[FIGURE_SECONDS] = reproduce_clock() - started;
     r->kind = st == NPMD_OK ? REPRODUCE_DONE : REPRODUCE_FAILED;
     r->status = st;
     snprintf(r->text, sizeof r->text, "%s",
@@ -145,7 +126,7 @@ static int worker_start(worker *w, const reproduce_plan *plan, reproduce_task *t
         close(ends[0]);
         return cli_fail(plan->args, CLI_MEMORY, "cannot start a process: %s", strerror(why));
     }
-    *w = (worker){ .pid = pid, .fd = ends[0], .task = task, .started = clock_seconds() };
+    *w = (worker){ .pid = pid, .fd = ends[0], .task = task, .started = reproduce_clock() };
     return CLI_DONE;
 }
 
@@ -215,7 +196,7 @@ static bool worker_listen(worker *w, reproduce_result *last)
         }
         kill(w->pid, SIGKILL); /* it may still want to write */
     }
-    const double seconds = clock_seconds() - w->started;
+    const double seconds = reproduce_clock() - w->started;
     const int status = worker_reap(w);
     *last = (reproduce_result){ .kind = REPRODUCE_FAILED, .status = NPMD_ERR_NUMERIC };
     for (int i = 0; i < FIGURES; i++)
@@ -276,7 +257,7 @@ static void watch_begin(watch *w)
 {
     const char *kind = getenv("TERM");
     *w = (watch){ .terminal = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0,
-                  .shown = clock_seconds() };
+                  .shown = reproduce_clock() };
 }
 
 static void watch_clear(watch *w)
@@ -289,7 +270,7 @@ static void watch_clear(watch *w)
 /* What runs now: one line that is drawn over and over, or in a log a line every ten seconds. */
 static void watch_show(watch *w, const reproduce_plan *plan, const worker *workers, int done)
 {
-    const double clock = clock_seconds();
+    const double clock = reproduce_clock();
     char text[512];
     if (plan->args->quiet || !any_running(workers, plan->jobs)
         || clock - w->shown < (w->terminal ? 0.5 : 10.0))
