@@ -199,7 +199,37 @@ int cli_log_close(const cli_args *args,
 
 /* ---- Reproducing the paper ----------------------------------------------------------------------------- */
 
-/* An experiment is one table of rows: a method with settings, fitted to every replicate of one truth. */
+/* What can be measured of one task: a number each, its key in REPRODUCE_KEYS. */
+typedef enum reproduce_figure {
+    FIGURE_N, /* points */
+    FIGURE_NISE,
+    FIGURE_AE,
+    FIGURE_FR,
+    FIGURE_KL,
+    FIGURE_TAU,
+    FIGURE_SECONDS,
+    FIGURE_PARAMETERS, /* NaN: the model does not say */
+    FIGURE_MEMORY,     /* peak, bytes */
+    FIGURE_ISE,        /* criterion on fresh points, per volume */
+    FIGURE_ISE_RELATIVE,
+    FIGURE_ISE_SE, /* of the relative one */
+    FIGURE_MISSED, /* spectra: share of the power that is wrong; low: up to frequency 4 */
+    FIGURE_MISSED_LOW,
+    FIGURE_FUNCTIONS, /* frequencies: functions in the encoding */
+    FIGURE_FOUND,
+    FIGURE_DEGREE,
+    FIGURE_TRUNCATION,
+    FIGURE_PERMITTED,
+    FIGURE_OUTSIDE,
+    FIGURE_OUTSIDE_PAPER,
+    FIGURE_LARGEST_OUTSIDE_PAPER,
+    FIGURE_EDGE,
+    FIGURES,
+    FIGURES_END = -1
+} reproduce_figure;
+extern const char *const REPRODUCE_KEYS[FIGURES];
+
+/* An experiment is one table of rows: a method with settings, measured on every replicate of one truth. */
 typedef struct reproduce_row {
     const char *domain; /* "T2"; NULL ends a table */
     const char *method, *settings;
@@ -207,31 +237,51 @@ typedef struct reproduce_row {
     bool usual;          /* runs unless --methods says otherwise */
 } reproduce_row;
 
-typedef struct reproduce_published { /* means over 20 replicates, and their standard errors */
-    const char *domain, *method;     /* NULL ends a table */
-    double nise, nise_se, ae, ae_se;
+typedef struct reproduce_published {
+    const char *domain, *method; /* NULL ends a table */
+    int figure;
+    double mean, se; /* NaN: not given */
 } reproduce_published;
 
+typedef struct reproduce_column { /* of the table for people */
+    const char *heading;          /* NULL ends it */
+    int width;                    /* negative: to the left */
+    enum { COLUMN_ERROR, COLUMN_NUMBER, COLUMN_COUNT, COLUMN_TIME, COLUMN_BYTES, COLUMN_PAPER } form;
+    int figure;
+} reproduce_column;
+
+typedef struct reproduce_data { /* rows of numbers that a task adds to its line, and all of them to a file */
+    const char *key;            /* NULL ends a table */
+    const char *suffix;         /* FILE.jsonl has them in FILE_suffix.csv */
+    const char *columns;        /* their names, separated by commas */
+} reproduce_data;
+enum { REPRODUCE_DATA_MOST = 2 };
+
+typedef struct reproduce_child reproduce_child;
 typedef struct reproduce_experiment {
     const char *name; /* NULL ends the list */
     const char *title;
     const reproduce_row *rows;
     const reproduce_published *published;
+    npmd_status (*measure)(reproduce_child *c, npmd_error *err);
+    const int *figures; /* of a line, in its order; FIGURES_END ends them */
+    const reproduce_column *columns;
+    const reproduce_data *data;
+    const char *note;     /* under the table */
+    size_t n;             /* points; 0: 10,000 on T2, 100,000 on T4 */
+    bool every_dimension; /* all domains of the table, unless --domain says which; a truth made for each */
 } reproduce_experiment;
 extern const reproduce_experiment REPRODUCE_EXPERIMENTS[];
 
 const reproduce_experiment *reproduce_find(const char *name);
-const reproduce_published *reproduce_published_find(const reproduce_experiment *of, const char *domain,
-                                                    const char *method); /* NULL: nothing was */
 
-typedef struct reproduce_result { /* of one fit; the pipe from its process carries it as it stands */
+typedef struct reproduce_result { /* of one task; the pipe from its process carries it as it stands */
     int kind;                     /* REPRODUCE_*, below */
     npmd_status status;
-    char text[512]; /* why it failed */
-    uint64_t n, peak_memory;
-    int64_t parameters; /* negative: the model does not say */
-    double nise, ae, fr, kl, tau, seconds;
-    double share; /* of its steps, while it runs */
+    char text[512];                    /* why it failed */
+    double figure[FIGURES];            /* NaN: not known */
+    double share;                      /* of its steps, while it runs */
+    size_t bytes[REPRODUCE_DATA_MOST]; /* of its data, which follow in the pipe */
 } reproduce_result;
 enum { REPRODUCE_PROGRESS, REPRODUCE_DONE, REPRODUCE_FAILED };
 
@@ -243,15 +293,17 @@ typedef struct reproduce_task { /* one row on one replicate */
     char *line;    /* of the file: its beginning, up to the numbers; once done, all of it */
     bool done, failed;
     reproduce_result result;
+    char *rows[REPRODUCE_DATA_MOST]; /* its data as text, "[1,2],[3,4]", until the line has them */
 } reproduce_task;
 
 typedef struct reproduce_plan {
     const cli_args *args;
     const reproduce_experiment *experiment;
-    const char *domain_name; /* "T2" */
+    const char *domain_name; /* "T2", or NULL: all of the table */
     const char *folder;      /* of data files, or NULL */
     const char *truth_path;  /* or NULL: by a recipe */
-    const char *recipe;
+    const char *out;         /* or NULL */
+    bool truth_seeded;
     uint64_t truth_seed, seed;
     size_t n; /* points of a replicate; 0: all of its file */
     int replicates, jobs;
@@ -261,11 +313,62 @@ typedef struct reproduce_plan {
 } reproduce_plan;
 
 char *reproduce_file_of(const reproduce_plan *plan, int replicate); /* a replicate's points; free it */
+/* FILE.jsonl gives FILE_suffix; free it. */
+char *reproduce_beside(const char *out, const char *suffix);
 
 /* All in processes of their own. The library's threads do not survive a fork, so this one computes nothing. */
 int reproduce_check(const reproduce_plan *plan); /* truth and data can be read */
 /* Runs what is not done; `keep` is called as each ends, and a status of its own other than 0 stops all. */
 int reproduce_run(reproduce_plan *plan, int (*keep)(reproduce_task *task, void *user), void *user);
+
+/* In the process of a task. */
+typedef struct reproduce_text {
+    char *text;
+    size_t length, room;
+    bool failed; /* memory ran out */
+} reproduce_text;
+void reproduce_text_row(reproduce_text *t, const double *x, int count); /* adds "[1,2,3]"; NaN: null */
+
+struct reproduce_child {
+    const reproduce_plan *plan;
+    const reproduce_task *task; /* NULL: only reads */
+    const npmd_truth *truth;
+    const npmd_points *points;
+    reproduce_result result;
+    reproduce_text rows[REPRODUCE_DATA_MOST];
+    double until; /* a fit ends after this share of its steps; 0: at its end */
+    int attempt;
+    bool profile; /* what a fit logs becomes its first rows */
+    int parent, fd;
+    double told;
+};
+const char *reproduce_recipe(const reproduce_plan *plan, const char *domain);
+npmd_status reproduce_truth_make(const reproduce_plan *plan, const char *domain, npmd_truth **out,
+                                 npmd_error *err);
+/* The whole of a process, up to its result; and the parts that a measure is made of. */
+npmd_status reproduce_child_run(reproduce_child *c, npmd_error *err);
+npmd_status reproduce_options(const reproduce_child *c, npmd_options *options, npmd_error *err);
+npmd_status reproduce_fit(reproduce_child *c, const npmd_options *options, npmd_model **out, npmd_error *err);
+npmd_status reproduce_compare(reproduce_child *c, const npmd_model *model, npmd_error *err);
+void reproduce_child_tell(reproduce_child *c, const npmd_report *now);
+double reproduce_clock(void); /* seconds */
+npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *text);
+
+npmd_status measure_fit(reproduce_child *c, npmd_error *err);
+npmd_status measure_encoding(reproduce_child *c, npmd_error *err);
+npmd_status measure_spectral_bias(reproduce_child *c, npmd_error *err);
+npmd_status measure_frequencies(reproduce_child *c, npmd_error *err);
+
+/* A function on T2: values (G, G) at 2 pi (i, j) / G, coefficients c (G, G, 2), frequency k at k mod G. */
+typedef struct reproduce_spectrum {
+    int G;
+    double *values, *c;
+} reproduce_spectrum;
+npmd_status reproduce_spectrum_open(int G, reproduce_spectrum *s, npmd_error *err);
+npmd_status reproduce_spectrum_of_model(const npmd_model *model, npmd_what what, reproduce_spectrum *s,
+                                        npmd_error *err);
+const double *reproduce_spectrum_at(const reproduce_spectrum *s, int k1, int k2);
+void reproduce_spectrum_close(reproduce_spectrum *s);
 
 typedef struct reproduce_file {
     const char *path; /* NULL: nothing is kept */
@@ -273,13 +376,14 @@ typedef struct reproduce_file {
 } reproduce_file;
 
 int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task);
-int reproduce_line_finish(const cli_args *args, reproduce_task *task); /* the numbers of its result */
+int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task); /* the numbers of its result */
 /* Opens, takes back a line that was cut off, and marks the tasks that are done. */
 int reproduce_file_open(reproduce_plan *plan, const char *path, reproduce_file *file);
 int reproduce_file_append(const cli_args *args, reproduce_file *file, const char *line);
 void reproduce_file_close(reproduce_file *file);
 
-int reproduce_report(const reproduce_plan *plan, const char *out);
+int reproduce_data_write(const reproduce_plan *plan); /* the files beside --out, from the lines */
+int reproduce_report(const reproduce_plan *plan);
 
 /* ---- Help ---------------------------------------------------------------------------------------------- */
 

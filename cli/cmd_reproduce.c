@@ -1,6 +1,7 @@
 /* cmd_reproduce.c - neuropmd reproduce: the paper's tables, row by row, replicate by replicate.
  *
- * The tables are in reproduce_table.c, the processes in reproduce_run.c, the file of results in reproduce_file.c. */
+ * The tables are in reproduce_table.c, the processes in reproduce_run.c, the file of results in
+ * reproduce_file.c. */
 #include "cli.h"
 
 #include <errno.h>
@@ -11,20 +12,28 @@
 #include <unistd.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "domain", .values = "T2|T4", .fallback = "T2", .help = "the torus" },
+    { .name = "domain",
+      .values = "T1|...|T7",
+      .help =
+          "the torus: T2 (unless said) or T4; of spectral-bias and frequencies T2; of dimensions one of T1 "
+          "to T7, without it all" },
     { .name = "data",
       .values = "FOLDER",
       .help = "replicates from points_01.npy, points_02.npy, ...; without it they are simulated" },
     { .name = "truth",
       .values = "FILE",
-      .help = "the known density, as for evaluate; without it the authors' mixture on T2, the recipe on T4" },
+      .help =
+          "the known density, as for evaluate; without it the authors' mixture on T2, the recipe on T4, of "
+          "dimensions that recipe for any number of angles" },
     { .name = "truth-seed",
       .values = "S",
       .help = "the recipe of simulate with this seed, on T2, too (T4 without it: 0)" },
     { .name = "replicates", .values = "R", .fallback = "2", .help = "the paper has 20" },
     { .name = "n",
       .values = "N",
-      .help = "points of a replicate; without it 10,000 on T2, 100,000 on T4, or all of a file" },
+      .help =
+          "points of a replicate; without it 10,000, on T4 100,000 (of dimensions 10,000), of frequencies "
+          "1,000, or all of a file" },
     { .name = "methods",
       .values = "LIST",
       .help = "all, or names separated by commas: a method (series), settings (best) or both (series:best); "
@@ -34,7 +43,8 @@ static const cli_option OPTIONS[] = {
       .help = "for a try: fits that take steps take so many instead of their own number" },
     { .name = "out",
       .values = "FILE.jsonl",
-      .help = "keeps one line a fit; started again, goes on from there" },
+      .help = "keeps one line a fit; started again, goes on from there; what belongs to figures is written "
+              "beside it: FILE_profiles.csv, FILE_spectra.csv, FILE_coefficients.csv, FILE_truth_T3.json" },
     { .name = "jobs",
       .values = "J",
       .fallback = "1",
@@ -71,31 +81,59 @@ static int count_option(const cli_args *args, const char *name, int most, int *o
     return CLI_DONE;
 }
 
+/* The name as the tables have it, T3 for S1^3; NULL: no row of the experiment is there. */
+static const char *find_domain(const reproduce_experiment *e, const char *wanted)
+{
+    for (const reproduce_row *row = e->rows; row->domain; row++) {
+        char alias[16];
+        snprintf(alias, sizeof alias, "S1^%s", row->domain + 1);
+        if (strcmp(wanted, row->domain) == 0 || strcmp(wanted, alias) == 0)
+            return row->domain;
+    }
+    return NULL;
+}
+
+static int read_domain(const cli_args *args, reproduce_plan *plan)
+{
+    const reproduce_experiment *e = plan->experiment;
+    const char *domain = cli_value(args, "domain");
+    char known[64] = "";
+    if (!domain && e->every_dimension) {
+        if (plan->truth_path || plan->folder)
+            return cli_fail(args, CLI_USAGE, "--%s is on one domain: %s needs --domain",
+                            plan->truth_path ? "truth" : "data", e->name);
+        return CLI_DONE;
+    }
+    plan->domain_name = find_domain(e, domain ? domain : "T2");
+    for (const reproduce_row *row = e->rows; row->domain; row++)
+        if (row == e->rows || strcmp(row->domain, row[-1].domain) != 0) {
+            const size_t used = strlen(known);
+            snprintf(known + used, sizeof known - used, "%s%s", used ? " or " : "", row->domain);
+        }
+    return plan->domain_name ? CLI_DONE
+                             : cli_fail(args, CLI_USAGE, "--domain is '%s', expected %s", domain, known);
+}
+
 static int read_plan(const cli_args *args, reproduce_plan *plan)
 {
-    static const struct {
-        const char *name, *alias, *recipe, *recipe_seeded;
-        size_t n;
-    } domains[] = { { "T2", "S1^2", "t2-authors", "t2", 10000 }, { "T4", "S1^4", "t4", "t4", 100000 } };
-    const char *domain = cli_value(args, "domain");
-    int which = 0, code = CLI_DONE;
+    int code = CLI_DONE;
     *plan = (reproduce_plan){ .args = args,
                               .experiment = reproduce_find(args->operand),
                               .folder = cli_value(args, "data"),
                               .truth_path = cli_value(args, "truth"),
+                              .out = cli_value(args, "out"),
+                              .truth_seeded = cli_value(args, "truth-seed") != NULL,
                               .replicates = 2,
                               .jobs = 1 };
     if (!plan->experiment)
         return unknown_experiment(args);
-    while (domain && which < 2 && strcmp(domain, domains[which].name) != 0
-           && strcmp(domain, domains[which].alias) != 0)
-        which++;
-    if (which == 2)
-        return cli_fail(args, CLI_USAGE, "--domain is '%s', expected T2 or T4", domain);
-    plan->domain_name = domains[which].name;
-    plan->recipe = cli_value(args, "truth-seed") ? domains[which].recipe_seeded : domains[which].recipe;
-    plan->n = plan->folder ? 0 : domains[which].n;
-    if (plan->truth_path && cli_value(args, "truth-seed"))
+    if ((code = read_domain(args, plan)) != CLI_DONE)
+        return code;
+    plan->n = plan->folder                           ? 0
+              : plan->experiment->n > 0              ? plan->experiment->n
+              : strcmp(plan->domain_name, "T4") == 0 ? 100000
+                                                     : 10000;
+    if (plan->truth_path && plan->truth_seeded)
         return cli_fail(args, CLI_USAGE, "--truth and --truth-seed exclude each other");
     if ((code = cli_compute(args, &plan->seed, &plan->how)) != CLI_DONE
         || (code = cli_seed(args, "truth-seed", &plan->truth_seed)) != CLI_DONE
@@ -122,29 +160,35 @@ static bool row_is_called(const reproduce_row *row, const char *word, size_t len
     return false;
 }
 
+static bool row_is_on(const reproduce_row *row, const char *domain) /* NULL: any */
+{
+    return !domain || strcmp(row->domain, domain) == 0;
+}
+
 /* Row by row whether it runs; chosen has room for all rows of the table. */
 static int choose_rows(const reproduce_plan *plan, bool *chosen)
 {
     const reproduce_row *rows = plan->experiment->rows;
     const char *list = cli_value(plan->args, "methods");
     for (int i = 0; rows[i].domain; i++)
-        chosen[i] = !list && rows[i].usual && strcmp(rows[i].domain, plan->domain_name) == 0;
+        chosen[i] = !list && rows[i].usual && row_is_on(&rows[i], plan->domain_name);
     for (const char *at = list; at;) {
         const size_t length = strcspn(at, ",");
         bool known = false;
         for (int i = 0; rows[i].domain; i++)
-            if (strcmp(rows[i].domain, plan->domain_name) == 0 && row_is_called(&rows[i], at, length))
+            if (row_is_on(&rows[i], plan->domain_name) && row_is_called(&rows[i], at, length))
                 known = chosen[i] = true;
         if (!known) {
             char have[512] = "";
             for (int i = 0; rows[i].domain; i++) {
                 const size_t used = strlen(have);
-                if (strcmp(rows[i].domain, plan->domain_name) == 0)
+                if (row_is_on(&rows[i], plan->domain_name ? plan->domain_name : rows->domain))
                     snprintf(have + used, sizeof have - used, "%s%s:%s", used ? ", " : "", rows[i].method,
                              rows[i].settings);
             }
-            return cli_fail(plan->args, CLI_USAGE, "--methods: '%.*s' is no row of %s on %s; there are %s",
-                            length < 40 ? (int)length : 40, at, plan->experiment->name, plan->domain_name,
+            return cli_fail(plan->args, CLI_USAGE, "--methods: '%.*s' is no row of %s%s%s; there are %s",
+                            length < 40 ? (int)length : 40, at, plan->experiment->name,
+                            plan->domain_name ? " on " : "", plan->domain_name ? plan->domain_name : "",
                             have);
         }
         at = at[length] == ',' ? at + length + 1 : NULL;
@@ -175,10 +219,11 @@ char *reproduce_file_of(const reproduce_plan *plan, int replicate)
                  replicate);
 }
 
-/* Newton's method and kernels take no steps that could be fewer. */
+/* Newton's method and kernels take no steps that could be fewer, weights at their start one. */
 static bool takes_steps(const reproduce_row *row)
 {
-    return strcmp(row->method, "kde") != 0 && !strstr(row->options, "newton");
+    return strcmp(row->method, "kde") != 0 && !strstr(row->options, "newton")
+           && !strstr(row->options, "--rate 0 ");
 }
 
 static int task_make(const reproduce_plan *plan, const reproduce_row *row, int replicate,
@@ -210,6 +255,8 @@ static void tasks_free(reproduce_plan *plan)
         free(plan->tasks[i].options);
         free(plan->tasks[i].data);
         free(plan->tasks[i].line);
+        for (int j = 0; j < REPRODUCE_DATA_MOST; j++)
+            free(plan->tasks[i].rows[j]);
     }
     free(plan->tasks);
 }
@@ -265,44 +312,43 @@ static int check_files(const reproduce_plan *plan, const char *out)
 }
 
 typedef struct keeper {
-    const cli_args *args;
+    const reproduce_plan *plan;
     reproduce_file *file;
 } keeper;
 
 static int keep(reproduce_task *task, void *user)
 {
     const keeper *k = user;
-    const int code = reproduce_line_finish(k->args, task);
-    return code == CLI_DONE ? reproduce_file_append(k->args, k->file, task->line) : code;
+    const int code = reproduce_line_finish(k->plan, task);
+    return code == CLI_DONE ? reproduce_file_append(k->plan->args, k->file, task->line) : code;
 }
 
 static int run(const cli_args *args)
 {
-    const char *out = cli_value(args, "out");
     reproduce_file file = { .fd = -1 };
     reproduce_plan plan;
     int known = 0, failed = 0;
     int code = read_plan(args, &plan);
     if (code != CLI_DONE || (code = check_steps(args)) != CLI_DONE
-        || (code = check_files(&plan, out)) != CLI_DONE || (code = tasks_make(&plan)) != CLI_DONE
+        || (code = check_files(&plan, plan.out)) != CLI_DONE || (code = tasks_make(&plan)) != CLI_DONE
         || (code = reproduce_check(&plan)) != CLI_DONE
-        || (code = reproduce_file_open(&plan, out, &file)) != CLI_DONE)
+        || (code = reproduce_file_open(&plan, plan.out, &file)) != CLI_DONE)
         goto done;
     for (int i = 0; i < plan.count; i++)
         known += plan.tasks[i].done;
-    cli_note(args, "%s on %s: %d to fit, %d of them done before", plan.experiment->name, plan.domain_name,
-             plan.count, known);
-    if (!out)
+    cli_note(args, "%s%s%s: %d to fit, %d of them done before", plan.experiment->name,
+             plan.domain_name ? " on " : "", plan.domain_name ? plan.domain_name : "", plan.count, known);
+    if (!plan.out)
         cli_note(args, "without --out nothing is kept until the end");
-    if ((code = reproduce_run(&plan, keep, &(keeper){ args, &file })) != CLI_DONE)
+    if ((code = reproduce_run(&plan, keep, &(keeper){ &plan, &file })) != CLI_DONE)
         goto done;
     for (int i = 0; i < plan.count; i++)
         failed += plan.tasks[i].failed;
     if (failed == plan.count)
         code = cli_fail(args, CLI_NUMERIC, "every fit failed, the first one so: %s",
                         plan.tasks[0].result.text);
-    else
-        code = reproduce_report(&plan, out);
+    else if ((code = reproduce_data_write(&plan)) == CLI_DONE)
+        code = reproduce_report(&plan);
 done:
     reproduce_file_close(&file);
     tasks_free(&plan);
@@ -314,17 +360,20 @@ const cli_command command_reproduce = {
     .operand = "EXPERIMENT",
     .summary = "the paper's tables, measured again",
     .details =
-        "table1: every method on every replicate of the torus mixtures (Table 1); relu: the plain network (Table S1). "
-        "Settings: published (those of the code behind the published numbers), text (as printed), best (this "
-        "program's own). One JSON line a fit goes to --out; a run that was stopped or killed goes on from there and "
-        "repeats nothing but fits that failed. Seconds a replicate on two cores: T2 field published 130, text 200, "
-        "best 20; series published 60, best 5; psnf published 200, best 15; relu published 120, best 15; kde a few: "
-        "the usual rows of table1 take 8 to 10 minutes a replicate. T4: some minutes a fit; with --methods "
-        "all hours to days, since the published settings take 20,000 steps of a second or more.",
-    .examples =
-        "neuropmd reproduce table1 --out table1.jsonl\n"
-        "neuropmd reproduce table1 --data torus_mixture --replicates 10 --jobs 2 --out table1.jsonl\n"
-        "neuropmd reproduce table1 --domain T4 --methods field:best,series:best --out t4.jsonl --json\n",
+        "table1: every method on every replicate of the torus mixtures (Table 1); relu: the plain network "
+        "(Table S1); encodings: separable and other first layers, the ISE criterion and courses of the "
+        "error (Table S2, Figure S2); spectral-bias: error and Fourier spectra while field and psnf are "
+        "fitted (Figures S3 to S5); frequencies: those in v against Theorem 1, corrected; dimensions: every"
+        " method on T1 to T7. Settings: published (those of the code behind the published numbers), text "
+        "(as printed), best (this program's own). One JSON line a fit goes to --out; a run that was stopped"
+        " or killed goes on from there and repeats nothing but fits that failed. Minutes a replicate on two"
+        " idle cores: table1 8 to 10; encodings 5; spectral-bias 1, with --methods published 30; "
+        "frequencies 0.1; dimensions about 30, most of it for the series. T4: some minutes a fit; with "
+        "--methods all hours to days, since the published settings take 20,000 steps of a second or more.",
+    .examples = "neuropmd reproduce table1 --out table1.jsonl\n"
+                "neuropmd reproduce table1 --data torus_mixture --replicates 10 --jobs 2 --out table1.jsonl\n"
+                "neuropmd reproduce encodings --domain T4 --methods best --out t4.jsonl --json\n"
+                "neuropmd reproduce dimensions --domain T3 --methods field,kde --out t3.jsonl\n",
     .options = OPTIONS,
     .run = run,
 };

@@ -1,10 +1,11 @@
-/* reproduce_file.c - what is known of an experiment: one JSON line a row and replicate, on the disk before the next
- * one is reported.
+/* reproduce_file.c - what is known of an experiment: one JSON line a row and replicate, on the disk before
+ * the next one is reported.
  *
- * A line begins with what was asked for (experiment, domain, replicate, method, settings, data, truth, options) and
- * goes on with what came out. A task is done when the file has a line that begins, byte for byte, as its own would,
- * and its status is done; one that failed is tried again. A run that is killed leaves at most one line that is cut off,
- * at the end: it is taken back before anything is added. Lines of other runs stay as they are. */
+ * A line begins with what was asked for (experiment, domain, replicate, method, settings, data, truth,
+ * options) and goes on with what came out. A task is done when the file has a line that begins, byte for
+ * byte, as its own would, and its status is done; one that failed is tried again. A run that is killed
+ * leaves at most one line that is cut off, at the end: it is taken back before anything is added. Lines of
+ * other runs stay as they are. */
 #include "cli.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task)
     cli_json j = { 0 };
     cli_json_begin(&j);
     cli_json_text(&j, "experiment", plan->experiment->name);
-    cli_json_text(&j, "domain", plan->domain_name);
+    cli_json_text(&j, "domain", task->row->domain);
     cli_json_signed(&j, "replicate", task->replicate);
     cli_json_text(&j, "method", task->row->method);
     cli_json_text(&j, "settings", task->row->settings);
@@ -43,37 +44,34 @@ int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task)
     if (plan->truth_path) {
         cli_json_text(&j, "truth", plan->truth_path);
     } else {
-        cli_json_text(&j, "truth", plan->recipe);
+        cli_json_text(&j, "truth", reproduce_recipe(plan, task->row->domain));
         cli_json_unsigned(&j, "truth_seed", plan->truth_seed);
     }
     cli_json_text(&j, "options", task->options);
     return line_take(plan->args, &j, task);
 }
 
-int reproduce_line_finish(const cli_args *args, reproduce_task *task)
+int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task)
 {
     const reproduce_result *r = &task->result;
     const size_t length = strlen(task->line);
     cli_json j = { .text = task->line, .length = length, .room = length + 1, .comma = true };
     task->line = NULL;
-    cli_json_unsigned(&j, "n", r->n);
-    cli_json_number(&j, "nise", r->nise);
-    cli_json_number(&j, "ae", r->ae);
-    cli_json_number(&j, "fr", r->fr);
-    cli_json_number(&j, "kl", r->kl);
-    cli_json_number(&j, "tau", r->tau);
-    cli_json_number(&j, "seconds", r->seconds);
-    if (r->parameters >= 0)
-        cli_json_signed(&j, "parameters", r->parameters);
-    else
-        cli_json_text(&j, "parameters", NULL);
-    cli_json_unsigned(&j, "peak_memory_bytes", r->peak_memory);
+    for (const int *f = plan->experiment->figures; *f != FIGURES_END; f++)
+        cli_json_number(&j, REPRODUCE_KEYS[*f], r->figure[*f]);
+    for (int i = 0; !task->failed && plan->experiment->data[i].key; i++) {
+        cli_json_list(&j, plan->experiment->data[i].key);
+        cli_json_whole(&j, task->rows[i] ? task->rows[i] : "");
+        cli_json_list_end(&j);
+        free(task->rows[i]);
+        task->rows[i] = NULL;
+    }
     cli_json_text(&j, "version", npmd_version());
     if (task->failed)
         cli_json_text(&j, "reason", r->text);
     cli_json_text(&j, "status", task->failed ? "failed" : "done");
     cli_json_end(&j);
-    return line_take(args, &j, task);
+    return line_take(plan->args, &j, task);
 }
 
 /* The number after a key; a line of ours holds the key once after its beginning. */
@@ -87,26 +85,14 @@ static double line_number(const char *line, const char *key)
     return at && end != at + strlen(quoted) ? value : NAN;
 }
 
-static uint64_t line_count(const char *line, const char *key)
-{
-    const double value = line_number(line, key);
-    return value >= 0.0 && value < 1e18 ? (uint64_t)value : 0;
-}
-
-static void line_read(const char *line, reproduce_task *task)
+static void line_read(const reproduce_plan *plan, const char *line, reproduce_task *task)
 {
     const char *tail = line + strlen(task->line);
-    const double parameters = line_number(tail, "parameters");
-    task->result = (reproduce_result){ .kind = REPRODUCE_DONE,
-                                       .n = line_count(tail, "n"),
-                                       .peak_memory = line_count(tail, "peak_memory_bytes"),
-                                       .parameters = parameters >= 0.0 ? (int64_t)parameters : -1,
-                                       .nise = line_number(tail, "nise"),
-                                       .ae = line_number(tail, "ae"),
-                                       .fr = line_number(tail, "fr"),
-                                       .kl = line_number(tail, "kl"),
-                                       .tau = line_number(tail, "tau"),
-                                       .seconds = line_number(tail, "seconds") };
+    task->result = (reproduce_result){ .kind = REPRODUCE_DONE };
+    for (int i = 0; i < FIGURES; i++)
+        task->result.figure[i] = NAN;
+    for (const int *f = plan->experiment->figures; *f != FIGURES_END; f++)
+        task->result.figure[*f] = line_number(tail, REPRODUCE_KEYS[*f]);
 }
 
 /* ---- The file ------------------------------------------------------------------------------------------ */
@@ -158,8 +144,8 @@ static bool line_is_whole(const char *line, size_t length)
     return length > sizeof OPENING && line[length - 1] == '}' && !memchr(line, '\0', length);
 }
 
-/* Marks what is done; *good is where the last whole line ends. A line that is none of ours, or the beginning of
- * one, belongs to a file that was named by mistake: it stays as it is. */
+/* Marks what is done; *good is where the last whole line ends. A line that is none of ours, or the
+ * beginning of one, belongs to a file that was named by mistake: it stays as it is. */
 static int read_lines(reproduce_plan *plan, const char *path, char *text, size_t size, size_t *good)
 {
     size_t number = 1;
@@ -181,7 +167,7 @@ static int read_lines(reproduce_plan *plan, const char *path, char *text, size_t
             const size_t begun = task->done ? 0 : strlen(task->line);
             if (begun > 0 && strncmp(line, task->line, begun) == 0
                 && strstr(line + begun, "\"status\": \"done\"}")) {
-                line_read(line, task);
+                line_read(plan, line, task);
                 task->done = true;
                 free(task->line);
                 if (!(task->line = strdup(line)))

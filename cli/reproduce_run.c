@@ -1,8 +1,9 @@
-/* reproduce_run.c - the fits of an experiment, each in a process of its own.
+/* reproduce_run.c - the tasks of an experiment, each in a process of its own.
  *
- * So its memory is its own, a crash is one failed row, and several can run at once. A process sends fixed records
- * through a pipe: how far it is, about once a second, then what came out. If the pipe ends before that, the process
- * died. When this program dies, its processes notice and end. */
+ * So its memory is its own, a crash is one failed row, and several can run at once. A process sends fixed
+ * records through a pipe: how far it is, about once a second, then what came out, followed by its rows of
+ * data as text. If the pipe ends before that, the process died. When this program dies, its processes
+ * notice and end. */
 #include "cli.h"
 
 #include <errno.h>
@@ -11,17 +12,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-/* ru_maxrss is in KiB, but on macOS in bytes. */
-#if defined(__APPLE__)
-#define MAXRSS_UNIT 1u
-#else
-#define MAXRSS_UNIT 1024u
-#endif
 
 #if defined(__linux__)
 #include <sys/prctl.h>
@@ -35,28 +27,13 @@ static void end_with_parent(void)
 }
 #endif
 
-static double clock_seconds(void)
+/* ---- In the process of a task -------------------------------------------------------------------------- */
+
+static void send_bytes(const reproduce_child *c, const void *from, size_t size)
 {
-    struct timespec t = { 0 };
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* ---- In the process of a fit --------------------------------------------------------------------------- */
-
-typedef struct child {
-    const reproduce_plan *plan;
-    const reproduce_task *task; /* NULL: only reads */
-    pid_t parent;
-    int fd;
-    double told;
-} child;
-
-static void send_result(const child *c, const reproduce_result *r)
-{
-    const char *bytes = (const char *)r;
-    for (size_t done = 0; done < sizeof *r;) {
-        const ssize_t wrote = write(c->fd, bytes + done, sizeof *r - done);
+    const char *bytes = from;
+    for (size_t done = 0; done < size;) {
+        const ssize_t wrote = write(c->fd, bytes + done, size - done);
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote <= 0)
@@ -65,10 +42,9 @@ static void send_result(const child *c, const reproduce_result *r)
     }
 }
 
-static int tell(const npmd_report *now, void *user)
+void reproduce_child_tell(reproduce_child *c, const npmd_report *now)
 {
-    child *c = user;
-    const double clock = clock_seconds();
+    const double clock = reproduce_clock();
     if (getppid() != c->parent)
         _exit(CLI_INTERRUPTED);
     if (clock - c->told >= 1.0) {
@@ -76,183 +52,36 @@ static int tell(const npmd_report *now, void *user)
         memset(&r, 0, sizeof r);
         r.kind = REPRODUCE_PROGRESS;
         r.share = now->attempt > 0 && now->steps > 0 ? (double)now->step / (double)now->steps : 0.0;
-        send_result(c, &r);
+        send_bytes(c, &r, sizeof r);
         c->told = clock;
     }
-    return 0;
 }
 
-static npmd_status fail(npmd_error *err, npmd_status st, const char *text)
+static void child_run(reproduce_child *c)
 {
-    err->status = st;
-    snprintf(err->text, sizeof err->text, "%s", text);
-    return st;
-}
-
-static npmd_status read_truth(const reproduce_plan *plan, npmd_truth **truth, npmd_error *err)
-{
-    npmd_domain *wanted = NULL;
-    npmd_status st = plan->truth_path ? npmd_truth_read(plan->truth_path, truth, err)
-                                      : npmd_truth_make(plan->recipe, plan->truth_seed, truth, err);
-    if (st == NPMD_OK)
-        st = npmd_domain_parse(plan->domain_name, &wanted, err);
-    if (st == NPMD_OK) {
-        const char *found = npmd_domain_text(npmd_truth_domain(*truth)), *expected = npmd_domain_text(wanted);
-        if (strcmp(found, expected) != 0) {
-            st = fail(err, NPMD_ERR_FORMAT, "");
-            snprintf(err->text, sizeof err->text, "%.300s: the density is on %s, expected %s",
-                     plan->truth_path ? plan->truth_path : plan->recipe, found, expected);
-        }
-    }
-    npmd_domain_free(wanted);
-    return st;
-}
-
-/* The first n of the points in a file. */
-static npmd_status shorten(const char *path, npmd_points **points, const npmd_domain *domain, size_t n,
-                           npmd_error *err)
-{
-    const size_t columns = (size_t)npmd_domain_columns(domain), have = npmd_points_count(*points);
-    npmd_points *part = NULL;
-    if (n == 0 || n == have)
-        return NPMD_OK;
-    if (n > have) {
-        snprintf(err->text, sizeof err->text, "%.300s: found %zu points, expected at least the %zu of --n",
-                 path, have, n);
-        return err->status = NPMD_ERR_FORMAT;
-    }
-    double *x = malloc(n * columns * sizeof *x);
-    if (!x)
-        return fail(err, NPMD_ERR_MEMORY, "not enough memory for the points");
-    for (size_t i = 0; i < n; i++)
-        npmd_points_row(*points, i, x + i * columns);
-    const npmd_status st = npmd_points_from(x, n, domain, &part, err);
-    free(x);
-    if (st == NPMD_OK) {
-        npmd_points_free(*points);
-        *points = part;
-    }
-    return st;
-}
-
-static npmd_status read_points(const reproduce_plan *plan, int replicate, const npmd_truth *truth,
-                               npmd_points **out, npmd_error *err)
-{
-    const npmd_domain *domain = npmd_truth_domain(truth);
-    npmd_status st = NPMD_OK;
-    if (plan->folder) {
-        char *path = reproduce_file_of(plan, replicate);
-        if (!path)
-            return fail(err, NPMD_ERR_MEMORY, "not enough memory for a file's name");
-        st = npmd_points_read(path, domain, 0, out, err);
-        if (st == NPMD_OK)
-            st = shorten(path, out, domain, plan->n, err);
-        free(path);
-        return st;
-    }
-    double *x = malloc(plan->n * (size_t)npmd_domain_columns(domain) * sizeof *x);
-    if (!x)
-        return fail(err, NPMD_ERR_MEMORY, "not enough memory for the points");
-    st = npmd_truth_sample(truth, plan->seed + (uint64_t)replicate - 1, plan->n, x, err);
-    if (st == NPMD_OK)
-        st = npmd_points_from(x, plan->n, domain, out, err);
-    free(x);
-    return st;
-}
-
-/* "--name value --name value" */
-static npmd_status set_options(npmd_options *options, const char *text, npmd_error *err)
-{
-    char name[64], value[256];
-    npmd_status st = NPMD_OK;
-    int used = 0;
-    npmd_options_init(options);
-    for (const char *at = text; st == NPMD_OK && sscanf(at, " --%63s %255s%n", name, value, &used) == 2;
-         at += used)
-        st = npmd_options_set(options, name, value, err);
-    return st;
-}
-
-static int64_t parameters_of(const npmd_model *model)
-{
-    static const char key[] = "\"parameters\":";
-    char *json = NULL;
-    long long count = -1;
-    if (npmd_model_describe(model, &json, NULL) != NPMD_OK)
-        return -1;
-    const char *at = strstr(json, key);
-    if (at)
-        count = strtoll(at + sizeof key - 1, NULL, 10);
-    npmd_text_free(json);
-    return count;
-}
-
-static npmd_status fit_and_compare(child *c, const npmd_truth *truth, const npmd_points *points,
-                                   reproduce_result *r, npmd_error *err)
-{
-    const reproduce_plan *plan = c->plan;
-    /* T2 as the paper did it: its nodes, both densities divided by their means there */
-    const npmd_grid grid = strcmp(plan->domain_name, "T2") == 0 ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE;
-    npmd_options options;
-    npmd_model *model = NULL;
-    npmd_comparison found;
-    struct rusage usage = { 0 };
-    npmd_status st = set_options(&options, c->task->options, err);
-    if (st != NPMD_OK)
-        return st;
-    options.threads = plan->how.threads;
-    options.progress = tell;
-    options.user = c;
-    const double started = clock_seconds();
-    st = npmd_fit(npmd_truth_domain(truth), points, &options, &model, err);
-    r->seconds = clock_seconds() - started;
-    if (getrusage(RUSAGE_SELF, &usage) == 0)
-        r->peak_memory = (uint64_t)usage.ru_maxrss * MAXRSS_UNIT;
-    if (st == NPMD_OK) {
-        r->tau = npmd_model_facts(model).tau;
-        r->parameters = parameters_of(model);
-        /* the seed of the points is the same for all, so all methods are compared at the same ones */
-        st = npmd_compare(model, truth, grid, 0, plan->seed, &plan->how, &found, err);
-    }
-    if (st == NPMD_OK) {
-        r->nise = found.nise;
-        r->ae = found.ae;
-        r->fr = found.fr;
-        r->kl = found.kl;
-    }
-    npmd_model_free(model);
-    return st;
-}
-
-static void child_run(child *c)
-{
-    reproduce_result r;
+    reproduce_result *r = &c->result;
     npmd_error err = { 0 };
-    npmd_truth *truth = NULL;
-    npmd_points *points = NULL;
-    memset(&r, 0, sizeof r); /* its padding goes through the pipe, too */
-    r.nise = r.ae = r.fr = r.kl = r.tau = NAN;
-    r.parameters = -1;
-    npmd_status st = read_truth(c->plan, &truth, &err);
-    if (c->task) {
-        if (st == NPMD_OK)
-            st = read_points(c->plan, c->task->replicate, truth, &points, &err);
-        if (st == NPMD_OK) {
-            r.n = npmd_points_count(points);
-            st = fit_and_compare(c, truth, points, &r, &err);
-        }
+    memset(r, 0, sizeof *r); /* its padding goes through the pipe, too */
+    for (int i = 0; i < FIGURES; i++)
+        r->figure[i] = NAN;
+    const double started = reproduce_clock();
+    npmd_status st = reproduce_child_run(c, &err);
+    for (int i = 0; i < REPRODUCE_DATA_MOST; i++) {
+        r->bytes[i] = st == NPMD_OK ? c->rows[i].length : 0;
+        if (c->rows[i].failed && st == NPMD_OK)
+            st = reproduce_fail(&err, NPMD_ERR_MEMORY, "not enough memory for its data");
     }
-    for (int i = 1; !c->task && c->plan->folder && st == NPMD_OK && i <= c->plan->replicates; i++) {
-        st = read_points(c->plan, i, truth, &points, &err);
-        npmd_points_free(points);
-        points = NULL;
-    }
-    r.kind = st == NPMD_OK ? REPRODUCE_DONE : REPRODUCE_FAILED;
-    r.status = st;
-    snprintf(r.text, sizeof r.text, "%s", st == NPMD_OK ? "" : err.text[0] ? err.text : npmd_status_text(st));
-    npmd_points_free(points);
-    npmd_truth_free(truth);
-    send_result(c, &r);
+    if (isnan(r->figure[FIGURE_SECONDS]))
+        r->figure[FIGURE_SECONDS] = reproduce_clock() - started;
+    r->kind = st == NPMD_OK ? REPRODUCE_DONE : REPRODUCE_FAILED;
+    r->status = st;
+    snprintf(r->text, sizeof r->text, "%s",
+             st == NPMD_OK ? ""
+             : err.text[0] ? err.text
+                           : npmd_status_text(st));
+    send_bytes(c, r, sizeof *r);
+    for (int i = 0; i < REPRODUCE_DATA_MOST; i++)
+        send_bytes(c, c->rows[i].text, st == NPMD_OK ? r->bytes[i] : 0);
 }
 
 /* ---- The processes ------------------------------------------------------------------------------------- */
@@ -287,7 +116,7 @@ static int worker_start(worker *w, const reproduce_plan *plan, reproduce_task *t
         close(ends[0]);
         if (getppid() != parent)
             _exit(CLI_INTERRUPTED);
-        child_run(&(child){ .plan = plan, .task = task, .parent = parent, .fd = ends[1] });
+        child_run(&(reproduce_child){ .plan = plan, .task = task, .parent = (int)parent, .fd = ends[1] });
         _exit(CLI_DONE);
     }
     const int why = errno;
@@ -297,7 +126,7 @@ static int worker_start(worker *w, const reproduce_plan *plan, reproduce_task *t
         close(ends[0]);
         return cli_fail(plan->args, CLI_MEMORY, "cannot start a process: %s", strerror(why));
     }
-    *w = (worker){ .pid = pid, .fd = ends[0], .task = task, .started = clock_seconds() };
+    *w = (worker){ .pid = pid, .fd = ends[0], .task = task, .started = reproduce_clock() };
     return CLI_DONE;
 }
 
@@ -321,6 +150,31 @@ static void workers_stop(worker *workers, int count)
             worker_reap(&workers[i]);
 }
 
+/* The data that follow a result; false: the process died over them. */
+static bool worker_take(const worker *w, const reproduce_result *r)
+{
+    for (int i = 0; i < REPRODUCE_DATA_MOST; i++) {
+        char *text = r->bytes[i] > 0 ? malloc(r->bytes[i] + 1) : NULL;
+        size_t have = 0;
+        while (text && have < r->bytes[i]) {
+            const ssize_t got = read(w->fd, text + have, r->bytes[i] - have);
+            if (got < 0 && errno == EINTR)
+                continue;
+            if (got <= 0)
+                break;
+            have += (size_t)got;
+        }
+        if (r->bytes[i] > 0 && have < r->bytes[i]) {
+            free(text);
+            return false;
+        }
+        if (text)
+            text[have] = '\0';
+        w->task->rows[i] = text;
+    }
+    return true;
+}
+
 /* What there is in the pipe; true when the last record has come, or nothing more will. */
 static bool worker_listen(worker *w, reproduce_result *last)
 {
@@ -336,20 +190,18 @@ static bool worker_listen(worker *w, reproduce_result *last)
         *last = w->record;
         if (w->record.kind == REPRODUCE_PROGRESS)
             return false;
-        worker_reap(w);
-        return true;
+        if (!w->task || worker_take(w, last)) {
+            worker_reap(w);
+            return true;
+        }
+        kill(w->pid, SIGKILL); /* it may still want to write */
     }
-    const double seconds = clock_seconds() - w->started;
+    const double seconds = reproduce_clock() - w->started;
     const int status = worker_reap(w);
-    *last = (reproduce_result){ .kind = REPRODUCE_FAILED,
-                                .status = NPMD_ERR_NUMERIC,
-                                .parameters = -1,
-                                .nise = NAN,
-                                .ae = NAN,
-                                .fr = NAN,
-                                .kl = NAN,
-                                .tau = NAN,
-                                .seconds = seconds };
+    *last = (reproduce_result){ .kind = REPRODUCE_FAILED, .status = NPMD_ERR_NUMERIC };
+    for (int i = 0; i < FIGURES; i++)
+        last->figure[i] = NAN;
+    last->figure[FIGURE_SECONDS] = seconds;
     if (WIFSIGNALED(status))
         snprintf(last->text, sizeof last->text, "its process was ended by signal %d", WTERMSIG(status));
     else
@@ -386,6 +238,14 @@ int reproduce_check(const reproduce_plan *plan)
     return last.kind == REPRODUCE_DONE ? CLI_DONE : cli_refuse(plan->args, &err);
 }
 
+static bool any_running(const worker *workers, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (workers[i].pid)
+            return true;
+    return false;
+}
+
 /* ---- Progress ------------------------------------------------------------------------------------------ */
 
 typedef struct watch {
@@ -397,7 +257,7 @@ static void watch_begin(watch *w)
 {
     const char *kind = getenv("TERM");
     *w = (watch){ .terminal = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0,
-                  .shown = clock_seconds() };
+                  .shown = reproduce_clock() };
 }
 
 static void watch_clear(watch *w)
@@ -410,9 +270,10 @@ static void watch_clear(watch *w)
 /* What runs now: one line that is drawn over and over, or in a log a line every ten seconds. */
 static void watch_show(watch *w, const reproduce_plan *plan, const worker *workers, int done)
 {
-    const double clock = clock_seconds();
+    const double clock = reproduce_clock();
     char text[512];
-    if (plan->args->quiet || clock - w->shown < (w->terminal ? 0.5 : 10.0))
+    if (plan->args->quiet || !any_running(workers, plan->jobs)
+        || clock - w->shown < (w->terminal ? 0.5 : 10.0))
         return;
     w->shown = clock;
     int length = snprintf(text, sizeof text, "%d of %d done; now", done, plan->count);
@@ -421,9 +282,9 @@ static void watch_show(watch *w, const reproduce_plan *plan, const worker *worke
         if (!job->pid)
             continue;
         const double spent = clock - job->started;
-        length += snprintf(text + length, sizeof text - (size_t)length, " %s %s #%d for %s",
-                           job->task->row->method, job->task->row->settings, job->task->replicate,
-                           cli_words_time(spent).text);
+        length += snprintf(text + length, sizeof text - (size_t)length, " %s %s %s #%d for %s",
+                           job->task->row->domain, job->task->row->method, job->task->row->settings,
+                           job->task->replicate, cli_words_time(spent).text);
         if (job->share > 0.0 && job->share < 1.0 && (size_t)length < sizeof text)
             length += snprintf(text + length, sizeof text - (size_t)length, " (%.0f %%, %s left)",
                                100.0 * job->share,
@@ -438,17 +299,37 @@ static void watch_show(watch *w, const reproduce_plan *plan, const worker *worke
     }
 }
 
+/* "T3 " where an experiment has several domains. */
+static cli_words domain_prefix(const reproduce_plan *plan, const reproduce_row *row)
+{
+    cli_words w = { "" };
+    if (!plan->domain_name)
+        snprintf(w.text, sizeof w.text, "%s ", row->domain);
+    return w;
+}
+
 static void say_ended(watch *w, const reproduce_plan *plan, const reproduce_task *task, int done)
 {
     const reproduce_row *row = task->row;
     watch_clear(w);
-    if (task->failed)
-        cli_note(plan->args, "%d of %d: %s %s #%d failed: %s", done, plan->count, row->method, row->settings,
-                 task->replicate, task->result.text);
-    else
-        cli_note(plan->args, "%d of %d: %s %s #%d, nISE %.4g, ae %.4g, %s", done, plan->count, row->method,
-                 row->settings, task->replicate, task->result.nise, task->result.ae,
-                 cli_words_time(task->result.seconds).text);
+    if (task->failed) {
+        cli_note(plan->args, "%d of %d: %s%s %s #%d failed: %s", done, plan->count,
+                 domain_prefix(plan, row).text, row->method, row->settings, task->replicate,
+                 task->result.text);
+        return;
+    }
+    char found[128] = "";
+    int shown = 0;
+    for (const reproduce_column *c = plan->experiment->columns; c->heading && shown < 2; c++)
+        if (c->form == COLUMN_ERROR || c->form == COLUMN_NUMBER) {
+            const size_t used = strlen(found);
+            snprintf(found + used, sizeof found - used, "%s %.4g, ", c->heading,
+                     task->result.figure[c->figure]);
+            shown++;
+        }
+    cli_note(plan->args, "%d of %d: %s%s %s #%d, %s%s", done, plan->count, domain_prefix(plan, row).text,
+             row->method, row->settings, task->replicate, found,
+             cli_words_time(task->result.figure[FIGURE_SECONDS]).text);
 }
 
 /* ---- All of them --------------------------------------------------------------------------------------- */
@@ -469,14 +350,6 @@ static int start_more(reproduce_plan *plan, worker *workers, int *next)
         ++*next;
     }
     return CLI_DONE;
-}
-
-static bool any_running(const worker *workers, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (workers[i].pid)
-            return true;
-    return false;
 }
 
 int reproduce_run(reproduce_plan *plan, int (*keep)(reproduce_task *task, void *user), void *user)

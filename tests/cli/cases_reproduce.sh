@@ -93,6 +93,62 @@ t_reproduce_full_disk() { # whole lines or none
     run $few --replicates 4 --out r.jsonl
     want_code 0; [ "$(lines r.jsonl)" = 4 ] || wrong "$(lines r.jsonl) lines, expected 4"
 }
+# Theorem 1: nothing outside the corrected set; (0, 4) from a product of frequencies 1 and 2, which the paper's lacks.
+t_reproduce_frequencies() {
+    run reproduce frequencies --methods product --replicates 1 --n 100 --steps 20 --threads 1 --out f.jsonl
+    want_code 0; want_out '^product depth6 '; want_out '^f_coefficients.csv: k1,k2,modulus'
+    [ "$(awk 'length > 100' out | wc -l)" = 0 ] || wrong "a line has more than 100 columns"
+    [ "$(grep -c '"outside": 0, ' f.jsonl)" = 7 ] || wrong "a frequency that the theorem does not permit"
+    grep -q '"settings": "depth1".*"found": 2, .*"outside_paper": 0,' f.jsonl || wrong "depth 1 is not its encoding"
+    grep -q '^product,depth2,1,0,4,.*,2,-1$' f_coefficients.csv || wrong "(0, 4) is not of degree 2, or in the paper's set"
+    awk -F, '$2 == "depth1" && NR > 1 && ($4 != 1 || $5 * $5 != 4)' f_coefficients.csv | grep -q . && wrong "depth 1 has others"
+    want_clean
+}
+t_reproduce_frequencies_after_a_kill() { # the table of coefficients, too, is that of a run that was left alone
+    lines_of="reproduce frequencies --methods wave --replicates 2 --n 100 --steps 20 --threads 1"
+    run $lines_of --out whole.jsonl
+    want_code 0
+    "$program" $lines_of --out r.jsonl >out 2>err &
+    pid=$!
+    until_true has_lines r.jsonl 3
+    kill -9 $pid 2>/dev/null
+    ended
+    cp r.jsonl before
+    run $lines_of --out r.jsonl
+    want_code 0; want_err "14 to fit, $(lines before) of them done"; want_same whole_coefficients.csv r_coefficients.csv
+    head -n "$(lines before)" r.jsonl >kept
+    want_same before kept
+}
+t_reproduce_encodings() {
+    run reproduce encodings --methods angles --n 300 --steps 20 --replicates 1 --threads 1 --out e.jsonl --json
+    want_code 0; want_json out ise_criterion ise_criterion_se ise_criterion_relative nise ae profile
+    want_json e.jsonl ise_criterion ise_criterion_relative ise_criterion_relative_se
+    head -n 1 e_profiles.csv >header
+    echo method,settings,replicate,step,epoch,seconds,objective,nise,ae >expected
+    want_same header expected
+    [ "$(grep -c '^angles,best,1,[0-9]*,.*,[0-9.e-]*,[0-9.]*$' e_profiles.csv)" = 20 ] || wrong "not a row a step"
+    run reproduce encodings --methods separable:published --n 300 --steps 20 --replicates 1 --threads 1
+    want_code 0; want_out '^separable published  1 .*-6.876'
+    [ "$(awk 'length > 100' out | wc -l)" = 0 ] || wrong "a line has more than 100 columns"
+}
+t_reproduce_spectral_bias() {
+    run reproduce spectral-bias --methods psnf:published --n 300 --steps 100 --replicates 1 --threads 1 --out s.jsonl
+    want_code 0; want_out '^psnf   published  1 '; want_file s_profiles.csv
+    [ "$(awk 'length > 100' out | wc -l)" = 0 ] || wrong "a line has more than 100 columns"
+    [ "$(lines s_spectra.csv)" = 1636 ] || wrong "$(lines s_spectra.csv) lines, expected 3 spectra of 545"
+    [ "$(cut -d, -f4 s_spectra.csv | uniq | tr '\n' ' ')" = "step 1 10 100 " ] || wrong "spectra of other steps"
+    grep -q '^psnf,published,1,100,0,0,1,1$' s_spectra.csv || wrong "the densities are not relative to the uniform one"
+}
+t_reproduce_dimensions() { # the truth that it made serves the other commands
+    run reproduce dimensions --domain S1^1 --methods kde --n 200 --replicates 2 --threads 1 --out d.jsonl --truth-seed 3
+    want_code 0; want_out '^kde .*best .* 2 '
+    run simulate d_truth_T1.json --n 200 --seed 2 --out p.npy --truth t.json
+    run fit --domain T1 --data p.npy --out m --quiet $(tail -n 1 d.jsonl | sed 's/.*"options": "\([^"]*\)".*/\1/')
+    want_code 0
+    run evaluate m --truth d_truth_T1.json --json
+    nise=$(sed 's/.*"nise": \([^,]*\),.*/\1/' out)
+    grep -q "\"replicate\": 2, .*\"nise\": $nise," d.jsonl || wrong "fit and evaluate give nise $nise"
+}
 t_reproduce_refusals() {
     run reproduce
     want_failure 2
@@ -103,6 +159,18 @@ t_reproduce_refusals() {
         run reproduce table1 $words
         want_failure 2
     done
+    run reproduce encodings --domain T3
+    want_failure 2; want_err 'expected T2 or T4'
+    run reproduce frequencies --domain T4
+    want_failure 2; want_err 'expected T2'
+    run reproduce dimensions --domain T8
+    want_failure 2; want_err 'T1 or .* or T7'
+    run reproduce dimensions --truth t.json
+    want_failure 2; want_err 'needs --domain'
+    run reproduce dimensions --data .
+    want_failure 2; want_err 'needs --domain'
+    run reproduce spectral-bias --methods kde
+    want_failure 2; want_err 'psnf:best'
     run $few --truth nowhere.json
     want_failure 5; want_err nowhere.json
     "$program" simulate t4 --n 10 --out p.csv --truth t4.json --quiet
