@@ -83,6 +83,68 @@ int source_rows(const device_source *s, int32_t *row, float *weight, device_stre
 int encoder_run(const encoder *e, const device_source *s, size_t first, size_t count, int jets, float *eta, float *weight,
                 double *x_out, device_stream *stream);
 
+/* ---- cuda_layers.cu ------------------------------------------------------------------------------------- */
+
+typedef enum device_term {
+    DEVICE_TERM_DATA,
+    DEVICE_TERM_INTEGRAL,
+    DEVICE_TERM_LAPLACIAN,
+    DEVICE_TERM_GRADIENT
+} device_term;
+
+#define DEVICE_MAX_DEPTH 32
+#define DEVICE_SLOTS 3 /* terms that may be in flight together: the data, the integral, the penalty */
+
+typedef struct network_plan { /* as field_shape */
+    int features, width, depth, directions, skip;
+    double omega;
+    int exact; /* products in three parts: float32's own error instead of TF32's */
+} network_plan;
+
+/* One row a step; the network reads the row of its step counter. */
+typedef struct device_control {
+    double rate, beta1, beta2, epsilon, correction1, correction2;
+    double max_norm; /* a longer gradient is shortened to this; negative: to clip x the running length */
+    double clip;
+    int64_t sgd; /* plain gradient descent, else Adam */
+} device_control;
+
+typedef struct device_log { /* what a step leaves */
+    double sum[DEVICE_SLOTS];
+    double norm, running_log_norm;
+} device_log;
+
+typedef enum network_vector { NETWORK_THETA, NETWORK_GRADIENT, NETWORK_MOMENT1, NETWORK_MOMENT2, NETWORK_VECTORS } network_vector;
+
+typedef struct network network;
+int network_open(const network_plan *plan, network **out);
+void network_close(network *net);
+size_t network_parameters(const network *net);
+/* How many bytes a term of so many points takes on the device; of it at most rows_most rows are worked on at a time. */
+size_t network_term_bytes(const network_plan *plan, size_t points, int jets);
+/* Room for terms of this slot of up to so many points; must be called before network_term. */
+int network_reserve(network *net, int slot, size_t points, int jets);
+int network_put(network *net, network_vector which, const double *in, device_stream *stream);
+int network_get(network *net, network_vector which, double *out, device_stream *stream); /* waits */
+/* Parameters up to end[i] (exclusive) move at share[i] of the rate; count 0: all at the rate. */
+int network_shares(network *net, int count, const size_t *end, const double *share, device_stream *stream);
+/* Adds a term's gradient to its slot and sets its sum. cache: encodings of the data (n, ld), or NULL. */
+int network_term(network *net, int slot, device_term kind, const encoder *e, const device_source *s, double factor,
+                 const float *cache, device_stream *stream);
+/* theta <- theta - ..., gradient is left zero, the log row of this step is written, the step counter goes up. */
+int network_update(network *net, device_stream *stream);
+/* Steps first .. first + count - 1 come next, with these rows; running: log of the running length of the gradient. */
+int network_prepare(network *net, int64_t first, size_t count, const device_control *rows, double running,
+                    device_stream *stream);
+const int64_t *network_step(const network *net); /* the step counter, on the device */
+/* Log rows of the steps since network_prepare; waits. */
+int network_logs(network *net, size_t count, device_log *out, device_stream *stream);
+int network_sum(network *net, int slot, double *sum, device_stream *stream); /* waits */
+/* out (count) values or (count, directions + 2) jets of points first .. of the source, on the device. */
+int network_evaluate(network *net, int slot, const encoder *e, const device_source *s, size_t first, size_t count,
+                     int jets, double *out, device_stream *stream);
+int device_follow(device_stream *s, device_stream *after); /* s goes on when what stands in after now is done */
+
 /* ---- cuda_memory.cu ------------------------------------------------------------------------------------- */
 
 int device_count(int *count);
