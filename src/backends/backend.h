@@ -39,14 +39,34 @@ typedef struct optimiser_step {
     const rate_share *shares;        /* of parts of theta, in order; NULL: 1 throughout */
 } optimiser_step;
 
+/* A step of training, the same for all but its number: for backends that repeat it by themselves. */
+typedef struct step_recipe {
+    uint64_t seed;
+    int64_t batch, q1, q2, steps_an_epoch;
+    bool quasi;
+    const proposal *importance; /* its share, rho and number of centres; NULL: uniform points */
+    const double *cumulative;   /* of the data's weights; NULL: there are none */
+    bool penalised;
+    term_kind penalty;
+    double tau;
+} step_recipe;
+
+typedef struct step_record { /* what a step reached, before its update */
+    double data, integral, penalty; /* the three sums */
+    double norm, running_log_norm;  /* of the gradient; after the step */
+} step_record;
+
 typedef struct field_plan {
     const npmd_domain *domain;
     const encoding *encoding;
     field_shape shape;
     bool rotated; /* for backend_bytes, which may be asked before there is an encoding */
+    bool exact;   /* products to float32's own error, where a device has faster ones */
 } field_plan;
 
 typedef enum jet_rows { JET_VALUE, JET_ALL } jet_rows;
+
+#define BACKEND_MOST_STEPS 1024
 
 typedef struct backend_ops {
     const char *name;
@@ -56,6 +76,11 @@ typedef struct backend_ops {
     /* *sum = sum_i w_i g(jet of v at x_i); the gradient accumulates until update. */
     npmd_status (*term)(void *self, const term_request *what, double *sum, npmd_error *err);
     npmd_status (*update)(void *self, const optimiser_step *step, double *gradient_norm, npmd_error *err);
+    /* Steps first .. first + count - 1 at once, at most BACKEND_MOST_STEPS. A negative max_norm: clip x exp(running), which
+     * starts as given. NULL: there is only one by one. */
+    npmd_status (*run)(void *self, const step_recipe *recipe, int64_t first, size_t count,
+                       const optimiser_step *steps, double clip, double running, step_record *out,
+                       npmd_error *err);
     /* out (n) values, or (n, directions + 2) jets. */
     npmd_status (*evaluate)(void *self, const double *x, size_t n, jet_rows rows, double *out,
                             npmd_error *err);

@@ -62,7 +62,7 @@ typedef struct device_source {
     int quasi;           /* scrambled Sobol, else independent */
     const double *x, *weight;           /* FIXED; DATA: all n rows; weight NULL: 1 (DATA, mean 1), 1 / count (FIXED) */
     size_t n;                           /* DATA: rows */
-    size_t batch;                       /* DATA: first row of a step is step % steps_an_epoch * batch */
+    size_t first, batch;                /* DATA: first row of a step is first + step % steps_an_epoch * batch */
     int64_t steps_an_epoch;
     int shuffled;
     double share, rho;                  /* IMPORTANCE */
@@ -74,7 +74,8 @@ typedef struct device_source {
     double *embedded;                   /* (embedding columns, centres) likewise */
 } device_source;
 
-/* IMPORTANCE: chooses the centres of this step from the data (x, weight, n of the source); run before encoder_run. */
+/* IMPORTANCE: chooses the centres of this step from the data (x, weight, n of the source); run before encoder_run. With
+ * x NULL the centres are there already. */
 int source_aim(const encoder *e, const device_source *s, device_stream *stream);
 /* DATA: row (count) of the data behind every point of the step, and its weight / count. */
 int source_rows(const device_source *s, int32_t *row, float *weight, device_stream *stream);
@@ -124,6 +125,7 @@ size_t network_parameters(const network *net);
 size_t network_term_bytes(const network_plan *plan, size_t points, int jets);
 /* Room for terms of this slot of up to so many points; must be called before network_term. */
 int network_reserve(network *net, int slot, size_t points, int jets);
+int network_reserved(const network *net, int slot, size_t points, int jets); /* whether there is */
 int network_put(network *net, network_vector which, const double *in, device_stream *stream);
 int network_get(network *net, network_vector which, double *out, device_stream *stream); /* waits */
 /* Parameters up to end[i] (exclusive) move at share[i] of the rate; count 0: all at the rate. */

@@ -792,7 +792,7 @@ __global__ void finish(const double *part, int parts, const device_control *cont
 namespace {
 
 const size_t WORKSPACE_BYTES = (size_t)2 << 30; /* of one term; longer ones go through it in pieces */
-enum { MOST_CONTROLS = 4096 };
+enum { MOST_CONTROLS = 1024 }; /* BACKEND_MOST_STEPS */
 
 struct workspace {
     size_t rows;   /* at a time: what the buffers hold */
@@ -909,12 +909,19 @@ static void workspace_close(workspace *w)
 
 static int floats_new(float **out, size_t count) { return device_new((void **)out, (count + 32) * sizeof(float)); }
 
+int network_reserved(const network *net, int slot, size_t points, int jets)
+{
+    const workspace *w = &net->space[slot];
+    return w->eta != NULL && w->points >= points
+           && w->rows >= rows_at_a_time(&net->o, points, jets ? net->plan.directions + 2 : 1);
+}
+
 int network_reserve(network *net, int slot, size_t points, int jets)
 {
     const layout *o = &net->o;
     const size_t rows = rows_at_a_time(o, points, jets ? net->plan.directions + 2 : 1);
     workspace *w = &net->space[slot];
-    if (w->rows >= rows && w->points >= points && w->eta != NULL)
+    if (network_reserved(net, slot, points, jets))
         return 0;
     const size_t room = rows > w->rows ? rows : w->rows, all = points > w->points ? points : w->points;
     workspace_close(w);
@@ -1160,7 +1167,7 @@ int network_term(network *net, int slot, device_term kind, const encoder *e, con
     cudaStream_t to = cuda_stream(stream);
     if (cached)
         CHECK(source_rows(s, w->row, w->weight, stream));
-    if (s->kind == DEVICE_IMPORTANCE)
+    if (s->kind == DEVICE_IMPORTANCE && s->x != NULL)
         CHECK(source_aim(e, s, stream));
     if (s->count == 0)
         CHECK(cudaMemsetAsync(w->sums, 0, 2 * MOST_GROUPS * sizeof(double), to));
