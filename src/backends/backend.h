@@ -70,7 +70,9 @@ typedef enum jet_rows { JET_VALUE, JET_ALL } jet_rows;
 
 typedef struct backend_ops {
     const char *name;
-    npmd_status (*open)(const field_plan *plan, int threads, void **self, npmd_error *err);
+    /* Whether that device is here, counted from 0; NULL: always. */
+    npmd_status (*present)(int device, npmd_error *err);
+    npmd_status (*open)(const field_plan *plan, int device, int threads, void **self, npmd_error *err);
     /* The data that SOURCE_DATA terms will refer to: may cache their encodings. */
     npmd_status (*set_points)(void *self, const npmd_points *pts, npmd_error *err);
     /* *sum = sum_i w_i g(jet of v at x_i); the gradient accumulates until update. */
@@ -94,8 +96,8 @@ typedef struct backend {
     void *self;
 } backend;
 
-/* The backend of that name: "cpu" (also ""), "reference". NPMD_ERR_DEVICE for one that another build may
- * have. */
+/* The backend of that name: "cpu" (also ""), "reference", "cuda", "cuda:1". NPMD_ERR_DEVICE for one that another
+ * build or another machine may have. */
 npmd_status backend_find(const char *device, const backend_ops **out, npmd_error *err);
 npmd_status backend_open(const char *device, int threads, const field_plan *plan, backend *out,
                          npmd_error *err);
@@ -103,7 +105,7 @@ void backend_close(backend *b);
 size_t backend_bytes(const char *device, int threads, const field_plan *plan,
                      size_t n); /* what open and set_points will take */
 
-extern const backend_ops BACKEND_REFERENCE, BACKEND_CPU;
+extern const backend_ops BACKEND_REFERENCE, BACKEND_CPU, BACKEND_CUDA;
 const char *cpu_kernels_name(void); /* "avx512", "avx2", "plain": what this machine gets */
 /* An open cpu backend goes on with this variant, which the machine has: tests hold all of them to the reference. */
 void cpu_set_kernels(void *self, const kernels *variant);

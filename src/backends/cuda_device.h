@@ -19,6 +19,8 @@ extern "C" {
 
 typedef struct device_stream device_stream; /* a cudaStream_t */
 const char *device_text(int status);        /* the sentence behind a status */
+#define DEVICE_HOST_MEMORY (-1)             /* statuses of our own; CUDA's are positive */
+#define DEVICE_REFUSED (-2)
 
 /* ---- cuda_points.cu ------------------------------------------------------------------------------------- */
 
@@ -159,7 +161,7 @@ int device_describe(int device, device_facts *out);
 int device_use(int device);
 int device_new(void **out, size_t bytes); /* zeroed */
 void device_free(void *p);
-int device_put(void *to, const void *from, size_t bytes, device_stream *stream);   /* host to device */
+int device_put(void *to, const void *from, size_t bytes, device_stream *stream); /* from ordinary host memory, which is free at once */
 int device_get(void *to, const void *from, size_t bytes, device_stream *stream);   /* device to host, waits */
 int device_zero(void *p, size_t bytes, device_stream *stream);
 int device_stream_open(device_stream **out);

@@ -115,7 +115,7 @@ static inline void *fixture_backend(const fixture *f, const backend_ops *ops, in
 {
     void *self = NULL;
     npmd_error err = { 0 };
-    if (ops->open(&f->plan, threads, &self, &err) != NPMD_OK
+    if (ops->open(&f->plan, 0, threads, &self, &err) != NPMD_OK
         || ops->put(self, VECTOR_THETA, f->theta, &err) != NPMD_OK)
         fail_msg("%s: %s", ops->name, err.text);
     return self;
