@@ -260,7 +260,6 @@ static npmd_status cuda_source(cuda *c, const point_source *from, device_source 
     npmd_status st = NPMD_OK;
     const size_t columns = (size_t)c->plan.domain->columns;
     const int64_t step = from->key.step;
-    double *weight = NULL;
     *s = (device_source){ .count = from->count,
                           .seed = { from->key.seed[0], from->key.seed[1] },
                           .purpose = from->key.purpose,
@@ -309,7 +308,6 @@ static npmd_status cuda_source(cuda *c, const point_source *from, device_source 
     }
     DEVICE(device_wait(c->stream[0]), "points");
 done:
-    memory_free(weight);
     return st;
 }
 
@@ -455,12 +453,12 @@ done:
 static npmd_status cuda_cumulative(cuda *c, const step_recipe *r, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (r->cumulative == c->cumulative_of)
+    if (r->cumulative == NULL || r->cumulative == c->cumulative_of)
         return NPMD_OK;
     device_free(c->cumulative);
     c->cumulative = NULL;
     c->cumulative_of = NULL;
-    const size_t bytes = points_cumulative_count(c->points) * sizeof(double);
+    const size_t bytes = (c->points->n + CUMULATIVE_SHELF - 1) / CUMULATIVE_SHELF * sizeof(double);
     DEVICE(device_new((void **)&c->cumulative, bytes), "sums of weights");
     DEVICE(device_put(c->cumulative, r->cumulative, bytes, c->stream[0]), "sums of weights");
     DEVICE(device_wait(c->stream[0]), "sums of weights");
@@ -499,6 +497,7 @@ static npmd_status cuda_capture(cuda *c, const step_recipe *r, npmd_error *err)
         integral.x = c->x;
         integral.n = c->points->n;
         integral.cumulative = r->cumulative == NULL ? NULL : c->cumulative;
+        integral.cumulative_stride = CUMULATIVE_SHELF;
         integral.weight = c->weight;
         integral.centre = c->centre;
         integral.embedded = c->embedded;
