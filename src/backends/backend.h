@@ -86,6 +86,9 @@ typedef struct backend_ops {
     /* out (n) values, or (n, directions + 2) jets. */
     npmd_status (*evaluate)(void *self, const double *x, size_t n, jet_rows rows, double *out,
                             npmd_error *err);
+    /* Sums of w exp v and (w exp v)^2 over a source, made where it is evaluated. NULL: the caller does that. */
+    npmd_status (*integrate)(void *self, const point_source *points, double *sum, double *square,
+                             npmd_error *err);
     npmd_status (*get)(void *self, backend_vector which, double *out, npmd_error *err);
     npmd_status (*put)(void *self, backend_vector which, const double *in, npmd_error *err);
     void (*close)(void *self);

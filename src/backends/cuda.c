@@ -422,6 +422,27 @@ done:
     return st;
 }
 
+static npmd_status cuda_integrate(void *self, const point_source *points, double *sum, double *square, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    cuda *c = self;
+    device_source s;
+    double sums[2] = { 0.0, 0.0 };
+    const size_t most = points->count < EVALUATED ? points->count : EVALUATED;
+    DEVICE(device_use(c->device), "choosing it");
+    if (!network_reserved(c->network, 0, most, 0)) {
+        device_graph_close(c->graph);
+        c->graph = NULL;
+        DEVICE(network_reserve(c->network, 0, most, 0), "room for points");
+    }
+    TRY(cuda_source(c, points, &s, err));
+    DEVICE(network_integrate(c->network, 0, c->encoder, &s, 0, points->count, sums, c->stream[0]), "an integral");
+    *sum = sums[0];
+    *square = sums[1];
+done:
+    return st;
+}
+
 static const network_vector VECTOR[] = { [VECTOR_THETA] = NETWORK_THETA,
                                          [VECTOR_GRADIENT] = NETWORK_GRADIENT,
                                          [VECTOR_MOMENT1] = NETWORK_MOMENT1,
@@ -585,6 +606,7 @@ const backend_ops BACKEND_CUDA = {
     .update = cuda_update,
     .run = cuda_run,
     .evaluate = cuda_evaluate,
+    .integrate = cuda_integrate,
     .get = cuda_get,
     .put = cuda_put,
     .close = cuda_close,

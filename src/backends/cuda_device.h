@@ -147,6 +147,9 @@ int network_sum(network *net, int slot, double *sum, device_stream *stream); /* 
 /* out (count) values or (count, directions + 2) jets of points first .. of the source, on the device. */
 int network_evaluate(network *net, int slot, const encoder *e, const device_source *s, size_t first, size_t count,
                      int jets, double *out, device_stream *stream);
+/* sums[2] += those of w exp v and (w exp v)^2 over points first ..; waits. */
+int network_integrate(network *net, int slot, const encoder *e, const device_source *s, size_t first, size_t count,
+                      double *sums, device_stream *stream);
 int device_follow(device_stream *s, device_stream *after); /* s goes on when what stands in after now is done */
 
 /* ---- cuda_memory.cu ------------------------------------------------------------------------------------- */

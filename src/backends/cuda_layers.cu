@@ -446,7 +446,8 @@ struct seed_arguments {
     float *g;     /* (rows): factor x derivative of the term by v's jet */
     double *sums; /* (blocks, 2): of the term, and of g over value rows */
     int add;
-    double *out; /* evaluation: (points, R); nothing else then */
+    double *out;   /* evaluation: (points, R); nothing else then */
+    int integrate; /* sums of w exp v and of its square; nothing else then */
 };
 
 __device__ __forceinline__ float row_value(const seed_arguments &q, size_t row, bool value)
@@ -468,6 +469,12 @@ __global__ void __launch_bounds__(SEED_THREADS) term_seed(const seed_arguments q
         if (q.out != NULL) {
             for (int r = 0; r < q.R; r++)
                 q.out[row + (size_t)r] = (double)row_value(q, row + (size_t)r, r == 0);
+            continue;
+        }
+        if (q.integrate) {
+            const double here = (double)q.weight[i] * exp((double)row_value(q, row, true));
+            sum += here;
+            constant += here * here;
             continue;
         }
         const float pull = q.weight[i] * q.factor;
@@ -1073,7 +1080,7 @@ static int pass_forward(network *net, workspace *w, const float *below, const in
 }
 
 static int pass_seed(network *net, workspace *w, device_term kind, const float *weight, size_t points, int R,
-                     double factor, int add, double *out, cudaStream_t stream)
+                     double factor, int add, double *out, cudaStream_t stream, int integrate = 0)
 {
     const layout *o = &net->o;
     seed_arguments q = {};
@@ -1091,6 +1098,7 @@ static int pass_seed(network *net, workspace *w, device_term kind, const float *
     q.sums = w->sums;
     q.add = add;
     q.out = out;
+    q.integrate = integrate;
     term_seed<<<out != NULL ? (unsigned)((points + SEED_THREADS - 1) / SEED_THREADS) : (unsigned)MOST_GROUPS, SEED_THREADS,
                 0, stream>>>(q);
     return (int)cudaGetLastError();
@@ -1213,6 +1221,25 @@ int network_evaluate(network *net, int slot, const encoder *e, const device_sour
                                                                            cuda_stream(stream)));
         CHECK(pass_seed(net, w, DEVICE_TERM_DATA, w->weight, points, R, 1.0, 0, out + at * (size_t)R, cuda_stream(stream)));
     }
+    return 0;
+}
+
+int network_integrate(network *net, int slot, const encoder *e, const device_source *s, size_t first, size_t count,
+                      double *sums, device_stream *stream)
+{
+    workspace *w = &net->space[slot];
+    double part[2 * MOST_GROUPS];
+    for (size_t at = 0; at < count; at += w->rows) {
+        const size_t points = count - at < w->rows ? count - at : w->rows;
+        CHECK(encoder_run(e, s, first + at, points, 0, w->eta, w->weight, NULL, stream));
+        CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, w->eta, NULL, points, 1, false,
+                                                                           cuda_stream(stream)));
+        CHECK(pass_seed(net, w, DEVICE_TERM_INTEGRAL, w->weight, points, 1, 1.0, at > 0, NULL, cuda_stream(stream), 1));
+    }
+    CHECK(device_get(part, w->sums, sizeof part, stream));
+    for (int b = 0; count > 0 && b < MOST_GROUPS; b++)
+        for (int k = 0; k < 2; k++)
+            sums[k] += part[2 * b + k];
     return 0;
 }
 

@@ -94,7 +94,7 @@ static inline void fixture_open(const field_case *c, uint64_t seed, fixture *f)
                               .directions = f->domain->dimension,
                               .skip = c->skip,
                               .omega = c->omega };
-    f->plan = (field_plan){ .domain = f->domain, .encoding = &f->enc, .shape = f->shape };
+    f->plan = (field_plan){ .domain = f->domain, .encoding = &f->enc, .shape = f->shape, .exact = true };
     f->parameters = field_parameters(&f->shape);
     f->theta = doubles(f->parameters);
     field_start(&f->shape, false, seed, f->theta);
