@@ -216,12 +216,19 @@ static cudaError_t prepare(encoder *e)
         err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     if (err != cudaSuccess)
         return err;
+    cudaFuncAttributes loaded; /* kernels are loaded now: while a graph is recorded it may be too late */
+    err = cudaFuncGetAttributes(&loaded, aim_centres);
+    if (err == cudaSuccess)
+        err = cudaFuncGetAttributes(&loaded, find_rows);
+    if (err != cudaSuccess)
+        return err;
     e->most_shared = (size_t)most;
     e->blocks = 16 * e->multiprocessors;
     if (group_points(e, SIZE_MAX / 2, 1) > 0)
         return cudaFuncSetAttribute(kernel_of(e), cudaFuncAttributeMaxDynamicSharedMemorySize, most);
     e->blocks = 2 * e->multiprocessors;
-    return cudaMalloc((void **)&e->tables, (size_t)e->blocks * (size_t)e->view.stride[1] * sizeof(float));
+    err = cudaMalloc((void **)&e->tables, (size_t)e->blocks * (size_t)e->view.stride[1] * sizeof(float));
+    return err != cudaSuccess ? err : cudaFuncGetAttributes(&loaded, kernel_of(e));
 }
 
 extern "C" int encoder_open(const encoder_plan *plan, encoder **out)
