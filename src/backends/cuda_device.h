@@ -43,6 +43,8 @@ typedef struct encoder_plan {
     int round_tf32; /* write features rounded to the nearest number with 10 mantissa bits */
 } encoder_plan;
 
+/* Belongs to the device that is in use when it is opened. Calls of one encoder go to one stream at a time: points whose
+ * tables are too large for shared memory (a hundred thousand functions) share room that it owns. */
 typedef struct encoder encoder;
 int encoder_open(const encoder_plan *plan, encoder **out);
 void encoder_close(encoder *e);
@@ -60,7 +62,7 @@ typedef struct device_source {
     device_source_kind kind;
     size_t count;      /* points of the term; a weight is ... / count */
     uint32_t seed[2], purpose;
-    const int64_t *step; /* on the device */
+    const int64_t *step; /* on the device; NULL (FIXED): 0 */
     int quasi;           /* scrambled Sobol, else independent */
     const double *x, *weight;           /* FIXED; DATA: all n rows; weight NULL: 1 (DATA, mean 1), 1 / count (FIXED) */
     size_t n;                           /* DATA: rows */
@@ -68,18 +70,18 @@ typedef struct device_source {
     int64_t steps_an_epoch;
     int shuffled;
     double share, rho;                  /* IMPORTANCE */
-    int centres;
+    int centres;                        /* as proposal_open rounds them: a multiple of 8 */
     uint32_t centre_purpose;            /* key of the draw of centres */
     const double *cumulative;           /* running sums of the weights as proposal_aim takes them; NULL: no weights */
     size_t cumulative_stride;           /* points for each of them */
     double *centre;                     /* (centres, columns) device room for the centres of this step */
-    double *embedded;                   /* (embedding columns, centres) likewise */
+    double *embedded;                   /* (embedding columns, centres) likewise; held there as pairs of floats */
 } device_source;
 
 /* IMPORTANCE: chooses the centres of this step from the data (x, weight, n of the source); run before encoder_run. With
  * x NULL the centres are there already. */
 int source_aim(const encoder *e, const device_source *s, device_stream *stream);
-/* DATA: row (count) of the data behind every point of the step, and its weight / count. */
+/* DATA: row (count) of the data behind every point of the step, and its weight / count; n < 2^31. */
 int source_rows(const device_source *s, int32_t *row, float *weight, device_stream *stream);
 /* Points first .. first + count - 1 of the source: eta (count R, ld) with R rows a point, weight (count). x_out
  * (count, columns) gets the points themselves, or is NULL. */
@@ -164,7 +166,8 @@ int device_describe(int device, device_facts *out);
 int device_use(int device);
 int device_new(void **out, size_t bytes); /* zeroed */
 void device_free(void *p);
-int device_put(void *to, const void *from, size_t bytes, device_stream *stream); /* from ordinary host memory, which is free at once */
+/* Host to device; from is ordinary memory, and the caller's again at once. */
+int device_put(void *to, const void *from, size_t bytes, device_stream *stream);
 int device_get(void *to, const void *from, size_t bytes, device_stream *stream);   /* device to host, waits */
 int device_zero(void *p, size_t bytes, device_stream *stream);
 int device_stream_open(device_stream **out);
