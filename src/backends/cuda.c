@@ -260,6 +260,7 @@ static npmd_status cuda_source(cuda *c, const point_source *from, device_source 
     npmd_status st = NPMD_OK;
     const size_t columns = (size_t)c->plan.domain->columns;
     const int64_t step = from->key.step;
+    float *pairs = NULL;
     *s = (device_source){ .count = from->count,
                           .seed = { from->key.seed[0], from->key.seed[1] },
                           .purpose = from->key.purpose,
@@ -300,14 +301,19 @@ static npmd_status cuda_source(cuda *c, const point_source *from, device_source 
         s->centre = c->centre;
         s->embedded = c->embedded;
         DEVICE(device_put(c->centre, p->centre, (size_t)p->centres * columns * sizeof(double), c->stream[0]), "centres");
-        DEVICE(device_put(c->embedded, p->embedded,
-                          (size_t)p->centres * (size_t)domain_embedding(c->plan.domain) * sizeof(double), c->stream[0]),
-               "centres");
+        const size_t numbers = (size_t)p->centres * (size_t)domain_embedding(c->plan.domain);
+        TRY(memory_new(&pairs, 2 * numbers, err));
+        for (size_t i = 0; i < numbers; i++) { /* two floats for a double, as the device wants them */
+            pairs[2 * i] = (float)p->embedded[i];
+            pairs[2 * i + 1] = (float)(p->embedded[i] - (double)pairs[2 * i]);
+        }
+        DEVICE(device_put(c->embedded, pairs, 2 * numbers * sizeof *pairs, c->stream[0]), "centres");
         break;
     }
     }
     DEVICE(device_wait(c->stream[0]), "points");
 done:
+    memory_free(pairs);
     return st;
 }
 

@@ -14,7 +14,7 @@
 
 namespace {
 
-enum { TILE = 128, DEEP = 32, STAGES = 3, THREADS = 128, PAD = DEEP + 4, SLAB = TILE + 8 };
+enum { TILE = 128, DEEP = 32, STAGES = 3, THREADS = 256, PAD = DEEP + 4, SLAB = TILE + 8 };
 enum { STAGED = TILE + 4 };       /* leading dimension of a tile between product and sine */
 enum { GROUP = 32, MOST_GROUPS = 264, SEED_THREADS = 128 };
 enum { GRADIENT_BLOCKS = 264 };   /* blocks a gradient is split into: two for every multiprocessor of an H200 */
@@ -28,9 +28,13 @@ __device__ __forceinline__ float to_tf32(float x, bool exact)
     return __uint_as_float(y);
 }
 
-/* sin and cos to 4e-7: the argument is brought to [-pi, pi] first, where the hardware's are that good. */
-__device__ __forceinline__ void sine_cosine(float a, float *s, float *c)
+/* sin and cos to 4e-7: the argument is brought to [-pi, pi] first, where the hardware's are that good. Exact: to 1e-7. */
+__device__ __forceinline__ void sine_cosine(float a, bool exact, float *s, float *c)
 {
+    if (exact) {
+        sincosf(a, s, c);
+        return;
+    }
     const float k = rintf(a * 0.15915494309f);
     float r = fmaf(k, -6.28318548203f, a); /* 2 pi = 6.28318548203 - 1.74845553e-7 */
     r = fmaf(k, 1.74845553e-7f, r);
@@ -69,20 +73,20 @@ __device__ __forceinline__ void halves(unsigned x, unsigned *high, unsigned *low
     *low = __float_as_uint(__uint_as_float(x) - __uint_as_float(*high));
 }
 
-/* A warp's 64 x 64 part of the tile, 8 deep: sum (4 x 8 blocks of 16 x 8) += a (4) b (8). */
+/* A warp's 64 x 32 part of the tile, 8 deep: sum (4 x 4 blocks of 16 x 8) += a (4) b (4). */
 template <bool EXACT>
-__device__ __forceinline__ void multiply_tile(float sum[4][8][4], const unsigned a[4][4], const unsigned b[8][2])
+__device__ __forceinline__ void multiply_tile(float sum[4][4][4], const unsigned a[4][4], const unsigned b[4][2])
 {
     if constexpr (!EXACT) {
 #pragma unroll
         for (int i = 0; i < 4; i++)
 #pragma unroll
-            for (int j = 0; j < 8; j++)
+            for (int j = 0; j < 4; j++)
                 multiply_add(sum[i][j], a[i], b[j][0], b[j][1]);
     } else {
-    unsigned b_high[8][2], b_low[8][2];
+    unsigned b_high[4][2], b_low[4][2];
 #pragma unroll
-    for (int j = 0; j < 8; j++)
+    for (int j = 0; j < 4; j++)
 #pragma unroll
         for (int h = 0; h < 2; h++)
             halves(b[j][h], &b_high[j][h], &b_low[j][h]);
@@ -93,7 +97,7 @@ __device__ __forceinline__ void multiply_tile(float sum[4][8][4], const unsigned
         for (int h = 0; h < 4; h++)
             halves(a[i][h], &high[h], &low[h]);
 #pragma unroll
-        for (int j = 0; j < 8; j++) { /* the small ones first */
+        for (int j = 0; j < 4; j++) { /* the small ones first */
             multiply_add(sum[i][j], low, b_high[j][0], b_high[j][1]);
             multiply_add(sum[i][j], high, b_low[j][0], b_low[j][1]);
             multiply_add(sum[i][j], high, b_high[j][0], b_high[j][1]);
@@ -124,31 +128,31 @@ struct rows_arguments {
 /* The jet of sine on the staged tile, in place. */
 __device__ void sine_forward(const rows_arguments &q, float *tile, size_t first, int rows, int column0, bool exact)
 {
-    const int column = column0 + (int)threadIdx.x, R = q.R;
+    const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine, R = q.R;
     const bool inside = column < q.units;
     const float bias = inside ? q.bias[column] : 0.0f;
     if (R == 1) {
 #pragma unroll 8
-        for (int p = 0; p < rows; p++) {
+        for (int p = half; p < rows; p += 2) {
             const size_t to = (first + (size_t)p) * (size_t)q.units + (size_t)column;
-            const float a = tile[p * STAGED + threadIdx.x] + bias;
+            const float a = tile[p * STAGED + mine] + bias;
             float s, c;
-            sine_cosine(a, &s, &c);
+            sine_cosine(a, exact, &s, &c);
             if (inside && q.pre != NULL)
                 q.pre[to] = a;
             if (inside && q.post != NULL)
                 q.post[to] = to_tf32(s, exact);
             if (q.v_part != NULL)
-                tile[p * STAGED + threadIdx.x] = s;
+                tile[p * STAGED + mine] = s;
         }
         return;
     }
-    for (int p = 0; p < rows; p += R) {
-        float *at = tile + p * STAGED + threadIdx.x;
+    for (int p = half * R; p < rows; p += 2 * R) {
+        float *at = tile + p * STAGED + mine;
         const size_t to = (first + (size_t)p) * (size_t)q.units + (size_t)column;
         const float a = at[0] + bias;
         float s, c, norm2 = 0.0f;
-        sine_cosine(a, &s, &c);
+        sine_cosine(a, exact, &s, &c);
         if (inside && q.pre != NULL)
             q.pre[to] = a;
         at[0] = s;
@@ -170,10 +174,10 @@ __device__ void sine_forward(const rows_arguments &q, float *tile, size_t first,
 /* h (R rows, ld apart) holds the adjoint of sine's jet; a the jet that went in: h becomes the adjoint of a.
  *     abar   = hbar cos a - sin a sum_t hbar_t a_t - lbar (sin a lap a + cos a sum_t a_t^2)
  *     abar_t = hbar_t cos a - 2 lbar sin a a_t,      lap abar = lbar cos a */
-__device__ __forceinline__ void sine_adjoint(const float *a, size_t ld_a, int R, float *h, int ld_h)
+__device__ __forceinline__ void sine_adjoint(const float *a, size_t ld_a, int R, float *h, int ld_h, bool exact)
 {
     float s, c;
-    sine_cosine(a[0], &s, &c);
+    sine_cosine(a[0], exact, &s, &c);
     if (R == 1) {
         h[0] *= c;
         return;
@@ -192,23 +196,23 @@ __device__ __forceinline__ void sine_adjoint(const float *a, size_t ld_a, int R,
 
 __device__ void sine_backward(const rows_arguments &q, float *tile, size_t first, int rows, int column0, bool exact)
 {
-    const int column = column0 + (int)threadIdx.x, R = q.R;
+    const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine, R = q.R;
     if (column >= q.units)
         return;
     if (R == 1) {
 #pragma unroll 8
-        for (int p = 0; p < rows; p++) {
+        for (int p = half; p < rows; p += 2) {
             const size_t at = (first + (size_t)p) * (size_t)q.units + (size_t)column;
             float s, c;
-            sine_cosine(q.pre[at], &s, &c);
-            q.post[at] = to_tf32(c * tile[p * STAGED + threadIdx.x], exact);
+            sine_cosine(q.pre[at], exact, &s, &c);
+            q.post[at] = to_tf32(c * tile[p * STAGED + mine], exact);
         }
         return;
     }
-    for (int p = 0; p < rows; p += R) {
-        float *h = tile + p * STAGED + threadIdx.x;
+    for (int p = half * R; p < rows; p += 2 * R) {
+        float *h = tile + p * STAGED + mine;
         const size_t at = (first + (size_t)p) * (size_t)q.units + (size_t)column;
-        sine_adjoint(q.pre + at, (size_t)q.units, R, h, STAGED);
+        sine_adjoint(q.pre + at, (size_t)q.units, R, h, STAGED, exact);
         for (int r = 0; r < R; r++)
             q.post[at + (size_t)r * (size_t)q.units] = to_tf32(h[r * STAGED], exact);
     }
@@ -241,37 +245,37 @@ __global__ void __launch_bounds__(THREADS, 2) product_rows(const rows_arguments 
     const size_t first = (size_t)blockIdx.x * (size_t)tile_rows;
     const int rows = q.rows - first < (size_t)tile_rows ? (int)(q.rows - first) : tile_rows;
     const int chunks = q.ld_below / DEEP;
-    float sum[4][8][4] = {};
+    float sum[4][4][4] = {};
 
-    /* a thread brings 16 bytes of rows thread/8, thread/8 + 16, ... */
+    /* a thread brings 16 bytes of rows thread/8, thread/8 + 32, ... */
     const int my_row = (int)threadIdx.x / 8, my_part = (int)threadIdx.x % 8 * 4;
-    const float *from_a[8], *from_b[8];
+    const float *from_a[4], *from_b[4];
     unsigned there = 0;
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        const int row = my_row + 16 * i;
+    for (int i = 0; i < 4; i++) {
+        const int row = my_row + 32 * i;
         const bool a_there = row < rows, b_there = column0 + row < q.units;
         size_t at = a_there ? first + (size_t)row : 0;
         if (q.gather != NULL)
             at = (size_t)q.gather[at];
         from_a[i] = q.below + at * (size_t)q.ld_below + my_part;
         from_b[i] = q.weights + (size_t)(b_there ? column0 + row : 0) * (size_t)q.ld_below + my_part;
-        there |= (a_there ? 1u : 0u) << i | (b_there ? 1u : 0u) << (8 + i);
+        there |= (a_there ? 1u : 0u) << i | (b_there ? 1u : 0u) << (4 + i);
     }
     auto bring = [&](int chunk) {
         if (chunk < chunks) {
             float *a = room + (size_t)(chunk % STAGES) * (2 * TILE * PAD), *b = a + TILE * PAD;
 #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                copy16(a + (my_row + 16 * i) * PAD + my_part, from_a[i] + chunk * DEEP, there >> i & 1u);
-                copy16(b + (my_row + 16 * i) * PAD + my_part, from_b[i] + chunk * DEEP, there >> (8 + i) & 1u);
+            for (int i = 0; i < 4; i++) {
+                copy16(a + (my_row + 32 * i) * PAD + my_part, from_a[i] + chunk * DEEP, there >> i & 1u);
+                copy16(b + (my_row + 32 * i) * PAD + my_part, from_b[i] + chunk * DEEP, there >> (4 + i) & 1u);
             }
         }
         copy_commit(); /* an empty group keeps the count */
     };
     for (int stage = 0; stage < STAGES - 1; stage++)
         bring(stage);
-    const int row0 = warp / 2 * 64, unit0 = warp % 2 * 64;
+    const int row0 = warp / 4 * 64, unit0 = warp % 4 * 32;
     for (int chunk = 0; chunk < chunks; chunk++) {
         copy_wait<STAGES - 2>();
         __syncthreads();
@@ -279,12 +283,12 @@ __global__ void __launch_bounds__(THREADS, 2) product_rows(const rows_arguments 
         const float *a_tile = room + (size_t)(chunk % STAGES) * (2 * TILE * PAD), *b_tile = a_tile + TILE * PAD;
 #pragma unroll
         for (int k = 0; k < DEEP; k += 8) {
-            unsigned a[4][4], b[8][2];
+            unsigned a[4][4], b[4][2];
 #pragma unroll
             for (int i = 0; i < 4; i++)
                 load_matrices(a[i], a_tile + (row0 + 16 * i + lane % 16) * PAD + k + lane / 16 * 4);
 #pragma unroll
-            for (int j = 0; j < 8; j += 2) {
+            for (int j = 0; j < 4; j += 2) {
                 unsigned pair[4];
                 load_matrices(pair, b_tile + (unit0 + 8 * j + lane % 8 + lane / 16 * 8) * PAD + k + lane / 8 % 2 * 4);
                 b[j][0] = pair[0], b[j][1] = pair[1], b[j + 1][0] = pair[2], b[j + 1][1] = pair[3];
@@ -298,7 +302,7 @@ __global__ void __launch_bounds__(THREADS, 2) product_rows(const rows_arguments 
 #pragma unroll
     for (int i = 0; i < 4; i++)
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < 4; j++) {
             float *at = room + (row0 + 16 * i + g) * STAGED + unit0 + 8 * j + 2 * t;
             *(float2 *)at = make_float2(sum[i][j][0], sum[i][j][1]);
             *(float2 *)(at + 8 * STAGED) = make_float2(sum[i][j][2], sum[i][j][3]);
@@ -337,25 +341,25 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
     const size_t begin = (size_t)blockIdx.z * q.rows_a_split;
     const size_t end = begin + q.rows_a_split < q.rows ? begin + q.rows_a_split : q.rows;
     const int chunks = begin < end ? (int)((end - begin + DEEP - 1) / DEEP) : 0;
-    float sum[4][8][4] = {}, bias = 0.0f;
+    float sum[4][4][4] = {}, bias = 0.0f;
 
-    /* a thread brings 16 bytes of rows thread/32, + 4, ... of both */
+    /* a thread brings 16 bytes of rows thread/32, + 8, ... of both */
     const int my_row = (int)threadIdx.x / 32, my_part = (int)threadIdx.x % 32 * 4;
     const bool bar_there = unit0 + my_part < q.units, below_there = input0 + my_part < q.inputs;
     auto bring = [&](int chunk) {
         if (chunk < chunks) {
             float *a = room + (size_t)(chunk % STAGES) * (2 * DEEP * SLAB), *b = a + DEEP * SLAB;
 #pragma unroll
-            for (int i = 0; i < 8; i++) {
-                const size_t row = begin + (size_t)chunk * DEEP + (size_t)(my_row + 4 * i);
+            for (int i = 0; i < 4; i++) {
+                const size_t row = begin + (size_t)chunk * DEEP + (size_t)(my_row + 8 * i);
                 const bool there = row < end;
                 size_t at = there ? row : 0;
-                copy16(a + (my_row + 4 * i) * SLAB + my_part,
+                copy16(a + (my_row + 8 * i) * SLAB + my_part,
                        q.bar + (bar_there ? at * (size_t)q.units + (size_t)(unit0 + my_part) : 0),
                        there && bar_there);
                 if (q.gather != NULL)
                     at = (size_t)q.gather[at];
-                copy16(b + (my_row + 4 * i) * SLAB + my_part,
+                copy16(b + (my_row + 8 * i) * SLAB + my_part,
                        q.below + (below_there ? at * (size_t)q.inputs + (size_t)(input0 + my_part) : 0),
                        there && below_there);
             }
@@ -364,20 +368,20 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
     };
     for (int stage = 0; stage < STAGES - 1; stage++)
         bring(stage);
-    const int row0 = warp / 2 * 64, column0 = warp % 2 * 64;
+    const int row0 = warp / 4 * 64, column0 = warp % 4 * 32;
     for (int chunk = 0; chunk < chunks; chunk++) {
         copy_wait<STAGES - 2>();
         __syncthreads();
         bring(chunk + STAGES - 1);
         const float *a_tile = room + (size_t)(chunk % STAGES) * (2 * DEEP * SLAB), *b_tile = a_tile + DEEP * SLAB;
-        if (blockIdx.x == 0) { /* the bias moves with value rows alone */
+        if (blockIdx.x == 0 && threadIdx.x < TILE) { /* the bias moves with value rows alone */
             const size_t at = begin + (size_t)chunk * DEEP;
             for (int k = q.R == 1 ? 0 : (int)((q.R - at % q.R) % q.R); k < DEEP; k += q.R)
                 bias += a_tile[k * SLAB + threadIdx.x];
         }
 #pragma unroll
         for (int k = 0; k < DEEP; k += 8) {
-            unsigned a[4][4], b[8][2];
+            unsigned a[4][4], b[4][2];
 #pragma unroll
             for (int i = 0; i < 4; i++)
 #pragma unroll
@@ -385,7 +389,7 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
                     a[i][h] = __float_as_uint(
                         a_tile[(k + t + h / 2 * 4) * SLAB + row0 + 16 * i + g + h % 2 * 8]);
 #pragma unroll
-            for (int j = 0; j < 8; j++)
+            for (int j = 0; j < 4; j++)
 #pragma unroll
                 for (int h = 0; h < 2; h++)
                     b[j][h] = __float_as_uint(b_tile[(k + t + 4 * h) * SLAB + column0 + 8 * j + g]);
@@ -396,7 +400,7 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
 #pragma unroll
     for (int i = 0; i < 4; i++)
 #pragma unroll
-        for (int j = 0; j < 8; j++)
+        for (int j = 0; j < 4; j++)
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 const int unit = unit0 + row0 + 16 * i + g + 8 * h, input = input0 + column0 + 8 * j + 2 * t;
@@ -410,7 +414,7 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
                 }
                 *at = value;
             }
-    if (blockIdx.x == 0 && unit0 + (int)threadIdx.x < q.units) {
+    if (blockIdx.x == 0 && threadIdx.x < TILE && unit0 + (int)threadIdx.x < q.units) {
         float *at = part + (size_t)q.units * (size_t)q.inputs + (size_t)(unit0 + (int)threadIdx.x);
         *at = q.add ? *at + bias : bias;
     }
@@ -521,9 +525,9 @@ struct top_arguments {
 };
 
 /* Through the output weights and the last sines: a thread a unit, points in groups. */
-template <bool EXACT> __global__ void __launch_bounds__(THREADS) top_backward(const top_arguments q)
+template <bool EXACT> __global__ void __launch_bounds__(TILE) top_backward(const top_arguments q)
 {
-    const int unit = (int)blockIdx.y * THREADS + (int)threadIdx.x, R = q.R;
+    const int unit = (int)blockIdx.y * TILE + (int)threadIdx.x, R = q.R;
     if (unit >= q.units)
         return;
     const float output = q.output[unit];
@@ -537,7 +541,7 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS) top_backward(co
                 const size_t at = i * ld + (size_t)unit;
                 const float g = q.g[i];
                 float s, c;
-                sine_cosine(q.pre[at], &s, &c);
+                sine_cosine(q.pre[at], EXACT, &s, &c);
                 along += g * s;
                 q.bar[at] = to_tf32(g * output * c, EXACT);
             }
@@ -548,7 +552,7 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS) top_backward(co
             const float *g = q.g + row, *a = q.pre + at;
             const float lbar = g[R - 1] * output, lap = a[(size_t)(R - 1) * ld];
             float s, c, dot = 0.0f, norm2 = 0.0f;
-            sine_cosine(a[0], &s, &c);
+            sine_cosine(a[0], EXACT, &s, &c);
             along += g[0] * s;
             for (int r = 1; r < R - 1; r++) {
                 const float slope = a[(size_t)r * ld], hbar = g[r] * output;
@@ -570,7 +574,7 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS) top_backward(co
 __global__ void linear_adjoint(const float *eta, const int32_t *gather, int ld, const float *g, size_t rows, float *part,
                                int add)
 {
-    const int k = (int)blockIdx.y * THREADS + (int)threadIdx.x;
+    const int k = (int)blockIdx.y * TILE + (int)threadIdx.x;
     if (k >= ld)
         return;
     const size_t groups = (rows + GROUP - 1) / GROUP;
@@ -626,43 +630,60 @@ struct collect_arguments {
     double *sum, *gradient;
 };
 
-/* gradient += what the blocks of a term left, and the term's own sum. */
-__global__ void collect(const layout o, const collect_arguments q)
+enum { COLLECT_PARAMETERS = 32, COLLECT_LANES = 16 };
+
+/* The parts of parameter p: their number, the first, and how far they lie apart. */
+template <class T> struct parts_of {
+    const T *first;
+    int count;
+    size_t apart;
+};
+
+template <class T> __device__ double lane_sum(const parts_of<T> &p)
 {
-    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i == 0) {
-        double sum = 0.0;
-        for (int b = 0; b < q.seed_blocks; b++)
-            sum += q.sums[2 * b];
-        *q.sum = sum;
-    }
-    if (i >= o.parameters)
-        return;
-    const place p = parameter_place(o, i);
     double sum = 0.0;
-    if (p.layer < o.sines) {
+#pragma unroll 4
+    for (int s = (int)threadIdx.y; s < p.count; s += COLLECT_LANES)
+        sum += (double)p.first[(size_t)s * p.apart];
+    return sum;
+}
+
+/* gradient += what the blocks of a term left; the block after the last parameter adds the term's own sum. Lanes of
+ * threads take every COLLECT_LANES-th part and are added in order. */
+__global__ void __launch_bounds__(COLLECT_PARAMETERS *COLLECT_LANES) collect(const layout o, const collect_arguments q)
+{
+    __shared__ double room[COLLECT_LANES][COLLECT_PARAMETERS];
+    const size_t i = (size_t)blockIdx.x * COLLECT_PARAMETERS + threadIdx.x;
+    const bool last = blockIdx.x == gridDim.x - 1;
+    const place p = i < o.parameters ? parameter_place(o, i) : place{ o.sines + 1, 0, 0 };
+    double sum = 0.0;
+    if (last) {
+        sum = threadIdx.x == 0 ? lane_sum(parts_of<double>{ q.sums, q.seed_blocks, 2 }) : 0.0;
+    } else if (i >= o.parameters) {
+        sum = 0.0;
+    } else if (p.layer < o.sines) {
         const int inputs = p.layer == 0 ? o.ldk : o.ldw;
-        const size_t size = (size_t)o.ldw * (size_t)(inputs + 1);
-        const float *from = q.part[p.layer]
-                            + (p.input < 0 ? (size_t)o.ldw * (size_t)inputs + (size_t)p.unit
-                                           : (size_t)p.unit * (size_t)inputs + (size_t)p.input);
-#pragma unroll 8
-        for (int s = 0; s < q.splits[p.layer]; s++)
-            sum += (double)from[(size_t)s * size];
-        sum *= o.omega;
+        const size_t at = p.input < 0 ? (size_t)o.ldw * (size_t)inputs + (size_t)p.unit
+                                      : (size_t)p.unit * (size_t)inputs + (size_t)p.input;
+        sum = o.omega
+              * lane_sum(parts_of<float>{ q.part[p.layer] + at, q.splits[p.layer], (size_t)o.ldw * (size_t)(inputs + 1) });
     } else if (p.layer == o.sines) {
-#pragma unroll 8
-        for (int b = 0; b < q.top_blocks; b++)
-            sum += (double)q.top[(size_t)b * (size_t)o.ldw + (size_t)p.input];
+        sum = lane_sum(parts_of<float>{ q.top + p.input, q.top_blocks, (size_t)o.ldw });
     } else if (p.layer == o.sines + 1) {
-        for (int b = 0; b < q.seed_blocks; b++)
-            sum += q.sums[2 * b + 1];
+        sum = lane_sum(parts_of<double>{ q.sums + 1, q.seed_blocks, 2 });
     } else {
-#pragma unroll 8
-        for (int b = 0; b < q.linear_blocks; b++)
-            sum += (double)q.linear[(size_t)b * (size_t)o.ldk + (size_t)p.input];
+        sum = lane_sum(parts_of<float>{ q.linear + p.input, q.linear_blocks, (size_t)o.ldk });
     }
-    q.gradient[i] += sum;
+    room[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y != 0)
+        return;
+    for (int lane = 1; lane < COLLECT_LANES; lane++)
+        sum += room[lane][threadIdx.x];
+    if (last && threadIdx.x == 0)
+        *q.sum = sum;
+    else if (!last && i < o.parameters)
+        q.gradient[i] += sum;
 }
 
 enum { UPDATE_THREADS = 256 };
@@ -712,6 +733,14 @@ __device__ void refresh(const layout &o, size_t i, double theta, float *copies, 
     }
 }
 
+/* The linear part of a network of one layer with a skip: the two are one. */
+__device__ double linear_sum(const layout &o, size_t i, double theta, const double *all)
+{
+    if (o.depth > 1 || !o.skip)
+        return theta;
+    return i < o.linear ? (i < (size_t)o.features ? theta + all[o.linear + i] : theta) : theta + all[i - o.linear];
+}
+
 struct update_arguments {
     double *theta, *gradient, *moment1, *moment2;
     float *copies;
@@ -725,12 +754,21 @@ struct update_arguments {
     int shares, exact;
 };
 
+/* By all threads of the block, in a fixed order. */
 __device__ double gradient_norm(const double *part, int parts)
 {
+    __shared__ double room[UPDATE_THREADS];
     double sum = 0.0;
-    for (int b = 0; b < parts; b++)
+    for (int b = (int)threadIdx.x; b < parts; b += UPDATE_THREADS)
         sum += part[b];
-    return sqrt(sum);
+    room[threadIdx.x] = sum;
+    for (int step = UPDATE_THREADS / 2; step > 0; step /= 2) {
+        __syncthreads();
+        if ((int)threadIdx.x < step)
+            room[threadIdx.x] += room[threadIdx.x + step];
+    }
+    __syncthreads();
+    return sqrt(room[0]);
 }
 
 __device__ double most_norm(const device_control &now, double running)
@@ -740,12 +778,9 @@ __device__ double most_norm(const device_control &now, double running)
 
 __global__ void __launch_bounds__(UPDATE_THREADS) update(const layout o, const update_arguments q)
 {
-    __shared__ double length;
     const size_t i = (size_t)blockIdx.x * UPDATE_THREADS + threadIdx.x;
     const device_control now = q.control[*q.step - *q.first];
-    if (threadIdx.x == 0)
-        length = gradient_norm(q.part, q.parts);
-    __syncthreads();
+    const double length = gradient_norm(q.part, q.parts);
     if (i >= o.parameters)
         return;
     const double most = most_norm(now, *q.running), shorten = length > most ? most / length : 1.0;
@@ -767,22 +802,24 @@ __global__ void __launch_bounds__(UPDATE_THREADS) update(const layout o, const u
         theta -= rate * (m1 / now.correction1) / (sqrt(m2 / now.correction2) + now.epsilon);
     }
     q.theta[i] = theta;
-    refresh(o, i, theta, q.copies, q.exact != 0);
+    refresh(o, i, theta, q.copies, q.exact != 0); /* a linear_sum comes afterwards */
 }
 
 __global__ void refresh_all(const layout o, const double *theta, float *copies, int exact)
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < o.parameters)
-        refresh(o, i, theta[i], copies, exact != 0);
+        refresh(o, i, linear_sum(o, i, theta[i], theta), copies, exact != 0);
 }
 
 /* The step is over: its log row, the running length, the counter. */
-__global__ void finish(const double *part, int parts, const device_control *control, int64_t *step, const int64_t *first,
+__global__ void __launch_bounds__(UPDATE_THREADS) finish(const double *part, int parts, const device_control *control, int64_t *step, const int64_t *first,
                        double *running, const double *sum, device_log *row)
 {
     const int64_t at = *step - *first;
     const double norm = gradient_norm(part, parts), most = most_norm(control[at], *running);
+    if (threadIdx.x > 0)
+        return;
     const double here = ::log(fmax(fmin(norm, most), 1e-300));
     *running = *step == 0 ? here : 0.98 * *running + (1.0 - 0.98) * here;
     for (int slot = 0; slot < DEVICE_SLOTS; slot++)
@@ -1112,7 +1149,7 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
     const size_t rows = points * (size_t)R;
     const unsigned tile_rows = (unsigned)(TILE / R * R), row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
     if (has_linear(&net->plan)) {
-        linear_adjoint<<<dim3(MOST_GROUPS, (unsigned)tiles(o->ldk)), THREADS, 0, stream>>>(below, gather, o->ldk, w->g, rows,
+        linear_adjoint<<<dim3(MOST_GROUPS, (unsigned)tiles(o->ldk)), TILE, 0, stream>>>(below, gather, o->ldk, w->g, rows,
                                                                                            w->linear, add);
         CHECK(cudaGetLastError());
     }
@@ -1128,7 +1165,7 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
     top.bar = w->bar[o->sines - 1];
     top.part = w->top;
     top.add = add;
-    top_backward<EXACT><<<dim3(MOST_GROUPS, (unsigned)tiles(o->ldw)), THREADS, 0, stream>>>(top);
+    top_backward<EXACT><<<dim3(MOST_GROUPS, (unsigned)tiles(o->ldw)), TILE, 0, stream>>>(top);
     CHECK(cudaGetLastError());
     for (int l = o->sines - 1; l >= 0; l--) {
         gradient_arguments q = {};
@@ -1204,7 +1241,8 @@ int network_term(network *net, int slot, device_term kind, const encoder *e, con
     q.sums = w->sums;
     q.sum = net->scalar + slot;
     q.gradient = net->vector[NETWORK_GRADIENT] + (size_t)slot * o->parameters;
-    collect<<<(unsigned)((o->parameters + 127) / 128), 128, 0, to>>>(*o, q);
+    collect<<<(unsigned)((o->parameters + COLLECT_PARAMETERS - 1) / COLLECT_PARAMETERS + 1),
+              dim3(COLLECT_PARAMETERS, COLLECT_LANES), 0, to>>>(*o, q);
     return (int)cudaGetLastError();
 }
 
@@ -1268,7 +1306,11 @@ int network_update(network *net, device_stream *stream)
     q.exact = net->plan.exact;
     update<<<blocks, UPDATE_THREADS, 0, to>>>(net->o, q);
     CHECK(cudaGetLastError());
-    finish<<<1, 1, 0, to>>>(net->part, (int)blocks, net->control, net->counter, net->counter + 1, net->scalar + DEVICE_SLOTS,
+    if (net->o.depth == 1 && net->o.skip) {
+        refresh_all<<<blocks, UPDATE_THREADS, 0, to>>>(net->o, q.theta, net->copies, net->plan.exact);
+        CHECK(cudaGetLastError());
+    }
+    finish<<<1, UPDATE_THREADS, 0, to>>>(net->part, (int)blocks, net->control, net->counter, net->counter + 1, net->scalar + DEVICE_SLOTS,
                             net->scalar, net->logs);
     return (int)cudaGetLastError();
 }

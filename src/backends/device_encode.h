@@ -85,7 +85,7 @@ SHARED_INLINE rng_key source_key(const device_source *s, uint32_t purpose, int64
 
 SHARED_INLINE size_t source_row(const device_source *s, int64_t step, size_t i)
 {
-    const size_t at = (size_t)(step % s->steps_an_epoch) * s->batch + i;
+    const size_t at = s->first + (size_t)(step % s->steps_an_epoch) * s->batch + i;
     return s->shuffled ? (size_t)philox_permute(source_key(s, s->purpose, step / s->steps_an_epoch), at, s->n)
                        : at;
 }
