@@ -42,6 +42,21 @@ __device__ __forceinline__ void sine_cosine(float a, bool exact, float *s, float
     *c = __cosf(r);
 }
 
+/* A sine and its cosine in one word: the sine with TF32's 10 bits of mantissa, which are all that a product reads, and in
+ * the 13 bits below them the cosine as a sign and 12 bits, to 1.2e-4. Half the bytes of a layer of values. */
+__device__ __forceinline__ float pack(float s, float c)
+{
+    const unsigned size = (unsigned)(fabsf(c) * 4095.0f + 0.5f);
+    return __uint_as_float((__float_as_uint(to_tf32(s, false)) & 0xffffe000u) | (c < 0.0f ? 4096u : 0u) | min(size, 4095u));
+}
+__device__ __forceinline__ float packed_sine(float w) { return __uint_as_float(__float_as_uint(w) & 0xffffe000u); }
+__device__ __forceinline__ float packed_cosine(float w)
+{
+    const unsigned bits = __float_as_uint(w) & 0x1fffu;
+    const float size = (float)(bits & 4095u) * (1.0f / 4095.0f);
+    return bits & 4096u ? -size : size;
+}
+
 __device__ __forceinline__ void copy16(float *to, const float *from, bool there)
 {
     const unsigned at = (unsigned)__cvta_generic_to_shared(to);
@@ -117,8 +132,9 @@ struct rows_arguments {
     const float *weights;  /* (units, ld_below) */
     int units;             /* a multiple of 32; leading dimension of all that follows */
     const float *bias;     /* (units): FORWARD */
-    float *pre;            /* (rows, units): FORWARD writes it unless NULL, BACKWARD reads it */
-    float *post;           /* (rows, units): sines, or adjoints of what went into them; NULL at the top */
+    /* (rows, units) each, NULL: not wanted. FORWARD: what goes into the sines, and the sines. BACKWARD: reads the first,
+     * and writes adjoints of it to the second. Values with TF32 are packed words in both. */
+    float *pre, *post;
     const float *output;   /* (units): FORWARD, at the top: v_part[column of tiles][row] = post . output */
     float *v_part;
     size_t rows;
@@ -131,22 +147,6 @@ __device__ void sine_forward(const rows_arguments &q, float *tile, size_t first,
     const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine, R = q.R;
     const bool inside = column < q.units;
     const float bias = inside ? q.bias[column] : 0.0f;
-    if (R == 1) {
-#pragma unroll 8
-        for (int p = half; p < rows; p += 2) {
-            const size_t to = (first + (size_t)p) * (size_t)q.units + (size_t)column;
-            const float a = tile[p * STAGED + mine] + bias;
-            float s, c;
-            sine_cosine(a, exact, &s, &c);
-            if (inside && q.pre != NULL)
-                q.pre[to] = a;
-            if (inside && q.post != NULL)
-                q.post[to] = to_tf32(s, exact);
-            if (q.v_part != NULL)
-                tile[p * STAGED + mine] = s;
-        }
-        return;
-    }
     for (int p = half * R; p < rows; p += 2 * R) {
         float *at = tile + p * STAGED + mine;
         const size_t to = (first + (size_t)p) * (size_t)q.units + (size_t)column;
@@ -171,50 +171,147 @@ __device__ void sine_forward(const rows_arguments &q, float *tile, size_t first,
     }
 }
 
-/* h (R rows, ld apart) holds the adjoint of sine's jet; a the jet that went in: h becomes the adjoint of a.
+/* The R rows of one point and unit: h holds the adjoint of sine's jet, a the jet that went in, next is told the adjoint
+ * of a row by row.
  *     abar   = hbar cos a - sin a sum_t hbar_t a_t - lbar (sin a lap a + cos a sum_t a_t^2)
  *     abar_t = hbar_t cos a - 2 lbar sin a a_t,      lap abar = lbar cos a */
-__device__ __forceinline__ void sine_adjoint(const float *a, size_t ld_a, int R, float *h, int ld_h, bool exact)
+enum { SHORT_JET = 8 }; /* rows of a jet that are read together */
+
+/* a: the first SHORT_JET rows, so that they stay in registers; more(r) reads the others. */
+template <class H, class A, class N>
+__device__ __forceinline__ void sine_adjoint(int R, float s, float c, const H &h, const float a[SHORT_JET], const A &more,
+                                             const N &next)
 {
-    float s, c;
-    sine_cosine(a[0], exact, &s, &c);
-    if (R == 1) {
-        h[0] *= c;
-        return;
-    }
-    const float lbar = h[(R - 1) * ld_h];
-    float along = 0.0f, norm2 = 0.0f;
-    for (int r = 1; r < R - 1; r++) {
-        const float slope = a[(size_t)r * ld_a], hbar = h[r * ld_h];
+    const float lbar = h(R - 1);
+    float along = 0.0f, norm2 = 0.0f, lap = R <= SHORT_JET ? 0.0f : more(R - 1);
+    const auto row = [&](int r, float slope) {
+        const float hbar = h(r);
         along += hbar * slope;
         norm2 += slope * slope;
-        h[r * ld_h] = hbar * c - 2.0f * lbar * s * slope;
-    }
-    h[0] = h[0] * c - s * along - lbar * (s * a[(size_t)(R - 1) * ld_a] + c * norm2);
-    h[(R - 1) * ld_h] = lbar * c;
+        next(r, hbar * c - 2.0f * lbar * s * slope);
+    };
+#pragma unroll
+    for (int r = 1; r < SHORT_JET; r++)
+        if (r < R - 1)
+            row(r, a[r]);
+        else if (r == R - 1)
+            lap = a[r];
+    for (int r = SHORT_JET; r < R - 1; r++)
+        row(r, more(r));
+    next(0, h(0) * c - s * along - lbar * (s * lap + c * norm2));
+    next(R - 1, lbar * c);
 }
 
-__device__ void sine_backward(const rows_arguments &q, float *tile, size_t first, int rows, int column0, bool exact)
+/* a[r] = the r-th of R rows, all on their way at once; longer jets are read where they lie. */
+__device__ __forceinline__ void read_jet(const float *from, size_t ld, int R, float a[SHORT_JET])
+{
+#pragma unroll
+    for (int r = 0; r < SHORT_JET; r++)
+        a[r] = r < R ? __ldg(from + (size_t)r * ld) : 0.0f;
+}
+
+__device__ void sine_backward(const rows_arguments &q, const float *tile, size_t first, int rows, int column0, bool exact)
 {
     const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine, R = q.R;
+    const size_t ld = (size_t)q.units;
     if (column >= q.units)
         return;
-    if (R == 1) {
-#pragma unroll 8
-        for (int p = half; p < rows; p += 2) {
-            const size_t at = (first + (size_t)p) * (size_t)q.units + (size_t)column;
-            float s, c;
-            sine_cosine(q.pre[at], exact, &s, &c);
-            q.post[at] = to_tf32(c * tile[p * STAGED + mine], exact);
-        }
-        return;
-    }
     for (int p = half * R; p < rows; p += 2 * R) {
-        float *h = tile + p * STAGED + mine;
-        const size_t at = (first + (size_t)p) * (size_t)q.units + (size_t)column;
-        sine_adjoint(q.pre + at, (size_t)q.units, R, h, STAGED, exact);
-        for (int r = 0; r < R; r++)
-            q.post[at + (size_t)r * (size_t)q.units] = to_tf32(h[r * STAGED], exact);
+        const float *h = tile + p * STAGED + mine;
+        const size_t at = (first + (size_t)p) * ld + (size_t)column;
+        float a[SHORT_JET], s, c;
+        read_jet(q.pre + at, ld, R, a);
+        sine_cosine(a[0], exact, &s, &c);
+        const auto bar = [&](int r) { return h[r * STAGED]; };
+        const auto next = [&](int r, float value) { q.post[at + (size_t)r * ld] = to_tf32(value, exact); };
+        sine_adjoint(R, s, c, bar, a, [&](int r) { return __ldg(q.pre + at + (size_t)r * ld); }, next);
+    }
+}
+
+/* Values: what a thread holds of the product goes through the sine and out, without a stop in shared memory. */
+template <bool EXACT>
+__device__ __forceinline__ void values_forward(const rows_arguments &q, float sum[4][4][4], float *room, size_t first,
+                                               int rows, int row0, int unit)
+{
+    const int lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    float v[4][2] = {};
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const int column = unit + 8 * j + 2 * t;
+        if (column >= q.units)
+            continue;
+        const float2 bias = *(const float2 *)(q.bias + column);
+        const float2 output = q.v_part != NULL ? *(const float2 *)(q.output + column) : make_float2(0.0f, 0.0f);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int row = row0 + 16 * i + g + 8 * h;
+                const size_t to = (first + (size_t)row) * (size_t)q.units + (size_t)column;
+                const float2 a = make_float2(sum[i][j][2 * h] + bias.x, sum[i][j][2 * h + 1] + bias.y);
+                float2 s, c;
+                sine_cosine(a.x, EXACT, &s.x, &c.x);
+                sine_cosine(a.y, EXACT, &s.y, &c.y);
+                v[i][h] += s.x * output.x + s.y * output.y;
+                if (row >= rows)
+                    continue;
+                const float2 word = EXACT ? s : make_float2(pack(s.x, c.x), pack(s.y, c.y));
+                if (q.pre != NULL)
+                    *(float2 *)(q.pre + to) = EXACT ? a : word;
+                if (q.post != NULL)
+                    *(float2 *)(q.post + to) = word;
+            }
+    }
+    if (q.v_part == NULL)
+        return;
+    __syncthreads(); /* the room is free */
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            float here = v[i][h];
+            here += __shfl_xor_sync(0xffffffffu, here, 1);
+            here += __shfl_xor_sync(0xffffffffu, here, 2);
+            if (t == 0)
+                room[(int)threadIdx.x / 32 % 4 * TILE + row0 + 16 * i + g + 8 * h] = here;
+        }
+    __syncthreads();
+    if ((int)threadIdx.x < rows && threadIdx.x < TILE)
+        q.v_part[(size_t)blockIdx.y * q.rows + first + threadIdx.x] = (room[threadIdx.x] + room[TILE + threadIdx.x])
+                                                                      + (room[2 * TILE + threadIdx.x] + room[3 * TILE + threadIdx.x]);
+}
+
+template <bool EXACT>
+__device__ __forceinline__ void values_backward(const rows_arguments &q, float sum[4][4][4], size_t first, int rows,
+                                                int row0, int unit)
+{
+    const int lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        float2 word[2][4];
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const int row = row0 + 16 * i + g + 8 * h, column = unit + 8 * j + 2 * t;
+                const bool there = row < rows && column < q.units;
+                word[h][j] = there ? __ldg((const float2 *)(q.pre + (first + (size_t)row) * (size_t)q.units + (size_t)column))
+                                   : make_float2(0.0f, 0.0f);
+            }
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const int row = row0 + 16 * i + g + 8 * h, column = unit + 8 * j + 2 * t;
+                float2 s, c = make_float2(packed_cosine(word[h][j].x), packed_cosine(word[h][j].y));
+                if (EXACT) {
+                    sine_cosine(word[h][j].x, true, &s.x, &c.x);
+                    sine_cosine(word[h][j].y, true, &s.y, &c.y);
+                }
+                if (row < rows && column < q.units)
+                    *(float2 *)(q.post + (first + (size_t)row) * (size_t)q.units + (size_t)column)
+                        = make_float2(to_tf32(c.x * sum[i][j][2 * h], EXACT), to_tf32(c.y * sum[i][j][2 * h + 1], EXACT));
+            }
     }
 }
 
@@ -236,12 +333,12 @@ __device__ void output_rows(const rows_arguments &q, const float *tile, size_t f
     }
 }
 
-template <product_kind KIND, bool EXACT>
+template <product_kind KIND, bool EXACT, bool JETS>
 __global__ void __launch_bounds__(THREADS, 2) product_rows(const rows_arguments q)
 {
     extern __shared__ __align__(16) float room[];
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    const int tile_rows = TILE / q.R * q.R, column0 = (int)blockIdx.y * TILE;
+    const int tile_rows = JETS ? TILE / q.R * q.R : TILE, column0 = (int)blockIdx.y * TILE;
     const size_t first = (size_t)blockIdx.x * (size_t)tile_rows;
     const int rows = q.rows - first < (size_t)tile_rows ? (int)(q.rows - first) : tile_rows;
     const int chunks = q.ld_below / DEEP;
@@ -297,6 +394,13 @@ __global__ void __launch_bounds__(THREADS, 2) product_rows(const rows_arguments 
         }
     }
     copy_wait<0>();
+    if constexpr (!JETS) {
+        if (KIND == FORWARD)
+            values_forward<EXACT>(q, sum, room, first, rows, row0, column0 + unit0);
+        else
+            values_backward<EXACT>(q, sum, first, rows, row0, column0 + unit0);
+        return;
+    }
     __syncthreads();
     const int g = lane / 4, t = lane % 4;
 #pragma unroll
@@ -326,9 +430,8 @@ struct gradient_arguments {
     const float *below;    /* (rows, inputs) */
     const int32_t *gather; /* of below */
     int units, inputs;
-    size_t rows;
-    int R, splits;
-    size_t rows_a_split; /* a multiple of DEEP */
+    int rows, R, splits; /* a workspace holds fewer than 2^31 numbers */
+    int rows_a_split;    /* a multiple of DEEP */
     float *part;         /* (splits, units (inputs + 1)): the matrix, then the biases */
     int add;
 };
@@ -338,29 +441,24 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
     extern __shared__ __align__(16) float room[];
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
     const int unit0 = (int)blockIdx.y * TILE, input0 = (int)blockIdx.x * TILE;
-    const size_t begin = (size_t)blockIdx.z * q.rows_a_split;
-    const size_t end = begin + q.rows_a_split < q.rows ? begin + q.rows_a_split : q.rows;
-    const int chunks = begin < end ? (int)((end - begin + DEEP - 1) / DEEP) : 0;
+    const int begin = (int)blockIdx.z * q.rows_a_split, end = min(begin + q.rows_a_split, q.rows);
+    const int chunks = begin < end ? (end - begin + DEEP - 1) / DEEP : 0;
     float sum[4][4][4] = {}, bias = 0.0f;
 
     /* a thread brings 16 bytes of rows thread/32, + 8, ... of both */
     const int my_row = (int)threadIdx.x / 32, my_part = (int)threadIdx.x % 32 * 4;
     const bool bar_there = unit0 + my_part < q.units, below_there = input0 + my_part < q.inputs;
+    const float *bar = q.bar + (bar_there ? unit0 + my_part : 0), *below = q.below + (below_there ? input0 + my_part : 0);
     auto bring = [&](int chunk) {
         if (chunk < chunks) {
-            float *a = room + (size_t)(chunk % STAGES) * (2 * DEEP * SLAB), *b = a + DEEP * SLAB;
+            float *a = room + (chunk % STAGES) * (2 * DEEP * SLAB) + my_row * SLAB + my_part, *b = a + DEEP * SLAB;
+            const int row = begin + chunk * DEEP + my_row;
 #pragma unroll
             for (int i = 0; i < 4; i++) {
-                const size_t row = begin + (size_t)chunk * DEEP + (size_t)(my_row + 8 * i);
-                const bool there = row < end;
-                size_t at = there ? row : 0;
-                copy16(a + (my_row + 8 * i) * SLAB + my_part,
-                       q.bar + (bar_there ? at * (size_t)q.units + (size_t)(unit0 + my_part) : 0),
-                       there && bar_there);
-                if (q.gather != NULL)
-                    at = (size_t)q.gather[at];
-                copy16(b + (my_row + 8 * i) * SLAB + my_part,
-                       q.below + (below_there ? at * (size_t)q.inputs + (size_t)(input0 + my_part) : 0),
+                const bool there = row + 8 * i < end;
+                const int at = there ? row + 8 * i : begin;
+                copy16(a + 8 * i * SLAB, bar + (unsigned)at * (unsigned)q.units, there && bar_there);
+                copy16(b + 8 * i * SLAB, below + (size_t)(q.gather == NULL ? at : q.gather[at]) * (size_t)q.inputs,
                        there && below_there);
             }
         }
@@ -368,31 +466,41 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
     };
     for (int stage = 0; stage < STAGES - 1; stage++)
         bring(stage);
+    /* Blocks of 16 x 8 take every fourth unit and input, so that a thread's four blocks lie side by side: the order of
+     * units and inputs within a product is free. */
     const int row0 = warp / 4 * 64, column0 = warp % 4 * 32;
     for (int chunk = 0; chunk < chunks; chunk++) {
         copy_wait<STAGES - 2>();
         __syncthreads();
         bring(chunk + STAGES - 1);
-        const float *a_tile = room + (size_t)(chunk % STAGES) * (2 * DEEP * SLAB), *b_tile = a_tile + DEEP * SLAB;
-        if (blockIdx.x == 0 && threadIdx.x < TILE) { /* the bias moves with value rows alone */
-            const size_t at = begin + (size_t)chunk * DEEP;
-            for (int k = q.R == 1 ? 0 : (int)((q.R - at % q.R) % q.R); k < DEEP; k += q.R)
-                bias += a_tile[k * SLAB + threadIdx.x];
+        const float *a_tile = room + (chunk % STAGES) * (2 * DEEP * SLAB), *b_tile = a_tile + DEEP * SLAB;
+        if (blockIdx.x == 0) { /* the bias moves with value rows alone; the two halves of threads take turns */
+            const int unit = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE;
+            if (q.R == 1) {
+#pragma unroll 4
+                for (int k = 0; k < DEEP; k += 2)
+                    bias += a_tile[(k + half) * SLAB + unit];
+            } else {
+                const int skip = (begin + chunk * DEEP) % q.R;
+                for (int k = (skip == 0 ? 0 : q.R - skip) + half * q.R; k < DEEP; k += 2 * q.R)
+                    bias += a_tile[k * SLAB + unit];
+            }
         }
 #pragma unroll
         for (int k = 0; k < DEEP; k += 8) {
             unsigned a[4][4], b[4][2];
 #pragma unroll
-            for (int i = 0; i < 4; i++)
+            for (int h = 0; h < 4; h++) {
+                const float4 four = *(const float4 *)(a_tile + (k + t + h / 2 * 4) * SLAB + row0 + h % 2 * 32 + 4 * g);
+                a[0][h] = __float_as_uint(four.x), a[1][h] = __float_as_uint(four.y);
+                a[2][h] = __float_as_uint(four.z), a[3][h] = __float_as_uint(four.w);
+            }
 #pragma unroll
-                for (int h = 0; h < 4; h++)
-                    a[i][h] = __float_as_uint(
-                        a_tile[(k + t + h / 2 * 4) * SLAB + row0 + 16 * i + g + h % 2 * 8]);
-#pragma unroll
-            for (int j = 0; j < 4; j++)
-#pragma unroll
-                for (int h = 0; h < 2; h++)
-                    b[j][h] = __float_as_uint(b_tile[(k + t + 4 * h) * SLAB + column0 + 8 * j + g]);
+            for (int h = 0; h < 2; h++) {
+                const float4 four = *(const float4 *)(b_tile + (k + t + 4 * h) * SLAB + column0 + 4 * g);
+                b[0][h] = __float_as_uint(four.x), b[1][h] = __float_as_uint(four.y);
+                b[2][h] = __float_as_uint(four.z), b[3][h] = __float_as_uint(four.w);
+            }
             multiply_tile<EXACT>(sum, a, b);
         }
     }
@@ -400,22 +508,26 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
 #pragma unroll
     for (int i = 0; i < 4; i++)
 #pragma unroll
-        for (int j = 0; j < 4; j++)
-#pragma unroll
-            for (int h = 0; h < 2; h++) {
-                const int unit = unit0 + row0 + 16 * i + g + 8 * h, input = input0 + column0 + 8 * j + 2 * t;
-                if (unit >= q.units || input >= q.inputs)
-                    continue;
-                float2 *at = (float2 *)(part + (size_t)unit * (size_t)q.inputs + (size_t)input);
-                float2 value = make_float2(sum[i][j][2 * h], sum[i][j][2 * h + 1]);
-                if (q.add) {
-                    value.x += at->x;
-                    value.y += at->y;
-                }
-                *at = value;
+        for (int h = 0; h < 4; h++) { /* h % 2: of the two neighbours in a block's row, h / 2: of its upper and lower half */
+            const int unit = unit0 + row0 + h / 2 * 32 + 4 * g + i, input = input0 + column0 + 4 * (2 * t + h % 2);
+            if (unit >= q.units || input >= q.inputs)
+                continue;
+            float4 *at = (float4 *)(part + (size_t)unit * (size_t)q.inputs + (size_t)input);
+            float4 value = make_float4(sum[i][0][h], sum[i][1][h], sum[i][2][h], sum[i][3][h]);
+            if (q.add) {
+                const float4 before = *at;
+                value = make_float4(value.x + before.x, value.y + before.y, value.z + before.z, value.w + before.w);
             }
-    if (blockIdx.x == 0 && threadIdx.x < TILE && unit0 + (int)threadIdx.x < q.units) {
+            *at = value;
+        }
+    if (blockIdx.x > 0)
+        return;
+    __syncthreads();
+    room[threadIdx.x] = bias;
+    __syncthreads();
+    if (threadIdx.x < TILE && unit0 + (int)threadIdx.x < q.units) {
         float *at = part + (size_t)q.units * (size_t)q.inputs + (size_t)(unit0 + (int)threadIdx.x);
+        bias += room[TILE + threadIdx.x];
         *at = q.add ? *at + bias : bias;
     }
 }
@@ -536,34 +648,46 @@ template <bool EXACT> __global__ void __launch_bounds__(TILE) top_backward(const
     for (size_t group = blockIdx.x; group < groups; group += gridDim.x) {
         const size_t begin = group * GROUP, end = begin + GROUP < q.points ? begin + GROUP : q.points;
         if (R == 1) {
-#pragma unroll 8
-            for (size_t i = begin; i < end; i++) {
-                const size_t at = i * ld + (size_t)unit;
-                const float g = q.g[i];
-                float s, c;
-                sine_cosine(q.pre[at], EXACT, &s, &c);
-                along += g * s;
-                q.bar[at] = to_tf32(g * output * c, EXACT);
+            for (size_t i = begin; i < end; i += SHORT_JET) {
+                float word[SHORT_JET], g[SHORT_JET];
+#pragma unroll
+                for (int k = 0; k < SHORT_JET; k++) {
+                    const bool there = i + (size_t)k < end;
+                    word[k] = there ? __ldg(q.pre + (i + (size_t)k) * ld + (size_t)unit) : 0.0f;
+                    g[k] = there ? __ldg(q.g + i + (size_t)k) : 0.0f;
+                }
+#pragma unroll
+                for (int k = 0; k < SHORT_JET; k++) {
+                    float s = packed_sine(word[k]), c = packed_cosine(word[k]);
+                    if (EXACT)
+                        sine_cosine(word[k], true, &s, &c);
+                    along += g[k] * s;
+                    if (i + (size_t)k < end)
+                        q.bar[(i + (size_t)k) * ld + (size_t)unit] = to_tf32(g[k] * output * c, EXACT);
+                }
             }
             continue;
         }
         for (size_t i = begin; i < end; i++) {
             const size_t row = i * (size_t)R, at = row * ld + (size_t)unit;
-            const float *g = q.g + row, *a = q.pre + at;
-            const float lbar = g[R - 1] * output, lap = a[(size_t)(R - 1) * ld];
-            float s, c, dot = 0.0f, norm2 = 0.0f;
+            float a[SHORT_JET], s, c, norm2 = 0.0f;
+            read_jet(q.pre + at, ld, R, a);
             sine_cosine(a[0], EXACT, &s, &c);
-            along += g[0] * s;
-            for (int r = 1; r < R - 1; r++) {
-                const float slope = a[(size_t)r * ld], hbar = g[r] * output;
-                dot += hbar * slope;
+            const auto bar = [&](int r) { return output * __ldg(q.g + row + r); };
+            const auto next = [&](int r, float value) { q.bar[at + (size_t)r * ld] = to_tf32(value, EXACT); };
+            const auto more = [&](int r) { return __ldg(q.pre + at + (size_t)r * ld); };
+            const auto jet = [&](int r, float slope) { /* of the sine: what the output's weights see */
+                along += __ldg(q.g + row + r) * (r < R - 1 ? c * slope : c * slope - s * norm2);
                 norm2 += slope * slope;
-                along += g[r] * (c * slope);
-                q.bar[at + (size_t)r * ld] = to_tf32(hbar * c - 2.0f * lbar * s * slope, EXACT);
-            }
-            along += g[R - 1] * (c * lap - s * norm2);
-            q.bar[at] = to_tf32(g[0] * output * c - s * dot - lbar * (s * lap + c * norm2), EXACT);
-            q.bar[at + (size_t)(R - 1) * ld] = to_tf32(lbar * c, EXACT);
+            };
+            along += __ldg(q.g + row) * s;
+#pragma unroll
+            for (int r = 1; r < SHORT_JET; r++)
+                if (r < R)
+                    jet(r, a[r]);
+            for (int r = SHORT_JET; r < R; r++)
+                jet(r, more(r));
+            sine_adjoint(R, s, c, bar, a, more, next);
         }
     }
     float *to = q.part + (size_t)blockIdx.x * ld + (size_t)unit;
@@ -867,6 +991,7 @@ struct network {
     double *share;
     int shares;
     workspace space[DEVICE_SLOTS];
+    cudaStream_t side[DEVICE_SLOTS]; /* where gradients are made */
 };
 
 #define CHECK(call)                                                                                          \
@@ -994,10 +1119,19 @@ int network_reserve(network *net, int slot, size_t points, int jets)
 
 enum { ROWS_ROOM = STAGES * 2 * TILE * PAD * (int)sizeof(float), SLAB_ROOM = STAGES * 2 * DEEP * SLAB * (int)sizeof(float) };
 
+typedef void (*rows_function)(const rows_arguments);
+template <bool EXACT> static rows_function rows_kernel(product_kind kind, bool jets)
+{
+    if (jets)
+        return kind == FORWARD ? product_rows<FORWARD, EXACT, true> : product_rows<BACKWARD, EXACT, true>;
+    return kind == FORWARD ? product_rows<FORWARD, EXACT, false> : product_rows<BACKWARD, EXACT, false>;
+}
+
 template <bool EXACT> static int allow_room(void)
 {
-    CHECK(cudaFuncSetAttribute(product_rows<FORWARD, EXACT>, cudaFuncAttributeMaxDynamicSharedMemorySize, ROWS_ROOM));
-    CHECK(cudaFuncSetAttribute(product_rows<BACKWARD, EXACT>, cudaFuncAttributeMaxDynamicSharedMemorySize, ROWS_ROOM));
+    for (int k = 0; k < 4; k++)
+        CHECK(cudaFuncSetAttribute(rows_kernel<EXACT>(k % 2 ? BACKWARD : FORWARD, k / 2),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize, ROWS_ROOM));
     CHECK(cudaFuncSetAttribute(product_gradient<EXACT>, cudaFuncAttributeMaxDynamicSharedMemorySize, SLAB_ROOM));
     return 0;
 }
@@ -1015,6 +1149,8 @@ static int network_fill(network *net)
     CHECK(device_new((void **)&net->logs, MOST_CONTROLS * sizeof(device_log)));
     CHECK(device_new((void **)&net->share_end, (DEVICE_MAX_DEPTH + 2) * sizeof(size_t)));
     CHECK(device_new((void **)&net->share, (DEVICE_MAX_DEPTH + 2) * sizeof(double)));
+    for (int slot = 0; slot < DEVICE_SLOTS; slot++)
+        CHECK(cudaStreamCreateWithFlags(&net->side[slot], cudaStreamNonBlocking));
     return net->plan.exact ? allow_room<true>() : allow_room<false>();
 }
 
@@ -1040,8 +1176,11 @@ void network_close(network *net)
         return;
     for (int v = 0; v < NETWORK_VECTORS; v++)
         device_free(net->vector[v]);
-    for (int slot = 0; slot < DEVICE_SLOTS; slot++)
+    for (int slot = 0; slot < DEVICE_SLOTS; slot++) {
         workspace_close(&net->space[slot]);
+        if (net->side[slot] != NULL)
+            (void)cudaStreamDestroy(net->side[slot]);
+    }
     device_free(net->copies), device_free(net->part), device_free(net->scalar), device_free(net->counter);
     device_free(net->control), device_free(net->logs), device_free(net->share_end), device_free(net->share);
     delete net;
@@ -1099,13 +1238,13 @@ static int pass_forward(network *net, workspace *w, const float *below, const in
         q.weights = net->copies + o->forward[l];
         q.units = o->ldw;
         q.bias = net->copies + o->shift[l];
-        q.pre = adjoint ? w->pre[l] : NULL;
+        q.pre = adjoint && (top || R > 1 || EXACT) ? w->pre[l] : NULL; /* packed words stand in post, at the top in pre */
         q.post = top ? NULL : w->post[l];
         q.output = top ? net->copies + o->output : NULL;
         q.v_part = top ? w->v_part : NULL;
         q.rows = rows;
         q.R = R;
-        product_rows<FORWARD, EXACT><<<dim3(row_tiles, (unsigned)tiles(o->ldw)), THREADS, ROWS_ROOM, stream>>>(q);
+        rows_kernel<EXACT>(FORWARD, R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), THREADS, ROWS_ROOM, stream>>>(q);
         CHECK(cudaGetLastError());
     }
     if (has_linear(&net->plan)) {
@@ -1143,7 +1282,7 @@ static int pass_seed(network *net, workspace *w, device_term kind, const float *
 
 template <bool EXACT>
 static int pass_backward(network *net, workspace *w, const float *below, const int32_t *gather, size_t points, int R,
-                         int add, cudaStream_t stream)
+                         int add, cudaStream_t stream, cudaStream_t side)
 {
     const layout *o = &net->o;
     const size_t rows = points * (size_t)R;
@@ -1167,21 +1306,22 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
     top.add = add;
     top_backward<EXACT><<<dim3(MOST_GROUPS, (unsigned)tiles(o->ldw)), TILE, 0, stream>>>(top);
     CHECK(cudaGetLastError());
-    for (int l = o->sines - 1; l >= 0; l--) {
+    CHECK(device_follow((device_stream *)side, (device_stream *)stream));
+    for (int l = o->sines - 1; l >= 0; l--) { /* gradients stand aside: the way back does not wait for them */
         gradient_arguments q = {};
         q.bar = w->bar[l];
         q.below = l == 0 ? below : w->post[l - 1];
         q.gather = l == 0 ? gather : NULL;
         q.units = o->ldw;
         q.inputs = l == 0 ? o->ldk : o->ldw;
-        q.rows = rows;
+        q.rows = (int)rows;
         q.R = R;
         q.splits = w->splits[l];
-        q.rows_a_split = round_up((rows + (size_t)q.splits - 1) / (size_t)q.splits, DEEP);
+        q.rows_a_split = (int)round_up((rows + (size_t)q.splits - 1) / (size_t)q.splits, DEEP);
         q.part = w->part[l];
         q.add = add;
         product_gradient<EXACT>
-            <<<dim3((unsigned)tiles(q.inputs), (unsigned)tiles(q.units), (unsigned)q.splits), THREADS, SLAB_ROOM, stream>>>(q);
+            <<<dim3((unsigned)tiles(q.inputs), (unsigned)tiles(q.units), (unsigned)q.splits), THREADS, SLAB_ROOM, side>>>(q);
         CHECK(cudaGetLastError());
         if (l == 0)
             break;
@@ -1190,14 +1330,15 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
         p.ld_below = o->ldw;
         p.weights = net->copies + o->backward[l];
         p.units = o->ldw;
-        p.pre = w->pre[l - 1];
+        p.pre = R > 1 || EXACT ? w->pre[l - 1] : w->post[l - 1];
         p.post = w->bar[l - 1];
         p.rows = rows;
         p.R = R;
-        product_rows<BACKWARD, EXACT><<<dim3(row_tiles, (unsigned)tiles(o->ldw)), THREADS, ROWS_ROOM, stream>>>(p);
+        rows_kernel<EXACT>(BACKWARD, R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), THREADS, ROWS_ROOM, stream>>>(p);
         CHECK(cudaGetLastError());
+        CHECK(device_follow((device_stream *)side, (device_stream *)stream));
     }
-    return 0;
+    return device_follow((device_stream *)stream, (device_stream *)side);
 }
 
 int network_term(network *net, int slot, device_term kind, const encoder *e, const device_source *s, double factor,
@@ -1227,7 +1368,8 @@ int network_term(network *net, int slot, device_term kind, const encoder *e, con
         CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, below, gather, points * (size_t)R, R, true,
                                                                            to));
         CHECK(pass_seed(net, w, kind, weight, points, R, factor, add, NULL, to));
-        CHECK((net->plan.exact ? pass_backward<true> : pass_backward<false>)(net, w, below, gather, points, R, add, to));
+        CHECK((net->plan.exact ? pass_backward<true> : pass_backward<false>)(net, w, below, gather, points, R, add, to,
+                                                                             net->side[slot]));
     }
     collect_arguments q = {};
     for (int l = 0; l < o->sines; l++) {
