@@ -1,9 +1,9 @@
-# cuda.cmake - is the backend for NVIDIA cards built? Sets NPMD_WITH_CUDA, NPMD_CUDA_CODE (what to compile for) and
-# NPMD_CUDA_OTHER (the source that is left out, as a pattern), and enables the language.
+# cuda.cmake - is the backend for NVIDIA cards built? Sets NPMD_WITH_CUDA, NPMD_CUDA_CODE (what to compile
+# for) and NPMD_CUDA_OTHER (the source that is left out, as a pattern), and enables the language.
 #
-# A compiler that is there but does not work (no host compiler that it accepts, say) counts as none under AUTO: a build
-# that asked for nothing must not fail. Sanitizers, fuzzing and a fully static program (which cannot load the driver)
-# are taken as not asking.
+# A compiler that is there but does not work (no host compiler that it accepts, say) counts as none under
+# AUTO: a build that asked for nothing must not fail. Sanitizers, fuzzing and a fully static program (which
+# cannot load the driver) are taken as not asking.
 set(NPMD_WITH_CUDA OFF)
 set(npmd_cuda_reason "")
 if(NOT NPMD_CUDA MATCHES "^(ON|OFF|AUTO)$")
