@@ -33,12 +33,12 @@ typedef struct encoder_plan {
     int factors, columns, dimension;
     device_manifold kind[DEVICE_MAX_FACTORS];
     int column[DEVICE_MAX_FACTORS], direction[DEVICE_MAX_FACTORS];
-    int features, ld;    /* K, and K rounded up to a multiple of 32 */
-    int waves, vectors;  /* as in encoding.h: plane waves; rows of function */
-    const int *function; /* (vectors, factors) */
+    int features, ld;             /* K, and K rounded up to a multiple of 32 */
+    int waves, vectors;           /* as in encoding.h: plane waves; rows of function */
+    const int *function;          /* (vectors, factors) */
     const double *lambda, *scale; /* (K) */
     int frequency[DEVICE_MAX_FACTORS];
-    int blocks;                                /* rotated blocks, 0: none */
+    int blocks;                                  /* rotated blocks, 0: none */
     const int *block_features, *block_functions; /* (blocks) */
     const double *rotation;
     int round_tf32; /* write features rounded to the nearest number with 10 mantissa bits */
@@ -62,22 +62,22 @@ typedef enum device_source_kind {
  * The key of a step is (seed, purpose, *step), of an epoch (seed, purpose, *step / steps_an_epoch). */
 typedef struct device_source {
     device_source_kind kind;
-    size_t count;      /* points of the term; a weight is ... / count */
+    size_t count; /* points of the term; a weight is ... / count */
     uint32_t seed[2], purpose;
-    const int64_t *step; /* on the device; NULL (FIXED): 0 */
-    int quasi;           /* scrambled Sobol, else independent */
-    const double *x, *weight;           /* FIXED; DATA: all n rows; weight NULL: 1 (DATA, mean 1), 1 / count (FIXED) */
-    size_t n;                           /* DATA: rows */
-    size_t batch;                       /* DATA: first row of a step is step % steps_an_epoch * batch */
+    const int64_t *step;      /* on the device; NULL (FIXED): 0 */
+    int quasi;                /* scrambled Sobol, else independent */
+    const double *x, *weight; /* FIXED; DATA: all n rows; weight NULL: 1 (DATA, mean 1), 1 / count (FIXED) */
+    size_t n;                 /* DATA: rows */
+    size_t batch;             /* DATA: first row of a step is step % steps_an_epoch * batch */
     int64_t steps_an_epoch;
     int shuffled;
-    double share, rho;                  /* IMPORTANCE */
-    int centres;                        /* as proposal_open rounds them: a multiple of 8 */
-    uint32_t centre_purpose;            /* key of the draw of centres */
-    const double *cumulative;           /* running sums of the weights as proposal_aim takes them; NULL: no weights */
-    size_t cumulative_stride;           /* points for each of them */
-    double *centre;                     /* (centres, columns) device room for the centres of this step */
-    double *embedded;                   /* (embedding columns, centres) likewise; held there as pairs of floats */
+    double share, rho;        /* IMPORTANCE */
+    int centres;              /* as proposal_open rounds them: a multiple of 8 */
+    uint32_t centre_purpose;  /* key of the draw of centres */
+    const double *cumulative; /* running sums of the weights as proposal_aim takes them; NULL: no weights */
+    size_t cumulative_stride; /* points for each of them */
+    double *centre;           /* (centres, columns) device room for the centres of this step */
+    double *embedded;         /* (embedding columns, centres) likewise; held there as pairs of floats */
 } device_source;
 
 /* IMPORTANCE: chooses the centres of this step from the data (x, weight, n of the source); run before
@@ -87,8 +87,8 @@ int source_aim(const encoder *e, const device_source *s, device_stream *stream);
 int source_rows(const device_source *s, int32_t *row, float *weight, device_stream *stream);
 /* Points first .. first + count - 1 of the source: eta (count R, ld) with R rows a point, weight (count).
  * x_out (count, columns) gets the points themselves, or is NULL. */
-int encoder_run(const encoder *e, const device_source *s, size_t first, size_t count, int jets, float *eta, float *weight,
-                double *x_out, device_stream *stream);
+int encoder_run(const encoder *e, const device_source *s, size_t first, size_t count, int jets, float *eta,
+                float *weight, double *x_out, device_stream *stream);
 
 /* ---- cuda_memory.cu ------------------------------------------------------------------------------------- */
 
@@ -104,7 +104,7 @@ int device_new(void **out, size_t bytes); /* zeroed */
 void device_free(void *p);
 /* Host to device; from is ordinary memory, and the caller's again at once. */
 int device_put(void *to, const void *from, size_t bytes, device_stream *stream);
-int device_get(void *to, const void *from, size_t bytes, device_stream *stream);   /* device to host, waits */
+int device_get(void *to, const void *from, size_t bytes, device_stream *stream); /* device to host, waits */
 int device_zero(void *p, size_t bytes, device_stream *stream);
 int device_stream_open(device_stream **out);
 void device_stream_close(device_stream *s);

@@ -3,7 +3,7 @@
  * A group is up to GROUP_POINTS points of one block of threads. It goes through phases, with a barrier
  * between two:
  *
- *     make     a thread a (point, factor): the factor's coordinates; a data row, a uniform point, or a kernel's
+ *     make     a thread a (point, factor): the factor's coordinates; a data row, a uniform point, a draw
  *     table    a thread a (point, unit): the factors' eigenfunctions, in double, left in a table of floats
  *     encode   a thread a feature: products over the factors, written side by side
  *

@@ -6,7 +6,7 @@
  *              and square roots of two libraries, each right to an ulp or two: 1e-14
  *   weights    equal floats; importance weights to 2e-6, for a product of up to 6 denominators in float
  *   encodings  (factors + 4) 2^-23 of the largest feature in the row, for a product of factors + 1 floats; in
- *              a rotated block twice that, for the sum; and 2^-11 when features are rounded to 10 mantissa bits */
+ *              a rotated block twice that, for the sum; and 2^-11 when rounded to 10 bits */
 #ifndef NPMD_TEST_DEVICE_POINTS_H
 #define NPMD_TEST_DEVICE_POINTS_H
 
