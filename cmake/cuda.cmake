@@ -1,9 +1,9 @@
-# cuda.cmake - is the backend for NVIDIA cards built? Sets NPMD_WITH_CUDA, NPMD_CUDA_CODE (what to compile for) and
-# NPMD_CUDA_OTHER (the source that is left out, as a pattern), and enables the language.
+# cuda.cmake - is the backend for NVIDIA cards built? Sets NPMD_WITH_CUDA, NPMD_CUDA_FLAGS (of nvcc) and
+# NPMD_CUDA_OTHER (the source that is left out, as a pattern).
 #
-# A compiler that is there but does not work (no host compiler that it accepts, say) counts as none under AUTO: a build
-# that asked for nothing must not fail. Sanitizers, fuzzing and a fully static program (which cannot load the driver)
-# are taken as not asking.
+# A compiler that is there but does not work (no host compiler that it accepts, say) counts as none under
+# AUTO: a build that asked for nothing must not fail. Sanitizers, fuzzing and a fully static program (which
+# cannot load the driver) are taken as not asking.
 set(NPMD_WITH_CUDA OFF)
 set(npmd_cuda_reason "")
 if(NOT NPMD_CUDA MATCHES "^(ON|OFF|AUTO)$")
@@ -36,37 +36,42 @@ else()
 endif()
 
 if(NPMD_WITH_CUDA)
-    if(NOT CMAKE_CUDA_COMPILER)
-        set(CMAKE_CUDA_COMPILER ${NPMD_NVCC})
+    get_filename_component(npmd_bin ${NPMD_NVCC} DIRECTORY)
+    if(NOT CUDAToolkit_ROOT AND NOT DEFINED ENV{CUDAToolkit_ROOT})
+        get_filename_component(CUDAToolkit_ROOT ${npmd_bin} DIRECTORY) # the runtime of this compiler
     endif()
-    if(NOT CMAKE_CUDA_ARCHITECTURES)
-        set(CMAKE_CUDA_ARCHITECTURES 80) # for CMake's own trials; the sources are compiled for NPMD_CUDA_CODE
-    endif()
-    enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)
     get_filename_component(NPMD_CUDA_LIBRARY_DIR "${CUDA_cudart_static_LIBRARY}" DIRECTORY)
 
     # Older compilers do not know the newest cards: those are left out, and reached through PTX.
     execute_process(COMMAND ${NPMD_NVCC} --list-gpu-arch OUTPUT_VARIABLE npmd_known ERROR_QUIET)
     string(REGEX MATCHALL "[0-9]+" npmd_known "${npmd_known}")
-    set(NPMD_CUDA_CODE "")
+    set(npmd_code "")
+    set(npmd_newest "")
     foreach(card IN LISTS NPMD_CUDA_ARCHITECTURES)
         string(REGEX MATCH "^[0-9]+" number "${card}")
         if(NOT npmd_known OR number IN_LIST npmd_known)
-            list(APPEND NPMD_CUDA_CODE ${card}-real)
+            list(APPEND npmd_code -gencode=arch=compute_${card},code=sm_${card})
             if(card STREQUAL number) # code for one kind of card (90a) has no future as PTX
                 set(npmd_newest ${card})
             endif()
         endif()
     endforeach()
-    if(NPMD_CUDA_CODE STREQUAL "")
-        message(FATAL_ERROR "NPMD_CUDA_ARCHITECTURES=${NPMD_CUDA_ARCHITECTURES}: ${NPMD_NVCC} knows none of them")
+    if(npmd_code STREQUAL "")
+        message(FATAL_ERROR "NPMD_CUDA_ARCHITECTURES=${NPMD_CUDA_ARCHITECTURES}: none that ${NPMD_NVCC} knows")
     endif()
-    if(npmd_newest)
-        list(APPEND NPMD_CUDA_CODE ${npmd_newest}-virtual)
+    if(NOT npmd_newest STREQUAL "")
+        list(APPEND npmd_code -gencode=arch=compute_${npmd_newest},code=compute_${npmd_newest})
+    endif()
+
+    # No fast-math: division and square roots are the same numbers as elsewhere.
+    set(NPMD_CUDA_FLAGS -std=c++17 -O3 ${npmd_code} -Xfatbin=-compress-all
+        -Xcompiler=-fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wall,-Wextra)
+    if(NPMD_WERROR)
+        list(APPEND NPMD_CUDA_FLAGS -Werror=all-warnings)
     endif()
     set(NPMD_CUDA_OTHER "/cuda_absent\\.c$")
-    message(STATUS "CUDA: built in, by ${NPMD_NVCC}, for ${NPMD_CUDA_CODE}")
+    message(STATUS "CUDA: built in, by ${NPMD_NVCC}, for ${NPMD_CUDA_ARCHITECTURES}")
 else()
     set(NPMD_CUDA_OTHER "/cuda\\.c$")
     message(STATUS "CUDA: not built in (${npmd_cuda_reason})")

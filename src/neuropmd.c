@@ -32,10 +32,12 @@ const char *npmd_version(void)
 npmd_status npmd_build_describe(char **json, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:b, s:b, s:[s,s,s*], s:[s,s]}", "version", npmd_version(), "compiler", COMPILER,
-        "kernels", cpu_kernels_name(), "openmp", WITH_OPENMP, "cuda", NPMD_WITH_CUDA, "devices", "cpu",
-        "reference", NPMD_WITH_CUDA ? BACKEND_CUDA.name : NULL, "manifolds", CIRCLE.name, SPHERE.name);
+    json_t *devices = NPMD_WITH_CUDA ? json_pack("[s,s,s]", "cpu", "reference", BACKEND_CUDA.name)
+                                     : json_pack("[s,s]", "cpu", "reference");
+    json_t *object = json_pack("{s:s, s:s, s:s, s:b, s:b, s:o, s:[s,s]}", "version", npmd_version(),
+                               "compiler", COMPILER, "kernels", cpu_kernels_name(), "openmp", WITH_OPENMP,
+                               "cuda", NPMD_WITH_CUDA, "devices", devices, "manifolds", CIRCLE.name,
+                               SPHERE.name);
     TRY(json_to_text(object, JSON_INDENT(2), json, err));
 done:
     json_decref(object);

@@ -1,12 +1,13 @@
 /* cuda_device.h - what the device side of the cuda backend offers to its host side; nobody else includes it.
  *
- * Plain C: cuda.c (the host side: backend table, sizes, the loop) is compiled by the C compiler and sees nothing of CUDA;
- * cuda_points.cu makes points and their encodings, cuda_layers.cu takes rows through the layers and back,
- * cuda_memory.cu owns memory, streams and graphs.
+ * Plain C: cuda.c (the host side: backend table, sizes, the loop) is compiled by the C compiler and sees
+ * nothing of CUDA; cuda_points.cu makes points and their encodings, cuda_layers.cu takes rows through the
+ * layers and back, cuda_memory.cu owns memory, streams and graphs.
  *
- * A point with its jet is R = 1 (value) or dimension + 2 rows that stand one after another: value, derivatives along the
- * frame, Laplacian. Matrices are row-major float32 with a leading dimension that is a multiple of 32, padding zero.
- * Functions return 0 or a number that device_text explains. All work goes to the stream, nothing waits. */
+ * A point with its jet is R = 1 (value) or dimension + 2 rows that stand one after another: value,
+ * derivatives along the frame, Laplacian. Matrices are row-major float32 with a leading dimension that is a
+ * multiple of 32, padding zero. Functions return 0 or a number that device_text explains. All work goes to
+ * the stream, nothing waits. */
 #ifndef NPMD_CUDA_DEVICE_H
 #define NPMD_CUDA_DEVICE_H
 
@@ -32,19 +33,20 @@ typedef struct encoder_plan {
     int factors, columns, dimension;
     device_manifold kind[DEVICE_MAX_FACTORS];
     int column[DEVICE_MAX_FACTORS], direction[DEVICE_MAX_FACTORS];
-    int features, ld;    /* K, and K rounded up to a multiple of 32 */
-    int waves, vectors;  /* as in encoding.h: plane waves; rows of function */
-    const int *function; /* (vectors, factors) */
+    int features, ld;             /* K, and K rounded up to a multiple of 32 */
+    int waves, vectors;           /* as in encoding.h: plane waves; rows of function */
+    const int *function;          /* (vectors, factors) */
     const double *lambda, *scale; /* (K) */
     int frequency[DEVICE_MAX_FACTORS];
-    int blocks;                                /* rotated blocks, 0: none */
+    int blocks;                                  /* rotated blocks, 0: none */
     const int *block_features, *block_functions; /* (blocks) */
     const double *rotation;
     int round_tf32; /* write features rounded to the nearest number with 10 mantissa bits */
 } encoder_plan;
 
-/* Belongs to the device that is in use when it is opened. Calls of one encoder go to one stream at a time: points whose
- * tables are too large for shared memory (a hundred thousand functions) share room that it owns. */
+/* Belongs to the device that is in use when it is opened. Calls of one encoder go to one stream at a time:
+ * points whose tables are too large for shared memory (a hundred thousand functions) share room that it owns.
+ * */
 typedef struct encoder encoder;
 int encoder_open(const encoder_plan *plan, encoder **out);
 void encoder_close(encoder *e);
@@ -56,11 +58,11 @@ typedef enum device_source_kind {
     DEVICE_IMPORTANCE /* the proposal of sampling.h */
 } device_source_kind;
 
-/* Like point_source, but a function of a step counter that lies on the device: one graph serves every step. The key of
- * a step is (seed, purpose, *step), of an epoch (seed, purpose, *step / steps_an_epoch). */
+/* Like point_source, but a function of a step counter that lies on the device: one graph serves every step.
+ * The key of a step is (seed, purpose, *step), of an epoch (seed, purpose, *step / steps_an_epoch). */
 typedef struct device_source {
     device_source_kind kind;
-    size_t count;      /* points of the term; a weight is ... / count */
+    size_t count; /* points of the term; a weight is ... / count */
     uint32_t seed[2], purpose;
     const int64_t *step; /* on the device; NULL (FIXED): 0 */
     int quasi;           /* scrambled Sobol, else independent */
@@ -69,13 +71,13 @@ typedef struct device_source {
     size_t first, batch;                /* DATA: first row of a step is first + step % steps_an_epoch * batch */
     int64_t steps_an_epoch;
     int shuffled;
-    double share, rho;                  /* IMPORTANCE */
-    int centres;                        /* as proposal_open rounds them: a multiple of 8 */
-    uint32_t centre_purpose;            /* key of the draw of centres */
-    const double *cumulative;           /* running sums of the weights as proposal_aim takes them; NULL: no weights */
-    size_t cumulative_stride;           /* points for each of them */
-    double *centre;                     /* (centres, columns) device room for the centres of this step */
-    double *embedded;                   /* (embedding columns, centres) likewise; held there as pairs of floats */
+    double share, rho;        /* IMPORTANCE */
+    int centres;              /* as proposal_open rounds them: a multiple of 8 */
+    uint32_t centre_purpose;  /* key of the draw of centres */
+    const double *cumulative; /* running sums of the weights as proposal_aim takes them; NULL: no weights */
+    size_t cumulative_stride; /* points for each of them */
+    double *centre;           /* (centres, columns) device room for the centres of this step */
+    double *embedded;         /* (embedding columns, centres) likewise; held there as pairs of floats */
 } device_source;
 
 /* IMPORTANCE: chooses the centres of this step from the data (x, weight, n of the source); run before encoder_run. With
@@ -83,10 +85,10 @@ typedef struct device_source {
 int source_aim(const encoder *e, const device_source *s, device_stream *stream);
 /* DATA: row (count) of the data behind every point of the step, and its weight / count; n < 2^31. */
 int source_rows(const device_source *s, int32_t *row, float *weight, device_stream *stream);
-/* Points first .. first + count - 1 of the source: eta (count R, ld) with R rows a point, weight (count). x_out
- * (count, columns) gets the points themselves, or is NULL. */
-int encoder_run(const encoder *e, const device_source *s, size_t first, size_t count, int jets, float *eta, float *weight,
-                double *x_out, device_stream *stream);
+/* Points first .. first + count - 1 of the source: eta (count R, ld) with R rows a point, weight (count).
+ * x_out (count, columns) gets the points themselves, or is NULL. */
+int encoder_run(const encoder *e, const device_source *s, size_t first, size_t count, int jets, float *eta,
+                float *weight, double *x_out, device_stream *stream);
 
 /* ---- cuda_layers.cu ------------------------------------------------------------------------------------- */
 
@@ -168,7 +170,7 @@ int device_new(void **out, size_t bytes); /* zeroed */
 void device_free(void *p);
 /* Host to device; from is ordinary memory, and the caller's again at once. */
 int device_put(void *to, const void *from, size_t bytes, device_stream *stream);
-int device_get(void *to, const void *from, size_t bytes, device_stream *stream);   /* device to host, waits */
+int device_get(void *to, const void *from, size_t bytes, device_stream *stream); /* device to host, waits */
 int device_zero(void *p, size_t bytes, device_stream *stream);
 int device_stream_open(device_stream **out);
 void device_stream_close(device_stream *s);

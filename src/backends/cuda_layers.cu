@@ -16,7 +16,7 @@ namespace {
 
 enum { TILE = 128, DEEP = 32, STAGES = 3, THREADS = 256, PAD = DEEP + 4, SLAB = TILE + 8 };
 enum { STAGED = TILE + 4 };       /* leading dimension of a tile between product and sine */
-enum { GROUP = 32, MOST_GROUPS = 264, SEED_THREADS = 128 };
+enum { SEED_BLOCKS = 264, TOP_BLOCKS = 1056, TOP_POINTS = 8, SEED_THREADS = 128 };
 enum { GRADIENT_BLOCKS = 264 };   /* blocks a gradient is split into: two for every multiprocessor of an H200 */
 
 __device__ __forceinline__ float to_tf32(float x, bool exact)
@@ -81,11 +81,12 @@ __device__ __forceinline__ void multiply_add(float d[4], const unsigned a[4], un
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/* x = high + low, high with 10 bits of mantissa. */
+/* x = high + low up to 2^-24, both with 10 bits of mantissa. */
 __device__ __forceinline__ void halves(unsigned x, unsigned *high, unsigned *low)
 {
-    *high = x & 0xffffe000u;
-    *low = __float_as_uint(__uint_as_float(x) - __uint_as_float(*high));
+    const float h = to_tf32(__uint_as_float(x), false);
+    *high = __float_as_uint(h);
+    *low = __float_as_uint(to_tf32(__uint_as_float(x) - h, false));
 }
 
 /* A warp's 64 x 32 part of the tile, 8 deep: sum (4 x 4 blocks of 16 x 8) += a (4) b (4). */
@@ -112,10 +113,14 @@ __device__ __forceinline__ void multiply_tile(float sum[4][4][4], const unsigned
         for (int h = 0; h < 4; h++)
             halves(a[i][h], &high[h], &low[h]);
 #pragma unroll
-        for (int j = 0; j < 4; j++) { /* the small ones first */
-            multiply_add(sum[i][j], low, b_high[j][0], b_high[j][1]);
-            multiply_add(sum[i][j], high, b_low[j][0], b_low[j][1]);
-            multiply_add(sum[i][j], high, b_high[j][0], b_high[j][1]);
+        for (int j = 0; j < 4; j++) { /* the small ones first; sums of the tensor cores are cut off, not rounded: short ones */
+            float part[4] = { 0.0f, 0.0f, 0.0f, 0.0f };
+            multiply_add(part, low, b_high[j][0], b_high[j][1]);
+            multiply_add(part, high, b_low[j][0], b_low[j][1]);
+            multiply_add(part, high, b_high[j][0], b_high[j][1]);
+#pragma unroll
+            for (int h = 0; h < 4; h++)
+                sum[i][j][h] += part[h];
         }
     }
     }
@@ -448,31 +453,38 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
     /* a thread brings 16 bytes of rows thread/32, + 8, ... of both */
     const int my_row = (int)threadIdx.x / 32, my_part = (int)threadIdx.x % 32 * 4;
     const bool bar_there = unit0 + my_part < q.units, below_there = input0 + my_part < q.inputs;
-    const float *bar = q.bar + (bar_there ? unit0 + my_part : 0), *below = q.below + (below_there ? input0 + my_part : 0);
-    auto bring = [&](int chunk) {
-        if (chunk < chunks) {
-            float *a = room + (chunk % STAGES) * (2 * DEEP * SLAB) + my_row * SLAB + my_part, *b = a + DEEP * SLAB;
-            const int row = begin + chunk * DEEP + my_row;
+    const float *bar = q.bar + (bar_there ? unit0 + my_part : 0) + (unsigned)(begin + my_row) * (unsigned)q.units;
+    const float *below = q.below + (below_there ? input0 + my_part : 0);
+    int row = begin + my_row; /* of the chunk to come */
+    float *to = room + my_row * SLAB + my_part, *const to_end = to + STAGES * 2 * DEEP * SLAB;
+    auto bring = [&]() {
+        if (row - my_row < end) {
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 const bool there = row + 8 * i < end;
+                copy16(to + 8 * i * SLAB, there ? bar + 8 * i * q.units : q.bar, there && bar_there);
                 const int at = there ? row + 8 * i : begin;
-                copy16(a + 8 * i * SLAB, bar + (unsigned)at * (unsigned)q.units, there && bar_there);
-                copy16(b + 8 * i * SLAB, below + (size_t)(q.gather == NULL ? at : q.gather[at]) * (size_t)q.inputs,
+                copy16(to + (DEEP + 8 * i) * SLAB,
+                       below + (size_t)(q.gather == NULL ? at : __ldg(q.gather + at)) * (size_t)q.inputs,
                        there && below_there);
             }
+            bar += DEEP * q.units;
+            row += DEEP;
+            to += 2 * DEEP * SLAB;
+            if (to == to_end)
+                to -= STAGES * 2 * DEEP * SLAB;
         }
         copy_commit();
     };
     for (int stage = 0; stage < STAGES - 1; stage++)
-        bring(stage);
+        bring();
     /* Blocks of 16 x 8 take every fourth unit and input, so that a thread's four blocks lie side by side: the order of
      * units and inputs within a product is free. */
     const int row0 = warp / 4 * 64, column0 = warp % 4 * 32;
     for (int chunk = 0; chunk < chunks; chunk++) {
         copy_wait<STAGES - 2>();
         __syncthreads();
-        bring(chunk + STAGES - 1);
+        bring();
         const float *a_tile = room + (chunk % STAGES) * (2 * DEEP * SLAB), *b_tile = a_tile + DEEP * SLAB;
         if (blockIdx.x == 0) { /* the bias moves with value rows alone; the two halves of threads take turns */
             const int unit = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE;
@@ -643,10 +655,10 @@ template <bool EXACT> __global__ void __launch_bounds__(TILE) top_backward(const
     if (unit >= q.units)
         return;
     const float output = q.output[unit];
-    const size_t groups = (q.points + GROUP - 1) / GROUP, ld = (size_t)q.units;
+    const size_t group = (q.points + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * group, ld = (size_t)q.units;
+    const size_t end = begin + group < q.points ? begin + group : q.points;
     float along = 0.0f;
-    for (size_t group = blockIdx.x; group < groups; group += gridDim.x) {
-        const size_t begin = group * GROUP, end = begin + GROUP < q.points ? begin + GROUP : q.points;
+    {
         if (R == 1) {
             for (size_t i = begin; i < end; i += SHORT_JET) {
                 float word[SHORT_JET], g[SHORT_JET];
@@ -666,9 +678,8 @@ template <bool EXACT> __global__ void __launch_bounds__(TILE) top_backward(const
                         q.bar[(i + (size_t)k) * ld + (size_t)unit] = to_tf32(g[k] * output * c, EXACT);
                 }
             }
-            continue;
         }
-        for (size_t i = begin; i < end; i++) {
+        for (size_t i = begin; R > 1 && i < end; i++) {
             const size_t row = i * (size_t)R, at = row * ld + (size_t)unit;
             float a[SHORT_JET], s, c, norm2 = 0.0f;
             read_jet(q.pre + at, ld, R, a);
@@ -701,14 +712,12 @@ __global__ void linear_adjoint(const float *eta, const int32_t *gather, int ld, 
     const int k = (int)blockIdx.y * TILE + (int)threadIdx.x;
     if (k >= ld)
         return;
-    const size_t groups = (rows + GROUP - 1) / GROUP;
+    const size_t group = (rows + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * group;
+    const size_t end = begin + group < rows ? begin + group : rows;
     float sum = 0.0f;
-    for (size_t group = blockIdx.x; group < groups; group += gridDim.x) {
-        const size_t begin = group * GROUP, end = begin + GROUP < rows ? begin + GROUP : rows;
 #pragma unroll 8
-        for (size_t i = begin; i < end; i++)
-            sum += g[i] * eta[(gather == NULL ? i : (size_t)gather[i]) * (size_t)ld + (size_t)k];
-    }
+    for (size_t i = begin; i < end; i++)
+        sum += __ldg(g + i) * __ldg(eta + (gather == NULL ? i : (size_t)__ldg(gather + i)) * (size_t)ld + (size_t)k);
     float *to = part + (size_t)blockIdx.x * (size_t)ld + (size_t)k;
     *to = add ? *to + sum : sum;
 }
@@ -969,7 +978,7 @@ struct workspace {
     float *v_part, *v_linear, *g, *weight, *top, *linear, *part[DEVICE_MAX_DEPTH];
     int32_t *row;
     double *sums;
-    int splits[DEVICE_MAX_DEPTH];
+    int splits[DEVICE_MAX_DEPTH], blocks; /* of a gradient's rows; of points at the top */
 };
 
 size_t round_up(size_t n, size_t step) { return (n + step - 1) / step * step; }
@@ -1052,7 +1061,7 @@ static size_t rows_at_a_time(const layout *o, size_t points, int R)
 static int gradient_splits(const layout *o, int l, size_t rows)
 {
     const int blocks = tiles(o->ldw) * tiles(l == 0 ? o->ldk : o->ldw), most = GRADIENT_BLOCKS / blocks;
-    const size_t wanted = (rows + 255) / 256;
+    const size_t wanted = (rows + 127) / 128;
     return wanted < 1 ? 1 : most < 1 ? 1 : wanted < (size_t)most ? (int)wanted : most;
 }
 
@@ -1064,7 +1073,7 @@ size_t network_term_bytes(const network_plan *plan, size_t points, int jets)
     for (int l = 0; l < o.sines; l++)
         bytes += sizeof(float) * (size_t)gradient_splits(&o, l, rows) * (size_t)o.ldw
                  * (size_t)((l == 0 ? o.ldk : o.ldw) + 1);
-    return bytes + sizeof(float) * MOST_GROUPS * (size_t)(o.ldw + o.ldk);
+    return bytes + sizeof(float) * TOP_BLOCKS * (size_t)(o.ldw + o.ldk);
 }
 
 static void workspace_close(workspace *w)
@@ -1094,6 +1103,7 @@ int network_reserve(network *net, int slot, size_t points, int jets)
         return 0;
     const size_t room = rows > w->rows ? rows : w->rows, all = points > w->points ? points : w->points;
     workspace_close(w);
+    w->blocks = (int)(all / TOP_POINTS < 1 ? 1 : all / TOP_POINTS < TOP_BLOCKS ? all / TOP_POINTS : TOP_BLOCKS);
     CHECK(floats_new(&w->eta, room * (size_t)o->ldk));
     for (int l = 0; l < o->sines; l++) {
         const size_t size = (size_t)o->ldw * (size_t)((l == 0 ? o->ldk : o->ldw) + 1);
@@ -1108,10 +1118,10 @@ int network_reserve(network *net, int slot, size_t points, int jets)
     CHECK(floats_new(&w->v_linear, room));
     CHECK(floats_new(&w->g, room));
     CHECK(floats_new(&w->weight, all));
-    CHECK(floats_new(&w->top, (size_t)MOST_GROUPS * (size_t)o->ldw));
-    CHECK(floats_new(&w->linear, (size_t)MOST_GROUPS * (size_t)o->ldk));
+    CHECK(floats_new(&w->top, (size_t)w->blocks * (size_t)o->ldw));
+    CHECK(floats_new(&w->linear, (size_t)w->blocks * (size_t)o->ldk));
     CHECK(device_new((void **)&w->row, (all + 32) * sizeof(int32_t)));
-    CHECK(device_new((void **)&w->sums, 2 * MOST_GROUPS * sizeof(double)));
+    CHECK(device_new((void **)&w->sums, 2 * SEED_BLOCKS * sizeof(double)));
     w->rows = room;
     w->points = all;
     return 0;
@@ -1275,7 +1285,7 @@ static int pass_seed(network *net, workspace *w, device_term kind, const float *
     q.add = add;
     q.out = out;
     q.integrate = integrate;
-    term_seed<<<out != NULL ? (unsigned)((points + SEED_THREADS - 1) / SEED_THREADS) : (unsigned)MOST_GROUPS, SEED_THREADS,
+    term_seed<<<out != NULL ? (unsigned)((points + SEED_THREADS - 1) / SEED_THREADS) : (unsigned)SEED_BLOCKS, SEED_THREADS,
                 0, stream>>>(q);
     return (int)cudaGetLastError();
 }
@@ -1288,7 +1298,7 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
     const size_t rows = points * (size_t)R;
     const unsigned tile_rows = (unsigned)(TILE / R * R), row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
     if (has_linear(&net->plan)) {
-        linear_adjoint<<<dim3(MOST_GROUPS, (unsigned)tiles(o->ldk)), TILE, 0, stream>>>(below, gather, o->ldk, w->g, rows,
+        linear_adjoint<<<dim3((unsigned)w->blocks, (unsigned)tiles(o->ldk)), TILE, 0, stream>>>(below, gather, o->ldk, w->g, rows,
                                                                                            w->linear, add);
         CHECK(cudaGetLastError());
     }
@@ -1304,7 +1314,7 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
     top.bar = w->bar[o->sines - 1];
     top.part = w->top;
     top.add = add;
-    top_backward<EXACT><<<dim3(MOST_GROUPS, (unsigned)tiles(o->ldw)), TILE, 0, stream>>>(top);
+    top_backward<EXACT><<<dim3((unsigned)w->blocks, (unsigned)tiles(o->ldw)), TILE, 0, stream>>>(top);
     CHECK(cudaGetLastError());
     CHECK(device_follow((device_stream *)side, (device_stream *)stream));
     for (int l = o->sines - 1; l >= 0; l--) { /* gradients stand aside: the way back does not wait for them */
@@ -1356,7 +1366,7 @@ int network_term(network *net, int slot, device_term kind, const encoder *e, con
     if (s->kind == DEVICE_IMPORTANCE && s->x != NULL)
         CHECK(source_aim(e, s, stream));
     if (s->count == 0)
-        CHECK(cudaMemsetAsync(w->sums, 0, 2 * MOST_GROUPS * sizeof(double), to));
+        CHECK(cudaMemsetAsync(w->sums, 0, 2 * SEED_BLOCKS * sizeof(double), to));
     for (size_t first = 0; first < s->count; first += most) {
         const size_t points = s->count - first < most ? s->count - first : most;
         const int add = first > 0;
@@ -1378,8 +1388,8 @@ int network_term(network *net, int slot, device_term kind, const encoder *e, con
     }
     q.top = w->top;
     q.linear = w->linear;
-    q.top_blocks = q.linear_blocks = s->count == 0 ? 0 : MOST_GROUPS;
-    q.seed_blocks = MOST_GROUPS;
+    q.top_blocks = q.linear_blocks = s->count == 0 ? 0 : w->blocks;
+    q.seed_blocks = SEED_BLOCKS;
     q.sums = w->sums;
     q.sum = net->scalar + slot;
     q.gradient = net->vector[NETWORK_GRADIENT] + (size_t)slot * o->parameters;
@@ -1408,7 +1418,7 @@ int network_integrate(network *net, int slot, const encoder *e, const device_sou
                       double *sums, device_stream *stream)
 {
     workspace *w = &net->space[slot];
-    double part[2 * MOST_GROUPS];
+    double part[2 * SEED_BLOCKS];
     for (size_t at = 0; at < count; at += w->rows) {
         const size_t points = count - at < w->rows ? count - at : w->rows;
         CHECK(encoder_run(e, s, first + at, points, 0, w->eta, w->weight, NULL, stream));
@@ -1417,7 +1427,7 @@ int network_integrate(network *net, int slot, const encoder *e, const device_sou
         CHECK(pass_seed(net, w, DEVICE_TERM_INTEGRAL, w->weight, points, 1, 1.0, at > 0, NULL, cuda_stream(stream), 1));
     }
     CHECK(device_get(part, w->sums, sizeof part, stream));
-    for (int b = 0; count > 0 && b < MOST_GROUPS; b++)
+    for (int b = 0; count > 0 && b < SEED_BLOCKS; b++)
         for (int k = 0; k < 2; k++)
             sums[k] += part[2 * b + k];
     return 0;

@@ -1,7 +1,9 @@
-/* cuda_memory.cu - devices, their memory, streams and graphs: the end of cuda_device.h in terms of CUDA's runtime.
+/* cuda_memory.cu - devices, their memory, streams and graphs: the end of cuda_device.h in terms of CUDA's
+ * runtime.
  *
- * Memory is taken with cudaMalloc only, never managed: a fit that does not fit is told so. Streams do not wait for the
- * default stream, so whatever is done there (zeroing new memory) ends before a function returns. */
+ * Memory is taken with cudaMalloc only, never managed: a fit that does not fit is told so. Streams do not
+ * wait for the default stream, so whatever is done there (zeroing new memory) ends before a function returns.
+ * */
 #include "cuda_device.h"
 
 #include <cuda_runtime.h>
@@ -13,7 +15,8 @@ static cudaStream_t stream_of(device_stream *s)
     return (cudaStream_t)(void *)s;
 }
 
-/* A refusal stays behind as the runtime's last error, where the next launch would find it: it is taken away. */
+/* A refusal stays behind as the runtime's last error, where the next launch would find it: it is taken away.
+ * */
 static int status_of(cudaError_t e)
 {
     if (e != cudaSuccess)

@@ -1,9 +1,9 @@
-/* cuda_points.cu - points of a term and their encodings, made on the device: the phases of device_encode.h with the
- * barriers between them.
+/* cuda_points.cu - points of a term and their encodings, made on the device: the phases of device_encode.h
+ * with the barriers between them.
  *
- * One kernel a call: a block of threads takes a group of points through all phases and goes on to its next group, so a
- * point's coordinates and eigenfunctions never leave the chip. The tables lie in shared memory; where a single point's
- * are too large for it, in memory that encoder_open took. */
+ * One kernel a call: a block of threads takes a group of points through all phases and goes on to its next
+ * group, so a point's coordinates and eigenfunctions never leave the chip. The tables lie in shared memory;
+ * where a single point's are too large for it, in memory that encoder_open took. */
 #include "device_encode.h"
 
 #include <cuda_runtime.h>
@@ -21,7 +21,7 @@ struct encoder {
     size_t most_shared;
 };
 
-/* ---- the room of a group in shared memory ---------------------------------------------------------------- */
+/* ---- the room of a group in shared memory -------------------------------------------------------------- */
 
 typedef struct group_room { /* offsets in bytes; every piece begins at a multiple of 8 */
     size_t e, weight, scramble, table, bytes;
@@ -37,7 +37,7 @@ static __host__ __device__ __forceinline__ group_room room_of(const encoder_view
 {
     group_room r;
     r.e = (size_t)points * (size_t)v->columns * sizeof(double); /* behind x */
-    r.weight = r.e + (size_t)points * (size_t)v->embedding * 2 * sizeof(float);
+    r.weight = r.e + (size_t)points * (size_t)v->embedding * sizeof(wave);
     r.scramble = r.weight + round_8((size_t)points * sizeof(float));
     r.table = r.scramble + round_8((DEVICE_DIRECTIONS + 1) * sizeof(uint32_t));
     r.bytes = r.table + (tables_elsewhere ? 0 : (size_t)points * (size_t)v->stride[jets] * sizeof(float));
@@ -63,30 +63,30 @@ static __device__ __forceinline__ int64_t step_of(const device_source *s)
 
 /* Not inlined: it is large, slow to compile, and called once a point and factor. */
 static __device__ __noinline__ void make_one(const encoder_view *v, const device_source *s, int64_t step,
-                                             const uint32_t *scramble, size_t i, int d, double *x, float *e,
+                                             const uint32_t *scramble, size_t i, int d, double *x, wave *e,
                                              float *weight)
 {
     make_factor(v, s, step, scramble, i, d, x, e, weight);
 }
 
 /* Weights of importance points: a warp takes four points, its lanes the centres. */
-static __device__ __noinline__ void weigh_importance(const encoder_view *v, const device_source *s, int m,
-                                                     const float *e, float *weight)
+static __device__ __forceinline__ void weigh_importance(const encoder_view *v, const device_source *s, int m,
+                                                        const wave *e, float *weight)
 {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = GROUP_THREADS / 32,
-              pairs = 2 * v->embedding;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = GROUP_THREADS / 32;
     const double rho = s->rho, near = (1.0 - rho) / (1.0 + rho), slope = rho / (1.0 - rho * rho);
     for (int i = 4 * warp; i < m; i += 4 * warps) {
         float sum[4] = { 0.0f, 0.0f, 0.0f, 0.0f };
-        const float *e0 = e + i * pairs, *e1 = e + min(i + 1, m - 1) * pairs,
-                    *e2 = e + min(i + 2, m - 1) * pairs, *e3 = e + min(i + 3, m - 1) * pairs;
+        const wave *const at[4] = { e + i * v->embedding, e + min(i + 1, m - 1) * v->embedding,
+                                    e + min(i + 2, m - 1) * v->embedding,
+                                    e + min(i + 3, m - 1) * v->embedding };
         for (int c = lane; c < s->centres; c += 32)
-            cauchy_add(v, s, (float)near, (float)slope, c, e0, e1, e2, e3, sum);
+            cauchy_add(v, s, (float)near, (float)slope, c, at, sum);
         for (int q = 0; q < 4; q++)
             for (int other = 16; other > 0; other /= 2)
                 sum[q] += __shfl_xor_sync(0xFFFFFFFFu, sum[q], other);
-        if (lane == 0)
-            for (int q = 0; q < 4 && i + q < m; q++)
+        for (int q = 0; q < 4; q++)
+            if (lane == q && i + q < m)
                 weight[i + q] = importance_weight(s, sum[q]);
     }
 }
@@ -101,7 +101,8 @@ __global__ void __launch_bounds__(GROUP_THREADS, 3)
     const group_room room = room_of(&v, G, jets, ELSEWHERE);
     char *base = (char *)shared;
     double *x = shared;
-    float *e = (float *)(base + room.e), *weight = (float *)(base + room.weight);
+    wave *e = (wave *)(base + room.e);
+    float *weight = (float *)(base + room.weight);
     uint32_t *scramble = (uint32_t *)(base + room.scramble);
     float *table = ELSEWHERE ? g.tables + (size_t)blockIdx.x * (size_t)G * (size_t)v.stride[jets]
                              : (float *)(base + room.table);
@@ -119,7 +120,7 @@ __global__ void __launch_bounds__(GROUP_THREADS, 3)
         for (int task = thread; task < m * v.factors; task += GROUP_THREADS) {
             const int d = task / m, i = task - d * m;
             make_one(&v, &s, step, scramble, g.first + begin + (size_t)i, d, x + i * v.columns + v.column[d],
-                     e + 2 * (i * v.embedding + v.embedded[d]), weight + i);
+                     e + i * v.embedding + v.embedded[d], weight + i);
         }
         __syncthreads();
         if (s.kind == DEVICE_IMPORTANCE) {
@@ -188,8 +189,8 @@ static group_kernel kernel_of(const encoder *e)
     }
 }
 
-/* Points of a group: as many as fit ordinary shared memory, or a few in all there is; fewer where a call has too few
- * points to give every multiprocessor two groups. 0: not even one fits. */
+/* Points of a group: as many as fit ordinary shared memory, or a few in all there is; fewer where a call has
+ * too few points to give every multiprocessor two groups. 0: not even one fits. */
 static int group_points(const encoder *e, size_t count, int jets)
 {
     const encoder_view *v = &e->view;

@@ -1,5 +1,5 @@
-/* device_encode.c - an encoding laid out for a device: which eigenfunctions need a place in a point's table, where every
- * feature finds its factors there, and the numbers that the recurrences need. */
+/* device_encode.c - an encoding laid out for a device: which eigenfunctions need a place in a point's table,
+ * where every feature finds its factors there, and the numbers that the recurrences need. */
 #include "core.h"
 #include "device_encode.h"
 
@@ -57,8 +57,8 @@ static int view_sizes(const encoder_plan *p, encoder_view *v)
     return 0;
 }
 
-/* Places for the functions that occur; then where derivatives stand, and how long a point's table is. A stride that
- * is odd (in loads) spreads neighbouring points over all banks of shared memory. */
+/* Places for the functions that occur; then where derivatives stand, and how long a point's table is. A
+ * stride that is odd (in loads) spreads neighbouring points over all banks of shared memory. */
 static void view_places(const encoder_plan *p, encoder_view *v, int *slot)
 {
     const size_t D = (size_t)p->factors;

@@ -1,14 +1,16 @@
 /* device_encode.h - points and their encodings as a device makes them: what one thread of a group does.
  *
- * A group is up to GROUP_POINTS points of one block of threads. It goes through phases, with a barrier between two:
+ * A group is up to GROUP_POINTS points of one block of threads. It goes through phases, with a barrier
+ * between two:
  *
- *     make     a thread a (point, factor): the factor's coordinates; a data row, a uniform point, or a kernel's
+ *     make     a thread a (point, factor): the factor's coordinates; a data row, a uniform point, a draw
  *     table    a thread a (point, unit): the factors' eigenfunctions, in double, left in a table of floats
  *     encode   a thread a feature: products over the factors, written side by side
  *
- * Everything is plain C that both compilers take; cuda_points.cu adds the barriers, and a test runs the phases thread by
- * thread on the processor. Only functions that some feature needs have a place in the table: a point's table holds all
- * values, factor after factor, then (with jets) all derivatives, direction after direction. */
+ * Everything is plain C that both compilers take; cuda_points.cu adds the barriers, and a test runs the
+ * phases thread by thread on the processor. Only functions that some feature needs have a place in the table:
+ * a point's table holds all values, factor after factor, then (with jets) all derivatives, direction after
+ * direction. */
 #ifndef NPMD_DEVICE_ENCODE_H
 #define NPMD_DEVICE_ENCODE_H
 
@@ -32,7 +34,8 @@ typedef struct legendre_step { /* as sphere.c: p_la = c z p_(l-1)a - above p_(l-
     double c, above, next;
 } legendre_step;
 
-typedef struct wave { /* cosine and sine of one frequency, in one load */
+typedef struct
+    wave { /* cosine and sine of one frequency; or a number in two floats, their sum; in one load */
     float c, s;
 } __attribute__((aligned(8))) wave;
 
@@ -109,10 +112,10 @@ SHARED_INLINE double source_coordinate(const encoder_view *v, const device_sourc
     return sobol_unit(x, scramble[d]);
 }
 
-/* Factor d of point i: its columns at x. For importance points also its unit vector, at e, as float pairs whose sum
- * has twice a float's digits. *weight is written by factor 0, but for importance points. */
+/* Factor d of point i: its columns at x. For importance points also its unit vector, at e, as pairs of floats
+ * whose sum has twice a float's digits. *weight is written by factor 0, but for importance points. */
 SHARED_INLINE void make_factor(const encoder_view *v, const device_source *s, int64_t step,
-                               const uint32_t *scramble, size_t i, int d, double *x, float *e, float *weight)
+                               const uint32_t *scramble, size_t i, int d, double *x, wave *e, float *weight)
 {
     const int columns = v->kind[d] == DEVICE_CIRCLE ? 1 : 3, dimension = v->kind[d] == DEVICE_CIRCLE ? 1 : 2;
     const int importance = s->kind == DEVICE_IMPORTANCE;
@@ -159,8 +162,8 @@ SHARED_INLINE void make_factor(const encoder_view *v, const device_source *s, in
             for (int c = 1; c < 3; c++)
                 unit[c] = x[c];
         for (int c = 0; c <= dimension; c++) {
-            e[2 * c] = (float)unit[c];
-            e[2 * c + 1] = (float)(unit[c] - (double)e[2 * c]);
+            e[c].c = (float)unit[c];
+            e[c].s = (float)(unit[c] - (double)e[c].c);
         }
     } else if (d == 0) {
         *weight = (float)share_of;
@@ -201,7 +204,7 @@ SHARED_INLINE void aim_centre(const encoder_view *v, const device_source *s, int
     const rng_key key = source_key(s, s->centre_purpose, step);
     const double u = ((double)c + philox_uniform(key, (uint64_t)c, 0)) / (double)s->centres;
     const double *from = s->x + source_pick(s, u) * (size_t)v->columns;
-    float *pairs = (float *)s->embedded;
+    wave *pairs = (wave *)s->embedded;
     for (int d = 0; d < v->factors; d++) {
         const double *x = from + v->column[d];
         double unit[3] = { x[0], 0.0, 0.0 };
@@ -210,20 +213,20 @@ SHARED_INLINE void aim_centre(const encoder_view *v, const device_source *s, int
         for (int j = 0; v->kind[d] == DEVICE_SPHERE && j < 3; j++)
             unit[j] = x[j];
         for (int j = 0; j < (v->kind[d] == DEVICE_CIRCLE ? 2 : 3); j++) {
-            float *to = pairs + 2 * ((size_t)(v->embedded[d] + j) * (size_t)s->centres + (size_t)c);
-            to[0] = (float)unit[j];
-            to[1] = (float)(unit[j] - (double)to[0]);
+            wave *to = pairs + (size_t)(v->embedded[d] + j) * (size_t)s->centres + (size_t)c;
+            to->c = (float)unit[j];
+            to->s = (float)(unit[j] - (double)to->c);
         }
     }
     for (int j = 0; j < v->columns; j++)
         s->centre[(size_t)c * (size_t)v->columns + (size_t)j] = from[j];
 }
 
-/* Adds kernel c at each of several points, e (points, embedding) pairs, to sum. With 1 - cos = |e - c|^2 / 2 the
- * denominator is (a - b) + b (1 - cos): all terms are positive, and floats keep their digits near a centre. */
+/* Adds kernel c at each of four points, e (embedding) pairs each, to sum. With 1 - cos = |e - c|^2 / 2 the
+ * denominator is (a - b) + b (1 - cos): all terms are positive, and floats keep their digits near a centre.
+ * */
 SHARED_INLINE void cauchy_add(const encoder_view *v, const device_source *s, float near, float slope, int c,
-                              const float *e0, const float *e1, const float *e2, const float *e3,
-                              float sum[4])
+                              const wave *const e[4], float sum[4])
 {
     const wave *pairs = (const wave *)s->embedded + c;
     float inverse[4] = { 1.0f, 1.0f, 1.0f, 1.0f };
@@ -232,14 +235,11 @@ SHARED_INLINE void cauchy_add(const encoder_view *v, const device_source *s, flo
         const int circle = v->kind[d] == DEVICE_CIRCLE;
         for (int end = at + (circle ? 2 : 3); at < end; at++) {
             const wave centre = pairs[(size_t)at * (size_t)s->centres];
-            const float d0 = (e0[2 * at] - centre.c) + (e0[2 * at + 1] - centre.s),
-                        d1 = (e1[2 * at] - centre.c) + (e1[2 * at + 1] - centre.s),
-                        d2 = (e2[2 * at] - centre.c) + (e2[2 * at + 1] - centre.s),
-                        d3 = (e3[2 * at] - centre.c) + (e3[2 * at + 1] - centre.s);
-            square[0] += d0 * d0;
-            square[1] += d1 * d1;
-            square[2] += d2 * d2;
-            square[3] += d3 * d3;
+            for (int q = 0; q < 4; q++) {
+                const wave point = e[q][at];
+                const float apart = (point.c - centre.c) + (point.s - centre.s);
+                square[q] += apart * apart;
+            }
         }
         for (int q = 0; q < 4; q++) {
             const float below = near + slope * square[q];
@@ -513,8 +513,8 @@ SHARED_INLINE void encode_waves_many(const encoder_view *v, int thread, int thre
         }
 }
 
-/* Sums over the functions of a feature's block of rotation x product, row by row; without a rotation a sum of one
- * product. A few points at a time share the look at rotation and places. */
+/* Sums over the functions of a feature's block of rotation x product, row by row; without a rotation a sum of
+ * one product. A few points at a time share the look at rotation and places. */
 SHARED_INLINE void encode_sums(const encoder_view *v, int thread, int threads, int m, int jets,
                                const float *table, float *eta)
 {

@@ -1,7 +1,8 @@
 /* numbers.h - random and quasi-random numbers as pure functions, for the processor and for a device alike.
  *
- * core.h offers them to the library; random.c and sobol.c say what they are. Code that is compiled for a device
- * includes this header alone: the same key gives the same bits there, since nothing here rounds in two ways. */
+ * core.h offers them to the library; random.c and sobol.c say what they are. Code that is compiled for a
+ * device includes this header alone: the same key gives the same bits there, since nothing here rounds in two
+ * ways. */
 #ifndef NPMD_NUMBERS_H
 #define NPMD_NUMBERS_H
 

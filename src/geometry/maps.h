@@ -1,5 +1,5 @@
-/* maps.h - points of the factors as pure functions, for the processor and for a device alike: uniform points, the
- * images of uniform points under the Cauchy kernels, tangent frames.
+/* maps.h - points of the factors as pure functions, for the processor and for a device alike: uniform points,
+ * the images of uniform points under the Cauchy kernels, tangent frames.
  *
  * circle.c and sphere.c put them into the manifolds' tables. */
 #ifndef NPMD_MAPS_H

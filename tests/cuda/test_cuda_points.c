@@ -1,5 +1,5 @@
-/* test_cuda_points.c - points and encodings made on a card, against the library's own. Without a card there is
- * nothing to test, which it says; "speed" as an argument also times the kernels.
+/* test_cuda_points.c - points and encodings made on a card, against the library's own. Without a card there
+ * is nothing to test, which it says; "speed" as an argument also times the kernels.
  *
  * What is compared, and how closely, stands in tests/support/device_points.h. */
 #include "device_points.h"
@@ -97,7 +97,8 @@ static void the_card_gives_what_the_library_gives(void **state)
         device_case_check(&DEVICE_CASES[i], on_a_card);
 }
 
-/* A recorded graph, launched at several steps, gives what the calls give: the step is read from the card's memory. */
+/* A recorded graph, launched at several steps, gives what the calls give: the step is read from the card's
+ * memory. */
 static void one_graph_serves_all_steps(void **state)
 {
     static const int64_t STEPS[] = { 0, 1, 77 };

@@ -1,12 +1,12 @@
-/* device_points.h - what a device makes of a source and an encoding, held against source_fill and encoding_jet.
+/* device_points.h - what a device makes of a source and an encoding, against source_fill and encoding_jet.
  *
- * A runner makes points and encodings somewhere: on the processor, thread by thread, or on a card. The expectations are
- * the library's own, in double:
- *   points     equal bits where only integers, one product or a copy is involved; elsewhere sines, tangents and square
- *              roots of two libraries, each right to an ulp or two: 1e-14
+ * A runner makes points and encodings somewhere: on the processor, thread by thread, or on a card. The
+ * expectations are the library's own, in double:
+ *   points     equal bits where only integers, one product or a copy is involved; elsewhere sines, tangents
+ *              and square roots of two libraries, each right to an ulp or two: 1e-14
  *   weights    equal floats; importance weights to 2e-6, for a product of up to 6 denominators in float
- *   encodings  (factors + 4) 2^-23 of the largest feature in the row, for a product of factors + 1 floats; in a rotated
- *              block twice that, for the sum; and 2^-11 when features are rounded to 10 mantissa bits */
+ *   encodings  (factors + 4) 2^-23 of the largest feature in the row, for a product of factors + 1 floats; in
+ *              a rotated block twice that, for the sum; and 2^-11 when rounded to 10 bits */
 #ifndef NPMD_TEST_DEVICE_POINTS_H
 #define NPMD_TEST_DEVICE_POINTS_H
 
@@ -34,8 +34,8 @@ static const device_case DEVICE_CASES[] = {
 };
 enum { DEVICE_CASE_COUNT = (int)(sizeof DEVICE_CASES / sizeof *DEVICE_CASES) };
 
-/* Runs points first .. first + count - 1 of the step; all pointers of the source are the host's, those that a device
- * writes (centre, embedded) too. rows (s->count) for DATA, else NULL. */
+/* Runs points first .. first + count - 1 of the step; all pointers of the source are the host's, those that a
+ * device writes (centre, embedded) too. rows (s->count) for DATA, else NULL. */
 typedef struct device_result {
     float *eta, *weight, *row_weight;
     double *x;

@@ -1,5 +1,6 @@
-/* test_device_encode.c - the phases that a card goes through, thread by thread on the processor: the same code, the same
- * tables, the same indices; only the barriers are loops here. tests/cuda runs the same cases on a card. */
+/* test_device_encode.c - the phases that a card goes through, thread by thread on the processor: the same
+ * code, the same tables, the same indices; only the barriers are loops here. tests/cuda runs the same cases
+ * on a card. */
 #include "device_points.h"
 
 static void on_the_processor(const encoder_plan *plan, const device_source *s, int64_t step, size_t first,
@@ -18,7 +19,7 @@ static void on_the_processor(const encoder_plan *plan, const device_source *s, i
     const size_t stride = (size_t)v.stride[jets], columns = (size_t)v.columns,
                  a_point = (size_t)(jets ? v.dimension + 2 : 1) * (size_t)v.ld;
     double *x = device_room(GROUP_POINTS * columns, sizeof *x);
-    float *e = device_room((size_t)(GROUP_POINTS * v.embedding * 2), sizeof *e);
+    wave *e = device_room((size_t)(GROUP_POINTS * v.embedding), sizeof *e);
     float *table = device_room(GROUP_POINTS * stride, sizeof *table);
     for (int d = 0; d <= v.dimension; d++)
         scramble[d] = philox_word(source_key(s, s->purpose, step), (uint64_t)d, 0);
@@ -35,14 +36,15 @@ static void on_the_processor(const encoder_plan *plan, const device_source *s, i
         for (int i = 0; i < m; i++)
             for (int d = 0; d < v.factors; d++)
                 make_factor(&v, s, step, scramble, first + begin + (size_t)i, d,
-                            x + (size_t)i * columns + v.column[d], e + 2 * (i * v.embedding + v.embedded[d]),
+                            x + (size_t)i * columns + v.column[d], e + i * v.embedding + v.embedded[d],
                             weight + i);
         for (int i = 0; s->kind == DEVICE_IMPORTANCE && i < m; i++) {
-            const float *at = e + 2 * i * v.embedding;
+            const wave *mine = e + i * v.embedding, *const at[4] = { mine, mine, mine, mine };
+            const float near = (float)((1.0 - s->rho) / (1.0 + s->rho)),
+                        slope = (float)(s->rho / (1.0 - s->rho * s->rho));
             float sum[4] = { 0.0f };
             for (int c = 0; c < s->centres; c++)
-                cauchy_add(&v, s, (float)((1.0 - s->rho) / (1.0 + s->rho)),
-                           (float)(s->rho / (1.0 - s->rho * s->rho)), c, at, at, at, at, sum);
+                cauchy_add(&v, s, near, slope, c, at, sum);
             weight[i] = importance_weight(s, sum[0]);
         }
         for (int thread = 0; thread < GROUP_THREADS; thread++)
