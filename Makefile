@@ -3,6 +3,7 @@
 #   make                     build/neuropmd and the libraries, optimised
 #   make demo                install what is missing, build, fit the paper's T2 mixture, draw it
 #   make test                install what is missing, build in three ways, run every test
+#   make test-cuda           build with CUDA, run what needs an NVIDIA card (skipped without one)
 #   make fuzz SECONDS=300    every reader under libFuzzer, for so many seconds each (needs clang)
 #   make bench ARGS=--quick  speed of kernels, steps and evaluation on this machine (neuropmd bench)
 #   make install PREFIX=DIR  program, libraries, header, manual page (default /usr/local)
@@ -19,7 +20,7 @@ ARGS ?=
 SECONDS ?= 300
 BUILD := build
 
-.PHONY: all demo test fuzz bench install deb clean format check-format docs-man
+.PHONY: all demo test test-cuda fuzz bench install deb clean format check-format docs-man
 
 all: $(BUILD)/Makefile
 	@cmake --build $(BUILD) --parallel $(JOBS)
@@ -37,6 +38,11 @@ demo:
 test:
 	@scripts/bootstrap.sh test
 	@JOBS=$(JOBS) scripts/test.sh
+
+test-cuda:
+	@cmake -S . -B $(BUILD)/cuda -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DNPMD_TESTS=ON -DNPMD_CUDA=ON $(CMAKE_FLAGS)
+	@cmake --build $(BUILD)/cuda --parallel $(JOBS) --target cuda_tests
+	@ctest --test-dir $(BUILD)/cuda --label-regex '^cuda$$' --output-on-failure --no-tests=error
 
 fuzz:
 	@scripts/bootstrap.sh fuzz

@@ -25,13 +25,19 @@ const char *npmd_version(void)
 #else
 #define WITH_OPENMP 0
 #endif
+#ifndef NPMD_WITH_CUDA /* the build says 1 */
+#define NPMD_WITH_CUDA 0
+#endif
 
 npmd_status npmd_build_describe(char **json, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    json_t *object = json_pack("{s:s, s:s, s:s, s:b, s:[s,s], s:[s,s]}", "version", npmd_version(),
+    json_t *devices = NPMD_WITH_CUDA ? json_pack("[s,s,s]", "cpu", "reference", BACKEND_CUDA.name)
+                                     : json_pack("[s,s]", "cpu", "reference");
+    json_t *object = json_pack("{s:s, s:s, s:s, s:b, s:b, s:o, s:[s,s]}", "version", npmd_version(),
                                "compiler", COMPILER, "kernels", cpu_kernels_name(), "openmp", WITH_OPENMP,
-                               "devices", "cpu", "reference", "manifolds", CIRCLE.name, SPHERE.name);
+                               "cuda", NPMD_WITH_CUDA, "devices", devices, "manifolds", CIRCLE.name,
+                               SPHERE.name);
     TRY(json_to_text(object, JSON_INDENT(2), json, err));
 done:
     json_decref(object);

@@ -39,26 +39,56 @@ typedef struct optimiser_step {
     const rate_share *shares;        /* of parts of theta, in order; NULL: 1 throughout */
 } optimiser_step;
 
+/* A step of training, the same for all but its number: for backends that repeat it by themselves. */
+typedef struct step_recipe {
+    uint64_t seed;
+    int64_t batch, q1, q2, steps_an_epoch;
+    bool quasi;
+    const proposal *importance; /* its share, rho and number of centres; NULL: uniform points */
+    const double *cumulative;   /* of the data's weights; NULL: there are none */
+    bool penalised;
+    term_kind penalty;
+    double tau;
+} step_recipe;
+
+typedef struct step_record { /* what a step reached, before its update */
+    double data, integral, penalty; /* the three sums */
+    double norm, running_log_norm;  /* of the gradient; after the step */
+} step_record;
+
 typedef struct field_plan {
     const npmd_domain *domain;
     const encoding *encoding;
     field_shape shape;
     bool rotated; /* for backend_bytes, which may be asked before there is an encoding */
+    bool exact;   /* products to float32's own error, where a device has faster ones */
 } field_plan;
 
 typedef enum jet_rows { JET_VALUE, JET_ALL } jet_rows;
 
+#define BACKEND_MOST_STEPS 1024
+
 typedef struct backend_ops {
     const char *name;
-    npmd_status (*open)(const field_plan *plan, int threads, void **self, npmd_error *err);
+    /* Whether that device is here, counted from 0; NULL: always. */
+    npmd_status (*present)(int device, npmd_error *err);
+    npmd_status (*open)(const field_plan *plan, int device, int threads, void **self, npmd_error *err);
     /* The data that SOURCE_DATA terms will refer to: may cache their encodings. */
     npmd_status (*set_points)(void *self, const npmd_points *pts, npmd_error *err);
     /* *sum = sum_i w_i g(jet of v at x_i); the gradient accumulates until update. */
     npmd_status (*term)(void *self, const term_request *what, double *sum, npmd_error *err);
     npmd_status (*update)(void *self, const optimiser_step *step, double *gradient_norm, npmd_error *err);
+    /* Steps first .. first + count - 1 at once, at most BACKEND_MOST_STEPS. A negative max_norm: clip x exp(running), which
+     * starts as given. NULL: there is only one by one. */
+    npmd_status (*run)(void *self, const step_recipe *recipe, int64_t first, size_t count,
+                       const optimiser_step *steps, double clip, double running, step_record *out,
+                       npmd_error *err);
     /* out (n) values, or (n, directions + 2) jets. */
     npmd_status (*evaluate)(void *self, const double *x, size_t n, jet_rows rows, double *out,
                             npmd_error *err);
+    /* Sums of w exp v and (w exp v)^2 over a source, made where it is evaluated. NULL: the caller does that. */
+    npmd_status (*integrate)(void *self, const point_source *points, double *sum, double *square,
+                             npmd_error *err);
     npmd_status (*get)(void *self, backend_vector which, double *out, npmd_error *err);
     npmd_status (*put)(void *self, backend_vector which, const double *in, npmd_error *err);
     void (*close)(void *self);
@@ -69,8 +99,8 @@ typedef struct backend {
     void *self;
 } backend;
 
-/* The backend of that name: "cpu" (also ""), "reference". NPMD_ERR_DEVICE for one that another build may
- * have. */
+/* The backend of that name: "cpu" (also ""), "reference", "cuda", "cuda:1". NPMD_ERR_DEVICE for one that another
+ * build or another machine may have. */
 npmd_status backend_find(const char *device, const backend_ops **out, npmd_error *err);
 npmd_status backend_open(const char *device, int threads, const field_plan *plan, backend *out,
                          npmd_error *err);
@@ -78,7 +108,7 @@ void backend_close(backend *b);
 size_t backend_bytes(const char *device, int threads, const field_plan *plan,
                      size_t n); /* what open and set_points will take */
 
-extern const backend_ops BACKEND_REFERENCE, BACKEND_CPU;
+extern const backend_ops BACKEND_REFERENCE, BACKEND_CPU, BACKEND_CUDA;
 const char *cpu_kernels_name(void); /* "avx512", "avx2", "plain": what this machine gets */
 /* An open cpu backend goes on with this variant, which the machine has: tests hold all of them to the reference. */
 void cpu_set_kernels(void *self, const kernels *variant);

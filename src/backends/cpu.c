@@ -265,10 +265,11 @@ done:
     return st;
 }
 
-static npmd_status cpu_open(const field_plan *plan, int threads, void **self, npmd_error *err)
+static npmd_status cpu_open(const field_plan *plan, int device, int threads, void **self, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     cpu *c = NULL;
+    (void)device;
     TRY(memory_new(&c, 1, err));
     c->plan = *plan;
     c->kernels = kernels_select(NULL);

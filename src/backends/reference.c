@@ -22,11 +22,12 @@ static void reference_close(void *self)
     memory_free(r);
 }
 
-static npmd_status reference_open(const field_plan *plan, int threads, void **self, npmd_error *err)
+static npmd_status reference_open(const field_plan *plan, int device, int threads, void **self,
+                                  npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     reference *r = NULL;
-    (void)threads;
+    (void)device, (void)threads;
     TRY(memory_new(&r, 1, err));
     r->plan = *plan;
     r->parameters = field_parameters(&plan->shape);

@@ -88,9 +88,9 @@ static npmd_status check_request(const npmd_bench_request *r, npmd_error *err)
     npmd_status st = NPMD_OK;
     const backend_ops *ops = NULL;
     TRY(backend_find(r->how.device, &ops, err));
-    if (ops != &BACKEND_CPU)
+    if (ops != &BACKEND_CPU && ops->run == NULL)
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "--device %s: the benchmark measures cpu, and verifies it against %s", r->how.device,
+                       "--device %s: the benchmark measures cpu and cuda, and verifies them against %s", r->how.device,
                        ops->name);
     else if (r->how.threads < 0)
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--threads %d: at least 0, which is all cores",
@@ -138,6 +138,14 @@ npmd_status npmd_bench(const npmd_bench_request *what, char **json, npmd_error *
                              : b.asked->full ? "full"
                                              : "default"),
                  err));
+    const backend_ops *ops = NULL;
+    TRY(backend_find(b.asked->how.device, &ops, err));
+    if (ops->run != NULL) {
+        TRY(run_part(&b, "device", bench_device, json_array(), root, err));
+        TRY(BENCH_PUT(root, err, REAL("seconds", clock_seconds() - started)));
+        TRY(json_to_text(root, JSON_ENSURE_ASCII, json, err));
+        goto done;
+    }
     TRY(bench_machine(&b, machine, err)); /* in any case: the others are measured by it */
     TRY(json_put(root, "machine", json_incref(machine), err));
     TRY(run_part(&b, "kernels", bench_kernels, json_array(), root, err));

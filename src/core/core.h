@@ -6,6 +6,7 @@
 #define NPMD_CORE_H
 
 #include "neuropmd.h"
+#include "numbers.h"
 
 #include <assert.h>
 #include <math.h>
@@ -14,9 +15,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NPMD_PI 3.14159265358979323846
-#define TWO_PI 6.28318530717958647693
 
 /* The project's only control-flow macro: a function that owns something has one exit, at the label done. */
 #define TRY(call)                                                                                            \
@@ -63,11 +61,6 @@ typedef enum rng_purpose {
     RNG_TEST
 } rng_purpose;
 
-typedef struct rng_key {
-    uint32_t seed[2];
-    uint32_t step, purpose;
-} rng_key;
-
 void philox4x32_10(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 rng_key rng_key_make(uint64_t seed, rng_purpose purpose, uint64_t step);
 double rng_uniform(rng_key key, uint64_t index, uint32_t slot); /* in (0, 1), 52 bits */
@@ -86,7 +79,9 @@ typedef struct sobol {
 } sobol;
 void sobol_open(sobol *s, int dimensions, rng_key key);      /* a fresh scramble */
 void sobol_point(const sobol *s, uint32_t index, double *u); /* u (dimensions) */
-uint32_t sobol_raw(int dimension, uint32_t index);           /* before scrambling */
+/* The direction numbers of one dimension, most significant digit first. */
+void sobol_directions(int dimension, uint32_t v[32]);
+uint32_t sobol_raw(int dimension, uint32_t index); /* before scrambling */
 
 /* ---- hashing: a 64-bit word into a running hash, by multiplying and folding (constants of splitmix64) --- */
 

@@ -7,7 +7,7 @@
  * bits reversed, that is any bijection of 32-bit words in which low bits influence high ones only; such a
  * map, keyed by a random word a dimension, is built from multiplications by even numbers and additions (after
  * Laine and Karras 2011, constants of Vegdahl 2021). A fresh word is a fresh scramble: each point by itself
- * is uniform, so averages are unbiased. */
+ * is uniform, so averages are unbiased. It stands in numbers.h, which devices include, too. */
 #include "core.h"
 
 /* Primitive polynomial (its coefficients as bits) and initial numbers m_1 .. m_s, for dimensions 2 to 64. */
@@ -80,8 +80,7 @@ static const struct {
     { 637, { 1, 1, 3, 13, 25, 47, 39, 87, 257 } },
 };
 
-/* The direction numbers of one dimension, most significant digit first. */
-static void sobol_directions(int dimension, uint32_t v[32])
+void sobol_directions(int dimension, uint32_t v[32])
 {
     if (dimension == 0) { /* van der Corput */
         for (int k = 0; k < 32; k++)
@@ -113,25 +112,6 @@ uint32_t sobol_raw(int dimension, uint32_t index)
     return x;
 }
 
-static uint32_t reverse_bits(uint32_t x)
-{
-    x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
-    x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
-    x = (x >> 4 & 0x0F0F0F0Fu) | (x & 0x0F0F0F0Fu) << 4;
-    return __builtin_bswap32(x);
-}
-
-static uint32_t owen_scramble(uint32_t x, uint32_t seed)
-{
-    x = reverse_bits(x);
-    x ^= x * 0x3D20ADEAu;
-    x += seed;
-    x *= seed >> 16 | 1;
-    x ^= x * 0x05526C56u;
-    x ^= x * 0x53A22864u;
-    return reverse_bits(x);
-}
-
 void sobol_open(sobol *s, int dimensions, rng_key key)
 {
     assert(0 < dimensions && dimensions <= SOBOL_MAX_DIMENSIONS);
@@ -148,6 +128,6 @@ void sobol_point(const sobol *s, uint32_t index, double *u)
         uint32_t x = 0;
         for (uint32_t rest = index; rest != 0; rest &= rest - 1)
             x ^= s->direction[d][__builtin_ctz(rest)];
-        u[d] = ((double)owen_scramble(x, s->scramble[d]) + 0.5) * 0x1p-32;
+        u[d] = sobol_unit(x, s->scramble[d]);
     }
 }

@@ -3,6 +3,7 @@
  * Eigenfunctions: number 0 is the constant 1/sqrt(2 pi); 2k - 1 is cos(k x)/sqrt(pi), 2k is sin(k
  * x)/sqrt(pi), eigenvalue k^2. The tangent frame is d/dx. */
 #include "geometry.h"
+#include "maps.h"
 
 static const char *circle_canonical(double *x)
 {
@@ -10,10 +11,7 @@ static const char *circle_canonical(double *x)
         return NULL;
     if (!isfinite(*x))
         return "is not finite";
-    double angle = fmod(*x, TWO_PI);
-    if (angle < 0.0)
-        angle += TWO_PI;
-    *x = angle < TWO_PI ? angle : 0.0; /* a tiny negative angle rounds up to 2 pi */
+    *x = circle_wrap(*x);
     return NULL;
 }
 
@@ -28,11 +26,6 @@ static const char *circle_from_degrees(const double *in, double *x)
 static void circle_to_degrees(const double *x, double *out)
 {
     *out = *x * (180.0 / NPMD_PI);
-}
-
-static void circle_uniform(const double *u, double *x)
-{
-    *x = TWO_PI * *u;
 }
 
 static void circle_frame(const double *x, double *frame)
@@ -176,14 +169,6 @@ static void circle_kernel_draw(const double *x, double kappa, rng_key key, uint6
     }
     const double angle = 2.0 * asin(sqrt(fmin(half, 1.0)));
     *y = *x + (rng_uniform(key, index, slot + 2) < 0.5 ? -angle : angle);
-    circle_canonical(y);
-}
-
-/* Wrapped Cauchy about x: the Moebius map of the disc that takes 0 to rho e^{ix} moves angle a to
- * x + 2 atan((1 - rho)/(1 + rho) tan(a/2)). */
-static void circle_cauchy(const double *x, double rho, const double *u, double *y)
-{
-    *y = *x + 2.0 * atan((1.0 - rho) / (1.0 + rho) * tan(NPMD_PI * (*u - 0.5)));
     circle_canonical(y);
 }
 

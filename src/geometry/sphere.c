@@ -9,6 +9,7 @@
  * where p_la is a multiple of the a-th derivative of the Legendre polynomial P_l: a polynomial, so values and
  * gradients are finite everywhere. Orthonormal with respect to area, with the Condon-Shortley sign. */
 #include "geometry.h"
+#include "maps.h"
 
 #define SPHERE_MAX_DEGREE 128 /* p_la stays below 1e40 up to here */
 
@@ -43,28 +44,6 @@ static void sphere_to_latlon(const double *x, double *out)
 {
     out[0] = atan2(x[2], hypot(x[0], x[1])) * (180.0 / NPMD_PI);
     out[1] = atan2(x[1], x[0]) * (180.0 / NPMD_PI);
-}
-
-/* Archimedes: z is uniform in [-1, 1], the longitude uniform and independent of it. */
-static void sphere_uniform(const double *u, double *x)
-{
-    const double z = 2.0 * u[0] - 1.0, r = 2.0 * sqrt(u[0] * (1.0 - u[0])), angle = TWO_PI * u[1];
-    x[0] = r * cos(angle);
-    x[1] = r * sin(angle);
-    x[2] = z;
-}
-
-/* Two unit vectors orthogonal to x and to each other, without a branch near the poles (Duff et al., JCGT
- * 2017). */
-static void sphere_frame(const double *x, double *frame)
-{
-    const double sign = copysign(1.0, x[2]), a = -1.0 / (sign + x[2]), b = x[0] * x[1] * a;
-    frame[0] = 1.0 + sign * x[0] * x[0] * a;
-    frame[1] = sign * b;
-    frame[2] = -sign * x[0];
-    frame[3] = b;
-    frame[4] = sign + x[1] * x[1] * a;
-    frame[5] = -x[1];
 }
 
 static int sphere_functions(int degree)
@@ -221,20 +200,6 @@ static void sphere_kernel_draw(const double *x, double kappa, rng_key key, uint6
     sphere_frame(x, frame);
     for (int i = 0; i < 3; i++)
         y[i] = (1.0 - below) * x[i] + sine * (cos(angle) * frame[i] + sin(angle) * frame[3 + i]);
-    sphere_canonical(y);
-}
-
-/* Spherical Cauchy about x (Kato and McCullagh 2020): by the same Moebius map as on the circle, the height
- * h = 2 u - 1 of a uniform point about the axis x moves to ((1 + r^2) h + 2 r)/(1 + r^2 + 2 r h). */
-static void sphere_cauchy(const double *x, double rho, const double *u, double *y)
-{
-    const double h = 2.0 * u[0] - 1.0, r2 = 1.0 + rho * rho;
-    const double cosine = fmin(1.0, fmax(-1.0, (r2 * h + 2.0 * rho) / (r2 + 2.0 * rho * h)));
-    const double sine = sqrt((1.0 - cosine) * (1.0 + cosine)), angle = TWO_PI * u[1];
-    double frame[6];
-    sphere_frame(x, frame);
-    for (int i = 0; i < 3; i++)
-        y[i] = cosine * x[i] + sine * (cos(angle) * frame[i] + sin(angle) * frame[3 + i]);
     sphere_canonical(y);
 }
 

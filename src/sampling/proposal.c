@@ -47,17 +47,15 @@ void proposal_close(proposal *p)
     *p = (proposal){ 0 };
 }
 
-#define SHELF 256 /* points between two of the running sums */
-
 npmd_status points_cumulative(const npmd_points *pts, double **out, npmd_error *err)
 {
     double *cumulative = NULL, sum = 0.0;
     if (points_weighted(pts)) {
-        const npmd_status st = memory_new(&cumulative, (pts->n + SHELF - 1) / SHELF, err);
+        const npmd_status st = memory_new(&cumulative, (pts->n + CUMULATIVE_SHELF - 1) / CUMULATIVE_SHELF, err);
         if (st != NPMD_OK)
             return st;
         for (size_t i = 0; i < pts->n; i++)
-            cumulative[i / SHELF] = sum += points_weight(pts, i);
+            cumulative[i / CUMULATIVE_SHELF] = sum += points_weight(pts, i);
     }
     *out = cumulative;
     return NPMD_OK;
@@ -70,7 +68,7 @@ static size_t points_pick(const npmd_points *pts, const double *cumulative, doub
         const size_t row = (size_t)(u * (double)pts->n);
         return row < pts->n ? row : pts->n - 1;
     }
-    size_t low = 0, high = (pts->n - 1) / SHELF, last = 0;
+    size_t low = 0, high = (pts->n - 1) / CUMULATIVE_SHELF, last = 0;
     const double target = u * cumulative[high];
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
@@ -80,7 +78,7 @@ static size_t points_pick(const npmd_points *pts, const double *cumulative, doub
             high = middle;
     }
     double sum = low == 0 ? 0.0 : cumulative[low - 1];
-    for (size_t i = low * SHELF; i < pts->n && i < (low + 1) * SHELF && sum < target; i++) {
+    for (size_t i = low * CUMULATIVE_SHELF; i < pts->n && i < (low + 1) * CUMULATIVE_SHELF && sum < target; i++) {
         const double weight = points_weight(pts, i);
         sum += weight;
         last = weight > 0.0 ? i : last; /* rounding of the sums never lands on a weight of zero */

@@ -42,8 +42,9 @@ double proposal_kernel(const proposal *p, int c,
 npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative,
                           double share, int centres, uint64_t seed, double *rho, npmd_error *err);
 void proposal_close(proposal *p);
-/* Running sums of the weights, a few for many points, for draws in proportion to them; NULL when there are no
+/* Running sums of the weights, one for CUMULATIVE_SHELF points, for draws in proportion to them; NULL when there are no
  * weights. */
+#define CUMULATIVE_SHELF 256
 npmd_status points_cumulative(const npmd_points *pts, double **out, npmd_error *err);
 
 typedef enum source_kind { SOURCE_FIXED, SOURCE_DATA, SOURCE_UNIFORM, SOURCE_IMPORTANCE } source_kind;

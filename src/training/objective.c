@@ -48,6 +48,22 @@ void objective_integral_points(objective *o, int64_t step, size_t count, point_s
     }
 }
 
+step_recipe objective_recipe(const objective *o)
+{
+    const npmd_options *opt = o->opt;
+    return (step_recipe){ .seed = opt->seed,
+                          .batch = opt->batch,
+                          .q1 = opt->q1,
+                          .q2 = opt->q2,
+                          .steps_an_epoch = objective_steps_an_epoch(opt, o->points->n),
+                          .quasi = opt->sequence == NPMD_SEQUENCE_SOBOL,
+                          .importance = o->importance ? &o->proposal : NULL,
+                          .cumulative = o->cumulative,
+                          .penalised = opt->penalty != NPMD_PENALTY_NONE && opt->tau > 0.0,
+                          .penalty = opt->penalty == NPMD_PENALTY_LAPLACIAN ? TERM_LAPLACIAN : TERM_GRADIENT,
+                          .tau = opt->tau };
+}
+
 npmd_status objective_step(objective *o, backend *b, int64_t step, objective_value *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -67,11 +83,11 @@ npmd_status objective_step(objective *o, backend *b, int64_t step, objective_val
     objective_integral_points(o, step, (size_t)opt->q1, &s);
     TRY(b->ops->term(b->self, &(term_request){ TERM_INTEGRAL, &s, 1.0 }, &out->integral, err));
 
-    if (opt->penalty != NPMD_PENALTY_NONE && opt->tau > 0.0) {
-        const term_kind kind = opt->penalty == NPMD_PENALTY_LAPLACIAN ? TERM_LAPLACIAN : TERM_GRADIENT;
+    const step_recipe recipe = objective_recipe(o);
+    if (recipe.penalised) {
         source_uniform(&s, o->domain, (size_t)opt->q2, quasi,
                        rng_key_make(opt->seed, RNG_PENALTY_POINTS, (uint64_t)step));
-        TRY(b->ops->term(b->self, &(term_request){ kind, &s, opt->tau }, &out->penalty, err));
+        TRY(b->ops->term(b->self, &(term_request){ recipe.penalty, &s, opt->tau }, &out->penalty, err));
     }
     out->total = out->data + out->integral + opt->tau * out->penalty;
 done:

@@ -25,32 +25,75 @@ static int64_t tail_length(const npmd_options *opt)
     return tenth < 1 ? 1 : tenth > 200 ? 200 : tenth;
 }
 
-static npmd_status attempt_update(backend *b, const npmd_options *opt, const rate_share *shares, attempt *a,
-                                  double *rate, npmd_error *err)
+/* The optimiser's step number a->at.step; the products of the betas go on with it. */
+static optimiser_step attempt_optimiser(const npmd_options *opt, const rate_share *shares, train_state *at,
+                                        int64_t step)
 {
-    const schedule_point at = schedule_at(opt, a->at.step);
-    double norm = 0.0;
-    *rate = at.rate;
-    a->at.beta1_product *= at.beta1;
-    a->at.beta2_product *= 0.999;
-    const bool guarded = opt->clip > 0.0 && a->at.step >= SETTLE;
-    const optimiser_step step = { .kind = (npmd_optimiser)opt->optimiser,
-                                  .rate = at.rate,
-                                  .beta1 = at.beta1,
-                                  .beta2 = 0.999,
-                                  .epsilon = 1e-8,
-                                  .correction1 = 1.0 - a->at.beta1_product,
-                                  .correction2 = 1.0 - a->at.beta2_product,
-                                  .max_norm = guarded ? opt->clip * exp(a->at.running_log_norm) : INFINITY,
-                                  .shares = shares };
-    const npmd_status st = b->ops->update(b->self, &step, &norm, err);
-    if (st != NPMD_OK)
-        return st;
-    const double taken = log(fmax(fmin(norm, step.max_norm), 1e-300));
-    a->at.running_log_norm = a->at.step == 0 ? taken
-                                             : RUNNING * a->at.running_log_norm + (1.0 - RUNNING) * taken;
-    a->runaway = a->runaway || !isfinite(norm);
-    return NPMD_OK;
+    const schedule_point now = schedule_at(opt, step);
+    at->beta1_product *= now.beta1;
+    at->beta2_product *= 0.999;
+    return (optimiser_step){ .kind = (npmd_optimiser)opt->optimiser,
+                             .rate = now.rate,
+                             .beta1 = now.beta1,
+                             .beta2 = 0.999,
+                             .epsilon = 1e-8,
+                             .correction1 = 1.0 - at->beta1_product,
+                             .correction2 = 1.0 - at->beta2_product,
+                             .max_norm = opt->clip > 0.0 && step >= SETTLE ? -1.0 : INFINITY,
+                             .shares = shares };
+}
+
+/* One step, whose terms and update the backend makes one by one. */
+static npmd_status attempt_step(backend *b, objective *o, const npmd_options *opt, optimiser_step *step, attempt *a,
+                                step_record *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    objective_value value;
+    TRY(objective_step(o, b, a->at.step, &value, err));
+    *out = (step_record){ .data = -value.data, .integral = value.integral, .penalty = value.penalty };
+    if (step->max_norm < 0.0)
+        step->max_norm = opt->clip * exp(a->at.running_log_norm);
+    TRY(b->ops->update(b->self, step, &out->norm, err));
+    const double taken = log(fmax(fmin(out->norm, step->max_norm), 1e-300));
+    out->running_log_norm = a->at.step == 0 ? taken
+                                            : RUNNING * a->at.running_log_norm + (1.0 - RUNNING) * taken;
+done:
+    return st;
+}
+
+/* The next count steps; value: of the last of them. */
+static npmd_status attempt_advance(backend *b, objective *o, const npmd_options *opt, const rate_share *shares,
+                                   size_t count, attempt *a, objective_value *value, double *rate, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    optimiser_step step[BACKEND_MOST_STEPS];
+    step_record record[BACKEND_MOST_STEPS];
+    for (size_t i = 0; i < count; i++)
+        step[i] = attempt_optimiser(opt, shares, &a->at, a->at.step + (int64_t)i);
+    if (b->ops->run == NULL) {
+        TRY(attempt_step(b, o, opt, step, a, record, err));
+    } else {
+        const step_recipe recipe = objective_recipe(o);
+        TRY(b->ops->run(b->self, &recipe, a->at.step, count, step, opt->clip, a->at.running_log_norm, record,
+                        err));
+    }
+    for (size_t i = 0; i < count && !a->runaway; i++) {
+        const step_record *r = &record[i];
+        *value = (objective_value){ .data = -r->data, .integral = r->integral, .penalty = r->penalty };
+        value->total = value->data + value->integral + opt->tau * value->penalty;
+        a->at.last = value->total;
+        a->at.running_log_norm = r->running_log_norm;
+        a->runaway = !(value->data + value->integral < RUNAWAY && value->penalty < RUNAWAY_PENALTY)
+                     || !isfinite(r->norm);
+        if (a->at.step >= opt->steps - tail_length(opt)) {
+            a->at.tail += value->total;
+            a->at.tail_steps++;
+        }
+        a->at.step++;
+    }
+    *rate = step[count - 1].rate;
+done:
+    return st;
 }
 
 /* Says where the attempt stands; *stop: that is enough. */
@@ -79,18 +122,19 @@ static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt
     npmd_status st = NPMD_OK;
     const double an_epoch = (double)objective_steps_an_epoch(opt, o->points->n);
     double last_sign = clock_seconds();
+    int64_t together = 1; /* as many as take about a tenth of a second */
     while (a->at.step < opt->steps && !a->runaway && !a->stopped) {
-        objective_value value;
+        objective_value value = { 0 };
         double rate = 0.0;
-        TRY(objective_step(o, b, a->at.step, &value, err));
-        a->at.last = value.total;
-        a->runaway = !(value.data + value.integral < RUNAWAY && value.penalty < RUNAWAY_PENALTY);
-        TRY(attempt_update(b, opt, shares, a, &rate, err));
-        if (a->at.step >= opt->steps - tail_length(opt)) {
-            a->at.tail += value.total;
-            a->at.tail_steps++;
-        }
-        a->at.step++;
+        const int64_t until_log = opt->log_every - a->at.step % opt->log_every,
+                      until_end = opt->steps - a->at.step;
+        int64_t count = b->ops->run == NULL ? 1 : together;
+        count = count < until_log ? count : until_log;
+        count = count < until_end ? count : until_end;
+        const double before = clock_seconds();
+        TRY(attempt_advance(b, o, opt, shares, (size_t)count, a, &value, &rate, err));
+        if (clock_seconds() - before < 0.5 * SIGN_OF_LIFE && count == together && together < BACKEND_MOST_STEPS)
+            together *= 2;
         const bool logged = a->at.step % opt->log_every == 0 || a->at.step == opt->steps;
         const double now = clock_seconds();
         a->at.seconds = now - started;

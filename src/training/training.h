@@ -39,6 +39,7 @@ void objective_close(objective *o);
 void objective_integral_points(objective *o, int64_t step, size_t count, point_source *out);
 /* The terms of this step and their gradient, added up in the backend. */
 npmd_status objective_step(objective *o, backend *b, int64_t step, objective_value *out, npmd_error *err);
+step_recipe objective_recipe(const objective *o); /* the same for a backend that runs steps by itself */
 int64_t objective_steps_an_epoch(const npmd_options *opt, size_t n);
 
 /* ---- train.c ------------------------------------------------------------------------------------------- */

@@ -94,7 +94,7 @@ static inline void fixture_open(const field_case *c, uint64_t seed, fixture *f)
                               .directions = f->domain->dimension,
                               .skip = c->skip,
                               .omega = c->omega };
-    f->plan = (field_plan){ .domain = f->domain, .encoding = &f->enc, .shape = f->shape };
+    f->plan = (field_plan){ .domain = f->domain, .encoding = &f->enc, .shape = f->shape, .exact = true };
     f->parameters = field_parameters(&f->shape);
     f->theta = doubles(f->parameters);
     field_start(&f->shape, false, seed, f->theta);
@@ -115,7 +115,7 @@ static inline void *fixture_backend(const fixture *f, const backend_ops *ops, in
 {
     void *self = NULL;
     npmd_error err = { 0 };
-    if (ops->open(&f->plan, threads, &self, &err) != NPMD_OK
+    if (ops->open(&f->plan, 0, threads, &self, &err) != NPMD_OK
         || ops->put(self, VECTOR_THETA, f->theta, &err) != NPMD_OK)
         fail_msg("%s: %s", ops->name, err.text);
     return self;
