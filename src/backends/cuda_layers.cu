@@ -10,7 +10,7 @@
 #include "cuda_device.h"
 
 #include <cuda_runtime.h>
-#include <new>
+#include <stdlib.h>
 
 namespace {
 
@@ -498,7 +498,7 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
                     bias += a_tile[k * SLAB + unit];
             }
         }
-#pragma unroll
+#pragma unroll 1 /* more would not fit the registers */
         for (int k = 0; k < DEEP; k += 8) {
             unsigned a[4][4], b[4][2];
 #pragma unroll
@@ -1103,7 +1103,8 @@ int network_reserve(network *net, int slot, size_t points, int jets)
         return 0;
     const size_t room = rows > w->rows ? rows : w->rows, all = points > w->points ? points : w->points;
     workspace_close(w);
-    w->blocks = (int)(all / TOP_POINTS < 1 ? 1 : all / TOP_POINTS < TOP_BLOCKS ? all / TOP_POINTS : TOP_BLOCKS);
+    const size_t blocks = all / TOP_POINTS;
+    w->blocks = blocks < 1 ? 1 : blocks < (size_t)TOP_BLOCKS ? (int)blocks : (int)TOP_BLOCKS;
     CHECK(floats_new(&w->eta, room * (size_t)o->ldk));
     for (int l = 0; l < o->sines; l++) {
         const size_t size = (size_t)o->ldw * (size_t)((l == 0 ? o->ldk : o->ldw) + 1);
@@ -1166,9 +1167,9 @@ static int network_fill(network *net)
 
 int network_open(const network_plan *plan, network **out)
 {
-    network *net = new (std::nothrow) network();
+    network *net = (network *)calloc(1, sizeof *net);
     if (net == NULL)
-        return (int)cudaErrorMemoryAllocation;
+        return DEVICE_HOST_MEMORY;
     net->plan = *plan;
     net->o = make_layout(plan);
     const int status = network_fill(net);
@@ -1193,7 +1194,7 @@ void network_close(network *net)
     }
     device_free(net->copies), device_free(net->part), device_free(net->scalar), device_free(net->counter);
     device_free(net->control), device_free(net->logs), device_free(net->share_end), device_free(net->share);
-    delete net;
+    free(net);
 }
 
 size_t network_parameters(const network *net) { return net->o.parameters; }
