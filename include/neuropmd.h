@@ -190,7 +190,8 @@ typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is ch
     int neighbours;                 /* kde, adaptive: the k-th nearest point sets the width; 0: chosen */
     uint64_t seed;
     int threads;                    /* 0: all cores; never changes the answer */
-    char device[32];                /* "cpu", "reference" */
+    char device[32];                /* "cpu", "cuda", "cuda:1", "reference" */
+    int precision;                  /* cuda: 0 fast products (TF32), 1 exact ones */
     char preset[32];                /* what was asked for */
     char checkpoint[NPMD_MAX_PATH]; /* where the state of a fit is kept while it runs; "": nowhere */
     char

@@ -61,7 +61,7 @@ typedef struct field_plan {
     const encoding *encoding;
     field_shape shape;
     bool rotated; /* for backend_bytes, which may be asked before there is an encoding */
-    bool exact;   /* products to float32's own error, where a device has faster ones */
+    bool exact;   /* train with products to float32's own error, where a device has faster ones */
 } field_plan;
 
 typedef enum jet_rows { JET_VALUE, JET_ALL } jet_rows;

@@ -1,5 +1,8 @@
 /* cuda.c - the cuda backend, host side: the data and everything of a training step live on the device.
  *
+ * Values that leave the device come from exact products, whatever it trains with: a log integral shall be known better
+ * than TF32 knows v.
+ *
  * run captures one step, its three terms side by side on streams of their own, into a graph and launches it again and
  * again; step counter, learning rates and the guard on the gradient lie on the device, so the host waits once for many
  * steps. term and update do the same work one by one: tests hold them to the reference. */
@@ -15,8 +18,11 @@ typedef struct cuda {
     field_plan plan;
     int device;
     network_plan shape;
-    encoder *encoder;
+    encoder *encoder; /* of training */
     network *network;
+    encoder *encoder_exact; /* of evaluation: the same two, or a pair of its own that follows theta */
+    network *network_exact;
+    bool behind; /* the pair of its own has an older theta */
     device_stream *stream[DEVICE_SLOTS];
     const npmd_points *points;
     double *x, *weight; /* of the data, on the device */
@@ -83,6 +89,10 @@ static void cuda_close(void *self)
         return;
     (void)device_use(c->device);
     device_graph_close(c->graph);
+    if (c->network_exact != c->network)
+        network_close(c->network_exact);
+    if (c->encoder_exact != c->encoder)
+        encoder_close(c->encoder_exact);
     network_close(c->network);
     encoder_close(c->encoder);
     void *const taken[] = { c->x,       c->weight, c->cache,    c->fixed_x,    c->fixed_weight,
@@ -95,7 +105,7 @@ static void cuda_close(void *self)
     memory_free(c);
 }
 
-static npmd_status cuda_encoder(cuda *c, npmd_error *err)
+static npmd_status cuda_encoder(cuda *c, bool exact, encoder **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const encoding *enc = c->plan.encoding;
@@ -113,7 +123,7 @@ static npmd_status cuda_encoder(cuda *c, npmd_error *err)
                        .scale = enc->scale,
                        .blocks = enc->blocks,
                        .rotation = enc->rotation,
-                       .round_tf32 = !c->plan.exact };
+                       .round_tf32 = !exact };
     for (int d = 0; d < dom->factors; d++) {
         p.kind[d] = dom->factor[d] == &CIRCLE ? DEVICE_CIRCLE : DEVICE_SPHERE;
         p.column[d] = dom->column[d];
@@ -127,7 +137,7 @@ static npmd_status cuda_encoder(cuda *c, npmd_error *err)
     }
     p.block_features = counts;
     p.block_functions = counts + enc->blocks;
-    DEVICE(encoder_open(&p, &c->encoder), "the encoding");
+    DEVICE(encoder_open(&p, out), "the encoding");
 done:
     memory_free(counts);
     return st;
@@ -151,7 +161,7 @@ static npmd_status cuda_open(const field_plan *plan, int device, int threads, vo
     DEVICE(device_use(device), "choosing it");
     for (int s = 0; s < DEVICE_SLOTS; s++)
         DEVICE(device_stream_open(&c->stream[s]), "a stream");
-    TRY(cuda_encoder(c, err));
+    TRY(cuda_encoder(c, plan->exact, &c->encoder, err));
     DEVICE(network_open(&c->shape, &c->network), "the network");
     DEVICE(device_new((void **)&c->probe, sizeof *c->probe), "a counter");
     TRY(memory_new(&c->room, field_parameters(&plan->shape), err));
@@ -398,7 +408,49 @@ static npmd_status cuda_update(void *self, const optimiser_step *step, double *g
     DEVICE(network_prepare(c->network, 0, 1, &control, 0.0, c->stream[0]), "an update");
     DEVICE(network_update(c->network, c->stream[0]), "an update");
     DEVICE(network_logs(c->network, 1, &log, c->stream[0]), "an update");
+    c->behind = true;
     *gradient_norm = log.norm;
+done:
+    return st;
+}
+
+/* Opens what evaluates, and brings its theta up to date. */
+static npmd_status cuda_exact(cuda *c, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    if (c->shape.exact) {
+        c->network_exact = c->network;
+        c->encoder_exact = c->encoder;
+    }
+    if (c->encoder_exact == NULL)
+        TRY(cuda_encoder(c, true, &c->encoder_exact, err));
+    if (c->network_exact == NULL) {
+        network_plan exact = c->shape;
+        exact.exact = 1;
+        DEVICE(network_open(&exact, &c->network_exact), "the network");
+        c->behind = true;
+    }
+    if (c->behind) {
+        DEVICE(network_get(c->network, NETWORK_THETA, c->room, c->stream[0]), "theta");
+        DEVICE(network_put(c->network_exact, NETWORK_THETA, c->room, c->stream[0]), "theta");
+        c->behind = false;
+    }
+done:
+    return st;
+}
+
+static npmd_status cuda_evaluate_room(cuda *c, size_t points, bool jets, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    TRY(cuda_exact(c, err));
+    if (network_reserved(c->network_exact, 0, points, jets))
+        return NPMD_OK;
+    if (c->network_exact == c->network) { /* the graph knows the old addresses */
+        device_graph_close(c->graph);
+        c->graph = NULL;
+    }
+    TRY(cuda_ask(c, network_term_bytes(&c->shape, points, jets), "an evaluation", err));
+    DEVICE(network_reserve(c->network_exact, 0, points, jets), "room for points");
 done:
     return st;
 }
@@ -410,17 +462,13 @@ static npmd_status cuda_evaluate(void *self, const double *x, size_t n, jet_rows
     const size_t R = rows == JET_ALL ? (size_t)c->plan.shape.directions + 2 : 1,
                  columns = (size_t)c->plan.domain->columns, most = n < EVALUATED ? n : EVALUATED;
     DEVICE(device_use(c->device), "choosing it");
-    if (!network_reserved(c->network, 0, most, rows == JET_ALL)) {
-        device_graph_close(c->graph);
-        c->graph = NULL;
-        DEVICE(network_reserve(c->network, 0, most, rows == JET_ALL), "room for points");
-    }
+    TRY(cuda_evaluate_room(c, most, rows == JET_ALL, err));
     TRY(cuda_fixed_room(c, most, err));
     for (size_t first = 0; first < n; first += most) {
         const size_t count = n - first < most ? n - first : most;
         const device_source s = { .kind = DEVICE_FIXED, .count = count, .x = c->fixed_x, .step = c->probe };
         DEVICE(device_put(c->fixed_x, x + first * columns, count * columns * sizeof(double), c->stream[0]), "points");
-        DEVICE(network_evaluate(c->network, 0, c->encoder, &s, 0, count, rows == JET_ALL, c->out, c->stream[0]),
+        DEVICE(network_evaluate(c->network_exact, 0, c->encoder_exact, &s, 0, count, rows == JET_ALL, c->out, c->stream[0]),
                "values");
         DEVICE(device_get(out + first * R, c->out, count * R * sizeof(double), c->stream[0]), "values");
     }
@@ -436,13 +484,9 @@ static npmd_status cuda_integrate(void *self, const point_source *points, double
     double sums[2] = { 0.0, 0.0 };
     const size_t most = points->count < EVALUATED ? points->count : EVALUATED;
     DEVICE(device_use(c->device), "choosing it");
-    if (!network_reserved(c->network, 0, most, 0)) {
-        device_graph_close(c->graph);
-        c->graph = NULL;
-        DEVICE(network_reserve(c->network, 0, most, 0), "room for points");
-    }
+    TRY(cuda_evaluate_room(c, most, false, err));
     TRY(cuda_source(c, points, &s, err));
-    DEVICE(network_integrate(c->network, 0, c->encoder, &s, 0, points->count, sums, c->stream[0]), "an integral");
+    DEVICE(network_integrate(c->network_exact, 0, c->encoder_exact, &s, 0, points->count, sums, c->stream[0]), "an integral");
     *sum = sums[0];
     *square = sums[1];
 done:
@@ -470,6 +514,7 @@ static npmd_status cuda_put(void *self, backend_vector which, const double *in, 
     cuda *c = self;
     DEVICE(device_use(c->device), "choosing it");
     DEVICE(network_put(c->network, VECTOR[which], in, c->stream[0]), "writing a vector");
+    c->behind = c->behind || which == VECTOR_THETA;
 done:
     return st;
 }
@@ -591,6 +636,7 @@ static npmd_status cuda_run(void *self, const step_recipe *r, int64_t first, siz
     for (size_t i = 0; i < count; i++)
         DEVICE(device_graph_launch(c->graph, c->stream[0]), "a step");
     DEVICE(network_logs(c->network, count, log, c->stream[0]), "steps");
+    c->behind = true;
     for (size_t i = 0; i < count; i++)
         out[i] = (step_record){ .data = log[i].sum[0],
                                 .integral = log[i].sum[1],

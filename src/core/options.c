@@ -56,6 +56,7 @@ static const char *const STARTS[] = { "unit", "authors", NULL };
 static const char *const SKIP_STARTS[] = { "step", "convex", "zero", NULL };
 static const char *const PENALTIES[] = { "laplacian", "gradient", "none", NULL };
 static const char *const INTEGRALS[] = { "auto", "importance", "uniform", NULL };
+static const char *const PRECISIONS[] = { "fast", "exact", NULL };
 static const char *const SEQUENCES[] = { "sobol", "independent", NULL };
 
 #define AT(member) offsetof(npmd_options, member)
@@ -179,7 +180,9 @@ static const option_row OPTIONS[] = {
     { "threads", "Machine", OPTION_INT, AT(threads), "0", 0, 4096, NULL, false, ALL,
       "0: all cores; never changes the answer" },
     { "device", "Machine", OPTION_TEXT, AT(device), "cpu", 0, 0, NULL, false, ALL,
-      "cpu, or reference (double precision, slow)" },
+      "cpu, cuda or cuda:k (the k-th NVIDIA card, counted from 0), or reference (double precision, slow)" },
+    { "precision", "Machine", OPTION_CHOICE, AT(precision), "fast", 0, 0, PRECISIONS, false, FIELD | SGD,
+      "products on a card while it trains: TF32 (fast, 10 bits) or float32's own error (exact); the cpu is exact" },
     { "log-every", "Machine", OPTION_COUNT, AT(log_every), "0", 0, 4e9, NULL, false, DESCENT,
       "steps between reports; 0: 200 reports" },
     { "checkpoint", "Machine", OPTION_PATH, AT(checkpoint), "", 0, 0, NULL, false, FIELD,
