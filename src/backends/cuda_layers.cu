@@ -14,6 +14,8 @@
 
 namespace {
 
+/* Two blocks a multiprocessor, 128 rows each; halves of that, four at a time, were 8 % slower. */
+enum { ROWS = 128, ROW_STAGES = 3, ROW_THREADS = 2 * ROWS, ROW_BLOCKS = 2 };
 enum { TILE = 128, DEEP = 32, STAGES = 3, THREADS = 256, PAD = DEEP + 4, SLAB = TILE + 8 };
 enum { STAGED = TILE + 4 };       /* leading dimension of a tile between product and sine */
 enum { SEED_BLOCKS = 264, TOP_BLOCKS = 1056, TOP_POINTS = 8, SEED_THREADS = 128 };
@@ -152,7 +154,7 @@ __device__ void sine_forward(const rows_arguments &q, float *tile, size_t first,
     const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine, R = q.R;
     const bool inside = column < q.units;
     const float bias = inside ? q.bias[column] : 0.0f;
-    for (int p = half * R; p < rows; p += 2 * R) {
+    for (int p = half * R; p < rows; p += ROW_THREADS / TILE * R) {
         float *at = tile + p * STAGED + mine;
         const size_t to = (first + (size_t)p) * (size_t)q.units + (size_t)column;
         const float a = at[0] + bias;
@@ -221,7 +223,7 @@ __device__ void sine_backward(const rows_arguments &q, const float *tile, size_t
     const size_t ld = (size_t)q.units;
     if (column >= q.units)
         return;
-    for (int p = half * R; p < rows; p += 2 * R) {
+    for (int p = half * R; p < rows; p += ROW_THREADS / TILE * R) {
         const float *h = tile + p * STAGED + mine;
         const size_t at = (first + (size_t)p) * ld + (size_t)column;
         float a[SHORT_JET], s, c;
@@ -278,12 +280,13 @@ __device__ __forceinline__ void values_forward(const rows_arguments &q, float su
             here += __shfl_xor_sync(0xffffffffu, here, 1);
             here += __shfl_xor_sync(0xffffffffu, here, 2);
             if (t == 0)
-                room[(int)threadIdx.x / 32 % 4 * TILE + row0 + 16 * i + g + 8 * h] = here;
+                room[(int)threadIdx.x / 32 % 4 * ROWS + row0 + 16 * i + g + 8 * h] = here;
         }
     __syncthreads();
-    if ((int)threadIdx.x < rows && threadIdx.x < TILE)
-        q.v_part[(size_t)blockIdx.y * q.rows + first + threadIdx.x] = (room[threadIdx.x] + room[TILE + threadIdx.x])
-                                                                      + (room[2 * TILE + threadIdx.x] + room[3 * TILE + threadIdx.x]);
+    if ((int)threadIdx.x < rows) {
+        const float *at = room + threadIdx.x;
+        q.v_part[(size_t)blockIdx.y * q.rows + first + threadIdx.x] = (at[0] + at[ROWS]) + (at[2 * ROWS] + at[3 * ROWS]);
+    }
 }
 
 template <bool EXACT>
@@ -327,7 +330,7 @@ __device__ void output_rows(const rows_arguments &q, const float *tile, size_t f
     float weight[TILE / 32];
     for (int j = 0; j < TILE / 32; j++)
         weight[j] = column0 + lane + 32 * j < q.units ? q.output[column0 + lane + 32 * j] : 0.0f;
-    for (int row = warp; row < rows; row += THREADS / 32) {
+    for (int row = warp; row < rows; row += ROW_THREADS / 32) {
         float sum = 0.0f;
         for (int j = 0; j < TILE / 32; j++)
             sum += weight[j] * tile[row * STAGED + lane + 32 * j];
@@ -339,50 +342,56 @@ __device__ void output_rows(const rows_arguments &q, const float *tile, size_t f
 }
 
 template <product_kind KIND, bool EXACT, bool JETS>
-__global__ void __launch_bounds__(THREADS, 2) product_rows(const rows_arguments q)
+__global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS) product_rows(const rows_arguments q)
 {
     extern __shared__ __align__(16) float room[];
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    const int tile_rows = JETS ? TILE / q.R * q.R : TILE, column0 = (int)blockIdx.y * TILE;
+    const int tile_rows = JETS ? ROWS / q.R * q.R : ROWS, column0 = (int)blockIdx.y * TILE;
     const size_t first = (size_t)blockIdx.x * (size_t)tile_rows;
     const int rows = q.rows - first < (size_t)tile_rows ? (int)(q.rows - first) : tile_rows;
     const int chunks = q.ld_below / DEEP;
     float sum[4][4][4] = {};
 
-    /* a thread brings 16 bytes of rows thread/8, thread/8 + 32, ... */
+    /* a thread brings 16 bytes of rows thread/8, thread/8 + STEP, ... */
     const int my_row = (int)threadIdx.x / 8, my_part = (int)threadIdx.x % 8 * 4;
-    const float *from_a[4], *from_b[4];
+    enum { STEP = ROW_THREADS / 8, A_COPIES = ROWS / STEP, B_COPIES = TILE / STEP };
+    const float *from_a[A_COPIES], *from_b = q.weights + (size_t)(column0 + my_row) * (size_t)q.ld_below + my_part;
     unsigned there = 0;
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        const int row = my_row + 32 * i;
-        const bool a_there = row < rows, b_there = column0 + row < q.units;
+    for (int i = 0; i < A_COPIES; i++) {
+        const int row = my_row + STEP * i;
+        const bool a_there = row < rows;
         size_t at = a_there ? first + (size_t)row : 0;
         if (q.gather != NULL)
             at = (size_t)q.gather[at];
         from_a[i] = q.below + at * (size_t)q.ld_below + my_part;
-        from_b[i] = q.weights + (size_t)(b_there ? column0 + row : 0) * (size_t)q.ld_below + my_part;
-        there |= (a_there ? 1u : 0u) << i | (b_there ? 1u : 0u) << (4 + i);
+        there |= (a_there ? 1u : 0u) << i;
     }
+#pragma unroll
+    for (int i = 0; i < B_COPIES; i++)
+        there |= (column0 + my_row + STEP * i < q.units ? 1u : 0u) << (A_COPIES + i);
     auto bring = [&](int chunk) {
         if (chunk < chunks) {
-            float *a = room + (size_t)(chunk % STAGES) * (2 * TILE * PAD), *b = a + TILE * PAD;
+            float *a = room + chunk % ROW_STAGES * ((ROWS + TILE) * PAD) + my_row * PAD + my_part, *b = a + ROWS * PAD;
 #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                copy16(a + (my_row + 32 * i) * PAD + my_part, from_a[i] + chunk * DEEP, there >> i & 1u);
-                copy16(b + (my_row + 32 * i) * PAD + my_part, from_b[i] + chunk * DEEP, there >> (4 + i) & 1u);
+            for (int i = 0; i < A_COPIES; i++)
+                copy16(a + STEP * i * PAD, from_a[i] + chunk * DEEP, there >> i & 1u);
+#pragma unroll
+            for (int i = 0; i < B_COPIES; i++) {
+                const bool b_there = there >> (A_COPIES + i) & 1u;
+                copy16(b + STEP * i * PAD, b_there ? from_b + STEP * i * q.ld_below + chunk * DEEP : q.weights, b_there);
             }
         }
         copy_commit(); /* an empty group keeps the count */
     };
-    for (int stage = 0; stage < STAGES - 1; stage++)
+    for (int stage = 0; stage < ROW_STAGES - 1; stage++)
         bring(stage);
     const int row0 = warp / 4 * 64, unit0 = warp % 4 * 32;
     for (int chunk = 0; chunk < chunks; chunk++) {
-        copy_wait<STAGES - 2>();
+        copy_wait<ROW_STAGES - 2>();
         __syncthreads();
-        bring(chunk + STAGES - 1);
-        const float *a_tile = room + (size_t)(chunk % STAGES) * (2 * TILE * PAD), *b_tile = a_tile + TILE * PAD;
+        bring(chunk + ROW_STAGES - 1);
+        const float *a_tile = room + chunk % ROW_STAGES * ((ROWS + TILE) * PAD), *b_tile = a_tile + ROWS * PAD;
 #pragma unroll
         for (int k = 0; k < DEEP; k += 8) {
             unsigned a[4][4], b[4][2];
@@ -1128,7 +1137,8 @@ int network_reserve(network *net, int slot, size_t points, int jets)
     return 0;
 }
 
-enum { ROWS_ROOM = STAGES * 2 * TILE * PAD * (int)sizeof(float), SLAB_ROOM = STAGES * 2 * DEEP * SLAB * (int)sizeof(float) };
+enum { ROWS_STREAM = ROW_STAGES * (ROWS + TILE) * PAD, ROWS_TILE = ROWS * STAGED };
+enum { ROWS_ROOM = (ROWS_STREAM > ROWS_TILE ? ROWS_STREAM : ROWS_TILE) * (int)sizeof(float), SLAB_ROOM = STAGES * 2 * DEEP * SLAB * (int)sizeof(float) };
 
 typedef void (*rows_function)(const rows_arguments);
 template <bool EXACT> static rows_function rows_kernel(product_kind kind, bool jets)
@@ -1239,7 +1249,7 @@ static int pass_forward(network *net, workspace *w, const float *below, const in
                         bool adjoint, cudaStream_t stream)
 {
     const layout *o = &net->o;
-    const unsigned tile_rows = (unsigned)(TILE / R * R), row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
+    const unsigned tile_rows = (unsigned)(ROWS / R * R), row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
     for (int l = 0; l < o->sines; l++) {
         const bool top = l == o->sines - 1;
         rows_arguments q = {};
@@ -1255,7 +1265,7 @@ static int pass_forward(network *net, workspace *w, const float *below, const in
         q.v_part = top ? w->v_part : NULL;
         q.rows = rows;
         q.R = R;
-        rows_kernel<EXACT>(FORWARD, R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), THREADS, ROWS_ROOM, stream>>>(q);
+        rows_kernel<EXACT>(FORWARD, R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(q);
         CHECK(cudaGetLastError());
     }
     if (has_linear(&net->plan)) {
@@ -1297,7 +1307,7 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
 {
     const layout *o = &net->o;
     const size_t rows = points * (size_t)R;
-    const unsigned tile_rows = (unsigned)(TILE / R * R), row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
+    const unsigned tile_rows = (unsigned)(ROWS / R * R), row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
     if (has_linear(&net->plan)) {
         linear_adjoint<<<dim3((unsigned)w->blocks, (unsigned)tiles(o->ldk)), TILE, 0, stream>>>(below, gather, o->ldk, w->g, rows,
                                                                                            w->linear, add);
@@ -1345,7 +1355,7 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
         p.post = w->bar[l - 1];
         p.rows = rows;
         p.R = R;
-        rows_kernel<EXACT>(BACKWARD, R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), THREADS, ROWS_ROOM, stream>>>(p);
+        rows_kernel<EXACT>(BACKWARD, R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(p);
         CHECK(cudaGetLastError());
         CHECK(device_follow((device_stream *)side, (device_stream *)stream));
     }
