@@ -57,6 +57,7 @@ typedef struct stage { /* one highest frequency */
     series_basis basis;
     double *mean, *rough, *c, *best; /* (size) each; best: the solution at tau */
     double tau, criterion;           /* the best of this stage */
+    int level;                       /* of the grid that its solutions needed */
 } stage;
 
 static void stage_close(stage *s)
@@ -141,7 +142,7 @@ done:
 
 /* Solves taus from tau down until patience of them in a row are no better than the best. */
 static npmd_status stage_run(stage *s, const npmd_points *held_out, double tau, int patience,
-                             series_watch *watch, int *level, series_path *path, npmd_error *err)
+                             series_watch *watch, series_path *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = watch->model;
@@ -158,7 +159,7 @@ static npmd_status stage_run(stage *s, const npmd_points *held_out, double tau, 
                                             .threads = m->options.threads,
                                             .go_on = series_progress,
                                             .user = watch },
-                         level, s->c, &found, err));
+                         &s->level, s->c, &found, err));
         if (m->facts.interrupted)
             break;
         TRY(stage_criterion(s, &found, held_out, m->options.threads, &row[1], err));
@@ -212,11 +213,11 @@ npmd_status series_choose(series_watch *watch, const npmd_points *pts, bool open
     TRY(stage_open(&now, m->domain, opt->max_frequency, opt->penalty, err));
     TRY(series_moments(&now.basis, training, opt->threads, now.mean, err));
     watch->attempt = 0;
-    TRY(stage_run(&now, held_out, PATH_FIRST, PATH_PATIENCE, watch, level, path, err));
+    TRY(stage_run(&now, held_out, PATH_FIRST, PATH_PATIENCE, watch, path, err));
     open = open && m->domain->dimension >= 4;
     while (open && !m->facts.interrupted && highest(now.basis.frequency, now.basis.factors) > 1) {
         TRY(stage_lower(&now, opt->penalty, &lower, err));
-        TRY(stage_run(&lower, held_out, now.tau * sqrt(10.0), 1, watch, level, path, err));
+        TRY(stage_run(&lower, held_out, now.tau * sqrt(10.0), 1, watch, path, err));
         if (!(lower.criterion < now.criterion))
             break;
         stage_close(&now);
@@ -229,6 +230,7 @@ npmd_status series_choose(series_watch *watch, const npmd_points *pts, bool open
         memcpy(opt->max_frequency, now.basis.frequency, sizeof opt->max_frequency);
         series_basis_close(basis);
         memory_free(*c);
+        *level = now.level;
         *basis = now.basis;
         *c = now.best;
         now.best = NULL;
