@@ -51,7 +51,7 @@ typedef struct step_recipe {
     double tau;
 } step_recipe;
 
-typedef struct step_record { /* what a step reached, before its update */
+typedef struct step_record {        /* what a step reached, before its update */
     double data, integral, penalty; /* the three sums */
     double norm, running_log_norm;  /* of the gradient; after the step */
 } step_record;

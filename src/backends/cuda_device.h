@@ -64,11 +64,11 @@ typedef struct device_source {
     device_source_kind kind;
     size_t count; /* points of the term; a weight is ... / count */
     uint32_t seed[2], purpose;
-    const int64_t *step; /* on the device; NULL (FIXED): 0 */
-    int quasi;           /* scrambled Sobol, else independent */
-    const double *x, *weight;           /* FIXED; DATA: all n rows; weight NULL: 1 (DATA, mean 1), 1 / count (FIXED) */
-    size_t n;                           /* DATA: rows */
-    size_t first, batch;                /* DATA: first row of a step is first + step % steps_an_epoch * batch */
+    const int64_t *step;      /* on the device; NULL (FIXED): 0 */
+    int quasi;                /* scrambled Sobol, else independent */
+    const double *x, *weight; /* FIXED; DATA: all n rows; weight NULL: 1 (DATA, mean 1), 1 / count (FIXED) */
+    size_t n;                 /* DATA: rows */
+    size_t first, batch;      /* DATA: first row of a step is first + step % steps_an_epoch * batch */
     int64_t steps_an_epoch;
     int shuffled;
     double share, rho;        /* IMPORTANCE */
@@ -121,7 +121,13 @@ typedef struct device_log { /* what a step leaves */
     double norm, running_log_norm;
 } device_log;
 
-typedef enum network_vector { NETWORK_THETA, NETWORK_GRADIENT, NETWORK_MOMENT1, NETWORK_MOMENT2, NETWORK_VECTORS } network_vector;
+typedef enum network_vector {
+    NETWORK_THETA,
+    NETWORK_GRADIENT,
+    NETWORK_MOMENT1,
+    NETWORK_MOMENT2,
+    NETWORK_VECTORS
+} network_vector;
 
 typedef struct network network;
 int network_open(const network_plan *plan, network **out);
@@ -137,8 +143,8 @@ int network_get(network *net, network_vector which, double *out, device_stream *
 /* Parameters up to end[i] (exclusive) move at share[i] of the rate; count 0: all at the rate. */
 int network_shares(network *net, int count, const size_t *end, const double *share, device_stream *stream);
 /* Adds a term's gradient to its slot and sets its sum. cache: encodings of the data (n, ld), or NULL. */
-int network_term(network *net, int slot, device_term kind, const encoder *e, const device_source *s, double factor,
-                 const float *cache, device_stream *stream);
+int network_term(network *net, int slot, device_term kind, const encoder *e, const device_source *s,
+                 double factor, const float *cache, device_stream *stream);
 /* theta <- theta - ..., gradient is left zero, the log row of this step is written, the step counter goes up. */
 int network_update(network *net, device_stream *stream);
 /* Steps first .. first + count - 1 come next, with these rows; running: log of the running length of the gradient. */
@@ -149,12 +155,13 @@ const int64_t *network_step(const network *net); /* the step counter, on the dev
 int network_logs(network *net, size_t count, device_log *out, device_stream *stream);
 int network_sum(network *net, int slot, double *sum, device_stream *stream); /* waits */
 /* out (count) values or (count, directions + 2) jets of points first .. of the source, on the device. */
-int network_evaluate(network *net, int slot, const encoder *e, const device_source *s, size_t first, size_t count,
-                     int jets, double *out, device_stream *stream);
+int network_evaluate(network *net, int slot, const encoder *e, const device_source *s, size_t first,
+                     size_t count, int jets, double *out, device_stream *stream);
 /* sums[2] += those of w exp v and (w exp v)^2 over points first ..; waits. */
-int network_integrate(network *net, int slot, const encoder *e, const device_source *s, size_t first, size_t count,
-                      double *sums, device_stream *stream);
-int device_follow(device_stream *s, device_stream *after); /* s goes on when what stands in after now is done */
+int network_integrate(network *net, int slot, const encoder *e, const device_source *s, size_t first,
+                      size_t count, double *sums, device_stream *stream);
+int device_follow(device_stream *s,
+                  device_stream *after); /* s goes on when what stands in after now is done */
 
 /* ---- cuda_memory.cu ------------------------------------------------------------------------------------- */
 

@@ -12,14 +12,15 @@
 #include <cuda_runtime.h>
 #include <stdlib.h>
 
-namespace {
+namespace
+{
 
 /* Two blocks a multiprocessor, 128 rows each; halves of that, four at a time, were 8 % slower. */
 enum { ROWS = 128, ROW_STAGES = 3, ROW_THREADS = 2 * ROWS, ROW_BLOCKS = 2 };
 enum { TILE = 128, DEEP = 32, STAGES = 3, THREADS = 256, PAD = DEEP + 4, SLAB = TILE + 8 };
-enum { STAGED = TILE + 4 };       /* leading dimension of a tile between product and sine */
+enum { STAGED = TILE + 4 }; /* leading dimension of a tile between product and sine */
 enum { SEED_BLOCKS = 264, TOP_BLOCKS = 1056, TOP_POINTS = 8, SEED_THREADS = 128 };
-enum { GRADIENT_BLOCKS = 264 };   /* blocks a gradient is split into: two for every multiprocessor of an H200 */
+enum { GRADIENT_BLOCKS = 264 }; /* blocks a gradient is split into: two for every multiprocessor of an H200 */
 
 __device__ __forceinline__ float to_tf32(float x, bool exact)
 {
@@ -49,9 +50,13 @@ __device__ __forceinline__ void sine_cosine(float a, bool exact, float *s, float
 __device__ __forceinline__ float pack(float s, float c)
 {
     const unsigned size = (unsigned)(fabsf(c) * 4095.0f + 0.5f);
-    return __uint_as_float((__float_as_uint(to_tf32(s, false)) & 0xffffe000u) | (c < 0.0f ? 4096u : 0u) | min(size, 4095u));
+    return __uint_as_float((__float_as_uint(to_tf32(s, false)) & 0xffffe000u) | (c < 0.0f ? 4096u : 0u)
+                           | min(size, 4095u));
 }
-__device__ __forceinline__ float packed_sine(float w) { return __uint_as_float(__float_as_uint(w) & 0xffffe000u); }
+__device__ __forceinline__ float packed_sine(float w)
+{
+    return __uint_as_float(__float_as_uint(w) & 0xffffe000u);
+}
 __device__ __forceinline__ float packed_cosine(float w)
 {
     const unsigned bits = __float_as_uint(w) & 0x1fffu;
@@ -64,8 +69,14 @@ __device__ __forceinline__ void copy16(float *to, const float *from, bool there)
     const unsigned at = (unsigned)__cvta_generic_to_shared(to);
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(there ? 16 : 0));
 }
-__device__ __forceinline__ void copy_commit() { asm volatile("cp.async.commit_group;"); }
-template <int N> __device__ __forceinline__ void copy_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(N)); }
+__device__ __forceinline__ void copy_commit()
+{
+    asm volatile("cp.async.commit_group;");
+}
+template <int N> __device__ __forceinline__ void copy_wait()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(N));
+}
 
 __device__ __forceinline__ void load_matrices(unsigned r[4], const float *at)
 {
@@ -93,7 +104,8 @@ __device__ __forceinline__ void halves(unsigned x, unsigned *high, unsigned *low
 
 /* A warp's 64 x 32 part of the tile, 8 deep: sum (4 x 4 blocks of 16 x 8) += a (4) b (4). */
 template <bool EXACT>
-__device__ __forceinline__ void multiply_tile(float sum[4][4][4], const unsigned a[4][4], const unsigned b[4][2])
+__device__ __forceinline__ void multiply_tile(float sum[4][4][4], const unsigned a[4][4],
+                                              const unsigned b[4][2])
 {
     if constexpr (!EXACT) {
 #pragma unroll
@@ -102,29 +114,31 @@ __device__ __forceinline__ void multiply_tile(float sum[4][4][4], const unsigned
             for (int j = 0; j < 4; j++)
                 multiply_add(sum[i][j], a[i], b[j][0], b[j][1]);
     } else {
-    unsigned b_high[4][2], b_low[4][2];
+        unsigned b_high[4][2], b_low[4][2];
 #pragma unroll
-    for (int j = 0; j < 4; j++)
+        for (int j = 0; j < 4; j++)
 #pragma unroll
-        for (int h = 0; h < 2; h++)
-            halves(b[j][h], &b_high[j][h], &b_low[j][h]);
+            for (int h = 0; h < 2; h++)
+                halves(b[j][h], &b_high[j][h], &b_low[j][h]);
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        unsigned high[4], low[4];
-#pragma unroll
-        for (int h = 0; h < 4; h++)
-            halves(a[i][h], &high[h], &low[h]);
-#pragma unroll
-        for (int j = 0; j < 4; j++) { /* the small ones first; sums of the tensor cores are cut off, not rounded: short ones */
-            float part[4] = { 0.0f, 0.0f, 0.0f, 0.0f };
-            multiply_add(part, low, b_high[j][0], b_high[j][1]);
-            multiply_add(part, high, b_low[j][0], b_low[j][1]);
-            multiply_add(part, high, b_high[j][0], b_high[j][1]);
+        for (int i = 0; i < 4; i++) {
+            unsigned high[4], low[4];
 #pragma unroll
             for (int h = 0; h < 4; h++)
-                sum[i][j][h] += part[h];
+                halves(a[i][h], &high[h], &low[h]);
+#pragma unroll
+            for (
+                int j = 0; j < 4;
+                j++) { /* the small ones first; sums of the tensor cores are cut off, not rounded: short ones */
+                float part[4] = { 0.0f, 0.0f, 0.0f, 0.0f };
+                multiply_add(part, low, b_high[j][0], b_high[j][1]);
+                multiply_add(part, high, b_low[j][0], b_low[j][1]);
+                multiply_add(part, high, b_high[j][0], b_high[j][1]);
+#pragma unroll
+                for (int h = 0; h < 4; h++)
+                    sum[i][j][h] += part[h];
+            }
         }
-    }
     }
 }
 
@@ -142,16 +156,18 @@ struct rows_arguments {
     /* (rows, units) each, NULL: not wanted. FORWARD: what goes into the sines, and the sines. BACKWARD: reads the first,
      * and writes adjoints of it to the second. Values with TF32 are packed words in both. */
     float *pre, *post;
-    const float *output;   /* (units): FORWARD, at the top: v_part[column of tiles][row] = post . output */
+    const float *output; /* (units): FORWARD, at the top: v_part[column of tiles][row] = post . output */
     float *v_part;
     size_t rows;
     int R;
 };
 
 /* The jet of sine on the staged tile, in place. */
-__device__ void sine_forward(const rows_arguments &q, float *tile, size_t first, int rows, int column0, bool exact)
+__device__ void sine_forward(const rows_arguments &q, float *tile, size_t first, int rows, int column0,
+                             bool exact)
 {
-    const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine, R = q.R;
+    const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine,
+              R = q.R;
     const bool inside = column < q.units;
     const float bias = inside ? q.bias[column] : 0.0f;
     for (int p = half * R; p < rows; p += ROW_THREADS / TILE * R) {
@@ -186,8 +202,8 @@ enum { SHORT_JET = 8 }; /* rows of a jet that are read together */
 
 /* a: the first SHORT_JET rows, so that they stay in registers; more(r) reads the others. */
 template <class H, class A, class N>
-__device__ __forceinline__ void sine_adjoint(int R, float s, float c, const H &h, const float a[SHORT_JET], const A &more,
-                                             const N &next)
+__device__ __forceinline__ void sine_adjoint(int R, float s, float c, const H &h, const float a[SHORT_JET],
+                                             const A &more, const N &next)
 {
     const float lbar = h(R - 1);
     float along = 0.0f, norm2 = 0.0f, lap = R <= SHORT_JET ? 0.0f : more(R - 1);
@@ -217,9 +233,11 @@ __device__ __forceinline__ void read_jet(const float *from, size_t ld, int R, fl
         a[r] = r < R ? __ldg(from + (size_t)r * ld) : 0.0f;
 }
 
-__device__ void sine_backward(const rows_arguments &q, const float *tile, size_t first, int rows, int column0, bool exact)
+__device__ void sine_backward(const rows_arguments &q, const float *tile, size_t first, int rows, int column0,
+                              bool exact)
 {
-    const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine, R = q.R;
+    const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine,
+              R = q.R;
     const size_t ld = (size_t)q.units;
     if (column >= q.units)
         return;
@@ -231,14 +249,15 @@ __device__ void sine_backward(const rows_arguments &q, const float *tile, size_t
         sine_cosine(a[0], exact, &s, &c);
         const auto bar = [&](int r) { return h[r * STAGED]; };
         const auto next = [&](int r, float value) { q.post[at + (size_t)r * ld] = to_tf32(value, exact); };
-        sine_adjoint(R, s, c, bar, a, [&](int r) { return __ldg(q.pre + at + (size_t)r * ld); }, next);
+        sine_adjoint(
+            R, s, c, bar, a, [&](int r) { return __ldg(q.pre + at + (size_t)r * ld); }, next);
     }
 }
 
 /* Values: what a thread holds of the product goes through the sine and out, without a stop in shared memory. */
 template <bool EXACT>
-__device__ __forceinline__ void values_forward(const rows_arguments &q, float sum[4][4][4], float *room, size_t first,
-                                               int rows, int row0, int unit)
+__device__ __forceinline__ void values_forward(const rows_arguments &q, float sum[4][4][4], float *room,
+                                               size_t first, int rows, int row0, int unit)
 {
     const int lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
     float v[4][2] = {};
@@ -248,7 +267,8 @@ __device__ __forceinline__ void values_forward(const rows_arguments &q, float su
         if (column >= q.units)
             continue;
         const float2 bias = *(const float2 *)(q.bias + column);
-        const float2 output = q.v_part != NULL ? *(const float2 *)(q.output + column) : make_float2(0.0f, 0.0f);
+        const float2 output = q.v_part != NULL ? *(const float2 *)(q.output + column)
+                                               : make_float2(0.0f, 0.0f);
 #pragma unroll
         for (int i = 0; i < 4; i++)
 #pragma unroll
@@ -285,13 +305,14 @@ __device__ __forceinline__ void values_forward(const rows_arguments &q, float su
     __syncthreads();
     if ((int)threadIdx.x < rows) {
         const float *at = room + threadIdx.x;
-        q.v_part[(size_t)blockIdx.y * q.rows + first + threadIdx.x] = (at[0] + at[ROWS]) + (at[2 * ROWS] + at[3 * ROWS]);
+        q.v_part[(size_t)blockIdx.y * q.rows + first + threadIdx.x] = (at[0] + at[ROWS])
+                                                                      + (at[2 * ROWS] + at[3 * ROWS]);
     }
 }
 
 template <bool EXACT>
-__device__ __forceinline__ void values_backward(const rows_arguments &q, float sum[4][4][4], size_t first, int rows,
-                                                int row0, int unit)
+__device__ __forceinline__ void values_backward(const rows_arguments &q, float sum[4][4][4], size_t first,
+                                                int rows, int row0, int unit)
 {
     const int lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
@@ -303,7 +324,8 @@ __device__ __forceinline__ void values_backward(const rows_arguments &q, float s
             for (int j = 0; j < 4; j++) {
                 const int row = row0 + 16 * i + g + 8 * h, column = unit + 8 * j + 2 * t;
                 const bool there = row < rows && column < q.units;
-                word[h][j] = there ? __ldg((const float2 *)(q.pre + (first + (size_t)row) * (size_t)q.units + (size_t)column))
+                word[h][j] = there ? __ldg((const float2 *)(q.pre + (first + (size_t)row) * (size_t)q.units
+                                                            + (size_t)column))
                                    : make_float2(0.0f, 0.0f);
             }
 #pragma unroll
@@ -317,8 +339,9 @@ __device__ __forceinline__ void values_backward(const rows_arguments &q, float s
                     sine_cosine(word[h][j].y, true, &s.y, &c.y);
                 }
                 if (row < rows && column < q.units)
-                    *(float2 *)(q.post + (first + (size_t)row) * (size_t)q.units + (size_t)column)
-                        = make_float2(to_tf32(c.x * sum[i][j][2 * h], EXACT), to_tf32(c.y * sum[i][j][2 * h + 1], EXACT));
+                    *(float2 *)(q.post + (first + (size_t)row) * (size_t)q.units
+                                + (size_t)column) = make_float2(to_tf32(c.x * sum[i][j][2 * h], EXACT),
+                                                                to_tf32(c.y * sum[i][j][2 * h + 1], EXACT));
             }
     }
 }
@@ -355,7 +378,8 @@ __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS) product_rows(const ro
     /* a thread brings 16 bytes of rows thread/8, thread/8 + STEP, ... */
     const int my_row = (int)threadIdx.x / 8, my_part = (int)threadIdx.x % 8 * 4;
     enum { STEP = ROW_THREADS / 8, A_COPIES = ROWS / STEP, B_COPIES = TILE / STEP };
-    const float *from_a[A_COPIES], *from_b = q.weights + (size_t)(column0 + my_row) * (size_t)q.ld_below + my_part;
+    const float *from_a[A_COPIES],
+        *from_b = q.weights + (size_t)(column0 + my_row) * (size_t)q.ld_below + my_part;
     unsigned there = 0;
 #pragma unroll
     for (int i = 0; i < A_COPIES; i++) {
@@ -372,14 +396,16 @@ __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS) product_rows(const ro
         there |= (column0 + my_row + STEP * i < q.units ? 1u : 0u) << (A_COPIES + i);
     auto bring = [&](int chunk) {
         if (chunk < chunks) {
-            float *a = room + chunk % ROW_STAGES * ((ROWS + TILE) * PAD) + my_row * PAD + my_part, *b = a + ROWS * PAD;
+            float *a = room + chunk % ROW_STAGES * ((ROWS + TILE) * PAD) + my_row * PAD + my_part,
+                  *b = a + ROWS * PAD;
 #pragma unroll
             for (int i = 0; i < A_COPIES; i++)
                 copy16(a + STEP * i * PAD, from_a[i] + chunk * DEEP, there >> i & 1u);
 #pragma unroll
             for (int i = 0; i < B_COPIES; i++) {
                 const bool b_there = there >> (A_COPIES + i) & 1u;
-                copy16(b + STEP * i * PAD, b_there ? from_b + STEP * i * q.ld_below + chunk * DEEP : q.weights, b_there);
+                copy16(b + STEP * i * PAD,
+                       b_there ? from_b + STEP * i * q.ld_below + chunk * DEEP : q.weights, b_there);
             }
         }
         copy_commit(); /* an empty group keeps the count */
@@ -391,7 +417,8 @@ __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS) product_rows(const ro
         copy_wait<ROW_STAGES - 2>();
         __syncthreads();
         bring(chunk + ROW_STAGES - 1);
-        const float *a_tile = room + chunk % ROW_STAGES * ((ROWS + TILE) * PAD), *b_tile = a_tile + ROWS * PAD;
+        const float *a_tile = room + chunk % ROW_STAGES * ((ROWS + TILE) * PAD),
+                    *b_tile = a_tile + ROWS * PAD;
 #pragma unroll
         for (int k = 0; k < DEEP; k += 8) {
             unsigned a[4][4], b[4][2];
@@ -401,7 +428,8 @@ __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS) product_rows(const ro
 #pragma unroll
             for (int j = 0; j < 4; j += 2) {
                 unsigned pair[4];
-                load_matrices(pair, b_tile + (unit0 + 8 * j + lane % 8 + lane / 16 * 8) * PAD + k + lane / 8 % 2 * 4);
+                load_matrices(pair, b_tile + (unit0 + 8 * j + lane % 8 + lane / 16 * 8) * PAD + k
+                                        + lane / 8 % 2 * 4);
                 b[j][0] = pair[0], b[j][1] = pair[1], b[j + 1][0] = pair[2], b[j + 1][1] = pair[3];
             }
             multiply_tile<EXACT>(sum, a, b);
@@ -450,7 +478,8 @@ struct gradient_arguments {
     int add;
 };
 
-template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_arguments q)
+template <bool EXACT>
+__global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_arguments q)
 {
     extern __shared__ __align__(16) float room[];
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
@@ -462,7 +491,8 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
     /* a thread brings 16 bytes of rows thread/32, + 8, ... of both */
     const int my_row = (int)threadIdx.x / 32, my_part = (int)threadIdx.x % 32 * 4;
     const bool bar_there = unit0 + my_part < q.units, below_there = input0 + my_part < q.inputs;
-    const float *bar = q.bar + (bar_there ? unit0 + my_part : 0) + (unsigned)(begin + my_row) * (unsigned)q.units;
+    const float *bar = q.bar + (bar_there ? unit0 + my_part : 0)
+                       + (unsigned)(begin + my_row) * (unsigned)q.units;
     const float *below = q.below + (below_there ? input0 + my_part : 0);
     int row = begin + my_row; /* of the chunk to come */
     float *to = room + my_row * SLAB + my_part, *const to_end = to + STAGES * 2 * DEEP * SLAB;
@@ -495,7 +525,8 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
         __syncthreads();
         bring();
         const float *a_tile = room + (chunk % STAGES) * (2 * DEEP * SLAB), *b_tile = a_tile + DEEP * SLAB;
-        if (blockIdx.x == 0) { /* the bias moves with value rows alone; the two halves of threads take turns */
+        if (blockIdx.x
+            == 0) { /* the bias moves with value rows alone; the two halves of threads take turns */
             const int unit = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE;
             if (q.R == 1) {
 #pragma unroll 4
@@ -512,7 +543,8 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
             unsigned a[4][4], b[4][2];
 #pragma unroll
             for (int h = 0; h < 4; h++) {
-                const float4 four = *(const float4 *)(a_tile + (k + t + h / 2 * 4) * SLAB + row0 + h % 2 * 32 + 4 * g);
+                const float4 four = *(const float4 *)(a_tile + (k + t + h / 2 * 4) * SLAB + row0 + h % 2 * 32
+                                                      + 4 * g);
                 a[0][h] = __float_as_uint(four.x), a[1][h] = __float_as_uint(four.y);
                 a[2][h] = __float_as_uint(four.z), a[3][h] = __float_as_uint(four.w);
             }
@@ -529,15 +561,18 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
 #pragma unroll
     for (int i = 0; i < 4; i++)
 #pragma unroll
-        for (int h = 0; h < 4; h++) { /* h % 2: of the two neighbours in a block's row, h / 2: of its upper and lower half */
-            const int unit = unit0 + row0 + h / 2 * 32 + 4 * g + i, input = input0 + column0 + 4 * (2 * t + h % 2);
+        for (int h = 0; h < 4;
+             h++) { /* h % 2: of the two neighbours in a block's row, h / 2: of its upper and lower half */
+            const int unit = unit0 + row0 + h / 2 * 32 + 4 * g + i,
+                      input = input0 + column0 + 4 * (2 * t + h % 2);
             if (unit >= q.units || input >= q.inputs)
                 continue;
             float4 *at = (float4 *)(part + (size_t)unit * (size_t)q.inputs + (size_t)input);
             float4 value = make_float4(sum[i][0][h], sum[i][1][h], sum[i][2][h], sum[i][3][h]);
             if (q.add) {
                 const float4 before = *at;
-                value = make_float4(value.x + before.x, value.y + before.y, value.z + before.z, value.w + before.w);
+                value = make_float4(value.x + before.x, value.y + before.y, value.z + before.z,
+                                    value.w + before.w);
             }
             *at = value;
         }
@@ -556,7 +591,8 @@ template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_grad
 /* ---- the output and the terms --------------------------------------------------------------------------- */
 
 /* v (rows) = linear part: a warp a row. */
-__global__ void linear_rows(const float *eta, const int32_t *gather, int ld, const float *linear, size_t rows, float *v)
+__global__ void linear_rows(const float *eta, const int32_t *gather, int ld, const float *linear, size_t rows,
+                            float *v)
 {
     const int lane = (int)threadIdx.x % 32;
     const size_t row = (size_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
@@ -664,7 +700,8 @@ template <bool EXACT> __global__ void __launch_bounds__(TILE) top_backward(const
     if (unit >= q.units)
         return;
     const float output = q.output[unit];
-    const size_t group = (q.points + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * group, ld = (size_t)q.units;
+    const size_t group = (q.points + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * group,
+                 ld = (size_t)q.units;
     const size_t end = begin + group < q.points ? begin + group : q.points;
     float along = 0.0f;
     {
@@ -696,9 +733,11 @@ template <bool EXACT> __global__ void __launch_bounds__(TILE) top_backward(const
             const auto bar = [&](int r) { return output * __ldg(q.g + row + r); };
             const auto next = [&](int r, float value) { q.bar[at + (size_t)r * ld] = to_tf32(value, EXACT); };
             const auto more = [&](int r) { return __ldg(q.pre + at + (size_t)r * ld); };
-            const auto jet = [&](int r, float slope) { /* of the sine: what the output's weights see */
-                along += __ldg(q.g + row + r) * (r < R - 1 ? c * slope : c * slope - s * norm2);
-                norm2 += slope * slope;
+            const auto jet = [&](int r,
+                                 float slope) { /* of the sine: what the output's weights see */
+                                                along += __ldg(q.g + row + r)
+                                                         * (r < R - 1 ? c * slope : c * slope - s * norm2);
+                                                norm2 += slope * slope;
             };
             along += __ldg(q.g + row) * s;
 #pragma unroll
@@ -715,8 +754,8 @@ template <bool EXACT> __global__ void __launch_bounds__(TILE) top_backward(const
 }
 
 /* part (blocks, ld) = sum over a block's rows of g eta. */
-__global__ void linear_adjoint(const float *eta, const int32_t *gather, int ld, const float *g, size_t rows, float *part,
-                               int add)
+__global__ void linear_adjoint(const float *eta, const int32_t *gather, int ld, const float *g, size_t rows,
+                               float *part, int add)
 {
     const int k = (int)blockIdx.y * TILE + (int)threadIdx.x;
     if (k >= ld)
@@ -726,7 +765,8 @@ __global__ void linear_adjoint(const float *eta, const int32_t *gather, int ld, 
     float sum = 0.0f;
 #pragma unroll 8
     for (size_t i = begin; i < end; i++)
-        sum += __ldg(g + i) * __ldg(eta + (gather == NULL ? i : (size_t)__ldg(gather + i)) * (size_t)ld + (size_t)k);
+        sum += __ldg(g + i)
+               * __ldg(eta + (gather == NULL ? i : (size_t)__ldg(gather + i)) * (size_t)ld + (size_t)k);
     float *to = part + (size_t)blockIdx.x * (size_t)ld + (size_t)k;
     *to = add ? *to + sum : sum;
 }
@@ -738,12 +778,13 @@ struct layout { /* where everything stands */
     double omega;
     size_t weight[DEVICE_MAX_DEPTH], bias[DEVICE_MAX_DEPTH]; /* in theta, layer 1 at 0 */
     size_t linear, parameters;
-    size_t forward[DEVICE_MAX_DEPTH], backward[DEVICE_MAX_DEPTH], shift[DEVICE_MAX_DEPTH]; /* in the float copies */
+    size_t forward[DEVICE_MAX_DEPTH], backward[DEVICE_MAX_DEPTH],
+        shift[DEVICE_MAX_DEPTH]; /* in the float copies */
     size_t output, linear_copy, constant, copies;
 };
 
 struct place { /* of a parameter */
-    int layer;  /* 0 .. sines - 1: of a sine layer; sines: output; sines + 1: constant; sines + 2: linear part */
+    int layer; /* 0 .. sines - 1: of a sine layer; sines: output; sines + 1: constant; sines + 2: linear part */
     int unit, input; /* input -1: a bias */
 };
 
@@ -792,7 +833,8 @@ template <class T> __device__ double lane_sum(const parts_of<T> &p)
 
 /* gradient += what the blocks of a term left; the block after the last parameter adds the term's own sum. Lanes of
  * threads take every COLLECT_LANES-th part and are added in order. */
-__global__ void __launch_bounds__(COLLECT_PARAMETERS *COLLECT_LANES) collect(const layout o, const collect_arguments q)
+__global__ void __launch_bounds__(COLLECT_PARAMETERS *COLLECT_LANES)
+    collect(const layout o, const collect_arguments q)
 {
     __shared__ double room[COLLECT_LANES][COLLECT_PARAMETERS];
     const size_t i = (size_t)blockIdx.x * COLLECT_PARAMETERS + threadIdx.x;
@@ -808,7 +850,8 @@ __global__ void __launch_bounds__(COLLECT_PARAMETERS *COLLECT_LANES) collect(con
         const size_t at = p.input < 0 ? (size_t)o.ldw * (size_t)inputs + (size_t)p.unit
                                       : (size_t)p.unit * (size_t)inputs + (size_t)p.input;
         sum = o.omega
-              * lane_sum(parts_of<float>{ q.part[p.layer] + at, q.splits[p.layer], (size_t)o.ldw * (size_t)(inputs + 1) });
+              * lane_sum(parts_of<float>{ q.part[p.layer] + at, q.splits[p.layer],
+                                          (size_t)o.ldw * (size_t)(inputs + 1) });
     } else if (p.layer == o.sines) {
         sum = lane_sum(parts_of<float>{ q.top + p.input, q.top_blocks, (size_t)o.ldw });
     } else if (p.layer == o.sines + 1) {
@@ -831,7 +874,8 @@ __global__ void __launch_bounds__(COLLECT_PARAMETERS *COLLECT_LANES) collect(con
 enum { UPDATE_THREADS = 256 };
 
 /* Adds the slots in order to the first; part (blocks): squares of the length. */
-__global__ void __launch_bounds__(UPDATE_THREADS) gradient_length(size_t parameters, double *gradient, double *part)
+__global__ void __launch_bounds__(UPDATE_THREADS)
+    gradient_length(size_t parameters, double *gradient, double *part)
 {
     __shared__ double room[UPDATE_THREADS];
     const size_t i = (size_t)blockIdx.x * UPDATE_THREADS + threadIdx.x;
@@ -880,7 +924,8 @@ __device__ double linear_sum(const layout &o, size_t i, double theta, const doub
 {
     if (o.depth > 1 || !o.skip)
         return theta;
-    return i < o.linear ? (i < (size_t)o.features ? theta + all[o.linear + i] : theta) : theta + all[i - o.linear];
+    return i < o.linear ? (i < (size_t)o.features ? theta + all[o.linear + i] : theta)
+                        : theta + all[i - o.linear];
 }
 
 struct update_arguments {
@@ -955,8 +1000,9 @@ __global__ void refresh_all(const layout o, const double *theta, float *copies, 
 }
 
 /* The step is over: its log row, the running length, the counter. */
-__global__ void __launch_bounds__(UPDATE_THREADS) finish(const double *part, int parts, const device_control *control, int64_t *step, const int64_t *first,
-                       double *running, const double *sum, device_log *row)
+__global__ void __launch_bounds__(UPDATE_THREADS)
+    finish(const double *part, int parts, const device_control *control, int64_t *step, const int64_t *first,
+           double *running, const double *sum, device_log *row)
 {
     const int64_t at = *step - *first;
     const double norm = gradient_norm(part, parts), most = most_norm(control[at], *running);
@@ -975,10 +1021,11 @@ __global__ void __launch_bounds__(UPDATE_THREADS) finish(const double *part, int
 
 /* ---- the network ---------------------------------------------------------------------------------------- */
 
-namespace {
+namespace
+{
 
 const size_t WORKSPACE_BYTES = (size_t)2 << 30; /* of one term; longer ones go through it in pieces */
-enum { MOST_CONTROLS = 1024 }; /* BACKEND_MOST_STEPS */
+enum { MOST_CONTROLS = 1024 };                  /* BACKEND_MOST_STEPS */
 
 struct workspace {
     size_t rows;   /* at a time: what the buffers hold */
@@ -990,8 +1037,14 @@ struct workspace {
     int splits[DEVICE_MAX_DEPTH], blocks; /* of a gradient's rows; of points at the top */
 };
 
-size_t round_up(size_t n, size_t step) { return (n + step - 1) / step * step; }
-int tiles(int n) { return (n + TILE - 1) / TILE; }
+size_t round_up(size_t n, size_t step)
+{
+    return (n + step - 1) / step * step;
+}
+int tiles(int n)
+{
+    return (n + TILE - 1) / TILE;
+}
 
 } // namespace
 
@@ -1000,8 +1053,8 @@ struct network {
     layout o;
     double *vector[NETWORK_VECTORS]; /* the gradient has DEVICE_SLOTS of them */
     float *copies;
-    double *part;   /* squares of the gradient's length */
-    double *scalar; /* sums of the slots, then the running length */
+    double *part;     /* squares of the gradient's length */
+    double *scalar;   /* sums of the slots, then the running length */
     int64_t *counter; /* step, first */
     device_control *control;
     device_log *logs;
@@ -1019,17 +1072,22 @@ struct network {
             return status_;                                                                                  \
     } while (0)
 
-static cudaStream_t cuda_stream(device_stream *s) { return (cudaStream_t)s; }
+static cudaStream_t cuda_stream(device_stream *s)
+{
+    return (cudaStream_t)s;
+}
 
 static layout make_layout(const network_plan *p)
 {
     layout o = {};
-    o.depth = p->depth, o.sines = p->depth - 1, o.features = p->features, o.width = p->width, o.skip = p->skip;
+    o.depth = p->depth, o.sines = p->depth - 1, o.features = p->features, o.width = p->width,
+    o.skip = p->skip;
     o.ldk = (int)round_up((size_t)p->features, 32), o.ldw = (int)round_up((size_t)p->width, 32);
     o.omega = p->omega;
     size_t at = 0, copy = 0;
     for (int l = 0; l < p->depth; l++) {
-        const size_t inputs = (size_t)(l == 0 ? p->features : p->width), units = l == p->depth - 1 ? 1 : (size_t)p->width;
+        const size_t inputs = (size_t)(l == 0 ? p->features : p->width),
+                     units = l == p->depth - 1 ? 1 : (size_t)p->width;
         o.weight[l] = at;
         o.bias[l] = at + inputs * units;
         at += inputs * units + units;
@@ -1051,7 +1109,10 @@ static layout make_layout(const network_plan *p)
     return o;
 }
 
-static int has_linear(const network_plan *p) { return p->skip || p->depth == 1; }
+static int has_linear(const network_plan *p)
+{
+    return p->skip || p->depth == 1;
+}
 
 /* Floats a row takes, and rows worked on at a time. */
 static size_t row_floats(const layout *o)
@@ -1087,14 +1148,18 @@ size_t network_term_bytes(const network_plan *plan, size_t points, int jets)
 
 static void workspace_close(workspace *w)
 {
-    device_free(w->eta), device_free(w->v_part), device_free(w->v_linear), device_free(w->g), device_free(w->weight);
+    device_free(w->eta), device_free(w->v_part), device_free(w->v_linear), device_free(w->g),
+        device_free(w->weight);
     device_free(w->top), device_free(w->linear), device_free(w->row), device_free(w->sums);
     for (int l = 0; l < DEVICE_MAX_DEPTH; l++)
         device_free(w->pre[l]), device_free(w->post[l]), device_free(w->bar[l]), device_free(w->part[l]);
     *w = workspace{};
 }
 
-static int floats_new(float **out, size_t count) { return device_new((void **)out, (count + 32) * sizeof(float)); }
+static int floats_new(float **out, size_t count)
+{
+    return device_new((void **)out, (count + 32) * sizeof(float));
+}
 
 int network_reserved(const network *net, int slot, size_t points, int jets)
 {
@@ -1138,7 +1203,10 @@ int network_reserve(network *net, int slot, size_t points, int jets)
 }
 
 enum { ROWS_STREAM = ROW_STAGES * (ROWS + TILE) * PAD, ROWS_TILE = ROWS * STAGED };
-enum { ROWS_ROOM = (ROWS_STREAM > ROWS_TILE ? ROWS_STREAM : ROWS_TILE) * (int)sizeof(float), SLAB_ROOM = STAGES * 2 * DEEP * SLAB * (int)sizeof(float) };
+enum {
+    ROWS_ROOM = (ROWS_STREAM > ROWS_TILE ? ROWS_STREAM : ROWS_TILE) * (int)sizeof(float),
+    SLAB_ROOM = STAGES * 2 * DEEP * SLAB * (int)sizeof(float)
+};
 
 typedef void (*rows_function)(const rows_arguments);
 template <bool EXACT> static rows_function rows_kernel(product_kind kind, bool jets)
@@ -1153,7 +1221,8 @@ template <bool EXACT> static int allow_room(void)
     for (int k = 0; k < 4; k++)
         CHECK(cudaFuncSetAttribute(rows_kernel<EXACT>(k % 2 ? BACKWARD : FORWARD, k / 2),
                                    cudaFuncAttributeMaxDynamicSharedMemorySize, ROWS_ROOM));
-    CHECK(cudaFuncSetAttribute(product_gradient<EXACT>, cudaFuncAttributeMaxDynamicSharedMemorySize, SLAB_ROOM));
+    CHECK(cudaFuncSetAttribute(product_gradient<EXACT>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               SLAB_ROOM));
     return 0;
 }
 
@@ -1161,7 +1230,8 @@ static int network_fill(network *net)
 {
     const size_t P = net->o.parameters, blocks = (P + UPDATE_THREADS - 1) / UPDATE_THREADS;
     for (int v = 0; v < NETWORK_VECTORS; v++)
-        CHECK(device_new((void **)&net->vector[v], (v == NETWORK_GRADIENT ? DEVICE_SLOTS : 1) * P * sizeof(double)));
+        CHECK(device_new((void **)&net->vector[v],
+                         (v == NETWORK_GRADIENT ? DEVICE_SLOTS : 1) * P * sizeof(double)));
     CHECK(device_new((void **)&net->copies, net->o.copies * sizeof(float)));
     CHECK(device_new((void **)&net->part, blocks * sizeof(double)));
     CHECK(device_new((void **)&net->scalar, (DEVICE_SLOTS + 1) * sizeof(double)));
@@ -1207,8 +1277,14 @@ void network_close(network *net)
     free(net);
 }
 
-size_t network_parameters(const network *net) { return net->o.parameters; }
-const int64_t *network_step(const network *net) { return net->counter; }
+size_t network_parameters(const network *net)
+{
+    return net->o.parameters;
+}
+const int64_t *network_step(const network *net)
+{
+    return net->counter;
+}
 
 int network_put(network *net, network_vector which, const double *in, device_stream *stream)
 {
@@ -1217,8 +1293,8 @@ int network_put(network *net, network_vector which, const double *in, device_str
     if (which == NETWORK_GRADIENT)
         CHECK(device_zero(net->vector[which] + P, (DEVICE_SLOTS - 1) * P * sizeof(double), stream));
     if (which == NETWORK_THETA) {
-        refresh_all<<<(unsigned)((P + 255) / 256), 256, 0, cuda_stream(stream)>>>(net->o, net->vector[which], net->copies,
-                                                                                   net->plan.exact);
+        refresh_all<<<(unsigned)((P + 255) / 256), 256, 0, cuda_stream(stream)>>>(
+            net->o, net->vector[which], net->copies, net->plan.exact);
         CHECK(cudaGetLastError());
     }
     return device_wait(stream); /* in is the caller's */
@@ -1228,8 +1304,8 @@ int network_get(network *net, network_vector which, double *out, device_stream *
 {
     const size_t P = net->o.parameters;
     if (which == NETWORK_GRADIENT) {
-        gradient_length<<<(unsigned)((P + UPDATE_THREADS - 1) / UPDATE_THREADS), UPDATE_THREADS, 0, cuda_stream(stream)>>>(
-            P, net->vector[which], net->part);
+        gradient_length<<<(unsigned)((P + UPDATE_THREADS - 1) / UPDATE_THREADS), UPDATE_THREADS, 0,
+                          cuda_stream(stream)>>>(P, net->vector[which], net->part);
         CHECK(cudaGetLastError());
     }
     return device_get(out, net->vector[which], P * sizeof(double), stream);
@@ -1245,11 +1321,12 @@ int network_shares(network *net, int count, const size_t *end, const double *sha
 
 /* Points [.., ..) that stand in eta, or in the cache at row: v's parts, and with adjoint all that a gradient needs. */
 template <bool EXACT>
-static int pass_forward(network *net, workspace *w, const float *below, const int32_t *gather, size_t rows, int R,
-                        bool adjoint, cudaStream_t stream)
+static int pass_forward(network *net, workspace *w, const float *below, const int32_t *gather, size_t rows,
+                        int R, bool adjoint, cudaStream_t stream)
 {
     const layout *o = &net->o;
-    const unsigned tile_rows = (unsigned)(ROWS / R * R), row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
+    const unsigned tile_rows = (unsigned)(ROWS / R * R),
+                   row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
     for (int l = 0; l < o->sines; l++) {
         const bool top = l == o->sines - 1;
         rows_arguments q = {};
@@ -1259,13 +1336,15 @@ static int pass_forward(network *net, workspace *w, const float *below, const in
         q.weights = net->copies + o->forward[l];
         q.units = o->ldw;
         q.bias = net->copies + o->shift[l];
-        q.pre = adjoint && (top || R > 1 || EXACT) ? w->pre[l] : NULL; /* packed words stand in post, at the top in pre */
+        q.pre = adjoint && (top || R > 1 || EXACT) ? w->pre[l]
+                                                   : NULL; /* packed words stand in post, at the top in pre */
         q.post = top ? NULL : w->post[l];
         q.output = top ? net->copies + o->output : NULL;
         q.v_part = top ? w->v_part : NULL;
         q.rows = rows;
         q.R = R;
-        rows_kernel<EXACT>(FORWARD, R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(q);
+        rows_kernel<EXACT>(
+            FORWARD, R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(q);
         CHECK(cudaGetLastError());
     }
     if (has_linear(&net->plan)) {
@@ -1296,21 +1375,22 @@ static int pass_seed(network *net, workspace *w, device_term kind, const float *
     q.add = add;
     q.out = out;
     q.integrate = integrate;
-    term_seed<<<out != NULL ? (unsigned)((points + SEED_THREADS - 1) / SEED_THREADS) : (unsigned)SEED_BLOCKS, SEED_THREADS,
-                0, stream>>>(q);
+    term_seed<<<out != NULL ? (unsigned)((points + SEED_THREADS - 1) / SEED_THREADS) : (unsigned)SEED_BLOCKS,
+                SEED_THREADS, 0, stream>>>(q);
     return (int)cudaGetLastError();
 }
 
 template <bool EXACT>
-static int pass_backward(network *net, workspace *w, const float *below, const int32_t *gather, size_t points, int R,
-                         int add, cudaStream_t stream, cudaStream_t side)
+static int pass_backward(network *net, workspace *w, const float *below, const int32_t *gather, size_t points,
+                         int R, int add, cudaStream_t stream, cudaStream_t side)
 {
     const layout *o = &net->o;
     const size_t rows = points * (size_t)R;
-    const unsigned tile_rows = (unsigned)(ROWS / R * R), row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
+    const unsigned tile_rows = (unsigned)(ROWS / R * R),
+                   row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
     if (has_linear(&net->plan)) {
-        linear_adjoint<<<dim3((unsigned)w->blocks, (unsigned)tiles(o->ldk)), TILE, 0, stream>>>(below, gather, o->ldk, w->g, rows,
-                                                                                           w->linear, add);
+        linear_adjoint<<<dim3((unsigned)w->blocks, (unsigned)tiles(o->ldk)), TILE, 0, stream>>>(
+            below, gather, o->ldk, w->g, rows, w->linear, add);
         CHECK(cudaGetLastError());
     }
     if (o->sines == 0)
@@ -1342,7 +1422,8 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
         q.part = w->part[l];
         q.add = add;
         product_gradient<EXACT>
-            <<<dim3((unsigned)tiles(q.inputs), (unsigned)tiles(q.units), (unsigned)q.splits), THREADS, SLAB_ROOM, side>>>(q);
+            <<<dim3((unsigned)tiles(q.inputs), (unsigned)tiles(q.units), (unsigned)q.splits), THREADS,
+               SLAB_ROOM, side>>>(q);
         CHECK(cudaGetLastError());
         if (l == 0)
             break;
@@ -1355,19 +1436,21 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
         p.post = w->bar[l - 1];
         p.rows = rows;
         p.R = R;
-        rows_kernel<EXACT>(BACKWARD, R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(p);
+        rows_kernel<EXACT>(
+            BACKWARD, R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(p);
         CHECK(cudaGetLastError());
         CHECK(device_follow((device_stream *)side, (device_stream *)stream));
     }
     return device_follow((device_stream *)stream, (device_stream *)side);
 }
 
-int network_term(network *net, int slot, device_term kind, const encoder *e, const device_source *s, double factor,
-                 const float *cache, device_stream *stream)
+int network_term(network *net, int slot, device_term kind, const encoder *e, const device_source *s,
+                 double factor, const float *cache, device_stream *stream)
 {
     const layout *o = &net->o;
     workspace *w = &net->space[slot];
-    const int jets = kind == DEVICE_TERM_LAPLACIAN || kind == DEVICE_TERM_GRADIENT, R = jets ? net->plan.directions + 2 : 1;
+    const int jets = kind == DEVICE_TERM_LAPLACIAN || kind == DEVICE_TERM_GRADIENT,
+              R = jets ? net->plan.directions + 2 : 1;
     const bool cached = cache != NULL && s->kind == DEVICE_DATA && !jets;
     const size_t most = w->rows / (size_t)R;
     const float *weight = w->weight;
@@ -1386,11 +1469,11 @@ int network_term(network *net, int slot, device_term kind, const encoder *e, con
         if (!cached)
             CHECK(encoder_run(e, s, first, points, jets, w->eta, w->weight, NULL, stream));
         weight = cached ? w->weight + first : w->weight;
-        CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, below, gather, points * (size_t)R, R, true,
-                                                                           to));
+        CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, below, gather,
+                                                                           points * (size_t)R, R, true, to));
         CHECK(pass_seed(net, w, kind, weight, points, R, factor, add, NULL, to));
-        CHECK((net->plan.exact ? pass_backward<true> : pass_backward<false>)(net, w, below, gather, points, R, add, to,
-                                                                             net->side[slot]));
+        CHECK((net->plan.exact ? pass_backward<true> : pass_backward<false>)(net, w, below, gather, points, R,
+                                                                             add, to, net->side[slot]));
     }
     collect_arguments q = {};
     for (int l = 0; l < o->sines; l++) {
@@ -1409,8 +1492,8 @@ int network_term(network *net, int slot, device_term kind, const encoder *e, con
     return (int)cudaGetLastError();
 }
 
-int network_evaluate(network *net, int slot, const encoder *e, const device_source *s, size_t first, size_t count,
-                     int jets, double *out, device_stream *stream)
+int network_evaluate(network *net, int slot, const encoder *e, const device_source *s, size_t first,
+                     size_t count, int jets, double *out, device_stream *stream)
 {
     workspace *w = &net->space[slot];
     const int R = jets ? net->plan.directions + 2 : 1;
@@ -1418,24 +1501,27 @@ int network_evaluate(network *net, int slot, const encoder *e, const device_sour
     for (size_t at = 0; at < count; at += most) {
         const size_t points = count - at < most ? count - at : most;
         CHECK(encoder_run(e, s, first + at, points, jets, w->eta, w->weight, NULL, stream));
-        CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, w->eta, NULL, points * (size_t)R, R, false,
+        CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, w->eta, NULL,
+                                                                           points * (size_t)R, R, false,
                                                                            cuda_stream(stream)));
-        CHECK(pass_seed(net, w, DEVICE_TERM_DATA, w->weight, points, R, 1.0, 0, out + at * (size_t)R, cuda_stream(stream)));
+        CHECK(pass_seed(net, w, DEVICE_TERM_DATA, w->weight, points, R, 1.0, 0, out + at * (size_t)R,
+                        cuda_stream(stream)));
     }
     return 0;
 }
 
-int network_integrate(network *net, int slot, const encoder *e, const device_source *s, size_t first, size_t count,
-                      double *sums, device_stream *stream)
+int network_integrate(network *net, int slot, const encoder *e, const device_source *s, size_t first,
+                      size_t count, double *sums, device_stream *stream)
 {
     workspace *w = &net->space[slot];
     double part[2 * SEED_BLOCKS];
     for (size_t at = 0; at < count; at += w->rows) {
         const size_t points = count - at < w->rows ? count - at : w->rows;
         CHECK(encoder_run(e, s, first + at, points, 0, w->eta, w->weight, NULL, stream));
-        CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, w->eta, NULL, points, 1, false,
-                                                                           cuda_stream(stream)));
-        CHECK(pass_seed(net, w, DEVICE_TERM_INTEGRAL, w->weight, points, 1, 1.0, at > 0, NULL, cuda_stream(stream), 1));
+        CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, w->eta, NULL, points, 1,
+                                                                           false, cuda_stream(stream)));
+        CHECK(pass_seed(net, w, DEVICE_TERM_INTEGRAL, w->weight, points, 1, 1.0, at > 0, NULL,
+                        cuda_stream(stream), 1));
     }
     CHECK(device_get(part, w->sums, sizeof part, stream));
     for (int b = 0; count > 0 && b < SEED_BLOCKS; b++)
@@ -1473,8 +1559,8 @@ int network_update(network *net, device_stream *stream)
         refresh_all<<<blocks, UPDATE_THREADS, 0, to>>>(net->o, q.theta, net->copies, net->plan.exact);
         CHECK(cudaGetLastError());
     }
-    finish<<<1, UPDATE_THREADS, 0, to>>>(net->part, (int)blocks, net->control, net->counter, net->counter + 1, net->scalar + DEVICE_SLOTS,
-                            net->scalar, net->logs);
+    finish<<<1, UPDATE_THREADS, 0, to>>>(net->part, (int)blocks, net->control, net->counter, net->counter + 1,
+                                         net->scalar + DEVICE_SLOTS, net->scalar, net->logs);
     return (int)cudaGetLastError();
 }
 
@@ -1505,7 +1591,8 @@ int device_follow(device_stream *s, device_stream *after)
     cudaEvent_t event;
     CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     const cudaError_t recorded = cudaEventRecord(event, cuda_stream(after));
-    const cudaError_t waits = recorded != cudaSuccess ? recorded : cudaStreamWaitEvent(cuda_stream(s), event, 0);
+    const cudaError_t waits = recorded != cudaSuccess ? recorded
+                                                      : cudaStreamWaitEvent(cuda_stream(s), event, 0);
     cudaEventDestroy(event);
     return (int)waits;
 }

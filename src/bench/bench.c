@@ -90,8 +90,8 @@ static npmd_status check_request(const npmd_bench_request *r, npmd_error *err)
     TRY(backend_find(r->how.device, &ops, err));
     if (ops != &BACKEND_CPU && ops->run == NULL)
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "--device %s: the benchmark measures cpu and cuda, and verifies them against %s", r->how.device,
-                       ops->name);
+                       "--device %s: the benchmark measures cpu and cuda, and verifies them against %s",
+                       r->how.device, ops->name);
     else if (r->how.threads < 0)
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--threads %d: at least 0, which is all cores",
                        r->how.threads);

@@ -129,6 +129,7 @@ npmd_status bench_step_time(const bench *b, const bench_field *f, int threads, b
 npmd_status bench_evaluation(const bench *b, json_t *rows, npmd_error *err);
 npmd_status bench_density(const bench *b, json_t *row, npmd_error *err);
 npmd_status bench_scaling(const bench *b, json_t *into, npmd_error *err);
-npmd_status bench_device(const bench *b, json_t *rows, npmd_error *err); /* steps on another device than the cpu */
+npmd_status bench_device(const bench *b, json_t *rows,
+                         npmd_error *err); /* steps on another device than the cpu */
 
 #endif

@@ -219,7 +219,8 @@ static void device_words(page *p, const json_t *rows)
 {
     size_t i;
     json_t *row;
-    print(p, "%-22s %10s %10s %8s %9s   %s\n", "step", "ms", "floor", "ratio", "TFLOP/s", "worst gradient: fast, exact");
+    print(p, "%-22s %10s %10s %8s %9s   %s\n", "step", "ms", "floor", "ratio", "TFLOP/s",
+          "worst gradient: fast, exact");
     json_array_foreach(rows, i, row)
     {
         if (!isfinite(number(row, "ms"))) {
@@ -228,19 +229,17 @@ static void device_words(page *p, const json_t *rows)
             continue;
         }
         print(p, "%-22s %10s %10s %8s %9s   %.1e, %.1e\n", name(row, "title"), real(row, "ms", 1.0, 4).text,
-              real(row, "floor_ms", 1.0, 4).text, real(row, "ratio", 1.0, 2).text, real(row, "tflops", 1.0, 1).text,
-              number(row, "error_fast"), number(row, "error_exact"));
+              real(row, "floor_ms", 1.0, 4).text, real(row, "ratio", 1.0, 2).text,
+              real(row, "tflops", 1.0, 1).text, number(row, "error_fast"), number(row, "error_exact"));
     }
 }
 
 static const struct {
     const char *key;
     void (*words)(page *p, const json_t *part);
-} PARTS[] = {
-    { "machine", machine_words },       { "kernels", kernel_words },  { "steps", step_words },
-    { "evaluation", evaluation_words }, { "density", density_words }, { "scaling", scaling_words },
-    { "device", device_words }
-};
+} PARTS[] = { { "machine", machine_words },       { "kernels", kernel_words },  { "steps", step_words },
+              { "evaluation", evaluation_words }, { "density", density_words }, { "scaling", scaling_words },
+              { "device", device_words } };
 
 npmd_status npmd_bench_words(const char *json, char **text, npmd_error *err)
 {
@@ -248,7 +247,8 @@ npmd_status npmd_bench_words(const char *json, char **text, npmd_error *err)
     page p = { .err = err };
     json_t *root = NULL;
     TRY(json_from_text(json, strlen(json), "the benchmark", &root, err));
-    if (!json_is_object(json_object_get(root, "machine")) && !json_is_array(json_object_get(root, "device"))) {
+    if (!json_is_object(json_object_get(root, "machine"))
+        && !json_is_array(json_object_get(root, "device"))) {
         st = npmd_fail(err, NPMD_ERR_FORMAT,
                        "an object of npmd_bench was expected, with its key \"machine\"");
         goto done;

@@ -24,10 +24,9 @@ static void field_free(void *state)
 static field_plan field_plan_of(const npmd_model *m)
 {
     const field_state *f = m->state;
-    return (field_plan){ .domain = m->domain,
-                         .encoding = &f->encoding,
-                         .shape = f->shape,
-                         .exact = m->options.precision != 0 };
+    return (field_plan){
+        .domain = m->domain, .encoding = &f->encoding, .shape = f->shape, .exact = m->options.precision != 0
+    };
 }
 
 void field_linear(const npmd_model *m, const encoding **enc, const double **weight)

@@ -51,7 +51,8 @@ npmd_status points_cumulative(const npmd_points *pts, double **out, npmd_error *
 {
     double *cumulative = NULL, sum = 0.0;
     if (points_weighted(pts)) {
-        const npmd_status st = memory_new(&cumulative, (pts->n + CUMULATIVE_SHELF - 1) / CUMULATIVE_SHELF, err);
+        const npmd_status st = memory_new(&cumulative, (pts->n + CUMULATIVE_SHELF - 1) / CUMULATIVE_SHELF,
+                                          err);
         if (st != NPMD_OK)
             return st;
         for (size_t i = 0; i < pts->n; i++)
@@ -78,7 +79,8 @@ static size_t points_pick(const npmd_points *pts, const double *cumulative, doub
             high = middle;
     }
     double sum = low == 0 ? 0.0 : cumulative[low - 1];
-    for (size_t i = low * CUMULATIVE_SHELF; i < pts->n && i < (low + 1) * CUMULATIVE_SHELF && sum < target; i++) {
+    for (size_t i = low * CUMULATIVE_SHELF; i < pts->n && i < (low + 1) * CUMULATIVE_SHELF && sum < target;
+         i++) {
         const double weight = points_weight(pts, i);
         sum += weight;
         last = weight > 0.0 ? i : last; /* rounding of the sums never lands on a weight of zero */

@@ -44,8 +44,8 @@ static optimiser_step attempt_optimiser(const npmd_options *opt, const rate_shar
 }
 
 /* One step, whose terms and update the backend makes one by one. */
-static npmd_status attempt_step(backend *b, objective *o, const npmd_options *opt, optimiser_step *step, attempt *a,
-                                step_record *out, npmd_error *err)
+static npmd_status attempt_step(backend *b, objective *o, const npmd_options *opt, optimiser_step *step,
+                                attempt *a, step_record *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     objective_value value;
@@ -62,8 +62,9 @@ done:
 }
 
 /* The next count steps; value: of the last of them. */
-static npmd_status attempt_advance(backend *b, objective *o, const npmd_options *opt, const rate_share *shares,
-                                   size_t count, attempt *a, objective_value *value, double *rate, npmd_error *err)
+static npmd_status attempt_advance(backend *b, objective *o, const npmd_options *opt,
+                                   const rate_share *shares, size_t count, attempt *a, objective_value *value,
+                                   double *rate, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     optimiser_step step[BACKEND_MOST_STEPS];
@@ -133,7 +134,8 @@ static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt
         count = count < until_end ? count : until_end;
         const double before = clock_seconds();
         TRY(attempt_advance(b, o, opt, shares, (size_t)count, a, &value, &rate, err));
-        if (clock_seconds() - before < 0.5 * SIGN_OF_LIFE && count == together && together < BACKEND_MOST_STEPS)
+        if (clock_seconds() - before < 0.5 * SIGN_OF_LIFE && count == together
+            && together < BACKEND_MOST_STEPS)
             together *= 2;
         const bool logged = a->at.step % opt->log_every == 0 || a->at.step == opt->steps;
         const double now = clock_seconds();
