@@ -7,8 +7,9 @@
 #   gcc, sanitizers     addresses and undefined behaviour; unit tests, injected failures, kept fuzz inputs, program
 #                       tests, one fit from end to end
 #
-# A case of a cmocka program or of tests/cli counts as one test, and so does every other check made here. Logs stay in
-# build/test. JOBS is the number of parallel jobs (default: all cores).
+# A case of a cmocka program or of tests/cli counts as one test, and so does every other check made here. Each line ends
+# with the seconds it took and those of processors. Logs stay in build/test. JOBS is the number of parallel jobs
+# (default: all cores).
 set -uo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -18,17 +19,29 @@ passed=0 failed=0 skipped=0
 mkdir -p "$work"
 
 export CMOCKA_MESSAGE_OUTPUT=TAP
-export OMP_WAIT_POLICY=passive # test programs run side by side: a waiting thread must not hold a core
+export OMP_WAIT_POLICY=passive # programs run side by side: a waiting thread must not hold a core
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1
 export UBSAN_OPTIONS=print_stacktrace=1
 
+# used: seconds of processors that ended children took so far, into $cpu.
+used() {
+    local user system
+    times >"$work/times"
+    read -r user system < <(tail -n 1 "$work/times")
+    cpu=$(awk -v a="$user" -v b="$system" 'BEGIN { split(a, u, /[ms]/); split(b, s, /[ms]/)
+        printf "%d", 60 * (u[1] + s[1]) + u[2] + s[2] }')
+}
+spent=0
+
 # report NAME SECONDS PASSED FAILED SKIPPED: adds to the totals and prints one line.
 report() {
+    used
     passed=$((passed + $3)) failed=$((failed + $4)) skipped=$((skipped + $5))
     local words="$3 passed"
     [ "$4" -gt 0 ] && words+=", $4 FAILED"
     [ "$5" -gt 0 ] && words+=", $5 skipped"
-    printf '%-46s %s (%d s)\n' "$1" "$words" "$2"
+    printf '%-52s %s (%d s, %d s of processors)\n' "$1" "$words" "$2" $((cpu - spent))
+    spent=$cpu
 }
 
 # check NAME COMMAND...: one test; what the command says is shown if it fails. Status 77 means: cannot be tested here.
@@ -65,7 +78,8 @@ build() {
 count() {
     local folder=$1 log=$2
     shift 2
-    ctest --test-dir "$folder" --verbose --parallel "$jobs" --no-tests=error "$@" >"$log" 2>&1
+    # One more than there are cores: tests of the program wait for it some of the time.
+    ctest --test-dir "$folder" --verbose --parallel $((jobs + 1)) --no-tests=error "$@" >"$log" 2>&1
     local verdict=$?
     awk -v verdict=$verdict '
         match($0, /^[0-9]+: /) {
@@ -207,7 +221,7 @@ if check "clang, optimised: build without a warning" build clang -DCMAKE_C_COMPI
 fi
 
 if check "gcc, sanitizers: build without a warning" build sanitize -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug \
-    "-DCMAKE_C_FLAGS_DEBUG=-O1 -g" -DNPMD_WERROR=ON -DNPMD_SANITIZE=ON; then
+    "-DCMAKE_C_FLAGS_DEBUG=-O1 -g1" -DNPMD_WERROR=ON -DNPMD_SANITIZE=ON; then
     tests "gcc, sanitizers: unit, failure, fuzz, program tests" sanitize --label-regex '^(unit|failure|fuzz|cli|harness)$'
     check "gcc, sanitizers: one fit from end to end" cycle
 fi

@@ -1,12 +1,13 @@
 #!/bin/sh
-# run.sh PROGRAM [CASE ...] - tests of the program: stdout, stderr and exit status of each case.
+# run.sh PROGRAM [CASE|GROUP ...] - tests of the program: stdout, stderr and exit status of each case.
 #
+# The cases named, or all of cases_GROUP.sh, or all there are.
 # A case is a function t_* in one of the cases_*.sh beside this file. It runs in an empty folder of its own that is
 # removed at the end, calls the program with `run`, and states what it expects with `want_*`. TAP lines on stdout, last
 # line `N passed, N failed`; the exit status is the verdict.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -ge 1 ] || { echo "usage: run.sh PROGRAM [CASE ...]" >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: run.sh PROGRAM [CASE|GROUP ...]" >&2; exit 2; }
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 [ -x "$program" ] || { echo "run.sh: $1 is not a program" >&2; exit 2; }
 shift
@@ -110,7 +111,13 @@ with_model() {
 # ---- The run --------------------------------------------------------------------------------------------------
 
 for f in "$here"/cases_*.sh; do . "$f"; done
-cases=${*:-$(sed -n 's/^\(t_[a-z0-9_]*\)().*/\1/p' "$here"/cases_*.sh)}
+cases_of() { sed -n 's/^\(t_[a-z0-9_]*\)().*/\1/p' "$@"; }
+cases=
+for word in "$@"; do
+    [ ! -f "$here/cases_$word.sh" ] || word=$(cases_of "$here/cases_$word.sh")
+    cases="$cases $word"
+done
+[ $# -gt 0 ] || cases=$(cases_of "$here"/cases_*.sh)
 passed=0 failed=0 number=0
 echo "1..$(echo $cases | wc -w | tr -d ' ')"
 for name in $cases; do

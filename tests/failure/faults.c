@@ -109,11 +109,13 @@ int faults_descriptors(void)
     return descriptors;
 }
 
-/* Two children for which now is a fault at this call; true in them. */
+/* Two children for which now is a fault at this call; true in them. With a stride the two take turns. */
 static bool branch(void)
 {
     for (int onwards = 0; onwards < 2; onwards++) {
         int status = -1;
+        if (now.stride > 1 && (calls + onwards) % now.stride != 0)
+            continue;
         fflush(NULL);
         const pid_t pid = fork();
         if (pid == 0) {

@@ -28,6 +28,7 @@ typedef struct fault {
     long at;      /* counted from 1 since faults_arm; 0: none fails */
     bool onwards; /* all later ones fail, too */
     bool branch;  /* see below */
+    long stride;  /* of the calls that fail with branch set; 0: each one */
     int reason;   /* errno */
     size_t most;  /* a read or write moves at most so many bytes; 0: all that is asked for */
 } fault;

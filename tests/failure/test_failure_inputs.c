@@ -1,0 +1,143 @@
+/* test_failure_inputs.c - domains, points, options and the benchmark while memory runs out or a disk cannot be read:
+ * they say so and leave everything as it was (sweep.h). */
+#include "sweep.h"
+
+static npmd_status run_domain(stage *s, outcome *o, npmd_error *err)
+{
+    (void)s;
+    return npmd_domain_parse("S2 x S1^3", &o->domain, err);
+}
+
+static npmd_status run_points(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_points_from(s->x[MIXED], POINTS, s->domain[MIXED], &o->points, err);
+}
+
+static npmd_status run_points_csv(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_points_read(in_folder(&s->at, "mixed.csv"), s->domain[MIXED],
+                            NPMD_COORDS_LATLON | NPMD_COORDS_DEGREES, &o->points, err);
+}
+
+static npmd_status run_points_npy(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_points_read(in_folder(&s->at, "torus.npy"), s->domain[TORUS], 0, &o->points, err);
+}
+
+static npmd_status run_points_narrow(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_points_read(in_folder(&s->at, "narrow.npy"), s->domain[TORUS], 0, &o->points, err);
+}
+
+static void prepare_points(stage *s, outcome *o)
+{
+    npmd_error err = { 0 };
+    must(run_points(s, o, &err), &err);
+    must(npmd_points_weigh(o->points, in_folder(&s->at, "weights.csv"), &err), &err);
+}
+
+static npmd_status run_weigh(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_points_weigh(o->points, in_folder(&s->at, "others.npy"), err);
+}
+
+static npmd_status run_options_read(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_options_read(&o->options, in_folder(&s->at, "options.json"), err);
+}
+
+/* The only one without a status: NULL is all it says. */
+static npmd_status run_options_new(stage *s, outcome *o, npmd_error *err)
+{
+    (void)s;
+    o->made = npmd_options_new();
+    return o->made != NULL ? NPMD_OK : npmd_fail(err, NPMD_ERR_MEMORY, "no options");
+}
+
+static npmd_status run_build(stage *s, outcome *o, npmd_error *err)
+{
+    (void)s;
+    return npmd_build_describe(&o->text, err);
+}
+
+/* Times differ from run to run: nothing is kept of what it tells. Not from file to file, where a child would remove its
+ * parent's folder: the functions that this goes through have lines of their own. */
+static npmd_status run_bench(stage *s, const char *only, npmd_error *err)
+{
+    char *text = NULL;
+    const npmd_bench_request what = {
+        .how = { .threads = 1 }, .quick = 1, .only = only, .folder = s->at.folder
+    };
+    const npmd_status st = npmd_bench(&what, &text, err);
+    if (st != NPMD_OK && text != NULL)
+        fail_msg("a benchmark that failed told something");
+    npmd_text_free(text);
+    return st;
+}
+
+static npmd_status run_bench_kernel(stage *s, outcome *o, npmd_error *err)
+{
+    (void)o;
+    return run_bench(s, "scale", err);
+}
+
+static npmd_status run_bench_step(stage *s, outcome *o, npmd_error *err)
+{
+    (void)o;
+    return run_bench(s, "t2", err);
+}
+
+static npmd_status run_bench_words(stage *s, outcome *o, npmd_error *err)
+{
+    (void)s;
+    return npmd_bench_words("{\"machine\": {\"threads\": 2, \"memory\": {}}, \"steps\": [{\"ms\": 1.5}],"
+                            " \"density\": {\"n\": 3}, \"seconds\": 1}",
+                            &o->text, err);
+}
+
+static void benchmark_without_memory(void **state)
+{
+    static const operation OPS[] = {
+        { .name = "benchmark of a kernel", .run = run_bench_kernel, .branch = true },
+        { .name = "benchmark of a step", .run = run_bench_step, .branch = true },
+        { .name = "benchmark in words", .run = run_bench_words },
+    };
+    SWEEP_MEMORY(*state, OPS);
+}
+
+static void inputs_without_memory(void **state)
+{
+    static const operation OPS[] = {
+        { .name = "domain", .run = run_domain },
+        { .name = "points from memory", .run = run_points },
+        { .name = "points from .csv, other coordinates", .run = run_points_csv },
+        { .name = "points from .npy", .run = run_points_npy },
+        { .name = "points from .npy, float32", .run = run_points_narrow },
+        { .name = "weights in the place of others", .run = run_weigh, .prepare = prepare_points },
+        { .name = "options from a file", .run = run_options_read },
+        { .name = "options for bindings", .run = run_options_new },
+        { .name = "description of the build", .run = run_build },
+    };
+    SWEEP_MEMORY(*state, OPS);
+}
+
+static void inputs_from_a_bad_disk(void **state)
+{
+    static const operation OPS[] = {
+        { .name = "points from .csv", .run = run_points_csv },
+        { .name = "points from .npy", .run = run_points_npy },
+        { .name = "weights", .run = run_weigh, .prepare = prepare_points },
+        { .name = "options", .run = run_options_read },
+    };
+    SWEEP_FILES(*state, OPS, READING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(benchmark_without_memory),
+        cmocka_unit_test(inputs_without_memory),
+        cmocka_unit_test(inputs_from_a_bad_disk),
+    };
+    return cmocka_run_group_tests(tests, stage_open, stage_close);
+}
