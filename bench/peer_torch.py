@@ -47,8 +47,8 @@ PROGRAM = {"T2": "t2", "T4-paper": "t4", "T4": "t4-authors", "S2xS2": "s2s2"}  #
 EVALUATED_TILE = 4096
 
 
-def prepare(threads, choices):
-    """What must be set before PyTorch is loaded, then PyTorch."""
+def prepare(threads, choices, device):
+    """What must be set before PyTorch is loaded, then PyTorch. On another device than the cpu everything is made there."""
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = str(threads)
     if "passive" in choices:
         os.environ["OMP_WAIT_POLICY"] = "passive"
@@ -65,6 +65,8 @@ def prepare(threads, choices):
         sys.exit("peer_torch.py: this Python has no torch; on Debian: apt-get install -y --no-install-recommends "
                  "python3-torch, then run it with /usr/bin/python3")
     module.set_num_threads(threads)
+    if device != "cpu":
+        module.set_default_device(device)
     return module
 
 
@@ -250,6 +252,7 @@ class Problem:
         else:
             self.volume = (4 * math.pi)**2
             self.encoding = Spheres(frequency, features, torch.float32, "together" in choices)
+        self.encoding.device = torch.empty(0).device
         self.network = make_network(features, width, depth, "fold" in choices, torch.float32)
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=1e-4)
         self.data = self.uniform(b)
@@ -259,7 +262,7 @@ class Problem:
 
     def uniform(self, n):
         if self.circles:
-            return self.sobol.draw(n) * (2 * math.pi)
+            return self.sobol.draw(n).to(self.encoding.device) * (2 * math.pi)
         x = torch.randn(n, 2, 3)
         return (x / x.norm(dim=2, keepdim=True)).view(n, 6)
 
@@ -383,6 +386,12 @@ def busy():
 
 def repeat(f, times, threads):
     """Runs f once, then times: wall and CPU milliseconds of each, and what share of the machine others took."""
+    work, wait = f, torch.cuda.synchronize if torch.empty(0).is_cuda else lambda: None
+
+    def f():
+        work()
+        wait()
+
     f()
     wall, cpu, start = [], [], (busy(), time.perf_counter(), time.process_time())
     for _ in range(times):
@@ -405,7 +414,7 @@ def time_row(name, style, args):
     out["ms_quartile1"], out["ms"], out["ms_quartile3"] = spread(wall)
     out["ms_best"], out["cpu_ms"], out["others_share"] = min(wall), statistics.median(cpu), others
     out["peak_memory_bytes"] = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    if "once" not in p.choices:
+    if "once" not in p.choices and not p.data.is_cuda:
         loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(p.data), batch_size=p.b, shuffle=True)
         out["loader_ms"] = statistics.median(repeat(lambda: next(iter(loader)), 3, args.threads)[0])
     if p.evaluated:
@@ -418,7 +427,7 @@ def time_row(name, style, args):
 
 def child(args, *what):
     """Each row in a process of its own: its peak memory is its own, and so is its allocator."""
-    command = [sys.executable, os.path.abspath(__file__), "--threads", str(args.threads), "--child", *what]
+    command = [sys.executable, os.path.abspath(__file__), "--threads", str(args.threads), "--device", args.device, "--child", *what]
     if args.full:
         command.append("--full")
     if args.repeats:
@@ -434,10 +443,12 @@ def time_program(args, name):
     if not args.neuropmd:
         return None
     command = [args.neuropmd, "bench", "--only", PROGRAM[name], "--threads", str(args.threads), "--json", "--quiet"]
+    command += ["--device", args.device]
     done = subprocess.run(command + ["--full"] * args.full, stdout=subprocess.PIPE, check=False)
     if done.returncode != 0:
         sys.exit(f"peer_torch.py: {args.neuropmd} bench ended with status {done.returncode}")
-    return next(s["ms"] for s in json.loads(done.stdout)["steps"] if s["name"] == PROGRAM[name])
+    rows = json.loads(done.stdout)["steps" if args.device == "cpu" else "device"]
+    return next(s["ms"] for s in rows if s["name"] == PROGRAM[name])
 
 
 def main():
@@ -445,6 +456,7 @@ def main():
     a = argparse.ArgumentParser(description="the optimisation steps of `neuropmd bench` in PyTorch",
                                 epilog="styles and choices are explained at the top of this file")
     a.add_argument("--threads", type=int, default=2)
+    a.add_argument("--device", default="cpu", help="cpu, or cuda (then S2 x S2 with all points: --full)")
     a.add_argument("--repeats", type=int, help="steps timed; by default more for the short ones")
     a.add_argument("--only", metavar="NAME", help="one of " + ", ".join(ROWS))
     size = a.add_mutually_exclusive_group()
@@ -468,7 +480,7 @@ def main():
     global torch
     if args.child:
         args.choices = choices(args.child[0])
-        torch = prepare(args.threads, args.choices)
+        torch = prepare(args.threads, args.choices, args.device)
         json.dump(check() if len(args.child) == 1 else time_row(args.child[1], args.child[0], args), sys.stdout)
         return 0
     names = {n.lower(): n for n in ROWS}
@@ -497,12 +509,12 @@ def main():
                 r["ratio"] = r["ms"] / r["neuropmd_ms"]
             result["steps"].append(r)
             if not args.json:
-                print(f"{name + ', ' + style:<20}{r['batch']:>8}{r['q1']:>8}{r['q2']:>7}  {r['ms_best']:>8.0f}"
-                      f"{r['ms_quartile1']:>8.0f}{r['ms']:>8.0f}{r['ms_quartile3']:>8.0f}{r['cpu_ms']:>8.0f}"
+                print(f"{name + ', ' + style:<20}{r['batch']:>8}{r['q1']:>8}{r['q2']:>7}  {r['ms_best']:>8.4g}"
+                      f"{r['ms_quartile1']:>8.4g}{r['ms']:>8.4g}{r['ms_quartile3']:>8.4g}{r['cpu_ms']:>8.4g}"
                       f"{r['others_share']:>8.0%}{r['peak_memory_bytes'] / 1e9:>6.2f} GB"
                       f"{format(r['loader_ms'], '.0f') if 'loader_ms' in r else '':>8}"
                       f"{format(r['points_per_second'], ',.0f') if 'points_per_second' in r else '':>12}"
-                      + (f"{r['neuropmd_ms']:>10.1f}{r['ratio']:>7.1f}" if ours else ""), flush=True)
+                      + (f"{r['neuropmd_ms']:>10.4g}{r['ratio']:>7.1f}" if ours else ""), flush=True)
     if args.json:
         json.dump(result, sys.stdout, indent=1)
         print()

@@ -201,7 +201,7 @@ check "layout (clang-format 14)" scripts/format.sh --check
 check "header alone, C17 and C++17" header_alone
 
 if check "gcc, optimised: build without a warning" build gcc -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release \
-    -DNPMD_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr; then
+    -DNPMD_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr -DNPMD_CUDA=AUTO -DNPMD_CUDA_ARCHITECTURES=90; then
     check "the test that must fail is noticed" harness_notices
     tests "gcc, optimised: all tests and examples" gcc
     check "symbols of the shared library" symbols
@@ -216,12 +216,12 @@ if check "gcc, optimised: build without a warning" build gcc -DCMAKE_C_COMPILER=
 fi
 
 if check "clang, optimised: build without a warning" build clang -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Release \
-    -DNPMD_WERROR=ON; then
+    -DNPMD_WERROR=ON -DNPMD_CUDA=OFF; then
     tests "clang, optimised: unit and failure tests" clang --label-regex '^(unit|failure|harness)$'
 fi
 
 if check "gcc, sanitizers: build without a warning" build sanitize -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug \
-    "-DCMAKE_C_FLAGS_DEBUG=-O1 -g1" -DNPMD_WERROR=ON -DNPMD_SANITIZE=ON; then
+    "-DCMAKE_C_FLAGS_DEBUG=-O1 -g1" -DNPMD_WERROR=ON -DNPMD_SANITIZE=ON -DNPMD_CUDA=OFF; then
     tests "gcc, sanitizers: unit, failure, fuzz, program tests" sanitize --label-regex '^(unit|failure|fuzz|cli|harness)$'
     check "gcc, sanitizers: one fit from end to end" cycle
 fi

@@ -3,7 +3,8 @@
  * A runner makes points and encodings somewhere: on the processor, thread by thread, or on a card. The
  * expectations are the library's own, in double:
  *   points     equal bits where only integers, one product or a copy is involved; elsewhere sines, tangents
- *              and square roots of two libraries, each right to an ulp or two: 1e-14
+ *              and square roots of two libraries, each right to an ulp or two, which a kernel's map stretches by
+ *              up to (1 + rho) / (1 - rho) = 9: 2e-14
  *   weights    equal floats; importance weights to 2e-6, for a product of up to 6 denominators in float
  *   encodings  (factors + 4) 2^-23 of the largest feature in the row, for a product of factors + 1 floats; in
  *              a rotated block twice that, for the sum; and 2^-11 when rounded to 10 bits */
@@ -180,7 +181,7 @@ static inline void device_compare(const device_setting *t, device_runner run, co
             for (int c = 0; c < dom->factor[d]->columns; c++) {
                 const size_t at = i * columns + (size_t)(dom->column[d] + c);
                 const bool exact = plain || (s->kind == DEVICE_UNIFORM && dom->factor[d] == &CIRCLE);
-                note(exact ? &worst->exact_x : &worst->x, fabs(got.x[at] - x[at]) / (exact ? 1.0 : 1e-14));
+                note(exact ? &worst->exact_x : &worst->x, fabs(got.x[at] - x[at]) / (exact ? 1.0 : 2e-14));
             }
         note(&worst->weight, s->kind == DEVICE_IMPORTANCE   ? fabs((double)got.weight[i] / w[i] - 1.0) / 2e-6
                              : got.weight[i] == (float)w[i] ? 0.0
