@@ -7,14 +7,17 @@
  *
  * From four dimensions on, sum_k 1/lambda_k^2 diverges: the penalty alone does not keep the noise of ever more
  * coefficients bounded, and the highest frequency smooths as well. Where it was left open it goes down by one as long
- * as the criterion falls. */
+ * as the criterion falls by WORTHWHILE of itself: a rough series of few functions needs grids as fine as one of many, and
+ * small gains are noise. */
 #include "series.h"
 
 #define PATH_TARGET 1e-6 /* nats: enough to compare */
 #define PATH_FIRST 1e-2
 #define PATH_STEPS 13   /* taus at a frequency */
 #define PATH_PATIENCE 2 /* taus after the best one */
+#define PATH_LOWER 4    /* taus at a lower frequency, about the best before */
 #define LEAST_POINTS 50 /* to hold some of them out */
+#define WORTHWHILE 5e-4
 
 int series_progress(void *user, int newton, double value)
 {
@@ -140,13 +143,13 @@ done:
     return st;
 }
 
-/* Solves taus from tau down until patience of them in a row are no better than the best. */
-static npmd_status stage_run(stage *s, const npmd_points *held_out, double tau, int patience,
+/* Solves up to steps taus from tau down, until patience of them in a row are no better than the best. */
+static npmd_status stage_run(stage *s, const npmd_points *held_out, double tau, int steps, int patience,
                              series_watch *watch, series_path *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = watch->model;
-    for (int i = 0, best_at = 0; i < PATH_STEPS && i - best_at <= patience && path->size < PATH_MOST;
+    for (int i = 0, best_at = 0; i < steps && i - best_at <= patience && path->size < PATH_MOST;
          i++, tau /= sqrt(10.0)) {
         series_certificate found;
         double *row = path->row[path->size];
@@ -213,12 +216,12 @@ npmd_status series_choose(series_watch *watch, const npmd_points *pts, bool open
     TRY(stage_open(&now, m->domain, opt->max_frequency, opt->penalty, err));
     TRY(series_moments(&now.basis, training, opt->threads, now.mean, err));
     watch->attempt = 0;
-    TRY(stage_run(&now, held_out, PATH_FIRST, PATH_PATIENCE, watch, path, err));
+    TRY(stage_run(&now, held_out, PATH_FIRST, PATH_STEPS, PATH_PATIENCE, watch, path, err));
     open = open && m->domain->dimension >= 4;
     while (open && !m->facts.interrupted && highest(now.basis.frequency, now.basis.factors) > 1) {
         TRY(stage_lower(&now, opt->penalty, &lower, err));
-        TRY(stage_run(&lower, held_out, now.tau * sqrt(10.0), 1, watch, path, err));
-        if (!(lower.criterion < now.criterion))
+        TRY(stage_run(&lower, held_out, now.tau * sqrt(10.0), PATH_LOWER, 1, watch, path, err));
+        if (!(now.criterion - lower.criterion > WORTHWHILE * fabs(now.criterion)))
             break;
         stage_close(&now);
         now = lower;
