@@ -234,22 +234,6 @@ static int solve_stop(void *user, int newton, double value)
     return model_stop(user);
 }
 
-/* c (new basis) = what the coefficients of a lower one are there; the others are 0. */
-static void coefficients_widen(const series_basis *from, const double *c, const series_basis *to, double *out)
-{
-    for (size_t k = 0; k < from->size; k++) {
-        size_t number[NPMD_MAX_FACTORS], at = k / from->last, index = 0;
-        number[from->factors - 1] = k % from->last;
-        if (number[from->factors - 1] >= from->functions[from->factors - 1])
-            continue; /* padding */
-        for (int d = from->factors - 2; d >= 0; at /= from->functions[d--])
-            number[d] = at % from->functions[d];
-        for (int d = 0; d < to->factors; d++)
-            index = index * (d == to->factors - 1 ? to->last : to->functions[d]) + number[d];
-        out[index] = c[k];
-    }
-}
-
 typedef struct ladder { /* the basis of the latest frequency and its solution */
     series_basis basis;
     double *c;
@@ -274,11 +258,9 @@ static npmd_status ladder_climb(ladder *l, npmd_model *m, const npmd_points *pts
     TRY(series_basis_open(&next.basis, m->domain, of_frequency.frequency, err));
     TRY(memory_new(&next.c, next.basis.size, err));
     TRY(memory_new(&mean, next.basis.size, err));
-    TRY(memory_new(&rough, next.basis.size, err));
+    TRY(series_rough(&next.basis, NPMD_PENALTY_LAPLACIAN, &rough, err));
     if (l->c != NULL)
-        coefficients_widen(&l->basis, l->c, &next.basis, next.c);
-    for (size_t k = 0; k < next.basis.size; k++)
-        rough[k] = next.basis.lambda[k] * next.basis.lambda[k];
+        series_transfer(&l->basis, l->c, &next.basis, next.c);
     TRY(series_moments(&next.basis, pts, opt->threads, mean, err));
     TRY(series_solve(&(series_problem){ .basis = &next.basis,
                                         .mean = mean,

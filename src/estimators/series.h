@@ -37,6 +37,8 @@ void series_coefficients(const npmd_model *m, const series_basis **b, const doub
 
 npmd_status series_basis_open(series_basis *b, const npmd_domain *dom, const int *frequency, npmd_error *err);
 void series_basis_close(series_basis *b);
+/* out = c where both bases have the function; what else stands in out stays. */
+void series_transfer(const series_basis *from, const double *c, const series_basis *to, double *out);
 /* How many coefficients these frequencies make; may be huge. */
 double series_count(const npmd_domain *dom, const int *frequency);
 

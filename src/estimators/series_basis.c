@@ -46,6 +46,27 @@ void series_basis_close(series_basis *b)
     *b = (series_basis){ 0 };
 }
 
+/* Functions of a lower frequency stand first on every factor, so what both have is a corner of each tensor. */
+void series_transfer(const series_basis *from, const double *c, const series_basis *to, double *out)
+{
+    const int last = from->factors - 1;
+    size_t common[NPMD_MAX_FACTORS], rows = 1;
+    for (int d = 0; d <= last; d++) {
+        common[d] = from->functions[d] < to->functions[d] ? from->functions[d] : to->functions[d];
+        rows *= d < last ? common[d] : 1;
+    }
+    for (size_t row = 0; row < rows; row++) {
+        size_t rest = row, source = 0, target = 0, source_stride = 1, target_stride = 1;
+        for (int d = last - 1; d >= 0; rest /= common[d--]) {
+            source += rest % common[d] * source_stride;
+            target += rest % common[d] * target_stride;
+            source_stride *= from->functions[d];
+            target_stride *= to->functions[d];
+        }
+        memcpy(out + target * to->last, c + source * from->last, common[last] * sizeof *out);
+    }
+}
+
 /* ---- points --------------------------------------------------------------------------------------------- */
 
 /* A point's tensor of functions is an outer product: of the first factors (left), and of the others (right). So sums

@@ -89,21 +89,6 @@ done:
     return st;
 }
 
-/* The functions of a lower frequency stand first on every factor: to (lower's size) is that corner of from. */
-static void restrict_tensor(const series_basis *b, const double *from, const series_basis *lower, double *to)
-{
-    const int last = b->factors - 1;
-    for (size_t row = 0; row < lower->size / lower->last; row++) {
-        size_t at = 0, rest = row, stride = 1;
-        for (int d = last - 1; d >= 0; d--) {
-            at += rest % lower->functions[d] * stride;
-            rest /= lower->functions[d];
-            stride *= b->functions[d];
-        }
-        memcpy(to + row * lower->last, from + at * b->last, lower->functions[last] * sizeof *to);
-    }
-}
-
 static int highest(const int *frequency, int factors)
 {
     int most = 0;
@@ -121,8 +106,8 @@ static npmd_status stage_lower(const stage *s, int penalty, stage *out, npmd_err
         frequency[d] = s->basis.frequency[d] - (s->basis.frequency[d] == most);
     const npmd_status st = stage_open(out, s->basis.domain, frequency, penalty, err);
     if (st == NPMD_OK) {
-        restrict_tensor(&s->basis, s->mean, &out->basis, out->mean);
-        restrict_tensor(&s->basis, s->best, &out->basis, out->c);
+        series_transfer(&s->basis, s->mean, &out->basis, out->mean);
+        series_transfer(&s->basis, s->best, &out->basis, out->c);
     }
     return st;
 }

@@ -35,7 +35,7 @@ t_bench_refusals() {
         run bench $words
         want_failure 2
     done
-    run bench --device cuda
+    run bench --device cuda:99
     want_failure 6
     TMPDIR=$PWD/nowhere
     export TMPDIR

@@ -148,7 +148,7 @@ static void requests_are_checked(void **state)
         assert_int_equal(npmd_bench(&WRONG[i], &json, &err), NPMD_ERR_ARGUMENT);
         assert_true(err.text[0] != '\0');
     }
-    assert_int_equal(npmd_bench(&(npmd_bench_request){ .how = { .device = "cuda" } }, &json, &err),
+    assert_int_equal(npmd_bench(&(npmd_bench_request){ .how = { .device = "cuda:99" } }, &json, &err),
                      NPMD_ERR_DEVICE);
     assert_null(json);
 }

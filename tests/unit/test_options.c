@@ -315,7 +315,7 @@ static void what_does_not_fit_is_refused(void **state)
     } CASE[] = { { "T2", "max-frequency", "3,4,5", NPMD_ERR_ARGUMENT },
                  { "S2", "max-frequency", "1000", NPMD_ERR_ARGUMENT },
                  { "T2", "device", "abacus", NPMD_ERR_ARGUMENT },
-                 { "T2", "device", "cuda:0", NPMD_ERR_DEVICE } };
+                 { "T2", "device", "cuda:99", NPMD_ERR_DEVICE } };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         npmd_domain *dom = domain(CASE[i].where);
         npmd_options opt, out = { .seed = 77 };
