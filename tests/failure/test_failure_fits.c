@@ -71,6 +71,8 @@ FIT(fit_watched, TORUS, "log-every", "1")
 FIT(fit_ridge, TORUS, "spectrum-law", "ridge")
 FIT(fit_rotated, MIXED, "separable", "off")
 FIT(fit_resumed, TORUS, "log-every", "1")
+FIT(fit_convex, TORUS, "skip-start", "convex")
+FIT(fit_from, TORUS, "log-every", "1")
 FIT(fit_squared, MIXED, "estimator", "psnf")
 FIT(fit_relu, MIXED, "estimator", "relu", "integral", "importance")
 FIT(fit_series, MIXED, "estimator", "series", "max-frequency", "1")
@@ -98,6 +100,14 @@ static void prepare_resumed(stage *s, outcome *o)
     assert_int_equal(npmd_fit(s->domain[TORUS], s->points[TORUS], &stopped, &none, NULL), NPMD_STOPPED);
     assert_null(none);
     memcpy(o->options.resume, stopped.checkpoint, sizeof stopped.checkpoint);
+}
+
+/* From the weights and the encoding of the model in a file. */
+static void prepare_from(stage *s, outcome *o)
+{
+    prepare_fit_from(s, o);
+    snprintf(o->options.start_from, sizeof o->options.start_from, "%s",
+             in_folder(&s->at, "torus.safetensors"));
 }
 
 static void prepare_watch(stage *s, outcome *o)
@@ -128,6 +138,15 @@ static void fits_without_memory(void **state)
           .run = run_fit_ridge,
           .prepare = prepare_fit_ridge,
           .branch = true },
+        { .name = "fit on T2, convex start",
+          .run = run_fit_convex,
+          .prepare = prepare_fit_convex,
+          .branch = true },
+        { .name = "fit on T2, from a model", /* as loading, which can do without some */
+          .run = run_fit_from,
+          .prepare = prepare_from,
+          .branch = true,
+          .spares = true },
         /* a checkpoint that cannot be written on the way does not end a fit */
         { .name = "fit on T2, resumed",
           .run = run_fit_resumed,
