@@ -252,11 +252,14 @@ npmd_option_text npmd_option_describe(int i)
                                            "common|factor",
                                            "least-squares|likelihood|ise",
                                            "fixed|adaptive|mixture",
-                                           "step|convex|zero" };
+                                           "step|convex|zero",
+                                           "fast|exact" };
     static const char *const *const LISTS[] = { ON_OFF,         ON_OFF_AUTO, ESTIMATORS, OPTIMISERS,
                                                 SCHEDULES,      LAWS,        SCALES,     STARTS,
                                                 PENALTIES,      INTEGRALS,   SEQUENCES,  SOLVERS,
-                                                CONCENTRATIONS, RULES,       BANDWIDTHS, SKIP_STARTS };
+                                                CONCENTRATIONS, RULES,       BANDWIDTHS, SKIP_STARTS,
+                                                PRECISIONS };
+    static_assert(sizeof CHOICES == sizeof LISTS, "a text for every list of choices");
     if (i < 0 || i >= OPTION_TOTAL)
         return (npmd_option_text){ 0 };
     const option_row *row = &OPTIONS[i];
