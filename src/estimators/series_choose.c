@@ -165,13 +165,15 @@ done:
     return st;
 }
 
-/* The vertex of the parabola through the best row and its neighbours at the same frequency. False: the best is the
- * last there, and a lower tau might still be better. */
-static bool path_vertex(const series_path *path, double *tau)
+/* The vertex of the parabola through the best row of this frequency and its neighbours. False: the best is the last
+ * there, and a lower tau might still be better. */
+static bool path_vertex(const series_path *path, double frequency, double *tau)
 {
-    int at = 0;
-    for (int i = 1; i < path->size; i++)
-        at = path->row[i][1] < path->row[at][1] ? i : at;
+    int at = -1;
+    for (int i = 0; i < path->size; i++)
+        if (path->row[i][2] == frequency && (at < 0 || path->row[i][1] < path->row[at][1]))
+            at = i;
+    assert(at >= 0);
     const double(*r)[PATH_COLUMNS] = path->row + at;
     *tau = r[0][0];
     if (at + 1 >= path->size || r[1][2] != r[0][2])
@@ -213,7 +215,7 @@ npmd_status series_choose(series_watch *watch, const npmd_points *pts, bool open
         lower = (stage){ 0 };
     }
     if (isfinite(now.criterion)) {
-        if (!path_vertex(path, &opt->tau))
+        if (!path_vertex(path, highest(now.basis.frequency, now.basis.factors), &opt->tau))
             model_warn(m, "tau %.2g is the last of its path: less smoothing might still be better", opt->tau);
         memcpy(opt->max_frequency, now.basis.frequency, sizeof opt->max_frequency);
         series_basis_close(basis);

@@ -47,7 +47,7 @@ static void chosen_by_held_out_points(void **state)
     series_basis basis;
     series_path path;
     double *c = NULL, worst = 0.0;
-    int level = 0, best = 0;
+    int level = 0, best = -1;
     options_of(&opt,
                (const char *const[]){ "estimator", "series", "tau", "1e-3", "max-frequency", "3", NULL });
     npmd_model *m = fit_of(pts, &opt);
@@ -61,7 +61,8 @@ static void chosen_by_held_out_points(void **state)
                      NPMD_OK);
     bool lowered = false;
     for (int i = 0; i < path.size; i++) {
-        best = path.row[i][1] < path.row[best][1] ? i : best;
+        if (path.row[i][2] == m->options.max_frequency[0] && (best < 0 || path.row[i][1] < path.row[best][1]))
+            best = i;
         lowered = lowered || path.row[i][2] < 3.0;
         double cube = 0.0;
         const double expected = criterion(training, held_out, path.row[i][0], path.row[i][2], &cube);
@@ -69,6 +70,9 @@ static void chosen_by_held_out_points(void **state)
     }
     check_below("criterion of the path, over sqrt(mean f^3)", worst, 4.0 * sqrt(2e-6));
     assert_true(lowered); /* tried at least once, better or not */
+    assert_true(best >= 0);
+    for (int i = 0; i < path.size; i++) /* no other frequency is better by more than what is worth it */
+        assert_true(path.row[i][1] > path.row[best][1] - 5e-4 * fabs(path.row[best][1]));
     for (int d = 0; d < 4; d++) {
         assert_int_equal(m->options.max_frequency[d], (int)path.row[best][2]);
         assert_int_equal(basis.frequency[d], (int)path.row[best][2]);
