@@ -19,15 +19,20 @@ typedef enum option_kind {
     OPTION_PATH
 } option_kind;
 
+typedef struct choices {
+    const char *text;          /* for people */
+    const char *const name[8]; /* in the order of their numbers, then NULL */
+} choices;
+
 typedef struct option_row {
     const char *name, *group;
     option_kind kind;
     size_t field;
     const char *fallback; /* as a user would write it */
     double least, most;
-    const char *const *choice; /* CHOICE: names in the order of their numbers, then NULL */
-    bool shapes_answer;        /* goes into the model file */
-    unsigned readers;          /* estimators that it means something to */
+    const choices *choice; /* CHOICE */
+    bool shapes_answer;    /* goes into the model file */
+    unsigned readers;      /* estimators that it means something to */
     const char *help;
 } option_row;
 
@@ -41,23 +46,26 @@ typedef struct option_row {
 #define DESCENT (FIELD | SGD | PSNF | RELU)
 #define ALL (~0u)
 
-static const char *const ON_OFF[] = { "off", "on", NULL };
-static const char *const ON_OFF_AUTO[] = { "off", "on", "auto", NULL };
-static const char *const ESTIMATORS[] = { "field", "series", "kde", "psnf", "relu", NULL };
-static const char *const SOLVERS[] = { "newton", "sgd", NULL };
-static const char *const CONCENTRATIONS[] = { "common", "factor", NULL };
-static const char *const RULES[] = { "least-squares", "likelihood", "ise", NULL };
-static const char *const BANDWIDTHS[] = { "fixed", "adaptive", "mixture", NULL };
-static const char *const OPTIMISERS[] = { "adam", "sgd", NULL };
-static const char *const SCHEDULES[] = { "cosine", "fixed", "triangular", "triangular2", NULL };
-static const char *const LAWS[] = { "power", "uniform", "ridge", NULL };
-static const char *const SCALES[] = { "unit", "orthonormal", "none", NULL };
-static const char *const STARTS[] = { "unit", "authors", NULL };
-static const char *const SKIP_STARTS[] = { "step", "convex", "zero", NULL };
-static const char *const PENALTIES[] = { "laplacian", "gradient", "none", NULL };
-static const char *const INTEGRALS[] = { "auto", "importance", "uniform", NULL };
-static const char *const PRECISIONS[] = { "fast", "exact", NULL };
-static const char *const SEQUENCES[] = { "sobol", "independent", NULL };
+static const choices ON_OFF = { "on|off", { "off", "on", NULL } };
+static const choices ON_OFF_AUTO = { "on|off|auto", { "off", "on", "auto", NULL } };
+static const choices ESTIMATORS = { "field|series|kde|psnf|relu",
+                                    { "field", "series", "kde", "psnf", "relu", NULL } };
+static const choices SOLVERS = { "newton|sgd", { "newton", "sgd", NULL } };
+static const choices CONCENTRATIONS = { "common|factor", { "common", "factor", NULL } };
+static const choices RULES = { "least-squares|likelihood|ise",
+                               { "least-squares", "likelihood", "ise", NULL } };
+static const choices BANDWIDTHS = { "fixed|adaptive|mixture", { "fixed", "adaptive", "mixture", NULL } };
+static const choices OPTIMISERS = { "adam|sgd", { "adam", "sgd", NULL } };
+static const choices SCHEDULES = { "cosine|fixed|triangular|triangular2",
+                                   { "cosine", "fixed", "triangular", "triangular2", NULL } };
+static const choices LAWS = { "power|uniform|ridge", { "power", "uniform", "ridge", NULL } };
+static const choices SCALES = { "unit|orthonormal|none", { "unit", "orthonormal", "none", NULL } };
+static const choices STARTS = { "unit|authors", { "unit", "authors", NULL } };
+static const choices SKIP_STARTS = { "step|convex|zero", { "step", "convex", "zero", NULL } };
+static const choices PENALTIES = { "laplacian|gradient|none", { "laplacian", "gradient", "none", NULL } };
+static const choices INTEGRALS = { "auto|importance|uniform", { "auto", "importance", "uniform", NULL } };
+static const choices PRECISIONS = { "fast|exact", { "fast", "exact", NULL } };
+static const choices SEQUENCES = { "sobol|independent", { "sobol", "independent", NULL } };
 
 #define AT(member) offsetof(npmd_options, member)
 #define ANY 1e300
@@ -65,12 +73,12 @@ static const char *const SEQUENCES[] = { "sobol", "independent", NULL };
 static const option_row OPTIONS[] = {
     { "preset", "Choices", OPTION_TEXT, AT(preset), "default", 0, 0, NULL, true, ALL,
       "quick, default, paper-t2, paper-t4 or paper-s2s2: sets many options at once, others given beside it win" },
-    { "estimator", "Choices", OPTION_CHOICE, AT(estimator), "field", 0, 0, ESTIMATORS, true, ALL,
+    { "estimator", "Choices", OPTION_CHOICE, AT(estimator), "field", 0, 0, &ESTIMATORS, true, ALL,
       "what is fitted: a sine network (field), a linear series of eigenfunctions, kernels, a squared family, a ReLU network" },
     { "tau", "Choices", OPTION_REAL, AT(tau), "auto", -1, 1e12, NULL, true, FIELD | SERIES | SGD,
       "weight of the penalty, the mean over the domain; auto: 5e-5 in one or two dimensions, else 1e-4, lowered or raised "
       "by tens where held-out points ask for it, then fitted to all points" },
-    { "penalty", "Choices", OPTION_CHOICE, AT(penalty), "laplacian", 0, 0, PENALTIES, true,
+    { "penalty", "Choices", OPTION_CHOICE, AT(penalty), "laplacian", 0, 0, &PENALTIES, true,
       FIELD | SERIES | SGD, "what is penalised: mean (Laplacian v)^2, mean |gradient v|^2, or nothing" },
     { "seed", "Choices", OPTION_SEED, AT(seed), "1", 0, 0, NULL, true, ALL,
       "all random numbers follow from it" },
@@ -80,21 +88,21 @@ static const option_row OPTIONS[] = {
     { "max-frequency", "Encoding", OPTION_LIST, AT(max_frequency), "0", 0, 1024, NULL, true,
       FIELD | SERIES | SGD,
       "highest frequency (degree on S2): one value, or one a factor separated by commas; 0: by the dimension" },
-    { "spectrum-law", "Encoding", OPTION_CHOICE, AT(spectrum_law), "power", 0, 0, LAWS, true, FIELD,
+    { "spectrum-law", "Encoding", OPTION_CHOICE, AT(spectrum_law), "power", 0, 0, &LAWS, true, FIELD,
       "how eigenfunctions are drawn: probability ~ S = (1 + lambda)^-s, all alike as in the paper, or by its "
       "theorem: ~ S / (S + eps), with replacement, scaled by the root of S over that probability" },
     { "spectrum-decay", "Encoding", OPTION_REAL, AT(spectrum_decay), "0", 0, 100, NULL, true, FIELD,
       "s of the power law and the ridge law; 0: dimension / 2 + 1" },
     { "spectrum-ridge", "Encoding", OPTION_REAL, AT(spectrum_ridge), "0", 0, 1e6, NULL, true, FIELD,
       "eps of the ridge law; 0: such that the sum of S / (S + eps) over all eigenfunctions is half of --features" },
-    { "separable", "Encoding", OPTION_CHOICE, AT(separable), "auto", 0, 0, ON_OFF_AUTO, true, FIELD,
+    { "separable", "Encoding", OPTION_CHOICE, AT(separable), "auto", 0, 0, &ON_OFF_AUTO, true, FIELD,
       "on: products of eigenfunctions; off: plane waves on tori, elsewhere random orthogonal combinations of products "
       "of one eigenvalue; auto: off on tori of three or more factors" },
-    { "signs", "Encoding", OPTION_CHOICE, AT(signs), "on", 0, 0, ON_OFF, true, FIELD,
+    { "signs", "Encoding", OPTION_CHOICE, AT(signs), "on", 0, 0, &ON_OFF, true, FIELD,
       "plane waves with frequencies of both signs (off: positive only, as the authors; not a basis)" },
-    { "constant", "Encoding", OPTION_CHOICE, AT(constant), "off", 0, 0, ON_OFF, true, FIELD,
+    { "constant", "Encoding", OPTION_CHOICE, AT(constant), "off", 0, 0, &ON_OFF, true, FIELD,
       "whether the constant function may be drawn" },
-    { "scale", "Encoding", OPTION_CHOICE, AT(scale), "unit", 0, 0, SCALES, true, FIELD | SGD,
+    { "scale", "Encoding", OPTION_CHOICE, AT(scale), "unit", 0, 0, &SCALES, true, FIELD | SGD,
       "features of mean square 1 (ridge: on average), orthonormal ones, or plain cosines and sines" },
 
     { "width", "Network", OPTION_INT, AT(width), "128", 1, 4096, NULL, true, FIELD | PSNF | RELU,
@@ -103,12 +111,12 @@ static const option_row OPTIONS[] = {
       "L, affine layers, the linear output among them; 1 is the linear series; 0: by the dimension" },
     { "omega", "Network", OPTION_REAL, AT(omega), "10", 1e-6, 1e6, NULL, true, FIELD,
       "frequency of the sine" },
-    { "skip", "Network", OPTION_CHOICE, AT(skip), "on", 0, 0, ON_OFF, true, FIELD,
+    { "skip", "Network", OPTION_CHOICE, AT(skip), "on", 0, 0, &ON_OFF, true, FIELD,
       "a linear path from the encoding to the output" },
-    { "skip-start", "Network", OPTION_CHOICE, AT(skip_start), "step", 0, 0, SKIP_STARTS, true, FIELD,
+    { "skip-start", "Network", OPTION_CHOICE, AT(skip_start), "step", 0, 0, &SKIP_STARTS, true, FIELD,
       "where the linear path starts: at the best point of its Newton step from the uniform density, at the "
       "optimum of the objective for the linear path alone (convex), or at zero" },
-    { "start", "Network", OPTION_CHOICE, AT(start), "unit", 0, 0, STARTS, true, FIELD | PSNF | RELU,
+    { "start", "Network", OPTION_CHOICE, AT(start), "unit", 0, 0, &STARTS, true, FIELD | PSNF | RELU,
       "first layer U(+-sqrt(3/K)/omega), for features of mean square 1, or the authors' U(+-1/K)" },
 
     { "steps", "Training", OPTION_COUNT, AT(steps), "0", 0, 4e9, NULL, true, DESCENT,
@@ -121,23 +129,23 @@ static const option_row OPTIONS[] = {
       "points of the integral, fresh every step" },
     { "q2", "Training", OPTION_COUNT, AT(q2), "0", 0, 4e9, NULL, true, FIELD | SGD,
       "points of the penalty, fresh every step" },
-    { "optimiser", "Training", OPTION_CHOICE, AT(optimiser), "adam", 0, 0, OPTIMISERS, true, DESCENT,
+    { "optimiser", "Training", OPTION_CHOICE, AT(optimiser), "adam", 0, 0, &OPTIMISERS, true, DESCENT,
       "how steps are taken" },
     { "rate", "Training", OPTION_REAL, AT(rate), "1e-3", 0, 1e6, NULL, true, DESCENT,
       "learning rate, at its highest" },
     { "rate-min", "Training", OPTION_REAL, AT(rate_min), "0", 0, 1e6, NULL, true, DESCENT,
       "learning rate, at its lowest" },
-    { "schedule", "Training", OPTION_CHOICE, AT(schedule), "cosine", 0, 0, SCHEDULES, true, DESCENT,
+    { "schedule", "Training", OPTION_CHOICE, AT(schedule), "cosine", 0, 0, &SCHEDULES, true, DESCENT,
       "course of the rate" },
     { "warmup", "Training", OPTION_COUNT, AT(warmup), "100", 0, 4e9, NULL, true, DESCENT,
       "steps over which the rate rises" },
     { "cycle", "Training", OPTION_COUNT, AT(cycle), "2000", 1, 4e9, NULL, true, DESCENT,
       "half-cycle of the triangular schedules, steps" },
-    { "layer-rates", "Training", OPTION_CHOICE, AT(layer_rates), "on", 0, 0, ON_OFF, true, FIELD | SGD | PSNF,
-      "layers of more than 128 inputs move at a smaller rate" },
+    { "layer-rates", "Training", OPTION_CHOICE, AT(layer_rates), "on", 0, 0, &ON_OFF, true,
+      FIELD | SGD | PSNF, "layers of more than 128 inputs move at a smaller rate" },
     { "clip", "Training", OPTION_REAL, AT(clip), "2", 0, 1e6, NULL, true, DESCENT,
       "a gradient longer than this times its running length is shortened; 0: never" },
-    { "integral", "Training", OPTION_CHOICE, AT(integral), "auto", 0, 0, INTEGRALS, true, FIELD | SGD | RELU,
+    { "integral", "Training", OPTION_CHOICE, AT(integral), "auto", 0, 0, &INTEGRALS, true, FIELD | SGD | RELU,
       "points of the integral: uniform, or kernels about data points and a uniform share; auto: uniform in one and two dimensions" },
     { "uniform-share", "Training", OPTION_REAL, AT(uniform_share), "0.2", 1e-3, 1, NULL, true,
       FIELD | SGD | RELU, "importance: the uniform share" },
@@ -145,12 +153,12 @@ static const option_row OPTIONS[] = {
       "importance: kernels in a step" },
     { "proposal-rho", "Training", OPTION_REAL, AT(proposal_rho), "0", 0, 0.999, NULL, true,
       FIELD | SGD | RELU, "importance: width of its Cauchy kernels, 0 wide .. 1 narrow; 0: by likelihood" },
-    { "sequence", "Training", OPTION_CHOICE, AT(sequence), "sobol", 0, 0, SEQUENCES, true, FIELD | SGD | RELU,
-      "random points: scrambled Sobol or independent" },
+    { "sequence", "Training", OPTION_CHOICE, AT(sequence), "sobol", 0, 0, &SEQUENCES, true,
+      FIELD | SGD | RELU, "random points: scrambled Sobol or independent" },
     { "accuracy", "Training", OPTION_REAL, AT(accuracy), "0", 0, 1, NULL, true, FIELD | SGD | RELU,
       "standard error wanted of the log integral after training; 0: 1e-5 in one and two dimensions, else 5e-4" },
 
-    { "convex-gap", "Training", OPTION_CHOICE, AT(convex_gap), "auto", 0, 0, ON_OFF_AUTO, true, FIELD,
+    { "convex-gap", "Training", OPTION_CHOICE, AT(convex_gap), "auto", 0, 0, &ON_OFF_AUTO, true, FIELD,
       "after the fit, how far its objective is above the least one that any function has; in one and two "
       "dimensions; auto: where that takes little time beside the fit" },
     { "start-from", "Training", OPTION_PATH, AT(start_from), "", 0, 0, NULL, false, FIELD,
@@ -163,16 +171,16 @@ static const option_row OPTIONS[] = {
       "share of the points held out to choose by; 0: a tenth" },
     { "patience", "Other estimators", OPTION_COUNT, AT(patience), "0", 0, 4e9, NULL, true, RELU,
       "relu: looks at the held-out points without improvement before it stops; 0: 20" },
-    { "solver", "Other estimators", OPTION_CHOICE, AT(solver), "newton", 0, 0, SOLVERS, true, SERIES | SGD,
+    { "solver", "Other estimators", OPTION_CHOICE, AT(solver), "newton", 0, 0, &SOLVERS, true, SERIES | SGD,
       "series: Newton's method to the optimum, or stochastic gradients as published" },
     { "kappa", "Other estimators", OPTION_REALS, AT(kappa), "0", 0, 1e8, NULL, true, KDE,
       "kde: concentration of the kernels, one value or one a factor; 0: chosen" },
-    { "concentration", "Other estimators", OPTION_CHOICE, AT(concentration), "common", 0, 0, CONCENTRATIONS,
+    { "concentration", "Other estimators", OPTION_CHOICE, AT(concentration), "common", 0, 0, &CONCENTRATIONS,
       true, KDE, "kde: one chosen for all factors, or one a factor" },
     { "concentration-rule", "Other estimators", OPTION_CHOICE, AT(concentration_rule), "least-squares", 0, 0,
-      RULES, true, KDE,
+      &RULES, true, KDE,
       "kde: a fixed concentration is chosen by the exact least-squares criterion, by leave-one-out likelihood, or by five-fold ISE as published" },
-    { "bandwidth", "Other estimators", OPTION_CHOICE, AT(bandwidth), "fixed", 0, 0, BANDWIDTHS, true, KDE,
+    { "bandwidth", "Other estimators", OPTION_CHOICE, AT(bandwidth), "fixed", 0, 0, &BANDWIDTHS, true, KDE,
       "kde: one width, widths by the distance of near points, or a mixture of several widths weighted by held-out points" },
     { "neighbours", "Other estimators", OPTION_INT, AT(neighbours), "0", 0, 1000000, NULL, true, KDE,
       "kde, adaptive: the k-th nearest distinct point sets the width; 0: chosen from 8, 16, ... 128" },
@@ -181,7 +189,7 @@ static const option_row OPTIONS[] = {
       "0: all cores; never changes the answer" },
     { "device", "Machine", OPTION_TEXT, AT(device), "cpu", 0, 0, NULL, false, ALL,
       "cpu, cuda or cuda:k (the k-th NVIDIA card, counted from 0), or reference (double precision, slow)" },
-    { "precision", "Machine", OPTION_CHOICE, AT(precision), "fast", 0, 0, PRECISIONS, false, FIELD | SGD,
+    { "precision", "Machine", OPTION_CHOICE, AT(precision), "fast", 0, 0, &PRECISIONS, false, FIELD | SGD,
       "products on a card while it trains: TF32 (fast, 10 bits) or float32's own error (exact); the cpu is exact" },
     { "log-every", "Machine", OPTION_COUNT, AT(log_every), "0", 0, 4e9, NULL, false, DESCENT,
       "steps between reports; 0: 200 reports" },
@@ -237,36 +245,12 @@ int npmd_option_count(void)
 npmd_option_text npmd_option_describe(int i)
 {
     static const char *const KIND[] = { "N", "N", "X", "N", NULL, "N,...", "X,...", "NAME", "FILE" };
-    static const char *const CHOICES[] = { "on|off",
-                                           "on|off|auto",
-                                           "field|series|kde|psnf|relu",
-                                           "adam|sgd",
-                                           "cosine|fixed|triangular|triangular2",
-                                           "power|uniform|ridge",
-                                           "unit|orthonormal|none",
-                                           "unit|authors",
-                                           "laplacian|gradient|none",
-                                           "auto|importance|uniform",
-                                           "sobol|independent",
-                                           "newton|sgd",
-                                           "common|factor",
-                                           "least-squares|likelihood|ise",
-                                           "fixed|adaptive|mixture",
-                                           "step|convex|zero",
-                                           "fast|exact" };
-    static const char *const *const LISTS[] = { ON_OFF,         ON_OFF_AUTO, ESTIMATORS, OPTIMISERS,
-                                                SCHEDULES,      LAWS,        SCALES,     STARTS,
-                                                PENALTIES,      INTEGRALS,   SEQUENCES,  SOLVERS,
-                                                CONCENTRATIONS, RULES,       BANDWIDTHS, SKIP_STARTS,
-                                                PRECISIONS };
-    static_assert(sizeof CHOICES == sizeof LISTS, "a text for every list of choices");
     if (i < 0 || i >= OPTION_TOTAL)
         return (npmd_option_text){ 0 };
     const option_row *row = &OPTIONS[i];
     const char *values = KIND[row->kind];
-    for (size_t j = 0; j < sizeof LISTS / sizeof *LISTS; j++)
-        if (row->choice == LISTS[j])
-            values = CHOICES[j];
+    if (row->choice != NULL)
+        values = row->choice->text;
     if (row->field == AT(tau))
         values = "X|auto";
     return (npmd_option_text){ row->name, values, row->fallback, row->help, row->group };
@@ -313,13 +297,13 @@ static npmd_status parse_range(const option_row *row, const char *text, bool who
 static npmd_status parse_choice(const option_row *row, const char *text, int *out, npmd_error *err)
 {
     char known[128] = "";
-    for (int j = 0; row->choice[j] != NULL; j++) {
-        if (strcmp(row->choice[j], text) == 0) {
+    for (int j = 0; row->choice->name[j] != NULL; j++) {
+        if (strcmp(row->choice->name[j], text) == 0) {
             *out = j;
             return NPMD_OK;
         }
         const size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", j == 0 ? "" : ", ", row->choice[j]);
+        snprintf(known + used, sizeof known - used, "%s%s", j == 0 ? "" : ", ", row->choice->name[j]);
     }
     return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s\" was found where one of %s was expected",
                      row->name, text, known);
@@ -395,7 +379,7 @@ npmd_status options_check(const npmd_options *opt, npmd_error *err)
         const option_row *row = &OPTIONS[i];
         const char *field = (const char *)opt + row->field;
         double value = row->least;
-        int choices = 0;
+        int named = 0;
         switch (row->kind) {
         case OPTION_INT:
             value = *(const int *)(const void *)field;
@@ -409,12 +393,12 @@ npmd_status options_check(const npmd_options *opt, npmd_error *err)
             value = row->field == AT(tau) && value < 0.0 ? -1.0 : value;
             break;
         case OPTION_CHOICE:
-            while (row->choice[choices] != NULL)
-                choices++;
+            while (row->choice->name[named] != NULL)
+                named++;
             value = *(const int *)(const void *)field;
-            if (!(value >= 0.0 && value < choices))
+            if (!(value >= 0.0 && value < named))
                 return npmd_fail(err, NPMD_ERR_ARGUMENT, "option %s: choice %g is none of %d", row->name,
-                                 value, choices);
+                                 value, named);
             continue;
         case OPTION_LIST:
             for (int d = 0; d < NPMD_MAX_FACTORS; d++)
@@ -630,7 +614,7 @@ static json_t *option_json(const npmd_options *opt, const option_row *row)
         return seed <= INT64_MAX ? json_integer((json_int_t)seed) : json_string(text);
     }
     case OPTION_CHOICE:
-        return json_string(row->choice[*(const int *)(const void *)field]);
+        return json_string(row->choice->name[*(const int *)(const void *)field]);
     case OPTION_LIST:
     case OPTION_REALS: {
         const bool whole = row->kind == OPTION_LIST;
