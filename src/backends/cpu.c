@@ -313,7 +313,8 @@ size_t backend_bytes(const char *device, int threads, const field_plan *plan, si
     const size_t combined = plan->rotated ? K * ENCODING_BLOCK : 0,
                  indices = combined * (size_t)plan->domain->factors * sizeof(int);
     size_t bytes = VECTORS * parameters * sizeof(double) + combined * sizeof(double) + indices;
-    if (strcmp(device, "reference") == 0)
+    if (device[0] != '\0'
+        && strcmp(device, "cpu") != 0) /* tiles and caches are the cpu's; a card has its own memory */
         return bytes;
     cpu c = { .plan = *plan };
     cpu_layout(&c);

@@ -126,50 +126,47 @@ template <bool EXACT> __global__ void __launch_bounds__(TILE) top_backward(const
                  ld = (size_t)q.units;
     const size_t end = begin + group < q.points ? begin + group : q.points;
     float along = 0.0f;
-    {
-        if (R == 1) {
-            for (size_t i = begin; i < end; i += SHORT_JET) {
-                float word[SHORT_JET], g[SHORT_JET];
+    if (R == 1) {
+        for (size_t i = begin; i < end; i += SHORT_JET) {
+            float word[SHORT_JET], g[SHORT_JET];
 #pragma unroll
-                for (int k = 0; k < SHORT_JET; k++) {
-                    const bool there = i + (size_t)k < end;
-                    word[k] = there ? __ldg(q.pre + (i + (size_t)k) * ld + (size_t)unit) : 0.0f;
-                    g[k] = there ? __ldg(q.g + i + (size_t)k) : 0.0f;
-                }
+            for (int k = 0; k < SHORT_JET; k++) {
+                const bool there = i + (size_t)k < end;
+                word[k] = there ? __ldg(q.pre + (i + (size_t)k) * ld + (size_t)unit) : 0.0f;
+                g[k] = there ? __ldg(q.g + i + (size_t)k) : 0.0f;
+            }
 #pragma unroll
-                for (int k = 0; k < SHORT_JET; k++) {
-                    float s = packed_sine(word[k]), c = packed_cosine(word[k]);
-                    if (EXACT)
-                        sine_cosine(word[k], true, &s, &c);
-                    along += g[k] * s;
-                    if (i + (size_t)k < end)
-                        q.bar[(i + (size_t)k) * ld + (size_t)unit] = to_tf32(g[k] * output * c, EXACT);
-                }
+            for (int k = 0; k < SHORT_JET; k++) {
+                float s = packed_sine(word[k]), c = packed_cosine(word[k]);
+                if (EXACT)
+                    sine_cosine(word[k], true, &s, &c);
+                along += g[k] * s;
+                if (i + (size_t)k < end)
+                    q.bar[(i + (size_t)k) * ld + (size_t)unit] = to_tf32(g[k] * output * c, EXACT);
             }
         }
-        for (size_t i = begin; R > 1 && i < end; i++) {
-            const size_t row = i * (size_t)R, at = row * ld + (size_t)unit;
-            float a[SHORT_JET], s, c, norm2 = 0.0f;
-            read_jet(q.pre + at, ld, R, a);
-            sine_cosine(a[0], EXACT, &s, &c);
-            const auto bar = [&](int r) { return output * __ldg(q.g + row + r); };
-            const auto next = [&](int r, float value) { q.bar[at + (size_t)r * ld] = to_tf32(value, EXACT); };
-            const auto more = [&](int r) { return __ldg(q.pre + at + (size_t)r * ld); };
-            const auto jet = [&](int r,
-                                 float slope) { /* of the sine: what the output's weights see */
-                                                along += __ldg(q.g + row + r)
-                                                         * (r < R - 1 ? c * slope : c * slope - s * norm2);
-                                                norm2 += slope * slope;
-            };
-            along += __ldg(q.g + row) * s;
+    }
+    for (size_t i = begin; R > 1 && i < end; i++) {
+        const size_t row = i * (size_t)R, at = row * ld + (size_t)unit;
+        float a[SHORT_JET], s, c, norm2 = 0.0f;
+        read_jet(q.pre + at, ld, R, a);
+        sine_cosine(a[0], EXACT, &s, &c);
+        const auto bar = [&](int r) { return output * __ldg(q.g + row + r); };
+        const auto next = [&](int r, float value) { q.bar[at + (size_t)r * ld] = to_tf32(value, EXACT); };
+        const auto more = [&](int r) { return __ldg(q.pre + at + (size_t)r * ld); };
+        const auto jet = [&](int r, float slope) { /* of the sine: what the output's weights see */
+                                                   along += __ldg(q.g + row + r)
+                                                            * (r < R - 1 ? c * slope : c * slope - s * norm2);
+                                                   norm2 += slope * slope;
+        };
+        along += __ldg(q.g + row) * s;
 #pragma unroll
-            for (int r = 1; r < SHORT_JET; r++)
-                if (r < R)
-                    jet(r, a[r]);
-            for (int r = SHORT_JET; r < R; r++)
-                jet(r, more(r));
-            sine_adjoint(R, s, c, bar, a, more, next);
-        }
+        for (int r = 1; r < SHORT_JET; r++)
+            if (r < R)
+                jet(r, a[r]);
+        for (int r = SHORT_JET; r < R; r++)
+            jet(r, more(r));
+        sine_adjoint(R, s, c, bar, a, more, next);
     }
     float *to = q.part + (size_t)blockIdx.x * ld + (size_t)unit;
     *to = q.add ? *to + along : along;

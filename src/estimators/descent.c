@@ -1,8 +1,6 @@
 /* descent.c - steps of Adam on an objective that is no field's: -mean v over data + mean exp v over the domain. */
 #include "estimators.h"
 
-#define RUNNING 0.98     /* memory of the running gradient length, as in training */
-#define SETTLE 20        /* steps before long gradients are shortened */
 #define SIGN_OF_LIFE 0.2 /* seconds between calls of progress */
 
 void descent_batch(const npmd_options *opt, const npmd_points *pts, int64_t step, point_source *out)
@@ -74,24 +72,12 @@ typedef struct descent_state {
 static void descent_step(const descent *what, int64_t step, descent_state *s)
 {
     const npmd_options *opt = &what->model->options;
-    const schedule_point at = schedule_at(opt, step);
-    const bool guarded = opt->clip > 0.0 && step >= SETTLE;
-    s->beta1_product *= at.beta1;
-    s->beta2_product *= 0.999;
-    s->rate = at.rate;
-    const optimiser_step by = { .kind = (npmd_optimiser)opt->optimiser,
-                                .rate = at.rate,
-                                .beta1 = at.beta1,
-                                .beta2 = 0.999,
-                                .epsilon = 1e-8,
-                                .correction1 = 1.0 - s->beta1_product,
-                                .correction2 = 1.0 - s->beta2_product,
-                                .max_norm = guarded ? opt->clip * exp(s->running_log_norm) : INFINITY,
-                                .shares = what->shares };
+    optimiser_step by = schedule_step(opt, what->shares, step, &s->beta1_product, &s->beta2_product);
+    by.max_norm = schedule_guard(opt, &by, s->running_log_norm);
+    s->rate = by.rate;
     const double norm = optimiser_apply(&by, what->parameters, what->theta, s->gradient, s->moment1,
                                         s->moment2);
-    const double taken = log(fmax(fmin(norm, by.max_norm), 1e-300));
-    s->running_log_norm = step == 0 ? taken : RUNNING * s->running_log_norm + (1.0 - RUNNING) * taken;
+    s->running_log_norm = schedule_running(step, s->running_log_norm, norm, by.max_norm);
 }
 
 static npmd_status descent_report(const descent *what, npmd_report *report, bool *stop, npmd_error *err)

@@ -1,5 +1,8 @@
-/* schedule.c - the course of the learning rate. */
+/* schedule.c - the course of the learning rate, and the guard on the gradient's length. */
 #include "training.h"
+
+#define RUNNING 0.98 /* memory of the running gradient length: about 50 steps; cuda_terms.cuh has it, too */
+#define SETTLE 20    /* steps before the guard acts */
 
 /* The cyclic rates of Smith (2017) as PyTorch runs them: a cycle is 2 x half steps, and Adam's beta1 moves
  * against the rate between 0.9 and 0.8. triangular2 halves the amplitude with every cycle. */
@@ -33,4 +36,32 @@ schedule_point schedule_at(const npmd_options *opt, int64_t step)
     if (step < opt->warmup)
         at.rate *= (double)(step + 1) / (double)opt->warmup;
     return at;
+}
+
+optimiser_step schedule_step(const npmd_options *opt, const rate_share *shares, int64_t step,
+                             double *beta1_product, double *beta2_product)
+{
+    const schedule_point now = schedule_at(opt, step);
+    *beta1_product *= now.beta1;
+    *beta2_product *= 0.999;
+    return (optimiser_step){ .kind = (npmd_optimiser)opt->optimiser,
+                             .rate = now.rate,
+                             .beta1 = now.beta1,
+                             .beta2 = 0.999,
+                             .epsilon = 1e-8,
+                             .correction1 = 1.0 - *beta1_product,
+                             .correction2 = 1.0 - *beta2_product,
+                             .max_norm = opt->clip > 0.0 && step >= SETTLE ? -1.0 : INFINITY,
+                             .shares = shares };
+}
+
+double schedule_guard(const npmd_options *opt, const optimiser_step *step, double running_log_norm)
+{
+    return step->max_norm < 0.0 ? opt->clip * exp(running_log_norm) : step->max_norm;
+}
+
+double schedule_running(int64_t step, double running_log_norm, double norm, double max_norm)
+{
+    const double taken = log(fmax(fmin(norm, max_norm), 1e-300));
+    return step == 0 ? taken : RUNNING * running_log_norm + (1.0 - RUNNING) * taken;
 }

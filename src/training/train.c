@@ -8,8 +8,6 @@
 #define RUNAWAY 1e6          /* a likelihood above this will not come back, */
 #define RUNAWAY_PENALTY 1e10 /* nor will such a penalty */
 #define WORSE 1.05           /* the uniform density has 1 */
-#define RUNNING 0.98         /* memory of the running gradient length: about 50 steps */
-#define SETTLE 20            /* steps before the guard acts */
 #define FEWEST_STEPS 300     /* a shorter run that is still at v = 0 has not collapsed, it has not begun */
 #define SIGN_OF_LIFE 0.2     /* seconds between calls of progress */
 
@@ -25,24 +23,6 @@ static int64_t tail_length(const npmd_options *opt)
     return tenth < 1 ? 1 : tenth > 200 ? 200 : tenth;
 }
 
-/* The optimiser's step number a->at.step; the products of the betas go on with it. */
-static optimiser_step attempt_optimiser(const npmd_options *opt, const rate_share *shares, train_state *at,
-                                        int64_t step)
-{
-    const schedule_point now = schedule_at(opt, step);
-    at->beta1_product *= now.beta1;
-    at->beta2_product *= 0.999;
-    return (optimiser_step){ .kind = (npmd_optimiser)opt->optimiser,
-                             .rate = now.rate,
-                             .beta1 = now.beta1,
-                             .beta2 = 0.999,
-                             .epsilon = 1e-8,
-                             .correction1 = 1.0 - at->beta1_product,
-                             .correction2 = 1.0 - at->beta2_product,
-                             .max_norm = opt->clip > 0.0 && step >= SETTLE ? -1.0 : INFINITY,
-                             .shares = shares };
-}
-
 /* One step, whose terms and update the backend makes one by one. */
 static npmd_status attempt_step(backend *b, objective *o, const npmd_options *opt, optimiser_step *step,
                                 attempt *a, step_record *out, npmd_error *err)
@@ -51,12 +31,9 @@ static npmd_status attempt_step(backend *b, objective *o, const npmd_options *op
     objective_value value;
     TRY(objective_step(o, b, a->at.step, &value, err));
     *out = (step_record){ .data = -value.data, .integral = value.integral, .penalty = value.penalty };
-    if (step->max_norm < 0.0)
-        step->max_norm = opt->clip * exp(a->at.running_log_norm);
+    step->max_norm = schedule_guard(opt, step, a->at.running_log_norm);
     TRY(b->ops->update(b->self, step, &out->norm, err));
-    const double taken = log(fmax(fmin(out->norm, step->max_norm), 1e-300));
-    out->running_log_norm = a->at.step == 0 ? taken
-                                            : RUNNING * a->at.running_log_norm + (1.0 - RUNNING) * taken;
+    out->running_log_norm = schedule_running(a->at.step, a->at.running_log_norm, out->norm, step->max_norm);
 done:
     return st;
 }
@@ -70,7 +47,8 @@ static npmd_status attempt_advance(backend *b, objective *o, const npmd_options 
     optimiser_step step[BACKEND_MOST_STEPS];
     step_record record[BACKEND_MOST_STEPS];
     for (size_t i = 0; i < count; i++)
-        step[i] = attempt_optimiser(opt, shares, &a->at, a->at.step + (int64_t)i);
+        step[i] = schedule_step(opt, shares, a->at.step + (int64_t)i, &a->at.beta1_product,
+                                &a->at.beta2_product);
     if (b->ops->run == NULL) {
         TRY(attempt_step(b, o, opt, step, a, record, err));
     } else {

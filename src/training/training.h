@@ -15,6 +15,13 @@ typedef struct schedule_point {
     double rate, beta1;
 } schedule_point;
 schedule_point schedule_at(const npmd_options *opt, int64_t step);
+/* The optimiser's step of that number; the products of the betas go on with it. A negative max_norm: the guard acts, and
+ * schedule_guard says how. */
+optimiser_step schedule_step(const npmd_options *opt, const rate_share *shares, int64_t step,
+                             double *beta1_product, double *beta2_product);
+/* The longest gradient that the guard lets pass, and the running length after a gradient of this norm. */
+double schedule_guard(const npmd_options *opt, const optimiser_step *step, double running_log_norm);
+double schedule_running(int64_t step, double running_log_norm, double norm, double max_norm);
 
 /* ---- objective.c --------------------------------------------------------------------------------------- */
 
