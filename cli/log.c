@@ -74,6 +74,11 @@ void cli_log_report(cli_log *log, const npmd_report *now)
     cli_json_number(j, "log_integral", now->log_integral);
     cli_json_finite(j, "nise", now->nise);
     cli_json_finite(j, "ae", now->ae);
+    cli_json_finite(j, "ise", now->ise);
+    cli_json_finite(j, "ise_se", now->ise_se);
+    cli_json_finite(j, "snr_a", now->snr_a);
+    cli_json_finite(j, "snr_b", now->snr_b);
+    cli_json_finite(j, "snr_c", now->snr_c);
     if (now->attempt > 1)
         cli_json_signed(j, "attempt", now->attempt);
     cli_json_end(j);

@@ -139,6 +139,8 @@ typedef struct npmd_report { /* what a fit tells while it runs; NaN: not compute
     double data, integral, penalty,
         objective; /* -mean v; mean exp v; mean (Lap v)^2; their sum, tau times the last */
     double log_integral, nise, ae;
+    double ise, ise_se; /* the ISE criterion on held-out points, relative to the uniform measure; its error */
+    double snr_a, snr_b, snr_c; /* of the gradients of the data, the integral and the penalty */
 } npmd_report;
 /* Called at every logged step, and some times a second between. Nonzero: stop here, keep the model. */
 typedef int (*npmd_progress)(const npmd_report *now, void *user);
@@ -205,7 +207,8 @@ typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is ch
     int64_t log_every;            /* steps between reports */
     npmd_progress progress;
     void *user;
-    const npmd_truth *truth; /* reports hold nise and ae against it */
+    const npmd_truth *truth;     /* reports hold nise and ae against it */
+    const npmd_points *held_out; /* not fitted to: reports hold the ISE criterion on them */
 } npmd_options;
 
 NPMD_API void npmd_options_init(npmd_options *opt);

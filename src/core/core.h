@@ -127,7 +127,9 @@ int options_unused(const npmd_options *opt, char *names, size_t size);
 npmd_status options_take_encoding(npmd_options *opt, const npmd_options *from, const char *path,
                                   npmd_error *err);
 npmd_status options_check(const npmd_options *opt, npmd_error *err); /* every field within its row's range */
-double clock_seconds(void);                                          /* monotonic */
+/* A report in which nothing is computed yet: NaN throughout. */
+npmd_report report_new(int64_t step, int64_t steps, int attempt, double seconds);
+double clock_seconds(void); /* monotonic */
 
 /* ---- threads and lanes --------------------------------------------------------------------------------- */
 

@@ -36,6 +36,28 @@ const char *npmd_status_text(npmd_status st)
     return i < sizeof TEXT / sizeof *TEXT && TEXT[i] != NULL ? TEXT[i] : "unknown status";
 }
 
+npmd_report report_new(int64_t step, int64_t steps, int attempt, double seconds)
+{
+    return (npmd_report){ .step = step,
+                          .steps = steps,
+                          .attempt = attempt,
+                          .epoch = NAN,
+                          .seconds = seconds,
+                          .rate = NAN,
+                          .data = NAN,
+                          .integral = NAN,
+                          .penalty = NAN,
+                          .objective = NAN,
+                          .log_integral = NAN,
+                          .nise = NAN,
+                          .ae = NAN,
+                          .ise = NAN,
+                          .ise_se = NAN,
+                          .snr_a = NAN,
+                          .snr_b = NAN,
+                          .snr_c = NAN };
+}
+
 double clock_seconds(void)
 {
     struct timespec now;

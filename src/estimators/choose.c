@@ -62,6 +62,7 @@ static npmd_status pilot_fit(pilot *p, const npmd_options *opt, double tau, cons
     o.epochs = 0;
     o.batch = 0;
     o.truth = NULL;
+    o.held_out = NULL;
     o.accuracy = 3e-3; /* hundredths of a nat are compared */
     o.checkpoint[0] = o.resume[0] = '\0';
     o.start_from[0] = '\0'; /* that model may have seen the points held out here */

@@ -131,19 +131,15 @@ npmd_status descend(const descent *what, npmd_error *err)
         const bool logged = step % opt->log_every == 0 || step == opt->steps || stop;
         const double now = clock_seconds();
         if (opt->progress != NULL && (logged || now - last_sign >= SIGN_OF_LIFE)) {
-            npmd_report report = { .step = step,
-                                   .steps = opt->steps,
-                                   .attempt = 1,
-                                   .logged = logged,
-                                   .epoch = (double)step / an_epoch,
-                                   .seconds = now - started,
-                                   .rate = s.rate,
-                                   .data = data,
-                                   .integral = integral,
-                                   .objective = total,
-                                   .log_integral = log(integral),
-                                   .nise = NAN,
-                                   .ae = NAN };
+            npmd_report report = report_new(step, opt->steps, 1, now - started);
+            report.logged = logged;
+            report.epoch = (double)step / an_epoch;
+            report.rate = s.rate;
+            report.data = data;
+            report.integral = integral;
+            report.penalty = 0.0;
+            report.objective = total;
+            report.log_integral = log(integral);
             last_sign = now;
             TRY(descent_report(what, &report, &stop, err));
         }

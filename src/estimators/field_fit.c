@@ -69,16 +69,50 @@ static npmd_status watch_log_density(void *self, const double *x, size_t n, doub
     return st;
 }
 
-/* The normalised density of this moment against the truth. */
+static npmd_status watch_truth(field_watch *w, npmd_report *report, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_model *m = w->model;
+    npmd_comparison c;
+    const bool authors = m->domain->torus && m->domain->dimension == 2
+                         && m->options.truth->kind != TRUTH_GRID;
+    TRY(truth_compare(m->options.truth, watch_log_density, w, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE,
+                      authors ? 0 : 32768, m->options.seed, &c, err));
+    report->nise = c.nise;
+    report->ae = c.ae;
+done:
+    return st;
+}
+
+/* mean f^2 - 2 mean over held-out points of f, relative to the uniform measure. */
+static npmd_status watch_ise(field_watch *w, const integral_result *z, npmd_report *report, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_points *held_out = w->model->options.held_out;
+    const double log_volume = log(w->model->domain->volume);
+    double *f = NULL, *room = NULL, mean = 0.0, se = 0.0;
+    TRY(memory_new(&f, held_out->n, err));
+    if (held_out->x == NULL) /* in a file */
+        TRY(memory_new(&room, held_out->n * (size_t)held_out->domain->columns, err));
+    TRY(watch_log_density(w, points_rows(held_out, 0, held_out->n, room), held_out->n, f, err));
+    for (size_t i = 0; i < held_out->n; i++)
+        f[i] = exp(f[i] + log_volume);
+    weighted_mean(held_out, f, &mean, &se);
+    report->ise = z->square - 2.0 * mean;
+    report->ise_se = hypot(z->square_se, 2.0 * se);
+done:
+    memory_free(f);
+    memory_free(room);
+    return st;
+}
+
+/* The normalised density of this moment against the truth, and on held-out points. */
 static npmd_status watch_look(void *self, backend *b, npmd_report *report, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     field_watch *w = self;
     const npmd_model *m = w->model;
     integral_result z;
-    npmd_comparison c;
-    const bool authors = m->domain->torus && m->domain->dimension == 2
-                         && m->options.truth->kind != TRUTH_GRID;
     w->backend = b;
     TRY(integrate(&(integral_request){ .domain = m->domain,
                                        .about = w->points,
@@ -90,10 +124,10 @@ static npmd_status watch_look(void *self, backend *b, npmd_report *report, npmd_
                   backend_values, b, &z, err));
     report->log_integral = z.log_integral;
     w->offset = z.log_integral + log(m->domain->volume);
-    TRY(truth_compare(m->options.truth, watch_log_density, w, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE,
-                      authors ? 0 : 32768, m->options.seed, &c, err));
-    report->nise = c.nise;
-    report->ae = c.ae;
+    if (m->options.truth != NULL)
+        TRY(watch_truth(w, report, err));
+    if (m->options.held_out != NULL)
+        TRY(watch_ise(w, &z, report, err));
 done:
     return st;
 }
@@ -225,7 +259,8 @@ static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npm
     if (f->encoding.features < options_features(m->domain) / 4)
         TRY(draw_judge(m, &judge, err));
     TRY(train(&b, &f->shape, &f->encoding, judge.features > 0 ? &judge : NULL, from, &o, opt,
-              opt->truth == NULL ? NULL : &watch, m->checkpoint == NULL ? NULL : &keeper, &done_by, err));
+              opt->truth == NULL && opt->held_out == NULL ? NULL : &watch,
+              m->checkpoint == NULL ? NULL : &keeper, &done_by, err));
     if (done_by.interrupted)
         TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
     TRY(b.ops->get(b.self, VECTOR_THETA, f->theta, err));

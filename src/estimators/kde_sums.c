@@ -24,17 +24,8 @@ npmd_status kde_watch_go(kde_watch *w, npmd_error *err)
 {
     if (w == NULL || w->options->progress == NULL)
         return NPMD_OK;
-    const npmd_report now = { .step = w->step,
-                              .steps = w->steps,
-                              .attempt = 1,
-                              .seconds = clock_seconds() - w->started,
-                              .objective = w->objective,
-                              .data = NAN,
-                              .integral = NAN,
-                              .penalty = NAN,
-                              .log_integral = NAN,
-                              .nise = NAN,
-                              .ae = NAN };
+    npmd_report now = report_new(w->step, w->steps, 1, clock_seconds() - w->started);
+    now.objective = w->objective;
     if (w->options->progress(&now, w->options->user) == 0)
         return NPMD_OK;
     return npmd_fail(err, NPMD_STOPPED, "interrupted while %s; a kernel estimate keeps nothing to go on from",

@@ -92,6 +92,11 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
                        npmd_truth_domain(opt->truth)->text, dom->text);
         goto done;
     }
+    if (opt->held_out != NULL && strcmp(opt->held_out->domain->text, dom->text) != 0) {
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "the held-out points lie on %s, the points on %s",
+                       opt->held_out->domain->text, dom->text);
+        goto done;
+    }
     TRY(points_check_distinct(pts, "the data", err));
     TRY(memory_new(&m, 1, err));
     TRY(domain_copy(dom, &m->domain, err));
@@ -118,6 +123,7 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
     snprintf(m->facts.checkpoint_failure, sizeof m->facts.checkpoint_failure, "%s",
              checkpoint_failure(m->checkpoint));
     m->options.truth = NULL; /* the caller's */
+    m->options.held_out = NULL;
     m->options.progress = NULL;
     checkpoint_close(m->checkpoint);
     m->checkpoint = NULL;

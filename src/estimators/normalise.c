@@ -275,13 +275,9 @@ done:
 int model_stop(void *user)
 {
     npmd_model *m = user;
-    const npmd_report report = { .step = m->facts.steps,
-                                 .steps = m->options.steps,
-                                 .attempt = 1 + m->facts.restarts,
-                                 .seconds = m->facts.seconds,
-                                 .objective = m->facts.objective,
-                                 .nise = NAN,
-                                 .ae = NAN };
+    npmd_report report = report_new(m->facts.steps, m->options.steps, 1 + m->facts.restarts,
+                                    m->facts.seconds);
+    report.objective = m->facts.objective;
     if (m->options.progress == NULL)
         return 0;
     if (m->options.progress(&report, m->options.user) != 0)

@@ -23,20 +23,11 @@ int series_progress(void *user, int newton, double value)
 {
     series_watch *w = user;
     const npmd_options *opt = &w->model->options;
-    const npmd_report report = { .step = newton,
-                                 .steps = 0,
-                                 .attempt = w->attempt,
-                                 .logged = w->attempt > 0,
-                                 .epoch = newton,
-                                 .seconds = clock_seconds() - w->started,
-                                 .rate = NAN,
-                                 .data = NAN,
-                                 .integral = 1.0,
-                                 .penalty = NAN,
-                                 .objective = value + 1.0,
-                                 .log_integral = NAN,
-                                 .nise = NAN,
-                                 .ae = NAN };
+    npmd_report report = report_new(newton, 0, w->attempt, clock_seconds() - w->started);
+    report.logged = w->attempt > 0;
+    report.epoch = newton;
+    report.integral = 1.0;
+    report.objective = value + 1.0;
     if (opt->progress != NULL && opt->progress(&report, opt->user) != 0)
         w->model->facts.interrupted = 1;
     return w->model->facts.interrupted;

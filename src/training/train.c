@@ -80,11 +80,6 @@ static npmd_status attempt_report(backend *b, const npmd_options *opt, const tra
                                   const attempt *a, npmd_report *report, bool *stop, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    report->step = a->at.step;
-    report->steps = opt->steps;
-    report->attempt = (int)a->at.restart + 1;
-    report->seconds = a->at.seconds;
-    report->nise = report->ae = NAN;
     if (report->logged && watch != NULL && !a->runaway)
         TRY(watch->look(watch->self, b, report, err));
     *stop = opt->progress(report, opt->user) != 0;
@@ -119,14 +114,15 @@ static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt
         const double now = clock_seconds();
         a->at.seconds = now - started;
         if (opt->progress != NULL && (logged || now - last_sign >= SIGN_OF_LIFE)) {
-            npmd_report report = { .logged = logged,
-                                   .epoch = (double)a->at.step / an_epoch,
-                                   .rate = rate,
-                                   .data = value.data,
-                                   .integral = value.integral,
-                                   .penalty = value.penalty,
-                                   .objective = value.total,
-                                   .log_integral = log(value.integral) };
+            npmd_report report = report_new(a->at.step, opt->steps, (int)a->at.restart + 1, a->at.seconds);
+            report.logged = logged;
+            report.epoch = (double)a->at.step / an_epoch;
+            report.rate = rate;
+            report.data = value.data;
+            report.integral = value.integral;
+            report.penalty = value.penalty;
+            report.objective = value.total;
+            report.log_integral = log(value.integral);
             last_sign = now;
             TRY(attempt_report(b, opt, watch, a, &report, &a->stopped, err));
         }
