@@ -150,7 +150,7 @@ int cli_json_print(const cli_args *args, cli_json *j); /* ends, prints on stdout
 /* ---- Results for people -------------------------------------------------------------------------------- */
 
 typedef struct cli_words {
-    char text[48];
+    char text[96];
 } cli_words;
 
 cli_words cli_words_count(uint64_t n);          /* 100,000 */
@@ -171,7 +171,8 @@ bool cli_interrupted(void);
 typedef struct cli_progress {
     const cli_args *args;
     bool terminal, drawn;
-    int attempt;
+    int attempt, member;
+    const char *part;
     int64_t first_step;          /* of this attempt, for the rate */
     double first_seconds, shown; /* shown: clock of the last line */
 } cli_progress;

@@ -44,11 +44,10 @@ static const cli_option OPTIONS[] = {
 };
 
 /* Indexed by npmd_estimator. */
-static const char *const ESTIMATORS[] = { [NPMD_FIELD] = "field",
-                                          [NPMD_SERIES] = "series",
-                                          [NPMD_KDE] = "kde",
-                                          [NPMD_PSNF] = "psnf",
-                                          [NPMD_RELU] = "relu" };
+static const char *const ESTIMATORS[] = {
+    [NPMD_FIELD] = "field", [NPMD_SERIES] = "series", [NPMD_KDE] = "kde",        [NPMD_PSNF] = "psnf",
+    [NPMD_RELU] = "relu",   [NPMD_STACK] = "stack",   [NPMD_UNIFORM] = "uniform"
+};
 
 static const char *estimator_name(int estimator)
 {

@@ -44,8 +44,11 @@ static void log_take_back(cli_log *log, const npmd_report *now)
     rewind(log->file);
     while ((length = getline(&line, &room, log->file)) > 0 && line[length - 1] == '\n') {
         const long long step = line_number(line, "\"step\":", -1),
-                        attempt = line_number(line, "\"attempt\":", 1);
-        if (step < 0 || attempt > now->attempt || (attempt == now->attempt && step >= now->step))
+                        attempt = line_number(line, "\"attempt\":", 1),
+                        member = line_number(line, "\"member\":", 0);
+        const bool same = member == now->member;
+        if (step < 0 || member > now->member || (same && attempt > now->attempt)
+            || (same && attempt == now->attempt && step >= now->step))
             break;
         good = ftell(log->file);
     }
@@ -81,6 +84,10 @@ void cli_log_report(cli_log *log, const npmd_report *now)
     cli_json_finite(j, "snr_c", now->snr_c);
     if (now->attempt > 1)
         cli_json_signed(j, "attempt", now->attempt);
+    if (now->member > 0)
+        cli_json_signed(j, "member", now->member);
+    if (now->part)
+        cli_json_text(j, "part", now->part);
     cli_json_end(j);
     errno = 0;
     if (!log->error && (j->failed || fputs(j->text, log->file) == EOF))

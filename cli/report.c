@@ -374,10 +374,16 @@ void cli_progress_begin(cli_progress *p, const cli_args *args)
     p->shown = p->terminal ? -1e9 : clock_seconds();
 }
 
-/* Attempt 0 is a short fit that helps to choose tau. */
-static const char *progress_noun(const npmd_report *now)
+/* "field, member 3/8, step"; attempt 0 is a short fit that helps to choose tau. */
+static cli_words progress_noun(const npmd_report *now)
 {
-    return now->attempt == 0 ? "choosing tau, step" : "step";
+    cli_words noun;
+    char member[32] = "";
+    if (now->member > 0)
+        snprintf(member, sizeof member, "member %d/%d, ", now->member, now->members);
+    snprintf(noun.text, sizeof noun.text, "%.30s%s%s%sstep", now->part ? now->part : "",
+             now->part ? ": " : "", member, now->attempt == 0 ? "choosing tau, " : "");
+    return noun;
 }
 
 /* One line that is drawn over and over: bar, step, objective, rate, time left. The bar gets what the text
@@ -387,7 +393,7 @@ static void progress_draw(const npmd_report *now, double done, double rate, cons
     enum { BAR_MOST = 30, BAR_LEAST = 5, TEXT_MOST = 200 };
     char text[TEXT_MOST], bar[BAR_MOST + 3] = "";
     int length = snprintf(text, sizeof text, "%3.0f%%  %s %s/%s  objective %.5g  %.4g/s  %s left",
-                          100.0 * done, progress_noun(now), cli_words_count((uint64_t)now->step).text,
+                          100.0 * done, progress_noun(now).text, cli_words_count((uint64_t)now->step).text,
                           cli_words_count((uint64_t)now->steps).text, now->objective, rate, left);
     if (isfinite(now->nise) && length > 0 && length < TEXT_MOST)
         length += snprintf(text + length, (size_t)(TEXT_MOST - length), "  nISE %.3g", now->nise);
@@ -411,9 +417,14 @@ void cli_progress_show(cli_progress *p, const npmd_report *now)
     const bool last = now->steps > 0 && now->step >= now->steps;
     if (p->args->quiet)
         return;
-    if (now->attempt > p->attempt) {
+    const bool another = now->part != p->part || now->member != p->member;
+    if (!another && now->attempt > p->attempt && p->attempt > 0) {
         cli_progress_end(p);
         cli_note(p->args, "restarted, attempt %d", now->attempt);
+    }
+    if (another || now->attempt > p->attempt) {
+        p->part = now->part;
+        p->member = now->member;
         p->attempt = now->attempt;
         p->first_step = now->step;
         p->first_seconds = now->seconds;
@@ -427,20 +438,20 @@ void cli_progress_show(cli_progress *p, const npmd_report *now)
     p->shown = clock;
     if (now->steps == 0) { /* nobody knows how many it takes */
         if (p->terminal)
-            fprintf(stderr, "\r\033[K%s %s  objective %.5g  %s", progress_noun(now),
+            fprintf(stderr, "\r\033[K%s %s  objective %.5g  %s", progress_noun(now).text,
                     cli_words_count((uint64_t)now->step).text, now->objective,
                     cli_words_time(now->seconds).text);
         else
-            cli_note(p->args, "%s %s, objective %.5g", progress_noun(now),
+            cli_note(p->args, "%s %s, objective %.5g", progress_noun(now).text,
                      cli_words_count((uint64_t)now->step).text, now->objective);
         p->drawn = p->terminal;
     } else if (p->terminal) {
         progress_draw(now, done, rate, left.text);
         p->drawn = true;
     } else {
-        cli_note(p->args, "%s %s of %s (%.0f %%), objective %.5g, %.4g steps/s, %s left", progress_noun(now),
-                 cli_words_count((uint64_t)now->step).text, cli_words_count((uint64_t)now->steps).text,
-                 100.0 * done, now->objective, rate, left.text);
+        cli_note(p->args, "%s %s of %s (%.0f %%), objective %.5g, %.4g steps/s, %s left",
+                 progress_noun(now).text, cli_words_count((uint64_t)now->step).text,
+                 cli_words_count((uint64_t)now->steps).text, 100.0 * done, now->objective, rate, left.text);
     }
 }
 

@@ -105,7 +105,16 @@ NPMD_API void npmd_points_free(npmd_points *pts);
 
 /* ---- Options ------------------------------------------------------------------------------------------- */
 
-typedef enum npmd_estimator { NPMD_FIELD, NPMD_SERIES, NPMD_KDE, NPMD_PSNF, NPMD_RELU } npmd_estimator;
+typedef enum npmd_estimator {
+    NPMD_FIELD,
+    NPMD_SERIES,
+    NPMD_KDE,
+    NPMD_PSNF,
+    NPMD_RELU,
+    NPMD_STACK,
+    NPMD_UNIFORM
+} npmd_estimator;
+typedef enum npmd_combine { NPMD_COMBINE_LOG, NPMD_COMBINE_MIXTURE } npmd_combine;
 typedef enum npmd_solver { NPMD_NEWTON, NPMD_STOCHASTIC } npmd_solver;
 typedef enum npmd_rule { NPMD_RULE_LEAST_SQUARES, NPMD_RULE_LIKELIHOOD, NPMD_RULE_ISE } npmd_rule;
 typedef enum npmd_bandwidth {
@@ -133,8 +142,10 @@ typedef enum npmd_schedule {
 
 typedef struct npmd_report { /* what a fit tells while it runs; NaN: not computed at this step */
     int64_t step, steps;
-    int attempt; /* 1, or more after a restart; 0: a short fit that helps to choose tau */
-    int logged;  /* 1 at every log_every-th step and the last; 0 between, called for a sign of life */
+    int attempt;         /* 1, or more after a restart; 0: a short fit that helps to choose tau */
+    int member, members; /* of an ensemble, from 1; 0: there is none */
+    const char *part;    /* of a stack: its name; NULL: there is none */
+    int logged;          /* 1 at every log_every-th step and the last; 0 between, called for a sign of life */
     double epoch, seconds, rate;
     double data, integral, penalty,
         objective; /* -mean v; mean exp v; mean (Lap v)^2; their sum, tau times the last */
@@ -190,6 +201,10 @@ typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is ch
     int concentration_rule;         /* kde: npmd_rule */
     int bandwidth;                  /* kde: npmd_bandwidth */
     int neighbours;                 /* kde, adaptive: the k-th nearest point sets the width; 0: chosen */
+    int members;   /* fits that differ in their seed; 0: one, 16 with bootstrap, 4 in a stack */
+    int combine;   /* npmd_combine, of members */
+    int bootstrap; /* 1: members from the second on see resampled points */
+    int folds;     /* stack: shares held out in turn */
     uint64_t seed;
     int threads;                    /* 0: all cores; never changes the answer */
     char device[32];                /* "cpu", "cuda", "cuda:1", "reference" */
@@ -266,7 +281,8 @@ typedef enum npmd_what {
     NPMD_RELATIVE,    /* f x volume                                                               */
     NPMD_INTENSITY,   /* n f, or the sum of the weights times f                                   */
     NPMD_GRADIENT,    /* of log f, a tangent vector in the point's own columns: columns a point   */
-    NPMD_LAPLACIAN    /* of log f                                                                 */
+    NPMD_LAPLACIAN,   /* of log f                                                                 */
+    NPMD_SPREAD       /* standard deviation of log f over the members                             */
 } npmd_what;
 typedef struct npmd_compute { /* where to compute; {0} is this machine's cores */
     int threads;

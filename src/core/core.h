@@ -58,6 +58,7 @@ typedef enum rng_purpose {
     RNG_SAMPLE,
     RNG_SKETCH,
     RNG_MARGINAL,
+    RNG_MEMBER,
     RNG_TEST
 } rng_purpose;
 

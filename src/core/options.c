@@ -42,14 +42,16 @@ typedef struct option_row {
 #define KDE (1u << NPMD_KDE)
 #define PSNF (1u << NPMD_PSNF)
 #define RELU (1u << NPMD_RELU)
+#define STACK (1u << NPMD_STACK)
 #define SGD (1u << 31)
 #define DESCENT (FIELD | SGD | PSNF | RELU)
 #define ALL (~0u)
 
 static const choices ON_OFF = { "on|off", { "off", "on", NULL } };
 static const choices ON_OFF_AUTO = { "on|off|auto", { "off", "on", "auto", NULL } };
-static const choices ESTIMATORS = { "field|series|kde|psnf|relu",
-                                    { "field", "series", "kde", "psnf", "relu", NULL } };
+static const choices ESTIMATORS = { "field|series|kde|psnf|relu|stack|uniform",
+                                    { "field", "series", "kde", "psnf", "relu", "stack", "uniform", NULL } };
+static const choices COMBINES = { "log|mixture", { "log", "mixture", NULL } };
 static const choices SOLVERS = { "newton|sgd", { "newton", "sgd", NULL } };
 static const choices CONCENTRATIONS = { "common|factor", { "common", "factor", NULL } };
 static const choices RULES = { "least-squares|likelihood|ise",
@@ -74,7 +76,8 @@ static const option_row OPTIONS[] = {
     { "preset", "Choices", OPTION_TEXT, AT(preset), "default", 0, 0, NULL, true, ALL,
       "quick, default, paper-t2, paper-t4 or paper-s2s2: sets many options at once, others given beside it win" },
     { "estimator", "Choices", OPTION_CHOICE, AT(estimator), "field", 0, 0, &ESTIMATORS, true, ALL,
-      "what is fitted: a sine network (field), a linear series of eigenfunctions, kernels, a squared family, a ReLU network" },
+      "what is fitted: a sine network (field), a linear series of eigenfunctions, kernels, a squared family, a ReLU "
+      "network; a stack: fields, series, kernels and the uniform density, mixed as held-out points ask for" },
     { "tau", "Choices", OPTION_REAL, AT(tau), "auto", -1, 1e12, NULL, true, FIELD | SERIES | SGD,
       "weight of the penalty, the mean over the domain; auto: 5e-5 in one or two dimensions, else 1e-4, lowered or raised "
       "by tens where held-out points ask for it, then fitted to all points" },
@@ -82,6 +85,15 @@ static const option_row OPTIONS[] = {
       FIELD | SERIES | SGD, "what is penalised: mean (Laplacian v)^2, mean |gradient v|^2, or nothing" },
     { "seed", "Choices", OPTION_SEED, AT(seed), "1", 0, 0, NULL, true, ALL,
       "all random numbers follow from it" },
+    { "members", "Choices", OPTION_INT, AT(members), "0", 0, 1000, NULL, true, ALL,
+      "fits that differ in their seed, combined: far better than one; 0: one, 16 with --bootstrap, 4 in a stack" },
+    { "combine", "Choices", OPTION_CHOICE, AT(combine), "log", 0, 0, &COMBINES, true, ALL,
+      "members are averaged in log density and normalised again, or mixed" },
+    { "bootstrap", "Choices", OPTION_CHOICE, AT(bootstrap), "off", 0, 0, &ON_OFF, true, ALL,
+      "members from the second on see points drawn again from the points: density --what spread then says how sure the "
+      "estimate is" },
+    { "folds", "Choices", OPTION_INT, AT(folds), "1", 1, 100, NULL, true, STACK,
+      "stack: shares of the points held out in turn for its weights" },
 
     { "features", "Encoding", OPTION_INT, AT(features), "0", 0, 65536, NULL, true, FIELD,
       "K, random eigenfunctions in the first layer; 0: on tori the cosine and sine of every angle, else by the dimension" },
@@ -498,7 +510,8 @@ int options_unused(const npmd_options *opt, char *names, size_t size)
 {
     const unsigned reader = opt->estimator == NPMD_SERIES && opt->solver == NPMD_STOCHASTIC
                                 ? SGD
-                                : 1u << opt->estimator;
+                                : 1u << opt->estimator
+                                      | (opt->estimator == NPMD_STACK ? FIELD | SERIES | KDE : 0u);
     int unused = 0;
     size_t used = 0;
     names[0] = '\0';

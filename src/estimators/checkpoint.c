@@ -367,6 +367,12 @@ void checkpoint_keep(checkpoint *c, backend *b, const train_state *now)
         checkpoint_try(c, b, now);
 }
 
+void checkpoint_finish(checkpoint *c, backend *b, const train_state *now)
+{
+    if (c != NULL)
+        checkpoint_try(c, b, now);
+}
+
 npmd_status checkpoint_stop(checkpoint *c, backend *b, const train_state *now, npmd_error *err)
 {
     if (c == NULL || checkpoint_try(c, b, now) != NPMD_OK)

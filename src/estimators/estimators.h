@@ -29,6 +29,11 @@ struct npmd_model {
     size_t seen_count;
     int warnings;
     char warning[MODEL_MAX_WARNINGS][256];
+    bool linear;         /* a field whose network only did harm: its linear start alone */
+    npmd_model **part;   /* of a blend, */
+    double *part_weight; /* with their weights, sum 1 */
+    int parts;
+    double held_out_nll, held_out_nll_se; /* of a stack and its parts, per volume; NaN: not known */
 };
 
 struct estimator {
@@ -51,7 +56,9 @@ struct estimator {
     npmd_status (*describe)(const npmd_model *m, json_t *into, npmd_error *err);
     void (*free)(void *state);
 };
-extern const estimator ESTIMATOR_FIELD, ESTIMATOR_SERIES, ESTIMATOR_KDE, ESTIMATOR_PSNF, ESTIMATOR_RELU;
+extern const estimator ESTIMATOR_FIELD, ESTIMATOR_SERIES, ESTIMATOR_KDE, ESTIMATOR_PSNF, ESTIMATOR_RELU,
+    ESTIMATOR_STACK, ESTIMATOR_UNIFORM;
+extern const estimator ESTIMATOR_LOG_MEAN, ESTIMATOR_MIXTURE; /* ensembles of any of them */
 /* Of a field of one layer: its encoding, and a weight a feature. */
 void field_linear(const npmd_model *m, const encoding **enc, const double **weight);
 /* Of a field: all its parameters. */
@@ -118,6 +125,8 @@ bool checkpoint_chosen(const checkpoint *c); /* tau was chosen before it was wri
 /* Writes the file when its time has come. backend NULL: tau is still being chosen. A failure is remembered, and
  * the fit goes on. */
 void checkpoint_keep(checkpoint *c, backend *b, const train_state *now);
+/* After the last step: a fit of several members that resumes is through with this one at once. */
+void checkpoint_finish(checkpoint *c, backend *b, const train_state *now);
 /* Writes it now: NPMD_STOPPED when that was possible, else NPMD_OK: the model so far is all that can be saved. */
 npmd_status checkpoint_stop(checkpoint *c, backend *b, const train_state *now, npmd_error *err);
 const char *checkpoint_failure(const checkpoint *c); /* of the last writing; "": none */
@@ -130,9 +139,10 @@ npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_
                         const uint64_t *avoid, size_t avoided, npmd_points **out, npmd_error *err);
 npmd_status points_twins(const npmd_points *pts, uint64_t **out,
                          npmd_error *err); /* sorted hashes of all rows */
-/* So many rows of the shuffled order of this key, and the others without those equal to one of them. */
-npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t count, npmd_points **held_out,
-                            npmd_points **training, npmd_error *err);
+/* Rows first .. first + count - 1 of the shuffled order of this key, and the others without those equal to one of
+ * them. */
+npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t first, size_t count,
+                            npmd_points **held_out, npmd_points **training, npmd_error *err);
 
 /* Which rows a model was made of, so that it is not judged by them in silence: the smallest hashes of its rows, sorted,
  * SEEN_MOST at most. Whether another row is among them is known for every hash up to the largest. */
@@ -145,6 +155,31 @@ double points_seen_before(const npmd_points *pts, const uint64_t *seen, size_t c
 
 /* Lowers or raises m->options.tau from its default where held-out points ask for it; asked: the options as given. */
 npmd_status choose_tau(npmd_model *m, const npmd_options *asked, const npmd_points *pts, npmd_error *err);
+
+/* ---- blend.c: models made of models ---------------------------------------------------------------------- */
+
+npmd_status blend_open(npmd_model *m, int parts, npmd_error *err); /* of equal weights, still empty */
+void blend_close(npmd_model *m);
+npmd_status blend_log_mean(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
+                           jet_rows rows, double *out, npmd_error *err);
+npmd_status blend_mixture(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
+                          jet_rows rows, double *out, npmd_error *err);
+/* out (n): the standard deviation of the members' log densities. */
+npmd_status blend_spread(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *out,
+                         npmd_error *err);
+npmd_status blend_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
+                       npmd_error *err); /* from a mixture */
+npmd_status blend_save(const npmd_model *m, record *rec, npmd_error *err);
+npmd_status blend_load(npmd_model *m, const record *rec, const char *path, npmd_error *err);
+npmd_status blend_describe(const npmd_model *m, json_t *into, npmd_error *err);
+void blend_free(void *state);
+
+/* ---- mixture_weights.c ----------------------------------------------------------------------------------- */
+
+#define MIXTURE_MOST_PARTS 65
+/* mix (parts): the weights under which points of these weights (n) are most likely, given log densities logs (parts, n);
+ * their mean log density. */
+double mixture_weights(const double *logs, const double *weight, int parts, size_t n, double *mix);
 
 /* ---- descent.c: stochastic gradients for what is no field ----------------------------------------------- */
 

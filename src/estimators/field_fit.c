@@ -263,12 +263,15 @@ static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npm
               m->checkpoint == NULL ? NULL : &keeper, &done_by, err));
     if (done_by.interrupted)
         TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
+    else
+        checkpoint_finish(m->checkpoint, &b, &done_by.state);
     TRY(b.ops->get(b.self, VECTOR_THETA, f->theta, err));
     m->facts.steps = done_by.steps;
     m->facts.objective = done_by.objective;
     m->facts.restarts = done_by.restarts;
     m->facts.seconds = done_by.seconds;
     m->facts.interrupted = done_by.interrupted;
+    m->linear = done_by.linear;
     if (done_by.linear)
         model_warn(
             m,

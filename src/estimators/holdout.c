@@ -62,16 +62,17 @@ npmd_status points_twins(const npmd_points *pts, uint64_t **out, npmd_error *err
     return NPMD_OK;
 }
 
-npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t count, npmd_points **held_out,
-                            npmd_points **training, npmd_error *err)
+npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t first, size_t count,
+                            npmd_points **held_out, npmd_points **training, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_points *out = NULL, *rest = NULL;
     uint64_t *twins = NULL;
-    size_t next = 0;
+    size_t next = first;
     TRY(points_part(pts, key, &next, count, NULL, 0, &out, err));
     TRY(points_twins(out, &twins, err));
-    TRY(points_part(pts, key, &next, pts->n - count, twins, count, &rest, err));
+    next = 0; /* all but the twins: the rows held out are among them */
+    TRY(points_part(pts, key, &next, pts->n - out->n, twins, out->n, &rest, err));
     *held_out = out;
     *training = rest;
     out = rest = NULL;

@@ -17,7 +17,7 @@
 
 #include "estimators.h"
 
-#define KDE_MOST_PARTS 64
+#define KDE_MOST_PARTS (MIXTURE_MOST_PARTS - 1) /* and the uniform one */
 #define KDE_KAPPA_MOST 1e8
 #define KDE_MOST_GROUPS 5
 #define KDE_MOST_COLUMNS DOMAIN_MAX_COLUMNS /* of the embedding: 2 or 3 a factor */

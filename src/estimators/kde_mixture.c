@@ -15,9 +15,7 @@ static const int NEIGHBOURS[] = { 2, 4, 8, 16, 32, 64 };
 static const double STRENGTH[] = { 0.5, 2.0, 6.0 }; /* s, a dimension */
 #define KINDS ((int)(sizeof NEIGHBOURS / sizeof *NEIGHBOURS))
 #define STRENGTHS ((int)(sizeof STRENGTH / sizeof *STRENGTH))
-#define MOST_TERMS 4e10 /* kernel terms for all that is held out */
-#define EM_MOST 2000
-#define EM_TOLERANCE 1e-7 /* nats a point */
+#define MOST_TERMS 4e10   /* kernel terms for all that is held out */
 #define LEAST_WEIGHT 1e-3 /* a part with less is left away */
 
 typedef struct trial { /* one share held out, and the parts made from the others */
@@ -96,37 +94,6 @@ done:
     return st;
 }
 
-/* EM for the weights of parts with densities exp(logs) (parts + 1, n), the last one uniform (log 0): the mean log
- * density at the end. */
-static double em(const double *logs, const double *weight, int parts, size_t n, double *mix)
-{
-    double value = -INFINITY, next[KDE_MOST_PARTS + 1];
-    for (int p = 0; p < parts; p++)
-        mix[p] = 1.0 / parts;
-    for (int round = 0; round < EM_MOST; round++) {
-        double sum = 0.0, total = 0.0;
-        memset(next, 0, sizeof next);
-        for (size_t i = 0; i < n; i++) {
-            double density = 0.0, share[KDE_MOST_PARTS + 1], top = -INFINITY;
-            for (int p = 0; p < parts; p++)
-                top = fmax(top, logs[(size_t)p * n + i]);
-            for (int p = 0; p < parts; p++)
-                density += share[p] = mix[p] * exp(logs[(size_t)p * n + i] - top);
-            for (int p = 0; p < parts; p++)
-                next[p] += weight[i] * share[p] / density;
-            sum += weight[i] * (top + log(density));
-            total += weight[i];
-        }
-        for (int p = 0; p < parts; p++)
-            mix[p] = next[p] / total;
-        const double gain = sum / total - value;
-        value = sum / total;
-        if (gain < EM_TOLERANCE)
-            break;
-    }
-    return value;
-}
-
 /* Small parts are left away; the uniform one stays, with half a point's weight at least. */
 static void recipe_settle(kde_recipe *r, const double *mix, size_t n)
 {
@@ -176,7 +143,7 @@ npmd_status kde_choose_mixture(const kde_cloud *cloud, const npmd_options *opt, 
             memcpy(all + (size_t)p * queries + fold * held, logs + (size_t)p * held, held * sizeof *all);
         trial_close(&t);
     }
-    r.held_out = em(all, cloud->weight, r.parts + 1, queries, mix);
+    r.held_out = mixture_weights(all, cloud->weight, r.parts + 1, queries, mix);
     r.best_part = -INFINITY;
     for (int p = 0; p <= r.parts; p++) {
         double sum = 0.0, total = 0.0;

@@ -7,8 +7,22 @@
 #define FILE_VERSION 1 /* of the model file; older ones stay readable */
 
 /* In the order of npmd_estimator. */
-static const estimator *const ESTIMATORS[] = { &ESTIMATOR_FIELD, &ESTIMATOR_SERIES, &ESTIMATOR_KDE,
-                                               &ESTIMATOR_PSNF, &ESTIMATOR_RELU };
+static const estimator *const ESTIMATORS[] = { &ESTIMATOR_FIELD,  &ESTIMATOR_SERIES, &ESTIMATOR_KDE,
+                                               &ESTIMATOR_PSNF,   &ESTIMATOR_RELU,   &ESTIMATOR_STACK,
+                                               &ESTIMATOR_UNIFORM };
+
+/* What fits: one estimator, or several members of it. */
+static const estimator *kind_of(const npmd_options *opt)
+{
+    if (opt->estimator == NPMD_STACK || (opt->members <= 1 && !opt->bootstrap))
+        return ESTIMATORS[opt->estimator];
+    return opt->combine == NPMD_COMBINE_LOG ? &ESTIMATOR_LOG_MEAN : &ESTIMATOR_MIXTURE;
+}
+
+static int usual_members(const npmd_options *opt)
+{
+    return opt->bootstrap ? 16 : opt->estimator == NPMD_STACK ? 4 : 1;
+}
 
 const estimator *estimator_find(const char *name)
 {
@@ -24,6 +38,7 @@ void npmd_model_free(npmd_model *m)
         return;
     if (m->kind != NULL)
         m->kind->free(m->state);
+    blend_close(m);
     checkpoint_close(m->checkpoint);
     npmd_domain_free(m->domain);
     memory_free(m->seen);
@@ -64,10 +79,12 @@ npmd_status npmd_options_resolve(const npmd_options *opt, const npmd_domain *dom
                                  size_t *working_bytes, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    npmd_options resolved;
+    npmd_options asked = *opt, resolved;
     size_t bytes = 0;
     TRY(options_check(opt, err));
-    TRY(ESTIMATORS[opt->estimator]->resolve(opt, dom, n, &resolved, &bytes, err));
+    if (asked.members == 0)
+        asked.members = usual_members(opt);
+    TRY(kind_of(&asked)->resolve(&asked, dom, n, &resolved, &bytes, err));
     if (working_bytes != NULL)
         *working_bytes = bytes;
     *out = resolved;
@@ -107,7 +124,8 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
     m->facts.seed = m->options.seed;
     m->facts.members = 1;
     m->facts.convex_optimum = m->facts.convex_gap = m->facts.convex_gap_accuracy = NAN;
-    m->kind = ESTIMATORS[opt->estimator];
+    m->held_out_nll = m->held_out_nll_se = NAN;
+    m->kind = kind_of(&m->options);
     if (!m->kind->keeps && (opt->checkpoint[0] != '\0' || opt->resume[0] != '\0')) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
                        "--estimator %s keeps no checkpoints: do without --checkpoint and --resume",
@@ -167,8 +185,8 @@ done:
 
 npmd_status npmd_what_parse(const char *text, npmd_what *out, npmd_error *err)
 {
-    static const char *const NAMES[] = { "log-density", "density",  "relative",
-                                         "intensity",   "gradient", "laplacian" };
+    static const char *const NAMES[] = { "log-density", "density",   "relative", "intensity",
+                                         "gradient",    "laplacian", "spread" };
     for (int i = 0; i < (int)(sizeof NAMES / sizeof *NAMES); i++)
         if (strcmp(text, NAMES[i]) == 0) {
             *out = (npmd_what)i;
@@ -176,8 +194,8 @@ npmd_status npmd_what_parse(const char *text, npmd_what *out, npmd_error *err)
         }
     return npmd_fail(
         err, NPMD_ERR_ARGUMENT,
-        "--what: \"%.40s\" was found where log-density, density, relative, intensity, gradient or laplacian was "
-        "expected",
+        "--what: \"%.40s\" was found where log-density, density, relative, intensity, gradient, laplacian or "
+        "spread was expected",
         text);
 }
 
@@ -256,6 +274,8 @@ static npmd_status piece_evaluate(const piece_room *room, const npmd_model *m, c
                 out[i] = room->jet[i * rows + rows - 1];
         goto done;
     }
+    if (what == NPMD_SPREAD)
+        return blend_spread(m, how, x, count, out, err);
     TRY(model_values(m, how, x, count, out, err));
     double offset = model_offset(m);
     if (what == NPMD_RELATIVE)
@@ -323,14 +343,16 @@ done:
 /* ---- files --------------------------------------------------------------------------------------------- */
 
 /* JSON has no NaN: an objective that was never reached stands in the file as null. */
+static npmd_status parts_json(const npmd_model *m, json_t **out, npmd_error *err);
+
 static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_fit_facts *f = &m->facts;
-    json_t *facts = json_object(), *warnings = json_array(), *options = NULL;
+    json_t *facts = json_object(), *warnings = json_array(), *options = NULL, *parts = NULL;
     TRY(json_put(facts, "file_version", json_integer(FILE_VERSION), err));
     TRY(json_put(facts, "version", json_string(npmd_version()), err));
-    TRY(json_put(facts, "estimator", json_string(m->kind->name), err));
+    TRY(json_put(facts, "estimator", json_string(ESTIMATORS[m->options.estimator]->name), err));
     TRY(json_put(facts, "domain", json_string(m->domain->text), err));
     TRY(json_put(facts, "measure", json_string("Riemannian volume"), err));
     TRY(json_put(facts, "n", json_integer((json_int_t)f->n), err));
@@ -341,6 +363,10 @@ static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err
     TRY(json_put(facts, "log_integral_se", json_real(f->log_integral_se), err));
     TRY(json_put(facts, "restarts", json_integer(f->restarts), err));
     TRY(json_put(facts, "members", json_integer(f->members), err));
+    if (isfinite(m->held_out_nll)) {
+        TRY(json_put(facts, "held_out_nll", json_real(m->held_out_nll), err));
+        TRY(json_put(facts, "held_out_nll_se", json_real(m->held_out_nll_se), err));
+    }
     if (isfinite(f->convex_gap)) {
         TRY(json_put(facts, "convex_optimum", json_real(f->convex_optimum), err));
         TRY(json_put(facts, "convex_gap", json_real(f->convex_gap), err));
@@ -355,11 +381,35 @@ static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err
     TRY(json_put(facts, "warnings", json_incref(warnings), err));
     TRY(options_to_json(&m->options, &options, err));
     TRY(json_put(facts, "options", options, err));
+    if (m->parts > 0) {
+        TRY(parts_json(m, &parts, err));
+        TRY(json_put(facts, "parts", parts, err));
+    }
     *out = facts;
     facts = NULL;
 done:
     json_decref(warnings);
     json_decref(facts);
+    return st;
+}
+
+static npmd_status parts_json(const npmd_model *m, json_t **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    json_t *list = json_array(), *one = NULL;
+    for (int k = 0; k < m->parts; k++) {
+        TRY(model_json(m->part[k], &one, err));
+        TRY(json_put(one, "weight", json_real(m->part_weight[k]), err));
+        st = json_append(list, one, err);
+        one = NULL;
+        if (st != NPMD_OK)
+            goto done;
+    }
+    *out = list;
+    list = NULL;
+done:
+    json_decref(one);
+    json_decref(list);
     return st;
 }
 
@@ -380,6 +430,27 @@ done:
     return st;
 }
 
+/* Tensors of part k of a blend stand under part.k. and their own name. */
+static npmd_status model_tensors(const npmd_model *m, record *rec, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    record own = { 0 };
+    char name[96]; /* longer than a tensor's may be: record_add looks */
+    TRY(m->kind->save(m, rec, err));
+    for (int k = 0; k < m->parts; k++) {
+        record_free(&own);
+        TRY(model_tensors(m->part[k], &own, err));
+        for (size_t i = 0; i < own.count; i++) {
+            const tensor *t = &own.tensors[i];
+            snprintf(name, sizeof name, "part.%d.%s", k + 1, t->name);
+            TRY(record_add(rec, name, t->type, t->dimensions, t->shape, t->data, err));
+        }
+    }
+done:
+    record_free(&own);
+    return st;
+}
+
 npmd_status npmd_save(const npmd_model *m, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -387,7 +458,7 @@ npmd_status npmd_save(const npmd_model *m, const char *path, npmd_error *err)
     json_t *object = NULL;
     TRY(model_json(m, &object, err));
     TRY(json_to_text(object, JSON_COMPACT | JSON_ENSURE_ASCII, &rec.metadata, err));
-    TRY(m->kind->save(m, &rec, err));
+    TRY(model_tensors(m, &rec, err));
     if (m->seen_count > 0)
         TRY(record_add(&rec, "points.seen", TENSOR_I64, 1, &m->seen_count, m->seen, err));
     TRY(record_write(path, &rec, err));
@@ -454,18 +525,26 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
                        path, inner.text);
         goto done;
     }
-    m->kind = estimator_find(name);
-    if (m->kind == NULL) {
+    if (estimator_find(name) == NULL) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: estimator \"%.40s\" is unknown to this version", path,
                        name);
         goto done;
     }
     npmd_options_init(&m->options);
     TRY(options_from_json(&m->options, options, path, err));
+    m->kind = kind_of(&m->options);
+    if (strcmp(ESTIMATORS[m->options.estimator]->name, name) != 0) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT,
+                       "%s: the estimator is \"%.40s\", but its options are those of \"%s\"", path, name,
+                       ESTIMATORS[m->options.estimator]->name);
+        goto done;
+    }
     memset(m->options.given, 0, sizeof m->options.given); /* nobody gave them now */
     m->facts.n = (size_t)n;
     m->facts.steps = (int64_t)steps;
     m->facts.objective = take_number(root, "objective");
+    m->held_out_nll = take_number(root, "held_out_nll");
+    m->held_out_nll_se = take_number(root, "held_out_nll_se");
     m->facts.convex_optimum = take_number(root, "convex_optimum");
     m->facts.convex_gap = take_number(root, "convex_gap");
     m->facts.convex_gap_accuracy = take_number(root, "convex_gap_accuracy");
@@ -500,29 +579,94 @@ done:
     return st;
 }
 
+/* The tensors of part k, under their own names; they are borrowed. */
+static npmd_status record_of_part(const record *rec, int k, record *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    char prefix[24];
+    const size_t length = (size_t)snprintf(prefix, sizeof prefix, "part.%d.", k + 1);
+    for (size_t i = 0; i < rec->count; i++) {
+        const tensor *t = &rec->tensors[i];
+        if (strncmp(t->name, prefix, length) == 0)
+            TRY(record_add(out, t->name + length, t->type, t->dimensions, t->shape, t->data, err));
+    }
+done:
+    return st;
+}
+
+#define DEEPEST 3 /* a stack of ensembles of fields */
+#define MOST_PARTS 1024
+
+static npmd_status model_from_record(const record *rec, json_t *root, const char *path, int depth,
+                                     npmd_model **out, npmd_error *err);
+
+static npmd_status parts_load(npmd_model *m, const record *rec, json_t *root, const char *path, int depth,
+                              npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    record own = { 0 };
+    json_t *list = json_object_get(root, "parts");
+    const size_t parts = json_array_size(list);
+    const bool blended = m->options.estimator == NPMD_STACK || m->kind != ESTIMATORS[m->options.estimator];
+    if (!blended)
+        return NPMD_OK;
+    if (parts < 1 || parts > MOST_PARTS || depth >= DEEPEST) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: a blend of %zu parts at depth %d", path, parts, depth);
+        goto done;
+    }
+    TRY(blend_open(m, (int)parts, err));
+    for (int k = 0; k < m->parts; k++) {
+        json_t *one = json_array_get(list, (size_t)k);
+        const double weight = take_number(one, "weight");
+        record_free(&own);
+        TRY(record_of_part(rec, k, &own, err));
+        TRY(model_from_record(&own, one, path, depth + 1, &m->part[k], err));
+        if (!(weight > 0.0 && weight <= 1.0) || strcmp(m->part[k]->domain->text, m->domain->text) != 0) {
+            st = npmd_fail(err, NPMD_ERR_FORMAT,
+                           "%s: part %d has weight %g and lies on %s; expected a share of 1, and %s", path,
+                           k + 1, weight, m->part[k]->domain->text, m->domain->text);
+            goto done;
+        }
+        m->part_weight[k] = weight;
+    }
+done:
+    record_free(&own);
+    return st;
+}
+
+static npmd_status model_from_record(const record *rec, json_t *root, const char *path, int depth,
+                                     npmd_model **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_model *m = NULL;
+    if (!json_is_object(root)) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description is no JSON object", path);
+        goto done;
+    }
+    TRY(memory_new(&m, 1, err));
+    TRY(model_from_json(m, root, path, err));
+    TRY(parts_load(m, rec, root, path, depth, err));
+    TRY(m->kind->load(m, rec, path, err));
+    TRY(model_take_seen(m, rec, path, err));
+    *out = m;
+    m = NULL;
+done:
+    npmd_model_free(m);
+    return st;
+}
+
 npmd_status npmd_load(const char *path, npmd_model **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     char where[340];
     record rec = { 0 };
-    npmd_model *m = NULL;
     json_t *root = NULL;
     TRY(record_read(path, &rec, err));
-    TRY(memory_new(&m, 1, err));
     snprintf(where, sizeof where, "%.300s: the model's description,", path);
     TRY(json_from_text(rec.metadata, strlen(rec.metadata), where, &root, err));
-    if (!json_is_object(root)) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description is no JSON object", path);
-        goto done;
-    }
-    TRY(model_from_json(m, root, path, err));
-    TRY(m->kind->load(m, &rec, path, err));
-    TRY(model_take_seen(m, &rec, path, err));
-    *out = m;
-    m = NULL;
+    TRY(model_from_record(&rec, root, path, 0, out, err));
 done:
     json_decref(root);
     record_free(&rec);
-    npmd_model_free(m);
     return st;
 }

@@ -521,7 +521,8 @@ static npmd_status relu_fit(npmd_model *m, const npmd_options *asked, const npmd
     TRY(relu_make(m, &r, err));
     const size_t parameters = field_parameters(&r->shape);
     if (pts->n >= LEAST_POINTS && out > 0)
-        TRY(points_hold_out(pts, rng_key_make(m->options.seed, RNG_TUNE, 3), out, &held_out, &training, err));
+        TRY(points_hold_out(pts, rng_key_make(m->options.seed, RNG_TUNE, 3), 0, out, &held_out, &training,
+                            err));
     const bool early = training != NULL && training->n > 0; /* else all are twins of those held out */
     f.training = early ? training : pts;
     f.held_out = early ? held_out : NULL;

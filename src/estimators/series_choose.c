@@ -188,7 +188,7 @@ npmd_status series_choose(series_watch *watch, const npmd_points *pts, bool open
     path->size = 0;
     if (pts->n < LEAST_POINTS || opt->penalty == NPMD_PENALTY_NONE)
         return NPMD_OK;
-    TRY(points_hold_out(pts, rng_key_make(opt->seed, RNG_TUNE, 2), (size_t)(opt->holdout * (double)pts->n),
+    TRY(points_hold_out(pts, rng_key_make(opt->seed, RNG_TUNE, 2), 0, (size_t)(opt->holdout * (double)pts->n),
                         &held_out, &training, err));
     TRY(points_check_distinct(training, "the points that are not held out", err));
     TRY(stage_open(&now, m->domain, opt->max_frequency, opt->penalty, err));

@@ -1,0 +1,331 @@
+/* ensemble.c - one estimator fitted several times, its members blended.
+ *
+ * Members differ in their seed, and so in their encoding, start, batches and integration points; with --bootstrap also
+ * in their points. The first is fitted as it would be alone: what it chooses (tau, steps, sizes) holds for all. A
+ * member that collapses is replaced by one with another seed. On a card they train side by side, since one small
+ * network cannot fill it; on the processor one after another, each with all cores: the same bytes either way. */
+#include "estimators.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define MOST_TRIES 3   /* seeds for one member */
+#define SIDE_BY_SIDE 8 /* on a card */
+#define MEMBER_ACCURACY                                                                                      \
+    2e-3 /* of a member's own log integral, in three or more dimensions: the blend has its own */
+
+typedef struct ensemble {
+    npmd_model *model;
+    const npmd_options *asked;
+    const npmd_points *points;
+    const npmd_options *chosen; /* of the first member; NULL: it is being fitted */
+    double started;
+    int64_t steps_done; /* by members that are finished */
+    int finished, stopped;
+} ensemble;
+
+typedef struct member {
+    ensemble *all;
+    int index; /* from 0 */
+    int tries;
+    npmd_error err;
+    npmd_status st;
+} member;
+
+/* The first try of the first member has the seed itself. 53 bits, which every reader of JSON keeps. */
+static uint64_t member_seed(uint64_t seed, int index, int tries)
+{
+    if (index == 0 && tries == 0)
+        return seed;
+    return hash_word(hash_word(seed, (uint64_t)index), (uint64_t)tries) >> 11;
+}
+
+static int member_progress(const npmd_report *now, void *user)
+{
+    member *k = user;
+    ensemble *e = k->all;
+    npmd_report report = *now;
+    int stop = 0;
+    report.member = k->index + 1;
+    report.members = e->model->options.members;
+    report.seconds = clock_seconds() - e->started;
+#pragma omp critical(npmd_member_progress)
+    {
+        if (e->asked->progress != NULL && e->asked->progress(&report, e->asked->user) != 0)
+            e->stopped = 1;
+        stop = e->stopped;
+    }
+    return stop;
+}
+
+/* As many rows, drawn with replacement. */
+static npmd_status points_resample(const npmd_points *pts, rng_key key, npmd_points **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_points *drawn = NULL;
+    const size_t columns = (size_t)pts->domain->columns;
+    double total = 0.0;
+    TRY(points_make(pts->domain, pts->n, &drawn, err));
+    if (points_weighted(pts))
+        TRY(memory_new(&drawn->weight, pts->n, err));
+    for (size_t i = 0; i < pts->n; i++) {
+        const size_t row = (size_t)(rng_uniform(key, i, 0) * (double)pts->n);
+        npmd_points_row(pts, row, drawn->x + i * columns);
+        if (drawn->weight != NULL)
+            total += drawn->weight[i] = points_weight(pts, row);
+    }
+    for (size_t i = 0; drawn->weight != NULL && i < pts->n; i++)
+        drawn->weight[i] *= (double)pts->n / total;
+    *out = drawn;
+    drawn = NULL;
+done:
+    npmd_points_free(drawn);
+    return st;
+}
+
+/* The state of member k is kept in FILE.k beside that of the first. A finished member leaves its last state there, and
+ * a fit that resumes is through with it at once. */
+static npmd_status member_files(const npmd_options *asked, int index, npmd_options *o, npmd_error *err)
+{
+    const char *path = asked->checkpoint[0] != '\0' ? asked->checkpoint : asked->resume;
+    if (index == 0 || path[0] == '\0')
+        return NPMD_OK;
+    const int length = snprintf(o->checkpoint, sizeof o->checkpoint, "%s.%d", path, index + 1);
+    if (length < 0 || (size_t)length >= sizeof o->checkpoint)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--checkpoint: the name of member %d's file is too long",
+                         index + 1);
+    o->resume[0] = '\0';
+    if (asked->resume[0] != '\0' && access(o->checkpoint, F_OK) == 0)
+        memcpy(o->resume, o->checkpoint, sizeof o->resume);
+    return NPMD_OK;
+}
+
+static npmd_status member_options(const member *k, npmd_options *o, npmd_error *err)
+{
+    const ensemble *e = k->all;
+    *o = e->chosen == NULL ? *e->asked : *e->chosen;
+    o->seed = member_seed(e->asked->seed, k->index, k->tries);
+    o->members = 1;
+    o->bootstrap = 0;
+    if (e->chosen != NULL)
+        o->convex_gap = 0;
+    if (o->accuracy == 0.0 && e->model->domain->dimension > 2 && o->combine == NPMD_COMBINE_LOG)
+        o->accuracy = MEMBER_ACCURACY;
+    o->progress = member_progress;
+    o->user = (void *)(uintptr_t)k;
+    o->truth = e->asked->truth;
+    o->held_out = e->asked->held_out;
+    memset(o->given, 0, sizeof o->given); /* the ensemble looks at these */
+    return member_files(e->asked, k->index, o, err);
+}
+
+/* Fits one member, with other seeds if it collapses; the last try may be a convex start that stands alone. */
+static npmd_status member_fit(member *k, npmd_model **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const ensemble *e = k->all;
+    npmd_points *own = NULL;
+    npmd_model *m = NULL;
+    if (e->model->options.bootstrap && k->index > 0)
+        TRY(points_resample(e->points, rng_key_make(e->asked->seed, RNG_MEMBER, (uint64_t)k->index), &own,
+                            err));
+    for (;; k->tries++) {
+        npmd_options o;
+        TRY(member_options(k, &o, err));
+        npmd_model_free(m);
+        m = NULL;
+        st = npmd_fit(e->model->domain, own == NULL ? e->points : own, &o, &m, err);
+        const bool failed = st == NPMD_ERR_NUMERIC || (st == NPMD_OK && m->linear);
+        if (!failed || k->tries + 1 >= MOST_TRIES || o.checkpoint[0] != '\0')
+            break;
+    }
+    if (st != NPMD_OK)
+        goto done;
+    *out = m;
+    m = NULL;
+done:
+    npmd_model_free(m);
+    npmd_points_free(own);
+    return st;
+}
+
+/* All but the first, several at once where that fills a card. */
+static npmd_status members_fit(ensemble *e, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_model *m = e->model;
+    member *rest = NULL;
+    const int count = m->parts - 1;
+    if (count == 0)
+        return NPMD_OK;
+    TRY(memory_new(&rest, (size_t)count, err));
+    const bool card = strncmp(m->options.device, "cuda", 4) == 0;
+    const int together = card ? (count < SIDE_BY_SIDE ? count : SIDE_BY_SIDE) : 1;
+    (void)together; /* unused without OpenMP */
+#pragma omp parallel for schedule(dynamic, 1) num_threads(together) if (together > 1)
+    for (int i = 0; i < count; i++) {
+        rest[i] = (member){ .all = e, .index = i + 1 };
+        if (!e->stopped)
+            rest[i].st = member_fit(&rest[i], &m->part[i + 1], &rest[i].err);
+    }
+    for (int i = 0; i < count; i++) {
+        if (rest[i].st != NPMD_OK) {
+            st = npmd_fail(err, rest[i].st, "member %d: %.230s", i + 2, rest[i].err.text);
+            goto done;
+        }
+        if (rest[i].tries > 0)
+            model_warn(m, "member %d collapsed and was replaced, %d time%s", i + 2, rest[i].tries,
+                       rest[i].tries == 1 ? "" : "s");
+    }
+done:
+    memory_free(rest);
+    return st;
+}
+
+/* Members that are whole; one that was interrupted stays only when it is alone. */
+static void members_settle(npmd_model *m)
+{
+    int kept = 0;
+    for (int k = 0; k < m->parts; k++) {
+        npmd_model *part = m->part[k];
+        m->part[k] = NULL;
+        if (part != NULL && part->facts.interrupted) {
+            m->facts.interrupted = 1;
+            if (kept > 0) {
+                npmd_model_free(part);
+                continue;
+            }
+        }
+        if (part != NULL)
+            m->part[kept++] = part;
+    }
+    if (kept < m->parts) {
+        m->facts.interrupted = 1;
+        model_warn(m, "the fit was interrupted: %d of %d members are whole", kept, m->parts);
+    }
+    m->parts = kept;
+    for (int k = 0; k < kept; k++)
+        m->part_weight[k] = 1.0 / kept;
+}
+
+static void members_report(npmd_model *m)
+{
+    npmd_fit_facts *f = &m->facts;
+    int linear = 0;
+    f->members = m->parts;
+    f->objective = 0.0;
+    f->steps = f->restarts = 0;
+    f->resumed = m->part[0]->facts.resumed;
+    for (int k = 0; k < m->parts; k++) {
+        const npmd_model *part = m->part[k];
+        f->steps += part->facts.steps;
+        f->objective += part->facts.objective / m->parts;
+        f->restarts += part->facts.restarts;
+        linear += part->linear;
+        if (f->checkpoint_failure[0] == '\0')
+            memcpy(f->checkpoint_failure, part->facts.checkpoint_failure, sizeof f->checkpoint_failure);
+    }
+    for (int i = 0; i < m->part[0]->warnings; i++) /* choices that hold for all */
+        model_warn(m, "%s", m->part[0]->warning[i]);
+    if (linear > (m->part[0]->linear ? 1 : 0))
+        model_warn(m, "%d members are their linear start alone", linear);
+}
+
+static npmd_status blend_values_of(void *self, const double *x, size_t n, double *v, npmd_error *err)
+{
+    const npmd_model *m = self;
+    npmd_compute how = { .threads = m->options.threads };
+    memcpy(how.device, m->options.device, sizeof how.device);
+    return m->kind->evaluate(m, &how, x, n, JET_VALUE, v, err);
+}
+
+/* The first member's options are those of all. */
+static void take_options(npmd_model *m)
+{
+    const npmd_options *from = &m->part[0]->options;
+    npmd_options o = *from;
+    o.members = m->options.members;
+    o.bootstrap = m->options.bootstrap;
+    o.accuracy = m->options.accuracy;
+    o.progress = m->options.progress;
+    o.user = m->options.user;
+    m->options = o;
+}
+
+static npmd_status ensemble_fit(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
+                                npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    ensemble e = { .model = m, .asked = asked, .points = pts, .started = clock_seconds() };
+    member first = { .all = &e };
+    TRY(blend_open(m, m->options.members, err));
+    TRY(member_fit(&first, &m->part[0], err));
+    if (first.tries > 0)
+        model_warn(m, "member 1 collapsed and was replaced, %d time%s", first.tries,
+                   first.tries == 1 ? "" : "s");
+    e.chosen = &m->part[0]->options;
+    if (!e.stopped)
+        TRY(members_fit(&e, err));
+    members_settle(m);
+    members_report(m);
+    take_options(m);
+    if (m->options.combine == NPMD_COMBINE_LOG)
+        TRY(model_normalise(m, blend_values_of, m, pts, (size_t)1 << 22, err));
+    else
+        for (int k = 0; k < m->parts; k++) /* of the mean of integrals that are one */
+            m->facts.log_integral_se += m->part[k]->facts.log_integral_se / m->parts;
+done:
+    return st;
+}
+
+static npmd_status ensemble_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n,
+                                    npmd_options *out, size_t *working_bytes, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_options one = *opt;
+    one.members = 1;
+    one.bootstrap = 0;
+    if (opt->members < 2 || (opt->bootstrap && opt->members < 3)) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "--bootstrap on needs at least 3 members, --members %d were asked for", opt->members);
+        goto done;
+    }
+    if (!opt->bootstrap && (opt->estimator == NPMD_SERIES || opt->estimator == NPMD_KDE)) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "--members %d: members of this estimator would all be the same; use --bootstrap on",
+                       opt->members);
+        goto done;
+    }
+    TRY(npmd_options_resolve(&one, dom, n, out, working_bytes, err));
+    if (opt->bootstrap)
+        *working_bytes += n * (size_t)dom->columns * sizeof(double);
+    out->members = opt->members;
+    out->bootstrap = opt->bootstrap;
+done:
+    return st;
+}
+
+const estimator ESTIMATOR_LOG_MEAN = {
+    .name = "ensemble",
+    .keeps = true,
+    .resolve = ensemble_resolve,
+    .fit = ensemble_fit,
+    .evaluate = blend_log_mean,
+    .save = blend_save,
+    .load = blend_load,
+    .describe = blend_describe,
+    .free = blend_free,
+};
+
+const estimator ESTIMATOR_MIXTURE = {
+    .name = "ensemble",
+    .keeps = true,
+    .resolve = ensemble_resolve,
+    .fit = ensemble_fit,
+    .evaluate = blend_mixture,
+    .draw = blend_draw,
+    .save = blend_save,
+    .load = blend_load,
+    .describe = blend_describe,
+    .free = blend_free,
+};

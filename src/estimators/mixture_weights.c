@@ -1,0 +1,38 @@
+/* mixture_weights.c - how much of each density, so that points are most likely: EM, a concave problem with one
+ * optimum.
+ *
+ *     share of part p in point i = w_p f_p(x_i) / sum_q w_q f_q(x_i),   w_p <- mean over points of its share */
+#include "estimators.h"
+
+#define MOST_ROUNDS 2000
+#define TOLERANCE 1e-7 /* nats a point */
+
+double mixture_weights(const double *logs, const double *weight, int parts, size_t n, double *mix)
+{
+    double value = -INFINITY, next[MIXTURE_MOST_PARTS];
+    assert(parts <= MIXTURE_MOST_PARTS);
+    for (int p = 0; p < parts; p++)
+        mix[p] = 1.0 / parts;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        double sum = 0.0, total = 0.0;
+        memset(next, 0, sizeof next);
+        for (size_t i = 0; i < n; i++) {
+            double density = 0.0, share[MIXTURE_MOST_PARTS], top = -INFINITY;
+            for (int p = 0; p < parts; p++)
+                top = fmax(top, logs[(size_t)p * n + i]);
+            for (int p = 0; p < parts; p++)
+                density += share[p] = mix[p] * exp(logs[(size_t)p * n + i] - top);
+            for (int p = 0; p < parts; p++)
+                next[p] += weight[i] * share[p] / density;
+            sum += weight[i] * (top + log(density));
+            total += weight[i];
+        }
+        for (int p = 0; p < parts; p++)
+            mix[p] = next[p] / total;
+        const double gain = sum / total - value;
+        value = sum / total;
+        if (gain < TOLERANCE)
+            break;
+    }
+    return value;
+}

@@ -1,0 +1,316 @@
+/* stack.c - several estimators, mixed as held-out points ask for.
+ *
+ * Every part is fitted to most of the points and asked for its density at the others; the weights under which these are
+ * most likely come from EM (mixture_weights.c). Parts that matter are then fitted to all points, with what they chose
+ * before. A mixture of good estimates is better than each of them where they err in different places: fields in the
+ * tails, series on the flanks, kernels on clusters. */
+#include "estimators.h"
+
+#include <stdio.h>
+
+#define HOLDOUT 0.1
+#define LEAST_WEIGHT 2e-3 /* a part with less is not worth a second fit */
+#define LEAST_POINTS 20   /* to hold some of them out */
+
+typedef struct part_kind {
+    const char *name;
+    npmd_estimator estimator;
+    npmd_bandwidth bandwidth;
+    bool chooses_again; /* when fitted to all points: its choice is cheap, and not that of fewer points */
+} part_kind;
+static const part_kind KINDS[] = {
+    { "field", NPMD_FIELD, 0, false },
+    { "series", NPMD_SERIES, 0, false },
+    { "kernels, one width", NPMD_KDE, NPMD_BANDWIDTH_FIXED, true },
+    { "kernels, widths by distance", NPMD_KDE, NPMD_BANDWIDTH_ADAPTIVE, true },
+    { "kernels, several widths", NPMD_KDE, NPMD_BANDWIDTH_MIXTURE, true },
+    { "uniform", NPMD_UNIFORM, 0, true },
+};
+#define PARTS ((int)(sizeof KINDS / sizeof *KINDS))
+
+typedef struct stack {
+    npmd_model *model;
+    const npmd_options *asked;
+    const npmd_points *points;
+    double started;
+    const part_kind *now; /* being fitted */
+    bool stopped;
+    npmd_model *part[PARTS]; /* NULL: could not be fitted */
+    double *logs;            /* (PARTS, held): log densities relative to uniform of the points held out */
+    double *weight;          /* (held) */
+    size_t held;
+} stack;
+
+static int stack_progress(const npmd_report *now, void *user)
+{
+    stack *s = user;
+    npmd_report report = *now;
+    report.part = s->now->name;
+    report.seconds = clock_seconds() - s->started;
+    if (s->asked->progress != NULL && s->asked->progress(&report, s->asked->user) != 0)
+        s->stopped = true;
+    return s->stopped;
+}
+
+/* Found with fewer points, and as good for all of them. */
+static void take_choice(const part_kind *kind, const npmd_options *found, const npmd_options *asked,
+                        npmd_options *o)
+{
+    if (kind->chooses_again)
+        return;
+    o->tau = found->tau;
+    if (asked->steps == 0 && asked->epochs == 0) {
+        o->steps = found->steps;
+        o->warmup = found->warmup;
+    }
+    if (kind->estimator == NPMD_SERIES) {
+        memcpy(o->max_frequency, found->max_frequency, sizeof o->max_frequency);
+        o->max_frequencies = found->max_frequencies;
+    }
+}
+
+/* Fits part k; one that cannot be fitted here is left away, and the model says why. */
+static npmd_status part_fit(stack *s, int k, const npmd_points *pts, const npmd_model *before, bool last,
+                            npmd_model **out, npmd_error *err)
+{
+    const part_kind *kind = &KINDS[k];
+    const bool resampled = last && s->model->options.bootstrap && kind->estimator != NPMD_UNIFORM;
+    npmd_options o = *s->asked;
+    npmd_error why = { 0 };
+    o.estimator = kind->estimator;
+    o.bandwidth = (int)kind->bandwidth;
+    o.members = kind->estimator == NPMD_FIELD || resampled ? s->model->options.members : 1;
+    o.bootstrap = resampled;
+    o.progress = stack_progress;
+    o.user = s;
+    o.truth = NULL;
+    o.held_out = NULL;
+    o.convex_gap = 0;
+    memset(o.given, 0, sizeof o.given);
+    if (before != NULL)
+        take_choice(kind, &before->options, s->asked, &o);
+    s->now = kind;
+    const npmd_status st = npmd_fit(s->model->domain, pts, &o, out, &why);
+    if (st == NPMD_OK)
+        return st;
+    if (st == NPMD_ERR_NUMERIC || st == NPMD_ERR_ARGUMENT || (st == NPMD_STOPPED && s->stopped)) {
+        if (st != NPMD_STOPPED && before == NULL)
+            model_warn(s->model, "without its part \"%s\": %.180s", kind->name, why.text);
+        *out = NULL;
+        return NPMD_OK;
+    }
+    return npmd_fail(err, st, "%s: %.230s", kind->name, why.text);
+}
+
+/* Fits the parts to all points but one share, and asks them for it. */
+static npmd_status fold_run(stack *s, int fold, size_t count, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_points *held_out = NULL, *training = NULL;
+    npmd_compute how = { .threads = s->model->options.threads };
+    const size_t all = count * (size_t)s->model->options.folds, first = (size_t)fold * count;
+    memcpy(how.device, s->model->options.device, sizeof how.device);
+    TRY(points_hold_out(s->points, rng_key_make(s->model->options.seed, RNG_TUNE, 7), first, count, &held_out,
+                        &training, err));
+    TRY(points_check_distinct(training, "the points that are not held out", err));
+    for (size_t i = 0; i < held_out->n; i++)
+        s->weight[first + i] = points_weight(held_out, i);
+    for (int k = 0; k < PARTS && !s->stopped; k++) {
+        double *logs = s->logs + (size_t)k * all + first;
+        npmd_model *fitted = NULL;
+        if (fold > 0 && s->part[k] == NULL)
+            continue;
+        TRY(part_fit(s, k, training, s->part[k], false, &fitted, err));
+        if (fitted != NULL && (!fitted->facts.interrupted || fold == 0)) {
+            npmd_model_free(s->part[k]);
+            s->part[k] = fitted;
+            TRY(model_values(fitted, &how, held_out->x, held_out->n, logs, err));
+            for (size_t i = 0; i < held_out->n; i++)
+                logs[i] -= fitted->facts.log_integral;
+        } else {
+            npmd_model_free(fitted);
+            if (!s->stopped) { /* it failed on this share: it cannot be judged */
+                npmd_model_free(s->part[k]);
+                s->part[k] = NULL;
+            }
+        }
+    }
+    if (!s->stopped || fold == 0)
+        s->held = first + held_out->n;
+done:
+    npmd_points_free(held_out);
+    npmd_points_free(training);
+    return st;
+}
+
+/* Weights of the parts that there are; the others have none. */
+static npmd_status weigh(stack *s, size_t all, double weight[PARTS], npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    double *logs = NULL, mix[PARTS], sum = 0.0;
+    const double log_volume = log(s->model->domain->volume);
+    npmd_points shared = {
+        .domain = s->model->domain, .n = s->held, .weight = s->weight, .weight_scale = 1.0
+    };
+    int parts = 0;
+    TRY(memory_new(&logs, (size_t)PARTS * s->held, err));
+    for (int k = 0; k < PARTS; k++) {
+        weight[k] = 0.0;
+        if (s->part[k] == NULL)
+            continue;
+        memcpy(logs + (size_t)parts * s->held, s->logs + (size_t)k * all, s->held * sizeof *logs);
+        double *of = logs + (size_t)parts++ * s->held, mean = 0.0;
+        weighted_mean(&shared, of, &mean, &s->part[k]->held_out_nll_se);
+        s->part[k]->held_out_nll = log_volume - mean;
+    }
+    if (parts == 0) {
+        st = npmd_fail(err, NPMD_STOPPED, "interrupted before the first part of the stack was fitted");
+        goto done;
+    }
+    const double reached = mixture_weights(logs, s->weight, parts, s->held, mix);
+    s->model->held_out_nll = log_volume - reached;
+    for (size_t i = 0; i < s->held; i++) { /* of the mixture, for its error */
+        double density = 0.0;
+        for (int p = 0; p < parts; p++)
+            density += mix[p] * exp(logs[(size_t)p * s->held + i]);
+        logs[i] = log(density);
+    }
+    double mean = 0.0;
+    weighted_mean(&shared, logs, &mean, &s->model->held_out_nll_se);
+    for (int k = 0, p = 0; k < PARTS; k++)
+        if (s->part[k] != NULL) {
+            weight[k] = mix[p++];
+            if (weight[k] < LEAST_WEIGHT && KINDS[k].estimator != NPMD_UNIFORM)
+                weight[k] = 0.0;
+            sum += weight[k];
+        }
+    for (int k = 0; k < PARTS; k++)
+        weight[k] /= sum;
+done:
+    memory_free(logs);
+    return st;
+}
+
+/* The parts that matter, fitted to all points, in the place of those before. */
+static npmd_status refit(stack *s, const double weight[PARTS], npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    for (int k = 0; k < PARTS && !s->stopped; k++) {
+        npmd_model *fitted = NULL;
+        if (s->part[k] == NULL || weight[k] == 0.0)
+            continue;
+        TRY(part_fit(s, k, s->points, s->part[k], true, &fitted, err));
+        if (fitted == NULL || fitted->facts.interrupted) { /* the fit to fewer points stays */
+            npmd_model_free(fitted);
+            continue;
+        }
+        fitted->held_out_nll = s->part[k]->held_out_nll;
+        fitted->held_out_nll_se = s->part[k]->held_out_nll_se;
+        npmd_model_free(s->part[k]);
+        s->part[k] = fitted;
+    }
+done:
+    return st;
+}
+
+/* The stack's parts become the model's. */
+static npmd_status settle(stack *s, const double weight[PARTS], npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_model *m = s->model;
+    int parts = 0;
+    for (int k = 0; k < PARTS; k++)
+        parts += s->part[k] != NULL && weight[k] > 0.0;
+    TRY(blend_open(m, parts, err));
+    parts = 0;
+    for (int k = 0; k < PARTS; k++)
+        if (s->part[k] != NULL && weight[k] > 0.0) {
+            npmd_model *part = s->part[k];
+            s->part[k] = NULL;
+            m->part[parts] = part;
+            m->part_weight[parts++] = weight[k];
+            m->facts.steps += part->facts.steps;
+            m->facts.restarts += part->facts.restarts;
+            m->facts.log_integral_se += weight[k] * part->facts.log_integral_se;
+            for (int i = 0; i < part->warnings; i++)
+                model_warn(m, "%s: %.220s", KINDS[k].name, part->warning[i]);
+            if (KINDS[k].estimator == NPMD_FIELD)
+                m->options.tau = part->options.tau;
+        }
+    m->facts.members = m->options.members;
+    m->facts.objective = m->held_out_nll;
+done:
+    return st;
+}
+
+static npmd_status stack_fit(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
+                             npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    stack s = { .model = m, .asked = asked, .points = pts, .started = clock_seconds() };
+    const double share = fmin(m->options.holdout, 1.0 / m->options.folds);
+    const size_t count = (size_t)(share * (double)pts->n), all = count * (size_t)m->options.folds;
+    double weight[PARTS] = { 0.0 };
+    if (pts->n < LEAST_POINTS || count < 1) {
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%zu points are too few for a stack, which holds some out",
+                       pts->n);
+        goto done;
+    }
+    TRY(memory_new(&s.logs, (size_t)PARTS * all, err));
+    TRY(memory_new(&s.weight, all, err));
+    for (int fold = 0; fold < m->options.folds && !s.stopped; fold++)
+        TRY(fold_run(&s, fold, count, err));
+    TRY(weigh(&s, all, weight, err));
+    TRY(refit(&s, weight, err));
+    TRY(settle(&s, weight, err));
+    if (s.stopped) {
+        m->facts.interrupted = 1;
+        model_warn(m,
+                   "the fit was interrupted: some parts were fitted to a part of the points, or are missing");
+    }
+done:
+    for (int k = 0; k < PARTS; k++)
+        npmd_model_free(s.part[k]);
+    memory_free(s.logs);
+    memory_free(s.weight);
+    return st;
+}
+
+/* Sizes are those of its field; the memory that of the part which takes most. */
+static npmd_status stack_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
+                                 size_t *working_bytes, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_options o = *opt, unused;
+    size_t bytes = 0, most = 0;
+    o.bootstrap = 0;
+    for (int k = PARTS - 1; k >= 0; k--) { /* the field last: its sizes are kept */
+        o.estimator = KINDS[k].estimator;
+        o.members = 1;
+        st = npmd_options_resolve(&o, dom, n, KINDS[k].estimator == NPMD_FIELD ? out : &unused, &bytes, err);
+        if (st != NPMD_OK && KINDS[k].estimator != NPMD_FIELD)
+            continue; /* it will be left away */
+        most = bytes > most ? bytes : most;
+    }
+    if (st != NPMD_OK)
+        goto done;
+    out->estimator = NPMD_STACK;
+    out->members = opt->members;
+    out->bootstrap = opt->bootstrap;
+    out->holdout = opt->holdout > 0.0 ? opt->holdout : opt->folds > 1 ? 1.0 / opt->folds : HOLDOUT;
+    *working_bytes = most + n * (size_t)dom->columns * sizeof(double); /* the points that are not held out */
+done:
+    return st;
+}
+
+const estimator ESTIMATOR_STACK = {
+    .name = "stack",
+    .resolve = stack_resolve,
+    .fit = stack_fit,
+    .evaluate = blend_mixture,
+    .draw = blend_draw,
+    .save = blend_save,
+    .load = blend_load,
+    .describe = blend_describe,
+    .free = blend_free,
+};
