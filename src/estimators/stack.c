@@ -288,12 +288,11 @@ static npmd_status stack_resolve(const npmd_options *opt, const npmd_domain *dom
         o.estimator = KINDS[k].estimator;
         o.members = 1;
         st = npmd_options_resolve(&o, dom, n, KINDS[k].estimator == NPMD_FIELD ? out : &unused, &bytes, err);
-        if (st != NPMD_OK && KINDS[k].estimator != NPMD_FIELD)
+        if (st == NPMD_ERR_ARGUMENT && KINDS[k].estimator != NPMD_FIELD)
             continue; /* it will be left away */
+        TRY(st);
         most = bytes > most ? bytes : most;
     }
-    if (st != NPMD_OK)
-        goto done;
     out->estimator = NPMD_STACK;
     out->members = opt->members;
     out->bootstrap = opt->bootstrap;

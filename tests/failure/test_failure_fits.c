@@ -81,6 +81,8 @@ FIT(fit_series_sgd, TORUS, "estimator", "series", "solver", "sgd", "max-frequenc
 FIT(fit_kernels, MIXED, "estimator", "kde")
 FIT(fit_folds, TORUS, "estimator", "kde", "concentration-rule", "ise", "concentration", "factor")
 FIT(fit_adaptive, TORUS, "estimator", "kde", "bandwidth", "adaptive", "neighbours", "8")
+FIT(fit_members, TORUS, "members", "3", "bootstrap", "on")
+FIT(fit_stack, TORUS, "estimator", "stack", "members", "1", "max-frequency", "1", "holdout", "0.5")
 FIT(fit_mixture, MIXED, "estimator", "kde", "bandwidth", "mixture", "holdout", "0.5")
 
 static int stop_at_once(const npmd_report *now, void *user)
@@ -194,6 +196,11 @@ static void fits_without_memory(void **state)
           .run = run_fit_adaptive,
           .prepare = prepare_fit_adaptive,
           .branch = true },
+        { .name = "three members on T2",
+          .run = run_fit_members,
+          .prepare = prepare_fit_members,
+          .branch = true },
+        { .name = "a stack on T2", .run = run_fit_stack, .prepare = prepare_fit_stack, .branch = true },
         { .name = "kernels on S2 x S1, mixture",
           .run = run_fit_mixture,
           .prepare = prepare_fit_mixture,

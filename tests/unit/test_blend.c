@@ -1,0 +1,325 @@
+/* test_blend.c - models made of models: values, jets and integrals of ensembles and mixtures, spread, draws, files, fits
+ * that resume, weights of a stack. */
+#include "estimate.h"
+#include "place.h"
+
+#define SMALL                                                                                                \
+    "width", "8", "steps", "20", "q1", "256", "q2", "64", "tau", "1e-3", "warmup", "0", "convex-gap", "off"
+
+static npmd_model *fit_with(const npmd_points *pts, const char *const *pair)
+{
+    npmd_options opt;
+    options_of(&opt, pair);
+    return fit_of(pts, &opt);
+}
+#define FIT_WITH(pts, ...) fit_with(pts, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void relative_log_density(const npmd_model *m, const double *x, size_t n, double *out)
+{
+    values_of(m, 1, x, n, JET_VALUE, out);
+    for (size_t i = 0; i < n; i++)
+        out[i] -= m->facts.log_integral;
+}
+
+/* The integral over the domain of exp(v - log Z) du by the rules of its factors; both models here are smooth, and twice as
+ * fine a rule gives the same to 1e-9. */
+static double mass(const npmd_model *m)
+{
+    rules r = { 0 };
+    npmd_error err = { 0 };
+    double x[DOMAIN_MAX_COLUMNS], v = 0.0, sum = 0.0;
+    if (rules_open(&r, m->domain, 48, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < r.total; i++) {
+        const double w = rules_point(&r, m->domain, i, x);
+        relative_log_density(m, x, 1, &v);
+        sum += w * exp(v);
+    }
+    rules_close(&r);
+    return sum;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------ */
+
+static void values_of_members(void **state)
+{
+    (void)state;
+    npmd_domain *dom = domain_of("T2");
+    npmd_points *pts = clusters(dom, 300, 0.5, 5);
+    for (int mixed = 0; mixed < 2; mixed++) {
+        enum { AT = 50 };
+        npmd_model *m = FIT_WITH(pts, "members", "3", "combine", mixed ? "mixture" : "log", SMALL),
+                   *alone = FIT_WITH(pts, "members", "1", SMALL);
+        double v[AT], one[AT], expected[AT] = { 0 }, worst = 0.0, least = INFINITY;
+        assert_int_equal(m->parts, 3);
+        assert_int_equal(npmd_model_facts(m).members, 3);
+        for (int k = 0; k < 3; k++) {
+            relative_log_density(m->part[k], pts->x, AT, one);
+            for (int i = 0; i < AT; i++)
+                expected[i] += (mixed ? exp(one[i]) : one[i]) / 3.0;
+        }
+        values_of(m, 1, pts->x, AT, JET_VALUE, v);
+        for (int i = 0; i < AT; i++)
+            worst = fmax(worst, fabs(v[i] - (mixed ? log(expected[i]) : expected[i])));
+        check_below(mixed ? "mixture of members" : "log mean of members", worst, 1e-13);
+        /* the first member is what a fit alone would be, the others are not */
+        values_of(alone, 1, pts->x, AT, JET_VALUE, one);
+        values_of(m->part[0], 1, pts->x, AT, JET_VALUE, v);
+        assert_memory_equal(one, v, sizeof v);
+        for (int k = 1; k < 3; k++) {
+            values_of(m->part[k], 1, pts->x, AT, JET_VALUE, v);
+            for (int i = 0; i < AT; i++)
+                least = fmin(least, fabs(v[i] - one[i]));
+            assert_int_not_equal(m->part[k]->facts.seed, m->part[k - 1]->facts.seed);
+        }
+        assert_true(least > 0.0);
+        check_below("mass - 1", fabs(mass(m) - 1.0),
+                    1e-5); /* the accuracy that is asked for in two dimensions */
+        npmd_model_free(m);
+        npmd_model_free(alone);
+    }
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
+/* Differences of fourth order with step 1e-2: truncation h^4 = 1e-8 times derivatives of up to sixth order over 30, about
+ * 10 of the Laplacian here; rounding 1e-16 / h^2. Series are computed in double. */
+static void jets_of_mixtures(void **state)
+{
+    (void)state;
+    npmd_domain *dom = domain_of("S2 x S1");
+    npmd_points *pts = clusters(dom, 200, 0.5, 7);
+    static const char *const RULE[] = { "log", "mixture" };
+    for (int rule = 0; rule < 2; rule++) {
+        npmd_model *m = FIT_WITH(pts, "estimator", "series", "max-frequency", "3", "tau", "1e-3", "members",
+                                 "3", "bootstrap", "on", "combine", RULE[rule]);
+        const size_t rows = (size_t)dom->dimension + 2;
+        double worst = 0.0, scale = 0.0;
+        for (size_t i = 0; i < 20; i++) {
+            double jet[5], expected[5];
+            values_of(m, 1, pts->x + i * 4, 1, JET_ALL, jet);
+            jet_by_differences(m, pts->x + i * 4, 1e-2, expected);
+            for (size_t j = 0; j < rows; j++) {
+                worst = fmax(worst, fabs(jet[j] - expected[j]));
+                scale = fmax(scale, fabs(expected[j]));
+            }
+        }
+        check_below("jet of a blend against differences", worst / scale, 1e-6);
+        npmd_model_free(m);
+    }
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
+/* ---- spread ------------------------------------------------------------------------------------------------------ */
+
+static void spread_of_members(void **state)
+{
+    (void)state;
+    npmd_domain *dom = domain_of("S1");
+    npmd_points *pts = clusters(dom, 200, 0.4, 9);
+    npmd_error err = { 0 };
+    enum { AT = 20, MEMBERS = 4 };
+    double out[AT], v[MEMBERS][AT];
+    npmd_model *m = FIT_WITH(pts, "estimator", "series", "tau", "1e-4", "members", "4", "bootstrap", "on");
+    npmd_points *at = points_of(dom, pts->x, AT);
+    assert_int_equal(npmd_evaluate_at(m, at, NPMD_SPREAD, NULL, out, &err), NPMD_OK);
+    for (int k = 0; k < MEMBERS; k++)
+        relative_log_density(m->part[k], pts->x, AT, v[k]);
+    double worst = 0.0;
+    for (int i = 0; i < AT; i++) { /* the first member saw the points themselves and does not count */
+        const double mean = (v[1][i] + v[2][i] + v[3][i]) / 3.0;
+        const double square = pow(v[1][i] - mean, 2.0) + pow(v[2][i] - mean, 2.0) + pow(v[3][i] - mean, 2.0);
+        worst = fmax(worst, fabs(out[i] - sqrt(square / 2.0)));
+        assert_true(out[i] > 0.0);
+    }
+    check_below("spread", worst, 1e-12);
+    npmd_model *one = FIT_WITH(pts, "estimator", "series", "tau", "1e-4");
+    assert_int_equal(npmd_evaluate_at(one, at, NPMD_SPREAD, NULL, out, &err), NPMD_ERR_ARGUMENT);
+    assert_non_null(strstr(err.text, "--members"));
+    npmd_model_free(one);
+    npmd_model_free(m);
+    npmd_points_free(at);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
+/* ---- files and resuming ------------------------------------------------------------------------------------------- */
+
+static void saved(void **state)
+{
+    (void)state;
+    npmd_domain *dom = domain_of("T2");
+    npmd_points *pts = clusters(dom, 200, 0.5, 3);
+    npmd_model *m = FIT_WITH(pts, "estimator", "stack", "members", "2", SMALL), *back = saved_and_loaded(m);
+    enum { AT = 40 };
+    double a[AT], b[AT];
+    assert_int_equal(back->parts, m->parts);
+    values_of(m, 1, pts->x, AT, JET_VALUE, a);
+    values_of(back, 1, pts->x, AT, JET_VALUE, b);
+    assert_memory_equal(a, b, sizeof a);
+    npmd_model_free(m);
+    m = FIT_WITH(pts, "members", "2", SMALL);
+    refuses_tensor(m, "part.2.layer.1.weight", tensor_not_finite, "not finite");
+    npmd_model_free(m);
+    npmd_model_free(back);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
+typedef struct stop_at {
+    int member;
+    int64_t step;
+} stop_at;
+
+static int stop_there(const npmd_report *now, void *user)
+{
+    const stop_at *at = user;
+    return now->member == at->member && now->step >= at->step;
+}
+
+static void resumed(void **state)
+{
+    (void)state;
+    npmd_domain *dom = domain_of("T2");
+    npmd_points *pts = clusters(dom, 200, 0.5, 3);
+    npmd_options opt;
+    npmd_error err = { 0 };
+    npmd_model *whole = NULL, *none = NULL, *again = NULL;
+    char path[300], file[320];
+    enum { AT = 40 };
+    double a[AT], b[AT];
+    stop_at at = { 2, 7 };
+    temporary_path(path, sizeof path);
+    options_of(&opt, (const char *const[]){ "members", "3", "log-every", "1", SMALL, NULL });
+    whole = fit_of(pts, &opt);
+    options_of(&opt,
+               (const char *const[]){ "members", "3", "log-every", "1", "checkpoint", path, SMALL, NULL });
+    opt.progress = stop_there;
+    opt.user = &at;
+    assert_int_equal(npmd_fit(dom, pts, &opt, &none, &err), NPMD_STOPPED);
+    assert_null(none);
+    options_of(&opt, (const char *const[]){ "members", "3", "log-every", "1", "resume", path, SMALL, NULL });
+    again = fit_of(pts, &opt);
+    values_of(whole, 1, pts->x, AT, JET_VALUE, a);
+    values_of(again, 1, pts->x, AT, JET_VALUE, b);
+    assert_memory_equal(a, b, sizeof a);
+    for (int k = 1; k <= 3; k++) {
+        snprintf(file, sizeof file, k == 1 ? "%s" : "%s.%d", path, k);
+        assert_int_equal(unlink(file), 0);
+    }
+    /* without a checkpoint the members that are whole make the model */
+    options_of(&opt, (const char *const[]){ "members", "3", "log-every", "1", SMALL, NULL });
+    at.member = 3;
+    opt.progress = stop_there;
+    opt.user = &at;
+    npmd_model *part = fit_of(pts, &opt);
+    assert_int_equal(part->parts, 2);
+    assert_int_equal(npmd_model_facts(part).interrupted, 1);
+    npmd_model_free(part);
+    npmd_model_free(whole);
+    npmd_model_free(again);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
+/* ---- stacks -------------------------------------------------------------------------------------------------------- */
+
+/* Parts that do not overlap: their weights are the shares of the points that each of them makes likely. */
+static void weights_of_disjoint_parts(void **state)
+{
+    (void)state;
+    double logs[3 * 10], weight[10], mix[3];
+    for (int i = 0; i < 10; i++) {
+        weight[i] = i == 0 ? 2.0 : 1.0;
+        for (int p = 0; p < 3; p++)
+            logs[p * 10 + i] = p == (i < 4 ? 0 : 1) ? 0.7 : -800.0;
+    }
+    const double value = mixture_weights(logs, weight, 3, 10, mix);
+    check_below("share of the first part", fabs(mix[0] - 5.0 / 11.0), 1e-12);
+    check_below("share of the second part", fabs(mix[1] - 6.0 / 11.0), 1e-12);
+    check_below("share of a part for nothing", mix[2], 1e-12);
+    check_below("value", fabs(value - (0.7 + 5.0 / 11.0 * log(5.0 / 11.0) + 6.0 / 11.0 * log(6.0 / 11.0))),
+                1e-12);
+}
+
+static void stacked(void **state)
+{
+    (void)state;
+    npmd_domain *dom = domain_of("S1");
+    npmd_points *pts = clusters(dom, 400, 0.5, 11);
+    npmd_model *m = FIT_WITH(pts, "estimator", "stack", "members", "2", "folds", "3", SMALL);
+    enum { AT = 30, DRAWS = 20000 };
+    double v[AT], one[AT], expected[AT] = { 0 }, sum = 0.0, worst = 0.0;
+    npmd_error err = { 0 };
+    for (int k = 0; k < m->parts; k++) {
+        sum += m->part_weight[k];
+        relative_log_density(m->part[k], pts->x, AT, one);
+        for (int i = 0; i < AT; i++)
+            expected[i] += m->part_weight[k] * exp(one[i]);
+        /* the optimum of the weights is no worse than any corner; EM ends within 1e-7 of a step */
+        assert_true(m->held_out_nll <= m->part[k]->held_out_nll + 1e-4);
+    }
+    check_below("sum of the weights - 1", fabs(sum - 1.0), 1e-12);
+    values_of(m, 1, pts->x, AT, JET_VALUE, v);
+    for (int i = 0; i < AT; i++)
+        worst = fmax(worst, fabs(v[i] - log(expected[i])));
+    check_below("values of a stack", worst, 1e-12);
+    check_below("mass - 1", fabs(mass(m) - 1.0), 1e-5);
+    /* draws: the mean of cos x against its integral, within 4.5 standard errors */
+    double *x = doubles(DRAWS), mean = 0.0, integral = 0.0, square = 0.0;
+    assert_int_equal(npmd_sample(m, 3, DRAWS, NULL, x, NULL, &err), NPMD_OK);
+    for (int i = 0; i < DRAWS; i++)
+        mean += cos(x[i]) / DRAWS;
+    for (int i = 0; i < 512; i++) {
+        const double at = 2.0 * (double)CHECK_PI * i / 512;
+        double f = 0.0;
+        relative_log_density(m, &at, 1, &f);
+        integral += exp(f) * cos(at) / 512;
+        square += exp(f) * cos(at) * cos(at) / 512;
+    }
+    check_below("mean of cos over draws, standard errors",
+                fabs(mean - integral) / sqrt((square - integral * integral) / DRAWS), 4.5);
+    free(x);
+    npmd_model_free(m);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
+/* ---- what cannot be ------------------------------------------------------------------------------------------------ */
+
+static void refused(void **state)
+{
+    (void)state;
+    npmd_domain *dom = domain_of("S1");
+    npmd_points *pts = clusters(dom, 100, 0.5, 11);
+    npmd_options opt;
+    npmd_error err = { 0 };
+    npmd_model *m = NULL;
+    options_of(&opt, (const char *const[]){ "estimator", "series", "members", "4", NULL });
+    assert_int_equal(npmd_fit(dom, pts, &opt, &m, &err), NPMD_ERR_ARGUMENT);
+    assert_non_null(strstr(err.text, "--bootstrap"));
+    options_of(&opt, (const char *const[]){ "members", "2", "bootstrap", "on", NULL });
+    assert_int_equal(npmd_fit(dom, pts, &opt, &m, &err), NPMD_ERR_ARGUMENT);
+    options_of(&opt, (const char *const[]){ "estimator", "stack", "checkpoint", "/nonexistent", NULL });
+    assert_int_equal(npmd_fit(dom, pts, &opt, &m, &err), NPMD_ERR_ARGUMENT);
+    assert_null(m);
+    npmd_model *flat = FIT_WITH(pts, "estimator", "uniform");
+    double f = 0.0;
+    assert_int_equal(npmd_log_density(flat, pts->x, 1, &f, &err), NPMD_OK);
+    check_below("uniform", fabs(f + log(2.0 * (double)CHECK_PI)), 1e-15);
+    npmd_model_free(flat);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_of_members), cmocka_unit_test(jets_of_mixtures),
+        cmocka_unit_test(spread_of_members), cmocka_unit_test(saved),
+        cmocka_unit_test(resumed),           cmocka_unit_test(weights_of_disjoint_parts),
+        cmocka_unit_test(stacked),           cmocka_unit_test(refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
