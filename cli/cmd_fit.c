@@ -174,6 +174,8 @@ static void print_plan(const cli_args *args, const npmd_domain *domain, size_t n
     cli_row(stderr, "domain", "%s, dimension %d, volume %.5g", npmd_domain_text(domain),
             npmd_domain_dimension(domain), npmd_domain_volume(domain));
     cli_row(stderr, "points", "%s", cli_words_count(n).text);
+    if (plan->members > 1)
+        cli_row(stderr, "members", "%d%s", plan->members, plan->bootstrap ? ", on resampled points" : "");
     if (plan->estimator != NPMD_FIELD) {
         cli_row(stderr, "estimator", "%s", estimator_name(plan->estimator));
         cli_row(stderr, "memory", "%s for the fit", cli_words_bytes(working_bytes).text);
@@ -195,6 +197,22 @@ static uint64_t peak_memory(void)
 {
     struct rusage usage = { 0 };
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * MAXRSS_UNIT : 0;
+}
+
+/* [{"part": "field", "weight": 0.61, ...}, ...]: what a stack is made of. */
+static void report_parts(cli_json *j, const npmd_model *model)
+{
+    cli_json_list(j, "parts");
+    for (int i = 0; i < npmd_model_parts(model); i++) {
+        const npmd_part part = npmd_model_part(model, i);
+        cli_json_object(j);
+        cli_json_text(j, "part", part.name);
+        cli_json_number(j, "weight", part.weight);
+        cli_json_number(j, "held_out_nll", part.held_out_nll);
+        cli_json_number(j, "held_out_nll_se", part.held_out_nll_se);
+        cli_json_object_end(j);
+    }
+    cli_json_list_end(j);
 }
 
 static int report_json(const cli_args *args, const npmd_model *model, const npmd_options *plan)
@@ -219,6 +237,8 @@ static int report_json(const cli_args *args, const npmd_model *model, const npmd
     cli_json_signed(&j, "restarts", facts.restarts);
     cli_json_signed(&j, "members", facts.members);
     cli_json_unsigned(&j, "peak_memory_bytes", peak_memory());
+    if (plan->estimator == NPMD_STACK)
+        report_parts(&j, model);
     cli_json_list(&j, "warnings");
     for (int i = 0; i < npmd_model_warnings(model); i++)
         cli_json_item(&j, npmd_model_warning(model, i));
@@ -228,7 +248,7 @@ static int report_json(const cli_args *args, const npmd_model *model, const npmd
     return cli_json_print(args, &j);
 }
 
-static void report_words(const cli_args *args, const npmd_model *model)
+static void report_words(const cli_args *args, const npmd_model *model, const npmd_options *plan)
 {
     const npmd_fit_facts facts = npmd_model_facts(model);
     cli_row(stdout, "model", "%s", cli_value(args, "out"));
@@ -240,7 +260,13 @@ static void report_words(const cli_args *args, const npmd_model *model)
             cli_words_time(facts.seconds).text);
     if (facts.resumed > 0)
         cli_row(stdout, "resumed", "after step %s", cli_words_count((uint64_t)facts.resumed).text);
-    cli_row(stdout, "objective", "%.6g", facts.objective);
+    if (plan->estimator == NPMD_STACK)
+        for (int i = 0; i < npmd_model_parts(model); i++) {
+            const npmd_part part = npmd_model_part(model, i);
+            cli_row(stdout, i == 0 ? "weights" : "", "%.3f %-14s held-out -log likelihood %s", part.weight,
+                    part.name, cli_words_error(part.held_out_nll, part.held_out_nll_se).text);
+        }
+    cli_row(stdout, plan->estimator == NPMD_STACK ? "held-out" : "objective", "%.6g", facts.objective);
     cli_row(stdout, "log integral", "%s", cli_words_error(facts.log_integral, facts.log_integral_se).text);
     if (facts.convex_gap == facts.convex_gap) /* NaN: not known */
         cli_row(stdout, "convex gap", "%s nats",
@@ -265,7 +291,7 @@ static int report_fit(const cli_args *args, const npmd_model *model, const npmd_
     if (args->json)
         code = report_json(args, model, plan);
     else if (!args->quiet)
-        report_words(args, model);
+        report_words(args, model, plan);
     if (code == CLI_DONE && facts.checkpoint_failure[0])
         return cli_fail(args, CLI_FILE, "the model is saved, but no checkpoint: %s",
                         facts.checkpoint_failure);

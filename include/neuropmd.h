@@ -275,6 +275,15 @@ NPMD_API const char *npmd_model_warning(const npmd_model *m, int i);
 NPMD_API npmd_status npmd_model_describe(const npmd_model *m, char **json,
                                          npmd_error *err); /* all options and choices */
 
+typedef struct npmd_part { /* of a stack or an ensemble */
+    const char *name;      /* "field", "series", "kde adaptive" */
+    int members;
+    double weight;
+    double held_out_nll, held_out_nll_se; /* of a stack's part; NaN: not known */
+} npmd_part;
+NPMD_API int npmd_model_parts(const npmd_model *m); /* 0: it is made of one piece */
+NPMD_API npmd_part npmd_model_part(const npmd_model *m, int i);
+
 typedef enum npmd_what {
     NPMD_LOG_DENSITY, /* log f, per volume                                                        */
     NPMD_DENSITY,     /* f, per volume                                                            */

@@ -177,9 +177,9 @@ void blend_free(void *state);
 /* ---- mixture_weights.c ----------------------------------------------------------------------------------- */
 
 #define MIXTURE_MOST_PARTS 65
-/* mix (parts): the weights under which points of these weights (n) are most likely, given log densities logs (parts, n);
- * their mean log density. */
-double mixture_weights(const double *logs, const double *weight, int parts, size_t n, double *mix);
+/* mix (parts): the weights under which points of these weights (n) are most likely, given log densities logs (parts, n),
+ * which are used up; their mean log density. */
+double mixture_weights(double *logs, const double *weight, int parts, size_t n, double *mix);
 
 /* ---- descent.c: stochastic gradients for what is no field ----------------------------------------------- */
 

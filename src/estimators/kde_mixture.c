@@ -143,7 +143,6 @@ npmd_status kde_choose_mixture(const kde_cloud *cloud, const npmd_options *opt, 
             memcpy(all + (size_t)p * queries + fold * held, logs + (size_t)p * held, held * sizeof *all);
         trial_close(&t);
     }
-    r.held_out = mixture_weights(all, cloud->weight, r.parts + 1, queries, mix);
     r.best_part = -INFINITY;
     for (int p = 0; p <= r.parts; p++) {
         double sum = 0.0, total = 0.0;
@@ -153,6 +152,7 @@ npmd_status kde_choose_mixture(const kde_cloud *cloud, const npmd_options *opt, 
         }
         r.best_part = fmax(r.best_part, sum / total);
     }
+    r.held_out = mixture_weights(all, cloud->weight, r.parts + 1, queries, mix);
     r.queries = queries;
     recipe_settle(&r, mix, n);
     *out = r;

@@ -7,25 +7,32 @@
 #define MOST_ROUNDS 2000
 #define TOLERANCE 1e-7 /* nats a point */
 
-double mixture_weights(const double *logs, const double *weight, int parts, size_t n, double *mix)
+double mixture_weights(double *logs, const double *weight, int parts, size_t n, double *mix)
 {
-    double value = -INFINITY, next[MIXTURE_MOST_PARTS];
+    double value = -INFINITY, next[MIXTURE_MOST_PARTS], share[MIXTURE_MOST_PARTS], tops = 0.0, total = 0.0;
+    double *density = logs; /* from here on relative to the largest at each point */
     assert(parts <= MIXTURE_MOST_PARTS);
+    for (size_t i = 0; i < n; i++) {
+        double top = -INFINITY;
+        for (int p = 0; p < parts; p++)
+            top = fmax(top, logs[(size_t)p * n + i]);
+        for (int p = 0; p < parts; p++)
+            density[(size_t)p * n + i] = exp(logs[(size_t)p * n + i] - top);
+        tops += weight[i] * top;
+        total += weight[i];
+    }
     for (int p = 0; p < parts; p++)
         mix[p] = 1.0 / parts;
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        double sum = 0.0, total = 0.0;
+        double sum = tops;
         memset(next, 0, sizeof next);
         for (size_t i = 0; i < n; i++) {
-            double density = 0.0, share[MIXTURE_MOST_PARTS], top = -INFINITY;
+            double mixed = 0.0;
             for (int p = 0; p < parts; p++)
-                top = fmax(top, logs[(size_t)p * n + i]);
+                mixed += share[p] = mix[p] * density[(size_t)p * n + i];
             for (int p = 0; p < parts; p++)
-                density += share[p] = mix[p] * exp(logs[(size_t)p * n + i] - top);
-            for (int p = 0; p < parts; p++)
-                next[p] += weight[i] * share[p] / density;
-            sum += weight[i] * (top + log(density));
-            total += weight[i];
+                next[p] += weight[i] * share[p] / mixed;
+            sum += weight[i] * log(mixed);
         }
         for (int p = 0; p < parts; p++)
             mix[p] = next[p] / total;

@@ -75,6 +75,26 @@ const char *npmd_model_warning(const npmd_model *m, int i)
     return 0 <= i && i < m->warnings ? m->warning[i] : "";
 }
 
+int npmd_model_parts(const npmd_model *m)
+{
+    return m->parts;
+}
+
+npmd_part npmd_model_part(const npmd_model *m, int i)
+{
+    static const char *const KERNELS[] = { "kde fixed", "kde adaptive", "kde mixture" };
+    if (i < 0 || i >= m->parts)
+        return (npmd_part){ .name = "" };
+    const npmd_model *part = m->part[i];
+    return (npmd_part){ .name = part->options.estimator == NPMD_KDE
+                                    ? KERNELS[part->options.bandwidth]
+                                    : ESTIMATORS[part->options.estimator]->name,
+                        .members = part->facts.members,
+                        .weight = m->part_weight[i],
+                        .held_out_nll = part->held_out_nll,
+                        .held_out_nll_se = part->held_out_nll_se };
+}
+
 npmd_status npmd_options_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
                                  size_t *working_bytes, npmd_error *err)
 {

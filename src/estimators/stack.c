@@ -8,9 +8,10 @@
 
 #include <stdio.h>
 
-#define HOLDOUT 0.1
-#define LEAST_WEIGHT 2e-3 /* a part with less is not worth a second fit */
-#define LEAST_POINTS 20   /* to hold some of them out */
+#define HOLDOUT 0.2
+#define WORTH                                                                                                \
+    1.0 /* nats that all points held out must gain by a part: a free number costs as much (Akaike) */
+#define LEAST_POINTS 20 /* to hold some of them out */
 
 typedef struct part_kind {
     const char *name;
@@ -143,49 +144,75 @@ done:
     return st;
 }
 
-/* Weights of the parts that there are; the others have none. */
+/* The log densities of the chosen parts side by side, and the weights under which the points held out are most likely:
+ * their mean log density. mix (PARTS): 0 for the others. */
+static double weigh_some(const stack *s, size_t all, const bool chosen[PARTS], double *logs,
+                         double mix[PARTS])
+{
+    double found[PARTS];
+    int parts = 0;
+    for (int k = 0; k < PARTS; k++)
+        if (chosen[k])
+            memcpy(logs + (size_t)parts++ * s->held, s->logs + (size_t)k * all, s->held * sizeof *logs);
+    const double value = mixture_weights(logs, s->weight, parts, s->held, found);
+    for (int k = 0, p = 0; k < PARTS; k++)
+        mix[k] = chosen[k] ? found[p++] : 0.0;
+    return value;
+}
+
+/* Weights of the parts. What the points held out would hardly miss is left away, the least useful part first: its weight
+ * would be noise, and it would cost time for ever. */
 static npmd_status weigh(stack *s, size_t all, double weight[PARTS], npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    double *logs = NULL, mix[PARTS], sum = 0.0;
+    double *logs = NULL, trial[PARTS], mean = 0.0;
     const double log_volume = log(s->model->domain->volume);
-    npmd_points shared = {
+    npmd_points held_out = {
         .domain = s->model->domain, .n = s->held, .weight = s->weight, .weight_scale = 1.0
     };
+    bool chosen[PARTS];
     int parts = 0;
     TRY(memory_new(&logs, (size_t)PARTS * s->held, err));
     for (int k = 0; k < PARTS; k++) {
-        weight[k] = 0.0;
-        if (s->part[k] == NULL)
+        chosen[k] = s->part[k] != NULL;
+        if (!chosen[k])
             continue;
-        memcpy(logs + (size_t)parts * s->held, s->logs + (size_t)k * all, s->held * sizeof *logs);
-        double *of = logs + (size_t)parts++ * s->held, mean = 0.0;
-        weighted_mean(&shared, of, &mean, &s->part[k]->held_out_nll_se);
+        parts++;
+        weighted_mean(&held_out, s->logs + (size_t)k * all, &mean, &s->part[k]->held_out_nll_se);
         s->part[k]->held_out_nll = log_volume - mean;
     }
     if (parts == 0) {
         st = npmd_fail(err, NPMD_STOPPED, "interrupted before the first part of the stack was fitted");
         goto done;
     }
-    const double reached = mixture_weights(logs, s->weight, parts, s->held, mix);
-    s->model->held_out_nll = log_volume - reached;
+    double value = weigh_some(s, all, chosen, logs, weight);
+    for (; parts > 1; parts--) {
+        int least = -1;
+        double best = -INFINITY;
+        for (int k = 0; k < PARTS; k++) {
+            if (!chosen[k])
+                continue;
+            chosen[k] = false;
+            const double without = weigh_some(s, all, chosen, logs, trial);
+            chosen[k] = true;
+            if (without > best) {
+                best = without;
+                least = k;
+            }
+        }
+        if ((value - best) * (double)s->held > WORTH)
+            break;
+        chosen[least] = false;
+        value = weigh_some(s, all, chosen, logs, weight);
+    }
     for (size_t i = 0; i < s->held; i++) { /* of the mixture, for its error */
         double density = 0.0;
-        for (int p = 0; p < parts; p++)
-            density += mix[p] * exp(logs[(size_t)p * s->held + i]);
+        for (int k = 0; k < PARTS; k++)
+            density += weight[k] > 0.0 ? weight[k] * exp(s->logs[(size_t)k * all + i]) : 0.0;
         logs[i] = log(density);
     }
-    double mean = 0.0;
-    weighted_mean(&shared, logs, &mean, &s->model->held_out_nll_se);
-    for (int k = 0, p = 0; k < PARTS; k++)
-        if (s->part[k] != NULL) {
-            weight[k] = mix[p++];
-            if (weight[k] < LEAST_WEIGHT && KINDS[k].estimator != NPMD_UNIFORM)
-                weight[k] = 0.0;
-            sum += weight[k];
-        }
-    for (int k = 0; k < PARTS; k++)
-        weight[k] /= sum;
+    weighted_mean(&held_out, logs, &mean, &s->model->held_out_nll_se);
+    s->model->held_out_nll = log_volume - mean;
 done:
     memory_free(logs);
     return st;
