@@ -14,15 +14,17 @@ static double power_law_node(const spectrum *s, power_law *mix, int j)
 {
     double log_total = 0.0, log_left = 0.0;
     for (int d = 0; d < s->factors; d++) {
-        double total = 0.0;
-        for (int i = 0; i < s->choices[d]; i++)
-            total += exp(-mix->t[j] * s->lambda[d][i]);
-        mix->total[j][d] = total;
-        log_total += log(total);
+        double tail = 0.0; /* by itself: beside the first, large t would round it away */
+        for (int i = 1; i < s->choices[d]; i++)
+            tail += exp(-mix->t[j] * s->lambda[d][i]);
+        mix->tail[j][d] = tail;
+        mix->total[j][d] = exp(-mix->t[j] * s->lambda[d][0]) + tail;
+        log_total += s->lambda[d][0] == 0.0 ? log1p(tail) : log(mix->total[j][d]);
     }
     mix->some_left[j][s->factors] = 0.0;
-    for (int d = s->factors - 1; d >= 0; d--) { /* number 0 has lambda 0, so probability 1 / total */
-        log_left += log(mix->total[j][d]);
+    for (int d = s->factors - 1; mix->no_zero && d >= 0;
+         d--) { /* number 0 has lambda 0, so probability 1 / total */
+        log_left += log1p(mix->tail[j][d]);
         mix->some_left[j][d] = -expm1(-log_left);
     }
     return log_total + (mix->no_zero ? log(mix->some_left[j][0]) : 0.0);
@@ -65,7 +67,7 @@ double power_law_aim(power_law *mix, double decay, double shift)
 /* The choice on factor d behind u, from number first (0 or 1) on, in proportion to e^(-t lambda). */
 static int power_law_choice(const power_law *mix, const spectrum *s, int node, int d, int first, double u)
 {
-    double rest = u * (mix->total[node][d] - first);
+    double rest = u * (first == 0 ? mix->total[node][d] : mix->tail[node][d]);
     int i = first;
     for (; i < s->choices[d] - 1; i++) {
         rest -= exp(-mix->t[node] * s->lambda[d][i]);

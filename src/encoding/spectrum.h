@@ -41,6 +41,7 @@ typedef struct power_law {
     double t[POWER_LAW_NODES], cumulative[POWER_LAW_NODES];
     double log_total[POWER_LAW_NODES];               /* log of the sum over all members of e^(-t lambda) */
     double total[POWER_LAW_NODES][NPMD_MAX_FACTORS]; /* sum_i e^(-t lambda_i) on each factor */
+    double tail[POWER_LAW_NODES][NPMD_MAX_FACTORS];  /* the same without the first */
     double some_left[POWER_LAW_NODES]
                     [NPMD_MAX_FACTORS + 1]; /* probability that factors d, d + 1, ... are not all 0 */
 } power_law;

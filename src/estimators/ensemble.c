@@ -37,7 +37,8 @@ static uint64_t member_seed(uint64_t seed, int index, int tries)
 {
     if (index == 0 && tries == 0)
         return seed;
-    return hash_word(hash_word(seed, (uint64_t)index), (uint64_t)tries) >> 11;
+    const uint64_t far = seed ^ 0x9e3779b97f4a7c15u; /* a hash of two equal words would be 0 */
+    return hash_word(hash_word(far, (uint64_t)index), (uint64_t)tries) >> 11;
 }
 
 static int member_progress(const npmd_report *now, void *user)

@@ -448,6 +448,31 @@ static void large_products_are_drawn_quickly(void **state)
     }
 }
 
+/* A law as steep as (1 + lambda)^-60 draws the next eigenvalue after the first with probability (2/3)^60 x 24 / 8 = 8e-11
+ * on T4: for every seed the frequency vectors are the unit ones, each once. */
+static void a_steep_law_draws_the_first_functions(void **state)
+{
+    (void)state;
+    static const char *const DOMAIN[] = { "T3", "T4", "T7", "T16" };
+    for (size_t i = 0; i < sizeof DOMAIN / sizeof *DOMAIN; i++) {
+        npmd_domain *dom = domain(DOMAIN[i]);
+        npmd_options opt = options(
+            dom, &(law){ DOMAIN[i], { 20, 20 }, false, true, false, 2 * dom->factors, "power", 1 });
+        opt.spectrum_decay = 60.0;
+        for (uint64_t seed = 1; seed <= 300; seed++) {
+            encoding enc = { 0 };
+            opt.seed = seed;
+            draw(dom, &opt, &enc);
+            for (int k = 0; k < enc.features; k++)
+                if (enc.lambda[k] != 1.0)
+                    fail_msg("%s, seed %d: feature %d has eigenvalue %g", DOMAIN[i], (int)seed, k,
+                             enc.lambda[k]);
+            encoding_free(&enc);
+        }
+        npmd_domain_free(dom);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -456,6 +481,7 @@ int main(void)
         cmocka_unit_test(all_that_is_available),
         cmocka_unit_test(features_have_their_mean_square),
         cmocka_unit_test(large_products_are_drawn_quickly),
+        cmocka_unit_test(a_steep_law_draws_the_first_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
