@@ -11,6 +11,8 @@
 
 #define MOST_TRIES 3   /* seeds for one member */
 #define SIDE_BY_SIDE 8 /* on a card */
+#define LEAST_SHARE                                                                                          \
+    0.75 /* of what the best member gains over the uniform density: members differ by their seed only */
 #define MEMBER_ACCURACY                                                                                      \
     2e-3 /* of a member's own log integral, in three or more dimensions: the blend has its own */
 
@@ -150,36 +152,82 @@ done:
     return st;
 }
 
-/* All but the first, several at once where that fills a card. */
-static npmd_status members_fit(ensemble *e, npmd_error *err)
+/* The members of a list, several at once where that fills a card. */
+static npmd_status members_fit(ensemble *e, member *list, int count, npmd_error *err)
 {
-    npmd_status st = NPMD_OK;
     npmd_model *m = e->model;
-    member *rest = NULL;
-    const int count = m->parts - 1;
-    if (count == 0)
-        return NPMD_OK;
-    TRY(memory_new(&rest, (size_t)count, err));
     const bool card = strncmp(m->options.device, "cuda", 4) == 0;
-    const int together = card ? (count < SIDE_BY_SIDE ? count : SIDE_BY_SIDE) : 1;
+    const int together = !card ? 1 : count < SIDE_BY_SIDE ? count : SIDE_BY_SIDE;
     (void)together; /* unused without OpenMP */
 #pragma omp parallel for schedule(dynamic, 1) num_threads(together) if (together > 1)
     for (int i = 0; i < count; i++) {
-        rest[i] = (member){ .all = e, .index = i + 1 };
+        member *k = &list[i];
+        npmd_model *fitted = NULL;
         if (!e->stopped)
-            rest[i].st = member_fit(&rest[i], &m->part[i + 1], &rest[i].err);
-    }
-    for (int i = 0; i < count; i++) {
-        if (rest[i].st != NPMD_OK) {
-            st = npmd_fail(err, rest[i].st, "member %d: %.230s", i + 2, rest[i].err.text);
-            goto done;
+            k->st = member_fit(k, &fitted, &k->err);
+        if (fitted != NULL) {
+            npmd_model_free(m->part[k->index]);
+            m->part[k->index] = fitted;
         }
-        if (rest[i].tries > 0)
-            model_warn(m, "member %d collapsed and was replaced, %d time%s", i + 2, rest[i].tries,
-                       rest[i].tries == 1 ? "" : "s");
     }
+    for (int i = 0; i < count; i++)
+        if (list[i].st != NPMD_OK)
+            return npmd_fail(err, list[i].st, "member %d: %.230s", list[i].index + 1, list[i].err.text);
+    return NPMD_OK;
+}
+
+static double member_gain(const npmd_model *part)
+{
+    return 1.0 - part->facts.objective; /* the uniform density has 1 */
+}
+
+/* Which of the members reached far less than the best: they go to the list with their next seed. */
+static int members_behind(const ensemble *e, member *all, member *list)
+{
+    const npmd_model *m = e->model;
+    double best = 0.0;
+    int behind = 0;
+    if (m->options.estimator != NPMD_FIELD || e->asked->checkpoint[0] != '\0' || e->asked->resume[0] != '\0')
+        return 0;
+    for (int k = 0; k < m->parts; k++)
+        best = fmax(best, member_gain(m->part[k]));
+    for (int k = 0; k < m->parts; k++)
+        if (member_gain(m->part[k]) < LEAST_SHARE * best && all[k].tries + 1 < MOST_TRIES) {
+            all[k].tries++;
+            list[behind++] = all[k];
+        }
+    return behind;
+}
+
+/* The first by itself, then the others; then again those that fell behind. */
+static npmd_status all_fit(ensemble *e, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_model *m = e->model;
+    const int members = m->parts;
+    npmd_options chosen;
+    member *all = NULL, *list = NULL;
+    TRY(memory_new(&all, (size_t)members, err));
+    TRY(memory_new(&list, (size_t)members, err));
+    for (int k = 0; k < members; k++)
+        all[k] = (member){ .all = e, .index = k };
+    TRY(members_fit(e, all, 1, err));
+    chosen = m->part[0]->options;
+    e->chosen = &chosen;
+    TRY(members_fit(e, all + 1, members - 1, err));
+    for (int behind; !e->stopped && (behind = members_behind(e, all, list)) > 0;) {
+        TRY(members_fit(e, list, behind, err));
+        for (int i = 0; i < behind; i++)
+            all[list[i].index] = list[i];
+    }
+    for (int k = 0; k < members; k++)
+        if (all[k].tries > 0)
+            model_warn(m, "member %d collapsed and was replaced, %d time%s", k + 1, all[k].tries,
+                       all[k].tries == 1 ? "" : "s");
 done:
-    memory_free(rest);
+    e->chosen = NULL;
+    memory_free(all);
+    memory_free(list);
     return st;
 }
 
@@ -258,15 +306,8 @@ static npmd_status ensemble_fit(npmd_model *m, const npmd_options *asked, const 
 {
     npmd_status st = NPMD_OK;
     ensemble e = { .model = m, .asked = asked, .points = pts, .started = clock_seconds() };
-    member first = { .all = &e };
     TRY(blend_open(m, m->options.members, err));
-    TRY(member_fit(&first, &m->part[0], err));
-    if (first.tries > 0)
-        model_warn(m, "member 1 collapsed and was replaced, %d time%s", first.tries,
-                   first.tries == 1 ? "" : "s");
-    e.chosen = &m->part[0]->options;
-    if (!e.stopped)
-        TRY(members_fit(&e, err));
+    TRY(all_fit(&e, err));
     members_settle(m);
     members_report(m);
     take_options(m);
