@@ -18,6 +18,7 @@
     X(score)                                                                                                 \
     X(sample)                                                                                                \
     X(marginal)                                                                                              \
+    X(probability)                                                                                           \
     X(simulate)                                                                                              \
     X(evaluate)                                                                                              \
     X(plot)                                                                                                  \

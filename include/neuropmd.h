@@ -334,6 +334,17 @@ NPMD_API npmd_status npmd_conditional_at(const npmd_model *m, unsigned given, co
                                          const npmd_compute *how, double *out, double *log_se,
                                          npmd_error *err);
 
+typedef struct npmd_probability {
+    double share;           /* of the volume: what the uniform density gives */
+    double probability, se; /* and the error of the integral */
+    double low, high; /* within 1.96 spreads of the members, in the log of the odds; NaN: there are none */
+    int members;      /* that the spread is of */
+} npmd_probability;
+/* Of all points whose every factor lies within radius (one a factor, radians; pi: anywhere) of centre's. */
+NPMD_API npmd_status npmd_probability_near(const npmd_model *m, const npmd_points *centre,
+                                           const double *radius, double accuracy, uint64_t seed,
+                                           const npmd_compute *how, npmd_probability *out, npmd_error *err);
+
 typedef struct npmd_score {
     size_t n;
     double log_integral, log_integral_se; /* of the stored normalised density, computed afresh: 0 is right */

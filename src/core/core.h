@@ -59,6 +59,7 @@ typedef enum rng_purpose {
     RNG_SKETCH,
     RNG_MARGINAL,
     RNG_MEMBER,
+    RNG_REGION,
     RNG_TEST
 } rng_purpose;
 

@@ -130,7 +130,7 @@ done:
 /* ---- spread --------------------------------------------------------------------------------------------- */
 
 /* Members that were fitted alike; those of a stack stand in for each other in all its parts at once. */
-static int blend_members(const npmd_model *m)
+int blend_members(const npmd_model *m)
 {
     int most = 1;
     if (m->options.estimator != NPMD_STACK)
@@ -160,20 +160,18 @@ done:
     return st;
 }
 
-npmd_status blend_spread(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *out,
-                         npmd_error *err)
+int blend_first(const npmd_model *m)
+{
+    return m->options.bootstrap ? 1 : 0; /* the first saw the points as they are */
+}
+
+npmd_status blend_replicates(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
+                             double *log_density, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const int members = blend_members(m),
-              first = m->options.bootstrap ? 1 : 0; /* the first saw the points as they are */
-    double *v = NULL, *log_density = NULL;
-    if (members - first < 2)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "--what spread: the model has %d member%s, a spread needs %d; fit with --members or "
-                         "--bootstrap on",
-                         members, members == 1 ? "" : "s", 2 + first);
+    const int members = blend_members(m);
+    double *v = NULL;
     TRY(memory_new(&v, n, err));
-    TRY(memory_new(&log_density, (size_t)members * n, err));
     for (size_t i = 0; i < (size_t)members * n; i++)
         log_density[i] = -INFINITY;
     if (m->options.estimator == NPMD_STACK)
@@ -181,6 +179,24 @@ npmd_status blend_spread(const npmd_model *m, const npmd_compute *how, const dou
             TRY(replicates_add(m->part[k], m->part_weight[k], how, x, n, members, v, log_density, err));
     else
         TRY(replicates_add(m, 1.0, how, x, n, members, v, log_density, err));
+done:
+    memory_free(v);
+    return st;
+}
+
+npmd_status blend_spread(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *out,
+                         npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const int members = blend_members(m), first = blend_first(m);
+    double *log_density = NULL;
+    if (members - first < 2)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "--what spread: the model has %d member%s, a spread needs %d; fit with --members or "
+                         "--bootstrap on",
+                         members, members == 1 ? "" : "s", 2 + first);
+    TRY(memory_new(&log_density, (size_t)members * n, err));
+    TRY(blend_replicates(m, how, x, n, log_density, err));
     for (size_t i = 0; i < n; i++) {
         double mean = 0.0, square = 0.0;
         for (int r = first; r < members; r++)
@@ -190,7 +206,6 @@ npmd_status blend_spread(const npmd_model *m, const npmd_compute *how, const dou
         out[i] = sqrt(square / (members - first - 1));
     }
 done:
-    memory_free(v);
     memory_free(log_density);
     return st;
 }

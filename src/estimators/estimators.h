@@ -167,6 +167,11 @@ npmd_status blend_mixture(const npmd_model *m, const npmd_compute *how, const do
 /* out (n): the standard deviation of the members' log densities. */
 npmd_status blend_spread(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *out,
                          npmd_error *err);
+int blend_members(const npmd_model *m); /* that were fitted alike; 1: there is no spread */
+int blend_first(const npmd_model *m);   /* the first that counts for it */
+/* log_density (members, n): of each, relative to the uniform measure. */
+npmd_status blend_replicates(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
+                             double *log_density, npmd_error *err);
 npmd_status blend_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
                        npmd_error *err); /* from a mixture */
 npmd_status blend_save(const npmd_model *m, record *rec, npmd_error *err);

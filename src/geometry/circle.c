@@ -28,6 +28,12 @@ static void circle_to_degrees(const double *x, double *out)
     *out = *x * (180.0 / NPMD_PI);
 }
 
+static double circle_ball(const double *x, double radius, const double *u, double *y)
+{
+    *y = circle_wrap(*x + radius * (2.0 * *u - 1.0));
+    return radius / NPMD_PI;
+}
+
 static void circle_frame(const double *x, double *frame)
 {
     (void)x;
@@ -184,6 +190,7 @@ const manifold CIRCLE = {
     .from_foreign = circle_from_degrees,
     .to_foreign = circle_to_degrees,
     .uniform = circle_uniform,
+    .ball = circle_ball,
     .frame = circle_frame,
     .functions = circle_functions,
     .frequency = circle_frequency,

@@ -36,6 +36,9 @@ typedef struct manifold {
     void (*to_foreign)(const double *x, double *out);
 
     void (*uniform)(const double *u, double *x); /* u in [0,1)^dimension to a uniform point */
+    /* A uniform point of the geodesic ball of this radius (up to pi) about x, from u in [0,1)^dimension; its share of the
+     * volume. */
+    double (*ball)(const double *x, double radius, const double *u, double *y);
     void (*frame)(const double *x,
                   double *frame); /* (dimension, columns): orthonormal tangent vectors at x */
 

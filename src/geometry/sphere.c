@@ -89,6 +89,18 @@ static void sphere_legendre(size_t m, const double *z, int L, int a, double p_aa
     }
 }
 
+/* Archimedes again: what the height lacks of 1 is uniform in [0, 1 - cos radius]. */
+static double sphere_ball(const double *x, double radius, const double *u, double *y)
+{
+    const double half = sin(0.5 * radius), most = 2.0 * half * half, below = u[0] * most,
+                 sine = sqrt(below * (2.0 - below)), angle = TWO_PI * u[1];
+    double frame[6];
+    sphere_frame(x, frame);
+    for (int i = 0; i < 3; i++)
+        y[i] = (1.0 - below) * x[i] + sine * (cos(angle) * frame[i] + sin(angle) * frame[3 + i]);
+    return 0.5 * most;
+}
+
 /* The frame's derivatives of a function with this gradient in R^3. */
 static inline void sphere_slopes(const double *frame, double x, double y, double z, double *along1,
                                  double *along2)
@@ -215,6 +227,7 @@ const manifold SPHERE = {
     .from_foreign = sphere_from_latlon,
     .to_foreign = sphere_to_latlon,
     .uniform = sphere_uniform,
+    .ball = sphere_ball,
     .frame = sphere_frame,
     .functions = sphere_functions,
     .frequency = sphere_degree,

@@ -286,6 +286,63 @@ static void stacked(void **state)
     npmd_domain_free(dom);
 }
 
+/* ---- regions ------------------------------------------------------------------------------------------------------- */
+
+static npmd_probability near(const npmd_model *m, const double *centre, const double *radius)
+{
+    npmd_error err = { 0 };
+    npmd_probability found;
+    npmd_points *at = points_of(m->domain, centre, 1);
+    if (npmd_probability_near(m, at, radius, 1e-4, 1, NULL, &found, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+    npmd_points_free(at);
+    return found;
+}
+
+/* A kernel about one point (a second one carries a weight of next to nothing): on S2 the ball about it holds
+ * (1 - exp(kappa (cos r - 1))) / (1 - exp(-2 kappa)), on S1 the integral of its density. */
+static void regions(void **state)
+{
+    (void)state;
+    npmd_domain *dom = domain_of("S2 x S1"), *circle = domain_of("S1");
+    const double x[8] = { 0, 0.6, 0.8, 2.0, 0, 0.6, 0.8, 2.0 + 1e-7 }, radius[2] = { 0.4, 0.7 }, kappa = 6.0;
+    npmd_points *pts = points_of(dom, x, 2);
+    npmd_model *m = FIT_WITH(pts, "estimator", "kde", "kappa", "6");
+    double on_circle = 0.0, all = 0.0;
+    for (int i = 0; i < 20000; i++) { /* midpoint rule */
+        const double t = -(double)CHECK_PI + 2.0 * (double)CHECK_PI * (i + 0.5) / 20000,
+                     f = exp(kappa * (cos(t) - 1.0));
+        all += f;
+        on_circle += fabs(t) <= radius[1] ? f : 0.0;
+    }
+    const double expected = on_circle / all * expm1(kappa * (cos(radius[0]) - 1.0)) / expm1(-2.0 * kappa);
+    npmd_probability found = near(m, x, radius);
+    check_below("ball about a kernel", fabs(found.probability / expected - 1.0),
+                2e-4); /* the rule's steps: 1e-4 */
+    check_below("its share", fabs(found.share - 0.5 * (1.0 - cos(0.4)) * 0.7 / (double)CHECK_PI), 1e-15);
+    assert_true(isnan(found.low));
+    found = near(m, x, (const double[]){ (double)CHECK_PI, (double)CHECK_PI });
+    check_below("anywhere - 1", fabs(found.probability - 1.0), 1e-3);
+    npmd_model_free(m);
+    npmd_points_free(pts);
+    /* members: the interval lies about the probability */
+    pts = clusters(circle, 200, 0.5, 13);
+    m = FIT_WITH(pts, "estimator", "series", "tau", "1e-4", "members", "8", "bootstrap", "on");
+    found = near(m, (const double[]){ 2.0 }, (const double[]){ 0.5 });
+    assert_int_equal(found.members, 7);
+    assert_true(0.0 < found.low && found.low < found.probability && found.probability < found.high
+                && found.high < 1.0);
+    npmd_error err = { 0 };
+    npmd_points *at = points_of(circle, (const double[]){ 2.0 }, 1);
+    assert_int_equal(npmd_probability_near(m, at, (const double[]){ 4.0 }, 0.0, 1, NULL, &found, &err),
+                     NPMD_ERR_ARGUMENT);
+    npmd_points_free(at);
+    npmd_model_free(m);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+    npmd_domain_free(circle);
+}
+
 /* ---- what cannot be ------------------------------------------------------------------------------------------------ */
 
 static void refused(void **state)
@@ -319,7 +376,8 @@ int main(void)
         cmocka_unit_test(values_of_members), cmocka_unit_test(jets_of_mixtures),
         cmocka_unit_test(spread_of_members), cmocka_unit_test(saved),
         cmocka_unit_test(resumed),           cmocka_unit_test(weights_of_disjoint_parts),
-        cmocka_unit_test(stacked),           cmocka_unit_test(refused),
+        cmocka_unit_test(stacked),           cmocka_unit_test(regions),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
