@@ -276,13 +276,9 @@ static npmd_status stack_fit(npmd_model *m, const npmd_options *asked, const npm
     npmd_status st = NPMD_OK;
     stack s = { .model = m, .asked = asked, .points = pts, .started = clock_seconds() };
     const double share = fmin(m->options.holdout, 1.0 / m->options.folds);
-    const size_t count = (size_t)(share * (double)pts->n), all = count * (size_t)m->options.folds;
+    const size_t some = (size_t)(share * (double)pts->n), count = some > 0 ? some : 1,
+                 all = count * (size_t)m->options.folds;
     double weight[PARTS] = { 0.0 };
-    if (pts->n < LEAST_POINTS || count < 1) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%zu points are too few for a stack, which holds some out",
-                       pts->n);
-        goto done;
-    }
     TRY(memory_new(&s.logs, (size_t)PARTS * all, err));
     TRY(memory_new(&s.weight, all, err));
     for (int fold = 0; fold < m->options.folds && !s.stopped; fold++)
@@ -310,6 +306,12 @@ static npmd_status stack_resolve(const npmd_options *opt, const npmd_domain *dom
     npmd_status st = NPMD_OK;
     npmd_options o = *opt, unused;
     size_t bytes = 0, most = 0;
+    if (n < LEAST_POINTS) {
+        st = npmd_fail(err, NPMD_ERR_SHAPE,
+                       "%zu points are too few for a stack, which holds some out; at least %d", n,
+                       LEAST_POINTS);
+        goto done;
+    }
     o.bootstrap = 0;
     for (int k = PARTS - 1; k >= 0; k--) { /* the field last: its sizes are kept */
         o.estimator = KINDS[k].estimator;
