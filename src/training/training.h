@@ -42,6 +42,8 @@ typedef struct objective_value {
 npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts,
                            const npmd_options *opt, npmd_error *err);
 void objective_close(objective *o);
+/* The data points of this step. */
+void objective_batch(const objective *o, int64_t step, point_source *out);
 /* The source of this step's integral. */
 void objective_integral_points(objective *o, int64_t step, size_t count, point_source *out);
 /* The terms of this step and their gradient, added up in the backend. */
@@ -125,6 +127,22 @@ static inline double penalty_weight(const npmd_options *opt)
 {
     return opt->penalty == NPMD_PENALTY_NONE ? 0.0 : opt->tau;
 }
+
+/* ---- snr.c: how much of the gradients is signal --------------------------------------------------------- */
+
+typedef struct snr {
+    size_t parameters;
+    double *gradient, *square; /* (parameters) */
+    backend other;             /* a cpu, where the fit's own backend knows no squares, */
+    double *theta;             /* and what goes there; else NULL */
+} snr;
+typedef struct snr_values { /* NaN: there is no penalty, or no parameter that varies */
+    double a, b, c;
+} snr_values;
+npmd_status snr_open(snr *s, const field_plan *plan, const backend *b, int threads, npmd_error *err);
+void snr_close(snr *s);
+/* At the backend's theta, after that many steps. */
+npmd_status snr_at(snr *s, objective *o, backend *b, int64_t step, snr_values *out, npmd_error *err);
 
 /* ---- convex.c: the linear part at its optimum ----------------------------------------------------------- */
 
