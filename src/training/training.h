@@ -53,9 +53,15 @@ int64_t objective_steps_an_epoch(const npmd_options *opt, size_t n);
 
 /* ---- train.c ------------------------------------------------------------------------------------------- */
 
-typedef struct train_watch { /* fills log_integral, nise and ae of a report at logged steps; may be NULL */
+typedef struct train_watch { /* may be NULL */
+    /* Fills log_integral, nise, ae, ise and the signal-to-noise ratios of a report: at logged steps, and where it is judged. */
     npmd_status (*look)(void *self, backend *b, npmd_report *report, npmd_error *err);
     void *self;
+    /* Early stopping, by what look found; objective: its mean over the latest steps. NULL: there is none. */
+    npmd_status (*judge)(void *self, backend *b, const npmd_report *report, double objective, bool *enough,
+                         npmd_error *err);
+    void (*again)(void *self); /* the fit was started again */
+    int64_t every;             /* steps between judgements */
 } train_watch;
 
 /* Where a fit stands between two steps: with theta and the moments in the backend, all that it needs to go on. */
@@ -67,6 +73,7 @@ typedef struct train_state {
     int64_t tail_steps;
     double seconds; /* of training, over all attempts */
     bool linear;    /* the last attempt failed, too: the convex start stands */
+    bool enough;    /* it was stopped early */
 } train_state;
 
 typedef struct train_keeper { /* is shown the state after every step; may be NULL */
