@@ -167,8 +167,6 @@ static const option_row OPTIONS[] = {
     { "stop", "Training", OPTION_CHOICE, AT(stop), "none", 0, 0, &STOPS_BY, true, FIELD,
       "ends the fit once --patience looks brought no new minimum: of the ISE criterion on held-out points, whose best "
       "weights are kept, or of the signal-to-noise ratio of the gradients of data and integral" },
-    { "snr", "Training", OPTION_CHOICE, AT(snr), "off", 0, 0, &ON_OFF, false, FIELD,
-      "whether the log holds the signal-to-noise ratios of the gradients: snr_a, snr_b, snr_c" },
     { "start-from", "Training", OPTION_PATH, AT(start_from), "", 0, 0, NULL, false, FIELD,
       "a model to start from: a field of the same shape gives all weights and its encoding, a series the "
       "linear path" },
@@ -201,6 +199,8 @@ static const option_row OPTIONS[] = {
       "products on a card while it trains: TF32 (fast, 10 bits) or float32's own error (exact); the cpu is exact" },
     { "log-every", "Machine", OPTION_COUNT, AT(log_every), "0", 0, 4e9, NULL, false, DESCENT,
       "steps between reports; 0: 200 reports" },
+    { "snr", "Machine", OPTION_CHOICE, AT(snr), "off", 0, 0, &ON_OFF, false, FIELD,
+      "whether the log holds the signal-to-noise ratios of the gradients: snr_a, snr_b, snr_c" },
     { "checkpoint", "Machine", OPTION_PATH, AT(checkpoint), "", 0, 0, NULL, false, FIELD,
       "a file that keeps the state of the fit: after 1 s, then at intervals, and when the fit is interrupted" },
     { "resume", "Machine", OPTION_PATH, AT(resume), "", 0, 0, NULL, false, FIELD,
