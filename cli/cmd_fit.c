@@ -219,6 +219,10 @@ static int report_json(const cli_args *args, const npmd_model *model, const npmd
     cli_json_number(&j, "convex_gap_accuracy", facts.convex_gap_accuracy);
     cli_json_signed(&j, "restarts", facts.restarts);
     cli_json_signed(&j, "members", facts.members);
+    if (facts.stopped != NPMD_STOP_NONE)
+        cli_json_text(&j, "stopped_by", facts.stopped == NPMD_STOP_ISE ? "ise" : "snr");
+    if (facts.kept_step > 0)
+        cli_json_signed(&j, "kept_step", facts.kept_step);
     cli_json_unsigned(&j, "peak_memory_bytes", peak_memory());
     cli_json_list(&j, "warnings");
     for (int i = 0; i < npmd_model_warnings(model); i++)
@@ -239,6 +243,8 @@ static void report_words(const cli_args *args, const npmd_model *model)
     cli_row(stdout, "seed", "%llu", (unsigned long long)facts.seed);
     cli_row(stdout, "steps", "%s in %s", cli_words_count((uint64_t)facts.steps).text,
             cli_words_time(facts.seconds).text);
+    if (facts.kept_step > 0)
+        cli_row(stdout, "weights", "those after step %s", cli_words_count((uint64_t)facts.kept_step).text);
     if (facts.resumed > 0)
         cli_row(stdout, "resumed", "after step %s", cli_words_count((uint64_t)facts.resumed).text);
     cli_row(stdout, "objective", "%.6g", facts.objective);

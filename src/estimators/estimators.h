@@ -123,7 +123,7 @@ typedef struct stopping {
     size_t parameters;
 } stopping;
 /* Fills in patience and share; of n points, how many are left to fit to. */
-size_t stopping_resolve(npmd_options *opt, size_t n);
+npmd_status stopping_resolve(npmd_options *opt, size_t n, size_t *left, npmd_error *err);
 /* The parts that resolved options ask for; the batch is no larger than the second. */
 npmd_status stopping_hold_out(npmd_options *opt, const npmd_points *pts, npmd_points **held_out,
                               npmd_points **training, npmd_error *err);

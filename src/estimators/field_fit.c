@@ -253,7 +253,8 @@ static npmd_status field_resolve(const npmd_options *opt, const npmd_domain *dom
 {
     npmd_status st = NPMD_OK;
     npmd_options asked = *opt, o;
-    const size_t left = stopping_resolve(&asked, n);
+    size_t left = n;
+    TRY(stopping_resolve(&asked, n, &left, err));
     TRY(options_resolve(&asked, dom, left, &o, err));
     TRY(start_resolve(&o, dom, err));
     if (o.skip_start == NPMD_SKIP_CONVEX && o.features > CONVEX_FEATURES) {

@@ -18,15 +18,21 @@ static size_t held_out_count(const npmd_options *opt, size_t n)
     return (size_t)(opt->holdout * (double)n);
 }
 
-size_t stopping_resolve(npmd_options *opt, size_t n)
+npmd_status stopping_resolve(npmd_options *opt, size_t n, size_t *left, npmd_error *err)
 {
+    *left = n;
     if (opt->stop != NPMD_STOP_NONE && opt->patience == 0)
         opt->patience = USUAL_PATIENCE;
     if (opt->stop != NPMD_STOP_ISE || opt->held_out != NULL)
-        return n;
+        return NPMD_OK;
     if (opt->holdout == 0.0)
         opt->holdout = USUAL_SHARE;
-    return n - held_out_count(opt, n);
+    if (held_out_count(opt, n) < 2)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "--stop ise: a share of %g of %zu points is too few to judge by; raise --holdout",
+                         opt->holdout, n);
+    *left = n - held_out_count(opt, n);
+    return NPMD_OK;
 }
 
 npmd_status stopping_hold_out(npmd_options *opt, const npmd_points *pts, npmd_points **held_out,
@@ -34,14 +40,8 @@ npmd_status stopping_hold_out(npmd_options *opt, const npmd_points *pts, npmd_po
 {
     npmd_status st = NPMD_OK;
     npmd_points *out = NULL, *rest = NULL;
-    const size_t count = held_out_count(opt, pts->n);
-    if (count < 2) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "--stop ise: a share of %g of %zu points is too few to judge by; raise --holdout",
-                       opt->holdout, pts->n);
-        goto done;
-    }
-    TRY(points_hold_out(pts, rng_key_make(opt->seed, RNG_TUNE, 3), count, &out, &rest, err));
+    TRY(points_hold_out(pts, rng_key_make(opt->seed, RNG_TUNE, 3), held_out_count(opt, pts->n), &out, &rest,
+                        err));
     TRY(points_check_distinct(rest, "what is left to fit to by --stop ise", err));
     if (opt->batch > (int64_t)rest->n)
         opt->batch = (int64_t)rest->n; /* twins of held-out points are left out, too */
