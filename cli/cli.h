@@ -225,6 +225,13 @@ typedef enum reproduce_figure {
     FIGURE_OUTSIDE_PAPER,
     FIGURE_LARGEST_OUTSIDE_PAPER,
     FIGURE_EDGE,
+    FIGURE_SNR_A, /* diagnostics: at the end; and epochs of the last running minima */
+    FIGURE_SNR_B,
+    FIGURE_SNR_C,
+    FIGURE_MINIMUM_ISE,
+    FIGURE_MINIMUM_A,
+    FIGURE_MINIMUM_B,
+    FIGURE_MINIMUM_C,
     FIGURES,
     FIGURES_END = -1
 } reproduce_figure;
@@ -256,7 +263,7 @@ typedef struct reproduce_data { /* rows of numbers that a task adds to its line,
     const char *suffix;         /* FILE.jsonl has them in FILE_suffix.csv */
     const char *columns;        /* their names, separated by commas */
 } reproduce_data;
-enum { REPRODUCE_DATA_MOST = 2 };
+enum { REPRODUCE_DATA_MOST = 2, REPRODUCE_CRITERIA = 4 };
 
 typedef struct reproduce_child reproduce_child;
 typedef struct reproduce_experiment {
@@ -339,7 +346,9 @@ struct reproduce_child {
     reproduce_text rows[REPRODUCE_DATA_MOST];
     double until; /* a fit ends after this share of its steps; 0: at its end */
     int attempt;
-    bool profile; /* what a fit logs becomes its first rows */
+    bool profile; /* what a fit logs becomes its first rows, */
+    void (*keep_row)(reproduce_child *c, const npmd_report *now); /* in this way; NULL: as a profile */
+    double least[REPRODUCE_CRITERIA];
     int parent, fd;
     double told;
 };
@@ -358,6 +367,7 @@ npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *text);
 npmd_status measure_fit(reproduce_child *c, npmd_error *err);
 npmd_status measure_encoding(reproduce_child *c, npmd_error *err);
 npmd_status measure_spectral_bias(reproduce_child *c, npmd_error *err);
+npmd_status measure_diagnostics(reproduce_child *c, npmd_error *err);
 npmd_status measure_frequencies(reproduce_child *c, npmd_error *err);
 
 /* A function on T2: values (G, G) at 2 pi (i, j) / G, coefficients c (G, G, 2), frequency k at k mod G. */

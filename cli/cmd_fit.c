@@ -236,6 +236,10 @@ static int report_json(const cli_args *args, const npmd_model *model, const npmd
     cli_json_number(&j, "convex_gap_accuracy", facts.convex_gap_accuracy);
     cli_json_signed(&j, "restarts", facts.restarts);
     cli_json_signed(&j, "members", facts.members);
+    if (facts.stopped != NPMD_STOP_NONE)
+        cli_json_text(&j, "stopped_by", facts.stopped == NPMD_STOP_ISE ? "ise" : "snr");
+    if (facts.kept_step > 0)
+        cli_json_signed(&j, "kept_step", facts.kept_step);
     cli_json_unsigned(&j, "peak_memory_bytes", peak_memory());
     if (plan->estimator == NPMD_STACK)
         report_parts(&j, model);
@@ -258,6 +262,8 @@ static void report_words(const cli_args *args, const npmd_model *model, const np
     cli_row(stdout, "seed", "%llu", (unsigned long long)facts.seed);
     cli_row(stdout, "steps", "%s in %s", cli_words_count((uint64_t)facts.steps).text,
             cli_words_time(facts.seconds).text);
+    if (facts.kept_step > 0)
+        cli_row(stdout, "weights", "those after step %s", cli_words_count((uint64_t)facts.kept_step).text);
     if (facts.resumed > 0)
         cli_row(stdout, "resumed", "after step %s", cli_words_count((uint64_t)facts.resumed).text);
     if (plan->estimator == NPMD_STACK)

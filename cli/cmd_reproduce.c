@@ -14,9 +14,8 @@
 static const cli_option OPTIONS[] = {
     { .name = "domain",
       .values = "T1|...|T7",
-      .help =
-          "the torus: T2 (unless said) or T4; of spectral-bias and frequencies T2; of dimensions one of T1 "
-          "to T7, without it all" },
+      .help = "the torus: T2 (unless said) or T4; of spectral-bias, diagnostics and frequencies T2; of "
+              "dimensions one of T1 to T7, without it all" },
     { .name = "data",
       .values = "FOLDER",
       .help = "replicates from points_01.npy, points_02.npy, ...; without it they are simulated" },
@@ -44,7 +43,8 @@ static const cli_option OPTIONS[] = {
     { .name = "out",
       .values = "FILE.jsonl",
       .help = "keeps one line a fit; started again, goes on from there; what belongs to figures is written "
-              "beside it: FILE_profiles.csv, FILE_spectra.csv, FILE_coefficients.csv, FILE_truth_T3.json" },
+              "beside it: FILE_profiles.csv, FILE_spectra.csv, FILE_course.csv, FILE_coefficients.csv, "
+              "FILE_truth_T3.json" },
     { .name = "jobs",
       .values = "J",
       .fallback = "1",
@@ -363,12 +363,12 @@ const cli_command command_reproduce = {
         "table1: every method on every replicate of the torus mixtures (Table 1); relu: the plain network "
         "(Table S1); encodings: separable and other first layers, the ISE criterion and courses of the "
         "error (Table S2, Figure S2); spectral-bias: error and Fourier spectra while field and psnf are "
-        "fitted (Figures S3 to S5); frequencies: those in v against Theorem 1, corrected; dimensions: every"
-        " method on T1 to T7. Settings: published (those of the code behind the published numbers), text "
+        "fitted (Figures S3 to S5); diagnostics: criteria of convergence while a field is fitted (Figure "
+        "S7); frequencies: those in v against Theorem 1, corrected; dimensions: every method on T1 to T7. Settings: published (those of the code behind the published numbers), text "
         "(as printed), best (this program's own). One JSON line a fit goes to --out; a run that was stopped"
         " or killed goes on from there and repeats nothing but fits that failed. Minutes a replicate on two"
         " idle cores: table1 8 to 10; encodings 5; spectral-bias 1, with --methods published 30; "
-        "frequencies 0.1; dimensions about 30, most of it for the series. T4: some minutes a fit; with "
+        "diagnostics 4; frequencies 0.1; dimensions about 30, most of it for the series. T4: some minutes a fit; with "
         "--methods all hours to days, since the published settings take 20,000 steps of a second or more.",
     .examples = "neuropmd reproduce table1 --out table1.jsonl\n"
                 "neuropmd reproduce table1 --data torus_mixture --replicates 10 --jobs 2 --out table1.jsonl\n"

@@ -192,10 +192,13 @@ static int watch(const npmd_report *now, void *user)
         if (now->attempt != c->attempt) /* begun again: what was before is no part of the course */
             c->rows[0].length = 0;
         c->attempt = now->attempt;
-        reproduce_text_row(&c->rows[0],
-                           (const double[]){ (double)now->step, now->epoch, now->seconds, now->objective,
-                                             now->nise, now->ae },
-                           6);
+        if (c->keep_row)
+            c->keep_row(c, now);
+        else
+            reproduce_text_row(&c->rows[0],
+                               (const double[]){ (double)now->step, now->epoch, now->seconds, now->objective,
+                                                 now->nise, now->ae },
+                               6);
     }
     /* only where it logs, so that the step does not depend on the clock */
     return now->logged && now->attempt > 0 && c->until > 0.0

@@ -36,6 +36,13 @@ const char *const REPRODUCE_KEYS[FIGURES] = {
     [FIGURE_OUTSIDE_PAPER] = "outside_paper",
     [FIGURE_LARGEST_OUTSIDE_PAPER] = "largest_outside_paper",
     [FIGURE_EDGE] = "edge",
+    [FIGURE_SNR_A] = "snr_a",
+    [FIGURE_SNR_B] = "snr_b",
+    [FIGURE_SNR_C] = "snr_c",
+    [FIGURE_MINIMUM_ISE] = "last_minimum_ise",
+    [FIGURE_MINIMUM_A] = "last_minimum_snr_a",
+    [FIGURE_MINIMUM_B] = "last_minimum_snr_b",
+    [FIGURE_MINIMUM_C] = "last_minimum_snr_c",
 };
 
 /* The published choice of tau was made on held-out points of a grid in steps of ten or a hundred; the
@@ -127,6 +134,14 @@ static const reproduce_row SPECTRAL_BIAS[] = {
     { 0 },
 };
 
+/* Figure S7: looks every 25 epochs, of one step each. */
+#define DIAGNOSED " --log-every 25 --snr on"
+static const reproduce_row DIAGNOSTICS[] = {
+    { "T2", "field",  "published", "--preset paper-t2" DIAGNOSED, true },
+    { "T2", "field",  "best",      "--estimator field" DIAGNOSED, true },
+    { 0 },
+};
+
 /* Theorem 1. Plain cosines and sines, no skip, and the weights of the start (a rate of zero): these are
  * bounded, so that the degree of the Taylor series that matters is known beforehand. Trained weights are
  * not; there the lattice is. */
@@ -204,6 +219,12 @@ static const int OF_FREQUENCIES[] = { FIGURE_N, FIGURE_FUNCTIONS, FIGURE_FOUND, 
                                       FIGURE_OUTSIDE_PAPER, FIGURE_LARGEST_OUTSIDE_PAPER, FIGURE_EDGE,
                                       FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURES_END };
 
+static const int OF_DIAGNOSTICS[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL,
+                                      FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, FIGURE_SNR_A, FIGURE_SNR_B,
+                                      FIGURE_SNR_C, FIGURE_MINIMUM_ISE, FIGURE_MINIMUM_A, FIGURE_MINIMUM_B,
+                                      FIGURE_MINIMUM_C, FIGURE_TAU, FIGURE_SECONDS, FIGURE_PARAMETERS,
+                                      FIGURE_MEMORY, FIGURES_END };
+
 static const reproduce_column FIT_COLUMNS[] = {
     { "nISE", -18, COLUMN_ERROR, FIGURE_NISE }, { "ae", -18, COLUMN_ERROR, FIGURE_AE },
     { "paper", -12, COLUMN_PAPER, 0 },          { "numbers", 8, COLUMN_COUNT, FIGURE_PARAMETERS },
@@ -220,6 +241,14 @@ static const reproduce_column SPECTRUM_COLUMNS[] = {
     { "nISE", -18, COLUMN_ERROR, FIGURE_NISE },     { "ae", -18, COLUMN_ERROR, FIGURE_AE },
     { "missed", 9, COLUMN_NUMBER, FIGURE_MISSED },  { "up to 4", 9, COLUMN_NUMBER, FIGURE_MISSED_LOW },
     { "numbers", 8, COLUMN_COUNT, FIGURE_PARAMETERS }, { "a fit", 10, COLUMN_TIME, FIGURE_SECONDS },
+    { 0 },
+};
+static const reproduce_column DIAGNOSTIC_COLUMNS[] = {
+    { "ae", 7, COLUMN_NUMBER, FIGURE_AE },          { "ISE x Vol", 9, COLUMN_NUMBER, FIGURE_ISE_RELATIVE },
+    { "SNR_a", 8, COLUMN_NUMBER, FIGURE_SNR_A },    { "SNR_b", 8, COLUMN_NUMBER, FIGURE_SNR_B },
+    { "SNR_c", 8, COLUMN_NUMBER, FIGURE_SNR_C },    { "min ISE", 7, COLUMN_NUMBER, FIGURE_MINIMUM_ISE },
+    { "min a", 6, COLUMN_NUMBER, FIGURE_MINIMUM_A }, { "min b", 6, COLUMN_NUMBER, FIGURE_MINIMUM_B },
+    { "min c", 6, COLUMN_NUMBER, FIGURE_MINIMUM_C },
     { 0 },
 };
 static const reproduce_column FREQUENCY_COLUMNS[] = {
@@ -242,6 +271,9 @@ static const reproduce_data NO_DATA[] = { { 0 } };
 static const reproduce_data PROFILES[] = { PROFILE, { 0 } };
 static const reproduce_data SPECTRA[] = {
     PROFILE, { "spectrum", "spectra", "step,k1,k2,estimate,truth" }, { 0 } };
+static const reproduce_data COURSES[] = {
+    { "course", "course", "step,epoch,seconds,objective,nise,ae,ise,ise_se,snr_a,snr_b,snr_c,"
+      "minimum_ise,minimum_snr_a,minimum_snr_b,minimum_snr_c" }, { 0 } };
 static const reproduce_data COEFFICIENTS[] = {
     { "coefficients", "coefficients", "k1,k2,modulus,degree,degree_in_the_paper" }, { 0 } };
 
@@ -264,6 +296,12 @@ const reproduce_experiment REPRODUCE_EXPERIMENTS[] = {
       .figures = OF_A_SPECTRUM, .columns = SPECTRUM_COLUMNS, .data = SPECTRA,
       .note = MEANS ". missed: sum of |estimate - truth|^2 over that of\n"
               "|truth|^2, of the Fourier coefficients but the constant; up to 4: of frequencies up to 4." },
+    { .name = "diagnostics", .title = "Figure S7: criteria of convergence against epochs",
+      .rows = DIAGNOSTICS, .published = NOTHING, .measure = measure_diagnostics,
+      .figures = OF_DIAGNOSTICS, .columns = DIAGNOSTIC_COLUMNS, .data = COURSES,
+      .note = "Means over R, at the end of the fit to nine tenths of the points. ISE: the criterion on the\n"
+              "others; SNR: of the gradients of data, integral and penalty, a point; min: the epoch of the last\n"
+              "running minimum." },
     { .name = "frequencies", .title = "Theorem 1, corrected: frequencies in v",
       .rows = FREQUENCY, .published = NOTHING, .measure = measure_frequencies,
       .figures = OF_FREQUENCIES, .columns = FREQUENCY_COLUMNS, .data = COEFFICIENTS, .n = 1000,

@@ -140,6 +140,8 @@ typedef enum npmd_schedule {
     NPMD_SCHEDULE_TRIANGULAR2
 } npmd_schedule;
 
+typedef enum npmd_stop { NPMD_STOP_NONE, NPMD_STOP_ISE, NPMD_STOP_SNR } npmd_stop;
+
 typedef struct npmd_report { /* what a fit tells while it runs; NaN: not computed at this step */
     int64_t step, steps;
     int attempt;         /* 1, or more after a restart; 0: a short fit that helps to choose tau */
@@ -194,7 +196,9 @@ typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is ch
     double proposal_rho;  /* importance: width of its Cauchy kernels, 0 wide .. 1 narrow; 0: by likelihood */
     int solver;           /* series: npmd_solver */
     double holdout;       /* share of the points that is held out to choose by; 0: by the estimator */
-    int64_t patience;     /* early stopping: checks without improvement; 0: none */
+    int64_t patience;     /* early stopping: looks without improvement; 0: by the estimator */
+    int stop;             /* field: npmd_stop, what ends the fit before its steps are done */
+    int snr;              /* field: 1: reports hold the signal-to-noise ratios of the gradients */
     double kappa[NPMD_MAX_FACTORS]; /* kde: concentration, one for all or one a factor; 0: chosen */
     int kappas;                     /* how many are given */
     int concentration;              /* kde: 0 one for all factors, 1 one a factor */
@@ -254,6 +258,8 @@ typedef struct npmd_fit_facts {
     double seconds, objective, log_integral, log_integral_se;
     double convex_optimum, convex_gap, convex_gap_accuracy; /* of a field, nats; NaN: not known */
     int restarts, members, interrupted;
+    int stopped; /* npmd_stop: the rule that ended a field's fit before its steps were done; 0: none did */
+    int64_t kept_step;            /* whose weights the field has, where a rule chose; 0: the last step's */
     int64_t resumed;              /* steps that a checkpoint had done already, in its attempt; 0: none */
     char checkpoint_failure[256]; /* why the last checkpoint could not be written; "": it was */
     size_t working_bytes;         /* what the fit takes, stated before it starts */

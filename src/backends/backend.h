@@ -77,6 +77,10 @@ typedef struct backend_ops {
     npmd_status (*set_points)(void *self, const npmd_points *pts, npmd_error *err);
     /* *sum = sum_i w_i g(jet of v at x_i); the gradient accumulates until update. */
     npmd_status (*term)(void *self, const term_request *what, double *sum, npmd_error *err);
+    /* gradient (parameters) = factor x d(sum)/d theta, and square = the sum over points of its squared parts, each that of
+     * one point; what accumulates stays as it is. NULL: ask a cpu backend with the same plan and theta. */
+    npmd_status (*squares)(void *self, const term_request *what, double *gradient, double *square,
+                           npmd_error *err);
     npmd_status (*update)(void *self, const optimiser_step *step, double *gradient_norm, npmd_error *err);
     /* Steps first .. first + count - 1 at once, at most BACKEND_MOST_STEPS. A negative max_norm: clip x exp(running), which
      * starts as given. NULL: there is only one by one. */
@@ -106,7 +110,8 @@ npmd_status backend_open(const char *device, int threads, const field_plan *plan
                          npmd_error *err);
 void backend_close(backend *b);
 size_t backend_bytes(const char *device, int threads, const field_plan *plan,
-                     size_t n); /* what open and set_points will take */
+                     size_t n);                                    /* what open and set_points will take */
+size_t backend_squares_bytes(int threads, const field_plan *plan); /* and squares, of a cpu */
 
 extern const backend_ops BACKEND_REFERENCE, BACKEND_CPU, BACKEND_CUDA;
 const char *cpu_kernels_name(void); /* "avx512", "avx2", "plain": what this machine gets */

@@ -167,6 +167,7 @@ static void cpu_close(void *self)
     memory_free(c->space);
     memory_free(c->weights);
     memory_free(c->cache);
+    squares_close(c->squares);
     memory_free(c);
 }
 
@@ -330,6 +331,14 @@ size_t backend_bytes(const char *device, int threads, const field_plan *plan, si
     return bytes;
 }
 
+size_t backend_squares_bytes(int threads, const field_plan *plan)
+{
+    cpu c = { .plan = *plan, .threads = thread_count(threads) };
+    cpu_layout(&c);
+    cpu_tiles(&c);
+    return squares_bytes(&c);
+}
+
 /* ---- the table of functions ---------------------------------------------------------------------------- */
 
 static npmd_status cpu_term(void *self, const term_request *what, double *sum, npmd_error *err)
@@ -476,6 +485,7 @@ const backend_ops BACKEND_CPU = {
     .open = cpu_open,
     .set_points = cpu_set_points,
     .term = cpu_term,
+    .squares = cpu_squares,
     .update = cpu_update,
     .evaluate = cpu_evaluate,
     .get = cpu_get,

@@ -1,7 +1,7 @@
 /* cpu.h - what the files of the cpu backend share; nobody else includes it.
  *
  * cpu.c opens, closes, lays out and deals tiles to lanes; cpu_tile.c takes one tile of points through the
- * encoding, all layers, and back. */
+ * encoding, all layers, and back; cpu_squares.c does the same for squared gradients. */
 #ifndef NPMD_CPU_H
 #define NPMD_CPU_H
 
@@ -36,6 +36,8 @@ typedef struct lane {
     double sum;
 } lane;
 
+typedef struct squares squares; /* cpu_squares.c: opened by the first call that needs it */
+
 typedef struct cpu {
     field_plan plan;
     const kernels *kernels;
@@ -63,6 +65,7 @@ typedef struct cpu {
 
     const npmd_points *points;
     float *cache; /* (n, K) encodings of the data, or NULL */
+    squares *squares;
 } cpu;
 
 static inline size_t round_up(size_t n, size_t step)
@@ -83,5 +86,10 @@ void tile_values(const cpu *c, workspace *w, strided eta, size_t m);
 double tile_seed(workspace *w, const term_request *what, size_t count, size_t m, int T, bool lap);
 /* Adds to the lane's gradient what w->g (rows m), the derivative with respect to w->v, asks for. */
 void tile_backward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool lap, float *gradient);
+
+npmd_status cpu_squares(void *self, const term_request *what, double *gradient, double *square,
+                        npmd_error *err);
+size_t squares_bytes(const cpu *c);
+void squares_close(squares *q);
 
 #endif

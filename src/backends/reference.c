@@ -94,6 +94,35 @@ static npmd_status reference_term(void *self, const term_request *what, double *
     return NPMD_OK;
 }
 
+/* The gradient of every point by itself. */
+static npmd_status reference_squares(void *self, const term_request *what, double *gradient, double *square,
+                                     npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    reference *r = self;
+    const size_t n = r->parameters;
+    double sum = 0.0, x[DOMAIN_MAX_COLUMNS], weight, *before = NULL, *one = r->vector[VECTOR_GRADIENT];
+    TRY(memory_new(&before, n, err));
+    memcpy(before, one, n * sizeof *before);
+    memset(gradient, 0, n * sizeof *gradient);
+    memset(square, 0, n * sizeof *square);
+    for (size_t i = 0; i < what->points->count; i++) {
+        point_source point;
+        source_fill(what->points, i, 1, x, &weight);
+        source_fixed(&point, r->plan.domain, x, &weight, 1);
+        memset(one, 0, n * sizeof *one);
+        TRY(reference_term(r, &(term_request){ what->kind, &point, what->factor }, &sum, err));
+        for (size_t p = 0; p < n; p++) {
+            gradient[p] += one[p];
+            square[p] += one[p] * one[p];
+        }
+    }
+    memcpy(one, before, n * sizeof *one);
+done:
+    memory_free(before);
+    return st;
+}
+
 static npmd_status reference_update(void *self, const optimiser_step *step, double *gradient_norm,
                                     npmd_error *err)
 {
@@ -139,6 +168,7 @@ const backend_ops BACKEND_REFERENCE = {
     .open = reference_open,
     .set_points = reference_set_points,
     .term = reference_term,
+    .squares = reference_squares,
     .update = reference_update,
     .evaluate = reference_evaluate,
     .get = reference_get,

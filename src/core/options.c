@@ -36,7 +36,7 @@ typedef struct option_row {
     const char *help;
 } option_row;
 
-/* Readers of an option: bits by npmd_estimator, and one for the series by stochastic gradients. */
+/* Readers of an option: bits by npmd_estimator, and some for what only other options make them read. */
 #define FIELD (1u << NPMD_FIELD)
 #define SERIES (1u << NPMD_SERIES)
 #define KDE (1u << NPMD_KDE)
@@ -44,6 +44,8 @@ typedef struct option_row {
 #define RELU (1u << NPMD_RELU)
 #define STACK (1u << NPMD_STACK)
 #define SGD (1u << 31)
+#define STOPS (1u << 30)     /* a field that stops early, */
+#define HOLDS_OUT (1u << 29) /* and one that holds points out for it */
 #define DESCENT (FIELD | SGD | PSNF | RELU)
 #define ALL (~0u)
 
@@ -67,6 +69,7 @@ static const choices SKIP_STARTS = { "step|convex|zero", { "step", "convex", "ze
 static const choices PENALTIES = { "laplacian|gradient|none", { "laplacian", "gradient", "none", NULL } };
 static const choices INTEGRALS = { "auto|importance|uniform", { "auto", "importance", "uniform", NULL } };
 static const choices PRECISIONS = { "fast|exact", { "fast", "exact", NULL } };
+static const choices STOPS_BY = { "none|ise|snr", { "none", "ise", "snr", NULL } };
 static const choices SEQUENCES = { "sobol|independent", { "sobol", "independent", NULL } };
 
 #define AT(member) offsetof(npmd_options, member)
@@ -173,16 +176,19 @@ static const option_row OPTIONS[] = {
     { "convex-gap", "Training", OPTION_CHOICE, AT(convex_gap), "auto", 0, 0, &ON_OFF_AUTO, true, FIELD,
       "after the fit, how far its objective is above the least one that any function has; in one and two "
       "dimensions; auto: where that takes little time beside the fit" },
+    { "stop", "Training", OPTION_CHOICE, AT(stop), "none", 0, 0, &STOPS_BY, true, FIELD,
+      "ends the fit once --patience looks brought no new minimum: of the ISE criterion on held-out points, whose best "
+      "weights are kept, or of the signal-to-noise ratio of the gradients of data and integral" },
     { "start-from", "Training", OPTION_PATH, AT(start_from), "", 0, 0, NULL, false, FIELD,
       "a model to start from: a field of the same shape gives all weights and its encoding, a series the "
       "linear path" },
     { "encoding-from", "Training", OPTION_PATH, AT(encoding_from), "", 0, 0, NULL, false, FIELD,
       "a field whose encoding is used instead of a drawn one" },
 
-    { "holdout", "Other estimators", OPTION_REAL, AT(holdout), "0", 0, 0.9, NULL, true, SERIES | KDE | RELU,
-      "share of the points held out to choose by; 0: a tenth" },
-    { "patience", "Other estimators", OPTION_COUNT, AT(patience), "0", 0, 4e9, NULL, true, RELU,
-      "relu: looks at the held-out points without improvement before it stops; 0: 20" },
+    { "holdout", "Other estimators", OPTION_REAL, AT(holdout), "0", 0, 0.9, NULL, true,
+      SERIES | KDE | RELU | HOLDS_OUT, "share of the points held out to choose by; 0: a tenth" },
+    { "patience", "Other estimators", OPTION_COUNT, AT(patience), "0", 0, 4e9, NULL, true, RELU | STOPS,
+      "relu, and field with --stop: looks without improvement before it stops; 0: 20, field 40" },
     { "solver", "Other estimators", OPTION_CHOICE, AT(solver), "newton", 0, 0, &SOLVERS, true, SERIES | SGD,
       "series: Newton's method to the optimum, or stochastic gradients as published" },
     { "kappa", "Other estimators", OPTION_REALS, AT(kappa), "0", 0, 1e8, NULL, true, KDE,
@@ -205,6 +211,8 @@ static const option_row OPTIONS[] = {
       "products on a card while it trains: TF32 (fast, 10 bits) or float32's own error (exact); the cpu is exact" },
     { "log-every", "Machine", OPTION_COUNT, AT(log_every), "0", 0, 4e9, NULL, false, DESCENT,
       "steps between reports; 0: 200 reports" },
+    { "snr", "Machine", OPTION_CHOICE, AT(snr), "off", 0, 0, &ON_OFF, false, FIELD,
+      "whether the log holds the signal-to-noise ratios of the gradients: snr_a, snr_b, snr_c" },
     { "checkpoint", "Machine", OPTION_PATH, AT(checkpoint), "", 0, 0, NULL, false, FIELD,
       "a file that keeps the state of the fit: after 1 s, then at intervals, and when the fit is interrupted" },
     { "resume", "Machine", OPTION_PATH, AT(resume), "", 0, 0, NULL, false, FIELD,
@@ -506,10 +514,12 @@ static bool option_given(const npmd_options *opt, int i)
 
 int options_unused(const npmd_options *opt, char *names, size_t size)
 {
-    const unsigned reader = opt->estimator == NPMD_SERIES && opt->solver == NPMD_STOCHASTIC
-                                ? SGD
-                                : 1u << opt->estimator
-                                      | (opt->estimator == NPMD_STACK ? FIELD | SERIES | KDE : 0u);
+    unsigned reader = opt->estimator == NPMD_SERIES && opt->solver == NPMD_STOCHASTIC ? SGD
+                                                                                      : 1u << opt->estimator;
+    if (opt->estimator == NPMD_STACK)
+        reader |= FIELD | SERIES | KDE;
+    if (reader & FIELD && opt->stop != NPMD_STOP_NONE)
+        reader |= opt->stop == NPMD_STOP_ISE ? STOPS | HOLDS_OUT : STOPS;
     int unused = 0;
     size_t used = 0;
     names[0] = '\0';

@@ -1,7 +1,7 @@
 /* checkpoint.c - the state of a fit in a file, to go on from after an end that nobody wished.
  *
  * A step is a function of (seed, step, theta, moments): the file holds these vectors, a few numbers of the
- * optimiser, the tau that was chosen and the warnings that came with it. Everything else (encoding, proposal, linear start)
+ * optimiser, what early stopping remembers, the tau that was chosen and the warnings that came with it. Everything else (encoding, proposal, linear start)
  * is made again from data and options, to the same bits; so is a choice of tau that was cut off. The file knows
  * which data and which options it belongs to, and no other fit may resume it. A seal over all it holds shows
  * damage, of which a single bit would make another model.
@@ -51,6 +51,7 @@ struct checkpoint {
     record resumed; /* the file that was read, until its vectors are restored */
     bool resuming, chosen;
     train_state state;
+    stopping *rule; /* of early stopping; NULL: there is none */
 };
 
 void checkpoint_close(checkpoint *c)
@@ -261,6 +262,28 @@ done:
     return st;
 }
 
+void checkpoint_stopping(checkpoint *c, stopping *rule)
+{
+    c->rule = rule;
+}
+
+static npmd_status stopping_restore(checkpoint *c, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const char *path = c->model->options.resume;
+    stopping *s = c->rule;
+    const tensor *t = NULL;
+    TRY(record_find(&c->resumed, path, "stopping", TENSOR_F64, 1, &(size_t){ STOPPING_NUMBERS }, &t, err));
+    memcpy(s->number, t->data, sizeof s->number);
+    c->state.enough = s->number[STOPPING_ENOUGH] != 0.0;
+    if (s->best != NULL) {
+        TRY(record_find(&c->resumed, path, "best", TENSOR_F64, 1, &s->parameters, &t, err));
+        memcpy(s->best, t->data, s->parameters * sizeof *s->best);
+    }
+done:
+    return st;
+}
+
 npmd_status checkpoint_restore(checkpoint *c, backend *b, size_t parameters, const train_state **out,
                                npmd_error *err)
 {
@@ -277,6 +300,8 @@ npmd_status checkpoint_restore(checkpoint *c, backend *b, size_t parameters, con
                         err));
         TRY(b->ops->put(b->self, (backend_vector)v, t->data, err));
     }
+    if (c->resuming && c->rule != NULL)
+        TRY(stopping_restore(c, err));
     record_free(&c->resumed);
     c->resumed = (record){ 0 };
     *out = c->resuming ? &c->state : NULL;
@@ -342,6 +367,11 @@ static npmd_status checkpoint_write(checkpoint *c, backend *b, const train_state
         TRY(memory_new(&copy[v], c->parameters, err));
         TRY(b->ops->get(b->self, (backend_vector)v, copy[v], err));
         TRY(record_add(&rec, VECTOR_NAME[v], TENSOR_F64, 1, &c->parameters, copy[v], err));
+    }
+    if (b != NULL && c->rule != NULL) {
+        TRY(record_add(&rec, "stopping", TENSOR_F64, 1, &(size_t){ STOPPING_NUMBERS }, c->rule->number, err));
+        if (c->rule->best != NULL)
+            TRY(record_add(&rec, "best", TENSOR_F64, 1, &c->parameters, c->rule->best, err));
     }
     TRY(description_make(c, b != NULL, &rec, &rec.metadata, err));
     TRY(record_write(c->path, &rec, err));

@@ -110,6 +110,36 @@ npmd_status gap_optimum(npmd_model *m, const npmd_points *pts, double *optimum, 
 npmd_status field_gap(npmd_model *m, const field_plan *plan, const double *theta, const npmd_points *pts,
                       npmd_error *err);
 
+/* ---- stopping.c: early stopping ------------------------------------------------------------------------- */
+
+enum { /* all that the rule remembers, beside the best weights */
+       STOPPING_LOOKS,
+       STOPPING_MEAN, /* of the criterion over the latest looks; */
+       STOPPING_LEAST,
+       STOPPING_SINCE,     /* looks since then, */
+       STOPPING_STEP,      /* its step, */
+       STOPPING_OBJECTIVE, /* and the mean of the objective there */
+       STOPPING_ENOUGH,
+       STOPPING_NUMBERS
+};
+typedef struct stopping {
+    int rule; /* npmd_stop */
+    int64_t patience, every;
+    double number[STOPPING_NUMBERS];
+    double *best; /* (parameters); NULL: the last ones are kept */
+    size_t parameters;
+} stopping;
+/* Fills in patience and share; of n points, how many are left to fit to. */
+npmd_status stopping_resolve(npmd_options *opt, size_t n, size_t *left, npmd_error *err);
+/* The parts that resolved options ask for; the batch is no larger than the second. */
+npmd_status stopping_hold_out(npmd_options *opt, const npmd_points *pts, npmd_points **held_out,
+                              npmd_points **training, npmd_error *err);
+npmd_status stopping_open(stopping *s, const npmd_options *opt, size_t parameters, npmd_error *err);
+void stopping_close(stopping *s);
+void stopping_again(stopping *s);
+npmd_status stopping_judge(stopping *s, backend *b, const npmd_report *now, double mean, bool *enough,
+                           npmd_error *err);
+
 /* ---- checkpoint.c: the state of a fit in a file, to go on from ------------------------------------------ */
 
 typedef struct checkpoint checkpoint;
@@ -118,6 +148,8 @@ typedef struct checkpoint checkpoint;
 npmd_status checkpoint_open(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
                             checkpoint **out, npmd_error *err);
 void checkpoint_close(checkpoint *c);
+/* Also keeps, and restores, what this rule remembers. Before the next. */
+void checkpoint_stopping(checkpoint *c, stopping *rule);
 /* The state to go on from, or NULL; theta and the moments are put into the backend. */
 npmd_status checkpoint_restore(checkpoint *c, backend *b, size_t parameters, const train_state **out,
                                npmd_error *err);

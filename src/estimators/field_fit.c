@@ -54,10 +54,14 @@ static npmd_status backend_values(void *self, const double *x, size_t n, double 
 /* ---- looking at the fit while it runs ------------------------------------------------------------------ */
 
 typedef struct field_watch {
-    const npmd_model *model;
+    npmd_model *model;
     const npmd_points *points;
+    objective *terms;
     backend *backend;
-    double offset; /* log Z + log Vol */
+    double offset;     /* log Z + log Vol */
+    snr ratios;        /* open where they are wanted */
+    stopping rule;     /* of early stopping */
+    train_watch table; /* what training is shown */
 } field_watch;
 
 static npmd_status watch_log_density(void *self, const double *x, size_t n, double *out, npmd_error *err)
@@ -107,10 +111,9 @@ done:
 }
 
 /* The normalised density of this moment against the truth, and on held-out points. */
-static npmd_status watch_look(void *self, backend *b, npmd_report *report, npmd_error *err)
+static npmd_status watch_density(field_watch *w, backend *b, npmd_report *report, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    field_watch *w = self;
     const npmd_model *m = w->model;
     integral_result z;
     w->backend = b;
@@ -124,10 +127,103 @@ static npmd_status watch_look(void *self, backend *b, npmd_report *report, npmd_
                   backend_values, b, &z, err));
     report->log_integral = z.log_integral;
     w->offset = z.log_integral + log(m->domain->volume);
-    if (m->options.truth != NULL)
+    if (m->options.truth != NULL && report->logged)
         TRY(watch_truth(w, report, err));
     if (m->options.held_out != NULL)
         TRY(watch_ise(w, &z, report, err));
+done:
+    return st;
+}
+
+static npmd_status watch_look(void *self, backend *b, npmd_report *report, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    field_watch *w = self;
+    const npmd_options *opt = &w->model->options;
+    snr_values found;
+    if ((opt->truth != NULL && report->logged) || opt->held_out != NULL)
+        TRY(watch_density(w, b, report, err));
+    if (w->ratios.parameters > 0) {
+        TRY(snr_at(&w->ratios, w->terms, b, report->step, &found, err));
+        report->snr_a = found.a;
+        report->snr_b = found.b;
+        report->snr_c = found.c;
+    }
+done:
+    return st;
+}
+
+static npmd_status watch_judge(void *self, backend *b, const npmd_report *report, double objective_mean,
+                               bool *enough, npmd_error *err)
+{
+    field_watch *w = self;
+    return stopping_judge(&w->rule, b, report, objective_mean, enough, err);
+}
+
+static void watch_again(void *self)
+{
+    field_watch *w = self;
+    stopping_again(&w->rule);
+}
+
+/* *out stays NULL where nothing is to be watched. */
+static npmd_status watch_open(field_watch *w, const field_plan *plan, const backend *b,
+                              const train_watch **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_options *opt = &w->model->options;
+    w->table = (train_watch){ .look = watch_look, .self = w };
+    if (opt->snr || opt->stop == NPMD_STOP_SNR)
+        TRY(snr_open(&w->ratios, plan, b, opt->threads, err));
+    if (opt->stop != NPMD_STOP_NONE) {
+        TRY(stopping_open(&w->rule, opt, field_parameters(&plan->shape), err));
+        w->table.judge = watch_judge;
+        w->table.again = watch_again;
+        w->table.every = w->rule.every;
+        if (w->model->checkpoint != NULL)
+            checkpoint_stopping(w->model->checkpoint, &w->rule);
+    }
+    if (opt->truth != NULL || opt->held_out != NULL || opt->snr || opt->stop != NPMD_STOP_NONE)
+        *out = &w->table;
+done:
+    return st;
+}
+
+static void watch_close(field_watch *w)
+{
+    snr_close(&w->ratios);
+    stopping_close(&w->rule);
+}
+
+/* The weights that early stopping chose, and what it did in words. */
+static npmd_status watch_settle(const field_watch *w, backend *b, train_result *done_by, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_model *m = w->model;
+    const bool enough = done_by->state.enough;
+    const long long steps = done_by->steps, all = m->options.steps,
+                    best = (long long)w->rule.number[STOPPING_STEP];
+    if (m->options.stop == NPMD_STOP_NONE || done_by->interrupted || done_by->linear)
+        goto done;
+    m->facts.stopped = enough ? m->options.stop : NPMD_STOP_NONE;
+    if (w->rule.best != NULL && best > 0) {
+        TRY(b->ops->put(b->self, VECTOR_THETA, w->rule.best, err));
+        m->facts.kept_step = best;
+        done_by->objective = w->rule.number[STOPPING_OBJECTIVE];
+    }
+    if (enough && m->options.stop == NPMD_STOP_ISE)
+        model_warn(m,
+                   "stopped early, after %lld of %lld steps: %zu held-out points liked the weights after "
+                   "%lld best, and these were kept",
+                   steps, all, m->options.held_out->n, best);
+    else if (enough)
+        model_warn(m,
+                   "stopped early, after %lld of %lld steps: the signal-to-noise ratio of the gradients was "
+                   "least after %lld",
+                   steps, all, best);
+    else if (m->options.stop == NPMD_STOP_ISE && best < steps)
+        model_warn(m, "of %lld steps, %zu held-out points liked the weights after %lld best: these were kept",
+                   steps, m->options.held_out->n, best);
 done:
     return st;
 }
@@ -156,8 +252,10 @@ static npmd_status field_resolve(const npmd_options *opt, const npmd_domain *dom
                                  size_t *working_bytes, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    npmd_options o;
-    TRY(options_resolve(opt, dom, n, &o, err));
+    npmd_options asked = *opt, o;
+    size_t left = n;
+    TRY(stopping_resolve(&asked, n, &left, err));
+    TRY(options_resolve(&asked, dom, left, &o, err));
     TRY(start_resolve(&o, dom, err));
     if (o.skip_start == NPMD_SKIP_CONVEX && o.features > CONVEX_FEATURES) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--skip-start convex: %d features, at most %d", o.features,
@@ -172,6 +270,10 @@ static npmd_status field_resolve(const npmd_options *opt, const npmd_domain *dom
         *working_bytes += convex_bytes(o.features);
     if (gap_wanted(&o, dom, n))
         *working_bytes += gap_bytes(&plan, o.threads);
+    if (o.snr || o.stop == NPMD_STOP_SNR)
+        *working_bytes += backend_squares_bytes(o.threads, &plan);
+    if (left < n)
+        *working_bytes += n * (size_t)dom->columns * sizeof(double);
     *out = o;
 done:
     return st;
@@ -219,8 +321,21 @@ static npmd_status field_encode(const npmd_model *m, fit_origin *s, encoding *ou
     return NPMD_OK;
 }
 
-static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
-                             npmd_error *err)
+/* The short fits that choose tau run to their end, and nobody watches them. */
+static npmd_status field_choose_tau(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
+                                    npmd_error *err)
+{
+    const int stop = m->options.stop, ratios = m->options.snr;
+    m->options.stop = NPMD_STOP_NONE;
+    m->options.snr = 0;
+    const npmd_status st = choose_tau(m, asked, pts, err);
+    m->options.stop = stop;
+    m->options.snr = ratios;
+    return st;
+}
+
+static npmd_status field_fit_to(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
+                                npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_options *opt = &m->options;
@@ -231,10 +346,12 @@ static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npm
     encoding judge = { 0 };
     fit_origin origin = { 0 };
     double *from = NULL;
+    field_watch watching = { .model = m, .points = pts, .terms = &o };
+    const train_watch *watch = NULL;
     TRY(start_open(m, &origin, err));
     TRY(checkpoint_open(m, asked, pts, &m->checkpoint, err));
     if (asked->tau < 0.0 && !checkpoint_chosen(m->checkpoint))
-        TRY(choose_tau(m, asked, pts, err));
+        TRY(field_choose_tau(m, asked, pts, err));
     if (asked->features > opt->features && !checkpoint_chosen(m->checkpoint))
         model_warn(m, "%d features were asked for, %s has %d up to this frequency", asked->features,
                    m->domain->text, opt->features);
@@ -250,21 +367,20 @@ static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npm
     TRY(objective_open(&o, m->domain, pts, opt, err));
     m->options.proposal_rho = o.proposal.rho;
     TRY(field_start_from(m, &origin, &o, &from, err));
-    field_watch watching = { .model = m, .points = pts };
-    const train_watch watch = { watch_look, &watching };
+    TRY(watch_open(&watching, &plan, &b, &watch, err));
     train_keeper keeper = { .keep = keep_state, .self = m->checkpoint };
     if (m->checkpoint != NULL)
         TRY(checkpoint_restore(m->checkpoint, &b, field_parameters(&f->shape), &keeper.resume, err));
     m->facts.resumed = keeper.resume == NULL ? 0 : keeper.resume->step;
     if (f->encoding.features < options_features(m->domain) / 4)
         TRY(draw_judge(m, &judge, err));
-    TRY(train(&b, &f->shape, &f->encoding, judge.features > 0 ? &judge : NULL, from, &o, opt,
-              opt->truth == NULL && opt->held_out == NULL ? NULL : &watch,
+    TRY(train(&b, &f->shape, &f->encoding, judge.features > 0 ? &judge : NULL, from, &o, opt, watch,
               m->checkpoint == NULL ? NULL : &keeper, &done_by, err));
     if (done_by.interrupted)
         TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
-    else
+    else if (opt->stop == NPMD_STOP_NONE) /* a rule might go on from there */
         checkpoint_finish(m->checkpoint, &b, &done_by.state);
+    TRY(watch_settle(&watching, &b, &done_by, err));
     TRY(b.ops->get(b.self, VECTOR_THETA, f->theta, err));
     m->facts.steps = done_by.steps;
     m->facts.objective = done_by.objective;
@@ -294,11 +410,31 @@ static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npm
     if (m->facts.interrupted && !done_by.interrupted)
         TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
 done:
+    watch_close(&watching);
     encoding_free(&judge);
     start_close(&origin);
     memory_free(from);
     objective_close(&o);
     backend_close(&b);
+    return st;
+}
+
+/* Early stopping by held-out points fits to the others. */
+static npmd_status field_fit(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
+                             npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_points *held_out = NULL, *training = NULL;
+    if (m->options.stop == NPMD_STOP_ISE && m->options.held_out == NULL) {
+        TRY(stopping_hold_out(&m->options, pts, &held_out, &training, err));
+        m->options.held_out = held_out;
+    }
+    TRY(field_fit_to(m, asked, training == NULL ? pts : training, err));
+done:
+    if (held_out != NULL)
+        m->options.held_out = NULL;
+    npmd_points_free(held_out);
+    npmd_points_free(training);
     return st;
 }
 

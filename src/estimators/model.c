@@ -387,6 +387,10 @@ static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err
         TRY(json_put(facts, "held_out_nll", json_real(m->held_out_nll), err));
         TRY(json_put(facts, "held_out_nll_se", json_real(m->held_out_nll_se), err));
     }
+    if (f->stopped != NPMD_STOP_NONE)
+        TRY(json_put(facts, "stopped_by", json_string(f->stopped == NPMD_STOP_ISE ? "ise" : "snr"), err));
+    if (f->kept_step > 0)
+        TRY(json_put(facts, "kept_step", json_integer(f->kept_step), err));
     if (isfinite(f->convex_gap)) {
         TRY(json_put(facts, "convex_optimum", json_real(f->convex_optimum), err));
         TRY(json_put(facts, "convex_gap", json_real(f->convex_gap), err));
@@ -565,6 +569,11 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
     m->facts.objective = take_number(root, "objective");
     m->held_out_nll = take_number(root, "held_out_nll");
     m->held_out_nll_se = take_number(root, "held_out_nll_se");
+    m->facts.kept_step = (int64_t)json_integer_value(json_object_get(root, "kept_step"));
+    const char *stopped = json_string_value(json_object_get(root, "stopped_by"));
+    m->facts.stopped = stopped == NULL               ? NPMD_STOP_NONE
+                       : strcmp(stopped, "ise") == 0 ? NPMD_STOP_ISE
+                                                     : NPMD_STOP_SNR;
     m->facts.convex_optimum = take_number(root, "convex_optimum");
     m->facts.convex_gap = take_number(root, "convex_gap");
     m->facts.convex_gap_accuracy = take_number(root, "convex_gap_accuracy");

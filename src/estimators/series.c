@@ -135,6 +135,8 @@ static npmd_status series_stochastic(npmd_model *m, const npmd_options *asked, c
     o.features = (int)s->basis.coefficients;
     o.skip_start = NPMD_SKIP_STEP;
     o.convex_gap = 0;
+    o.stop = NPMD_STOP_NONE;
+    o.snr = 0;
     o.start_from[0] = o.encoding_from[0] = '\0';
     memset(o.given, 0, sizeof o.given); /* what the series does not read was said */
     memcpy(o.max_frequency, m->options.max_frequency, sizeof o.max_frequency);

@@ -64,19 +64,25 @@ step_recipe objective_recipe(const objective *o)
                           .tau = opt->tau };
 }
 
+/* every epoch is a new shuffle, cut into batches; a batch of all points needs none */
+void objective_batch(const objective *o, int64_t step, point_source *out)
+{
+    const npmd_options *opt = o->opt;
+    const int64_t an_epoch = objective_steps_an_epoch(opt, o->points->n), epoch = step / an_epoch;
+    source_data(out, o->points, (size_t)(step % an_epoch * opt->batch), (size_t)opt->batch,
+                (size_t)opt->batch < o->points->n, rng_key_make(opt->seed, RNG_BATCH, (uint64_t)epoch));
+}
+
 npmd_status objective_step(objective *o, backend *b, int64_t step, objective_value *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_options *opt = o->opt;
-    const int64_t an_epoch = objective_steps_an_epoch(opt, o->points->n), epoch = step / an_epoch;
     const bool quasi = opt->sequence == NPMD_SEQUENCE_SOBOL;
     point_source s;
     double mean = 0.0;
     *out = (objective_value){ 0 };
 
-    /* every epoch is a new shuffle, cut into batches; a batch of all points needs none */
-    source_data(&s, o->points, (size_t)(step % an_epoch * opt->batch), (size_t)opt->batch,
-                (size_t)opt->batch < o->points->n, rng_key_make(opt->seed, RNG_BATCH, (uint64_t)epoch));
+    objective_batch(o, step, &s);
     TRY(b->ops->term(b->self, &(term_request){ TERM_DATA, &s, -1.0 }, &mean, err));
     out->data = -mean;
 

@@ -23,6 +23,12 @@ static int64_t tail_length(const npmd_options *opt)
     return tenth < 1 ? 1 : tenth > 200 ? 200 : tenth;
 }
 
+/* Is this a step after which the watch judges? */
+static bool is_look(const train_watch *watch, const npmd_options *opt, int64_t step)
+{
+    return watch != NULL && watch->judge != NULL && (step % watch->every == 0 || step == opt->steps);
+}
+
 /* One step, whose terms and update the backend makes one by one. */
 static npmd_status attempt_step(backend *b, objective *o, const npmd_options *opt, optimiser_step *step,
                                 attempt *a, step_record *out, npmd_error *err)
@@ -40,8 +46,8 @@ done:
 
 /* The next count steps; value: of the last of them. */
 static npmd_status attempt_advance(backend *b, objective *o, const npmd_options *opt,
-                                   const rate_share *shares, size_t count, attempt *a, objective_value *value,
-                                   double *rate, npmd_error *err)
+                                   const rate_share *shares, bool judged, size_t count, attempt *a,
+                                   objective_value *value, double *rate, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     optimiser_step step[BACKEND_MOST_STEPS];
@@ -64,7 +70,7 @@ static npmd_status attempt_advance(backend *b, objective *o, const npmd_options 
         a->at.running_log_norm = r->running_log_norm;
         a->runaway = !(value->data + value->integral < RUNAWAY && value->penalty < RUNAWAY_PENALTY)
                      || !isfinite(r->norm);
-        if (a->at.step >= opt->steps - tail_length(opt)) {
+        if (judged || a->at.step >= opt->steps - tail_length(opt)) { /* any look may be the last */
             a->at.tail += value->total;
             a->at.tail_steps++;
         }
@@ -75,14 +81,21 @@ done:
     return st;
 }
 
-/* Says where the attempt stands; *stop: that is enough. */
-static npmd_status attempt_report(backend *b, const npmd_options *opt, const train_watch *watch,
-                                  const attempt *a, npmd_report *report, bool *stop, npmd_error *err)
+/* Says where the attempt stands, and may end it. */
+static npmd_status attempt_report(backend *b, const npmd_options *opt, const train_watch *watch, attempt *a,
+                                  npmd_report *report, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (report->logged && watch != NULL && !a->runaway)
+    const bool look = is_look(watch, opt, a->at.step);
+    if ((look || report->logged) && watch != NULL && !a->runaway)
         TRY(watch->look(watch->self, b, report, err));
-    *stop = opt->progress(report, opt->user) != 0;
+    if (look && !a->runaway) {
+        TRY(watch->judge(watch->self, b, report, a->at.tail / (double)a->at.tail_steps, &a->at.enough, err));
+        if (!a->at.enough && a->at.step < opt->steps - tail_length(opt))
+            a->at.tail = (double)(a->at.tail_steps = 0);
+        report->logged = report->logged || a->at.enough; /* the last of the attempt */
+    }
+    a->stopped = opt->progress != NULL && opt->progress(report, opt->user) != 0;
 done:
     return st;
 }
@@ -95,9 +108,10 @@ static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt
 {
     npmd_status st = NPMD_OK;
     const double an_epoch = (double)objective_steps_an_epoch(opt, o->points->n);
+    const bool judged = watch != NULL && watch->judge != NULL;
     double last_sign = clock_seconds();
     int64_t together = 1; /* as many as take about a tenth of a second */
-    while (a->at.step < opt->steps && !a->runaway && !a->stopped) {
+    while (a->at.step < opt->steps && !a->runaway && !a->stopped && !a->at.enough) {
         objective_value value = { 0 };
         double rate = 0.0;
         const int64_t until_log = opt->log_every - a->at.step % opt->log_every,
@@ -105,15 +119,18 @@ static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt
         int64_t count = b->ops->run == NULL ? 1 : together;
         count = count < until_log ? count : until_log;
         count = count < until_end ? count : until_end;
+        if (judged && count > watch->every - a->at.step % watch->every)
+            count = watch->every - a->at.step % watch->every;
         const double before = clock_seconds();
-        TRY(attempt_advance(b, o, opt, shares, (size_t)count, a, &value, &rate, err));
+        TRY(attempt_advance(b, o, opt, shares, judged, (size_t)count, a, &value, &rate, err));
         if (clock_seconds() - before < 0.5 * SIGN_OF_LIFE && count == together
             && together < BACKEND_MOST_STEPS)
             together *= 2;
         const bool logged = a->at.step % opt->log_every == 0 || a->at.step == opt->steps;
         const double now = clock_seconds();
         a->at.seconds = now - started;
-        if (opt->progress != NULL && (logged || now - last_sign >= SIGN_OF_LIFE)) {
+        if ((opt->progress != NULL && (logged || now - last_sign >= SIGN_OF_LIFE))
+            || is_look(watch, opt, a->at.step)) {
             npmd_report report = report_new(a->at.step, opt->steps, (int)a->at.restart + 1, a->at.seconds);
             report.logged = logged;
             report.epoch = (double)a->at.step / an_epoch;
@@ -124,7 +141,7 @@ static npmd_status attempt_run(backend *b, objective *o, const npmd_options *opt
             report.objective = value.total;
             report.log_integral = log(value.integral);
             last_sign = now;
-            TRY(attempt_report(b, opt, watch, a, &report, &a->stopped, err));
+            TRY(attempt_report(b, opt, watch, a, &report, err));
         }
         if (keeper != NULL && !a->runaway && !a->stopped)
             keeper->keep(keeper->self, b, &a->at);
@@ -209,6 +226,8 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, con
             a.at = *resume;
         else
             TRY(attempt_start(b, shape, opt, from, &possible, theta, err));
+        if (resume == NULL && watch != NULL && watch->again != NULL)
+            watch->again(watch->self);
         resume = NULL;
         if (!a.at.linear)
             TRY(attempt_run(b, o, &now, opt->layer_rates ? shares : NULL, watch, keeper, started, &a, err));

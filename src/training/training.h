@@ -42,6 +42,8 @@ typedef struct objective_value {
 npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts,
                            const npmd_options *opt, npmd_error *err);
 void objective_close(objective *o);
+/* The data points of this step. */
+void objective_batch(const objective *o, int64_t step, point_source *out);
 /* The source of this step's integral. */
 void objective_integral_points(objective *o, int64_t step, size_t count, point_source *out);
 /* The terms of this step and their gradient, added up in the backend. */
@@ -51,9 +53,15 @@ int64_t objective_steps_an_epoch(const npmd_options *opt, size_t n);
 
 /* ---- train.c ------------------------------------------------------------------------------------------- */
 
-typedef struct train_watch { /* fills log_integral, nise and ae of a report at logged steps; may be NULL */
+typedef struct train_watch { /* may be NULL */
+    /* Fills log_integral, nise, ae, ise and the signal-to-noise ratios of a report: at logged steps, and where it is judged. */
     npmd_status (*look)(void *self, backend *b, npmd_report *report, npmd_error *err);
     void *self;
+    /* Early stopping, by what look found; objective: its mean over the latest steps. NULL: there is none. */
+    npmd_status (*judge)(void *self, backend *b, const npmd_report *report, double objective, bool *enough,
+                         npmd_error *err);
+    void (*again)(void *self); /* the fit was started again */
+    int64_t every;             /* steps between judgements */
 } train_watch;
 
 /* Where a fit stands between two steps: with theta and the moments in the backend, all that it needs to go on. */
@@ -65,6 +73,7 @@ typedef struct train_state {
     int64_t tail_steps;
     double seconds; /* of training, over all attempts */
     bool linear;    /* the last attempt failed, too: the convex start stands */
+    bool enough;    /* it was stopped early */
 } train_state;
 
 typedef struct train_keeper { /* is shown the state after every step; may be NULL */
@@ -125,6 +134,22 @@ static inline double penalty_weight(const npmd_options *opt)
 {
     return opt->penalty == NPMD_PENALTY_NONE ? 0.0 : opt->tau;
 }
+
+/* ---- snr.c: how much of the gradients is signal --------------------------------------------------------- */
+
+typedef struct snr {
+    size_t parameters;
+    double *gradient, *square; /* (parameters) */
+    backend other;             /* a cpu, where the fit's own backend knows no squares, */
+    double *theta;             /* and what goes there; else NULL */
+} snr;
+typedef struct snr_values { /* NaN: there is no penalty, or no parameter that varies */
+    double a, b, c;
+} snr_values;
+npmd_status snr_open(snr *s, const field_plan *plan, const backend *b, int threads, npmd_error *err);
+void snr_close(snr *s);
+/* At the backend's theta, after that many steps. */
+npmd_status snr_at(snr *s, objective *o, backend *b, int64_t step, snr_values *out, npmd_error *err);
 
 /* ---- convex.c: the linear part at its optimum ----------------------------------------------------------- */
 

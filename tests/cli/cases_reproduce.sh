@@ -139,6 +139,17 @@ t_reproduce_spectral_bias() {
     [ "$(cut -d, -f4 s_spectra.csv | uniq | tr '\n' ' ')" = "step 1 10 100 " ] || wrong "spectra of other steps"
     grep -q '^psnf,published,1,100,0,0,1,1$' s_spectra.csv || wrong "the densities are not relative to the uniform one"
 }
+t_reproduce_diagnostics() { # a row every 25 steps, and one for the last
+    run reproduce diagnostics --n 300 --steps 60 --replicates 1 --threads 1 --out g.jsonl
+    want_code 0; want_out '^Figure S7'; want_out '^field  *published  *1 '; want_out '^field  *best  *1 '
+    head -n 1 g.jsonl >first
+    want_json first n ae ise_criterion_relative snr_a snr_b snr_c last_minimum_ise last_minimum_snr_b course status
+    [ "$(lines g_course.csv)" = 7 ] || wrong "g_course.csv has $(lines g_course.csv) lines, expected 7"
+    [ "$(awk -F, 'NR > 1 && NF != 18' g_course.csv | wc -l)" = 0 ] || wrong "g_course.csv: a row has not 18 columns"
+    cp g.jsonl before
+    run reproduce diagnostics --n 300 --steps 60 --replicates 1 --threads 1 --out g.jsonl
+    want_code 0; want_same g.jsonl before
+}
 t_reproduce_dimensions() { # the truth that it made serves the other commands
     run reproduce dimensions --domain S1^1 --methods kde --n 200 --replicates 2 --threads 1 --out d.jsonl --truth-seed 3
     want_code 0; want_out '^kde .*best .* 2 '

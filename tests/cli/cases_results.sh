@@ -70,6 +70,38 @@ t_fit_log_and_truth() {
     run fit --domain S1^2 --data points.csv --out m4 --truth t4.json $tiny
     want_failure 3; want_no_file m4
 }
+t_fit_signal_to_noise() { # shown, and no part of the model
+    points 200 2 >points.csv
+    run fit --domain S1^2 --data points.csv --out m $tiny --snr on --log log --quiet
+    want_code 0
+    tail -n 1 log >last
+    want_json last step snr_a snr_b snr_c
+    run fit --domain S1^2 --data points.csv --out plain $tiny --log log --quiet
+    want_code 0; want_same m plain
+    ! grep -q snr log || wrong "ratios that nobody asked for"
+}
+t_fit_stops_early() {
+    points 200 2 >points.csv
+    early="--domain S1^2 --data points.csv $tiny --steps 400 --schedule fixed --rate 1e-2 --tau 1e-9 --patience 5"
+    run fit $early --stop ise --out m --log log --json
+    want_code 0; want_json out stopped_by kept_step; want_err 'warning: stopped early, after [0-9]* of 400 steps: 20 held-out'
+    tail -n 1 log >last
+    want_json last step ise ise_se
+    steps=$(sed 's/.*"steps": \([0-9]*\),.*/\1/' out)
+    grep -q "\"step\": $steps," last || wrong "the log does not end at step $steps"
+    run info m
+    want_code 0; want_out '^stopped_by  *ise'; want_out '^kept_step  *[0-9]'
+    run fit $early --stop snr --out m --quiet --log log
+    want_code 0
+    tail -n 1 log >last
+    want_json last snr_a snr_b
+    run fit $early --stop ise --holdout 0.001 --out none
+    want_failure 2; want_err 'raise --holdout'; want_no_file none
+    run fit $early --stop never --out none
+    want_failure 2; want_err 'none, ise, snr'
+    run fit --domain S1^2 --data points.csv --out m $tiny --patience 3
+    want_code 0; want_err 'does not use --patience'
+}
 t_model_bytes_and_threads() {
     points 200 2 >points.csv
     for threads in 1 2 3; do

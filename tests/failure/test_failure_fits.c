@@ -71,6 +71,8 @@ FIT(fit_watched, TORUS, "log-every", "1")
 FIT(fit_ridge, TORUS, "spectrum-law", "ridge")
 FIT(fit_rotated, MIXED, "separable", "off")
 FIT(fit_resumed, TORUS, "log-every", "1")
+FIT(fit_until_ise, TORUS, "log-every", "1", "stop", "ise", "holdout", "0.3", "patience", "1")
+FIT(fit_until_snr, MIXED, "stop", "snr", "patience", "1")
 FIT(fit_convex, TORUS, "skip-start", "convex")
 FIT(fit_from, TORUS, "log-every", "1")
 FIT(fit_squared, MIXED, "estimator", "psnf")
@@ -136,6 +138,14 @@ static void fits_without_memory(void **state)
           .prepare = prepare_fit_choice,
           .branch = true },
         { .name = "fit on T2, watched", .run = run_fit_watched, .prepare = prepare_watch, .branch = true },
+        { .name = "fit on T2, until held-out points say so",
+          .run = run_fit_until_ise,
+          .prepare = prepare_fit_until_ise,
+          .branch = true },
+        { .name = "fit on S2 x S1, until the gradients say so",
+          .run = run_fit_until_snr,
+          .prepare = prepare_fit_until_snr,
+          .branch = true },
         { .name = "fit on T2, ridge law",
           .run = run_fit_ridge,
           .prepare = prepare_fit_ridge,

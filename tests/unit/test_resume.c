@@ -124,7 +124,7 @@ typedef struct stop {
 static int stop_there(const npmd_report *now, void *user)
 {
     stop *at = user;
-    const bool normalising = now->attempt > 0 && now->epoch == 0.0;
+    const bool normalising = now->attempt > 0 && isnan(now->epoch);
     at->normalising_seen += normalising;
     if (!normalising && now->attempt > 0) {
         assert_true(now->seconds >= at->seconds || now->step == 1); /* one clock over all runs */
@@ -333,6 +333,35 @@ static void stopped_while_it_is_normalised(void **state)
     data_close(&d);
 }
 
+/* What early stopping remembers is kept, too: stopped before its end, at the very step that ends it, and after. */
+static void stopped_before_it_stops_early(void **state)
+{
+    stage *s = *state;
+    data d = data_open("T3", 0.7);
+    static const char *const RULE[] = { "ise", "snr" };
+    for (int k = 0; k < 2; k++) {
+        npmd_options opt = small_options();
+        stop watch = { .step = -1 };
+        set(&opt, "stop", RULE[k]);
+        set(&opt, "patience", "8");
+        set(&opt, "steps", "250");
+        set(&opt, "schedule", "fixed");
+        set(&opt, "rate", "1e-2");
+        set(&opt, "tau", "1e-9");
+        set(&opt, "accuracy", "3e-4");
+        const bytes whole = fit_whole(s, &d, opt, &watch);
+        assert_true(holds(&whole, "stopped early"));
+        assert_true(watch.normalising_seen > 0);
+        resumes_to(s, &d, opt, &(stop){ .step = 1, .attempt = 1 }, &whole, 1);
+        resumes_to(s, &d, opt, &(stop){ .step = watch.last / 2, .attempt = 1 }, &whole, watch.last / 2);
+        resumes_to(s, &d, opt, &(stop){ .step = watch.last - 1, .attempt = 1 }, &whole, watch.last - 1);
+        resumes_to(s, &d, opt, &(stop){ .step = watch.last, .attempt = 1 }, &whole, watch.last);
+        resumes_to(s, &d, opt, &(stop){ .normalising = true }, &whole, watch.last);
+        free(whole.data);
+    }
+    data_close(&d);
+}
+
 typedef struct vanishing {
     char folder[300], path[320];
 } vanishing;
@@ -387,6 +416,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(stopped_after_a_higher_tau, stage_open, stage_close),
         cmocka_unit_test_setup_teardown(stopped_in_a_later_attempt, stage_open, stage_close),
         cmocka_unit_test_setup_teardown(stopped_while_it_is_normalised, stage_open, stage_close),
+        cmocka_unit_test_setup_teardown(stopped_before_it_stops_early, stage_open, stage_close),
         cmocka_unit_test_setup_teardown(a_checkpoint_that_cannot_be_written, stage_open, stage_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
