@@ -40,8 +40,8 @@ npmd_status stopping_hold_out(npmd_options *opt, const npmd_points *pts, npmd_po
 {
     npmd_status st = NPMD_OK;
     npmd_points *out = NULL, *rest = NULL;
-    TRY(points_hold_out(pts, rng_key_make(opt->seed, RNG_TUNE, 3), held_out_count(opt, pts->n), &out, &rest,
-                        err));
+    TRY(points_hold_out(pts, rng_key_make(opt->seed, RNG_TUNE, 3), 0, held_out_count(opt, pts->n), &out,
+                        &rest, err));
     TRY(points_check_distinct(rest, "what is left to fit to by --stop ise", err));
     if (opt->batch > (int64_t)rest->n)
         opt->batch = (int64_t)rest->n; /* twins of held-out points are left out, too */
