@@ -56,7 +56,7 @@ static void chosen_by_held_out_points(void **state)
     assert_int_equal(memory_new(&c, basis.size, NULL), NPMD_OK);
     assert_int_equal(series_choose(&watch, pts, true, &basis, &c, &level, &path, NULL), NPMD_OK);
 
-    assert_int_equal(points_hold_out(pts, rng_key_make(m->options.seed, RNG_TUNE, 2),
+    assert_int_equal(points_hold_out(pts, rng_key_make(m->options.seed, RNG_TUNE, 2), 0,
                                      (size_t)(m->options.holdout * POINTS), &held_out, &training, NULL),
                      NPMD_OK);
     bool lowered = false;
