@@ -39,7 +39,7 @@ __device__ __forceinline__ void sine_cosine(float a, bool exact, float *s, float
         sincosf(a, s, c);
         return;
     }
-    const float k = rintf(a * 0.15915494309f);
+    const float k = fmaf(a, 0.15915494309f, 12582912.0f) - 12582912.0f; /* rounded, below 2^22 turns */
     float r = fmaf(k, -6.28318548203f, a); /* 2 pi = 6.28318548203 - 1.74845553e-7 */
     r = fmaf(k, 1.74845553e-7f, r);
     *s = __sinf(r);
@@ -47,12 +47,12 @@ __device__ __forceinline__ void sine_cosine(float a, bool exact, float *s, float
 }
 
 /* A sine and its cosine in one word: the sine with TF32's 10 bits of mantissa, which are all that a product reads, and in
- * the 13 bits below them the cosine as a sign and 12 bits, to 1.2e-4. Half the bytes of a layer of values. */
+ * the 13 bits below them the cosine x 4095, rounded, to 1.2e-4. Half the bytes of a layer of values. An addition of
+ * 1.5 x 2^23 leaves that integer, two's complement, in a float's low bits; 2^23 + 4096 brings it back. */
 __device__ __forceinline__ float pack(float s, float c)
 {
-    const unsigned size = (unsigned)(fabsf(c) * 4095.0f + 0.5f);
-    return __uint_as_float((__float_as_uint(to_tf32(s, false)) & 0xffffe000u) | (c < 0.0f ? 4096u : 0u)
-                           | min(size, 4095u));
+    const unsigned cosine = __float_as_uint(fmaf(c, 4095.0f, 12582912.0f));
+    return __uint_as_float((__float_as_uint(to_tf32(s, false)) & 0xffffe000u) | (cosine & 0x1fffu));
 }
 __device__ __forceinline__ float packed_sine(float w)
 {
@@ -60,9 +60,7 @@ __device__ __forceinline__ float packed_sine(float w)
 }
 __device__ __forceinline__ float packed_cosine(float w)
 {
-    const unsigned bits = __float_as_uint(w) & 0x1fffu;
-    const float size = (float)(bits & 4095u) * (1.0f / 4095.0f);
-    return bits & 4096u ? -size : size;
+    return (__uint_as_float((__float_as_uint(w) & 0x1fffu) ^ 0x4b001000u) - 8392704.0f) * (1.0f / 4095.0f);
 }
 
 __device__ __forceinline__ void copy16(float *to, const float *from, bool there)
@@ -479,6 +477,31 @@ struct gradient_arguments {
     int add;
 };
 
+/* What a block holds of a gradient, in the order of multiplied blocks, to part (units, inputs) from unit0, input0 on. */
+__device__ __forceinline__ void write_gradient(const float sum[4][4][4], float *part, int units, int inputs,
+                                               int unit0, int input0, int add)
+{
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int h = 0; h < 4;
+             h++) { /* h % 2: of the two neighbours in a block's row, h / 2: of its upper and lower half */
+            const int unit = unit0 + warp / 4 * 64 + h / 2 * 32 + 4 * g + i,
+                      input = input0 + warp % 4 * 32 + 4 * (2 * t + h % 2);
+            if (unit >= units || input >= inputs)
+                continue;
+            float4 *at = (float4 *)(part + (size_t)unit * (size_t)inputs + (size_t)input);
+            float4 value = make_float4(sum[i][0][h], sum[i][1][h], sum[i][2][h], sum[i][3][h]);
+            if (add) {
+                const float4 before = *at;
+                value = make_float4(value.x + before.x, value.y + before.y, value.z + before.z,
+                                    value.w + before.w);
+            }
+            *at = value;
+        }
+}
+
 template <bool EXACT>
 __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_arguments q)
 {
@@ -559,24 +582,7 @@ __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_ar
         }
     }
     float *part = q.part + (size_t)blockIdx.z * (size_t)q.units * (size_t)(q.inputs + 1);
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int h = 0; h < 4;
-             h++) { /* h % 2: of the two neighbours in a block's row, h / 2: of its upper and lower half */
-            const int unit = unit0 + row0 + h / 2 * 32 + 4 * g + i,
-                      input = input0 + column0 + 4 * (2 * t + h % 2);
-            if (unit >= q.units || input >= q.inputs)
-                continue;
-            float4 *at = (float4 *)(part + (size_t)unit * (size_t)q.inputs + (size_t)input);
-            float4 value = make_float4(sum[i][0][h], sum[i][1][h], sum[i][2][h], sum[i][3][h]);
-            if (q.add) {
-                const float4 before = *at;
-                value = make_float4(value.x + before.x, value.y + before.y, value.z + before.z,
-                                    value.w + before.w);
-            }
-            *at = value;
-        }
+    write_gradient(sum, part, q.units, q.inputs, unit0, input0, q.add);
     if (blockIdx.x > 0)
         return;
     __syncthreads();

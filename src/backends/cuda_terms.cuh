@@ -54,6 +54,28 @@ __device__ __forceinline__ float row_value(const seed_arguments &q, size_t row, 
     return q.has_linear ? v + q.v_linear[row] : v;
 }
 
+/* A point's share of the term, from v(r), its jet: g(r, ...) is told factor x derivative by it. */
+template <class V, class G>
+__device__ __forceinline__ void seed_point(int kind, int R, float weight, float factor, const V &v, const G &g,
+                                           double *sum, double *constant)
+{
+    const float pull = weight * factor;
+    if (kind == DEVICE_TERM_DATA || kind == DEVICE_TERM_INTEGRAL) {
+        const float here = v(0), e = kind == DEVICE_TERM_DATA ? 1.0f : expf(here);
+        *sum += (double)weight * (double)(kind == DEVICE_TERM_DATA ? here : e);
+        *constant += (double)(pull * e);
+        g(0, pull * e);
+        return;
+    }
+    g(0, 0.0f);
+    for (int r = 1; r < R; r++) {
+        const bool wanted = (kind == DEVICE_TERM_LAPLACIAN) == (r == R - 1);
+        const float here = wanted ? v(r) : 0.0f;
+        *sum += (double)weight * (double)here * (double)here;
+        g(r, 2.0f * pull * here);
+    }
+}
+
 __global__ void __launch_bounds__(SEED_THREADS) term_seed(const seed_arguments q)
 {
     __shared__ double room[2][SEED_THREADS];
@@ -72,22 +94,10 @@ __global__ void __launch_bounds__(SEED_THREADS) term_seed(const seed_arguments q
             constant += here * here;
             continue;
         }
-        const float pull = q.weight[i] * q.factor;
-        const double weight = (double)q.weight[i];
-        if (q.kind == DEVICE_TERM_DATA || q.kind == DEVICE_TERM_INTEGRAL) {
-            const float v = row_value(q, row, true), e = q.kind == DEVICE_TERM_DATA ? 1.0f : expf(v);
-            sum += weight * (double)(q.kind == DEVICE_TERM_DATA ? v : e);
-            q.g[row] = pull * e;
-            constant += (double)(pull * e);
-        } else {
-            q.g[row] = 0.0f;
-            for (int r = 1; r < q.R; r++) {
-                const bool wanted = (q.kind == DEVICE_TERM_LAPLACIAN) == (r == q.R - 1);
-                const float v = wanted ? row_value(q, row + (size_t)r, false) : 0.0f;
-                sum += weight * (double)v * (double)v;
-                q.g[row + (size_t)r] = 2.0f * pull * v;
-            }
-        }
+        seed_point(
+            q.kind, q.R, q.weight[i], q.factor,
+            [&](int r) { return row_value(q, row + (size_t)r, r == 0); },
+            [&](int r, float g) { q.g[row + (size_t)r] = g; }, &sum, &constant);
     }
     if (q.out != NULL)
         return;

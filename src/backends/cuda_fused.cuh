@@ -1,0 +1,516 @@
+/* cuda_fused.cuh - rows through all layers and back in one block, on the device; cuda_layers.cu alone includes it.
+ *
+ * For networks of two or three sine layers of up to 128 units and TF32 products. A block takes 128 rows from encodings to
+ * the adjoints of the first layer: activations stay in shared memory, weights stream through it, and the gradients of
+ * all layers but the first stay in registers from tile to tile. Of a row, device memory sees its encoding, twice (the
+ * first layer's gradient is product_gradient's), and the first layer's adjoint: 4 KB instead of 12 with 256 inputs.
+ *
+ * Jets need both what goes into the sines and what comes out: the former waits in device memory, in the block's own
+ * room, which stays in the cache.
+ *
+ * Blocks take every FUSED_BLOCKS-th tile and leave one part each: sums have an order that the shapes fix. */
+#ifndef NPMD_CUDA_FUSED_CUH
+#define NPMD_CUDA_FUSED_CUH
+
+#include "cuda_terms.cuh"
+
+namespace
+{
+
+enum { FUSED_THREADS = 256, FUSED_HALVES = FUSED_THREADS / TILE, FUSED_STAGES = 4, FUSED_SINES = 3 };
+enum { FUSED_BLOCKS = 132 }; /* one for every multiprocessor of an H200 */
+enum { FUSED_TILE = ROWS * TILE, FUSED_CHUNK = TILE * DEEP, FUSED_RING = 2 * FUSED_CHUNK };
+
+/* Floats of shared memory: activations, weights, the rows' parts of v, their g. */
+constexpr int fused_room(int sines)
+{
+    return sines * FUSED_TILE + FUSED_RING + 5 * ROWS;
+}
+
+struct fused_arguments {
+    const float *eta;      /* (rows, ldk) */
+    const int32_t *gather; /* of eta; NULL: itself */
+    int ldk, units;
+    const float *forward[FUSED_SINES], *backward[FUSED_SINES], *bias[FUSED_SINES];
+    const float *output, *constant;
+    const float *v_linear; /* (rows), or NULL */
+    int kind, R;
+    const float *weight; /* (points) */
+    float factor;
+    size_t rows;
+    float *bar;               /* (rows, units): adjoints of the first layer */
+    float *g;                 /* (rows), or NULL: wanted by the linear part */
+    float *pre;               /* (blocks, sines, ROWS, TILE): room for jets */
+    float *part[FUSED_SINES]; /* from 1; (blocks, units (units + 1)): the matrix, then the biases */
+    float *top;               /* (blocks, units) */
+    double *sums;             /* (blocks, 2) */
+    int add;
+};
+
+/* Tiles lie row by row without padding. Groups of four columns change places within a row so that eight rows of one
+ * group (a product's rows) and four rows of two neighbouring ones (a gradient's) lie in different banks. */
+__device__ __forceinline__ int turn(int row)
+{
+    return (row & 3) * 2 + (row >> 2 & 1);
+}
+__device__ __forceinline__ int place_in(int row, int column)
+{
+    return row * TILE + (((column >> 2) ^ turn(row)) << 2) + (column & 3);
+}
+
+/* sum += 32 columns of a (rows LD apart) times a chunk of weights; as product_rows. */
+template <int LD>
+__device__ __forceinline__ void multiply_chunk(float sum[4][4][4], const float *a_tile, const float *b_tile)
+{
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, row0 = warp / 4 * 64,
+              unit0 = warp % 4 * 32, by = turn(lane % 8);
+#pragma unroll
+    for (int k = 0; k < DEEP / 4; k += 2) {
+        unsigned a[4][4], b[4][2];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            load_matrices(a[i], a_tile + (row0 + 16 * i + lane % 16) * LD + (((k + lane / 16) ^ by) << 2));
+#pragma unroll
+        for (int j = 0; j < 4; j += 2) {
+            unsigned pair[4];
+            load_matrices(pair, b_tile + (unit0 + 8 * j + lane % 8 + lane / 16 * 8) * DEEP
+                                    + (((k + lane / 8 % 2) ^ by) << 2));
+            b[j][0] = pair[0], b[j][1] = pair[1], b[j + 1][0] = pair[2], b[j + 1][1] = pair[3];
+        }
+        multiply_tile<false>(sum, a, b);
+    }
+}
+
+/* sum += bar' below over the rows of two tiles; units and inputs in the order of product_gradient. */
+__device__ __forceinline__ void multiply_transposed(float sum[4][4][4], const float *bar, const float *below)
+{
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    const int from_bar = t * TILE + warp / 4 * 64, from_below = t * TILE + warp % 4 * 32,
+              group[2] = { (g ^ turn(t)) << 2, (g ^ turn(t + 4)) << 2 };
+#pragma unroll 2
+    for (int k = 0; k < ROWS; k += 8) {
+        unsigned a[4][4], b[4][2];
+#pragma unroll
+        for (int h = 0; h < 4; h++) {
+            const float4 four = *(const float4 *)(bar + (k + h / 2 * 4) * TILE + from_bar + h % 2 * 32
+                                                  + group[h / 2]);
+            a[0][h] = __float_as_uint(four.x), a[1][h] = __float_as_uint(four.y);
+            a[2][h] = __float_as_uint(four.z), a[3][h] = __float_as_uint(four.w);
+        }
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const float4 four = *(const float4 *)(below + (k + 4 * h) * TILE + from_below + group[h]);
+            b[0][h] = __float_as_uint(four.x), b[1][h] = __float_as_uint(four.y);
+            b[2][h] = __float_as_uint(four.z), b[3][h] = __float_as_uint(four.w);
+        }
+        multiply_tile<false>(sum, a, b);
+    }
+}
+
+/* does(row, column, &pair of sums) for all that a thread holds of a product. */
+template <class F> __device__ __forceinline__ void each_pair(float sum[4][4][4], const F &does)
+{
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int h = 0; h < 2; h++)
+                does(warp / 4 * 64 + 16 * i + lane / 4 + 8 * h, warp % 4 * 32 + 8 * j + 2 * (lane % 4),
+                     (float2 *)&sum[i][j][2 * h]);
+}
+
+__device__ __forceinline__ void stage(float sum[4][4][4], float *tile)
+{
+    each_pair(sum, [&](int row, int column, float2 *pair) { *(float2 *)(tile + place_in(row, column)) = *pair; });
+}
+
+/* The block's place in everything. */
+template <int SINES> struct fused_tile {
+    const fused_arguments &q;
+    float *room, *cur, *ring, *v_part, *g;
+    int unit, half; /* of passes where a thread has a unit and every other point */
+    size_t first;
+    int rows;
+    float bias[SINES], top; /* sums of adjoints over value rows; of the output's weights */
+    double sum, constant;
+
+    /* Activations of layer l lie before and behind the tile in work. */
+    __device__ __forceinline__ float *post(int l) const
+    {
+        return room + (l == 0 ? 0 : 2 * FUSED_TILE);
+    }
+    __device__ __forceinline__ float *pre(int l) const
+    {
+        return q.pre + ((size_t)blockIdx.x * SINES + (size_t)l) * FUSED_TILE + unit;
+    }
+    __device__ __forceinline__ float shift(int l) const
+    {
+        return unit < q.units ? __ldg(q.bias[l] + unit) : 0.0f;
+    }
+
+    /* A chunk of 32 columns of up to TILE rows. */
+    __device__ __forceinline__ void bring_rows(float *to, const float *from, int ld, int chunk, int count) const
+    {
+        const int row = (int)threadIdx.x / 8, part = (int)threadIdx.x % 8;
+#pragma unroll
+        for (int i = 0; i < TILE * 8 / FUSED_THREADS; i++) {
+            const int at = row + FUSED_THREADS / 8 * i;
+            copy16(to + at * DEEP + ((part ^ turn(at)) << 2),
+                   from + (size_t)(at < count ? at : 0) * (size_t)ld + chunk * DEEP + part * 4, at < count);
+        }
+    }
+    /* Chunk n of the weights behind the first layer's: on the way up, and on the way back. */
+    __device__ __forceinline__ void bring_weights(int n) const
+    {
+        const int depth = q.units / DEEP, matrix = n / depth;
+        if (matrix < 2 * (SINES - 1))
+            bring_rows(ring + n % 2 * FUSED_CHUNK,
+                       matrix < SINES - 1 ? q.forward[matrix + 1] : q.backward[2 * (SINES - 1) - matrix],
+                       q.units, n % depth, q.units);
+        copy_commit();
+    }
+    __device__ __forceinline__ void multiply(float acc[4][4][4], const float *tile, int *n) const
+    {
+        for (int chunk = 0; chunk < q.units / DEEP; chunk++, ++*n) {
+            copy_wait<0>();
+            __syncthreads();
+            bring_weights(*n + 1);
+            multiply_chunk<TILE>(acc, tile + chunk * DEEP, ring + *n % 2 * FUSED_CHUNK);
+        }
+    }
+    /* The first layer: encodings and weights through a ring of their own, which ends free. */
+    __device__ __forceinline__ void multiply_first(float acc[4][4][4]) const
+    {
+        const int chunks = q.ldk / DEEP, row = (int)threadIdx.x / 8, part = (int)threadIdx.x % 8;
+        const float *from[TILE * 8 / FUSED_THREADS];
+#pragma unroll
+        for (int i = 0; i < TILE * 8 / FUSED_THREADS; i++) {
+            const int at = row + FUSED_THREADS / 8 * i;
+            const size_t behind = first + (size_t)(at < rows ? at : 0);
+            from[i] = q.eta + (q.gather == NULL ? behind : (size_t)__ldg(q.gather + behind)) * (size_t)q.ldk
+                      + part * 4;
+        }
+        const auto bring = [&](int chunk) {
+            if (chunk < chunks) {
+                float *to = room + chunk % FUSED_STAGES * (2 * FUSED_CHUNK);
+#pragma unroll
+                for (int i = 0; i < TILE * 8 / FUSED_THREADS; i++) {
+                    const int at = row + FUSED_THREADS / 8 * i;
+                    copy16(to + at * DEEP + ((part ^ turn(at)) << 2), from[i] + chunk * DEEP, at < rows);
+                }
+                bring_rows(to + FUSED_CHUNK, q.forward[0], q.ldk, chunk, q.units);
+            }
+            copy_commit(); /* an empty group keeps the count */
+        };
+        for (int chunk = 0; chunk < FUSED_STAGES - 1; chunk++)
+            bring(chunk);
+        for (int chunk = 0; chunk < chunks; chunk++) {
+            copy_wait<FUSED_STAGES - 2>();
+            __syncthreads();
+            bring(chunk + FUSED_STAGES - 1);
+            const float *at = room + chunk % FUSED_STAGES * (2 * FUSED_CHUNK);
+            multiply_chunk<DEEP>(acc, at, at + FUSED_CHUNK);
+        }
+        __syncthreads();
+    }
+
+    /* g from v, a thread a point; sums are the thread's own. */
+    template <bool JETS> __device__ __forceinline__ void seed()
+    {
+        __syncthreads();
+        const int R = JETS ? q.R : 1, mine = (int)threadIdx.x, row = mine * R;
+        const float shift0 = __ldg(q.constant);
+        if (mine < ROWS / R && row >= rows)
+            for (int r = 0; r < R; r++)
+                g[row + r] = 0.0f;
+        if (row < rows) {
+            const auto v = [&](int r) {
+                const float *at = v_part + row + r;
+                const float here = (JETS ? at[0] : (at[0] + at[ROWS]) + (at[2 * ROWS] + at[3 * ROWS]))
+                                   + (r == 0 ? shift0 : 0.0f);
+                return q.v_linear == NULL ? here : here + __ldg(q.v_linear + first + (size_t)(row + r));
+            };
+            const auto put = [&](int r, float value) {
+                g[row + r] = value;
+                if (q.g != NULL)
+                    q.g[first + (size_t)(row + r)] = value;
+            };
+            seed_point(q.kind, R, __ldg(q.weight + first / (size_t)R + (size_t)mine), q.factor, v, put, &sum,
+                       &constant);
+        }
+        __syncthreads();
+    }
+
+    /* ---- values: what a thread holds of a product goes through the sine where it is */
+
+    __device__ __forceinline__ void values_up(int l, float acc[4][4][4])
+    {
+        float *to = l == SINES - 1 ? cur : post(l), v[4][2] = {};
+        const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+        const bool last = l == SINES - 1;
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const int column = warp % 4 * 32 + 8 * j + 2 * (lane % 4);
+            const bool inside = column < q.units;
+            const float2 none = make_float2(0.0f, 0.0f),
+                         shift2 = inside ? __ldg((const float2 *)(q.bias[l] + column)) : none,
+                         output = last && inside ? __ldg((const float2 *)(q.output + column)) : none;
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    float2 s, c;
+                    sine_cosine(acc[i][j][2 * h] + shift2.x, false, &s.x, &c.x);
+                    sine_cosine(acc[i][j][2 * h + 1] + shift2.y, false, &s.y, &c.y);
+                    v[i][h] += s.x * output.x + s.y * output.y;
+                    *(float2 *)(to + place_in(warp / 4 * 64 + 16 * i + lane / 4 + 8 * h, column)) =
+                        make_float2(pack(s.x, c.x), pack(s.y, c.y));
+                }
+        }
+        if (!last)
+            return;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                float here = v[i][h];
+                here += __shfl_xor_sync(0xffffffffu, here, 1);
+                here += __shfl_xor_sync(0xffffffffu, here, 2);
+                if (lane % 4 == 0)
+                    v_part[warp % 4 * ROWS + warp / 4 * 64 + 16 * i + lane / 4 + 8 * h] = here;
+            }
+    }
+    __device__ __forceinline__ void values_top()
+    {
+        const float output = unit < q.units ? __ldg(q.output + unit) : 0.0f;
+#pragma unroll 8
+        for (int row = half; row < ROWS; row += FUSED_HALVES) {
+            float *at = cur + place_in(row, unit);
+            const float word = *at, bar = to_tf32(g[row] * output * packed_cosine(word), false);
+            top += g[row] * packed_sine(word);
+            bias[SINES - 1] += bar;
+            *at = bar;
+        }
+    }
+    /* From layer l + 1 to layer l; the first layer's adjoints leave. */
+    __device__ __forceinline__ void values_down(int l, float acc[4][4][4])
+    {
+        const float *words = post(l);
+        if (l > 0)
+            __syncthreads(); /* nobody reads the adjoints above any more */
+        each_pair(acc, [&](int row, int column, float2 *pair) {
+            const float2 word = *(const float2 *)(words + place_in(row, column));
+            const float2 bar = make_float2(to_tf32(packed_cosine(word.x) * pair->x, false),
+                                           to_tf32(packed_cosine(word.y) * pair->y, false));
+            if (l > 0)
+                *(float2 *)(cur + place_in(row, column)) = bar;
+            else if (row < rows && column < q.units)
+                *(float2 *)(q.bar + (first + (size_t)row) * (size_t)q.units + (size_t)column) = bar;
+        });
+        if (l == 0)
+            return;
+        __syncthreads();
+#pragma unroll 8
+        for (int row = half; row < ROWS; row += FUSED_HALVES)
+            bias[l] += cur[place_in(row, unit)];
+    }
+
+    /* ---- jets: the rows of a point meet in the tile in work */
+
+    __device__ __forceinline__ void jets_up(int l, float acc[4][4][4])
+    {
+        const bool last = l == SINES - 1;
+        const int R = q.R;
+        const float shift0 = shift(l);
+        float *to = last ? cur : post(l), *keep = pre(l);
+        stage(acc, cur);
+        __syncthreads();
+        for (int row = half * R; row < rows; row += FUSED_HALVES * R) {
+            const float a = cur[place_in(row, unit)] + shift0;
+            float s, c, norm2 = 0.0f;
+            sine_cosine(a, false, &s, &c);
+            keep[row * TILE] = a;
+            to[place_in(row, unit)] = last ? s : to_tf32(s, false);
+#pragma unroll 4
+            for (int r = 1; r < R; r++) {
+                const int at = place_in(row + r, unit);
+                const float slope = cur[at], here = r == R - 1 ? c * slope - s * norm2 : c * slope;
+                norm2 += slope * slope;
+                keep[(row + r) * TILE] = slope;
+                to[at] = last ? here : to_tf32(here, false);
+            }
+        }
+        for (int row = rows + half; row < ROWS; row += FUSED_HALVES) /* a product multiplies them by zero */
+            to[place_in(row, unit)] = 0.0f;
+        if (!last)
+            return;
+        __syncthreads();
+        const int lane = (int)threadIdx.x % 32;
+        float weight[TILE / 32];
+        for (int j = 0; j < TILE / 32; j++)
+            weight[j] = lane + 32 * j < q.units ? __ldg(q.output + lane + 32 * j) : 0.0f;
+        for (int row = (int)threadIdx.x / 32; row < rows; row += FUSED_THREADS / 32) {
+            float v = 0.0f;
+            for (int j = 0; j < TILE / 32; j++)
+                v += weight[j] * cur[place_in(row, lane + 32 * j)];
+            for (int step = 16; step > 0; step /= 2)
+                v += __shfl_xor_sync(0xffffffffu, v, step);
+            if (lane == 0)
+                v_part[row] = v;
+        }
+    }
+    /* bar_of(row): the adjoint of what leaves layer l's sines; put(row, value): of what goes in. */
+    template <class H, class P>
+    __device__ __forceinline__ void jets_adjoint(int l, const H &bar_of, const P &put)
+    {
+        enum { TOGETHER = 3 }; /* points whose jets are on their way at once */
+        const int R = q.R;
+        const float *keep = pre(l);
+        for (int row = half * R; row < rows; row += TOGETHER * FUSED_HALVES * R) {
+            float a[TOGETHER][SHORT_JET];
+#pragma unroll
+            for (int p = 0; p < TOGETHER; p++)
+#pragma unroll
+                for (int r = 0; r < SHORT_JET; r++) {
+                    const int at = row + p * FUSED_HALVES * R;
+                    a[p][r] = r < R && at < rows ? keep[(at + r) * TILE] : 0.0f;
+                }
+#pragma unroll
+            for (int p = 0; p < TOGETHER; p++) {
+                const int at = row + p * FUSED_HALVES * R;
+                float s, c;
+                if (at >= rows)
+                    break;
+                sine_cosine(a[p][0], false, &s, &c);
+                sine_adjoint(
+                    R, s, c, [&](int r) { return bar_of(at + r); }, a[p],
+                    [&](int r) { return keep[(at + r) * TILE]; },
+                    [&](int r, float value) {
+                        const float bar = to_tf32(value, false);
+                        bias[l] += r == 0 ? bar : 0.0f;
+                        put(at + r, bar);
+                    });
+            }
+        }
+    }
+    __device__ __forceinline__ void jets_top()
+    {
+        const float output = unit < q.units ? __ldg(q.output + unit) : 0.0f;
+        for (int p = half; p * q.R < rows; p += FUSED_HALVES)
+            for (int row = p * q.R; row < (p + 1) * q.R; row++)
+                top += g[row] * cur[place_in(row, unit)];
+        jets_adjoint(
+            SINES - 1, [&](int row) { return g[row] * output; },
+            [&](int row, float bar) { cur[place_in(row, unit)] = bar; });
+    }
+    __device__ __forceinline__ void jets_down(int l, float acc[4][4][4])
+    {
+        __syncthreads(); /* nobody reads the adjoints above any more */
+        stage(acc, cur);
+        __syncthreads();
+        const auto bar_of = [&](int row) { return cur[place_in(row, unit)]; };
+        if (l > 0)
+            jets_adjoint(l, bar_of, [&](int row, float bar) { cur[place_in(row, unit)] = bar; });
+        else if (unit < q.units)
+            jets_adjoint(l, bar_of, [&](int row, float bar) {
+                q.bar[(first + (size_t)row) * (size_t)q.units + (size_t)unit] = bar;
+            });
+        if (l > 0)
+            __syncthreads();
+    }
+
+    /* ---- what the block leaves */
+
+    __device__ __forceinline__ void leave(float *to, float value) /* of the halves */
+    {
+        __syncthreads();
+        room[threadIdx.x] = value;
+        __syncthreads();
+        if (half == 0 && unit < q.units) {
+            for (int h = 1; h < FUSED_HALVES; h++)
+                value += room[h * TILE + unit];
+            to[unit] = q.add ? to[unit] + value : value;
+        }
+    }
+    __device__ __forceinline__ void leave_sums()
+    {
+        double *both = (double *)room;
+        __syncthreads();
+        both[threadIdx.x] = sum;
+        both[FUSED_THREADS + threadIdx.x] = constant;
+        for (int step = FUSED_THREADS / 2; step > 0; step /= 2) {
+            __syncthreads();
+            for (int which = 0; which < 2 && (int)threadIdx.x < step; which++)
+                both[which * FUSED_THREADS + threadIdx.x] += both[which * FUSED_THREADS + threadIdx.x + step];
+        }
+        __syncthreads();
+        if (threadIdx.x < 2) {
+            double *to = q.sums + 2 * blockIdx.x + threadIdx.x;
+            const double here = both[threadIdx.x * FUSED_THREADS];
+            *to = q.add ? *to + here : here;
+        }
+    }
+};
+
+template <int SINES, bool JETS>
+__global__ void __launch_bounds__(FUSED_THREADS, 1) fused_rows(const __grid_constant__ fused_arguments q)
+{
+    extern __shared__ __align__(16) float room[];
+    float *ring = room + SINES * FUSED_TILE;
+    const int unit = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE;
+    const size_t tile_rows = (size_t)(JETS ? ROWS / q.R * q.R : ROWS);
+    fused_tile<SINES> at = { q,    room, room + FUSED_TILE, ring, ring + FUSED_RING, ring + FUSED_RING + 4 * ROWS,
+                             unit, half, 0, 0, {}, 0.0f, 0.0, 0.0 };
+    float part[SINES - 1][4][4][4] = {};
+
+    for (size_t first = blockIdx.x * tile_rows; first < q.rows; first += gridDim.x * tile_rows) {
+        at.first = first;
+        at.rows = (int)(q.rows - first < tile_rows ? q.rows - first : tile_rows);
+        int chunk = 0;
+        __syncthreads(); /* nobody works on the last tile any more */
+        at.bring_weights(0);
+#pragma unroll
+        for (int l = 0; l < SINES; l++) {
+            float acc[4][4][4] = {};
+            if (l == 0)
+                at.multiply_first(acc);
+            else
+                at.multiply(acc, at.post(l - 1), &chunk);
+            if (JETS)
+                at.jets_up(l, acc);
+            else
+                at.values_up(l, acc);
+        }
+        at.template seed<JETS>();
+        if (JETS)
+            at.jets_top();
+        else
+            at.values_top();
+        __syncthreads();
+#pragma unroll
+        for (int l = SINES - 1; l > 0; l--) {
+            float acc[4][4][4] = {};
+            multiply_transposed(part[l - 1], at.cur, at.post(l - 1));
+            at.multiply(acc, at.cur, &chunk);
+            if (JETS)
+                at.jets_down(l - 1, acc);
+            else
+                at.values_down(l - 1, acc);
+        }
+    }
+    copy_wait<0>();
+#pragma unroll
+    for (int l = 1; l < SINES; l++) {
+        float *to = q.part[l] + (size_t)blockIdx.x * (size_t)q.units * (size_t)(q.units + 1);
+        write_gradient(part[l - 1], to, q.units, q.units, 0, 0, q.add);
+        at.leave(to + (size_t)q.units * (size_t)q.units, at.bias[l]);
+    }
+    at.leave(q.top + (size_t)blockIdx.x * (size_t)q.units, at.top);
+    at.leave_sums();
+}
+
+} // namespace
+
+#endif
