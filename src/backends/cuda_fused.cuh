@@ -17,7 +17,7 @@
 namespace
 {
 
-enum { FUSED_THREADS = 256, FUSED_HALVES = FUSED_THREADS / TILE, FUSED_STAGES = 4, FUSED_SINES = 3 };
+enum { TALL = 2, FUSED_THREADS = 1024 / TALL, FUSED_LANES = FUSED_THREADS / TILE, FUSED_STAGES = 4, FUSED_SINES = 3 };
 enum { FUSED_BLOCKS = 132 }; /* one for every multiprocessor of an H200 */
 enum { FUSED_TILE = ROWS * TILE, FUSED_CHUNK = TILE * DEEP, FUSED_RING = 2 * FUSED_CHUNK };
 
@@ -58,70 +58,104 @@ __device__ __forceinline__ int place_in(int row, int column)
     return row * TILE + (((column >> 2) ^ turn(row)) << 2) + (column & 3);
 }
 
+/* The thread's number, as if it were a new one: what follows from it is worked out anew and takes no registers in
+ * between; those of the gradients and of a product are all there are. */
+__device__ __forceinline__ int thread_again()
+{
+    int thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+}
+
 /* sum += 32 columns of a (rows LD apart) times a chunk of weights; as product_rows. */
 template <int LD>
-__device__ __forceinline__ void multiply_chunk(float sum[4][4][4], const float *a_tile, const float *b_tile)
+__device__ __forceinline__ void multiply_chunk(float sum[TALL][4][4], const float *a_tile,
+                                               const float *b_tile)
 {
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, row0 = warp / 4 * 64,
-              unit0 = warp % 4 * 32, by = turn(lane % 8);
+    const int thread = thread_again(), warp = thread / 32, lane = thread % 32, by = turn(lane % 8);
+    const float *a_at = a_tile + (warp / 4 * (16 * TALL) + lane % 16) * LD,
+                *b_at = b_tile + (warp % 4 * 32 + lane % 8 + lane / 16 * 8) * DEEP;
 #pragma unroll
     for (int k = 0; k < DEEP / 4; k += 2) {
-        unsigned a[4][4], b[4][2];
+        const int a_group = ((k + lane / 16) ^ by) << 2, b_group = ((k + lane / 8 % 2) ^ by) << 2;
+        unsigned a[TALL][4], b[4][2];
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-            load_matrices(a[i], a_tile + (row0 + 16 * i + lane % 16) * LD + (((k + lane / 16) ^ by) << 2));
+        for (int i = 0; i < TALL; i++)
+            load_matrices(a[i], a_at + 16 * i * LD + a_group);
 #pragma unroll
         for (int j = 0; j < 4; j += 2) {
             unsigned pair[4];
-            load_matrices(pair, b_tile + (unit0 + 8 * j + lane % 8 + lane / 16 * 8) * DEEP
-                                    + (((k + lane / 8 % 2) ^ by) << 2));
+            load_matrices(pair, b_at + 8 * j * DEEP + b_group);
             b[j][0] = pair[0], b[j][1] = pair[1], b[j + 1][0] = pair[2], b[j + 1][1] = pair[3];
         }
-        multiply_tile<false>(sum, a, b);
+        multiply_tile<false, TALL>(sum, a, b);
     }
 }
 
-/* sum += bar' below over the rows of two tiles; units and inputs in the order of product_gradient. */
-__device__ __forceinline__ void multiply_transposed(float sum[4][4][4], const float *bar, const float *below)
+/* sum += bar' below over the rows of two tiles. A block of 16 units takes its upper half from the even ones, its lower
+ * from the odd ones: a pair of neighbours is a pair of registers. */
+__device__ __forceinline__ void multiply_transposed(float sum[TALL][4][4], const float *bar, const float *below)
 {
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    const int from_bar = t * TILE + warp / 4 * 64, from_below = t * TILE + warp % 4 * 32,
-              group[2] = { (g ^ turn(t)) << 2, (g ^ turn(t + 4)) << 2 };
-#pragma unroll 2
-    for (int k = 0; k < ROWS; k += 8) {
-        unsigned a[4][4], b[4][2];
-#pragma unroll
-        for (int h = 0; h < 4; h++) {
-            const float4 four = *(const float4 *)(bar + (k + h / 2 * 4) * TILE + from_bar + h % 2 * 32
-                                                  + group[h / 2]);
-            a[0][h] = __float_as_uint(four.x), a[1][h] = __float_as_uint(four.y);
-            a[2][h] = __float_as_uint(four.z), a[3][h] = __float_as_uint(four.w);
-        }
+    const int thread = thread_again(), warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
+    const float *a_at = bar + t * TILE + warp / 4 * (16 * TALL) + g % 2 * 2,
+                *b_at = below + t * TILE + warp % 4 * 32 + g % 4;
+#pragma unroll 1
+    for (int k = 0; k < ROWS; k += 8, a_at += 8 * TILE, b_at += 8 * TILE) {
+        unsigned a[TALL][4], b[4][2];
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            const float4 four = *(const float4 *)(below + (k + 4 * h) * TILE + from_below + group[h]);
-            b[0][h] = __float_as_uint(four.x), b[1][h] = __float_as_uint(four.y);
-            b[2][h] = __float_as_uint(four.z), b[3][h] = __float_as_uint(four.w);
+            const int by = turn(t + 4 * h);
+#pragma unroll
+            for (int i = 0; i < TALL; i++) {
+                const float2 two = *(const float2 *)(a_at + 4 * h * TILE + i / 2 * 32
+                                                     + (((i % 2 * 4 + g / 2) ^ by) << 2));
+                a[i][2 * h] = __float_as_uint(two.x), a[i][2 * h + 1] = __float_as_uint(two.y);
+            }
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                b[j][h] = __float_as_uint(b_at[4 * h * TILE + (((2 * j + g / 4) ^ by) << 2)]);
         }
-        multiply_tile<false>(sum, a, b);
+        multiply_tile<false, TALL>(sum, a, b);
     }
 }
 
-/* does(row, column, &pair of sums) for all that a thread holds of a product. */
-template <class F> __device__ __forceinline__ void each_pair(float sum[4][4][4], const F &does)
+/* What a block holds of that gradient to part (units, units). */
+__device__ __forceinline__ void write_gradient(const float sum[TALL][4][4], float *part, int units, int add)
 {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
 #pragma unroll
+    for (int i = 0; i < TALL; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int unit = warp / 4 * (16 * TALL) + 16 * i + 2 * (lane / 4) + h,
+                          input = warp % 4 * 32 + 8 * j + 2 * (lane % 4);
+                if (unit >= units || input >= units)
+                    continue;
+                float2 *at = (float2 *)(part + unit * units + input),
+                       value = make_float2(sum[i][j][2 * h], sum[i][j][2 * h + 1]);
+                if (add)
+                    value = make_float2(value.x + at->x, value.y + at->y);
+                *at = value;
+            }
+}
+
+/* does(row, column, &pair of sums) for all that a thread holds of a product. */
+template <class F> __device__ __forceinline__ void each_pair(float sum[TALL][4][4], const F &does)
+{
+    const int thread = thread_again(), warp = thread / 32, lane = thread % 32;
+#pragma unroll
     for (int j = 0; j < 4; j++)
 #pragma unroll
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < TALL; i++)
 #pragma unroll
             for (int h = 0; h < 2; h++)
-                does(warp / 4 * 64 + 16 * i + lane / 4 + 8 * h, warp % 4 * 32 + 8 * j + 2 * (lane % 4),
+                does(warp / 4 * (16 * TALL) + 16 * i + lane / 4 + 8 * h, warp % 4 * 32 + 8 * j + 2 * (lane % 4),
                      (float2 *)&sum[i][j][2 * h]);
 }
 
-__device__ __forceinline__ void stage(float sum[4][4][4], float *tile)
+__device__ __forceinline__ void stage(float sum[TALL][4][4], float *tile)
 {
     each_pair(sum, [&](int row, int column, float2 *pair) { *(float2 *)(tile + place_in(row, column)) = *pair; });
 }
@@ -129,87 +163,101 @@ __device__ __forceinline__ void stage(float sum[4][4][4], float *tile)
 /* The block's place in everything. */
 template <int SINES> struct fused_tile {
     const fused_arguments &q;
-    float *room, *cur, *ring, *v_part, *g;
-    int unit, half; /* of passes where a thread has a unit and every other point */
+    float *room;
     size_t first;
     int rows;
     float bias[SINES], top; /* sums of adjoints over value rows; of the output's weights */
     double sum, constant;
 
-    /* Activations of layer l lie before and behind the tile in work. */
+    /* In shared memory: the activations of the first layer, the tile in work, those of the second, the weights, the rows'
+     * parts of v, their g. */
     __device__ __forceinline__ float *post(int l) const
     {
         return room + (l == 0 ? 0 : 2 * FUSED_TILE);
     }
+    __device__ __forceinline__ float *cur() const
+    {
+        return room + FUSED_TILE;
+    }
+    __device__ __forceinline__ float *ring() const
+    {
+        return room + SINES * FUSED_TILE;
+    }
+    __device__ __forceinline__ float *v_part() const
+    {
+        return ring() + FUSED_RING;
+    }
+    __device__ __forceinline__ float *g() const
+    {
+        return v_part() + 4 * ROWS;
+    }
     __device__ __forceinline__ float *pre(int l) const
     {
-        return q.pre + ((size_t)blockIdx.x * SINES + (size_t)l) * FUSED_TILE + unit;
+        return q.pre + ((size_t)blockIdx.x * SINES + (size_t)l) * FUSED_TILE;
     }
-    __device__ __forceinline__ float shift(int l) const
+    /* does(unit, lane): in passes a thread has a unit, and every FUSED_LANES-th row or point. */
+    template <class F> __device__ __forceinline__ void pass(const F &does) const
     {
-        return unit < q.units ? __ldg(q.bias[l] + unit) : 0.0f;
+        const int thread = thread_again();
+        does(thread % TILE, thread / TILE);
     }
 
-    /* A chunk of 32 columns of up to TILE rows. */
-    __device__ __forceinline__ void bring_rows(float *to, const float *from, int ld, int chunk, int count) const
+    /* A chunk of 32 columns of weights. */
+    __device__ __forceinline__ void bring_rows(float *to, const float *from, int ld) const
     {
-        const int row = (int)threadIdx.x / 8, part = (int)threadIdx.x % 8;
+        const int thread = thread_again(), row = thread / 8, part = thread % 8;
+        to += row * DEEP + ((part ^ turn(row)) << 2);
+        from += row * ld + part * 4;
 #pragma unroll
-        for (int i = 0; i < TILE * 8 / FUSED_THREADS; i++) {
-            const int at = row + FUSED_THREADS / 8 * i;
-            copy16(to + at * DEEP + ((part ^ turn(at)) << 2),
-                   from + (size_t)(at < count ? at : 0) * (size_t)ld + chunk * DEEP + part * 4, at < count);
-        }
+        for (int i = 0; i < TILE; i += FUSED_THREADS / 8)
+            copy16(to + i * DEEP, row + i < q.units ? from + i * ld : from, row + i < q.units);
     }
-    /* Chunk n of the weights behind the first layer's: on the way up, and on the way back. */
-    __device__ __forceinline__ void bring_weights(int n) const
+    __device__ __forceinline__ void bring_weights(const float *from, int n) const
     {
-        const int depth = q.units / DEEP, matrix = n / depth;
-        if (matrix < 2 * (SINES - 1))
-            bring_rows(ring + n % 2 * FUSED_CHUNK,
-                       matrix < SINES - 1 ? q.forward[matrix + 1] : q.backward[2 * (SINES - 1) - matrix],
-                       q.units, n % depth, q.units);
+        bring_rows(ring() + n % 2 * FUSED_CHUNK, from, q.units);
         copy_commit();
     }
-    __device__ __forceinline__ void multiply(float acc[4][4][4], const float *tile, int *n) const
+    /* acc += tile times weights, whose first chunk is the n-th and on its way; those that come next follow it. */
+    __device__ __forceinline__ void multiply(float acc[TALL][4][4], const float *tile, const float *weights,
+                                             const float *next, int *n) const
     {
-        for (int chunk = 0; chunk < q.units / DEEP; chunk++, ++*n) {
+#pragma unroll 1
+        for (int column = 0; column < q.units; column += DEEP, ++*n) {
             copy_wait<0>();
             __syncthreads();
-            bring_weights(*n + 1);
-            multiply_chunk<TILE>(acc, tile + chunk * DEEP, ring + *n % 2 * FUSED_CHUNK);
+            if (column + DEEP < q.units)
+                bring_weights(weights + column + DEEP, *n + 1);
+            else if (next != NULL)
+                bring_weights(next, *n + 1);
+            multiply_chunk<TILE>(acc, tile + column, ring() + *n % 2 * FUSED_CHUNK);
         }
     }
     /* The first layer: encodings and weights through a ring of their own, which ends free. */
-    __device__ __forceinline__ void multiply_first(float acc[4][4][4]) const
+    __device__ __forceinline__ void bring_first(int chunk) const
     {
-        const int chunks = q.ldk / DEEP, row = (int)threadIdx.x / 8, part = (int)threadIdx.x % 8;
-        const float *from[TILE * 8 / FUSED_THREADS];
+        if (chunk * DEEP < q.ldk) {
+            const int thread = thread_again(), row = thread / 8, part = thread % 8;
+            float *to = room + chunk % FUSED_STAGES * (2 * FUSED_CHUNK);
 #pragma unroll
-        for (int i = 0; i < TILE * 8 / FUSED_THREADS; i++) {
-            const int at = row + FUSED_THREADS / 8 * i;
-            const size_t behind = first + (size_t)(at < rows ? at : 0);
-            from[i] = q.eta + (q.gather == NULL ? behind : (size_t)__ldg(q.gather + behind)) * (size_t)q.ldk
-                      + part * 4;
-        }
-        const auto bring = [&](int chunk) {
-            if (chunk < chunks) {
-                float *to = room + chunk % FUSED_STAGES * (2 * FUSED_CHUNK);
-#pragma unroll
-                for (int i = 0; i < TILE * 8 / FUSED_THREADS; i++) {
-                    const int at = row + FUSED_THREADS / 8 * i;
-                    copy16(to + at * DEEP + ((part ^ turn(at)) << 2), from[i] + chunk * DEEP, at < rows);
-                }
-                bring_rows(to + FUSED_CHUNK, q.forward[0], q.ldk, chunk, q.units);
+            for (int i = 0; i < TILE; i += FUSED_THREADS / 8) {
+                const size_t at = first + (size_t)(row + i < rows ? row + i : 0),
+                             behind = q.gather == NULL ? at : (size_t)__ldg(q.gather + at);
+                copy16(to + (row + i) * DEEP + ((part ^ turn(row)) << 2),
+                       q.eta + behind * (size_t)q.ldk + (chunk * DEEP + part * 4), row + i < rows);
             }
-            copy_commit(); /* an empty group keeps the count */
-        };
+            bring_rows(to + FUSED_CHUNK, q.forward[0] + chunk * DEEP, q.ldk);
+        }
+        copy_commit(); /* an empty group keeps the count */
+    }
+    __device__ __forceinline__ void multiply_first(float acc[TALL][4][4]) const
+    {
         for (int chunk = 0; chunk < FUSED_STAGES - 1; chunk++)
-            bring(chunk);
-        for (int chunk = 0; chunk < chunks; chunk++) {
+            bring_first(chunk);
+#pragma unroll 1
+        for (int chunk = 0; chunk * DEEP < q.ldk; chunk++) {
             copy_wait<FUSED_STAGES - 2>();
             __syncthreads();
-            bring(chunk + FUSED_STAGES - 1);
+            bring_first(chunk + FUSED_STAGES - 1);
             const float *at = room + chunk % FUSED_STAGES * (2 * FUSED_CHUNK);
             multiply_chunk<DEEP>(acc, at, at + FUSED_CHUNK);
         }
@@ -220,20 +268,20 @@ template <int SINES> struct fused_tile {
     template <bool JETS> __device__ __forceinline__ void seed()
     {
         __syncthreads();
-        const int R = JETS ? q.R : 1, mine = (int)threadIdx.x, row = mine * R;
+        const int R = JETS ? q.R : 1, mine = thread_again(), row = mine * R;
         const float shift0 = __ldg(q.constant);
         if (mine < ROWS / R && row >= rows)
             for (int r = 0; r < R; r++)
-                g[row + r] = 0.0f;
+                g()[row + r] = 0.0f;
         if (row < rows) {
             const auto v = [&](int r) {
-                const float *at = v_part + row + r;
+                const float *at = v_part() + row + r;
                 const float here = (JETS ? at[0] : (at[0] + at[ROWS]) + (at[2 * ROWS] + at[3 * ROWS]))
                                    + (r == 0 ? shift0 : 0.0f);
                 return q.v_linear == NULL ? here : here + __ldg(q.v_linear + first + (size_t)(row + r));
             };
             const auto put = [&](int r, float value) {
-                g[row + r] = value;
+                g()[row + r] = value;
                 if (q.g != NULL)
                     q.g[first + (size_t)(row + r)] = value;
             };
@@ -245,141 +293,169 @@ template <int SINES> struct fused_tile {
 
     /* ---- values: what a thread holds of a product goes through the sine where it is */
 
-    __device__ __forceinline__ void values_up(int l, float acc[4][4][4])
+    __device__ __forceinline__ void values_up(int l, float acc[TALL][4][4])
     {
-        float *to = l == SINES - 1 ? cur : post(l), v[4][2] = {};
-        const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
         const bool last = l == SINES - 1;
+        float *to = last ? cur() : post(l), v[TALL][2] = {};
+        const int thread = thread_again(), lane = thread % 32, warp = thread / 32,
+                  row = warp / 4 * (16 * TALL) + lane / 4;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             const int column = warp % 4 * 32 + 8 * j + 2 * (lane % 4);
             const bool inside = column < q.units;
             const float2 none = make_float2(0.0f, 0.0f),
-                         shift2 = inside ? __ldg((const float2 *)(q.bias[l] + column)) : none,
+                         shift = inside ? __ldg((const float2 *)(q.bias[l] + column)) : none,
                          output = last && inside ? __ldg((const float2 *)(q.output + column)) : none;
 #pragma unroll
-            for (int i = 0; i < 4; i++)
+            for (int i = 0; i < TALL; i++)
 #pragma unroll
                 for (int h = 0; h < 2; h++) {
                     float2 s, c;
-                    sine_cosine(acc[i][j][2 * h] + shift2.x, false, &s.x, &c.x);
-                    sine_cosine(acc[i][j][2 * h + 1] + shift2.y, false, &s.y, &c.y);
+                    sine_cosine(acc[i][j][2 * h] + shift.x, false, &s.x, &c.x);
+                    sine_cosine(acc[i][j][2 * h + 1] + shift.y, false, &s.y, &c.y);
                     v[i][h] += s.x * output.x + s.y * output.y;
-                    *(float2 *)(to + place_in(warp / 4 * 64 + 16 * i + lane / 4 + 8 * h, column)) =
+                    *(float2 *)(to + place_in(row, column) + (16 * i + 8 * h) * TILE) =
                         make_float2(pack(s.x, c.x), pack(s.y, c.y));
                 }
         }
         if (!last)
             return;
 #pragma unroll
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < TALL; i++)
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 float here = v[i][h];
                 here += __shfl_xor_sync(0xffffffffu, here, 1);
                 here += __shfl_xor_sync(0xffffffffu, here, 2);
                 if (lane % 4 == 0)
-                    v_part[warp % 4 * ROWS + warp / 4 * 64 + 16 * i + lane / 4 + 8 * h] = here;
+                    v_part()[warp % 4 * ROWS + row + 16 * i + 8 * h] = here;
             }
     }
     __device__ __forceinline__ void values_top()
     {
-        const float output = unit < q.units ? __ldg(q.output + unit) : 0.0f;
-#pragma unroll 8
-        for (int row = half; row < ROWS; row += FUSED_HALVES) {
-            float *at = cur + place_in(row, unit);
-            const float word = *at, bar = to_tf32(g[row] * output * packed_cosine(word), false);
-            top += g[row] * packed_sine(word);
-            bias[SINES - 1] += bar;
-            *at = bar;
-        }
+        pass([&](int unit, int lane) {
+            const float output = unit < q.units ? __ldg(q.output + unit) : 0.0f;
+#pragma unroll 1
+            for (int row8 = 0; row8 < ROWS; row8 += 8)
+#pragma unroll
+                for (int k = 0; k < 8; k += FUSED_LANES) {
+                    const int row = row8 + k + lane;
+                    float *at = cur() + place_in(row, unit);
+                    const float word = *at, pull = g()[row],
+                                bar = to_tf32(pull * output * packed_cosine(word), false);
+                    top += pull * packed_sine(word);
+                    bias[SINES - 1] += bar;
+                    *at = bar;
+                }
+        });
     }
     /* From layer l + 1 to layer l; the first layer's adjoints leave. */
-    __device__ __forceinline__ void values_down(int l, float acc[4][4][4])
+    __device__ __forceinline__ void values_down(int l, float acc[TALL][4][4])
     {
+        const int thread = thread_again(), lane = thread % 32, warp = thread / 32,
+                  row = warp / 4 * (16 * TALL) + lane / 4;
         const float *words = post(l);
         if (l > 0)
             __syncthreads(); /* nobody reads the adjoints above any more */
-        each_pair(acc, [&](int row, int column, float2 *pair) {
-            const float2 word = *(const float2 *)(words + place_in(row, column));
-            const float2 bar = make_float2(to_tf32(packed_cosine(word.x) * pair->x, false),
-                                           to_tf32(packed_cosine(word.y) * pair->y, false));
-            if (l > 0)
-                *(float2 *)(cur + place_in(row, column)) = bar;
-            else if (row < rows && column < q.units)
-                *(float2 *)(q.bar + (first + (size_t)row) * (size_t)q.units + (size_t)column) = bar;
-        });
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const int column = warp % 4 * 32 + 8 * j + 2 * (lane % 4), at = place_in(row, column);
+#pragma unroll
+            for (int i = 0; i < TALL; i++)
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    const float2 word = *(const float2 *)(words + at + (16 * i + 8 * h) * TILE);
+                    const float2 bar = make_float2(
+                        to_tf32(packed_cosine(word.x) * acc[i][j][2 * h], false),
+                        to_tf32(packed_cosine(word.y) * acc[i][j][2 * h + 1], false));
+                    if (l > 0)
+                        *(float2 *)(cur() + at + (16 * i + 8 * h) * TILE) = bar;
+                    else if (row + 16 * i + 8 * h < rows && column < q.units)
+                        *(float2 *)(q.bar + first * (size_t)q.units
+                                    + ((row + 16 * i + 8 * h) * q.units + column)) = bar;
+                }
+        }
         if (l == 0)
             return;
         __syncthreads();
+        pass([&](int unit, int from) {
 #pragma unroll 8
-        for (int row = half; row < ROWS; row += FUSED_HALVES)
-            bias[l] += cur[place_in(row, unit)];
+            for (int at = from; at < ROWS; at += FUSED_LANES)
+                bias[l] += cur()[place_in(at, unit)];
+        });
     }
 
     /* ---- jets: the rows of a point meet in the tile in work */
 
-    __device__ __forceinline__ void jets_up(int l, float acc[4][4][4])
+    __device__ __forceinline__ void jets_up(int l, float acc[TALL][4][4])
     {
         const bool last = l == SINES - 1;
-        const int R = q.R;
-        const float shift0 = shift(l);
-        float *to = last ? cur : post(l), *keep = pre(l);
-        stage(acc, cur);
+        float *to = last ? cur() : post(l);
+        stage(acc, cur());
         __syncthreads();
-        for (int row = half * R; row < rows; row += FUSED_HALVES * R) {
-            const float a = cur[place_in(row, unit)] + shift0;
-            float s, c, norm2 = 0.0f;
-            sine_cosine(a, false, &s, &c);
-            keep[row * TILE] = a;
-            to[place_in(row, unit)] = last ? s : to_tf32(s, false);
+        pass([&](int unit, int lane) {
+            const int R = q.R;
+            const float shift = unit < q.units ? __ldg(q.bias[l] + unit) : 0.0f;
+            float *keep = pre(l) + unit;
+#pragma unroll 1
+            for (int row = lane * R; row < rows; row += FUSED_LANES * R) {
+                const float a = cur()[place_in(row, unit)] + shift;
+                float s, c, norm2 = 0.0f;
+                sine_cosine(a, false, &s, &c);
+                keep[row * TILE] = a;
+                to[place_in(row, unit)] = last ? s : to_tf32(s, false);
 #pragma unroll 4
-            for (int r = 1; r < R; r++) {
-                const int at = place_in(row + r, unit);
-                const float slope = cur[at], here = r == R - 1 ? c * slope - s * norm2 : c * slope;
-                norm2 += slope * slope;
-                keep[(row + r) * TILE] = slope;
-                to[at] = last ? here : to_tf32(here, false);
+                for (int r = 1; r < R; r++) {
+                    const int at = place_in(row + r, unit);
+                    const float slope = cur()[at], here = r == R - 1 ? c * slope - s * norm2 : c * slope;
+                    norm2 += slope * slope;
+                    keep[(row + r) * TILE] = slope;
+                    to[at] = last ? here : to_tf32(here, false);
+                }
             }
-        }
-        for (int row = rows + half; row < ROWS; row += FUSED_HALVES) /* a product multiplies them by zero */
-            to[place_in(row, unit)] = 0.0f;
+            for (int row = rows + lane; row < ROWS; row += FUSED_LANES) /* a product multiplies them by zero */
+                to[place_in(row, unit)] = 0.0f;
+        });
         if (!last)
             return;
         __syncthreads();
-        const int lane = (int)threadIdx.x % 32;
+        const int thread = thread_again(), lane = thread % 32;
         float weight[TILE / 32];
+#pragma unroll
         for (int j = 0; j < TILE / 32; j++)
             weight[j] = lane + 32 * j < q.units ? __ldg(q.output + lane + 32 * j) : 0.0f;
-        for (int row = (int)threadIdx.x / 32; row < rows; row += FUSED_THREADS / 32) {
+#pragma unroll 2
+        for (int row = thread / 32; row < rows; row += FUSED_THREADS / 32) {
             float v = 0.0f;
+#pragma unroll
             for (int j = 0; j < TILE / 32; j++)
-                v += weight[j] * cur[place_in(row, lane + 32 * j)];
+                v += weight[j] * cur()[place_in(row, lane + 32 * j)];
             for (int step = 16; step > 0; step /= 2)
                 v += __shfl_xor_sync(0xffffffffu, v, step);
             if (lane == 0)
-                v_part[row] = v;
+                v_part()[row] = v;
         }
     }
     /* bar_of(row): the adjoint of what leaves layer l's sines; put(row, value): of what goes in. */
     template <class H, class P>
-    __device__ __forceinline__ void jets_adjoint(int l, const H &bar_of, const P &put)
+    __device__ __forceinline__ void jets_adjoint(int l, int unit, int lane, const H &bar_of, const P &put)
     {
-        enum { TOGETHER = 3 }; /* points whose jets are on their way at once */
+        enum { TOGETHER = 2 }; /* points whose jets are on their way at once */
         const int R = q.R;
-        const float *keep = pre(l);
-        for (int row = half * R; row < rows; row += TOGETHER * FUSED_HALVES * R) {
+        const float *keep = pre(l) + unit;
+#pragma unroll 1
+        for (int row = lane * R; row < rows; row += TOGETHER * FUSED_LANES * R) {
             float a[TOGETHER][SHORT_JET];
 #pragma unroll
             for (int p = 0; p < TOGETHER; p++)
 #pragma unroll
                 for (int r = 0; r < SHORT_JET; r++) {
-                    const int at = row + p * FUSED_HALVES * R;
+                    const int at = row + p * FUSED_LANES * R;
                     a[p][r] = r < R && at < rows ? keep[(at + r) * TILE] : 0.0f;
                 }
 #pragma unroll
             for (int p = 0; p < TOGETHER; p++) {
-                const int at = row + p * FUSED_HALVES * R;
+                const int at = row + p * FUSED_LANES * R;
                 float s, c;
                 if (at >= rows)
                     break;
@@ -397,26 +473,33 @@ template <int SINES> struct fused_tile {
     }
     __device__ __forceinline__ void jets_top()
     {
-        const float output = unit < q.units ? __ldg(q.output + unit) : 0.0f;
-        for (int p = half; p * q.R < rows; p += FUSED_HALVES)
-            for (int row = p * q.R; row < (p + 1) * q.R; row++)
-                top += g[row] * cur[place_in(row, unit)];
-        jets_adjoint(
-            SINES - 1, [&](int row) { return g[row] * output; },
-            [&](int row, float bar) { cur[place_in(row, unit)] = bar; });
+        pass([&](int unit, int lane) {
+            const float output = unit < q.units ? __ldg(q.output + unit) : 0.0f;
+#pragma unroll 1
+            for (int row = lane * q.R; row < rows; row += FUSED_LANES * q.R)
+#pragma unroll 4
+                for (int r = 0; r < q.R; r++)
+                    top += g()[row + r] * cur()[place_in(row + r, unit)];
+            jets_adjoint(
+                SINES - 1, unit, lane, [&](int row) { return g()[row] * output; },
+                [&](int row, float bar) { cur()[place_in(row, unit)] = bar; });
+        });
     }
-    __device__ __forceinline__ void jets_down(int l, float acc[4][4][4])
+    __device__ __forceinline__ void jets_down(int l, float acc[TALL][4][4])
     {
         __syncthreads(); /* nobody reads the adjoints above any more */
-        stage(acc, cur);
+        stage(acc, cur());
         __syncthreads();
-        const auto bar_of = [&](int row) { return cur[place_in(row, unit)]; };
-        if (l > 0)
-            jets_adjoint(l, bar_of, [&](int row, float bar) { cur[place_in(row, unit)] = bar; });
-        else if (unit < q.units)
-            jets_adjoint(l, bar_of, [&](int row, float bar) {
-                q.bar[(first + (size_t)row) * (size_t)q.units + (size_t)unit] = bar;
-            });
+        pass([&](int unit, int lane) {
+            const auto bar_of = [&](int row) { return cur()[place_in(row, unit)]; };
+            if (l > 0)
+                jets_adjoint(l, unit, lane, bar_of,
+                             [&](int row, float bar) { cur()[place_in(row, unit)] = bar; });
+            else if (unit < q.units)
+                jets_adjoint(l, unit, lane, bar_of, [&](int row, float bar) {
+                    q.bar[first * (size_t)q.units + (size_t)(row * q.units + unit)] = bar;
+                });
+        });
         if (l > 0)
             __syncthreads();
     }
@@ -428,9 +511,10 @@ template <int SINES> struct fused_tile {
         __syncthreads();
         room[threadIdx.x] = value;
         __syncthreads();
-        if (half == 0 && unit < q.units) {
-            for (int h = 1; h < FUSED_HALVES; h++)
-                value += room[h * TILE + unit];
+        const int unit = (int)threadIdx.x;
+        if (unit < q.units) {
+            for (int lane = 1; lane < FUSED_LANES; lane++)
+                value += room[lane * TILE + unit];
             to[unit] = q.add ? to[unit] + value : value;
         }
     }
@@ -458,26 +542,24 @@ template <int SINES, bool JETS>
 __global__ void __launch_bounds__(FUSED_THREADS, 1) fused_rows(const __grid_constant__ fused_arguments q)
 {
     extern __shared__ __align__(16) float room[];
-    float *ring = room + SINES * FUSED_TILE;
-    const int unit = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE;
     const size_t tile_rows = (size_t)(JETS ? ROWS / q.R * q.R : ROWS);
-    fused_tile<SINES> at = { q,    room, room + FUSED_TILE, ring, ring + FUSED_RING, ring + FUSED_RING + 4 * ROWS,
-                             unit, half, 0, 0, {}, 0.0f, 0.0, 0.0 };
-    float part[SINES - 1][4][4][4] = {};
+    fused_tile<SINES> at = { q, room, 0, 0, {}, 0.0f, 0.0, 0.0 };
+    float part[SINES - 1][TALL][4][4] = {};
 
     for (size_t first = blockIdx.x * tile_rows; first < q.rows; first += gridDim.x * tile_rows) {
         at.first = first;
         at.rows = (int)(q.rows - first < tile_rows ? q.rows - first : tile_rows);
         int chunk = 0;
         __syncthreads(); /* nobody works on the last tile any more */
-        at.bring_weights(0);
+        at.bring_weights(q.forward[1], 0);
 #pragma unroll
         for (int l = 0; l < SINES; l++) {
-            float acc[4][4][4] = {};
+            float acc[TALL][4][4] = {};
             if (l == 0)
                 at.multiply_first(acc);
             else
-                at.multiply(acc, at.post(l - 1), &chunk);
+                at.multiply(acc, at.post(l - 1), q.forward[l], l + 1 < SINES ? q.forward[l + 1] : q.backward[l],
+                            &chunk);
             if (JETS)
                 at.jets_up(l, acc);
             else
@@ -491,9 +573,9 @@ __global__ void __launch_bounds__(FUSED_THREADS, 1) fused_rows(const __grid_cons
         __syncthreads();
 #pragma unroll
         for (int l = SINES - 1; l > 0; l--) {
-            float acc[4][4][4] = {};
-            multiply_transposed(part[l - 1], at.cur, at.post(l - 1));
-            at.multiply(acc, at.cur, &chunk);
+            float acc[TALL][4][4] = {};
+            multiply_transposed(part[l - 1], at.cur(), at.post(l - 1));
+            at.multiply(acc, at.cur(), q.backward[l], l > 1 ? q.backward[l - 1] : NULL, &chunk);
             if (JETS)
                 at.jets_down(l - 1, acc);
             else
@@ -504,7 +586,7 @@ __global__ void __launch_bounds__(FUSED_THREADS, 1) fused_rows(const __grid_cons
 #pragma unroll
     for (int l = 1; l < SINES; l++) {
         float *to = q.part[l] + (size_t)blockIdx.x * (size_t)q.units * (size_t)(q.units + 1);
-        write_gradient(part[l - 1], to, q.units, q.units, 0, 0, q.add);
+        write_gradient(part[l - 1], to, q.units, q.add);
         at.leave(to + (size_t)q.units * (size_t)q.units, at.bias[l]);
     }
     at.leave(q.top + (size_t)blockIdx.x * (size_t)q.units, at.top);

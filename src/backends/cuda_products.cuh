@@ -42,8 +42,8 @@ __device__ __forceinline__ void sine_cosine(float a, bool exact, float *s, float
     const float k = fmaf(a, 0.15915494309f, 12582912.0f) - 12582912.0f; /* rounded, below 2^22 turns */
     float r = fmaf(k, -6.28318548203f, a); /* 2 pi = 6.28318548203 - 1.74845553e-7 */
     r = fmaf(k, 1.74845553e-7f, r);
-    *s = __sinf(r);
-    *c = __cosf(r);
+    asm("sin.approx.ftz.f32 %0, %1;" : "=f"(*s) : "f"(r));
+    asm("cos.approx.ftz.f32 %0, %1;" : "=f"(*c) : "f"(r));
 }
 
 /* A sine and its cosine in one word: the sine with TF32's 10 bits of mantissa, which are all that a product reads, and in
@@ -101,14 +101,14 @@ __device__ __forceinline__ void halves(unsigned x, unsigned *high, unsigned *low
     *low = __float_as_uint(to_tf32(__uint_as_float(x) - h, false));
 }
 
-/* A warp's 64 x 32 part of the tile, 8 deep: sum (4 x 4 blocks of 16 x 8) += a (4) b (4). */
-template <bool EXACT>
-__device__ __forceinline__ void multiply_tile(float sum[4][4][4], const unsigned a[4][4],
+/* A warp's part of the tile, 64 x 32 or 32 x 32, 8 deep: sum (TALL x 4 blocks of 16 x 8) += a (TALL) b (4). */
+template <bool EXACT, int TALL = 4>
+__device__ __forceinline__ void multiply_tile(float sum[TALL][4][4], const unsigned a[TALL][4],
                                               const unsigned b[4][2])
 {
     if constexpr (!EXACT) {
 #pragma unroll
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < TALL; i++)
 #pragma unroll
             for (int j = 0; j < 4; j++)
                 multiply_add(sum[i][j], a[i], b[j][0], b[j][1]);
@@ -120,7 +120,7 @@ __device__ __forceinline__ void multiply_tile(float sum[4][4][4], const unsigned
             for (int h = 0; h < 2; h++)
                 halves(b[j][h], &b_high[j][h], &b_low[j][h]);
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < TALL; i++) {
             unsigned high[4], low[4];
 #pragma unroll
             for (int h = 0; h < 4; h++)
@@ -477,31 +477,6 @@ struct gradient_arguments {
     int add;
 };
 
-/* What a block holds of a gradient, in the order of multiplied blocks, to part (units, inputs) from unit0, input0 on. */
-__device__ __forceinline__ void write_gradient(const float sum[4][4][4], float *part, int units, int inputs,
-                                               int unit0, int input0, int add)
-{
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int h = 0; h < 4;
-             h++) { /* h % 2: of the two neighbours in a block's row, h / 2: of its upper and lower half */
-            const int unit = unit0 + warp / 4 * 64 + h / 2 * 32 + 4 * g + i,
-                      input = input0 + warp % 4 * 32 + 4 * (2 * t + h % 2);
-            if (unit >= units || input >= inputs)
-                continue;
-            float4 *at = (float4 *)(part + (size_t)unit * (size_t)inputs + (size_t)input);
-            float4 value = make_float4(sum[i][0][h], sum[i][1][h], sum[i][2][h], sum[i][3][h]);
-            if (add) {
-                const float4 before = *at;
-                value = make_float4(value.x + before.x, value.y + before.y, value.z + before.z,
-                                    value.w + before.w);
-            }
-            *at = value;
-        }
-}
-
 template <bool EXACT>
 __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_arguments q)
 {
@@ -582,7 +557,24 @@ __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_ar
         }
     }
     float *part = q.part + (size_t)blockIdx.z * (size_t)q.units * (size_t)(q.inputs + 1);
-    write_gradient(sum, part, q.units, q.inputs, unit0, input0, q.add);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int h = 0; h < 4;
+             h++) { /* h % 2: of the two neighbours in a block's row, h / 2: of its upper and lower half */
+            const int unit = unit0 + row0 + h / 2 * 32 + 4 * g + i,
+                      input = input0 + column0 + 4 * (2 * t + h % 2);
+            if (unit >= q.units || input >= q.inputs)
+                continue;
+            float4 *at = (float4 *)(part + (size_t)unit * (size_t)q.inputs + (size_t)input);
+            float4 value = make_float4(sum[i][0][h], sum[i][1][h], sum[i][2][h], sum[i][3][h]);
+            if (q.add) {
+                const float4 before = *at;
+                value = make_float4(value.x + before.x, value.y + before.y, value.z + before.z,
+                                    value.w + before.w);
+            }
+            *at = value;
+        }
     if (blockIdx.x > 0)
         return;
     __syncthreads();
