@@ -224,11 +224,22 @@ template <bool EXACT> static rows_function rows_kernel(product_kind kind, bool j
 }
 
 typedef void (*fused_function)(const fused_arguments);
-static fused_function fused_kernel(int sines, bool jets)
+template <int SINES> static fused_function fused_kernel(int R)
 {
-    if (sines == 2)
-        return jets ? fused_rows<2, true> : fused_rows<2, false>;
-    return jets ? fused_rows<3, true> : fused_rows<3, false>;
+    switch (R) { /* numbers of rows that occur often are known to the compiler */
+    case 1:
+        return fused_rows<SINES, 1>;
+    case 4:
+        return fused_rows<SINES, 4>;
+    case 6:
+        return fused_rows<SINES, 6>;
+    default:
+        return fused_rows<SINES, 0>;
+    }
+}
+static fused_function fused_kernel(const network *net, int R)
+{
+    return net->o.sines == 2 ? fused_kernel<2>(R) : fused_kernel<3>(R);
 }
 
 template <bool EXACT> static int allow_room(void)
@@ -258,7 +269,7 @@ static int network_fill(network *net)
     for (int slot = 0; slot < DEVICE_SLOTS; slot++)
         CHECK(cudaStreamCreateWithFlags(&net->side[slot], cudaStreamNonBlocking));
     for (int jets = 0; net->fused && jets < 2; jets++)
-        CHECK(cudaFuncSetAttribute(fused_kernel(net->o.sines, jets), cudaFuncAttributeMaxDynamicSharedMemorySize,
+        CHECK(cudaFuncSetAttribute(fused_kernel(net, jets ? net->plan.directions + 2 : 1), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    fused_room(net->o.sines) * (int)sizeof(float)));
     return net->plan.exact ? allow_room<true>() : allow_room<false>();
 }
@@ -520,7 +531,7 @@ static int pass_fused(network *net, workspace *w, device_term kind, const float 
     q.sums = w->sums;
     q.add = add;
     CHECK(pass_linear(net, w, below, gather, rows, stream));
-    fused_kernel(o->sines, R > 1)<<<fused_blocks(rows, R), FUSED_THREADS,
+    fused_kernel(net, R)<<<fused_blocks(rows, R), FUSED_THREADS,
                                     (unsigned)fused_room(o->sines) * sizeof(float), stream>>>(q);
     CHECK(cudaGetLastError());
     CHECK(pass_linear_adjoint(net, w, below, gather, rows, add, stream));

@@ -477,6 +477,32 @@ struct gradient_arguments {
     int add;
 };
 
+/* What a block of threads holds of a gradient to part (units, inputs) from unit0, input0 on. Of 16 units the upper half of
+ * a product takes the even ones, the lower the odd ones: then a pair of neighbours in shared memory is a pair of registers.
+ * The order of units within a product is free. */
+template <int TALL>
+__device__ __forceinline__ void write_gradient(const float sum[TALL][4][4], float *part, int units,
+                                               int inputs, int unit0, int input0, int add)
+{
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < TALL; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int unit = unit0 + warp / 4 * (16 * TALL) + 16 * i + 2 * (lane / 4) + h,
+                          input = input0 + warp % 4 * 32 + 8 * j + 2 * (lane % 4);
+                if (unit >= units || input >= inputs)
+                    continue;
+                float2 *at = (float2 *)(part + (size_t)unit * (size_t)inputs + (size_t)input),
+                       value = make_float2(sum[i][j][2 * h], sum[i][j][2 * h + 1]);
+                if (add)
+                    value = make_float2(value.x + at->x, value.y + at->y);
+                *at = value;
+            }
+}
+
 template <bool EXACT>
 __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_arguments q)
 {
@@ -516,8 +542,6 @@ __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_ar
     };
     for (int stage = 0; stage < STAGES - 1; stage++)
         bring();
-    /* Blocks of 16 x 8 take every fourth unit and input, so that a thread's four blocks lie side by side: the order of
-     * units and inputs within a product is free. */
     const int row0 = warp / 4 * 64, column0 = warp % 4 * 32;
     for (int chunk = 0; chunk < chunks; chunk++) {
         copy_wait<STAGES - 2>();
@@ -541,40 +565,23 @@ __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_ar
         for (int k = 0; k < DEEP; k += 8) {
             unsigned a[4][4], b[4][2];
 #pragma unroll
-            for (int h = 0; h < 4; h++) {
-                const float4 four = *(const float4 *)(a_tile + (k + t + h / 2 * 4) * SLAB + row0 + h % 2 * 32
-                                                      + 4 * g);
-                a[0][h] = __float_as_uint(four.x), a[1][h] = __float_as_uint(four.y);
-                a[2][h] = __float_as_uint(four.z), a[3][h] = __float_as_uint(four.w);
-            }
-#pragma unroll
             for (int h = 0; h < 2; h++) {
-                const float4 four = *(const float4 *)(b_tile + (k + t + 4 * h) * SLAB + column0 + 4 * g);
-                b[0][h] = __float_as_uint(four.x), b[1][h] = __float_as_uint(four.y);
-                b[2][h] = __float_as_uint(four.z), b[3][h] = __float_as_uint(four.w);
+                const float *a_at = a_tile + (k + t + 4 * h) * SLAB + row0 + 2 * g,
+                            *b_at = b_tile + (k + t + 4 * h) * SLAB + column0 + g;
+#pragma unroll
+                for (int i = 0; i < 4; i++) {
+                    const float2 two = *(const float2 *)(a_at + 16 * i);
+                    a[i][2 * h] = __float_as_uint(two.x), a[i][2 * h + 1] = __float_as_uint(two.y);
+                }
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    b[j][h] = __float_as_uint(b_at[8 * j]);
             }
             multiply_tile<EXACT>(sum, a, b);
         }
     }
     float *part = q.part + (size_t)blockIdx.z * (size_t)q.units * (size_t)(q.inputs + 1);
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int h = 0; h < 4;
-             h++) { /* h % 2: of the two neighbours in a block's row, h / 2: of its upper and lower half */
-            const int unit = unit0 + row0 + h / 2 * 32 + 4 * g + i,
-                      input = input0 + column0 + 4 * (2 * t + h % 2);
-            if (unit >= q.units || input >= q.inputs)
-                continue;
-            float4 *at = (float4 *)(part + (size_t)unit * (size_t)q.inputs + (size_t)input);
-            float4 value = make_float4(sum[i][0][h], sum[i][1][h], sum[i][2][h], sum[i][3][h]);
-            if (q.add) {
-                const float4 before = *at;
-                value = make_float4(value.x + before.x, value.y + before.y, value.z + before.z,
-                                    value.w + before.w);
-            }
-            *at = value;
-        }
+    write_gradient<4>(sum, part, q.units, q.inputs, unit0, input0, q.add);
     if (blockIdx.x > 0)
         return;
     __syncthreads();

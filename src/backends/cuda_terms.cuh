@@ -254,7 +254,7 @@ template <class T> struct parts_of {
 template <class T> __device__ double lane_sum(const parts_of<T> &p)
 {
     double sum = 0.0;
-#pragma unroll 4
+#pragma unroll 8
     for (int s = (int)threadIdx.y; s < p.count; s += COLLECT_LANES)
         sum += (double)p.first[(size_t)s * p.apart];
     return sum;

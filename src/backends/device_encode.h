@@ -25,7 +25,7 @@ extern "C" {
 
 #define GROUP_POINTS 32
 #define GROUP_THREADS 256
-#define CIRCLE_UNIT 8        /* frequencies that one thread tabulates */
+#define CIRCLE_UNIT 10       /* frequencies that one thread tabulates */
 #define DEVICE_DIRECTIONS 32 /* most tangent directions */
 #define DEVICE_REGISTERS 4   /* factors whose values a thread keeps in registers */
 #define ROTATED_POINTS 4     /* points that share a look at the rotation */
