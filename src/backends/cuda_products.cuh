@@ -561,7 +561,7 @@ __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_ar
                     bias += a_tile[k * SLAB + unit];
             }
         }
-#pragma unroll 1 /* more would not fit the registers */
+#pragma unroll(EXACT ? 1 : 2) /* as many as the registers hold */
         for (int k = 0; k < DEEP; k += 8) {
             unsigned a[4][4], b[4][2];
 #pragma unroll

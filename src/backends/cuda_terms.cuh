@@ -227,9 +227,9 @@ __device__ place parameter_place(const layout &o, size_t i)
     const int inputs = l == 0 ? o.features : o.width;
     if (i >= o.bias[l])
         return l == o.depth - 1 ? place{ o.sines + 1, 0, 0 } : place{ l, (int)(i - o.bias[l]), -1 };
-    const size_t at = i - o.weight[l];
+    const unsigned at = (unsigned)(i - o.weight[l]); /* a layer has fewer than 2^32: division of 64 bits is slow */
     if (l < o.depth - 1)
-        return { l, (int)(at / (size_t)inputs), (int)(at % (size_t)inputs) };
+        return { l, (int)(at / (unsigned)inputs), (int)(at % (unsigned)inputs) };
     return { o.depth == 1 ? o.sines + 2 : o.sines, 0, (int)at };
 }
 
