@@ -231,19 +231,6 @@ template <int SINES, int JET> struct fused_tile {
         }
         copy_commit(); /* an empty group keeps the count */
     }
-    /* The encodings of the tile after this one on their way to the cache: a line of 32 numbers at a time. */
-    __device__ __forceinline__ void announce(size_t next) const
-    {
-        const int thread = thread_again();
-        const size_t at = next + (size_t)(thread / FUSED_LANES);
-        if (at >= q.rows)
-            return;
-        const float *from = q.eta
-                            + (q.gather == NULL ? at : (size_t)__ldg(q.gather + at)) * (size_t)q.ldk;
-#pragma unroll 1
-        for (int column = thread % FUSED_LANES * DEEP; column < q.ldk; column += FUSED_LANES * DEEP)
-            asm volatile("prefetch.global.L2 [%0];" ::"l"(from + column));
-    }
     __device__ __forceinline__ void multiply_first(float acc[TALL][4][4]) const
     {
         for (int chunk = 0; chunk < FUSED_STAGES - 1; chunk++)
@@ -561,7 +548,6 @@ __global__ void __launch_bounds__(FUSED_THREADS, 1) fused_rows(const __grid_cons
             else
                 at.values_up(l, acc);
         }
-        at.announce(first + gridDim.x * tile_rows);
         at.seed();
         if (JET != 1)
             at.jets_top();

@@ -92,7 +92,7 @@ static __device__ __forceinline__ void weigh_importance(const encoder_view *v, c
 }
 
 template <int KIND, bool ELSEWHERE>
-__global__ void __launch_bounds__(GROUP_THREADS, 3)
+__global__ void __launch_bounds__(GROUP_THREADS, 4)
     encode_groups(const __grid_constant__ encoder_view v, const __grid_constant__ device_source s,
                   const __grid_constant__ group_request g)
 {

@@ -242,7 +242,7 @@ struct collect_arguments {
     double *sum, *gradient;
 };
 
-enum { COLLECT_PARAMETERS = 32, COLLECT_LANES = 16 };
+enum { COLLECT_PARAMETERS = 128, COLLECT_LANES = 4 }; /* many loads on their way in few threads */
 
 /* The parts of parameter p: their number, the first, and how far they lie apart. */
 template <class T> struct parts_of {
@@ -254,7 +254,7 @@ template <class T> struct parts_of {
 template <class T> __device__ double lane_sum(const parts_of<T> &p)
 {
     double sum = 0.0;
-#pragma unroll 8
+#pragma unroll 16
     for (int s = (int)threadIdx.y; s < p.count; s += COLLECT_LANES)
         sum += (double)p.first[(size_t)s * p.apart];
     return sum;
