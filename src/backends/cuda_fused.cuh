@@ -17,7 +17,11 @@
 namespace
 {
 
-enum { TALL = 2, FUSED_THREADS = 1024 / TALL, FUSED_LANES = FUSED_THREADS / TILE, FUSED_STAGES = 4, FUSED_SINES = 3 };
+enum {
+    TALL = 2,
+    FUSED_THREADS = 1024 / TALL
+}; /* a warp has 16 TALL x 32 of a product; 4: half as many warps, slower */
+enum { FUSED_LANES = FUSED_THREADS / TILE, FUSED_STAGES = 4, FUSED_SINES = 3 };
 enum { FUSED_BLOCKS = 132 }; /* one for every multiprocessor of an H200 */
 enum { FUSED_TILE = ROWS * TILE, FUSED_CHUNK = TILE * DEEP, FUSED_RING = 2 * FUSED_CHUNK };
 
@@ -93,7 +97,8 @@ __device__ __forceinline__ void multiply_chunk(float sum[TALL][4][4], const floa
 }
 
 /* sum += bar' below over the rows of two tiles; units in the order of product_gradient. */
-__device__ __forceinline__ void multiply_transposed(float sum[TALL][4][4], const float *bar, const float *below)
+__device__ __forceinline__ void multiply_transposed(float sum[TALL][4][4], const float *bar,
+                                                    const float *below)
 {
     const int thread = thread_again(), warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
     const float *a_at = bar + t * TILE + warp / 4 * (16 * TALL) + g % 2 * 2,
@@ -118,23 +123,21 @@ __device__ __forceinline__ void multiply_transposed(float sum[TALL][4][4], const
     }
 }
 
-/* does(row, column, &pair of sums) for all that a thread holds of a product. */
-template <class F> __device__ __forceinline__ void each_pair(float sum[TALL][4][4], const F &does)
+/* What the threads hold of a product to a tile. */
+__device__ __forceinline__ void stage(const float sum[TALL][4][4], float *tile)
 {
-    const int thread = thread_again(), warp = thread / 32, lane = thread % 32;
+    const int thread = thread_again(), warp = thread / 32, lane = thread % 32,
+              row = warp / 4 * (16 * TALL) + lane / 4;
 #pragma unroll
-    for (int j = 0; j < 4; j++)
+    for (int j = 0; j < 4; j++) {
+        float *to = tile + place_in(row, warp % 4 * 32 + 8 * j + 2 * (lane % 4));
 #pragma unroll
         for (int i = 0; i < TALL; i++)
 #pragma unroll
             for (int h = 0; h < 2; h++)
-                does(warp / 4 * (16 * TALL) + 16 * i + lane / 4 + 8 * h, warp % 4 * 32 + 8 * j + 2 * (lane % 4),
-                     (float2 *)&sum[i][j][2 * h]);
-}
-
-__device__ __forceinline__ void stage(float sum[TALL][4][4], float *tile)
-{
-    each_pair(sum, [&](int row, int column, float2 *pair) { *(float2 *)(tile + place_in(row, column)) = *pair; });
+                *(float2 *)(to + (16 * i + 8 * h) * TILE) = make_float2(sum[i][j][2 * h],
+                                                                        sum[i][j][2 * h + 1]);
+    }
 }
 
 /* The block's place in everything. */
@@ -296,8 +299,8 @@ template <int SINES, int JET> struct fused_tile {
                     sine_cosine(acc[i][j][2 * h] + shift.x, false, &s.x, &c.x);
                     sine_cosine(acc[i][j][2 * h + 1] + shift.y, false, &s.y, &c.y);
                     v[i][h] += s.x * output.x + s.y * output.y;
-                    *(float2 *)(to + place_in(row, column) + (16 * i + 8 * h) * TILE) =
-                        make_float2(pack(s.x, c.x), pack(s.y, c.y));
+                    *(float2 *)(to + place_in(row, column)
+                                + (16 * i + 8 * h) * TILE) = make_float2(pack(s.x, c.x), pack(s.y, c.y));
                 }
         }
         if (!last)
@@ -396,7 +399,8 @@ template <int SINES, int JET> struct fused_tile {
                     to[at] = last ? here : to_tf32(here, false);
                 }
             }
-            for (int row = rows + lane; row < ROWS; row += FUSED_LANES) /* a product multiplies them by zero */
+            for (int row = rows + lane; row < ROWS;
+                 row += FUSED_LANES) /* a product multiplies them by zero */
                 to[place_in(row, unit)] = 0.0f;
         });
         if (!last)
@@ -541,8 +545,8 @@ __global__ void __launch_bounds__(FUSED_THREADS, 1) fused_rows(const __grid_cons
             if (l == 0)
                 at.multiply_first(acc);
             else
-                at.multiply(acc, at.post(l - 1), q.forward[l], l + 1 < SINES ? q.forward[l + 1] : q.backward[l],
-                            &chunk);
+                at.multiply(acc, at.post(l - 1), q.forward[l],
+                            l + 1 < SINES ? q.forward[l + 1] : q.backward[l], &chunk);
             if (JET != 1)
                 at.jets_up(l, acc);
             else

@@ -34,7 +34,7 @@ int tiles(int n)
 struct network {
     network_plan plan;
     layout o;
-    bool fused; /* terms go through fused_rows */
+    bool fused;                      /* terms go through fused_rows */
     double *vector[NETWORK_VECTORS]; /* the gradient has DEVICE_SLOTS of them */
     float *copies;
     double *part;     /* squares of the gradient's length */
@@ -269,7 +269,8 @@ static int network_fill(network *net)
     for (int slot = 0; slot < DEVICE_SLOTS; slot++)
         CHECK(cudaStreamCreateWithFlags(&net->side[slot], cudaStreamNonBlocking));
     for (int jets = 0; net->fused && jets < 2; jets++)
-        CHECK(cudaFuncSetAttribute(fused_kernel(net, jets ? net->plan.directions + 2 : 1), cudaFuncAttributeMaxDynamicSharedMemorySize,
+        CHECK(cudaFuncSetAttribute(fused_kernel(net, jets ? net->plan.directions + 2 : 1),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    fused_room(net->o.sines) * (int)sizeof(float)));
     return net->plan.exact ? allow_room<true>() : allow_room<false>();
 }
@@ -531,8 +532,10 @@ static int pass_fused(network *net, workspace *w, device_term kind, const float 
     q.sums = w->sums;
     q.add = add;
     CHECK(pass_linear(net, w, below, gather, rows, stream));
-    fused_kernel(net, R)<<<fused_blocks(rows, R), FUSED_THREADS,
-                                    (unsigned)fused_room(o->sines) * sizeof(float), stream>>>(q);
+    fused_kernel(
+        net,
+        R)<<<fused_blocks(rows, R), FUSED_THREADS, (unsigned)fused_room(o->sines) * sizeof(float), stream>>>(
+        q);
     CHECK(cudaGetLastError());
     CHECK(pass_linear_adjoint(net, w, below, gather, rows, add, stream));
     return pass_gradient<false>(net, w, 0, below, gather, rows, R, add, stream);

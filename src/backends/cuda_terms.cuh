@@ -56,8 +56,8 @@ __device__ __forceinline__ float row_value(const seed_arguments &q, size_t row, 
 
 /* A point's share of the term, from v(r), its jet: g(r, ...) is told factor x derivative by it. */
 template <class V, class G>
-__device__ __forceinline__ void seed_point(int kind, int R, float weight, float factor, const V &v, const G &g,
-                                           double *sum, double *constant)
+__device__ __forceinline__ void seed_point(int kind, int R, float weight, float factor, const V &v,
+                                           const G &g, double *sum, double *constant)
 {
     const float pull = weight * factor;
     if (kind == DEVICE_TERM_DATA || kind == DEVICE_TERM_INTEGRAL) {
@@ -95,8 +95,7 @@ __global__ void __launch_bounds__(SEED_THREADS) term_seed(const seed_arguments q
             continue;
         }
         seed_point(
-            q.kind, q.R, q.weight[i], q.factor,
-            [&](int r) { return row_value(q, row + (size_t)r, r == 0); },
+            q.kind, q.R, q.weight[i], q.factor, [&](int r) { return row_value(q, row + (size_t)r, r == 0); },
             [&](int r, float g) { q.g[row + (size_t)r] = g; }, &sum, &constant);
     }
     if (q.out != NULL)
@@ -227,7 +226,8 @@ __device__ place parameter_place(const layout &o, size_t i)
     const int inputs = l == 0 ? o.features : o.width;
     if (i >= o.bias[l])
         return l == o.depth - 1 ? place{ o.sines + 1, 0, 0 } : place{ l, (int)(i - o.bias[l]), -1 };
-    const unsigned at = (unsigned)(i - o.weight[l]); /* a layer has fewer than 2^32: division of 64 bits is slow */
+    const unsigned at =
+        (unsigned)(i - o.weight[l]); /* a layer has fewer than 2^32: division of 64 bits is slow */
     if (l < o.depth - 1)
         return { l, (int)(at / (unsigned)inputs), (int)(at % (unsigned)inputs) };
     return { o.depth == 1 ? o.sines + 2 : o.sines, 0, (int)at };

@@ -20,11 +20,11 @@ static bool few;
 enum { POINT_COUNT = sizeof POINTS / sizeof *POINTS, DATA = 300 };
 
 static const field_case CASES[] = {
-    { "T2", true, 128, 128, 3, false, 3.0, NPMD_SCALE_UNIT },     /* fused, two layers, jets of four rows */
-    { "T4", false, 70, 128, 4, false, 3.0, NPMD_SCALE_UNIT },     /* fused, three layers, jets of six */
-    { "S2 x S1", true, 40, 40, 4, true, 2.0, NPMD_SCALE_UNIT },   /* fused, jets of five, with a linear part */
-    { "T1", true, 5, 33, 3, true, 2.0, NPMD_SCALE_UNIT },         /* fused, less than a tile of everything */
-    { "S2 x S2", true, 33, 130, 3, true, 2.0, NPMD_SCALE_UNIT },  /* layer by layer: wide */
+    { "T2", true, 128, 128, 3, false, 3.0, NPMD_SCALE_UNIT },    /* fused, two layers, jets of four rows */
+    { "T4", false, 70, 128, 4, false, 3.0, NPMD_SCALE_UNIT },    /* fused, three layers, jets of six */
+    { "S2 x S1", true, 40, 40, 4, true, 2.0, NPMD_SCALE_UNIT },  /* fused, jets of five, with a linear part */
+    { "T1", true, 5, 33, 3, true, 2.0, NPMD_SCALE_UNIT },        /* fused, less than a tile of everything */
+    { "S2 x S2", true, 33, 130, 3, true, 2.0, NPMD_SCALE_UNIT }, /* layer by layer: wide */
     { "T3", true, 20, 16, 5, false, 2.0, NPMD_SCALE_ORTHONORMAL } /* layer by layer: deep */
 };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
@@ -74,12 +74,12 @@ static void compare_terms(const field_case *c, bool exact, double bound)
                                           expected),
                          size = norm(expected, f.parameters);
             most = fmax(most, size);
-            const double error = size == 0.0
-                                     ? norm(found, f.parameters)
-                                     : relative_norm(found, expected, f.parameters) * size / most;
+            const double error = size == 0.0 ? norm(found, f.parameters)
+                                             : relative_norm(found, expected, f.parameters) * size / most;
             if (!(error <= bound))
-                fail_msg("%s, W %d, L %d, %s, term %d, %zu points: gradient error %.2e, sum %.6g, expected %.6g",
-                         c->domain, c->width, c->depth, exact ? "exact" : "fast", kind, POINTS[i], error, a, b);
+                fail_msg(
+                    "%s, W %d, L %d, %s, term %d, %zu points: gradient error %.2e, sum %.6g, expected %.6g",
+                    c->domain, c->width, c->depth, exact ? "exact" : "fast", kind, POINTS[i], error, a, b);
         }
     }
     BACKEND_CUDA.close(self);
