@@ -454,6 +454,8 @@ done:
 static npmd_status cuda_evaluate_room(cuda *c, size_t points, bool jets, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    network_plan exact = c->shape;
+    exact.exact = 1;
     TRY(cuda_exact(c, err));
     if (network_reserved(c->network_exact, 0, points, jets))
         return NPMD_OK;
@@ -461,7 +463,7 @@ static npmd_status cuda_evaluate_room(cuda *c, size_t points, bool jets, npmd_er
         device_graph_close(c->graph);
         c->graph = NULL;
     }
-    TRY(cuda_ask(c, network_term_bytes(&c->shape, points, jets), "an evaluation", err));
+    TRY(cuda_ask(c, network_term_bytes(&exact, points, jets), "an evaluation", err));
     DEVICE(network_reserve(c->network_exact, 0, points, jets), "room for points");
 done:
     return st;

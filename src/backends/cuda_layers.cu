@@ -1,6 +1,6 @@
-/* cuda_layers.cu - the network on the device: its vectors, the room its terms work in, and the kernels of cuda_products.cuh
- * and cuda_terms.cuh one after another. All of it goes to streams and nothing waits, so a step can become a graph. */
-#include "cuda_terms.cuh"
+/* cuda_layers.cu - the network on the device: its vectors, the room its terms work in, and the kernels of cuda_fused.cuh
+ * (small networks, TF32) or of cuda_products.cuh and cuda_terms.cuh (all others) one after another. All of it goes to streams and nothing waits, so a step can become a graph. */
+#include "cuda_fused.cuh"
 
 #include <stdlib.h>
 
@@ -34,6 +34,7 @@ int tiles(int n)
 struct network {
     network_plan plan;
     layout o;
+    bool fused;                      /* terms go through fused_rows */
     double *vector[NETWORK_VECTORS]; /* the gradient has DEVICE_SLOTS of them */
     float *copies;
     double *part;     /* squares of the gradient's length */
@@ -97,22 +98,37 @@ static int has_linear(const network_plan *p)
     return p->skip || p->depth == 1;
 }
 
+/* Whether a block of the device that is in use holds the whole network's activations. */
+static bool can_fuse(const network_plan *p, const layout *o)
+{
+    int device = 0, most = 0;
+    if (p->exact || o->ldw > TILE || o->sines < 2 || o->sines > FUSED_SINES)
+        return false;
+    return cudaGetDevice(&device) == cudaSuccess
+           && cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) == cudaSuccess
+           && most >= fused_room(o->sines) * (int)sizeof(float);
+}
+
 /* Floats a row takes, and rows worked on at a time. */
-static size_t row_floats(const layout *o)
+static size_t row_floats(const layout *o, bool fused)
 {
     const size_t sines = (size_t)o->sines;
+    if (fused)
+        return (size_t)o->ldk + (size_t)o->ldw + 2;
     return (size_t)o->ldk + (sines > 0 ? (3 * sines - 1) * (size_t)o->ldw : 0) + (size_t)tiles(o->ldw) + 2;
 }
 
-static size_t rows_at_a_time(const layout *o, size_t points, int R)
+static size_t rows_at_a_time(const layout *o, bool fused, size_t points, int R)
 {
-    const size_t most = WORKSPACE_BYTES / sizeof(float) / row_floats(o) / (size_t)R * (size_t)R;
+    const size_t most = WORKSPACE_BYTES / sizeof(float) / row_floats(o, fused) / (size_t)R * (size_t)R;
     const size_t all = points * (size_t)R, least = (size_t)R * TILE;
     return all < most ? all : most > least ? most : least;
 }
 
-static int gradient_splits(const layout *o, int l, size_t rows)
+static int gradient_splits(const layout *o, bool fused, int l, size_t rows)
 {
+    if (fused && l > 0)
+        return FUSED_BLOCKS;
     const int blocks = tiles(o->ldw) * tiles(l == 0 ? o->ldk : o->ldw), most = GRADIENT_BLOCKS / blocks;
     const size_t wanted = (rows + 127) / 128;
     return wanted < 1 ? 1 : most < 1 ? 1 : wanted < (size_t)most ? (int)wanted : most;
@@ -121,10 +137,13 @@ static int gradient_splits(const layout *o, int l, size_t rows)
 size_t network_term_bytes(const network_plan *plan, size_t points, int jets)
 {
     const layout o = make_layout(plan);
-    const size_t rows = rows_at_a_time(&o, points, jets ? plan->directions + 2 : 1);
-    size_t bytes = sizeof(float) * rows * row_floats(&o) + points * 8;
+    const bool fused = can_fuse(plan, &o);
+    const size_t rows = rows_at_a_time(&o, fused, points, jets ? plan->directions + 2 : 1);
+    size_t bytes = sizeof(float) * rows * row_floats(&o, fused) + points * 8;
+    if (fused && jets)
+        bytes += sizeof(float) * FUSED_BLOCKS * FUSED_TILE * (size_t)o.sines;
     for (int l = 0; l < o.sines; l++)
-        bytes += sizeof(float) * (size_t)gradient_splits(&o, l, rows) * (size_t)o.ldw
+        bytes += sizeof(float) * (size_t)gradient_splits(&o, fused, l, rows) * (size_t)o.ldw
                  * (size_t)((l == 0 ? o.ldk : o.ldw) + 1);
     return bytes + sizeof(float) * TOP_BLOCKS * (size_t)(o.ldw + o.ldk);
 }
@@ -147,14 +166,14 @@ static int floats_new(float **out, size_t count)
 int network_reserved(const network *net, int slot, size_t points, int jets)
 {
     const workspace *w = &net->space[slot];
-    return w->eta != NULL && w->points >= points
-           && w->rows >= rows_at_a_time(&net->o, points, jets ? net->plan.directions + 2 : 1);
+    return w->eta != NULL && w->points >= points && (!net->fused || !jets || w->pre[0] != NULL)
+           && w->rows >= rows_at_a_time(&net->o, net->fused, points, jets ? net->plan.directions + 2 : 1);
 }
 
 int network_reserve(network *net, int slot, size_t points, int jets)
 {
     const layout *o = &net->o;
-    const size_t rows = rows_at_a_time(o, points, jets ? net->plan.directions + 2 : 1);
+    const size_t rows = rows_at_a_time(o, net->fused, points, jets ? net->plan.directions + 2 : 1);
     workspace *w = &net->space[slot];
     if (network_reserved(net, slot, points, jets))
         return 0;
@@ -165,18 +184,23 @@ int network_reserve(network *net, int slot, size_t points, int jets)
     CHECK(floats_new(&w->eta, room * (size_t)o->ldk));
     for (int l = 0; l < o->sines; l++) {
         const size_t size = (size_t)o->ldw * (size_t)((l == 0 ? o->ldk : o->ldw) + 1);
-        CHECK(floats_new(&w->pre[l], room * (size_t)o->ldw));
-        CHECK(floats_new(&w->bar[l], room * (size_t)o->ldw));
-        if (l < o->sines - 1)
+        if (!net->fused || l == 0)
+            CHECK(floats_new(&w->bar[l], room * (size_t)o->ldw));
+        if (!net->fused)
+            CHECK(floats_new(&w->pre[l], room * (size_t)o->ldw));
+        if (!net->fused && l < o->sines - 1)
             CHECK(floats_new(&w->post[l], room * (size_t)o->ldw));
-        w->splits[l] = gradient_splits(o, l, room);
+        w->splits[l] = gradient_splits(o, net->fused, l, room);
         CHECK(floats_new(&w->part[l], (size_t)w->splits[l] * size));
     }
-    CHECK(floats_new(&w->v_part, room * (size_t)tiles(o->ldw)));
+    if (net->fused && jets)
+        CHECK(floats_new(&w->pre[0], (size_t)FUSED_BLOCKS * FUSED_TILE * (size_t)o->sines));
+    if (!net->fused)
+        CHECK(floats_new(&w->v_part, room * (size_t)tiles(o->ldw)));
     CHECK(floats_new(&w->v_linear, room));
     CHECK(floats_new(&w->g, room));
     CHECK(floats_new(&w->weight, all));
-    CHECK(floats_new(&w->top, (size_t)w->blocks * (size_t)o->ldw));
+    CHECK(floats_new(&w->top, (size_t)(net->fused ? FUSED_BLOCKS : w->blocks) * (size_t)o->ldw));
     CHECK(floats_new(&w->linear, (size_t)w->blocks * (size_t)o->ldk));
     CHECK(device_new((void **)&w->row, (all + 32) * sizeof(int32_t)));
     CHECK(device_new((void **)&w->sums, 2 * SEED_BLOCKS * sizeof(double)));
@@ -197,6 +221,25 @@ template <bool EXACT> static rows_function rows_kernel(product_kind kind, bool j
     if (jets)
         return kind == FORWARD ? product_rows<FORWARD, EXACT, true> : product_rows<BACKWARD, EXACT, true>;
     return kind == FORWARD ? product_rows<FORWARD, EXACT, false> : product_rows<BACKWARD, EXACT, false>;
+}
+
+typedef void (*fused_function)(const fused_arguments);
+template <int SINES> static fused_function fused_kernel(int R)
+{
+    switch (R) { /* numbers of rows that occur often are known to the compiler */
+    case 1:
+        return fused_rows<SINES, 1>;
+    case 4:
+        return fused_rows<SINES, 4>;
+    case 6:
+        return fused_rows<SINES, 6>;
+    default:
+        return fused_rows<SINES, 0>;
+    }
+}
+static fused_function fused_kernel(const network *net, int R)
+{
+    return net->o.sines == 2 ? fused_kernel<2>(R) : fused_kernel<3>(R);
 }
 
 template <bool EXACT> static int allow_room(void)
@@ -225,6 +268,10 @@ static int network_fill(network *net)
     CHECK(device_new((void **)&net->share, (DEVICE_MAX_DEPTH + 2) * sizeof(double)));
     for (int slot = 0; slot < DEVICE_SLOTS; slot++)
         CHECK(cudaStreamCreateWithFlags(&net->side[slot], cudaStreamNonBlocking));
+    for (int jets = 0; net->fused && jets < 2; jets++)
+        CHECK(cudaFuncSetAttribute(fused_kernel(net, jets ? net->plan.directions + 2 : 1),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   fused_room(net->o.sines) * (int)sizeof(float)));
     return net->plan.exact ? allow_room<true>() : allow_room<false>();
 }
 
@@ -235,6 +282,7 @@ int network_open(const network_plan *plan, network **out)
         return DEVICE_HOST_MEMORY;
     net->plan = *plan;
     net->o = make_layout(plan);
+    net->fused = can_fuse(plan, &net->o);
     const int status = network_fill(net);
     if (status != 0) {
         network_close(net);
@@ -302,6 +350,49 @@ int network_shares(network *net, int count, const size_t *end, const double *sha
     return device_wait(stream);
 }
 
+static int pass_linear(network *net, workspace *w, const float *below, const int32_t *gather, size_t rows,
+                       cudaStream_t stream)
+{
+    if (!has_linear(&net->plan))
+        return 0;
+    linear_rows<<<(unsigned)((rows + 7) / 8), 256, 0, stream>>>(
+        below, gather, net->o.ldk, net->copies + net->o.linear_copy, rows, w->v_linear);
+    return (int)cudaGetLastError();
+}
+
+static int pass_linear_adjoint(network *net, workspace *w, const float *below, const int32_t *gather,
+                               size_t rows, int add, cudaStream_t stream)
+{
+    if (!has_linear(&net->plan))
+        return 0;
+    linear_adjoint<<<dim3((unsigned)w->blocks, (unsigned)tiles(net->o.ldk)), TILE, 0, stream>>>(
+        below, gather, net->o.ldk, w->g, rows, w->linear, add);
+    return (int)cudaGetLastError();
+}
+
+/* The gradient of sine layer l, from its adjoints and what came in. */
+template <bool EXACT>
+static int pass_gradient(network *net, workspace *w, int l, const float *below, const int32_t *gather,
+                         size_t rows, int R, int add, cudaStream_t stream)
+{
+    const layout *o = &net->o;
+    gradient_arguments q = {};
+    q.bar = w->bar[l];
+    q.below = l == 0 ? below : w->post[l - 1];
+    q.gather = l == 0 ? gather : NULL;
+    q.units = o->ldw;
+    q.inputs = l == 0 ? o->ldk : o->ldw;
+    q.rows = (int)rows;
+    q.R = R;
+    q.splits = w->splits[l];
+    q.rows_a_split = (int)round_up((rows + (size_t)q.splits - 1) / (size_t)q.splits, DEEP);
+    q.part = w->part[l];
+    q.add = add;
+    product_gradient<EXACT><<<dim3((unsigned)tiles(q.inputs), (unsigned)tiles(q.units), (unsigned)q.splits),
+                              THREADS, SLAB_ROOM, stream>>>(q);
+    return (int)cudaGetLastError();
+}
+
 /* Points [.., ..) that stand in eta, or in the cache at row: v's parts, and with adjoint all that a gradient needs. */
 template <bool EXACT>
 static int pass_forward(network *net, workspace *w, const float *below, const int32_t *gather, size_t rows,
@@ -330,12 +421,7 @@ static int pass_forward(network *net, workspace *w, const float *below, const in
             FORWARD, R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(q);
         CHECK(cudaGetLastError());
     }
-    if (has_linear(&net->plan)) {
-        linear_rows<<<(unsigned)((rows + 7) / 8), 256, 0, stream>>>(
-            below, gather, o->ldk, net->copies + o->linear_copy, rows, w->v_linear);
-        CHECK(cudaGetLastError());
-    }
-    return 0;
+    return pass_linear(net, w, below, gather, rows, stream);
 }
 
 static int pass_seed(network *net, workspace *w, device_term kind, const float *weight, size_t points, int R,
@@ -371,11 +457,7 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
     const size_t rows = points * (size_t)R;
     const unsigned tile_rows = (unsigned)(ROWS / R * R),
                    row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
-    if (has_linear(&net->plan)) {
-        linear_adjoint<<<dim3((unsigned)w->blocks, (unsigned)tiles(o->ldk)), TILE, 0, stream>>>(
-            below, gather, o->ldk, w->g, rows, w->linear, add);
-        CHECK(cudaGetLastError());
-    }
+    CHECK(pass_linear_adjoint(net, w, below, gather, rows, add, stream));
     if (o->sines == 0)
         return 0;
     top_arguments top = {};
@@ -392,22 +474,7 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
     CHECK(cudaGetLastError());
     CHECK(device_follow((device_stream *)side, (device_stream *)stream));
     for (int l = o->sines - 1; l >= 0; l--) { /* gradients stand aside: the way back does not wait for them */
-        gradient_arguments q = {};
-        q.bar = w->bar[l];
-        q.below = l == 0 ? below : w->post[l - 1];
-        q.gather = l == 0 ? gather : NULL;
-        q.units = o->ldw;
-        q.inputs = l == 0 ? o->ldk : o->ldw;
-        q.rows = (int)rows;
-        q.R = R;
-        q.splits = w->splits[l];
-        q.rows_a_split = (int)round_up((rows + (size_t)q.splits - 1) / (size_t)q.splits, DEEP);
-        q.part = w->part[l];
-        q.add = add;
-        product_gradient<EXACT>
-            <<<dim3((unsigned)tiles(q.inputs), (unsigned)tiles(q.units), (unsigned)q.splits), THREADS,
-               SLAB_ROOM, side>>>(q);
-        CHECK(cudaGetLastError());
+        CHECK(pass_gradient<EXACT>(net, w, l, below, gather, rows, R, add, side));
         if (l == 0)
             break;
         rows_arguments p = {};
@@ -425,6 +492,53 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
         CHECK(device_follow((device_stream *)side, (device_stream *)stream));
     }
     return device_follow((device_stream *)stream, (device_stream *)side);
+}
+
+static unsigned fused_blocks(size_t rows, int R)
+{
+    const size_t tile = (size_t)(ROWS / R * R), all = (rows + tile - 1) / tile;
+    return all < FUSED_BLOCKS ? (unsigned)all : (unsigned)FUSED_BLOCKS;
+}
+
+/* All of a term's pass in one kernel, but for the first layer's gradient and the linear part. */
+static int pass_fused(network *net, workspace *w, device_term kind, const float *below, const int32_t *gather,
+                      const float *weight, size_t points, int R, double factor, int add, cudaStream_t stream)
+{
+    const layout *o = &net->o;
+    const size_t rows = points * (size_t)R;
+    fused_arguments q = {};
+    q.eta = below;
+    q.gather = gather;
+    q.ldk = o->ldk;
+    q.units = o->ldw;
+    for (int l = 0; l < o->sines; l++) {
+        q.forward[l] = net->copies + o->forward[l];
+        q.backward[l] = net->copies + o->backward[l];
+        q.bias[l] = net->copies + o->shift[l];
+        q.part[l] = w->part[l];
+    }
+    q.output = net->copies + o->output;
+    q.constant = net->copies + o->constant;
+    q.v_linear = has_linear(&net->plan) ? w->v_linear : NULL;
+    q.kind = kind;
+    q.R = R;
+    q.weight = weight;
+    q.factor = (float)factor;
+    q.rows = rows;
+    q.bar = w->bar[0];
+    q.g = has_linear(&net->plan) ? w->g : NULL;
+    q.pre = w->pre[0];
+    q.top = w->top;
+    q.sums = w->sums;
+    q.add = add;
+    CHECK(pass_linear(net, w, below, gather, rows, stream));
+    fused_kernel(
+        net,
+        R)<<<fused_blocks(rows, R), FUSED_THREADS, (unsigned)fused_room(o->sines) * sizeof(float), stream>>>(
+        q);
+    CHECK(cudaGetLastError());
+    CHECK(pass_linear_adjoint(net, w, below, gather, rows, add, stream));
+    return pass_gradient<false>(net, w, 0, below, gather, rows, R, add, stream);
 }
 
 int network_term(network *net, int slot, device_term kind, const encoder *e, const device_source *s,
@@ -452,21 +566,28 @@ int network_term(network *net, int slot, device_term kind, const encoder *e, con
         if (!cached)
             CHECK(encoder_run(e, s, first, points, jets, w->eta, w->weight, NULL, stream));
         weight = cached ? w->weight + first : w->weight;
+        if (net->fused) {
+            CHECK(pass_fused(net, w, kind, below, gather, weight, points, R, factor, add, to));
+            continue;
+        }
         CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, below, gather,
                                                                            points * (size_t)R, R, true, to));
         CHECK(pass_seed(net, w, kind, weight, points, R, factor, add, NULL, to));
         CHECK((net->plan.exact ? pass_backward<true> : pass_backward<false>)(net, w, below, gather, points, R,
                                                                              add, to, net->side[slot]));
     }
+    /* the first piece is the largest: all of its blocks left a part */
+    const int fused = (int)fused_blocks((s->count < most ? s->count : most) * (size_t)R, R);
     collect_arguments q = {};
     for (int l = 0; l < o->sines; l++) {
         q.part[l] = w->part[l];
-        q.splits[l] = s->count == 0 ? 0 : w->splits[l];
+        q.splits[l] = s->count == 0 ? 0 : net->fused && l > 0 ? fused : w->splits[l];
     }
     q.top = w->top;
     q.linear = w->linear;
-    q.top_blocks = q.linear_blocks = s->count == 0 ? 0 : w->blocks;
-    q.seed_blocks = SEED_BLOCKS;
+    q.linear_blocks = s->count == 0 ? 0 : w->blocks;
+    q.top_blocks = net->fused ? fused : q.linear_blocks;
+    q.seed_blocks = net->fused ? fused : SEED_BLOCKS;
     q.sums = w->sums;
     q.sum = net->scalar + slot;
     q.gradient = net->vector[NETWORK_GRADIENT] + (size_t)slot * o->parameters;
@@ -478,6 +599,8 @@ int network_term(network *net, int slot, device_term kind, const encoder *e, con
 int network_evaluate(network *net, int slot, const encoder *e, const device_source *s, size_t first,
                      size_t count, int jets, double *out, device_stream *stream)
 {
+    if (net->fused) /* values come from exact networks: there is no room for them here */
+        return DEVICE_REFUSED;
     workspace *w = &net->space[slot];
     const int R = jets ? net->plan.directions + 2 : 1;
     const size_t most = w->rows / (size_t)R;
@@ -496,6 +619,8 @@ int network_evaluate(network *net, int slot, const encoder *e, const device_sour
 int network_integrate(network *net, int slot, const encoder *e, const device_source *s, size_t first,
                       size_t count, double *sums, device_stream *stream)
 {
+    if (net->fused) /* values come from exact networks: there is no room for them here */
+        return DEVICE_REFUSED;
     workspace *w = &net->space[slot];
     double part[2 * SEED_BLOCKS];
     for (size_t at = 0; at < count; at += w->rows) {

@@ -92,7 +92,7 @@ static __device__ __forceinline__ void weigh_importance(const encoder_view *v, c
 }
 
 template <int KIND, bool ELSEWHERE>
-__global__ void __launch_bounds__(GROUP_THREADS, 3)
+__global__ void __launch_bounds__(GROUP_THREADS, 4)
     encode_groups(const __grid_constant__ encoder_view v, const __grid_constant__ device_source s,
                   const __grid_constant__ group_request g)
 {
@@ -135,10 +135,14 @@ __global__ void __launch_bounds__(GROUP_THREADS, 3)
         fill_tables(&v, thread, GROUP_THREADS, m, x, jets, table);
         __syncthreads();
         float *eta = g.eta + begin * a_point;
-        if (KIND == ENCODE_PRODUCTS)
-            encode_products(&v, thread, GROUP_THREADS, m, jets, table, eta);
+        if (KIND == ENCODE_PRODUCTS && jets) /* a constant saves the loops over rows */
+            encode_products(&v, thread, GROUP_THREADS, m, 1, table, eta);
+        else if (KIND == ENCODE_PRODUCTS)
+            encode_products(&v, thread, GROUP_THREADS, m, 0, table, eta);
+        else if (KIND == ENCODE_WAVES && jets)
+            encode_waves(&v, thread, GROUP_THREADS, m, 1, table, eta);
         else if (KIND == ENCODE_WAVES)
-            encode_waves(&v, thread, GROUP_THREADS, m, jets, table, eta);
+            encode_waves(&v, thread, GROUP_THREADS, m, 0, table, eta);
         else if (v.waves)
             encode_waves_many(&v, thread, GROUP_THREADS, m, jets, table, eta);
         else

@@ -39,20 +39,20 @@ __device__ __forceinline__ void sine_cosine(float a, bool exact, float *s, float
         sincosf(a, s, c);
         return;
     }
-    const float k = rintf(a * 0.15915494309f);
+    const float k = fmaf(a, 0.15915494309f, 12582912.0f) - 12582912.0f; /* rounded, below 2^22 turns */
     float r = fmaf(k, -6.28318548203f, a); /* 2 pi = 6.28318548203 - 1.74845553e-7 */
     r = fmaf(k, 1.74845553e-7f, r);
-    *s = __sinf(r);
-    *c = __cosf(r);
+    asm("sin.approx.ftz.f32 %0, %1;" : "=f"(*s) : "f"(r));
+    asm("cos.approx.ftz.f32 %0, %1;" : "=f"(*c) : "f"(r));
 }
 
 /* A sine and its cosine in one word: the sine with TF32's 10 bits of mantissa, which are all that a product reads, and in
- * the 13 bits below them the cosine as a sign and 12 bits, to 1.2e-4. Half the bytes of a layer of values. */
+ * the 13 bits below them the cosine x 4095, rounded, to 1.2e-4. Half the bytes of a layer of values. An addition of
+ * 1.5 x 2^23 leaves that integer, two's complement, in a float's low bits; 2^23 + 4096 brings it back. */
 __device__ __forceinline__ float pack(float s, float c)
 {
-    const unsigned size = (unsigned)(fabsf(c) * 4095.0f + 0.5f);
-    return __uint_as_float((__float_as_uint(to_tf32(s, false)) & 0xffffe000u) | (c < 0.0f ? 4096u : 0u)
-                           | min(size, 4095u));
+    const unsigned cosine = __float_as_uint(fmaf(c, 4095.0f, 12582912.0f));
+    return __uint_as_float((__float_as_uint(to_tf32(s, false)) & 0xffffe000u) | (cosine & 0x1fffu));
 }
 __device__ __forceinline__ float packed_sine(float w)
 {
@@ -60,9 +60,7 @@ __device__ __forceinline__ float packed_sine(float w)
 }
 __device__ __forceinline__ float packed_cosine(float w)
 {
-    const unsigned bits = __float_as_uint(w) & 0x1fffu;
-    const float size = (float)(bits & 4095u) * (1.0f / 4095.0f);
-    return bits & 4096u ? -size : size;
+    return (__uint_as_float((__float_as_uint(w) & 0x1fffu) ^ 0x4b001000u) - 8392704.0f) * (1.0f / 4095.0f);
 }
 
 __device__ __forceinline__ void copy16(float *to, const float *from, bool there)
@@ -103,14 +101,14 @@ __device__ __forceinline__ void halves(unsigned x, unsigned *high, unsigned *low
     *low = __float_as_uint(to_tf32(__uint_as_float(x) - h, false));
 }
 
-/* A warp's 64 x 32 part of the tile, 8 deep: sum (4 x 4 blocks of 16 x 8) += a (4) b (4). */
-template <bool EXACT>
-__device__ __forceinline__ void multiply_tile(float sum[4][4][4], const unsigned a[4][4],
+/* A warp's part of the tile, 64 x 32 or 32 x 32, 8 deep: sum (TALL x 4 blocks of 16 x 8) += a (TALL) b (4). */
+template <bool EXACT, int TALL = 4>
+__device__ __forceinline__ void multiply_tile(float sum[TALL][4][4], const unsigned a[TALL][4],
                                               const unsigned b[4][2])
 {
     if constexpr (!EXACT) {
 #pragma unroll
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < TALL; i++)
 #pragma unroll
             for (int j = 0; j < 4; j++)
                 multiply_add(sum[i][j], a[i], b[j][0], b[j][1]);
@@ -122,7 +120,7 @@ __device__ __forceinline__ void multiply_tile(float sum[4][4][4], const unsigned
             for (int h = 0; h < 2; h++)
                 halves(b[j][h], &b_high[j][h], &b_low[j][h]);
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < TALL; i++) {
             unsigned high[4], low[4];
 #pragma unroll
             for (int h = 0; h < 4; h++)
@@ -479,6 +477,32 @@ struct gradient_arguments {
     int add;
 };
 
+/* What a block of threads holds of a gradient to part (units, inputs) from unit0, input0 on. Of 16 units the upper half of
+ * a product takes the even ones, the lower the odd ones: then a pair of neighbours in shared memory is a pair of registers.
+ * The order of units within a product is free. */
+template <int TALL>
+__device__ __forceinline__ void write_gradient(const float sum[TALL][4][4], float *part, int units,
+                                               int inputs, int unit0, int input0, int add)
+{
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < TALL; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int unit = unit0 + warp / 4 * (16 * TALL) + 16 * i + 2 * (lane / 4) + h,
+                          input = input0 + warp % 4 * 32 + 8 * j + 2 * (lane % 4);
+                if (unit >= units || input >= inputs)
+                    continue;
+                float2 *at = (float2 *)(part + (size_t)unit * (size_t)inputs + (size_t)input),
+                       value = make_float2(sum[i][j][2 * h], sum[i][j][2 * h + 1]);
+                if (add)
+                    value = make_float2(value.x + at->x, value.y + at->y);
+                *at = value;
+            }
+}
+
 template <bool EXACT>
 __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_arguments q)
 {
@@ -518,8 +542,6 @@ __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_ar
     };
     for (int stage = 0; stage < STAGES - 1; stage++)
         bring();
-    /* Blocks of 16 x 8 take every fourth unit and input, so that a thread's four blocks lie side by side: the order of
-     * units and inputs within a product is free. */
     const int row0 = warp / 4 * 64, column0 = warp % 4 * 32;
     for (int chunk = 0; chunk < chunks; chunk++) {
         copy_wait<STAGES - 2>();
@@ -539,44 +561,27 @@ __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_ar
                     bias += a_tile[k * SLAB + unit];
             }
         }
-#pragma unroll 1 /* more would not fit the registers */
+#pragma unroll(EXACT ? 1 : 2) /* as many as the registers hold */
         for (int k = 0; k < DEEP; k += 8) {
             unsigned a[4][4], b[4][2];
 #pragma unroll
-            for (int h = 0; h < 4; h++) {
-                const float4 four = *(const float4 *)(a_tile + (k + t + h / 2 * 4) * SLAB + row0 + h % 2 * 32
-                                                      + 4 * g);
-                a[0][h] = __float_as_uint(four.x), a[1][h] = __float_as_uint(four.y);
-                a[2][h] = __float_as_uint(four.z), a[3][h] = __float_as_uint(four.w);
-            }
-#pragma unroll
             for (int h = 0; h < 2; h++) {
-                const float4 four = *(const float4 *)(b_tile + (k + t + 4 * h) * SLAB + column0 + 4 * g);
-                b[0][h] = __float_as_uint(four.x), b[1][h] = __float_as_uint(four.y);
-                b[2][h] = __float_as_uint(four.z), b[3][h] = __float_as_uint(four.w);
+                const float *a_at = a_tile + (k + t + 4 * h) * SLAB + row0 + 2 * g,
+                            *b_at = b_tile + (k + t + 4 * h) * SLAB + column0 + g;
+#pragma unroll
+                for (int i = 0; i < 4; i++) {
+                    const float2 two = *(const float2 *)(a_at + 16 * i);
+                    a[i][2 * h] = __float_as_uint(two.x), a[i][2 * h + 1] = __float_as_uint(two.y);
+                }
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    b[j][h] = __float_as_uint(b_at[8 * j]);
             }
             multiply_tile<EXACT>(sum, a, b);
         }
     }
     float *part = q.part + (size_t)blockIdx.z * (size_t)q.units * (size_t)(q.inputs + 1);
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int h = 0; h < 4;
-             h++) { /* h % 2: of the two neighbours in a block's row, h / 2: of its upper and lower half */
-            const int unit = unit0 + row0 + h / 2 * 32 + 4 * g + i,
-                      input = input0 + column0 + 4 * (2 * t + h % 2);
-            if (unit >= q.units || input >= q.inputs)
-                continue;
-            float4 *at = (float4 *)(part + (size_t)unit * (size_t)q.inputs + (size_t)input);
-            float4 value = make_float4(sum[i][0][h], sum[i][1][h], sum[i][2][h], sum[i][3][h]);
-            if (q.add) {
-                const float4 before = *at;
-                value = make_float4(value.x + before.x, value.y + before.y, value.z + before.z,
-                                    value.w + before.w);
-            }
-            *at = value;
-        }
+    write_gradient<4>(sum, part, q.units, q.inputs, unit0, input0, q.add);
     if (blockIdx.x > 0)
         return;
     __syncthreads();

@@ -54,6 +54,28 @@ __device__ __forceinline__ float row_value(const seed_arguments &q, size_t row, 
     return q.has_linear ? v + q.v_linear[row] : v;
 }
 
+/* A point's share of the term, from v(r), its jet: g(r, ...) is told factor x derivative by it. */
+template <class V, class G>
+__device__ __forceinline__ void seed_point(int kind, int R, float weight, float factor, const V &v,
+                                           const G &g, double *sum, double *constant)
+{
+    const float pull = weight * factor;
+    if (kind == DEVICE_TERM_DATA || kind == DEVICE_TERM_INTEGRAL) {
+        const float here = v(0), e = kind == DEVICE_TERM_DATA ? 1.0f : expf(here);
+        *sum += (double)weight * (double)(kind == DEVICE_TERM_DATA ? here : e);
+        *constant += (double)(pull * e);
+        g(0, pull * e);
+        return;
+    }
+    g(0, 0.0f);
+    for (int r = 1; r < R; r++) {
+        const bool wanted = (kind == DEVICE_TERM_LAPLACIAN) == (r == R - 1);
+        const float here = wanted ? v(r) : 0.0f;
+        *sum += (double)weight * (double)here * (double)here;
+        g(r, 2.0f * pull * here);
+    }
+}
+
 __global__ void __launch_bounds__(SEED_THREADS) term_seed(const seed_arguments q)
 {
     __shared__ double room[2][SEED_THREADS];
@@ -72,22 +94,9 @@ __global__ void __launch_bounds__(SEED_THREADS) term_seed(const seed_arguments q
             constant += here * here;
             continue;
         }
-        const float pull = q.weight[i] * q.factor;
-        const double weight = (double)q.weight[i];
-        if (q.kind == DEVICE_TERM_DATA || q.kind == DEVICE_TERM_INTEGRAL) {
-            const float v = row_value(q, row, true), e = q.kind == DEVICE_TERM_DATA ? 1.0f : expf(v);
-            sum += weight * (double)(q.kind == DEVICE_TERM_DATA ? v : e);
-            q.g[row] = pull * e;
-            constant += (double)(pull * e);
-        } else {
-            q.g[row] = 0.0f;
-            for (int r = 1; r < q.R; r++) {
-                const bool wanted = (q.kind == DEVICE_TERM_LAPLACIAN) == (r == q.R - 1);
-                const float v = wanted ? row_value(q, row + (size_t)r, false) : 0.0f;
-                sum += weight * (double)v * (double)v;
-                q.g[row + (size_t)r] = 2.0f * pull * v;
-            }
-        }
+        seed_point(
+            q.kind, q.R, q.weight[i], q.factor, [&](int r) { return row_value(q, row + (size_t)r, r == 0); },
+            [&](int r, float g) { q.g[row + (size_t)r] = g; }, &sum, &constant);
     }
     if (q.out != NULL)
         return;
@@ -217,9 +226,10 @@ __device__ place parameter_place(const layout &o, size_t i)
     const int inputs = l == 0 ? o.features : o.width;
     if (i >= o.bias[l])
         return l == o.depth - 1 ? place{ o.sines + 1, 0, 0 } : place{ l, (int)(i - o.bias[l]), -1 };
-    const size_t at = i - o.weight[l];
+    const unsigned at =
+        (unsigned)(i - o.weight[l]); /* a layer has fewer than 2^32: division of 64 bits is slow */
     if (l < o.depth - 1)
-        return { l, (int)(at / (size_t)inputs), (int)(at % (size_t)inputs) };
+        return { l, (int)(at / (unsigned)inputs), (int)(at % (unsigned)inputs) };
     return { o.depth == 1 ? o.sines + 2 : o.sines, 0, (int)at };
 }
 
@@ -232,7 +242,7 @@ struct collect_arguments {
     double *sum, *gradient;
 };
 
-enum { COLLECT_PARAMETERS = 32, COLLECT_LANES = 16 };
+enum { COLLECT_PARAMETERS = 128, COLLECT_LANES = 4 }; /* many loads on their way in few threads */
 
 /* The parts of parameter p: their number, the first, and how far they lie apart. */
 template <class T> struct parts_of {
@@ -244,7 +254,7 @@ template <class T> struct parts_of {
 template <class T> __device__ double lane_sum(const parts_of<T> &p)
 {
     double sum = 0.0;
-#pragma unroll 4
+#pragma unroll 16
     for (int s = (int)threadIdx.y; s < p.count; s += COLLECT_LANES)
         sum += (double)p.first[(size_t)s * p.apart];
     return sum;

@@ -25,7 +25,7 @@ extern "C" {
 
 #define GROUP_POINTS 32
 #define GROUP_THREADS 256
-#define CIRCLE_UNIT 8        /* frequencies that one thread tabulates */
+#define CIRCLE_UNIT 10       /* frequencies that one thread tabulates */
 #define DEVICE_DIRECTIONS 32 /* most tangent directions */
 #define DEVICE_REGISTERS 4   /* factors whose values a thread keeps in registers */
 #define ROTATED_POINTS 4     /* points that share a look at the rotation */
@@ -437,37 +437,36 @@ SHARED_INLINE void encode_padding(const encoder_view *v, int thread, int threads
         eta[(size_t)(task / padding) * (size_t)ld + (size_t)(K + task % padding)] = 0.0f;
 }
 
-/* One plane wave: cosine and sine of frequency . x from those of the factors. */
-SHARED_INLINE wave wave_turn(wave w, wave by, int negative)
+/* Turns a plane wave by a factor's cosine and sine, or back. */
+SHARED_INLINE wave wave_turn(wave w, wave by, float sign)
 {
-    const float s = negative ? -by.s : by.s;
+    const float s = sign * by.s;
     const wave out = { w.c * by.c - w.s * s, w.s * by.c + w.c * s };
     return out;
 }
 
-/* The rows of plane wave j at one point; at is column j of the point's value. */
-SHARED_INLINE void write_wave(const encoder_view *v, int j, int jets, wave w, float *at)
+/* The rows of plane wave j at one point, scaled; at is column j of the point's value. */
+SHARED_INLINE void write_wave(const encoder_view *v, int j, int jets, wave w, float minus_lambda, float *at)
 {
-    const int K = v->features, V = v->vectors, tf32 = v->round_tf32, T = v->dimension, both = V + j < K;
+    const int V = v->vectors, tf32 = v->round_tf32, T = v->dimension, both = V + j < v->features;
     const size_t ld = (size_t)v->ld;
-    const float c = v->scale[j] * w.c,
-                s = v->scale[j] * w.s; /* cosine and sine have one eigenvalue, one scale */
-    at[0] = round_feature(c, tf32);
+    at[0] = round_feature(w.c, tf32);
     if (both)
-        at[V] = round_feature(s, tf32);
+        at[V] = round_feature(w.s, tf32);
     for (int r = 1; jets && r <= T; r++) {
         const float f = v->wavenumber[(size_t)(r - 1) * (size_t)V + (size_t)j];
-        at[(size_t)r * ld] = round_feature(-f * s, tf32);
+        at[(size_t)r * ld] = round_feature(-f * w.s, tf32);
         if (both)
-            at[(size_t)r * ld + (size_t)V] = round_feature(f * c, tf32);
+            at[(size_t)r * ld + (size_t)V] = round_feature(f * w.c, tf32);
     }
     if (jets) {
-        at[(size_t)(T + 1) * ld] = round_feature(v->minus_lambda[j] * c, tf32);
+        at[(size_t)(T + 1) * ld] = round_feature(minus_lambda * w.c, tf32);
         if (both)
-            at[(size_t)(T + 1) * ld + (size_t)V] = round_feature(v->minus_lambda[j] * s, tf32);
+            at[(size_t)(T + 1) * ld + (size_t)V] = round_feature(minus_lambda * w.s, tf32);
     }
 }
 
+/* Plane waves over up to DEVICE_REGISTERS factors; jets, a constant to the compiler. */
 SHARED_INLINE void encode_waves(const encoder_view *v, int thread, int threads, int m, int jets,
                                 const float *table, float *eta)
 {
@@ -478,16 +477,22 @@ SHARED_INLINE void encode_waves(const encoder_view *v, int thread, int threads, 
     if (thread >= rows * across)
         return;
     for (int j = thread % across; j < V; j += across) {
+        const float minus_lambda = v->minus_lambda[j]; /* cosine and sine have one eigenvalue, one scale */
+        const wave start = { v->scale[j], 0.0f };
         int place[DEVICE_REGISTERS];
-        for (int d = 0; d < DEVICE_REGISTERS; d++)
-            place[d] = d < D ? v->place[(size_t)d * (size_t)V + (size_t)j] : 0;
+        float sign[DEVICE_REGISTERS];
+        for (int d = 0; d < DEVICE_REGISTERS; d++) {
+            const int both = d < D ? v->place[(size_t)d * (size_t)V + (size_t)j] : 0;
+            place[d] = both >> 1;
+            sign[d] = both & 1 ? -1.0f : 1.0f;
+        }
         for (int i = thread / across; i < m; i += rows) {
             const float *at = table + i * stride;
-            wave w = { 1.0f, 0.0f };
+            wave w = start;
             for (int d = 0; d < DEVICE_REGISTERS; d++)
                 if (d < D)
-                    w = wave_turn(w, *(const wave *)(at + (place[d] >> 1)), place[d] & 1);
-            write_wave(v, j, jets, w, eta + (size_t)i * a_point + (size_t)j);
+                    w = wave_turn(w, *(const wave *)(at + place[d]), sign[d]);
+            write_wave(v, j, jets, w, minus_lambda, eta + (size_t)i * a_point + (size_t)j);
         }
     }
 }
@@ -504,12 +509,12 @@ SHARED_INLINE void encode_waves_many(const encoder_view *v, int thread, int thre
     for (int j = thread % across; j < V; j += across)
         for (int i = thread / across; i < m; i += rows) {
             const float *at = table + (size_t)i * (size_t)v->stride[jets];
-            wave w = { 1.0f, 0.0f };
+            wave w = { v->scale[j], 0.0f };
             for (int d = 0; d < v->factors; d++) {
                 const int place = v->place[(size_t)d * (size_t)V + (size_t)j];
-                w = wave_turn(w, *(const wave *)(at + (place >> 1)), place & 1);
+                w = wave_turn(w, *(const wave *)(at + (place >> 1)), place & 1 ? -1.0f : 1.0f);
             }
-            write_wave(v, j, jets, w, eta + (size_t)i * a_point + (size_t)j);
+            write_wave(v, j, jets, w, v->minus_lambda[j], eta + (size_t)i * a_point + (size_t)j);
         }
 }
 

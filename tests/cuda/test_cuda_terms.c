@@ -1,0 +1,170 @@
+/* test_cuda_terms.c - terms and steps on a card with fast products, which test_backends (exact ones) does not see: few
+ * points, shapes of every path. "few" as an argument: one number of points for each term, for compute-sanitizer. Without a
+ * card there is nothing to test, which it says.
+ *
+ * Bounds, in norm. TF32 rounds an operand by up to u = 2^-11 = 5e-4, so a product of two errs by about u. A gradient goes
+ * through at most four products up and four back; a sine layer multiplies an error by omega |W| <= 3 at most, and where
+ * one point stands alone nothing averages: 8 u x 3 = 1.2e-2, for second derivatives twice that. Where a Laplacian is near
+ * its zero at the only point, it and its gradient are small by cancellation: errors are measured against the larger of a
+ * gradient's norm and that of most points. A misplaced row, weight or sign is of order 1e-1 or more. Exact products: 1e-4,
+ * as test_backends. */
+#include "cuda_device.h"
+#include "fixture.h"
+#include "sampling.h"
+
+#define FAST_BOUND 2.4e-2
+#define EXACT_BOUND 1e-4
+
+static const size_t POINTS[] = { 257, 128, 17, 1 }; /* most first */
+static bool few;
+enum { POINT_COUNT = sizeof POINTS / sizeof *POINTS, DATA = 300 };
+
+static const field_case CASES[] = {
+    { "T2", true, 128, 128, 3, false, 3.0, NPMD_SCALE_UNIT },    /* fused, two layers, jets of four rows */
+    { "T4", false, 70, 128, 4, false, 3.0, NPMD_SCALE_UNIT },    /* fused, three layers, jets of six */
+    { "S2 x S1", true, 40, 40, 4, true, 2.0, NPMD_SCALE_UNIT },  /* fused, jets of five, with a linear part */
+    { "T1", true, 5, 33, 3, true, 2.0, NPMD_SCALE_UNIT },        /* fused, less than a tile of everything */
+    { "S2 x S2", true, 33, 130, 3, true, 2.0, NPMD_SCALE_UNIT }, /* layer by layer: wide */
+    { "T3", true, 20, 16, 5, false, 2.0, NPMD_SCALE_ORTHONORMAL } /* layer by layer: deep */
+};
+enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
+
+static void points_of(const npmd_domain *dom, uint64_t seed, npmd_points **out)
+{
+    double *x = doubles((size_t)(DATA * dom->columns));
+    fixture_points(dom, DATA, 1.0, &seed, x);
+    assert_int_equal(npmd_points_from(x, DATA, dom, out, NULL), NPMD_OK);
+    free(x);
+}
+
+static double norm(const double *x, size_t n)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+static void compare_terms(const field_case *c, bool exact, double bound)
+{
+    fixture f;
+    npmd_points *data = NULL;
+    fixture_open(c, 11, &f);
+    points_of(f.domain, 12, &data);
+    f.plan.exact = exact;
+    void *self = fixture_backend(&f, &BACKEND_CUDA, 1),
+         *reference = fixture_backend(&f, &BACKEND_REFERENCE, 1);
+    double *found = doubles(f.parameters), *expected = doubles(f.parameters);
+    assert_int_equal(BACKEND_CUDA.set_points(self, data, NULL), NPMD_OK);
+    assert_int_equal(BACKEND_REFERENCE.set_points(reference, data, NULL), NPMD_OK);
+    for (int kind = TERM_DATA; kind <= TERM_GRADIENT; kind++) {
+        double most = 0.0;
+        for (int i = 0; i < POINT_COUNT; i++) {
+            if (few && i != (kind + 2) % POINT_COUNT)
+                continue;
+            const rng_key key = rng_key_make(5, RNG_TEST, (uint64_t)i);
+            const double factor = kind == TERM_DATA ? -1.0 : 0.7;
+            point_source s;
+            if (kind == TERM_DATA)
+                source_data(&s, data, 0, POINTS[i], true, key);
+            else
+                source_uniform(&s, f.domain, POINTS[i], true, key);
+            const double a = fixture_term(&f, &BACKEND_CUDA, self, (term_kind)kind, &s, factor, found),
+                         b = fixture_term(&f, &BACKEND_REFERENCE, reference, (term_kind)kind, &s, factor,
+                                          expected),
+                         size = norm(expected, f.parameters);
+            most = fmax(most, size);
+            const double error = size == 0.0 ? norm(found, f.parameters)
+                                             : relative_norm(found, expected, f.parameters) * size / most;
+            if (!(error <= bound))
+                fail_msg(
+                    "%s, W %d, L %d, %s, term %d, %zu points: gradient error %.2e, sum %.6g, expected %.6g",
+                    c->domain, c->width, c->depth, exact ? "exact" : "fast", kind, POINTS[i], error, a, b);
+        }
+    }
+    BACKEND_CUDA.close(self);
+    BACKEND_REFERENCE.close(reference);
+    npmd_points_free(data);
+    free(found), free(expected);
+    fixture_close(&f);
+}
+
+static void terms_agree_with_the_reference(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CASE_COUNT; i++) {
+        compare_terms(&CASES[i], false, FAST_BOUND);
+        if (!few || i == 0)
+            compare_terms(&CASES[i], true, EXACT_BOUND);
+    }
+}
+
+/* Steps as training runs them: one graph, three streams. theta (parameters) gets where they lead. */
+static void run_steps(const field_case *c, double *theta)
+{
+    enum { STEPS = 2 };
+    fixture f;
+    npmd_points *data = NULL;
+    npmd_error err = { 0 };
+    optimiser_step step[STEPS];
+    step_record found[STEPS];
+    const step_recipe recipe = { .seed = 3,
+                                 .batch = 128,
+                                 .q1 = 257,
+                                 .q2 = 129,
+                                 .steps_an_epoch = DATA / 128,
+                                 .quasi = true,
+                                 .penalised = true,
+                                 .penalty = TERM_LAPLACIAN,
+                                 .tau = 1e-4 };
+    fixture_open(c, 11, &f);
+    points_of(f.domain, 12, &data);
+    f.plan.exact = false;
+    void *self = fixture_backend(&f, &BACKEND_CUDA, 1);
+    for (int i = 0; i < STEPS; i++)
+        step[i] = (optimiser_step){ .kind = NPMD_ADAM,
+                                    .rate = 1e-3,
+                                    .beta1 = 0.9,
+                                    .beta2 = 0.999,
+                                    .epsilon = 1e-8,
+                                    .correction1 = 1.0 - pow(0.9, i + 1),
+                                    .correction2 = 1.0 - pow(0.999, i + 1),
+                                    .max_norm = INFINITY };
+    if (BACKEND_CUDA.set_points(self, data, &err) != NPMD_OK
+        || BACKEND_CUDA.run(self, &recipe, 0, STEPS, step, 0.0, 0.0, found, &err) != NPMD_OK
+        || BACKEND_CUDA.get(self, VECTOR_THETA, theta, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+    BACKEND_CUDA.close(self);
+    npmd_points_free(data);
+    fixture_close(&f);
+}
+
+static void equal_steps_give_equal_bytes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < (few ? 2 : CASE_COUNT); i++) {
+        fixture f;
+        fixture_open(&CASES[i], 11, &f);
+        double *once = doubles(f.parameters), *again = doubles(f.parameters);
+        run_steps(&CASES[i], once);
+        run_steps(&CASES[i], again);
+        assert_memory_equal(once, again, f.parameters * sizeof *once);
+        assert_memory_not_equal(once, f.theta, f.parameters * sizeof *once);
+        free(once), free(again);
+        fixture_close(&f);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int count = 0;
+    const int status = device_count(&count);
+    if (count == 0) {
+        printf("1..1\nok 1 - a CUDA device # SKIP none was found (%s)\n", device_text(status));
+        return 0;
+    }
+    few = argc > 1 && strcmp(argv[1], "few") == 0;
+    const struct CMUnitTest tests[] = { cmocka_unit_test(terms_agree_with_the_reference),
+                                        cmocka_unit_test(equal_steps_give_equal_bytes) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
