@@ -54,6 +54,7 @@ static const choices SOLVERS = { "newton|sgd", { "newton", "sgd", NULL } };
 static const choices CONCENTRATIONS = { "common|factor", { "common", "factor", NULL } };
 static const choices RULES = { "least-squares|likelihood|ise",
                                { "least-squares", "likelihood", "ise", NULL } };
+static const choices CRITERIA = { "ise|likelihood", { "ise", "likelihood", NULL } };
 static const choices BANDWIDTHS = { "fixed|adaptive|mixture", { "fixed", "adaptive", "mixture", NULL } };
 static const choices OPTIMISERS = { "adam|sgd", { "adam", "sgd", NULL } };
 static const choices SCHEDULES = { "cosine|fixed|triangular|triangular2",
@@ -78,6 +79,10 @@ static const option_row OPTIONS[] = {
     { "tau", "Choices", OPTION_REAL, AT(tau), "auto", -1, 1e12, NULL, true, FIELD | SERIES | SGD,
       "weight of the penalty, the mean over the domain; auto: 5e-5 in one or two dimensions, else 1e-4, lowered or raised "
       "by tens where held-out points ask for it, then fitted to all points" },
+    { "holdout", "Choices", OPTION_REAL, AT(holdout), "0", 0, 0.9, NULL, true,
+      FIELD | SGD | SERIES | KDE | RELU, "share of the points held out to choose by; 0: a tenth" },
+    { "criterion", "Choices", OPTION_CHOICE, AT(criterion), "ise", 0, 0, &CRITERIA, true, FIELD | SGD,
+      "what held-out points choose tau by: the integrated squared error, or the likelihood" },
     { "penalty", "Choices", OPTION_CHOICE, AT(penalty), "laplacian", 0, 0, &PENALTIES, true,
       FIELD | SERIES | SGD, "what is penalised: mean (Laplacian v)^2, mean |gradient v|^2, or nothing" },
     { "seed", "Choices", OPTION_SEED, AT(seed), "1", 0, 0, NULL, true, ALL,
@@ -167,8 +172,6 @@ static const option_row OPTIONS[] = {
     { "encoding-from", "Training", OPTION_PATH, AT(encoding_from), "", 0, 0, NULL, false, FIELD,
       "a field whose encoding is used instead of a drawn one" },
 
-    { "holdout", "Other estimators", OPTION_REAL, AT(holdout), "0", 0, 0.9, NULL, true, SERIES | KDE | RELU,
-      "share of the points held out to choose by; 0: a tenth" },
     { "patience", "Other estimators", OPTION_COUNT, AT(patience), "0", 0, 4e9, NULL, true, RELU,
       "relu: looks at the held-out points without improvement before it stops; 0: 20" },
     { "solver", "Other estimators", OPTION_CHOICE, AT(solver), "newton", 0, 0, &SOLVERS, true, SERIES | SGD,

@@ -172,8 +172,7 @@ static bool path_vertex(const series_path *path, double frequency, double *tau)
     if (at == 0 || r[-1][2] != r[0][2])
         return true;
     const double above = r[-1][1] - r[0][1], below = r[1][1] - r[0][1]; /* neither negative: |shift| <= 1/2 */
-    if (above + below > 0.0)
-        *tau *= pow(10.0, 0.25 * (below - above) / (above + below));
+    *tau *= pow(10.0, 0.5 * choice_vertex(below, above));
     return true;
 }
 
