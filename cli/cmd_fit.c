@@ -19,27 +19,10 @@
 #endif
 
 static const cli_option OPTIONS[] = {
-    { .name = "domain",
-      .values = "D",
-      .required = true,
-      .help = "product of circles and spheres: S1^2, T4 (= S1^4), \"S2 x S2\", \"S2 x S1\"" },
-    { .name = "data",
-      .values = "FILE",
-      .required = true,
-      .help =
-          "the points, one a row: an angle in radians for each S1, x y z for each S2; .csv .tsv .txt (or .gz), .npy, .mat:VARIABLE" },
+    CLI_OPTION_DOMAIN,
+    CLI_OPTION_DATA,
     { .name = "out", .values = "FILE", .required = true, .help = "the model, a safetensors file" },
-    { .name = "weights", .values = "FILE", .help = "one weight a point, none negative" },
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
-      .help = "the data hold latitude, longitude in degrees for each S2; degrees for each S1" },
-    { .name = "config",
-      .values = "FILE",
-      .help = "options from a JSON object; read after --preset, before the other options" },
-    { .name = "truth",
-      .values = "FILE",
-      .help = "a known density: the reports then hold nise and ae against it" },
-    { .name = "log", .values = "FILE", .help = "one JSON line a report" },
+    CLI_OPTIONS_OF_A_FIT,
     { 0 },
 };
 
@@ -98,6 +81,7 @@ static int check_files(const cli_args *args, const npmd_options *options)
         const char *label, *path;
     } files[] = { { "--out", cli_value(args, "out") },
                   { "--log", cli_value(args, "log") },
+                  { "--table", cli_value(args, "table") },
                   { "--checkpoint", options->checkpoint[0] ? options->checkpoint : NULL },
                   { "--resume", options->resume[0] ? options->resume : NULL },
                   { "--data", cli_value(args, "data") },
@@ -106,7 +90,7 @@ static int check_files(const cli_args *args, const npmd_options *options)
                   { "--truth", cli_value(args, "truth") },
                   { "--start-from", options->start_from[0] ? options->start_from : NULL },
                   { "--encoding-from", options->encoding_from[0] ? options->encoding_from : NULL } };
-    enum { CHECKPOINT = 2, RESUME = 3, FILES = sizeof files / sizeof *files };
+    enum { CHECKPOINT = 3, RESUME = 4, FILES = sizeof files / sizeof *files };
     npmd_error err = { 0 };
     for (int i = 0; i <= RESUME; i++) {
         for (int j = i + 1; j < FILES; j++) {
@@ -208,6 +192,7 @@ static int report_json(const cli_args *args, const npmd_model *model, const npmd
     cli_json_text(&j, "estimator", estimator_name(plan->estimator));
     cli_json_unsigned(&j, "n", facts.n);
     cli_json_number(&j, "tau", facts.tau);
+    cli_choice_json(&j, model);
     cli_json_unsigned(&j, "seed", facts.seed);
     cli_json_signed(&j, "steps", facts.steps);
     cli_json_number(&j, "seconds", facts.seconds);
@@ -232,10 +217,12 @@ static int report_json(const cli_args *args, const npmd_model *model, const npmd
 static void report_words(const cli_args *args, const npmd_model *model)
 {
     const npmd_fit_facts facts = npmd_model_facts(model);
-    cli_row(stdout, "model", "%s", cli_value(args, "out"));
+    if (cli_value(args, "out"))
+        cli_row(stdout, "model", "%s", cli_value(args, "out"));
     cli_row(stdout, "domain", "%s", npmd_domain_text(npmd_model_domain(model)));
     cli_row(stdout, "points", "%s", cli_words_count(facts.n).text);
     cli_row(stdout, "tau", "%.4g", facts.tau);
+    cli_choice_line(model);
     cli_row(stdout, "seed", "%llu", (unsigned long long)facts.seed);
     cli_row(stdout, "steps", "%s in %s", cli_words_count((uint64_t)facts.steps).text,
             cli_words_time(facts.seconds).text);
@@ -253,20 +240,30 @@ static void report_words(const cli_args *args, const npmd_model *model)
     cli_row(stdout, "peak memory", "%s", cli_words_bytes(peak_memory()).text);
 }
 
-static int report_fit(const cli_args *args, const npmd_model *model, const npmd_options *plan)
+static int report_fit(const cli_args *args, const npmd_model *model, const npmd_options *plan, bool selected)
 {
     const npmd_fit_facts facts = npmd_model_facts(model);
     int code = CLI_DONE;
     for (int i = 0; i < npmd_model_warnings(model); i++)
         cli_note(args, "warning: %s", npmd_model_warning(model, i));
     if (facts.interrupted)
-        cli_note(args, "interrupted after step %s of %s; the model so far is saved in %s",
+        cli_note(args, "interrupted after step %s of %s; the model so far is %s%s",
                  cli_words_count((uint64_t)facts.steps).text, cli_words_count((uint64_t)plan->steps).text,
-                 cli_value(args, "out"));
+                 cli_value(args, "out") ? "saved in " : "not saved",
+                 cli_value(args, "out") ? cli_value(args, "out") : "");
+    if (selected && cli_value(args, "table"))
+        code = cli_choice_write(args, model, cli_value(args, "table"));
+    if (code != CLI_DONE)
+        return code;
     if (args->json)
         code = report_json(args, model, plan);
-    else if (!args->quiet)
+    else if (!args->quiet) {
+        if (selected) {
+            cli_choice_words(model);
+            putchar('\n');
+        }
         report_words(args, model);
+    }
     if (code == CLI_DONE && facts.checkpoint_failure[0])
         return cli_fail(args, CLI_FILE, "the model is saved, but no checkpoint: %s",
                         facts.checkpoint_failure);
@@ -281,7 +278,7 @@ static int save_model(const cli_args *args, const npmd_model *model)
     npmd_error err = { 0 };
     const char *folder = getenv("TMPDIR");
     char rescue[NPMD_MAX_PATH];
-    if (npmd_save(model, cli_value(args, "out"), &err) == NPMD_OK)
+    if (!cli_value(args, "out") || npmd_save(model, cli_value(args, "out"), &err) == NPMD_OK)
         return CLI_DONE;
     snprintf(rescue, sizeof rescue, "%.900s/neuropmd-XXXXXX%s", folder && folder[0] ? folder : "/tmp",
              ending);
@@ -295,7 +292,7 @@ static int save_model(const cli_args *args, const npmd_model *model)
     return cli_refuse(args, &err);
 }
 
-static int run(const cli_args *args)
+int cli_fit(const cli_args *args, const char *const *over, int lists)
 {
     npmd_error err = { 0 };
     npmd_domain *domain = NULL;
@@ -335,14 +332,15 @@ static int run(const cli_args *args)
     options.truth = truth;
     cli_watch_signals(true);
     cli_progress_begin(&watch.progress, args);
-    const npmd_status st = npmd_fit(domain, points, &options, &model, &err);
+    const npmd_status st = over ? npmd_select(domain, points, &options, over, lists, &model, &err)
+                                : npmd_fit(domain, points, &options, &model, &err);
     cli_progress_end(&watch.progress);
     if (st != NPMD_OK) {
         code = cli_refuse(args, &err);
         cli_log_discard(&watch.log);
     } else if ((code = save_model(args, model)) == CLI_DONE
                && (code = cli_log_close(args, &watch.log)) == CLI_DONE) {
-        code = report_fit(args, model, &plan);
+        code = report_fit(args, model, &plan, over != NULL);
     }
 done:
     if (watch.log.file)
@@ -352,6 +350,11 @@ done:
     npmd_points_free(points);
     npmd_domain_free(domain);
     return code;
+}
+
+static int run(const cli_args *args)
+{
+    return cli_fit(args, NULL, 0);
 }
 
 const cli_command command_fit = {

@@ -266,16 +266,16 @@ NPMD_API npmd_status npmd_model_describe(const npmd_model *m, char **json,
 typedef struct npmd_choice_row {
     int stage; /* 1, 2, ...: what was kept of one went on to the next; the last is the one that decided */
     int64_t steps;
-    double tau; /* NaN: the estimator has none, or chose by itself */
+    double tau;                       /* NaN: the estimator has none, or chose by itself */
     double criterion, criterion_se;   /* the smaller, the better */
     double difference, difference_se; /* to the best of its stage and settings, compared point by point */
     int kept;
     char settings[128]; /* other options that were varied, "max-frequency=5 separable=on" */
 } npmd_choice_row;
 typedef struct npmd_choice {
-    int criterion;             /* npmd_criterion */
-    size_t training, held_out; /* points */
-    int rows;                  /* 0: nothing was chosen */
+    int criterion;              /* npmd_criterion */
+    size_t training, held_out;  /* points */
+    int rows;                   /* 0: nothing was chosen */
     const npmd_choice_row *row; /* the model's */
 } npmd_choice;
 NPMD_API npmd_choice npmd_model_choice(const npmd_model *m);

@@ -12,8 +12,9 @@
 
 #define MOST_ROWS 4096 /* of a file */
 
-static const char *const CRITERIA[] = { [NPMD_CRITERION_ISE] = "ise",
-                                        [NPMD_CRITERION_LIKELIHOOD] = "likelihood" };
+static const char *const CRITERIA[] = {
+    [NPMD_CRITERION_ISE] = "ise", [NPMD_CRITERION_LIKELIHOOD] = "likelihood"
+};
 
 void choice_close(choice_record *c)
 {
@@ -37,7 +38,11 @@ npmd_choice npmd_model_choice(const npmd_model *m)
 
 double choice_vertex(double below, double above)
 {
-    return below >= 0.0 && above >= 0.0 && below + above > 0.0 ? 0.5 * (below - above) / (below + above) : 0.0;
+    if (isnan(below) || isnan(above) || below == above)
+        return 0.0;
+    if (below < 0.0 || above < 0.0) /* beyond a neighbour, or a maximum: halfway to the better one */
+        return below < above ? -0.5 : 0.5;
+    return 0.5 * (below - above) / (below + above);
 }
 
 static json_t *json_known(double value)
@@ -107,7 +112,8 @@ static bool row_from_json(const json_t *in, npmd_choice_row *row)
                               .difference = number_of(in, "difference"),
                               .difference_se = number_of(in, "difference_se"),
                               .kept = json_is_true(json_object_get(in, "kept")) };
-    if (stage < 1 || stage > 1000 || steps < 0 || settings == NULL || strlen(settings) >= sizeof row->settings)
+    if (stage < 1 || stage > 1000 || steps < 0 || settings == NULL
+        || strlen(settings) >= sizeof row->settings)
         return false;
     snprintf(row->settings, sizeof row->settings, "%s", settings);
     return true;

@@ -15,7 +15,7 @@
 typedef struct estimator estimator;
 
 typedef struct choice_record { /* choice.c: what was compared; all zero: nothing was */
-    int criterion;      /* npmd_criterion */
+    int criterion;             /* npmd_criterion */
     size_t training, held_out;
     npmd_choice_row *row;
     int rows;
@@ -153,29 +153,30 @@ double points_seen_before(const npmd_points *pts, const uint64_t *seen, size_t c
 /* ---- choice.c: the evidence of a choice -------------------------------------------------------------------- */
 
 npmd_status choice_add(choice_record *c, const npmd_choice_row *row, npmd_error *err);
-npmd_status choice_to_json(const choice_record *c, json_t *into, npmd_error *err); /* as "choice", if there is one */
+npmd_status choice_to_json(const choice_record *c, json_t *into,
+                           npmd_error *err); /* as "choice", if there is one */
 npmd_status choice_from_json(choice_record *c, const json_t *root, const char *path, npmd_error *err);
 void choice_close(choice_record *c);
 
 /* Between a row and its neighbours, which are worse by this much: where the parabola has its vertex, in steps of the grid,
- * towards above; 0 if a neighbour is not known. */
+ * towards above; at most half a step away, and 0 if a neighbour is not known. */
 double choice_vertex(double below, double above);
 
 /* ---- pilot.c: short fits to a part of the points, compared on the others ------------------------------------ */
 
-#define PILOTS_MOST 256
+#define PILOTS_MOST 512 /* more than a selection among 64 settings can need */
 typedef struct pilot {
     npmd_choice_row row;
-    double *log_density;    /* (held-out points), per volume */
-    double own_mean, mean;  /* over points of the fit, and over held-out ones */
+    double *log_density;   /* (held-out points), per volume */
+    double own_mean, mean; /* over points of the fit, and over held-out ones */
     double log_volume;
-    bool failed;            /* collapsed or ran away */
+    bool failed; /* collapsed or ran away */
 } pilot;
 typedef struct pilots {
     int criterion;
     npmd_points *training, *held_out, *own; /* own: as many of the training points as are held out */
-    bool usable; /* there are points enough */
-    bool whole;  /* most points are training ones */
+    bool usable;                            /* there are points enough */
+    bool whole;                             /* most points are training ones */
     checkpoint *checkpoint;
     npmd_progress progress;
     void *user;
@@ -208,8 +209,10 @@ typedef struct tau_found {
     int64_t steps;     /* of the fits that say so */
     int best;          /* the pilot */
 } tau_found;
-npmd_status search_tau_of(pilots *p, const npmd_options *base, const char *settings, tau_found *out,
-                          npmd_error *err);
+int64_t pilot_steps(const npmd_domain *dom, const npmd_options *resolved);
+/* For resolved options, from their tau; first: a pilot that was fitted with it already, or -1. */
+npmd_status search_tau_of(pilots *p, const npmd_options *base, const char *settings, int first,
+                          tau_found *out, npmd_error *err);
 npmd_status choose_tau(npmd_model *m, const npmd_options *asked, const npmd_points *pts, npmd_error *err);
 
 /* ---- descent.c: stochastic gradients for what is no field ----------------------------------------------- */

@@ -9,10 +9,10 @@
 
 #include <stdio.h>
 
-#define LEAST_POINTS 200      /* fewer say nothing */
-#define MOST_TRAINING 262144  /* copied; a step takes no more time for it, its batch being far smaller */
+#define LEAST_POINTS 200     /* fewer say nothing */
+#define MOST_TRAINING 262144 /* copied; a step takes no more time for it, its batch being far smaller */
 #define MOST_HELD_OUT 16384
-#define LOOKS 20        /* at the criterion, during a fit, */
+#define LOOKS 20         /* at the criterion, during a fit, */
 #define LOOKS_SMOOTHED 3 /* of which the last count: a step or two of noise is averaged out */
 
 typedef struct pilot_watch { /* passes signs of life on, marked as attempt 0 */
@@ -64,8 +64,7 @@ npmd_status pilots_open(pilots *p, const npmd_points *pts, const npmd_options *o
     own = next;
     TRY(points_part(pts, key, &next, most, twins, out_count, &p->training, err));
     TRY(points_part(pts, key, &own, out_count, twins, out_count, &p->own, err));
-    p->usable = p->training->n >= LEAST_POINTS / 2
-                && points_check_distinct(p->training, "", NULL) == NPMD_OK;
+    p->usable = p->training->n >= LEAST_POINTS / 2 && points_check_distinct(p->training, "", NULL) == NPMD_OK;
     p->whole = (double)most > 0.8 * (double)pts->n;
     TRY(memory_new(&p->rise, p->held_out->n, err));
 done:
