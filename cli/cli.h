@@ -387,6 +387,7 @@ npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *text);
 npmd_status measure_fit(reproduce_child *c, npmd_error *err);
 npmd_status measure_encoding(reproduce_child *c, npmd_error *err);
 npmd_status measure_spectral_bias(reproduce_child *c, npmd_error *err);
+npmd_status measure_tau(reproduce_child *c, npmd_error *err);
 npmd_status measure_frequencies(reproduce_child *c, npmd_error *err);
 
 /* A function on T2: values (G, G) at 2 pi (i, j) / G, coefficients c (G, G, 2), frequency k at k mod G. */

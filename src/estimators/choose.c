@@ -6,7 +6,7 @@
  *
  *   1. By tens. Where the points of a fit are much more likely than the held-out ones, it learns noise, and tau is raised,
  *      else lowered, as long as the held-out log-likelihood rises by more than noise.
- *   2. From there to a neighbour that the criterion finds better by more than SURE of its errors, until both neighbours
+ *   2. From there to a neighbour that the criterion finds better, surely and by what is worth it, until both neighbours
  *      are known and neither is; the grid goes on as far as that takes. Between its taus the criterion is a parabola in log
  *      tau, and its vertex, at most half a step away, is the choice: what is not sure moves tau a little, never far.
  *
@@ -23,7 +23,9 @@
 #define PILOT_STEPS_TORUS 200 /* and on T3 and above, where it is the noise that must show */
 #define MOST_MOVES 3          /* by tens */
 #define MOST_NEIGHBOURS 8
-#define SURE 2.0        /* standard errors of a difference */
+#define SURE 2.0            /* standard errors of a difference, */
+#define WORTHWHILE_ISE 1e-3 /* and more than this share of the criterion, which is about as much in nISE, */
+#define WORTHWHILE_NATS 2e-3
 #define LEAST_GAIN 0.03 /* nats a point */
 #define NOISE_LEARNT                                                                                         \
     0.1 /* nats that a point gains by being one of the fit's: below, there is nothing to mend */
@@ -106,7 +108,10 @@ static bool search_better(search *s, int which, int than)
     if (which < 0 || s->p->pilot[which].failed)
         return false;
     pilot_compare(s->p, which, than, &difference, &se);
-    return difference < -SURE * se;
+    const double worthwhile = s->p->criterion == NPMD_CRITERION_ISE
+                                  ? WORTHWHILE_ISE * fabs(s->p->pilot[than].row.criterion)
+                                  : WORTHWHILE_NATS;
+    return difference < -SURE * se && difference < -worthwhile;
 }
 
 /* To a k whose neighbours are known and not clearly better. */
