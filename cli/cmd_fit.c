@@ -39,21 +39,6 @@ static const char *estimator_name(int estimator)
     return estimator >= 0 && estimator < known ? ESTIMATORS[estimator] : NULL;
 }
 
-/* ---- Reports while it runs ----------------------------------------------------------------------------- */
-
-typedef struct fit_watch {
-    cli_progress progress;
-    cli_log log;
-} fit_watch;
-
-static int show_report(const npmd_report *now, void *user)
-{
-    fit_watch *watch = user;
-    cli_log_report(&watch->log, now);
-    cli_progress_show(&watch->progress, now);
-    return cli_interrupted();
-}
-
 /* ---- Before -------------------------------------------------------------------------------------------- */
 
 static npmd_status read_options(const cli_args *args, npmd_options *options, npmd_error *err)
@@ -172,6 +157,28 @@ static void print_plan(const cli_args *args, const npmd_domain *domain, size_t n
     cli_row(stderr, "penalty", "q2 %s points a step, tau %.4g", cli_words_count((uint64_t)plan->q2).text,
             plan->tau);
     cli_row(stderr, "memory", "%s for the fit", cli_words_bytes(working_bytes).text);
+}
+
+/* ---- Reports while it runs ----------------------------------------------------------------------------- */
+
+typedef struct fit_watch {
+    cli_progress progress;
+    cli_log log;
+    const cli_args *args; /* for a plan that is not shown before all was checked; else NULL */
+    const npmd_domain *domain;
+    const npmd_options *plan;
+    size_t n, working_bytes;
+} fit_watch;
+
+static int show_report(const npmd_report *now, void *user)
+{
+    fit_watch *watch = user;
+    if (watch->args)
+        print_plan(watch->args, watch->domain, watch->n, watch->plan, watch->working_bytes);
+    watch->args = NULL;
+    cli_log_report(&watch->log, now);
+    cli_progress_show(&watch->progress, now);
+    return cli_interrupted();
 }
 
 /* ---- After --------------------------------------------------------------------------------------------- */
@@ -322,11 +329,19 @@ int cli_fit(const cli_args *args, const char *const *over, int lists)
         goto done;
     }
     working_bytes += npmd_points_bytes(points);
-    print_plan(args, domain, npmd_points_count(points), &plan, working_bytes);
+    if (!over)
+        print_plan(args, domain, npmd_points_count(points), &plan, working_bytes);
     if ((code = cli_log_open(args, &watch.log, cli_value(args, "log"), options.resume[0] != '\0'))
         != CLI_DONE)
         goto done;
 
+    if (over) { /* the library checks the lists */
+        watch.args = args;
+        watch.domain = domain;
+        watch.plan = &plan;
+        watch.n = npmd_points_count(points);
+        watch.working_bytes = working_bytes;
+    }
     options.progress = show_report;
     options.user = &watch;
     options.truth = truth;

@@ -193,6 +193,7 @@ npmd_status npmd_select(const npmd_domain *dom, const npmd_points *pts, const np
     if (order[0]->steps > 0)
         best.steps = order[0]->steps;
     TRY(npmd_fit(dom, pts, &best, &m, err));
+    choice_close(&m->choice); /* of an estimator that chose once more by itself */
     TRY(pilots_record(p, order[0]->pilot, &m->choice, err));
     *out = m;
     m = NULL;

@@ -190,6 +190,8 @@ npmd_status series_choose(series_watch *watch, const npmd_points *pts, bool open
     TRY(points_hold_out(pts, rng_key_make(opt->seed, RNG_TUNE, 2), (size_t)(opt->holdout * (double)pts->n),
                         &held_out, &training, err));
     TRY(points_check_distinct(training, "the points that are not held out", err));
+    m->choice.training = training->n;
+    m->choice.held_out = held_out->n;
     TRY(stage_open(&now, m->domain, opt->max_frequency, opt->penalty, err));
     TRY(series_moments(&now.basis, training, opt->threads, now.mean, err));
     watch->attempt = 0;
