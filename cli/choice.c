@@ -28,9 +28,12 @@ void cli_choice_line(const npmd_model *model)
     const npmd_choice_row *best = chosen_row(&c);
     if (!best)
         return;
-    cli_row(stdout, "chosen by", "%s on %s held-out points: %d short fits, the best at tau %.2g%s%s",
-            criterion_name(c.criterion), cli_words_count(c.held_out).text, c.rows, best->tau,
-            best->settings[0] ? ", " : "", best->settings);
+    char tau[40] = "";
+    if (isfinite(best->tau))
+        snprintf(tau, sizeof tau, " at tau %.2g", best->tau);
+    cli_row(stdout, "chosen by", "%s on %s held-out points: %d short fits, the best%s%s%s",
+            criterion_name(c.criterion), cli_words_count(c.held_out).text, c.rows, tau,
+            best->settings[0] ? " with " : "", best->settings);
 }
 
 void cli_choice_json(cli_json *j, const npmd_model *model)

@@ -77,8 +77,8 @@ static const option_row OPTIONS[] = {
     { "estimator", "Choices", OPTION_CHOICE, AT(estimator), "field", 0, 0, &ESTIMATORS, true, ALL,
       "what is fitted: a sine network (field), a linear series of eigenfunctions, kernels, a squared family, a ReLU network" },
     { "tau", "Choices", OPTION_REAL, AT(tau), "auto", -1, 1e12, NULL, true, FIELD | SERIES | SGD,
-      "weight of the penalty, the mean over the domain; auto: 5e-5 in one or two dimensions, else 1e-4, lowered or raised "
-      "by tens where held-out points ask for it, then fitted to all points" },
+      "weight of the penalty, the mean over the domain; auto: from 5e-5 in one or two dimensions, else 1e-4, to what "
+      "held-out points ask for, then fitted to all points" },
     { "holdout", "Choices", OPTION_REAL, AT(holdout), "0", 0, 0.9, NULL, true,
       FIELD | SGD | SERIES | KDE | RELU, "share of the points held out to choose by; 0: a tenth" },
     { "criterion", "Choices", OPTION_CHOICE, AT(criterion), "ise", 0, 0, &CRITERIA, true, FIELD | SGD,

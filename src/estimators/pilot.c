@@ -12,8 +12,8 @@
 #define LEAST_POINTS 200     /* fewer say nothing */
 #define MOST_TRAINING 262144 /* copied; a step takes no more time for it, its batch being far smaller */
 #define MOST_HELD_OUT 16384
-#define LOOKS 20         /* at the criterion, during a fit, */
-#define LOOKS_SMOOTHED 3 /* of which the last count: a step or two of noise is averaged out */
+#define LOOKS 10         /* at the criterion, during a fit, */
+#define LOOKS_SMOOTHED 2 /* of which the last count: the noise of the last steps is averaged out */
 
 typedef struct pilot_watch { /* passes signs of life on, marked as attempt 0 */
     pilots *all;

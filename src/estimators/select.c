@@ -138,8 +138,8 @@ static npmd_status setting_whole(pilots *p, setting *s, npmd_error *err)
     return pilot_fit(p, &s->resolved, s->tau, steps, 3, s->text, &s->pilot, err);
 }
 
-/* The best of the first count come first, in their order; how many go on: half, but two at least. */
-static int settings_keep(pilots *p, setting **order, int count)
+/* The best of the first count come first, in their order; how many go on: half, but two at least, of the last stage one. */
+static int settings_keep(pilots *p, setting **order, int count, bool last)
 {
     for (int i = 1; i < count; i++) /* insertion: few, and equal ones stay in order */
         for (int j = i; j > 0 && pilot_better(p, order[j]->pilot, order[j - 1]->pilot); j--) {
@@ -147,7 +147,7 @@ static int settings_keep(pilots *p, setting **order, int count)
             order[j] = order[j - 1];
             order[j - 1] = swap;
         }
-    const int half = (count + 1) / 2, kept = half >= 2 || count < 2 ? half : 2;
+    const int half = (count + 1) / 2, kept = last ? 1 : half >= 2 || count < 2 ? half : 2;
     for (int i = 0; i < kept; i++)
         p->pilot[order[i]->pilot].row.kept = 1;
     return kept;
@@ -163,7 +163,7 @@ static npmd_status settings_compare(pilots *p, setting **order, int count, npmd_
         for (int i = 0; i < count && !p->stop; i++)
             TRY(STAGE[stage](p, order[i], err));
         if (!p->stop)
-            count = settings_keep(p, order, count);
+            count = settings_keep(p, order, count, stage == stages - 1);
     }
 done:
     return st;

@@ -163,6 +163,8 @@ static npmd_status series_stochastic(npmd_model *m, const npmd_options *asked, c
     TRY(series_integral(&s->basis, s->c, m->options.threads, &s->found, err));
     for (int i = 0; i < linear->warnings; i++)
         model_warn(m, "%s", linear->warning[i]);
+    m->choice = linear->choice;
+    linear->choice = (choice_record){ 0 };
 done:
     npmd_model_free(linear);
     return st;

@@ -72,7 +72,7 @@ static void criteria_are_what_they_say(void **state)
         for (size_t j = 0; j < n; j++)
             squares += pow(contribution[1][j] - contribution[0][j] - sum, 2.0);
         pilot_compare(p, which[1], which[0], &difference, &se);
-        /* equal fits: only the log integral, to 1e-3, and looks that are a few steps old tell them apart. The last 3 of 20
+        /* equal fits: only the log integral, to 1e-3, and looks that are a few steps old tell them apart. The last 2 of 10
          * looks are at most 4 of 40 steps old, where the rate has fallen to (1 + cos(0.9 pi)) / 2 = 2.4 % of its highest:
          * v moves by at most 4 steps x 2.4e-5 a weight there, a thousandth of its values */
         check_below("criterion", fabs(p->pilot[which[0]].row.criterion - made[0]), 5e-3 * fabs(made[0]));
