@@ -198,6 +198,36 @@ void cli_log_discard(cli_log *log); /* a fit was refused: a new log in which not
 int cli_log_close(const cli_args *args,
                   cli_log *log); /* from {0} too; a log that is not whole is a failure */
 
+/* ---- cmd_fit.c: what fit and select share ------------------------------------------------------------------ */
+
+/* over NULL: a plain fit; else lists "option=v1:v2" to choose from first, maybe none. */
+int cli_fit(const cli_args *args, const char *const *over, int lists);
+/* clang-format off */
+#define CLI_OPTION_DOMAIN                                                                                    \
+    { .name = "domain", .values = "D", .required = true,                                                     \
+      .help = "product of circles and spheres: S1^2, T4 (= S1^4), \"S2 x S2\", \"S2 x S1\"" }
+#define CLI_OPTION_DATA                                                                                      \
+    { .name = "data", .values = "FILE", .required = true,                                                    \
+      .help = "the points, one a row: an angle in radians for each S1, x y z for each S2; .csv .tsv .txt "   \
+              "(or .gz), .npy, .mat:VARIABLE" }
+#define CLI_OPTIONS_OF_A_FIT                                                                                 \
+    { .name = "weights", .values = "FILE", .help = "one weight a point, none negative" },                    \
+    { .name = "coords", .values = "latlon|degrees|latlon,degrees",                                           \
+      .help = "the data hold latitude, longitude in degrees for each S2; degrees for each S1" },             \
+    { .name = "config", .values = "FILE",                                                                    \
+      .help = "options from a JSON object; read after --preset, before the other options" },                 \
+    { .name = "truth", .values = "FILE",                                                                     \
+      .help = "a known density: the reports then hold nise and ae against it" },                             \
+    { .name = "log", .values = "FILE", .help = "one JSON line a report" }
+/* clang-format on */
+
+/* ---- choice.c: what a model's options were chosen by --------------------------------------------------------- */
+
+void cli_choice_line(const npmd_model *model);  /* on stdout, nothing if there was no choice */
+void cli_choice_words(const npmd_model *model); /* the table, and the criterion against tau */
+void cli_choice_json(cli_json *j, const npmd_model *model);
+int cli_choice_write(const cli_args *args, const npmd_model *model, const char *path);
+
 /* ---- Reproducing the paper ----------------------------------------------------------------------------- */
 
 /* What can be measured of one task: a number each, its key in REPRODUCE_KEYS. */
@@ -368,6 +398,7 @@ npmd_status measure_fit(reproduce_child *c, npmd_error *err);
 npmd_status measure_encoding(reproduce_child *c, npmd_error *err);
 npmd_status measure_spectral_bias(reproduce_child *c, npmd_error *err);
 npmd_status measure_diagnostics(reproduce_child *c, npmd_error *err);
+npmd_status measure_tau(reproduce_child *c, npmd_error *err);
 npmd_status measure_frequencies(reproduce_child *c, npmd_error *err);
 
 /* A function on T2: values (G, G) at 2 pi (i, j) / G, coefficients c (G, G, 2), frequency k at k mod G. */

@@ -19,27 +19,10 @@
 #endif
 
 static const cli_option OPTIONS[] = {
-    { .name = "domain",
-      .values = "D",
-      .required = true,
-      .help = "product of circles and spheres: S1^2, T4 (= S1^4), \"S2 x S2\", \"S2 x S1\"" },
-    { .name = "data",
-      .values = "FILE",
-      .required = true,
-      .help =
-          "the points, one a row: an angle in radians for each S1, x y z for each S2; .csv .tsv .txt (or .gz), .npy, .mat:VARIABLE" },
+    CLI_OPTION_DOMAIN,
+    CLI_OPTION_DATA,
     { .name = "out", .values = "FILE", .required = true, .help = "the model, a safetensors file" },
-    { .name = "weights", .values = "FILE", .help = "one weight a point, none negative" },
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
-      .help = "the data hold latitude, longitude in degrees for each S2; degrees for each S1" },
-    { .name = "config",
-      .values = "FILE",
-      .help = "options from a JSON object; read after --preset, before the other options" },
-    { .name = "truth",
-      .values = "FILE",
-      .help = "a known density: the reports then hold nise and ae against it" },
-    { .name = "log", .values = "FILE", .help = "one JSON line a report" },
+    CLI_OPTIONS_OF_A_FIT,
     { 0 },
 };
 
@@ -53,21 +36,6 @@ static const char *estimator_name(int estimator)
 {
     const int known = (int)(sizeof ESTIMATORS / sizeof *ESTIMATORS);
     return estimator >= 0 && estimator < known ? ESTIMATORS[estimator] : NULL;
-}
-
-/* ---- Reports while it runs ----------------------------------------------------------------------------- */
-
-typedef struct fit_watch {
-    cli_progress progress;
-    cli_log log;
-} fit_watch;
-
-static int show_report(const npmd_report *now, void *user)
-{
-    fit_watch *watch = user;
-    cli_log_report(&watch->log, now);
-    cli_progress_show(&watch->progress, now);
-    return cli_interrupted();
 }
 
 /* ---- Before -------------------------------------------------------------------------------------------- */
@@ -97,6 +65,7 @@ static int check_files(const cli_args *args, const npmd_options *options)
         const char *label, *path;
     } files[] = { { "--out", cli_value(args, "out") },
                   { "--log", cli_value(args, "log") },
+                  { "--table", cli_value(args, "table") },
                   { "--checkpoint", options->checkpoint[0] ? options->checkpoint : NULL },
                   { "--resume", options->resume[0] ? options->resume : NULL },
                   { "--data", cli_value(args, "data") },
@@ -105,7 +74,7 @@ static int check_files(const cli_args *args, const npmd_options *options)
                   { "--truth", cli_value(args, "truth") },
                   { "--start-from", options->start_from[0] ? options->start_from : NULL },
                   { "--encoding-from", options->encoding_from[0] ? options->encoding_from : NULL } };
-    enum { CHECKPOINT = 2, RESUME = 3, FILES = sizeof files / sizeof *files };
+    enum { CHECKPOINT = 3, RESUME = 4, FILES = sizeof files / sizeof *files };
     npmd_error err = { 0 };
     for (int i = 0; i <= RESUME; i++) {
         for (int j = i + 1; j < FILES; j++) {
@@ -191,6 +160,28 @@ static void print_plan(const cli_args *args, const npmd_domain *domain, size_t n
     cli_row(stderr, "memory", "%s for the fit", cli_words_bytes(working_bytes).text);
 }
 
+/* ---- Reports while it runs ----------------------------------------------------------------------------- */
+
+typedef struct fit_watch {
+    cli_progress progress;
+    cli_log log;
+    const cli_args *args; /* for a plan that is not shown before all was checked; else NULL */
+    const npmd_domain *domain;
+    const npmd_options *plan;
+    size_t n, working_bytes;
+} fit_watch;
+
+static int show_report(const npmd_report *now, void *user)
+{
+    fit_watch *watch = user;
+    if (watch->args)
+        print_plan(watch->args, watch->domain, watch->n, watch->plan, watch->working_bytes);
+    watch->args = NULL;
+    cli_log_report(&watch->log, now);
+    cli_progress_show(&watch->progress, now);
+    return cli_interrupted();
+}
+
 /* ---- After --------------------------------------------------------------------------------------------- */
 
 static uint64_t peak_memory(void)
@@ -225,6 +216,7 @@ static int report_json(const cli_args *args, const npmd_model *model, const npmd
     cli_json_text(&j, "estimator", estimator_name(plan->estimator));
     cli_json_unsigned(&j, "n", facts.n);
     cli_json_number(&j, "tau", facts.tau);
+    cli_choice_json(&j, model);
     cli_json_unsigned(&j, "seed", facts.seed);
     cli_json_signed(&j, "steps", facts.steps);
     cli_json_number(&j, "seconds", facts.seconds);
@@ -255,10 +247,12 @@ static int report_json(const cli_args *args, const npmd_model *model, const npmd
 static void report_words(const cli_args *args, const npmd_model *model, const npmd_options *plan)
 {
     const npmd_fit_facts facts = npmd_model_facts(model);
-    cli_row(stdout, "model", "%s", cli_value(args, "out"));
+    if (cli_value(args, "out"))
+        cli_row(stdout, "model", "%s", cli_value(args, "out"));
     cli_row(stdout, "domain", "%s", npmd_domain_text(npmd_model_domain(model)));
     cli_row(stdout, "points", "%s", cli_words_count(facts.n).text);
     cli_row(stdout, "tau", "%.4g", facts.tau);
+    cli_choice_line(model);
     cli_row(stdout, "seed", "%llu", (unsigned long long)facts.seed);
     cli_row(stdout, "steps", "%s in %s", cli_words_count((uint64_t)facts.steps).text,
             cli_words_time(facts.seconds).text);
@@ -284,20 +278,30 @@ static void report_words(const cli_args *args, const npmd_model *model, const np
     cli_row(stdout, "peak memory", "%s", cli_words_bytes(peak_memory()).text);
 }
 
-static int report_fit(const cli_args *args, const npmd_model *model, const npmd_options *plan)
+static int report_fit(const cli_args *args, const npmd_model *model, const npmd_options *plan, bool selected)
 {
     const npmd_fit_facts facts = npmd_model_facts(model);
     int code = CLI_DONE;
     for (int i = 0; i < npmd_model_warnings(model); i++)
         cli_note(args, "warning: %s", npmd_model_warning(model, i));
     if (facts.interrupted)
-        cli_note(args, "interrupted after step %s of %s; the model so far is saved in %s",
+        cli_note(args, "interrupted after step %s of %s; the model so far is %s%s",
                  cli_words_count((uint64_t)facts.steps).text, cli_words_count((uint64_t)plan->steps).text,
-                 cli_value(args, "out"));
+                 cli_value(args, "out") ? "saved in " : "not saved",
+                 cli_value(args, "out") ? cli_value(args, "out") : "");
+    if (selected && cli_value(args, "table"))
+        code = cli_choice_write(args, model, cli_value(args, "table"));
+    if (code != CLI_DONE)
+        return code;
     if (args->json)
         code = report_json(args, model, plan);
-    else if (!args->quiet)
+    else if (!args->quiet) {
+        if (selected) {
+            cli_choice_words(model);
+            putchar('\n');
+        }
         report_words(args, model, plan);
+    }
     if (code == CLI_DONE && facts.checkpoint_failure[0])
         return cli_fail(args, CLI_FILE, "the model is saved, but no checkpoint: %s",
                         facts.checkpoint_failure);
@@ -312,7 +316,7 @@ static int save_model(const cli_args *args, const npmd_model *model)
     npmd_error err = { 0 };
     const char *folder = getenv("TMPDIR");
     char rescue[NPMD_MAX_PATH];
-    if (npmd_save(model, cli_value(args, "out"), &err) == NPMD_OK)
+    if (!cli_value(args, "out") || npmd_save(model, cli_value(args, "out"), &err) == NPMD_OK)
         return CLI_DONE;
     snprintf(rescue, sizeof rescue, "%.900s/neuropmd-XXXXXX%s", folder && folder[0] ? folder : "/tmp",
              ending);
@@ -326,7 +330,7 @@ static int save_model(const cli_args *args, const npmd_model *model)
     return cli_refuse(args, &err);
 }
 
-static int run(const cli_args *args)
+int cli_fit(const cli_args *args, const char *const *over, int lists)
 {
     npmd_error err = { 0 };
     npmd_domain *domain = NULL;
@@ -356,24 +360,33 @@ static int run(const cli_args *args)
         goto done;
     }
     working_bytes += npmd_points_bytes(points);
-    print_plan(args, domain, npmd_points_count(points), &plan, working_bytes);
+    if (!over)
+        print_plan(args, domain, npmd_points_count(points), &plan, working_bytes);
     if ((code = cli_log_open(args, &watch.log, cli_value(args, "log"), options.resume[0] != '\0'))
         != CLI_DONE)
         goto done;
 
+    if (over) { /* the library checks the lists */
+        watch.args = args;
+        watch.domain = domain;
+        watch.plan = &plan;
+        watch.n = npmd_points_count(points);
+        watch.working_bytes = working_bytes;
+    }
     options.progress = show_report;
     options.user = &watch;
     options.truth = truth;
     cli_watch_signals(true);
     cli_progress_begin(&watch.progress, args);
-    const npmd_status st = npmd_fit(domain, points, &options, &model, &err);
+    const npmd_status st = over ? npmd_select(domain, points, &options, over, lists, &model, &err)
+                                : npmd_fit(domain, points, &options, &model, &err);
     cli_progress_end(&watch.progress);
     if (st != NPMD_OK) {
         code = cli_refuse(args, &err);
         cli_log_discard(&watch.log);
     } else if ((code = save_model(args, model)) == CLI_DONE
                && (code = cli_log_close(args, &watch.log)) == CLI_DONE) {
-        code = report_fit(args, model, &plan);
+        code = report_fit(args, model, &plan, over != NULL);
     }
 done:
     if (watch.log.file)
@@ -383,6 +396,11 @@ done:
     npmd_points_free(points);
     npmd_domain_free(domain);
     return code;
+}
+
+static int run(const cli_args *args)
+{
+    return cli_fit(args, NULL, 0);
 }
 
 const cli_command command_fit = {

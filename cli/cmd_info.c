@@ -15,8 +15,10 @@ static int run(const cli_args *args)
         code = cli_refuse(args, &err);
     else if (args->json)
         printf("%s\n", json);
-    else
-        cli_listing(json, NULL);
+    else {
+        cli_listing(json, "choice");
+        cli_choice_words(model);
+    }
     npmd_text_free(json);
     npmd_model_free(model);
     return code;

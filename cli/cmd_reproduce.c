@@ -14,7 +14,7 @@
 static const cli_option OPTIONS[] = {
     { .name = "domain",
       .values = "T1|...|T7",
-      .help = "the torus: T2 (unless said) or T4; of spectral-bias, diagnostics and frequencies T2; of "
+      .help = "the torus: T2 (unless said) or T4; of spectral-bias, diagnostics, tau and frequencies T2; of "
               "dimensions one of T1 to T7, without it all" },
     { .name = "data",
       .values = "FOLDER",
@@ -42,9 +42,10 @@ static const cli_option OPTIONS[] = {
       .help = "for a try: fits that take steps take so many instead of their own number" },
     { .name = "out",
       .values = "FILE.jsonl",
-      .help = "keeps one line a fit; started again, goes on from there; what belongs to figures is written "
-              "beside it: FILE_profiles.csv, FILE_spectra.csv, FILE_course.csv, FILE_coefficients.csv, "
-              "FILE_truth_T3.json" },
+      .help =
+          "keeps one line a fit; started again, goes on from there; what belongs to figures is written "
+          "beside it: FILE_profiles.csv, FILE_spectra.csv, FILE_course.csv, FILE_courses.csv, FILE_coefficients.csv, "
+          "FILE_truth_T3.json" },
     { .name = "jobs",
       .values = "J",
       .fallback = "1",

@@ -14,6 +14,7 @@
 /* A new command is a file cmd_NAME.c that defines command_NAME, and its line here. */
 #define COMMANDS(X)                                                                                          \
     X(fit)                                                                                                   \
+    X(select)                                                                                                \
     X(density)                                                                                               \
     X(score)                                                                                                 \
     X(sample)                                                                                                \

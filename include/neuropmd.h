@@ -122,6 +122,7 @@ typedef enum npmd_bandwidth {
     NPMD_BANDWIDTH_ADAPTIVE,
     NPMD_BANDWIDTH_MIXTURE
 } npmd_bandwidth;
+typedef enum npmd_criterion { NPMD_CRITERION_ISE, NPMD_CRITERION_LIKELIHOOD } npmd_criterion;
 typedef enum npmd_law { NPMD_LAW_POWER, NPMD_LAW_UNIFORM, NPMD_LAW_RIDGE } npmd_law;
 typedef enum npmd_scale { NPMD_SCALE_UNIT, NPMD_SCALE_ORTHONORMAL, NPMD_SCALE_NONE } npmd_scale;
 typedef enum npmd_skip_start { NPMD_SKIP_STEP, NPMD_SKIP_CONVEX, NPMD_SKIP_ZERO } npmd_skip_start;
@@ -199,6 +200,7 @@ typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is ch
     int64_t patience;     /* early stopping: looks without improvement; 0: by the estimator */
     int stop;             /* field: npmd_stop, what ends the fit before its steps are done */
     int snr;              /* field: 1: reports hold the signal-to-noise ratios of the gradients */
+    int criterion;        /* npmd_criterion: what held-out points choose tau by */
     double kappa[NPMD_MAX_FACTORS]; /* kde: concentration, one for all or one a factor; 0: chosen */
     int kappas;                     /* how many are given */
     int concentration;              /* kde: 0 one for all factors, 1 one a factor */
@@ -289,6 +291,29 @@ typedef struct npmd_part { /* of a stack or an ensemble */
 } npmd_part;
 NPMD_API int npmd_model_parts(const npmd_model *m); /* 0: it is made of one piece */
 NPMD_API npmd_part npmd_model_part(const npmd_model *m, int i);
+
+/* What a choice was made by: fits to a part of the points, compared on the points that were held out. */
+typedef struct npmd_choice_row {
+    int stage; /* 1, 2, ...: what was kept of one went on to the next; the last is the one that decided */
+    int64_t steps;
+    double tau;                       /* NaN: the estimator has none, or chose by itself */
+    double criterion, criterion_se;   /* the smaller, the better */
+    double difference, difference_se; /* to the best of its stage and settings, compared point by point */
+    int kept;
+    char settings[128]; /* other options that were varied, "max-frequency=5 separable=on" */
+} npmd_choice_row;
+typedef struct npmd_choice {
+    int criterion;              /* npmd_criterion */
+    size_t training, held_out;  /* points */
+    int rows;                   /* 0: nothing was chosen */
+    const npmd_choice_row *row; /* the model's */
+} npmd_choice;
+NPMD_API npmd_choice npmd_model_choice(const npmd_model *m);
+/* A fit whose settings are chosen first: over holds lists "option=v1:v2:v3", and every combination of them is compared on
+ * held-out points, each with its own tau where the options leave it open. The better half goes on to longer fits; the
+ * best is fitted to all points. */
+NPMD_API npmd_status npmd_select(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt,
+                                 const char *const *over, int lists, npmd_model **out, npmd_error *err);
 
 typedef enum npmd_what {
     NPMD_LOG_DENSITY, /* log f, per volume                                                        */

@@ -44,8 +44,7 @@ typedef struct option_row {
 #define RELU (1u << NPMD_RELU)
 #define STACK (1u << NPMD_STACK)
 #define SGD (1u << 31)
-#define STOPS (1u << 30)     /* a field that stops early, */
-#define HOLDS_OUT (1u << 29) /* and one that holds points out for it */
+#define STOPS (1u << 30) /* a field that stops early */
 #define DESCENT (FIELD | SGD | PSNF | RELU)
 #define ALL (~0u)
 
@@ -58,6 +57,7 @@ static const choices SOLVERS = { "newton|sgd", { "newton", "sgd", NULL } };
 static const choices CONCENTRATIONS = { "common|factor", { "common", "factor", NULL } };
 static const choices RULES = { "least-squares|likelihood|ise",
                                { "least-squares", "likelihood", "ise", NULL } };
+static const choices CRITERIA = { "ise|likelihood", { "ise", "likelihood", NULL } };
 static const choices BANDWIDTHS = { "fixed|adaptive|mixture", { "fixed", "adaptive", "mixture", NULL } };
 static const choices OPTIMISERS = { "adam|sgd", { "adam", "sgd", NULL } };
 static const choices SCHEDULES = { "cosine|fixed|triangular|triangular2",
@@ -82,8 +82,12 @@ static const option_row OPTIONS[] = {
       "what is fitted: a sine network (field), a linear series of eigenfunctions, kernels, a squared family, a ReLU "
       "network; a stack: fields, series, kernels and the uniform density, mixed as held-out points ask for" },
     { "tau", "Choices", OPTION_REAL, AT(tau), "auto", -1, 1e12, NULL, true, FIELD | SERIES | SGD,
-      "weight of the penalty, the mean over the domain; auto: 5e-5 in one or two dimensions, else 1e-4, lowered or raised "
-      "by tens where held-out points ask for it, then fitted to all points" },
+      "weight of the penalty, the mean over the domain; auto: from 5e-5 in one or two dimensions, else 1e-4, to what "
+      "held-out points ask for, then fitted to all points" },
+    { "holdout", "Choices", OPTION_REAL, AT(holdout), "0", 0, 0.9, NULL, true,
+      FIELD | SGD | SERIES | KDE | RELU, "share of the points held out to choose by; 0: a tenth" },
+    { "criterion", "Choices", OPTION_CHOICE, AT(criterion), "ise", 0, 0, &CRITERIA, true, FIELD | SGD,
+      "what held-out points choose tau by: the integrated squared error, or the likelihood" },
     { "penalty", "Choices", OPTION_CHOICE, AT(penalty), "laplacian", 0, 0, &PENALTIES, true,
       FIELD | SERIES | SGD, "what is penalised: mean (Laplacian v)^2, mean |gradient v|^2, or nothing" },
     { "seed", "Choices", OPTION_SEED, AT(seed), "1", 0, 0, NULL, true, ALL,
@@ -185,8 +189,6 @@ static const option_row OPTIONS[] = {
     { "encoding-from", "Training", OPTION_PATH, AT(encoding_from), "", 0, 0, NULL, false, FIELD,
       "a field whose encoding is used instead of a drawn one" },
 
-    { "holdout", "Other estimators", OPTION_REAL, AT(holdout), "0", 0, 0.9, NULL, true,
-      SERIES | KDE | RELU | HOLDS_OUT, "share of the points held out to choose by; 0: a tenth" },
     { "patience", "Other estimators", OPTION_COUNT, AT(patience), "0", 0, 4e9, NULL, true, RELU | STOPS,
       "relu, and field with --stop: looks without improvement before it stops; 0: 20, field 40" },
     { "solver", "Other estimators", OPTION_CHOICE, AT(solver), "newton", 0, 0, &SOLVERS, true, SERIES | SGD,
@@ -519,7 +521,7 @@ int options_unused(const npmd_options *opt, char *names, size_t size)
     if (opt->estimator == NPMD_STACK)
         reader |= FIELD | SERIES | KDE;
     if (reader & FIELD && opt->stop != NPMD_STOP_NONE)
-        reader |= opt->stop == NPMD_STOP_ISE ? STOPS | HOLDS_OUT : STOPS;
+        reader |= STOPS;
     int unused = 0;
     size_t used = 0;
     names[0] = '\0';

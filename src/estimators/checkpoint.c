@@ -223,6 +223,7 @@ static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *pat
     if (!c->chosen)
         goto done; /* tau was still being chosen: that is done again */
     TRY(state_read(c, m, path, err));
+    TRY(choice_from_json(&m->choice, root, path, err));
     warnings = json_object_get(root, "warnings");
     for (size_t i = 0; i < json_array_size(warnings); i++)
         if (json_is_string(json_array_get(warnings, i)))
@@ -327,6 +328,8 @@ static npmd_status description_make(const checkpoint *c, bool chosen, const reco
     TRY(json_put(root, "version", json_string(npmd_version()), err));
     TRY(json_put(root, "fit", json_incref(c->identity), err));
     TRY(json_put(root, "chosen", json_boolean(chosen), err));
+    if (chosen)
+        TRY(choice_to_json(&m->choice, root, err));
     for (int i = 0; i < c->warnings; i++)
         TRY(json_append(warnings, json_string(m->warning[i]), err));
     TRY(json_put(root, "warnings", json_incref(warnings), err));

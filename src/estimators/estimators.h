@@ -14,6 +14,14 @@
 
 typedef struct estimator estimator;
 
+typedef struct choice_record { /* choice.c: what was compared; all zero: nothing was */
+    int criterion;             /* npmd_criterion */
+    size_t training, held_out;
+    npmd_choice_row *row;
+    int rows;
+    size_t room;
+} choice_record;
+
 #define MODEL_MAX_WARNINGS 16
 #define MODEL_HASH 17 /* 16 digits and a closing zero */
 struct npmd_model {
@@ -27,6 +35,7 @@ struct npmd_model {
     char started_from[MODEL_HASH], encoded_from[MODEL_HASH]; /* hashes of other models; "": there was none */
     uint64_t *seen;                                          /* of the rows it was made of, see points_seen */
     size_t seen_count;
+    choice_record choice;
     int warnings;
     char warning[MODEL_MAX_WARNINGS][256];
     bool linear;         /* a field whose network only did harm: its linear start alone */
@@ -183,9 +192,69 @@ npmd_status points_seen(const npmd_points *pts, uint64_t **out, size_t *count, n
 /* About how many of these rows; NaN: nothing is known. */
 double points_seen_before(const npmd_points *pts, const uint64_t *seen, size_t count);
 
+/* ---- choice.c: the evidence of a choice -------------------------------------------------------------------- */
+
+npmd_status choice_add(choice_record *c, const npmd_choice_row *row, npmd_error *err);
+npmd_status choice_to_json(const choice_record *c, json_t *into,
+                           npmd_error *err); /* as "choice", if there is one */
+npmd_status choice_from_json(choice_record *c, const json_t *root, const char *path, npmd_error *err);
+void choice_close(choice_record *c);
+
+/* Between a row and its neighbours, which are worse by this much: where the parabola has its vertex, in steps of the grid,
+ * towards above; at most half a step away, and 0 if a neighbour is not known. */
+double choice_vertex(double below, double above);
+
+/* ---- pilot.c: short fits to a part of the points, compared on the others ------------------------------------ */
+
+#define PILOTS_MOST 512 /* more than a selection among 64 settings can need */
+typedef struct pilot {
+    npmd_choice_row row;
+    double *log_density;   /* (held-out points), per volume */
+    double own_mean, mean; /* over points of the fit, and over held-out ones */
+    double log_volume;
+    bool failed; /* collapsed or ran away */
+} pilot;
+typedef struct pilots {
+    int criterion;
+    npmd_points *training, *held_out, *own; /* own: as many of the training points as are held out */
+    bool usable;                            /* there are points enough */
+    bool whole;                             /* most points are training ones */
+    checkpoint *checkpoint;
+    npmd_progress progress;
+    void *user;
+    int threads;
+    char device[32];
+    pilot pilot[PILOTS_MOST];
+    int count;
+    int stop;     /* the caller asked for it */
+    double *rise; /* (held-out points), room */
+} pilots;
+npmd_status pilots_open(pilots *p, const npmd_points *pts, const npmd_options *opt, checkpoint *keep,
+                        npmd_error *err);
+void pilots_close(pilots *p);
+/* One more, for resolved options; *which: its number. A fit that collapses is marked and no error. */
+npmd_status pilot_fit(pilots *p, const npmd_options *base, double tau, int64_t steps, int stage,
+                      const char *settings, int *which, npmd_error *err);
+void pilot_gain(const pilots *p, int from, int to, double *gain, double *se); /* of log-likelihood, a point */
+/* How much larger the criterion is than that of another; NaN if either failed. */
+void pilot_compare(const pilots *p, int which, int other, double *difference, double *se);
+bool pilot_better(const pilots *p, int which, int other);
+npmd_status pilots_record(pilots *p, int best, choice_record *into, npmd_error *err);
+
 /* ---- choose.c ------------------------------------------------------------------------------------------ */
 
 /* Lowers or raises m->options.tau from its default where held-out points ask for it; asked: the options as given. */
+typedef struct tau_found {
+    double tau, first; /* first: the default */
+    int moved;         /* by tens, in half-decades */
+    double gain;       /* nats a held-out point gained by that */
+    int64_t steps;     /* of the fits that say so */
+    int best;          /* the pilot */
+} tau_found;
+int64_t pilot_steps(const npmd_domain *dom, const npmd_options *resolved);
+/* For resolved options, from their tau; first: a pilot that was fitted with it already, or -1. */
+npmd_status search_tau_of(pilots *p, const npmd_options *base, const char *settings, int first,
+                          tau_found *out, npmd_error *err);
 npmd_status choose_tau(npmd_model *m, const npmd_options *asked, const npmd_points *pts, npmd_error *err);
 
 /* ---- blend.c: models made of models ---------------------------------------------------------------------- */

@@ -42,6 +42,7 @@ void npmd_model_free(npmd_model *m)
     checkpoint_close(m->checkpoint);
     npmd_domain_free(m->domain);
     memory_free(m->seen);
+    choice_close(&m->choice);
     memory_free(m);
 }
 
@@ -400,6 +401,7 @@ static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err
         TRY(json_put(facts, "started_from", json_string(m->started_from), err));
     if (m->encoded_from[0] != '\0')
         TRY(json_put(facts, "encoding_from", json_string(m->encoded_from), err));
+    TRY(choice_to_json(&m->choice, facts, err));
     for (int i = 0; i < m->warnings; i++)
         TRY(json_append(warnings, json_string(m->warning[i]), err));
     TRY(json_put(facts, "warnings", json_incref(warnings), err));
@@ -579,6 +581,7 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
     m->facts.convex_gap_accuracy = take_number(root, "convex_gap_accuracy");
     m->facts.tau = m->options.tau;
     m->facts.seed = m->options.seed;
+    TRY(choice_from_json(&m->choice, root, path, err));
     take_hash(root, "started_from", m->started_from);
     take_hash(root, "encoding_from", m->encoded_from);
     for (size_t i = 0; i < json_array_size(warnings); i++)

@@ -98,6 +98,8 @@ npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, siz
     TRY(options_resolve_device(&o, err));
     if (o.tau < 0.0)
         o.tau = p <= 2 ? 5e-5 : 1e-4;
+    if (o.holdout == 0.0)
+        o.holdout = 0.1;
     TRY(resolve_encoding(&o, dom, err));
     if (o.depth == 0)
         o.depth = p <= 2 ? 3 : 4;

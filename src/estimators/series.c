@@ -10,7 +10,7 @@
  * The file holds
  *     series.coefficients (functions of the first factor x ... x of the last), by rows; of functions of mean square 1
  *     series.certificate  (9)         objective, decrement, gap, square, Newton steps, products, nodes, verified, sgd
- *     series.path         (taus, 3)   tau, criterion, highest frequency; only where tau was chosen */
+ *     series.path         (taus, 3)   files of before: tau, criterion, highest frequency; now it is a choice (choice.c) */
 #include "series.h"
 
 #include <stdio.h>
@@ -25,7 +25,6 @@ typedef struct series_state {
     double *flat; /* the same without padding, as the file has it */
     double written[CERTIFICATE];
     series_certificate found;
-    series_path path;
     bool stochastic; /* by the published solver: there is no certificate */
 } series_state;
 
@@ -166,8 +165,35 @@ static npmd_status series_stochastic(npmd_model *m, const npmd_options *asked, c
     TRY(series_integral(&s->basis, s->c, m->options.threads, &s->found, err));
     for (int i = 0; i < linear->warnings; i++)
         model_warn(m, "%s", linear->warning[i]);
+    m->choice = linear->choice;
+    linear->choice = (choice_record){ 0 };
 done:
     npmd_model_free(linear);
+    return st;
+}
+
+/* The path as the evidence of a choice: a stage a frequency. */
+static npmd_status series_evidence(npmd_model *m, const series_path *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    int best = 0;
+    for (int i = 1; i < path->size; i++)
+        if (path->row[i][1] < path->row[best][1])
+            best = i;
+    for (int i = 0, stage = 1; i < path->size; i++) {
+        const double *r = path->row[i];
+        stage += i > 0 && r[2] != path->row[i - 1][2];
+        npmd_choice_row row = { .stage = stage,
+                                .tau = r[0],
+                                .criterion = r[1],
+                                .criterion_se = NAN,
+                                .difference = r[1] - path->row[best][1],
+                                .difference_se = NAN,
+                                .kept = i == best };
+        snprintf(row.settings, sizeof row.settings, "max-frequency=%.0f", r[2]);
+        TRY(choice_add(&m->choice, &row, err));
+    }
+done:
     return st;
 }
 
@@ -179,9 +205,11 @@ static npmd_status series_newton(npmd_model *m, const npmd_options *asked, const
     double *mean = NULL, *rough = NULL;
     series_watch watch = { .model = m, .started = clock_seconds() };
     int level = 0;
-    if (asked->tau < 0.0)
-        TRY(series_choose(&watch, pts, asked->max_frequency[0] == 0, &s->basis, &s->c, &level, &s->path,
-                          err));
+    series_path path = { 0 };
+    if (asked->tau < 0.0) {
+        TRY(series_choose(&watch, pts, asked->max_frequency[0] == 0, &s->basis, &s->c, &level, &path, err));
+        TRY(series_evidence(m, &path, err));
+    }
     TRY(series_rough(&s->basis, m->options.penalty, &rough, err));
     TRY(memory_new(&mean, s->basis.size, err));
     TRY(series_moments(&s->basis, pts, m->options.threads, mean, err));
@@ -267,8 +295,7 @@ static npmd_status series_save(const npmd_model *m, record *rec, npmd_error *err
     npmd_status st = NPMD_OK;
     series_state *s = m->state;
     const series_certificate *f = &s->found;
-    const size_t numbers = CERTIFICATE, coefficients = s->basis.coefficients + 1,
-                 path[2] = { (size_t)s->path.size, PATH_COLUMNS };
+    const size_t numbers = CERTIFICATE, coefficients = s->basis.coefficients + 1;
     const double all[CERTIFICATE] = { f->objective,
                                       f->decrement,
                                       f->gap,
@@ -282,8 +309,6 @@ static npmd_status series_save(const npmd_model *m, record *rec, npmd_error *err
     series_pack(s, false);
     TRY(record_add(rec, "series.coefficients", TENSOR_F64, 1, &coefficients, s->flat, err));
     TRY(record_add(rec, "series.certificate", TENSOR_F64, 1, &numbers, s->written, err));
-    if (s->path.size > 0)
-        TRY(record_add(rec, "series.path", TENSOR_F64, 2, path, s->path.row, err));
 done:
     return st;
 }
@@ -338,9 +363,10 @@ static npmd_status series_load(npmd_model *m, const record *rec, const char *pat
     s->stochastic = a[8] != 0.0;
     if (record_find(rec, path, "series.path", TENSOR_F64, 2, (const size_t[]){ 0, PATH_COLUMNS }, &t, NULL)
             == NPMD_OK
-        && t->shape[0] <= PATH_MOST) {
-        s->path.size = (int)t->shape[0];
-        memcpy(s->path.row, t->data, (size_t)s->path.size * sizeof *s->path.row);
+        && t->shape[0] <= PATH_MOST && m->choice.rows == 0) {
+        series_path old = { .size = (int)t->shape[0] };
+        memcpy(old.row, t->data, t->shape[0] * sizeof *old.row);
+        TRY(series_evidence(m, &old, err));
     }
 done:
     return st;
@@ -357,7 +383,6 @@ static npmd_status series_describe(const npmd_model *m, json_t *into, npmd_error
     npmd_status st = NPMD_OK;
     const series_state *s = m->state;
     const series_certificate *f = &s->found;
-    json_t *path = NULL, *row = NULL;
     TRY(json_put(into, "parameters", json_integer((json_int_t)s->basis.coefficients), err));
     TRY(json_put(into, "grid_nodes", json_integer((json_int_t)f->nodes), err));
     if (!s->stochastic) {
@@ -367,22 +392,7 @@ static npmd_status series_describe(const npmd_model *m, json_t *into, npmd_error
         TRY(json_put(into, "optimality_gap_bound", json_bound(f->gap), err));
         TRY(json_put(into, "verified_on_finer_grid", json_boolean(f->verified), err));
     }
-    if (s->path.size > 0)
-        path = json_array();
-    for (int i = 0; i < s->path.size; i++) {
-        row = json_object();
-        TRY(json_put(row, "tau", json_bound(s->path.row[i][0]), err));
-        TRY(json_put(row, "max_frequency", json_bound(s->path.row[i][2]), err));
-        TRY(json_put(row, "ise_criterion_relative", json_bound(s->path.row[i][1]), err));
-        TRY(json_append(path, json_incref(row), err));
-        json_decref(row);
-        row = NULL;
-    }
-    if (s->path.size > 0)
-        TRY(json_put(into, "path", json_incref(path), err));
 done:
-    json_decref(row);
-    json_decref(path);
     return st;
 }
 

@@ -172,8 +172,7 @@ static bool path_vertex(const series_path *path, double frequency, double *tau)
     if (at == 0 || r[-1][2] != r[0][2])
         return true;
     const double above = r[-1][1] - r[0][1], below = r[1][1] - r[0][1]; /* neither negative: |shift| <= 1/2 */
-    if (above + below > 0.0)
-        *tau *= pow(10.0, 0.25 * (below - above) / (above + below));
+    *tau *= pow(10.0, 0.5 * choice_vertex(below, above));
     return true;
 }
 
@@ -191,6 +190,8 @@ npmd_status series_choose(series_watch *watch, const npmd_points *pts, bool open
     TRY(points_hold_out(pts, rng_key_make(opt->seed, RNG_TUNE, 2), 0, (size_t)(opt->holdout * (double)pts->n),
                         &held_out, &training, err));
     TRY(points_check_distinct(training, "the points that are not held out", err));
+    m->choice.training = training->n;
+    m->choice.held_out = held_out->n;
     TRY(stage_open(&now, m->domain, opt->max_frequency, opt->penalty, err));
     TRY(series_moments(&now.basis, training, opt->threads, now.mean, err));
     watch->attempt = 0;

@@ -195,3 +195,13 @@ t_reproduce_refusals() {
     want_failure 5; want_err nowhere
     [ ! -c /dev/full ] || { run $few --out /dev/full; want_failure 5; }
 }
+# Figure S6: the criterion beside the error, 50 looks a fit.
+t_reproduce_tau() {
+    run reproduce tau --n 300 --steps 60 --replicates 1 --methods 5.6e-5,5.6e-4 --threads 1 --out tau.jsonl
+    want_code 0; want_out '^Figure S6'; want_out '^5.6e-5 published  *1 '
+    head -n 1 tau.jsonl >first
+    want_json first tau nise ise_criterion_relative ise_criterion_relative_se course
+    head -n 1 tau_courses.csv | grep -q '^method,settings,replicate,step,epoch,ise,ise_se,ise_smoothed,nise,ae$' \
+        || wrong "tau_courses.csv begins with $(head -n 1 tau_courses.csv)"
+    [ "$(lines tau_courses.csv)" = 121 ] || wrong "tau_courses.csv has $(lines tau_courses.csv) lines, expected 121"
+}

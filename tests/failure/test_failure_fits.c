@@ -87,6 +87,12 @@ FIT(fit_members, TORUS, "members", "3", "bootstrap", "on")
 FIT(fit_stack, TORUS, "estimator", "stack", "members", "1", "max-frequency", "1", "holdout", "0.5")
 FIT(fit_mixture, MIXED, "estimator", "kde", "bandwidth", "mixture", "holdout", "0.5")
 
+static npmd_status run_select(stage *s, outcome *o, npmd_error *err)
+{
+    static const char *const OVER[] = { "depth=1:2" };
+    return npmd_select(s->domain[TORUS], s->points[TORUS], &o->options, OVER, 1, &o->model, err);
+}
+
 static int stop_at_once(const npmd_report *now, void *user)
 {
     (void)now, (void)user;
@@ -137,6 +143,7 @@ static void fits_without_memory(void **state)
           .run = run_fit_choice,
           .prepare = prepare_fit_choice,
           .branch = true },
+        { .name = "select on T2", .run = run_select, .prepare = prepare_fit_torus, .branch = true },
         { .name = "fit on T2, watched", .run = run_fit_watched, .prepare = prepare_watch, .branch = true },
         { .name = "fit on T2, until held-out points say so",
           .run = run_fit_until_ise,

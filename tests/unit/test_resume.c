@@ -247,7 +247,7 @@ static void stopped_while_tau_is_chosen(void **state)
     const bytes whole = fit_whole(s, &d, opt, &(stop){ .step = -1 });
     npmd_model *m = NULL;
     stop never = { .step = -1 };
-    resumes_to(s, &d, opt, &(stop){ .step = 30, .attempt = 0 }, &whole, 0);
+    resumes_to(s, &d, opt, &(stop){ .step = 36, .attempt = 0 }, &whole, 0);
     resumes_to(s, &d, opt, &(stop){ .step = 1, .attempt = 1 }, &whole, 1);
     resumes_to(s, &d, opt, &(stop){ .step = 100, .attempt = 1 }, &whole, 100);
     assert_true(fit_run(s, &d, opt, &never, &m));

@@ -1,0 +1,207 @@
+/* select.c - a fit whose options are chosen first: lists of values, every combination of them, each with its own tau.
+ *
+ * Successive halving on one set of held-out points (pilot.c):
+ *
+ *   1. every combination, a short fit at its default tau;
+ *   2. the better half, two at least, each with its own tau (choose.c) where the options leave that open;
+ *   3. the better half of these, two at least, as long as the fit to all points will be.
+ *
+ * The best of the last stage is fitted to all points. With a single combination this is npmd_fit. */
+#include "estimators.h"
+
+#include <stdio.h>
+
+#define MOST_SETTINGS 64
+
+typedef struct setting { /* one combination */
+    char text[sizeof((npmd_choice_row *)NULL)->settings];
+    npmd_options asked, resolved;
+    double tau;    /* as it stands now; negative: the estimator sees to it */
+    int64_t steps; /* of the fit to all points; 0: as it was asked for */
+    int pilot;     /* the latest, by which it is judged */
+} setting;
+
+/* ---- the lists ------------------------------------------------------------------------------------------ */
+
+/* The value of that number in "name=v1:v2:v3"; false: there is no such. */
+static bool list_value(const char *list, int number, char *value, size_t size)
+{
+    const char *at = strchr(list, '=');
+    for (at = at == NULL ? NULL : at + 1; at != NULL && number > 0; number--) {
+        at = strchr(at, ':');
+        at = at == NULL ? NULL : at + 1;
+    }
+    return at != NULL && (size_t)snprintf(value, size, "%.*s", (int)strcspn(at, ":"), at) < size;
+}
+
+static int list_length(const char *list)
+{
+    char value[64];
+    int length = 0;
+    while (list_value(list, length, value, sizeof value))
+        length++;
+    return length;
+}
+
+/* One more option of a combination, and its words. */
+static npmd_status setting_add(setting *s, const char *list, int number, npmd_error *err)
+{
+    char name[64] = "", value[64] = "";
+    const size_t used = strlen(s->text), length = strcspn(list, "=");
+    if (!list_value(list, number, value, sizeof value) || length >= sizeof name)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "\"%.60s\" was found where option=value:value was expected",
+                         list);
+    memcpy(name, list, length);
+    if ((size_t)snprintf(s->text + used, sizeof s->text - used, "%s%s=%s", used > 0 ? " " : "", name, value)
+        >= sizeof s->text - used)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "\"%.60s\": at most %zu letters for all options that vary",
+                         list, sizeof s->text - 1);
+    return npmd_options_set(&s->asked, name, value, err);
+}
+
+static npmd_status settings_make(const npmd_options *opt, const npmd_domain *dom, size_t n,
+                                 const char *const *over, int lists, setting **out, int *count,
+                                 npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    setting *all = NULL;
+    double combinations = 1.0;
+    for (int i = 0; i < lists; i++)
+        combinations *= strchr(over[i], '=') == NULL ? 1.0 : list_length(over[i]);
+    if (combinations > MOST_SETTINGS) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%.0f combinations were asked for; at most %d", combinations,
+                       MOST_SETTINGS);
+        goto done;
+    }
+    *count = (int)combinations;
+    TRY(memory_new(&all, (size_t)*count, err));
+    for (int s = 0; s < *count; s++) {
+        int rest = s;
+        all[s].asked = *opt;
+        for (int i = 0; i < lists; i++) {
+            if (strcmp(over[i], "tau") == 0) { /* its own grid */
+                all[s].asked.tau = -1.0;
+                continue;
+            }
+            const int length = list_length(over[i]);
+            TRY(setting_add(&all[s], over[i], length > 0 ? rest % length : 0, err));
+            rest /= length > 0 ? length : 1;
+        }
+        TRY(npmd_options_resolve(&all[s].asked, dom, n, &all[s].resolved, NULL, err));
+        all[s].resolved.progress = opt->progress;
+        all[s].resolved.user = opt->user;
+    }
+    *out = all;
+    all = NULL;
+done:
+    memory_free(all);
+    return st;
+}
+
+/* ---- the stages ----------------------------------------------------------------------------------------- */
+
+static bool is_searched(const setting *s)
+{
+    return s->asked.estimator == NPMD_FIELD && s->asked.tau < 0.0 && s->asked.penalty != NPMD_PENALTY_NONE;
+}
+
+/* A short fit, at the tau that a field begins its search with; other estimators do as they do. */
+static npmd_status setting_first(pilots *p, setting *s, npmd_error *err)
+{
+    const bool field = s->asked.estimator == NPMD_FIELD;
+    s->tau = field ? s->resolved.tau : s->asked.tau;
+    return pilot_fit(p, field ? &s->resolved : &s->asked, s->tau,
+                     field ? pilot_steps(p->training->domain, &s->resolved) : s->asked.steps, 1, s->text,
+                     &s->pilot, err);
+}
+
+static npmd_status setting_search(pilots *p, setting *s, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    tau_found found;
+    if (!is_searched(s))
+        return NPMD_OK;
+    TRY(search_tau_of(p, &s->resolved, s->text, s->pilot, &found, err));
+    s->tau = found.tau;
+    s->pilot = found.best;
+    if (found.moved > 0 && s->asked.steps == 0 && s->asked.epochs == 0)
+        s->steps = found.steps;
+done:
+    return st;
+}
+
+static npmd_status setting_whole(pilots *p, setting *s, npmd_error *err)
+{
+    const int64_t steps = s->steps > 0 ? s->steps : s->resolved.steps;
+    if (s->asked.estimator != NPMD_FIELD || p->pilot[s->pilot].row.steps >= steps)
+        return NPMD_OK; /* it was as long already */
+    return pilot_fit(p, &s->resolved, s->tau, steps, 3, s->text, &s->pilot, err);
+}
+
+/* The best of the first count come first, in their order; how many go on: half, but two at least, of the last stage one. */
+static int settings_keep(pilots *p, setting **order, int count, bool last)
+{
+    for (int i = 1; i < count; i++) /* insertion: few, and equal ones stay in order */
+        for (int j = i; j > 0 && pilot_better(p, order[j]->pilot, order[j - 1]->pilot); j--) {
+            setting *swap = order[j];
+            order[j] = order[j - 1];
+            order[j - 1] = swap;
+        }
+    const int half = (count + 1) / 2, kept = last ? 1 : half >= 2 || count < 2 ? half : 2;
+    for (int i = 0; i < kept; i++)
+        p->pilot[order[i]->pilot].row.kept = 1;
+    return kept;
+}
+
+static npmd_status settings_compare(pilots *p, setting **order, int count, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_status (*const STAGE[])(pilots *, setting *, npmd_error *) = { setting_first, setting_search,
+                                                                        setting_whole };
+    const int stages = count == 1 ? 2 : 3; /* one alone need not be compared */
+    for (int stage = 0; stage < stages && !p->stop; stage++) {
+        for (int i = 0; i < count && !p->stop; i++)
+            TRY(STAGE[stage](p, order[i], err));
+        if (!p->stop)
+            count = settings_keep(p, order, count, stage == stages - 1);
+    }
+done:
+    return st;
+}
+
+npmd_status npmd_select(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt,
+                        const char *const *over, int lists, npmd_model **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    setting *all = NULL, *order[MOST_SETTINGS];
+    pilots *p = NULL;
+    npmd_model *m = NULL;
+    int count = 0;
+    TRY(settings_make(opt, dom, pts->n, over, lists, &all, &count, err));
+    for (int i = 0; i < count; i++)
+        order[i] = &all[i];
+    TRY(memory_new(&p, 1, err));
+    TRY(pilots_open(p, pts, opt, NULL, err));
+    if (!p->usable) {
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%zu points are too few to hold some of them out and choose by",
+                       pts->n);
+        goto done;
+    }
+    TRY(settings_compare(p, order, count, err));
+    npmd_options best = order[0]->asked;
+    best.tau = order[0]->tau;
+    if (order[0]->steps > 0)
+        best.steps = order[0]->steps;
+    TRY(npmd_fit(dom, pts, &best, &m, err));
+    choice_close(&m->choice); /* of an estimator that chose once more by itself */
+    TRY(pilots_record(p, order[0]->pilot, &m->choice, err));
+    *out = m;
+    m = NULL;
+done:
+    npmd_model_free(m);
+    if (p != NULL)
+        pilots_close(p);
+    memory_free(p);
+    memory_free(all);
+    return st;
+}
