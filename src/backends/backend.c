@@ -20,9 +20,7 @@ static bool device_named(const char *text, const backend_ops *ops, int *number)
     return *text == '\0';
 }
 
-/* Also, which of its devices. */
-static npmd_status backend_find_device(const char *device, const backend_ops **out, int *number,
-                                       npmd_error *err)
+npmd_status backend_find_device(const char *device, const backend_ops **out, int *number, npmd_error *err)
 {
     const char *name = device[0] == '\0' ? "cpu" : device;
     for (size_t i = 0; i < sizeof BACKENDS / sizeof *BACKENDS; i++) {

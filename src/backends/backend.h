@@ -68,6 +68,18 @@ typedef enum jet_rows { JET_VALUE, JET_ALL } jet_rows;
 
 #define BACKEND_MOST_STEPS 1024
 
+/* out (n): sum over centres c of exp(offset_c - scale_c |x_i - y_c|^2), without centre skip_i; negative: with all. */
+typedef struct kernel_request {
+    int columns;
+    size_t centres;              /* ld as well */
+    const float *y;              /* (columns, centres) */
+    const float *scale, *offset; /* (centres) */
+    size_t n;
+    const float *x;      /* (n, columns) */
+    const int64_t *skip; /* (n) */
+    double *out;         /* (n) */
+} kernel_request;
+
 typedef struct backend_ops {
     const char *name;
     /* Whether that device is here, counted from 0; NULL: always. */
@@ -93,6 +105,8 @@ typedef struct backend_ops {
     /* Sums of w exp v and (w exp v)^2 over a source, made where it is evaluated. NULL: the caller does that. */
     npmd_status (*integrate)(void *self, const point_source *points, double *sum, double *square,
                              npmd_error *err);
+    /* For estimators that put a kernel about every point; needs no open backend. NULL: the caller does that. */
+    npmd_status (*kernel_sums)(int device, const kernel_request *what, npmd_error *err);
     npmd_status (*get)(void *self, backend_vector which, double *out, npmd_error *err);
     npmd_status (*put)(void *self, backend_vector which, const double *in, npmd_error *err);
     void (*close)(void *self);
@@ -106,6 +120,8 @@ typedef struct backend {
 /* The backend of that name: "cpu" (also ""), "reference", "cuda", "cuda:1". NPMD_ERR_DEVICE for one that another
  * build or another machine may have. */
 npmd_status backend_find(const char *device, const backend_ops **out, npmd_error *err);
+npmd_status backend_find_device(const char *device, const backend_ops **out, int *number,
+                                npmd_error *err); /* also, which of its devices */
 npmd_status backend_open(const char *device, int threads, const field_plan *plan, backend *out,
                          npmd_error *err);
 void backend_close(backend *b);

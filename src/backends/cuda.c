@@ -675,6 +675,20 @@ done:
     return st;
 }
 
+/* ---- kernels ---------------------------------------------------------------------------------------------- */
+
+static npmd_status cuda_kernel_sums(int device, const kernel_request *w, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    cuda self = { .device = device }, *c = &self; /* for messages */
+    DEVICE(device_use(device), "choosing it");
+    TRY(cuda_ask(c, kernels_bytes(w->columns, w->centres, w->n), "kernels", err));
+    DEVICE(kernels_add(w->columns, w->centres, w->y, w->scale, w->offset, w->n, w->x, w->skip, w->out),
+           "kernels");
+done:
+    return st;
+}
+
 const backend_ops BACKEND_CUDA = {
     .name = "cuda",
     .present = cuda_present,
@@ -685,6 +699,7 @@ const backend_ops BACKEND_CUDA = {
     .run = cuda_run,
     .evaluate = cuda_evaluate,
     .integrate = cuda_integrate,
+    .kernel_sums = cuda_kernel_sums,
     .get = cuda_get,
     .put = cuda_put,
     .close = cuda_close,

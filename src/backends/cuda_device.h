@@ -23,6 +23,14 @@ const char *device_text(int status);        /* the sentence behind a status */
 #define DEVICE_HOST_MEMORY (-1)             /* statuses of our own; CUDA's are positive */
 #define DEVICE_REFUSED (-2)
 
+/* ---- cuda_kernels.cu: sums of kernels ------------------------------------------------------------------- */
+
+/* As kernel_request of backend.h: host arrays; waits. */
+#define DEVICE_MOST_COLUMNS 48
+int kernels_add(int columns, size_t centres, const float *y, const float *scale, const float *offset,
+                size_t n, const float *x, const int64_t *skip, double *out);
+size_t kernels_bytes(int columns, size_t centres, size_t n); /* what that takes */
+
 /* ---- cuda_points.cu ------------------------------------------------------------------------------------- */
 
 #define DEVICE_MAX_FACTORS 16

@@ -139,7 +139,7 @@ static const option_row OPTIONS[] = {
       "first layer U(+-sqrt(3/K)/omega), for features of mean square 1, or the authors' U(+-1/K)" },
 
     { "steps", "Training", OPTION_COUNT, AT(steps), "0", 0, 4e9, NULL, true, DESCENT,
-      "optimisation steps; 0: 1000 in one and two dimensions, else 500" },
+      "optimisation steps; 0: 1000 on S2, else 500" },
     { "epochs", "Training", OPTION_COUNT, AT(epochs), "0", 0, 4e9, NULL, true, DESCENT,
       "passes through the data of n / batch steps each; the later of --steps and --epochs rules" },
     { "batch", "Training", OPTION_COUNT, AT(batch), "0", 0, 1e15, NULL, true, DESCENT,

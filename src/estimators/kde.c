@@ -178,7 +178,7 @@ static npmd_status kde_fit(npmd_model *m, const npmd_options *asked, const npmd_
     TRY(kde_cloud_make(pts, m->options.seed, &k->cloud, err));
     k->cloud.domain = m->domain;
     TRY(kde_choose(m, k, &w, ratio, &recipe, err));
-    TRY(kde_view_open(&k->cloud, 1, false, &k->view, err));
+    TRY(kde_view_open(&k->cloud, 1, "cpu", &k->view, err));
     kde_view_scale(&k->view, ratio);
     TRY(kde_make_parts(k, &m->options, &recipe, &w, err));
     m->facts.steps = w.step;
@@ -197,8 +197,8 @@ static double log_add(double a, double b)
     return top == -INFINITY ? top : top + log(exp(a - top) + exp(b - top));
 }
 
-static npmd_status kde_values(const kde_state *k, int threads, const double *x, size_t n, double *out,
-                              npmd_error *err)
+static npmd_status kde_values(const kde_state *k, const kde_view *view, int threads, const double *x,
+                              size_t n, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_domain *dom = k->cloud.domain;
@@ -214,7 +214,7 @@ static npmd_status kde_values(const kde_state *k, int threads, const double *x, 
     for (int p = 0; p < k->parts; p++) {
         const double share = log(k->part[p].weight),
                      least = k->uniform > 0.0 ? log(k->uniform) - share - 40.0 : -INFINITY;
-        TRY(kde_log_sums(&k->view, &k->part[p], e, n, SIZE_MAX, least, threads, NULL, logs, err));
+        TRY(kde_log_sums(view, &k->part[p], e, n, SIZE_MAX, least, threads, NULL, logs, err));
         for (size_t i = 0; i < n; i++)
             out[i] = log_add(out[i], share + logs[i]);
     }
@@ -303,12 +303,12 @@ static npmd_status kde_evaluate(const npmd_model *m, const npmd_compute *how, co
 {
     npmd_status st = NPMD_OK;
     const kde_state *k = m->state;
-    const backend_ops *ops = NULL;
+    kde_view view = k->view; /* where sums are made is the caller's choice */
     const int threads = how == NULL ? 0 : how->threads;
     const size_t jet = (size_t)m->domain->dimension + 2, columns = (size_t)m->domain->columns;
-    TRY(backend_find(how == NULL ? "" : how->device, &ops, err));
-    if (rows == JET_VALUE && ops != &BACKEND_REFERENCE) {
-        TRY(kde_values(k, threads, x, n, out, err));
+    TRY(backend_find_device(how == NULL ? "" : how->device, &view.ops, &view.device, err));
+    if (rows == JET_VALUE && view.ops != &BACKEND_REFERENCE) {
+        TRY(kde_values(k, &view, threads, x, n, out, err));
         goto done;
     }
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads_wanted(threads))
@@ -530,7 +530,7 @@ static npmd_status kde_load(npmd_model *m, const record *rec, const char *path, 
     memcpy(&k->uniform, uniform->data, sizeof(double));
     memcpy(&k->queries, queries->data, sizeof(int64_t));
     TRY(load_points(k, m->domain, rec, path, err));
-    TRY(kde_view_open(&k->cloud, 1, false, &k->view, err));
+    TRY(kde_view_open(&k->cloud, 1, "cpu", &k->view, err));
     kde_view_scale(&k->view, number);
     double sum = k->uniform;
     for (int p = 0; p < (int)parts; p++) {

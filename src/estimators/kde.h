@@ -46,8 +46,10 @@ void kde_cloud_close(kde_cloud *c);
 #define KDE_BOX 64
 typedef struct kde_view {
     const kde_cloud *cloud;
-    const kernels *inner; /* NULL: plain loops in double */
-    int groups;           /* of rows, each padded to whole boxes with centres that do not count */
+    const kernels *inner;   /* NULL: plain loops in double */
+    const backend_ops *ops; /* where sums are made, if it can */
+    int device;
+    int groups; /* of rows, each padded to whole boxes with centres that do not count */
     size_t first[KDE_MOST_GROUPS + 1]; /* row that opens a group, */
     size_t start[KDE_MOST_GROUPS + 1]; /* and the place where it starts */
     size_t ld, boxes, box_ld;
@@ -58,7 +60,8 @@ typedef struct kde_view {
     double *wide;      /* the same */
     float *low, *high; /* (columns, box_ld): the boxes */
 } kde_view;
-npmd_status kde_view_open(const kde_cloud *cloud, int groups, bool plain, kde_view *out, npmd_error *err);
+npmd_status kde_view_open(const kde_cloud *cloud, int groups, const char *device, kde_view *out,
+                          npmd_error *err);
 void kde_view_scale(kde_view *v, const double *ratio); /* ratio (factors) */
 void kde_view_close(kde_view *v);
 /* distance2 (counts, n): squared distances from every point to its count[k]-th nearest other point, in the scaled

@@ -59,7 +59,7 @@ static npmd_status chooser_open(chooser *c, const kde_cloud *cloud, const npmd_o
     *c = (chooser){ .options = opt, .cloud = cloud, .rule = rule, .factor = -1, .watch = watch };
     const int groups = rule == NPMD_RULE_ISE ? KDE_MOST_GROUPS : 1;
     const size_t most = queries_for(cloud, FINE) + KDE_MOST_GROUPS;
-    TRY(kde_view_open(cloud, groups, strcmp(opt->device, "reference") == 0, &c->view, err));
+    TRY(kde_view_open(cloud, groups, opt->device, &c->view, err));
     TRY(kde_part_open(&c->part, &c->view, adaptive, err));
     TRY(memory_new(&c->kernel, most * (size_t)groups, err));
     if (rule != NPMD_RULE_LIKELIHOOD)

@@ -182,11 +182,14 @@ static void split(const kde_cloud *c, placed *p, size_t n)
     }
 }
 
-npmd_status kde_view_open(const kde_cloud *cloud, int groups, bool plain, kde_view *out, npmd_error *err)
+npmd_status kde_view_open(const kde_cloud *cloud, int groups, const char *device, kde_view *out,
+                          npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    kde_view v = { .cloud = cloud, .groups = groups, .inner = plain ? NULL : kernels_select(NULL) };
+    kde_view v = { .cloud = cloud, .groups = groups };
     placed *p = NULL;
+    TRY(backend_find_device(device, &v.ops, &v.device, err));
+    v.inner = v.ops == &BACKEND_REFERENCE ? NULL : kernels_select(NULL);
     for (int g = 0; g < groups; g++) {
         v.first[g + 1] = cloud->n * (size_t)(g + 1) / (size_t)groups;
         v.start[g + 1] = v.start[g] + (v.first[g + 1] - v.first[g] + KDE_BOX - 1) / KDE_BOX * KDE_BOX;

@@ -70,7 +70,7 @@ static npmd_status trial_run(trial *t, const kde_cloud *cloud, const npmd_option
         while (kinds < KINDS && r->neighbours[p] >= NEIGHBOURS[kinds])
             kinds++;
     TRY(kde_cloud_without(cloud, first, first + n, &t->cloud, err));
-    TRY(kde_view_open(&t->cloud, 1, strcmp(opt->device, "reference") == 0, &t->view, err));
+    TRY(kde_view_open(&t->cloud, 1, opt->device, &t->view, err));
     kde_view_scale(&t->view, ratio);
     TRY(kde_part_open(&t->fixed, &t->view, false, err));
     TRY(kde_part_open(&t->adaptive, &t->view, true, err));

@@ -16,9 +16,10 @@
 #define PIECE_TERMS 1e9  /* kernel terms between signs of life */
 #define NOTHING (-1e30f) /* offset of a centre that does not count; */
 #define NOTHING_WIDE (-1e300)
-#define LEAST (-87.0f) /* float32 has no smaller terms */
-#define UNSEEN 45.0    /* exp(-45) = 3e-20 a centre */
-#define FLOOR 1e-26    /* a centre: below, what float32 lost (exp(-87) a centre) could be seen in the sum */
+#define LEAST (-87.0f)                 /* float32 has no smaller terms */
+#define UNSEEN 45.0                    /* exp(-45) = 3e-20 a centre */
+#define CARD_QUERIES ((size_t)1 << 17) /* at once on a card */
+#define FLOOR 1e-26 /* a centre: below, what float32 lost (exp(-87) a centre) could be seen in the sum */
 
 npmd_status kde_watch_go(kde_watch *w, npmd_error *err)
 {
@@ -269,13 +270,22 @@ static double wide_log_sum(const kde_view *v, const kde_part *p, const float *na
     return top + log(total);
 }
 
+/* log density from a float32 sum where that is enough, else from a sum in double. */
+static double settle_log_sum(const kde_view *v, const kde_part *p, double sum, double least,
+                             const float *narrow, const double *query, size_t skip)
+{
+    const double floor = FLOOR * (double)v->ld;
+    if (sum >= floor || p->top + log(floor) < least)
+        return p->top + log(fmax(sum, FLOOR));
+    return wide_log_sum(v, p, narrow, query, skip);
+}
+
 static void block_log_sums(const kde_view *v, const kde_part *p, const double *e, size_t n, size_t own,
                            double least, double *out)
 {
     query_block b;
     sum_run s = { .view = v, .part = p };
     const size_t columns = (size_t)v->cloud->columns;
-    const double floor = FLOOR * (double)v->ld;
     block_load(&b, v, e, n, own);
     if (v->inner != NULL && p->narrow)
         each_run(v, p, &b, 1.0f, LEAST, add_run, &s);
@@ -283,11 +293,57 @@ static void block_log_sums(const kde_view *v, const kde_part *p, const double *e
         const double *query = b.wide + q * columns;
         if (v->inner == NULL)
             out[q] = plain_log_sum(v, p, query, b.place[q]);
-        else if (p->narrow && (s.sum[q] >= floor || p->top + log(floor) < least))
-            out[q] = p->top + log(fmax(s.sum[q], FLOOR));
+        else if (p->narrow)
+            out[q] = settle_log_sum(v, p, s.sum[q], least, b.narrow + q * columns, query, b.place[q]);
         else
             out[q] = wide_log_sum(v, p, b.narrow + q * columns, query, b.place[q]);
     }
+}
+
+/* The same with the float32 sums made on a card, all pairs of them. */
+static npmd_status card_log_sums(const kde_view *v, const kde_part *p, const double *e, size_t n, size_t own,
+                                 double least, int threads, kde_watch *w, double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t columns = (size_t)v->cloud->columns, most = n < CARD_QUERIES ? n : CARD_QUERIES;
+    float *x = NULL;
+    int64_t *skip = NULL;
+    (void)threads; /* unused without OpenMP */
+    TRY(memory_new(&x, most * columns, err));
+    TRY(memory_new(&skip, most, err));
+    for (size_t from = 0; from < n; from += most) {
+        const size_t some = n - from < most ? n - from : most;
+        const double *at = e + from * columns;
+        TRY(kde_watch_go(w, err));
+        for (size_t q = 0; q < some; q++) {
+            skip[q] = own == SIZE_MAX ? -1 : (int64_t)v->place[own + from + q];
+            for (size_t j = 0; j < columns; j++)
+                x[q * columns + j] = (float)(v->root[j] * at[q * columns + j]);
+        }
+        TRY(v->ops->kernel_sums(v->device,
+                                &(kernel_request){ .columns = (int)columns,
+                                                   .centres = v->ld,
+                                                   .y = v->narrow,
+                                                   .scale = p->scale,
+                                                   .offset = p->offset,
+                                                   .n = some,
+                                                   .x = x,
+                                                   .skip = skip,
+                                                   .out = out + from },
+                                err));
+#pragma omp parallel for schedule(dynamic, 64) num_threads(threads_wanted(threads))
+        for (size_t q = 0; q < some; q++) {
+            double query[KDE_MOST_COLUMNS];
+            for (size_t j = 0; j < columns; j++)
+                query[j] = v->root[j] * at[q * columns + j];
+            out[from + q] = settle_log_sum(v, p, out[from + q], least, x + q * columns, query,
+                                           skip[q] < 0 ? SIZE_MAX : (size_t)skip[q]);
+        }
+    }
+done:
+    memory_free(x);
+    memory_free(skip);
+    return st;
 }
 
 npmd_status kde_log_sums(const kde_view *v, const kde_part *p, const double *e, size_t n, size_t own,
@@ -295,6 +351,8 @@ npmd_status kde_log_sums(const kde_view *v, const kde_part *p, const double *e, 
 {
     const size_t columns = (size_t)v->cloud->columns, blocks = (n + SOME - 1) / SOME,
                  piece = 64 + (size_t)(PIECE_TERMS / ((double)v->ld * SOME));
+    if (p->narrow && v->ops != NULL && v->ops->kernel_sums != NULL)
+        return card_log_sums(v, p, e, n, own, least, threads, w, out, err);
     (void)threads; /* unused without OpenMP */
     for (size_t from = 0; from < blocks; from += piece) {
         const size_t to = blocks - from < piece ? blocks : from + piece;

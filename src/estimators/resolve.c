@@ -122,10 +122,10 @@ npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, siz
         o.q2 = p <= 2 ? 1024 : 2048;
     if (o.accuracy == 0.0)
         o.accuracy = p <= 2 ? 1e-5 : 5e-4;
-    /* more steps lower the objective further but not the error: at the default tau the optimum fits noise in
-     * more dimensions */
+    /* more steps lower the objective further but not the error: the optimum fits noise. Clusters on a sphere gain by
+     * them, tori and many dimensions lose (docs/results.md) */
     if (o.steps == 0)
-        o.steps = p <= 2 ? 1000 : 500;
+        o.steps = p <= 2 && !dom->torus ? 1000 : 500;
     if (o.epochs > 0)
         o.steps = o.epochs * objective_steps_an_epoch(&o, n);
     if (o.steps > UINT32_MAX) {

@@ -155,6 +155,57 @@ static void equal_steps_give_equal_bytes(void **state)
     }
 }
 
+/* float32 sums of up to 40,000 terms by tiles of 128: a term errs by 2^-24 x (|exponent| + columns + 4) < 4e-6 for exponents
+ * down to -20, below which terms do not count; a tile's sum by 128 x 2^-24 = 8e-6 at worst, at random by 7e-7. */
+static void kernels_agree_with_plain_sums(void **state)
+{
+    (void)state;
+    static const int COLUMNS[] = { 2, 3, 5, 6, 8, 10, 16, 20 };
+    static const size_t CENTRES[] = { 1, 130, 40000 }, QUERIES[] = { 1, 17, 257 };
+    double worst = 0.0;
+    uint64_t seed = 5;
+    for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
+        for (int size = 0; size < (few ? 2 : 3); size++) {
+            const size_t columns = (size_t)COLUMNS[i], m = CENTRES[size], n = QUERIES[size];
+            float *y = calloc(columns * m, sizeof *y), *scale = calloc(m, sizeof *scale),
+                  *offset = calloc(m, sizeof *offset), *x = calloc(columns * n, sizeof *x);
+            int64_t *skip = calloc(n, sizeof *skip);
+            double *out = doubles(n);
+            for (size_t k = 0; k < columns * m; k++)
+                y[k] = (float)test_normal(&seed);
+            for (size_t k = 0; k < columns * n; k++)
+                x[k] = (float)test_normal(&seed);
+            for (size_t c = 0; c < m; c++) {
+                scale[c] = (float)(0.1 + test_uniform(&seed));
+                offset[c] = c % 7 == 3 ? -1e30f : (float)-test_uniform(&seed);
+            }
+            for (size_t q = 0; q < n; q++)
+                skip[q] = q % 2 == 0 ? -1 : (int64_t)(q % m);
+            const kernel_request what = { .columns = COLUMNS[i],
+                                          .centres = m,
+                                          .y = y,
+                                          .scale = scale,
+                                          .offset = offset,
+                                          .n = n,
+                                          .x = x,
+                                          .skip = skip,
+                                          .out = out };
+            assert_int_equal(BACKEND_CUDA.kernel_sums(0, &what, NULL), NPMD_OK);
+            for (size_t q = 0; q < n; q++) {
+                double sum = 0.0;
+                for (size_t c = 0; c < m; c++) {
+                    double z = 0.0;
+                    for (size_t j = 0; j < columns; j++)
+                        z += pow((double)x[q * columns + j] - (double)y[j * m + c], 2.0);
+                    sum += (int64_t)c == skip[q] ? 0.0 : exp((double)offset[c] - (double)scale[c] * z);
+                }
+                worst = fmax(worst, fabs(out[q] - sum) / fmax(sum, 1e-30));
+            }
+            free(y), free(scale), free(offset), free(x), free(skip), free(out);
+        }
+    check_below("sums of kernels", worst, 1.2e-5);
+}
+
 int main(int argc, char **argv)
 {
     int count = 0;
@@ -165,6 +216,7 @@ int main(int argc, char **argv)
     }
     few = argc > 1 && strcmp(argv[1], "few") == 0;
     const struct CMUnitTest tests[] = { cmocka_unit_test(terms_agree_with_the_reference),
-                                        cmocka_unit_test(equal_steps_give_equal_bytes) };
+                                        cmocka_unit_test(equal_steps_give_equal_bytes),
+                                        cmocka_unit_test(kernels_agree_with_plain_sums) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
