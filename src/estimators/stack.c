@@ -9,9 +9,9 @@
 #include <stdio.h>
 
 #define HOLDOUT 0.2
-#define WORTH                                                                                                \
-    1.0 /* nats that all points held out must gain by a part: a free number costs as much (Akaike) */
-#define LEAST_POINTS 20 /* to hold some of them out */
+#define RESAMPLES 50      /* of the points held out, over which weights are averaged */
+#define LEAST_WEIGHT 0.02 /* a part with less is not worth a second fit */
+#define LEAST_POINTS 20   /* to hold some of them out */
 
 typedef struct part_kind {
     const char *name;
@@ -144,77 +144,83 @@ done:
     return st;
 }
 
-/* The log densities of the chosen parts side by side, and the weights under which the points held out are most likely:
- * their mean log density. mix (PARTS): 0 for the others. */
-static double weigh_some(const stack *s, size_t all, const bool chosen[PARTS], double *logs,
-                         double mix[PARTS])
+/* The weights under which the points held out are most likely, averaged over resamples of these points. Parts that do
+ * about as well as each other share the weight between them then, where a single optimum would give all of it to the one
+ * that chance prefers; parts that are worse get none either way. mix (PARTS): 0 for what is not there. */
+static npmd_status weigh_parts(const stack *s, size_t all, double mix[PARTS], npmd_error *err)
 {
-    double found[PARTS];
+    npmd_status st = NPMD_OK;
+    double *logs = NULL, *weight = NULL, found[RESAMPLES][PARTS];
     int parts = 0;
     for (int k = 0; k < PARTS; k++)
-        if (chosen[k])
-            memcpy(logs + (size_t)parts++ * s->held, s->logs + (size_t)k * all, s->held * sizeof *logs);
-    const double value = mixture_weights(logs, s->weight, parts, s->held, found);
-    for (int k = 0, p = 0; k < PARTS; k++)
-        mix[k] = chosen[k] ? found[p++] : 0.0;
-    return value;
+        parts += s->part[k] != NULL;
+    TRY(memory_new(&logs, RESAMPLES * (size_t)PARTS * s->held, err));
+    TRY(memory_new(&weight, RESAMPLES * s->held, err));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_wanted(s->model->options.threads))
+    for (int r = 0; r < RESAMPLES; r++) {
+        double *own = logs + (size_t)r * PARTS * s->held, *times = weight + (size_t)r * s->held;
+        const rng_key key = rng_key_make(s->model->options.seed, RNG_MEMBER, UINT32_MAX - (uint64_t)r);
+        for (int k = 0, p = 0; k < PARTS; k++)
+            if (s->part[k] != NULL)
+                memcpy(own + (size_t)p++ * s->held, s->logs + (size_t)k * all, s->held * sizeof *own);
+        for (size_t i = 0; i < s->held; i++) {
+            const size_t row = (size_t)(rng_uniform(key, i, 0) * (double)s->held);
+            times[row] += s->weight[row];
+        }
+        (void)mixture_weights(own, times, parts, s->held, found[r]);
+    }
+    for (int k = 0, p = 0; k < PARTS; k++) {
+        mix[k] = 0.0;
+        if (s->part[k] == NULL)
+            continue;
+        for (int r = 0; r < RESAMPLES; r++)
+            mix[k] += found[r][p] / RESAMPLES;
+        p++;
+    }
+done:
+    memory_free(logs);
+    memory_free(weight);
+    return st;
 }
 
-/* Weights of the parts. What the points held out would hardly miss is left away, the least useful part first: its weight
- * would be noise, and it would cost time for ever. */
+/* The weights of the parts, and what the points held out say of each and of the mixture. */
 static npmd_status weigh(stack *s, size_t all, double weight[PARTS], npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    double *logs = NULL, trial[PARTS], mean = 0.0;
+    double *mixed = NULL, mean = 0.0, sum = 0.0;
     const double log_volume = log(s->model->domain->volume);
     npmd_points held_out = {
         .domain = s->model->domain, .n = s->held, .weight = s->weight, .weight_scale = 1.0
     };
-    bool chosen[PARTS];
     int parts = 0;
-    TRY(memory_new(&logs, (size_t)PARTS * s->held, err));
-    for (int k = 0; k < PARTS; k++) {
-        chosen[k] = s->part[k] != NULL;
-        if (!chosen[k])
-            continue;
-        parts++;
-        weighted_mean(&held_out, s->logs + (size_t)k * all, &mean, &s->part[k]->held_out_nll_se);
-        s->part[k]->held_out_nll = log_volume - mean;
-    }
+    for (int k = 0; k < PARTS; k++)
+        if (s->part[k] != NULL) {
+            parts++;
+            weighted_mean(&held_out, s->logs + (size_t)k * all, &mean, &s->part[k]->held_out_nll_se);
+            s->part[k]->held_out_nll = log_volume - mean;
+        }
     if (parts == 0) {
         st = npmd_fail(err, NPMD_STOPPED, "interrupted before the first part of the stack was fitted");
         goto done;
     }
-    double value = weigh_some(s, all, chosen, logs, weight);
-    for (; parts > 1; parts--) {
-        int least = -1;
-        double best = -INFINITY;
-        for (int k = 0; k < PARTS; k++) {
-            if (!chosen[k])
-                continue;
-            chosen[k] = false;
-            const double without = weigh_some(s, all, chosen, logs, trial);
-            chosen[k] = true;
-            if (without > best) {
-                best = without;
-                least = k;
-            }
-        }
-        if ((value - best) * (double)s->held > WORTH)
-            break;
-        chosen[least] = false;
-        value = weigh_some(s, all, chosen, logs, weight);
+    TRY(memory_new(&mixed, s->held, err));
+    TRY(weigh_parts(s, all, weight, err));
+    for (int k = 0; k < PARTS; k++) {
+        weight[k] = weight[k] < LEAST_WEIGHT ? 0.0 : weight[k];
+        sum += weight[k];
     }
-    for (size_t i = 0; i < s->held; i++) { /* of the mixture, for its error */
+    for (int k = 0; k < PARTS; k++)
+        weight[k] /= sum;
+    for (size_t i = 0; i < s->held; i++) {
         double density = 0.0;
         for (int k = 0; k < PARTS; k++)
             density += weight[k] > 0.0 ? weight[k] * exp(s->logs[(size_t)k * all + i]) : 0.0;
-        logs[i] = log(density);
+        mixed[i] = log(density);
     }
-    weighted_mean(&held_out, logs, &mean, &s->model->held_out_nll_se);
+    weighted_mean(&held_out, mixed, &mean, &s->model->held_out_nll_se);
     s->model->held_out_nll = log_volume - mean;
 done:
-    memory_free(logs);
+    memory_free(mixed);
     return st;
 }
 

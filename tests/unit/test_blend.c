@@ -257,8 +257,8 @@ static void stacked(void **state)
         relative_log_density(m->part[k], pts->x, AT, one);
         for (int i = 0; i < AT; i++)
             expected[i] += m->part_weight[k] * exp(one[i]);
-        /* the optimum of the weights is no worse than any corner; EM ends within 1e-7 of a step */
-        assert_true(m->held_out_nll <= m->part[k]->held_out_nll + 1e-4);
+        /* weights that fit 400 points with six numbers, averaged over resamples, lose 6 / (2 x 400) at most on average */
+        assert_true(m->held_out_nll <= m->part[k]->held_out_nll + 7.5e-3);
     }
     check_below("sum of the weights - 1", fabs(sum - 1.0), 1e-12);
     values_of(m, 1, pts->x, AT, JET_VALUE, v);
