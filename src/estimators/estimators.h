@@ -72,7 +72,9 @@ extern const estimator ESTIMATOR_LOG_MEAN, ESTIMATOR_MIXTURE; /* ensembles of an
 void field_linear(const npmd_model *m, const encoding **enc, const double **weight);
 /* Of a field: all its parameters. */
 const double *field_theta(const npmd_model *m, size_t *parameters);
-const estimator *estimator_find(const char *name); /* NULL if there is none of that name */
+const estimator *estimator_find(const char *name);      /* NULL if there is none of that name */
+const estimator *estimator_of(const npmd_options *opt); /* of one fit, or of several members */
+const char *estimator_name(const npmd_options *opt);    /* as a user says it */
 
 /* ---- resolve.c: sizes from n and the domain ------------------------------------------------------------ */
 
