@@ -69,8 +69,9 @@ with tempfile.TemporaryDirectory() as folder:
     x = rng.standard_normal((40, 3))
     x = np.hstack([x / np.linalg.norm(x, axis=1, keepdims=True), rng.uniform(0, 6, (40, 1))])
     np.savetxt("s2s1.csv", x, delimiter=",")
-    for domain, data, more in (("S1^2", "t2.csv", []), ("S2 x S1", "s2s1.csv", ["--skip", "off"])):
-        name = data[:-4]
+    for name, domain, data, more in (("t2", "S1^2", "t2.csv", []), ("s2s1", "S2 x S1", "s2s1.csv", ["--skip", "off"]),
+                                     ("members", "S1^2", "t2.csv", ["--members", "2", "--tau", "1e-3"]),
+                                     ("stack", "S1^2", "t2.csv", ["--estimator", "stack", "--members", "2", "--tau", "1"])):
         run("fit", "--domain", domain, "--data", data, "--out", "m", "--steps", "3", "--batch", "20", "--q1", "32",
             "--q2", "16", "--width", "2", "--depth", "2", "--features", "2", "--max-frequency", "2", "--quiet", *more)
         model = open("m", "rb").read()
