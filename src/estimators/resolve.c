@@ -63,7 +63,8 @@ static npmd_status resolve_encoding(npmd_options *o, const npmd_domain *dom, npm
             dom->text);
     const bool open = o->features == 0 && o->spectrum_decay == 0.0 && o->max_frequency[0] == 0;
     TRY(options_resolve_frequencies(o, dom, usual_frequency, err));
-    if (open && dom->torus && o->spectrum_law == NPMD_LAW_POWER) {
+    if (open && dom->torus && o->spectrum_law == NPMD_LAW_POWER
+        && o->depth != 1) { /* a series makes no others */
         o->features = 2 * dom->factors;
         o->spectrum_decay = FIRST_ONLY;
     }
