@@ -128,8 +128,10 @@ void cli_choice_words(const npmd_model *model)
 int cli_choice_write(const cli_args *args, const npmd_model *model, const char *path)
 {
     const npmd_choice c = npmd_model_choice(model);
+    char part[NPMD_MAX_PATH + 8];
+    snprintf(part, sizeof part, "%s.part", path);
     errno = 0;
-    FILE *f = fopen(path, "w");
+    FILE *f = fopen(part, "w");
     bool whole = f != NULL;
     if (f) {
         fprintf(f, "stage,steps,tau,criterion,criterion_se,difference,difference_se,kept,settings\n");
@@ -140,7 +142,9 @@ int cli_choice_write(const cli_args *args, const npmd_model *model, const char *
                     row->kept, row->settings);
         }
         whole = fflush(f) == 0 && fsync(fileno(f)) == 0 && !ferror(f);
-        whole = fclose(f) == 0 && whole;
+        whole = fclose(f) == 0 && whole && rename(part, path) == 0;
+        if (!whole)
+            unlink(part);
     }
     return whole ? CLI_DONE : cli_fail(args, CLI_FILE, "%s: cannot write: %s", path, strerror(errno));
 }

@@ -38,7 +38,9 @@ static const struct {
     [NPMD_INTENSITY] = { "intensity", "points per volume" },
     [NPMD_GRADIENT] = { "gradient", "of log f, tangent vector in the point's own columns" },
     [NPMD_LAPLACIAN] = { "laplacian", "of log f" },
+    [NPMD_SPREAD] = { "spread", "standard deviation of log f over the members" },
 };
+_Static_assert(sizeof WHAT / sizeof *WHAT == NPMD_SPREAD + 1, "a row for everything that can be asked for");
 
 static int report(const cli_args *args, const npmd_model *model, npmd_what what, size_t n, size_t cols,
                   double log_se)

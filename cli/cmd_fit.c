@@ -285,10 +285,15 @@ static int report_fit(const cli_args *args, const npmd_model *model, const npmd_
     for (int i = 0; i < npmd_model_warnings(model); i++)
         cli_note(args, "warning: %s", npmd_model_warning(model, i));
     if (facts.interrupted)
-        cli_note(args, "interrupted after step %s of %s; the model so far is %s%s",
-                 cli_words_count((uint64_t)facts.steps).text, cli_words_count((uint64_t)plan->steps).text,
-                 cli_value(args, "out") ? "saved in " : "not saved",
-                 cli_value(args, "out") ? cli_value(args, "out") : "");
+        cli_note(
+            args, "interrupted after step %s of %s; the model so far is %s%s",
+            cli_words_count((uint64_t)facts.steps).text,
+            plan->estimator == NPMD_STACK
+                ? "all its parts'"
+                : cli_words_count((uint64_t)plan->steps * (uint64_t)(plan->members > 1 ? plan->members : 1))
+                      .text,
+            cli_value(args, "out") ? "saved in " : "not saved",
+            cli_value(args, "out") ? cli_value(args, "out") : "");
     if (selected && cli_value(args, "table"))
         code = cli_choice_write(args, model, cli_value(args, "table"));
     if (code != CLI_DONE)

@@ -24,14 +24,14 @@ static const cli_option OPTIONS[] = {
 };
 
 /* Numbers between commas; "all" is pi. How many there were, or -1. */
-static int numbers(const char *text, int most, double scale, double *out)
+static int numbers(const char *text, int most, double scale, bool all, double *out)
 {
     int count = 0;
     for (const char *at = text;; at++) {
         char *end = NULL;
         if (count == most)
             return -1;
-        if (strncmp(at, "all", 3) == 0) {
+        if (all && strncmp(at, "all", 3) == 0) {
             out[count++] = acos(-1.0);
             end = (char *)(uintptr_t)at + 3;
         } else {
@@ -49,7 +49,7 @@ static int read_radius(const cli_args *args, const npmd_domain *domain, unsigned
 {
     const int factors = npmd_domain_factors(domain);
     const int given = numbers(cli_value(args, "radius"), NPMD_MAX_FACTORS, coords ? acos(-1.0) / 180.0 : 1.0,
-                              radius);
+                              true, radius);
     if (given != 1 && given != factors)
         return cli_fail(args, CLI_USAGE, "--radius: \"%.60s\" was found where one number or %d were expected",
                         cli_value(args, "radius"), factors);
@@ -96,7 +96,7 @@ static int run(const cli_args *args)
     int code = cli_compute(args, &seed, &how);
     if (code != CLI_DONE || (code = cli_real(args, "accuracy", &accuracy)) != CLI_DONE)
         goto done;
-    const int columns = numbers(cli_value(args, "at"), 3 * NPMD_MAX_FACTORS, 1.0, row);
+    const int columns = numbers(cli_value(args, "at"), 3 * NPMD_MAX_FACTORS, 1.0, false, row);
     if (columns < 0) {
         code = cli_fail(args, CLI_USAGE,
                         "--at: \"%.60s\" was found where numbers between commas were expected",

@@ -85,7 +85,8 @@ static const option_row OPTIONS[] = {
       "weight of the penalty, the mean over the domain; auto: from 5e-5 in one or two dimensions, else 1e-4, to what "
       "held-out points ask for, then fitted to all points" },
     { "holdout", "Choices", OPTION_REAL, AT(holdout), "0", 0, 0.9, NULL, true,
-      FIELD | SGD | SERIES | KDE | RELU, "share of the points held out to choose by; 0: a tenth" },
+      FIELD | SGD | SERIES | KDE | RELU,
+      "share of the points held out to choose by; 0: a tenth, in a stack a fifth" },
     { "criterion", "Choices", OPTION_CHOICE, AT(criterion), "ise", 0, 0, &CRITERIA, true, FIELD | SGD,
       "what held-out points choose tau by: the integrated squared error, or the likelihood" },
     { "penalty", "Choices", OPTION_CHOICE, AT(penalty), "laplacian", 0, 0, &PENALTIES, true,

@@ -86,6 +86,32 @@ done:
     return st;
 }
 
+#define MOST_DRAWS 100
+
+/* The points of member k: drawn again where chance gave the same point every time, or none with a weight. */
+static npmd_status member_points(const ensemble *e, int index, npmd_points **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_points *drawn = NULL;
+    for (uint64_t draw = 0; draw < MOST_DRAWS; draw++) {
+        const rng_key key = rng_key_make(e->asked->seed, RNG_MEMBER, (uint64_t)index + (draw << 16));
+        npmd_points_free(drawn);
+        drawn = NULL;
+        TRY(points_resample(e->points, key, &drawn, err));
+        if ((drawn->weight == NULL || isfinite(drawn->weight[0]))
+            && points_check_distinct(drawn, "", NULL) == NPMD_OK) {
+            *out = drawn;
+            return NPMD_OK;
+        }
+    }
+    st = npmd_fail(err, NPMD_ERR_SHAPE,
+                   "too few distinct points for --bootstrap on: %d resamples in a row were of no use",
+                   MOST_DRAWS);
+done:
+    npmd_points_free(drawn);
+    return st;
+}
+
 /* The state of member k is kept in FILE.k beside that of the first. A finished member leaves its last state there, and
  * a fit that resumes is through with it at once. */
 static npmd_status member_files(const npmd_options *asked, int index, npmd_options *o, npmd_error *err)
@@ -101,6 +127,18 @@ static npmd_status member_files(const npmd_options *asked, int index, npmd_optio
     if (asked->resume[0] != '\0' && access(o->checkpoint, F_OK) == 0)
         memcpy(o->resume, o->checkpoint, sizeof o->resume);
     return NPMD_OK;
+}
+
+/* What an earlier fit left under these names is not this one's. */
+static void members_clear(const npmd_options *asked, int members)
+{
+    char path[NPMD_MAX_PATH + 16];
+    if (asked->checkpoint[0] == '\0' || asked->resume[0] != '\0')
+        return;
+    for (int k = 2; k <= members; k++) {
+        snprintf(path, sizeof path, "%s.%d", asked->checkpoint, k);
+        (void)unlink(path);
+    }
 }
 
 static npmd_status member_options(const member *k, npmd_options *o, npmd_error *err)
@@ -122,24 +160,40 @@ static npmd_status member_options(const member *k, npmd_options *o, npmd_error *
     return member_files(e->asked, k->index, o, err);
 }
 
-/* Fits one member, with other seeds if it collapses; the last try may be a convex start that stands alone. */
+/* The state of a try that failed is of no use to the next, which keeps its own in the same file. */
+static void member_forget(npmd_options *o)
+{
+    if (o->checkpoint[0] == '\0' && o->resume[0] != '\0')
+        memcpy(o->checkpoint, o->resume, sizeof o->checkpoint);
+    if (o->checkpoint[0] != '\0')
+        (void)unlink(o->checkpoint);
+    o->resume[0] = '\0';
+}
+
+/* Fits one member, with other seeds if it collapses; the last try may be a convex start that stands alone. A state to go
+ * on from may be that of a later try: then those before it had failed. */
 static npmd_status member_fit(member *k, npmd_model **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const ensemble *e = k->all;
     npmd_points *own = NULL;
     npmd_model *m = NULL;
+    const int first = k->tries;
+    bool failed = false;
     if (e->model->options.bootstrap && k->index > 0)
-        TRY(points_resample(e->points, rng_key_make(e->asked->seed, RNG_MEMBER, (uint64_t)k->index), &own,
-                            err));
+        TRY(member_points(e, k->index, &own, err));
     for (;; k->tries++) {
         npmd_options o;
         TRY(member_options(k, &o, err));
+        if (failed || first > 0)
+            member_forget(&o);
         npmd_model_free(m);
         m = NULL;
         st = npmd_fit(e->model->domain, own == NULL ? e->points : own, &o, &m, err);
-        const bool failed = st == NPMD_ERR_NUMERIC || (st == NPMD_OK && m->linear);
-        if (!failed || k->tries + 1 >= MOST_TRIES || o.checkpoint[0] != '\0')
+        failed = st == NPMD_ERR_NUMERIC || (st == NPMD_OK && m->linear);
+        const bool later = st == NPMD_ERR_FORMAT && o.resume[0] != '\0'
+                           && strstr(err->text, "with --seed ") != NULL;
+        if ((!failed && !later) || k->tries + 1 >= MOST_TRIES)
             break;
     }
     if (st != NPMD_OK)
@@ -170,6 +224,11 @@ static npmd_status members_fit(ensemble *e, member *list, int count, npmd_error 
             m->part[k->index] = fitted;
         }
     }
+    const char *path = e->asked->checkpoint[0] != '\0' ? e->asked->checkpoint : e->asked->resume;
+    for (int i = 0; i < count; i++)
+        if (list[i].st == NPMD_STOPPED && path[0] != '\0')
+            return npmd_fail(err, NPMD_STOPPED, "interrupted in member %d; --resume %s goes on from here",
+                             list[i].index + 1, path);
     for (int i = 0; i < count; i++)
         if (list[i].st != NPMD_OK)
             return npmd_fail(err, list[i].st, "member %d: %.230s", list[i].index + 1, list[i].err.text);
@@ -187,7 +246,7 @@ static int members_behind(const ensemble *e, member *all, member *list)
     const npmd_model *m = e->model;
     double best = 0.0;
     int behind = 0;
-    if (m->options.estimator != NPMD_FIELD || e->asked->checkpoint[0] != '\0' || e->asked->resume[0] != '\0')
+    if (m->options.estimator != NPMD_FIELD)
         return 0;
     for (int k = 0; k < m->parts; k++)
         best = fmax(best, member_gain(m->part[k]));
@@ -211,6 +270,7 @@ static npmd_status all_fit(ensemble *e, npmd_error *err)
     TRY(memory_new(&list, (size_t)members, err));
     for (int k = 0; k < members; k++)
         all[k] = (member){ .all = e, .index = k };
+    members_clear(e->asked, members);
     TRY(members_fit(e, all, 1, err));
     chosen = m->part[0]->options;
     e->chosen = &chosen;
@@ -332,15 +392,22 @@ static npmd_status ensemble_resolve(const npmd_options *opt, const npmd_domain *
                        "--bootstrap on needs at least 3 members, --members %d were asked for", opt->members);
         goto done;
     }
-    if (!opt->bootstrap && (opt->estimator == NPMD_SERIES || opt->estimator == NPMD_KDE)) {
+    if (opt->estimator == NPMD_UNIFORM
+        || (!opt->bootstrap && (opt->estimator == NPMD_SERIES || opt->estimator == NPMD_KDE))) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "--members %d: members of this estimator would all be the same; use --bootstrap on",
-                       opt->members);
+                       "--members %d: members of this estimator would all be the same%s", opt->members,
+                       opt->estimator == NPMD_UNIFORM ? "" : "; use --bootstrap on");
         goto done;
     }
     TRY(npmd_options_resolve(&one, dom, n, out, working_bytes, err));
+    const size_t together = strncmp(out->device, "cuda", 4) != 0 ? 1
+                            : opt->members < SIDE_BY_SIDE        ? (size_t)opt->members
+                                                                 : SIDE_BY_SIDE;
     if (opt->bootstrap)
-        *working_bytes += n * (size_t)dom->columns * sizeof(double);
+        *working_bytes += n * ((size_t)dom->columns + 1) * sizeof(double);
+    *working_bytes *= together;
+    if (out->accuracy == 0.0) /* of an estimator that needs none by itself */
+        out->accuracy = dom->dimension <= 2 ? 1e-5 : 5e-4;
     out->members = opt->members;
     out->bootstrap = opt->bootstrap;
 done:

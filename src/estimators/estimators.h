@@ -285,9 +285,13 @@ void blend_free(void *state);
 /* ---- mixture_weights.c ----------------------------------------------------------------------------------- */
 
 #define MIXTURE_MOST_PARTS 65
-/* mix (parts): the weights under which points of these weights (n) are most likely, given log densities logs (parts, n),
- * which are used up; their mean log density. */
-double mixture_weights(double *logs, const double *weight, int parts, size_t n, double *mix);
+/* logs (parts, n), log densities of parts at points, become densities relative to the largest at each point; the sum of the
+ * logs of these, by the points' weights. */
+double mixture_densities(double *logs, const double *weight, int parts, size_t n);
+/* mix (parts): the weights under which points of these weights (n) are most likely, given such densities; their mean log
+ * density. NaN: no point has a weight. */
+double mixture_weights(const double *density, const double *weight, double tops, int parts, size_t n,
+                       double *mix);
 
 /* ---- descent.c: stochastic gradients for what is no field ----------------------------------------------- */
 

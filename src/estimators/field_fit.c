@@ -378,7 +378,7 @@ static npmd_status field_fit_to(npmd_model *m, const npmd_options *asked, const 
               m->checkpoint == NULL ? NULL : &keeper, &done_by, err));
     if (done_by.interrupted)
         TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
-    else if (opt->stop == NPMD_STOP_NONE) /* a rule might go on from there */
+    else
         checkpoint_finish(m->checkpoint, &b, &done_by.state);
     TRY(watch_settle(&watching, &b, &done_by, err));
     TRY(b.ops->get(b.self, VECTOR_THETA, f->theta, err));

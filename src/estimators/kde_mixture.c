@@ -152,7 +152,8 @@ npmd_status kde_choose_mixture(const kde_cloud *cloud, const npmd_options *opt, 
         }
         r.best_part = fmax(r.best_part, sum / total);
     }
-    r.held_out = mixture_weights(all, cloud->weight, r.parts + 1, queries, mix);
+    const double tops = mixture_densities(all, cloud->weight, r.parts + 1, queries);
+    r.held_out = mixture_weights(all, cloud->weight, tops, r.parts + 1, queries, mix);
     r.queries = queries;
     recipe_settle(&r, mix, n);
     *out = r;

@@ -7,27 +7,36 @@
 #define MOST_ROUNDS 2000
 #define TOLERANCE 1e-7 /* nats a point */
 
-double mixture_weights(double *logs, const double *weight, int parts, size_t n, double *mix)
+double mixture_densities(double *logs, const double *weight, int parts, size_t n)
 {
-    double value = -INFINITY, next[MIXTURE_MOST_PARTS], share[MIXTURE_MOST_PARTS], tops = 0.0, total = 0.0;
-    double *density = logs; /* from here on relative to the largest at each point */
-    assert(parts <= MIXTURE_MOST_PARTS);
+    double tops = 0.0;
     for (size_t i = 0; i < n; i++) {
         double top = -INFINITY;
         for (int p = 0; p < parts; p++)
             top = fmax(top, logs[(size_t)p * n + i]);
         for (int p = 0; p < parts; p++)
-            density[(size_t)p * n + i] = exp(logs[(size_t)p * n + i] - top);
+            logs[(size_t)p * n + i] = exp(logs[(size_t)p * n + i] - top);
         tops += weight[i] * top;
-        total += weight[i];
     }
+    return tops;
+}
+
+double mixture_weights(const double *density, const double *weight, double tops, int parts, size_t n,
+                       double *mix)
+{
+    double value = -INFINITY, total = 0.0, next[MIXTURE_MOST_PARTS], share[MIXTURE_MOST_PARTS];
+    assert(parts <= MIXTURE_MOST_PARTS);
+    for (size_t i = 0; i < n; i++)
+        total += weight[i];
     for (int p = 0; p < parts; p++)
-        mix[p] = 1.0 / parts;
-    for (int round = 0; round < MOST_ROUNDS; round++) {
+        mix[p] = total > 0.0 ? 1.0 / parts : NAN;
+    for (int round = 0; total > 0.0 && round < MOST_ROUNDS; round++) {
         double sum = tops;
         memset(next, 0, sizeof next);
         for (size_t i = 0; i < n; i++) {
             double mixed = 0.0;
+            if (weight[i] == 0.0)
+                continue;
             for (int p = 0; p < parts; p++)
                 mixed += share[p] = mix[p] * density[(size_t)p * n + i];
             for (int p = 0; p < parts; p++)

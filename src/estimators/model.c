@@ -157,12 +157,13 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
     }
     TRY(m->kind->fit(m, opt, pts, err));
     if (options_unused(opt, unused, sizeof unused) > 0)
-        model_warn(m, "--estimator %s does not use %s", m->kind->name, unused);
+        model_warn(m, "--estimator %s does not use %s", estimator_name(&m->options), unused);
     TRY(points_seen(pts, &m->seen, &m->seen_count, err));
     m->facts.tau = m->options.tau;
     m->facts.seconds = clock_seconds() - started + checkpoint_seconds(m->checkpoint);
-    snprintf(m->facts.checkpoint_failure, sizeof m->facts.checkpoint_failure, "%s",
-             checkpoint_failure(m->checkpoint));
+    if (m->checkpoint != NULL) /* an ensemble has none of its own, but its members' */
+        snprintf(m->facts.checkpoint_failure, sizeof m->facts.checkpoint_failure, "%s",
+                 checkpoint_failure(m->checkpoint));
     m->options.truth = NULL; /* the caller's */
     m->options.held_out = NULL;
     m->options.progress = NULL;

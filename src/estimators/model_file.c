@@ -28,7 +28,8 @@ static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err
     TRY(json_put(facts, "members", json_integer(f->members), err));
     if (isfinite(m->held_out_nll)) {
         TRY(json_put(facts, "held_out_nll", json_real(m->held_out_nll), err));
-        TRY(json_put(facts, "held_out_nll_se", json_real(m->held_out_nll_se), err));
+        TRY(json_put(facts, "held_out_nll_se",
+                     isfinite(m->held_out_nll_se) ? json_real(m->held_out_nll_se) : json_null(), err));
     }
     if (f->stopped != NPMD_STOP_NONE)
         TRY(json_put(facts, "stopped_by", json_string(f->stopped == NPMD_STOP_ISE ? "ise" : "snr"), err));

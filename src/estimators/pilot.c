@@ -100,6 +100,10 @@ static npmd_options pilot_options(const pilots *p, const npmd_options *base, dou
     o.checkpoint[0] = o.resume[0] = '\0';
     o.start_from[0] = '\0'; /* that model may have seen the points held out here */
     o.convex_gap = 0;
+    o.members = 1;
+    o.bootstrap = 0;
+    o.stop = NPMD_STOP_NONE; /* by the very points that judge it */
+    o.snr = 0;
     memset(o.given, 0, sizeof o.given); /* it was looked at before */
     return o;
 }

@@ -100,9 +100,10 @@ done:
     return st;
 }
 
-static double log_odds(double p)
+static double log_odds(double p) /* of a number that is a probability but for rounding */
 {
-    return log(p / (1.0 - p));
+    const double within = fmin(fmax(p, 1e-300), 1.0 - 1e-12);
+    return log(within / (1.0 - within));
 }
 
 /* The interval about the model's own probability. */
@@ -112,12 +113,12 @@ static void region_interval(const region *r, npmd_probability *out)
     double mean = 0.0, square = 0.0;
     out->low = out->high = NAN;
     out->members = members;
-    if (members < 2 || !(out->probability > 0.0 && out->probability < 1.0))
+    if (members < 2)
         return;
     for (int k = 0; k < members; k++)
-        mean += log_odds(fmin(r->sum[1 + first + k], 1.0 - 1e-12)) / members;
+        mean += log_odds(r->sum[1 + first + k]) / members;
     for (int k = 0; k < members; k++)
-        square += pow(log_odds(fmin(r->sum[1 + first + k], 1.0 - 1e-12)) - mean, 2.0);
+        square += pow(log_odds(r->sum[1 + first + k]) - mean, 2.0);
     const double wide = NORMAL_95 * sqrt(square / (members - 1)), at = log_odds(out->probability);
     out->low = 1.0 / (1.0 + exp(wide - at));
     out->high = 1.0 / (1.0 + exp(-wide - at));
@@ -146,6 +147,7 @@ npmd_status npmd_probability_near(const npmd_model *m, const npmd_points *centre
         if (found.se <= (accuracy > 0.0 ? accuracy : 1e-3) * found.probability || points >= MOST_POINTS)
             break;
     }
+    found.probability = fmin(found.probability, 1.0); /* the integral's error may pass it */
     found.share = r.share;
     region_interval(&r, &found);
     *out = found;

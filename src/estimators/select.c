@@ -23,24 +23,35 @@ typedef struct setting { /* one combination */
 
 /* ---- the lists ------------------------------------------------------------------------------------------ */
 
-/* The value of that number in "name=v1:v2:v3"; false: there is no such. */
-static bool list_value(const char *list, int number, char *value, size_t size)
+/* Where the value of that number begins in "name=v1:v2:v3", which ends at a colon; NULL: there is no such. */
+static const char *list_value(const char *list, int number)
 {
     const char *at = strchr(list, '=');
     for (at = at == NULL ? NULL : at + 1; at != NULL && number > 0; number--) {
         at = strchr(at, ':');
         at = at == NULL ? NULL : at + 1;
     }
-    return at != NULL && (size_t)snprintf(value, size, "%.*s", (int)strcspn(at, ":"), at) < size;
+    return at;
 }
 
 static int list_length(const char *list)
 {
-    char value[64];
     int length = 0;
-    while (list_value(list, length, value, sizeof value))
+    while (list_value(list, length) != NULL)
         length++;
     return length;
+}
+
+/* What all fits are judged by, or what changes no answer, cannot be what is chosen. */
+static bool list_varies(const char *name)
+{
+    static const char *const FIXED[] = { "criterion", "holdout",    "threads",       "device",
+                                         "seed",      "checkpoint", "resume",        "checkpoint-every",
+                                         "log-every", "start-from", "encoding-from", "preset" };
+    for (size_t i = 0; i < sizeof FIXED / sizeof *FIXED; i++)
+        if (strcmp(FIXED[i], name) == 0)
+            return false;
+    return true;
 }
 
 /* One more option of a combination, and its words. */
@@ -48,10 +59,17 @@ static npmd_status setting_add(setting *s, const char *list, int number, npmd_er
 {
     char name[64] = "", value[64] = "";
     const size_t used = strlen(s->text), length = strcspn(list, "=");
-    if (!list_value(list, number, value, sizeof value) || length >= sizeof name)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "\"%.60s\" was found where option=value:value was expected",
-                         list);
+    const char *at = list_value(list, number);
+    if (at == NULL || length >= sizeof name || strcspn(at, ":") >= sizeof value)
+        return npmd_fail(
+            err, NPMD_ERR_ARGUMENT,
+            "\"%.60s\" was found where option=value:value was expected, with values of at most %zu letters",
+            list, sizeof value - 1);
     memcpy(name, list, length);
+    memcpy(value, at, strcspn(at, ":"));
+    if (!list_varies(name))
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "\"%.60s\": --%s is not one of the options that can be chosen", list, name);
     if ((size_t)snprintf(s->text + used, sizeof s->text - used, "%s%s=%s", used > 0 ? " " : "", name, value)
         >= sizeof s->text - used)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "\"%.60s\": at most %zu letters for all options that vary",
@@ -188,11 +206,19 @@ npmd_status npmd_select(const npmd_domain *dom, const npmd_points *pts, const np
         goto done;
     }
     TRY(settings_compare(p, order, count, err));
+    if (p->stop && (opt->checkpoint[0] != '\0' || opt->resume[0] != '\0')) {
+        st = npmd_fail(err, NPMD_STOPPED,
+                       "interrupted while it was choosing, which keeps nothing to go on from");
+        goto done;
+    }
     npmd_options best = order[0]->asked;
     best.tau = order[0]->tau;
     if (order[0]->steps > 0)
         best.steps = order[0]->steps;
     TRY(npmd_fit(dom, pts, &best, &m, err));
+    if (p->stop)
+        model_warn(m,
+                   "the choice was interrupted: these settings are not the best of all that were asked for");
     choice_close(&m->choice); /* of an estimator that chose once more by itself */
     TRY(pilots_record(p, order[0]->pilot, &m->choice, err));
     *out = m;

@@ -94,8 +94,14 @@ static npmd_status part_fit(stack *s, int k, const npmd_points *pts, const npmd_
     const npmd_status st = npmd_fit(s->model->domain, pts, &o, out, &why);
     if (st == NPMD_OK)
         return st;
-    if (st == NPMD_ERR_NUMERIC || st == NPMD_ERR_ARGUMENT || (st == NPMD_STOPPED && s->stopped)) {
-        if (st != NPMD_STOPPED && before == NULL)
+    const bool impossible = st == NPMD_ERR_NUMERIC || (st == NPMD_ERR_ARGUMENT && !last);
+    if (impossible || (st == NPMD_STOPPED && s->stopped)) {
+        if (impossible && last)
+            model_warn(
+                s->model,
+                "its part \"%s\" could not be fitted to all points, and stays that of most of them: %.120s",
+                kind->name, why.text);
+        else if (impossible && before == NULL)
             model_warn(s->model, "without its part \"%s\": %.180s", kind->name, why.text);
         *out = NULL;
         return NPMD_OK;
@@ -150,35 +156,44 @@ done:
 static npmd_status weigh_parts(const stack *s, size_t all, double mix[PARTS], npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    double *logs = NULL, *weight = NULL, found[RESAMPLES][PARTS];
-    int parts = 0;
-    for (int k = 0; k < PARTS; k++)
+    const int threads = threads_wanted(s->model->options.threads);
+    double *density = NULL, *weight = NULL, tops = 0.0, found[RESAMPLES][PARTS];
+    int parts = 0, used = 0;
+    for (int k = 0; k < PARTS; k++) {
         parts += s->part[k] != NULL;
-    TRY(memory_new(&logs, RESAMPLES * (size_t)PARTS * s->held, err));
-    TRY(memory_new(&weight, RESAMPLES * s->held, err));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_wanted(s->model->options.threads))
+        mix[k] = 0.0;
+    }
+    TRY(memory_new(&density, (size_t)parts * s->held, err));
+    TRY(memory_new(&weight, (size_t)threads * s->held, err));
+    for (int k = 0, p = 0; k < PARTS; k++)
+        if (s->part[k] != NULL)
+            memcpy(density + (size_t)p++ * s->held, s->logs + (size_t)k * all, s->held * sizeof *density);
+    tops = mixture_densities(density, s->weight, parts, s->held);
+    (void)tops; /* the weights alone are wanted */
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int r = 0; r < RESAMPLES; r++) {
-        double *own = logs + (size_t)r * PARTS * s->held, *times = weight + (size_t)r * s->held;
+        double *times = weight + (size_t)omp_get_thread_num() * s->held;
         const rng_key key = rng_key_make(s->model->options.seed, RNG_MEMBER, UINT32_MAX - (uint64_t)r);
-        for (int k = 0, p = 0; k < PARTS; k++)
-            if (s->part[k] != NULL)
-                memcpy(own + (size_t)p++ * s->held, s->logs + (size_t)k * all, s->held * sizeof *own);
+        memset(times, 0, s->held * sizeof *times);
         for (size_t i = 0; i < s->held; i++) {
             const size_t row = (size_t)(rng_uniform(key, i, 0) * (double)s->held);
             times[row] += s->weight[row];
         }
-        (void)mixture_weights(own, times, parts, s->held, found[r]);
+        (void)mixture_weights(density, times, 0.0, parts, s->held, found[r]);
     }
-    for (int k = 0, p = 0; k < PARTS; k++) {
-        mix[k] = 0.0;
-        if (s->part[k] == NULL)
-            continue;
-        for (int r = 0; r < RESAMPLES; r++)
-            mix[k] += found[r][p] / RESAMPLES;
-        p++;
+    for (int r = 0; r < RESAMPLES; r++) {
+        if (isnan(found[r][0]))
+            continue; /* every point drawn has weight 0 */
+        used++;
+        for (int k = 0, p = 0; k < PARTS; k++)
+            mix[k] += s->part[k] != NULL ? found[r][p++] : 0.0;
     }
+    for (int k = 0; k < PARTS; k++)
+        mix[k] /= used;
+    if (used == 0)
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points held out for a stack's weights all have weight 0");
 done:
-    memory_free(logs);
+    memory_free(density);
     memory_free(weight);
     return st;
 }
@@ -270,7 +285,10 @@ static npmd_status settle(stack *s, const double weight[PARTS], npmd_error *err)
             if (KINDS[k].estimator == NPMD_FIELD)
                 m->options.tau = part->options.tau;
         }
-    m->facts.members = m->options.members;
+    m->facts.members = 1;
+    for (int k = 0; k < m->parts; k++)
+        if (m->part[k]->facts.members > m->facts.members)
+            m->facts.members = m->part[k]->facts.members;
     m->facts.objective = m->held_out_nll;
 done:
     return st;
@@ -312,6 +330,11 @@ static npmd_status stack_resolve(const npmd_options *opt, const npmd_domain *dom
     npmd_status st = NPMD_OK;
     npmd_options o = *opt, unused;
     size_t bytes = 0, most = 0;
+    if (opt->bootstrap && opt->members < 3) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "--bootstrap on needs at least 3 members, --members %d were asked for", opt->members);
+        goto done;
+    }
     if (n < LEAST_POINTS) {
         st = npmd_fail(err, NPMD_ERR_SHAPE,
                        "%zu points are too few for a stack, which holds some out; at least %d", n,
@@ -332,7 +355,17 @@ static npmd_status stack_resolve(const npmd_options *opt, const npmd_domain *dom
     out->members = opt->members;
     out->bootstrap = opt->bootstrap;
     out->holdout = opt->holdout > 0.0 ? opt->holdout : opt->folds > 1 ? 1.0 / opt->folds : HOLDOUT;
-    *working_bytes = most + n * (size_t)dom->columns * sizeof(double); /* the points that are not held out */
+    const double held = fmin(out->holdout * out->folds, 1.0) * (double)n;
+    if (held < 2.0) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "--holdout %g: a stack needs two points held out at least, of %zu", out->holdout, n);
+        goto done;
+    }
+    /* the points, those held out and those that are not; log densities of the former, and once more for the weights */
+    *working_bytes = most
+                     + (size_t)((double)n * dom->columns
+                                + held * (2 * PARTS + threads_wanted(opt->threads) + 1))
+                           * sizeof(double);
 done:
     return st;
 }

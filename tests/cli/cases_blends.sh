@@ -9,6 +9,8 @@ t_members() {
     run density m --points points.csv --out spread.csv --what spread --quiet
     want_code 0
     awk '$1 <= 0 { exit 1 }' spread.csv || wrong "a spread is not positive"
+    run density m --points points.csv --out spread.csv --what spread --json
+    want_code 0; want_out '"what": "spread"'; want_out 'over the members'
     run info m --json
     want_code 0; want_json out parts members; want_out '"weight"'
 }
@@ -55,6 +57,22 @@ t_stack() {
     want_failure 3; want_err 'too few'; want_no_file n
     run fit --domain T2 --data points.csv --out n --estimator stack --checkpoint c --quiet
     want_failure 2; want_no_file n
+}
+t_stack_refusals() {
+    points 80 2 >points.csv
+    run fit --domain T2 --data points.csv --out n $tiny --estimator stack --bootstrap on --members 2
+    want_failure 2; want_err 'at least 3 members'; want_no_file n
+    run fit --domain T2 --data points.csv --out n $tiny --estimator stack --holdout 0.01
+    want_failure 2; want_err 'two points held out'; want_no_file n
+    awk 'BEGIN { for (i = 0; i < 80; i++) print (i < 2) }' >weights.csv
+    run fit --domain T2 --data points.csv --weights weights.csv --out n $tiny --estimator stack --tau 1e-3 --quiet
+    [ "$code" = 0 ] || want_failure 3
+    [ "$code" != 0 ] || { run info n --json; want_code 0; }
+}
+t_bootstrap_of_few() {
+    printf '1,2\n2,3\n3,4\n' >three.csv
+    run fit --domain T2 --data three.csv --out m $tiny --tau 1e-2 --bootstrap on --members 4 --quiet
+    want_code 0; want_file m
 }
 t_uniform() {
     points 60 2 >points.csv

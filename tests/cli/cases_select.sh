@@ -52,3 +52,12 @@ t_select_bad_lists() {
     run select --help
     want_code 0; want_out '--over'; want_out '--criterion'
 }
+t_select_lists() {
+    points 240 2 >points.csv
+    long=$(printf 'a%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 \
+        41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70)
+    run select --domain T2 --data points.csv $tiny --over "penalty=$long"
+    want_failure 2; want_err 'at most 63 letters'
+    run select --domain T2 --data points.csv $tiny --over criterion=ise:likelihood
+    want_failure 2; want_err 'can be chosen'
+}

@@ -235,7 +235,8 @@ static void weights_of_disjoint_parts(void **state)
         for (int p = 0; p < 3; p++)
             logs[p * 10 + i] = p == (i < 4 ? 0 : 1) ? 0.7 : -800.0;
     }
-    const double value = mixture_weights(logs, weight, 3, 10, mix);
+    const double tops = mixture_densities(logs, weight, 3, 10),
+                 value = mixture_weights(logs, weight, tops, 3, 10, mix);
     check_below("share of the first part", fabs(mix[0] - 5.0 / 11.0), 1e-12);
     check_below("share of the second part", fabs(mix[1] - 6.0 / 11.0), 1e-12);
     check_below("share of a part for nothing", mix[2], 1e-12);
