@@ -52,7 +52,7 @@ static int member_progress(const npmd_report *now, void *user)
     report.member = k->index + 1;
     report.members = e->model->options.members;
     report.seconds = clock_seconds() - e->started;
-#pragma omp critical(npmd_member_progress)
+#pragma omp critical /* without a name, which would be a symbol of the library */
     {
         if (e->asked->progress != NULL && e->asked->progress(&report, e->asked->user) != 0)
             e->stopped = 1;

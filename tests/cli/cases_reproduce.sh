@@ -140,14 +140,14 @@ t_reproduce_spectral_bias() {
     grep -q '^psnf,published,1,100,0,0,1,1$' s_spectra.csv || wrong "the densities are not relative to the uniform one"
 }
 t_reproduce_diagnostics() { # a row every 25 steps, and one for the last
-    run reproduce diagnostics --n 300 --steps 60 --replicates 1 --threads 1 --out g.jsonl
+    run reproduce diagnostics --n 60 --steps 30 --replicates 1 --threads 1 --out g.jsonl
     want_code 0; want_out '^Figure S7'; want_out '^field  *published  *1 '; want_out '^field  *best  *1 '
     head -n 1 g.jsonl >first
     want_json first n ae ise_criterion_relative snr_a snr_b snr_c last_minimum_ise last_minimum_snr_b course status
-    [ "$(lines g_course.csv)" = 7 ] || wrong "g_course.csv has $(lines g_course.csv) lines, expected 7"
+    [ "$(lines g_course.csv)" = 5 ] || wrong "g_course.csv has $(lines g_course.csv) lines, expected 5"
     [ "$(awk -F, 'NR > 1 && NF != 18' g_course.csv | wc -l)" = 0 ] || wrong "g_course.csv: a row has not 18 columns"
     cp g.jsonl before
-    run reproduce diagnostics --n 300 --steps 60 --replicates 1 --threads 1 --out g.jsonl
+    run reproduce diagnostics --n 60 --steps 30 --replicates 1 --threads 1 --out g.jsonl
     want_code 0; want_same g.jsonl before
 }
 t_reproduce_dimensions() { # the truth that it made serves the other commands
@@ -197,11 +197,11 @@ t_reproduce_refusals() {
 }
 # Figure S6: the criterion beside the error, 50 looks a fit.
 t_reproduce_tau() {
-    run reproduce tau --n 300 --steps 60 --replicates 1 --methods 5.6e-5,5.6e-4 --threads 1 --out tau.jsonl
+    run reproduce tau --n 60 --steps 10 --replicates 1 --methods 5.6e-5,5.6e-4 --threads 1 --out tau.jsonl
     want_code 0; want_out '^Figure S6'; want_out '^5.6e-5 published  *1 '
     head -n 1 tau.jsonl >first
     want_json first tau nise ise_criterion_relative ise_criterion_relative_se course
     head -n 1 tau_courses.csv | grep -q '^method,settings,replicate,step,epoch,ise,ise_se,ise_smoothed,nise,ae$' \
         || wrong "tau_courses.csv begins with $(head -n 1 tau_courses.csv)"
-    [ "$(lines tau_courses.csv)" = 121 ] || wrong "tau_courses.csv has $(lines tau_courses.csv) lines, expected 121"
+    [ "$(lines tau_courses.csv)" = 21 ] || wrong "tau_courses.csv has $(lines tau_courses.csv) lines, expected 21"
 }
