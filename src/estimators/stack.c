@@ -78,7 +78,7 @@ static npmd_status part_fit(stack *s, int k, const npmd_points *pts, const npmd_
     const bool resampled = last && s->model->options.bootstrap && kind->estimator != NPMD_UNIFORM;
     npmd_options o = *s->asked;
     npmd_error why = { 0 };
-    o.estimator = kind->estimator;
+    o.estimator = (int)kind->estimator;
     o.bandwidth = (int)kind->bandwidth;
     o.members = kind->estimator == NPMD_FIELD || resampled ? s->model->options.members : 1;
     o.bootstrap = resampled;
@@ -343,7 +343,7 @@ static npmd_status stack_resolve(const npmd_options *opt, const npmd_domain *dom
     }
     o.bootstrap = 0;
     for (int k = PARTS - 1; k >= 0; k--) { /* the field last: its sizes are kept */
-        o.estimator = KINDS[k].estimator;
+        o.estimator = (int)KINDS[k].estimator;
         o.members = 1;
         st = npmd_options_resolve(&o, dom, n, KINDS[k].estimator == NPMD_FIELD ? out : &unused, &bytes, err);
         if (st == NPMD_ERR_ARGUMENT && KINDS[k].estimator != NPMD_FIELD)
