@@ -206,23 +206,29 @@ done:
     return st;
 }
 
-/* The members of a list, several at once where that fills a card. */
+static void member_run(member *k)
+{
+    ensemble *e = k->all;
+    npmd_model *fitted = NULL;
+    if (!e->stopped)
+        k->st = member_fit(k, &fitted, &k->err);
+    if (fitted != NULL) {
+        npmd_model_free(e->model->part[k->index]);
+        e->model->part[k->index] = fitted;
+    }
+}
+
+/* The members of a list, several at once where that fills a card; elsewhere outside of any parallel region, since theirs are
+ * inside. */
 static npmd_status members_fit(ensemble *e, member *list, int count, npmd_error *err)
 {
-    npmd_model *m = e->model;
-    const bool card = strncmp(m->options.device, "cuda", 4) == 0;
-    const int together = !card ? 1 : count < SIDE_BY_SIDE ? count : SIDE_BY_SIDE;
-    (void)together; /* unused without OpenMP */
-#pragma omp parallel for schedule(dynamic, 1) num_threads(together) if (together > 1)
-    for (int i = 0; i < count; i++) {
-        member *k = &list[i];
-        npmd_model *fitted = NULL;
-        if (!e->stopped)
-            k->st = member_fit(k, &fitted, &k->err);
-        if (fitted != NULL) {
-            npmd_model_free(m->part[k->index]);
-            m->part[k->index] = fitted;
-        }
+    const bool card = strncmp(e->model->options.device, "cuda", 4) == 0;
+    for (int i = 0; !card && i < count; i++)
+        member_run(&list[i]);
+    if (card) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(count < SIDE_BY_SIDE ? count : SIDE_BY_SIDE)
+        for (int i = 0; i < count; i++)
+            member_run(&list[i]);
     }
     const char *path = e->asked->checkpoint[0] != '\0' ? e->asked->checkpoint : e->asked->resume;
     for (int i = 0; i < count; i++)
