@@ -130,8 +130,13 @@ static void the_better_setting_wins(void **state)
     assert_int_equal(again.rows, c.rows);
     assert_int_equal(again.criterion, c.criterion);
     assert_int_equal(again.held_out, c.held_out);
-    for (int i = 0; i < c.rows; i++)
-        assert_memory_equal(&again.row[i], &c.row[i], offsetof(npmd_choice_row, settings));
+    for (int i = 0; i < c.rows; i++) { /* one by one: between the members there may be anything */
+        const npmd_choice_row *a = &again.row[i], *b = &c.row[i];
+        assert_true(a->stage == b->stage && a->steps == b->steps && a->kept == b->kept);
+        assert_true(a->tau == b->tau && a->criterion == b->criterion && a->criterion_se == b->criterion_se);
+        assert_true(a->difference == b->difference && a->difference_se == b->difference_se);
+        assert_string_equal(a->settings, b->settings);
+    }
     npmd_model_free(loaded);
     loaded = selected(pts, &opt, OVER, 2);
     assert_true(loaded->facts.tau == m->facts.tau);
