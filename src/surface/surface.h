@@ -1,0 +1,100 @@
+/* surface.h - closed triangulated surfaces: their files, what must hold of them, their Laplace-Beltrami
+ * eigenpairs, and the closest point of one.
+ *
+ * A mesh is kept in the user's units. A point of it is a face and two barycentric coordinates: on face (a, b,
+ * c) the point (1 - u - v) x_a + u x_b + v x_c. */
+#ifndef NPMD_SURFACE_H
+#define NPMD_SURFACE_H
+
+#include "io.h"
+
+/* ---- mesh.c: vertices and faces ------------------------------------------------------------------------ */
+
+typedef struct mesh {
+    size_t vertices, faces; /* each below 2^31 */
+    double *x;              /* (vertices, 3) */
+    int32_t *face;          /* (faces, 3) */
+    double area;            /* of all faces */
+    uint64_t hash; /* of vertices and faces: equal meshes, equal numbers, whatever file they came from */
+} mesh;
+
+/* Takes over x and face, also on failure. Every index is in range and every number finite, else NPMD_ERR_FORMAT;
+ * where (a path) opens the message. */
+npmd_status mesh_make(size_t vertices, double *x, size_t faces, int32_t *face, const char *where, mesh *out,
+                      npmd_error *err);
+void mesh_free(mesh *m);
+/* A closed, connected, consistently oriented surface without degenerate or repeated faces, every vertex in use and
+ * with one fan of faces about it; else NPMD_ERR_FORMAT says what is wrong and where. Nothing is repaired. */
+npmd_status mesh_check(const mesh *m, const char *where, npmd_error *err);
+void mesh_point(const mesh *m, size_t face, double u, double v, double *x); /* x (3) */
+/* A third of the area of the faces about each vertex: area (vertices). */
+void mesh_vertex_areas(const mesh *m, double *area);
+
+/* ---- mesh_file.c: a table of formats, by suffix and by the first bytes; each format is a file ------------- */
+
+/* .obj .off .ply .vtk .gii (and .gz of each) and FreeSurfer's binary surfaces. */
+npmd_status mesh_read(const char *path, mesh *out, npmd_error *err);
+/* Columns of numbers on the vertices, each with its name: value[i] (vertices). .gii, .gii.gz or .vtk. */
+typedef struct vertex_values {
+    const char *name;
+    const double *value;
+} vertex_values;
+npmd_status mesh_write(const char *path, const mesh *m, const vertex_values *values, int count,
+                       npmd_error *err);
+
+/* ---- labels.c: a region for every vertex ------------------------------------------------------------------ */
+
+typedef struct labels {
+    size_t vertices;
+    int regions;
+    int32_t *region; /* (vertices): 0 .. regions - 1; -1: no region */
+    char **name;     /* (regions) */
+} labels;
+/* .annot .label .gii .csv .npy; of exactly this many vertices, else NPMD_ERR_FORMAT. A .label file is one region. */
+npmd_status labels_read(const char *path, size_t vertices, labels *out, npmd_error *err);
+void labels_free(labels *l);
+int labels_find(const labels *l, const char *name); /* -1: there is none */
+
+/* ---- locate.c: the closest point, through a tree of boxes -------------------------------------------------- */
+
+typedef struct surface_point {
+    size_t face;
+    double u, v;
+} surface_point;
+typedef struct locator locator; /* borrows the mesh */
+npmd_status locator_open(const mesh *m, locator **out, npmd_error *err);
+/* The closest point of the surface, and its distance; of equally close faces the one of the lowest number. */
+double locator_nearest(const locator *l, const double *p, surface_point *out);
+void locator_close(locator *l);
+
+/* ---- fem.c, fem_solve.c: eigenpairs by finite elements ------------------------------------------------------ */
+
+/* Nodes of the elements: the vertices (linear), then the middles of the edges (quadratic). node (faces, 3 or 6): the
+ * face's vertices, then its edges ab, bc, ca. */
+typedef struct fem_nodes {
+    int elements; /* 1 linear, 2 quadratic */
+    size_t nodes;
+    int corners;   /* 3 or 6 */
+    int32_t *node; /* (faces, corners) */
+} fem_nodes;
+npmd_status fem_nodes_make(const mesh *m, int elements, fem_nodes *out, npmd_error *err);
+void fem_nodes_free(fem_nodes *n);
+
+/* phi' M phi = 1, K phi = lambda M phi, M the consistent mass and K the stiffness; lambda rises from 0, and the
+ * first function is constant. Signs: the entry of largest size (the first of equal ones) is positive. */
+typedef struct eigenpairs {
+    fem_nodes at;
+    int pairs;
+    double *lambda; /* (pairs), per area of the user's units */
+    double *phi;    /* (nodes, pairs) */
+    double *
+        residual; /* (pairs): |K phi - lambda M phi| in the norm of the inverse lumped mass, over max(lambda, lambda_1) */
+} eigenpairs;
+npmd_status fem_eigenpairs(const mesh *m, int elements, int pairs, eigenpairs *out, npmd_error *err);
+void eigenpairs_free(eigenpairs *e);
+/* The same through a file in this folder (NULL: none), named after the mesh's hash and the elements: read where it holds
+ * enough pairs, else computed and written. A folder that cannot be written is no failure. */
+npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char *folder, eigenpairs *out,
+                              npmd_error *err);
+
+#endif
