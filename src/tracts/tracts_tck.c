@@ -10,6 +10,7 @@
  * streamline without points is one: weights of SIFT2 count it. */
 #include "tracts.h"
 
+#include <stdio.h>
 #include <strings.h>
 
 typedef struct tck_header {
