@@ -8,6 +8,7 @@
 
 #define GZIP_WINDOW (15 + 16) /* zlib's words for: the largest window, and gzip's header and checksum */
 #define FEED 1048576          /* bytes given to zlib at a time, and of first output */
+#define PIECE 65536           /* the same where a file is read in pieces */
 
 static bool is_gzip(const unsigned char *data, size_t size)
 {
@@ -106,7 +107,7 @@ static npmd_status feed_fill(gzip_source *s, npmd_error *err)
     size_t got = 0;
     if (s->zip.avail_in > 0)
         goto done;
-    TRY(file_source_take(&s->file, s->feed, FEED, &got, err));
+    TRY(file_source_take(&s->file, s->feed, PIECE, &got, err));
     s->read += got;
     s->zip.next_in = s->feed;
     s->zip.avail_in = (uInt)got;
@@ -119,7 +120,7 @@ npmd_status gzip_source_open(const char *path, gzip_source **out, npmd_error *er
     npmd_status st = NPMD_OK;
     gzip_source *s = NULL;
     TRY(memory_new(&s, 1, err));
-    TRY(memory_new(&s->feed, FEED, err));
+    TRY(memory_new(&s->feed, PIECE, err));
     TRY(file_source_open(path, &s->file, err));
     TRY(feed_fill(s, err));
     s->packed = is_gzip(s->feed, s->zip.avail_in);
@@ -145,7 +146,7 @@ static npmd_status piece_inflate(gzip_source *s, unsigned char *out, size_t size
                                  npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const uInt room = (uInt)(size < FEED ? size : FEED);
+    const uInt room = (uInt)(size < PIECE ? size : PIECE);
     s->zip.next_out = out;
     s->zip.avail_out = room;
     while (!s->over && s->zip.avail_out == room) {

@@ -70,7 +70,7 @@ struct tracts {
     size_t scalars, properties; /* numbers beside each point, and behind each streamline, that are skipped */
     affine to_ras;              /* of the numbers in the file */
 };
-#define TRACTS_WINDOW 1048576 /* bytes; larger than any header and any point with its scalars */
+#define TRACTS_WINDOW 262144 /* bytes; larger than any header and any point with its scalars */
 /* The next n <= TRACTS_WINDOW bytes; fewer (*got) only where the file ends. They remain the next ones until the skip. */
 npmd_status tracts_peek(tracts *t, size_t n, const unsigned char **bytes, size_t *got, npmd_error *err);
 void tracts_skip(tracts *t, size_t n); /* of those that were peeked at */
