@@ -167,8 +167,8 @@ static bool face_products(const mesh *m, size_t face, double k[3][3], double *ar
     *area = 0.5 * sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            k[i][j] =
-                (edge[i][0] * edge[j][0] + edge[i][1] * edge[j][1] + edge[i][2] * edge[j][2]) / (4.0 * *area);
+            k[i][j] = (edge[i][0] * edge[j][0] + edge[i][1] * edge[j][1] + edge[i][2] * edge[j][2])
+                      / (4.0 * *area);
     return *area > 0.0 && isfinite(k[0][0] + k[1][1] + k[2][2]);
 }
 
@@ -195,9 +195,8 @@ static void element_quadratic(double k[3][3], double area, element *e)
             e->stiffness[3 + j][i] = e->stiffness[i][3 + j];
             e->mass[3 + j][i] = e->mass[i][3 + j];
             /* edges i and j share the corner that neither of them faces; the others are those that they face */
-            e->stiffness[3 + i][3 + j] = i == j
-                                             ? 8.0 / 3.0 * (k[i][i] + k[i_next][i_next] + k[i][i_next])
-                                             : 8.0 / 3.0 * k[i_facing][facing];
+            e->stiffness[3 + i][3 + j] = i == j ? 8.0 / 3.0 * (k[i][i] + k[i_next][i_next] + k[i][i_next])
+                                                : 8.0 / 3.0 * k[i_facing][facing];
             e->mass[3 + i][3 + j] = area / 180.0 * (i == j ? 32.0 : 16.0);
         }
 }
@@ -267,8 +266,7 @@ static npmd_status pattern_make(const fem_nodes *at, const lists *uses, int32_t 
     for (int32_t i = 0; i < nodes; i++)
         place[i] = -1;
     for (int32_t i = 0; i < nodes; i++)
-        sort_rising(a->column + a->start[i],
-                    row_columns(at, uses, i, place, a->column + a->start[i]));
+        sort_rising(a->column + a->start[i], row_columns(at, uses, i, place, a->column + a->start[i]));
 done:
     return st;
 }

@@ -95,13 +95,13 @@ static npmd_status pairs_check(int pairs, size_t nodes, npmd_error *err)
 {
     if (pairs < 1 || (size_t)pairs > nodes)
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "%d eigenpairs were asked for, 1 to %zu are there (one a node of the elements)", pairs,
-                         nodes);
+                         "%d eigenpairs were asked for, 1 to %zu are there (one a node of the elements)",
+                         pairs, nodes);
     return NPMD_OK;
 }
 
-npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const fem_watch *watch, eigenpairs *out,
-                                   npmd_error *err)
+npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const fem_watch *watch,
+                                   eigenpairs *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     eigenpairs e = { .pairs = pairs };
@@ -149,11 +149,12 @@ typedef struct cache_facts {
 static cache_facts facts_of(const mesh *m, const eigenpairs *e)
 {
     cache_facts f;
-    snprintf(f.text, sizeof f.text,
-             "{\"kind\": \"eigenpairs\", \"version\": %d, \"elements\": %d, \"mesh\": \"%016llx\", \"vertices\": "
-             "%zu, \"faces\": %zu, \"pairs\": %d, \"data\": \"%016llx\"}",
-             CACHE_VERSION, e->at.elements, (unsigned long long)m->hash, m->vertices, m->faces, e->pairs,
-             (unsigned long long)pairs_hash(e));
+    snprintf(
+        f.text, sizeof f.text,
+        "{\"kind\": \"eigenpairs\", \"version\": %d, \"elements\": %d, \"mesh\": \"%016llx\", \"vertices\": "
+        "%zu, \"faces\": %zu, \"pairs\": %d, \"data\": \"%016llx\"}",
+        CACHE_VERSION, e->at.elements, (unsigned long long)m->hash, m->vertices, m->faces, e->pairs,
+        (unsigned long long)pairs_hash(e));
     return f;
 }
 
@@ -175,8 +176,11 @@ static npmd_status cache_read(const char *path, const mesh *m, int pairs, eigenp
                        &phi, &unused)
         || record_find(&rec, path, "residual", TENSOR_F64, 1, lambda->shape, &residual, &unused))
         goto done;
-    const eigenpairs held = { .at = e->at, .pairs = (int)lambda->shape[0], .lambda = lambda->data,
-                              .phi = phi->data, .residual = residual->data };
+    const eigenpairs held = { .at = e->at,
+                              .pairs = (int)lambda->shape[0],
+                              .lambda = lambda->data,
+                              .phi = phi->data,
+                              .residual = residual->data };
     if (rec.metadata == NULL || strcmp(rec.metadata, facts_of(m, &held).text) != 0)
         goto done;
     TRY(memory_new(&e->lambda, pairs, err));
@@ -200,8 +204,10 @@ static void cache_write(const char *path, const mesh *m, const eigenpairs *e)
     const size_t pairs = (size_t)e->pairs;
     if (memory_text(&rec.metadata, facts_of(m, e).text, NULL) == NPMD_OK
         && record_add(&rec, "lambda", TENSOR_F64, 1, (const size_t[]){ pairs }, e->lambda, NULL) == NPMD_OK
-        && record_add(&rec, "phi", TENSOR_F64, 2, (const size_t[]){ e->at.nodes, pairs }, e->phi, NULL) == NPMD_OK
-        && record_add(&rec, "residual", TENSOR_F64, 1, (const size_t[]){ pairs }, e->residual, NULL) == NPMD_OK)
+        && record_add(&rec, "phi", TENSOR_F64, 2, (const size_t[]){ e->at.nodes, pairs }, e->phi, NULL)
+               == NPMD_OK
+        && record_add(&rec, "residual", TENSOR_F64, 1, (const size_t[]){ pairs }, e->residual, NULL)
+               == NPMD_OK)
         (void)record_write(path, &rec, NULL);
     record_free(&rec);
 }

@@ -50,7 +50,8 @@ static npmd_status solve_dense(const fem_matrices *a, int pairs, double *lambda,
         }
     dsygv_(&kind, "V", "L", &n, stiffness, &n, mass, &n, value, work, &room, &info, 1, 1);
     if (info != 0) {
-        st = npmd_fail(err, NPMD_ERR_NUMERIC, "the eigenpairs of %d nodes were not found (LAPACK: %d)", n, info);
+        st = npmd_fail(err, NPMD_ERR_NUMERIC, "the eigenpairs of %d nodes were not found (LAPACK: %d)", n,
+                       info);
         goto done;
     }
     memcpy(lambda, value, (size_t)pairs * sizeof *lambda);
@@ -94,7 +95,8 @@ static void factors_free(factors *f)
 
 static npmd_status out_of_memory(size_t nodes, npmd_error *err)
 {
-    return npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the factors of a matrix of %zu rows", nodes);
+    return npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the factors of a matrix of %zu rows",
+                     nodes);
 }
 
 /* Where this succeeds SuperLU's arrays of a known size will find room: orderings, trees and panels, some 60 numbers a
@@ -150,8 +152,9 @@ static void factors_solve(factors *f, double *x)
 {
     int info = 0;
     DNformat values = { .lda = f->matrix.nrow, .nzval = x };
-    SuperMatrix right = { .Stype = SLU_DN, .Dtype = SLU_D, .Mtype = SLU_GE, .nrow = f->matrix.nrow, .ncol = 1,
-                          .Store = &values };
+    SuperMatrix right = {
+        .Stype = SLU_DN, .Dtype = SLU_D, .Mtype = SLU_GE, .nrow = f->matrix.nrow, .ncol = 1, .Store = &values
+    };
     dgstrs(NOTRANS, &f->lower, &f->upper, f->columns, f->rows, &right, &f->count, &info);
     assert(info == 0);
 }
@@ -176,9 +179,9 @@ typedef struct lanczos {
     factors inverse;
     int n, pairs, basis;
     double sigma;
-    double *v;                                  /* (basis, n): the basis, then the functions */
-    double *rest, *three, *room, *value;        /* ARPACK's: (n), (3, n), (basis, basis + 8), (pairs) */
-    int *chosen, which[11], where[11];          /* (basis); its parameters, and places in three */
+    double *v;                           /* (basis, n): the basis, then the functions */
+    double *rest, *three, *room, *value; /* ARPACK's: (n), (3, n), (basis, basis + 8), (pairs) */
+    int *chosen, which[11], where[11];   /* (basis); its parameters, and places in three */
     int64_t solved;
 } lanczos;
 
@@ -287,12 +290,14 @@ static void take_rising(const lanczos *l, double *lambda, double *phi)
         for (int j = 0; j < l->pairs; j++)
             place += l->value[j] < l->value[i] || (l->value[j] == l->value[i] && j < i);
         lambda[place] = l->value[i];
-        memcpy(phi + (size_t)place * (size_t)l->n, l->v + (size_t)i * (size_t)l->n, (size_t)l->n * sizeof *phi);
+        memcpy(phi + (size_t)place * (size_t)l->n, l->v + (size_t)i * (size_t)l->n,
+               (size_t)l->n * sizeof *phi);
     }
 }
 
 /* Counts the eigenvalues below the last gap that is no rounding: a thousandth of the mean one. */
-static npmd_status count_agrees(const fem_matrices *a, const double *lambda, int pairs, bool *out, npmd_error *err)
+static npmd_status count_agrees(const fem_matrices *a, const double *lambda, int pairs, bool *out,
+                                npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     factors f = { 0 };
@@ -322,8 +327,8 @@ static npmd_status solve_sparse(const fem_matrices *a, int pairs, const fem_watc
         TRY(count_agrees(a, lambda, pairs, &complete, err));
     }
     if (!complete)
-        st = npmd_fail(err, NPMD_ERR_NUMERIC, "some of the %d eigenpairs were overlooked in %d attempts", pairs,
-                       ATTEMPTS);
+        st = npmd_fail(err, NPMD_ERR_NUMERIC, "some of the %d eigenpairs were overlooked in %d attempts",
+                       pairs, ATTEMPTS);
 done:
     lanczos_free(&l);
     return st;

@@ -68,8 +68,7 @@ typedef struct builder {
 
 static bool before(const builder *b, int axis, int32_t i, int32_t j)
 {
-    const double a = b->centroid[3 * (size_t)i + (size_t)axis],
-                 c = b->centroid[3 * (size_t)j + (size_t)axis];
+    const double a = b->centroid[3 * (size_t)i + (size_t)axis], c = b->centroid[3 * (size_t)j + (size_t)axis];
     return a < c || (a == c && i < j);
 }
 
@@ -286,8 +285,7 @@ static void triangle_try(const triangle *t, const double *p, closest *best)
         inside = fmin(inside, weight[k]);
     }
     if (inside >= 0.0 && t->square > 0.0) {
-        const double total = weight[0] + weight[1] + weight[2], u = weight[1] / total,
-                     v = weight[2] / total;
+        const double total = weight[0] + weight[1] + weight[2], u = weight[1] / total, v = weight[2] / total;
         double away[3];
         for (int i = 0; i < 3; i++)
             away[i] = p[i]
@@ -304,8 +302,8 @@ static double box_square(const box *b, const double *p)
 {
     double sum = 0.0;
     for (int k = 0; k < 3; k++) {
-        const double below = b->low[k] - p[k], above = p[k] - b->high[k],
-                     out = below > above ? below : above, gap = out > 0.0 ? out : 0.0;
+        const double below = b->low[k] - p[k], above = p[k] - b->high[k], out = below > above ? below : above,
+                     gap = out > 0.0 ? out : 0.0;
         sum += gap * gap;
     }
     return sum;

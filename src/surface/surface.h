@@ -16,6 +16,7 @@ typedef struct mesh {
     int32_t *face;          /* (faces, 3) */
     double area;            /* of all faces */
     uint64_t hash; /* of vertices and faces: equal meshes, equal numbers, whatever file they came from */
+    int first;     /* the number that messages give the first vertex and face: 1 of an .obj file, else 0 */
 } mesh;
 
 /* Takes over x and face, also on failure. Every index is in range and every number finite, else NPMD_ERR_FORMAT;
@@ -104,7 +105,8 @@ typedef struct eigenpairs {
     int pairs;
     double *lambda; /* (pairs), per area of the user's units */
     double *phi;    /* (nodes, pairs) */
-    double *residual; /* (pairs): |r| / max(lambda, lambda_1), r = K phi - lambda M phi, |r|^2 = sum_i r_i^2 / M_ii */
+    double *
+        residual; /* (pairs): |r| / max(lambda, lambda_1), r = K phi - lambda M phi, |r|^2 = sum_i r_i^2 / M_ii */
 } eigenpairs;
 npmd_status fem_eigenpairs(const mesh *m, int elements, int pairs, eigenpairs *out, npmd_error *err);
 void eigenpairs_free(eigenpairs *e);
