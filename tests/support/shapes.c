@@ -68,7 +68,8 @@ typedef struct middles {
 static int32_t middle_of(middles *m, int32_t a, int32_t b)
 {
     const int32_t low = a < b ? a : b, high = a < b ? b : a;
-    size_t at = (size_t)(((uint64_t)(uint32_t)low << 32 | (uint32_t)high) * 0x9E3779B97F4A7C15u >> 20) % m->room;
+    size_t at = (size_t)(((uint64_t)(uint32_t)low << 32 | (uint32_t)high) * 0x9E3779B97F4A7C15u >> 20)
+                % m->room;
     for (; m->ends[at][1] != 0; at = (at + 1) % m->room)
         if (m->ends[at][0] == low && m->ends[at][1] == high)
             return m->middle[at];
@@ -105,9 +106,9 @@ static int32_t *subdivide(middles *m, int32_t *face, size_t faces)
 
 static void icosphere(int times, double bump, mesh *out)
 {
-    static const int32_t FACE[60] = { 0, 11, 5, 0, 5, 1,  0, 1, 7, 0, 7, 10, 0, 10, 11, 1, 5, 9, 5, 11,
-                                      4, 11, 10, 2, 10, 7, 6, 7, 1, 8, 3, 9, 4, 3,  4,  2, 3, 2, 6, 3,
-                                      6, 8,  3, 8, 9, 4,  9, 5, 2, 4, 11, 6, 2, 10, 8, 6, 7, 9, 8, 1 };
+    static const int32_t FACE[60] = { 0, 11, 5,  0, 5,  1, 0, 1, 7, 0, 7,  10, 0, 10, 11, 1, 5, 9, 5, 11,
+                                      4, 11, 10, 2, 10, 7, 6, 7, 1, 8, 3,  9,  4, 3,  4,  2, 3, 2, 6, 3,
+                                      6, 8,  3,  8, 9,  4, 9, 5, 2, 4, 11, 6,  2, 10, 8,  6, 7, 9, 8, 1 };
     const double golden = (1.0 + sqrt(5.0)) / 2.0, length = sqrt(1.0 + golden * golden);
     middles m = { .vertices = 12 };
     int32_t *face = NULL;

@@ -3,7 +3,6 @@
  * Bounds on rounding: a sum of n terms of size s is within n eps s. */
 #include "shapes.h"
 
-
 /* ---- Matrices ------------------------------------------------------------------------------------------------ */
 
 typedef struct assembled {
@@ -106,7 +105,8 @@ static void quadratic_on_one_triangle(void **state)
                     100.0 * DBL_EPSILON);
         check_quiet("mass", fabs(entry_of(&s.a, s.a.mass, a, b) - M[i / 6][i % 6]), 10.0 * DBL_EPSILON);
     }
-    for (int i = 0; i < 6; i++) { /* the integral of a basis function: none at a corner, a third of the area */
+    for (int i = 0; i < 6;
+         i++) { /* the integral of a basis function: none at a corner, a third of the area */
         double sum = 0.0;
         for (int j = 0; j < 6; j++)
             sum += entry_of(&s.a, s.a.mass, i, j);
@@ -152,8 +152,8 @@ static void polynomial(const assembled *s, int p, int q, double *u) /* x^p y^q a
         for (int k = 0; k < s->at.corners; k++) {
             const int32_t *v = s->m.face + 3 * f;
             const double *a = s->m.x + 3 * v[k % 3], *b = s->m.x + 3 * v[k < 3 ? k : (k + 1) % 3];
-            u[s->at.node[f * (size_t)s->at.corners + (size_t)k]] =
-                pow(0.5 * (a[0] + b[0]), p) * pow(0.5 * (a[1] + b[1]), q);
+            u[s->at.node[f * (size_t)s->at.corners + (size_t)k]] = pow(0.5 * (a[0] + b[0]), p)
+                                                                   * pow(0.5 * (a[1] + b[1]), q);
         }
 }
 
@@ -248,9 +248,12 @@ static void order_of_elimination(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(linear_on_one_triangle), cmocka_unit_test(quadratic_on_one_triangle),
-        cmocka_unit_test(constants),              cmocka_unit_test(polynomials_on_a_square),
-        cmocka_unit_test(no_area),                cmocka_unit_test(order_of_elimination),
+        cmocka_unit_test(linear_on_one_triangle),
+        cmocka_unit_test(quadratic_on_one_triangle),
+        cmocka_unit_test(constants),
+        cmocka_unit_test(polynomials_on_a_square),
+        cmocka_unit_test(no_area),
+        cmocka_unit_test(order_of_elimination),
     };
     return cmocka_run_group_tests_name("fem", tests, NULL, NULL);
 }

@@ -168,7 +168,8 @@ static void edges_are_ties(void **state)
                 p[k] = 0.9 * m.x[3 * a + k] + 0.7 * m.x[3 * b + k];
             const double d = locator_nearest(l, p, &at);
             assert_int_equal(at.face, first_face_of(&m, a, b));
-            check_quiet("distance", fabs(d - 0.6 / sqrt(2.0)), 4.0 * DBL_EPSILON); /* (0.9 + 0.7 - 1) / sqrt 2 */
+            check_quiet("distance", fabs(d - 0.6 / sqrt(2.0)),
+                        4.0 * DBL_EPSILON); /* (0.9 + 0.7 - 1) / sqrt 2 */
         }
     locator_close(l);
     mesh_free(&m);
