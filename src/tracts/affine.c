@@ -84,11 +84,11 @@ npmd_status affine_read(const char *path, affine *out, npmd_error *err)
     static const double LAST[4] = { 0, 0, 0, 1 };
     table t = { 0 };
     affine m;
-    if (file_has_suffix(path, ".npy") || strstr(path, ".mat") != NULL)
-        TRY(table_read(path, &t, err));
+    if (file_has_suffix(path, ".npy"))
+        TRY(npy_read(path, &t, err));
     else
         TRY(csv_read(path, &t,
-                     err)); /* whatever its name: .txt, .mtx, .lta's neighbours have no suffix of their own */
+                     err)); /* whatever its name: such files end in .txt, .mat, .xfm, or in nothing */
     if (t.rows != 4 || t.columns != 4 || memcmp(t.data + 12, LAST, sizeof LAST) != 0) {
         st = npmd_fail(
             err, NPMD_ERR_FORMAT,

@@ -124,8 +124,8 @@ static npmd_status weights_read(const char *path, table *out, npmd_error *err)
     npmd_status st = NPMD_OK;
     table t = { 0 };
     char where[1200];
-    if (file_has_suffix(path, ".npy") || strstr(path, ".mat") != NULL)
-        TRY(table_read(path, &t, err));
+    if (file_has_suffix(path, ".npy"))
+        TRY(npy_read(path, &t, err));
     else
         TRY(csv_read(path, &t, err));
     if (t.rows > 1 && t.columns > 1) {

@@ -19,7 +19,7 @@ affine affine_after(const affine *outer, const affine *inner);      /* x -> oute
 /* The volume that unit vectors along its columns span, 0 (it flattens space) to 1, with the sign of the determinant. */
 double affine_spread(const affine *m);
 affine affine_inverse(const affine *m); /* its spread is not 0 */
-/* Four rows of four numbers, the last one 0 0 0 1, as text (or any table); one that flattens space is refused. */
+/* Four rows of four numbers, the last one 0 0 0 1, as text (or .npy); one that flattens space is refused. */
 npmd_status affine_read(const char *path, affine *out, npmd_error *err);
 /* From a named space to that of FreeSurfer's fsaverage. "mni152"; else NPMD_ERR_ARGUMENT. */
 npmd_status affine_from_space(const char *space, affine *out, npmd_error *err);
