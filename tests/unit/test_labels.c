@@ -173,7 +173,8 @@ static void annotations(void **state)
 static const char *put_gifti(place *p, const char *entries, const double *key, size_t count)
 {
     buffer b = { 0 };
-    buffer_print(&b, "<?xml version=\"1.0\"?>\n<GIFTI Version=\"1.0\"><LabelTable>%s</LabelTable>\n", entries);
+    buffer_print(&b, "<?xml version=\"1.0\"?>\n<GIFTI Version=\"1.0\"><LabelTable>%s</LabelTable>\n",
+                 entries);
     buffer_print(
         &b,
         "<DataArray Intent=\"NIFTI_INTENT_LABEL\" DataType=\"NIFTI_TYPE_INT32\" Dimensionality=\"1\" "
