@@ -31,6 +31,11 @@ SURFACE(gifti_text, "text.gii")
 SURFACE(gifti, "zip_columns.gii")
 SURFACE(gzip, "packed.gii.gz")
 
+static npmd_status run_describe(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_surface_describe(in_folder(&s->at, "little.ply"), &o->text, err);
+}
+
 static npmd_status labels_take(stage *s, const char *name, outcome *o, npmd_error *err)
 {
     labels l = { 0 };
@@ -148,6 +153,7 @@ static const operation READS[] = {
     { .name = "surface from .gii, in text", .run = run_gifti_text },
     { .name = "surface from .gii, compressed", .run = run_gifti },
     { .name = "surface from .gii.gz", .run = run_gzip },
+    { .name = "surface described", .run = run_describe },
     { .name = "labels from .annot", .run = run_labels_annot },
     { .name = "labels from .label", .run = run_labels_label },
     { .name = "labels from .csv", .run = run_labels_csv },
