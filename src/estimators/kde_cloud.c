@@ -15,7 +15,7 @@ int kde_columns(const npmd_domain *dom)
 void kde_embed(const npmd_domain *dom, const double *x, double *e)
 {
     for (int d = 0; d < dom->factors; d++) {
-        dom->factor[d]->embed(x + dom->column[d], e);
+        dom->factor[d]->embed(dom->factor[d], x + dom->column[d], e);
         e += dom->factor[d]->embedding;
     }
 }

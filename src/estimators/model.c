@@ -229,7 +229,7 @@ static void ambient_gradient(const npmd_domain *dom, const double *x, const doub
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
         double frame[MANIFOLD_MAX_DIMENSION * MANIFOLD_MAX_COLUMNS];
-        m->frame(x + dom->column[d], frame);
+        m->frame(m, x + dom->column[d], frame);
         for (int j = 0; j < m->columns; j++) {
             double sum = 0.0;
             for (int t = 0; t < m->dimension; t++)

@@ -122,11 +122,11 @@ npmd_status rules_open(rules *r, const npmd_domain *dom, size_t resolution, npmd
     *r = (rules){ .total = 1 };
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
-        r->nodes[d] = m->rule_nodes(resolution);
+        r->nodes[d] = m->rule_nodes(m, resolution);
         r->total *= r->nodes[d];
         TRY(memory_new(&r->x[d], r->nodes[d] * (size_t)m->columns, err));
         TRY(memory_new(&r->weight[d], r->nodes[d], err));
-        m->rule(resolution, r->x[d], r->weight[d]);
+        m->rule(m, resolution, r->x[d], r->weight[d]);
     }
 done:
     if (st != NPMD_OK)
@@ -202,7 +202,7 @@ size_t integrate_bytes(const npmd_domain *dom)
     for (int d = 0; dom->dimension <= 2 && d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
         const size_t finest = dom->dimension == 1 ? FINEST_LINE : FINEST_SURFACE;
-        doubles += m->rule_nodes(finest) * (size_t)(m->columns + 1);
+        doubles += m->rule_nodes(m, finest) * (size_t)(m->columns + 1);
     }
     return doubles * sizeof(double);
 }

@@ -47,7 +47,8 @@ static double region_point(const region *r, const double *u, double *x)
     double share = 1.0;
     for (int d = 0; d < dom->factors; d++) {
         const int at = dom->column[d];
-        share *= dom->factor[d]->ball(r->centre + at, r->radius[d], u + dom->direction[d], x + at);
+        share *= dom->factor[d]->ball(dom->factor[d], r->centre + at, r->radius[d], u + dom->direction[d],
+                                      x + at);
     }
     return share;
 }

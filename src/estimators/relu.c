@@ -307,7 +307,7 @@ static void point_jet(const npmd_domain *dom, const double *x, double v, const d
         const manifold *m = dom->factor[d];
         const double *at = x + dom->column[d], *g = gradient + dom->column[d];
         double frame[MANIFOLD_MAX_DIMENSION * MANIFOLD_MAX_COLUMNS];
-        m->frame(at, frame);
+        m->frame(m, at, frame);
         for (int t = 0; t < m->dimension; t++) {
             double *v_t = jet + 1 + dom->direction[d] + t;
             *v_t = 0.0;

@@ -62,7 +62,7 @@ static bool affordable(const npmd_domain *dom, const int *frequency, size_t most
     series_basis b = { .domain = dom, .factors = dom->factors };
     for (int d = 0; d < dom->factors; d++) {
         b.frequency[d] = frequency[d];
-        b.functions[d] = (size_t)dom->factor[d]->functions(frequency[d]);
+        b.functions[d] = (size_t)dom->factor[d]->functions(dom->factor[d], frequency[d]);
     }
     /* with a finer grid to verify on */
     return series_count(dom, frequency) <= (double)most && series_grid_allowed(&b, 1);
@@ -101,7 +101,7 @@ static npmd_status series_resolve(const npmd_options *opt, const npmd_domain *do
     series_basis b = { .domain = dom, .factors = dom->factors };
     for (int d = 0; d < dom->factors; d++) {
         b.frequency[d] = o.max_frequency[d];
-        b.functions[d] = (size_t)dom->factor[d]->functions(o.max_frequency[d]);
+        b.functions[d] = (size_t)dom->factor[d]->functions(dom->factor[d], o.max_frequency[d]);
     }
     b.last = b.functions[dom->factors - 1] + PANEL;
     *working_bytes = 0;

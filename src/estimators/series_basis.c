@@ -10,7 +10,7 @@ double series_count(const npmd_domain *dom, const int *frequency)
 {
     double count = 1.0;
     for (int d = 0; d < dom->factors; d++)
-        count *= dom->factor[d]->functions(frequency[d]);
+        count *= dom->factor[d]->functions(dom->factor[d], frequency[d]);
     return count;
 }
 
@@ -20,7 +20,7 @@ npmd_status series_basis_open(series_basis *b, const npmd_domain *dom, const int
     *b = (series_basis){ .domain = dom, .factors = dom->factors, .size = 1, .coefficients = 1 };
     for (int d = 0; d < b->factors; d++) {
         b->frequency[d] = frequency[d];
-        b->functions[d] = (size_t)dom->factor[d]->functions(frequency[d]);
+        b->functions[d] = (size_t)dom->factor[d]->functions(dom->factor[d], frequency[d]);
         b->coefficients *= b->functions[d];
         b->size *= d < b->factors - 1 ? b->functions[d] : 1;
     }
@@ -32,9 +32,9 @@ npmd_status series_basis_open(series_basis *b, const npmd_domain *dom, const int
         size_t at = k / b->last, last = k % b->last;
         if (last >= b->functions[b->factors - 1])
             continue;
-        b->lambda[k] = dom->factor[b->factors - 1]->eigenvalue((int)last);
+        b->lambda[k] = dom->factor[b->factors - 1]->eigenvalue(dom->factor[b->factors - 1], (int)last);
         for (int d = b->factors - 2; d >= 0; at /= b->functions[d--])
-            b->lambda[k] += dom->factor[d]->eigenvalue((int)(at % b->functions[d]));
+            b->lambda[k] += dom->factor[d]->eigenvalue(dom->factor[d], (int)(at % b->functions[d]));
     }
 done:
     return st;
@@ -150,7 +150,7 @@ static void room_jets(series_room *r, const series_basis *b, const double *x, si
         const double unit = sqrt(man->volume);
         for (size_t i = 0; i < m; i += JET_POINTS) {
             const size_t some = m - i < JET_POINTS ? m - i : JET_POINTS;
-            man->jets(some, x + i * (size_t)dom->columns + dom->column[d], (size_t)dom->columns,
+            man->jets(man, some, x + i * (size_t)dom->columns + dom->column[d], (size_t)dom->columns,
                       b->frequency[d], parts, r->scratch);
             for (size_t j = 0; j < (size_t)parts * b->functions[d]; j++)
                 for (size_t k = 0; k < some; k++)
@@ -303,7 +303,7 @@ static bool grid_shape(const series_basis *b, int level, series_grid *g)
     g->count = g->size = 1;
     for (int d = 0; d < b->factors; d++) {
         g->resolution[d] = grid_resolution(b, d, level);
-        g->nodes[d] = b->domain->factor[d]->rule_nodes(g->resolution[d]);
+        g->nodes[d] = b->domain->factor[d]->rule_nodes(b->domain->factor[d], g->resolution[d]);
         size *= (double)g->nodes[d];
         if (size > (double)SERIES_MOST_NODES || g->nodes[d] * b->functions[d] > SERIES_MOST_TABLE)
             return false;
@@ -361,10 +361,10 @@ static npmd_status grid_factor(series_grid *g, int d, npmd_error *err)
     TRY(memory_new(&g->table[d], nodes * ld, err));
     if (last && b->factors > 1)
         TRY(memory_new(&g->across, functions * g->last, err));
-    man->rule(g->resolution[d], x, g->weight[d]);
+    man->rule(man, g->resolution[d], x, g->weight[d]);
     for (size_t i = 0; i < nodes; i += JET_POINTS) {
         const size_t some = nodes - i < JET_POINTS ? nodes - i : JET_POINTS;
-        man->jets(some, x + i * (size_t)man->columns, (size_t)man->columns, b->frequency[d], 1, jet);
+        man->jets(man, some, x + i * (size_t)man->columns, (size_t)man->columns, b->frequency[d], 1, jet);
         for (size_t j = 0; j < functions; j++)
             for (size_t k = 0; k < some; k++) {
                 g->table[d][(i + k) * ld + j] = unit * jet[j * some + k];

@@ -1,6 +1,7 @@
 /* geometry.h - manifolds and their products.
  *
- * A manifold is one table of functions; a new one is a new file and a line in the list of product.c. A jet of
+ * A manifold is one table of functions, each of which is given the table; a new one is a new file and a line in the
+ * list of product.c. A jet of
  * a function at a point is its value, its derivatives along an orthonormal tangent frame, and its Laplacian;
  * for an eigenfunction the Laplacian is -eigenvalue x value, so a jet of eigenfunctions stores value and
  * derivatives only.
@@ -20,55 +21,62 @@
 #define DOMAIN_MAX_EMBEDDING (NPMD_MAX_FACTORS * (MANIFOLD_MAX_DIMENSION + 1))
 #define DOMAIN_MAX_DIMENSION (NPMD_MAX_FACTORS * MANIFOLD_MAX_DIMENSION)
 
-typedef struct manifold {
+typedef struct manifold manifold;
+struct manifold {
     const char *name;
     int columns, dimension;
     double volume;
     int max_frequency; /* the highest frequency (degree) whose eigenfunctions are accurate */
+    void *state; /* immutable, shared by those who retain it and freed with the last; NULL: there is none */
+    void (*retain)(const manifold *self);
+    void (*release)(const manifold *self);
 
     /* Brings x (columns) to its canonical form; the reason in words if that is impossible, else NULL. */
-    const char *(*canonical)(double *x);
+    const char *(*canonical)(const manifold *self, double *x);
     /* Reads a factor from the columns of a file in other coordinates (degrees; latitude and longitude), and
      * back. */
     unsigned foreign_coords; /* the npmd_coords bit that this manifold obeys */
     int foreign_columns;
-    const char *(*from_foreign)(const double *in, double *x);
-    void (*to_foreign)(const double *x, double *out);
+    const char *(*from_foreign)(const manifold *self, const double *in, double *x);
+    void (*to_foreign)(const manifold *self, const double *x, double *out);
 
-    void (*uniform)(const double *u, double *x); /* u in [0,1)^dimension to a uniform point */
+    void (*uniform)(const manifold *self, const double *u,
+                    double *x); /* u in [0,1)^dimension to a uniform point */
     /* A uniform point of the geodesic ball of this radius (up to pi) about x, from u in [0,1)^dimension; its share of the
      * volume. */
-    double (*ball)(const double *x, double radius, const double *u, double *y);
-    void (*frame)(const double *x,
+    double (*ball)(const manifold *self, const double *x, double radius, const double *u, double *y);
+    void (*frame)(const manifold *self, const double *x,
                   double *frame); /* (dimension, columns): orthonormal tangent vectors at x */
 
-    int (*functions)(int frequency); /* how many eigenfunctions up to this frequency */
-    int (*frequency)(int function);  /* of an eigenfunction */
-    double (*eigenvalue)(int function);
+    int (*functions)(const manifold *self, int frequency); /* how many eigenfunctions up to this frequency */
+    int (*frequency)(const manifold *self, int function);  /* of an eigenfunction */
+    double (*eigenvalue)(const manifold *self, int function);
     /* Jets of the first functions(frequency) eigenfunctions at m points, which stand stride apart, m <=
      * JET_POINTS: jet (parts, functions, m); parts is 1 for values, or 1 + dimension. Several points at a time,
      * so that loops run over points. */
-    void (*jets)(size_t m, const double *x, size_t stride, int frequency, int parts, double *jet);
+    void (*jets)(const manifold *self, size_t m, const double *x, size_t stride, int frequency, int parts,
+                 double *jet);
 
     /* A quadrature rule of resolution N that converges faster than any power of N for smooth functions: x
      * (nodes, columns), weight (nodes) with sum 1. */
-    size_t (*rule_nodes)(size_t N);
-    void (*rule)(size_t N, double *x, double *weight);
+    size_t (*rule_nodes)(const manifold *self, size_t N);
+    void (*rule)(const manifold *self, size_t N, double *x, double *weight);
 
     /* For kernels: x as a unit vector, so that e(x) . e(y) is the cosine of the distance; and the conformal
      * image of a uniform point: with u uniform, y has density ((1 - rho^2)/(1 + rho^2 - 2 rho e(x) .
      * e(y)))^dimension relative to the uniform measure. */
     int embedding;
-    void (*embed)(const double *x, double *e);
-    void (*embed_frame)(const double *x,
+    void (*embed)(const manifold *self, const double *x, double *e);
+    void (*embed_frame)(const manifold *self, const double *x,
                         double *frame); /* (dimension, embedding): derivatives of e along frame */
     /* log 1 / integral of exp(kappa (e(x) . e(y) - 1)) over y: what makes a kernel a density per volume. */
-    double (*log_kernel)(double kappa);
+    double (*log_kernel)(const manifold *self, double kappa);
     /* A draw from that kernel about x, by the uniform numbers of this key and index from slot on, KERNEL_SLOTS of
      * them. */
-    void (*kernel_draw)(const double *x, double kappa, rng_key key, uint64_t index, uint32_t slot, double *y);
-    void (*cauchy)(const double *x, double rho, const double *u, double *y);
-} manifold;
+    void (*kernel_draw)(const manifold *self, const double *x, double kappa, rng_key key, uint64_t index,
+                        uint32_t slot, double *y);
+    void (*cauchy)(const manifold *self, const double *x, double rho, const double *u, double *y);
+};
 
 extern const manifold CIRCLE, SPHERE;
 double bessel_i0e(double x); /* exp(-x) I_0(x), x >= 0 */

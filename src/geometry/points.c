@@ -86,11 +86,11 @@ const char *points_from_row(const npmd_domain *dom, unsigned coords, const doubl
         const char *reason = NULL;
         *factor = d;
         if (is_foreign(m, coords)) {
-            reason = m->from_foreign(row, at);
+            reason = m->from_foreign(m, row, at);
             row += m->foreign_columns;
         } else {
             memcpy(at, row, (size_t)m->columns * sizeof *row);
-            reason = m->canonical(at);
+            reason = m->canonical(m, at);
             row += m->columns;
         }
         if (reason != NULL)
@@ -104,7 +104,7 @@ void points_to_row(const npmd_domain *dom, unsigned coords, const double *x, dou
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
         if (is_foreign(m, coords))
-            m->to_foreign(x + dom->column[d], row);
+            m->to_foreign(m, x + dom->column[d], row);
         else
             memcpy(row, x + dom->column[d], (size_t)m->columns * sizeof *row);
         row += is_foreign(m, coords) ? m->foreign_columns : m->columns;

@@ -41,9 +41,16 @@ static const manifold *parse_name(const char **at, int *power)
     return NULL;
 }
 
+static void manifold_retain(const manifold *m)
+{
+    if (m->retain != NULL)
+        m->retain(m);
+}
+
 static void domain_add(npmd_domain *dom, const manifold *m)
 {
     const int d = dom->factors++;
+    manifold_retain(m);
     dom->factor[d] = m;
     dom->column[d] = dom->columns;
     dom->direction[d] = dom->dimension;
@@ -173,6 +180,8 @@ npmd_status domain_copy(const npmd_domain *dom, npmd_domain **out, npmd_error *e
     const npmd_status st = memory_new(&copy, 1, err);
     if (st == NPMD_OK) {
         *copy = *dom;
+        for (int d = 0; d < copy->factors; d++)
+            manifold_retain(copy->factor[d]);
         *out = copy;
     }
     return st;
@@ -180,6 +189,9 @@ npmd_status domain_copy(const npmd_domain *dom, npmd_domain **out, npmd_error *e
 
 void npmd_domain_free(npmd_domain *dom)
 {
+    for (int d = 0; dom != NULL && d < dom->factors; d++)
+        if (dom->factor[d]->release != NULL)
+            dom->factor[d]->release(dom->factor[d]);
     memory_free(dom);
 }
 
@@ -211,7 +223,7 @@ double npmd_domain_volume(const npmd_domain *dom)
 void domain_uniform_point(const npmd_domain *dom, const double *u, double *x)
 {
     for (int d = 0; d < dom->factors; d++)
-        dom->factor[d]->uniform(u + dom->direction[d], x + dom->column[d]);
+        dom->factor[d]->uniform(dom->factor[d], u + dom->direction[d], x + dom->column[d]);
 }
 
 int domain_embedding(const npmd_domain *dom)
@@ -225,7 +237,7 @@ int domain_embedding(const npmd_domain *dom)
 void domain_embed(const npmd_domain *dom, const double *x, double *e)
 {
     for (int d = 0; d < dom->factors; d++) {
-        dom->factor[d]->embed(x + dom->column[d], e);
+        dom->factor[d]->embed(dom->factor[d], x + dom->column[d], e);
         e += dom->factor[d]->embedding;
     }
 }
@@ -239,7 +251,7 @@ void domain_embed_jet(const npmd_domain *dom, const double *x, double *jet)
     for (int d = 0, at = 0; d < dom->factors; at += dom->factor[d++]->embedding) {
         const manifold *m = dom->factor[d];
         double frame[MANIFOLD_MAX_DIMENSION * (MANIFOLD_MAX_DIMENSION + 1)];
-        m->embed_frame(x + dom->column[d], frame);
+        m->embed_frame(m, x + dom->column[d], frame);
         for (int t = 0; t < m->dimension; t++)
             memcpy(jet + (1 + dom->direction[d] + t) * columns + at, frame + t * m->embedding,
                    (size_t)m->embedding * sizeof *jet);
@@ -261,7 +273,7 @@ npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u, size_t 
 const char *domain_canonical(const npmd_domain *dom, double *x, int *factor)
 {
     for (int d = 0; d < dom->factors; d++) {
-        const char *reason = dom->factor[d]->canonical(x + dom->column[d]);
+        const char *reason = dom->factor[d]->canonical(dom->factor[d], x + dom->column[d]);
         if (reason != NULL) {
             *factor = d;
             return reason;
