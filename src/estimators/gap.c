@@ -81,9 +81,9 @@ static double next_eigenvalue(const npmd_domain *dom, int frequency)
 /* The reason why nothing can be said, or NULL. */
 static const char *obstacle(const npmd_options *opt, const npmd_domain *dom)
 {
-    const int F = dom->dimension <= 2 ? highest_frequency(dom) : 0;
-    if (dom->dimension > 2)
-        return "it is known in one and two dimensions only";
+    const int F = integrate_by_rules(dom) ? highest_frequency(dom) : 0;
+    if (!integrate_by_rules(dom))
+        return "it is known in one and two dimensions only, and not on surfaces";
     if (opt->penalty != NPMD_PENALTY_LAPLACIAN || opt->tau <= 0.0)
         return "without --penalty laplacian there is no convex optimum to compare with";
     const double lambda = next_eigenvalue(dom, F);

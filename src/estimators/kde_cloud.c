@@ -57,7 +57,7 @@ static int by_hash(const void *a, const void *b)
 
 static void row_of(const npmd_points *pts, size_t i, double *x)
 {
-    npmd_points_row(pts, i, x);
+    points_row(pts, i, x);
     for (int j = 0; j < pts->domain->columns; j++)
         x[j] += 0.0; /* -0 is 0 */
 }

@@ -288,14 +288,14 @@ static npmd_status piece_evaluate(const piece_room *room, const npmd_model *m, c
 {
     npmd_status st = NPMD_OK;
     const size_t rows = (size_t)m->domain->dimension + 2, columns = (size_t)m->domain->columns;
-    const double *x = piece_rows(room, pts, first, count, how);
+    const double *x = piece_rows(room, pts, first, count, how), unit = domain_laplacian_unit(m->domain);
     if (room->jet != NULL) {
         TRY(m->kind->evaluate(m, how, x, count, JET_ALL, room->jet, err));
         for (size_t i = 0; i < count; i++)
             if (what == NPMD_GRADIENT)
                 ambient_gradient(m->domain, x + i * columns, room->jet + i * rows, out + i * columns);
             else
-                out[i] = room->jet[i * rows + rows - 1];
+                out[i] = unit * room->jet[i * rows + rows - 1];
         goto done;
     }
     if (what == NPMD_SPREAD)

@@ -361,7 +361,7 @@ static npmd_status grid_factor(series_grid *g, int d, npmd_error *err)
     TRY(memory_new(&g->table[d], nodes * ld, err));
     if (last && b->factors > 1)
         TRY(memory_new(&g->across, functions * g->last, err));
-    man->rule(man, g->resolution[d], x, g->weight[d]);
+    TRY(man->rule(man, g->resolution[d], x, g->weight[d], err));
     for (size_t i = 0; i < nodes; i += JET_POINTS) {
         const size_t some = nodes - i < JET_POINTS ? nodes - i : JET_POINTS;
         man->jets(man, some, x + i * (size_t)man->columns, (size_t)man->columns, b->frequency[d], 1, jet);

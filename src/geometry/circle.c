@@ -125,12 +125,14 @@ static size_t circle_rule_nodes(const manifold *self, size_t N)
     return N;
 }
 
-static void circle_rule(const manifold *self, size_t N, double *x, double *weight)
+static npmd_status circle_rule(const manifold *self, size_t N, double *x, double *weight, npmd_error *err)
 {
     (void)self;
+    (void)err;
     quadrature_torus(1, &N, false, 0, N, x);
     for (size_t i = 0; i < N; i++)
         weight[i] = 1.0 / (double)N;
+    return NPMD_OK;
 }
 
 static void circle_embed(const manifold *self, const double *x, double *e)
@@ -207,6 +209,7 @@ const manifold CIRCLE = {
     .columns = 1,
     .dimension = 1,
     .volume = TWO_PI,
+    .scale = 1.0,
     .max_frequency = 1024,
     .canonical = circle_canonical,
     .foreign_coords = NPMD_COORDS_DEGREES,
@@ -220,6 +223,7 @@ const manifold CIRCLE = {
     .frequency = circle_frequency,
     .eigenvalue = circle_eigenvalue,
     .jets = circle_jets,
+    .spectral = true,
     .rule_nodes = circle_rule_nodes,
     .rule = circle_rule,
     .embedding = 2,

@@ -11,7 +11,9 @@
 #ifndef NPMD_GEOMETRY_H
 #define NPMD_GEOMETRY_H
 
-#include "core.h"
+#include "surface.h"
+
+#include <stdatomic.h>
 
 #define MANIFOLD_MAX_COLUMNS 3
 #define MANIFOLD_MAX_DIMENSION 2
@@ -25,7 +27,10 @@ typedef struct manifold manifold;
 struct manifold {
     const char *name;
     int columns, dimension;
-    double volume;
+    double
+        volume; /* in the user's units; eigenvalues and derivatives are those of the manifold made larger by */
+    double
+        scale; /* a length of it over a length in the user's units: 1 where the manifold is one of its kind */
     int max_frequency; /* the highest frequency (degree) whose eigenfunctions are accurate */
     void *state; /* immutable, shared by those who retain it and freed with the last; NULL: there is none */
     void (*retain)(const manifold *self);
@@ -33,6 +38,11 @@ struct manifold {
 
     /* Brings x (columns) to its canonical form; the reason in words if that is impossible, else NULL. */
     const char *(*canonical)(const manifold *self, double *x);
+    /* Where the user's columns are not the point's: the closest point of the manifold, and how far away it is; and
+     * back. NULL: they are the same. More than reach is an error, unless the domain allows it. */
+    double (*locate)(const manifold *self, const double *in, double *x);
+    void (*position)(const manifold *self, const double *x, double *out);
+    double reach;
     /* Reads a factor from the columns of a file in other coordinates (degrees; latitude and longitude), and
      * back. */
     unsigned foreign_coords; /* the npmd_coords bit that this manifold obeys */
@@ -43,10 +53,11 @@ struct manifold {
     void (*uniform)(const manifold *self, const double *u,
                     double *x); /* u in [0,1)^dimension to a uniform point */
     /* A uniform point of the geodesic ball of this radius (up to pi) about x, from u in [0,1)^dimension; its share of the
-     * volume. */
+     * volume. NULL: not known here. */
     double (*ball)(const manifold *self, const double *x, double radius, const double *u, double *y);
-    void (*frame)(const manifold *self, const double *x,
-                  double *frame); /* (dimension, columns): orthonormal tangent vectors at x */
+    /* (dimension, columns): orthonormal tangent vectors at x, such that the gradient in the user's units is the sum of
+     * derivative times vector. */
+    void (*frame)(const manifold *self, const double *x, double *frame);
 
     int (*functions)(const manifold *self, int frequency); /* how many eigenfunctions up to this frequency */
     int (*frequency)(const manifold *self, int function);  /* of an eigenfunction */
@@ -57,25 +68,26 @@ struct manifold {
     void (*jets)(const manifold *self, size_t m, const double *x, size_t stride, int frequency, int parts,
                  double *jet);
 
-    /* A quadrature rule of resolution N that converges faster than any power of N for smooth functions: x
-     * (nodes, columns), weight (nodes) with sum 1. */
+    /* A quadrature rule of resolution N: x (nodes, columns), weight (nodes) with sum 1. A spectral one converges faster
+     * than any power of N for smooth functions. */
+    bool spectral;
     size_t (*rule_nodes)(const manifold *self, size_t N);
-    void (*rule)(const manifold *self, size_t N, double *x, double *weight);
+    npmd_status (*rule)(const manifold *self, size_t N, double *x, double *weight, npmd_error *err);
 
-    /* For kernels: x as a unit vector, so that e(x) . e(y) is the cosine of the distance; and the conformal
-     * image of a uniform point: with u uniform, y has density ((1 - rho^2)/(1 + rho^2 - 2 rho e(x) .
-     * e(y)))^dimension relative to the uniform measure. */
+    /* For proposals: x as a unit vector, and the conformal image of a uniform point: with u uniform, y has density
+     * ((1 - rho^2)/(1 + rho^2 - 2 rho e(x) . e(y)))^dimension relative to the uniform measure. */
     int embedding;
     void (*embed)(const manifold *self, const double *x, double *e);
-    void (*embed_frame)(const manifold *self, const double *x,
-                        double *frame); /* (dimension, embedding): derivatives of e along frame */
+    void (*cauchy)(const manifold *self, const double *x, double rho, const double *u, double *y);
+    /* For kernels, where e(x) . e(y) is the cosine of the distance; NULL: it is not. (dimension, embedding):
+     * derivatives of e along frame. */
+    void (*embed_frame)(const manifold *self, const double *x, double *frame);
     /* log 1 / integral of exp(kappa (e(x) . e(y) - 1)) over y: what makes a kernel a density per volume. */
     double (*log_kernel)(const manifold *self, double kappa);
     /* A draw from that kernel about x, by the uniform numbers of this key and index from slot on, KERNEL_SLOTS of
      * them. */
     void (*kernel_draw)(const manifold *self, const double *x, double kappa, rng_key key, uint64_t index,
                         uint32_t slot, double *y);
-    void (*cauchy)(const manifold *self, const double *x, double rho, const double *u, double *y);
 };
 
 extern const manifold CIRCLE, SPHERE;
@@ -87,9 +99,28 @@ struct npmd_domain {
     int column[NPMD_MAX_FACTORS];    /* where a factor's columns start in a point */
     int direction[NPMD_MAX_FACTORS]; /* where its tangent directions start        */
     double volume;
-    bool torus; /* all factors are circles */
-    char text[160];
+    bool torus;          /* all factors are circles */
+    bool surfaces;       /* some factor is a triangulated surface */
+    double max_distance; /* of a point that is read from its surface; 0: each surface's own reach */
+    char text[512];
 };
+
+/* Factors that are no fixed table: *out is owned by the caller, who releases it. spelling: what stands behind "mesh:". */
+typedef npmd_status (*surface_finder)(void *user, const char *spelling, const manifold **out,
+                                      npmd_error *err);
+npmd_status domain_parse(const char *text, surface_finder find, void *user, npmd_domain **out,
+                         npmd_error *err);
+void manifold_retain(const manifold *m);
+void manifold_release(const manifold *m);
+void domain_add(npmd_domain *dom, const manifold *m);
+void domain_spell(npmd_domain *dom); /* its text: runs of equal factors become powers */
+int domain_number(const char **at);  /* reads digits; 0 if there are none or the number is above 99 */
+/* A row in the user's coordinates from one of the domain, in place. */
+void domain_position(const npmd_domain *dom, double *x);
+/* What takes a Laplacian to the user's units: 1 where the factors' scales differ, since then there is no such number. */
+double domain_laplacian_unit(const npmd_domain *dom);
+/* An error, if what is asked for makes no sense on a surface and there is one; what: "kernels are". */
+npmd_status domain_refuse_surfaces(const npmd_domain *dom, const char *what, npmd_error *err);
 
 void domain_uniform_point(const npmd_domain *dom, const double *u, double *x); /* u (dimension) */
 /* Unit vectors of all factors side by side: how many numbers; e (embedding); and its jet (dimension + 2, embedding),
@@ -141,14 +172,66 @@ void points_unweigh(npmd_points *pts);
 npmd_status points_check_distinct(const npmd_points *pts, const char *where, npmd_error *err);
 /* Rows first .. first + count - 1: where they lie, or copied to room (count, columns). */
 const double *points_rows(const npmd_points *pts, size_t first, size_t count, double *room);
+/* One row as the domain has it; npmd_points_row gives it in the user's coordinates. */
+void points_row(const npmd_points *pts, size_t i, double *x);
 /* What stands in the columns of a file: how many there are in these coordinates, and one row as a canonical
  * point; the reason if it is none. */
 size_t points_file_columns(const npmd_domain *dom, unsigned coords);
 const char *points_from_row(const npmd_domain *dom, unsigned coords, const double *row, double *x,
                             int *factor);
+/* Why a row is no point, in words that follow the place where it stands: "factor 2 (S2) is not finite". */
+#define POINTS_REASON 256
+void points_reason(const npmd_domain *dom, unsigned coords, const double *row, char text[POINTS_REASON]);
+/* All rows (n, file columns) at once; the first that is no point, or n. */
+size_t points_take(npmd_points *pts, unsigned coords, const double *rows);
+/* From a row in the user's coordinates to those of a file. */
 void points_to_row(const npmd_domain *dom, unsigned coords, const double *x, double *row);
 /* Equal points in equal order with equal weights, whatever file they came from: equal numbers. */
 uint64_t points_hash(const npmd_points *pts);
+
+/* ---- surface_factor.c, surface_map.c, surface_rule.c: a triangulated surface as a factor --------------------- */
+
+/* A bijection of the surface and the unit square that takes area to area, up to the factor. The square is the sphere, by
+ * Archimedes: ((z + 1) / 2, longitude / 2 pi). Each face has a rectangle of its own, a leaf of a tree of rectangles. */
+typedef struct surface_map {
+    size_t faces;
+    double (*corner)[4]; /* (faces): low and high of the first coordinate, then of the second */
+    int32_t *order;      /* (faces): faces in the order of the leaves */
+    /* (faces): of the node whose leaves are low .. high - 1, at its middle (low + high) / 2: which coordinate is split,
+     * and where */
+    double *split;
+    unsigned char *axis;
+} surface_map;
+/* centroid (faces, 2): where in the square the middles of the faces would like to be; area (faces). */
+npmd_status surface_map_open(surface_map *map, size_t faces, const double *centroid, const double *area,
+                             npmd_error *err);
+void surface_map_close(surface_map *map);
+void surface_map_to(const surface_map *map, const double *x, double *square); /* x: face, u, v */
+void surface_map_from(const surface_map *map, const double *square, double *x);
+
+/* A point is (face, u, v), see surface.h. Inside, the surface is scaled to the area of the unit sphere, so that tau means
+ * the same there; eigenfunctions are orthonormal with respect to the user's area. They are numbered as on S2: those of
+ * frequency f are f^2 .. (f + 1)^2 - 1, since by Weyl's law their eigenvalues are about f (f + 1). */
+typedef struct surface {
+    manifold table; /* whose state this is */
+    atomic_size_t owners;
+    char name[24];
+    mesh mesh;
+    locator *locator;
+    fem_nodes at;
+    int pairs;
+    double *lambda;      /* (pairs), per area in the user's units */
+    float *phi;          /* (nodes, pairs): rounding is far below the error of the elements */
+    double (*metric)[3]; /* (faces): derivatives of u along both frame vectors, and of v along the second */
+    surface_map map;
+} surface;
+#define SURFACE_LEAST_PAIRS 4 /* the constant, and three to lay the map out by */
+/* Takes over mesh, nodes, lambda (pairs) and phi (nodes, pairs), also on failure. */
+npmd_status surface_make(mesh *m, fem_nodes *at, int pairs, double *lambda, float *phi, const manifold **out,
+                         npmd_error *err);
+const surface *surface_of(const manifold *m); /* NULL: it is no surface */
+size_t surface_rule_nodes(const manifold *self, size_t N);
+npmd_status surface_rule(const manifold *self, size_t N, double *x, double *weight, npmd_error *err);
 
 static inline double number_at(const number_rows *r, size_t i) /* the i-th number */
 {

@@ -186,9 +186,10 @@ static size_t sphere_rule_nodes(const manifold *self, size_t N)
     return 2 * N * N;
 }
 
-static void sphere_rule(const manifold *self, size_t N, double *x, double *weight)
+static npmd_status sphere_rule(const manifold *self, size_t N, double *x, double *weight, npmd_error *err)
 {
     (void)self;
+    (void)err;
     double *z = weight,
            *share = weight + N; /* the first 2 N weights hold heights and their shares until the end */
     quadrature_legendre(N, z, share);
@@ -207,6 +208,7 @@ static void sphere_rule(const manifold *self, size_t N, double *x, double *weigh
     const double first = share[0] / (2.0 * (double)N);
     for (size_t j = 0; j < 2 * N; j++)
         weight[j] = first;
+    return NPMD_OK;
 }
 
 static void sphere_embed(const manifold *self, const double *x, double *e)
@@ -249,6 +251,7 @@ const manifold SPHERE = {
     .columns = 3,
     .dimension = 2,
     .volume = 4.0 * NPMD_PI,
+    .scale = 1.0,
     .max_frequency = SPHERE_MAX_DEGREE,
     .canonical = sphere_canonical,
     .foreign_coords = NPMD_COORDS_LATLON,
@@ -262,6 +265,7 @@ const manifold SPHERE = {
     .frequency = sphere_degree,
     .eigenvalue = sphere_eigenvalue,
     .jets = sphere_jets,
+    .spectral = true,
     .rule_nodes = sphere_rule_nodes,
     .rule = sphere_rule,
     .embedding = 3,

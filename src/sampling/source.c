@@ -89,7 +89,7 @@ void source_fill(const point_source *s, size_t first, size_t count, double *x, d
             break;
         case SOURCE_DATA: {
             const size_t row = source_data_row(s, i);
-            npmd_points_row(s->points, row, at);
+            points_row(s->points, row, at);
             weight[j] = points_weight(s->points, row) * average;
             break;
         }

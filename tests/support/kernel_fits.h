@@ -79,7 +79,7 @@ static inline double integral_of_square(const npmd_model *m, size_t resolution, 
         count[d] = dom->factor[d]->rule_nodes(dom->factor[d], resolution);
         x[d] = doubles(count[d] * 3);
         w[d] = doubles(count[d]);
-        dom->factor[d]->rule(dom->factor[d], resolution, x[d], w[d]);
+        dom->factor[d]->rule(dom->factor[d], resolution, x[d], w[d], NULL);
         nodes *= count[d];
     }
     double *all = doubles(nodes * (size_t)dom->columns), *weight = doubles(nodes), *f = doubles(nodes);
