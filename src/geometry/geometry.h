@@ -6,14 +6,14 @@
  * for an eigenfunction the Laplacian is -eigenvalue x value, so a jet of eigenfunctions stores value and
  * derivatives only.
  *
+ * A triangulated surface is such a table with a state (surface_factor.h).
+ *
  * Eigenfunctions of a factor are numbered 0, 1, 2 ... by rising frequency; they are orthonormal with respect
  * to Riemannian volume. */
 #ifndef NPMD_GEOMETRY_H
 #define NPMD_GEOMETRY_H
 
-#include "surface.h"
-
-#include <stdatomic.h>
+#include "core.h"
 
 #define MANIFOLD_MAX_COLUMNS 3
 #define MANIFOLD_MAX_DIMENSION 2
@@ -188,50 +188,6 @@ size_t points_take(npmd_points *pts, unsigned coords, const double *rows);
 void points_to_row(const npmd_domain *dom, unsigned coords, const double *x, double *row);
 /* Equal points in equal order with equal weights, whatever file they came from: equal numbers. */
 uint64_t points_hash(const npmd_points *pts);
-
-/* ---- surface_factor.c, surface_map.c, surface_rule.c: a triangulated surface as a factor --------------------- */
-
-/* A bijection of the surface and the unit square that takes area to area, up to the factor. The square is the sphere, by
- * Archimedes: ((z + 1) / 2, longitude / 2 pi). Each face has a rectangle of its own, a leaf of a tree of rectangles. */
-typedef struct surface_map {
-    size_t faces;
-    double (*corner)[4]; /* (faces): low and high of the first coordinate, then of the second */
-    int32_t *order;      /* (faces): faces in the order of the leaves */
-    /* (faces): of the node whose leaves are low .. high - 1, at its middle (low + high) / 2: which coordinate is split,
-     * and where */
-    double *split;
-    unsigned char *axis;
-} surface_map;
-/* centroid (faces, 2): where in the square the middles of the faces would like to be; area (faces). */
-npmd_status surface_map_open(surface_map *map, size_t faces, const double *centroid, const double *area,
-                             npmd_error *err);
-void surface_map_close(surface_map *map);
-void surface_map_to(const surface_map *map, const double *x, double *square); /* x: face, u, v */
-void surface_map_from(const surface_map *map, const double *square, double *x);
-
-/* A point is (face, u, v), see surface.h. Inside, the surface is scaled to the area of the unit sphere, so that tau means
- * the same there; eigenfunctions are orthonormal with respect to the user's area. They are numbered as on S2: those of
- * frequency f are f^2 .. (f + 1)^2 - 1, since by Weyl's law their eigenvalues are about f (f + 1). */
-typedef struct surface {
-    manifold table; /* whose state this is */
-    atomic_size_t owners;
-    char name[24];
-    mesh mesh;
-    locator *locator;
-    fem_nodes at;
-    int pairs;
-    double *lambda;      /* (pairs), per area in the user's units */
-    float *phi;          /* (nodes, pairs): rounding is far below the error of the elements */
-    double (*metric)[3]; /* (faces): derivatives of u along both frame vectors, and of v along the second */
-    surface_map map;
-} surface;
-#define SURFACE_LEAST_PAIRS 4 /* the constant, and three to lay the map out by */
-/* Takes over mesh, nodes, lambda (pairs) and phi (nodes, pairs), also on failure. */
-npmd_status surface_make(mesh *m, fem_nodes *at, int pairs, double *lambda, float *phi, const manifold **out,
-                         npmd_error *err);
-const surface *surface_of(const manifold *m); /* NULL: it is no surface */
-size_t surface_rule_nodes(const manifold *self, size_t N);
-npmd_status surface_rule(const manifold *self, size_t N, double *x, double *weight, npmd_error *err);
 
 static inline double number_at(const number_rows *r, size_t i) /* the i-th number */
 {

@@ -27,7 +27,7 @@ void domain_add(npmd_domain *dom, const manifold *m)
     dom->dimension += m->dimension;
     dom->volume *= m->volume;
     dom->torus = dom->torus && m == &CIRCLE;
-    dom->surfaces = dom->surfaces || surface_of(m) != NULL;
+    dom->surfaces = dom->surfaces || m->locate != NULL;
 }
 
 /* The canonical spelling: runs of equal factors become powers. */

@@ -9,7 +9,7 @@
  * with derivatives along the face's own orthonormal frame: its first vector points from corner a to b. With b = (l, 0)
  * and c = (p, q) in that frame, u = (x - p y / q) / l and v = y / q. All lengths are those of the surface scaled to the
  * area 4 pi. */
-#include "geometry.h"
+#include "surface_factor.h"
 #include "maps.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
  * which preserves area. So a uniform point of the square is a uniform point of the surface, and a density relative to the
  * uniform measure is the same number on both. The map is continuous in pieces only: what is close on the surface is
  * mostly close in the square, which is all that a proposal asks for. */
-#include "geometry.h"
+#include "surface_factor.h"
 
 typedef struct layout {
     surface_map *map;

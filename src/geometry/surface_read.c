@@ -1,5 +1,5 @@
 /* surface_read.c - the surfaces that a domain names: their files, eigenpairs, and the factors they become. */
-#include "geometry.h"
+#include "surface_factor.h"
 
 #define USUAL_FREQUENCY 15 /* 256 eigenpairs */
 #define NODES_A_PAIR 4     /* elements that are coarser than this know little of an eigenfunction */

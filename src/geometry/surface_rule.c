@@ -8,7 +8,7 @@
  *
  * (Psi' Psi / n) mu = the miss of equal weights, a matrix near the identity: a few steps of conjugate gradients. Should a
  * weight become negative, half the functions are enough. */
-#include "geometry.h"
+#include "surface_factor.h"
 
 #define MOST_STEPS 200
 #define GOLDEN 0.6180339887498949 /* (sqrt 5 - 1) / 2 */
