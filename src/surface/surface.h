@@ -16,6 +16,7 @@ typedef struct mesh {
     int32_t *face;          /* (faces, 3) */
     double area;            /* of all faces */
     uint64_t hash; /* of vertices and faces: equal meshes, equal numbers, whatever file they came from */
+    int first;     /* the number that messages give the first vertex and face: 1 of an .obj file, else 0 */
 } mesh;
 
 /* Takes over x and face, also on failure. Every index is in range and every number finite, else NPMD_ERR_FORMAT;
