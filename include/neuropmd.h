@@ -454,6 +454,17 @@ NPMD_API void npmd_surface_vertex_areas(const npmd_surface *s, double *area);
 NPMD_API npmd_status npmd_surface_write(const npmd_surface *s, const char *path, const char *const *names,
                                         const double *const *values, int count, npmd_error *err);
 
+/* Told now and then how many systems of equations were solved, and about how many it will take. Nonzero: stop. */
+typedef int (*npmd_eigen_progress)(int64_t solved, int64_t expected, void *user);
+/* Laplace-Beltrami eigenpairs by finite elements, linear (elements 1) or quadratic (2) on the flat faces, with consistent
+ * mass: lambda (pairs) rises from 0, per area of the surface's units; phi (vertices, pairs) are the functions on the
+ * vertices, orthonormal as functions, of which the first is constant and the largest entry of each positive. residual
+ * (pairs, or NULL): |K phi - lambda M phi| / max(lambda, lambda_1), with |r|^2 = sum_i r_i^2 / M_ii. progress may be
+ * NULL. NPMD_ERR_DEVICE in a build without ARPACK and SuperLU. */
+NPMD_API npmd_status npmd_surface_eigen(const npmd_surface *s, int elements, int pairs,
+                                        npmd_eigen_progress progress, void *user, double *lambda, double *phi,
+                                        double *residual, npmd_error *err);
+
 typedef struct npmd_labels npmd_labels; /* immutable */
 
 /* .annot .label .gii .csv .tsv .txt (each also with .gz) or .npy, for the vertices of this surface. */

@@ -78,6 +78,22 @@ done:
     return st;
 }
 
+npmd_status npmd_surface_eigen(const npmd_surface *s, int elements, int pairs, npmd_eigen_progress progress,
+                               void *user, double *lambda, double *phi, double *residual, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const fem_watch watch = { .told = progress, .user = user };
+    eigenpairs e = { 0 };
+    TRY(fem_eigenpairs_watched(&s->m, elements, pairs, progress ? &watch : NULL, &e, err));
+    memcpy(lambda, e.lambda, (size_t)pairs * sizeof *lambda);
+    memcpy(phi, e.phi, s->m.vertices * (size_t)pairs * sizeof *phi); /* the vertices are the first nodes */
+    if (residual != NULL)
+        memcpy(residual, e.residual, (size_t)pairs * sizeof *residual);
+done:
+    eigenpairs_free(&e);
+    return st;
+}
+
 /* ---- labels -------------------------------------------------------------------------------------------- */
 
 struct npmd_labels {
