@@ -89,7 +89,8 @@ typedef struct series_problem {
     const double *mean, *rough; /* (size); rough: lambda^2, or what else is penalised */
     double tau;
     double target;  /* Newton decrement, g' H^-1 g / 2, in nats */
-    double settled; /* a finer grid may move log Z by this */
+    double settled; /* a finer grid may move log Z by this, */
+    double finer;   /* and have this decrement; 0: the target */
     int levels;     /* of grids; 0: as many as are allowed */
     int threads;
     int (*go_on)(void *user, int newton, double objective); /* nonzero: stop. May be NULL */
@@ -106,6 +107,8 @@ typedef struct series_certificate {
     bool verified, stopped;
 } series_certificate;
 
+/* What can be asked of a grid: on surfaces, whose rule is not spectral, less. */
+double series_accuracy(const npmd_domain *dom, double target);
 /* Starts from c (size), leaves the solution there; level: of the grid to begin with, and reached. */
 npmd_status series_solve(const series_problem *p, int *level, double *c, series_certificate *out,
                          npmd_error *err);
