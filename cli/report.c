@@ -228,6 +228,18 @@ void cli_json_item(cli_json *j, const char *value)
     json_quote(j, value);
 }
 
+void cli_json_items(cli_json *j, const char *key, const double *value, size_t count)
+{
+    char digits[40];
+    cli_json_list(j, key);
+    for (size_t i = 0; i < count; i++) {
+        json_separate(j);
+        snprintf(digits, sizeof digits, "%.17g", value[i]);
+        json_puts(j, isfinite(value[i]) ? digits : "null");
+    }
+    cli_json_list_end(j);
+}
+
 void cli_json_list_end(cli_json *j)
 {
     json_puts(j, "]");
