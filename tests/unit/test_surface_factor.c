@@ -308,8 +308,8 @@ static void importance_points_are_unbiased(void **state)
     }
     for (int j = 0; j < count; j++)
         check_quiet("importance mean", fabs(mean[j] - (j == 0 ? 1.0 : 0.0)), 4.0 * se);
-    /* the height of a spherical Cauchy variable is the Moebius image of a uniform one: z > 1/2 from u > 0.1 */
-    check_below("share near the centre", fabs(near / POINTS - 0.9), 4.0 * 0.3 / 256.0);
+    /* the height of a spherical Cauchy variable is the Moebius image of a uniform one: z > 1/2 from h > -1/2 */
+    check_below("share near the centre", fabs(near / POINTS - 0.75), 4.0 * 0.44 / 256.0);
     free(jet);
     free(mean);
 }
@@ -396,9 +396,7 @@ static void domains_are_spelt(void **state)
             snprintf(text, sizeof text, "%s^2", named), assert_string_equal(npmd_domain_text(dom), text);
         npmd_domain_free(dom);
     }
-    const char *const bad[] = {
-        "mesh:", "mesh: x S1", "mesh:\"ico.off", "mesh:\"\"", "S1 x mesh:^2", "mesh"
-    };
+    const char *const bad[] = { "mesh:", "mesh:\"ico.off", "mesh:\"\"", "S1 x mesh:^2", "mesh" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         npmd_domain *dom = NULL;
         npmd_error err = { 0 };
