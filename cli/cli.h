@@ -180,6 +180,7 @@ typedef struct cli_progress {
     int attempt, member;
     const char *part;
     int64_t first_step;          /* of this attempt, for the rate */
+    int64_t last_step;           /* a smaller one is another fit's */
     double first_seconds, shown; /* shown: clock of the last line */
 } cli_progress;
 

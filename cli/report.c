@@ -434,13 +434,15 @@ void cli_progress_show(cli_progress *p, const npmd_report *now)
         cli_progress_end(p);
         cli_note(p->args, "restarted, attempt %d", now->attempt);
     }
-    if (another || now->attempt > p->attempt) {
+    /* a choice makes one short fit after another: each counts its steps, and its rate, afresh */
+    if (another || now->attempt > p->attempt || now->step < p->last_step) {
         p->part = now->part;
         p->member = now->member;
         p->attempt = now->attempt;
         p->first_step = now->step;
         p->first_seconds = now->seconds;
     }
+    p->last_step = now->step;
     if (clock - p->shown < interval && !(p->terminal && last))
         return;
     const double spent = now->seconds - p->first_seconds;
