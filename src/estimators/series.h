@@ -49,6 +49,10 @@ npmd_status series_evaluate(const series_basis *b, const double *c, const double
 npmd_status series_moments(const series_basis *b, const npmd_points *pts, int threads, double *mean,
                            npmd_error *err);
 
+/* The same of their squares, under the squared weights. */
+npmd_status series_squares(const series_basis *b, const npmd_points *pts, int threads, double *mean,
+                           npmd_error *err);
+
 typedef struct series_grid { /* a quadrature rule on every factor, and the functions there */
     const series_basis *basis;
     const kernels *kernels;
