@@ -454,6 +454,12 @@ NPMD_API void npmd_surface_vertex_areas(const npmd_surface *s, double *area);
 NPMD_API npmd_status npmd_surface_write(const npmd_surface *s, const char *path, const char *const *names,
                                         const double *const *values, int count, npmd_error *err);
 
+/* Is it a surface, by its suffix or by FreeSurfer's first bytes? 1 or 0. */
+NPMD_API int npmd_surface_is_file(const char *path);
+/* What a file holds, as one JSON object: vertices, faces, area, hash, whether it is the closed surface that
+ * npmd_surface_read wants, its genus, and else what is wrong. */
+NPMD_API npmd_status npmd_surface_describe(const char *path, char **json, npmd_error *err);
+
 /* Told now and then how many systems of equations were solved, and about how many it will take. Nonzero: stop. */
 typedef int (*npmd_eigen_progress)(int64_t solved, int64_t expected, void *user);
 /* Laplace-Beltrami eigenpairs by finite elements, linear (elements 1) or quadratic (2) on the flat faces, with consistent
@@ -464,11 +470,6 @@ typedef int (*npmd_eigen_progress)(int64_t solved, int64_t expected, void *user)
 NPMD_API npmd_status npmd_surface_eigen(const npmd_surface *s, int elements, int pairs,
                                         npmd_eigen_progress progress, void *user, double *lambda, double *phi,
                                         double *residual, npmd_error *err);
-/* Is it a surface, by its suffix or by FreeSurfer's first bytes? 1 or 0. */
-NPMD_API int npmd_surface_is_file(const char *path);
-/* What a file holds, as one JSON object: vertices, faces, area, hash, whether it is the closed surface that
- * npmd_surface_read wants, its genus, and else what is wrong. */
-NPMD_API npmd_status npmd_surface_describe(const char *path, char **json, npmd_error *err);
 
 typedef struct npmd_labels npmd_labels; /* immutable */
 
