@@ -340,16 +340,40 @@ static void parse_numbers(const char *text, double *x, int most, int *count)
     }
 }
 
+npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npmd_domain **out,
+                            npmd_error *err)
+{
+    const char *text = cli_value(args, "max-distance");
+    char *end = NULL;
+    if (!text)
+        return npmd_domain_part(domain, (1u << npmd_domain_factors(domain)) - 1u, out, err); /* a copy */
+    const double distance = strtod(text, &end);
+    return npmd_domain_within(domain, end == text || *end ? -1.0 : distance, out, err);
+}
+
+npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain *domain, unsigned coords,
+                       npmd_points **out, npmd_error *err)
+{
+    npmd_domain *near = NULL;
+    npmd_status st = cli_domain_near(args, domain, &near, err);
+    if (st == NPMD_OK)
+        st = npmd_points_read(path, near, coords, out, err);
+    npmd_domain_free(near);
+    return st;
+}
+
 npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, unsigned coords,
                              unsigned *given, npmd_points **at, npmd_error *err)
 {
     enum { NUMBERS_MOST = 3 * NPMD_MAX_FACTORS };
-    npmd_domain *part = NULL;
+    npmd_domain *near = NULL, *part = NULL;
     double x[NUMBERS_MOST];
     int count = 0;
     npmd_status st = npmd_factors_parse(cli_value(args, "given"), domain, given, err);
     if (st == NPMD_OK)
-        st = npmd_domain_part(domain, *given, &part, err);
+        st = cli_domain_near(args, domain, &near, err);
+    if (st == NPMD_OK)
+        st = npmd_domain_part(near, *given, &part, err);
     if (st
         == NPMD_OK) { /* the coordinates belong to the whole domain: these factors may know only one of them */
         const char *text = npmd_domain_text(part);
@@ -360,6 +384,7 @@ npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, un
                        : npmd_points_read(cli_value(args, "at"), part, coords, at, err);
     }
     npmd_domain_free(part);
+    npmd_domain_free(near);
     return st;
 }
 

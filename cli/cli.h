@@ -92,6 +92,11 @@ int cli_compute(const cli_args *args, uint64_t *seed, npmd_compute *how);
 npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, unsigned coords,
                              unsigned *given, npmd_points **at, npmd_error *err);
 npmd_status cli_coords(const cli_args *args, unsigned *out, npmd_error *err);
+/* The domain as --max-distance has it; and points of a file, read so. */
+npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npmd_domain **out,
+                            npmd_error *err);
+npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain *domain, unsigned coords,
+                       npmd_points **out, npmd_error *err);
 /* Refuses two names of one file, of which one would overwrite the other. Either may be NULL. */
 int cli_distinct(const cli_args *args, const char *label, const char *path, const char *other_label,
                  const char *other);
@@ -207,15 +212,23 @@ int cli_fit(const cli_args *args, const char *const *over, int lists);
 /* clang-format off */
 #define CLI_OPTION_DOMAIN                                                                                    \
     { .name = "domain", .values = "D", .required = true,                                                     \
-      .help = "product of circles and spheres: S1^2, T4 (= S1^4), \"S2 x S2\", \"S2 x S1\"" }
+      .help = "product of circles, spheres and closed triangulated surfaces: S1^2, T4 (= S1^4), \"S2 x S1\", " \
+              "mesh:lh.white.gii^2 (.obj .off .ply .vtk .gii or FreeSurfer's)" }
+#define CLI_OPTION_MAX_DISTANCE                                                                              \
+    { .name = "max-distance", .values = "X",                                                                 \
+      .help = "how far from its surface a point may lie, in the mesh's units; inf: any distance; of itself " \
+              "a thousandth of the square root of the area" }
 #define CLI_OPTION_DATA                                                                                      \
     { .name = "data", .values = "FILE", .required = true,                                                    \
-      .help = "the points, one a row: an angle in radians for each S1, x y z for each S2; .csv .tsv .txt "   \
+      .help = "the points, one a row: an angle in radians for each S1, x y z for each S2 or surface; .csv .tsv .txt "   \
               "(or .gz), .npy, .mat:VARIABLE" }
 #define CLI_OPTIONS_OF_A_FIT                                                                                 \
     { .name = "weights", .values = "FILE", .help = "one weight a point, none negative" },                    \
     { .name = "coords", .values = "latlon|degrees|latlon,degrees",                                           \
       .help = "the data hold latitude, longitude in degrees for each S2; degrees for each S1" },             \
+    CLI_OPTION_MAX_DISTANCE,                                                                                 \
+    { .name = "elements", .values = "1|2",                                                                   \
+      .help = "finite elements of a surface's eigenfunctions: linear (default) or quadratic" },              \
     { .name = "config", .values = "FILE",                                                                    \
       .help = "options from a JSON object; read after --preset, before the other options" },                 \
     { .name = "truth", .values = "FILE",                                                                     \

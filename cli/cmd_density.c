@@ -22,6 +22,7 @@ static const cli_option OPTIONS[] = {
     { .name = "errors",
       .values = "FILE",
       .help = "with --given: the standard error of the log density at each point" },
+    CLI_OPTION_MAX_DISTANCE,
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",
       .help = "the points hold latitude, longitude in degrees for each S2; degrees for each S1" },
@@ -99,7 +100,7 @@ static int run(const cli_args *args)
         || npmd_load(args->operand, &model, &err)
         || (cli_value(args, "given")
             && npmd_factors_parse(cli_value(args, "given"), npmd_model_domain(model), &given, &err))
-        || npmd_points_read(at, npmd_model_domain(model), coords, &points, &err)) {
+        || cli_points(args, at, npmd_model_domain(model), coords, &points, &err)) {
         code = cli_refuse(args, &err);
         goto done;
     }

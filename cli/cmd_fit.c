@@ -91,16 +91,34 @@ static int check_files(const cli_args *args, const npmd_options *options)
     return CLI_DONE;
 }
 
-static npmd_status read_inputs(const cli_args *args, npmd_domain **domain, npmd_points **points,
-                               npmd_truth **truth, npmd_error *err)
+/* Eigenpairs of surfaces as far as the options want them, kept beside the model. */
+static npmd_status read_domain(const cli_args *args, const npmd_options *options, npmd_domain **domain,
+                               npmd_error *err)
+{
+    const char *out = cli_value(args, "out"), *elements = cli_value(args, "elements"),
+               *slash = out ? strrchr(out, '/') : NULL;
+    char folder[NPMD_MAX_PATH] = ".";
+    npmd_surface_options surfaces = { .cache = out ? folder : NULL };
+    if (slash)
+        snprintf(folder, sizeof folder, "%.*s", slash == out ? 1 : (int)(slash - out), out);
+    if (elements) /* anything but 1 and 2 is refused below */
+        surfaces.elements = strcmp(elements, "1") == 0 ? 1 : strcmp(elements, "2") == 0 ? 2 : -1;
+    for (int d = 0; d < options->max_frequencies; d++)
+        if (options->max_frequency[d] > surfaces.max_frequency)
+            surfaces.max_frequency = options->max_frequency[d];
+    return npmd_domain_parse_with(cli_value(args, "domain"), &surfaces, domain, err);
+}
+
+static npmd_status read_inputs(const cli_args *args, const npmd_options *options, npmd_domain **domain,
+                               npmd_points **points, npmd_truth **truth, npmd_error *err)
 {
     const char *weights = cli_value(args, "weights"), *known = cli_value(args, "truth");
     unsigned coords = 0;
     npmd_status st = cli_coords(args, &coords, err);
     if (st == NPMD_OK)
-        st = npmd_domain_parse(cli_value(args, "domain"), domain, err);
+        st = read_domain(args, options, domain, err);
     if (st == NPMD_OK)
-        st = npmd_points_read(cli_value(args, "data"), *domain, coords, points, err);
+        st = cli_points(args, cli_value(args, "data"), *domain, coords, points, err);
     if (st == NPMD_OK && weights)
         st = npmd_points_weigh(*points, weights, err);
     if (st == NPMD_OK && known)
@@ -353,7 +371,7 @@ int cli_fit(const cli_args *args, const char *const *over, int lists)
     }
     if ((code = check_files(args, &options)) != CLI_DONE)
         goto done;
-    if (read_inputs(args, &domain, &points, &truth, &err)) {
+    if (read_inputs(args, &options, &domain, &points, &truth, &err)) {
         code = cli_refuse(args, &err);
         goto done;
     }

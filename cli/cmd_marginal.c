@@ -24,6 +24,7 @@ static const cli_option OPTIONS[] = {
       .help = "log f or f per volume of the factors kept; f x that volume; n f" },
     { .name = "errors", .values = "FILE", .help = "the standard error of the log density at each point" },
     CLI_OPTION_ACCURACY,
+    CLI_OPTION_MAX_DISTANCE,
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",
       .help = "the points hold latitude, longitude in degrees for each S2; degrees for each S1" },
@@ -79,7 +80,7 @@ static int run(const cli_args *args)
         || (errors && npmd_array_check(errors, &err)) || npmd_load(args->operand, &model, &err)
         || npmd_factors_parse(cli_value(args, "factors"), npmd_model_domain(model), &factors, &err)
         || npmd_domain_part(npmd_model_domain(model), factors, &part, &err)
-        || npmd_points_read(at, part, coords, &points, &err)) {
+        || cli_points(args, at, part, coords, &points, &err)) {
         code = cli_refuse(args, &err);
         goto done;
     }

@@ -17,6 +17,7 @@ static const cli_option OPTIONS[] = {
       .values = "FILE|X,...",
       .help =
           "the given values: a file with the columns of these factors, one or more rows, or one row of numbers" },
+    CLI_OPTION_MAX_DISTANCE,
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",
       .help = "write (and read --at with) latitude, longitude in degrees for each S2; degrees for each S1" },

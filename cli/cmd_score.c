@@ -4,6 +4,7 @@
 static const cli_option OPTIONS[] = {
     { .name = "data", .values = "FILE", .required = true, .help = "the points, one a row" },
     { .name = "weights", .values = "FILE", .help = "one weight a point, none negative" },
+    CLI_OPTION_MAX_DISTANCE,
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",
       .help = "the data hold latitude, longitude in degrees for each S2; degrees for each S1" },
@@ -57,7 +58,7 @@ static int run(const cli_args *args)
     if (code != CLI_DONE)
         return code;
     if (cli_coords(args, &coords, &err) || npmd_load(args->operand, &model, &err)
-        || npmd_points_read(cli_value(args, "data"), npmd_model_domain(model), coords, &points, &err)
+        || cli_points(args, cli_value(args, "data"), npmd_model_domain(model), coords, &points, &err)
         || (weights && npmd_points_weigh(points, weights, &err))
         || npmd_score_points(model, points, seed, &how, &score, &err))
         code = cli_refuse(args, &err);

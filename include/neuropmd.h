@@ -2,10 +2,11 @@
  *
  *   log f(x) = v(x) - log Z,   v kept smooth by   tau * mean over the domain of (Laplacian v)^2
  *
- * A domain is a product of circles (S1) and spheres (S2). A point is a row of doubles: one angle in radians
- * for each S1, one unit vector (three columns) for each S2, in the order of the domain. Densities are with
- * respect to Riemannian volume; a relative density is with respect to the uniform probability measure (=
- * volume x density).
+ * A domain is a product of circles (S1), spheres (S2) and closed triangulated surfaces (mesh:FILE). A point is a row
+ * of doubles: one angle in radians for each S1, one unit vector (three columns) for each S2, a position x y z for each
+ * surface, whose closest point is meant, in the order of the domain. Densities are with respect to Riemannian volume; a
+ * relative density is with respect to the uniform probability measure (= volume x density). A surface is in the user's
+ * units; inside it is scaled to the area of the unit sphere, so that tau means the same there.
  *
  * A fallible function returns NPMD_OK (zero) or an error, and writes its outputs only on NPMD_OK; of a long
  * array that it was to fill, some rows may have been. The library prints nothing, keeps no global state and
@@ -60,8 +61,21 @@ typedef struct npmd_domain npmd_domain;
 
 NPMD_API npmd_status npmd_domain_parse(const char *text, npmd_domain **out,
                                        npmd_error *err); /* "S1^4", "S2 x S2" */
+/* How eigenfunctions of surfaces are made; {0} is the default. */
+typedef struct npmd_surface_options {
+    int elements;      /* 1 linear (also 0), 2 quadratic */
+    int max_frequency; /* (f + 1)^2 eigenpairs are computed; 0: 15, less on meshes of few vertices */
+    const char *cache; /* a folder that keeps eigenpairs; NULL: none */
+} npmd_surface_options;
+NPMD_API npmd_status npmd_domain_parse_with(const char *text, const npmd_surface_options *opt,
+                                            npmd_domain **out, npmd_error *err);
+/* The same domain for points that lie up to this far (INFINITY: any distance) from their surface; of itself a domain takes
+ * those within a thousandth of the square root of the area. */
+NPMD_API npmd_status npmd_domain_within(const npmd_domain *dom, double max_distance, npmd_domain **out,
+                                        npmd_error *err);
 NPMD_API void npmd_domain_free(npmd_domain *dom);
-NPMD_API const char *npmd_domain_text(const npmd_domain *dom); /* the canonical spelling, "S1^4" */
+NPMD_API const char *npmd_domain_text(
+    const npmd_domain *dom); /* the canonical spelling, "S1^4"; of a surface mesh: and its hash */
 NPMD_API int npmd_domain_factors(const npmd_domain *dom);
 NPMD_API int npmd_domain_columns(const npmd_domain *dom);   /* numbers in a point */
 NPMD_API int npmd_domain_dimension(const npmd_domain *dom); /* tangent directions */
@@ -100,7 +114,8 @@ NPMD_API npmd_status npmd_points_weigh(npmd_points *pts, const char *weights_pat
 NPMD_API size_t npmd_points_count(const npmd_points *pts);
 NPMD_API size_t
 npmd_points_bytes(const npmd_points *pts); /* of memory; what stays in a mapped file takes none */
-NPMD_API void npmd_points_row(const npmd_points *pts, size_t i, double *x); /* one row, in canonical form */
+NPMD_API void npmd_points_row(const npmd_points *pts, size_t i,
+                              double *x); /* one row, in canonical form (of a surface: on it) */
 NPMD_API void npmd_points_free(npmd_points *pts);
 
 /* ---- Options ------------------------------------------------------------------------------------------- */
@@ -321,7 +336,7 @@ typedef enum npmd_what {
     NPMD_RELATIVE,    /* f x volume                                                               */
     NPMD_INTENSITY,   /* n f, or the sum of the weights times f                                   */
     NPMD_GRADIENT,    /* of log f, a tangent vector in the point's own columns: columns a point   */
-    NPMD_LAPLACIAN,   /* of log f                                                                 */
+    NPMD_LAPLACIAN,   /* of log f; on a product of surfaces and others, of surfaces scaled to area 4 pi */
     NPMD_SPREAD       /* standard deviation of log f over the members                             */
 } npmd_what;
 typedef struct npmd_compute { /* where to compute; {0} is this machine's cores */

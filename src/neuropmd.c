@@ -144,13 +144,6 @@ static npmd_status check_coords(const npmd_domain *dom, unsigned coords, npmd_er
                      unused & NPMD_COORDS_LATLON ? "S2" : "S1");
 }
 
-static npmd_status fail_row(const char *where, const npmd_domain *dom, int d, const char *reason,
-                            npmd_error *err)
-{
-    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: factor %d (%s) %s", where, d + 1, dom->factor[d]->name,
-                     reason);
-}
-
 static npmd_status points_read_mapped(const char *path, const npmd_domain *dom, unsigned coords,
                                       npmd_points **out, npmd_error *err)
 {
@@ -170,7 +163,8 @@ static npmd_status points_read_mapped(const char *path, const npmd_domain *dom, 
     TRY(points_map(dom, &file, rows, coords, &pts, &bad, &d, &reason, err));
     if (reason != NULL) {
         snprintf(where, sizeof where, "%s row %zu", path, bad + 1);
-        st = fail_row(where, dom, d, reason, err);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: factor %d (%s) %s", where, d + 1, dom->factor[d]->name,
+                       reason);
         goto done;
     }
     *out = pts;
@@ -185,21 +179,18 @@ npmd_status npmd_points_read(const char *path, const npmd_domain *dom, unsigned 
     table t = { 0 };
     npmd_points *pts = NULL;
     TRY(check_coords(dom, coords, err));
-    if (is_large_npy(path))
+    if (is_large_npy(path) && !dom->surfaces) /* a surface's points are looked for once, and kept */
         return points_read_mapped(path, dom, coords, out, err);
     TRY(table_read(path, &t, err));
     TRY(check_columns(path, dom, coords, t.columns, err));
     TRY(points_make(dom, t.rows, &pts, err));
-    for (size_t i = 0; i < t.rows; i++) {
-        int d = 0;
-        const char *reason = points_from_row(dom, coords, t.data + i * t.columns,
-                                             pts->x + i * (size_t)dom->columns, &d);
-        if (reason != NULL) {
-            char where[320];
-            table_where(&t, i, where, sizeof where);
-            st = fail_row(where, dom, d, reason, err);
-            goto done;
-        }
+    const size_t bad = points_take(pts, coords, t.data);
+    if (bad < t.rows) {
+        char where[320], reason[POINTS_REASON];
+        table_where(&t, bad, where, sizeof where);
+        points_reason(dom, coords, t.data + bad * t.columns, reason);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: %s", where, reason);
+        goto done;
     }
     *out = pts;
     pts = NULL;
@@ -214,13 +205,13 @@ npmd_status npmd_points_from_row(const double *row, size_t columns, const npmd_d
 {
     npmd_status st = NPMD_OK;
     npmd_points *pts = NULL;
-    int d = 0;
+    char reason[POINTS_REASON];
     TRY(check_coords(dom, coords, err));
     TRY(check_columns("the point", dom, coords, columns, err));
     TRY(points_make(dom, 1, &pts, err));
-    const char *reason = points_from_row(dom, coords, row, pts->x, &d);
-    if (reason != NULL) {
-        st = fail_row("the point", dom, d, reason, err);
+    if (points_take(pts, coords, row) == 0) {
+        points_reason(dom, coords, row, reason);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "the point: %s", reason);
         goto done;
     }
     *out = pts;

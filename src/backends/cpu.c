@@ -184,7 +184,7 @@ static npmd_status cpu_tables(cpu *c, npmd_error *err)
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
         factor_table *t = &c->table[d];
-        const int functions = m->functions(enc->frequency[d]);
+        const int functions = m->functions(m, enc->frequency[d]);
         memory_free(place);
         place = NULL;
         TRY(memory_new(&place, functions, err)); /* 1 + slot */
@@ -245,7 +245,7 @@ static npmd_status workspace_open(cpu *c, workspace *w, npmd_error *err)
     for (int d = 0; d < c->plan.domain->factors; d++) {
         const manifold *m = c->plan.domain->factor[d];
         const size_t need = JET_POINTS * (size_t)(1 + m->dimension)
-                            * (size_t)m->functions(c->plan.encoding->frequency[d]);
+                            * (size_t)m->functions(m, c->plan.encoding->frequency[d]);
         scratch = need > scratch ? need : scratch;
     }
     TRY(memory_new(&w->x, c->tile_values * (size_t)c->plan.domain->columns, err));

@@ -14,11 +14,12 @@ static void tile_tables(const cpu *c, workspace *w, size_t m, bool jets)
     for (int d = 0; d < dom->factors; d++) {
         const manifold *man = dom->factor[d];
         const factor_table *t = &c->table[d];
-        const int frequency = c->plan.encoding->frequency[d], functions = man->functions(frequency);
+        const int frequency = c->plan.encoding->frequency[d], functions = man->functions(man, frequency);
         const int parts = jets && !waves ? 1 + man->dimension : 1;
         const size_t columns = (size_t)dom->columns;
         for (size_t i = 0; i < m; i += JET_POINTS) {
-            man->jets(JET_POINTS, w->x + i * columns + dom->column[d], columns, frequency, parts, w->scratch);
+            man->jets(man, JET_POINTS, w->x + i * columns + dom->column[d], columns, frequency, parts,
+                      w->scratch);
             for (int r = 0; r < parts; r++)
                 for (int j = 0; j < t->used; j++) {
                     const double *from = w->scratch + (size_t)(r * functions + t->function[j]) * JET_POINTS;

@@ -127,6 +127,13 @@ static npmd_status cuda_encoder(cuda *c, bool exact, encoder **out, npmd_error *
                        .blocks = enc->blocks,
                        .rotation = enc->rotation,
                        .round_tf32 = !exact };
+    if (dom->surfaces) {
+        st = npmd_fail(err, NPMD_ERR_DEVICE,
+                       "--device cuda: %s has a triangulated surface, which this card's "
+                       "kernels do not know yet; use --device cpu",
+                       dom->text);
+        goto done;
+    }
     for (int d = 0; d < dom->factors; d++) {
         p.kind[d] = dom->factor[d] == &CIRCLE ? DEVICE_CIRCLE : DEVICE_SPHERE;
         p.column[d] = dom->column[d];

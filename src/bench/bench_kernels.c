@@ -113,7 +113,7 @@ static npmd_status room_open(room *r, npmd_error *err)
             double u[2], x[3];
             for (int i = 0; i < 2; i++)
                 u[i] = rng_uniform(rng_key_make(1, RNG_TEST, 7), (uint64_t)(c + 1), (uint32_t)(2 * d + i));
-            SPHERE.uniform(u, x);
+            SPHERE.uniform(&SPHERE, u, x);
             for (int i = 0; i < 3; i++)
                 *(c < 0 ? &r->e[3 * d + i] : &r->centre[(3 * d + i) * CENTRES + c]) = x[i];
         }

@@ -153,7 +153,7 @@ double encoding_available(const npmd_domain *dom, const npmd_options *opt)
     const bool waves = encoding_waves(dom, opt);
     double members = 1.0;
     for (int d = 0; d < dom->factors; d++)
-        members *= !waves       ? dom->factor[d]->functions(opt->max_frequency[d])
+        members *= !waves       ? dom->factor[d]->functions(dom->factor[d], opt->max_frequency[d])
                    : opt->signs ? 2.0 * opt->max_frequency[d] + 1.0
                                 : opt->max_frequency[d];
     if (!waves)

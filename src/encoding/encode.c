@@ -7,7 +7,7 @@ double encoding_eigenvalue(const encoding *enc, int vector)
     double lambda = 0.0;
     for (int d = 0; d < D; d++)
         lambda += enc->waves ? (double)function[d] * (double)function[d]
-                             : enc->domain->factor[d]->eigenvalue(function[d]);
+                             : enc->domain->factor[d]->eigenvalue(enc->domain->factor[d], function[d]);
     return lambda;
 }
 
@@ -41,7 +41,8 @@ static void encoding_describe(encoding *enc, npmd_scale scale)
     const int D = enc->domain->factors;
     for (int i = 0; i < enc->vectors * D; i++) {
         const int d = i % D, number = enc->function[i];
-        const int f = enc->waves ? abs(number) : enc->domain->factor[d]->frequency(number);
+        const int f = enc->waves ? abs(number)
+                                 : enc->domain->factor[d]->frequency(enc->domain->factor[d], number);
         if (f > enc->frequency[d])
             enc->frequency[d] = f;
     }
@@ -169,7 +170,7 @@ size_t encoding_work(const encoding *enc)
     size_t doubles = enc->blocks > 0 ? ENCODING_BLOCK * ((size_t)enc->domain->dimension + 1) : 0;
     for (int d = 0; d < enc->domain->factors; d++) {
         const manifold *m = enc->domain->factor[d];
-        doubles += (size_t)(1 + m->dimension) * (size_t)m->functions(enc->frequency[d]);
+        doubles += (size_t)(1 + m->dimension) * (size_t)m->functions(m, enc->frequency[d]);
     }
     return doubles;
 }
@@ -186,8 +187,8 @@ static double *factor_jets_fill(const encoding *enc, const double *x, double *wo
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
         out->jet[d] = work;
-        out->functions[d] = m->functions(enc->frequency[d]);
-        m->jets(1, x + dom->column[d], 0, enc->frequency[d], 1 + m->dimension, work);
+        out->functions[d] = m->functions(m, enc->frequency[d]);
+        m->jets(m, 1, x + dom->column[d], 0, enc->frequency[d], 1 + m->dimension, work);
         work += (size_t)(1 + m->dimension) * (size_t)out->functions[d];
     }
     return work;

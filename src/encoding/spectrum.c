@@ -21,14 +21,14 @@ npmd_status spectrum_open(const npmd_domain *dom, const npmd_options *opt, spect
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
         const int top = opt->max_frequency[d];
-        s->choices[d] = !s->waves ? m->functions(top) : s->signs ? 2 * top + 1 : top;
+        s->choices[d] = !s->waves ? m->functions(m, top) : s->signs ? 2 * top + 1 : top;
         TRY(memory_new(&s->number[d], s->choices[d], err));
         TRY(memory_new(&s->lambda[d], s->choices[d], err));
         for (int i = 0; i < s->choices[d]; i++) {
             /* waves: 0, 1, -1, 2, -2, ... or 1, 2, 3, ... */
             const int f = !s->waves ? i : !s->signs ? i + 1 : i % 2 ? (i + 1) / 2 : -(i / 2);
             s->number[d][i] = f;
-            s->lambda[d][i] = s->waves ? (double)f * f : m->eigenvalue(f);
+            s->lambda[d][i] = s->waves ? (double)f * f : m->eigenvalue(m, f);
         }
     }
 done:

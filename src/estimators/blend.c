@@ -234,7 +234,7 @@ npmd_status blend_draw(const npmd_model *m, const npmd_compute *how, uint64_t se
         below = above;
         if (count == 0)
             continue;
-        TRY(npmd_sample(m->part[k], hash_word(seed, (uint64_t)k), count, how, drawn, NULL, err));
+        TRY(model_sample(m->part[k], hash_word(seed, (uint64_t)k), count, how, drawn, err));
         for (size_t i = 0; i < count; i++)
             memcpy(x + row[i] * columns, drawn + i * columns, columns * sizeof *x);
     }

@@ -39,7 +39,7 @@ static npmd_status functions_check(const npmd_domain *dom, const npmd_options *o
         const bool within = top <= man->max_frequency
                             && (encoding_waves(dom, opt)
                                     ? function[i] >= -top && function[i] <= top
-                                    : function[i] >= 0 && function[i] < man->functions(top));
+                                    : function[i] >= 0 && function[i] < man->functions(man, top));
         if (!within)
             return npmd_fail(err, NPMD_ERR_FORMAT,
                              "%s: encoding.function row %zu holds %d, beyond the highest frequency %d", path,

@@ -73,7 +73,7 @@ static npmd_status points_resample(const npmd_points *pts, rng_key key, npmd_poi
         TRY(memory_new(&drawn->weight, pts->n, err));
     for (size_t i = 0; i < pts->n; i++) {
         const size_t row = (size_t)(rng_uniform(key, i, 0) * (double)pts->n);
-        npmd_points_row(pts, row, drawn->x + i * columns);
+        points_row(pts, row, drawn->x + i * columns);
         if (drawn->weight != NULL)
             total += drawn->weight[i] = points_weight(pts, row);
     }
@@ -150,7 +150,7 @@ static npmd_status member_options(const member *k, npmd_options *o, npmd_error *
     o->bootstrap = 0;
     if (e->chosen != NULL)
         o->convex_gap = 0;
-    if (o->accuracy == 0.0 && e->model->domain->dimension > 2 && o->combine == NPMD_COMBINE_LOG)
+    if (o->accuracy == 0.0 && !integrate_by_rules(e->model->domain) && o->combine == NPMD_COMBINE_LOG)
         o->accuracy = MEMBER_ACCURACY;
     o->progress = member_progress;
     o->user = (void *)(uintptr_t)k;
@@ -413,7 +413,7 @@ static npmd_status ensemble_resolve(const npmd_options *opt, const npmd_domain *
         *working_bytes += n * ((size_t)dom->columns + 1) * sizeof(double);
     *working_bytes *= together;
     if (out->accuracy == 0.0) /* of an estimator that needs none by itself */
-        out->accuracy = dom->dimension <= 2 ? 1e-5 : 5e-4;
+        out->accuracy = integrate_by_rules(dom) ? 1e-5 : 5e-4;
     out->members = opt->members;
     out->bootstrap = opt->bootstrap;
 done:

@@ -67,14 +67,16 @@ struct estimator {
 };
 extern const estimator ESTIMATOR_FIELD, ESTIMATOR_SERIES, ESTIMATOR_KDE, ESTIMATOR_PSNF, ESTIMATOR_RELU,
     ESTIMATOR_STACK, ESTIMATOR_UNIFORM;
+extern const estimator ESTIMATOR_HEAT;                        /* kernels where there is a surface */
 extern const estimator ESTIMATOR_LOG_MEAN, ESTIMATOR_MIXTURE; /* ensembles of any of them */
 /* Of a field of one layer: its encoding, and a weight a feature. */
 void field_linear(const npmd_model *m, const encoding **enc, const double **weight);
 /* Of a field: all its parameters. */
 const double *field_theta(const npmd_model *m, size_t *parameters);
-const estimator *estimator_find(const char *name);      /* NULL if there is none of that name */
-const estimator *estimator_of(const npmd_options *opt); /* of one fit, or of several members */
-const char *estimator_name(const npmd_options *opt);    /* as a user says it */
+const estimator *estimator_find(const char *name); /* NULL if there is none of that name */
+/* Of one fit, or of several members, on this domain. */
+const estimator *estimator_of(const npmd_options *opt, const npmd_domain *dom);
+const char *estimator_name(const npmd_options *opt); /* as a user says it */
 
 /* ---- resolve.c: sizes from n and the domain ------------------------------------------------------------ */
 
@@ -358,6 +360,28 @@ npmd_status model_check_domain(const npmd_model *m, const npmd_domain *dom, cons
                                npmd_error *err);
 double model_offset(const npmd_model *m); /* log f = v - offset */
 
+/* ---- surface_file.c: the surfaces of a domain in a model's file ------------------------------------------- */
+
+typedef struct surface_shelf { /* what a file holds, each once */
+    const char *path;
+    const manifold *surface[NPMD_MAX_FACTORS];
+    int count;
+} surface_shelf;
+npmd_status surfaces_json(const npmd_model *m, json_t *into,
+                          npmd_error *err); /* as "surfaces", if there are any */
+/* Adds tensors: mesh, eigenvalues and eigenfunctions up to the highest frequency that the model, or a part, has. */
+npmd_status surfaces_save(const npmd_model *m, record *rec, npmd_error *err);
+npmd_status surfaces_load(const record *rec, const json_t *root, const char *path, surface_shelf *out,
+                          npmd_error *err);
+void surfaces_close(surface_shelf *s);
+npmd_status surfaces_find(void *shelf, const char *hash, const manifold **out, npmd_error *err);
+
+/* ---- sample.c -------------------------------------------------------------------------------------------- */
+
+/* As npmd_sample; rows are as the domain has them, not in the user's coordinates. */
+npmd_status model_sample(const npmd_model *m, uint64_t seed, size_t n, const npmd_compute *how, double *x,
+                         npmd_error *err);
+
 /* ---- sketch.c: where a model has its mass, and slices of it --------------------------------------------- */
 
 typedef struct slice { /* some factors fixed: a function on the product of the others */
@@ -427,6 +451,8 @@ typedef struct integral_result { /* relative to the uniform measure */
     size_t points;
 } integral_result;
 
+/* By quadrature rules that converge faster than any power of their resolution; else by quasi-random points. */
+bool integrate_by_rules(const npmd_domain *dom);
 size_t integrate_bytes(const npmd_domain *dom); /* the most it takes */
 npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out,
                       npmd_error *err);

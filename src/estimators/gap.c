@@ -44,7 +44,7 @@ static series_basis basis_sketch(const npmd_domain *dom, int frequency)
     series_basis b = { .domain = dom, .factors = dom->factors };
     for (int d = 0; d < dom->factors; d++) {
         b.frequency[d] = frequency;
-        b.functions[d] = (size_t)dom->factor[d]->functions(frequency);
+        b.functions[d] = (size_t)dom->factor[d]->functions(dom->factor[d], frequency);
     }
     b.last = b.functions[dom->factors - 1] + PANEL;
     return b;
@@ -71,17 +71,19 @@ static int highest_frequency(const npmd_domain *dom)
 static double next_eigenvalue(const npmd_domain *dom, int frequency)
 {
     double lambda = INFINITY;
-    for (int d = 0; d < dom->factors; d++)
-        lambda = fmin(lambda, dom->factor[d]->eigenvalue(dom->factor[d]->functions(frequency)));
+    for (int d = 0; d < dom->factors; d++) {
+        const manifold *m = dom->factor[d];
+        lambda = fmin(lambda, m->eigenvalue(m, m->functions(m, frequency)));
+    }
     return lambda;
 }
 
 /* The reason why nothing can be said, or NULL. */
 static const char *obstacle(const npmd_options *opt, const npmd_domain *dom)
 {
-    const int F = dom->dimension <= 2 ? highest_frequency(dom) : 0;
-    if (dom->dimension > 2)
-        return "it is known in one and two dimensions only";
+    const int F = integrate_by_rules(dom) ? highest_frequency(dom) : 0;
+    if (!integrate_by_rules(dom))
+        return "it is known in one and two dimensions only, and not on surfaces";
     if (opt->penalty != NPMD_PENALTY_LAPLACIAN || opt->tau <= 0.0)
         return "without --penalty laplacian there is no convex optimum to compare with";
     const double lambda = next_eigenvalue(dom, F);
@@ -96,7 +98,7 @@ static bool cheap(const npmd_options *opt, const npmd_domain *dom, size_t n)
     double nodes[2] = { 1.0, 1.0 };
     for (int d = 0; d < dom->factors; d++)
         for (int i = 0; i < 2; i++)
-            nodes[i] *= (double)dom->factor[d]->rule_nodes((size_t)COARSEST << i);
+            nodes[i] *= (double)dom->factor[d]->rule_nodes(dom->factor[d], (size_t)COARSEST << i);
     const double ours = SLOWER
                         * (rows * (nodes[0] + nodes[1]) + (double)n), /* in passes through the network; */
         fit = 3.0 * (double)opt->steps

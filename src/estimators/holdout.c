@@ -7,7 +7,7 @@
 static uint64_t row_hash(const npmd_points *pts, size_t row)
 {
     double x[DOMAIN_MAX_COLUMNS];
-    npmd_points_row(pts, row, x);
+    points_row(pts, row, x);
     return hash_bytes(0, x, (size_t)pts->domain->columns * sizeof *x);
 }
 
@@ -33,7 +33,7 @@ npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_
         const uint64_t hash = row_hash(pts, row);
         if (avoided > 0 && bsearch(&hash, avoid, avoided, sizeof hash, by_value) != NULL)
             continue;
-        npmd_points_row(pts, row, part->x + have * columns);
+        points_row(pts, row, part->x + have * columns);
         if (part->weight != NULL)
             total += part->weight[have] = points_weight(pts, row);
         have++;

@@ -262,7 +262,8 @@ static void kde_jet(const kde_state *k, const double *x, double *out)
     jet_sum sum = { .top = -INFINITY };
     kde_embed(dom, x, e);
     for (int d = 0; d < dom->factors; d++)
-        dom->factor[d]->embed_frame(x + dom->column[d], frame + dom->direction[d] * MANIFOLD_MAX_COLUMNS);
+        dom->factor[d]->embed_frame(dom->factor[d], x + dom->column[d],
+                                    frame + dom->direction[d] * MANIFOLD_MAX_COLUMNS);
     if (k->uniform > 0.0)
         jet_add(&sum, dom->dimension, log(k->uniform), slope, 0.0);
     for (int p = 0; p < k->parts; p++)
@@ -351,7 +352,7 @@ static void kde_draw_one(const kde_state *k, const double *cumulative, rng_key k
     }
     const double scale = k->part[p].scale_wide[k->view.place[low]];
     for (int d = 0; d < dom->factors; d++)
-        dom->factor[d]->kernel_draw(k->cloud.x + low * (size_t)dom->columns + dom->column[d],
+        dom->factor[d]->kernel_draw(dom->factor[d], k->cloud.x + low * (size_t)dom->columns + dom->column[d],
                                     scale * k->view.ratio[d], key, row,
                                     (uint32_t)(SLOT_KERNEL + d * KERNEL_SLOTS), y + dom->column[d]);
 }

@@ -15,7 +15,7 @@ int kde_columns(const npmd_domain *dom)
 void kde_embed(const npmd_domain *dom, const double *x, double *e)
 {
     for (int d = 0; d < dom->factors; d++) {
-        dom->factor[d]->embed(x + dom->column[d], e);
+        dom->factor[d]->embed(dom->factor[d], x + dom->column[d], e);
         e += dom->factor[d]->embedding;
     }
 }
@@ -57,7 +57,7 @@ static int by_hash(const void *a, const void *b)
 
 static void row_of(const npmd_points *pts, size_t i, double *x)
 {
-    npmd_points_row(pts, i, x);
+    points_row(pts, i, x);
     for (int j = 0; j < pts->domain->columns; j++)
         x[j] += 0.0; /* -0 is 0 */
 }

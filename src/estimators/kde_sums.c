@@ -73,7 +73,7 @@ static double log_constant(const kde_view *v, double common)
     const npmd_domain *dom = v->cloud->domain;
     double sum = 0.0;
     for (int d = 0; d < dom->factors; d++)
-        sum += dom->factor[d]->log_kernel(common * v->ratio[d]) + log(dom->factor[d]->volume);
+        sum += dom->factor[d]->log_kernel(dom->factor[d], common * v->ratio[d]) + log(dom->factor[d]->volume);
     return sum;
 }
 
@@ -374,7 +374,7 @@ double kde_log_peak(const npmd_domain *dom, const double *kappa)
 {
     double sum = 0.0;
     for (int d = 0; d < dom->factors; d++)
-        sum += dom->factor[d]->log_kernel(kappa[d]);
+        sum += dom->factor[d]->log_kernel(dom->factor[d], kappa[d]);
     return sum;
 }
 
@@ -384,8 +384,10 @@ double kde_log_peak(const npmd_domain *dom, const double *kappa)
 double kde_log_square(const npmd_domain *dom, const double *kappa)
 {
     double sum = 0.0;
-    for (int d = 0; d < dom->factors; d++)
-        sum += 2.0 * dom->factor[d]->log_kernel(kappa[d]) - dom->factor[d]->log_kernel(2.0 * kappa[d]);
+    for (int d = 0; d < dom->factors; d++) {
+        const manifold *m = dom->factor[d];
+        sum += 2.0 * m->log_kernel(m, kappa[d]) - m->log_kernel(m, 2.0 * kappa[d]);
+    }
     return sum;
 }
 
@@ -403,7 +405,7 @@ static pair_constants pair_open(const kde_view *v)
         c.embedding[d] = dom->factor[d]->embedding;
         c.plain = c.plain || (c.embedding[d] != 2 && c.embedding[d] != 3);
         c.twice[d] = (float)(2.0 * v->ratio[d]);
-        c.gain[d] = (float)(TWO_PI * exp(dom->factor[d]->log_kernel(2.0 * v->ratio[d])));
+        c.gain[d] = (float)(TWO_PI * exp(dom->factor[d]->log_kernel(dom->factor[d], 2.0 * v->ratio[d])));
     }
     return c;
 }
@@ -419,16 +421,16 @@ static void plain_pairs(const kde_view *v, const kde_part *p, const double *quer
         if (c == skip || p->offset_wide[c] == NOTHING_WIDE)
             continue;
         for (int d = 0, j = 0; d < dom->factors; d++) {
+            const manifold *m = dom->factor[d];
             const double twice = 2.0 * v->ratio[d];
             double z = 0.0;
-            for (int i = 0; i < dom->factor[d]->embedding; i++, j++) {
+            for (int i = 0; i < m->embedding; i++, j++) {
                 const double difference = query[j] - v->wide[(size_t)j * v->ld + c];
                 z += difference * difference;
             }
             const double s = sqrt(fmax(0.0, 1.0 - z / twice));
             exponent -= z;
-            square += dom->factor[d]->log_kernel(twice) - dom->factor[d]->log_kernel(twice * s)
-                      - z / (1.0 + s);
+            square += m->log_kernel(m, twice) - m->log_kernel(m, twice * s) - z / (1.0 + s);
         }
         *kernel += exp(p->offset_wide[c] - p->top + exponent);
         *overlap += exp(p->offset_wide[c] - p->top + square);

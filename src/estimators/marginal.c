@@ -33,7 +33,7 @@ static npmd_status marginal_open(marginal *g, const npmd_model *m, unsigned fact
                      .threads = how == NULL ? 0 : how->threads };
     TRY(slice_open(&g->at, m, how, factors, err));
     g->log_volume = log(m->domain->volume / g->at.rest->volume);
-    if (g->at.rest->dimension > 2)
+    if (!integrate_by_rules(g->at.rest))
         TRY(sketch_open(&g->learnt, m, how, seed, err));
 done:
     return st;
@@ -98,7 +98,7 @@ npmd_status npmd_marginal_at(const npmd_model *m, unsigned factors, const npmd_p
     }
     TRY(marginal_open(&g, m, factors, accuracy, seed, how, err));
     for (size_t i = 0; i < pts->n; i++) {
-        npmd_points_row(pts, i, x);
+        points_row(pts, i, x);
         double log_density = 0.0;
         TRY(marginal_log_density(&g, x, &log_density, &se, err));
         out[i] = as_asked(m, what, pts->domain->volume, log_density);
@@ -123,7 +123,7 @@ npmd_status npmd_conditional_at(const npmd_model *m, unsigned given, const npmd_
     TRY(memory_new(&joint, pts->n, err));
     TRY(npmd_evaluate_at(m, pts, NPMD_LOG_DENSITY, how, joint, err));
     for (size_t i = 0; i < pts->n; i++) {
-        npmd_points_row(pts, i, row);
+        points_row(pts, i, row);
         factors_gather(m->domain, given, row, x[1]);
         /* a map of one conditional density has the same given values in every row */
         if (i == 0 || memcmp(x[0], x[1], sizeof x[0]) != 0)

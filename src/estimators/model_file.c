@@ -87,6 +87,7 @@ npmd_status npmd_model_describe(const npmd_model *m, char **json, npmd_error *er
     npmd_status st = NPMD_OK;
     json_t *object = NULL;
     TRY(model_json(m, &object, err));
+    TRY(surfaces_json(m, object, err));
     TRY(json_put(object, "tau", json_real(m->facts.tau), err));
     TRY(json_put(object, "seed", json_incref(json_object_get(json_object_get(object, "options"), "seed")),
                  err));
@@ -126,8 +127,10 @@ npmd_status npmd_save(const npmd_model *m, const char *path, npmd_error *err)
     record rec = { 0 };
     json_t *object = NULL;
     TRY(model_json(m, &object, err));
+    TRY(surfaces_json(m, object, err));
     TRY(json_to_text(object, JSON_COMPACT | JSON_ENSURE_ASCII, &rec.metadata, err));
     TRY(model_tensors(m, &rec, err));
+    TRY(surfaces_save(m, &rec, err)); /* once, whatever its parts are */
     if (m->seen_count > 0)
         TRY(record_add(&rec, "points.seen", TENSOR_I64, 1, &m->seen_count, m->seen, err));
     TRY(record_write(path, &rec, err));
@@ -151,13 +154,14 @@ static void take_hash(json_t *root, const char *key, char hash[MODEL_HASH])
 }
 
 /* The facts of a file, each checked; what is missing is named. */
-static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path, npmd_error *err)
+static npmd_status model_from_json(npmd_model *m, json_t *root, surface_shelf *surfaces, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const char *domain = NULL, *name = NULL;
     json_int_t n = 0, steps = 0;
     json_error_t why;
     json_t *options = NULL, *warnings = NULL;
+    const char *path = surfaces->path;
     const json_int_t version = json_integer_value(json_object_get(root, "file_version")); /* 0: no integer */
     if (version < 1) {
         st = json_object_get(root, "checkpoint_version") != NULL
@@ -189,7 +193,7 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
         goto done;
     }
     npmd_error inner = { 0 };
-    if (npmd_domain_parse(domain, &m->domain, &inner) != NPMD_OK) {
+    if (domain_parse(domain, surfaces_find, surfaces, &m->domain, &inner) != NPMD_OK) {
         st = npmd_fail(err, inner.status == NPMD_ERR_MEMORY ? inner.status : NPMD_ERR_FORMAT, "%s: %.300s",
                        path, inner.text);
         goto done;
@@ -201,7 +205,7 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const char *path
     }
     npmd_options_init(&m->options);
     TRY(options_from_json(&m->options, options, path, err));
-    m->kind = estimator_of(&m->options);
+    m->kind = estimator_of(&m->options, m->domain);
     if (strcmp(estimator_name(&m->options), name) != 0) {
         st = npmd_fail(err, NPMD_ERR_FORMAT,
                        "%s: the estimator is \"%.40s\", but its options are those of \"%s\"", path, name,
@@ -272,18 +276,19 @@ done:
 #define DEEPEST 3 /* a stack of ensembles of fields */
 #define MOST_PARTS 1024
 
-static npmd_status model_from_record(const record *rec, json_t *root, const char *path, int depth,
+static npmd_status model_from_record(const record *rec, json_t *root, surface_shelf *surfaces, int depth,
                                      npmd_model **out, npmd_error *err);
 
-static npmd_status parts_load(npmd_model *m, const record *rec, json_t *root, const char *path, int depth,
-                              npmd_error *err)
+static npmd_status parts_load(npmd_model *m, const record *rec, json_t *root, surface_shelf *surfaces,
+                              int depth, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    const char *path = surfaces->path;
     record own = { 0 };
     json_t *list = json_object_get(root, "parts");
     const size_t parts = json_array_size(list);
-    const bool blended = m->options.estimator == NPMD_STACK
-                         || m->kind != estimator_find(estimator_name(&m->options));
+    const bool blended = m->options.estimator == NPMD_STACK || m->kind == &ESTIMATOR_LOG_MEAN
+                         || m->kind == &ESTIMATOR_MIXTURE;
     if (!blended)
         return NPMD_OK;
     if (parts < 1 || parts > MOST_PARTS || depth >= DEEPEST) {
@@ -296,7 +301,7 @@ static npmd_status parts_load(npmd_model *m, const record *rec, json_t *root, co
         const double weight = take_number(one, "weight");
         record_free(&own);
         TRY(record_of_part(rec, k, &own, err));
-        TRY(model_from_record(&own, one, path, depth + 1, &m->part[k], err));
+        TRY(model_from_record(&own, one, surfaces, depth + 1, &m->part[k], err));
         if (!(weight > 0.0 && weight <= 1.0) || strcmp(m->part[k]->domain->text, m->domain->text) != 0) {
             st = npmd_fail(err, NPMD_ERR_FORMAT,
                            "%s: part %d has weight %g and lies on %s; expected a share of 1, and %s", path,
@@ -310,18 +315,19 @@ done:
     return st;
 }
 
-static npmd_status model_from_record(const record *rec, json_t *root, const char *path, int depth,
+static npmd_status model_from_record(const record *rec, json_t *root, surface_shelf *surfaces, int depth,
                                      npmd_model **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = NULL;
+    const char *path = surfaces->path;
     if (!json_is_object(root)) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description is no JSON object", path);
         goto done;
     }
     TRY(memory_new(&m, 1, err));
-    TRY(model_from_json(m, root, path, err));
-    TRY(parts_load(m, rec, root, path, depth, err));
+    TRY(model_from_json(m, root, surfaces, err));
+    TRY(parts_load(m, rec, root, surfaces, depth, err));
     TRY(m->kind->load(m, rec, path, err));
     TRY(model_take_seen(m, rec, path, err));
     *out = m;
@@ -337,11 +343,14 @@ npmd_status npmd_load(const char *path, npmd_model **out, npmd_error *err)
     char where[340];
     record rec = { 0 };
     json_t *root = NULL;
+    surface_shelf surfaces = { .path = path };
     TRY(record_read(path, &rec, err));
     snprintf(where, sizeof where, "%.300s: the model's description,", path);
     TRY(json_from_text(rec.metadata, strlen(rec.metadata), where, &root, err));
-    TRY(model_from_record(&rec, root, path, 0, out, err));
+    TRY(surfaces_load(&rec, root, path, &surfaces, err));
+    TRY(model_from_record(&rec, root, &surfaces, 0, out, err));
 done:
+    surfaces_close(&surfaces);
     json_decref(root);
     record_free(&rec);
     return st;

@@ -1,6 +1,6 @@
 /* normalise.c - integrals of exp v and exp 2v over the domain.
  *
- * In one and two dimensions by the product of the factors' quadrature rules, whose resolution is doubled
+ * In one and two dimensions, surfaces aside, by the product of the factors' quadrature rules, whose resolution is doubled
  * until the log integral settles; the last change stands for its error. Above by randomised quasi-Monte
  * Carlo: points are the importance proposal's (kernels on given points and a uniform share) or uniform ones,
  * as REPLICATES independently scrambled Sobol sets; their spread is the standard error. Sets grow until it is
@@ -122,11 +122,11 @@ npmd_status rules_open(rules *r, const npmd_domain *dom, size_t resolution, npmd
     *r = (rules){ .total = 1 };
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
-        r->nodes[d] = m->rule_nodes(resolution);
+        r->nodes[d] = m->rule_nodes(m, resolution);
         r->total *= r->nodes[d];
         TRY(memory_new(&r->x[d], r->nodes[d] * (size_t)m->columns, err));
         TRY(memory_new(&r->weight[d], r->nodes[d], err));
-        m->rule(resolution, r->x[d], r->weight[d]);
+        TRY(m->rule(m, resolution, r->x[d], r->weight[d], err));
     }
 done:
     if (st != NPMD_OK)
@@ -196,13 +196,18 @@ done:
     return st;
 }
 
+bool integrate_by_rules(const npmd_domain *dom)
+{
+    return dom->dimension <= 2 && !dom->surfaces;
+}
+
 size_t integrate_bytes(const npmd_domain *dom)
 {
     size_t doubles = CHUNK * ((size_t)dom->columns + 2);
-    for (int d = 0; dom->dimension <= 2 && d < dom->factors; d++) {
+    for (int d = 0; integrate_by_rules(dom) && d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
         const size_t finest = dom->dimension == 1 ? FINEST_LINE : FINEST_SURFACE;
-        doubles += m->rule_nodes(finest) * (size_t)(m->columns + 1);
+        doubles += m->rule_nodes(m, finest) * (size_t)(m->columns + 1);
     }
     return doubles * sizeof(double);
 }
@@ -257,7 +262,7 @@ npmd_status integrate(const integral_request *what, values_fn values, void *self
     TRY(memory_new(&room.x, CHUNK * (size_t)what->domain->columns, err));
     TRY(memory_new(&room.weight, CHUNK, err));
     TRY(memory_new(&room.v, CHUNK, err));
-    if (what->domain->dimension <= 2)
+    if (integrate_by_rules(what->domain))
         TRY(integrate_rules(what, values, self, &room, out, err));
     else
         TRY(integrate_random(what, values, self, &room, out, err));

@@ -47,7 +47,8 @@ static double region_point(const region *r, const double *u, double *x)
     double share = 1.0;
     for (int d = 0; d < dom->factors; d++) {
         const int at = dom->column[d];
-        share *= dom->factor[d]->ball(r->centre + at, r->radius[d], u + dom->direction[d], x + at);
+        share *= dom->factor[d]->ball(dom->factor[d], r->centre + at, r->radius[d], u + dom->direction[d],
+                                      x + at);
     }
     return share;
 }
@@ -133,6 +134,7 @@ npmd_status npmd_probability_near(const npmd_model *m, const npmd_points *centre
     region r = { .model = m, .how = how, .centre = x, .radius = radius };
     npmd_probability found = { 0 };
     TRY(model_check_domain(m, centre->domain, "centre lies", err));
+    TRY(domain_refuse_surfaces(m->domain, "--radius: geodesic balls are", err));
     for (int d = 0; d < m->domain->factors; d++)
         if (!(radius[d] > 0.0 && radius[d] <= NPMD_PI * (1.0 + 1e-12))) {
             st = npmd_fail(err, NPMD_ERR_ARGUMENT,
@@ -140,7 +142,7 @@ npmd_status npmd_probability_near(const npmd_model *m, const npmd_points *centre
                            d + 1);
             goto done;
         }
-    npmd_points_row(centre, 0, x);
+    points_row(centre, 0, x);
     TRY(region_open(&r, err));
     for (size_t points = FIRST_POINTS;; points *= 4) {
         TRY(region_integrate(&r, seed, points, &found.probability, &found.se, err));

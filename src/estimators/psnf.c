@@ -350,7 +350,9 @@ void psnf_terms(psnf_work *w, const psnf *p, const point_source *data, double *g
 static npmd_status psnf_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
                                 size_t *working_bytes, npmd_error *err)
 {
-    const npmd_status st = descent_resolve(opt, dom, n, out, err);
+    npmd_status st = domain_refuse_surfaces(dom, "--estimator psnf: its features are", err);
+    if (st == NPMD_OK)
+        st = descent_resolve(opt, dom, n, out, err);
     if (st != NPMD_OK)
         return st;
     const psnf shape = { .width = out->width, .embedding = domain_embedding(dom) };

@@ -307,7 +307,7 @@ static void point_jet(const npmd_domain *dom, const double *x, double v, const d
         const manifold *m = dom->factor[d];
         const double *at = x + dom->column[d], *g = gradient + dom->column[d];
         double frame[MANIFOLD_MAX_DIMENSION * MANIFOLD_MAX_COLUMNS];
-        m->frame(at, frame);
+        m->frame(m, at, frame);
         for (int t = 0; t < m->dimension; t++) {
             double *v_t = jet + 1 + dom->direction[d] + t;
             *v_t = 0.0;
@@ -370,7 +370,9 @@ static size_t look_points(const npmd_options *opt) /* of the integrals of a look
 static npmd_status relu_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
                                 size_t *working_bytes, npmd_error *err)
 {
-    const npmd_status st = descent_resolve(opt, dom, n, out, err);
+    npmd_status st = domain_refuse_surfaces(dom, "--estimator relu: its features are", err);
+    if (st == NPMD_OK)
+        st = descent_resolve(opt, dom, n, out, err);
     if (st != NPMD_OK)
         return st;
     if (out->holdout == 0.0)
@@ -410,7 +412,7 @@ static void relu_start(const npmd_model *m, const npmd_points *pts, relu_state *
                 *b = bound * (2.0 * rng_uniform(key, (uint64_t)i, (uint32_t)inputs) - 1.0);
             if (authors || l > 1 || l == s->depth)
                 continue;
-            npmd_points_row(pts, (size_t)rng_permute(rows, (uint64_t)i % pts->n, pts->n), x);
+            points_row(pts, (size_t)rng_permute(rows, (uint64_t)i % pts->n, pts->n), x);
             for (int j = 0; j < inputs; j++)
                 *b -= W[j] * x[j];
         }

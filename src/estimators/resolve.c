@@ -21,7 +21,7 @@ npmd_status options_resolve_frequencies(npmd_options *o, const npmd_domain *dom,
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
         if (o->max_frequency[d] == 0)
-            o->max_frequency[d] = usual(dom, d);
+            o->max_frequency[d] = usual(dom, d) < m->max_frequency ? usual(dom, d) : m->max_frequency;
         if (o->max_frequency[d] > m->max_frequency)
             return npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-frequency %d: on %s at most %d",
                              o->max_frequency[d], m->name, m->max_frequency);
@@ -122,7 +122,7 @@ npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, siz
     if (o.q2 == 0)
         o.q2 = p <= 2 ? 1024 : 2048;
     if (o.accuracy == 0.0)
-        o.accuracy = p <= 2 ? 1e-5 : 5e-4;
+        o.accuracy = integrate_by_rules(dom) ? 1e-5 : 5e-4;
     /* more steps lower the objective further but not the error: the optimum fits noise. Clusters on a sphere gain by
      * them, tori and many dimensions lose (docs/results.md) */
     if (o.steps == 0)

@@ -154,15 +154,10 @@ done:
     return st;
 }
 
-npmd_status npmd_sample(const npmd_model *m, uint64_t seed, size_t n, const npmd_compute *how, double *x,
-                        npmd_sample_facts *facts, npmd_error *err)
-{
-    return npmd_sample_given(m, 0, NULL, seed, n, how, x, facts, err);
-}
-
-npmd_status npmd_sample_given(const npmd_model *m, unsigned given, const npmd_points *at, uint64_t seed,
-                              size_t n, const npmd_compute *how, double *x, npmd_sample_facts *facts,
-                              npmd_error *err)
+/* Rows as the domain has them. */
+static npmd_status sample_rows(const npmd_model *m, unsigned given, const npmd_points *at, uint64_t seed,
+                               size_t n, const npmd_compute *how, double *x, npmd_sample_facts *facts,
+                               npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     sketch learnt = { 0 };
@@ -183,7 +178,7 @@ npmd_status npmd_sample_given(const npmd_model *m, unsigned given, const npmd_po
     TRY(sketch_open(&learnt, m, how, seed, err));
     for (size_t i = 0; i < rows; i++) {
         if (given != 0) {
-            npmd_points_row(at, i, fixed);
+            points_row(at, i, fixed);
             slice_fix(&s.target, fixed);
         }
         proposal_close(&s.q);
@@ -198,4 +193,27 @@ done:
     sampler_close(&s);
     sketch_close(&learnt);
     return st;
+}
+
+npmd_status model_sample(const npmd_model *m, uint64_t seed, size_t n, const npmd_compute *how, double *x,
+                         npmd_error *err)
+{
+    return sample_rows(m, 0, NULL, seed, n, how, x, NULL, err);
+}
+
+npmd_status npmd_sample_given(const npmd_model *m, unsigned given, const npmd_points *at, uint64_t seed,
+                              size_t n, const npmd_compute *how, double *x, npmd_sample_facts *facts,
+                              npmd_error *err)
+{
+    const size_t rows = n * (given == 0 ? 1 : at->n);
+    const npmd_status st = sample_rows(m, given, at, seed, n, how, x, facts, err);
+    for (size_t i = 0; st == NPMD_OK && m->domain->surfaces && i < rows; i++)
+        domain_position(m->domain, x + i * (size_t)m->domain->columns);
+    return st;
+}
+
+npmd_status npmd_sample(const npmd_model *m, uint64_t seed, size_t n, const npmd_compute *how, double *x,
+                        npmd_sample_facts *facts, npmd_error *err)
+{
+    return npmd_sample_given(m, 0, NULL, seed, n, how, x, facts, err);
 }

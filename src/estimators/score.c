@@ -47,7 +47,7 @@ npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint6
                                        .about = pts,
                                        .seed = seed,
                                        .purpose = RNG_SCORE,
-                                       .target = m->domain->dimension <= 2 ? 2e-5 : 1e-3,
+                                       .target = integrate_by_rules(m->domain) ? 2e-5 : 1e-3,
                                        .most_points = (size_t)1 << 20,
                                        .threads = how == NULL ? 0 : how->threads },
                   asked_values, &relative, &z, err));

@@ -10,7 +10,7 @@ double series_count(const npmd_domain *dom, const int *frequency)
 {
     double count = 1.0;
     for (int d = 0; d < dom->factors; d++)
-        count *= dom->factor[d]->functions(frequency[d]);
+        count *= dom->factor[d]->functions(dom->factor[d], frequency[d]);
     return count;
 }
 
@@ -20,7 +20,7 @@ npmd_status series_basis_open(series_basis *b, const npmd_domain *dom, const int
     *b = (series_basis){ .domain = dom, .factors = dom->factors, .size = 1, .coefficients = 1 };
     for (int d = 0; d < b->factors; d++) {
         b->frequency[d] = frequency[d];
-        b->functions[d] = (size_t)dom->factor[d]->functions(frequency[d]);
+        b->functions[d] = (size_t)dom->factor[d]->functions(dom->factor[d], frequency[d]);
         b->coefficients *= b->functions[d];
         b->size *= d < b->factors - 1 ? b->functions[d] : 1;
     }
@@ -32,9 +32,9 @@ npmd_status series_basis_open(series_basis *b, const npmd_domain *dom, const int
         size_t at = k / b->last, last = k % b->last;
         if (last >= b->functions[b->factors - 1])
             continue;
-        b->lambda[k] = dom->factor[b->factors - 1]->eigenvalue((int)last);
+        b->lambda[k] = dom->factor[b->factors - 1]->eigenvalue(dom->factor[b->factors - 1], (int)last);
         for (int d = b->factors - 2; d >= 0; at /= b->functions[d--])
-            b->lambda[k] += dom->factor[d]->eigenvalue((int)(at % b->functions[d]));
+            b->lambda[k] += dom->factor[d]->eigenvalue(dom->factor[d], (int)(at % b->functions[d]));
     }
 done:
     return st;
@@ -150,7 +150,7 @@ static void room_jets(series_room *r, const series_basis *b, const double *x, si
         const double unit = sqrt(man->volume);
         for (size_t i = 0; i < m; i += JET_POINTS) {
             const size_t some = m - i < JET_POINTS ? m - i : JET_POINTS;
-            man->jets(some, x + i * (size_t)dom->columns + dom->column[d], (size_t)dom->columns,
+            man->jets(man, some, x + i * (size_t)dom->columns + dom->column[d], (size_t)dom->columns,
                       b->frequency[d], parts, r->scratch);
             for (size_t j = 0; j < (size_t)parts * b->functions[d]; j++)
                 for (size_t k = 0; k < some; k++)
@@ -241,8 +241,18 @@ done:
     return st;
 }
 
-npmd_status series_moments(const series_basis *b, const npmd_points *pts, int threads, double *mean,
-                           npmd_error *err)
+static void room_square(series_room *r, const series_basis *b, size_t m)
+{
+    for (int d = 0; d < b->factors; d++)
+        for (size_t j = 0; j < b->functions[d]; j++)
+            for (size_t i = 0; i < m; i++)
+                r->jets[d][j * SERIES_BLOCK + i] *= r->jets[d][j * SERIES_BLOCK + i];
+}
+
+/* The weighted mean of every function, or of its square under the squared weights: the square of a product is the product
+ * of the squares. */
+static npmd_status moments_of(const series_basis *b, const npmd_points *pts, bool squared, int threads,
+                              double *mean, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t columns = (size_t)b->domain->columns, n = pts->n,
@@ -263,25 +273,44 @@ npmd_status series_moments(const series_basis *b, const npmd_points *pts, int th
             const size_t first = block * SERIES_BLOCK,
                          m = n - first < SERIES_BLOCK ? n - first : SERIES_BLOCK;
             room_jets(r, b, points_rows(pts, first, m, room), m, false);
+            if (squared)
+                room_square(r, b, m);
             room_side(r, b, m, 0, s.split, -1, 0, r->left, s.left);
             room_side(r, b, m, s.split, b->factors, -1, 0, r->right, s.right);
-            for (size_t i = 0; i < m; i++)
+            for (size_t i = 0; i < m; i++) {
+                const double w = points_weight(pts, first + i), factor = squared ? w * w : w;
                 for (size_t a = 0; a < s.left; a++)
-                    r->left[i * s.left + a] *= points_weight(pts, first + i);
+                    r->left[i * s.left + a] *= factor;
+            }
             kern->product_double(s.left, s.right, m, (strided_double){ r->left, 1, s.left }, r->right,
                                  s.right, sums + lane * b->size, s.right, 1);
         }
+    double total = squared ? 0.0 : (double)n;
+    for (size_t i = 0; squared && i < n; i++)
+        total += points_weight(pts, i) * points_weight(pts, i);
     for (size_t k = 0; k < b->size; k++) {
         mean[k] = 0.0;
         for (size_t lane = 0; lane < LANES; lane++)
             mean[k] += sums[lane * b->size + k];
-        mean[k] /= (double)n;
+        mean[k] /= total;
     }
 done:
     rooms_close(rooms, T);
     memory_free(sums);
     memory_free(rows);
     return st;
+}
+
+npmd_status series_moments(const series_basis *b, const npmd_points *pts, int threads, double *mean,
+                           npmd_error *err)
+{
+    return moments_of(b, pts, false, threads, mean, err);
+}
+
+npmd_status series_squares(const series_basis *b, const npmd_points *pts, int threads, double *mean,
+                           npmd_error *err)
+{
+    return moments_of(b, pts, true, threads, mean, err);
 }
 
 /* ---- grids ---------------------------------------------------------------------------------------------- */
@@ -303,7 +332,7 @@ static bool grid_shape(const series_basis *b, int level, series_grid *g)
     g->count = g->size = 1;
     for (int d = 0; d < b->factors; d++) {
         g->resolution[d] = grid_resolution(b, d, level);
-        g->nodes[d] = b->domain->factor[d]->rule_nodes(g->resolution[d]);
+        g->nodes[d] = b->domain->factor[d]->rule_nodes(b->domain->factor[d], g->resolution[d]);
         size *= (double)g->nodes[d];
         if (size > (double)SERIES_MOST_NODES || g->nodes[d] * b->functions[d] > SERIES_MOST_TABLE)
             return false;
@@ -361,10 +390,10 @@ static npmd_status grid_factor(series_grid *g, int d, npmd_error *err)
     TRY(memory_new(&g->table[d], nodes * ld, err));
     if (last && b->factors > 1)
         TRY(memory_new(&g->across, functions * g->last, err));
-    man->rule(g->resolution[d], x, g->weight[d]);
+    TRY(man->rule(man, g->resolution[d], x, g->weight[d], err));
     for (size_t i = 0; i < nodes; i += JET_POINTS) {
         const size_t some = nodes - i < JET_POINTS ? nodes - i : JET_POINTS;
-        man->jets(some, x + i * (size_t)man->columns, (size_t)man->columns, b->frequency[d], 1, jet);
+        man->jets(man, some, x + i * (size_t)man->columns, (size_t)man->columns, b->frequency[d], 1, jet);
         for (size_t j = 0; j < functions; j++)
             for (size_t k = 0; k < some; k++) {
                 g->table[d][(i + k) * ld + j] = unit * jet[j * some + k];

@@ -5,8 +5,9 @@
 #include "geometry.h"
 #include "maps.h"
 
-static const char *circle_canonical(double *x)
+static const char *circle_canonical(const manifold *self, double *x)
 {
+    (void)self;
     if (*x >= 0.0 && *x < TWO_PI)
         return NULL;
     if (!isfinite(*x))
@@ -15,44 +16,55 @@ static const char *circle_canonical(double *x)
     return NULL;
 }
 
-static const char *circle_from_degrees(const double *in, double *x)
+static const char *circle_from_degrees(const manifold *self, const double *in, double *x)
 {
     if (!isfinite(*in))
         return "is not finite";
     *x = fmod(*in, 360.0) * (NPMD_PI / 180.0); /* reduced before the multiplication: 720 is exactly 0 */
-    return circle_canonical(x);
+    return circle_canonical(self, x);
 }
 
-static void circle_to_degrees(const double *x, double *out)
+static void circle_to_degrees(const manifold *self, const double *x, double *out)
 {
+    (void)self;
     *out = *x * (180.0 / NPMD_PI);
 }
 
-static double circle_ball(const double *x, double radius, const double *u, double *y)
+static void circle_uniform_point(const manifold *self, const double *u, double *x)
 {
+    (void)self;
+    circle_uniform(u, x);
+}
+
+static double circle_ball(const manifold *self, const double *x, double radius, const double *u, double *y)
+{
+    (void)self;
     *y = circle_wrap(*x + radius * (2.0 * *u - 1.0));
     return radius / NPMD_PI;
 }
 
-static void circle_frame(const double *x, double *frame)
+static void circle_frame(const manifold *self, const double *x, double *frame)
 {
+    (void)self;
     (void)x;
     frame[0] = 1.0;
 }
 
-static int circle_functions(int frequency)
+static int circle_functions(const manifold *self, int frequency)
 {
+    (void)self;
     return 2 * frequency + 1;
 }
 
-static int circle_frequency(int function)
+static int circle_frequency(const manifold *self, int function)
 {
+    (void)self;
     return (function + 1) / 2;
 }
 
-static double circle_eigenvalue(int function)
+static double circle_eigenvalue(const manifold *self, int function)
 {
-    const double k = circle_frequency(function);
+    const double k = circle_frequency(self, function);
     return k * k;
 }
 
@@ -76,10 +88,11 @@ static void circle_wave(size_t m, const double *x, size_t stride, double *cosine
 }
 
 /* e^{ikx} by products e^{i(a+b)x} = e^{iax} e^{ibx} with a = k/2; measured error 1.3e-14 at k = 200. */
-static void circle_jets(size_t m, const double *x, size_t stride, int frequency, int parts, double *jet)
+static void circle_jets(const manifold *self, size_t m, const double *x, size_t stride, int frequency,
+                        int parts, double *jet)
 {
     const double c0 = 1.0 / sqrt(TWO_PI), c1 = 1.0 / sqrt(NPMD_PI);
-    const size_t functions = (size_t)circle_functions(frequency);
+    const size_t functions = (size_t)circle_functions(self, frequency);
     double *slopes = jet + functions * m;
     for (size_t i = 0; i < m; i++)
         jet[i] = c0;
@@ -106,26 +119,32 @@ static void circle_jets(size_t m, const double *x, size_t stride, int frequency,
             }
 }
 
-static size_t circle_rule_nodes(size_t N)
+static size_t circle_rule_nodes(const manifold *self, size_t N)
 {
+    (void)self;
     return N;
 }
 
-static void circle_rule(size_t N, double *x, double *weight)
+static npmd_status circle_rule(const manifold *self, size_t N, double *x, double *weight, npmd_error *err)
 {
+    (void)self;
+    (void)err;
     quadrature_torus(1, &N, false, 0, N, x);
     for (size_t i = 0; i < N; i++)
         weight[i] = 1.0 / (double)N;
+    return NPMD_OK;
 }
 
-static void circle_embed(const double *x, double *e)
+static void circle_embed(const manifold *self, const double *x, double *e)
 {
+    (void)self;
     e[0] = cos(*x);
     e[1] = sin(*x);
 }
 
-static void circle_embed_frame(const double *x, double *frame)
+static void circle_embed_frame(const manifold *self, const double *x, double *frame)
 {
+    (void)self;
     frame[0] = -sin(*x);
     frame[1] = cos(*x);
 }
@@ -151,15 +170,16 @@ double bessel_i0e(double x)
     return sum / sqrt(TWO_PI * x);
 }
 
-static double circle_log_kernel(double kappa) /* von Mises */
+static double circle_log_kernel(const manifold *self, double kappa) /* von Mises */
 {
+    (void)self;
     return -log(TWO_PI * bessel_i0e(kappa));
 }
 
 /* Best and Fisher (1979): proposals are wrapped Cauchy with the rho that suits kappa. Written with 1 - rho, r - 1 and
  * 1 - cos, which keep their digits when kappa is large. Two thirds are accepted or more, so the slots never end. */
-static void circle_kernel_draw(const double *x, double kappa, rng_key key, uint64_t index, uint32_t slot,
-                               double *y)
+static void circle_kernel_draw(const manifold *self, const double *x, double kappa, rng_key key,
+                               uint64_t index, uint32_t slot, double *y)
 {
     const double root = sqrt(1.0 + 4.0 * kappa * kappa), tau = 1.0 + root;
     const double rest = (sqrt(2.0 * tau) - 1.0 - 1.0 / (root + 2.0 * kappa)) / (2.0 * kappa); /* 1 - rho */
@@ -175,7 +195,13 @@ static void circle_kernel_draw(const double *x, double kappa, rng_key key, uint6
     }
     const double angle = 2.0 * asin(sqrt(fmin(half, 1.0)));
     *y = *x + (rng_uniform(key, index, slot + 2) < 0.5 ? -angle : angle);
-    circle_canonical(y);
+    circle_canonical(self, y);
+}
+
+static void circle_cauchy_draw(const manifold *self, const double *x, double rho, const double *u, double *y)
+{
+    (void)self;
+    circle_cauchy(x, rho, u, y);
 }
 
 const manifold CIRCLE = {
@@ -183,19 +209,21 @@ const manifold CIRCLE = {
     .columns = 1,
     .dimension = 1,
     .volume = TWO_PI,
+    .scale = 1.0,
     .max_frequency = 1024,
     .canonical = circle_canonical,
     .foreign_coords = NPMD_COORDS_DEGREES,
     .foreign_columns = 1,
     .from_foreign = circle_from_degrees,
     .to_foreign = circle_to_degrees,
-    .uniform = circle_uniform,
+    .uniform = circle_uniform_point,
     .ball = circle_ball,
     .frame = circle_frame,
     .functions = circle_functions,
     .frequency = circle_frequency,
     .eigenvalue = circle_eigenvalue,
     .jets = circle_jets,
+    .spectral = true,
     .rule_nodes = circle_rule_nodes,
     .rule = circle_rule,
     .embedding = 2,
@@ -203,5 +231,5 @@ const manifold CIRCLE = {
     .embed_frame = circle_embed_frame,
     .log_kernel = circle_log_kernel,
     .kernel_draw = circle_kernel_draw,
-    .cauchy = circle_cauchy,
+    .cauchy = circle_cauchy_draw,
 };

@@ -1,9 +1,12 @@
 /* geometry.h - manifolds and their products.
  *
- * A manifold is one table of functions; a new one is a new file and a line in the list of product.c. A jet of
+ * A manifold is one table of functions, each of which is given the table; a new one is a new file and a line in the
+ * list of product.c. A jet of
  * a function at a point is its value, its derivatives along an orthonormal tangent frame, and its Laplacian;
  * for an eigenfunction the Laplacian is -eigenvalue x value, so a jet of eigenfunctions stores value and
  * derivatives only.
+ *
+ * A triangulated surface is such a table with a state (surface_factor.h).
  *
  * Eigenfunctions of a factor are numbered 0, 1, 2 ... by rising frequency; they are orthonormal with respect
  * to Riemannian volume. */
@@ -20,55 +23,72 @@
 #define DOMAIN_MAX_EMBEDDING (NPMD_MAX_FACTORS * (MANIFOLD_MAX_DIMENSION + 1))
 #define DOMAIN_MAX_DIMENSION (NPMD_MAX_FACTORS * MANIFOLD_MAX_DIMENSION)
 
-typedef struct manifold {
+typedef struct manifold manifold;
+struct manifold {
     const char *name;
     int columns, dimension;
-    double volume;
+    double
+        volume; /* in the user's units; eigenvalues and derivatives are those of the manifold made larger by */
+    double
+        scale; /* a length of it over a length in the user's units: 1 where the manifold is one of its kind */
     int max_frequency; /* the highest frequency (degree) whose eigenfunctions are accurate */
+    void *state; /* immutable, shared by those who retain it and freed with the last; NULL: there is none */
+    void (*retain)(const manifold *self);
+    void (*release)(const manifold *self);
 
     /* Brings x (columns) to its canonical form; the reason in words if that is impossible, else NULL. */
-    const char *(*canonical)(double *x);
+    const char *(*canonical)(const manifold *self, double *x);
+    /* Where the user's columns are not the point's: the closest point of the manifold, and how far away it is; and
+     * back. NULL: they are the same. More than reach is an error, unless the domain allows it. */
+    double (*locate)(const manifold *self, const double *in, double *x);
+    void (*position)(const manifold *self, const double *x, double *out);
+    double reach;
     /* Reads a factor from the columns of a file in other coordinates (degrees; latitude and longitude), and
      * back. */
     unsigned foreign_coords; /* the npmd_coords bit that this manifold obeys */
     int foreign_columns;
-    const char *(*from_foreign)(const double *in, double *x);
-    void (*to_foreign)(const double *x, double *out);
+    const char *(*from_foreign)(const manifold *self, const double *in, double *x);
+    void (*to_foreign)(const manifold *self, const double *x, double *out);
 
-    void (*uniform)(const double *u, double *x); /* u in [0,1)^dimension to a uniform point */
+    void (*uniform)(const manifold *self, const double *u,
+                    double *x); /* u in [0,1)^dimension to a uniform point */
     /* A uniform point of the geodesic ball of this radius (up to pi) about x, from u in [0,1)^dimension; its share of the
-     * volume. */
-    double (*ball)(const double *x, double radius, const double *u, double *y);
-    void (*frame)(const double *x,
-                  double *frame); /* (dimension, columns): orthonormal tangent vectors at x */
+     * volume. NULL: not known here. */
+    double (*ball)(const manifold *self, const double *x, double radius, const double *u, double *y);
+    /* (dimension, columns): orthonormal tangent vectors at x, such that the gradient in the user's units is the sum of
+     * derivative times vector. */
+    void (*frame)(const manifold *self, const double *x, double *frame);
 
-    int (*functions)(int frequency); /* how many eigenfunctions up to this frequency */
-    int (*frequency)(int function);  /* of an eigenfunction */
-    double (*eigenvalue)(int function);
+    int (*functions)(const manifold *self, int frequency); /* how many eigenfunctions up to this frequency */
+    int (*frequency)(const manifold *self, int function);  /* of an eigenfunction */
+    double (*eigenvalue)(const manifold *self, int function);
     /* Jets of the first functions(frequency) eigenfunctions at m points, which stand stride apart, m <=
      * JET_POINTS: jet (parts, functions, m); parts is 1 for values, or 1 + dimension. Several points at a time,
      * so that loops run over points. */
-    void (*jets)(size_t m, const double *x, size_t stride, int frequency, int parts, double *jet);
+    void (*jets)(const manifold *self, size_t m, const double *x, size_t stride, int frequency, int parts,
+                 double *jet);
 
-    /* A quadrature rule of resolution N that converges faster than any power of N for smooth functions: x
-     * (nodes, columns), weight (nodes) with sum 1. */
-    size_t (*rule_nodes)(size_t N);
-    void (*rule)(size_t N, double *x, double *weight);
+    /* A quadrature rule of resolution N: x (nodes, columns), weight (nodes) with sum 1. A spectral one converges faster
+     * than any power of N for smooth functions. */
+    bool spectral;
+    size_t (*rule_nodes)(const manifold *self, size_t N);
+    npmd_status (*rule)(const manifold *self, size_t N, double *x, double *weight, npmd_error *err);
 
-    /* For kernels: x as a unit vector, so that e(x) . e(y) is the cosine of the distance; and the conformal
-     * image of a uniform point: with u uniform, y has density ((1 - rho^2)/(1 + rho^2 - 2 rho e(x) .
-     * e(y)))^dimension relative to the uniform measure. */
+    /* For proposals: x as a unit vector, and the conformal image of a uniform point: with u uniform, y has density
+     * ((1 - rho^2)/(1 + rho^2 - 2 rho e(x) . e(y)))^dimension relative to the uniform measure. */
     int embedding;
-    void (*embed)(const double *x, double *e);
-    void (*embed_frame)(const double *x,
-                        double *frame); /* (dimension, embedding): derivatives of e along frame */
+    void (*embed)(const manifold *self, const double *x, double *e);
+    void (*cauchy)(const manifold *self, const double *x, double rho, const double *u, double *y);
+    /* For kernels, where e(x) . e(y) is the cosine of the distance; NULL: it is not. (dimension, embedding):
+     * derivatives of e along frame. */
+    void (*embed_frame)(const manifold *self, const double *x, double *frame);
     /* log 1 / integral of exp(kappa (e(x) . e(y) - 1)) over y: what makes a kernel a density per volume. */
-    double (*log_kernel)(double kappa);
+    double (*log_kernel)(const manifold *self, double kappa);
     /* A draw from that kernel about x, by the uniform numbers of this key and index from slot on, KERNEL_SLOTS of
      * them. */
-    void (*kernel_draw)(const double *x, double kappa, rng_key key, uint64_t index, uint32_t slot, double *y);
-    void (*cauchy)(const double *x, double rho, const double *u, double *y);
-} manifold;
+    void (*kernel_draw)(const manifold *self, const double *x, double kappa, rng_key key, uint64_t index,
+                        uint32_t slot, double *y);
+};
 
 extern const manifold CIRCLE, SPHERE;
 double bessel_i0e(double x); /* exp(-x) I_0(x), x >= 0 */
@@ -79,9 +99,28 @@ struct npmd_domain {
     int column[NPMD_MAX_FACTORS];    /* where a factor's columns start in a point */
     int direction[NPMD_MAX_FACTORS]; /* where its tangent directions start        */
     double volume;
-    bool torus; /* all factors are circles */
-    char text[160];
+    bool torus;          /* all factors are circles */
+    bool surfaces;       /* some factor is a triangulated surface */
+    double max_distance; /* of a point that is read from its surface; 0: each surface's own reach */
+    char text[512];
 };
+
+/* Factors that are no fixed table: *out is owned by the caller, who releases it. spelling: what stands behind "mesh:". */
+typedef npmd_status (*surface_finder)(void *user, const char *spelling, const manifold **out,
+                                      npmd_error *err);
+npmd_status domain_parse(const char *text, surface_finder find, void *user, npmd_domain **out,
+                         npmd_error *err);
+void manifold_retain(const manifold *m);
+void manifold_release(const manifold *m);
+void domain_add(npmd_domain *dom, const manifold *m);
+void domain_spell(npmd_domain *dom); /* its text: runs of equal factors become powers */
+int domain_number(const char **at);  /* reads digits; 0 if there are none or the number is above 99 */
+/* A row in the user's coordinates from one of the domain, in place. */
+void domain_position(const npmd_domain *dom, double *x);
+/* What takes a Laplacian to the user's units: 1 where the factors' scales differ, since then there is no such number. */
+double domain_laplacian_unit(const npmd_domain *dom);
+/* An error, if what is asked for makes no sense on a surface and there is one; what: "kernels are". */
+npmd_status domain_refuse_surfaces(const npmd_domain *dom, const char *what, npmd_error *err);
 
 void domain_uniform_point(const npmd_domain *dom, const double *u, double *x); /* u (dimension) */
 /* Unit vectors of all factors side by side: how many numbers; e (embedding); and its jet (dimension + 2, embedding),
@@ -133,11 +172,19 @@ void points_unweigh(npmd_points *pts);
 npmd_status points_check_distinct(const npmd_points *pts, const char *where, npmd_error *err);
 /* Rows first .. first + count - 1: where they lie, or copied to room (count, columns). */
 const double *points_rows(const npmd_points *pts, size_t first, size_t count, double *room);
+/* One row as the domain has it; npmd_points_row gives it in the user's coordinates. */
+void points_row(const npmd_points *pts, size_t i, double *x);
 /* What stands in the columns of a file: how many there are in these coordinates, and one row as a canonical
  * point; the reason if it is none. */
 size_t points_file_columns(const npmd_domain *dom, unsigned coords);
 const char *points_from_row(const npmd_domain *dom, unsigned coords, const double *row, double *x,
                             int *factor);
+/* Why a row is no point, in words that follow the place where it stands: "factor 2 (S2) is not finite". */
+#define POINTS_REASON 256
+void points_reason(const npmd_domain *dom, unsigned coords, const double *row, char text[POINTS_REASON]);
+/* All rows (n, file columns) at once; the first that is no point, or n. */
+size_t points_take(npmd_points *pts, unsigned coords, const double *rows);
+/* From a row in the user's coordinates to those of a file. */
 void points_to_row(const npmd_domain *dom, unsigned coords, const double *x, double *row);
 /* Equal points in equal order with equal weights, whatever file they came from: equal numbers. */
 uint64_t points_hash(const npmd_points *pts);

@@ -4,6 +4,8 @@
  * that nothing depends on where the points lie. */
 #include "geometry.h"
 
+#include <stdio.h>
+
 static npmd_status points_new(const npmd_domain *dom, size_t n, npmd_points **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -38,29 +40,6 @@ done:
     return st;
 }
 
-npmd_status npmd_points_from(const double *x, size_t n, const npmd_domain *dom, npmd_points **out,
-                             npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    npmd_points *pts = NULL;
-    TRY(points_make(dom, n, &pts, err));
-    memcpy(pts->x, x, n * (size_t)dom->columns * sizeof *x);
-    for (size_t i = 0; i < n; i++) {
-        int d = 0;
-        const char *reason = domain_canonical(dom, pts->x + i * (size_t)dom->columns, &d);
-        if (reason != NULL) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "row %zu, factor %d (%s) %s", i + 1, d + 1,
-                           dom->factor[d]->name, reason);
-            goto done;
-        }
-    }
-    *out = pts;
-    pts = NULL;
-done:
-    npmd_points_free(pts);
-    return st;
-}
-
 /* ---- rows of a file ------------------------------------------------------------------------------------ */
 
 static bool is_foreign(const manifold *m, unsigned coords)
@@ -77,6 +56,11 @@ size_t points_file_columns(const npmd_domain *dom, unsigned coords)
     return columns;
 }
 
+static double limit(const npmd_domain *dom, const manifold *m)
+{
+    return dom->max_distance > 0.0 ? dom->max_distance : m->reach;
+}
+
 const char *points_from_row(const npmd_domain *dom, unsigned coords, const double *row, double *x,
                             int *factor)
 {
@@ -86,11 +70,15 @@ const char *points_from_row(const npmd_domain *dom, unsigned coords, const doubl
         const char *reason = NULL;
         *factor = d;
         if (is_foreign(m, coords)) {
-            reason = m->from_foreign(row, at);
+            reason = m->from_foreign(m, row, at);
             row += m->foreign_columns;
+        } else if (m->locate != NULL) {
+            const double distance = m->locate(m, row, at);
+            reason = isnan(distance) ? "is not finite" : distance <= limit(dom, m) ? NULL : "is too far away";
+            row += m->columns;
         } else {
             memcpy(at, row, (size_t)m->columns * sizeof *row);
-            reason = m->canonical(at);
+            reason = m->canonical(m, at);
             row += m->columns;
         }
         if (reason != NULL)
@@ -99,12 +87,67 @@ const char *points_from_row(const npmd_domain *dom, unsigned coords, const doubl
     return NULL;
 }
 
+void points_reason(const npmd_domain *dom, unsigned coords, const double *row, char text[POINTS_REASON])
+{
+    double x[DOMAIN_MAX_COLUMNS];
+    int d = 0;
+    const char *reason = points_from_row(dom, coords, row, x, &d);
+    const manifold *m = dom->factor[d];
+    for (int e = 0; e < d; e++)
+        row += is_foreign(dom->factor[e], coords) ? dom->factor[e]->foreign_columns : dom->factor[e]->columns;
+    if (m->locate == NULL || isnan(m->locate(m, row, x)))
+        snprintf(text, POINTS_REASON, "factor %d (%s) %s", d + 1, m->name, reason);
+    else
+        snprintf(text, POINTS_REASON,
+                 "factor %d (%s) lies %.4g away from the surface, at most %.4g is allowed; --max-distance X "
+                 "allows more",
+                 d + 1, m->name, m->locate(m, row, x), limit(dom, m));
+}
+
+/* The first row that is no point is the same for any number of threads. */
+size_t points_take(npmd_points *pts, unsigned coords, const double *rows)
+{
+    const size_t columns = points_file_columns(pts->domain, coords), block = 1024,
+                 blocks = (pts->n + block - 1) / block;
+    size_t bad = pts->n;
+#pragma omp parallel for schedule(dynamic, 1) reduction(min : bad) if (pts->domain->surfaces)
+    for (size_t b = 0; b < blocks; b++) {
+        int d = 0;
+        for (size_t i = b * block; i < pts->n && i < (b + 1) * block && i < bad; i++)
+            if (points_from_row(pts->domain, coords, rows + i * columns,
+                                pts->x + i * (size_t)pts->domain->columns, &d)
+                != NULL)
+                bad = i;
+    }
+    return bad;
+}
+
+npmd_status npmd_points_from(const double *x, size_t n, const npmd_domain *dom, npmd_points **out,
+                             npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_points *pts = NULL;
+    char reason[POINTS_REASON];
+    TRY(points_make(dom, n, &pts, err));
+    const size_t bad = points_take(pts, NPMD_COORDS_DEFAULT, x);
+    if (bad < n) {
+        points_reason(dom, NPMD_COORDS_DEFAULT, x + bad * (size_t)dom->columns, reason);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "row %zu, %s", bad + 1, reason);
+        goto done;
+    }
+    *out = pts;
+    pts = NULL;
+done:
+    npmd_points_free(pts);
+    return st;
+}
+
 void points_to_row(const npmd_domain *dom, unsigned coords, const double *x, double *row)
 {
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
         if (is_foreign(m, coords))
-            m->to_foreign(x + dom->column[d], row);
+            m->to_foreign(m, x + dom->column[d], row);
         else
             memcpy(row, x + dom->column[d], (size_t)m->columns * sizeof *row);
         row += is_foreign(m, coords) ? m->foreign_columns : m->columns;
@@ -172,11 +215,17 @@ const double *points_rows(const npmd_points *pts, size_t first, size_t count, do
     return room;
 }
 
-void npmd_points_row(const npmd_points *pts, size_t i, double *x)
+void points_row(const npmd_points *pts, size_t i, double *x)
 {
     const double *row = points_rows(pts, i, 1, x);
     if (row != x)
         memcpy(x, row, (size_t)pts->domain->columns * sizeof *x);
+}
+
+void npmd_points_row(const npmd_points *pts, size_t i, double *x)
+{
+    points_row(pts, i, x);
+    domain_position(pts->domain, x);
 }
 
 npmd_status points_check_distinct(const npmd_points *pts, const char *where, npmd_error *err)

@@ -13,8 +13,9 @@
 
 #define SPHERE_MAX_DEGREE 128 /* p_la stays below 1e40 up to here */
 
-static const char *sphere_canonical(double *x)
+static const char *sphere_canonical(const manifold *self, double *x)
 {
+    (void)self;
     if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]))
         return "is not finite";
     const double r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
@@ -27,8 +28,9 @@ static const char *sphere_canonical(double *x)
     return NULL;
 }
 
-static const char *sphere_from_latlon(const double *in, double *x)
+static const char *sphere_from_latlon(const manifold *self, const double *in, double *x)
 {
+    (void)self;
     if (!isfinite(in[0]) || !isfinite(in[1]))
         return "is not finite";
     if (fabs(in[0]) > 90.0)
@@ -40,19 +42,22 @@ static const char *sphere_from_latlon(const double *in, double *x)
     return NULL;
 }
 
-static void sphere_to_latlon(const double *x, double *out)
+static void sphere_to_latlon(const manifold *self, const double *x, double *out)
 {
+    (void)self;
     out[0] = atan2(x[2], hypot(x[0], x[1])) * (180.0 / NPMD_PI);
     out[1] = atan2(x[1], x[0]) * (180.0 / NPMD_PI);
 }
 
-static int sphere_functions(int degree)
+static int sphere_functions(const manifold *self, int degree)
 {
+    (void)self;
     return (degree + 1) * (degree + 1);
 }
 
-static int sphere_degree(int function)
+static int sphere_degree(const manifold *self, int function)
 {
+    (void)self;
     int l = (int)sqrt((double)function);
     while (l * l > function)
         l--;
@@ -61,9 +66,9 @@ static int sphere_degree(int function)
     return l;
 }
 
-static double sphere_eigenvalue(int function)
+static double sphere_eigenvalue(const manifold *self, int function)
 {
-    const double l = sphere_degree(function);
+    const double l = sphere_degree(self, function);
     return l * (l + 1.0);
 }
 
@@ -89,9 +94,22 @@ static void sphere_legendre(size_t m, const double *z, int L, int a, double p_aa
     }
 }
 
-/* Archimedes again: what the height lacks of 1 is uniform in [0, 1 - cos radius]. */
-static double sphere_ball(const double *x, double radius, const double *u, double *y)
+static void sphere_uniform_point(const manifold *self, const double *u, double *x)
 {
+    (void)self;
+    sphere_uniform(u, x);
+}
+
+static void sphere_tangents(const manifold *self, const double *x, double *frame)
+{
+    (void)self;
+    sphere_frame(x, frame);
+}
+
+/* Archimedes again: what the height lacks of 1 is uniform in [0, 1 - cos radius]. */
+static double sphere_ball(const manifold *self, const double *x, double radius, const double *u, double *y)
+{
+    (void)self;
     const double half = sin(0.5 * radius), most = 2.0 * half * half, below = u[0] * most,
                  sine = sqrt(below * (2.0 - below)), angle = TWO_PI * u[1];
     double frame[6];
@@ -109,10 +127,11 @@ static inline void sphere_slopes(const double *frame, double x, double y, double
     *along2 = frame[3] * x + frame[4] * y + frame[5] * z;
 }
 
-static void sphere_jets(size_t m, const double *x, size_t stride, int L, int parts, double *jet)
+static void sphere_jets(const manifold *self, size_t m, const double *x, size_t stride, int L, int parts,
+                        double *jet)
 {
     enum { ORDERS = SPHERE_MAX_DEGREE + 1 };
-    const size_t part = (size_t)sphere_functions(L) * m;
+    const size_t part = (size_t)sphere_functions(self, L) * m;
     double z[JET_POINTS], frame[JET_POINTS][6], p_aa[ORDERS];
     double columns[2][ORDERS + 1][JET_POINTS];             /* of this order and the next */
     double re[ORDERS][JET_POINTS], im[ORDERS][JET_POINTS]; /* (x + i y)^a */
@@ -161,13 +180,16 @@ static void sphere_jets(size_t m, const double *x, size_t stride, int L, int par
 }
 
 /* N Gauss-Legendre heights, 2 N longitudes on each: exact up to degree 2 N - 1. */
-static size_t sphere_rule_nodes(size_t N)
+static size_t sphere_rule_nodes(const manifold *self, size_t N)
 {
+    (void)self;
     return 2 * N * N;
 }
 
-static void sphere_rule(size_t N, double *x, double *weight)
+static npmd_status sphere_rule(const manifold *self, size_t N, double *x, double *weight, npmd_error *err)
 {
+    (void)self;
+    (void)err;
     double *z = weight,
            *share = weight + N; /* the first 2 N weights hold heights and their shares until the end */
     quadrature_legendre(N, z, share);
@@ -186,16 +208,19 @@ static void sphere_rule(size_t N, double *x, double *weight)
     const double first = share[0] / (2.0 * (double)N);
     for (size_t j = 0; j < 2 * N; j++)
         weight[j] = first;
+    return NPMD_OK;
 }
 
-static void sphere_embed(const double *x, double *e)
+static void sphere_embed(const manifold *self, const double *x, double *e)
 {
+    (void)self;
     memcpy(e, x, 3 * sizeof *e);
 }
 
 /* von Mises-Fisher: kappa / (4 pi sinh kappa) exp(kappa) = kappa / (2 pi (1 - exp(-2 kappa))); nothing overflows. */
-static double sphere_log_kernel(double kappa)
+static double sphere_log_kernel(const manifold *self, double kappa)
 {
+    (void)self;
     if (kappa == 0.0)
         return -log(2.0 * TWO_PI);
     return log(kappa / (-TWO_PI * expm1(-2.0 * kappa)));
@@ -203,8 +228,8 @@ static double sphere_log_kernel(double kappa)
 
 /* The height above the axis x has density ~ exp(kappa h) on [-1, 1]: by inversion, 1 - h = -log(1 - u (1 - exp(-2
  * kappa))) / kappa. */
-static void sphere_kernel_draw(const double *x, double kappa, rng_key key, uint64_t index, uint32_t slot,
-                               double *y)
+static void sphere_kernel_draw(const manifold *self, const double *x, double kappa, rng_key key,
+                               uint64_t index, uint32_t slot, double *y)
 {
     const double below = fmin(2.0, -log1p(rng_uniform(key, index, slot) * expm1(-2.0 * kappa)) / kappa);
     const double sine = sqrt(below * (2.0 - below)), angle = TWO_PI * rng_uniform(key, index, slot + 1);
@@ -212,7 +237,13 @@ static void sphere_kernel_draw(const double *x, double kappa, rng_key key, uint6
     sphere_frame(x, frame);
     for (int i = 0; i < 3; i++)
         y[i] = (1.0 - below) * x[i] + sine * (cos(angle) * frame[i] + sin(angle) * frame[3 + i]);
-    sphere_canonical(y);
+    sphere_canonical(self, y);
+}
+
+static void sphere_cauchy_draw(const manifold *self, const double *x, double rho, const double *u, double *y)
+{
+    (void)self;
+    sphere_cauchy(x, rho, u, y);
 }
 
 const manifold SPHERE = {
@@ -220,25 +251,27 @@ const manifold SPHERE = {
     .columns = 3,
     .dimension = 2,
     .volume = 4.0 * NPMD_PI,
+    .scale = 1.0,
     .max_frequency = SPHERE_MAX_DEGREE,
     .canonical = sphere_canonical,
     .foreign_coords = NPMD_COORDS_LATLON,
     .foreign_columns = 2,
     .from_foreign = sphere_from_latlon,
     .to_foreign = sphere_to_latlon,
-    .uniform = sphere_uniform,
+    .uniform = sphere_uniform_point,
     .ball = sphere_ball,
-    .frame = sphere_frame,
+    .frame = sphere_tangents,
     .functions = sphere_functions,
     .frequency = sphere_degree,
     .eigenvalue = sphere_eigenvalue,
     .jets = sphere_jets,
+    .spectral = true,
     .rule_nodes = sphere_rule_nodes,
     .rule = sphere_rule,
     .embedding = 3,
     .embed = sphere_embed,
-    .embed_frame = sphere_frame,
+    .embed_frame = sphere_tangents,
     .log_kernel = sphere_log_kernel,
     .kernel_draw = sphere_kernel_draw,
-    .cauchy = sphere_cauchy,
+    .cauchy = sphere_cauchy_draw,
 };

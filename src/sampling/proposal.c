@@ -11,8 +11,8 @@ double domain_log_kernel(const npmd_domain *dom, unsigned factors, double rho, c
         double e[2][MANIFOLD_MAX_COLUMNS], cosine = 0.0;
         if (!(factors >> d & 1u))
             continue;
-        m->embed(x + dom->column[d], e[0]);
-        m->embed(y + dom->column[d], e[1]);
+        m->embed(m, x + dom->column[d], e[0]);
+        m->embed(m, y + dom->column[d], e[1]);
         for (int j = 0; j < m->embedding; j++)
             cosine += e[0][j] * e[1][j];
         log_kernel += m->dimension * log((1.0 - rho * rho) / (1.0 + rho * rho - 2.0 * rho * cosine));

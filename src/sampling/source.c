@@ -66,7 +66,8 @@ static double importance_point(const point_source *s, size_t i, double *x)
         const double at = (u[0] - p->share) / (1.0 - p->share) * p->centres;
         const int c = at < p->centres - 1 ? (int)at : p->centres - 1;
         for (int d = 0; d < dom->factors; d++)
-            dom->factor[d]->cauchy(p->centre + (size_t)c * (size_t)dom->columns + dom->column[d], p->rho,
+            dom->factor[d]->cauchy(dom->factor[d],
+                                   p->centre + (size_t)c * (size_t)dom->columns + dom->column[d], p->rho,
                                    u + 1 + dom->direction[d], x + dom->column[d]);
     }
     return 1.0 / proposal_density(p, x);
@@ -88,7 +89,7 @@ void source_fill(const point_source *s, size_t first, size_t count, double *x, d
             break;
         case SOURCE_DATA: {
             const size_t row = source_data_row(s, i);
-            npmd_points_row(s->points, row, at);
+            points_row(s->points, row, at);
             weight[j] = points_weight(s->points, row) * average;
             break;
         }

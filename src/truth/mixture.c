@@ -23,12 +23,12 @@ double truth_bessel_i0e(double x)
 
 double truth_log_von_mises_constant(double kappa)
 {
-    return CIRCLE.log_kernel(kappa);
+    return CIRCLE.log_kernel(&CIRCLE, kappa);
 }
 
 double truth_log_fisher_constant(double kappa)
 {
-    return SPHERE.log_kernel(kappa);
+    return SPHERE.log_kernel(&SPHERE, kappa);
 }
 
 /* ---- Making and checking ------------------------------------------------------------------------------- */
@@ -423,7 +423,7 @@ static void fisher_point(const double *mean, double kappa, rng_key key, uint64_t
     const double v = fmin(2.0, fall), sine = sqrt(v * (2.0 - v));
     const double a = sine * cos(angle), b = sine * sin(angle);
     double frame[6], norm2 = 0.0;
-    SPHERE.frame(mean, frame);
+    SPHERE.frame(&SPHERE, mean, frame);
     for (int i = 0; i < 3; i++) {
         x[i] = (1.0 - v) * mean[i] + a * frame[i] + b * frame[3 + i];
         norm2 += x[i] * x[i];
@@ -443,7 +443,7 @@ static void wrapped_normal_point(const npmd_truth *t, int c, rng_key key, uint64
         x[i] = mean[i];
         for (int j = 0; j <= i; j++)
             x[i] += L[i * D + j] * z[j];
-        CIRCLE.canonical(x + i);
+        CIRCLE.canonical(&CIRCLE, x + i);
     }
 }
 
@@ -467,7 +467,7 @@ void mixture_draw(const npmd_truth *t, rng_key key, uint64_t index, double *x)
             fisher_point(mean, kappa, key, index, slot, p);
         } else {
             *p = *mean + von_mises_angle(kappa, key, index, slot);
-            CIRCLE.canonical(p);
+            CIRCLE.canonical(&CIRCLE, p);
         }
     }
 }

@@ -177,7 +177,7 @@ static void time_one(const char *words, const device_case *c, device_source_kind
     for (size_t i = 0; i < N; i++)
         for (int d = 0; d < dom->factors; d++) {
             const double u[2] = { test_uniform(&seed), test_uniform(&seed) };
-            dom->factor[d]->uniform(u, data + i * (size_t)dom->columns + dom->column[d]);
+            dom->factor[d]->uniform(dom->factor[d], u, data + i * (size_t)dom->columns + dom->column[d]);
         }
     const device_source s = { .kind = kind,
                               .count = count,

@@ -212,7 +212,7 @@ static void check_conditional(const char *text, const char *given_text, int draw
             const double u[2] = { ((double)(circle ? i : i / side) + 0.5) / (double)side,
                                   ((double)(i % side) + 0.5) / (double)side };
             memcpy(where + i * (size_t)dom->columns, draws, (size_t)dom->columns * sizeof *where);
-            man->uniform(u, where + i * (size_t)dom->columns + dom->column[drawn]);
+            man->uniform(man, u, where + i * (size_t)dom->columns + dom->column[drawn]);
         }
         assert_int_equal(npmd_log_density(m, where, nodes, log_f, &err), NPMD_OK);
         for (size_t i = 0; i < nodes; i++)

@@ -81,8 +81,10 @@ static inline void device_encoding(const device_case *c, npmd_domain *dom, encod
     uint64_t seed = 77;
     for (int i = 0; i < vectors * dom->factors; i++) {
         const double u = test_uniform(&seed);
-        function[i] = !c->separable ? (int)floor((2 * f + 1) * u) - f
-                                    : (int)(u * dom->factor[i % dom->factors]->functions(f));
+        function[i] =
+            !c->separable
+                ? (int)floor((2 * f + 1) * u) - f
+                : (int)(u * dom->factor[i % dom->factors]->functions(dom->factor[i % dom->factors], f));
     }
     if (encoding_make(dom, c->separable, c->features, vectors, function, NPMD_SCALE_UNIT, out, &err)
         != NPMD_OK)
@@ -224,7 +226,7 @@ static inline void device_case_check(const device_case *c, device_runner run)
     for (size_t i = 0; i < N; i++)
         for (int d = 0; d < dom->factors; d++) {
             const double u[2] = { test_uniform(&seed), test_uniform(&seed) };
-            dom->factor[d]->uniform(u, pts->x + i * (size_t)dom->columns + dom->column[d]);
+            dom->factor[d]->uniform(dom->factor[d], u, pts->x + i * (size_t)dom->columns + dom->column[d]);
         }
     double *weight = device_room(N, sizeof(double)), sum = 0.0;
     for (size_t i = 0; i < N; i++)

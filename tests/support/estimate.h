@@ -89,7 +89,7 @@ static inline void geodesic(const npmd_domain *dom, const double *x, int d, int 
     const manifold *m = dom->factor[d];
     double frame[MANIFOLD_MAX_DIMENSION * MANIFOLD_MAX_COLUMNS];
     memcpy(y, x, (size_t)dom->columns * sizeof *y);
-    m->frame(x + dom->column[d], frame);
+    m->frame(m, x + dom->column[d], frame);
     double *at = y + dom->column[d];
     if (m == &CIRCLE)
         at[0] += h;

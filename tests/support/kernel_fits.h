@@ -76,10 +76,10 @@ static inline double integral_of_square(const npmd_model *m, size_t resolution, 
     double *x[NPMD_MAX_FACTORS], *w[NPMD_MAX_FACTORS], square = 0.0;
     size_t count[NPMD_MAX_FACTORS], nodes = 1;
     for (int d = 0; d < dom->factors; d++) {
-        count[d] = dom->factor[d]->rule_nodes(resolution);
+        count[d] = dom->factor[d]->rule_nodes(dom->factor[d], resolution);
         x[d] = doubles(count[d] * 3);
         w[d] = doubles(count[d]);
-        dom->factor[d]->rule(resolution, x[d], w[d]);
+        dom->factor[d]->rule(dom->factor[d], resolution, x[d], w[d], NULL);
         nodes *= count[d];
     }
     double *all = doubles(nodes * (size_t)dom->columns), *weight = doubles(nodes), *f = doubles(nodes);

@@ -227,8 +227,8 @@ static void check_members(const encoding *enc, const npmd_options *opt)
         for (int d = 0; d < dom->factors; d++) {
             const int top = opt->max_frequency[d];
             if (opt->separable)
-                assert_true(f[d] >= 0 && dom->factor[d]->frequency(f[d]) <= top
-                            && f[d] < dom->factor[d]->functions(top));
+                assert_true(f[d] >= 0 && dom->factor[d]->frequency(dom->factor[d], f[d]) <= top
+                            && f[d] < dom->factor[d]->functions(dom->factor[d], top));
             else if (opt->signs)
                 assert_true(-top <= f[d] && f[d] <= top);
             else

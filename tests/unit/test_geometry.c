@@ -66,13 +66,13 @@ static double circle_bound(int k)
 static void circle_values_at_high_frequency(void **state)
 {
     (void)state;
-    const int F = 200, count = CIRCLE.functions(F);
+    const int F = 200, count = CIRCLE.functions(&CIRCLE, F);
     assert_int_equal(count, 401);
     double *jet = doubles(2 * (size_t)count), worst = 0.0, worst_200 = 0.0;
     uint64_t seed = 2;
     for (int i = 0; i < 500; i++) {
         const double x = i == 0 ? 0.0 : 2.0 * (double)CHECK_PI * test_uniform(&seed);
-        CIRCLE.jets(1, &x, 1, F, 2, jet);
+        CIRCLE.jets(&CIRCLE, 1, &x, 1, F, 2, jet);
         for (int k = 0; k <= F; k++) {
             const long double c = k == 0 ? 1.0L / sqrtl(2.0L * CHECK_PI) : 1.0L / sqrtl(CHECK_PI);
             const long double cosine = c * cosl(k * (long double)x), sine = c * sinl(k * (long double)x);
@@ -99,14 +99,14 @@ static void circle_numbers_and_eigenvalues(void **state)
     (void)state;
     for (int j = 0; j < 401; j++) {
         const int k = (j + 1) / 2;
-        assert_int_equal(CIRCLE.frequency(j), k);
-        assert_true(CIRCLE.eigenvalue(j) == (double)k * k);
+        assert_int_equal(CIRCLE.frequency(&CIRCLE, j), k);
+        assert_true(CIRCLE.eigenvalue(&CIRCLE, j) == (double)k * k);
     }
     for (int j = 0; j < 65 * 65; j++) {
-        const int l = SPHERE.frequency(j);
+        const int l = SPHERE.frequency(&SPHERE, j);
         assert_true(l * l <= j && j < (l + 1) * (l + 1));
-        assert_true(SPHERE.eigenvalue(j) == (double)l * (l + 1));
-        assert_int_equal(SPHERE.functions(l), (l + 1) * (l + 1));
+        assert_true(SPHERE.eigenvalue(&SPHERE, j) == (double)l * (l + 1));
+        assert_int_equal(SPHERE.functions(&SPHERE, l), (l + 1) * (l + 1));
     }
 }
 
@@ -116,12 +116,12 @@ static void circle_numbers_and_eigenvalues(void **state)
 static void circle_is_orthonormal(void **state)
 {
     (void)state;
-    const int F = 200, count = CIRCLE.functions(F), nodes = 512;
+    const int F = 200, count = CIRCLE.functions(&CIRCLE, F), nodes = 512;
     const double bound = 2.0 * circle_bound(F) + nodes * DBL_EPSILON;
     double *jets = doubles(2 * (size_t)count * (size_t)nodes), worst = 0.0, worst_slope = 0.0;
     for (int i = 0; i < nodes; i++) {
         const double x = 2.0 * (double)CHECK_PI * (i + 0.3) / nodes;
-        CIRCLE.jets(1, &x, 1, F, 2, jets + 2 * (size_t)count * (size_t)i);
+        CIRCLE.jets(&CIRCLE, 1, &x, 1, F, 2, jets + 2 * (size_t)count * (size_t)i);
     }
     uint64_t seed = 3;
     for (int trial = 0; trial < 6000; trial++) {
@@ -134,9 +134,9 @@ static void circle_is_orthonormal(void **state)
             gram += 2.0 * (double)CHECK_PI / nodes * value[a] * value[b];
             slopes += 2.0 * (double)CHECK_PI / nodes * slope[a] * slope[b];
         }
-        const double size = fmax(1.0, sqrt(CIRCLE.eigenvalue(a) * CIRCLE.eigenvalue(b)));
+        const double size = fmax(1.0, sqrt(CIRCLE.eigenvalue(&CIRCLE, a) * CIRCLE.eigenvalue(&CIRCLE, b)));
         worst = fmax(worst, fabs(gram - (a == b)));
-        worst_slope = fmax(worst_slope, fabs(slopes - (a == b ? CIRCLE.eigenvalue(a) : 0.0)) / size);
+        worst_slope = fmax(worst_slope, fabs(slopes - (a == b ? CIRCLE.eigenvalue(&CIRCLE, a) : 0.0)) / size);
     }
     check_below("S1 values, Gram matrix", worst, bound);
     check_below("S1 derivatives, Gram matrix / eigenvalue", worst_slope, bound);
@@ -153,7 +153,7 @@ static void sphere_is_orthonormal(void **state)
 {
     (void)state;
     enum { TAKEN = 200, LATITUDES = DEGREE + 1, LONGITUDES = 2 * DEGREE + 2 };
-    const int count = SPHERE.functions(DEGREE);
+    const int count = SPHERE.functions(&SPHERE, DEGREE);
     int taken[TAKEN];
     uint64_t seed = 4;
     for (int i = 0; i < TAKEN; i++)
@@ -167,7 +167,7 @@ static void sphere_is_orthonormal(void **state)
                          s = sqrt(1.0 - node[i] * node[i]);
             const double x[3] = { s * cos(phi), s * sin(phi), node[i] };
             const double w = weight[i] * 2.0 * (double)CHECK_PI / LONGITUDES;
-            SPHERE.jets(1, x, 3, DEGREE, 3, jet);
+            SPHERE.jets(&SPHERE, 1, x, 3, DEGREE, 3, jet);
             for (int r = 0; r < 3; r++)
                 for (int a = 0; a < TAKEN; a++)
                     row[r][a] = jet[(size_t)r * (size_t)count + (size_t)taken[a]];
@@ -181,7 +181,8 @@ static void sphere_is_orthonormal(void **state)
     for (int a = 0; a < TAKEN; a++)
         for (int b = 0; b <= a; b++) {
             const int same = taken[a] == taken[b];
-            const double lambda = sqrt(SPHERE.eigenvalue(taken[a]) * SPHERE.eigenvalue(taken[b]));
+            const double lambda = sqrt(SPHERE.eigenvalue(&SPHERE, taken[a])
+                                       * SPHERE.eigenvalue(&SPHERE, taken[b]));
             worst = fmax(worst, fabs(gram[a * TAKEN + b] - same));
             worst_slope = fmax(worst_slope, fabs(slopes[a * TAKEN + b] - same * lambda) / fmax(1.0, lambda));
         }
@@ -197,10 +198,11 @@ static void sphere_is_orthonormal(void **state)
 static void addition_theorem(void **state)
 {
     (void)state;
-    double x[100][3], *jet = doubles(3 * (size_t)SPHERE.functions(DEGREE)), worst = 0.0, worst_slope = 0.0;
-    const int n = trying_points(x, 80), count = SPHERE.functions(DEGREE);
+    double x[100][3], *jet = doubles(3 * (size_t)SPHERE.functions(&SPHERE, DEGREE)), worst = 0.0,
+                      worst_slope = 0.0;
+    const int n = trying_points(x, 80), count = SPHERE.functions(&SPHERE, DEGREE);
     for (int i = 0; i < n; i++) {
-        SPHERE.jets(1, x[i], 3, DEGREE, 3, jet);
+        SPHERE.jets(&SPHERE, 1, x[i], 3, DEGREE, 3, jet);
         for (int l = 0; l <= DEGREE; l++) {
             double values = 0.0, slopes = 0.0;
             for (int k = l * l; k < (l + 1) * (l + 1); k++) {
@@ -225,11 +227,11 @@ static void addition_theorem(void **state)
 static void sphere_values(void **state)
 {
     (void)state;
-    double x[60][3], *jet = doubles(3 * (size_t)SPHERE.functions(DEGREE)), worst = 0.0;
+    double x[60][3], *jet = doubles(3 * (size_t)SPHERE.functions(&SPHERE, DEGREE)), worst = 0.0;
     const int n = trying_points(x, 40);
     for (int i = 0; i < n; i++) {
         const long double at[3] = { x[i][0], x[i][1], x[i][2] };
-        SPHERE.jets(1, x[i], 3, DEGREE, 3, jet);
+        SPHERE.jets(&SPHERE, 1, x[i], 3, DEGREE, 3, jet);
         for (int l = 0; l <= DEGREE; l += l < 6 ? 1 : 3)
             for (int m = -l; m <= l; m++) {
                 const double size = sqrt((2 * l + 1) / (4.0 * (double)CHECK_PI));
@@ -249,7 +251,7 @@ static void frames_are_orthonormal(void **state)
     double x[1016][3], worst = 0.0, frame[6];
     const int n = trying_points(x, 1000);
     for (int i = 0; i < n; i++) {
-        SPHERE.frame(x[i], frame);
+        SPHERE.frame(&SPHERE, x[i], frame);
         double product[5] = { 0 };
         for (int c = 0; c < 3; c++) {
             product[0] += frame[c] * frame[c];
@@ -263,7 +265,7 @@ static void frames_are_orthonormal(void **state)
     }
     check_below("S2 frames: orthonormal and tangent", worst, 16.0 * DBL_EPSILON);
     const double angle = 1.0;
-    CIRCLE.frame(&angle, frame);
+    CIRCLE.frame(&CIRCLE, &angle, frame);
     assert_true(frame[0] == 1.0);
 }
 
@@ -274,13 +276,13 @@ static void frames_are_orthonormal(void **state)
 static void derivatives_along_great_circles(void **state)
 {
     (void)state;
-    const int L = 12, count = SPHERE.functions(L);
+    const int L = 12, count = SPHERE.functions(&SPHERE, L);
     const long double h = 1e-5L;
     double x[40][3], *jet = doubles(3 * (size_t)count), worst = 0.0, frame[6];
     const int n = trying_points(x, 24);
     for (int i = 0; i < n; i++) {
-        SPHERE.jets(1, x[i], 3, L, 3, jet);
-        SPHERE.frame(x[i], frame);
+        SPHERE.jets(&SPHERE, 1, x[i], 3, L, 3, jet);
+        SPHERE.frame(&SPHERE, x[i], frame);
         for (int t = 0; t < 2; t++) {
             long double ahead[3], behind[3];
             for (int c = 0; c < 3; c++) {
@@ -311,7 +313,7 @@ static void uniform_maps_preserve_area(void **state)
 {
     (void)state;
     enum { L = 20, NODES = 40, TURNS = 64 };
-    const int count = SPHERE.functions(L);
+    const int count = SPHERE.functions(&SPHERE, L);
     double node[NODES], weight[NODES], *jet = doubles(3 * (size_t)count), *mean = doubles((size_t)count),
                                        worst = 0.0;
     gauss_legendre(NODES, node, weight);
@@ -319,10 +321,10 @@ static void uniform_maps_preserve_area(void **state)
         for (int j = 0; j < TURNS; j++) {
             const double u[2] = { (1.0 + node[i]) / 2.0, (j + 0.5) / TURNS };
             double x[3];
-            SPHERE.uniform(u, x);
+            SPHERE.uniform(&SPHERE, u, x);
             check_quiet("a uniform point is a unit vector",
                         fabs(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] - 1.0), 8.0 * DBL_EPSILON);
-            SPHERE.jets(1, x, 3, L, 3, jet);
+            SPHERE.jets(&SPHERE, 1, x, 3, L, 3, jet);
             for (int k = 0; k < count; k++)
                 mean[k] += weight[i] / 2.0 / TURNS * jet[k];
         }
@@ -335,7 +337,7 @@ static void uniform_maps_preserve_area(void **state)
     };
     for (int i = 0; i < 4; i++) {
         double x[3];
-        SPHERE.uniform(ends[i], x);
+        SPHERE.uniform(&SPHERE, ends[i], x);
         check_quiet("ends of the square", fabs(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] - 1.0),
                     8.0 * DBL_EPSILON);
     }
@@ -344,7 +346,7 @@ static void uniform_maps_preserve_area(void **state)
         for (int i = 0; i < 128; i++) {
             const double u = (i + 0.25) / 128;
             double x;
-            CIRCLE.uniform(&u, &x);
+            CIRCLE.uniform(&CIRCLE, &u, &x);
             assert_true(x >= 0.0 && x < 2.0 * (double)CHECK_PI);
             re += cos(k * x) / 128;
             im += sin(k * x) / 128;
@@ -367,20 +369,20 @@ static void circle_canonical_form(void **state)
     };
     for (size_t i = 0; i < sizeof ANGLE / sizeof *ANGLE; i++) {
         double x = ANGLE[i];
-        assert_null(CIRCLE.canonical(&x));
+        assert_null(CIRCLE.canonical(&CIRCLE, &x));
         assert_true(x >= 0.0 && x < TWO_PI);
         const double bound = fabs(ANGLE[i]) * 0x1p-52 + 4.0 * DBL_EPSILON;
         check_quiet("wrapping keeps the cosine", fabs(cos(x) - cos(ANGLE[i])), bound);
         check_quiet("wrapping keeps the sine", fabs(sin(x) - sin(ANGLE[i])), bound);
         const double once = x;
-        assert_null(CIRCLE.canonical(&x));
+        assert_null(CIRCLE.canonical(&CIRCLE, &x));
         assert_true(x == once);
     }
     static const double BAD[] = { NAN, INFINITY, -INFINITY };
     for (int i = 0; i < 3; i++) {
         double x = BAD[i];
-        assert_non_null(CIRCLE.canonical(&x));
-        assert_non_null(CIRCLE.from_foreign(&BAD[i], &x));
+        assert_non_null(CIRCLE.canonical(&CIRCLE, &x));
+        assert_non_null(CIRCLE.from_foreign(&CIRCLE, &BAD[i], &x));
     }
 }
 
@@ -394,7 +396,7 @@ static void sphere_canonical_form(void **state)
         test_unit_vector(&seed, unit);
         for (int c = 0; c < 3; c++)
             x[c] = LENGTH[trial % 4] * unit[c];
-        assert_null(SPHERE.canonical(x));
+        assert_null(SPHERE.canonical(&SPHERE, x));
         double r2 = 0.0, apart = 0.0;
         for (int c = 0; c < 3; c++) {
             r2 += x[c] * x[c];
@@ -408,7 +410,7 @@ static void sphere_canonical_form(void **state)
                                      { 0, 1, -INFINITY }, { 1e300, 1e300, 1e300 }, { 1e-300, 0, 0 } };
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         double x[3] = { BAD[i][0], BAD[i][1], BAD[i][2] };
-        const char *reason = SPHERE.canonical(x);
+        const char *reason = SPHERE.canonical(&SPHERE, x);
         assert_non_null(reason);
         assert_true(strlen(reason) > 5);
     }
@@ -456,18 +458,18 @@ static void latitude_longitude_and_degrees(void **state)
     };
     for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++) {
         double x[3], back[2], again[3];
-        assert_null(SPHERE.from_foreign(KNOWN[i].in, x));
+        assert_null(SPHERE.from_foreign(&SPHERE, KNOWN[i].in, x));
         for (int c = 0; c < 3; c++)
             check_quiet("latitude, longitude", fabs(x[c] - KNOWN[i].x[c]), 2.0 * DBL_EPSILON);
-        SPHERE.to_foreign(x, back);
-        assert_null(SPHERE.from_foreign(back, again));
+        SPHERE.to_foreign(&SPHERE, x, back);
+        assert_null(SPHERE.from_foreign(&SPHERE, back, again));
         for (int c = 0; c < 3; c++) /* degrees carry pi/180 rounding on up to 180: 4 x 180 eps / 57 */
             check_quiet("there and back", fabs(x[c] - again[c]), 16.0 * DBL_EPSILON);
     }
     static const double BAD[][2] = { { 90.001, 0 }, { -91, 0 }, { NAN, 0 }, { 0, NAN }, { 0, INFINITY } };
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         double x[3];
-        assert_non_null(SPHERE.from_foreign(BAD[i], x));
+        assert_non_null(SPHERE.from_foreign(&SPHERE, BAD[i], x));
     }
     assert_int_equal(SPHERE.foreign_columns, 2);
     assert_int_equal(SPHERE.foreign_coords, NPMD_COORDS_LATLON);
@@ -478,9 +480,9 @@ static void latitude_longitude_and_degrees(void **state)
                                          { 180, 0.5 }, { 450, 0.25 }, { 3690, 0.25 } };
     for (size_t i = 0; i < sizeof DEGREES / sizeof *DEGREES; i++) {
         double x, back;
-        assert_null(CIRCLE.from_foreign(DEGREES[i], &x));
+        assert_null(CIRCLE.from_foreign(&CIRCLE, DEGREES[i], &x));
         check_quiet("degrees", fabs(x - DEGREES[i][1] * 2.0 * (double)CHECK_PI), 8.0 * DBL_EPSILON);
-        CIRCLE.to_foreign(&x, &back);
+        CIRCLE.to_foreign(&CIRCLE, &x, &back);
         check_quiet("there and back", fabs(back - 360.0 * DEGREES[i][1]), 720.0 * DBL_EPSILON);
     }
 }
@@ -512,7 +514,7 @@ static void circle_cauchy_law(void **state)
             for (int i = 0; i < NODES; i++) {
                 const double u = (i + 0.5) / NODES;
                 double y;
-                CIRCLE.cauchy(&x, rho, &u, &y);
+                CIRCLE.cauchy(&CIRCLE, &x, rho, &u, &y);
                 assert_true(y >= 0.0 && y < TWO_PI);
                 re += cos(j * (y - x)) / NODES;
                 im += sin(j * (y - x)) / NODES;
@@ -558,7 +560,7 @@ static void sphere_cauchy_law(void **state)
                     const double u[2] = { (1.0 + node[i]) / 2.0, (j + 0.5) / TURNS },
                                  w = weight[i] / 2.0 / TURNS;
                     double y[3];
-                    SPHERE.cauchy(x[k], rho, u, y);
+                    SPHERE.cauchy(&SPHERE, x[k], rho, u, y);
                     check_quiet("a draw is a unit vector",
                                 fabs(y[0] * y[0] + y[1] * y[1] + y[2] * y[2] - 1.0), 8.0 * DBL_EPSILON);
                     for (int l = 0; l <= L; l++)
@@ -585,11 +587,11 @@ static void embeddings(void **state)
     for (int i = 0; i < 100; i++) {
         const double a = 6.0 * test_uniform(&seed), b = 6.0 * test_uniform(&seed);
         double e[3], f[3], x[3];
-        CIRCLE.embed(&a, e);
-        CIRCLE.embed(&b, f);
+        CIRCLE.embed(&CIRCLE, &a, e);
+        CIRCLE.embed(&CIRCLE, &b, f);
         check_quiet("S1 embedding", fabs(e[0] * f[0] + e[1] * f[1] - cos(a - b)), 8.0 * DBL_EPSILON);
         test_unit_vector(&seed, x);
-        SPHERE.embed(x, e);
+        SPHERE.embed(&SPHERE, x, e);
         assert_memory_equal(e, x, sizeof x);
     }
     assert_int_equal(CIRCLE.embedding, 2);

@@ -435,7 +435,8 @@ static void features_are_eigenfunctions(void **state)
             }
             for (int d = 0; d < f.domain->factors; d++) {
                 const int j = f.enc->function[row * f.domain->factors + d];
-                lambda += f.enc->waves ? (double)j * j : f.domain->factor[d]->eigenvalue(j);
+                lambda += f.enc->waves ? (double)j * j
+                                       : f.domain->factor[d]->eigenvalue(f.domain->factor[d], j);
             }
             assert_true(f.enc->lambda[k] == lambda); /* integers */
         }

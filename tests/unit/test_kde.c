@@ -19,8 +19,8 @@ static void kernels_integrate_to_one(void **state)
         for (int i = 0; i < NODES; i++) {
             const double t = 0.5 * end * (1.0 + node[i]), s = sin(0.5 * t), w = 0.5 * end * weight[i];
             const double decay = exp(-2.0 * KAPPA[k] * s * s);
-            sum[0] += 2.0 * w * decay * exp(CIRCLE.log_kernel(KAPPA[k]));
-            sum[1] += 2.0 * (double)CHECK_PI * sin(t) * w * decay * exp(SPHERE.log_kernel(KAPPA[k]));
+            sum[0] += 2.0 * w * decay * exp(CIRCLE.log_kernel(&CIRCLE, KAPPA[k]));
+            sum[1] += 2.0 * (double)CHECK_PI * sin(t) * w * decay * exp(SPHERE.log_kernel(&SPHERE, KAPPA[k]));
         }
         for (int m = 0; m < 2; m++)
             worst[m] = fmax(worst[m], fabs(sum[m] - 1.0));
@@ -62,7 +62,7 @@ static void closed_forms(void **state)
                     }
                 const double near = fmin(far[0], far[1]), rest = fmax(far[0], far[1]) - near;
                 const double expected = -kappa * near + log1p(exp(-kappa * rest)) - log(2.0)
-                                        + (i < 5 ? CIRCLE : SPHERE).log_kernel(kappa);
+                                        + (i < 5 ? CIRCLE : SPHERE).log_kernel(NULL, kappa);
                 assert_true(isfinite(found));
                 /* float32 moves a point by 6e-8: kappa x distance x that; and rounding */
                 const double bound = (device == 0 && kappa <= 2048.0
@@ -103,7 +103,7 @@ static void float32_is_near_the_reference(void **state)
         for (size_t i = 0; i < M; i += 4) /* and far away */
             for (int k = 0; k < dom->factors; k++) {
                 double u[2] = { test_uniform(&seed), test_uniform(&seed) };
-                dom->factor[k]->uniform(u, y + i * (size_t)dom->columns + dom->column[k]);
+                dom->factor[k]->uniform(dom->factor[k], u, y + i * (size_t)dom->columns + dom->column[k]);
             }
         npmd_points *pts = points_of(dom, x, N);
         for (size_t k = 0; k < sizeof SETTING / sizeof *SETTING; k++) {
@@ -162,7 +162,7 @@ static void jets_are_derivatives(void **state)
                 for (int f = 0; f < dom->factors; f++)
                     for (int t = 0; t < dom->factor[f]->dimension; t++) {
                         double side[2], frame[6], move[4];
-                        dom->factor[f]->frame(at + i * columns + dom->column[f], frame);
+                        dom->factor[f]->frame(dom->factor[f], at + i * columns + dom->column[f], frame);
                         for (int s = 0; s < 2; s++) {
                             memcpy(move, at + i * columns, columns * sizeof *move);
                             double *y = move + dom->column[f];

@@ -58,10 +58,10 @@ static grid grid_on(const npmd_domain *dom, size_t resolution)
     size_t count[NPMD_MAX_FACTORS];
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
-        count[d] = m->rule_nodes(resolution);
+        count[d] = m->rule_nodes(m, resolution);
         node[d] = doubles(count[d] * (size_t)m->columns);
         weight[d] = doubles(count[d]);
-        m->rule(resolution, node[d], weight[d]);
+        m->rule(m, resolution, node[d], weight[d], NULL);
         g.nodes *= count[d];
     }
     g.x = doubles(g.nodes * (size_t)dom->columns);

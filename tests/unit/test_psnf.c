@@ -81,10 +81,10 @@ static double log_mean_by_rules(const npmd_model *m, size_t resolution)
     size_t count[NPMD_MAX_FACTORS], total = 1;
     for (int d = 0; d < dom->factors; d++) {
         const manifold *f = dom->factor[d];
-        total *= count[d] = f->rule_nodes(resolution);
+        total *= count[d] = f->rule_nodes(f, resolution);
         node[d] = doubles(count[d] * (size_t)f->columns);
         weight[d] = doubles(count[d]);
-        f->rule(resolution, node[d], weight[d]);
+        f->rule(f, resolution, node[d], weight[d], NULL);
     }
     double *x = doubles(total * (size_t)dom->columns), *w = doubles(total), *v = doubles(total);
     for (size_t i = 0; i < total; i++) {

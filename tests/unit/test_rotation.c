@@ -61,7 +61,8 @@ static double row_lambda(const encoding *enc, int row)
 {
     double lambda = 0.0;
     for (int d = 0; d < enc->domain->factors; d++)
-        lambda += enc->domain->factor[d]->eigenvalue(enc->function[row * enc->domain->factors + d]);
+        lambda += enc->domain->factor[d]->eigenvalue(enc->domain->factor[d],
+                                                     enc->function[row * enc->domain->factors + d]);
     return lambda;
 }
 
@@ -102,8 +103,10 @@ static double check_blocks(const encoding *enc, const npmd_options *opt)
         bool constant = true;
         for (int d = 0; d < D; d++) {
             const int f = enc->function[i * D + d];
-            assert_true(f >= 0 && enc->domain->factor[d]->frequency(f) <= opt->max_frequency[d]);
-            assert_true(enc->domain->factor[d]->frequency(f) <= enc->frequency[d]);
+            assert_true(f >= 0
+                        && enc->domain->factor[d]->frequency(enc->domain->factor[d], f)
+                               <= opt->max_frequency[d]);
+            assert_true(enc->domain->factor[d]->frequency(enc->domain->factor[d], f) <= enc->frequency[d]);
             constant = constant && f == 0;
         }
         assert_false(constant);

@@ -39,7 +39,7 @@ static double plain_value(const series_basis *b, const double *c, const double *
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
         jet[d] = doubles((size_t)(1 + m->dimension) * b->functions[d]);
-        m->jets(1, x + dom->column[d], 0, b->frequency[d], 1, jet[d]);
+        m->jets(m, 1, x + dom->column[d], 0, b->frequency[d], 1, jet[d]);
     }
     for (size_t k = 0; k < b->size; k++) {
         double term = c[k];
@@ -135,7 +135,7 @@ static void jets_are_derivatives(void **state)
         for (int d = 0; d < dom->factors; d++) {
             const manifold *m = dom->factor[d];
             double frame[MANIFOLD_MAX_DIMENSION * MANIFOLD_MAX_COLUMNS];
-            m->frame(x + dom->column[d], frame);
+            m->frame(m, x + dom->column[d], frame);
             for (int t = 0; t < m->dimension; t++) {
                 double at[2];
                 for (int side = 0; side < 2; side++) {

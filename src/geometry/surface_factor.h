@@ -1,0 +1,59 @@
+/* surface_factor.h - a closed triangulated surface as a factor of a domain: its map to the square, its state, its rule. */
+#ifndef NPMD_SURFACE_FACTOR_H
+#define NPMD_SURFACE_FACTOR_H
+
+#include "geometry.h"
+#include "surface.h"
+
+#include <stdatomic.h>
+
+/* ---- surface_map.c --------------------------------------------------------------------------------------- */
+
+/* A bijection of the surface and the unit square that takes area to area, up to the factor. The square is the sphere, by
+ * Archimedes: ((z + 1) / 2, longitude / 2 pi). Each face has a rectangle of its own, a leaf of a tree of rectangles. */
+typedef struct surface_map {
+    size_t faces;
+    double (*corner)[4]; /* (faces): low and high of the first coordinate, then of the second */
+    int32_t *order;      /* (faces): faces in the order of the leaves */
+    /* (faces): of the node whose leaves are low .. high - 1, at its middle (low + high) / 2: which coordinate is split,
+     * and where */
+    double *split;
+    unsigned char *axis;
+} surface_map;
+/* centroid (faces, 2): where in the square the middles of the faces would like to be; area (faces). */
+npmd_status surface_map_open(surface_map *map, size_t faces, const double *centroid, const double *area,
+                             npmd_error *err);
+void surface_map_close(surface_map *map);
+void surface_map_to(const surface_map *map, const double *x, double *square); /* x: face, u, v */
+void surface_map_from(const surface_map *map, const double *square, double *x);
+
+/* ---- surface_factor.c ------------------------------------------------------------------------------------- */
+
+/* A point is (face, u, v), see surface.h. Inside, the surface is scaled to the area of the unit sphere, so that tau means
+ * the same there; eigenfunctions are orthonormal with respect to the user's area. They are numbered as on S2: those of
+ * frequency f are f^2 .. (f + 1)^2 - 1, since by Weyl's law their eigenvalues are about f (f + 1). */
+typedef struct surface {
+    manifold table; /* whose state this is */
+    atomic_size_t owners;
+    char name[24];
+    mesh mesh;
+    locator *locator;
+    fem_nodes at;
+    int pairs;
+    double *lambda;      /* (pairs), per area in the user's units */
+    float *phi;          /* (nodes, pairs): rounding is far below the error of the elements */
+    double (*metric)[3]; /* (faces): derivatives of u along both frame vectors, and of v along the second */
+    surface_map map;
+} surface;
+#define SURFACE_LEAST_PAIRS 4 /* the constant, and three to lay the map out by */
+/* Takes over mesh, nodes, lambda (pairs) and phi (nodes, pairs), also on failure. */
+npmd_status surface_make(mesh *m, fem_nodes *at, int pairs, double *lambda, float *phi, const manifold **out,
+                         npmd_error *err);
+const surface *surface_of(const manifold *m); /* NULL: it is no surface */
+
+/* ---- surface_rule.c --------------------------------------------------------------------------------------- */
+
+size_t surface_rule_nodes(const manifold *self, size_t N);
+npmd_status surface_rule(const manifold *self, size_t N, double *x, double *weight, npmd_error *err);
+
+#endif

@@ -1,0 +1,69 @@
+/* surface_read.c - the surfaces that a domain names: their files, eigenpairs, and the factors they become. */
+#include "surface_factor.h"
+
+#define USUAL_FREQUENCY 15 /* 256 eigenpairs */
+#define NODES_A_PAIR 4     /* elements that are coarser than this know little of an eigenfunction */
+
+static npmd_status surface_solve(mesh *m, const char *path, const npmd_surface_options *opt,
+                                 const manifold **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    eigenpairs e = { 0 };
+    float *phi = NULL;
+    const int elements = opt->elements == 0 ? 1 : opt->elements;
+    /* a closed surface has 3/2 edges a face, and quadratic elements a node on each */
+    const size_t nodes = m->vertices + (elements == 2 ? 3 * m->faces / 2 : 0);
+    const int most = (int)sqrt((double)nodes / NODES_A_PAIR) - 1,
+              usual = most < USUAL_FREQUENCY ? most : USUAL_FREQUENCY,
+              frequency = opt->max_frequency > 0 ? opt->max_frequency : usual;
+    if (frequency > most || frequency < 1) {
+        st = npmd_fail(err, opt->max_frequency > 0 ? NPMD_ERR_ARGUMENT : NPMD_ERR_FORMAT,
+                       "%s: frequency %d needs %d nodes, elements of order %d have %zu%s", path,
+                       frequency < 1 ? 1 : frequency,
+                       NODES_A_PAIR * ((frequency < 1 ? 1 : frequency) + 1)
+                           * ((frequency < 1 ? 1 : frequency) + 1),
+                       elements, nodes, elements == 1 ? "; --elements 2 has more" : "");
+        goto done;
+    }
+    TRY(eigenpairs_cached(m, elements, (frequency + 1) * (frequency + 1), opt->cache, &e, err));
+    const size_t count = e.at.nodes * (size_t)e.pairs;
+    TRY(memory_new(&phi, count, err));
+    for (size_t i = 0; i < count; i++)
+        phi[i] = (float)e.phi[i];
+    double *lambda = e.lambda;
+    e.lambda = NULL;
+    st = surface_make(m, &e.at, e.pairs, lambda, phi, out, err);
+    phi = NULL;
+done:
+    memory_free(phi);
+    eigenpairs_free(&e);
+    return st;
+}
+
+static npmd_status surface_from_file(void *user, const char *path, const manifold **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    mesh m = { 0 };
+    TRY(mesh_read(path, &m, err));
+    TRY(mesh_check(&m, path, err));
+    TRY(surface_solve(&m, path, user, out, err));
+done:
+    mesh_free(&m);
+    return st;
+}
+
+npmd_status npmd_domain_parse_with(const char *text, const npmd_surface_options *opt, npmd_domain **out,
+                                   npmd_error *err)
+{
+    npmd_surface_options given = { 0 };
+    if (opt != NULL)
+        given = *opt;
+    if (given.elements < 0 || given.elements > 2)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "elements of order %d: expected 1 or 2", given.elements);
+    return domain_parse(text, surface_from_file, &given, out, err);
+}
+
+npmd_status npmd_domain_parse(const char *text, npmd_domain **out, npmd_error *err)
+{
+    return npmd_domain_parse_with(text, NULL, out, err);
+}
