@@ -1,10 +1,6 @@
 /* surface_api.c - the public functions of surfaces and labels: what src/surface has, behind opaque names. */
 #include "surface.h"
 
-struct npmd_surface {
-    mesh m;
-};
-
 npmd_status npmd_surface_read(const char *path, npmd_surface **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -95,10 +91,6 @@ done:
 }
 
 /* ---- labels -------------------------------------------------------------------------------------------- */
-
-struct npmd_labels {
-    labels l;
-};
 
 npmd_status npmd_labels_read(const char *path, const npmd_surface *s, npmd_labels **out, npmd_error *err)
 {
