@@ -150,6 +150,10 @@ npmd_status npmd_region_map(const npmd_model *m, const npmd_region_request *at, 
     if (factor != 1 && factor != 2)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "--factor is %d, expected 1 or 2", factor);
     TRY(map_open(&g, m, at, factor, region, regions, err));
+    if (facts != NULL) {
+        TRY(rules_compare(&g.rules, &g.pairs, g.over, &g.inside, &g.others, &g.rows, 1, err));
+        map_facts(&g, &found);
+    }
     const size_t most = rows_of_a_piece(g.inside.n);
     const double volume = m->domain->factor[1 - g.over]->volume;
     for (size_t first = 0; first < g.rows.n; first += most) {
@@ -166,11 +170,8 @@ npmd_status npmd_region_map(const npmd_model *m, const npmd_region_request *at, 
             found.probability += area * exp(log_density);
         }
     }
-    if (facts == NULL)
-        goto done;
-    TRY(rules_compare(&g.rules, &g.pairs, g.over, &g.inside, &g.others, &g.rows, 1, err));
-    map_facts(&g, &found);
-    *facts = found;
+    if (facts != NULL)
+        *facts = found;
 done:
     map_close(&g);
     return st;
