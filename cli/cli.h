@@ -281,6 +281,11 @@ typedef enum reproduce_figure {
     FIGURE_MINIMUM_A,
     FIGURE_MINIMUM_B,
     FIGURE_MINIMUM_C,
+    FIGURE_HELD_OUT,       /* connectivity: pairs that were not fitted */
+    FIGURE_LOG_LIKELIHOOD, /* of one, mean, per volume; and relative to the uniform density */
+    FIGURE_LOG_LIKELIHOOD_SE,
+    FIGURE_LOG_LIKELIHOOD_RELATIVE,
+    FIGURE_SEEN, /* of these, equal to one that was fitted */
     FIGURES,
     FIGURES_END = -1
 } reproduce_figure;
@@ -327,6 +332,7 @@ typedef struct reproduce_experiment {
     const char *note;     /* under the table */
     size_t n;             /* points; 0: 10,000 on T2, 100,000 on T4 */
     bool every_dimension; /* all domains of the table, unless --domain says which; a truth made for each */
+    bool pairs;           /* of end points, in the place of a known density: connectivity */
 } reproduce_experiment;
 extern const reproduce_experiment REPRODUCE_EXPERIMENTS[];
 
@@ -353,6 +359,16 @@ typedef struct reproduce_task { /* one row on one replicate */
     char *rows[REPRODUCE_DATA_MOST]; /* its data as text, "[1,2],[3,4]", until the line has them */
 } reproduce_task;
 
+typedef struct reproduce_pairs {                    /* one tractogram */
+    const char *tracks, *data;                      /* one of them, the other NULL */
+    const char *surface, *sphere, *labels, *region; /* NULL: not given */
+    const char *domain;                             /* as --domain says it */
+    bool surfaces;                                  /* it is the surface, not its sphere */
+    bool unordered;
+    char *name, *folder;    /* of its results */
+    char *points, *results; /* files of pairs, and of lines */
+} reproduce_pairs;
+
 typedef struct reproduce_plan {
     const cli_args *args;
     const reproduce_experiment *experiment;
@@ -367,7 +383,25 @@ typedef struct reproduce_plan {
     npmd_compute how;
     reproduce_task *tasks;
     int count;
+    const reproduce_pairs *pairs; /* NULL: points of a known density */
 } reproduce_plan;
+
+/* cmd_reproduce.c: the fits of a plan, made, run and kept in a file; those of --methods, of each row's domain. */
+int reproduce_tasks(reproduce_plan *plan);
+void reproduce_tasks_free(reproduce_plan *plan);
+int reproduce_compute(reproduce_plan *plan, const char *results);
+int reproduce_count(const cli_args *args, const char *name, int most, int *out); /* 1 to most */
+int reproduce_check_steps(const cli_args *args);
+CLI_FORMAT(1, 2) char *reproduce_words(const char *format, ...); /* free it; NULL: no memory */
+
+/* reproduce_connectivity.c, reproduce_pairs.c, reproduce_maps.c */
+int reproduce_connectivity(const cli_args *args);
+char *reproduce_model_of(const reproduce_plan *plan, const reproduce_row *row); /* its file; free it */
+npmd_status reproduce_pairs_check(const reproduce_plan *plan, npmd_error *err);
+npmd_status reproduce_pairs_read(const reproduce_plan *plan, npmd_domain **domain, npmd_points **points,
+                                 npmd_error *err);
+npmd_status measure_pairs(reproduce_child *c, npmd_error *err);
+int reproduce_maps(const reproduce_plan *plan); /* of the first replicate */
 
 char *reproduce_file_of(const reproduce_plan *plan, int replicate); /* a replicate's points; free it */
 /* FILE.jsonl gives FILE_suffix; free it. */
@@ -390,6 +424,7 @@ struct reproduce_child {
     const reproduce_plan *plan;
     const reproduce_task *task; /* NULL: only reads */
     const npmd_truth *truth;
+    const npmd_domain *domain;
     const npmd_points *points;
     reproduce_result result;
     reproduce_text rows[REPRODUCE_DATA_MOST];
@@ -445,6 +480,8 @@ void reproduce_file_close(reproduce_file *file);
 
 int reproduce_data_write(const reproduce_plan *plan); /* the files beside --out, from the lines */
 int reproduce_report(const reproduce_plan *plan);
+void reproduce_report_put(const reproduce_plan *plan, cli_json *j); /* the same as members of an object */
+void reproduce_report_words(const reproduce_plan *plan);
 
 /* ---- Help ---------------------------------------------------------------------------------------------- */
 

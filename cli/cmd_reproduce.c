@@ -11,14 +11,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#define CONNECTIVITY "connectivity"
+
 static const cli_option OPTIONS[] = {
     { .name = "domain",
-      .values = "T1|...|T7",
-      .help = "the torus: T2 (unless said) or T4; of spectral-bias, diagnostics, tau and frequencies T2; of "
-              "dimensions one of T1 to T7, without it all" },
+      .values = "D",
+      .help =
+          "the torus: T2 (unless said) or T4; of spectral-bias, diagnostics, tau and frequencies T2; of "
+          "dimensions one of T1 to T7, without it all; of connectivity S2 x S2, or mesh:FILE^2 of the surface itself" },
     { .name = "data",
       .values = "FOLDER",
-      .help = "replicates from points_01.npy, points_02.npy, ...; without it they are simulated" },
+      .help =
+          "replicates from points_01.npy, points_02.npy, ...; without it they are simulated. Of connectivity a file "
+          "of pairs as endpoints writes it, given once for each tractogram" },
     { .name = "truth",
       .values = "FILE",
       .help =
@@ -27,7 +32,10 @@ static const cli_option OPTIONS[] = {
     { .name = "truth-seed",
       .values = "S",
       .help = "the recipe of simulate with this seed, on T2, too (T4 without it: 0)" },
-    { .name = "replicates", .values = "R", .fallback = "2", .help = "the paper has 20" },
+    { .name = "replicates",
+      .values = "R",
+      .fallback = "2",
+      .help = "the paper has 20; of connectivity 3, splits of the pairs" },
     { .name = "n",
       .values = "N",
       .help =
@@ -43,13 +51,41 @@ static const cli_option OPTIONS[] = {
     { .name = "out",
       .values = "FILE.jsonl",
       .help =
-          "keeps one line a fit; started again, goes on from there; what belongs to figures is written "
+          "of connectivity a folder; else a file that keeps one line a fit; started again, goes on from there; what belongs to figures is written "
           "beside it: FILE_profiles.csv, FILE_spectra.csv, FILE_course.csv, FILE_courses.csv, FILE_coefficients.csv, "
           "FILE_truth_T3.json" },
     { .name = "jobs",
       .values = "J",
       .fallback = "1",
       .help = "fits at a time, the cores divided among them" },
+    { .name = "tracks",
+      .values = "TRACKS",
+      .group = CONNECTIVITY,
+      .help =
+          "streamlines (.trk or .tck, also .gz) in the place of --data, once for each tractogram; their ends are found as "
+          "endpoints does" },
+    { .name = "space", .values = "mni152", .group = CONNECTIVITY, .help = "of the tracks, as for endpoints" },
+    { .name = "surface",
+      .values = "FILE",
+      .group = CONNECTIVITY,
+      .help = "the cortical surface: the streamlines end there, maps are drawn on it" },
+    { .name = "sphere",
+      .values = "FILE",
+      .group = CONNECTIVITY,
+      .help = "the sphere it is registered to, of the same faces" },
+    { .name = "labels",
+      .values = "FILE",
+      .group = CONNECTIVITY,
+      .help = "a region for every vertex: .annot .label .gii .csv .npy" },
+    { .name = "roi",
+      .values = "NAME",
+      .group = CONNECTIVITY,
+      .help = "the region of the maps and of the row of the matrix: medialorbitofrontal" },
+    { .name = "unordered",
+      .values = "on|off",
+      .fallback = "off",
+      .group = CONNECTIVITY,
+      .help = "every fit is one of pairs without an order" },
     { 0 },
 };
 
@@ -70,7 +106,7 @@ static int unknown_experiment(const cli_args *args)
     return cli_fail(args, CLI_USAGE, "unknown experiment '%s'; there are %s", args->operand, known);
 }
 
-static int count_option(const cli_args *args, const char *name, int most, int *out)
+int reproduce_count(const cli_args *args, const char *name, int most, int *out)
 {
     size_t value = (size_t)*out;
     const int code = cli_count(args, name, &value);
@@ -138,8 +174,8 @@ static int read_plan(const cli_args *args, reproduce_plan *plan)
         return cli_fail(args, CLI_USAGE, "--truth and --truth-seed exclude each other");
     if ((code = cli_compute(args, &plan->seed, &plan->how)) != CLI_DONE
         || (code = cli_seed(args, "truth-seed", &plan->truth_seed)) != CLI_DONE
-        || (code = count_option(args, "replicates", 10000, &plan->replicates)) != CLI_DONE
-        || (code = count_option(args, "jobs", 1024, &plan->jobs)) != CLI_DONE
+        || (code = reproduce_count(args, "replicates", 10000, &plan->replicates)) != CLI_DONE
+        || (code = reproduce_count(args, "jobs", 1024, &plan->jobs)) != CLI_DONE
         || (code = cli_count(args, "n", &plan->n)) != CLI_DONE)
         return code;
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -199,7 +235,7 @@ static int choose_rows(const reproduce_plan *plan, bool *chosen)
 
 /* ---- The tasks ----------------------------------------------------------------------------------------- */
 
-CLI_FORMAT(1, 2) static char *words(const char *format, ...)
+char *reproduce_words(const char *format, ...)
 {
     va_list values, again;
     va_start(values, format);
@@ -216,8 +252,8 @@ CLI_FORMAT(1, 2) static char *words(const char *format, ...)
 char *reproduce_file_of(const reproduce_plan *plan, int replicate)
 {
     const size_t length = strlen(plan->folder);
-    return words("%s%spoints_%02d.npy", plan->folder, length && plan->folder[length - 1] == '/' ? "" : "/",
-                 replicate);
+    return reproduce_words("%s%spoints_%02d.npy", plan->folder,
+                           length && plan->folder[length - 1] == '/' ? "" : "/", replicate);
 }
 
 /* Newton's method and kernels take no steps that could be fewer, weights at their start one. */
@@ -235,22 +271,26 @@ static int task_make(const reproduce_plan *plan, const reproduce_row *row, int r
     const uint64_t seed = plan->seed + (uint64_t)replicate - 1;
     char *path = plan->folder ? reproduce_file_of(plan, replicate) : NULL;
     *task = (reproduce_task){ .row = row, .replicate = replicate };
-    task->options = words("%s%s%s%s%s --seed %" PRIu64, row->options, steps ? " --steps " : "",
-                          steps ? steps : "", elsewhere ? " --device " : "",
-                          elsewhere ? plan->how.device : "", seed);
-    if (!plan->folder)
-        task->data = words("simulated, n %zu, seed %" PRIu64, plan->n, seed);
+    task->options = reproduce_words("%s%s%s%s%s%s --seed %" PRIu64, row->options,
+                                    plan->pairs && plan->pairs->unordered ? " --unordered on" : "",
+                                    steps ? " --steps " : "", steps ? steps : "",
+                                    elsewhere ? " --device " : "", elsewhere ? plan->how.device : "", seed);
+    if (plan->pairs)
+        task->data = reproduce_words("%s, nine tenths by seed %" PRIu64,
+                                     plan->pairs->tracks ? plan->pairs->tracks : plan->pairs->data, seed);
+    else if (!plan->folder)
+        task->data = reproduce_words("simulated, n %zu, seed %" PRIu64, plan->n, seed);
     else if (path && plan->n > 0)
-        task->data = words("%s, first %zu", path, plan->n);
+        task->data = reproduce_words("%s, first %zu", path, plan->n);
     else if (path)
-        task->data = words("%s", path);
+        task->data = reproduce_words("%s", path);
     free(path);
     if (!task->options || !task->data)
         return cli_fail(plan->args, CLI_MEMORY, "not enough memory for the list of fits");
     return reproduce_line_begin(plan, task);
 }
 
-static void tasks_free(reproduce_plan *plan)
+void reproduce_tasks_free(reproduce_plan *plan)
 {
     for (int i = 0; i < plan->count; i++) {
         free(plan->tasks[i].options);
@@ -263,7 +303,7 @@ static void tasks_free(reproduce_plan *plan)
 }
 
 /* Replicate by replicate, so that a run that is cut short has whole ones. */
-static int tasks_make(reproduce_plan *plan)
+int reproduce_tasks(reproduce_plan *plan)
 {
     enum { ROWS_MOST = 128 };
     const reproduce_row *rows = plan->experiment->rows;
@@ -285,7 +325,7 @@ static int tasks_make(reproduce_plan *plan)
 
 /* ---- The command --------------------------------------------------------------------------------------- */
 
-static int check_steps(const cli_args *args)
+int reproduce_check_steps(const cli_args *args)
 {
     npmd_error err = { 0 };
     npmd_options options;
@@ -324,35 +364,45 @@ static int keep(reproduce_task *task, void *user)
     return code == CLI_DONE ? reproduce_file_append(k->plan->args, k->file, task->line) : code;
 }
 
-static int run(const cli_args *args)
+int reproduce_compute(reproduce_plan *plan, const char *results)
 {
     reproduce_file file = { .fd = -1 };
-    reproduce_plan plan;
-    int known = 0, failed = 0;
-    int code = read_plan(args, &plan);
-    if (code != CLI_DONE || (code = check_steps(args)) != CLI_DONE
-        || (code = check_files(&plan, plan.out)) != CLI_DONE || (code = tasks_make(&plan)) != CLI_DONE
-        || (code = reproduce_check(&plan)) != CLI_DONE
-        || (code = reproduce_file_open(&plan, plan.out, &file)) != CLI_DONE)
+    const char *name = plan->pairs ? plan->pairs->name : NULL;
+    int known = 0, failed = 0, code = reproduce_check(plan);
+    if (code != CLI_DONE || (code = reproduce_file_open(plan, results, &file)) != CLI_DONE)
         goto done;
-    for (int i = 0; i < plan.count; i++)
-        known += plan.tasks[i].done;
-    cli_note(args, "%s%s%s: %d to fit, %d of them done before", plan.experiment->name,
-             plan.domain_name ? " on " : "", plan.domain_name ? plan.domain_name : "", plan.count, known);
-    if (!plan.out)
-        cli_note(args, "without --out nothing is kept until the end");
-    if ((code = reproduce_run(&plan, keep, &(keeper){ &plan, &file })) != CLI_DONE)
+    for (int i = 0; i < plan->count; i++)
+        known += plan->tasks[i].done;
+    cli_note(plan->args, "%s%s%s%s%s: %d to fit, %d of them done before", plan->experiment->name,
+             name ? " of " : "", name ? name : "", plan->domain_name ? " on " : "",
+             plan->domain_name ? plan->domain_name : "", plan->count, known);
+    if (!results)
+        cli_note(plan->args, "without --out nothing is kept until the end");
+    if ((code = reproduce_run(plan, keep, &(keeper){ plan, &file })) != CLI_DONE)
         goto done;
-    for (int i = 0; i < plan.count; i++)
-        failed += plan.tasks[i].failed;
-    if (failed == plan.count)
-        code = cli_fail(args, CLI_NUMERIC, "every fit failed, the first one so: %s",
-                        plan.tasks[0].result.text);
-    else if ((code = reproduce_data_write(&plan)) == CLI_DONE)
-        code = reproduce_report(&plan);
+    for (int i = 0; i < plan->count; i++)
+        failed += plan->tasks[i].failed;
+    if (failed == plan->count)
+        code = cli_fail(plan->args, CLI_NUMERIC, "every fit failed, the first one so: %s",
+                        plan->tasks[0].result.text);
 done:
     reproduce_file_close(&file);
-    tasks_free(&plan);
+    return code;
+}
+
+static int run(const cli_args *args)
+{
+    const reproduce_experiment *experiment = reproduce_find(args->operand);
+    reproduce_plan plan;
+    if (experiment && experiment->pairs)
+        return reproduce_connectivity(args);
+    int code = read_plan(args, &plan);
+    if (code == CLI_DONE && (code = reproduce_check_steps(args)) == CLI_DONE
+        && (code = check_files(&plan, plan.out)) == CLI_DONE && (code = reproduce_tasks(&plan)) == CLI_DONE
+        && (code = reproduce_compute(&plan, plan.out)) == CLI_DONE
+        && (code = reproduce_data_write(&plan)) == CLI_DONE)
+        code = reproduce_report(&plan);
+    reproduce_tasks_free(&plan);
     return code;
 }
 
@@ -365,16 +415,20 @@ const cli_command command_reproduce = {
         "(Table S1); encodings: separable and other first layers, the ISE criterion and courses of the "
         "error (Table S2, Figure S2); spectral-bias: error and Fourier spectra while field and psnf are "
         "fitted (Figures S3 to S5); diagnostics: criteria of convergence while a field is fitted (Figure "
-        "S7); frequencies: those in v against Theorem 1, corrected; dimensions: every method on T1 to T7. Settings: published (those of the code behind the published numbers), text "
+        "S7); frequencies: those in v against Theorem 1, corrected; dimensions: every method on T1 to T7; connectivity: pairs of end points of "
+        "streamlines, likelihood of those that were not fitted, maps and the row of a region (Figures 3, 4, S8, S9). Settings: published (those of the code behind the published numbers), text "
         "(as printed), best (this program's own). One JSON line a fit goes to --out; a run that was stopped"
         " or killed goes on from there and repeats nothing but fits that failed. Minutes a replicate on two"
         " idle cores: table1 8 to 10; encodings 5; spectral-bias 1, with --methods published 30; "
         "diagnostics 4; frequencies 0.1; dimensions about 30, most of it for the series. T4: some minutes a fit; with "
         "--methods all hours to days, since the published settings take 20,000 steps of a second or more.",
-    .examples = "neuropmd reproduce table1 --out table1.jsonl\n"
-                "neuropmd reproduce table1 --data torus_mixture --replicates 10 --jobs 2 --out table1.jsonl\n"
-                "neuropmd reproduce encodings --domain T4 --methods best --out t4.jsonl --json\n"
-                "neuropmd reproduce dimensions --domain T3 --methods field,kde --out t3.jsonl\n",
+    .examples =
+        "neuropmd reproduce table1 --out table1.jsonl\n"
+        "neuropmd reproduce table1 --data torus_mixture --replicates 10 --jobs 2 --out table1.jsonl\n"
+        "neuropmd reproduce encodings --domain T4 --methods best --out t4.jsonl --json\n"
+        "neuropmd reproduce dimensions --domain T3 --methods field,kde --out t3.jsonl\n"
+        "neuropmd reproduce connectivity --data ends.npy --sphere lh.sphere.reg.gii --surface lh.white.gii --labels "
+        "lh.aparc.annot --roi medialorbitofrontal --out brain\n",
     .options = OPTIONS,
     .run = run,
 };

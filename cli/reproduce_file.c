@@ -36,12 +36,14 @@ int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task)
     cli_json j = { 0 };
     cli_json_begin(&j);
     cli_json_text(&j, "experiment", plan->experiment->name);
-    cli_json_text(&j, "domain", task->row->domain);
+    cli_json_text(&j, "domain", plan->pairs ? plan->pairs->domain : task->row->domain);
     cli_json_signed(&j, "replicate", task->replicate);
     cli_json_text(&j, "method", task->row->method);
     cli_json_text(&j, "settings", task->row->settings);
     cli_json_text(&j, "data", task->data);
-    if (plan->truth_path) {
+    if (plan->pairs) {
+        cli_json_flag(&j, "unordered", plan->pairs->unordered);
+    } else if (plan->truth_path) {
         cli_json_text(&j, "truth", plan->truth_path);
     } else {
         cli_json_text(&j, "truth", reproduce_recipe(plan, task->row->domain));

@@ -228,7 +228,7 @@ npmd_status reproduce_fit(reproduce_child *c, const npmd_options *options, npmd_
     watched.progress = watch;
     watched.user = c;
     const double started = reproduce_clock();
-    const npmd_status st = npmd_fit(npmd_truth_domain(c->truth), c->points, &watched, out, err);
+    const npmd_status st = npmd_fit(c->domain, c->points, &watched, out, err);
     figure[FIGURE_SECONDS] = (isnan(figure[FIGURE_SECONDS]) ? 0.0 : figure[FIGURE_SECONDS])
                              + reproduce_clock() - started;
     if (getrusage(RUSAGE_SELF, &usage) == 0)
@@ -313,6 +313,8 @@ npmd_status reproduce_child_run(reproduce_child *c, npmd_error *err)
 {
     npmd_truth *truth = NULL;
     npmd_points *points = NULL;
+    if (c->plan->pairs)
+        return c->task ? c->plan->experiment->measure(c, err) : reproduce_pairs_check(c->plan, err);
     if (!c->task)
         return check_inputs(c->plan, err);
     npmd_status st = read_truth(c->plan, c->task->row->domain, &truth, err);
@@ -320,6 +322,7 @@ npmd_status reproduce_child_run(reproduce_child *c, npmd_error *err)
         st = read_points(c->plan, c->task->replicate, truth, &points, err);
     if (st == NPMD_OK) {
         c->truth = truth;
+        c->domain = npmd_truth_domain(truth);
         c->points = points;
         c->result.figure[FIGURE_N] = (double)npmd_points_count(points);
         st = c->plan->experiment->measure(c, err);

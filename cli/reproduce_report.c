@@ -78,7 +78,8 @@ static bool has_error(int figure)
 {
     return figure == FIGURE_NISE || figure == FIGURE_AE || figure == FIGURE_FR || figure == FIGURE_KL
            || figure == FIGURE_ISE || figure == FIGURE_ISE_RELATIVE || figure == FIGURE_MISSED
-           || figure == FIGURE_MISSED_LOW;
+           || figure == FIGURE_MISSED_LOW || figure == FIGURE_LOG_LIKELIHOOD
+           || figure == FIGURE_LOG_LIKELIHOOD_RELATIVE;
 }
 
 static void put_error(cli_json *j, const char *prefix, int figure, double mean, double se)
@@ -103,7 +104,7 @@ static void put_summary(cli_json *j, const reproduce_plan *plan, const summary *
         const moments *m = &s->figure[*f];
         if (has_error(*f))
             put_error(j, "", *f, m->mean, m->se);
-        else if (*f != FIGURE_ISE_SE) /* of one replicate */
+        else if (*f != FIGURE_ISE_SE && *f != FIGURE_LOG_LIKELIHOOD_SE) /* of one replicate */
             cli_json_number(j, REPRODUCE_KEYS[*f], *f == FIGURE_MEMORY ? m->most : m->mean);
     }
     for (const reproduce_published *p = plan->experiment->published; p->domain; p++)
@@ -114,31 +115,37 @@ static void put_summary(cli_json *j, const reproduce_plan *plan, const summary *
     cli_json_object_end(j);
 }
 
-static int report_json(const reproduce_plan *plan)
+void reproduce_report_put(const reproduce_plan *plan, cli_json *j)
 {
     const reproduce_row *row = NULL;
-    cli_json j = { 0 };
-    cli_json_begin(&j);
-    cli_json_text(&j, "experiment", plan->experiment->name);
-    cli_json_text(&j, "domain", plan->domain_name);
-    cli_json_text(&j, "truth",
-                  plan->truth_path ? plan->truth_path
-                                   : reproduce_recipe(plan, plan->domain_name ? plan->domain_name : ""));
-    cli_json_text(&j, "data", plan->folder);
-    cli_json_signed(&j, "replicates", plan->replicates);
-    cli_json_unsigned(&j, "seed", plan->seed);
-    cli_json_text(&j, "out", plan->out);
-    cli_json_text(&j, "version", npmd_version());
-    cli_json_list(&j, "rows");
+    cli_json_text(j, "experiment", plan->experiment->name);
+    cli_json_text(j, "domain", plan->pairs ? plan->pairs->domain : plan->domain_name);
+    if (!plan->pairs)
+        cli_json_text(j, "truth",
+                      plan->truth_path ? plan->truth_path
+                                       : reproduce_recipe(plan, plan->domain_name ? plan->domain_name : ""));
+    cli_json_text(j, "data", plan->pairs ? plan->pairs->points : plan->folder);
+    cli_json_signed(j, "replicates", plan->replicates);
+    cli_json_unsigned(j, "seed", plan->seed);
+    cli_json_text(j, "out", plan->pairs ? plan->pairs->folder : plan->out);
+    cli_json_text(j, "version", npmd_version());
+    cli_json_list(j, "rows");
     while (next_row(plan, &row)) {
         const summary s = summarise(plan, row);
-        put_summary(&j, plan, &s);
+        put_summary(j, plan, &s);
     }
-    cli_json_list_end(&j);
-    cli_json_list(&j, "results");
+    cli_json_list_end(j);
+    cli_json_list(j, "results");
     for (int i = 0; i < plan->count; i++)
-        cli_json_whole(&j, plan->tasks[i].line);
-    cli_json_list_end(&j);
+        cli_json_whole(j, plan->tasks[i].line);
+    cli_json_list_end(j);
+}
+
+static int report_json(const reproduce_plan *plan)
+{
+    cli_json j = { 0 };
+    cli_json_begin(&j);
+    reproduce_report_put(plan, &j);
     return cli_json_print(plan->args, &j);
 }
 
@@ -207,7 +214,7 @@ static void print_summary(const reproduce_plan *plan, const summary *s)
     putchar('\n');
 }
 
-static void report_words(const reproduce_plan *plan)
+void reproduce_report_words(const reproduce_plan *plan)
 {
     const reproduce_row *row = NULL;
     printf("%s%s%s, %d replicate%s\n\n", plan->experiment->title, plan->domain_name ? ", " : "",
@@ -243,6 +250,6 @@ int reproduce_report(const reproduce_plan *plan)
     if (plan->args->json)
         return report_json(plan);
     if (!plan->args->quiet)
-        report_words(plan);
+        reproduce_report_words(plan);
     return CLI_DONE;
 }

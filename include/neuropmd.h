@@ -226,6 +226,7 @@ typedef struct npmd_options { /* start from npmd_options_init; a size of 0 is ch
     int combine;   /* npmd_combine, of members */
     int bootstrap; /* 1: members from the second on see resampled points */
     int folds;     /* stack: shares held out in turn */
+    int unordered; /* 1: a point is a pair without an order, f(x, y) = f(y, x); the domain has two equal factors */
     uint64_t seed;
     int threads;                    /* 0: all cores; never changes the answer */
     char device[32];                /* "cpu", "cuda", "cuda:1", "reference" */

@@ -100,6 +100,8 @@ static const option_row OPTIONS[] = {
     { "bootstrap", "Choices", OPTION_CHOICE, AT(bootstrap), "off", 0, 0, &ON_OFF, true, ALL,
       "members from the second on see points drawn again from the points: density --what spread then says how sure the "
       "estimate is" },
+    { "unordered", "Choices", OPTION_CHOICE, AT(unordered), "off", 0, 0, &ON_OFF, true, ALL,
+      "on: a point is a pair whose order means nothing, f(x, y) = f(y, x); the domain has two equal factors" },
     { "folds", "Choices", OPTION_INT, AT(folds), "1", 1, 100, NULL, true, STACK,
       "stack: shares of the points held out in turn for its weights" },
 

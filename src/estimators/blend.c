@@ -49,7 +49,7 @@ npmd_status blend_log_mean(const npmd_model *m, const npmd_compute *how, const d
     memset(out, 0, n * length * sizeof *out);
     for (int k = 0; k < m->parts; k++) {
         const npmd_model *part = m->part[k];
-        TRY(part->kind->evaluate(part, how, x, n, rows, jet, err));
+        TRY(model_evaluate(part, how, x, n, rows, jet, err));
         for (size_t i = 0; i < n; i++) {
             jet[i * length] -= part->facts.log_integral;
             for (size_t j = 0; j < length; j++)
@@ -92,6 +92,19 @@ static void mixture_jet(const double *sum, size_t directions, double *jet)
     jet[directions + 1] = sum[directions + 2] / sum[1] - square;
 }
 
+void mixture_of_two(const double *a, const double *b, size_t length, double *out)
+{
+    double sum[DOMAIN_MAX_DIMENSION + 3] = { -INFINITY };
+    const double top = fmax(a[0], b[0]), half = log(2.0);
+    if (length == 1) { /* both orders of a and b give the same bits */
+        out[0] = top == -INFINITY ? top : top + log(exp(a[0] - top) + exp(b[0] - top)) - half;
+        return;
+    }
+    mixture_add(a[0] - half, a, length - 2, sum);
+    mixture_add(b[0] - half, b, length - 2, sum);
+    mixture_jet(sum, length - 2, out);
+}
+
 static void log_add(double log_term, double *log_sum)
 {
     const double top = fmax(*log_sum, log_term);
@@ -112,7 +125,7 @@ npmd_status blend_mixture(const npmd_model *m, const npmd_compute *how, const do
     for (int k = 0; k < m->parts; k++) {
         const npmd_model *part = m->part[k];
         const double offset = part->facts.log_integral - log(m->part_weight[k]);
-        TRY(part->kind->evaluate(part, how, x, n, rows, jet, err));
+        TRY(model_evaluate(part, how, x, n, rows, jet, err));
         for (size_t i = 0; i < n; i++)
             if (rows == JET_VALUE)
                 log_add(jet[i] - offset, &out[i]);

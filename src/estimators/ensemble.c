@@ -69,6 +69,7 @@ static npmd_status points_resample(const npmd_points *pts, rng_key key, npmd_poi
     const size_t columns = (size_t)pts->domain->columns;
     double total = 0.0;
     TRY(points_make(pts->domain, pts->n, &drawn, err));
+    drawn->unordered = pts->unordered;
     if (points_weighted(pts))
         TRY(memory_new(&drawn->weight, pts->n, err));
     for (size_t i = 0; i < pts->n; i++) {

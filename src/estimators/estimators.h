@@ -285,6 +285,20 @@ npmd_status blend_load(npmd_model *m, const record *rec, const char *path, npmd_
 npmd_status blend_describe(const npmd_model *m, json_t *into, npmd_error *err);
 void blend_free(void *state);
 
+/* The value or jet of log((exp a + exp b) / 2) from two of this length; out may be one of them. */
+void mixture_of_two(const double *a, const double *b, size_t length, double *out);
+
+/* ---- mirror.c: pairs without an order --------------------------------------------------------------------- */
+
+/* An error, if options ask for unordered pairs on a domain that is not M x M. */
+npmd_status mirror_check(const npmd_options *opt, const npmd_domain *dom, npmd_error *err);
+bool model_mirrored(const npmd_model *m); /* it is evaluated in both orders */
+void mirror_rows(const npmd_domain *dom, const double *x, size_t n, double *y);
+void mirror_draws(const npmd_model *m, uint64_t seed, size_t n, double *x);
+/* v of any model: all but its own fit and its own file asks here. */
+npmd_status model_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
+                           jet_rows rows, double *out, npmd_error *err);
+
 /* ---- mixture_weights.c ----------------------------------------------------------------------------------- */
 
 #define MIXTURE_MOST_PARTS 65

@@ -1,14 +1,19 @@
 /* holdout.c - parts of the points: some to fit to, others to choose by.
  *
  * A point that is held out must not be learnt from its twin, so rows that equal a held-out one are left out of the
- * other part. */
+ * other part; of unordered pairs also those with the same points the other way round. */
 #include "estimators.h"
 
 static uint64_t row_hash(const npmd_points *pts, size_t row)
 {
     double x[DOMAIN_MAX_COLUMNS];
+    const size_t size = (size_t)pts->domain->columns * sizeof *x;
     points_row(pts, row, x);
-    return hash_bytes(0, x, (size_t)pts->domain->columns * sizeof *x);
+    if (!pts->unordered)
+        return hash_bytes(0, x, size);
+    const uint64_t first = hash_bytes(0, x, size / 2),
+                   second = hash_bytes(0, x + pts->domain->columns / 2, size / 2);
+    return hash_word(hash_word(1, first < second ? first : second), first < second ? second : first);
 }
 
 static int by_value(const void *a, const void *b)
@@ -26,6 +31,7 @@ npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_
     double total = 0.0;
     size_t have = 0;
     TRY(points_make(pts->domain, count, &part, err));
+    part->unordered = pts->unordered;
     if (points_weighted(pts))
         TRY(memory_new(&part->weight, count, err));
     for (; have < count && *next < pts->n; ++*next) {

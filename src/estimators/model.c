@@ -107,6 +107,7 @@ npmd_status npmd_options_resolve(const npmd_options *opt, const npmd_domain *dom
     npmd_options asked = *opt, resolved;
     size_t bytes = 0;
     TRY(options_check(opt, err));
+    TRY(mirror_check(opt, dom, err));
     if (asked.members == 0)
         asked.members = usual_members(opt);
     TRY(estimator_of(&asked, dom)->resolve(&asked, dom, n, &resolved, &bytes, err));
@@ -117,11 +118,14 @@ done:
     return st;
 }
 
-npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt,
+npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *points, const npmd_options *opt,
                      npmd_model **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    npmd_points own = *points; /* another look at the same rows: what equals what depends on the options */
+    const npmd_points *const pts = &own;
     npmd_model *m = NULL;
+    own.unordered = opt->unordered != 0;
     char unused[200];
     const double started = clock_seconds();
     if (strcmp(dom->text, pts->domain->text) != 0) {
@@ -195,7 +199,7 @@ double model_offset(const npmd_model *m)
 npmd_status model_values(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *v,
                          npmd_error *err)
 {
-    return m->kind->evaluate(m, how, x, n, JET_VALUE, v, err);
+    return model_evaluate(m, how, x, n, JET_VALUE, v, err);
 }
 
 npmd_status npmd_log_density(const npmd_model *m, const double *x, size_t n, double *out, npmd_error *err)
@@ -292,7 +296,7 @@ static npmd_status piece_evaluate(const piece_room *room, const npmd_model *m, c
     const size_t rows = (size_t)m->domain->dimension + 2, columns = (size_t)m->domain->columns;
     const double *x = piece_rows(room, pts, first, count, how), unit = domain_laplacian_unit(m->domain);
     if (room->jet != NULL) {
-        TRY(m->kind->evaluate(m, how, x, count, JET_ALL, room->jet, err));
+        TRY(model_evaluate(m, how, x, count, JET_ALL, room->jet, err));
         for (size_t i = 0; i < count; i++)
             if (what == NPMD_GRADIENT)
                 ambient_gradient(m->domain, x + i * columns, room->jet + i * rows, out + i * columns);

@@ -205,6 +205,10 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, surface_shelf *s
     }
     npmd_options_init(&m->options);
     TRY(options_from_json(&m->options, options, path, err));
+    if (mirror_check(&m->options, m->domain, &inner) != NPMD_OK) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: %.300s", path, inner.text);
+        goto done;
+    }
     m->kind = estimator_of(&m->options, m->domain);
     if (strcmp(estimator_name(&m->options), name) != 0) {
         st = npmd_fail(err, NPMD_ERR_FORMAT,

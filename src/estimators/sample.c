@@ -168,6 +168,8 @@ static npmd_status sample_rows(const npmd_model *m, unsigned given, const npmd_p
     const size_t rows = given == 0 ? 1 : at->n;
     if (given == 0 && m->kind->draw != NULL) {
         TRY(m->kind->draw(m, how, seed, n, x, err));
+        if (model_mirrored(m))
+            mirror_draws(m, seed, n, x);
         if (facts != NULL)
             *facts = (npmd_sample_facts){ .proposed = n, .acceptance = 1.0 };
         goto done;

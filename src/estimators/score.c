@@ -62,7 +62,9 @@ npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint6
     s.ise_criterion = norm2 - 2.0 * mean;
     s.ise_criterion_se = hypot(norm2_se, 2.0 * se);
     s.ise_criterion_relative = s.ise_criterion * volume;
-    s.training_rows = points_seen_before(pts, m->seen, m->seen_count);
+    npmd_points alike = *pts; /* what the model takes for equal */
+    alike.unordered = m->options.unordered != 0;
+    s.training_rows = points_seen_before(&alike, m->seen, m->seen_count);
     *out = s;
 done:
     memory_free(value);

@@ -161,7 +161,8 @@ struct npmd_points {
     double *weight;          /* (n), mean 1; NULL: all 1, or in a file */
     number_rows weight_file; /* weights as given; the mean is 1 after multiplication by */
     double weight_scale;
-    double total; /* sum of the weights as given; n without weights */
+    double total;   /* sum of the weights as given; n without weights */
+    bool unordered; /* a row and the same with its two factors exchanged are one point */
 };
 npmd_status points_make(const npmd_domain *dom, size_t n, npmd_points **out, npmd_error *err);
 /* Takes the mapped rows over, also on failure; their columns are right. A row that is no point: *bad_row,

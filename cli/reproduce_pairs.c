@@ -1,0 +1,210 @@
+/* reproduce_pairs.c - connectivity, in the process of a task: end points of streamlines, nine tenths of them fitted, the
+ * others asked for their likelihood. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHARE = 10, PAIRS_LEAST = 20 }; /* one in SHARE is held out */
+
+/* ---- Inputs ------------------------------------------------------------------------------------------------ */
+
+npmd_status reproduce_pairs_read(const reproduce_plan *plan, npmd_domain **domain, npmd_points **points,
+                                 npmd_error *err)
+{
+    const reproduce_pairs *p = plan->pairs;
+    npmd_status st = npmd_domain_parse(p->domain, domain, err);
+    if (st == NPMD_OK)
+        st = npmd_points_read(p->points, *domain, 0, points, err);
+    if (st == NPMD_OK && npmd_points_count(*points) < PAIRS_LEAST) {
+        snprintf(err->text, sizeof err->text, "%.300s: found %zu pairs, expected at least %d", p->points,
+                 npmd_points_count(*points), PAIRS_LEAST);
+        st = err->status = NPMD_ERR_FORMAT;
+    }
+    return st;
+}
+
+/* Streamlines to pairs of end points, once. */
+static npmd_status find_ends(const reproduce_plan *plan, npmd_error *err)
+{
+    const reproduce_pairs *p = plan->pairs;
+    npmd_endpoints found = { 0 };
+    npmd_endpoints_request what = { .tracks = &p->tracks,
+                                    .files = 1,
+                                    .surface = { p->surface, NULL },
+                                    .sphere = { p->surfaces ? NULL : p->sphere, NULL },
+                                    .space = cli_value(plan->args, "space"),
+                                    .threads = plan->how.threads };
+    npmd_status st = npmd_endpoints_find(&what, &found, err);
+    if (st == NPMD_OK)
+        st = npmd_array_write(p->points, found.x[NPMD_PAIR_LL], found.count[NPMD_PAIR_LL], 6, err);
+    npmd_endpoints_free(&found);
+    return st;
+}
+
+/* The meshes and the labels, so that a long run does not end with what could be seen before. */
+static npmd_status check_regions(const reproduce_pairs *p, npmd_error *err)
+{
+    const char *nodes = p->surfaces ? p->surface : p->sphere;
+    npmd_surface *at = NULL, *drawn = NULL;
+    npmd_labels *labels = NULL;
+    npmd_status st = nodes ? npmd_surface_read(nodes, &at, err) : NPMD_OK;
+    if (st == NPMD_OK && p->labels)
+        st = npmd_labels_read(p->labels, at, &labels, err);
+    if (st == NPMD_OK && p->surface)
+        st = npmd_surface_read(p->surface, &drawn, err);
+    if (st == NPMD_OK && at && drawn && npmd_surface_vertices(at) != npmd_surface_vertices(drawn)) {
+        snprintf(err->text, sizeof err->text,
+                 "%.200s has %zu vertices, but its sphere %.200s has %zu: they are not of one mesh",
+                 p->surface, npmd_surface_vertices(drawn), nodes, npmd_surface_vertices(at));
+        st = err->status = NPMD_ERR_FORMAT;
+    }
+    const int region = labels ? npmd_region_find(labels, p->region) : -1;
+    if (st == NPMD_OK && labels && (region < 0 || npmd_region_vertices(labels, region) == 0)) {
+        snprintf(err->text, sizeof err->text, "%.300s: no vertex lies in a region '%.80s'", p->labels,
+                 p->region);
+        st = err->status = region < 0 ? NPMD_ERR_ARGUMENT : NPMD_ERR_FORMAT;
+    }
+    npmd_labels_free(labels);
+    npmd_surface_free(drawn);
+    npmd_surface_free(at);
+    return st;
+}
+
+npmd_status reproduce_pairs_check(const reproduce_plan *plan, npmd_error *err)
+{
+    npmd_domain *domain = NULL;
+    npmd_points *points = NULL;
+    npmd_status st = check_regions(plan->pairs, err);
+    if (st == NPMD_OK && plan->pairs->tracks)
+        st = find_ends(plan, err);
+    if (st == NPMD_OK)
+        st = reproduce_pairs_read(plan, &domain, &points, err);
+    if (st == NPMD_OK && npmd_domain_factors(domain) != 2) {
+        snprintf(err->text, sizeof err->text, "--domain %.200s: pairs of end points need two factors",
+                 plan->pairs->domain);
+        st = err->status = NPMD_ERR_ARGUMENT;
+    }
+    npmd_points_free(points);
+    npmd_domain_free(domain);
+    return st;
+}
+
+/* ---- The split --------------------------------------------------------------------------------------------- */
+
+/* splitmix64, the stream of a seed. */
+static uint64_t next_word(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* The order of n rows by Fisher and Yates: a function of (seed, n), so that domains that hold the same pairs are split
+ * alike. */
+static void shuffle(uint64_t seed, size_t n, size_t *order)
+{
+    uint64_t state = seed;
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    for (size_t i = n - 1; i > 0; i--) {
+        const size_t j = (size_t)(next_word(&state) % (i + 1)), held = order[i];
+        order[i] = order[j];
+        order[j] = held;
+    }
+}
+
+/* Rows first .. first + count - 1 of an order. */
+static npmd_status take_rows(const npmd_points *points, const npmd_domain *domain, const size_t *order,
+                             size_t count, npmd_points **out, npmd_error *err)
+{
+    const size_t columns = (size_t)npmd_domain_columns(domain);
+    double *x = malloc(count * columns * sizeof *x);
+    if (!x)
+        return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the pairs");
+    for (size_t i = 0; i < count; i++)
+        npmd_points_row(points, order[i], x + i * columns);
+    const npmd_status st = npmd_points_from(x, count, domain, out, err);
+    free(x);
+    return st;
+}
+
+static npmd_status split(const npmd_points *points, const npmd_domain *domain, uint64_t seed,
+                         npmd_points **training, npmd_points **held_out, npmd_error *err)
+{
+    const size_t n = npmd_points_count(points), out = n / SHARE;
+    size_t *order = malloc(n * sizeof *order);
+    if (!order)
+        return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the order of the pairs");
+    shuffle(seed, n, order);
+    npmd_status st = take_rows(points, domain, order, out, held_out, err);
+    if (st == NPMD_OK)
+        st = take_rows(points, domain, order + out, n - out, training, err);
+    free(order);
+    return st;
+}
+
+/* ---- One task ---------------------------------------------------------------------------------------------- */
+
+static npmd_status score(reproduce_child *c, const npmd_model *model, const npmd_points *held_out,
+                         npmd_error *err)
+{
+    double *figure = c->result.figure;
+    const double volume = npmd_domain_volume(c->domain);
+    npmd_score s;
+    const npmd_status st = npmd_score_points(model, held_out, c->plan->seed, &c->plan->how, &s, err);
+    if (st != NPMD_OK)
+        return st;
+    figure[FIGURE_HELD_OUT] = (double)s.n;
+    figure[FIGURE_LOG_LIKELIHOOD] = -s.nll;
+    figure[FIGURE_LOG_LIKELIHOOD_SE] = s.nll_se;
+    figure[FIGURE_LOG_LIKELIHOOD_RELATIVE] = log(volume) - s.nll;
+    figure[FIGURE_ISE] = s.ise_criterion;
+    figure[FIGURE_ISE_RELATIVE] = s.ise_criterion_relative;
+    figure[FIGURE_ISE_SE] = s.ise_criterion_se * volume;
+    figure[FIGURE_SEEN] = s.training_rows;
+    return st;
+}
+
+static npmd_status keep_model(const reproduce_child *c, const npmd_model *model, npmd_error *err)
+{
+    if (c->task->replicate != 1)
+        return NPMD_OK;
+    char *path = reproduce_model_of(c->plan, c->task->row);
+    const npmd_status st = path ? npmd_save(model, path, err)
+                                : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for a file's name");
+    free(path);
+    return st;
+}
+
+npmd_status measure_pairs(reproduce_child *c, npmd_error *err)
+{
+    const uint64_t seed = c->plan->seed + (uint64_t)c->task->replicate - 1;
+    npmd_options options;
+    npmd_domain *domain = NULL;
+    npmd_points *points = NULL, *training = NULL, *held_out = NULL;
+    npmd_model *model = NULL;
+    npmd_status st = reproduce_pairs_read(c->plan, &domain, &points, err);
+    if (st == NPMD_OK)
+        st = split(points, domain, seed, &training, &held_out, err);
+    if (st == NPMD_OK)
+        st = reproduce_options(c, &options, err);
+    if (st == NPMD_OK) {
+        c->domain = domain;
+        c->points = training;
+        c->result.figure[FIGURE_N] = (double)npmd_points_count(training);
+        st = reproduce_fit(c, &options, &model, err);
+    }
+    if (st == NPMD_OK)
+        st = score(c, model, held_out, err);
+    if (st == NPMD_OK)
+        st = keep_model(c, model, err);
+    npmd_model_free(model);
+    npmd_points_free(training);
+    npmd_points_free(held_out);
+    npmd_points_free(points);
+    npmd_domain_free(domain);
+    return st;
+}
