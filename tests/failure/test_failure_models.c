@@ -67,6 +67,16 @@ static npmd_status run_kernels_density(stage *s, outcome *o, npmd_error *err)
     return npmd_log_density(s->kernels, s->x[MIXED], 100, o->value, err);
 }
 
+/* The model of the torus, as one of pairs without an order. */
+static npmd_status run_unordered(stage *s, outcome *o, npmd_error *err)
+{
+    s->model[TORUS]->options.unordered = 1;
+    const npmd_status st = npmd_evaluate_at(s->model[TORUS], s->points[TORUS], NPMD_LAPLACIAN, NULL, o->value,
+                                            err);
+    s->model[TORUS]->options.unordered = 0;
+    return st;
+}
+
 static npmd_status run_sample_kernels(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_sample(s->kernels, 5, 100, NULL, o->value, &o->facts, err);
@@ -197,6 +207,7 @@ static void models_without_memory(void **state)
         { .name = "describe kernels", .run = run_describe_kernels },
         { .name = "load kernels", .run = run_load_kernels, .spares = true },
         { .name = "log density of kernels", .run = run_kernels_density },
+        { .name = "Laplacian of unordered pairs", .run = run_unordered },
         { .name = "draws from kernels", .run = run_sample_kernels },
         { .name = "log density", .run = run_log_density },
         { .name = "gradient", .run = run_gradient },
