@@ -20,9 +20,11 @@
     X(sample)                                                                                                \
     X(marginal)                                                                                              \
     X(probability)                                                                                           \
+    X(endpoints)                                                                                             \
     X(simulate)                                                                                              \
     X(evaluate)                                                                                              \
     X(plot)                                                                                                  \
+    X(eigen)                                                                                                 \
     X(reproduce)                                                                                             \
     X(bench)                                                                                                 \
     X(info)                                                                                                  \

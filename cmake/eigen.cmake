@@ -1,7 +1,7 @@
 # eigen.cmake - are eigenpairs of surfaces computed? Sets NPMD_WITH_EIGEN, NPMD_EIGEN_LINK (targets) and NPMD_EIGEN_OTHER
 # (the source that is left out, as a pattern).
 #
-# ARPACK-NG and SuperLU 5 (both BSD) and LAPACK are found by pkg-config. Debian has SuperLU as a shared library only: a
+# ARPACK-NG and SuperLU (both BSD) and LAPACK are found by pkg-config. Debian has SuperLU as a shared library only: a
 # fully static program is taken as not asking.
 set(NPMD_WITH_EIGEN OFF)
 set(NPMD_EIGEN_LINK "")
@@ -14,12 +14,12 @@ elseif(NPMD_STATIC_PROGRAM)
     set(npmd_eigen_reason "a fully static program cannot load SuperLU")
 else()
     pkg_check_modules(ARPACK QUIET IMPORTED_TARGET arpack>=3.8)
-    pkg_check_modules(SUPERLU QUIET IMPORTED_TARGET superlu>=5.2 superlu<6)
+    pkg_check_modules(SUPERLU QUIET IMPORTED_TARGET superlu>=5.2)
     pkg_check_modules(LAPACK QUIET IMPORTED_TARGET lapack)
     if(NOT ARPACK_FOUND)
         set(npmd_eigen_reason "ARPACK-NG 3.8 was not found")
     elseif(NOT SUPERLU_FOUND)
-        set(npmd_eigen_reason "SuperLU 5 was not found")
+        set(npmd_eigen_reason "SuperLU 5.2 was not found")
     elseif(NOT LAPACK_FOUND)
         set(npmd_eigen_reason "LAPACK was not found")
     else()

@@ -454,6 +454,12 @@ NPMD_API void npmd_surface_vertex_areas(const npmd_surface *s, double *area);
 NPMD_API npmd_status npmd_surface_write(const npmd_surface *s, const char *path, const char *const *names,
                                         const double *const *values, int count, npmd_error *err);
 
+/* Is it a surface, by its suffix or by FreeSurfer's first bytes? 1 or 0. */
+NPMD_API int npmd_surface_is_file(const char *path);
+/* What a file holds, as one JSON object: vertices, faces, area, hash, whether it is the closed surface that
+ * npmd_surface_read wants, its genus, and else what is wrong. */
+NPMD_API npmd_status npmd_surface_describe(const char *path, char **json, npmd_error *err);
+
 /* Told now and then how many systems of equations were solved, and about how many it will take. Nonzero: stop. */
 typedef int (*npmd_eigen_progress)(int64_t solved, int64_t expected, void *user);
 /* Laplace-Beltrami eigenpairs by finite elements, linear (elements 1) or quadratic (2) on the flat faces, with consistent
@@ -552,6 +558,48 @@ NPMD_API npmd_status npmd_array_check(const char *path, npmd_error *err);
 /* A map of a density on T2, beside the truth when one is given, as .png. */
 NPMD_API npmd_status npmd_plot(const npmd_model *m, const npmd_truth *truth, const char *path,
                                npmd_error *err);
+
+/* ---- Streamlines --------------------------------------------------------------------------------------- */
+
+/* Which hemispheres a streamline joins. Of LR the left end comes first, whichever way it runs. */
+typedef enum npmd_pair { NPMD_PAIR_LL, NPMD_PAIR_RR, NPMD_PAIR_LR, NPMD_PAIRS } npmd_pair;
+typedef enum npmd_drop {                   /* why a streamline is left out; the first that holds */
+                         NPMD_DROP_POINTS, /* it has fewer than two points                              */
+                         NPMD_DROP_WEIGHT, /* its weight is zero                                        */
+                         NPMD_DROP_BOTH,   /* both ends are too far from the surface                    */
+                         NPMD_DROP_START,  /* its start alone is                                        */
+                         NPMD_DROP_END,    /* its end alone is                                          */
+                         NPMD_DROP_PAIR,   /* it joins other hemispheres than were asked for            */
+                         NPMD_DROPS
+} npmd_drop;
+
+typedef struct npmd_endpoints_request { /* {0}, then what applies */
+    const char *const *tracks;          /* (files): .trk, .tck, and .gz of these */
+    const char *const *weights; /* (files): one number a streamline, as SIFT2 writes them; NULL: none */
+    int files;
+    const char *surface[2]; /* left and right, or the only one and NULL */
+    const char
+        *sphere[2]; /* registered to fsaverage, with the surface's faces; NULL: ends stay on the surface */
+    double max_distance; /* of an end from the surface, mm; 0: 5 */
+    unsigned pairs;      /* bits 1 << npmd_pair; 0: all that the surfaces allow */
+    const char
+        *affine; /* 4 x 4, from voxels to RAS mm, in the place of a .trk header's; NULL: the header's */
+    const char *transform; /* 4 x 4, from the streamlines' RAS mm to the surface's; NULL: they are the same */
+    const char *space;     /* instead of transform: "mni152", to surfaces in MNI305, as fsaverage's; NULL */
+    int threads;
+} npmd_endpoints_request;
+
+typedef struct npmd_endpoints {
+    size_t streamlines, dropped[NPMD_DROPS];
+    size_t count[NPMD_PAIRS];   /* kept */
+    double *x[NPMD_PAIRS];      /* (count, 6): start and end, unit vectors or mm; NULL where count is 0 */
+    double *weight[NPMD_PAIRS]; /* (count); NULL where there are none */
+    size_t turned;              /* of LR: ran from right to left */
+    double distance_median, distance_max; /* of the ends kept, mm; NaN: there are none */
+} npmd_endpoints;
+NPMD_API npmd_status npmd_endpoints_find(const npmd_endpoints_request *what, npmd_endpoints *out,
+                                         npmd_error *err);
+NPMD_API void npmd_endpoints_free(npmd_endpoints *e); /* what it holds, not e itself */
 
 /* ---- Speed of this machine ----------------------------------------------------------------------------- */
 

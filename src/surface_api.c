@@ -1,6 +1,10 @@
 /* surface_api.c - the public functions of surfaces and labels: what src/surface has, behind opaque names. */
 #include "surface.h"
 
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+
 npmd_status npmd_surface_read(const char *path, npmd_surface **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -87,6 +91,50 @@ npmd_status npmd_surface_eigen(const npmd_surface *s, int elements, int pairs, n
         memcpy(residual, e.residual, (size_t)pairs * sizeof *residual);
 done:
     eigenpairs_free(&e);
+    return st;
+}
+
+int npmd_surface_is_file(const char *path)
+{
+    return mesh_is_file(path);
+}
+
+/* The genus g of a closed surface: V - E + F = 2 - 2 g, E = 3 F / 2. */
+static int64_t genus_of(const mesh *m)
+{
+    return 1 - ((int64_t)m->vertices - (int64_t)m->faces / 2) / 2;
+}
+
+npmd_status npmd_surface_describe(const char *path, char **json, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_error defect = { 0 };
+    mesh m = { 0 };
+    json_t *object = NULL;
+    char hash[24];
+    TRY(mesh_read(path, &m, err));
+    st = mesh_check(&m, path, &defect);
+    if (st != NPMD_OK && st != NPMD_ERR_FORMAT) {
+        npmd_fail(err, st, "%s", defect.text);
+        goto done;
+    }
+    const bool closed = st == NPMD_OK;
+    snprintf(hash, sizeof hash, "%016" PRIx64, m.hash);
+    object = json_object();
+    TRY(json_put(object, "surface", json_string(path), err));
+    TRY(json_put(object, "vertices", json_integer((json_int_t)m.vertices), err));
+    TRY(json_put(object, "faces", json_integer((json_int_t)m.faces), err));
+    TRY(json_put(object, "area", json_real(m.area), err));
+    TRY(json_put(object, "hash", json_string(hash), err));
+    TRY(json_put(object, "closed", json_boolean(closed), err));
+    if (closed)
+        TRY(json_put(object, "genus", json_integer((json_int_t)genus_of(&m)), err));
+    else
+        TRY(json_put(object, "defect", json_string(defect.text), err));
+    TRY(json_to_text(object, JSON_INDENT(2), json, err));
+done:
+    json_decref(object);
+    mesh_free(&m);
     return st;
 }
 

@@ -102,7 +102,7 @@ static npmd_status ascii_decode(const scanner *where, const char *text, size_t s
     }
     TRY(memory_new(&a->value, count, err));
     for (size_t i = 0; i < count; i++)
-        TRY(scan_real(&s, "a number of the array", &a->value[place_of(a, i)], err));
+        TRY(scan_number(&s, a->type, "a number of the array", &a->value[place_of(a, i)], err));
     if (!scan_ends(&s))
         st = scan_unexpected(&s, "the end of the data", err);
 done:

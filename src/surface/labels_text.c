@@ -84,16 +84,17 @@ static bool row_take(scanner *s, scanner *line, scan_text field[2], int *fields)
 {
     while (scan_line(s, line)) {
         const char *split = NULL, *end = line->at;
-        bool quoted = false;
+        bool quoted = false, full = false;
         for (; end < line->end && (quoted || *end != '#'); end++) {
             quoted ^= *end == '"';
+            full |= *end != ' ' && *end != '\t';
             if (!quoted && split == NULL && (*end == ',' || *end == ';' || *end == '\t'))
                 split = end;
         }
         *fields = split != NULL ? 2 : 1;
         field[0] = text_trim(line->at, split != NULL ? split : end);
         field[1] = split != NULL ? text_trim(split + 1, end) : (scan_text){ end, 0 };
-        if (split != NULL || field[0].size > 0)
+        if (full)
             return true;
     }
     return false;

@@ -13,6 +13,7 @@
 #include <float.h>
 
 enum { LEAF = 4, DEPTH = 64 }; /* a halved set of 2^31 faces has 30 levels */
+#define SLACK 1e-12
 
 typedef struct box {
     double low[3], high[3];
@@ -271,31 +272,36 @@ static void edge_try(const triangle *t, int k, const double *p, closest *best)
 
 /* The foot of the perpendicular has the weights w_a = ((c - b) x (p - b)).n / |n|^2 and its like, n = (b - a) x (c - a):
  * areas of the triangles that it makes with the edges. If none is negative it is the closest point, else that lies on
- * an edge. (Areas by cross products keep twice the digits that the normal equations would on a narrow face.) */
+ * an edge that has the foot on its far side. (Areas by cross products keep twice the digits that the normal equations
+ * would on a narrow face.) No face is closer than its plane; the slack is for rounding. */
 static void triangle_try(const triangle *t, const double *p, closest *best)
 {
-    double weight[3], inside = 1.0;
+    double away[3], weight[3];
+    minus(p, t->corner[0], away);
+    const double height = dot(away, t->normal), reach = dot(away, away);
+    if (height * height > t->square * (best->square + SLACK * reach))
+        return;
     for (int k = 0; k < 3; k++) { /* the edge that faces corner k */
         const double *from = t->corner[(k + 1) % 3], *to = t->corner[(k + 2) % 3];
-        double along[3], away[3], area[3];
+        double along[3], area[3];
         minus(to, from, along);
         minus(p, from, away);
         cross(along, away, area);
         weight[k] = dot(area, t->normal);
-        inside = fmin(inside, weight[k]);
     }
-    if (inside >= 0.0 && t->square > 0.0) {
+    if (weight[0] >= 0.0 && weight[1] >= 0.0 && weight[2] >= 0.0 && t->square > 0.0) {
         const double total = weight[0] + weight[1] + weight[2], u = weight[1] / total, v = weight[2] / total;
-        double away[3];
+        double foot[3];
         for (int i = 0; i < 3; i++)
-            away[i] = p[i]
+            foot[i] = p[i]
                       - (t->corner[0][i] + u * (t->corner[1][i] - t->corner[0][i])
                          + v * (t->corner[2][i] - t->corner[0][i]));
-        closest_take(best, dot(away, away), t->face, 1.0 - u - v, u, v);
+        closest_take(best, dot(foot, foot), t->face, 1.0 - u - v, u, v);
         return;
     }
     for (int k = 0; k < 3; k++)
-        edge_try(t, k, p, best);
+        if (weight[(k + 2) % 3] <= SLACK * t->square)
+            edge_try(t, k, p, best);
 }
 
 static double box_square(const box *b, const double *p)

@@ -31,6 +31,21 @@ static const mesh_format *format_of(const char *path, const file_bytes *b)
     return NULL;
 }
 
+bool mesh_is_file(const char *path)
+{
+    unsigned char first[3] = { 0 };
+    size_t got = 0;
+    file_source s = { 0 };
+    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++)
+        if (scan_suffix(path, FORMATS[i].suffix))
+            return true;
+    if (file_source_open(path, &s, NULL) != NPMD_OK)
+        return false;
+    const npmd_status st = s.ordinary ? file_source_take(&s, first, sizeof first, &got, NULL) : NPMD_OK;
+    file_source_close(&s);
+    return st == NPMD_OK && got == sizeof first && memcmp(first, "\xff\xff\xfe", sizeof first) == 0;
+}
+
 /* ---- a mesh while it is read ---------------------------------------------------------------------------- */
 
 npmd_status parts_vertex(mesh_parts *p, const scanner *where, const double x[3], npmd_error *err)

@@ -190,9 +190,13 @@ npmd_status scan_real(scanner *s, const char *what, double *out, npmd_error *err
 
 npmd_status scan_number(scanner *s, number_type type, const char *what, double *out, npmd_error *err)
 {
-    if (s->mode == SCAN_TEXT)
-        return scan_real(s, what, out, err);
     const size_t size = number_size(type);
+    if (s->mode == SCAN_TEXT) {
+        const npmd_status st = scan_real(s, what, out, err);
+        if (st == NPMD_OK && type == NUMBER_F32) /* the same number as in binary */
+            *out = (double)(float)*out;
+        return st;
+    }
     if (scan_left(s) < size)
         return scan_fail(s, err, "it ends where %s was expected", what);
     *out = number_decode((const unsigned char *)s->at, type, s->mode == SCAN_BIG);

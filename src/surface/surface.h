@@ -36,6 +36,7 @@ void mesh_vertex_areas(const mesh *m, double *area);
 
 /* .obj .off .ply .vtk .gii (and .gz of each) and FreeSurfer's binary surfaces. */
 npmd_status mesh_read(const char *path, mesh *out, npmd_error *err);
+bool mesh_is_file(const char *path); /* by its suffix, or by FreeSurfer's first bytes */
 /* Columns of numbers on the vertices, each with its name: value[i] (vertices). .gii, .gii.gz or .vtk. */
 typedef struct vertex_values {
     const char *name;
