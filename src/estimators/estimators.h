@@ -68,14 +68,16 @@ struct estimator {
 };
 extern const estimator ESTIMATOR_FIELD, ESTIMATOR_SERIES, ESTIMATOR_KDE, ESTIMATOR_PSNF, ESTIMATOR_RELU,
     ESTIMATOR_STACK, ESTIMATOR_UNIFORM;
+extern const estimator ESTIMATOR_HEAT;                        /* kernels where there is a surface */
 extern const estimator ESTIMATOR_LOG_MEAN, ESTIMATOR_MIXTURE; /* ensembles of any of them */
 /* Of a field of one layer: its encoding, and a weight a feature. */
 void field_linear(const npmd_model *m, const encoding **enc, const double **weight);
 /* Of a field: all its parameters. */
 const double *field_theta(const npmd_model *m, size_t *parameters);
-const estimator *estimator_find(const char *name);      /* NULL if there is none of that name */
-const estimator *estimator_of(const npmd_options *opt); /* of one fit, or of several members */
-const char *estimator_name(const npmd_options *opt);    /* as a user says it */
+const estimator *estimator_find(const char *name); /* NULL if there is none of that name */
+/* Of one fit, or of several members, on this domain. */
+const estimator *estimator_of(const npmd_options *opt, const npmd_domain *dom);
+const char *estimator_name(const npmd_options *opt); /* as a user says it */
 
 /* ---- resolve.c: sizes from n and the domain ------------------------------------------------------------ */
 

@@ -45,7 +45,6 @@ static npmd_status kde_resolve(const npmd_options *opt, const npmd_domain *dom, 
     npmd_options o = *opt;
     const size_t columns = (size_t)kde_columns(dom), whole = (size_t)dom->columns, D = sizeof(double);
     int given = 0;
-    TRY(domain_refuse_surfaces(dom, "--estimator kde: its kernels are", err));
     TRY(options_resolve_device(&o, err));
     o.tau = 0.0; /* nothing is penalised */
     o.batch = 0; /* a preset may have left a share of n */

@@ -10,8 +10,10 @@ static const estimator *const ESTIMATORS[] = { &ESTIMATOR_FIELD,  &ESTIMATOR_SER
                                                &ESTIMATOR_UNIFORM };
 
 /* What fits: one estimator, or several members of it. */
-const estimator *estimator_of(const npmd_options *opt)
+const estimator *estimator_of(const npmd_options *opt, const npmd_domain *dom)
 {
+    if (opt->estimator == NPMD_KDE && dom->surfaces && opt->members <= 1 && !opt->bootstrap)
+        return &ESTIMATOR_HEAT;
     if (opt->estimator == NPMD_STACK || (opt->members <= 1 && !opt->bootstrap))
         return ESTIMATORS[opt->estimator];
     return opt->combine == NPMD_COMBINE_LOG ? &ESTIMATOR_LOG_MEAN : &ESTIMATOR_MIXTURE;
@@ -107,7 +109,7 @@ npmd_status npmd_options_resolve(const npmd_options *opt, const npmd_domain *dom
     TRY(options_check(opt, err));
     if (asked.members == 0)
         asked.members = usual_members(opt);
-    TRY(estimator_of(&asked)->resolve(&asked, dom, n, &resolved, &bytes, err));
+    TRY(estimator_of(&asked, dom)->resolve(&asked, dom, n, &resolved, &bytes, err));
     if (working_bytes != NULL)
         *working_bytes = bytes;
     *out = resolved;
@@ -148,7 +150,7 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_
     m->facts.members = 1;
     m->facts.convex_optimum = m->facts.convex_gap = m->facts.convex_gap_accuracy = NAN;
     m->held_out_nll = m->held_out_nll_se = NAN;
-    m->kind = estimator_of(&m->options);
+    m->kind = estimator_of(&m->options, dom);
     if (!m->kind->keeps && (opt->checkpoint[0] != '\0' || opt->resume[0] != '\0')) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
                        "--estimator %s keeps no checkpoints: do without --checkpoint and --resume",

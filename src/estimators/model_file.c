@@ -205,7 +205,7 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, surface_shelf *s
     }
     npmd_options_init(&m->options);
     TRY(options_from_json(&m->options, options, path, err));
-    m->kind = estimator_of(&m->options);
+    m->kind = estimator_of(&m->options, m->domain);
     if (strcmp(estimator_name(&m->options), name) != 0) {
         st = npmd_fail(err, NPMD_ERR_FORMAT,
                        "%s: the estimator is \"%.40s\", but its options are those of \"%s\"", path, name,
@@ -287,8 +287,8 @@ static npmd_status parts_load(npmd_model *m, const record *rec, json_t *root, su
     record own = { 0 };
     json_t *list = json_object_get(root, "parts");
     const size_t parts = json_array_size(list);
-    const bool blended = m->options.estimator == NPMD_STACK
-                         || m->kind != estimator_find(estimator_name(&m->options));
+    const bool blended = m->options.estimator == NPMD_STACK || m->kind == &ESTIMATOR_LOG_MEAN
+                         || m->kind == &ESTIMATOR_MIXTURE;
     if (!blended)
         return NPMD_OK;
     if (parts < 1 || parts > MOST_PARTS || depth >= DEEPEST) {

@@ -206,6 +206,7 @@ static npmd_status series_newton(npmd_model *m, const npmd_options *asked, const
     series_watch watch = { .model = m, .started = clock_seconds() };
     int level = 0;
     series_path path = { 0 };
+    const double accuracy = series_accuracy(m->domain, TARGET);
     if (asked->tau < 0.0) {
         TRY(series_choose(&watch, pts, asked->max_frequency[0] == 0, &s->basis, &s->c, &level, &path, err));
         TRY(series_evidence(m, &path, err));
@@ -219,7 +220,8 @@ static npmd_status series_newton(npmd_model *m, const npmd_options *asked, const
                                         .rough = rough,
                                         .tau = m->options.tau,
                                         .target = TARGET,
-                                        .settled = TARGET,
+                                        .settled = accuracy,
+                                        .finer = accuracy,
                                         .threads = m->options.threads,
                                         .go_on = series_progress,
                                         .user = &watch },
@@ -228,8 +230,8 @@ static npmd_status series_newton(npmd_model *m, const npmd_options *asked, const
     m->facts.objective = s->found.objective + 1.0;
     if (s->found.stopped)
         model_warn(m, "the fit was interrupted: the decrement stands at %.1e nats", s->found.decrement);
-    else if (!(s->found.decrement <= TARGET))
-        model_warn(m, "the Newton decrement stands at %.1e nats, above %.0e", s->found.decrement, TARGET);
+    else if (!(s->found.decrement <= accuracy))
+        model_warn(m, "the Newton decrement stands at %.1e nats, above %.0e", s->found.decrement, accuracy);
     else if (!s->found.verified)
         model_warn(m, "the finest grid allowed, %zu nodes, knows the log integral to %.1e only",
                    s->found.nodes, s->found.log_integral_se);

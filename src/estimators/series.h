@@ -49,6 +49,10 @@ npmd_status series_evaluate(const series_basis *b, const double *c, const double
 npmd_status series_moments(const series_basis *b, const npmd_points *pts, int threads, double *mean,
                            npmd_error *err);
 
+/* The same of their squares, under the squared weights. */
+npmd_status series_squares(const series_basis *b, const npmd_points *pts, int threads, double *mean,
+                           npmd_error *err);
+
 typedef struct series_grid { /* a quadrature rule on every factor, and the functions there */
     const series_basis *basis;
     const kernels *kernels;
@@ -89,7 +93,8 @@ typedef struct series_problem {
     const double *mean, *rough; /* (size); rough: lambda^2, or what else is penalised */
     double tau;
     double target;  /* Newton decrement, g' H^-1 g / 2, in nats */
-    double settled; /* a finer grid may move log Z by this */
+    double settled; /* a finer grid may move log Z by this, */
+    double finer;   /* and have this decrement; 0: the target */
     int levels;     /* of grids; 0: as many as are allowed */
     int threads;
     int (*go_on)(void *user, int newton, double objective); /* nonzero: stop. May be NULL */
@@ -106,6 +111,8 @@ typedef struct series_certificate {
     bool verified, stopped;
 } series_certificate;
 
+/* What can be asked of a grid: on surfaces, whose rule is not spectral, less. */
+double series_accuracy(const npmd_domain *dom, double target);
 /* Starts from c (size), leaves the solution there; level: of the grid to begin with, and reached. */
 npmd_status series_solve(const series_problem *p, int *level, double *c, series_certificate *out,
                          npmd_error *err);

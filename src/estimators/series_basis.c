@@ -241,8 +241,18 @@ done:
     return st;
 }
 
-npmd_status series_moments(const series_basis *b, const npmd_points *pts, int threads, double *mean,
-                           npmd_error *err)
+static void room_square(series_room *r, const series_basis *b, size_t m)
+{
+    for (int d = 0; d < b->factors; d++)
+        for (size_t j = 0; j < b->functions[d]; j++)
+            for (size_t i = 0; i < m; i++)
+                r->jets[d][j * SERIES_BLOCK + i] *= r->jets[d][j * SERIES_BLOCK + i];
+}
+
+/* The weighted mean of every function, or of its square under the squared weights: the square of a product is the product
+ * of the squares. */
+static npmd_status moments_of(const series_basis *b, const npmd_points *pts, bool squared, int threads,
+                              double *mean, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t columns = (size_t)b->domain->columns, n = pts->n,
@@ -263,25 +273,44 @@ npmd_status series_moments(const series_basis *b, const npmd_points *pts, int th
             const size_t first = block * SERIES_BLOCK,
                          m = n - first < SERIES_BLOCK ? n - first : SERIES_BLOCK;
             room_jets(r, b, points_rows(pts, first, m, room), m, false);
+            if (squared)
+                room_square(r, b, m);
             room_side(r, b, m, 0, s.split, -1, 0, r->left, s.left);
             room_side(r, b, m, s.split, b->factors, -1, 0, r->right, s.right);
-            for (size_t i = 0; i < m; i++)
+            for (size_t i = 0; i < m; i++) {
+                const double w = points_weight(pts, first + i), factor = squared ? w * w : w;
                 for (size_t a = 0; a < s.left; a++)
-                    r->left[i * s.left + a] *= points_weight(pts, first + i);
+                    r->left[i * s.left + a] *= factor;
+            }
             kern->product_double(s.left, s.right, m, (strided_double){ r->left, 1, s.left }, r->right,
                                  s.right, sums + lane * b->size, s.right, 1);
         }
+    double total = squared ? 0.0 : (double)n;
+    for (size_t i = 0; squared && i < n; i++)
+        total += points_weight(pts, i) * points_weight(pts, i);
     for (size_t k = 0; k < b->size; k++) {
         mean[k] = 0.0;
         for (size_t lane = 0; lane < LANES; lane++)
             mean[k] += sums[lane * b->size + k];
-        mean[k] /= (double)n;
+        mean[k] /= total;
     }
 done:
     rooms_close(rooms, T);
     memory_free(sums);
     memory_free(rows);
     return st;
+}
+
+npmd_status series_moments(const series_basis *b, const npmd_points *pts, int threads, double *mean,
+                           npmd_error *err)
+{
+    return moments_of(b, pts, false, threads, mean, err);
+}
+
+npmd_status series_squares(const series_basis *b, const npmd_points *pts, int threads, double *mean,
+                           npmd_error *err)
+{
+    return moments_of(b, pts, true, threads, mean, err);
 }
 
 /* ---- grids ---------------------------------------------------------------------------------------------- */

@@ -203,6 +203,12 @@ done:
     return st;
 }
 
+double series_accuracy(const npmd_domain *dom, double target)
+{
+    const double surface = 1e-5; /* nats: far below the noise of any data */
+    return dom->surfaces ? fmax(surface, target) : target;
+}
+
 npmd_status series_solve(const series_problem *p, int *level, double *c, series_certificate *out,
                          npmd_error *err)
 {
@@ -236,7 +242,7 @@ npmd_status series_solve(const series_problem *p, int *level, double *c, series_
         solver_look(&s, c);
         done_by.log_integral_se = fabs(s.log_integral - coarse);
         const double finer = fmin(solver_direction(&s, p->target, &done_by.products), curbed(&s, s.gradient));
-        done_by.verified = done_by.log_integral_se <= p->settled && finer <= p->target;
+        done_by.verified = done_by.log_integral_se <= p->settled && finer <= fmax(p->target, p->finer);
         if (done_by.verified) {
             done_by.decrement = finer;
             break;
@@ -277,7 +283,9 @@ npmd_status series_integral(const series_basis *b, const double *c, int threads,
     series_certificate done_by = { .log_integral_se = INFINITY, .decrement = INFINITY, .gap = INFINITY };
     series_grid g = { 0 };
     double *v = NULL;
-    for (int level = 0; series_grid_allowed(b, level) && !(done_by.log_integral_se <= 1e-8); level++) {
+    for (int level = 0;
+         series_grid_allowed(b, level) && !(done_by.log_integral_se <= series_accuracy(b->domain, 1e-8));
+         level++) {
         series_grid_close(&g);
         memory_free(v);
         v = NULL;

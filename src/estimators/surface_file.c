@@ -48,6 +48,8 @@ npmd_status surfaces_json(const npmd_model *m, json_t *into, npmd_error *err)
     npmd_status st = NPMD_OK;
     const surface *surfaces[NPMD_MAX_FACTORS];
     const int count = surfaces_list(m->domain, surfaces);
+    if (count == 0)
+        return NPMD_OK;
     json_t *list = json_array(), *one = NULL;
     for (int k = 0; k < count; k++) {
         const surface *s = surfaces[k];
@@ -62,8 +64,7 @@ npmd_status surfaces_json(const npmd_model *m, json_t *into, npmd_error *err)
         one = NULL;
         TRY(st);
     }
-    if (count > 0)
-        TRY(json_put(into, "surfaces", json_incref(list), err));
+    TRY(json_put(into, "surfaces", json_incref(list), err));
 done:
     json_decref(one);
     json_decref(list);

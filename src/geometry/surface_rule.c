@@ -13,12 +13,13 @@
 #define MOST_STEPS 200
 #define GOLDEN 0.6180339887498949 /* (sqrt 5 - 1) / 2 */
 #define LEAST_FUNCTIONS 16
+#define MOST_TABLE ((size_t)1 << 24) /* numbers of Psi */
 
-/* Four times the nodes of S2: what is not corrected converges more slowly. */
+/* Three times the nodes of S2: what is not corrected converges more slowly. */
 size_t surface_rule_nodes(const manifold *self, size_t N)
 {
     (void)self;
-    return 8 * N * N;
+    return 6 * N * N;
 }
 
 typedef struct correction {
@@ -106,7 +107,9 @@ npmd_status surface_rule(const manifold *self, size_t N, double *x, double *weig
     npmd_status st = NPMD_OK;
     const surface *s = self->state;
     correction c = { .n = surface_rule_nodes(self, N) };
-    const size_t most = c.n / 4 < (size_t)s->pairs ? c.n / 4 : (size_t)s->pairs;
+    size_t most = c.n / 4 < (size_t)s->pairs ? c.n / 4 : (size_t)s->pairs;
+    if (most * c.n > MOST_TABLE)
+        most = MOST_TABLE / c.n;
     c.ld = (size_t)self->functions(self, self->frequency(self, (int)(most > 0 ? most : 1)) - 1);
     for (size_t i = 0; i < c.n; i++) {
         const double turn = (double)i * GOLDEN;

@@ -19,9 +19,10 @@ static const backend_ops *BACKENDS[] = { &BACKEND_CPU };
 enum { BACKEND_COUNT = sizeof BACKENDS / sizeof *BACKENDS, DATA = 1000, SOURCES = 8 };
 
 static const char *const DOMAIN[] = {
-    "T1", "T3", "T4", "S2", "S2 x S1", "S2 x S2", "S2", "S2 x S1", "S2 x S2"
+    "T1", "T3",      "T4",     "S2", "S2 x S1", "S2 x S2", FIXTURE_SURFACE, "S1 x " FIXTURE_SURFACE "^2",
+    "S2", "S2 x S1", "S2 x S2"
 };
-enum { DOMAIN_COUNT = sizeof DOMAIN / sizeof *DOMAIN, WAVES = 2, ROTATED = 6 }; /* and from there on */
+enum { DOMAIN_COUNT = sizeof DOMAIN / sizeof *DOMAIN, WAVES = 2, ROTATED = 8 }; /* and from there on */
 static const int WIDTH[] = { 1, 3, 16, 130 }, FEATURES[] = { 1, 5, 64, 130 };
 static const char *const SOURCE_NAME[SOURCES] = { "fixed, weighted",   "data",
                                                   "data, shuffled",    "data, weighted and shuffled",
@@ -71,9 +72,14 @@ static void stage_open(const field_case *c, uint64_t seed, stage *s)
     fixture_open(c, seed, &s->field);
     const npmd_domain *dom = s->field.domain;
     s->x = doubles((size_t)(DATA * dom->columns));
+    double *rows = doubles((size_t)(DATA * dom->columns)); /* in the user's coordinates */
     fixture_points(dom, DATA, 1.0, &seed, s->x);
-    assert_int_equal(npmd_points_from(s->x, DATA, dom, &s->plain, NULL), NPMD_OK);
-    assert_int_equal(npmd_points_from(s->x, DATA, dom, &s->weighted, NULL), NPMD_OK);
+    memcpy(rows, s->x, (size_t)(DATA * dom->columns) * sizeof *rows);
+    for (int i = 0; i < DATA; i++)
+        domain_position(dom, rows + i * dom->columns);
+    assert_int_equal(npmd_points_from(rows, DATA, dom, &s->plain, NULL), NPMD_OK);
+    assert_int_equal(npmd_points_from(rows, DATA, dom, &s->weighted, NULL), NPMD_OK);
+    free(rows);
     assert_int_equal(memory_new(&s->weighted->weight, DATA, NULL), NPMD_OK);
     double total = 0.0;
     for (int i = 0; i < DATA; i++) {

@@ -63,6 +63,28 @@ static const char FISHER[] =
     "  [1, 0, 0, 2.5]], \"kappas\": [[3, 0.5], [12.345678901234567, 8]],\n"
     "  \"remark\": \"caf\\u00e9, \\\"quoted\\\"; a text longer than sixteen bytes\" }\n";
 
+static void open_surface(stage *s)
+{
+    npmd_domain *dom = NULL;
+    npmd_points *pts = NULL;
+    npmd_options opt;
+    npmd_error err = { 0 };
+    double u[2 * POINTS], x[3 * POINTS];
+    uint64_t seed = 7;
+    for (int i = 0; i < 2 * POINTS; i++)
+        u[i] = test_uniform(&seed);
+    npmd_options_init(&opt);
+    fit_options(&opt, (const char *const[]){ "estimator", "series", "max-frequency", "1", NULL });
+    must(npmd_domain_parse(SURFACE, &dom, &err), &err);
+    must(npmd_domain_uniform(dom, u, POINTS, x, &err), &err);
+    must(npmd_array_write(in_folder(&s->at, "surface.npy"), x, POINTS, 3, &err), &err);
+    must(npmd_points_from(x, POINTS, dom, &pts, &err), &err);
+    must(npmd_fit(dom, pts, &opt, &s->surface, &err), &err);
+    must(npmd_save(s->surface, in_folder(&s->at, "surface.safetensors"), &err), &err);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
 int stage_open(void **state)
 {
     static const char *const DOMAIN[DOMAINS] = { "S1^2", "S2 x S1" };
@@ -129,12 +151,14 @@ int stage_open(void **state)
         must(npmd_fit(s->domain[MIXED], s->points[MIXED], &opt, others[i].model, &err), &err);
         must(npmd_save(*others[i].model, in_folder(&s->at, others[i].file), &err), &err);
     }
+    open_surface(s);
     return 0;
 }
 
 int stage_close(void **state)
 {
     stage *s = *state;
+    npmd_model_free(s->surface);
     for (int i = 0; i < DOMAINS; i++) {
         npmd_model_free(s->model[i]);
         npmd_points_free(s->points[i]);

@@ -18,6 +18,7 @@
 
 #include <errno.h>
 
+#define SURFACE "mesh:tests/fixtures/surface/bumpy.off" /* tests run from the root of the source tree */
 enum { TORUS, MIXED, DOMAINS };
 enum { POINTS = 220, VALUES = 600, LARGE = 20000 }; /* enough for a choice of tau; more than one write */
 
@@ -27,6 +28,7 @@ typedef struct stage { /* what the operations are given */
     npmd_points *points[DOMAINS]; /* those of MIXED are weighted */
     npmd_model *model[DOMAINS];
     npmd_model *squared, *relu, *kernels, *series; /* on MIXED */
+    npmd_model *surface;                           /* a series on a triangulated surface */
     npmd_truth *normals, *grid;                    /* on the torus */
     npmd_truth *fisher;                            /* on MIXED */
     double x[DOMAINS][POINTS * 4], large[LARGE];

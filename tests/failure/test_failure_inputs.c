@@ -8,6 +8,18 @@ static npmd_status run_domain(stage *s, outcome *o, npmd_error *err)
     return npmd_domain_parse("S2 x S1^3", &o->domain, err);
 }
 
+static npmd_status run_surface(stage *s, outcome *o, npmd_error *err)
+{
+    (void)s;
+    return npmd_domain_parse("S1 x " SURFACE "^2", &o->domain, err);
+}
+
+static npmd_status run_surface_points(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_points_read(in_folder(&s->at, "surface.npy"), npmd_model_domain(s->surface), 0, &o->points,
+                            err);
+}
+
 static npmd_status run_points(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_points_from(s->x[MIXED], POINTS, s->domain[MIXED], &o->points, err);
@@ -109,6 +121,8 @@ static void inputs_without_memory(void **state)
 {
     static const operation OPS[] = {
         { .name = "domain", .run = run_domain },
+        { .name = "domain with a surface", .run = run_surface },
+        { .name = "points of a surface", .run = run_surface_points },
         { .name = "points from memory", .run = run_points },
         { .name = "points from .csv, other coordinates", .run = run_points_csv },
         { .name = "points from .npy", .run = run_points_npy },

@@ -41,6 +41,27 @@ MODEL(relu)
 MODEL(series)
 MODEL(kernels)
 
+static npmd_status run_save_surface(stage *s, outcome *o, npmd_error *err)
+{
+    (void)o;
+    return npmd_save(s->surface, in_folder(&s->at, "out.safetensors"), err);
+}
+
+static npmd_status run_load_surface(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_load(in_folder(&s->at, "surface.safetensors"), &o->model, err);
+}
+
+static npmd_status run_describe_surface(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_model_describe(s->surface, &o->text, err);
+}
+
+static npmd_status run_sample_surface(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_sample(s->surface, 5, 100, NULL, o->value, &o->facts, err);
+}
+
 static npmd_status run_kernels_density(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_log_density(s->kernels, s->x[MIXED], 100, o->value, err);
@@ -163,6 +184,10 @@ static void models_without_memory(void **state)
         { .name = "load a ReLU network", .run = run_load_relu, .spares = true },
         { .name = "describe a ReLU network", .run = run_describe_relu },
         { .name = "Laplacian of a ReLU network", .run = run_laplacian_relu },
+        { .name = "save a surface", .run = run_save_surface, .file = "out.safetensors" },
+        { .name = "load a surface", .run = run_load_surface, .spares = true },
+        { .name = "describe a surface", .run = run_describe_surface },
+        { .name = "sample a surface", .run = run_sample_surface, .branch = true },
         { .name = "save a series", .run = run_save_series, .file = "out.safetensors" },
         { .name = "load a series", .run = run_load_series, .spares = true },
         { .name = "describe a series", .run = run_describe_series },

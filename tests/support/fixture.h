@@ -24,7 +24,10 @@ typedef struct fixture {
     double *theta;
 } fixture;
 
-/* Random points; on spheres no closer to a pole than |z| <= limit. x (n, columns). */
+/* A triangulated surface of 258 vertices; tests run from the root of the source tree. */
+#define FIXTURE_SURFACE "mesh:tests/fixtures/surface/bumpy.off"
+
+/* Random points as the domain has them; on spheres no closer to a pole than |z| <= limit. x (n, columns). */
 static inline void fixture_points(const npmd_domain *dom, size_t n, double limit, uint64_t *seed, double *x)
 {
     for (size_t i = 0; i < n; i++)
@@ -32,6 +35,9 @@ static inline void fixture_points(const npmd_domain *dom, size_t n, double limit
             double *at = x + i * (size_t)dom->columns + dom->column[d];
             if (dom->factor[d] == &CIRCLE)
                 at[0] = 2.0 * (double)CHECK_PI * test_uniform(seed);
+            else if (dom->factor[d] != &SPHERE)
+                dom->factor[d]->uniform(dom->factor[d],
+                                        (const double[]){ test_uniform(seed), test_uniform(seed) }, at);
             else
                 do
                     test_unit_vector(seed, at);

@@ -1,0 +1,216 @@
+/* kde_heat.c - kernels on surfaces: those of the heat equation, from the spectrum.
+ *
+ * With c_k the mean over the points of the k-th product of eigenfunctions (mean square 1, eigenvalue lambda_k), heat that
+ * starts at the points has after the time t the density, relative to the uniform measure,
+ *
+ *     f(x) = sum_k exp(-lambda_k t) c_k psi_k(x).
+ *
+ * Beside a von Mises-Fisher kernel, t is 1 / (2 kappa). It is chosen by least squares, without a draw or a grid: by
+ * Parseval's identity the criterion is
+ *
+ *     integral of f^2 - 2 mean_i f_(-i)(x_i) = sum_k e_k^2 c_k^2 - 2 e_k (n c_k^2 - s_k) / (n - 1),   e_k = exp(-lambda_k t),
+ *
+ * f_(-i) the estimate without point i, s_k the mean of psi_k^2 over the points. The series is finite, so f may fall below
+ * zero where there are no points: it is kept above FLOOR times the uniform density, and normalised again. */
+#include "series.h"
+
+#define FLOOR 1e-3
+#define LONGEST 1.0   /* times: at the former little more than the mean is left, */
+#define SHORTEST 1e-6 /* at the latter kernels are narrower than any eigenfunction that is computed */
+#define TRIALS 300
+#define ACCURACY 5e-4
+#define MOST_POINTS ((size_t)1 << 21)
+
+typedef struct heat {
+    series_basis basis;
+    double *c; /* (size): with the heat's decay */
+} heat;
+
+static void heat_free(void *state)
+{
+    heat *h = state;
+    if (h == NULL)
+        return;
+    series_basis_close(&h->basis);
+    memory_free(h->c);
+    memory_free(h);
+}
+
+static npmd_status heat_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
+                                size_t *working_bytes, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_options o;
+    if (opt->bandwidth != NPMD_BANDWIDTH_FIXED || opt->concentration != 0
+        || opt->concentration_rule != NPMD_RULE_LEAST_SQUARES) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "kernels on a surface are those of the heat equation: --bandwidth fixed, "
+                       "--concentration common and --concentration-rule least-squares");
+        goto done;
+    }
+    if (opt->kappas > 1) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--kappa: one value was expected, since %s has a surface",
+                       dom->text);
+        goto done;
+    }
+    TRY(ESTIMATOR_SERIES.resolve(opt, dom, n, &o, working_bytes, err)); /* frequencies, within its budget */
+    o.tau = 0.0;                                                        /* nothing is penalised */
+    o.kappas = 1;
+    if (o.accuracy == 0.0)
+        o.accuracy = ACCURACY;
+    *out = o;
+done:
+    return st;
+}
+
+/* The least-squares criterion after the time t. */
+static double heat_criterion(const series_basis *b, const double *c, const double *s, double n, double t)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < b->size; k++) {
+        const double e = exp(-b->lambda[k] * t);
+        sum += e * e * c[k] * c[k] - 2.0 * e * (n * c[k] * c[k] - s[k]) / (n - 1.0);
+    }
+    return sum;
+}
+
+static double heat_choose(const series_basis *b, const double *c, const double *s, double n,
+                          double *criterion)
+{
+    double best = LONGEST;
+    *criterion = INFINITY;
+    for (int i = 0; i < TRIALS; i++) {
+        const double t = LONGEST * pow(SHORTEST / LONGEST, (double)i / (TRIALS - 1)),
+                     now = heat_criterion(b, c, s, n, t);
+        if (now < *criterion) {
+            *criterion = now;
+            best = t;
+        }
+    }
+    return best;
+}
+
+/* From f to v = log of what stands above the floor; jets (n, rows): f, its derivatives, its Laplacian. */
+static void heat_log(double *out, size_t n, size_t rows)
+{
+    for (size_t i = 0; i < n; i++) {
+        double *jet = out + i * rows, square = 0.0;
+        const double f = jet[0];
+        jet[0] = log(fmax(f, FLOOR));
+        for (size_t t = 1; t + 1 < rows; t++) {
+            jet[t] = f > FLOOR ? jet[t] / f : 0.0;
+            square += jet[t] * jet[t];
+        }
+        if (rows > 1)
+            jet[rows - 1] = f > FLOOR ? jet[rows - 1] / f - square : 0.0;
+    }
+}
+
+static npmd_status heat_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
+                                 jet_rows rows, double *out, npmd_error *err)
+{
+    const heat *h = m->state;
+    const npmd_status st = series_evaluate(&h->basis, h->c, x, n, rows, how == NULL ? 0 : how->threads, out,
+                                           err);
+    if (st == NPMD_OK)
+        heat_log(out, n, rows == JET_VALUE ? 1 : (size_t)m->domain->dimension + 2);
+    return st;
+}
+
+static npmd_status heat_values(void *self, const double *x, size_t n, double *v, npmd_error *err)
+{
+    const npmd_model *m = self;
+    const npmd_compute how = { .threads = m->options.threads };
+    return heat_evaluate(m, &how, x, n, JET_VALUE, v, err);
+}
+
+static npmd_status heat_fit(npmd_model *m, const npmd_options *asked, const npmd_points *pts, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    double *square = NULL, t = 0.0, weights = 0.0;
+    heat *h = NULL;
+    (void)asked;
+    TRY(memory_new(&h, 1, err));
+    m->state = h;
+    TRY(series_basis_open(&h->basis, m->domain, m->options.max_frequency, err));
+    TRY(memory_new(&h->c, h->basis.size, err));
+    TRY(memory_new(&square, h->basis.size, err));
+    TRY(series_moments(&h->basis, pts, m->options.threads, h->c, err));
+    TRY(series_squares(&h->basis, pts, m->options.threads, square, err));
+    for (size_t i = 0; i < pts->n; i++)
+        weights += points_weight(pts, i) * points_weight(pts, i);
+    /* points of unequal weight count as fewer: n = (sum w)^2 / sum w^2, with the sum of w equal to their number */
+    const double n = (double)pts->n * (double)pts->n / weights;
+    if (m->options.kappa[0] > 0.0) {
+        t = 0.5 / m->options.kappa[0];
+        m->facts.objective = heat_criterion(&h->basis, h->c, square, n, t);
+    } else {
+        t = heat_choose(&h->basis, h->c, square, n, &m->facts.objective);
+        m->options.kappa[0] = 0.5 / t;
+    }
+    for (size_t k = 0; k < h->basis.size; k++)
+        h->c[k] *= exp(-h->basis.lambda[k] * t);
+    TRY(model_normalise(m, heat_values, m, pts, MOST_POINTS, err));
+done:
+    memory_free(square);
+    return st;
+}
+
+static npmd_status heat_save(const npmd_model *m, record *rec, npmd_error *err)
+{
+    const heat *h = m->state;
+    return record_add(rec, "heat.coefficients", TENSOR_F64, 1, &h->basis.size, h->c, err);
+}
+
+static npmd_status heat_load(npmd_model *m, const record *rec, const char *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_options *opt = &m->options;
+    const tensor *coefficients = NULL;
+    heat *h = NULL;
+    bool sound = opt->max_frequencies == m->domain->factors;
+    for (int d = 0; sound && d < m->domain->factors; d++)
+        sound = opt->max_frequency[d] >= 1 && opt->max_frequency[d] <= m->domain->factor[d]->max_frequency;
+    if (!sound || series_count(m->domain, opt->max_frequency) > (double)SERIES_MOST_FUNCTIONS) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe kernels on %s", path,
+                       m->domain->text);
+        goto done;
+    }
+    TRY(memory_new(&h, 1, err));
+    m->state = h;
+    TRY(series_basis_open(&h->basis, m->domain, opt->max_frequency, err));
+    TRY(memory_new(&h->c, h->basis.size, err));
+    TRY(record_find(rec, path, "heat.coefficients", TENSOR_F64, 1, &h->basis.size, &coefficients, err));
+    memcpy(h->c, coefficients->data, h->basis.size * sizeof *h->c);
+    for (size_t k = 0; k < h->basis.size; k++)
+        if (!isfinite(h->c[k])) {
+            st = npmd_fail(err, NPMD_ERR_FORMAT,
+                           "%s: tensor heat.coefficients holds a number that is not finite", path);
+            goto done;
+        }
+done:
+    return st;
+}
+
+static npmd_status heat_describe(const npmd_model *m, json_t *into, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const heat *h = m->state;
+    TRY(json_put(into, "kernel", json_string("heat"), err));
+    TRY(json_put(into, "heat_time", json_real(0.5 / m->options.kappa[0]), err));
+    TRY(json_put(into, "eigenfunctions", json_integer((json_int_t)h->basis.coefficients + 1), err));
+    TRY(json_put(into, "least_relative_density", json_real(FLOOR * exp(-m->facts.log_integral)), err));
+done:
+    return st;
+}
+
+const estimator ESTIMATOR_HEAT = {
+    .name = "kde",
+    .resolve = heat_resolve,
+    .fit = heat_fit,
+    .evaluate = heat_evaluate,
+    .save = heat_save,
+    .load = heat_load,
+    .describe = heat_describe,
+    .free = heat_free,
+};
