@@ -1,4 +1,4 @@
-/* marginal_regions.c - neuropmd marginal --roi: integrals of a density on two surfaces over regions of them. */
+/* marginal_regions.c - neuropmd marginal --roi and --dense: integrals of a density on two surfaces over regions of them. */
 #include "cli.h"
 
 #include <math.h>
@@ -95,16 +95,16 @@ static npmd_status check_outputs(const job *j, npmd_error *err)
 /* No output may be another, or one of the inputs. */
 static int check_names(const job *j)
 {
-    static const char *const OUTPUTS[] = { "out", "matrix", "dense" }, *const INPUTS[] = {
+    static const char *const OUTPUTS[] = { "--out", "--matrix", "--dense" }, *const INPUTS[] = {
         "roi", "roi2", "sphere", "sphere2", "surface", "surface2"
     };
     for (int i = 0; i < 3; i++) {
-        const char *out = cli_value(j->args, OUTPUTS[i]);
+        const char *out = cli_value(j->args, OUTPUTS[i] + 2);
         int code = cli_distinct(j->args, OUTPUTS[i], out, "MODEL", j->args->operand);
         for (int k = 0; k < 6 && code == CLI_DONE; k++)
-            code = cli_distinct(j->args, OUTPUTS[i], out, INPUTS[k], cli_value(j->args, INPUTS[k]));
+            code = cli_distinct(j->args, OUTPUTS[i], out, INPUTS[k], cli_value(j->args, INPUTS[k] + 2));
         for (int k = 0; k < i && code == CLI_DONE; k++)
-            code = cli_distinct(j->args, OUTPUTS[i], out, OUTPUTS[k], cli_value(j->args, OUTPUTS[k]));
+            code = cli_distinct(j->args, OUTPUTS[i], out, OUTPUTS[k], cli_value(j->args, OUTPUTS[k] + 2));
         if (code != CLI_DONE)
             return code;
     }
@@ -117,7 +117,7 @@ static int check_options(job *j)
     const char *factor = either(j->args, "factor", "1");
     for (int i = 0; i < 5; i++)
         if (cli_value(j->args, OTHERS[i]))
-            return cli_fail(j->args, CLI_USAGE, "--%s and --roi do not go together", OTHERS[i]);
+            return cli_fail(j->args, CLI_USAGE, "--%s does not go with regions of surfaces", OTHERS[i]);
     if (strcmp(factor, "1") != 0 && strcmp(factor, "2") != 0)
         return cli_fail(j->args, CLI_USAGE, "--factor is '%s', expected 1 or 2", factor);
     j->factor = factor[0] - '1';
@@ -127,6 +127,8 @@ static int check_options(job *j)
     j->dense = cli_value(j->args, "dense");
     if (!j->out && !j->matrix && !j->dense)
         return cli_fail(j->args, CLI_USAGE, "nothing to write: give --out, --matrix or --dense");
+    if ((j->out || j->matrix) && !cli_value(j->args, "roi"))
+        return cli_fail(j->args, CLI_USAGE, "--roi is missing: a region for every vertex");
     if (!j->out && cli_value(j->args, "region"))
         return cli_fail(j->args, CLI_USAGE,
                         "--region chooses the region of a map: --out says where to write it");
