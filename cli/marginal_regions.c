@@ -95,9 +95,9 @@ static npmd_status check_outputs(const job *j, npmd_error *err)
 /* No output may be another, or one of the inputs. */
 static int check_names(const job *j)
 {
-    static const char *const OUTPUTS[] = { "--out", "--matrix", "--dense" }, *const INPUTS[] = {
-        "roi", "roi2", "sphere", "sphere2", "surface", "surface2"
-    };
+    static const char *const OUTPUTS[] = { "--out", "--matrix", "--dense" };
+    static const char *const INPUTS[] = { "--roi",     "--roi2",    "--sphere",
+                                          "--sphere2", "--surface", "--surface2" };
     for (int i = 0; i < 3; i++) {
         const char *out = cli_value(j->args, OUTPUTS[i] + 2);
         int code = cli_distinct(j->args, OUTPUTS[i], out, "MODEL", j->args->operand);

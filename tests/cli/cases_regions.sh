@@ -93,7 +93,7 @@ t_region_refusals() {
     run marginal model --roi parts.csv --region 0 $of --what gradient
     want_failure 2; want_err 'log-density, density, relative, intensity, probability or counts'
     run marginal model --roi parts.csv --region 0 --sphere sphere.off --out parts.csv
-    want_failure 2
+    want_failure 2; want_err '--out and --roi name the same file'
     printf '0\n0\n1\n' >short.csv
     run marginal model --roi short.csv --region 0 $of
     want_failure 3; want_err '3 .*6.*another mesh'; want_no_file map.csv
