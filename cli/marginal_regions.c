@@ -113,9 +113,11 @@ static int check_names(const job *j)
 
 static int check_options(job *j)
 {
-    static const char *const OTHERS[] = { "factors", "points", "errors", "accuracy", "coords" };
+    static const char *const OTHERS[] = {
+        "factors", "points", "errors", "accuracy", "coords", "max-distance"
+    };
     const char *factor = either(j->args, "factor", "1");
-    for (int i = 0; i < 5; i++)
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
         if (cli_value(j->args, OTHERS[i]))
             return cli_fail(j->args, CLI_USAGE, "--%s does not go with regions of surfaces", OTHERS[i]);
     if (strcmp(factor, "1") != 0 && strcmp(factor, "2") != 0)
