@@ -38,7 +38,7 @@ static void error_facts(double *relative, size_t count, npmd_region_facts *facts
     facts->error_largest = fabs(relative[count - 1]);
 }
 
-/* ---- the map of a region --------------------------------------------------------------------------------------- */
+/* ---- the map of a region ------------------------------------------------------------------------------- */
 
 double region_as_asked(const npmd_model *m, npmd_region_what what, double volume, double area,
                        double log_density)
@@ -177,7 +177,7 @@ done:
     return st;
 }
 
-/* ---- the matrix of all regions ---------------------------------------------------------------------------------- */
+/* ---- the matrix of all regions ------------------------------------------------------------------------- */
 
 typedef struct region_matrix {
     pair_values pairs;
