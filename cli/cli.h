@@ -139,6 +139,7 @@ void cli_json_unsigned(cli_json *j, const char *key, uint64_t value);
 void cli_json_flag(cli_json *j, const char *key, bool value);
 void cli_json_list(cli_json *j, const char *key);
 void cli_json_item(cli_json *j, const char *value);
+void cli_json_items(cli_json *j, const char *key, const double *value, size_t count); /* a list of numbers */
 void cli_json_list_end(cli_json *j);
 void cli_json_object(cli_json *j); /* an object in a list, to be filled */
 void cli_json_object_end(cli_json *j);
@@ -174,6 +175,7 @@ typedef struct cli_progress {
     int attempt, member;
     const char *part;
     int64_t first_step;          /* of this attempt, for the rate */
+    int64_t last_step;           /* a smaller one is another fit's */
     double first_seconds, shown; /* shown: clock of the last line */
 } cli_progress;
 

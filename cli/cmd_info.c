@@ -1,5 +1,19 @@
-/* cmd_info.c - neuropmd info: what a model file holds. */
+/* cmd_info.c - neuropmd info: what a model or a surface file holds. */
 #include "cli.h"
+
+static int surface_info(const cli_args *args)
+{
+    npmd_error err = { 0 };
+    char *json = NULL;
+    if (npmd_surface_describe(args->operand, &json, &err))
+        return cli_refuse(args, &err);
+    if (args->json)
+        printf("%s\n", json);
+    else
+        cli_listing(json, NULL);
+    npmd_text_free(json);
+    return CLI_DONE;
+}
 
 static int run(const cli_args *args)
 {
@@ -11,6 +25,8 @@ static int run(const cli_args *args)
     int code = cli_compute(args, &seed, &how);
     if (code != CLI_DONE)
         return code;
+    if (npmd_surface_is_file(args->operand))
+        return surface_info(args);
     if (npmd_load(args->operand, &model, &err) || npmd_model_describe(model, &json, &err))
         code = cli_refuse(args, &err);
     else if (args->json)
@@ -26,8 +42,8 @@ static int run(const cli_args *args)
 
 const cli_command command_info = {
     .name = "info",
-    .operand = "MODEL",
-    .summary = "what a model file holds: options, choices, results",
-    .examples = "neuropmd info torus.safetensors\n",
+    .operand = "FILE",
+    .summary = "what a model file holds: options, choices, results; or a surface: size, and is it closed",
+    .examples = "neuropmd info torus.safetensors\nneuropmd info lh.white.gii\n",
     .run = run,
 };

@@ -23,6 +23,7 @@
     X(simulate)                                                                                              \
     X(evaluate)                                                                                              \
     X(plot)                                                                                                  \
+    X(eigen)                                                                                                 \
     X(reproduce)                                                                                             \
     X(bench)                                                                                                 \
     X(info)                                                                                                  \

@@ -228,6 +228,18 @@ void cli_json_item(cli_json *j, const char *value)
     json_quote(j, value);
 }
 
+void cli_json_items(cli_json *j, const char *key, const double *value, size_t count)
+{
+    char digits[40];
+    cli_json_list(j, key);
+    for (size_t i = 0; i < count; i++) {
+        json_separate(j);
+        snprintf(digits, sizeof digits, "%.17g", value[i]);
+        json_puts(j, isfinite(value[i]) ? digits : "null");
+    }
+    cli_json_list_end(j);
+}
+
 void cli_json_list_end(cli_json *j)
 {
     json_puts(j, "]");
@@ -422,13 +434,15 @@ void cli_progress_show(cli_progress *p, const npmd_report *now)
         cli_progress_end(p);
         cli_note(p->args, "restarted, attempt %d", now->attempt);
     }
-    if (another || now->attempt > p->attempt) {
+    /* a choice makes one short fit after another: each counts its steps, and its rate, afresh */
+    if (another || now->attempt > p->attempt || now->step < p->last_step) {
         p->part = now->part;
         p->member = now->member;
         p->attempt = now->attempt;
         p->first_step = now->step;
         p->first_seconds = now->seconds;
     }
+    p->last_step = now->step;
     if (clock - p->shown < interval && !(p->terminal && last))
         return;
     const double spent = now->seconds - p->first_seconds;

@@ -418,6 +418,55 @@ NPMD_API npmd_status npmd_compare(const npmd_model *m, const npmd_truth *t, npmd
                                   uint64_t seed, const npmd_compute *how, npmd_comparison *out,
                                   npmd_error *err);
 
+/* ---- Surfaces: closed triangle meshes, and regions of their vertices -------------------------------------- */
+
+typedef struct npmd_surface npmd_surface; /* immutable */
+
+/* Reads .obj .off .ply .vtk .gii (each also with .gz) or FreeSurfer's binary surfaces, and checks that it is one closed,
+ * connected, consistently oriented surface of triangles: else NPMD_ERR_FORMAT says what is wrong and where. */
+NPMD_API npmd_status npmd_surface_read(const char *path, npmd_surface **out, npmd_error *err);
+NPMD_API void npmd_surface_free(npmd_surface *s);
+NPMD_API size_t npmd_surface_vertices(const npmd_surface *s);
+NPMD_API size_t npmd_surface_faces(const npmd_surface *s);
+NPMD_API double npmd_surface_area(const npmd_surface *s); /* in the file's units, squared */
+/* Of vertex i (face i) below their number; corners count from 0. */
+NPMD_API void npmd_surface_vertex(const npmd_surface *s, size_t i, double x[3]);
+NPMD_API void npmd_surface_face(const npmd_surface *s, size_t i, int32_t corner[3]);
+/* A third of the area of the faces about each vertex: area (vertices). */
+NPMD_API void npmd_surface_vertex_areas(const npmd_surface *s, double *area);
+/* With columns of numbers on the vertices: values[c] (vertices) under names[c]. .vtk (with all digits), .gii or .gii.gz
+ * (float32); .shape.gii and .func.gii hold the values alone, .surf.gii the surface alone. */
+NPMD_API npmd_status npmd_surface_write(const npmd_surface *s, const char *path, const char *const *names,
+                                        const double *const *values, int count, npmd_error *err);
+
+/* Is it a surface, by its suffix or by FreeSurfer's first bytes? 1 or 0. */
+NPMD_API int npmd_surface_is_file(const char *path);
+/* What a file holds, as one JSON object: vertices, faces, area, hash, whether it is the closed surface that
+ * npmd_surface_read wants, its genus, and else what is wrong. */
+NPMD_API npmd_status npmd_surface_describe(const char *path, char **json, npmd_error *err);
+
+/* Told now and then how many systems of equations were solved, and about how many it will take. Nonzero: stop. */
+typedef int (*npmd_eigen_progress)(int64_t solved, int64_t expected, void *user);
+/* Laplace-Beltrami eigenpairs by finite elements, linear (elements 1) or quadratic (2) on the flat faces, with consistent
+ * mass: lambda (pairs) rises from 0, per area of the surface's units; phi (vertices, pairs) are the functions on the
+ * vertices, orthonormal as functions, of which the first is constant and the largest entry of each positive. residual
+ * (pairs, or NULL): |K phi - lambda M phi| / max(lambda, lambda_1), with |r|^2 = sum_i r_i^2 / M_ii. progress may be
+ * NULL. NPMD_ERR_DEVICE in a build without ARPACK and SuperLU. */
+NPMD_API npmd_status npmd_surface_eigen(const npmd_surface *s, int elements, int pairs,
+                                        npmd_eigen_progress progress, void *user, double *lambda, double *phi,
+                                        double *residual, npmd_error *err);
+
+typedef struct npmd_labels npmd_labels; /* immutable */
+
+/* .annot .label .gii .csv .tsv .txt (each also with .gz) or .npy, for the vertices of this surface. */
+NPMD_API npmd_status npmd_labels_read(const char *path, const npmd_surface *s, npmd_labels **out,
+                                      npmd_error *err);
+NPMD_API void npmd_labels_free(npmd_labels *l);
+NPMD_API int npmd_labels_regions(const npmd_labels *l);
+NPMD_API const char *npmd_labels_name(const npmd_labels *l, int region);
+NPMD_API int npmd_labels_find(const npmd_labels *l, const char *name);   /* -1: there is none */
+NPMD_API int npmd_labels_region_of(const npmd_labels *l, size_t vertex); /* -1: it lies in none */
+
 /* ---- Files and pictures -------------------------------------------------------------------------------- */
 
 NPMD_API npmd_status npmd_array_write(const char *path, const double *a, size_t rows, size_t cols,

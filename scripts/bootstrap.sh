@@ -28,6 +28,9 @@ need pkg-config have pkg-config
 need libjansson-dev module 'jansson >= 2.12'
 need libpng-dev module libpng
 need zlib1g-dev module zlib
+need libexpat1-dev module expat
+need libarpack2-dev module arpack # these two for eigenpairs of surfaces; cmake -DNPMD_EIGEN=OFF does without
+need libsuperlu-dev module superlu
 packing() { # what cpack asks for a Debian package
     need dpkg-dev have dpkg-shlibdeps
     need file have file

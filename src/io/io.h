@@ -90,6 +90,8 @@ npmd_status npy_put_header(file_writer *w, size_t rows, size_t columns, npmd_err
 #define NPY_MAX_DIMENSIONS 16
 npmd_status npy_read_array(const char *path, double **data, size_t shape[NPY_MAX_DIMENSIONS], int *dimensions,
                            npmd_error *err);
+/* One integer a row, of any type; also floats that are whole. */
+npmd_status npy_read_integers(const char *path, int64_t **out, size_t *count, npmd_error *err);
 /* An .npy file of one or two dimensions in the address space: as large as the disk, read when touched.
  * Opening checks the header against the file's size and looks at no number: the caller checks its rows. The
  * file must not shrink while it is mapped. */

@@ -425,6 +425,111 @@ done:
     return st;
 }
 
+/* ---- integers ---------------------------------------------------------------------------------------- */
+
+/* "<i4", "|u1", ...: so many bytes; 0: no type of integers. */
+static size_t integer_size(const char *type)
+{
+    const bool fits = (type[0] == '<' || type[0] == '|') && (type[1] == 'i' || type[1] == 'u') && type[2] != 0
+                      && strchr("1248", type[2]) != NULL && type[3] == 0;
+    return fits ? (size_t)(type[2] - '0') : 0;
+}
+
+static int64_t integer_decode(const unsigned char *bytes, size_t size, bool is_signed)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < size; i++)
+        bits |= (uint64_t)bytes[i] << 8 * i;
+    if (is_signed && size < 8 && bits >> (8 * size - 1) != 0)
+        bits |= ~(uint64_t)0 << 8 * size;
+    return (int64_t)bits;
+}
+
+static npmd_status integers_take(file_source *s, const npy_header *h, size_t data_at, int64_t **out,
+                                 size_t *count, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    unsigned char *bytes = NULL;
+    int64_t *value = NULL;
+    const size_t item = integer_size(h->type), follow = s->size > data_at ? s->size - data_at : 0;
+    const size_t rows = h->dimensions > 0 ? h->shape[0] : 0;
+    size_t got = 0;
+    if (h->dimensions < 1 || h->dimensions > 2 || (h->dimensions == 2 && h->shape[1] != 1) || rows == 0) {
+        char shape[SHAPE_TEXT];
+        shape_print(h, shape);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: header says %s, one column was expected", s->path,
+                       h->dimensions == 0 ? "a single number" : shape);
+        goto done;
+    }
+    if (rows > follow / item || rows * item != follow) {
+        st = length_fail(s->path, h, item, "", follow, err);
+        goto done;
+    }
+    TRY(memory_new(&bytes, follow, err));
+    TRY(memory_new(&value, rows, err));
+    TRY(file_source_take(s, bytes, follow, &got, err));
+    if (got < follow) {
+        st = length_fail(s->path, h, item, "", got, err);
+        goto done;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        value[i] = integer_decode(bytes + i * item, item, h->type[1] == 'i');
+        if (value[i] < 0 && h->type[1] == 'u') {
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %zu: a number below 2^63 was expected", s->path,
+                           i + 1);
+            goto done;
+        }
+    }
+    *out = value;
+    *count = rows;
+    value = NULL;
+done:
+    memory_free(value);
+    memory_free(bytes);
+    return st;
+}
+
+/* Floats that are whole. */
+static npmd_status whole_take(const char *path, int64_t **out, size_t *count, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    table t = { 0 };
+    int64_t *value = NULL;
+    TRY(npy_read(path, &t, err));
+    TRY(memory_new(&value, t.rows, err));
+    for (size_t i = 0; i < t.rows; i++) {
+        if (t.columns != 1 || fabs(t.data[i]) > 0x1p53 || t.data[i] != floor(t.data[i])) {
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %zu: one integer was expected", path, i + 1);
+            goto done;
+        }
+        value[i] = (int64_t)t.data[i];
+    }
+    *out = value;
+    *count = t.rows;
+    value = NULL;
+done:
+    memory_free(value);
+    table_free(&t);
+    return st;
+}
+
+npmd_status npy_read_integers(const char *path, int64_t **out, size_t *count, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_source s = { 0 };
+    npy_header h = { 0 };
+    size_t data_at = 0;
+    TRY(file_source_open(path, &s, err));
+    TRY(header_read(&s, &h, &data_at, err));
+    if (integer_size(h.type) > 0)
+        TRY(integers_take(&s, &h, data_at, out, count, err));
+    else
+        TRY(whole_take(path, out, count, err));
+done:
+    file_source_close(&s);
+    return st;
+}
+
 npmd_status npy_map_open(const char *path, npy_map *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;

@@ -16,6 +16,7 @@ typedef struct mesh {
     int32_t *face;          /* (faces, 3) */
     double area;            /* of all faces */
     uint64_t hash; /* of vertices and faces: equal meshes, equal numbers, whatever file they came from */
+    int first;     /* the number that messages give the first vertex and face: 1 of an .obj file, else 0 */
 } mesh;
 
 /* Takes over x and face, also on failure. Every index is in range and every number finite, else NPMD_ERR_FORMAT;
@@ -34,6 +35,7 @@ void mesh_vertex_areas(const mesh *m, double *area);
 
 /* .obj .off .ply .vtk .gii (and .gz of each) and FreeSurfer's binary surfaces. */
 npmd_status mesh_read(const char *path, mesh *out, npmd_error *err);
+bool mesh_is_file(const char *path); /* by its suffix, or by FreeSurfer's first bytes */
 /* Columns of numbers on the vertices, each with its name: value[i] (vertices). .gii, .gii.gz or .vtk. */
 typedef struct vertex_values {
     const char *name;
@@ -67,10 +69,10 @@ npmd_status locator_open(const mesh *m, locator **out, npmd_error *err);
 double locator_nearest(const locator *l, const double *p, surface_point *out);
 void locator_close(locator *l);
 
-/* ---- fem.c, fem_solve.c: eigenpairs by finite elements ------------------------------------------------------ */
+/* ---- fem.c: finite elements on flat triangles ---------------------------------------------------------------- */
 
 /* Nodes of the elements: the vertices (linear), then the middles of the edges (quadratic). node (faces, 3 or 6): the
- * face's vertices, then its edges ab, bc, ca. */
+ * face's vertices, then its edges ab, bc, ca. Edges are numbered by their lower vertex, then by their upper one. */
 typedef struct fem_nodes {
     int elements; /* 1 linear, 2 quadratic */
     size_t nodes;
@@ -80,21 +82,52 @@ typedef struct fem_nodes {
 npmd_status fem_nodes_make(const mesh *m, int elements, fem_nodes *out, npmd_error *err);
 void fem_nodes_free(fem_nodes *n);
 
+/* Stiffness K_ij = integral of grad e_i . grad e_j and consistent mass M_ij = integral of e_i e_j, both symmetric and
+ * with the same pattern: row i has the columns column[start[i] .. start[i + 1] - 1], rising. */
+typedef struct fem_matrices {
+    size_t nodes;
+    int32_t *start;           /* (nodes + 1) */
+    int32_t *column;          /* (start[nodes]) */
+    double *stiffness, *mass; /* (start[nodes]) */
+} fem_matrices;
+npmd_status fem_assemble(const mesh *m, const fem_nodes *at, fem_matrices *out, npmd_error *err);
+void fem_matrices_free(fem_matrices *a);
+/* y = A x, A with the pattern of a and these entries; x, y (nodes). */
+void fem_apply(const fem_matrices *a, const double *entry, const double *x, double *y);
+/* dissect.c: position (nodes) of each node in an order of elimination with little fill. */
+npmd_status fem_order(const fem_matrices *a, int32_t *position, npmd_error *err);
+
+/* ---- fem_pairs.c, fem_solve.c: eigenpairs ---------------------------------------------------------------------- */
+
 /* phi' M phi = 1, K phi = lambda M phi, M the consistent mass and K the stiffness; lambda rises from 0, and the
- * first function is constant. Signs: the entry of largest size (the first of equal ones) is positive. */
+ * first function is constant. Signs: the entry of largest size (the first of those within 1e-6 of it) is positive. */
 typedef struct eigenpairs {
     fem_nodes at;
     int pairs;
     double *lambda; /* (pairs), per area of the user's units */
     double *phi;    /* (nodes, pairs) */
     double *
-        residual; /* (pairs): |K phi - lambda M phi| in the norm of the inverse lumped mass, over max(lambda, lambda_1) */
+        residual; /* (pairs): |r| / max(lambda, lambda_1), r = K phi - lambda M phi, |r|^2 = sum_i r_i^2 / M_ii */
 } eigenpairs;
 npmd_status fem_eigenpairs(const mesh *m, int elements, int pairs, eigenpairs *out, npmd_error *err);
 void eigenpairs_free(eigenpairs *e);
+/* The same, watched: told now and then how many systems were solved and about how many it will take; nonzero stops it
+ * with NPMD_STOPPED. */
+typedef struct fem_watch {
+    int (*told)(int64_t solved, int64_t expected, void *user);
+    void *user;
+} fem_watch;
+npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const fem_watch *watch,
+                                   eigenpairs *out, npmd_error *err);
 /* The same through a file in this folder (NULL: none), named after the mesh's hash and the elements: read where it holds
- * enough pairs, else computed and written. A folder that cannot be written is no failure. */
+ * enough pairs, else computed and written. A file that does not fit is written anew; a folder that cannot be written is
+ * no failure. */
 npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char *folder, eigenpairs *out,
                               npmd_error *err);
+/* fem_solve.c, or fem_solve_absent.c where ARPACK and SuperLU are not there: the lowest pairs of K phi = lambda M phi,
+ * 2 <= pairs <= nodes; lambda (pairs) rising, phi (pairs, nodes) with phi' M phi = 1. watch may be NULL. */
+npmd_status fem_solve(const fem_matrices *a, int pairs, const fem_watch *watch, double *lambda, double *phi,
+                      npmd_error *err);
+extern const bool FEM_SOLVES; /* false: the stand-in */
 
 #endif

@@ -68,7 +68,7 @@ t_missing_required() {
     run fit --domain S1 --data x
     want_failure 2; want_err '--out is missing'
     run info
-    want_failure 2; want_err 'MODEL is missing'
+    want_failure 2; want_err 'FILE is missing'
 }
 t_too_many_operands() {
     run info one two

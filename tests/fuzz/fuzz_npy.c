@@ -1,4 +1,4 @@
-/* fuzz_npy.c - .npy files by all three readers, which must agree. */
+/* fuzz_npy.c - .npy files by all three readers, which must agree; and as integers. */
 #include "fuzz.h"
 #include "io.h"
 
@@ -25,6 +25,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         x = m.f4 ? (double)narrow : x;
         PROMISE(read != NPMD_OK ? true : x == t.data[i] && x == array[i]);
     }
+    int64_t *integer = NULL;
+    size_t count = 0;
+    const npmd_status whole_numbers = npy_read_integers(path, &integer, &count, &err);
+    PROMISE(whole_numbers == NPMD_OK ? integer != NULL && count > 0
+                                     : whole_numbers == NPMD_ERR_FORMAT && integer == NULL);
+    memory_free(integer);
     memory_free(array);
     npy_map_close(&m);
     table_free(&t);

@@ -1,4 +1,5 @@
 """make.py PROGRAM - writes the seeds of this folder: small files of every kind, the models by the program itself."""
+import base64
 import gzip
 import json
 import os
@@ -7,6 +8,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 import numpy as np
 
@@ -60,6 +62,77 @@ put("safetensors", "parts", b"{}\0" + empty.encode() + b"\0" + bytes(16))
 whole = b'{"__metadata__":{"neuropmd":"{}"},"a":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}'
 put("safetensors", "whole", struct.pack("<Q", len(whole)) + whole + bytes(4))
 put("safetensors", "long", struct.pack("<Q", 2**60) + whole)
+
+# ---- integers, surfaces (a tetrahedron) and labels
+npy("i4.npy", 1, "{'descr': '<i4', 'fortran_order': False, 'shape': (3,), }", np.array([1, -1, 7], "<i4").tobytes())
+npy("u1.npy", 1, "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 1), }", bytes([1, 2, 255]))
+corner = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+face = np.array([[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]])
+
+
+def rows(a, before=""):
+    return "".join(before + " ".join(str(v) for v in row) + "\n" for row in a)
+
+
+put("obj", "plain.obj", rows(corner, "v ") + rows(face + 1, "f "))
+put("obj", "relative.obj", "# slashes\nvn 0 0 1\n" + rows(corner, "v ") + "f -4/1/1 -3//1 -2/1\ng a\nf 1 4 2\nf 1 3 4\nf 2 4 3\n")
+put("off", "plain.off", "OFF\n4 4 0\n" + rows(corner) + rows(face, "3 "))
+put("off", "colours.off", "COFF 4 4 6 # counts\n" + rows(np.hstack([corner, corner])) + rows(face, "3 "))
+header = ("ply\nformat %s 1.0\ncomment x\nelement vertex 4\nproperty float x\nproperty double y\nproperty short z\n"
+          "property list uchar char n\nelement face 4\nproperty list uchar uint vertex_indices\nend_header\n")
+put("ply", "text.ply", header % "ascii" + rows(np.hstack([corner, 0 * corner[:, :1]])) + rows(face, "3 "))
+for order, name in ("<", "little"), (">", "big"):
+    put("ply", name + ".ply", (header % ("binary_%s_endian" % name)).encode()
+        + b"".join(struct.pack(order + "fdhBb", *v, 1, 5) for v in corner)
+        + b"".join(struct.pack(order + "B3I", 3, *f) for f in face))
+start = "# vtk DataFile Version %s\ntitle\n%s\nDATASET POLYDATA\n"
+put("vtk", "text.vtk", start % ("3.0", "ASCII") + "FIELD f 1\nt 1 2 int\n5 6\nPOINTS 4 float\n" + rows(corner)
+    + "LINES 1 3\n2 0 1\nPOLYGONS 4 16\n" + rows(face, "3 ") + "POINT_DATA 4\n")
+put("vtk", "text5.vtk", start % ("5.1", "ASCII") + "POINTS 4 double\n" + rows(corner) + "METADATA\nINFORMATION 0\n\nPOLYGONS 5 12\n"
+    "OFFSETS vtktypeint64\n0 3 6 9 12\nCONNECTIVITY vtktypeint64\n" + rows(face))
+put("vtk", "binary.vtk", (start % ("3.0", "BINARY") + "POINTS 4 float\n").encode() + corner.astype(">f4").tobytes()
+    + b"\nPOLYGONS 4 16\n" + np.hstack([np.full((4, 1), 3), face]).astype(">i4").tobytes() + b"\n")
+put("vtk", "binary5.vtk", (start % ("5.1", "BINARY") + "POINTS 4 double\n").encode() + corner.astype(">f8").tobytes()
+    + b"\nPOLYGONS 5 12\nOFFSETS vtktypeint64\n" + np.arange(0, 15, 3).astype(">i8").tobytes()
+    + b"\nCONNECTIVITY vtktypeint64\n" + face.astype(">i8").tobytes() + b"\n")
+put("freesurfer", "lh.white", b"\xff\xff\xfecreated by\n\n" + struct.pack(">ii", 4, 4) + corner.astype(">f4").tobytes()
+    + face.astype(">i4").tobytes())
+
+
+def gifti(encoding, *arrays, table="", order="RowMajorOrder"):
+    text = '<?xml version="1.0"?>\n<!DOCTYPE GIFTI SYSTEM "g.dtd">\n<GIFTI Version="1.0"><LabelTable>%s</LabelTable>' % table
+    for intent, a in arrays:
+        raw = (a if order == "RowMajorOrder" else a.T).tobytes()
+        data = " ".join(str(v) for v in a.ravel()) if encoding == "ASCII" else base64.b64encode(
+            zlib.compress(raw) if encoding == "GZipBase64Binary" else raw).decode()
+        text += ('<DataArray Intent="NIFTI_INTENT_%s" DataType="NIFTI_TYPE_%s" ArrayIndexingOrder="%s" Dimensionality="%d" '
+                 'Dim0="%d" Dim1="%d" Encoding="%s" Endian="LittleEndian"><Data>%s</Data></DataArray>'
+                 % (intent, "INT32" if a.dtype.kind == "i" else "FLOAT32", order, a.ndim, a.shape[0], a.size // a.shape[0],
+                    encoding, data))
+    return text + "</GIFTI>\n"
+
+
+surface = (("POINTSET", corner.astype("<f4")), ("TRIANGLE", face.astype("<i4")))
+for encoding in "ASCII", "Base64Binary", "GZipBase64Binary":
+    put("gifti", encoding, gifti(encoding, *surface))
+put("gifti", "columns", gifti("Base64Binary", *surface, order="ColumnMajorOrder"))
+put("gifti", "entity", '<!DOCTYPE G [<!ENTITY a "b">]><GIFTI>&a;</GIFTI>')
+
+
+def named(text):
+    return struct.pack(">i", len(text) + 1) + text + b"\0"
+
+
+entries = [named(n) + struct.pack(">4i", *c) for n, c in ((b"unknown", (25, 5, 25, 0)), (b"a", (3, 2, 1, 0)))]
+vertices = struct.pack(">7i", 3, 0, 66051, 1, 1639705, 2, 0)
+put("labels", "annot1", b"\0\2" + vertices + struct.pack(">ii", 1, 2) + named(b"t") + b"".join(entries))
+put("labels", "annot2", b"\0\2" + vertices + struct.pack(">3i", 1, -2, 9) + named(b"t") + struct.pack(">i", 2)
+    + b"".join(struct.pack(">i", i) + e for i, e in enumerate(entries)))
+put("labels", "label", b"\1\2#!ascii label\n2\n1 0 0 0 0.5\n2 1 2 3 0\n")
+put("labels", "numbers", b"\2\2label\n3\n-1\n3\n")
+put("labels", "names", b'\2\2vertex,label\n2,"a, b"\n0,c\n1,\n')
+put("labels", "gifti", "\3\2" + gifti("ASCII", ("LABEL", np.array([7, 0, 7], "<i4")),
+                                      table='<Label Key="0">???</Label><Label Key="7">a &amp; b</Label>'))
 
 # ---- models
 with tempfile.TemporaryDirectory() as folder:

@@ -1,0 +1,254 @@
+/* labels.c - a region for every vertex: a table of formats, and what they share. */
+#include "mesh_formats.h"
+
+#include <stdio.h>
+
+typedef struct label_format {
+    const char *suffix; /* also followed by .gz */
+    npmd_status (*read)(scanner *s, size_t vertices, labels *out, npmd_error *err);
+} label_format;
+static const label_format FORMATS[] = {
+    { ".annot", annot_read },     { ".label", label_read },     { ".gii", gifti_labels_read },
+    { ".csv", label_table_read }, { ".tsv", label_table_read }, { ".txt", label_table_read },
+};
+#define SUFFIXES ".annot, .label, .gii, .csv, .tsv, .txt (or these with .gz) or .npy"
+
+/* ---- regions ---------------------------------------------------------------------------------------------- */
+
+npmd_status labels_start(size_t vertices, int regions, labels *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    labels l = { .vertices = vertices, .regions = regions };
+    TRY(memory_new(&l.region, vertices, err));
+    TRY(memory_new(&l.name, regions, err));
+    for (size_t i = 0; i < vertices; i++)
+        l.region[i] = -1;
+    *out = l;
+    l = (labels){ 0 };
+done:
+    labels_free(&l);
+    return st;
+}
+
+npmd_status labels_name(labels *l, int region, const char *text, size_t size, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    char *name = NULL;
+    TRY(memory_new(&name, size + 1, err));
+    memcpy(name, text, size);
+    memory_free(l->name[region]);
+    l->name[region] = name;
+done:
+    return st;
+}
+
+void labels_free(labels *l)
+{
+    if (l == NULL)
+        return;
+    for (int i = 0; l->name != NULL && i < l->regions; i++)
+        memory_free(l->name[i]);
+    memory_free(l->name);
+    memory_free(l->region);
+    *l = (labels){ 0 };
+}
+
+int labels_find(const labels *l, const char *name)
+{
+    char numbered[32];
+    for (int i = 0; i < l->regions; i++)
+        if (strcmp(l->name[i], name) == 0)
+            return i;
+    snprintf(numbered, sizeof numbered, "label %.20s", name); /* "3" is as good as "label 3" */
+    for (int i = 0; i < l->regions; i++)
+        if (strcmp(l->name[i], numbered) == 0)
+            return i;
+    return -1;
+}
+
+npmd_status labels_count_check(const char *path, size_t found, size_t vertices, npmd_error *err)
+{
+    if (found == vertices)
+        return NPMD_OK;
+    return npmd_fail(err, NPMD_ERR_FORMAT,
+                     "%s has labels of %zu vertices, but the surface has %zu: are they of another mesh?",
+                     path, found, vertices);
+}
+
+/* ---- a number or a word for every vertex ------------------------------------------------------------------ */
+
+static int number_order(const void *p, const void *q)
+{
+    const label_entry *a = p, *b = q;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return (a->vertex > b->vertex) - (a->vertex < b->vertex);
+}
+
+static int word_compare(const label_entry *a, const label_entry *b)
+{
+    const size_t least = a->word.size < b->word.size ? a->word.size : b->word.size;
+    const int order = memcmp(a->word.at, b->word.at, least);
+    return order != 0 ? order : (a->word.size > b->word.size) - (a->word.size < b->word.size);
+}
+
+static int word_order(const void *p, const void *q)
+{
+    const label_entry *a = p, *b = q;
+    const int order = word_compare(a, b);
+    return order != 0 ? order : (a->vertex > b->vertex) - (a->vertex < b->vertex);
+}
+
+static bool has_region(const label_entry *e, bool words)
+{
+    return words ? e->word.size > 0 : e->number >= 0;
+}
+
+static bool is_new_region(const label_entry *entry, size_t i, bool words)
+{
+    if (!has_region(&entry[i], words))
+        return false;
+    return i == 0 || !has_region(&entry[i - 1], words)
+           || (words ? word_compare(&entry[i], &entry[i - 1]) != 0 : entry[i].number != entry[i - 1].number);
+}
+
+npmd_status labels_from_entries(label_entry *entry, size_t vertices, bool words, labels *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    labels l = { 0 };
+    int regions = 0, region = -1;
+    qsort(entry, vertices, sizeof *entry, words ? word_order : number_order);
+    for (size_t i = 0; i < vertices; i++)
+        regions += is_new_region(entry, i, words);
+    TRY(labels_start(vertices, regions, &l, err));
+    for (size_t i = 0; i < vertices; i++) {
+        if (is_new_region(entry, i, words)) {
+            char numbered[32];
+            region++;
+            snprintf(numbered, sizeof numbered, "label %lld", (long long)entry[i].number);
+            TRY(words ? labels_name(&l, region, entry[i].word.at, entry[i].word.size, err)
+                      : labels_name(&l, region, numbered, strlen(numbered), err));
+        }
+        if (has_region(&entry[i], words))
+            l.region[entry[i].vertex] = region;
+    }
+    *out = l;
+    l = (labels){ 0 };
+done:
+    labels_free(&l);
+    return st;
+}
+
+static npmd_status npy_labels_read(const char *path, size_t vertices, labels *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    int64_t *number = NULL;
+    label_entry *entry = NULL;
+    size_t count = 0;
+    TRY(npy_read_integers(path, &number, &count, err));
+    TRY(labels_count_check(path, count, vertices, err));
+    TRY(memory_new(&entry, vertices, err));
+    for (size_t i = 0; i < vertices; i++)
+        entry[i] = (label_entry){ .vertex = i, .number = number[i] };
+    TRY(labels_from_entries(entry, vertices, false, out, err));
+done:
+    memory_free(entry);
+    memory_free(number);
+    return st;
+}
+
+/* ---- GIFTI ------------------------------------------------------------------------------------------------- */
+
+static int key_order(const void *p, const void *q)
+{
+    const gifti_label *a = p, *b = q;
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+/* The label of this key, in labels sorted by their keys; -1: there is none. */
+static int key_find(const gifti *g, double key)
+{
+    size_t low = 0, high = g->labels;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if ((double)g->label[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < g->labels && (double)g->label[low].key == key ? (int)low : -1;
+}
+
+static npmd_status keys_check(const gifti *g, const char *path, npmd_error *err)
+{
+    if (g->labels > INT32_MAX)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s has more than 2^31 labels", path);
+    for (size_t i = 1; i < g->labels; i++)
+        if (g->label[i].key == g->label[i - 1].key)
+            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: its table has two labels of key %lld", path,
+                             (long long)g->label[i].key);
+    return NPMD_OK;
+}
+
+npmd_status gifti_labels_read(scanner *s, size_t vertices, labels *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    gifti g = { 0 };
+    labels l = { 0 };
+    const gifti_array *a = NULL;
+    TRY(gifti_parse(s, &g, err));
+    TRY(gifti_find(&g, s->path, GIFTI_LABELS, 1, &a, err));
+    TRY(labels_count_check(s->path, a->rows, vertices, err));
+    if (g.labels > 0)
+        qsort(g.label, g.labels, sizeof *g.label, key_order);
+    TRY(keys_check(&g, s->path, err));
+    TRY(labels_start(vertices, (int)g.labels, &l, err));
+    for (size_t i = 0; i < g.labels; i++)
+        TRY(labels_name(&l, (int)i, g.label[i].name, strlen(g.label[i].name), err));
+    for (size_t i = 0; i < vertices; i++) {
+        l.region[i] = key_find(&g, a->value[i]);
+        if (l.region[i] < 0) {
+            st = npmd_fail(err, NPMD_ERR_FORMAT,
+                           "%s: vertex %zu has the key %.17g, which its LabelTable lacks", s->path, i,
+                           a->value[i]);
+            goto done;
+        }
+    }
+    *out = l;
+    l = (labels){ 0 };
+done:
+    labels_free(&l);
+    gifti_free(&g);
+    return st;
+}
+
+/* ---- files -------------------------------------------------------------------------------------------------- */
+
+static const label_format *format_of(const char *path)
+{
+    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++)
+        if (scan_suffix(path, FORMATS[i].suffix))
+            return &FORMATS[i];
+    return NULL;
+}
+
+npmd_status labels_read(const char *path, size_t vertices, labels *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_bytes b = { 0 };
+    scanner s = { 0 };
+    if (file_has_suffix(path, ".npy"))
+        return npy_labels_read(path, vertices, out, err);
+    const label_format *format = format_of(path);
+    if (format == NULL) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of labels, expected " SUFFIXES, path);
+        goto done;
+    }
+    TRY(gzip_read(path, &b, err));
+    TRY(scan_open(path, &b, &s, err));
+    TRY(format->read(&s, vertices, out, err));
+done:
+    scan_close(&s);
+    file_bytes_free(&b);
+    return st;
+}

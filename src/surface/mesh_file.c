@@ -1,0 +1,160 @@
+/* mesh_file.c - surfaces from files and back: the format is read off the first bytes or the suffix. */
+#include "mesh_formats.h"
+
+typedef struct mesh_format {
+    const char *suffix; /* also followed by .gz; "": none */
+    const char *magic;  /* the first bytes of such a file under any other name; "": there are none */
+    int first;          /* the number of the first vertex */
+    npmd_status (*read)(scanner *s, mesh_parts *out, npmd_error *err);
+} mesh_format;
+static const mesh_format FORMATS[] = {
+    { ".obj", "", 1, obj_read },
+    { ".off", "OFF", 0, off_read },
+    { ".ply", "ply", 0, ply_read },
+    { ".vtk", "# vtk DataFile", 0, vtk_read },
+    { ".gii", "<?xml", 0, gifti_mesh_read },
+    { "", "\xff\xff", 0, freesurfer_read }, /* lh.white, rh.pial, ... */
+};
+#define SUFFIXES ".obj, .off, .ply, .vtk, .gii (or these with .gz)"
+
+static const mesh_format *format_of(const char *path, const file_bytes *b)
+{
+    const size_t count = sizeof FORMATS / sizeof *FORMATS;
+    for (size_t i = 0; i < count; i++)
+        if (scan_suffix(path, FORMATS[i].suffix))
+            return &FORMATS[i];
+    for (size_t i = 0; i < count; i++) {
+        const size_t size = strlen(FORMATS[i].magic);
+        if (size > 0 && b->size >= size && memcmp(b->data, FORMATS[i].magic, size) == 0)
+            return &FORMATS[i];
+    }
+    return NULL;
+}
+
+bool mesh_is_file(const char *path)
+{
+    unsigned char first[3] = { 0 };
+    size_t got = 0;
+    file_source s = { 0 };
+    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++)
+        if (scan_suffix(path, FORMATS[i].suffix))
+            return true;
+    if (file_source_open(path, &s, NULL) != NPMD_OK)
+        return false;
+    const npmd_status st = s.ordinary ? file_source_take(&s, first, sizeof first, &got, NULL) : NPMD_OK;
+    file_source_close(&s);
+    return st == NPMD_OK && got == sizeof first && memcmp(first, "\xff\xff\xfe", sizeof first) == 0;
+}
+
+/* ---- a mesh while it is read ---------------------------------------------------------------------------- */
+
+npmd_status parts_vertex(mesh_parts *p, const scanner *where, const double x[3], npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    if (p->vertices == INT32_MAX) {
+        st = scan_fail(where, err, "more than 2^31 - 1 vertices");
+        goto done;
+    }
+    TRY(memory_grow((void **)&p->x, &p->x_room, 3 * (p->vertices + 1), sizeof *p->x, err));
+    memcpy(p->x + 3 * p->vertices, x, 3 * sizeof *x);
+    p->vertices++;
+done:
+    return st;
+}
+
+npmd_status parts_face(mesh_parts *p, const scanner *where, const int64_t corner[3], npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    if (p->faces == INT32_MAX) {
+        st = scan_fail(where, err, "more than 2^31 - 1 faces");
+        goto done;
+    }
+    TRY(memory_grow((void **)&p->face, &p->face_room, 3 * (p->faces + 1), sizeof *p->face, err));
+    for (int k = 0; k < 3; k++) {
+        if (corner[k] < INT32_MIN || corner[k] > INT32_MAX) {
+            st = scan_fail(where, err, "a face has a corner at vertex %lld, vertices have numbers below 2^31",
+                           (long long)corner[k]);
+            goto done;
+        }
+        p->face[3 * p->faces + (size_t)k] = (int32_t)corner[k];
+    }
+    p->faces++;
+done:
+    return st;
+}
+
+npmd_status parts_polygon_fail(const mesh_parts *p, const scanner *where, int64_t corners, npmd_error *err)
+{
+    return scan_fail(where, err,
+                     "the face after %zu others has %lld corners, 3 were expected: triangulate it", p->faces,
+                     (long long)corners);
+}
+
+npmd_status mesh_read(const char *path, mesh *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_bytes b = { 0 };
+    scanner s = { 0 };
+    mesh_parts parts = { 0 };
+    TRY(gzip_read(path, &b, err));
+    const mesh_format *format = format_of(path, &b);
+    if (b.size == 0) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path);
+        goto done;
+    }
+    if (format == NULL) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT,
+                       "%s: unknown kind of surface, expected " SUFFIXES " or FreeSurfer's", path);
+        goto done;
+    }
+    TRY(scan_open(path, &b, &s, err));
+    TRY(format->read(&s, &parts, err));
+    TRY(mesh_make_counted(&parts, format->first, path, out, err));
+done:
+    memory_free(parts.x);
+    memory_free(parts.face);
+    scan_close(&s);
+    file_bytes_free(&b);
+    return st;
+}
+
+/* ---- writing -------------------------------------------------------------------------------------------- */
+
+/* Workbench wants surfaces and values in files of their own, which these suffixes ask for. */
+static bool is_values_alone(const char *path)
+{
+    return scan_suffix(path, ".shape.gii") || scan_suffix(path, ".func.gii");
+}
+
+static npmd_status target_check(const char *path, int count, npmd_error *err)
+{
+    if (!scan_suffix(path, ".gii") && !file_has_suffix(path, ".vtk"))
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: unknown suffix, expected .gii, .gii.gz or .vtk", path);
+    if (scan_suffix(path, ".surf.gii") && count > 0)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "%s: such a file holds no values; write them to .shape.gii, .func.gii or .gii",
+                         path);
+    if (is_values_alone(path) && count == 0)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: such a file holds values, but none were given", path);
+    return NPMD_OK;
+}
+
+npmd_status mesh_write(const char *path, const mesh *m, const vertex_values *values, int count,
+                       npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_writer *w = NULL;
+    TRY(target_check(path, count, err));
+    TRY(file_writer_open(path, &w, err));
+    if (file_has_suffix(path, ".gz"))
+        TRY(file_writer_zip(w, err));
+    if (file_has_suffix(path, ".vtk"))
+        TRY(vtk_write(w, m, values, count, err));
+    else
+        TRY(gifti_write(w, m, !is_values_alone(path), values, count, err));
+    st = file_writer_commit(w, err);
+    w = NULL;
+done:
+    file_writer_abandon(w);
+    return st;
+}

@@ -1,0 +1,156 @@
+/* mesh_formats.h - what the readers and writers of surface and label files share: the words and numbers of a
+ * file, a mesh while it grows, GIFTI's arrays. Seen by the files of this folder only.
+ *
+ * A reader gets the whole file in memory (inflated, followed by a zero byte) and trusts nothing in it: a count
+ * is believed as far as bytes follow. */
+#ifndef NPMD_MESH_FORMATS_H
+#define NPMD_MESH_FORMATS_H
+
+#include "surface.h"
+
+#include <locale.h>
+
+/* ---- scan.c: words and numbers ------------------------------------------------------------------------- */
+
+typedef enum number_type {
+    NUMBER_I8,
+    NUMBER_U8,
+    NUMBER_I16,
+    NUMBER_U16,
+    NUMBER_I32,
+    NUMBER_U32,
+    NUMBER_I64,
+    NUMBER_U64,
+    NUMBER_F32,
+    NUMBER_F64,
+    NUMBER_NONE /* no type of that name */
+} number_type;
+size_t number_size(number_type type);
+bool number_whole(number_type type); /* one of the integers */
+typedef struct number_name {
+    const char *name;
+    number_type type;
+} number_name;
+number_type number_find(const number_name *names, size_t count, const char *name, size_t size);
+double number_decode(const unsigned char *bytes, number_type type, bool big_endian);
+
+typedef enum scan_mode { SCAN_TEXT, SCAN_LITTLE, SCAN_BIG } scan_mode; /* how numbers stand there */
+typedef struct scanner {
+    const char *path;             /* opens every message */
+    const char *start, *at, *end; /* end is followed by what ends a word: a blank, a line's end or a zero */
+    size_t line;                  /* of at, counted from 1; text only */
+    scan_mode mode;
+    locale_t locale; /* "C" */
+} scanner;
+typedef struct scan_text {
+    const char *at;
+    size_t size;
+} scan_text;
+
+/* Does the path end so, or so and with .gz? No path ends with "". */
+bool scan_suffix(const char *path, const char *suffix);
+npmd_status scan_open(const char *path, const file_bytes *b, scanner *out, npmd_error *err);
+void scan_close(scanner *s);
+bool scan_is(scan_text t, const char *word);
+/* The next line, without its end (LF, CRLF or CR): itself to be scanned, but not to be closed. */
+bool scan_line(scanner *s, scanner *line);
+bool scan_full_line(scanner *s, scanner *line); /* the next line that holds more than blanks */
+bool scan_word(scanner *s, scan_text *out);     /* between blanks, over line ends */
+bool scan_ends(const scanner *s);               /* nothing but blanks is left */
+/* A number of the type: in text the next word, else the next bytes. what names it in a message. */
+npmd_status scan_number(scanner *s, number_type type, const char *what, double *out, npmd_error *err);
+npmd_status scan_real(scanner *s, const char *what, double *out, npmd_error *err); /* a word */
+npmd_status scan_whole(scanner *s, number_type type, const char *what, int64_t *out, npmd_error *err);
+npmd_status scan_count(scanner *s, const char *what, size_t *out, npmd_error *err); /* a word, not negative */
+npmd_status scan_skip(scanner *s, number_type type, size_t count, const char *what, npmd_error *err);
+size_t scan_left(const scanner *s); /* bytes */
+/* "PATH line 7: " or "PATH byte 7: ", and a sentence. */
+npmd_status scan_fail(const scanner *s, npmd_error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* What was found at s, and what was expected there. */
+npmd_status scan_unexpected(const scanner *s, const char *expected, npmd_error *err);
+
+/* ---- mesh_file.c: a mesh while it is read --------------------------------------------------------------- */
+
+typedef struct mesh_parts {
+    size_t vertices, faces;
+    double *x;
+    int32_t *face;
+    size_t x_room, face_room;
+} mesh_parts;
+npmd_status parts_vertex(mesh_parts *p, const scanner *where, const double x[3], npmd_error *err);
+/* Corners count from 0; whether the vertices exist is seen at the end. */
+npmd_status parts_face(mesh_parts *p, const scanner *where, const int64_t corner[3], npmd_error *err);
+npmd_status parts_polygon_fail(const mesh_parts *p, const scanner *where, int64_t corners, npmd_error *err);
+
+npmd_status obj_read(scanner *s, mesh_parts *out, npmd_error *err);
+npmd_status off_read(scanner *s, mesh_parts *out, npmd_error *err);
+npmd_status ply_read(scanner *s, mesh_parts *out, npmd_error *err);
+npmd_status vtk_read(scanner *s, mesh_parts *out, npmd_error *err);
+npmd_status gifti_mesh_read(scanner *s, mesh_parts *out, npmd_error *err);
+npmd_status freesurfer_read(scanner *s, mesh_parts *out, npmd_error *err);
+
+npmd_status vtk_write(file_writer *w, const mesh *m, const vertex_values *values, int count, npmd_error *err);
+/* geometry: the surface as well, not the values alone. */
+npmd_status gifti_write(file_writer *w, const mesh *m, bool geometry, const vertex_values *values, int count,
+                        npmd_error *err);
+
+/* ---- mesh.c ---------------------------------------------------------------------------------------------- */
+
+/* mesh_make, for a file that counts its vertices from first. Takes over x and face, also on failure. */
+npmd_status mesh_make_counted(mesh_parts *parts, int first, const char *where, mesh *out, npmd_error *err);
+
+/* ---- gifti.c, gifti_data.c: the arrays of a GIFTI file ---------------------------------------------------- */
+
+typedef enum gifti_intent { GIFTI_OTHER, GIFTI_POINTS, GIFTI_TRIANGLES, GIFTI_LABELS } gifti_intent;
+typedef enum gifti_encoding { GIFTI_ASCII, GIFTI_BASE64, GIFTI_GZIP_BASE64 } gifti_encoding;
+typedef struct gifti_array {
+    gifti_intent intent;
+    number_type type;
+    gifti_encoding encoding;
+    bool big_endian, column_major;
+    size_t rows, columns;
+    double *value; /* (rows, columns), row-major */
+} gifti_array;
+typedef struct gifti_label {
+    int64_t key;
+    char *name;
+} gifti_label;
+typedef struct gifti { /* arrays of other intents are left out */
+    gifti_array *array;
+    gifti_label *label;
+    size_t arrays, labels, array_room, label_room;
+} gifti;
+npmd_status gifti_parse(const scanner *s, gifti *out, npmd_error *err);
+void gifti_free(gifti *g);
+/* The array of this intent, with so many columns; of which there must be one. */
+npmd_status gifti_find(const gifti *g, const char *path, gifti_intent intent, size_t columns,
+                       const gifti_array **out, npmd_error *err);
+/* The text of a Data element to a's value. where: file and line. */
+npmd_status gifti_decode(const scanner *where, const char *text, size_t size, gifti_array *a,
+                         npmd_error *err);
+/* Little-endian bytes as GIFTI's GZipBase64Binary. */
+npmd_status gifti_encode(file_writer *w, const void *bytes, size_t size, npmd_error *err);
+
+/* ---- labels.c -------------------------------------------------------------------------------------------- */
+
+/* Of a file that gives every vertex a number or a word. A negative number, an empty word: no region. */
+typedef struct label_entry {
+    size_t vertex;
+    scan_text word;
+    int64_t number; /* where words are not used */
+} label_entry;
+/* Sorts the entries; regions in the order of their numbers or words. */
+npmd_status labels_from_entries(label_entry *entry, size_t vertices, bool words, labels *out,
+                                npmd_error *err);
+/* Memory for all vertices, none in a region. */
+npmd_status labels_start(size_t vertices, int regions, labels *out, npmd_error *err);
+npmd_status labels_name(labels *l, int region, const char *text, size_t size, npmd_error *err);
+npmd_status labels_count_check(const char *path, size_t found, size_t vertices, npmd_error *err);
+
+npmd_status annot_read(scanner *s, size_t vertices, labels *out, npmd_error *err);
+npmd_status label_read(scanner *s, size_t vertices, labels *out, npmd_error *err);
+npmd_status label_table_read(scanner *s, size_t vertices, labels *out, npmd_error *err);
+npmd_status gifti_labels_read(scanner *s, size_t vertices, labels *out, npmd_error *err);
+
+#endif

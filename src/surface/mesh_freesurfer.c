@@ -1,0 +1,43 @@
+/* mesh_freesurfer.c - FreeSurfer's binary surfaces (lh.white, rh.pial, ...), everything big-endian:
+ *
+ *   ff ff fe             three bytes; ff ff ff and ff ff fd are the older files of quadrangles
+ *   two lines of text    who made it, and when
+ *   int32                number of vertices, number of faces
+ *   float32              x y z of each vertex
+ *   int32                the three vertices of each face, from 0
+ *
+ * What follows (the geometry of the volume it came from) is not read: coordinates stay as they are. */
+#include "mesh_formats.h"
+
+npmd_status freesurfer_read(scanner *s, mesh_parts *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    int64_t count[2] = { 0 }, corner[3];
+    double x[3];
+    s->mode = SCAN_BIG;
+    if (scan_left(s) < 3 || memcmp(s->at, "\xff\xff\xfe", 3) != 0) {
+        st = scan_fail(s, err,
+                       "no surface of triangles: such a file of FreeSurfer begins with ff ff fe (one of "
+                       "quadrangles with ff ff ff or ff ff fd)");
+        goto done;
+    }
+    s->at += 3;
+    for (int i = 0; i < 2; i++) { /* ended by LF alone: the next byte may be a CR that belongs to a number */
+        const char *end = memchr(s->at, '\n', scan_left(s));
+        s->at = end != NULL ? end + 1 : s->end;
+    }
+    for (int i = 0; i < 2; i++)
+        TRY(scan_whole(s, NUMBER_I32, "the number of vertices or faces", &count[i], err));
+    for (int64_t i = 0; i < count[0]; i++) { /* each takes bytes: a false number ends with the file */
+        for (int k = 0; k < 3; k++)
+            TRY(scan_number(s, NUMBER_F32, "a coordinate", &x[k], err));
+        TRY(parts_vertex(out, s, x, err));
+    }
+    for (int64_t i = 0; i < count[1]; i++) {
+        for (int k = 0; k < 3; k++)
+            TRY(scan_whole(s, NUMBER_I32, "the number of a vertex", &corner[k], err));
+        TRY(parts_face(out, s, corner, err));
+    }
+done:
+    return st;
+}

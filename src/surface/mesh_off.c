@@ -1,0 +1,99 @@
+/* mesh_off.c - Geomview's .off, in text:
+ *
+ *   OFF                    or COFF, NOFF, CNOFF: colours or normals stand behind the coordinates
+ *   vertices faces edges   on the first line or the next; the number of edges does not matter
+ *   x y z                  a line each vertex
+ *   3 a b c                a line each face, from 0; a colour may follow
+ *
+ * # opens a comment. */
+#include "mesh_formats.h"
+
+/* The next line with something on it before a comment. */
+static bool line_take(scanner *s, scanner *line)
+{
+    while (scan_line(s, line)) {
+        const char *comment = memchr(line->at, '#', scan_left(line));
+        line->end = comment != NULL ? comment : line->end;
+        if (!scan_ends(line))
+            return true;
+    }
+    return false;
+}
+
+static npmd_status header_read(scanner *s, size_t *vertices, size_t *faces, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    scanner line = *s, before = *s;
+    scan_text word = { "", 0 };
+    if (line_take(s, &line)) {
+        before = line;
+        scan_word(&line, &word);
+    }
+    if (!scan_is(word, "OFF") && !scan_is(word, "COFF") && !scan_is(word, "NOFF")
+        && !scan_is(word, "CNOFF")) {
+        st = scan_unexpected(&before, "OFF, COFF, NOFF or CNOFF", err);
+        goto done;
+    }
+    if (scan_ends(&line) && !line_take(s, &line)) {
+        st = scan_unexpected(s, "the number of vertices", err);
+        goto done;
+    }
+    TRY(scan_count(&line, "the number of vertices", vertices, err));
+    TRY(scan_count(&line, "the number of faces", faces, err));
+done:
+    return st;
+}
+
+static npmd_status vertex_read(scanner *s, mesh_parts *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    scanner line;
+    double x[3];
+    if (!line_take(s, &line)) {
+        st = scan_unexpected(s, "a vertex", err);
+        goto done;
+    }
+    for (int i = 0; i < 3; i++)
+        TRY(scan_real(&line, "a coordinate", &x[i], err));
+    TRY(parts_vertex(out, &line, x, err));
+done:
+    return st;
+}
+
+static npmd_status face_read(scanner *s, mesh_parts *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    scanner line;
+    size_t corners = 0;
+    int64_t corner[3];
+    if (!line_take(s, &line)) {
+        st = scan_unexpected(s, "a face", err);
+        goto done;
+    }
+    TRY(scan_count(&line, "a number of corners", &corners, err));
+    if (corners != 3) {
+        st = parts_polygon_fail(out, &line, (int64_t)corners, err);
+        goto done;
+    }
+    for (int k = 0; k < 3; k++)
+        TRY(scan_whole(&line, NUMBER_I64, "the number of a vertex", &corner[k], err));
+    TRY(parts_face(out, &line, corner, err));
+done:
+    return st;
+}
+
+npmd_status off_read(scanner *s, mesh_parts *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    scanner line;
+    size_t vertices = 0, faces = 0;
+    TRY(header_read(s, &vertices, &faces, err));
+    for (size_t i = 0; i < vertices; i++) /* each takes a line, so a false number ends with the file */
+        TRY(vertex_read(s, out, err));
+    for (size_t i = 0; i < faces; i++)
+        TRY(face_read(s, out, err));
+    if (line_take(s, &line))
+        st = scan_unexpected(&line, "the end of the file", err);
+done:
+    return st;
+}

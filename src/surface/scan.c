@@ -1,0 +1,258 @@
+/* scan.c - the words and numbers of a file that is in memory, with the place of each for messages. */
+#include "mesh_formats.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <strings.h>
+
+_Static_assert(sizeof(float) == 4 && sizeof(double) == 8, "F32 and F64 are float and double");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bytes are turned to little-endian ones");
+
+/* ---- numbers in binary --------------------------------------------------------------------------------- */
+
+size_t number_size(number_type type)
+{
+    static const unsigned char SIZE[NUMBER_NONE] = { 1, 1, 2, 2, 4, 4, 8, 8, 4, 8 };
+    assert(type < NUMBER_NONE);
+    return SIZE[type];
+}
+
+bool number_whole(number_type type)
+{
+    return type < NUMBER_F32;
+}
+
+number_type number_find(const number_name *names, size_t count, const char *name, size_t size)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(names[i].name) == size && memcmp(names[i].name, name, size) == 0)
+            return names[i].type;
+    return NUMBER_NONE;
+}
+
+double number_decode(const unsigned char *bytes, number_type type, bool big_endian)
+{
+    const size_t size = number_size(type);
+    uint64_t bits = 0;
+    float single;
+    double value;
+    for (size_t i = 0; i < size; i++)
+        bits |= (uint64_t)bytes[big_endian ? size - 1 - i : i] << 8 * i;
+    const uint32_t low = (uint32_t)bits;
+    switch (type) {
+    case NUMBER_I8:
+        return (double)(int8_t)bits;
+    case NUMBER_I16:
+        return (double)(int16_t)bits;
+    case NUMBER_I32:
+        return (double)(int32_t)low;
+    case NUMBER_I64:
+        return (double)(int64_t)bits;
+    case NUMBER_F32:
+        memcpy(&single, &low, sizeof single);
+        return (double)single;
+    case NUMBER_F64:
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    default:
+        return (double)bits;
+    }
+}
+
+/* ---- places and messages -------------------------------------------------------------------------------- */
+
+bool scan_suffix(const char *path, const char *suffix)
+{
+    const size_t tail = strlen(suffix), length = strlen(path) - (file_has_suffix(path, ".gz") ? 3 : 0);
+    return tail > 0 && length >= tail && strncasecmp(path + length - tail, suffix, tail) == 0;
+}
+
+npmd_status scan_open(const char *path, const file_bytes *b, scanner *out, npmd_error *err)
+{
+    const char *start = (const char *)b->data;
+    const locale_t locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (locale == (locale_t)0)
+        return npmd_fail(err, NPMD_ERR_MEMORY, "%s: no memory for the C locale", path);
+    *out = (scanner){
+        .path = path, .start = start, .at = start, .end = start + b->size, .line = 1, .locale = locale
+    };
+    return NPMD_OK;
+}
+
+void scan_close(scanner *s)
+{
+    if (s->locale != (locale_t)0)
+        freelocale(s->locale);
+    *s = (scanner){ 0 };
+}
+
+size_t scan_left(const scanner *s)
+{
+    return (size_t)(s->end - s->at);
+}
+
+npmd_status scan_fail(const scanner *s, npmd_error *err, const char *format, ...)
+{
+    char sentence[384];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    if (s->mode == SCAN_TEXT)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu: %s", s->path, s->line, sentence);
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: %s", s->path, (size_t)(s->at - s->start) + 1,
+                     sentence);
+}
+
+npmd_status scan_unexpected(const scanner *s, const char *expected, npmd_error *err)
+{
+    char quote[FILE_QUOTE + 4];
+    scanner ahead = *s;
+    scan_text found;
+    if (!scan_word(&ahead, &found))
+        return scan_fail(s, err, "it ends where %s was expected", expected);
+    file_quote(found.at, found.size, quote);
+    ahead.at = found.at;
+    return scan_fail(&ahead, err, "'%s' was found where %s was expected", quote, expected);
+}
+
+/* ---- lines and words ------------------------------------------------------------------------------------ */
+
+bool scan_is(scan_text t, const char *word)
+{
+    return strlen(word) == t.size && memcmp(word, t.at, t.size) == 0;
+}
+
+bool scan_line(scanner *s, scanner *line)
+{
+    if (s->at == s->end)
+        return false;
+    *line = *s;
+    while (s->at < s->end && *s->at != '\n' && *s->at != '\r')
+        s->at++;
+    line->end = s->at;
+    if (s->at < s->end)
+        s->at += s->at[0] == '\r' && s->at + 1 < s->end && s->at[1] == '\n' ? 2 : 1;
+    s->line++;
+    return true;
+}
+
+bool scan_full_line(scanner *s, scanner *line)
+{
+    while (scan_line(s, line))
+        if (!scan_ends(line))
+            return true;
+    return false;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static void spaces_skip(scanner *s)
+{
+    for (; s->at < s->end && is_space(*s->at); s->at++)
+        s->line += *s->at == '\n';
+}
+
+bool scan_word(scanner *s, scan_text *out)
+{
+    spaces_skip(s);
+    if (s->at == s->end)
+        return false;
+    out->at = s->at;
+    while (s->at < s->end && !is_space(*s->at))
+        s->at++;
+    out->size = (size_t)(s->at - out->at);
+    return true;
+}
+
+bool scan_ends(const scanner *s)
+{
+    scanner ahead = *s;
+    spaces_skip(&ahead);
+    return ahead.at == ahead.end;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------------------- */
+
+npmd_status scan_real(scanner *s, const char *what, double *out, npmd_error *err)
+{
+    scan_text word;
+    const scanner before = *s;
+    if (!scan_word(s, &word))
+        return scan_unexpected(&before, what, err);
+    char *stop = NULL;
+    *out = strtod_l(word.at, &stop, s->locale); /* what follows a word cannot continue a number */
+    return stop == word.at + word.size ? NPMD_OK : scan_unexpected(&before, what, err);
+}
+
+npmd_status scan_number(scanner *s, number_type type, const char *what, double *out, npmd_error *err)
+{
+    const size_t size = number_size(type);
+    if (s->mode == SCAN_TEXT) {
+        const npmd_status st = scan_real(s, what, out, err);
+        if (st == NPMD_OK && type == NUMBER_F32) /* the same number as in binary */
+            *out = (double)(float)*out;
+        return st;
+    }
+    if (scan_left(s) < size)
+        return scan_fail(s, err, "it ends where %s was expected", what);
+    *out = number_decode((const unsigned char *)s->at, type, s->mode == SCAN_BIG);
+    s->at += size;
+    return NPMD_OK;
+}
+
+/* Beyond 2^53 a double is no exact integer. */
+static npmd_status whole_take(const scanner *before, double value, double least, const char *what,
+                              int64_t *out, npmd_error *err)
+{
+    if (!(fabs(value) <= 0x1p53) || value != floor(value) || value < least)
+        return scan_fail(before, err, "%.17g was found where %s was expected", value, what);
+    *out = (int64_t)value;
+    return NPMD_OK;
+}
+
+npmd_status scan_whole(scanner *s, number_type type, const char *what, int64_t *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const scanner before = *s;
+    double value = 0.0;
+    TRY(scan_number(s, type, what, &value, err));
+    TRY(whole_take(&before, value, -INFINITY, what, out, err));
+done:
+    return st;
+}
+
+npmd_status scan_count(scanner *s, const char *what, size_t *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const scanner before = *s;
+    double value = 0.0;
+    int64_t count = 0;
+    TRY(scan_real(s, what, &value, err));
+    TRY(whole_take(&before, value, 0.0, what, &count, err));
+    *out = (size_t)count;
+done:
+    return st;
+}
+
+npmd_status scan_skip(scanner *s, number_type type, size_t count, const char *what, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    scan_text word;
+    if (s->mode != SCAN_TEXT) {
+        if (count > scan_left(s) / number_size(type))
+            return scan_fail(s, err, "%zu %s should follow, but %zu bytes do", count, what, scan_left(s));
+        s->at += count * number_size(type);
+        return NPMD_OK;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!scan_word(s, &word)) {
+            st = scan_unexpected(s, what, err);
+            goto done;
+        }
+done:
+    return st;
+}
