@@ -92,7 +92,7 @@ static int report(const cli_args *args, const char *domain, size_t n, double wor
 static int check_given(const cli_args *args)
 {
     static const char *const NEEDED[] = { "factors", "points", "out" }, *const OTHERS[] = {
-        "region", "factor", "sphere", "surface", "matrix", "dense", "roi2", "sphere2", "surface2"
+        "region", "factor", "sphere", "surface", "matrix", "roi2", "sphere2", "surface2"
     };
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
         if (cli_value(args, OTHERS[i]))
@@ -116,7 +116,7 @@ static int run(const cli_args *args)
     double *values = NULL, *log_se = NULL, accuracy = 0.0, worst = 0.0;
     const char *out = cli_value(args, "out"), *at = cli_value(args, "points"),
                *errors = cli_value(args, "errors");
-    if (cli_value(args, "roi"))
+    if (cli_value(args, "roi") || cli_value(args, "dense"))
         return marginal_regions(args);
     int code = check_given(args);
     if (code != CLI_DONE || (code = cli_compute(args, &seed, &how)) != CLI_DONE

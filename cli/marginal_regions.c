@@ -1,4 +1,4 @@
-/* marginal_regions.c - neuropmd marginal --roi: integrals of a density on two surfaces over regions of them. */
+/* marginal_regions.c - neuropmd marginal --roi and --dense: integrals of a density on two surfaces over regions of them. */
 #include "cli.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ typedef struct job {
     const char *part;
 } job;
 
-/* ---- what is asked for ------------------------------------------------------------------------------------- */
+/* ---- what is asked for --------------------------------------------------------------------------------- */
 
 static const char *either(const cli_args *args, const char *name, const char *fallback)
 {
@@ -95,16 +95,16 @@ static npmd_status check_outputs(const job *j, npmd_error *err)
 /* No output may be another, or one of the inputs. */
 static int check_names(const job *j)
 {
-    static const char *const OUTPUTS[] = { "out", "matrix", "dense" }, *const INPUTS[] = {
-        "roi", "roi2", "sphere", "sphere2", "surface", "surface2"
-    };
+    static const char *const OUTPUTS[] = { "--out", "--matrix", "--dense" };
+    static const char *const INPUTS[] = { "--roi",     "--roi2",    "--sphere",
+                                          "--sphere2", "--surface", "--surface2" };
     for (int i = 0; i < 3; i++) {
-        const char *out = cli_value(j->args, OUTPUTS[i]);
+        const char *out = cli_value(j->args, OUTPUTS[i] + 2);
         int code = cli_distinct(j->args, OUTPUTS[i], out, "MODEL", j->args->operand);
         for (int k = 0; k < 6 && code == CLI_DONE; k++)
-            code = cli_distinct(j->args, OUTPUTS[i], out, INPUTS[k], cli_value(j->args, INPUTS[k]));
+            code = cli_distinct(j->args, OUTPUTS[i], out, INPUTS[k], cli_value(j->args, INPUTS[k] + 2));
         for (int k = 0; k < i && code == CLI_DONE; k++)
-            code = cli_distinct(j->args, OUTPUTS[i], out, OUTPUTS[k], cli_value(j->args, OUTPUTS[k]));
+            code = cli_distinct(j->args, OUTPUTS[i], out, OUTPUTS[k], cli_value(j->args, OUTPUTS[k] + 2));
         if (code != CLI_DONE)
             return code;
     }
@@ -113,11 +113,13 @@ static int check_names(const job *j)
 
 static int check_options(job *j)
 {
-    static const char *const OTHERS[] = { "factors", "points", "errors", "accuracy", "coords" };
+    static const char *const OTHERS[] = {
+        "factors", "points", "errors", "accuracy", "coords", "max-distance"
+    };
     const char *factor = either(j->args, "factor", "1");
-    for (int i = 0; i < 5; i++)
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
         if (cli_value(j->args, OTHERS[i]))
-            return cli_fail(j->args, CLI_USAGE, "--%s and --roi do not go together", OTHERS[i]);
+            return cli_fail(j->args, CLI_USAGE, "--%s does not go with regions of surfaces", OTHERS[i]);
     if (strcmp(factor, "1") != 0 && strcmp(factor, "2") != 0)
         return cli_fail(j->args, CLI_USAGE, "--factor is '%s', expected 1 or 2", factor);
     j->factor = factor[0] - '1';
@@ -127,13 +129,15 @@ static int check_options(job *j)
     j->dense = cli_value(j->args, "dense");
     if (!j->out && !j->matrix && !j->dense)
         return cli_fail(j->args, CLI_USAGE, "nothing to write: give --out, --matrix or --dense");
+    if ((j->out || j->matrix) && !cli_value(j->args, "roi"))
+        return cli_fail(j->args, CLI_USAGE, "--roi is missing: a region for every vertex");
     if (!j->out && cli_value(j->args, "region"))
         return cli_fail(j->args, CLI_USAGE,
                         "--region chooses the region of a map: --out says where to write it");
     return check_names(j);
 }
 
-/* ---- names of regions ---------------------------------------------------------------------------------------- */
+/* ---- names of regions ---------------------------------------------------------------------------------- */
 
 static int unknown_region(const job *j, const char *name)
 {
@@ -185,7 +189,7 @@ static int find_regions(job *j)
     return CLI_DONE;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 
 static int read_picture(const job *j, place *p)
 {
@@ -212,7 +216,7 @@ static int read_place(job *j, int d)
     return p->drawn ? read_picture(j, p) : CLI_DONE;
 }
 
-/* ---- computing ------------------------------------------------------------------------------------------------ */
+/* ---- computing ----------------------------------------------------------------------------------------- */
 
 static int show_progress(double done, void *user)
 {
@@ -279,7 +283,7 @@ static npmd_status write_map(const job *j, npmd_error *err)
     return npmd_surface_write(p->picture ? p->picture : p->surface, j->out, &name, &column, 1, err);
 }
 
-/* ---- reporting ------------------------------------------------------------------------------------------------ */
+/* ---- reporting ----------------------------------------------------------------------------------------- */
 
 static const char *warning(const npmd_region_facts *f)
 {
@@ -360,7 +364,7 @@ static int report(const job *j)
     return CLI_DONE;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------- */
+/* ---- all of it ----------------------------------------------------------------------------------------- */
 
 static int compute(job *j)
 {

@@ -38,7 +38,7 @@ static void error_facts(double *relative, size_t count, npmd_region_facts *facts
     facts->error_largest = fabs(relative[count - 1]);
 }
 
-/* ---- the map of a region --------------------------------------------------------------------------------------- */
+/* ---- the map of a region ------------------------------------------------------------------------------- */
 
 double region_as_asked(const npmd_model *m, npmd_region_what what, double volume, double area,
                        double log_density)
@@ -120,8 +120,7 @@ static npmd_status map_open(region_map *g, const npmd_model *m, const npmd_regio
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "no vertex lies in the region");
         goto done;
     }
-    g->pairs.all = (double)g->inside.n * (double)g->rows.n
-                   + (double)rules_rows(g->rows.n) * (double)(g->inside.n + g->others.n);
+    g->pairs.all = (double)g->inside.n * (double)g->rows.n;
     TRY(sums_open(&g->sums, rows_of_a_piece(g->inside.n), 1, err));
 done:
     region_nodes_close(&cells);
@@ -151,6 +150,7 @@ npmd_status npmd_region_map(const npmd_model *m, const npmd_region_request *at, 
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "--factor is %d, expected 1 or 2", factor);
     TRY(map_open(&g, m, at, factor, region, regions, err));
     if (facts != NULL) {
+        g.pairs.all += (double)rules_rows(g.rows.n) * (double)(g.inside.n + g.others.n);
         TRY(rules_compare(&g.rules, &g.pairs, g.over, &g.inside, &g.others, &g.rows, 1, err));
         map_facts(&g, &found);
     }
@@ -177,7 +177,7 @@ done:
     return st;
 }
 
-/* ---- the matrix of all regions ---------------------------------------------------------------------------------- */
+/* ---- the matrix of all regions ------------------------------------------------------------------------- */
 
 typedef struct region_matrix {
     pair_values pairs;

@@ -7,7 +7,7 @@
 
 #include "estimators.h"
 
-/* ---- region_nodes.c: a mesh as nodes of one factor -------------------------------------------------------- */
+/* ---- region_nodes.c: a mesh as nodes of one factor ----------------------------------------------------- */
 
 typedef struct region_nodes { /* a rule on one factor */
     size_t n;
@@ -28,7 +28,7 @@ typedef struct node_range {
     size_t first, count;
 } node_range;
 
-/* ---- region_sums.c ------------------------------------------------------------------------------------------ */
+/* ---- region_sums.c ------------------------------------------------------------------------------------- */
 
 #define REGION_PIECE 131072 /* pairs that are evaluated together */
 
@@ -67,7 +67,7 @@ npmd_status rules_compare(rule_pair *r, pair_values *p, int over, const region_n
                           npmd_error *err);
 void rules_pair_close(rule_pair *r);
 
-/* ---- region.c ------------------------------------------------------------------------------------------------ */
+/* ---- region.c ------------------------------------------------------------------------------------------ */
 
 /* From the log density per area to what was asked for; volume and area: of what it is per area of. */
 double region_as_asked(const npmd_model *m, npmd_region_what what, double volume, double area,

@@ -23,7 +23,7 @@
 #define CORNER 22.0 / 36 /* barycentric coordinates of a third's centroid */
 #define OTHERS 7.0 / 36
 
-/* ---- regions, "unknown" among them ----------------------------------------------------------------------- */
+/* ---- regions, "unknown" among them --------------------------------------------------------------------- */
 
 static bool has_strays(const labels *l)
 {
@@ -67,7 +67,7 @@ size_t npmd_region_vertices(const npmd_labels *l, int region)
     return count;
 }
 
-/* ---- the sphere ------------------------------------------------------------------------------------------- */
+/* ---- the sphere ---------------------------------------------------------------------------------------- */
 
 /* unit (vertices, 3) */
 static npmd_status sphere_vertices(const mesh *m, double *unit, npmd_error *err)
@@ -118,7 +118,7 @@ static npmd_status sphere_areas(const mesh *m, const double *unit, double *area,
                      fabs(sum) / (4.0 * NPMD_PI));
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------ */
+/* ---- nodes --------------------------------------------------------------------------------------------- */
 
 void region_nodes_close(region_nodes *g)
 {

@@ -70,7 +70,7 @@ t_region_matrix() {
     want_all cells 0.11111111111111111
     run marginal model --roi parts.csv --sphere sphere.off --matrix m.npy --what counts
     want_code 0; want_out 'sum *1'; want_file m.npy
-    run marginal model --roi parts.csv --sphere sphere.off --dense all.npy --what probability
+    run marginal model --sphere sphere.off --dense all.npy --what probability
     want_code 0; want_err '6 x 6 values'; want_file all.npy
 }
 t_region_refusals() {
@@ -87,13 +87,13 @@ t_region_refusals() {
     run marginal model --roi parts.csv --region 0 $of --factor 3
     want_failure 2
     run marginal model --roi parts.csv --region 0 $of --points pairs.csv
-    want_failure 2; want_err 'do not go together'
+    want_failure 2; want_err 'does not go with regions'
     run marginal model --region 0 $of
     want_failure 2; want_err 'needs --roi'
     run marginal model --roi parts.csv --region 0 $of --what gradient
     want_failure 2; want_err 'log-density, density, relative, intensity, probability or counts'
     run marginal model --roi parts.csv --region 0 --sphere sphere.off --out parts.csv
-    want_failure 2
+    want_failure 2; want_err '--out and --roi name the same file'
     printf '0\n0\n1\n' >short.csv
     run marginal model --roi short.csv --region 0 $of
     want_failure 3; want_err '3 .*6.*another mesh'; want_no_file map.csv
