@@ -79,7 +79,8 @@ static void jets(void **state)
         npmd_domain *dom = domain_of(DOMAINS[k / 3]);
         npmd_points *pts = ordered_pairs(dom);
         npmd_model *m = k % 3 == 0 ? FIT_PAIRS(pts, "estimator", ESTIMATORS[k % 3], FEW)
-                                   : FIT_PAIRS(pts, "estimator", ESTIMATORS[k % 3], "max-frequency", "3");
+                                   : FIT_PAIRS(pts, "estimator", ESTIMATORS[k % 3], "max-frequency", "2",
+                                               "tau", "1e-2");
         const int length = dom->dimension + 2;
         double found[AT * MOST], mirrored[AT], value[AT], expected[MOST], y[AT * 6], worst = 0.0, apart = 0.0;
         jets_of(m, pts->x, AT, JET_ALL, found);
