@@ -3,6 +3,7 @@
  *
  * What is compared, and how closely, stands in tests/support/device_points.h. */
 #include "device_points.h"
+#include "icosphere.h"
 
 static device_stream *stream;
 
@@ -102,7 +103,7 @@ static void the_card_gives_what_the_library_gives(void **state)
 static void one_graph_serves_all_steps(void **state)
 {
     static const int64_t STEPS[] = { 0, 1, 77 };
-    const device_case c = { "S2 x S1", true, 97, 9, false };
+    const device_case c = { "S2 x S1", true, 97, 9, false, 0 };
     enum { COUNT = 300, CENTRES = 40 };
     device_setting t;
     encoder *e = NULL;
@@ -220,11 +221,28 @@ static void time_one(const char *words, const device_case *c, device_source_kind
     device_setting_close(&t);
 }
 
+/* Two ends on a surface of 10,242 vertices beside two on the sphere, with as many functions. */
+static void time_surfaces(void)
+{
+    place folder;
+    char text[1200];
+    assert_int_equal(place_open(&folder), 0);
+    snprintf(text, sizeof text, "mesh:%s^2", put_icosphere(&folder, "ico.off", 5, 1.0));
+    const device_case linear = { text, true, 256, 10, false, 1 },
+                      quadratic = { text, true, 256, 10, false, 2 };
+    time_one("surface^2, linear, 100,000 values", &linear, DEVICE_UNIFORM, 100000, 0);
+    time_one("surface^2, linear, 100,000 values, importance", &linear, DEVICE_IMPORTANCE, 100000, 0);
+    time_one("surface^2, linear, 10,000 jets", &linear, DEVICE_UNIFORM, 10000, 1);
+    time_one("surface^2, quadratic, 100,000 values", &quadratic, DEVICE_UNIFORM, 100000, 0);
+    time_one("surface^2, quadratic, 10,000 jets", &quadratic, DEVICE_UNIFORM, 10000, 1);
+    assert_int_equal(place_close(&folder), 0);
+}
+
 static void speeds(void **state)
 {
-    const device_case spheres = { "S2 x S2", true, 256, 10, false },
-                      rotated = { "S2 x S2", false, 256, 10, false }, waves = { "T4", false, 256, 20, false },
-                      torus = { "T2", true, 128, 10, false };
+    const device_case spheres = { "S2 x S2", true, 256, 10, false, 0 },
+                      rotated = { "S2 x S2", false, 256, 10, false, 0 },
+                      waves = { "T4", false, 256, 20, false, 0 }, torus = { "T2", true, 128, 10, false, 0 };
     (void)state;
     time_one("S2 x S2, 100,000 values", &spheres, DEVICE_UNIFORM, 100000, 0);
     time_one("S2 x S2, 100,000 values, importance", &spheres, DEVICE_IMPORTANCE, 100000, 0);
@@ -236,6 +254,7 @@ static void speeds(void **state)
     time_one("T4 waves, 16,384 jets", &waves, DEVICE_UNIFORM, 16384, 1);
     time_one("T2, 1,024 values", &torus, DEVICE_UNIFORM, 1024, 0);
     time_one("T2, 1,024 jets", &torus, DEVICE_UNIFORM, 1024, 1);
+    time_surfaces();
 }
 
 int main(int argc, char **argv)

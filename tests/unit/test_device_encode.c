@@ -20,7 +20,7 @@ static void on_the_processor(const encoder_plan *plan, const device_source *s, i
                  a_point = (size_t)(jets ? v.dimension + 2 : 1) * (size_t)v.ld;
     double *x = device_room(GROUP_POINTS * columns, sizeof *x);
     wave *e = device_room((size_t)(GROUP_POINTS * v.embedding), sizeof *e);
-    float *table = device_room(GROUP_POINTS * stride, sizeof *table);
+    float *tables = device_room(GROUP_POINTS * stride, sizeof *tables);
     for (int d = 0; d <= v.dimension; d++)
         scramble[d] = philox_word(source_key(s, s->purpose, step), (uint64_t)d, 0);
     for (int c = 0; s->kind == DEVICE_IMPORTANCE && c < s->centres; c++)
@@ -32,7 +32,7 @@ static void on_the_processor(const encoder_plan *plan, const device_source *s, i
     for (size_t begin = 0; begin < count; begin += GROUP_POINTS) {
         const int m = count - begin < GROUP_POINTS ? (int)(count - begin) : GROUP_POINTS;
         for (size_t i = 0; i < GROUP_POINTS * stride; i++)
-            table[i] = NAN; /* a place that nobody filled is seen */
+            tables[i] = NAN; /* a place that nobody filled is seen */
         for (int i = 0; i < m; i++)
             for (int d = 0; d < v.factors; d++)
                 make_factor(&v, s, step, scramble, first + begin + (size_t)i, d,
@@ -48,22 +48,22 @@ static void on_the_processor(const encoder_plan *plan, const device_source *s, i
             weight[i] = importance_weight(s, sum[0]);
         }
         for (int thread = 0; thread < GROUP_THREADS; thread++)
-            fill_tables(&v, thread, GROUP_THREADS, m, x, jets, table);
+            fill_tables(&v, thread, GROUP_THREADS, m, x, jets, tables);
         for (int thread = 0; thread < GROUP_THREADS; thread++) {
             float *eta = out->eta + begin * a_point;
             if (v.waves && v.factors <= DEVICE_REGISTERS)
-                encode_waves(&v, thread, GROUP_THREADS, m, jets, table, eta);
+                encode_waves(&v, thread, GROUP_THREADS, m, jets, tables, eta);
             else if (v.waves)
-                encode_waves_many(&v, thread, GROUP_THREADS, m, jets, table, eta);
+                encode_waves_many(&v, thread, GROUP_THREADS, m, jets, tables, eta);
             else if (v.blocks == 0 && v.factors <= DEVICE_REGISTERS)
-                encode_products(&v, thread, GROUP_THREADS, m, jets, table, eta);
+                encode_products(&v, thread, GROUP_THREADS, m, jets, tables, eta);
             else
-                encode_sums(&v, thread, GROUP_THREADS, m, jets, table, eta);
+                encode_sums(&v, thread, GROUP_THREADS, m, jets, tables, eta);
         }
         memcpy(out->x + begin * columns, x, (size_t)m * columns * sizeof *x);
         memcpy(out->weight + begin, weight, (size_t)m * sizeof *weight);
     }
-    free(elsewhere), free(x), free(e), free(table);
+    free(elsewhere), free(x), free(e), free(tables);
 }
 
 static void phases_give_what_the_library_gives(void **state)
