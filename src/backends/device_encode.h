@@ -371,6 +371,25 @@ SHARED_INLINE void table_sphere(const encoder_view *v, int d, int a, const doubl
     }
 }
 
+/* Thread `thread` of so many: its share of the m points' tables, as far as factors are circles and spheres; x (m,
+ * columns). Neighbouring threads take neighbouring points and the same unit, so that they do the same. */
+SHARED_INLINE void fill_tables(const encoder_view *v, int thread, int threads, int m, const double *x,
+                               int jets, float *table)
+{
+    const int units = v->unit[v->factors], stride = v->stride[jets];
+    for (int task = thread; task < units * m; task += threads) {
+        const int u = task / m, i = task - u * m;
+        int d = 0;
+        while (u >= v->unit[d + 1])
+            d++;
+        const double *at = x + i * v->columns + v->column[d];
+        if (v->kind[d] == DEVICE_CIRCLE)
+            table_circle(v, d, u - v->unit[d], *at, jets, table + i * stride);
+        else
+            table_sphere(v, d, u - v->unit[d], at, jets, table + i * stride);
+    }
+}
+
 /* One part (value, derivative) of the functions with a place: out[j] = sum_c N_c phi_c[j]. corners, a constant to the
  * compiler. */
 SHARED_INLINE void table_elements(const device_surface *s, int corners, const double *x, int part, int lane,
@@ -410,23 +429,10 @@ SHARED_INLINE void table_surface(const encoder_view *v, int d, int thread, int t
     }
 }
 
-/* Thread `thread` of so many: its share of the m points' tables; x (m, columns). Neighbouring threads take
- * neighbouring points and the same unit, so that they do the same. */
-SHARED_INLINE void fill_tables(const encoder_view *v, int thread, int threads, int m, const double *x,
-                               int jets, float *table)
+/* The share of the thread in the tables of all surfaces. */
+SHARED_INLINE void fill_surfaces(const encoder_view *v, int thread, int threads, int m, const double *x,
+                                 int jets, float *table)
 {
-    const int units = v->unit[v->factors], stride = v->stride[jets];
-    for (int task = thread; task < units * m; task += threads) {
-        const int u = task / m, i = task - u * m;
-        int d = 0;
-        while (u >= v->unit[d + 1])
-            d++;
-        const double *at = x + i * v->columns + v->column[d];
-        if (v->kind[d] == DEVICE_CIRCLE)
-            table_circle(v, d, u - v->unit[d], *at, jets, table + i * stride);
-        else
-            table_sphere(v, d, u - v->unit[d], at, jets, table + i * stride);
-    }
     for (int d = 0; d < v->factors; d++)
         if (v->kind[d] == DEVICE_SURFACE)
             table_surface(v, d, thread, threads, m, x, jets, table);

@@ -7,12 +7,12 @@
 
 static device_stream *stream;
 
-static void must(int status, const char *what)
+static void card_must(int status, const char *what)
 {
     if (status != 0)
         fail_msg("%s: %s", what, device_text(status));
 }
-#define MUST(call) must(call, #call)
+#define MUST(call) card_must(call, #call)
 
 /* A copy of count numbers on the card; NULL stays NULL. */
 static void *card(const void *from, size_t count, size_t size)

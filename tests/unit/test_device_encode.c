@@ -47,8 +47,10 @@ static void on_the_processor(const encoder_plan *plan, const device_source *s, i
                 cauchy_add(&v, s, near, slope, c, at, sum);
             weight[i] = importance_weight(s, sum[0]);
         }
-        for (int thread = 0; thread < GROUP_THREADS; thread++)
+        for (int thread = 0; thread < GROUP_THREADS; thread++) {
             fill_tables(&v, thread, GROUP_THREADS, m, x, jets, tables);
+            fill_surfaces(&v, thread, GROUP_THREADS, m, x, jets, tables);
+        }
         for (int thread = 0; thread < GROUP_THREADS; thread++) {
             float *eta = out->eta + begin * a_point;
             if (v.waves && v.factors <= DEVICE_REGISTERS)
