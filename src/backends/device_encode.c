@@ -182,6 +182,7 @@ static void view_fill_surface(const encoder_plan *p, const encoder_view *v, int 
     const device_surface *from = &p->surface[d], *to = &v->surface[d];
     const size_t faces = from->map.faces;
     const int *own = slot + v->slots[d], count = functions_up_to(p, d);
+    assert(count <= from->functions);
     if (view_twin(p, d) == d) {
         memcpy(to->map.corner, from->map.corner, faces * sizeof *to->map.corner);
         memcpy(to->map.order, from->map.order, faces * sizeof *to->map.order);

@@ -75,6 +75,32 @@ static void phases_give_what_the_library_gives(void **state)
         device_case_check(&DEVICE_CASES[i], on_the_processor);
 }
 
+/* Two factors on one surface share all but the functions, and what is said to be needed is what is taken. */
+static void a_surface_is_there_once(void **state)
+{
+    const device_case once = { FIXTURE_SURFACE, true, 1, 0, false, 2 },
+                      twice = { FIXTURE_SURFACE "^2", true, 1, 0, false, 2 };
+    (void)state;
+    device_setting one, two;
+    device_setting_open(&once, &one);
+    device_setting_open(&twice, &two);
+    encoder_view v;
+    void *block = NULL;
+    size_t alone = 0, both = 0, taken = 0;
+    assert_int_equal(encoder_bytes(&one.plan, &alone), 0);
+    assert_int_equal(encoder_bytes(&two.plan, &both), 0);
+    assert_int_equal(encoder_view_make(&two.plan, &v, &block, &taken), 0);
+    assert_true(both == taken);
+    assert_ptr_equal(v.surface[0].map.split, v.surface[1].map.split);
+    assert_ptr_equal(v.surface[0].node, v.surface[1].node);
+    assert_ptr_not_equal(v.surface[0].phi, v.surface[1].phi);
+    /* one function on each: a column of floats, and some places, directions and the rounding of pieces to 16 bytes */
+    assert_in_range(both - alone, 4 * v.surface[1].nodes, 4 * v.surface[1].nodes + 1024);
+    encoder_view_free(block);
+    device_setting_close(&one);
+    device_setting_close(&two);
+}
+
 /* 1 + 2^-11 is a tie and goes away from zero; below it to 1. */
 static void features_are_rounded_to_ten_bits(void **state)
 {
@@ -89,6 +115,7 @@ static void features_are_rounded_to_ten_bits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(phases_give_what_the_library_gives),
+                                        cmocka_unit_test(a_surface_is_there_once),
                                         cmocka_unit_test(features_are_rounded_to_ten_bits) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
