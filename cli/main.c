@@ -20,6 +20,7 @@
     X(sample)                                                                                                \
     X(marginal)                                                                                              \
     X(probability)                                                                                           \
+    X(endpoints)                                                                                             \
     X(simulate)                                                                                              \
     X(evaluate)                                                                                              \
     X(plot)                                                                                                  \

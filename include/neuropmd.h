@@ -496,6 +496,48 @@ NPMD_API npmd_status npmd_array_check(const char *path, npmd_error *err);
 NPMD_API npmd_status npmd_plot(const npmd_model *m, const npmd_truth *truth, const char *path,
                                npmd_error *err);
 
+/* ---- Streamlines --------------------------------------------------------------------------------------- */
+
+/* Which hemispheres a streamline joins. Of LR the left end comes first, whichever way it runs. */
+typedef enum npmd_pair { NPMD_PAIR_LL, NPMD_PAIR_RR, NPMD_PAIR_LR, NPMD_PAIRS } npmd_pair;
+typedef enum npmd_drop {                   /* why a streamline is left out; the first that holds */
+                         NPMD_DROP_POINTS, /* it has fewer than two points                              */
+                         NPMD_DROP_WEIGHT, /* its weight is zero                                        */
+                         NPMD_DROP_BOTH,   /* both ends are too far from the surface                    */
+                         NPMD_DROP_START,  /* its start alone is                                        */
+                         NPMD_DROP_END,    /* its end alone is                                          */
+                         NPMD_DROP_PAIR,   /* it joins other hemispheres than were asked for            */
+                         NPMD_DROPS
+} npmd_drop;
+
+typedef struct npmd_endpoints_request { /* {0}, then what applies */
+    const char *const *tracks;          /* (files): .trk, .tck, and .gz of these */
+    const char *const *weights; /* (files): one number a streamline, as SIFT2 writes them; NULL: none */
+    int files;
+    const char *surface[2]; /* left and right, or the only one and NULL */
+    const char
+        *sphere[2]; /* registered to fsaverage, with the surface's faces; NULL: ends stay on the surface */
+    double max_distance; /* of an end from the surface, mm; 0: 5 */
+    unsigned pairs;      /* bits 1 << npmd_pair; 0: all that the surfaces allow */
+    const char
+        *affine; /* 4 x 4, from voxels to RAS mm, in the place of a .trk header's; NULL: the header's */
+    const char *transform; /* 4 x 4, from the streamlines' RAS mm to the surface's; NULL: they are the same */
+    const char *space;     /* instead of transform: "mni152", to surfaces in MNI305, as fsaverage's; NULL */
+    int threads;
+} npmd_endpoints_request;
+
+typedef struct npmd_endpoints {
+    size_t streamlines, dropped[NPMD_DROPS];
+    size_t count[NPMD_PAIRS];   /* kept */
+    double *x[NPMD_PAIRS];      /* (count, 6): start and end, unit vectors or mm; NULL where count is 0 */
+    double *weight[NPMD_PAIRS]; /* (count); NULL where there are none */
+    size_t turned;              /* of LR: ran from right to left */
+    double distance_median, distance_max; /* of the ends kept, mm; NaN: there are none */
+} npmd_endpoints;
+NPMD_API npmd_status npmd_endpoints_find(const npmd_endpoints_request *what, npmd_endpoints *out,
+                                         npmd_error *err);
+NPMD_API void npmd_endpoints_free(npmd_endpoints *e); /* what it holds, not e itself */
+
 /* ---- Speed of this machine ----------------------------------------------------------------------------- */
 
 typedef struct npmd_bench_request { /* {0}: kernels, steps and evaluation, in about a minute */

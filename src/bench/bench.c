@@ -59,11 +59,9 @@ npmd_status bench_put(json_t *row, const bench_number *numbers, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     for (const bench_number *n = numbers; n->key != NULL; n++)
-        TRY(json_put(row, n->key,
-                     !isfinite(n->value) ? json_null()
-                     : n->whole          ? json_integer((json_int_t)n->value)
-                                         : json_real(n->value),
-                     err));
+        TRY(json_put(
+            row, n->key,
+            n->whole && isfinite(n->value) ? json_integer((json_int_t)n->value) : json_known(n->value), err));
 done:
     return st;
 }

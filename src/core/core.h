@@ -106,6 +106,13 @@ static inline uint64_t hash_bytes(uint64_t h, const void *bytes, size_t size)
     return h;
 }
 
+/* log(exp a + exp b); either may be -infinity. */
+static inline double log_add(double a, double b)
+{
+    const double top = fmax(a, b);
+    return top == -INFINITY ? top : top + log(exp(a - top) + exp(b - top));
+}
+
 /* ---- json.c -------------------------------------------------------------------------------------------- */
 
 struct json_t;
@@ -117,6 +124,7 @@ npmd_status json_to_text(const struct json_t *value, size_t flags, char **out, n
 /* Take the value over, also when they fail; a NULL, object, array or value, is a failure of memory. */
 npmd_status json_put(struct json_t *object, const char *key, struct json_t *value, npmd_error *err);
 npmd_status json_append(struct json_t *array, struct json_t *value, npmd_error *err);
+struct json_t *json_known(double value); /* null where it is not finite, for which JSON has no word */
 
 /* ---- options.c ----------------------------------------------------------------------------------------- */
 

@@ -354,6 +354,11 @@ done:
 
 /* ---- Making and printing ------------------------------------------------------------------------------- */
 
+struct json_t *json_known(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
 npmd_status json_put(struct json_t *object, const char *key, struct json_t *value, npmd_error *err)
 {
     if (json_object_set_new(object, key, value) == 0) /* refuses NULL, and takes the value over in any case */

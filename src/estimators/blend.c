@@ -7,11 +7,6 @@
  *     grad v = sum_k p_k grad v_k,   lap v = sum_k p_k (lap v_k + |grad v_k|^2) - |grad v|^2 */
 #include "estimators.h"
 
-bool model_blended(const npmd_model *m)
-{
-    return m->parts > 0;
-}
-
 npmd_status blend_open(npmd_model *m, int parts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -92,12 +87,6 @@ static void mixture_jet(const double *sum, size_t directions, double *jet)
     jet[directions + 1] = sum[directions + 2] / sum[1] - square;
 }
 
-static void log_add(double log_term, double *log_sum)
-{
-    const double top = fmax(*log_sum, log_term);
-    *log_sum = top == -INFINITY ? top : top + log(exp(*log_sum - top) + exp(log_term - top));
-}
-
 npmd_status blend_mixture(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
                           jet_rows rows, double *out, npmd_error *err)
 {
@@ -115,7 +104,7 @@ npmd_status blend_mixture(const npmd_model *m, const npmd_compute *how, const do
         TRY(part->kind->evaluate(part, how, x, n, rows, jet, err));
         for (size_t i = 0; i < n; i++)
             if (rows == JET_VALUE)
-                log_add(jet[i] - offset, &out[i]);
+                out[i] = log_add(out[i], jet[i] - offset);
             else
                 mixture_add(jet[i * length] - offset, jet + i * length, directions, sum + i * sums);
     }
@@ -154,7 +143,7 @@ static npmd_status replicates_add(const npmd_model *part, double weight, const n
         TRY(model_values(one, how, x, n, v, err));
         for (int r = k; r < members; r += own)
             for (size_t i = 0; i < n; i++)
-                log_add(v[i] - offset, &log_sum[(size_t)r * n + i]);
+                log_sum[(size_t)r * n + i] = log_add(log_sum[(size_t)r * n + i], v[i] - offset);
     }
 done:
     return st;
@@ -244,13 +233,7 @@ done:
     return st;
 }
 
-/* ---- what all of them share ----------------------------------------------------------------------------- */
-
-npmd_status blend_save(const npmd_model *m, record *rec, npmd_error *err)
-{
-    (void)m, (void)rec, (void)err; /* the parts are in the file already, see model.c */
-    return NPMD_OK;
-}
+/* ---- files: model_file.c saves and loads the parts ----------------------------------------------------------------------------- */
 
 npmd_status blend_load(npmd_model *m, const record *rec, const char *path, npmd_error *err)
 {
@@ -270,13 +253,9 @@ npmd_status blend_describe(const npmd_model *m, json_t *into, npmd_error *err)
     json_t *list = json_object_get(into, "parts");
     for (int k = 0; k < m->parts; k++) {
         json_t *one = json_array_get(list, (size_t)k);
-        TRY(m->part[k]->kind->describe(m->part[k], one, err));
+        if (m->part[k]->kind->describe != NULL)
+            TRY(m->part[k]->kind->describe(m->part[k], one, err));
     }
 done:
     return st;
-}
-
-void blend_free(void *state)
-{
-    memory_free(state);
 }

@@ -198,12 +198,13 @@ done:
     return st;
 }
 
-static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *path, npmd_error *err)
+/* The file, whole and undamaged, and its description. */
+static npmd_status checkpoint_file(const char *path, record *rec, json_t **description, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    json_t *root = NULL, *warnings = NULL;
-    TRY(record_read(path, &c->resumed, err));
-    TRY(json_from_text(c->resumed.metadata, strlen(c->resumed.metadata), path, &root, err));
+    json_t *root = NULL;
+    TRY(record_read(path, rec, err));
+    TRY(json_from_text(rec->metadata, strlen(rec->metadata), path, &root, err));
     const json_int_t version = json_integer_value(json_object_get(root, "checkpoint_version"));
     if (version < 1) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is no checkpoint%s", path,
@@ -217,7 +218,36 @@ static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *pat
             (long long)version, CHECKPOINT_VERSION);
         goto done;
     }
-    TRY(seal_check(path, root, &c->resumed, err));
+    TRY(seal_check(path, root, rec, err));
+    *description = root;
+    root = NULL;
+done:
+    json_decref(root);
+    return st;
+}
+
+npmd_status checkpoint_seed(const char *path, uint64_t *seed, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    record rec = { 0 };
+    json_t *root = NULL;
+    TRY(checkpoint_file(path, &rec, &root, err));
+    const json_t *options = json_object_get(json_object_get(root, "fit"), "options"),
+                 *value = json_object_get(options, "seed");
+    *seed = json_is_string(value)
+                ? strtoull(json_string_value(value), NULL, 10) /* JSON integers end at 2^63 */
+                : (uint64_t)json_integer_value(value);
+done:
+    json_decref(root);
+    record_free(&rec);
+    return st;
+}
+
+static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    json_t *root = NULL, *warnings = NULL;
+    TRY(checkpoint_file(path, &c->resumed, &root, err));
     TRY(identity_check(path, c->identity, json_object_get(root, "fit"), err));
     c->chosen = json_is_true(json_object_get(root, "chosen"));
     if (!c->chosen)

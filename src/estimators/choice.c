@@ -45,11 +45,6 @@ double choice_vertex(double below, double above)
     return 0.5 * (below - above) / (below + above);
 }
 
-static json_t *json_known(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static npmd_status row_to_json(const npmd_choice_row *row, json_t *into, npmd_error *err)
 {
     npmd_status st = NPMD_OK;

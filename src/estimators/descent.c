@@ -26,42 +26,6 @@ npmd_status descent_resolve(const npmd_options *opt, const npmd_domain *dom, siz
     return options_resolve(&o, dom, n, out, err);
 }
 
-/* ---- the density of this moment against a truth --------------------------------------------------------- */
-
-typedef struct model_now {
-    const npmd_model *model;
-    const npmd_compute *how;
-    double offset;
-} model_now;
-
-static npmd_status now_log_density(void *self, const double *x, size_t n, double *out, npmd_error *err)
-{
-    const model_now *now = self;
-    const npmd_status st = model_values(now->model, now->how, x, n, out, err);
-    for (size_t i = 0; st == NPMD_OK && i < n; i++)
-        out[i] -= now->offset;
-    return st;
-}
-
-static npmd_status look_at_truth(const descent *what, npmd_report *report, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    const npmd_model *m = what->model;
-    const npmd_options *opt = &m->options;
-    const npmd_compute how = { .threads = opt->threads };
-    const bool authors = m->domain->torus && m->domain->dimension == 2 && opt->truth->kind != TRUTH_GRID;
-    model_now now = { m, &how, 0.0 };
-    npmd_comparison c;
-    TRY(what->log_integral(what->self, &report->log_integral, err));
-    now.offset = report->log_integral + log(m->domain->volume);
-    TRY(truth_compare(opt->truth, now_log_density, &now, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE,
-                      authors ? 0 : 32768, opt->seed, &c, err));
-    report->nise = c.nise;
-    report->ae = c.ae;
-done:
-    return st;
-}
-
 /* ---- the loop ------------------------------------------------------------------------------------------- */
 
 typedef struct descent_state {
@@ -84,8 +48,10 @@ static npmd_status descent_report(const descent *what, npmd_report *report, bool
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = what->model;
-    if (report->logged && m->options.truth != NULL)
-        TRY(look_at_truth(what, report, err));
+    if (report->logged && m->options.truth != NULL) {
+        TRY(what->log_integral(what->self, &report->log_integral, err));
+        TRY(report_truth(m, model_own_values, m, report, err));
+    }
     if (m->options.progress(report, m->options.user) != 0) {
         m->facts.interrupted = 1;
         *stop = true;

@@ -22,8 +22,7 @@ typedef struct ensemble {
     const npmd_points *points;
     const npmd_options *chosen; /* of the first member; NULL: it is being fitted */
     double started;
-    int64_t steps_done; /* by members that are finished */
-    int finished, stopped;
+    bool stopped;
 } ensemble;
 
 typedef struct member {
@@ -33,6 +32,11 @@ typedef struct member {
     npmd_error err;
     npmd_status st;
 } member;
+
+static bool on_card(const npmd_options *opt)
+{
+    return strncmp(opt->device, "cuda", 4) == 0;
+}
 
 /* The first try of the first member has the seed itself. 53 bits, which every reader of JSON keeps. */
 static uint64_t member_seed(uint64_t seed, int index, int tries)
@@ -48,42 +52,17 @@ static int member_progress(const npmd_report *now, void *user)
     member *k = user;
     ensemble *e = k->all;
     npmd_report report = *now;
-    int stop = 0;
+    bool stop = false;
     report.member = k->index + 1;
     report.members = e->model->options.members;
     report.seconds = clock_seconds() - e->started;
 #pragma omp critical /* without a name, which would be a symbol of the library */
     {
         if (e->asked->progress != NULL && e->asked->progress(&report, e->asked->user) != 0)
-            e->stopped = 1;
+            e->stopped = true;
         stop = e->stopped;
     }
     return stop;
-}
-
-/* As many rows, drawn with replacement. */
-static npmd_status points_resample(const npmd_points *pts, rng_key key, npmd_points **out, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    npmd_points *drawn = NULL;
-    const size_t columns = (size_t)pts->domain->columns;
-    double total = 0.0;
-    TRY(points_make(pts->domain, pts->n, &drawn, err));
-    if (points_weighted(pts))
-        TRY(memory_new(&drawn->weight, pts->n, err));
-    for (size_t i = 0; i < pts->n; i++) {
-        const size_t row = (size_t)(rng_uniform(key, i, 0) * (double)pts->n);
-        points_row(pts, row, drawn->x + i * columns);
-        if (drawn->weight != NULL)
-            total += drawn->weight[i] = points_weight(pts, row);
-    }
-    for (size_t i = 0; drawn->weight != NULL && i < pts->n; i++)
-        drawn->weight[i] *= (double)pts->n / total;
-    *out = drawn;
-    drawn = NULL;
-done:
-    npmd_points_free(drawn);
-    return st;
 }
 
 #define MOST_DRAWS 100
@@ -98,8 +77,7 @@ static npmd_status member_points(const ensemble *e, int index, npmd_points **out
         npmd_points_free(drawn);
         drawn = NULL;
         TRY(points_resample(e->points, key, &drawn, err));
-        if ((drawn->weight == NULL || isfinite(drawn->weight[0]))
-            && points_check_distinct(drawn, "", NULL) == NPMD_OK) {
+        if (points_check_distinct(drawn, "", NULL) == NPMD_OK) {
             *out = drawn;
             return NPMD_OK;
         }
@@ -170,8 +148,24 @@ static void member_forget(npmd_options *o)
     o->resume[0] = '\0';
 }
 
-/* Fits one member, with other seeds if it collapses; the last try may be a convex start that stands alone. A state to go
- * on from may be that of a later try: then those before it had failed. */
+/* A state to go on from may be that of a later try: then those before it had failed. */
+static npmd_status member_skip(member *k, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_options o;
+    uint64_t seed = 0;
+    TRY(member_options(k, &o, err));
+    if (o.resume[0] == '\0' || access(o.resume, F_OK) != 0)
+        goto done;
+    TRY(checkpoint_seed(o.resume, &seed, err));
+    for (int tries = k->tries; tries < MOST_TRIES; tries++)
+        if (member_seed(k->all->asked->seed, k->index, tries) == seed)
+            k->tries = tries;
+done:
+    return st;
+}
+
+/* Fits one member, with other seeds if it collapses; the last try may be a convex start that stands alone. */
 static npmd_status member_fit(member *k, npmd_model **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -182,6 +176,8 @@ static npmd_status member_fit(member *k, npmd_model **out, npmd_error *err)
     bool failed = false;
     if (e->model->options.bootstrap && k->index > 0)
         TRY(member_points(e, k->index, &own, err));
+    if (first == 0)
+        TRY(member_skip(k, err));
     for (;; k->tries++) {
         npmd_options o;
         TRY(member_options(k, &o, err));
@@ -191,9 +187,7 @@ static npmd_status member_fit(member *k, npmd_model **out, npmd_error *err)
         m = NULL;
         st = npmd_fit(e->model->domain, own == NULL ? e->points : own, &o, &m, err);
         failed = st == NPMD_ERR_NUMERIC || (st == NPMD_OK && m->linear);
-        const bool later = st == NPMD_ERR_FORMAT && o.resume[0] != '\0'
-                           && strstr(err->text, "with --seed ") != NULL;
-        if ((!failed && !later) || k->tries + 1 >= MOST_TRIES)
+        if (!failed || k->tries + 1 >= MOST_TRIES)
             break;
     }
     if (st != NPMD_OK)
@@ -222,7 +216,7 @@ static void member_run(member *k)
  * inside. */
 static npmd_status members_fit(ensemble *e, member *list, int count, npmd_error *err)
 {
-    const bool card = strncmp(e->model->options.device, "cuda", 4) == 0;
+    const bool card = on_card(&e->model->options);
     for (int i = 0; !card && i < count; i++)
         member_run(&list[i]);
     if (card) {
@@ -346,14 +340,6 @@ static void members_report(npmd_model *m)
         model_warn(m, "%d members are their linear start alone", linear);
 }
 
-static npmd_status blend_values_of(void *self, const double *x, size_t n, double *v, npmd_error *err)
-{
-    const npmd_model *m = self;
-    npmd_compute how = { .threads = m->options.threads };
-    memcpy(how.device, m->options.device, sizeof how.device);
-    return m->kind->evaluate(m, &how, x, n, JET_VALUE, v, err);
-}
-
 /* The first member's options are those of all. */
 static void take_options(npmd_model *m)
 {
@@ -378,7 +364,7 @@ static npmd_status ensemble_fit(npmd_model *m, const npmd_options *asked, const 
     members_report(m);
     take_options(m);
     if (m->options.combine == NPMD_COMBINE_LOG)
-        TRY(model_normalise(m, blend_values_of, m, pts, (size_t)1 << 22, err));
+        TRY(model_normalise(m, model_own_values, m, pts, (size_t)1 << 22, err));
     else
         for (int k = 0; k < m->parts; k++) /* of the mean of integrals that are one */
             m->facts.log_integral_se += m->part[k]->facts.log_integral_se / m->parts;
@@ -406,14 +392,14 @@ static npmd_status ensemble_resolve(const npmd_options *opt, const npmd_domain *
         goto done;
     }
     TRY(npmd_options_resolve(&one, dom, n, out, working_bytes, err));
-    const size_t together = strncmp(out->device, "cuda", 4) != 0 ? 1
-                            : opt->members < SIDE_BY_SIDE        ? (size_t)opt->members
-                                                                 : SIDE_BY_SIDE;
+    const size_t together = !on_card(out)                 ? 1
+                            : opt->members < SIDE_BY_SIDE ? (size_t)opt->members
+                                                          : SIDE_BY_SIDE;
     if (opt->bootstrap)
         *working_bytes += n * ((size_t)dom->columns + 1) * sizeof(double);
     *working_bytes *= together;
     if (out->accuracy == 0.0) /* of an estimator that needs none by itself */
-        out->accuracy = integrate_by_rules(dom) ? 1e-5 : 5e-4;
+        out->accuracy = options_accuracy(dom);
     out->members = opt->members;
     out->bootstrap = opt->bootstrap;
 done:
@@ -426,10 +412,8 @@ const estimator ESTIMATOR_LOG_MEAN = {
     .resolve = ensemble_resolve,
     .fit = ensemble_fit,
     .evaluate = blend_log_mean,
-    .save = blend_save,
     .load = blend_load,
     .describe = blend_describe,
-    .free = blend_free,
 };
 
 const estimator ESTIMATOR_MIXTURE = {
@@ -439,8 +423,6 @@ const estimator ESTIMATOR_MIXTURE = {
     .fit = ensemble_fit,
     .evaluate = blend_mixture,
     .draw = blend_draw,
-    .save = blend_save,
     .load = blend_load,
     .describe = blend_describe,
-    .free = blend_free,
 };

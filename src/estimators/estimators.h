@@ -14,6 +14,9 @@
 
 typedef struct estimator estimator;
 
+/* v (n) at points x, of whatever self is. */
+typedef npmd_status (*values_fn)(void *self, const double *x, size_t n, double *v, npmd_error *err);
+
 typedef struct choice_record { /* choice.c: what was compared; all zero: nothing was */
     int criterion;             /* npmd_criterion */
     size_t training, held_out;
@@ -60,6 +63,7 @@ struct estimator {
     /* n independent draws, rows of x: functions of (seed, row). NULL: by rejection. */
     npmd_status (*draw)(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
                         npmd_error *err);
+    /* NULL where there is no state of its own to save, load, describe or free. */
     npmd_status (*save)(const npmd_model *m, record *rec, npmd_error *err); /* adds tensors */
     npmd_status (*load)(npmd_model *m, const record *rec, const char *path, npmd_error *err);
     npmd_status (*describe)(const npmd_model *m, json_t *into, npmd_error *err);
@@ -89,6 +93,7 @@ npmd_status options_resolve_frequencies(npmd_options *o, const npmd_domain *dom,
 /* A wide encoding of the domain: how many features, and the decay of the law they are drawn by. */
 int options_features(const npmd_domain *dom);
 double options_decay(const npmd_domain *dom);
+double options_accuracy(const npmd_domain *dom); /* of the log integral of a smooth density */
 field_shape options_shape(const npmd_options *resolved, const npmd_domain *dom);
 
 /* ---- encoding_file.c ------------------------------------------------------------------------------------ */
@@ -153,6 +158,24 @@ void stopping_again(stopping *s);
 npmd_status stopping_judge(stopping *s, backend *b, const npmd_report *now, double mean, bool *enough,
                            npmd_error *err);
 
+/* ---- field_watch.c: a field's fit while it runs ---------------------------------------------------------- */
+
+typedef struct field_watch {
+    npmd_model *model;
+    const npmd_points *points;
+    objective *terms;
+    snr ratios;        /* open where they are wanted */
+    stopping rule;     /* of early stopping */
+    train_watch table; /* what training is shown */
+} field_watch;
+/* *out stays NULL where nothing is to be watched. */
+npmd_status field_watch_open(field_watch *w, const field_plan *plan, const backend *b,
+                             const train_watch **out, npmd_error *err);
+void field_watch_close(field_watch *w);
+/* The weights that early stopping chose, and what it did in words. */
+npmd_status field_watch_settle(const field_watch *w, backend *b, train_result *done_by, npmd_error *err);
+npmd_status backend_values(void *b, const double *x, size_t n, double *v, npmd_error *err); /* a values_fn */
+
 /* ---- checkpoint.c: the state of a fit in a file, to go on from ------------------------------------------ */
 
 typedef struct checkpoint checkpoint;
@@ -161,6 +184,7 @@ typedef struct checkpoint checkpoint;
 npmd_status checkpoint_open(npmd_model *m, const npmd_options *asked, const npmd_points *pts,
                             checkpoint **out, npmd_error *err);
 void checkpoint_close(checkpoint *c);
+npmd_status checkpoint_seed(const char *path, uint64_t *seed, npmd_error *err); /* of the fit in this file */
 /* Also keeps, and restores, what this rule remembers. Before the next. */
 void checkpoint_stopping(checkpoint *c, stopping *rule);
 /* The state to go on from, or NULL; theta and the moments are put into the backend. */
@@ -182,6 +206,8 @@ double checkpoint_seconds(const checkpoint *c);      /* spent before the fit was
 /* Up to count rows of the shuffled order from *next on, without those whose hash is among the avoided ones (sorted). */
 npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_t count,
                         const uint64_t *avoid, size_t avoided, npmd_points **out, npmd_error *err);
+/* As many rows, drawn with replacement. */
+npmd_status points_resample(const npmd_points *pts, rng_key key, npmd_points **out, npmd_error *err);
 npmd_status points_twins(const npmd_points *pts, uint64_t **out,
                          npmd_error *err); /* sorted hashes of all rows */
 /* Rows first .. first + count - 1 of the shuffled order of this key, and the others without those equal to one of
@@ -226,8 +252,7 @@ typedef struct pilots {
     checkpoint *checkpoint;
     npmd_progress progress;
     void *user;
-    int threads;
-    char device[32];
+    npmd_compute how;
     pilot pilot[PILOTS_MOST];
     int count;
     int stop;     /* the caller asked for it */
@@ -279,10 +304,8 @@ npmd_status blend_replicates(const npmd_model *m, const npmd_compute *how, const
                              double *log_density, npmd_error *err);
 npmd_status blend_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
                        npmd_error *err); /* from a mixture */
-npmd_status blend_save(const npmd_model *m, record *rec, npmd_error *err);
 npmd_status blend_load(npmd_model *m, const record *rec, const char *path, npmd_error *err);
 npmd_status blend_describe(const npmd_model *m, json_t *into, npmd_error *err);
-void blend_free(void *state);
 
 /* ---- mixture_weights.c ----------------------------------------------------------------------------------- */
 
@@ -356,9 +379,12 @@ void relu_term(relu_work *w, const point_source *points, bool exponential, doubl
 void model_warn(npmd_model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 npmd_status model_values(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *v,
                          npmd_error *err);
+/* A values_fn: computed where the model is fitted. */
+npmd_status model_own_values(void *m, const double *x, size_t n, double *v, npmd_error *err);
 npmd_status model_check_domain(const npmd_model *m, const npmd_domain *dom, const char *what,
                                npmd_error *err);
-double model_offset(const npmd_model *m); /* log f = v - offset */
+double model_offset(const npmd_model *m);         /* log f = v - offset */
+npmd_compute compute_of(const npmd_options *opt); /* where a fit computes, for asking its model */
 
 /* ---- surface_file.c: the surfaces of a domain in a model's file ------------------------------------------- */
 
@@ -424,10 +450,10 @@ npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_ke
 
 /* The mean of value (n) over points by their weights, and its standard error. */
 void weighted_mean(const npmd_points *pts, const double *value, double *mean, double *se);
+/* While m is fitted, and v with the report's log integral is its function: nise and ae against the truth that was given. */
+npmd_status report_truth(const npmd_model *m, values_fn v, void *self, npmd_report *report, npmd_error *err);
 
 /* ---- normalise.c: integrals over the domain, with their error ------------------------------------------ */
-
-typedef npmd_status (*values_fn)(void *self, const double *x, size_t n, double *v, npmd_error *err);
 
 typedef struct integral_request {
     const npmd_domain *domain;

@@ -45,189 +45,6 @@ const double *field_theta(const npmd_model *m, size_t *parameters)
     return f->theta;
 }
 
-static npmd_status backend_values(void *self, const double *x, size_t n, double *v, npmd_error *err)
-{
-    const backend *b = self;
-    return b->ops->evaluate(b->self, x, n, JET_VALUE, v, err);
-}
-
-/* ---- looking at the fit while it runs ------------------------------------------------------------------ */
-
-typedef struct field_watch {
-    npmd_model *model;
-    const npmd_points *points;
-    objective *terms;
-    backend *backend;
-    double offset;     /* log Z + log Vol */
-    snr ratios;        /* open where they are wanted */
-    stopping rule;     /* of early stopping */
-    train_watch table; /* what training is shown */
-} field_watch;
-
-static npmd_status watch_log_density(void *self, const double *x, size_t n, double *out, npmd_error *err)
-{
-    const field_watch *w = self;
-    const npmd_status st = backend_values(w->backend, x, n, out, err);
-    for (size_t i = 0; st == NPMD_OK && i < n; i++)
-        out[i] -= w->offset;
-    return st;
-}
-
-static npmd_status watch_truth(field_watch *w, npmd_report *report, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    const npmd_model *m = w->model;
-    npmd_comparison c;
-    const bool authors = m->domain->torus && m->domain->dimension == 2
-                         && m->options.truth->kind != TRUTH_GRID;
-    TRY(truth_compare(m->options.truth, watch_log_density, w, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE,
-                      authors ? 0 : 32768, m->options.seed, &c, err));
-    report->nise = c.nise;
-    report->ae = c.ae;
-done:
-    return st;
-}
-
-/* mean f^2 - 2 mean over held-out points of f, relative to the uniform measure. */
-static npmd_status watch_ise(field_watch *w, const integral_result *z, npmd_report *report, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    const npmd_points *held_out = w->model->options.held_out;
-    const double log_volume = log(w->model->domain->volume);
-    double *f = NULL, *room = NULL, mean = 0.0, se = 0.0;
-    TRY(memory_new(&f, held_out->n, err));
-    if (held_out->x == NULL) /* in a file */
-        TRY(memory_new(&room, held_out->n * (size_t)held_out->domain->columns, err));
-    TRY(watch_log_density(w, points_rows(held_out, 0, held_out->n, room), held_out->n, f, err));
-    for (size_t i = 0; i < held_out->n; i++)
-        f[i] = exp(f[i] + log_volume);
-    weighted_mean(held_out, f, &mean, &se);
-    report->ise = z->square - 2.0 * mean;
-    report->ise_se = hypot(z->square_se, 2.0 * se);
-done:
-    memory_free(f);
-    memory_free(room);
-    return st;
-}
-
-/* The normalised density of this moment against the truth, and on held-out points. */
-static npmd_status watch_density(field_watch *w, backend *b, npmd_report *report, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    const npmd_model *m = w->model;
-    integral_result z;
-    w->backend = b;
-    TRY(integrate(&(integral_request){ .domain = m->domain,
-                                       .about = w->points,
-                                       .seed = m->options.seed,
-                                       .purpose = RNG_NORMALISE,
-                                       .target = 1e-3,
-                                       .most_points = 32768,
-                                       .threads = m->options.threads },
-                  backend_values, b, &z, err));
-    report->log_integral = z.log_integral;
-    w->offset = z.log_integral + log(m->domain->volume);
-    if (m->options.truth != NULL && report->logged)
-        TRY(watch_truth(w, report, err));
-    if (m->options.held_out != NULL)
-        TRY(watch_ise(w, &z, report, err));
-done:
-    return st;
-}
-
-static npmd_status watch_look(void *self, backend *b, npmd_report *report, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    field_watch *w = self;
-    const npmd_options *opt = &w->model->options;
-    snr_values found;
-    if ((opt->truth != NULL && report->logged) || opt->held_out != NULL)
-        TRY(watch_density(w, b, report, err));
-    if (w->ratios.parameters > 0) {
-        TRY(snr_at(&w->ratios, w->terms, b, report->step, &found, err));
-        report->snr_a = found.a;
-        report->snr_b = found.b;
-        report->snr_c = found.c;
-    }
-done:
-    return st;
-}
-
-static npmd_status watch_judge(void *self, backend *b, const npmd_report *report, double objective_mean,
-                               bool *enough, npmd_error *err)
-{
-    field_watch *w = self;
-    return stopping_judge(&w->rule, b, report, objective_mean, enough, err);
-}
-
-static void watch_again(void *self)
-{
-    field_watch *w = self;
-    stopping_again(&w->rule);
-}
-
-/* *out stays NULL where nothing is to be watched. */
-static npmd_status watch_open(field_watch *w, const field_plan *plan, const backend *b,
-                              const train_watch **out, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    const npmd_options *opt = &w->model->options;
-    w->table = (train_watch){ .look = watch_look, .self = w };
-    if (opt->snr || opt->stop == NPMD_STOP_SNR)
-        TRY(snr_open(&w->ratios, plan, b, opt->threads, err));
-    if (opt->stop != NPMD_STOP_NONE) {
-        TRY(stopping_open(&w->rule, opt, field_parameters(&plan->shape), err));
-        w->table.judge = watch_judge;
-        w->table.again = watch_again;
-        w->table.every = w->rule.every;
-        if (w->model->checkpoint != NULL)
-            checkpoint_stopping(w->model->checkpoint, &w->rule);
-    }
-    if (opt->truth != NULL || opt->held_out != NULL || opt->snr || opt->stop != NPMD_STOP_NONE)
-        *out = &w->table;
-done:
-    return st;
-}
-
-static void watch_close(field_watch *w)
-{
-    snr_close(&w->ratios);
-    stopping_close(&w->rule);
-}
-
-/* The weights that early stopping chose, and what it did in words. */
-static npmd_status watch_settle(const field_watch *w, backend *b, train_result *done_by, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    npmd_model *m = w->model;
-    const bool enough = done_by->state.enough;
-    const long long steps = done_by->steps, all = m->options.steps,
-                    best = (long long)w->rule.number[STOPPING_STEP];
-    if (m->options.stop == NPMD_STOP_NONE || done_by->interrupted || done_by->linear)
-        goto done;
-    m->facts.stopped = enough ? m->options.stop : NPMD_STOP_NONE;
-    if (w->rule.best != NULL && best > 0) {
-        TRY(b->ops->put(b->self, VECTOR_THETA, w->rule.best, err));
-        m->facts.kept_step = best;
-        done_by->objective = w->rule.number[STOPPING_OBJECTIVE];
-    }
-    if (enough && m->options.stop == NPMD_STOP_ISE)
-        model_warn(m,
-                   "stopped early, after %lld of %lld steps: %zu held-out points liked the weights after "
-                   "%lld best, and these were kept",
-                   steps, all, m->options.held_out->n, best);
-    else if (enough)
-        model_warn(m,
-                   "stopped early, after %lld of %lld steps: the signal-to-noise ratio of the gradients was "
-                   "least after %lld",
-                   steps, all, best);
-    else if (m->options.stop == NPMD_STOP_ISE && best < steps)
-        model_warn(m, "of %lld steps, %zu held-out points liked the weights after %lld best: these were kept",
-                   steps, m->options.held_out->n, best);
-done:
-    return st;
-}
-
 /* ---- fitting ------------------------------------------------------------------------------------------- */
 
 static void keep_state(void *self, backend *b, const train_state *now)
@@ -367,7 +184,7 @@ static npmd_status field_fit_to(npmd_model *m, const npmd_options *asked, const 
     TRY(objective_open(&o, m->domain, pts, opt, err));
     m->options.proposal_rho = o.proposal.rho;
     TRY(field_start_from(m, &origin, &o, &from, err));
-    TRY(watch_open(&watching, &plan, &b, &watch, err));
+    TRY(field_watch_open(&watching, &plan, &b, &watch, err));
     train_keeper keeper = { .keep = keep_state, .self = m->checkpoint };
     if (m->checkpoint != NULL)
         TRY(checkpoint_restore(m->checkpoint, &b, field_parameters(&f->shape), &keeper.resume, err));
@@ -380,7 +197,7 @@ static npmd_status field_fit_to(npmd_model *m, const npmd_options *asked, const 
         TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
     else
         checkpoint_finish(m->checkpoint, &b, &done_by.state);
-    TRY(watch_settle(&watching, &b, &done_by, err));
+    TRY(field_watch_settle(&watching, &b, &done_by, err));
     TRY(b.ops->get(b.self, VECTOR_THETA, f->theta, err));
     m->facts.steps = done_by.steps;
     m->facts.objective = done_by.objective;
@@ -410,7 +227,7 @@ static npmd_status field_fit_to(npmd_model *m, const npmd_options *asked, const 
     if (m->facts.interrupted && !done_by.interrupted)
         TRY(checkpoint_stop(m->checkpoint, &b, &done_by.state, err));
 done:
-    watch_close(&watching);
+    field_watch_close(&watching);
     encoding_free(&judge);
     start_close(&origin);
     memory_free(from);

@@ -17,6 +17,13 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Weights, whose sum is total, become n on the sum; all of them 0 stay so. */
+static void weights_scale(npmd_points *pts, double total)
+{
+    for (size_t i = 0; pts->weight != NULL && total > 0.0 && i < pts->n; i++)
+        pts->weight[i] *= (double)pts->n / total;
+}
+
 npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_t count,
                         const uint64_t *avoid, size_t avoided, npmd_points **out, npmd_error *err)
 {
@@ -40,12 +47,34 @@ npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_
     }
     part->n = have;
     part->total = (double)have;
-    for (size_t i = 0; part->weight != NULL && total > 0.0 && i < have; i++)
-        part->weight[i] *= (double)have / total;
+    weights_scale(part, total);
     *out = part;
     part = NULL;
 done:
     npmd_points_free(part);
+    return st;
+}
+
+npmd_status points_resample(const npmd_points *pts, rng_key key, npmd_points **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_points *drawn = NULL;
+    const size_t columns = (size_t)pts->domain->columns;
+    double total = 0.0;
+    TRY(points_make(pts->domain, pts->n, &drawn, err));
+    if (points_weighted(pts))
+        TRY(memory_new(&drawn->weight, pts->n, err));
+    for (size_t i = 0; i < pts->n; i++) {
+        const size_t row = (size_t)(rng_uniform(key, i, 0) * (double)pts->n);
+        points_row(pts, row, drawn->x + i * columns);
+        if (drawn->weight != NULL)
+            total += drawn->weight[i] = points_weight(pts, row);
+    }
+    weights_scale(drawn, total);
+    *out = drawn;
+    drawn = NULL;
+done:
+    npmd_points_free(drawn);
     return st;
 }
 

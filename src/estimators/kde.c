@@ -191,12 +191,6 @@ done:
 
 /* ---- values ------------------------------------------------------------------------------------------------ */
 
-static double log_add(double a, double b)
-{
-    const double top = fmax(a, b);
-    return top == -INFINITY ? top : top + log(exp(a - top) + exp(b - top));
-}
-
 static npmd_status kde_values(const kde_state *k, const kde_view *view, int threads, const double *x,
                               size_t n, double *out, npmd_error *err)
 {
@@ -553,8 +547,7 @@ static npmd_status kde_describe(const npmd_model *m, json_t *into, npmd_error *e
     double largest = 0.0;
     TRY(json_put(into, "distinct_points", json_integer((json_int_t)k->cloud.n), err));
     TRY(json_put(into, "kernel_terms", json_integer((json_int_t)k->cloud.n * k->parts), err));
-    TRY(json_put(into, "criterion",
-                 isfinite(m->facts.objective) ? json_real(m->facts.objective) : json_null(), err));
+    TRY(json_put(into, "criterion", json_known(m->facts.objective), err));
     TRY(json_put(into, "criterion_points", json_integer((json_int_t)k->queries), err));
     TRY(json_put(into, "uniform_weight", json_real(k->uniform), err));
     for (int p = 0; p < k->parts; p++) {

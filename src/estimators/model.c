@@ -41,7 +41,7 @@ void npmd_model_free(npmd_model *m)
 {
     if (m == NULL)
         return;
-    if (m->kind != NULL)
+    if (m->kind != NULL && m->kind->free != NULL)
         m->kind->free(m->state);
     blend_close(m);
     checkpoint_close(m->checkpoint);
@@ -185,6 +185,20 @@ npmd_status model_check_domain(const npmd_model *m, const npmd_domain *dom, cons
     if (strcmp(m->domain->text, dom->text) == 0)
         return NPMD_OK;
     return npmd_fail(err, NPMD_ERR_SHAPE, "the %s on %s, the model on %s", what, dom->text, m->domain->text);
+}
+
+npmd_status model_own_values(void *m, const double *x, size_t n, double *v, npmd_error *err)
+{
+    const npmd_model *own = m;
+    const npmd_compute how = compute_of(&own->options);
+    return model_values(own, &how, x, n, v, err);
+}
+
+npmd_compute compute_of(const npmd_options *opt)
+{
+    npmd_compute how = { .threads = opt->threads };
+    memcpy(how.device, opt->device, sizeof how.device);
+    return how;
 }
 
 double model_offset(const npmd_model *m)

@@ -5,7 +5,6 @@
 
 #define FILE_VERSION 1 /* older ones stay readable */
 
-/* JSON has no NaN: an objective that was never reached stands in the file as null. */
 static npmd_status parts_json(const npmd_model *m, json_t **out, npmd_error *err);
 
 static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err)
@@ -21,15 +20,14 @@ static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err
     TRY(json_put(facts, "n", json_integer((json_int_t)f->n), err));
     TRY(json_put(facts, "total_weight", json_real(m->total), err));
     TRY(json_put(facts, "steps_done", json_integer(f->steps), err));
-    TRY(json_put(facts, "objective", isfinite(f->objective) ? json_real(f->objective) : json_null(), err));
+    TRY(json_put(facts, "objective", json_known(f->objective), err));
     TRY(json_put(facts, "log_integral", json_real(f->log_integral), err));
     TRY(json_put(facts, "log_integral_se", json_real(f->log_integral_se), err));
     TRY(json_put(facts, "restarts", json_integer(f->restarts), err));
     TRY(json_put(facts, "members", json_integer(f->members), err));
     if (isfinite(m->held_out_nll)) {
         TRY(json_put(facts, "held_out_nll", json_real(m->held_out_nll), err));
-        TRY(json_put(facts, "held_out_nll_se",
-                     isfinite(m->held_out_nll_se) ? json_real(m->held_out_nll_se) : json_null(), err));
+        TRY(json_put(facts, "held_out_nll_se", json_known(m->held_out_nll_se), err));
     }
     if (f->stopped != NPMD_STOP_NONE)
         TRY(json_put(facts, "stopped_by", json_string(f->stopped == NPMD_STOP_ISE ? "ise" : "snr"), err));
@@ -93,7 +91,8 @@ npmd_status npmd_model_describe(const npmd_model *m, char **json, npmd_error *er
                  err));
     TRY(json_put(object, "volume", json_real(m->domain->volume), err));
     TRY(json_put(object, "dimension", json_integer(m->domain->dimension), err));
-    TRY(m->kind->describe(m, object, err));
+    if (m->kind->describe != NULL)
+        TRY(m->kind->describe(m, object, err));
     TRY(json_to_text(object, JSON_INDENT(2) | JSON_ENSURE_ASCII, json, err));
 done:
     json_decref(object);
@@ -106,7 +105,8 @@ static npmd_status model_tensors(const npmd_model *m, record *rec, npmd_error *e
     npmd_status st = NPMD_OK;
     record own = { 0 };
     char name[96]; /* longer than a tensor's may be: record_add looks */
-    TRY(m->kind->save(m, rec, err));
+    if (m->kind->save != NULL)
+        TRY(m->kind->save(m, rec, err));
     for (int k = 0; k < m->parts; k++) {
         record_free(&own);
         TRY(model_tensors(m->part[k], &own, err));
@@ -328,7 +328,8 @@ static npmd_status model_from_record(const record *rec, json_t *root, surface_sh
     TRY(memory_new(&m, 1, err));
     TRY(model_from_json(m, root, surfaces, err));
     TRY(parts_load(m, rec, root, surfaces, depth, err));
-    TRY(m->kind->load(m, rec, path, err));
+    if (m->kind->load != NULL)
+        TRY(m->kind->load(m, rec, path, err));
     TRY(model_take_seen(m, rec, path, err));
     *out = m;
     m = NULL;

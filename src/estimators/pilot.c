@@ -55,8 +55,7 @@ npmd_status pilots_open(pilots *p, const npmd_points *pts, const npmd_options *o
                    .checkpoint = keep,
                    .progress = opt->progress,
                    .user = opt->user,
-                   .threads = opt->threads };
-    memcpy(p->device, opt->device, sizeof p->device);
+                   .how = compute_of(opt) };
     if (pts->n < LEAST_POINTS || out_count < 2)
         return NPMD_OK;
     TRY(points_part(pts, key, &next, out_count, NULL, 0, &p->held_out, err));
@@ -113,13 +112,11 @@ static npmd_status pilot_judge(const pilots *p, const pilot_watch *w, const npmd
                                npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    npmd_compute how = { .threads = p->threads };
     npmd_score score;
     double se = 0.0;
-    memcpy(how.device, p->device, sizeof how.device);
-    TRY(npmd_evaluate_at(m, p->own, NPMD_LOG_DENSITY, &how, out->log_density, err));
+    TRY(npmd_evaluate_at(m, p->own, NPMD_LOG_DENSITY, &p->how, out->log_density, err));
     weighted_mean(p->own, out->log_density, &out->own_mean, &se);
-    TRY(npmd_evaluate_at(m, p->held_out, NPMD_LOG_DENSITY, &how, out->log_density, err));
+    TRY(npmd_evaluate_at(m, p->held_out, NPMD_LOG_DENSITY, &p->how, out->log_density, err));
     weighted_mean(p->held_out, out->log_density, &out->mean, &se);
     out->log_volume = log(m->domain->volume);
     out->row.steps = m->facts.steps;
@@ -132,7 +129,7 @@ static npmd_status pilot_judge(const pilots *p, const pilot_watch *w, const npmd
             out->row.criterion += w->ise[i] / count;
         out->row.criterion_se = w->ise_se;
     } else if (p->criterion == NPMD_CRITERION_ISE) { /* an estimator without steps */
-        TRY(npmd_score_points(m, p->held_out, m->options.seed, &how, &score, err));
+        TRY(npmd_score_points(m, p->held_out, m->options.seed, &p->how, &score, err));
         out->row.criterion = score.ise_criterion_relative;
         out->row.criterion_se = score.ise_criterion_se * m->domain->volume;
     }

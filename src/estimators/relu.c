@@ -424,9 +424,8 @@ typedef struct relu_fit_state {
     relu_work *work;
     objective terms;                        /* its source of integral points */
     const npmd_points *training, *held_out; /* held_out NULL: none */
-    npmd_compute how;
-    double *best, *value;   /* (parameters); (held-out points) */
-    double *x, *weight, *v; /* (points, ...): fixed, so that looks can be compared */
+    double *best, *value;                   /* (parameters); (held-out points) */
+    double *x, *weight, *v;                 /* (points, ...): fixed, so that looks can be compared */
     size_t points;
     double criterion; /* the least so far */
     int64_t best_steps, since;
@@ -449,18 +448,12 @@ static npmd_status fit_terms(void *self, int64_t step, double *gradient, double 
     return NPMD_OK;
 }
 
-static npmd_status fit_values(void *self, const double *x, size_t n, double *v, npmd_error *err)
-{
-    const relu_fit_state *f = self;
-    return relu_evaluate(f->model, &f->how, x, n, JET_VALUE, v, err);
-}
-
 /* Means of exp v and exp 2v over the domain. */
 static npmd_status look_integrals(relu_fit_state *f, double *log_integral, double *square, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double top = -INFINITY, sum = 0.0, sum2 = 0.0;
-    TRY(fit_values(f, f->x, f->points, f->v, err));
+    TRY(model_own_values(f->model, f->x, f->points, f->v, err));
     for (size_t i = 0; i < f->points; i++)
         top = fmax(top, f->v[i]);
     for (size_t i = 0; i < f->points; i++) {
@@ -491,7 +484,7 @@ static npmd_status fit_look(void *self, int64_t steps, bool *stop, npmd_error *e
     if (f->held_out == NULL || (steps % every != 0 && steps != opt->steps))
         goto done;
     TRY(look_integrals(f, &log_integral, &square, err));
-    TRY(fit_values(f, f->held_out->x, f->held_out->n, f->value, err));
+    TRY(model_own_values(f->model, f->held_out->x, f->held_out->n, f->value, err));
     for (size_t i = 0; i < f->held_out->n; i++)
         f->value[i] = exp(f->value[i] - log_integral);
     weighted_mean(f->held_out, f->value, &mean, &se);
@@ -513,10 +506,7 @@ static npmd_status relu_fit(npmd_model *m, const npmd_options *asked, const npmd
     npmd_status st = NPMD_OK;
     relu_state *r = NULL;
     npmd_points *training = NULL, *held_out = NULL;
-    relu_fit_state f = { .model = m,
-                         .criterion = INFINITY,
-                         .how = { .threads = m->options.threads },
-                         .points = look_points(&m->options) };
+    relu_fit_state f = { .model = m, .criterion = INFINITY, .points = look_points(&m->options) };
     point_source looks;
     const size_t out = (size_t)(m->options.holdout * (double)pts->n);
     (void)asked;
@@ -553,7 +543,7 @@ static npmd_status relu_fit(npmd_model *m, const npmd_options *asked, const npmd
     if (f.best_steps > 0 && f.best_steps < m->facts.steps)
         model_warn(m, "stopped early: of %lld steps, the held-out points liked the weights after %lld best",
                    (long long)m->facts.steps, (long long)f.best_steps);
-    TRY(model_normalise(m, fit_values, &f, pts, (size_t)1 << 21, err));
+    TRY(model_normalise(m, model_own_values, m, pts, (size_t)1 << 21, err));
 done:
     objective_close(&f.terms);
     relu_work_close(f.work);

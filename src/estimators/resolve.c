@@ -45,6 +45,13 @@ double options_decay(const npmd_domain *dom)
     return 0.5 * dom->dimension + 1.0;
 }
 
+double options_accuracy(const npmd_domain *dom)
+{
+    return integrate_by_rules(dom)
+               ? 1e-5
+               : 5e-4; /* quadrature reaches the first, sampling the second in good time */
+}
+
 int options_features(const npmd_domain *dom)
 {
     return dom->dimension <= 2 ? 192 : 256;
@@ -122,7 +129,7 @@ npmd_status options_resolve(const npmd_options *opt, const npmd_domain *dom, siz
     if (o.q2 == 0)
         o.q2 = p <= 2 ? 1024 : 2048;
     if (o.accuracy == 0.0)
-        o.accuracy = integrate_by_rules(dom) ? 1e-5 : 5e-4;
+        o.accuracy = options_accuracy(dom);
     /* more steps lower the objective further but not the error: the optimum fits noise. Clusters on a sphere gain by
      * them, tori and many dimensions lose (docs/results.md) */
     if (o.steps == 0)

@@ -374,12 +374,6 @@ done:
     return st;
 }
 
-/* Infinite: there is no such bound. */
-static json_t *json_bound(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static npmd_status series_describe(const npmd_model *m, json_t *into, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -390,8 +384,8 @@ static npmd_status series_describe(const npmd_model *m, json_t *into, npmd_error
     if (!s->stochastic) {
         TRY(json_put(into, "newton_steps", json_integer(f->newton), err));
         TRY(json_put(into, "hessian_products", json_integer(f->products), err));
-        TRY(json_put(into, "newton_decrement", json_bound(f->decrement), err));
-        TRY(json_put(into, "optimality_gap_bound", json_bound(f->gap), err));
+        TRY(json_put(into, "newton_decrement", json_known(f->decrement), err));
+        TRY(json_put(into, "optimality_gap_bound", json_known(f->gap), err));
         TRY(json_put(into, "verified_on_finer_grid", json_boolean(f->verified), err));
     }
 done:

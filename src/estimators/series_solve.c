@@ -205,7 +205,7 @@ done:
 
 double series_accuracy(const npmd_domain *dom, double target)
 {
-    const double surface = 1e-5; /* nats: far below the noise of any data */
+    const double surface = 1e-4; /* nats: far below the noise of any data */
     return dom->surfaces ? fmax(surface, target) : target;
 }
 

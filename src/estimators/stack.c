@@ -114,9 +114,8 @@ static npmd_status fold_run(stack *s, int fold, size_t count, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_points *held_out = NULL, *training = NULL;
-    npmd_compute how = { .threads = s->model->options.threads };
+    const npmd_compute how = compute_of(&s->model->options);
     const size_t all = count * (size_t)s->model->options.folds, first = (size_t)fold * count;
-    memcpy(how.device, s->model->options.device, sizeof how.device);
     TRY(points_hold_out(s->points, rng_key_make(s->model->options.seed, RNG_TUNE, 7), first, count, &held_out,
                         &training, err));
     TRY(points_check_distinct(training, "the points that are not held out", err));
@@ -157,7 +156,7 @@ static npmd_status weigh_parts(const stack *s, size_t all, double mix[PARTS], np
 {
     npmd_status st = NPMD_OK;
     const int threads = threads_wanted(s->model->options.threads);
-    double *density = NULL, *weight = NULL, tops = 0.0, found[RESAMPLES][PARTS];
+    double *density = NULL, *weight = NULL, found[RESAMPLES][PARTS];
     int parts = 0, used = 0;
     for (int k = 0; k < PARTS; k++) {
         parts += s->part[k] != NULL;
@@ -168,8 +167,7 @@ static npmd_status weigh_parts(const stack *s, size_t all, double mix[PARTS], np
     for (int k = 0, p = 0; k < PARTS; k++)
         if (s->part[k] != NULL)
             memcpy(density + (size_t)p++ * s->held, s->logs + (size_t)k * all, s->held * sizeof *density);
-    tops = mixture_densities(density, s->weight, parts, s->held);
-    (void)tops; /* the weights alone are wanted */
+    (void)mixture_densities(density, s->weight, parts, s->held); /* the weights alone are wanted */
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int r = 0; r < RESAMPLES; r++) {
         double *times = weight + (size_t)omp_get_thread_num() * s->held;
@@ -376,8 +374,6 @@ const estimator ESTIMATOR_STACK = {
     .fit = stack_fit,
     .evaluate = blend_mixture,
     .draw = blend_draw,
-    .save = blend_save,
     .load = blend_load,
     .describe = blend_describe,
-    .free = blend_free,
 };

@@ -30,36 +30,9 @@ static npmd_status uniform_evaluate(const npmd_model *m, const npmd_compute *how
     return NPMD_OK;
 }
 
-static npmd_status uniform_save(const npmd_model *m, record *rec, npmd_error *err)
-{
-    (void)m, (void)rec, (void)err;
-    return NPMD_OK;
-}
-
-static npmd_status uniform_load(npmd_model *m, const record *rec, const char *path, npmd_error *err)
-{
-    (void)m, (void)rec, (void)path, (void)err;
-    return NPMD_OK;
-}
-
-static npmd_status uniform_describe(const npmd_model *m, json_t *into, npmd_error *err)
-{
-    (void)m, (void)into, (void)err;
-    return NPMD_OK;
-}
-
-static void uniform_free(void *state)
-{
-    (void)state;
-}
-
 const estimator ESTIMATOR_UNIFORM = {
     .name = "uniform",
     .resolve = uniform_resolve,
     .fit = uniform_fit,
     .evaluate = uniform_evaluate,
-    .save = uniform_save,
-    .load = uniform_load,
-    .describe = uniform_describe,
-    .free = uniform_free,
 };

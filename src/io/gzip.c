@@ -1,4 +1,4 @@
-/* gzip.c - whole files, inflated if they are gzip files, whatever their name.
+/* gzip.c - files, whole or in pieces, inflated if they are gzip files, whatever their name.
  *
  * A gzip file is a sequence of members, each with its own checksum and length; their contents are joined. The
  * stored length is not believed: memory grows with what comes out. */
@@ -8,6 +8,7 @@
 
 #define GZIP_WINDOW (15 + 16) /* zlib's words for: the largest window, and gzip's header and checksum */
 #define FEED 1048576          /* bytes given to zlib at a time, and of first output */
+#define PIECE 65536           /* the same where a file is read in pieces */
 
 static bool is_gzip(const unsigned char *data, size_t size)
 {
@@ -23,6 +24,12 @@ static npmd_status damage_fail(const char *path, int code, size_t byte, npmd_err
                          path, byte);
     return npmd_fail(err, NPMD_ERR_FORMAT, "%s is damaged: its gzip data before byte %zu make no sense", path,
                      byte + 1);
+}
+
+static npmd_status not_gzip_fail(const char *path, npmd_error *err)
+{
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s is no gzip file: it does not begin with the bytes 1f 8b",
+                     path);
 }
 
 /* All members of packed, one behind the other, and a closing zero. */
@@ -72,8 +79,7 @@ npmd_status gzip_read(const char *path, file_bytes *out, npmd_error *err)
     if (is_gzip(b.data, b.size)) {
         TRY(members_inflate(path, &b, out, err));
     } else if (b.size > 0 && file_has_suffix(path, ".gz")) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is no gzip file: it does not begin with the bytes 1f 8b",
-                       path);
+        st = not_gzip_fail(path, err);
     } else {
         *out = b;
         b.data = NULL;
@@ -81,4 +87,115 @@ npmd_status gzip_read(const char *path, file_bytes *out, npmd_error *err)
 done:
     file_bytes_free(&b);
     return st;
+}
+
+/* ---- In pieces ------------------------------------------------------------------------------------- */
+
+struct gzip_source {
+    file_source file;
+    z_stream zip;
+    bool packed, open;   /* a gzip file; zlib has memory that is to be given back */
+    bool over;           /* the last member has ended, and the file with it */
+    unsigned char *feed; /* of the file: what zip.next_in points to, or what is to be handed out first */
+    size_t read;         /* bytes of the file that were read into it */
+};
+
+/* More of the file, once all of the feed is used. */
+static npmd_status feed_fill(gzip_source *s, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    size_t got = 0;
+    if (s->zip.avail_in > 0)
+        goto done;
+    TRY(file_source_take(&s->file, s->feed, PIECE, &got, err));
+    s->read += got;
+    s->zip.next_in = s->feed;
+    s->zip.avail_in = (uInt)got;
+done:
+    return st;
+}
+
+npmd_status gzip_source_open(const char *path, gzip_source **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    gzip_source *s = NULL;
+    TRY(memory_new(&s, 1, err));
+    TRY(memory_new(&s->feed, PIECE, err));
+    TRY(file_source_open(path, &s->file, err));
+    TRY(feed_fill(s, err));
+    s->packed = is_gzip(s->feed, s->zip.avail_in);
+    if (s->packed) {
+        const int code = inflateInit2(&s->zip, GZIP_WINDOW);
+        s->open = code == Z_OK;
+        if (!s->open)
+            st = damage_fail(path, code, 0, err);
+    } else if (s->zip.avail_in > 0 && file_has_suffix(path, ".gz")) {
+        st = not_gzip_fail(path, err);
+    }
+    if (st == NPMD_OK) {
+        *out = s;
+        s = NULL;
+    }
+done:
+    gzip_source_close(s);
+    return st;
+}
+
+/* What inflates to at most size bytes (and fits zlib's counters); none (*got) only at the end. */
+static npmd_status piece_inflate(gzip_source *s, unsigned char *out, size_t size, size_t *got,
+                                 npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const uInt room = (uInt)(size < PIECE ? size : PIECE);
+    s->zip.next_out = out;
+    s->zip.avail_out = room;
+    while (!s->over && s->zip.avail_out == room) {
+        TRY(feed_fill(s, err));
+        int code = inflate(&s->zip, Z_NO_FLUSH); /* Z_BUF_ERROR: no input is left, though more was expected */
+        if (code == Z_STREAM_END) {
+            TRY(feed_fill(s, err));
+            s->over = s->zip.avail_in == 0;
+            code = s->over ? Z_OK : inflateReset(&s->zip); /* another member, or it will make no sense */
+        }
+        if (code != Z_OK) {
+            st = damage_fail(s->file.path, code, s->read - s->zip.avail_in, err);
+            goto done;
+        }
+    }
+    *got = room - s->zip.avail_out;
+done:
+    return st;
+}
+
+npmd_status gzip_source_take(gzip_source *s, void *out, size_t size, size_t *got, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    size_t done = 0, piece = 1;
+    if (!s->packed) { /* what was looked at, then the file itself */
+        done = s->zip.avail_in < size ? s->zip.avail_in : size;
+        memcpy(out, s->zip.next_in, done);
+        s->zip.next_in += done;
+        s->zip.avail_in -= (uInt)done;
+        if (done < size)
+            TRY(file_source_take(&s->file, (unsigned char *)out + done, size - done, &piece, err));
+        done += done < size ? piece : 0;
+    }
+    while (s->packed && done < size && piece > 0) {
+        TRY(piece_inflate(s, (unsigned char *)out + done, size - done, &piece, err));
+        done += piece;
+    }
+    *got = done;
+done:
+    return st;
+}
+
+void gzip_source_close(gzip_source *s)
+{
+    if (s == NULL)
+        return;
+    if (s->open)
+        inflateEnd(&s->zip);
+    file_source_close(&s->file);
+    memory_free(s->feed);
+    memory_free(s);
 }

@@ -48,6 +48,12 @@ void file_quote(const char *text, size_t size, char out[FILE_QUOTE + 4]);
 
 /* As file_read, but a gzip file (by its first bytes, or its suffix .gz) gives what it holds. */
 npmd_status gzip_read(const char *path, file_bytes *out, npmd_error *err);
+/* The same in pieces, so that what it holds is never in memory as a whole. The path is the caller's. */
+typedef struct gzip_source gzip_source;
+npmd_status gzip_source_open(const char *path, gzip_source **out, npmd_error *err);
+/* Gives size bytes; fewer (*got) only at the end. */
+npmd_status gzip_source_take(gzip_source *s, void *out, size_t size, size_t *got, npmd_error *err);
+void gzip_source_close(gzip_source *s); /* accepts NULL */
 
 /* ---- table.c: numeric tables from .csv .tsv .txt .npy .mat ----------------------------------------- */
 

@@ -71,7 +71,7 @@ t_reproduce_interrupted() {
 }
 t_reproduce_a_row_that_fails() { # the others go on; it is tried again
     have pgrep || { skipped="no pgrep"; return 1; }
-    two="reproduce table1 --methods field:published,series:best --n 300 --steps 100 --replicates 1 --threads 1 --out r.jsonl"
+    two="reproduce table1 --methods field:published,series:best --n 300 --steps 50 --replicates 1 --threads 1 --out r.jsonl"
     "$program" $two >out 2>err &
     pid=$!
     until_true grep -q ' to fit, ' err
@@ -120,24 +120,24 @@ t_reproduce_frequencies_after_a_kill() { # the table of coefficients, too, is th
     want_same before kept
 }
 t_reproduce_encodings() {
-    run reproduce encodings --methods angles --n 300 --steps 20 --replicates 1 --threads 1 --out e.jsonl --json
+    run reproduce encodings --methods angles --n 300 --steps 10 --replicates 1 --threads 1 --out e.jsonl --json
     want_code 0; want_json out ise_criterion ise_criterion_se ise_criterion_relative nise ae profile
     want_json e.jsonl ise_criterion ise_criterion_relative ise_criterion_relative_se
     head -n 1 e_profiles.csv >header
     echo method,settings,replicate,step,epoch,seconds,objective,nise,ae >expected
     want_same header expected
-    [ "$(grep -c '^angles,best,1,[0-9]*,.*,[0-9.e-]*,[0-9.]*$' e_profiles.csv)" = 20 ] || wrong "not a row a step"
-    run reproduce encodings --methods separable:published --n 300 --steps 20 --replicates 1 --threads 1
+    [ "$(grep -c '^angles,best,1,[0-9]*,.*,[0-9.e-]*,[0-9.]*$' e_profiles.csv)" = 10 ] || wrong "not a row a step"
+    run reproduce encodings --methods separable:published --n 300 --steps 5 --replicates 1 --threads 1
     want_code 0; want_out '^separable published  1 .*-6.876'
     [ "$(awk 'length > 100' out | wc -l)" = 0 ] || wrong "a line has more than 100 columns"
 }
 t_reproduce_spectral_bias() {
-    run reproduce spectral-bias --methods psnf:published --n 300 --steps 100 --replicates 1 --threads 1 --out s.jsonl
+    run reproduce spectral-bias --methods psnf:published --n 300 --steps 20 --replicates 1 --threads 1 --out s.jsonl
     want_code 0; want_out '^psnf   published  1 '; want_file s_profiles.csv
     [ "$(awk 'length > 100' out | wc -l)" = 0 ] || wrong "a line has more than 100 columns"
     [ "$(lines s_spectra.csv)" = 1636 ] || wrong "$(lines s_spectra.csv) lines, expected 3 spectra of 545"
-    [ "$(cut -d, -f4 s_spectra.csv | uniq | tr '\n' ' ')" = "step 1 10 100 " ] || wrong "spectra of other steps"
-    grep -q '^psnf,published,1,100,0,0,1,1$' s_spectra.csv || wrong "the densities are not relative to the uniform one"
+    [ "$(cut -d, -f4 s_spectra.csv | uniq | tr '\n' ' ')" = "step 1 2 20 " ] || wrong "spectra of other steps"
+    grep -q '^psnf,published,1,20,0,0,1,1$' s_spectra.csv || wrong "the densities are not relative to the uniform one"
 }
 t_reproduce_diagnostics() { # a row every 25 steps, and one for the last
     run reproduce diagnostics --n 60 --steps 30 --replicates 1 --threads 1 --out g.jsonl

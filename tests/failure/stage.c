@@ -75,7 +75,7 @@ static void open_surface(stage *s)
         u[i] = test_uniform(&seed);
     npmd_options_init(&opt);
     fit_options(&opt, (const char *const[]){ "estimator", "series", "max-frequency", "1", NULL });
-    must(npmd_domain_parse(SURFACE, &dom, &err), &err);
+    must(npmd_domain_parse(SURFACE_DOMAIN, &dom, &err), &err);
     must(npmd_domain_uniform(dom, u, POINTS, x, &err), &err);
     must(npmd_array_write(in_folder(&s->at, "surface.npy"), x, POINTS, 3, &err), &err);
     must(npmd_points_from(x, POINTS, dom, &pts, &err), &err);

@@ -18,7 +18,8 @@
 
 #include <errno.h>
 
-#define SURFACE "mesh:tests/fixtures/surface/bumpy.off" /* tests run from the root of the source tree */
+#define SURFACE_DOMAIN                                                                                       \
+    "mesh:tests/fixtures/surface/bumpy.off" /* tests run from the root of the source tree */
 enum { TORUS, MIXED, DOMAINS };
 enum { POINTS = 220, VALUES = 600, LARGE = 20000 }; /* enough for a choice of tau; more than one write */
 

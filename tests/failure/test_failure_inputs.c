@@ -11,7 +11,7 @@ static npmd_status run_domain(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_surface(stage *s, outcome *o, npmd_error *err)
 {
     (void)s;
-    return npmd_domain_parse("S1 x " SURFACE "^2", &o->domain, err);
+    return npmd_domain_parse("S1 x " SURFACE_DOMAIN "^2", &o->domain, err);
 }
 
 static npmd_status run_surface_points(stage *s, outcome *o, npmd_error *err)

@@ -17,8 +17,9 @@ static void few_points_ask_for_a_higher_tau(void **state)
     (void)state;
     enum { N = 250, TEST = 1000 };
     static const char *const SETTING[] = {
-        "features", "64", "max-frequency", "4", "width", "24",  "depth", "3",    "q1", "256", "q2", "32",
-        "warmup",   "20", "threads",       "1", "steps", "100", "rate",  "5e-3", NULL
+        "features", "64",   "max-frequency", "4",  "width",   "24", "depth", "3",   "q1",   "256",
+        "q2",       "32",   "warmup",        "20", "threads", "1",  "steps", "100", "rate", "5e-3",
+        "accuracy", "0.02", "centres",       "64", NULL
     };
     npmd_domain *dom = domain_of("T4");
     double *x = wrapped_normals(N, 4, 0.8, 8), *fresh = wrapped_normals(TEST, 4, 0.8, 80), nll[2];

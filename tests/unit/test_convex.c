@@ -545,14 +545,14 @@ static void threads_change_nothing(void **state)
     (void)state;
     npmd_domain *dom = domain_of("S2");
     npmd_points *pts = clusters(dom, POINTS, 0.5, 20);
-    double kept[3][4];
-    double *theta[3] = { NULL };
+    double kept[2][4];
+    double *theta[2] = { NULL };
     size_t n = 0;
-    for (int t = 0; t < 3; t++) {
+    for (int t = 0; t < 2; t++) {
         npmd_options opt;
         options_of(&opt, (const char *const[]){ STILL, "rate", "1e-3", "width", "8", "features", "60",
                                                 "skip-start", "convex", "convex-gap", "on", NULL });
-        opt.threads = t + 1;
+        opt.threads = 1 + 2 * t;
         npmd_model *m = fit_of(pts, &opt);
         const double facts[4] = { m->facts.convex_gap, m->facts.convex_optimum, m->facts.convex_gap_accuracy,
                                   m->facts.objective };
@@ -562,11 +562,9 @@ static void threads_change_nothing(void **state)
         memcpy(kept[t], facts, sizeof facts);
         npmd_model_free(m);
     }
-    for (int t = 1; t < 3; t++) {
-        assert_memory_equal(kept[0], kept[t], sizeof kept[0]);
-        assert_memory_equal(theta[0], theta[t], n * sizeof **theta);
-    }
-    for (int t = 0; t < 3; t++)
+    assert_memory_equal(kept[0], kept[1], sizeof kept[0]);
+    assert_memory_equal(theta[0], theta[1], n * sizeof **theta);
+    for (int t = 0; t < 2; t++)
         free(theta[t]);
     npmd_points_free(pts);
     npmd_domain_free(dom);

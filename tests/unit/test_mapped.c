@@ -348,10 +348,11 @@ static void weights_in_memory(void **state)
 
 static npmd_options small_options(void)
 {
-    static const char *const SET[][2] = { { "features", "16" },  { "width", "8" },    { "depth", "3" },
-                                          { "q1", "256" },       { "q2", "64" },      { "tau", "1e-4" },
-                                          { "steps", "3" },      { "batch", "1000" }, { "centres", "32" },
-                                          { "accuracy", "0.1" }, { "threads", "1" } };
+    static const char *const SET[][2] = {
+        { "features", "16" }, { "width", "8" },      { "depth", "3" },   { "q1", "256" },
+        { "q2", "64" },       { "tau", "1e-4" },     { "steps", "3" },   { "batch", "1000" },
+        { "centres", "32" },  { "accuracy", "0.1" }, { "threads", "1" }, { "criterion", "likelihood" }
+    };
     npmd_options opt;
     npmd_options_init(&opt);
     for (size_t i = 0; i < sizeof SET / sizeof *SET; i++)

@@ -196,7 +196,7 @@ static void stopped_at_any_step(void **state)
 {
     stage *s = *state;
     static const char *const DOMAIN[] = { "T2", "T3" }; /* uniform points, importance */
-    static const int64_t STEP[] = { 1, 2, 19, 20, 21, 53, 54, 55, 59, 60 };
+    static const int64_t STEP[2][11] = { { 1, 2, 19, 20, 21, 53, 54, 55, 59, 60 }, { 1, 20, 54, 60 } };
     for (size_t k = 0; k < 2; k++) {
         data d = data_open(DOMAIN[k], 0.7);
         npmd_options opt = small_options();
@@ -204,8 +204,8 @@ static void stopped_at_any_step(void **state)
         set(&opt, "centres", "32");
         set(&opt, "accuracy", "0.1");
         const bytes whole = fit_whole(s, &d, opt, &(stop){ .step = -1 });
-        for (size_t i = 0; i < sizeof STEP / sizeof *STEP; i++)
-            resumes_to(s, &d, opt, &(stop){ .step = STEP[i], .attempt = 1 }, &whole, STEP[i]);
+        for (const int64_t *at = STEP[k]; *at > 0; at++)
+            resumes_to(s, &d, opt, &(stop){ .step = *at, .attempt = 1 }, &whole, *at);
         free(whole.data);
         data_close(&d);
     }
@@ -338,9 +338,10 @@ static void stopped_while_it_is_normalised(void **state)
 static void stopped_before_it_stops_early(void **state)
 {
     stage *s = *state;
-    data d = data_open("T3", 0.7);
     static const char *const RULE[] = { "ise", "snr" };
     for (int k = 0; k < 2; k++) {
+        /* looks at held-out points integrate: T2 does that fast, and needs a finer end to be stopped there */
+        data d = data_open(k == 0 ? "T2" : "T3", 0.7);
         npmd_options opt = small_options();
         stop watch = { .step = -1 };
         set(&opt, "stop", RULE[k]);
@@ -349,7 +350,7 @@ static void stopped_before_it_stops_early(void **state)
         set(&opt, "schedule", "fixed");
         set(&opt, "rate", "1e-2");
         set(&opt, "tau", "1e-9");
-        set(&opt, "accuracy", "3e-3");
+        set(&opt, "accuracy", k == 0 ? "1e-12" : "3e-3");
         const bytes whole = fit_whole(s, &d, opt, &watch);
         assert_true(holds(&whole, "stopped early"));
         assert_true(watch.normalising_seen > 0);
@@ -358,8 +359,8 @@ static void stopped_before_it_stops_early(void **state)
         resumes_to(s, &d, opt, &(stop){ .step = watch.last, .attempt = 1 }, &whole, watch.last);
         resumes_to(s, &d, opt, &(stop){ .normalising = true }, &whole, watch.last);
         free(whole.data);
+        data_close(&d);
     }
-    data_close(&d);
 }
 
 typedef struct vanishing {

@@ -168,6 +168,10 @@ static npmd_model *fit(const npmd_domain *dom, const npmd_points *pts, int64_t b
         set(&opt, SET[i][0], SET[i][1]);
     set(&opt, "tau", tau);
     set(&opt, "steps", steps);
+    if (dom->dimension > 2) { /* integrals are slow there: a rough one, and none on the way to a choice */
+        set(&opt, "accuracy", "0.1");
+        set(&opt, "criterion", "likelihood");
+    }
     opt.seed = seed;
     opt.batch = batch;
     if (npmd_fit(dom, pts, &opt, &m, &err) != NPMD_OK)

@@ -164,6 +164,27 @@ mixture = {"domain": "S2 x S1", "kind": "von Mises-Fisher mixture", "weights": [
            "means": [[0, 0, 1, 0.5], [1, 0, 0, 3.5]], "kappas": [[4, 2], [0, 1e3]]}
 put("truth", "fisher.json", json.dumps(mixture))
 
+# ---- streamlines
+def trk(name, order="<", version=2, scalars=0, properties=0, count=2, voxel_order=b"RAS"):
+    matrix = np.eye(4) if version == 2 else np.zeros((4, 4))
+    header = b"TRACK\0" + struct.pack(order + "3h6fh", 4, 5, 6, 1, 2, 1, 0, 0, 0, scalars) + bytes(200)
+    header += struct.pack(order + "h", properties) + bytes(200) + struct.pack(order + "16f", *matrix.ravel()) + bytes(444)
+    header += voxel_order.ljust(4, b"\0") + bytes(36) + struct.pack(order + "3i", count, version, 1000)
+    for points in (2, 1):
+        numbers = np.arange(points * (3 + scalars) + properties, dtype=order + "f4")
+        header += struct.pack(order + "i", points) + numbers.tobytes()
+    put("trk", name, header)
+
+
+trk("plain.trk")
+trk("big.trk", order=">", scalars=1, properties=2, count=0, voxel_order=b"PSL")
+trk("one.trk", version=1, voxel_order=b"")
+for kind in ("Float32LE", "Float32BE", "Float64LE", "Float64BE"):
+    numbers = np.array([[1, 2, 3], [4, 5, 6], [np.nan] * 3, [np.nan] * 3, [np.inf] * 3])
+    start = f"mrtrix tracks\ndatatype: {kind}\ncount: 2\n" + ("file: . 80\n" if kind[-2:] == "BE" else "") + "END\n"
+    data = numbers.astype((">" if kind[-2:] == "BE" else "<") + "f" + ("4" if "32" in kind else "8")).tobytes()
+    put("tck", kind + ".tck", start.encode().ljust(80 if kind[-2:] == "BE" else 0, b"\0") + data)
+
 # ---- options
 put("options_file", "some.json", '{"preset": "quick", "steps": 5000, "tau": 5e-5, "max-frequency": [3, 4], "skip": "on"}')
 put("options_file", "paper.json", '{"preset": "paper-t4", "rate": 1e-3, "schedule": "cosine", "seed": 18446744073709551615}')
