@@ -236,6 +236,10 @@ int cli_fit(const cli_args *args, const char *const *over, int lists);
     { .name = "log", .values = "FILE", .help = "one JSON line a report" }
 /* clang-format on */
 
+/* ---- marginal_regions.c ------------------------------------------------------------------------------------- */
+
+int marginal_regions(const cli_args *args); /* marginal, with --roi */
+
 /* ---- choice.c: what a model's options were chosen by --------------------------------------------------------- */
 
 void cli_choice_line(const npmd_model *model);  /* on stdout, nothing if there was no choice */

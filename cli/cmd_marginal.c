@@ -1,33 +1,68 @@
-/* cmd_marginal.c - neuropmd marginal: the density of some factors, the others integrated out. */
+/* cmd_marginal.c - neuropmd marginal: the density of some factors, the others integrated out, whole or over a region
+ * (marginal_regions.c). */
 #include "cli.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#define REGIONS "regions of two surfaces"
+
 static const cli_option OPTIONS[] = {
-    { .name = "factors",
-      .values = "N,...",
-      .required = true,
-      .help = "the factors that are kept, counted from 1: 1,3" },
+    { .name = "factors", .values = "N,...", .help = "the factors that are kept, counted from 1: 1,3" },
     { .name = "points",
       .values = "FILE",
-      .required = true,
       .help =
           "where to evaluate: one row a point, with the columns of these factors in the order of the domain" },
     { .name = "out",
       .values = "FILE",
-      .required = true,
-      .help = "one value a point, in the order of the points; .npy or .csv" },
+      .help =
+          "one value a point, in the order of the points; .npy or .csv; of a region one a vertex, also .gii or "
+          ".vtk" },
     { .name = "what",
-      .values = "log-density|density|relative|intensity",
-      .fallback = "log-density",
-      .help = "log f or f per volume of the factors kept; f x that volume; n f" },
+      .values = "log-density|density|relative|intensity|probability|counts",
+      .fallback = "log-density; of a region density",
+      .help =
+          "log f or f per volume of the factors kept; f x that volume; n f; of a region also f and n f x the "
+          "vertex's area" },
     { .name = "errors", .values = "FILE", .help = "the standard error of the log density at each point" },
     CLI_OPTION_ACCURACY,
     CLI_OPTION_MAX_DISTANCE,
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",
       .help = "the points hold latitude, longitude in degrees for each S2; degrees for each S1" },
+    { .name = "roi",
+      .values = "FILE",
+      .group = REGIONS,
+      .help = "a region for every vertex of factor 1: .annot .label .gii .csv .npy" },
+    { .name = "region",
+      .values = "NAME,...",
+      .group = REGIONS,
+      .help = "the region of the map, or several as one" },
+    { .name = "factor", .values = "1|2", .fallback = "1", .group = REGIONS, .help = "where the region lies" },
+    { .name = "sphere",
+      .values = "FILE",
+      .group = REGIONS,
+      .help = "on S2: the registered sphere whose vertices are the nodes" },
+    { .name = "surface",
+      .values = "FILE",
+      .group = REGIONS,
+      .help = "on S2: the surface that .gii and .vtk files show; on mesh:FILE that very mesh" },
+    { .name = "matrix",
+      .values = "FILE",
+      .group = REGIONS,
+      .help =
+          "the probability, or with --what counts the expected number, of both ends in each pair of regions; .csv "
+          "with names or .npy" },
+    { .name = "dense",
+      .values = "FILE",
+      .group = REGIONS,
+      .help = "the values at all pairs of vertices; .npy" },
+    { .name = "roi2",
+      .values = "FILE",
+      .group = REGIONS,
+      .help = "the same for factor 2, if it is another mesh" },
+    { .name = "sphere2", .values = "FILE", .group = REGIONS, .help = "the same" },
+    { .name = "surface2", .values = "FILE", .group = REGIONS, .help = "the same" },
     { 0 },
 };
 
@@ -54,6 +89,20 @@ static int report(const cli_args *args, const char *domain, size_t n, double wor
     return CLI_DONE;
 }
 
+static int check_given(const cli_args *args)
+{
+    static const char *const NEEDED[] = { "factors", "points", "out" }, *const OTHERS[] = {
+        "region", "factor", "sphere", "surface", "matrix", "roi2", "sphere2", "surface2"
+    };
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+        if (cli_value(args, OTHERS[i]))
+            return cli_fail(args, CLI_USAGE, "--%s needs --roi, the labels of the vertices", OTHERS[i]);
+    for (size_t i = 0; i < sizeof NEEDED / sizeof *NEEDED; i++)
+        if (!cli_value(args, NEEDED[i]))
+            return cli_fail(args, CLI_USAGE, "--%s is missing; see neuropmd marginal --help", NEEDED[i]);
+    return CLI_DONE;
+}
+
 static int run(const cli_args *args)
 {
     npmd_error err = { 0 };
@@ -67,8 +116,11 @@ static int run(const cli_args *args)
     double *values = NULL, *log_se = NULL, accuracy = 0.0, worst = 0.0;
     const char *out = cli_value(args, "out"), *at = cli_value(args, "points"),
                *errors = cli_value(args, "errors");
-    int code = cli_compute(args, &seed, &how);
-    if (code != CLI_DONE || (code = cli_distinct(args, "--out", out, "--points", at)) != CLI_DONE
+    if (cli_value(args, "roi") || cli_value(args, "dense"))
+        return marginal_regions(args);
+    int code = check_given(args);
+    if (code != CLI_DONE || (code = cli_compute(args, &seed, &how)) != CLI_DONE
+        || (code = cli_distinct(args, "--out", out, "--points", at)) != CLI_DONE
         || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE
         || (code = cli_distinct(args, "--out", out, "--errors", errors)) != CLI_DONE
         || (code = cli_distinct(args, "--errors", errors, "--points", at)) != CLI_DONE
@@ -111,13 +163,18 @@ done:
 const cli_command command_marginal = {
     .name = "marginal",
     .operand = "MODEL",
-    .summary = "the density of some factors, the others integrated out",
+    .summary = "the density of some factors, the others integrated out, whole or over a region",
     .details =
         "Integrates by quadrature where the other factors have one or two dimensions, else by randomised "
-        "quasi-Monte Carlo with points that follow the model. The standard error is of the integral alone.",
+        "quasi-Monte Carlo with points that follow the model. The standard error is of the integral alone. With "
+        "--roi, of a model on two surfaces: the integral over a region of one, at every vertex of the other, and the "
+        "matrix of all regions, by the areas of vertices; the error is the difference to another rule.",
     .examples =
         "neuropmd marginal t4.safetensors --factors 1,3 --points where.csv --out logf13.npy\n"
-        "neuropmd marginal storms.safetensors --factors 2 --points days.csv --out season.csv --what density\n",
+        "neuropmd marginal storms.safetensors --factors 2 --points days.csv --out season.csv --what density\n"
+        "neuropmd marginal brain.safetensors --roi lh.aparc.annot --region cuneus --sphere lh.sphere.reg --surface "
+        "lh.white --out cuneus.gii\n"
+        "neuropmd marginal brain.safetensors --roi lh.aparc.annot --sphere lh.sphere.reg --matrix regions.csv\n",
     .options = OPTIONS,
     .run = run,
 };

@@ -482,6 +482,69 @@ NPMD_API const char *npmd_labels_name(const npmd_labels *l, int region);
 NPMD_API int npmd_labels_find(const npmd_labels *l, const char *name);   /* -1: there is none */
 NPMD_API int npmd_labels_region_of(const npmd_labels *l, size_t vertex); /* -1: it lies in none */
 
+/* ---- Regions: a density on two surfaces, integrated over parts of them ------------------------------------- */
+
+/* The factors of the model are two surfaces, S2 or mesh:FILE each. Nodes are the vertices of a triangle mesh: on S2 those
+ * of a sphere about the origin, of any radius; on a surface those of the very mesh that the model has. A vertex stands for
+ * a third of each face about it (on S2 of the spherical triangle), and a region for its vertices. */
+typedef struct npmd_atlas { /* of one factor */
+    const npmd_surface *surface;
+    const npmd_labels *labels; /* of its vertices; NULL: none */
+} npmd_atlas;
+typedef struct npmd_region_request {
+    npmd_atlas factor[2];
+    npmd_compute how;
+    /* Some times a second, with the share that is done; nonzero: stop, NPMD_STOPPED. May be NULL. */
+    int (*progress)(double done, void *user);
+    void *user;
+} npmd_region_request;
+
+/* Regions are those of the labels; vertices without one are a region of their own, "unknown", which comes last unless the
+ * labels have one of that name. */
+NPMD_API int npmd_region_count(const npmd_labels *l);
+NPMD_API const char *npmd_region_name(const npmd_labels *l, int region);
+NPMD_API int npmd_region_find(const npmd_labels *l, const char *name); /* -1: there is none */
+NPMD_API size_t npmd_region_vertices(const npmd_labels *l, int region);
+
+typedef enum npmd_region_what { /* areas are the user's: on S2 those of the unit sphere */
+                                NPMD_REGION_LOG_DENSITY,
+                                NPMD_REGION_DENSITY, /* per area                                                               */
+                                NPMD_REGION_RELATIVE, /* density x area of the surface                                          */
+                                NPMD_REGION_INTENSITY, /* expected counts per area: n, or the sum of the weights, x density      */
+                                NPMD_REGION_PROBABILITY, /* density x area of the vertex                                           */
+                                NPMD_REGION_COUNTS /* expected counts of the vertex                                          */
+} npmd_region_what;
+NPMD_API npmd_status npmd_region_what_parse(const char *text, npmd_region_what *out, npmd_error *err);
+
+typedef struct npmd_region_facts {
+    double share;        /* of a map's region in the area of its surface */
+    double probability;  /* that x lies in the region; of a matrix: the sum of all entries, 1 is right */
+    double within;       /* of a matrix: both ends in regions of one name */
+    double sum_error;    /* of a matrix: how far the sum may be from that of the density, and that from 1 */
+    size_t compared;     /* vertices at which the integral was taken by another rule as well: */
+    double error_median; /* relative differences of a map there, or of a matrix's rows and columns */
+    double error_largest;
+} npmd_region_facts;
+
+/* f_E(y) = integral over x in E of f(x, y) dx at every vertex y of the other factor; E is the union of these regions of
+ * factor (1 or 2). out (vertices of the other surface); facts may be NULL. The other rule takes the centroid of every
+ * third of a face in place of its corner. */
+NPMD_API npmd_status npmd_region_map(const npmd_model *m, const npmd_region_request *at, int factor,
+                                     const int *region, int regions, npmd_region_what what, double *out,
+                                     npmd_region_facts *facts, npmd_error *err);
+/* out (regions of factor 1, regions of factor 2): the integral of f over both, as a probability or as expected counts.
+ * Not normalised: the sum shows the error of the nodes. */
+NPMD_API npmd_status npmd_region_matrix(const npmd_model *m, const npmd_region_request *at,
+                                        npmd_region_what what, double *out, npmd_region_facts *facts,
+                                        npmd_error *err);
+/* .csv: with the names of the regions in the first row and column; .npy: the numbers alone. */
+NPMD_API npmd_status npmd_region_matrix_write(const npmd_region_request *at, const double *matrix,
+                                              const char *path, npmd_error *err);
+/* One row a vertex of factor 1, one column a vertex of factor 2, into a file piece by piece. */
+NPMD_API npmd_status npmd_region_dense(const npmd_model *m, const npmd_region_request *at,
+                                       npmd_region_what what, const char *path, npmd_error *err);
+NPMD_API size_t npmd_region_bytes(const npmd_region_request *at); /* of memory that either takes */
+
 /* ---- Files and pictures -------------------------------------------------------------------------------- */
 
 NPMD_API npmd_status npmd_array_write(const char *path, const double *a, size_t rows, size_t cols,

@@ -5,10 +5,6 @@
 #include <jansson.h>
 #include <stdio.h>
 
-struct npmd_surface {
-    mesh m;
-};
-
 npmd_status npmd_surface_read(const char *path, npmd_surface **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -143,10 +139,6 @@ done:
 }
 
 /* ---- labels -------------------------------------------------------------------------------------------- */
-
-struct npmd_labels {
-    labels l;
-};
 
 npmd_status npmd_labels_read(const char *path, const npmd_surface *s, npmd_labels **out, npmd_error *err)
 {

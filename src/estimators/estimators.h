@@ -7,6 +7,7 @@
 #define NPMD_ESTIMATORS_H
 
 #include "io.h"
+#include "surface.h"
 #include "training.h"
 #include "truth.h"
 

@@ -8,7 +8,7 @@ static const double *corner_of(const mesh *m, size_t face, int k)
     return m->x + 3 * (size_t)m->face[3 * face + (size_t)k];
 }
 
-static double face_area(const mesh *m, size_t face)
+double mesh_face_area(const mesh *m, size_t face)
 {
     const double *a = corner_of(m, face, 0), *b = corner_of(m, face, 1), *c = corner_of(m, face, 2);
     const double u[3] = { b[0] - a[0], b[1] - a[1], b[2] - a[2] };
@@ -62,7 +62,7 @@ npmd_status mesh_make_counted(mesh_parts *parts, int first, const char *where, m
     }
     TRY(numbers_check(&m, where, err));
     for (size_t f = 0; f < m.faces; f++)
-        m.area += face_area(&m, f);
+        m.area += mesh_face_area(&m, f);
     if (!isfinite(m.area)) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the area of its faces is too large for a double", where);
         goto done;
@@ -103,7 +103,7 @@ void mesh_vertex_areas(const mesh *m, double *area)
 {
     memset(area, 0, m->vertices * sizeof *area);
     for (size_t f = 0; f < m->faces; f++) {
-        const double third = face_area(m, f) / 3.0;
+        const double third = mesh_face_area(m, f) / 3.0;
         for (int k = 0; k < 3; k++)
             area[m->face[3 * f + (size_t)k]] += third;
     }

@@ -28,6 +28,7 @@ void mesh_free(mesh *m);
  * with one fan of faces about it; else NPMD_ERR_FORMAT says what is wrong and where. Nothing is repaired. */
 npmd_status mesh_check(const mesh *m, const char *where, npmd_error *err);
 void mesh_point(const mesh *m, size_t face, double u, double v, double *x); /* x (3) */
+double mesh_face_area(const mesh *m, size_t face);
 /* A third of the area of the faces about each vertex: area (vertices). */
 void mesh_vertex_areas(const mesh *m, double *area);
 
@@ -56,6 +57,15 @@ typedef struct labels {
 npmd_status labels_read(const char *path, size_t vertices, labels *out, npmd_error *err);
 void labels_free(labels *l);
 int labels_find(const labels *l, const char *name); /* -1: there is none */
+
+/* ---- what stands behind the public names (src/surface_api.c) ------------------------------------------------ */
+
+struct npmd_surface {
+    mesh m;
+};
+struct npmd_labels {
+    labels l;
+};
 
 /* ---- locate.c: the closest point, through a tree of boxes -------------------------------------------------- */
 

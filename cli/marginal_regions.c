@@ -1,0 +1,420 @@
+/* marginal_regions.c - neuropmd marginal --roi and --dense: integrals of a density on two surfaces over regions of them. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REGIONS_MOST = 1024, NAME_MOST = 256 };
+/* Rules that differ by more than this are not a good integral; a user hears of it. */
+static const double MEDIAN_MUCH = 0.01, LARGEST_MUCH = 0.1;
+
+typedef struct place {                  /* of one factor */
+    const char *nodes, *labels, *drawn; /* files */
+    bool sphere;
+    npmd_surface *surface;
+    npmd_labels *regions;
+    npmd_surface *picture; /* what values are drawn on, if not the surface */
+} place;
+
+typedef struct job {
+    const cli_args *args;
+    npmd_model *model;
+    place at[2];
+    npmd_region_request request;
+    int factor, other; /* of the region and of the map, from 0 */
+    int region[REGIONS_MOST], regions;
+    npmd_region_what what;
+    const char *out, *matrix, *dense;
+    size_t values, cells; /* of the map and of the matrix */
+    double *value, *cell;
+    npmd_region_facts map, sum;
+    cli_progress progress;
+    double began;
+    const char *part;
+} job;
+
+/* ---- what is asked for --------------------------------------------------------------------------------- */
+
+static const char *either(const cli_args *args, const char *name, const char *fallback)
+{
+    return cli_value(args, name) ? cli_value(args, name) : fallback;
+}
+
+/* The files of both factors; those of the second are by default those of the first. */
+static int find_places(job *j)
+{
+    const cli_args *args = j->args;
+    const char *sphere = cli_value(args, "sphere"), *surface = cli_value(args, "surface");
+    const char *spheres[2] = { sphere, either(args, "sphere2", sphere) };
+    const char *surfaces[2] = { surface,
+                                either(args, "surface2", cli_value(args, "sphere2") ? NULL : surface) };
+    const npmd_domain *domain = npmd_model_domain(j->model);
+    npmd_error err = { 0 };
+    for (int d = 0; d < 2; d++) {
+        place *p = &j->at[d];
+        npmd_domain *factor = NULL;
+        if (npmd_domain_part(domain, 1u << d, &factor, &err))
+            return cli_refuse(args, &err);
+        p->sphere = strcmp(npmd_domain_text(factor), "S2") == 0;
+        const bool surface_factor = p->sphere || strncmp(npmd_domain_text(factor), "mesh:", 5) == 0;
+        npmd_domain_free(factor);
+        if (!surface_factor || npmd_domain_factors(domain) != 2)
+            return cli_fail(args, CLI_USAGE, "regions need a model on two surfaces, this one is on %s",
+                            npmd_domain_text(domain));
+        p->nodes = p->sphere ? spheres[d] : surfaces[d];
+        p->drawn = p->sphere ? surfaces[d] : NULL;
+        p->labels = d == 0 ? cli_value(args, "roi") : either(args, "roi2", cli_value(args, "roi"));
+        if (!p->nodes)
+            return cli_fail(args, CLI_USAGE,
+                            "--%s is missing: the mesh whose vertices are the nodes on factor %d",
+                            p->sphere ? "sphere" : "surface", d + 1);
+    }
+    return CLI_DONE;
+}
+
+static bool is_drawing(const char *path)
+{
+    const size_t size = strlen(path);
+    return (size > 4 && (strcmp(path + size - 4, ".gii") == 0 || strcmp(path + size - 4, ".vtk") == 0))
+           || (size > 7 && strcmp(path + size - 7, ".gii.gz") == 0);
+}
+
+static npmd_status check_outputs(const job *j, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    if (j->out)
+        st = is_drawing(j->out) ? npmd_output_check(j->out, err) : npmd_array_check(j->out, err);
+    if (st == NPMD_OK && j->matrix)
+        st = npmd_array_check(j->matrix, err);
+    if (st == NPMD_OK && j->dense)
+        st = npmd_array_check(j->dense, err);
+    return st;
+}
+
+/* No output may be another, or one of the inputs. */
+static int check_names(const job *j)
+{
+    static const char *const OUTPUTS[] = { "--out", "--matrix", "--dense" };
+    static const char *const INPUTS[] = { "--roi",     "--roi2",    "--sphere",
+                                          "--sphere2", "--surface", "--surface2" };
+    for (int i = 0; i < 3; i++) {
+        const char *out = cli_value(j->args, OUTPUTS[i] + 2);
+        int code = cli_distinct(j->args, OUTPUTS[i], out, "MODEL", j->args->operand);
+        for (int k = 0; k < 6 && code == CLI_DONE; k++)
+            code = cli_distinct(j->args, OUTPUTS[i], out, INPUTS[k], cli_value(j->args, INPUTS[k] + 2));
+        for (int k = 0; k < i && code == CLI_DONE; k++)
+            code = cli_distinct(j->args, OUTPUTS[i], out, OUTPUTS[k], cli_value(j->args, OUTPUTS[k] + 2));
+        if (code != CLI_DONE)
+            return code;
+    }
+    return CLI_DONE;
+}
+
+static int check_options(job *j)
+{
+    static const char *const OTHERS[] = {
+        "factors", "points", "errors", "accuracy", "coords", "max-distance"
+    };
+    const char *factor = either(j->args, "factor", "1");
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+        if (cli_value(j->args, OTHERS[i]))
+            return cli_fail(j->args, CLI_USAGE, "--%s does not go with regions of surfaces", OTHERS[i]);
+    if (strcmp(factor, "1") != 0 && strcmp(factor, "2") != 0)
+        return cli_fail(j->args, CLI_USAGE, "--factor is '%s', expected 1 or 2", factor);
+    j->factor = factor[0] - '1';
+    j->other = 1 - j->factor;
+    j->out = cli_value(j->args, "out");
+    j->matrix = cli_value(j->args, "matrix");
+    j->dense = cli_value(j->args, "dense");
+    if (!j->out && !j->matrix && !j->dense)
+        return cli_fail(j->args, CLI_USAGE, "nothing to write: give --out, --matrix or --dense");
+    if ((j->out || j->matrix) && !cli_value(j->args, "roi"))
+        return cli_fail(j->args, CLI_USAGE, "--roi is missing: a region for every vertex");
+    if (!j->out && cli_value(j->args, "region"))
+        return cli_fail(j->args, CLI_USAGE,
+                        "--region chooses the region of a map: --out says where to write it");
+    return check_names(j);
+}
+
+/* ---- names of regions ---------------------------------------------------------------------------------- */
+
+static int unknown_region(const job *j, const char *name)
+{
+    const npmd_labels *l = j->at[j->factor].regions;
+    cli_nearest near = { .wanted = name };
+    char list[400] = "";
+    const int regions = npmd_region_count(l);
+    size_t length = 0;
+    for (int i = 0; i < regions; i++) {
+        const char *known = npmd_region_name(l, i);
+        cli_nearest_try(&near, known);
+        if (length + strlen(known) + 8 < sizeof list)
+            length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "", known);
+        else if (length + 6 < sizeof list && list[length - 1] != '.')
+            length += (size_t)snprintf(list + length, sizeof list - length, ", ...");
+    }
+    return cli_fail(j->args, CLI_USAGE, "%s has no region '%s'%s%s%s; it has %s", j->at[j->factor].labels,
+                    name, near.best ? "; did you mean '" : "", near.best ? near.best : "",
+                    near.best ? "'?" : "", list);
+}
+
+/* --region NAME,NAME; of labels with one region, that one. */
+static int find_regions(job *j)
+{
+    const npmd_labels *l = j->at[j->factor].regions;
+    const char *text = cli_value(j->args, "region");
+    char name[NAME_MOST];
+    if (!text) {
+        if (npmd_labels_regions(l) != 1)
+            return cli_fail(j->args, CLI_USAGE, "%s has %d regions: --region says which",
+                            j->at[j->factor].labels, npmd_labels_regions(l));
+        j->region[j->regions++] = 0;
+        return CLI_DONE;
+    }
+    for (const char *at = text; *at; at += strcspn(at, ","), at += *at == ',') {
+        const size_t size = strcspn(at, ",");
+        if (size >= sizeof name || j->regions == REGIONS_MOST)
+            return cli_fail(j->args, CLI_USAGE, "--region: a name is too long, or there are too many");
+        memcpy(name, at, size);
+        name[size] = '\0';
+        const int found = npmd_region_find(l, name);
+        if (found < 0)
+            return unknown_region(j, name);
+        if (npmd_region_vertices(l, found) == 0)
+            return cli_fail(j->args, CLI_INPUT, "%s: no vertex lies in region '%s'", j->at[j->factor].labels,
+                            name);
+        j->region[j->regions++] = found;
+    }
+    return CLI_DONE;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+static int read_picture(const job *j, place *p)
+{
+    npmd_error err = { 0 };
+    if (npmd_surface_read(p->drawn, &p->picture, &err))
+        return cli_refuse(j->args, &err);
+    const size_t found = npmd_surface_vertices(p->picture), wanted = npmd_surface_vertices(p->surface);
+    if (found != wanted)
+        return cli_fail(j->args, CLI_INPUT,
+                        "%s has %zu vertices, but its sphere %s has %zu: they are not of one mesh", p->drawn,
+                        found, p->nodes, wanted);
+    return CLI_DONE;
+}
+
+static int read_place(job *j, int d)
+{
+    npmd_error err = { 0 };
+    place *p = &j->at[d];
+    if (npmd_surface_read(p->nodes, &p->surface, &err)
+        || ((j->matrix || (j->out && d == j->factor))
+            && npmd_labels_read(p->labels, p->surface, &p->regions, &err)))
+        return cli_refuse(j->args, &err);
+    j->request.factor[d] = (npmd_atlas){ .surface = p->surface, .labels = p->regions };
+    return p->drawn ? read_picture(j, p) : CLI_DONE;
+}
+
+/* ---- computing ----------------------------------------------------------------------------------------- */
+
+static int show_progress(double done, void *user)
+{
+    job *j = user;
+    const double now = reproduce_clock(), left = (now - j->began) * (1.0 - done) / done;
+    cli_progress *p = &j->progress;
+    if (!j->args->quiet && now - p->shown >= (p->terminal ? 0.2 : 5.0)) {
+        p->shown = now;
+        if (p->terminal)
+            fprintf(stderr, "\r\033[K%s %3.0f%%  %s left", j->part, 100.0 * done, cli_words_time(left).text);
+        else
+            cli_note(j->args, "%s %.0f %%, %s left", j->part, 100.0 * done, cli_words_time(left).text);
+        p->drawn = p->terminal;
+    }
+    return cli_interrupted();
+}
+
+static void begin(job *j, const char *part)
+{
+    cli_progress_begin(&j->progress, j->args);
+    j->began = reproduce_clock();
+    j->part = part;
+}
+
+static npmd_status compute_map(job *j, npmd_error *err)
+{
+    begin(j, "map");
+    const npmd_status st = npmd_region_map(j->model, &j->request, j->factor + 1, j->region, j->regions,
+                                           j->what, j->value, &j->map, err);
+    cli_progress_end(&j->progress);
+    return st;
+}
+
+static npmd_status compute_matrix(job *j, npmd_error *err)
+{
+    const bool counts = j->what == NPMD_REGION_COUNTS || j->what == NPMD_REGION_INTENSITY;
+    begin(j, "matrix");
+    const npmd_status st = npmd_region_matrix(
+        j->model, &j->request, counts ? NPMD_REGION_COUNTS : NPMD_REGION_PROBABILITY, j->cell, &j->sum, err);
+    cli_progress_end(&j->progress);
+    return st;
+}
+
+static npmd_status compute_dense(job *j, npmd_error *err)
+{
+    const size_t rows = npmd_surface_vertices(j->at[0].surface),
+                 columns = npmd_surface_vertices(j->at[1].surface);
+    cli_note(j->args, "dense: %s x %s values, %s in the file, %s of memory", cli_words_count(rows).text,
+             cli_words_count(columns).text, cli_words_bytes((uint64_t)rows * columns * sizeof(double)).text,
+             cli_words_bytes(npmd_region_bytes(&j->request)).text);
+    begin(j, "dense");
+    const npmd_status st = npmd_region_dense(j->model, &j->request, j->what, j->dense, err);
+    cli_progress_end(&j->progress);
+    return st;
+}
+
+static npmd_status write_map(const job *j, npmd_error *err)
+{
+    const place *p = &j->at[j->other];
+    const char *name = either(j->args, "what", "density");
+    const double *column = j->value;
+    if (!is_drawing(j->out))
+        return npmd_array_write(j->out, j->value, j->values, 1, err);
+    return npmd_surface_write(p->picture ? p->picture : p->surface, j->out, &name, &column, 1, err);
+}
+
+/* ---- reporting ----------------------------------------------------------------------------------------- */
+
+static const char *warning(const npmd_region_facts *f)
+{
+    return f->error_median > MEDIAN_MUCH || f->error_largest > LARGEST_MUCH
+               ? "two rules on the faces differ much: the mesh is coarse for this density; refine it"
+               : NULL;
+}
+
+static void report_json(const job *j, cli_json *o)
+{
+    cli_json_text(o, "what", either(j->args, "what", "density"));
+    if (j->out) {
+        cli_json_text(o, "out", j->out);
+        cli_json_text(o, "region", either(j->args, "region", npmd_region_name(j->at[j->factor].regions, 0)));
+        cli_json_signed(o, "factor", j->factor + 1);
+        cli_json_unsigned(o, "n", j->values);
+        cli_json_number(o, "share", j->map.share);
+        cli_json_number(o, "probability", j->map.probability);
+        cli_json_number(o, "error_median", j->map.error_median);
+        cli_json_number(o, "error_largest", j->map.error_largest);
+        cli_json_unsigned(o, "error_vertices", j->map.compared);
+    }
+    if (j->matrix) {
+        cli_json_text(o, "matrix", j->matrix);
+        cli_json_signed(o, "regions", npmd_region_count(j->at[0].regions));
+        cli_json_number(o, "sum", j->sum.probability);
+        cli_json_number(o, "sum_error", j->sum.sum_error);
+        cli_json_number(o, "within", j->sum.within);
+        cli_json_number(o, "matrix_error_median", j->sum.error_median);
+        cli_json_number(o, "matrix_error_largest", j->sum.error_largest);
+    }
+    if (j->dense)
+        cli_json_text(o, "dense", j->dense);
+    cli_json_list(o, "warnings");
+    if (j->out && warning(&j->map))
+        cli_json_item(o, warning(&j->map));
+    if (j->matrix && warning(&j->sum))
+        cli_json_item(o, warning(&j->sum));
+    cli_json_list_end(o);
+}
+
+static void report_words(const job *j)
+{
+    if (j->out) {
+        cli_row(stdout, "region", "%s: %.3g of the area, probability %.4g",
+                either(j->args, "region", npmd_region_name(j->at[j->factor].regions, 0)), j->map.share,
+                j->map.probability);
+        cli_row(stdout, "error", "median %.2g, largest %.2g, relative, at %s of %s vertices",
+                j->map.error_median, j->map.error_largest, cli_words_count(j->map.compared).text,
+                cli_words_count(j->values).text);
+        cli_row(stdout, "out", "%s", j->out);
+    }
+    if (j->matrix) {
+        cli_row(stdout, "sum", "%s, 1 is right", cli_words_error(j->sum.probability, j->sum.sum_error).text);
+        cli_row(stdout, "within", "%.4g, both ends in one region", j->sum.within);
+        cli_row(stdout, "regions", "median error %.2g, largest %.2g, relative", j->sum.error_median,
+                j->sum.error_largest);
+        cli_row(stdout, "matrix", "%s", j->matrix);
+    }
+    if (j->dense)
+        cli_row(stdout, "dense", "%s", j->dense);
+}
+
+static int report(const job *j)
+{
+    cli_json o = { 0 };
+    if (j->out && warning(&j->map))
+        cli_note(j->args, "map: %s", warning(&j->map));
+    if (j->matrix && warning(&j->sum))
+        cli_note(j->args, "matrix: %s", warning(&j->sum));
+    if (j->args->json) {
+        cli_json_begin(&o);
+        report_json(j, &o);
+        return cli_json_print(j->args, &o);
+    }
+    if (!j->args->quiet)
+        report_words(j);
+    return CLI_DONE;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------- */
+
+static int compute(job *j)
+{
+    npmd_error err = { 0 };
+    j->values = npmd_surface_vertices(j->at[j->other].surface);
+    j->cells = j->matrix
+                   ? (size_t)npmd_region_count(j->at[0].regions) * (size_t)npmd_region_count(j->at[1].regions)
+                   : 0;
+    if (!(j->value = cli_doubles(j->args, j->values, 1)) || !(j->cell = cli_doubles(j->args, j->cells, 1)))
+        return CLI_MEMORY;
+    cli_watch_signals(true);
+    if ((j->out && (compute_map(j, &err) || write_map(j, &err)))
+        || (j->matrix
+            && (compute_matrix(j, &err) || npmd_region_matrix_write(&j->request, j->cell, j->matrix, &err)))
+        || (j->dense && compute_dense(j, &err)))
+        return cli_refuse(j->args, &err);
+    return report(j);
+}
+
+static int prepare(job *j)
+{
+    npmd_error err = { 0 };
+    uint64_t seed = 0;
+    int code = cli_compute(j->args, &seed, &j->request.how);
+    if (code != CLI_DONE || (code = check_options(j)) != CLI_DONE)
+        return code;
+    if (npmd_region_what_parse(either(j->args, "what", "density"), &j->what, &err) || check_outputs(j, &err)
+        || npmd_load(j->args->operand, &j->model, &err))
+        return cli_refuse(j->args, &err);
+    if ((code = find_places(j)) != CLI_DONE || (code = read_place(j, 0)) != CLI_DONE
+        || (code = read_place(j, 1)) != CLI_DONE)
+        return code;
+    return j->out ? find_regions(j) : CLI_DONE;
+}
+
+int marginal_regions(const cli_args *args)
+{
+    job j = { .args = args };
+    j.request.progress = show_progress;
+    j.request.user = &j;
+    int code = prepare(&j);
+    if (code == CLI_DONE)
+        code = compute(&j);
+    free(j.value);
+    free(j.cell);
+    for (int d = 0; d < 2; d++) {
+        npmd_surface_free(j.at[d].surface);
+        npmd_surface_free(j.at[d].picture);
+        npmd_labels_free(j.at[d].regions);
+    }
+    npmd_model_free(j.model);
+    return code;
+}

@@ -1,0 +1,18 @@
+/* spheres.h - icospheres: 10 x 4^n + 2 vertices on a sphere of any radius, n times refined from the icosahedron. */
+#ifndef NPMD_TEST_SPHERES_H
+#define NPMD_TEST_SPHERES_H
+
+#include "check.h"
+
+typedef struct icosphere {
+    size_t vertices, faces;
+    double *x;     /* (vertices, 3); malloc'd, as face */
+    int32_t *face; /* (faces, 3), outwards */
+} icosphere;
+icosphere icosphere_make(int refinements, double radius);
+void icosphere_free(icosphere *s);
+double icosphere_edge(const icosphere *s); /* the longest */
+/* As an .off file's text; the caller frees it. */
+char *icosphere_off(const icosphere *s);
+
+#endif
