@@ -8,6 +8,7 @@
  * steps. term and update do the same work one by one: tests hold them to the reference. */
 #include "backend.h"
 #include "cuda_device.h"
+#include "surface_factor.h"
 
 #include <stdio.h>
 
@@ -108,6 +109,17 @@ static void cuda_close(void *self)
     memory_free(c);
 }
 
+static device_surface cuda_surface(const surface *s)
+{
+    return (device_surface){ .map = s->map,
+                             .corners = s->at.corners,
+                             .node = s->at.node,
+                             .metric = s->metric[0],
+                             .nodes = s->at.nodes,
+                             .functions = s->pairs,
+                             .phi = s->phi };
+}
+
 static npmd_status cuda_encoder(cuda *c, bool exact, encoder **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -127,18 +139,15 @@ static npmd_status cuda_encoder(cuda *c, bool exact, encoder **out, npmd_error *
                        .blocks = enc->blocks,
                        .rotation = enc->rotation,
                        .round_tf32 = !exact };
-    if (dom->surfaces) {
-        st = npmd_fail(err, NPMD_ERR_DEVICE,
-                       "--device cuda: %s has a triangulated surface, which this card's "
-                       "kernels do not know yet; use --device cpu",
-                       dom->text);
-        goto done;
-    }
+    size_t bytes = 0;
     for (int d = 0; d < dom->factors; d++) {
-        p.kind[d] = dom->factor[d] == &CIRCLE ? DEVICE_CIRCLE : DEVICE_SPHERE;
+        const surface *on = surface_of(dom->factor[d]);
+        p.kind[d] = on != NULL ? DEVICE_SURFACE : dom->factor[d] == &CIRCLE ? DEVICE_CIRCLE : DEVICE_SPHERE;
         p.column[d] = dom->column[d];
         p.direction[d] = dom->direction[d];
         p.frequency[d] = enc->frequency[d];
+        if (on != NULL)
+            p.surface[d] = cuda_surface(on);
     }
     TRY(memory_new(&counts, 2 * (size_t)enc->blocks + 1, err));
     for (int b = 0; b < enc->blocks; b++) {
@@ -147,6 +156,8 @@ static npmd_status cuda_encoder(cuda *c, bool exact, encoder **out, npmd_error *
     }
     p.block_features = counts;
     p.block_functions = counts + enc->blocks;
+    DEVICE(encoder_bytes(&p, &bytes), "the encoding");
+    TRY(cuda_ask(c, bytes, "the encoding", err));
     DEVICE(encoder_open(&p, out), "the encoding");
 done:
     memory_free(counts);

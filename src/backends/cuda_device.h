@@ -11,6 +11,8 @@
 #ifndef NPMD_CUDA_DEVICE_H
 #define NPMD_CUDA_DEVICE_H
 
+#include "maps.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,7 +36,18 @@ size_t kernels_bytes(int columns, size_t centres, size_t n); /* what that takes 
 /* ---- cuda_points.cu ------------------------------------------------------------------------------------- */
 
 #define DEVICE_MAX_FACTORS 16
-typedef enum device_manifold { DEVICE_CIRCLE, DEVICE_SPHERE } device_manifold;
+typedef enum device_manifold { DEVICE_CIRCLE, DEVICE_SPHERE, DEVICE_SURFACE } device_manifold;
+
+/* A triangulated surface, as surface_factor.h has it. Points are doubles everywhere, so that a face's number is exact. */
+typedef struct device_surface {
+    surface_map map;
+    int corners;          /* nodes of an element: 3 or 6 */
+    const int32_t *node;  /* (faces, corners) */
+    const double *metric; /* (faces, 3) */
+    size_t nodes;
+    int functions;    /* columns of phi */
+    const float *phi; /* (nodes, functions) */
+} device_surface;
 
 /* The encoding, described by the host; arrays are host memory and are copied by encoder_open. */
 typedef struct encoder_plan {
@@ -46,6 +59,7 @@ typedef struct encoder_plan {
     const int *function;          /* (vectors, factors) */
     const double *lambda, *scale; /* (K) */
     int frequency[DEVICE_MAX_FACTORS];
+    device_surface surface[DEVICE_MAX_FACTORS];  /* of factors that are one */
     int blocks;                                  /* rotated blocks, 0: none */
     const int *block_features, *block_functions; /* (blocks) */
     const double *rotation;
@@ -57,6 +71,7 @@ typedef struct encoder_plan {
  * */
 typedef struct encoder encoder;
 int encoder_open(const encoder_plan *plan, encoder **out);
+int encoder_bytes(const encoder_plan *plan, size_t *bytes); /* what it takes on the device for its tables */
 void encoder_close(encoder *e);
 
 typedef enum device_source_kind {

@@ -69,6 +69,13 @@ static __device__ __noinline__ void make_one(const encoder_view *v, const device
     make_factor(v, s, step, scramble, i, d, x, e, weight);
 }
 
+/* Likewise: its registers would be taken from encodings that have no surface. */
+static __device__ __noinline__ void table_surfaces(const encoder_view *v, int m, const double *x, int jets,
+                                                   float *table)
+{
+    fill_surfaces(v, (int)threadIdx.x, GROUP_THREADS, m, x, jets, table);
+}
+
 /* Weights of importance points: a warp takes four points, its lanes the centres. */
 static __device__ __forceinline__ void weigh_importance(const encoder_view *v, const device_source *s, int m,
                                                         const wave *e, float *weight)
@@ -133,6 +140,7 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4)
             for (int j = thread; j < m * v.columns; j += GROUP_THREADS)
                 g.x_out[begin * (size_t)v.columns + (size_t)j] = x[j];
         fill_tables(&v, thread, GROUP_THREADS, m, x, jets, table);
+        table_surfaces(&v, m, x, jets, table);
         __syncthreads();
         float *eta = g.eta + begin * a_point;
         if (KIND == ENCODE_PRODUCTS && jets) /* a constant saves the loops over rows */

@@ -4,7 +4,8 @@
  * between two:
  *
  *     make     a thread a (point, factor): the factor's coordinates; a data row, a uniform point, a draw
- *     table    a thread a (point, unit): the factors' eigenfunctions, in double, left in a table of floats
+ *     table    a thread a (point, unit): the factors' eigenfunctions, in double, left in a table of floats;
+ *              on a surface a warp a point, its threads the functions
  *     encode   a thread a feature: products over the factors, written side by side
  *
  * Everything is plain C that both compilers take; cuda_points.cu adds the barriers, and a test runs the
@@ -25,6 +26,7 @@ extern "C" {
 
 #define GROUP_POINTS 32
 #define GROUP_THREADS 256
+#define WARP_THREADS 32      /* that read memory together */
 #define CIRCLE_UNIT 10       /* frequencies that one thread tabulates */
 #define DEVICE_DIRECTIONS 32 /* most tangent directions */
 #define DEVICE_REGISTERS 4   /* factors whose values a thread keeps in registers */
@@ -52,6 +54,7 @@ typedef struct encoder_view {
         row_shift[DEVICE_DIRECTIONS + 1]; /* of derivative rows 1 .. dimension */
     int stride[2];                        /* floats in a point's table: values only; with derivatives */
     int degree;                           /* the highest of all spheres */
+    int first[DEVICE_MAX_FACTORS];        /* a factor's first place */
     const int *slot;  /* eigenfunction (waves: frequency) of a factor to its place, or -1 */
     const int *place; /* (factors, vectors); waves: 2 x place, + 1 for a negative frequency; rotated: (most
                               * functions, factors, K) */
@@ -62,6 +65,8 @@ typedef struct encoder_view {
     const legendre_step *legendre;     /* (degree + 2, degree + 1): order, degree */
     const double *diagonal;            /* (degree + 2): p_aa */
     const uint32_t *sobol;             /* (dimension + 1, 32) direction numbers */
+    /* of surfaces; phi has only the columns with a place, in their order */
+    device_surface surface[DEVICE_MAX_FACTORS];
 } encoder_view;
 
 /* Describes the plan in one block of host memory; bytes long, freed by the caller. 0, or a device status. */
@@ -112,6 +117,37 @@ SHARED_INLINE double source_coordinate(const encoder_view *v, const device_sourc
     return sobol_unit(x, scramble[d]);
 }
 
+/* A point of factor d as a unit vector: columns x to e (3; on a circle 2). */
+SHARED_INLINE void embed_factor(const encoder_view *v, int d, const double *x, double *e)
+{
+    if (v->kind[d] == DEVICE_CIRCLE)
+        sincos(x[0], &e[1], &e[0]);
+    else if (v->kind[d] == DEVICE_SURFACE)
+        surface_map_embed(&v->surface[d].map, x, e);
+    else
+        for (int c = 0; c < 3; c++)
+            e[c] = x[c];
+}
+
+/* The image of u: a uniform point of factor d, or a draw about a centre. */
+SHARED_INLINE void draw_factor(const encoder_view *v, int d, const double *centre, double rho,
+                               const double *u, double *x)
+{
+    const surface_map *map = &v->surface[d].map;
+    if (v->kind[d] == DEVICE_CIRCLE && centre == NULL)
+        circle_uniform(u, x);
+    else if (v->kind[d] == DEVICE_CIRCLE)
+        circle_cauchy(centre, rho, u, x);
+    else if (v->kind[d] == DEVICE_SPHERE && centre == NULL)
+        sphere_uniform(u, x);
+    else if (v->kind[d] == DEVICE_SPHERE)
+        sphere_cauchy(centre, rho, u, x);
+    else if (centre == NULL)
+        surface_map_from(map, u, x);
+    else
+        surface_map_cauchy(map, centre, rho, u, x);
+}
+
 /* Factor d of point i: its columns at x. For importance points also its unit vector, at e, as pairs of floats
  * whose sum has twice a float's digits. *weight is written by factor 0, but for importance points. */
 SHARED_INLINE void make_factor(const encoder_view *v, const device_source *s, int64_t step,
@@ -142,25 +178,11 @@ SHARED_INLINE void make_factor(const encoder_view *v, const device_source *s, in
             if (!(first < s->share))
                 centre = s->centre + (size_t)c * (size_t)v->columns + v->column[d];
         }
-        if (v->kind[d] == DEVICE_CIRCLE) {
-            if (centre == NULL)
-                circle_uniform(u, x);
-            else
-                circle_cauchy(centre, s->rho, u, x);
-        } else {
-            if (centre == NULL)
-                sphere_uniform(u, x);
-            else
-                sphere_cauchy(centre, s->rho, u, x);
-        }
+        draw_factor(v, d, centre, s->rho, u, x);
     }
     if (importance) {
-        double unit[3] = { x[0], 0.0, 0.0 };
-        if (v->kind[d] == DEVICE_CIRCLE)
-            sincos(x[0], &unit[1], &unit[0]);
-        else
-            for (int c = 1; c < 3; c++)
-                unit[c] = x[c];
+        double unit[3];
+        embed_factor(v, d, x, unit);
         for (int c = 0; c <= dimension; c++) {
             e[c].c = (float)unit[c];
             e[c].s = (float)(unit[c] - (double)e[c].c);
@@ -206,12 +228,8 @@ SHARED_INLINE void aim_centre(const encoder_view *v, const device_source *s, int
     const double *from = s->x + source_pick(s, u) * (size_t)v->columns;
     wave *pairs = (wave *)s->embedded;
     for (int d = 0; d < v->factors; d++) {
-        const double *x = from + v->column[d];
-        double unit[3] = { x[0], 0.0, 0.0 };
-        if (v->kind[d] == DEVICE_CIRCLE)
-            sincos(x[0], &unit[1], &unit[0]);
-        for (int j = 0; v->kind[d] == DEVICE_SPHERE && j < 3; j++)
-            unit[j] = x[j];
+        double unit[3];
+        embed_factor(v, d, from + v->column[d], unit);
         for (int j = 0; j < (v->kind[d] == DEVICE_CIRCLE ? 2 : 3); j++) {
             wave *to = pairs + (size_t)(v->embedded[d] + j) * (size_t)s->centres + (size_t)c;
             to->c = (float)unit[j];
@@ -353,8 +371,8 @@ SHARED_INLINE void table_sphere(const encoder_view *v, int d, int a, const doubl
     }
 }
 
-/* Thread `thread` of so many: its share of the m points' tables; x (m, columns). Neighbouring threads take
- * neighbouring points and the same unit, so that they do the same. */
+/* Thread `thread` of so many: its share of the m points' tables, as far as factors are circles and spheres; x (m,
+ * columns). Neighbouring threads take neighbouring points and the same unit, so that they do the same. */
 SHARED_INLINE void fill_tables(const encoder_view *v, int thread, int threads, int m, const double *x,
                                int jets, float *table)
 {
@@ -370,6 +388,54 @@ SHARED_INLINE void fill_tables(const encoder_view *v, int thread, int threads, i
         else
             table_sphere(v, d, u - v->unit[d], at, jets, table + i * stride);
     }
+}
+
+/* One part (value, derivative) of the functions with a place: out[j] = sum_c N_c phi_c[j]. corners, a constant to the
+ * compiler. */
+SHARED_INLINE void table_elements(const device_surface *s, int corners, const double *x, int part, int lane,
+                                  float *out)
+{
+    const size_t face = (size_t)x[0];
+    const float *phi[SURFACE_CORNERS];
+    double N[SURFACE_CORNERS];
+    surface_shape(s->metric + 3 * face, corners, x[1], x[2], part, N);
+    for (int c = 0; c < corners; c++)
+        phi[c] = s->phi + (size_t)s->node[face * (size_t)corners + (size_t)c] * (size_t)s->functions;
+    for (int j = lane; j < s->functions; j += WARP_THREADS) {
+        double sum = 0.0;
+        for (int c = 0; c < corners; c++)
+            sum += N[c] * (double)phi[c][j];
+        out[j] = (float)sum;
+    }
+}
+
+/* Factor d of the m points, if it is a surface: neighbouring threads take neighbouring functions, which lie side by side
+ * in memory, a warp a part of a point. */
+SHARED_INLINE void table_surface(const encoder_view *v, int d, int thread, int threads, int m,
+                                 const double *x, int jets, float *table)
+{
+    const device_surface *s = &v->surface[d];
+    const int lane = thread % WARP_THREADS, warps = threads / WARP_THREADS, parts = jets ? 3 : 1;
+    for (int task = thread / WARP_THREADS; task < m * parts; task += warps) {
+        const int i = task / parts, part = task - i * parts; /* parts of a point read the same rows */
+        const double *at = x + i * v->columns + v->column[d];
+        float *out = table + (size_t)i * (size_t)v->stride[jets] + v->first[d];
+        if (part > 0)
+            out += v->slope[d] + (part - 1) * v->used[d];
+        if (s->corners == 3)
+            table_elements(s, 3, at, part, lane, out);
+        else
+            table_elements(s, 6, at, part, lane, out);
+    }
+}
+
+/* The share of the thread in the tables of all surfaces. */
+SHARED_INLINE void fill_surfaces(const encoder_view *v, int thread, int threads, int m, const double *x,
+                                 int jets, float *table)
+{
+    for (int d = 0; d < v->factors; d++)
+        if (v->kind[d] == DEVICE_SURFACE)
+            table_surface(v, d, thread, threads, m, x, jets, table);
 }
 
 /* ---- encode -------------------------------------------------------------------------------------------- */

@@ -230,9 +230,9 @@ done:
 
 /* ---- the optimum --------------------------------------------------------------------------------------- */
 
-static int solve_stop(void *user, int newton, double value)
+static int solve_stop(void *user, int newton, double value, bool step)
 {
-    (void)newton, (void)value;
+    (void)newton, (void)value, (void)step;
     return model_stop(user);
 }
 

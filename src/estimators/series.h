@@ -92,12 +92,15 @@ typedef struct series_problem {
     const series_basis *basis;
     const double *mean, *rough; /* (size); rough: lambda^2, or what else is penalised */
     double tau;
-    double target;  /* Newton decrement, g' H^-1 g / 2, in nats */
-    double settled; /* a finer grid may move log Z by this, */
-    double finer;   /* and have this decrement; 0: the target */
-    int levels;     /* of grids; 0: as many as are allowed */
+    double target;    /* Newton decrement, g' H^-1 g / 2, in nats; */
+    bool rough_bound; /* as conjugate gradients see it, without a bound of what they have not seen */
+    double settled;   /* a finer grid may move log Z by this, */
+    double finer;     /* and have this decrement; 0: the target */
+    int levels;       /* of grids; 0: as many as are allowed */
     int threads;
-    int (*go_on)(void *user, int newton, double objective); /* nonzero: stop. May be NULL */
+    int most_products; /* with the Hessian; 0: MOST_PRODUCTS. Then it ends where it is, and the decrement says so */
+    /* Nonzero: stop. step: a Newton step is done; else a sign of life. May be NULL. */
+    int (*go_on)(void *user, int newton, double objective, bool step);
     void *user;
 } series_problem;
 
@@ -135,7 +138,7 @@ typedef struct series_watch {
     int attempt; /* 0: one of the path */
 } series_watch;
 
-int series_progress(void *watch, int newton, double value);
+int series_progress(void *watch, int newton, double value, bool step);
 /* rough (size): what the penalty makes of a squared coefficient. */
 npmd_status series_rough(const series_basis *b, int penalty, double **out, npmd_error *err);
 /* Chooses the model's tau, and where open its highest frequency, by held-out points; *basis and *c (their best

@@ -11,7 +11,10 @@
  * small gains are noise. */
 #include "series.h"
 
-#define PATH_TARGET 1e-6 /* nats: enough to compare */
+#define PATH_TARGET 1e-5  /* nats, and */
+#define PATH_SETTLED 1e-3 /* of the log integral: enough to compare */
+#define PATH_PRODUCTS                                                                                        \
+    400 /* with the Hessian; a tau that asks for more is the last: lower ones ask for more still */
 #define PATH_FIRST 1e-2
 #define PATH_STEPS 13   /* taus at a frequency */
 #define PATH_PATIENCE 2 /* taus after the best one */
@@ -19,12 +22,12 @@
 #define LEAST_POINTS 50 /* to hold some of them out */
 #define WORTHWHILE 5e-4
 
-int series_progress(void *user, int newton, double value)
+int series_progress(void *user, int newton, double value, bool step)
 {
     series_watch *w = user;
     const npmd_options *opt = &w->model->options;
     npmd_report report = report_new(newton, 0, w->attempt, clock_seconds() - w->started);
-    report.logged = w->attempt > 0;
+    report.logged = step && w->attempt > 0;
     report.epoch = newton;
     report.integral = 1.0;
     report.objective = value + 1.0;
@@ -134,7 +137,9 @@ static npmd_status stage_run(stage *s, const npmd_points *held_out, double tau, 
                                             .rough = s->rough,
                                             .tau = tau,
                                             .target = PATH_TARGET,
-                                            .settled = series_accuracy(m->domain, 100.0 * PATH_TARGET),
+                                            .rough_bound = true,
+                                            .most_products = PATH_PRODUCTS,
+                                            .settled = series_accuracy(m->domain, PATH_SETTLED),
                                             .finer = series_accuracy(m->domain, PATH_TARGET),
                                             .threads = m->options.threads,
                                             .go_on = series_progress,
@@ -152,6 +157,8 @@ static npmd_status stage_run(stage *s, const npmd_points *held_out, double tau, 
             best_at = i;
             memcpy(s->best, s->c, s->basis.size * sizeof *s->c);
         }
+        if (found.products >= PATH_PRODUCTS)
+            break;
     }
 done:
     return st;

@@ -10,13 +10,15 @@
 #include "series.h"
 
 #define MOST_NEWTON 100
-#define MOST_PRODUCTS 2000 /* of one step */
+#define MOST_PRODUCTS                                                                                        \
+    4000 /* of one solution: where a peaked density leaves little curvature they end nowhere */
 #define ENOUGH_PRODUCTS 20 /* for a direction, while the decrement is far from its target */
 
 typedef struct solver {
     const series_problem *p;
     series_grid grid;
     size_t size;
+    int most;                           /* products with the Hessian */
     double *gradient, *expected, *curb; /* (size); curb: 2 tau rough, 0 where nothing is fitted */
     double *direction, *residual, *search, *image, *trial;
     double *factor; /* of the Hessian where we are; NULL: the basis is too large, a diagonal has to do */
@@ -115,8 +117,10 @@ static double curbed(const solver *s, const double *a)
 }
 
 /* direction = -H^-1 g, roughly, and an upper bound of the decrement. far: the direction is enough. */
-static double solver_direction(solver *s, double target, int *products)
+static double solver_direction(solver *s, series_certificate *out)
 {
+    const series_problem *p = s->p;
+    const double target = p->target;
     double bound = INFINITY;
     for (size_t k = 0; k < s->size; k++) {
         s->direction[k] = 0.0;
@@ -125,9 +129,10 @@ static double solver_direction(solver *s, double target, int *products)
     double rho = precondition(s);
     const double first = rho;
     memcpy(s->search, s->scaled, s->size * sizeof *s->search);
-    for (int i = 0; i < MOST_PRODUCTS && rho > 0.0; i++) {
+    for (int i = 0; (i == 0 || out->products < s->most) && rho > 0.0 && !out->stopped; i++) {
         hessian(s, s->search);
-        ++*products;
+        out->products++;
+        out->stopped = p->go_on != NULL && p->go_on(p->user, out->newton, s->objective, false) != 0;
         const double step = rho / dot(s, s->search, s->image);
         for (size_t k = 0; k < s->size; k++) {
             s->direction[k] += step * s->search[k];
@@ -136,7 +141,7 @@ static double solver_direction(solver *s, double target, int *products)
         const double before = rho;
         rho = precondition(s);
         const double below = -0.5 * dot(s, s->gradient, s->direction), rest = curbed(s, s->residual);
-        bound = below + (isfinite(rest) ? rest : 0.5 * rho);
+        bound = below + (!p->rough_bound && isfinite(rest) ? rest : 0.5 * rho);
         /* forcing: the closer to the solution, the better the direction must be */
         const double wanted = fmin(0.1, sqrt(below));
         const bool good = rho <= wanted * wanted * first, far = below > target;
@@ -163,8 +168,9 @@ static npmd_status solver_run(solver *s, double *c, series_certificate *out, npm
             if (st != NPMD_OK)
                 return st;
         }
-        out->decrement = solver_direction(s, p->target, &out->products);
-        out->stopped = p->go_on != NULL && p->go_on(p->user, out->newton, s->objective) != 0;
+        out->decrement = solver_direction(s, out);
+        out->stopped = out->stopped
+                       || (p->go_on != NULL && p->go_on(p->user, out->newton, s->objective, true) != 0);
         if (out->decrement <= p->target || i == MOST_NEWTON || out->stopped)
             return NPMD_OK;
         const double slope = dot(s, s->gradient, s->direction);
@@ -181,6 +187,8 @@ static npmd_status solver_run(solver *s, double *c, series_certificate *out, npm
         memcpy(c, s->trial, s->size * sizeof *c);
         solver_accept(s, c, value, log_integral, square);
         out->newton++;
+        if (out->products >= s->most)
+            return NPMD_OK;
     }
 }
 
@@ -213,7 +221,9 @@ npmd_status series_solve(const series_problem *p, int *level, double *c, series_
                          npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    solver s = { .p = p, .size = p->basis->size };
+    solver s = { .p = p,
+                 .size = p->basis->size,
+                 .most = p->most_products > 0 ? p->most_products : MOST_PRODUCTS };
     series_certificate done_by = { .log_integral_se = INFINITY };
     TRY(memory_new(&s.gradient, s.size, err));
     TRY(memory_new(&s.expected, s.size, err));
@@ -233,7 +243,7 @@ npmd_status series_solve(const series_problem *p, int *level, double *c, series_
     for (;;) {
         done_by.log_integral_se = INFINITY;
         TRY(solver_run(&s, c, &done_by, err));
-        if (done_by.stopped || !series_grid_allowed(p->basis, *level + 1)
+        if (done_by.stopped || done_by.products >= s.most || !series_grid_allowed(p->basis, *level + 1)
             || (p->levels > 0 && *level + 1 >= p->levels))
             break;
         /* the same point on a finer grid: has the integral settled, is it still the solution? */
@@ -241,7 +251,7 @@ npmd_status series_solve(const series_problem *p, int *level, double *c, series_
         TRY(solver_open_grid(&s, *level + 1, err));
         solver_look(&s, c);
         done_by.log_integral_se = fabs(s.log_integral - coarse);
-        const double finer = fmin(solver_direction(&s, p->target, &done_by.products), curbed(&s, s.gradient));
+        const double finer = fmin(solver_direction(&s, &done_by), curbed(&s, s.gradient));
         done_by.verified = done_by.log_integral_se <= p->settled && finer <= fmax(p->target, p->finer);
         if (done_by.verified) {
             done_by.decrement = finer;

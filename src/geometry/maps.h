@@ -1,13 +1,14 @@
 /* maps.h - points of the factors as pure functions, for the processor and for a device alike: uniform points,
- * the images of uniform points under the Cauchy kernels, tangent frames.
+ * the images of uniform points under the Cauchy kernels, tangent frames, the shape functions of finite elements.
  *
- * circle.c and sphere.c put them into the manifolds' tables. */
+ * circle.c, sphere.c and surface_factor.c put them into the manifolds' tables. */
 #ifndef NPMD_MAPS_H
 #define NPMD_MAPS_H
 
 #include "numbers.h"
 
 #include <math.h>
+#include <stddef.h>
 
 /* ---- the circle ---------------------------------------------------------------------------------------- */
 
@@ -71,6 +72,103 @@ SHARED_INLINE void sphere_cauchy(const double *x, double rho, const double *u, d
     const double length = sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]); /* 1 but for rounding */
     for (int i = 0; i < 3; i++)
         y[i] /= length;
+}
+
+/* The inverse of sphere_uniform. */
+SHARED_INLINE void sphere_square(const double *e, double *square)
+{
+    const double turn = atan2(e[1], e[0]) / TWO_PI;
+    square[0] = fmin(1.0, fmax(0.0, 0.5 * (e[2] + 1.0)));
+    square[1] = turn < 0.0 ? fmin(1.0, turn + 1.0) : turn;
+}
+
+/* ---- a triangulated surface: points (face, u, v) --------------------------------------------------------- */
+
+/* A bijection of the surface and the unit square that takes area to area, up to the factor; surface_map.c makes it. The
+ * square is the sphere, by Archimedes: ((z + 1) / 2, longitude / 2 pi). Each face has a rectangle of its own, a leaf of a
+ * tree of rectangles. */
+typedef struct surface_map {
+    size_t faces;
+    double (*corner)[4]; /* (faces): low and high of the first coordinate, then of the second */
+    int32_t *order;      /* (faces): faces in the order of the leaves */
+    /* (faces): of the node whose leaves are low .. high - 1, at its middle (low + high) / 2: which coordinate is split,
+     * and where */
+    double *split;
+    unsigned char *axis;
+} surface_map;
+
+/* Where a coordinate stands between low and high, in [0, 1]. */
+SHARED_INLINE double surface_between(double low, double high, double at)
+{
+    return high > low ? fmin(1.0, fmax(0.0, (at - low) / (high - low))) : 0.0;
+}
+
+SHARED_INLINE void surface_map_to(const surface_map *map, const double *x, double *square)
+{
+    const double *corner = map->corner[(size_t)x[0]], root = x[1] + x[2];
+    const double s = fmin(1.0, root * root), t = root > 0.0 ? x[2] / root : 0.0;
+    square[0] = corner[0] + s * (corner[1] - corner[0]);
+    square[1] = corner[2] + t * (corner[3] - corner[2]);
+}
+
+/* Which face it is takes comparisons only: equal places in the square give equal faces, whoever computes. */
+SHARED_INLINE void surface_map_from(const surface_map *map, const double *square, double *x)
+{
+    size_t low = 0, high = map->faces;
+    while (high - low > 1) {
+        const size_t middle = (low + high) / 2;
+        if ((map->axis[middle] ? square[1] : square[0]) < map->split[middle])
+            high = middle;
+        else
+            low = middle;
+    }
+    const int32_t face = map->order[low];
+    const double *corner = map->corner[face], root = sqrt(surface_between(corner[0], corner[1], square[0])),
+                 t = surface_between(corner[2], corner[3], square[1]);
+    x[0] = (double)face;
+    x[1] = root * (1.0 - t);
+    x[2] = root * t;
+}
+
+SHARED_INLINE void surface_map_embed(const surface_map *map, const double *x, double *e)
+{
+    double square[2];
+    surface_map_to(map, x, square);
+    sphere_uniform(square, e);
+}
+
+/* The sphere's Cauchy kernel, by the map there and back. */
+SHARED_INLINE void surface_map_cauchy(const surface_map *map, const double *x, double rho, const double *u,
+                                      double *y)
+{
+    double centre[3], e[3], square[2];
+    surface_map_embed(map, x, centre);
+    sphere_cauchy(centre, rho, u, e);
+    sphere_square(e, square);
+    surface_map_from(map, square, y);
+}
+
+#define SURFACE_CORNERS 6 /* most nodes of an element */
+
+/* Shape functions N of an element with 3 or 6 nodes at (u, v), part 0, or their derivatives along the first or second
+ * vector of the face's frame, part 1 and 2: N (corners). metric: derivatives of u along both vectors, of v along the
+ * second. See surface_factor.c for N. */
+SHARED_INLINE void surface_shape(const double *metric, int corners, double u, double v, int part, double *N)
+{
+    const double L[3] = { 1.0 - u - v, u, v }, du = part == 1 ? metric[0] : metric[1],
+                 dv = part == 1 ? 0.0 : metric[2], d[3] = { -du - dv, du, dv };
+    for (int c = 0; c < 3; c++) {
+        const int next = c == 2 ? 0 : c + 1;
+        if (corners == 3) {
+            N[c] = part == 0 ? L[c] : d[c];
+        } else if (part == 0) {
+            N[c] = L[c] * (2.0 * L[c] - 1.0);
+            N[3 + c] = 4.0 * L[c] * L[next];
+        } else {
+            N[c] = d[c] * (4.0 * L[c] - 1.0);
+            N[3 + c] = 4.0 * (d[c] * L[next] + L[c] * d[next]);
+        }
+    }
 }
 
 #endif

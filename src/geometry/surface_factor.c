@@ -10,7 +10,6 @@
  * and c = (p, q) in that frame, u = (x - p y / q) / l and v = y / q. All lengths are those of the surface scaled to the
  * area 4 pi. */
 #include "surface_factor.h"
-#include "maps.h"
 
 #include <stdio.h>
 
@@ -127,28 +126,6 @@ static double surface_eigenvalue(const manifold *self, int function)
     return function == 0 ? 0.0 : s->lambda[function] * stretched;
 }
 
-#define MOST_CORNERS 6
-
-/* N and its derivatives along the frame: shape (parts, corners). */
-static void surface_shape(const surface *s, const double *x, int parts, double shape[][MOST_CORNERS])
-{
-    const double L[3] = { 1.0 - x[1] - x[2], x[1], x[2] }, *g = s->metric[(size_t)x[0]];
-    const double slope[2][3] = { { -g[0], g[0], 0.0 }, { -g[1] - g[2], g[1], g[2] } }; /* of L */
-    const bool linear = s->at.corners == 3;
-    for (int c = 0; c < 3; c++) {
-        const int next = (c + 1) % 3;
-        shape[0][c] = linear ? L[c] : L[c] * (2.0 * L[c] - 1.0);
-        if (!linear)
-            shape[0][3 + c] = 4.0 * L[c] * L[next];
-        for (int t = 1; t < parts; t++) {
-            const double *d = slope[t - 1];
-            shape[t][c] = linear ? d[c] : d[c] * (4.0 * L[c] - 1.0);
-            if (!linear)
-                shape[t][3 + c] = 4.0 * (d[c] * L[next] + L[c] * d[next]);
-        }
-    }
-}
-
 /* out[k m] = sum_c N_c phi_c[k], k < functions: the rows of the table lie side by side, those of a jet do not. */
 static void surface_sum(const double *N, int corners, const float *const *phi, size_t functions, size_t m,
                         double *out)
@@ -172,13 +149,14 @@ static void surface_jets(const manifold *self, size_t m, const double *x, size_t
     for (size_t i = 0; i < m; i++) {
         const double *at = x + i * stride;
         const int32_t *node = s->at.node + (size_t)at[0] * (size_t)corners;
-        const float *phi[MOST_CORNERS];
-        double shape[1 + MANIFOLD_MAX_DIMENSION][MOST_CORNERS];
-        surface_shape(s, at, parts, shape);
+        const float *phi[SURFACE_CORNERS];
+        double N[SURFACE_CORNERS];
         for (int c = 0; c < corners; c++)
             phi[c] = s->phi + (size_t)node[c] * (size_t)s->pairs;
-        for (int t = 0; t < parts; t++)
-            surface_sum(shape[t], corners, phi, functions, m, jet + (size_t)t * functions * m + i);
+        for (int t = 0; t < parts; t++) {
+            surface_shape(s->metric[(size_t)at[0]], corners, at[1], at[2], t, N);
+            surface_sum(N, corners, phi, functions, m, jet + (size_t)t * functions * m + i);
+        }
     }
 }
 
@@ -193,26 +171,13 @@ static void surface_uniform(const manifold *self, const double *u, double *x)
 static void surface_embed(const manifold *self, const double *x, double *e)
 {
     const surface *s = self->state;
-    double square[2];
-    surface_map_to(&s->map, x, square);
-    sphere_uniform(square, e);
-}
-
-static void square_of(const double *e, double *square) /* the inverse of sphere_uniform */
-{
-    const double turn = atan2(e[1], e[0]) / TWO_PI;
-    square[0] = fmin(1.0, fmax(0.0, 0.5 * (e[2] + 1.0)));
-    square[1] = turn < 0.0 ? fmin(1.0, turn + 1.0) : turn;
+    surface_map_embed(&s->map, x, e);
 }
 
 static void surface_cauchy(const manifold *self, const double *x, double rho, const double *u, double *y)
 {
     const surface *s = self->state;
-    double centre[3], e[3], square[2];
-    surface_embed(self, x, centre);
-    sphere_cauchy(centre, rho, u, e);
-    square_of(e, square);
-    surface_map_from(&s->map, square, y);
+    surface_map_cauchy(&s->map, x, rho, u, y);
 }
 
 /* The direction of the first three eigenfunctions that are not constant: on a sphere, where it is. */
@@ -224,7 +189,7 @@ static void surface_centroid(const surface *s, size_t face, double *square)
     const double length = sqrt(psi[1] * psi[1] + psi[2] * psi[2] + psi[3] * psi[3]);
     for (int i = 0; length > 0.0 && i < 3; i++)
         e[i] = psi[1 + i] / length;
-    square_of(e, square);
+    sphere_square(e, square);
 }
 
 /* ---- making ---------------------------------------------------------------------------------------------- */

@@ -3,29 +3,17 @@
 #define NPMD_SURFACE_FACTOR_H
 
 #include "geometry.h"
+#include "maps.h"
 #include "surface.h"
 
 #include <stdatomic.h>
 
 /* ---- surface_map.c --------------------------------------------------------------------------------------- */
 
-/* A bijection of the surface and the unit square that takes area to area, up to the factor. The square is the sphere, by
- * Archimedes: ((z + 1) / 2, longitude / 2 pi). Each face has a rectangle of its own, a leaf of a tree of rectangles. */
-typedef struct surface_map {
-    size_t faces;
-    double (*corner)[4]; /* (faces): low and high of the first coordinate, then of the second */
-    int32_t *order;      /* (faces): faces in the order of the leaves */
-    /* (faces): of the node whose leaves are low .. high - 1, at its middle (low + high) / 2: which coordinate is split,
-     * and where */
-    double *split;
-    unsigned char *axis;
-} surface_map;
-/* centroid (faces, 2): where in the square the middles of the faces would like to be; area (faces). */
+/* The map of maps.h. centroid (faces, 2): where in the square the middles of the faces would like to be; area (faces). */
 npmd_status surface_map_open(surface_map *map, size_t faces, const double *centroid, const double *area,
                              npmd_error *err);
 void surface_map_close(surface_map *map);
-void surface_map_to(const surface_map *map, const double *x, double *square); /* x: face, u, v */
-void surface_map_from(const surface_map *map, const double *square, double *x);
 
 /* ---- surface_factor.c ------------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
  *
  * which preserves area. So a uniform point of the square is a uniform point of the surface, and a density relative to the
  * uniform measure is the same number on both. The map is continuous in pieces only: what is close on the surface is
- * mostly close in the square, which is all that a proposal asks for. */
+ * mostly close in the square, which is all that a proposal asks for. The map itself stands in maps.h. */
 #include "surface_factor.h"
 
 typedef struct layout {
@@ -118,36 +118,4 @@ void surface_map_close(surface_map *map)
     memory_free(map->split);
     memory_free(map->axis);
     *map = (surface_map){ 0 };
-}
-
-void surface_map_to(const surface_map *map, const double *x, double *square)
-{
-    const double *corner = map->corner[(size_t)x[0]], root = x[1] + x[2];
-    const double s = fmin(1.0, root * root), t = root > 0.0 ? x[2] / root : 0.0;
-    square[0] = corner[0] + s * (corner[1] - corner[0]);
-    square[1] = corner[2] + t * (corner[3] - corner[2]);
-}
-
-/* Where a coordinate stands between low and high, in [0, 1]. */
-static double between(double low, double high, double at)
-{
-    return high > low ? fmin(1.0, fmax(0.0, (at - low) / (high - low))) : 0.0;
-}
-
-void surface_map_from(const surface_map *map, const double *square, double *x)
-{
-    size_t low = 0, high = map->faces;
-    while (high - low > 1) {
-        const size_t middle = (low + high) / 2;
-        if (square[map->axis[middle]] < map->split[middle])
-            high = middle;
-        else
-            low = middle;
-    }
-    const int32_t face = map->order[low];
-    const double *corner = map->corner[face], root = sqrt(between(corner[0], corner[1], square[0])),
-                 t = between(corner[2], corner[3], square[1]);
-    x[0] = (double)face;
-    x[1] = root * (1.0 - t);
-    x[2] = root * t;
 }

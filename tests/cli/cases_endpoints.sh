@@ -1,7 +1,7 @@
 # cases_endpoints.sh - ends of streamlines: files in, files out, counts, and what is refused.
 
 # Two octahedra of radius 1, about (0, 0, 0) and (30, 0, 0), and a sphere for both.
-octahedron() { # centre, radius
+octahedron_about() { # centre, radius
     printf 'OFF\n6 8 0\n'
     awk -v x="$1" -v r="$2" 'BEGIN { printf "%g 0 0\n%g 0 0\n%g %g 0\n%g %g 0\n%g 0 %g\n%g 0 %g\n", x + r, x - r, x, r, x, -r,
         x, r, x, -r }'
@@ -13,9 +13,9 @@ with_tracks() {
     o='\000\000\000\000' a='\077\300\000\000' b='\277\300\000\000' c='\101\360\000\000' d='\101\374\000\000'
     e='\102\264\000\000' nan='\177\300\000\000' inf='\177\200\000\000'
     close=$nan$nan$nan
-    octahedron 0 1 >lh.off
-    octahedron 30 1 >rh.off
-    octahedron 0 100 >sphere.off
+    octahedron_about 0 1 >lh.off
+    octahedron_about 30 1 >rh.off
+    octahedron_about 0 100 >sphere.off
     {
         printf 'mrtrix tracks\ndatatype: Float32BE\ncount: 7\nEND\n'
         printf "$a$o$o$o$a$o$close$c$a$o$c$b$o$close$o$o$a$d$o$o$close"
@@ -62,7 +62,7 @@ t_endpoints_of_two_hemispheres() {
     want_code 0
     [ "$(lines twice.csv)" = 2 ] || wrong "two files, $(lines twice.csv) rows"
     # The weights that were kept are weights of a fit.
-    octahedron 0 1 | sed -n 3,8p | tr ' ' , >rows
+    octahedron_about 0 1 | sed -n 3,8p | tr ' ' , >rows
     paste -d, rows rows >more.csv
     awk '{ print NR }' rows >more_w.csv
     run fit --domain 'S2 x S2' --data more.csv --weights more_w.csv --estimator kde --kappa 5 --out m --quiet
@@ -136,7 +136,7 @@ t_endpoints_of_nibabels_files() {
         "$candidate" -c 'import nibabel, numpy' >/dev/null 2>&1 && { python=$candidate; break; }
     done
     [ -n "$python" ] || { skipped='no nibabel'; return 0; }
-    octahedron 0 60 >big.off
+    octahedron_about 0 60 >big.off
     cat >write.py <<'END'
 import gzip, warnings
 import nibabel as nib

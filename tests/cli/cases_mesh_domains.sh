@@ -89,6 +89,6 @@ t_mesh_domain_refusals() {
     want_failure 2; want_err 'needs'; want_no_file no
     run fit --domain "mesh:$bumpy" --data points.csv --out no --elements 3
     want_failure 2; want_err 'expected 1 or 2'; want_no_file no
-    run fit --domain "mesh:$bumpy" --data points.csv --out no --max-frequency 3 --device cuda
+    run fit --domain "mesh:$bumpy" --data points.csv --out no --max-frequency 3 --device cuda:99
     want_code 6; want_no_file no
 }

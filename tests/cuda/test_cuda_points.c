@@ -3,15 +3,16 @@
  *
  * What is compared, and how closely, stands in tests/support/device_points.h. */
 #include "device_points.h"
+#include "icosphere.h"
 
 static device_stream *stream;
 
-static void must(int status, const char *what)
+static void card_must(int status, const char *what)
 {
     if (status != 0)
         fail_msg("%s: %s", what, device_text(status));
 }
-#define MUST(call) must(call, #call)
+#define MUST(call) card_must(call, #call)
 
 /* A copy of count numbers on the card; NULL stays NULL. */
 static void *card(const void *from, size_t count, size_t size)
@@ -102,7 +103,7 @@ static void the_card_gives_what_the_library_gives(void **state)
 static void one_graph_serves_all_steps(void **state)
 {
     static const int64_t STEPS[] = { 0, 1, 77 };
-    const device_case c = { "S2 x S1", true, 97, 9, false };
+    const device_case c = { "S2 x S1", true, 97, 9, false, 0 };
     enum { COUNT = 300, CENTRES = 40 };
     device_setting t;
     encoder *e = NULL;
@@ -220,11 +221,29 @@ static void time_one(const char *words, const device_case *c, device_source_kind
     device_setting_close(&t);
 }
 
+/* Two ends on a surface beside two on the sphere, with as many functions; 10,242 nodes either way. */
+static void time_surfaces(void)
+{
+    place folder;
+    char fine[1200], coarse[1200];
+    assert_int_equal(place_open(&folder), 0);
+    snprintf(fine, sizeof fine, "mesh:%s^2", put_icosphere(&folder, "fine.off", 5, 1.0));
+    snprintf(coarse, sizeof coarse, "mesh:%s^2", put_icosphere(&folder, "coarse.off", 4, 1.0));
+    const device_case linear = { fine, true, 256, 10, false, 1 },
+                      quadratic = { coarse, true, 256, 10, false, 2 };
+    time_one("surface^2, linear, 100,000 values", &linear, DEVICE_UNIFORM, 100000, 0);
+    time_one("surface^2, linear, 100,000 values, importance", &linear, DEVICE_IMPORTANCE, 100000, 0);
+    time_one("surface^2, linear, 10,000 jets", &linear, DEVICE_UNIFORM, 10000, 1);
+    time_one("surface^2, quadratic, 100,000 values", &quadratic, DEVICE_UNIFORM, 100000, 0);
+    time_one("surface^2, quadratic, 10,000 jets", &quadratic, DEVICE_UNIFORM, 10000, 1);
+    assert_int_equal(place_close(&folder), 0);
+}
+
 static void speeds(void **state)
 {
-    const device_case spheres = { "S2 x S2", true, 256, 10, false },
-                      rotated = { "S2 x S2", false, 256, 10, false }, waves = { "T4", false, 256, 20, false },
-                      torus = { "T2", true, 128, 10, false };
+    const device_case spheres = { "S2 x S2", true, 256, 10, false, 0 },
+                      rotated = { "S2 x S2", false, 256, 10, false, 0 },
+                      waves = { "T4", false, 256, 20, false, 0 }, torus = { "T2", true, 128, 10, false, 0 };
     (void)state;
     time_one("S2 x S2, 100,000 values", &spheres, DEVICE_UNIFORM, 100000, 0);
     time_one("S2 x S2, 100,000 values, importance", &spheres, DEVICE_IMPORTANCE, 100000, 0);
@@ -236,6 +255,7 @@ static void speeds(void **state)
     time_one("T4 waves, 16,384 jets", &waves, DEVICE_UNIFORM, 16384, 1);
     time_one("T2, 1,024 values", &torus, DEVICE_UNIFORM, 1024, 0);
     time_one("T2, 1,024 jets", &torus, DEVICE_UNIFORM, 1024, 1);
+    time_surfaces();
 }
 
 int main(int argc, char **argv)

@@ -25,7 +25,9 @@ static const field_case CASES[] = {
     { "S2 x S1", true, 40, 40, 4, true, 2.0, NPMD_SCALE_UNIT },  /* fused, jets of five, with a linear part */
     { "T1", true, 5, 33, 3, true, 2.0, NPMD_SCALE_UNIT },        /* fused, less than a tile of everything */
     { "S2 x S2", true, 33, 130, 3, true, 2.0, NPMD_SCALE_UNIT }, /* layer by layer: wide */
-    { "T3", true, 20, 16, 5, false, 2.0, NPMD_SCALE_ORTHONORMAL } /* layer by layer: deep */
+    { "T3", true, 20, 16, 5, false, 2.0, NPMD_SCALE_ORTHONORMAL },            /* layer by layer: deep */
+    { FIXTURE_SURFACE "^2", true, 64, 128, 3, false, 2.0, NPMD_SCALE_UNIT },  /* fused, jets of six */
+    { FIXTURE_SURFACE " x S1", true, 40, 130, 3, true, 2.0, NPMD_SCALE_UNIT } /* layer by layer */
 };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 
@@ -33,6 +35,8 @@ static void points_of(const npmd_domain *dom, uint64_t seed, npmd_points **out)
 {
     double *x = doubles((size_t)(DATA * dom->columns));
     fixture_points(dom, DATA, 1.0, &seed, x);
+    for (int i = 0; i < DATA; i++) /* in the user's coordinates */
+        domain_position(dom, x + i * dom->columns);
     assert_int_equal(npmd_points_from(x, DATA, dom, out, NULL), NPMD_OK);
     free(x);
 }

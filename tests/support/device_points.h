@@ -2,9 +2,12 @@
  *
  * A runner makes points and encodings somewhere: on the processor, thread by thread, or on a card. The
  * expectations are the library's own, in double:
- *   points     equal bits where only integers, one product or a copy is involved; elsewhere sines, tangents
+ *   points     equal bits where only integers, one product or a copy is involved, or, for uniform points of a
+ *              surface, quotients and a square root, which everyone rounds alike; elsewhere sines, tangents
  *              and square roots of two libraries, each right to an ulp or two, which a kernel's map stretches by
- *              up to (1 + rho) / (1 - rho) = 9: 2e-14
+ *              up to (1 + rho) / (1 - rho) = 9: 2e-14. On surfaces equal faces (none of these points lies within
+ *              rounding of an edge of its rectangle), and that bound for the unit vectors on which the kernels
+ *              stand; at the distance r from a pole, where the height knows r to eps / r only, 4 eps / r more
  *   weights    equal floats; importance weights to 2e-6, for a product of up to 6 denominators in float
  *   encodings  (factors + 4) 2^-23 of the largest feature in the row, for a product of factors + 1 floats; in
  *              a rotated block twice that, for the sum; and 2^-11 when rounded to 10 bits */
@@ -13,25 +16,44 @@
 
 #include "check.h"
 #include "device_encode.h"
-#include "encoding.h"
-#include "sampling.h"
+#include "fixture.h"
+#include "surface_factor.h"
 
 typedef struct device_case {
     const char *domain;
     bool separable; /* else plane waves on tori, rotated products elsewhere */
     int features, frequency;
-    bool few; /* only a few points: the encoding is large */
+    bool few;     /* only a few points: the encoding is large */
+    int elements; /* of surfaces: 1 linear, 2 quadratic; 0: there is none */
 } device_case;
 
 static const device_case DEVICE_CASES[] = {
-    { "T1", true, 96, 200, false },      { "T1", false, 7, 12, false },
-    { "T2", true, 128, 10, false },      { "T2", false, 101, 10, false },
-    { "T4", true, 40, 7, false },        { "T4", false, 256, 20, false },
-    { "T6", true, 33, 3, false },        { "T6", false, 300, 3, false },
-    { "S2", true, 200, 24, false },      { "S2", false, 60, 12, false },
-    { "S2 x S2", true, 256, 10, false }, { "S2 x S2", false, 64, 6, false },
-    { "S2 x S1", true, 97, 9, false },   { "S2 x S1", false, 31, 6, false },
-    { "S2", true, 1, 0, false },         { "S2 x S2", true, 30000, 120, true },
+    { "T1", true, 96, 200, false, 0 },
+    { "T1", false, 7, 12, false, 0 },
+    { "T2", true, 128, 10, false, 0 },
+    { "T2", false, 101, 10, false, 0 },
+    { "T4", true, 40, 7, false, 0 },
+    { "T4", false, 256, 20, false, 0 },
+    { "T6", true, 33, 3, false, 0 },
+    { "T6", false, 300, 3, false, 0 },
+    { "S2", true, 200, 24, false, 0 },
+    { "S2", false, 60, 12, false, 0 },
+    { "S2 x S2", true, 256, 10, false, 0 },
+    { "S2 x S2", false, 64, 6, false, 0 },
+    { "S2 x S1", true, 97, 9, false, 0 },
+    { "S2 x S1", false, 31, 6, false, 0 },
+    { "S2", true, 1, 0, false, 0 },
+    { "S2 x S2", true, 30000, 120, true, 0 },
+    { FIXTURE_SURFACE, true, 120, 7, false, 1 },
+    { FIXTURE_SURFACE, true, 200, 14, false, 2 },
+    { FIXTURE_SURFACE, false, 31, 6, false, 1 },
+    { FIXTURE_SURFACE "^2", true, 256, 7, false, 1 },
+    { FIXTURE_SURFACE "^2", true, 97, 10, false, 2 },
+    { FIXTURE_SURFACE "^2", false, 64, 6, false, 2 },
+    { FIXTURE_SURFACE " x S1", true, 97, 9, false, 2 },
+    { "S1 x " FIXTURE_SURFACE " x S2", true, 64, 5, false, 1 },
+    { FIXTURE_SURFACE "^2 x T3", true, 33, 3, false, 1 },
+    { FIXTURE_SURFACE, true, 1, 0, false, 1 },
 };
 enum { DEVICE_CASE_COUNT = (int)(sizeof DEVICE_CASES / sizeof *DEVICE_CASES) };
 
@@ -95,8 +117,10 @@ static inline void device_encoding(const device_case *c, npmd_domain *dom, encod
 static inline void device_setting_open(const device_case *c, device_setting *s)
 {
     npmd_error err = { 0 };
+    const npmd_surface_options finite = { .elements = c->elements > 0 ? c->elements : 1,
+                                          .max_frequency = c->frequency > 1 ? c->frequency : 1 };
     *s = (device_setting){ .what = c };
-    if (npmd_domain_parse(c->domain, &s->domain, &err) != NPMD_OK)
+    if (npmd_domain_parse_with(c->domain, &finite, &s->domain, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     device_encoding(c, s->domain, &s->enc);
     const npmd_domain *dom = s->domain;
@@ -122,7 +146,18 @@ static inline void device_setting_open(const device_case *c, device_setting *s)
                               .block_functions = s->block_functions,
                               .rotation = e->rotation };
     for (int d = 0; d < dom->factors; d++) {
-        s->plan.kind[d] = dom->factor[d] == &CIRCLE ? DEVICE_CIRCLE : DEVICE_SPHERE;
+        const surface *on = surface_of(dom->factor[d]);
+        s->plan.kind[d] = dom->factor[d] == &CIRCLE   ? DEVICE_CIRCLE
+                          : dom->factor[d] == &SPHERE ? DEVICE_SPHERE
+                                                      : DEVICE_SURFACE;
+        if (on != NULL)
+            s->plan.surface[d] = (device_surface){ .map = on->map,
+                                                   .corners = on->at.corners,
+                                                   .node = on->at.node,
+                                                   .metric = on->metric[0],
+                                                   .nodes = on->at.nodes,
+                                                   .functions = on->pairs,
+                                                   .phi = on->phi };
         s->plan.column[d] = dom->column[d];
         s->plan.direction[d] = dom->direction[d];
         s->plan.frequency[d] = e->frequency[d];
@@ -146,6 +181,20 @@ static inline void note(double *largest, double found)
 {
     if (!(found <= *largest)) /* NaN is noted */
         *largest = found;
+}
+
+/* A surface's point (face, u, v), by its face and its unit vector. */
+static inline void device_compare_surface(const manifold *m, const double *found, const double *wanted,
+                                          device_errors *worst)
+{
+    double e[2][3];
+    note(&worst->exact_x, fabs(found[0] - wanted[0]));
+    if (found[0] != wanted[0])
+        return;
+    m->embed(m, found, e[0]);
+    m->embed(m, wanted, e[1]);
+    for (int c = 0; c < 3; c++)
+        note(&worst->x, fabs(e[0][c] - e[1][c]) / (2e-14 + 4.0 * 0x1p-52 / hypot(e[1][0], e[1][1])));
 }
 
 static inline void device_compare(const device_setting *t, device_runner run, const device_source *s,
@@ -179,12 +228,17 @@ static inline void device_compare(const device_setting *t, device_runner run, co
     const double bound = (t->plan.round_tf32 ? 0x1p-11 : 0.0)
                          + (t->enc.blocks > 0 ? 2.0 : 1.0) * (dom->factors + 4.0) * 0x1p-23;
     for (size_t i = 0; i < count; i++) {
-        for (int d = 0; d < dom->factors; d++)
-            for (int c = 0; c < dom->factor[d]->columns; c++) {
-                const size_t at = i * columns + (size_t)(dom->column[d] + c);
-                const bool exact = plain || (s->kind == DEVICE_UNIFORM && dom->factor[d] == &CIRCLE);
-                note(exact ? &worst->exact_x : &worst->x, fabs(got.x[at] - x[at]) / (exact ? 1.0 : 2e-14));
+        for (int d = 0; d < dom->factors; d++) {
+            const size_t at = i * columns + (size_t)dom->column[d];
+            const bool exact = plain || (s->kind == DEVICE_UNIFORM && dom->factor[d] != &SPHERE);
+            if (!exact && t->plan.kind[d] == DEVICE_SURFACE) {
+                device_compare_surface(dom->factor[d], got.x + at, x + at, worst);
+                continue;
             }
+            for (int c = 0; c < dom->factor[d]->columns; c++)
+                note(exact ? &worst->exact_x : &worst->x,
+                     fabs(got.x[at + (size_t)c] - x[at + (size_t)c]) / (exact ? 1.0 : 2e-14));
+        }
         note(&worst->weight, s->kind == DEVICE_IMPORTANCE   ? fabs((double)got.weight[i] / w[i] - 1.0) / 2e-6
                              : got.weight[i] == (float)w[i] ? 0.0
                                                             : 2.0);
@@ -288,9 +342,12 @@ static inline void device_case_check(const device_case *c, device_runner run)
         memory_free(cumulative);
         cumulative = NULL;
     }
-    char words[80];
-    snprintf(words, sizeof words, "%s, %s, K = %d: encodings", c->domain,
-             c->separable ? "products" : "not separable", c->features);
+    char words[160];
+    snprintf(words, sizeof words, "%.80s, %s, K = %d: encodings", dom->text,
+             c->elements == 2 ? "quadratic"
+             : c->separable   ? "products"
+                              : "not separable",
+             c->features);
     check_below(words, worst.eta, 1.0);
     check_quiet("points, equal", worst.exact_x, 0.0);
     check_quiet("points, in units of the bound", worst.x, 1.0);

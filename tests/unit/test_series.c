@@ -329,6 +329,51 @@ static void fits_through_the_library(void **state)
     npmd_domain_free(dom);
 }
 
+static int stop_at_third(void *user, int newton, double value, bool step)
+{
+    (void)newton, (void)value;
+    return !step && ++*(int *)user == 3;
+}
+
+/* The work of a solution is bounded, and a stop is heard between two products: what was reached so far comes back, with a
+ * decrement that says how far it is. T2 with moments of a peaked density takes far more than three products. */
+static void work_is_bounded(void **state)
+{
+    (void)state;
+    npmd_domain *dom = domain("T2");
+    npmd_error err = { 0 };
+    series_basis b;
+    assert_int_equal(series_basis_open(&b, dom, (const int[]){ 4, 4 }, NULL), NPMD_OK);
+    double *mean = doubles(b.size), *rough = doubles(b.size), *c = doubles(b.size);
+    for (size_t k = 0; k < b.size; k++) {
+        mean[k] = b.lambda[k] > 0.0 ? exp(-0.05 * b.lambda[k]) : 1.0;
+        rough[k] = b.lambda[k] * b.lambda[k];
+    }
+    for (int stopped = 0; stopped < 2; stopped++) {
+        series_certificate found;
+        int calls = 0, level = 0;
+        memset(c, 0, b.size * sizeof *c);
+        assert_int_equal(series_solve(&(series_problem){ .basis = &b,
+                                                         .mean = mean,
+                                                         .rough = rough,
+                                                         .tau = 1e-9,
+                                                         .target = 1e-12,
+                                                         .settled = 1e-12,
+                                                         .most_products = stopped ? 0 : 3,
+                                                         .go_on = stopped ? stop_at_third : NULL,
+                                                         .user = &calls,
+                                                         .threads = 1 },
+                                      &level, c, &found, &err),
+                         NPMD_OK);
+        assert_int_equal(found.products, 3);
+        assert_int_equal(found.stopped, stopped);
+        assert_true(found.decrement > 1e-12 && isfinite(found.objective));
+    }
+    free(mean), free(rough), free(c);
+    series_basis_close(&b);
+    npmd_domain_free(dom);
+}
+
 /* Too large a product shrinks, saying so. */
 static void the_basis_shrinks(void **state)
 {
@@ -352,6 +397,7 @@ int main(void)
         cmocka_unit_test(exponential_families),
         cmocka_unit_test(certificates_hold),
         cmocka_unit_test(fits_through_the_library),
+        cmocka_unit_test(work_is_bounded),
         cmocka_unit_test(the_basis_shrinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
