@@ -236,7 +236,7 @@ static void base64_put(buffer *b, const unsigned char *bytes, size_t size)
     for (size_t bit = 0; bit < 8 * size; bit += 6) {
         unsigned digit = 0;
         for (size_t k = bit; k < bit + 6; k++)
-            digit = digit << 1 | (k < 8 * size ? bytes[k / 8] >> (7 - k % 8) & 1u : 0u);
+            digit = digit << 1 | (k < 8 * size ? (unsigned)bytes[k / 8] >> (7 - k % 8) & 1u : 0u);
         buffer_put(b, &DIGITS[digit], 1);
     }
     buffer_put(b, "==", size % 3 == 1 ? 2 : size % 3 == 2 ? 1 : 0);
