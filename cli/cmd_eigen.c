@@ -80,7 +80,7 @@ typedef struct eigen_result {
 /* One array a function, named phi_000 and so on. */
 static npmd_status write_surface(const eigen_result *r, const char *path, npmd_error *err)
 {
-    enum { NAME = 24 };
+    enum { NAME = 32 };
     npmd_status st = NPMD_ERR_MEMORY;
     double *value = malloc(r->vertices * r->k * sizeof *value);
     const double **values = malloc(r->k * sizeof *values);
