@@ -191,9 +191,10 @@ static int solve(const cli_args *args, eigen_result *r)
     if (watch.drawn)
         fputc('\n', stderr);
     r->seconds = clock_now() - watch.begun;
-    if (st || (values && npmd_array_write(values, r->lambda, r->k, 1, &err))
+    if (st
         || (is_surface_file(out) ? write_surface(r, out, &err)
-                                 : npmd_array_write(out, r->phi, r->vertices, r->k, &err)))
+                                 : npmd_array_write(out, r->phi, r->vertices, r->k, &err))
+        || (values && npmd_array_write(values, r->lambda, r->k, 1, &err)))
         return cli_refuse(args, &err);
     return report(args, r);
 }

@@ -151,7 +151,7 @@ static int unknown_region(const job *j, const char *name)
         cli_nearest_try(&near, known);
         if (length + strlen(known) + 8 < sizeof list)
             length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "", known);
-        else if (length + 6 < sizeof list && list[length - 1] != '.')
+        else if (length + 6 < sizeof list && (length == 0 || list[length - 1] != '.'))
             length += (size_t)snprintf(list + length, sizeof list - length, ", ...");
     }
     return cli_fail(j->args, CLI_USAGE, "%s has no region '%s'%s%s%s; it has %s", j->at[j->factor].labels,

@@ -161,6 +161,14 @@ npmd_status npmd_region_map(const npmd_model *m, const npmd_region_request *at, 
         TRY(sums_fill(&g.sums, &g.pairs, g.over, &g.inside, rows, err));
         for (size_t i = 0; i < rows.count; i++) {
             const double log_density = g.sums.top[i] + log(g.sums.sum[i]), area = g.rows.area[first + i];
+            if (!(g.sums.sum[i] >= 0.0)) {
+                st = npmd_fail(
+                    err, NPMD_ERR_NUMERIC,
+                    "the density of the region is negative at vertex %zu: the region lies where the "
+                    "sphere is folded over, and its area counts as negative",
+                    first + i);
+                goto done;
+            }
             if (what == NPMD_REGION_LOG_DENSITY && !isfinite(log_density)) {
                 st = npmd_fail(err, NPMD_ERR_NUMERIC, "the density vanishes at vertex %zu, it has no log",
                                first + i);

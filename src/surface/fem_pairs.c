@@ -1,6 +1,6 @@
 /* fem_pairs.c - eigenpairs of a surface: solved, normalised, with their residuals, and kept in a file.
  *
- * The file is a record eigen-HASH-ELEMENTS.safetensors: lambda (pairs), phi (nodes, pairs), residual (pairs), and as
+ * The file is a record eigen-HASH-ELEMENTS-PAIRS.safetensors: lambda (pairs), phi (nodes, pairs), residual (pairs), and as
  * metadata what they belong to and a hash of their bytes. One that does not fit, in whatever way, counts as none. */
 #include "surface.h"
 
@@ -158,7 +158,8 @@ static cache_facts facts_of(const mesh *m, const eigenpairs *e)
     return f;
 }
 
-/* The first columns of what the file holds; sets *fits. Only a failure of memory is one. */
+/* Sets *fits where the file holds these very pairs: the first columns of more would be other functions where an eigenvalue
+ * is multiple, and a result must not depend on what lies in a folder. Only a failure of memory is one. */
 static npmd_status cache_read(const char *path, const mesh *m, int pairs, eigenpairs *e, bool *fits,
                               npmd_error *err)
 {
@@ -171,7 +172,7 @@ static npmd_status cache_read(const char *path, const mesh *m, int pairs, eigenp
     if (read != NPMD_OK)
         return read == NPMD_ERR_MEMORY ? npmd_fail(err, read, "%s", unused.text) : NPMD_OK;
     if (record_find(&rec, path, "lambda", TENSOR_F64, 1, (const size_t[]){ 0 }, &lambda, &unused)
-        || lambda->shape[0] < (size_t)pairs || lambda->shape[0] > e->at.nodes
+        || lambda->shape[0] != (size_t)pairs
         || record_find(&rec, path, "phi", TENSOR_F64, 2, (const size_t[]){ e->at.nodes, lambda->shape[0] },
                        &phi, &unused)
         || record_find(&rec, path, "residual", TENSOR_F64, 1, lambda->shape, &residual, &unused))
@@ -189,8 +190,7 @@ static npmd_status cache_read(const char *path, const mesh *m, int pairs, eigenp
     e->pairs = pairs;
     memcpy(e->lambda, held.lambda, (size_t)pairs * sizeof *e->lambda);
     memcpy(e->residual, held.residual, (size_t)pairs * sizeof *e->residual);
-    for (size_t i = 0; i < e->at.nodes; i++)
-        memcpy(e->phi + i * (size_t)pairs, held.phi + i * (size_t)held.pairs, (size_t)pairs * sizeof *e->phi);
+    memcpy(e->phi, held.phi, e->at.nodes * (size_t)pairs * sizeof *e->phi);
     *fits = true;
 done:
     record_free(&rec);
@@ -225,7 +225,8 @@ npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char
     TRY(fem_nodes_make(m, elements, &e.at, err));
     TRY(pairs_check(pairs, e.at.nodes, err));
     TRY(memory_new(&path, room, err));
-    snprintf(path, room, "%s/eigen-%016llx-%d.safetensors", folder, (unsigned long long)m->hash, elements);
+    snprintf(path, room, "%s/eigen-%016llx-%d-%d.safetensors", folder, (unsigned long long)m->hash, elements,
+             pairs);
     TRY(cache_read(path, m, pairs, &e, &fits, err));
     if (!fits) {
         eigenpairs_free(&e);

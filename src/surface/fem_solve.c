@@ -194,6 +194,7 @@ static void lanczos_free(lanczos *l)
     memory_free(l->room);
     memory_free(l->value);
     memory_free(l->chosen);
+    *l = (lanczos){ 0 };
 }
 
 /* sigma = -lambda_k / 20: K - sigma M is then well conditioned and the wanted values 1 / (lambda - sigma) lie within a
@@ -282,13 +283,15 @@ static npmd_status lanczos_run(lanczos *l, uint64_t attempt, npmd_error *err)
     return NPMD_OK;
 }
 
-/* Rising; phi (pairs, n). */
-static void take_rising(const lanczos *l, double *lambda, double *phi)
+/* The lowest pairs of those found, rising; phi (pairs, n). */
+static void take_rising(const lanczos *l, int pairs, double *lambda, double *phi)
 {
     for (int i = 0; i < l->pairs; i++) {
         int place = 0; /* how many are lower; of equal ones, those before it */
         for (int j = 0; j < l->pairs; j++)
             place += l->value[j] < l->value[i] || (l->value[j] == l->value[i] && j < i);
+        if (place >= pairs)
+            continue;
         lambda[place] = l->value[i];
         memcpy(phi + (size_t)place * (size_t)l->n, l->v + (size_t)i * (size_t)l->n,
                (size_t)l->n * sizeof *phi);
@@ -312,23 +315,32 @@ done:
     return st;
 }
 
-enum { ATTEMPTS = 3 };
+enum { ATTEMPTS = 3, DENSE_IF_NEED_BE = 3000 };
 
+/* On a symmetric mesh Lanczos may overlook copies of a multiple eigenvalue: each attempt asks for more pairs than the one
+ * before, in a larger space; then a small mesh is solved as a whole. */
 static npmd_status solve_sparse(const fem_matrices *a, int pairs, const fem_watch *watch, double *lambda,
                                 double *phi, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     lanczos l = { 0 };
     bool complete = false;
-    TRY(lanczos_open(a, pairs, watch, &l, err));
-    for (uint64_t attempt = 0; attempt < ATTEMPTS && !complete; attempt++) {
-        TRY(lanczos_run(&l, attempt, err));
-        take_rising(&l, lambda, phi);
+    for (int attempt = 0; attempt < ATTEMPTS && !complete; attempt++) {
+        const size_t more = (size_t)pairs + (size_t)attempt * ((size_t)pairs / 4 + 16), most = a->nodes / 2;
+        lanczos_free(&l);
+        TRY(lanczos_open(a, (int)(more < most ? more : most), watch, &l, err));
+        TRY(lanczos_run(&l, (uint64_t)attempt, err));
+        take_rising(&l, pairs, lambda, phi);
         TRY(count_agrees(a, lambda, pairs, &complete, err));
     }
-    if (!complete)
-        st = npmd_fail(err, NPMD_ERR_NUMERIC, "some of the %d eigenpairs were overlooked in %d attempts",
-                       pairs, ATTEMPTS);
+    if (!complete && a->nodes <= DENSE_IF_NEED_BE)
+        st = solve_dense(a, pairs, lambda, phi, err);
+    else if (!complete)
+        st = npmd_fail(
+            err, NPMD_ERR_NUMERIC,
+            "some of the %d eigenpairs were overlooked in %d attempts: the mesh is very symmetric; move "
+            "its vertices a little, or ask for another number",
+            pairs, ATTEMPTS);
 done:
     lanczos_free(&l);
     return st;

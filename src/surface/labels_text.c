@@ -142,7 +142,7 @@ static npmd_status rows_count(scanner s, size_t vertices, row_facts *out, npmd_e
             r.words |= !integer;
         }
     }
-    r.header |= r.fields == 1 && r.rows == vertices + 1;
+    r.header |= r.fields == 1 && r.rows == vertices + 1 && !first_number;
     r.words |= !r.header && !first_number;
     *out = r;
     return NPMD_OK;

@@ -340,6 +340,10 @@ double locator_nearest(const locator *l, const double *p, surface_point *out)
         todo[left++] = nearer ? b : a;
         todo[left++] = nearer ? a : b;
     }
+    if (best.face == INT32_MAX) { /* so far away that squares overflow */
+        *out = (surface_point){ 0 };
+        return INFINITY;
+    }
     *out = (surface_point){ (size_t)best.face, best.weight[1], best.weight[2] };
     return sqrt(best.square);
 }

@@ -129,8 +129,8 @@ typedef struct fem_watch {
 } fem_watch;
 npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const fem_watch *watch,
                                    eigenpairs *out, npmd_error *err);
-/* The same through a file in this folder (NULL: none), named after the mesh's hash and the elements: read where it holds
- * enough pairs, else computed and written. A file that does not fit is written anew; a folder that cannot be written is
+/* The same through a file in this folder (NULL: none), named after the mesh's hash, the elements and the number of
+ * pairs: read where it is there, else computed and written. A file that does not fit is written anew; a folder that cannot be written is
  * no failure. */
 npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char *folder, eigenpairs *out,
                               npmd_error *err);

@@ -43,12 +43,13 @@ typedef struct journey {
 static int end_place(const journey *j, const double end[3], double x[3], double *distance)
 {
     double p[3], d[2] = { INFINITY, INFINITY };
-    surface_point at[2];
+    surface_point at[2] = { { 0 } };
     affine_apply(&j->transform, end, p);
     for (int s = 0; s < j->sides; s++)
         d[s] = locator_nearest(j->side[s].near, p, &at[s]);
     const int side = d[1] < d[0];
-    hemisphere_place(&j->side[side], &at[side], x);
+    if (isfinite(d[side])) /* farther than numbers go: nowhere */
+        hemisphere_place(&j->side[side], &at[side], x);
     *distance = d[side];
     return side;
 }

@@ -11,7 +11,7 @@ static int shapes_open(void **state)
 {
     shape_bumpy(1, &small);
     shape_bumpy(3, &large);
-    snprintf(kept, sizeof kept, "eigen-%016llx-1.safetensors", (unsigned long long)small.hash);
+    snprintf(kept, sizeof kept, "eigen-%016llx-1-%d.safetensors", (unsigned long long)small.hash, PAIRS);
     return stage_open(state);
 }
 
