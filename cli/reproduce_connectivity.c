@@ -72,17 +72,24 @@ static int find_usual(tractograms *t)
     return CLI_DONE;
 }
 
+static bool name_is_taken(const tractograms *t, const char *name)
+{
+    for (int i = 0; i < t->count; i++)
+        if (strcmp(t->pairs[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* "/a/brain.trk.gz" to "brain"; a name that was there before gets a number. */
 static char *name_of(const tractograms *t, const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     const size_t length = base[0] == '.' ? strlen(base) : strcspn(base, ".");
     char *name = reproduce_words("%.*s", (int)length, base);
-    for (int i = 0; name && i < t->count; i++)
-        if (strcmp(t->pairs[i].name, name) == 0) {
-            free(name);
-            return reproduce_words("%.*s_%d", (int)length, base, t->count + 1);
-        }
+    for (int number = 2; name && name_is_taken(t, name); number++) {
+        free(name);
+        name = reproduce_words("%.*s_%d", (int)length, base, number);
+    }
     return name;
 }
 

@@ -222,6 +222,23 @@ static bool is_partner(const maps *m, size_t i, size_t end)
     return (end == 1 || m->plan->pairs->unordered) && region_of(m, m->vertex[2 * i + 1 - end]) == m->region;
 }
 
+/* As .csv wants it: what holds a comma, a quote or a line's end stands in quotes, and a quote is doubled. */
+static void put_name(const maps *m, int region, FILE *f)
+{
+    const char *name = npmd_region_name(m->labels, region);
+    if (!strpbrk(name, ",\"\n\r")) {
+        fputs(name, f);
+        return;
+    }
+    fputc('"', f);
+    for (; *name != '\0'; name++) {
+        if (*name == '"')
+            fputc('"', f);
+        fputc(*name, f);
+    }
+    fputc('"', f);
+}
+
 static void put_partners(const maps *m, FILE *f)
 {
     const size_t n = npmd_points_count(m->points);
@@ -232,9 +249,9 @@ static void put_partners(const maps *m, FILE *f)
             if (is_partner(m, i, end)) {
                 const size_t vertex = m->vertex[2 * i + end];
                 npmd_points_row(m->points, i, x);
-                fprintf(f, "%zu,%.9g,%.9g,%.9g,%zu,%s,%zu\n", i, x[3 * end], x[3 * end + 1], x[3 * end + 2],
-                        vertex, npmd_region_name(m->labels, region_of(m, vertex)),
-                        m->vertex[2 * i + 1 - end]);
+                fprintf(f, "%zu,%.9g,%.9g,%.9g,%zu,", i, x[3 * end], x[3 * end + 1], x[3 * end + 2], vertex);
+                put_name(m, region_of(m, vertex), f);
+                fprintf(f, ",%zu\n", m->vertex[2 * i + 1 - end]);
             }
 }
 
@@ -257,8 +274,8 @@ static void put_row(const maps *m, FILE *f)
         fprintf(f, ",%s", m->name[k]);
     fputc('\n', f);
     for (int r = 0; r < npmd_region_count(m->labels); r++) {
-        fprintf(f, "%s,%zu,%.6g", npmd_region_name(m->labels, r), npmd_region_vertices(m->labels, r),
-                observed(m, r));
+        put_name(m, r, f);
+        fprintf(f, ",%zu,%.6g", npmd_region_vertices(m->labels, r), observed(m, r));
         for (int k = 0; k < m->count; k++) {
             double sum = 0.0;
             for (size_t i = 0; i < m->vertices; i++)

@@ -117,13 +117,6 @@ static npmd_status heat_evaluate(const npmd_model *m, const npmd_compute *how, c
     return st;
 }
 
-static npmd_status heat_values(void *self, const double *x, size_t n, double *v, npmd_error *err)
-{
-    const npmd_model *m = self;
-    const npmd_compute how = { .threads = m->options.threads };
-    return heat_evaluate(m, &how, x, n, JET_VALUE, v, err);
-}
-
 static npmd_status heat_fit(npmd_model *m, const npmd_options *asked, const npmd_points *pts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -150,7 +143,7 @@ static npmd_status heat_fit(npmd_model *m, const npmd_options *asked, const npmd
     }
     for (size_t k = 0; k < h->basis.size; k++)
         h->c[k] *= exp(-h->basis.lambda[k] * t);
-    TRY(model_normalise(m, heat_values, m, pts, MOST_POINTS, err));
+    TRY(model_normalise(m, model_own_values, m, pts, MOST_POINTS, err));
 done:
     memory_free(square);
     return st;

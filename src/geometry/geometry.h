@@ -1,10 +1,9 @@
 /* geometry.h - manifolds and their products.
  *
  * A manifold is one table of functions, each of which is given the table; a new one is a new file and a line in the
- * list of product.c. A jet of
- * a function at a point is its value, its derivatives along an orthonormal tangent frame, and its Laplacian;
- * for an eigenfunction the Laplacian is -eigenvalue x value, so a jet of eigenfunctions stores value and
- * derivatives only.
+ * list of domain_parse.c. A jet of a function at a point is its value, its derivatives along an orthonormal tangent
+ * frame, and its Laplacian; for an eigenfunction the Laplacian is -eigenvalue x value, so a jet of eigenfunctions stores
+ * value and derivatives only.
  *
  * A triangulated surface is such a table with a state (surface_factor.h).
  *

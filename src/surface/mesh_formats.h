@@ -31,7 +31,6 @@ typedef struct number_name {
     const char *name;
     number_type type;
 } number_name;
-number_type number_find(const number_name *names, size_t count, const char *name, size_t size);
 double number_decode(const unsigned char *bytes, number_type type, bool big_endian);
 
 typedef enum scan_mode { SCAN_TEXT, SCAN_LITTLE, SCAN_BIG } scan_mode; /* how numbers stand there */
@@ -69,6 +68,9 @@ npmd_status scan_fail(const scanner *s, npmd_error *err, const char *format, ...
     __attribute__((format(printf, 3, 4)));
 /* What was found at s, and what was expected there. */
 npmd_status scan_unexpected(const scanner *s, const char *expected, npmd_error *err);
+/* The next word, which names a type of numbers in this format. */
+npmd_status scan_number_type(scanner *s, const number_name *names, size_t count, number_type *out,
+                             npmd_error *err);
 
 /* ---- mesh_file.c: a mesh while it is read --------------------------------------------------------------- */
 

@@ -33,28 +33,18 @@ typedef struct ply_header {
     element element[ELEMENTS_MOST];
 } ply_header;
 
-static number_type type_of(scan_text name)
-{
-    static const number_name NAMES[] = {
-        { "char", NUMBER_I8 },     { "int8", NUMBER_I8 },     { "uchar", NUMBER_U8 },
-        { "uint8", NUMBER_U8 },    { "short", NUMBER_I16 },   { "int16", NUMBER_I16 },
-        { "ushort", NUMBER_U16 },  { "uint16", NUMBER_U16 },  { "int", NUMBER_I32 },
-        { "int32", NUMBER_I32 },   { "uint", NUMBER_U32 },    { "uint32", NUMBER_U32 },
-        { "float", NUMBER_F32 },   { "float32", NUMBER_F32 }, { "double", NUMBER_F64 },
-        { "float64", NUMBER_F64 },
-    };
-    return number_find(NAMES, sizeof NAMES / sizeof *NAMES, name.at, name.size);
-}
+static const number_name TYPES[] = {
+    { "char", NUMBER_I8 },   { "int8", NUMBER_I8 },     { "uchar", NUMBER_U8 },   { "uint8", NUMBER_U8 },
+    { "short", NUMBER_I16 }, { "int16", NUMBER_I16 },   { "ushort", NUMBER_U16 }, { "uint16", NUMBER_U16 },
+    { "int", NUMBER_I32 },   { "int32", NUMBER_I32 },   { "uint", NUMBER_U32 },   { "uint32", NUMBER_U32 },
+    { "float", NUMBER_F32 }, { "float32", NUMBER_F32 }, { "double", NUMBER_F64 }, { "float64", NUMBER_F64 },
+};
 
 /* ---- the header ----------------------------------------------------------------------------------------- */
 
 static npmd_status type_read(scanner *line, number_type *out, npmd_error *err)
 {
-    const scanner before = *line;
-    scan_text word = { "", 0 };
-    scan_word(line, &word);
-    *out = type_of(word);
-    return *out != NUMBER_NONE ? NPMD_OK : scan_unexpected(&before, "a type of numbers", err);
+    return scan_number_type(line, TYPES, sizeof TYPES / sizeof *TYPES, out, err);
 }
 
 static role role_of(const element *e, scan_text name, bool list)

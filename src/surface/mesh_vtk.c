@@ -16,25 +16,17 @@
  * Single vertices, lines, fields and what is stored on points and cells are passed over. */
 #include "mesh_formats.h"
 
-static number_type type_of(scan_text name)
-{
-    static const number_name NAMES[] = { { "float", NUMBER_F32 },        { "double", NUMBER_F64 },
-                                         { "int", NUMBER_I32 },          { "unsigned_int", NUMBER_U32 },
-                                         { "long", NUMBER_I64 },         { "unsigned_long", NUMBER_U64 },
-                                         { "vtktypeint64", NUMBER_I64 }, { "vtkIdType", NUMBER_I32 },
-                                         { "short", NUMBER_I16 },        { "unsigned_short", NUMBER_U16 },
-                                         { "char", NUMBER_I8 },          { "unsigned_char", NUMBER_U8 },
-                                         { "signed_char", NUMBER_I8 },   { "vtktypeuint64", NUMBER_U64 } };
-    return number_find(NAMES, sizeof NAMES / sizeof *NAMES, name.at, name.size);
-}
+static const number_name TYPES[] = { { "float", NUMBER_F32 },        { "double", NUMBER_F64 },
+                                     { "int", NUMBER_I32 },          { "unsigned_int", NUMBER_U32 },
+                                     { "long", NUMBER_I64 },         { "unsigned_long", NUMBER_U64 },
+                                     { "vtktypeint64", NUMBER_I64 }, { "vtkIdType", NUMBER_I32 },
+                                     { "short", NUMBER_I16 },        { "unsigned_short", NUMBER_U16 },
+                                     { "char", NUMBER_I8 },          { "unsigned_char", NUMBER_U8 },
+                                     { "signed_char", NUMBER_I8 },   { "vtktypeuint64", NUMBER_U64 } };
 
 static npmd_status type_read(scanner *line, number_type *out, npmd_error *err)
 {
-    const scanner before = *line;
-    scan_text word = { "", 0 };
-    scan_word(line, &word);
-    *out = type_of(word);
-    return *out != NUMBER_NONE ? NPMD_OK : scan_unexpected(&before, "a type of numbers", err);
+    return scan_number_type(line, TYPES, sizeof TYPES / sizeof *TYPES, out, err);
 }
 
 /* A line that must be there, and begin with this word; *line stands behind it. */

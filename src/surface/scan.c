@@ -22,14 +22,6 @@ bool number_whole(number_type type)
     return type < NUMBER_F32;
 }
 
-number_type number_find(const number_name *names, size_t count, const char *name, size_t size)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strlen(names[i].name) == size && memcmp(names[i].name, name, size) == 0)
-            return names[i].type;
-    return NUMBER_NONE;
-}
-
 double number_decode(const unsigned char *bytes, number_type type, bool big_endian)
 {
     const size_t size = number_size(type);
@@ -255,4 +247,18 @@ npmd_status scan_skip(scanner *s, number_type type, size_t count, const char *wh
         }
 done:
     return st;
+}
+
+npmd_status scan_number_type(scanner *s, const number_name *names, size_t count, number_type *out,
+                             npmd_error *err)
+{
+    const scanner before = *s;
+    scan_text word = { "", 0 };
+    scan_word(s, &word);
+    for (size_t i = 0; i < count; i++)
+        if (scan_is(word, names[i].name)) {
+            *out = names[i].type;
+            return NPMD_OK;
+        }
+    return scan_unexpected(&before, "a type of numbers", err);
 }

@@ -73,12 +73,23 @@ t_connectivity_on_the_surface() {
     want_code 0; want_out '^kde    best  *1 '; want_file cortex/row_south.csv; want_no_file cortex/sphere_south.gii
     grep -q '"domain": "mesh:surface.off^2"' cortex/results.jsonl || wrong "the line does not name the surface"
 }
-t_connectivity_that_takes_days() { # only with a card, or with a given number of steps; one takes a minute under sanitizers
+t_connectivity_that_takes_days() { # only with a card, or with a given number of steps; a step takes a minute under sanitizers
     with_pairs
     run $connect --methods field:published --out days
     want_failure 2; want_err 'days without a card'; want_no_file days
     run $connect --methods published --replicates 1 --out days
     want_code 0; want_err 'left away'; want_out '^kde    published'
+    "$program" $connect --methods field:published --steps 1 --replicates 1 --out steps >out 2>err & # it begins
+    pid=$!
+    waited=0
+    while ! grep -q '1 to fit' err && [ $waited -lt 200 ] && kill -0 $pid 2>/dev/null; do
+        sleep 0.1
+        waited=$((waited + 1))
+    done
+    kill -INT $pid
+    code=0
+    wait $pid || code=$?
+    want_code 130; want_err '1 to fit'
 }
 t_connectivity_refused() {
     with_pairs
