@@ -79,10 +79,11 @@ t_connectivity_that_takes_days() { # only with a card, or with a given number of
     want_failure 2; want_err 'days without a card'; want_no_file days
     run $connect --methods published --replicates 1 --out days
     want_code 0; want_err 'left away'; want_out '^kde    published'
+    rm -f err # its words would be taken for those of the next run
     "$program" $connect --methods field:published --steps 1 --replicates 1 --out steps >out 2>err & # it begins
     pid=$!
     waited=0
-    while ! grep -q '1 to fit' err && [ $waited -lt 200 ] && kill -0 $pid 2>/dev/null; do
+    while ! grep -qs '1 to fit' err && [ $waited -lt 200 ] && kill -0 $pid 2>/dev/null; do
         sleep 0.1
         waited=$((waited + 1))
     done
