@@ -76,10 +76,12 @@ npmd_status labels_read(const char *path, size_t vertices, labels *out, npmd_err
 void labels_free(labels *l);
 int labels_find(const labels *l, const char *name); /* -1: there is none */
 
-/* ---- outline.c: where a region ends --------------------------------------------------------------------------- */
+/* ---- outline.c: contour lines, and where a region ends -------------------------------------------------------- */
 
-/* The line between vertices that are inside (vertices) and those that are not, through the middles of the edges that join
- * them: segments (count, 2, 3), to be freed. */
+/* The line f = level of a function on the vertices, linear on every face: segments (count, 2, 3), to be freed. */
+npmd_status mesh_contour(const mesh *m, const double *f, double level, double **segments, size_t *count,
+                         npmd_error *err);
+/* The line between the vertices that are inside and those that are not, smoothed within half an edge. */
 npmd_status mesh_outline(const mesh *m, const bool *inside, double **segments, size_t *count,
                          npmd_error *err);
 

@@ -1,25 +1,25 @@
-/* shade_over.c - lines and points on a shaded surface, and behind it.
+/* relief_over.c - lines and points on a shaded surface, and behind it.
  *
  * Whether a line is seen is asked where its middle runs, and of a point at its centre: a disc or a stroke that lies flat
  * on a slope would else be half hidden by it. Lines and points behind a translucent surface are marked as such, and
- * shade.c lays the surface over them. Of two lines the nearer is seen; points lie over lines, the nearer over the
+ * relief.c lays the surface over them. Of two lines the nearer is seen; points lie over lines, the nearer over the
  * farther. */
-#include "shade.h"
+#include "relief.h"
 
 enum { SEEN = 1, BENEATH = 2 };
 
 typedef struct over_job {
-    const shade_scene *scene;
-    const shade_view *view;
-    const shade_window *window;
-    const shade_samples *samples;
-    shade_over *over;
+    const relief_scene *scene;
+    const relief_view *view;
+    const relief_window *window;
+    const relief_samples *samples;
+    relief_over *over;
 } over_job;
 
 /* How a place relates to the surface there: SEEN, BENEATH it, or 0 where an opaque surface hides it. */
 static unsigned char place_seen(const over_job *j, double x, double y, double depth)
 {
-    const shade_samples *s = j->samples;
+    const relief_samples *s = j->samples;
     if (x < 0.0 || y < 0.0 || x >= s->width || y >= s->height)
         return SEEN;
     const double surface = (double)s->depth[(size_t)y * (size_t)s->width + (size_t)x];
@@ -43,10 +43,10 @@ static void columns_touched(const over_job *j, double low, double high, int *fro
 
 /* ---- Lines ----------------------------------------------------------------------------------------------- */
 
-static shade_light light_dimmed(shade_light l, double brightness)
+static relief_light light_dimmed(relief_light l, double brightness)
 {
     const float b = (float)brightness;
-    return (shade_light){ b * l.red, b * l.green, b * l.blue };
+    return (relief_light){ b * l.red, b * l.green, b * l.blue };
 }
 
 /* A tube is brightest where it runs across the view: sin of its angle with the line of sight, held off black. */
@@ -60,7 +60,7 @@ static double tube_brightness(const over_job *j, const double *x)
     return length2 > 0.0 ? 0.45 + 0.55 * sqrt(fmax(1.0 - along * along / length2, 0.0)) : 1.0;
 }
 
-static void segment_draw(const over_job *j, shade_spot a, shade_spot b, double half, shade_light ink)
+static void segment_draw(const over_job *j, relief_spot a, relief_spot b, double half, relief_light ink)
 {
     const double dx = b.x - a.x, dy = b.y - a.y, length2 = dx * dx + dy * dy;
     int y0, y1, x0, x1;
@@ -86,17 +86,17 @@ static void segment_draw(const over_job *j, shade_spot a, shade_spot b, double h
         }
 }
 
-static void lines_draw(const over_job *j, const shade_lines *lines)
+static void lines_draw(const over_job *j, const relief_lines *lines)
 {
-    const double half = 0.5 * lines->thickness * SHADE_SIDE;
-    const shade_light one = shade_linear(lines->ink);
+    const double half = 0.5 * lines->thickness * j->window->point * RELIEF_SIDE;
+    const relief_light one = relief_linear(lines->ink);
     for (size_t i = 0; i < lines->segments; i++) {
         const double *x = lines->x + 6 * i;
-        const shade_spot a = shade_project(j->view, j->window, x);
-        const shade_spot b = shade_project(j->view, j->window, x + 3);
+        const relief_spot a = relief_project(j->view, j->window, x);
+        const relief_spot b = relief_project(j->view, j->window, x + 3);
         if (fmax(a.y, b.y) + half < j->over->first || fmin(a.y, b.y) - half > j->over->first + j->over->rows)
             continue;
-        const shade_light ink = lines->inks ? shade_linear(lines->inks[i]) : one;
+        const relief_light ink = lines->inks ? relief_linear(lines->inks[i]) : one;
         segment_draw(j, a, b, half, lines->round ? light_dimmed(ink, tube_brightness(j, x)) : ink);
     }
 }
@@ -105,12 +105,13 @@ static void lines_draw(const over_job *j, const shade_lines *lines)
 
 /* Among themselves the nearer disc covers the farther, edge and all; the first of equally near ones stays. What is seen is
  * not covered by what lies beneath the surface. */
-static void points_draw(const over_job *j, const shade_points *points)
+static void points_draw(const over_job *j, const relief_points *points)
 {
-    const double inner = points->radius * SHADE_SIDE, outer = (points->radius + points->rim) * SHADE_SIDE;
-    const shade_light ink = shade_linear(points->ink), edge = shade_linear(points->edge);
+    const double unit = j->window->point * RELIEF_SIDE;
+    const double inner = points->radius * unit, outer = (points->radius + points->rim) * unit;
+    const relief_light ink = relief_linear(points->ink), edge = relief_linear(points->edge);
     for (size_t i = 0; i < points->count; i++) {
-        const shade_spot c = shade_project(j->view, j->window, points->x + 3 * i);
+        const relief_spot c = relief_project(j->view, j->window, points->x + 3 * i);
         int y0, y1, x0, x1;
         if (c.y + outer < j->over->first || c.y - outer > j->over->first + j->over->rows)
             continue;
@@ -132,14 +133,14 @@ static void points_draw(const over_job *j, const shade_points *points)
 }
 
 /* Discs lie over all lines: what those covered is as if infinitely far. */
-static void lines_sink(shade_over *over, int width)
+static void lines_sink(relief_over *over, int width)
 {
     for (size_t o = 0; o < (size_t)over->rows * (size_t)width; o++)
         over->depth[o] = -INFINITY;
 }
 
-void shade_over_draw(const shade_scene *scene, const shade_view *view, const shade_window *window,
-                     const shade_samples *s, shade_over *over)
+void relief_over_draw(const relief_scene *scene, const relief_view *view, const relief_window *window,
+                      const relief_samples *s, relief_over *over)
 {
     const over_job j = { scene, view, window, s, over };
     for (int i = 0; i < scene->line_sets; i++)

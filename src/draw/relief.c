@@ -1,4 +1,4 @@
-/* shade.c - renders a triangle mesh: which face is seen at each sample, then its light, then averages over pixels.
+/* relief.c - renders a triangle mesh: which face is seen at each sample, then its light, then averages over pixels.
  *
  * The light of a sample is the colour of its value, interpolated on the face and looked up there, times
  *
@@ -7,14 +7,14 @@
  * in linear light, with n the normal interpolated between vertices and l a light near the eye. What faces the eye keeps
  * its colour to a tenth, so that it can be compared with the colour bar; what is turned away gets darker, which shows the
  * shape. The picture is made in bands of rows: each is the work of one thread, and goes through the faces in their order. */
-#include "shade.h"
+#include "relief.h"
 
-enum { BAND = 16 * SHADE_SIDE }; /* rows of samples */
-static const double AMBIENT = 0.42;
+enum { BAND = 16 * RELIEF_SIDE, RAMP = 1024 }; /* rows of samples; colours, more than the eye tells apart */
+static const double AMBIENT = 0.34;
 /* From the upper left, near the eye; of unit length in (right, up, toward). */
 static const double LIGHT[3] = { -0.28, 0.40, 0.8726970836 };
 /* Full light comes a little before a face looks into the light: wide parts of a picture keep their colours. */
-static const double GAIN = 1.12;
+static const double GAIN = 1.06;
 
 /* ---- Views ----------------------------------------------------------------------------------------------- */
 
@@ -37,9 +37,9 @@ static void normalise(double *a)
         a[k] /= length;
 }
 
-shade_view shade_view_make(const double toward[3], const double up[3])
+relief_view relief_view_make(const double toward[3], const double up[3])
 {
-    shade_view v;
+    relief_view v;
     memcpy(v.toward, toward, sizeof v.toward);
     normalise(v.toward);
     cross(up, v.toward, v.right);
@@ -48,7 +48,7 @@ shade_view shade_view_make(const double toward[3], const double up[3])
     return v;
 }
 
-void shade_extent(const double *x, size_t n, const shade_view *view, double *low, double *high)
+void relief_extent(const double *x, size_t n, const relief_view *view, double *low, double *high)
 {
     low[0] = low[1] = INFINITY;
     high[0] = high[1] = -INFINITY;
@@ -61,11 +61,11 @@ void shade_extent(const double *x, size_t n, const shade_view *view, double *low
     }
 }
 
-shade_spot shade_project(const shade_view *view, const shade_window *window, const double *x)
+relief_spot relief_project(const relief_view *view, const relief_window *window, const double *x)
 {
-    const double scale = window->scale * SHADE_SIDE;
-    return (shade_spot){ (dot(view->right, x) - window->left) * scale,
-                         (window->top - dot(view->up, x)) * scale, dot(view->toward, x) };
+    const double scale = window->scale * RELIEF_SIDE;
+    return (relief_spot){ (dot(view->right, x) - window->left) * scale,
+                          (window->top - dot(view->up, x)) * scale, dot(view->toward, x) };
 }
 
 /* ---- Colours --------------------------------------------------------------------------------------------- */
@@ -76,9 +76,9 @@ static float linear_of(unsigned char s)
     return (float)(c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
 }
 
-shade_light shade_linear(colour c)
+relief_light relief_linear(colour c)
 {
-    return (shade_light){ linear_of(c.red), linear_of(c.green), linear_of(c.blue) };
+    return (relief_light){ linear_of(c.red), linear_of(c.green), linear_of(c.blue) };
 }
 
 static unsigned char byte_of(double linear)
@@ -87,29 +87,29 @@ static unsigned char byte_of(double linear)
     return (unsigned char)lrint(255.0 * (l <= 0.0031308 ? 12.92 * l : 1.055 * pow(l, 1.0 / 2.4) - 0.055));
 }
 
-static int ramp_place(const shade_ramp *r, double value)
+/* Which of the RAMP colours a value has; what lies beyond an end of the scale has that end's. */
+static int ramp_place(const shade *how, double value)
 {
-    const double t = r->log ? log(fmax(value, r->low) / r->low) / log(r->high / r->low)
-                            : (value - r->low) / (r->high - r->low);
-    return (int)lrint(fmin(fmax(t, 0.0), 1.0) * (r->count - 1)); /* of an empty range, t NaN: the first */
+    const double t = axis_place(&how->scale, fmin(fmax(value, how->scale.from), how->scale.to));
+    return (int)lrint(fmin(fmax(t, 0.0), 1.0) * (RAMP - 1)); /* of an empty range, t NaN: the first */
 }
 
 /* ---- What one picture is made from ----------------------------------------------------------------------- */
 
 typedef struct shading {
-    const shade_scene *scene;
-    const shade_view *view;
-    const shade_window *window;
-    shade_spot *at; /* (vertices) */
-    float *normal;  /* (vertices, 3), in (right, up, toward), of unit length */
-    shade_light *ramp, ground;
-    shade_samples samples;
+    const relief_scene *scene;
+    const relief_view *view;
+    const relief_window *window;
+    relief_spot *at; /* (vertices) */
+    float *normal;   /* (vertices, 3), in (right, up, toward), of unit length */
+    relief_light *ramp, ground;
+    relief_samples samples;
 } shading;
 
 /* Normals of vertices: the sum of those of their faces, each as long as twice the face's area. */
 static void normals_find(shading *s)
 {
-    const shade_scene *m = s->scene;
+    const relief_scene *m = s->scene;
     for (size_t f = 0; f < m->faces; f++) {
         const int32_t *c = m->face + 3 * f;
         const double *x0 = m->x + 3 * (size_t)c[0];
@@ -135,21 +135,20 @@ static void normals_find(shading *s)
 static npmd_status shading_open(shading *s, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const shade_scene *m = s->scene;
-    const size_t count = m->value ? (size_t)m->ramp->count : 0;
-    s->samples.width = s->window->width * SHADE_SIDE;
-    s->samples.height = s->window->height * SHADE_SIDE;
+    const relief_scene *m = s->scene;
+    s->samples.width = s->window->width * RELIEF_SIDE;
+    s->samples.height = s->window->height * RELIEF_SIDE;
     const size_t samples = (size_t)s->samples.width * (size_t)s->samples.height;
     TRY(memory_new(&s->at, m->vertices, err));
     TRY(memory_new(&s->normal, 3 * m->vertices, err));
-    TRY(memory_new(&s->ramp, count, err));
+    TRY(memory_new(&s->ramp, RAMP, err));
     TRY(memory_new(&s->samples.face, samples, err));
     TRY(memory_new(&s->samples.depth, samples, err));
     for (size_t i = 0; i < m->vertices; i++)
-        s->at[i] = shade_project(s->view, s->window, m->x + 3 * i);
-    for (size_t i = 0; i < count; i++)
-        s->ramp[i] = shade_linear(m->ramp->colours[i]);
-    s->ground = shade_linear(m->ground);
+        s->at[i] = relief_project(s->view, s->window, m->x + 3 * i);
+    for (int i = 0; i < RAMP && m->how != NULL; i++)
+        s->ramp[i] = relief_linear(map_colour(m->how->map, (double)i / (RAMP - 1)));
+    s->ground = relief_linear(m->ground);
     normals_find(s);
 done:
     return st;
@@ -170,7 +169,7 @@ static void shading_close(shading *s)
 static bool barycentric(const shading *s, size_t face, double x, double y, double w[3])
 {
     const int32_t *c = s->scene->face + 3 * face;
-    const shade_spot a = s->at[c[0]], b = s->at[c[1]], d = s->at[c[2]];
+    const relief_spot a = s->at[c[0]], b = s->at[c[1]], d = s->at[c[2]];
     const double twice = (b.x - a.x) * (d.y - a.y) - (b.y - a.y) * (d.x - a.x);
     w[1] = ((x - a.x) * (d.y - a.y) - (y - a.y) * (d.x - a.x)) / twice;
     w[2] = ((b.x - a.x) * (y - a.y) - (b.y - a.y) * (x - a.x)) / twice;
@@ -187,7 +186,7 @@ static double least(double a, double b, double c)
 static void face_draw(shading *s, size_t face, int first, int last)
 {
     const int32_t *c = s->scene->face + 3 * face;
-    const shade_spot a = s->at[c[0]], b = s->at[c[1]], d = s->at[c[2]];
+    const relief_spot a = s->at[c[0]], b = s->at[c[1]], d = s->at[c[2]];
     const double top = least(a.y, b.y, d.y), bottom = -least(-a.y, -b.y, -d.y);
     const double left = least(a.x, b.x, d.x), right = -least(-a.x, -b.x, -d.x);
     if (bottom < first || top > last || right < 0.0 || left > s->samples.width)
@@ -232,19 +231,19 @@ static tint tint_over(tint front, tint back)
                    front.blue + through * back.blue, front.alpha + through * back.alpha };
 }
 
-static tint tint_of(shade_light l, double brightness, double alpha)
+static tint tint_of(relief_light l, double brightness, double alpha)
 {
     const double a = alpha * brightness;
     return (tint){ a * (double)l.red, a * (double)l.green, a * (double)l.blue, alpha };
 }
 
-static shade_light value_light(const shading *s, const int32_t *corner, const double *w)
+static relief_light value_light(const shading *s, const int32_t *corner, const double *w)
 {
     const double *value = s->scene->value;
     if (value == NULL)
         return s->ground;
     const double v = w[0] * value[corner[0]] + w[1] * value[corner[1]] + w[2] * value[corner[2]];
-    return isnan(v) ? s->ground : s->ramp[ramp_place(s->scene->ramp, v)];
+    return isnan(v) ? s->ground : s->ramp[ramp_place(s->scene->how, v)];
 }
 
 /* The surface at a sample. A translucent one is denser where it turns away from the eye, as glass is: its rim stays
@@ -266,7 +265,7 @@ static tint surface_tint(const shading *s, size_t face, double x, double y)
     return tint_of(value_light(s, c, w), AMBIENT + (1.0 - AMBIENT) * lit, alpha);
 }
 
-static tint sample_tint(const shading *s, const shade_over *over, int x, int y)
+static tint sample_tint(const shading *s, const relief_over *over, int x, int y)
 {
     const size_t k = (size_t)y * (size_t)s->samples.width + (size_t)x;
     const size_t o = (size_t)(y - over->first) * (size_t)s->samples.width + (size_t)x;
@@ -279,14 +278,14 @@ static tint sample_tint(const shading *s, const shade_over *over, int x, int y)
 }
 
 /* Pixels of one row from their samples. */
-static void row_resolve(const shading *s, const shade_over *over, int row, shade_image *out)
+static void row_resolve(const shading *s, const relief_over *over, int row, relief_image *out)
 {
-    const double share = 1.0 / (SHADE_SIDE * SHADE_SIDE);
+    const double share = 1.0 / (RELIEF_SIDE * RELIEF_SIDE);
     for (int column = 0; column < out->width; column++) {
         tint sum = { 0.0, 0.0, 0.0, 0.0 };
-        for (int k = 0; k < SHADE_SIDE * SHADE_SIDE; k++) {
-            const tint t = sample_tint(s, over, column * SHADE_SIDE + k % SHADE_SIDE,
-                                       row * SHADE_SIDE + k / SHADE_SIDE);
+        for (int k = 0; k < RELIEF_SIDE * RELIEF_SIDE; k++) {
+            const tint t = sample_tint(s, over, column * RELIEF_SIDE + k % RELIEF_SIDE,
+                                       row * RELIEF_SIDE + k / RELIEF_SIDE);
             sum.red += t.red, sum.green += t.green, sum.blue += t.blue, sum.alpha += t.alpha;
         }
         unsigned char *p = out->rgba + 4 * ((size_t)row * (size_t)out->width + (size_t)column);
@@ -299,7 +298,7 @@ static void row_resolve(const shading *s, const shade_over *over, int row, shade
 /* ---- The picture ----------------------------------------------------------------------------------------- */
 
 /* Room for what lies over one band, one for each thread. */
-static npmd_status overs_open(int threads, int width, shade_over **out, npmd_error *err)
+static npmd_status overs_open(int threads, int width, relief_over **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t samples = (size_t)BAND * (size_t)width;
@@ -313,7 +312,7 @@ done:
     return st;
 }
 
-static void overs_close(shade_over *overs, int threads)
+static void overs_close(relief_over *overs, int threads)
 {
     for (int t = 0; overs != NULL && t < threads; t++) {
         memory_free(overs[t].cover);
@@ -323,24 +322,24 @@ static void overs_close(shade_over *overs, int threads)
     memory_free(overs);
 }
 
-static void band_resolve(const shading *s, shade_over *over, int first, shade_image *out)
+static void band_resolve(const shading *s, relief_over *over, int first, relief_image *out)
 {
     const int last = first + BAND < s->samples.height ? first + BAND : s->samples.height;
     over->first = first;
     over->rows = last - first;
     memset(over->cover, 0, (size_t)over->rows * (size_t)s->samples.width);
-    shade_over_draw(s->scene, s->view, s->window, &s->samples, over);
-    for (int row = first / SHADE_SIDE; row < last / SHADE_SIDE; row++)
+    relief_over_draw(s->scene, s->view, s->window, &s->samples, over);
+    for (int row = first / RELIEF_SIDE; row < last / RELIEF_SIDE; row++)
         row_resolve(s, over, row, out);
 }
 
-npmd_status shade_render(const shade_scene *scene, const shade_view *view, const shade_window *window,
-                         int threads, shade_image *out, npmd_error *err)
+npmd_status relief_render(const relief_scene *scene, const relief_view *view, const relief_window *window,
+                          int threads, relief_image *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     shading s = { .scene = scene, .view = view, .window = window };
-    shade_image image = { .width = window->width, .height = window->height };
-    shade_over *overs = NULL;
+    relief_image image = { .width = window->width, .height = window->height };
+    relief_over *overs = NULL;
     const int T = threads_wanted(threads);
     assert(window->width > 0 && window->height > 0 && window->scale > 0.0);
     TRY(shading_open(&s, err));
@@ -356,13 +355,13 @@ npmd_status shade_render(const shade_scene *scene, const shade_view *view, const
     *out = image;
     image.rgba = NULL;
 done:
-    shade_image_free(&image);
+    relief_image_free(&image);
     overs_close(overs, T);
     shading_close(&s);
     return st;
 }
 
-void shade_image_free(shade_image *image)
+void relief_image_free(relief_image *image)
 {
     memory_free(image->rgba);
     image->rgba = NULL;
