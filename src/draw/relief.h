@@ -72,6 +72,8 @@ typedef struct relief_panel {
     relief_view view;
     const char *name; /* of the view; NULL: none */
     int group;        /* panels of one group, 0 .. RELIEF_GROUPS - 1, have one scale */
+    double radius;    /* of a close-up: what lies so far about the centre is seen; 0: all of it */
+    double centre[3];
 } relief_panel;
 #define RELIEF_GROUPS 4
 
@@ -80,15 +82,15 @@ typedef struct relief_page {
     const relief_panel *panel;   /* (rows, columns) */
     double cell;                 /* width of a panel, in points */
     double share[RELIEF_GROUPS]; /* of the cell's width that the widest view of a group takes; 0: all */
-    const char *title;           /* over all; NULL: none */
+    double head, foot;           /* room above and below all, for the caller */
     const char *const *titles;   /* (columns), over each column; NULL: none */
     const shade *bars;           /* (columns) below each column, or one at the right; NULL: none */
     int bar_count;               /* 0, 1 or columns */
     const legend_row *legend;    /* below all */
     int legend_rows;
 } relief_page;
-npmd_status relief_page_write(const relief_page *page, const char *path, double dpi, int threads,
-                              npmd_error *err);
+void relief_page_size(const relief_page *page, double *width, double *height); /* in points */
+npmd_status relief_page_draw(const relief_page *page, canvas *c, int threads, npmd_error *err);
 
 /* The sphere of radius 1 with this many steps from pole to pole, and twice as many around. */
 typedef struct relief_ball {

@@ -25,7 +25,15 @@ typedef struct extent {
 static extent panel_extent(const relief_panel *p)
 {
     extent e;
-    relief_extent(p->scene->x, p->scene->vertices, &p->view, e.low, e.high);
+    if (p->radius > 0.0) {
+        relief_extent(p->centre, 1, &p->view, e.low, e.high);
+        for (int k = 0; k < 2; k++) { /* a little wider than high, as pages are */
+            e.low[k] -= p->radius * (k == 0 ? 1.0 : 0.75);
+            e.high[k] += p->radius * (k == 0 ? 1.0 : 0.75);
+        }
+    } else {
+        relief_extent(p->scene->x, p->scene->vertices, &p->view, e.low, e.high);
+    }
     return e;
 }
 
@@ -94,7 +102,7 @@ static void layout_make(layout *l)
 {
     const relief_page *page = l->page;
     scales_find(l);
-    l->top = EDGE + (page->title ? TITLE_ROOM : 0.0) + (page->titles ? TITLE_ROOM : 0.0);
+    l->top = EDGE + page->head + (page->titles ? TITLE_ROOM : 0.0);
     l->body = (page->rows - 1) * BETWEEN;
     for (int row = 0; row < page->rows; row++)
         l->body += row_height(l, row);
@@ -103,7 +111,7 @@ static void layout_make(layout *l)
         const box at = bar_upright(l);
         l->width = at.x + at.width + bar_room(at, &page->bars[0]) + EDGE;
     }
-    l->height = l->top + l->body + bars_height(page) + EDGE;
+    l->height = l->top + l->body + bars_height(page) + page->foot + EDGE;
     if (page->legend_rows > 0) {
         const box legend = legend_size(page->legend, page->legend_rows);
         l->height += legend.height + 6.0;
@@ -120,7 +128,7 @@ static npmd_status panel_draw(canvas *c, const relief_panel *p, double scale, bo
     npmd_status st = NPMD_OK;
     relief_image image = { 0 };
     const extent e = panel_extent(p);
-    const double rim = 4.0, point = canvas_pixels(c, 720.0) / 720.0;
+    const double rim = p->radius > 0.0 ? 0.0 : 4.0, point = canvas_pixels(c, 720.0) / 720.0;
     const double width = (e.high[0] - e.low[0]) * scale + 2.0 * rim;
     const double height = (e.high[1] - e.low[1]) * scale + 2.0 * rim;
     relief_window w = { .scale = scale * point,
@@ -133,6 +141,8 @@ static npmd_status panel_draw(canvas *c, const relief_panel *p, double scale, bo
     const box place = { at.x + 0.5 * (at.width - w.width / point),
                         at.y + 0.5 * (at.height - w.height / point), w.width / point, w.height / point };
     canvas_image(c, place, image.rgba, image.width, image.height);
+    if (p->radius > 0.0)
+        canvas_frame(c, place, &STROKE_AXIS);
     if (p->name != NULL)
         canvas_text(c, at.x + 0.5 * at.width, at.y + at.height + 0.75 * NAME_ROOM, TEXT_CENTRE, 0.0,
                     &LETTER_LABEL, p->name);
@@ -164,36 +174,35 @@ done:
 static void words_draw(const layout *l, canvas *c)
 {
     const relief_page *page = l->page;
-    const double columns = page->columns * (page->cell + BETWEEN) - BETWEEN;
     const double below = l->top + l->body + BAR_GAP;
-    if (page->title != NULL)
-        text_fit(c, EDGE + 0.5 * columns, EDGE + 0.7 * TITLE_ROOM, TEXT_CENTRE, 0.0, &LETTER_TITLE, columns,
-                 page->title);
     for (int k = 0; page->titles != NULL && k < page->columns; k++)
         text_fit(c, EDGE + k * (page->cell + BETWEEN) + 0.5 * page->cell, l->top - 0.3 * TITLE_ROOM,
-                 TEXT_CENTRE, 0.0, page->title ? &LETTER_NAME : &LETTER_TITLE, page->cell, page->titles[k]);
+                 TEXT_CENTRE, 0.0, &LETTER_TITLE, page->cell, page->titles[k]);
     for (int k = 0; k < page->bar_count; k++)
         bar_draw(c, bars_lie(page) ? bar_lying(page, k, below) : bar_upright(l), &page->bars[k]);
     if (page->legend_rows > 0) {
         const box size = legend_size(page->legend, page->legend_rows);
-        const box at = { EDGE, l->height - EDGE - size.height, size.width, size.height };
+        const box at = { EDGE, l->height - EDGE - page->foot - size.height, size.width, size.height };
         legend_draw(c, at, 0, page->legend, page->legend_rows);
     }
 }
 
-npmd_status relief_page_write(const relief_page *page, const char *path, double dpi, int threads,
-                              npmd_error *err)
+void relief_page_size(const relief_page *page, double *width, double *height)
 {
-    npmd_status st = NPMD_OK;
-    canvas *c = NULL;
     layout l = { .page = page };
     layout_make(&l);
-    TRY(canvas_open(path, l.width, l.height, dpi, &c, err));
+    *width = l.width;
+    *height = l.height;
+}
+
+npmd_status relief_page_draw(const relief_page *page, canvas *c, int threads, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    layout l = { .page = page };
+    layout_make(&l);
     TRY(rows_draw(&l, c, threads, err));
     words_draw(&l, c);
-    TRY(canvas_write(c, err));
 done:
-    canvas_free(c);
     return st;
 }
 
