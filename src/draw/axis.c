@@ -80,13 +80,14 @@ static void linear_ticks(const axis *a, int most, axis_ticks *out)
     const int decimals = (int)fmax(-floor(log10(step) + 1e-9), 0.0);
     for (double k = ceil(a->from / step - slack); k <= a->to / step + slack; k += 1.0) {
         char plain[AXIS_LABEL];
-        axis_tick *t = tick_add(out, k * step);
+        const double value = k == 0.0 ? 0.0 : k * step; /* ceil may give -0 */
+        axis_tick *t = tick_add(out, value);
         if (t == NULL)
             return;
         if (largest >= 1e5 || largest < 1e-3) {
-            number_words(k * step, t->label);
+            number_words(value, t->label);
         } else {
-            snprintf(plain, sizeof plain, "%.*f", k == 0.0 ? 0 : decimals, k * step);
+            snprintf(plain, sizeof plain, "%.*f", k == 0.0 ? 0 : decimals, value);
             point_put(plain);
             minus_put(plain, t->label);
         }
@@ -159,11 +160,12 @@ static void degree_ticks(const axis *a, int most, axis_ticks *out)
     while (s < last && (a->to - a->from) / STEPS[s] > most * (1.0 + 1e-9))
         s++;
     for (double k = ceil(a->from / STEPS[s] - 1e-6); k <= a->to / STEPS[s] + 1e-6; k += 1.0) {
-        axis_tick *t = tick_add(out, k * STEPS[s]);
+        const double value = k == 0.0 ? 0.0 : k * STEPS[s];
+        axis_tick *t = tick_add(out, value);
         char plain[AXIS_LABEL];
         if (t == NULL)
             return;
-        snprintf(plain, sizeof plain, "%.0f" DEGREE, k * STEPS[s]);
+        snprintf(plain, sizeof plain, "%.0f" DEGREE, value);
         minus_put(plain, t->label);
     }
 }

@@ -244,9 +244,4 @@ bool mollweide_inverse(double x, double y, double longitude, double p[3]); /* fa
 bool orthographic_forward(const double p[3], const double towards[3], spot *out);
 bool orthographic_inverse(double x, double y, const double towards[3], double p[3]);
 
-/* ---- map.c --------------------------------------------------------------------------------------------- */
-
-npmd_status draw_torus_maps(const char *path, int panels, const char *const *titles,
-                            const double *const *density, int grid, npmd_error *err);
-
 #endif

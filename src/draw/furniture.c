@@ -18,8 +18,8 @@ const stroke STROKE_GRID = { .width = 0.4, .ink = { 84, 90, 101 }, .clear = 0.8 
 #define LABEL_GAP 2.4
 #define NAME_GAP 4.0
 #define ROW 1.25       /* height of a row of text, in font sizes */
-#define BETWEEN_X 34.0 /* points that a label takes along x and along y, about */
-#define BETWEEN_Y 22.0
+#define BETWEEN_X 28.0 /* points that a label takes along x and along y, about */
+#define BETWEEN_Y 20.0
 
 static int ticks_along(double length, double each)
 {
