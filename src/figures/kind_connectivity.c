@@ -17,8 +17,8 @@
 enum { COLUMNS_MOST = 6, ROWS_MOST = VIEWS_MOST + 3, NAME_SIZE = 128 };
 static const double PAGE_HIGH = 240.0 * POINTS_PER_MM;
 
-typedef struct subject { /* one folder */
-    char region[NAME_SIZE]; /* as file names have it */
+typedef struct subject {        /* one folder */
+    char region[NAME_SIZE];     /* as file names have it */
     surface_scene ball, cortex; /* m NULL: it is not there */
     vertex_columns on_ball, on_cortex;
 } subject;
@@ -38,8 +38,8 @@ typedef struct pages {
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-static bool file_there(const char *folder, const char *what, const char *region, const char *suffix, char *path,
-                       size_t size)
+static bool file_there(const char *folder, const char *what, const char *region, const char *suffix,
+                       char *path, size_t size)
 {
     snprintf(path, size, "%s/%s_%s%s", folder, what, region, suffix);
     FILE *file = fopen(path, "rb");
@@ -68,10 +68,11 @@ static npmd_status region_find(const char *folder, const char *asked, char out[N
     }
     closedir(list);
     if (count != 1)
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s has maps of %d regions%s%.60s, expected one: it is a folder of reproduce connectivity --roi%s",
-                       folder, count, asked ? " named " : "", asked ? asked : "",
-                       count > 1 ? "; say which by --region" : "");
+        st = npmd_fail(
+            err, NPMD_ERR_FORMAT,
+            "%s has maps of %d regions%s%.60s, expected one: it is a folder of reproduce connectivity --roi%s",
+            folder, count, asked ? " named " : "", asked ? asked : "",
+            count > 1 ? "; say which by --region" : "");
     return st;
 }
 
@@ -116,8 +117,8 @@ static npmd_status partners_read(const char *folder, const char *region, surface
         char *stop = NULL;
         const unsigned long vertex = field != NULL ? strtoul(field, &stop, 10) : 0;
         if (stop == NULL || stop == field || vertex >= s->m->vertices) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu: its fifth field is no vertex of 0 to %zu", path,
-                           count + 2, s->m->vertices - 1);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu: its fifth field is no vertex of 0 to %zu",
+                           path, count + 2, s->m->vertices - 1);
             goto done;
         }
         memcpy(x + 3 * count++, s->m->x + 3 * vertex, 3 * sizeof *x);
@@ -138,8 +139,8 @@ static npmd_status subject_read(const char *folder, const char *asked, subject *
     TRY(place_read(folder, "surface", s->region, &s->cortex, &s->on_cortex, err));
     if (s->ball.m == NULL && s->cortex.m == NULL) {
         st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s has neither sphere_%s.vtk nor surface_%s.vtk: no model of it had a map", folder, s->region,
-                       s->region);
+                       "%s has neither sphere_%s.vtk nor surface_%s.vtk: no model of it had a map", folder,
+                       s->region, s->region);
         goto done;
     }
     TRY(partners_read(folder, s->region, &s->ball, err));
@@ -187,9 +188,10 @@ static npmd_status columns_choose(const figure *f, pages *p, npmd_error *err)
             if (chosen >= 0 && k != chosen)
                 continue;
             if (p->columns == COLUMNS_MOST) {
-                st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                               "more than %d maps side by side: draw fewer folders, or choose one model by --column",
-                               COLUMNS_MOST);
+                st = npmd_fail(
+                    err, NPMD_ERR_ARGUMENT,
+                    "more than %d maps side by side: draw fewer folders, or choose one model by --column",
+                    COLUMNS_MOST);
                 goto done;
             }
             p->from[p->columns] = i;
@@ -210,7 +212,9 @@ static npmd_status scenes_make(const figure *f, pages *p, npmd_error *err)
     for (int k = 0; k < p->columns; k++) {
         const subject *s = &p->of[p->from[k]];
         const vertex_columns *c = s->ball.m != NULL ? &s->on_ball : &s->on_cortex;
-        TRY(values_shade(f, s->ball.m != NULL ? "density f_E per area of the unit sphere" : "density f_E per area of the surface",
+        TRY(values_shade(f,
+                         s->ball.m != NULL ? "density f_E per area of the unit sphere"
+                                           : "density f_E per area of the surface",
                          c->value[p->column[k]], c->vertices, &p->how[k], err));
         if (s->ball.m != NULL)
             p->ball[k] = surface_scene_relief(&s->ball, s->on_ball.value[p->column[k]], &p->how[k]);
@@ -342,7 +346,8 @@ static npmd_status connectivity_draw(figure *f, npmd_error *err)
     relief_page page = { .rows = p->rows,
                          .columns = p->wide,
                          .panel = p->panel,
-                         .cell = (figure_width(f, p->wide > 1 ? PAGE_MM : COLUMN_MM) - (p->wide > p->columns ? 62.0 : 0.0))
+                         .cell = (figure_width(f, p->wide > 1 ? PAGE_MM : COLUMN_MM)
+                                  - (p->wide > p->columns ? 62.0 : 0.0))
                                      / p->wide
                                  - 12.0,
                          .share = { [GROUP_BALL] = 0.62, [GROUP_CLOSE] = 0.9 },

@@ -63,11 +63,13 @@ static npmd_status frequencies_find(double lambda, int *a, int *b, npmd_error *e
             return NPMD_OK;
         }
     }
-    return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                     "the eigenvalue %g of T2 is no a^2 + b^2 with whole a and b above 0, such as 2, 5, 13 or 20", lambda);
+    return npmd_fail(
+        err, NPMD_ERR_ARGUMENT,
+        "the eigenvalue %g of T2 is no a^2 + b^2 with whole a and b above 0, such as 2, 5, 13 or 20", lambda);
 }
 
-static npmd_status wave_draw(figure *f, box at, const wave *w, const shade *how, unsigned parts, npmd_error *err)
+static npmd_status wave_draw(figure *f, box at, const wave *w, const shade *how, unsigned parts,
+                             npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const axis x = { AXIS_PI, 0.0, TWO_PI, X1 }, y = { AXIS_PI, 0.0, TWO_PI, X2 };
@@ -110,8 +112,8 @@ static npmd_status torus_draw(figure *f, double lambda, npmd_error *err)
                                | (k < 2 ? AXES_NO_X_LABELS | AXES_NO_X_NAME : 0);
         TRY(wave_draw(f, panel_box(&grid, k), &waves[k], &how, parts, err));
         if (k < 2)
-            canvas_text(f->page, panel_box(&grid, k).x + 0.5 * side, top - 20.0, TEXT_CENTRE, 0.0, &LETTER_TITLE,
-                        HEADS[k]);
+            canvas_text(f->page, panel_box(&grid, k).x + 0.5 * side, top - 20.0, TEXT_CENTRE, 0.0,
+                        &LETTER_TITLE, HEADS[k]);
     }
     bar_draw(f->page, (box){ left + 2.0 * side + 32.0, top, 7.0, 2.0 * side + 22.0 }, &how);
     f->facts.panels = SHOWN;
@@ -124,8 +126,9 @@ done:
 /* ---- on surfaces ------------------------------------------------------------------------------------------------------- */
 
 /* Four functions on one mesh, on one scale. value[k] (vertices). */
-static npmd_status functions_draw(figure *f, const mesh *m, double *const value[SHOWN], const relief_view *side,
-                                  const char *const *names, const char *const *titles, npmd_error *err)
+static npmd_status functions_draw(figure *f, const mesh *m, double *const value[SHOWN],
+                                  const relief_view *side, const char *const *names,
+                                  const char *const *titles, npmd_error *err)
 {
     relief_scene scene[SHOWN];
     relief_panel panel[SHOWN];
@@ -151,12 +154,11 @@ static npmd_status functions_draw(figure *f, const mesh *m, double *const value[
     return surface_page_draw(f, &page, err);
 }
 
-static void harmonics_values(const relief_ball *ball, int degree, int order, const double turn[3][3], double *out,
-                             double *jet)
+static void harmonics_values(const relief_ball *ball, int degree, int order, const double turn[3][3],
+                             double *out, double *jet)
 {
-    const size_t functions = ((size_t)degree + 1) * ((size_t)degree + 1);
     const size_t wanted = (size_t)(degree * degree + degree + order);
-    assert(wanted < functions);
+
     for (size_t i = 0; i < ball->vertices; i++) {
         const double *x = ball->x + 3 * i;
         double y[3];
@@ -183,7 +185,8 @@ static npmd_status sphere_draw(figure *f, double lambda, npmd_error *err)
     double *value[SHOWN] = { NULL }, *jet = NULL;
     char words[2][32];
     if (degree < 1 || degree > 64 || (double)degree * (degree + 1) != lambda) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the eigenvalue %g of S2 is no l (l + 1), such as 2, 6, 12 or 20", lambda);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "the eigenvalue %g of S2 is no l (l + 1), such as 2, 6, 12 or 20", lambda);
         goto done;
     }
     TRY(relief_ball_make(BALL_STEPS, &ball, err));
@@ -195,7 +198,9 @@ static npmd_status sphere_draw(figure *f, double lambda, npmd_error *err)
     for (int k = 0; k < 2; k++)
         snprintf(words[k], sizeof words[k], "degree %d, order %d", degree, orders[k]);
     const char *const names[SHOWN] = { words[0], words[0], words[1], words[1] };
-    const mesh m = { .vertices = ball.vertices, .faces = ball.faces, .x = ball.x, .face = ball.face, .area = 4.0 * NPMD_PI };
+    const mesh m = {
+        .vertices = ball.vertices, .faces = ball.faces, .x = ball.x, .face = ball.face, .area = 4.0 * NPMD_PI
+    };
     const relief_view side = surface_view_towards(eye);
     TRY(functions_draw(f, &m, value, &side, names, TITLES, err));
 done:
@@ -217,7 +222,8 @@ static npmd_status mesh_draw(figure *f, const char *path, int first, npmd_error 
     TRY(surface_views_find(f->ask->surfaces, path, &views, err));
     TRY(surface_scene_read(path, &s, err));
     if (first < 0 || first > 10000) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the number of an eigenfunction is %d, expected 0 to 10000", first);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the number of an eigenfunction is %d, expected 0 to 10000",
+                       first);
         goto done;
     }
     TRY(fem_eigenpairs(s.m, 1, first + SHOWN, &e, err));
@@ -253,8 +259,8 @@ static npmd_status eigenfunctions_draw(figure *f, npmd_error *err)
     else if (dom->factors == 1 && dom->factor[0] == &SPHERE)
         TRY(sphere_draw(f, lambda, err));
     else
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "eigenfunctions are drawn on S1^2, on S2 and on mesh:FILE, not on %s",
-                       dom->text);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "eigenfunctions are drawn on S1^2, on S2 and on mesh:FILE, not on %s", dom->text);
 done:
     npmd_domain_free(dom);
     return st;

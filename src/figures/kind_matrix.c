@@ -13,8 +13,8 @@ enum { NAMES_MOST = 1024 };
 
 typedef struct matrix {
     int rows, columns;
-    double *cell;            /* (rows, columns) */
-    char **row, **column;    /* names; NULL: there are none */
+    double *cell;         /* (rows, columns) */
+    char **row, **column; /* names; NULL: there are none */
 } matrix;
 
 static void matrix_free(matrix *m)
@@ -78,7 +78,8 @@ static int fields_count(const char *line)
     return count;
 }
 
-static npmd_status row_take(const char *path, const char *line, int number, locale_t c, matrix *m, npmd_error *err)
+static npmd_status row_take(const char *path, const char *line, int number, locale_t c, matrix *m,
+                            npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     char field[256];
@@ -94,8 +95,8 @@ static npmd_status row_take(const char *path, const char *line, int number, loca
         field_take(&line, field, sizeof field);
         const double value = strtod_l(field, &stop, c);
         if (stop == field || *stop != 0 || !isfinite(value)) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %d, column %d: '%.40s' is no number", path, number + 2,
-                           k + 2, field);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %d, column %d: '%.40s' is no number", path,
+                           number + 2, k + 2, field);
             goto done;
         }
         m->cell[number * m->columns + k] = value;
@@ -117,8 +118,8 @@ static npmd_status named_read(const char *path, const char *text, matrix *m, npm
     for (const char *p = line_after(text); *p != 0; p = line_after(p))
         m->rows += *p != '\n' && *p != '\r';
     if (m->columns < 1 || m->rows < 1 || m->columns > NAMES_MOST || m->rows > NAMES_MOST) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is a matrix of %d x %d, expected 1 to %d rows and columns", path,
-                       m->rows, m->columns, NAMES_MOST);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is a matrix of %d x %d, expected 1 to %d rows and columns",
+                       path, m->rows, m->columns, NAMES_MOST);
         goto done;
     }
     TRY(memory_new(&m->cell, m->rows * m->columns, err));
@@ -144,8 +145,8 @@ static npmd_status plain_read(const char *path, matrix *m, npmd_error *err)
     table t = { 0 };
     TRY(table_read(path, &t, err));
     if (t.rows > NAMES_MOST || t.columns > NAMES_MOST) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s is %zu x %zu; a picture has at most %d rows and columns", path, t.rows,
-                       t.columns, NAMES_MOST);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s is %zu x %zu; a picture has at most %d rows and columns",
+                       path, t.rows, t.columns, NAMES_MOST);
         goto done;
     }
     m->rows = (int)t.rows;
@@ -256,7 +257,8 @@ static void names_draw(canvas *c, const matrix *m, box at, const lettering *how)
     for (int i = 0; m->row != NULL && i < m->rows; i++)
         text_fit(c, at.x - 3.0, at.y + (i + 0.5) * h + drop, TEXT_RIGHT, 0.0, how, 110.0, m->row[i]);
     for (int k = 0; m->column != NULL && k < m->columns; k++)
-        text_fit(c, at.x + (k + 0.5) * w + drop, at.y + at.height + 3.0, TEXT_RIGHT, 90.0, how, 110.0, m->column[k]);
+        text_fit(c, at.x + (k + 0.5) * w + drop, at.y + at.height + 3.0, TEXT_RIGHT, 90.0, how, 110.0,
+                 m->column[k]);
 }
 
 static npmd_status matrix_draw(figure *f, npmd_error *err)

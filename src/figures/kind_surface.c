@@ -127,7 +127,8 @@ static npmd_status values_find(const surface_job *j, factor_map *m, npmd_error *
     if (f->ask->what == NPMD_PLOT_SPREAD) {
         if (f->domain->factors > 1)
             return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                             "the spread is drawn of a whole density on one factor; this one is on %s", f->domain->text);
+                             "the spread is drawn of a whole density on one factor; this one is on %s",
+                             f->domain->text);
         return source_values(f, j->from, true, m->x, m->nodes, m->value, err);
     }
     if (conditional) {
@@ -188,8 +189,9 @@ static void title_make(const surface_job *j, factor_map *m)
     if (j->f->domain->factors == 1)
         m->title[0] = 0;
     else
-        snprintf(m->title, sizeof m->title, "%s %s%s", m->given || j->f->ask->given == 0 ? "marginal of" : "conditional of",
-                 name, m->given ? ", with the point given" : "");
+        snprintf(m->title, sizeof m->title, "%s %s%s",
+                 m->given || j->f->ask->given == 0 ? "marginal of" : "conditional of", name,
+                 m->given ? ", with the point given" : "");
 }
 
 static npmd_status map_make(surface_job *j, int d, factor_map *m, npmd_error *err)
@@ -197,7 +199,8 @@ static npmd_status map_make(surface_job *j, int d, factor_map *m, npmd_error *er
     npmd_status st = NPMD_OK;
     m->factor = d;
     m->given = j->f->ask->given >> d & 1U;
-    const bool circle = j->f->domain->factor[d]->columns == 1, sphere = !circle && factor_surface(j->f, d) == NULL;
+    const bool circle = j->f->domain->factor[d]->columns == 1,
+               sphere = !circle && factor_surface(j->f, d) == NULL;
     const char *quantity = circle || sphere ? figure_quantity(j->f, circle ? 1 : 2, sphere)
                            : j->f->ask->what == NPMD_PLOT_DENSITY ? "density per area of the surface"
                                                                   : figure_quantity(j->f, 2, false);
@@ -237,9 +240,10 @@ static npmd_status maps_make(surface_job *j, npmd_error *err)
         } else if (j->f->domain->factor[d]->columns == 3 && j->maps < COLUMNS_MOST) {
             TRY(map_make(j, d, &j->map[j->maps++], err));
         } else {
-            st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "a figure has at most %d surfaces and spheres and one circle: choose some by --factors",
-                           COLUMNS_MOST);
+            st = npmd_fail(
+                err, NPMD_ERR_ARGUMENT,
+                "a figure has at most %d surfaces and spheres and one circle: choose some by --factors",
+                COLUMNS_MOST);
             goto done;
         }
     }
@@ -286,16 +290,18 @@ static npmd_status several_draw(surface_job *j, const surface_views *views, npmd
                 .scene = &j->map[k].relief, .view = views->view[v], .name = views->name[v], .group = k
             };
     }
-    const relief_page page
-        = { .rows = (views->count * j->maps + wide - 1) / wide,
-            .columns = wide,
-            .panel = panel,
-            .cell = (figure_width(f, wide > 1 ? 0.8 * PAGE_MM : COLUMN_MM) - (wide > j->maps ? 62.0 : 0.0)) / wide - 12.0,
-            .titles = titles,
-            .bars = bars,
-            .bar_count = j->maps,
-            .head = figure_top(f),
-            .foot = foot };
+    const relief_page page = {
+        .rows = (views->count * j->maps + wide - 1) / wide,
+        .columns = wide,
+        .panel = panel,
+        .cell = (figure_width(f, wide > 1 ? 0.8 * PAGE_MM : COLUMN_MM) - (wide > j->maps ? 62.0 : 0.0)) / wide
+                - 12.0,
+        .titles = titles,
+        .bars = bars,
+        .bar_count = j->maps,
+        .head = figure_top(f),
+        .foot = foot
+    };
     TRY(surface_page_draw(f, &page, err));
     if (j->circle.value != NULL)
         circle_draw(f, &j->circle, foot);
@@ -346,9 +352,11 @@ static bool surface_fits(const figure *f)
     return f->domain != NULL && f->domain->surfaces;
 }
 
-const figure_kind KIND_SURFACE = { .name = "surface",
-                                   .help = "a density on surfaces and spheres, shaded, from four sides",
-                                   .fits = surface_fits,
-                                   .wants = "one model on surfaces or spheres, all factors but one given if any is",
-                                   .takes = surface_takes,
-                                   .draw = surface_draw };
+const figure_kind KIND_SURFACE = {
+    .name = "surface",
+    .help = "a density on surfaces and spheres, shaded, from four sides",
+    .fits = surface_fits,
+    .wants = "one model on surfaces or spheres, all factors but one given if any is",
+    .takes = surface_takes,
+    .draw = surface_draw
+};

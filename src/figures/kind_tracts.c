@@ -10,7 +10,8 @@
 
 enum { TRACTS_DRAWN = 1500, PAIRS_DRAWN = 4000 };
 static const double DISTANCE = 5.0; /* mm, as endpoints has it */
-static const double STEP = 1.0; /* mm: points of a streamline that are closer than this to the last are passed over */
+static const double STEP =
+    1.0; /* mm: points of a streamline that are closer than this to the last are passed over */
 static const colour START = { 200, 40, 45 }, END = { 35, 85, 200 }, EDGE_INK = { 255, 255, 255 };
 
 typedef struct tract_job {
@@ -23,7 +24,7 @@ typedef struct tract_job {
     struct landing {
         size_t number; /* in all files */
         surface_point at[2];
-    } *ends; /* (kept) */
+    } * ends; /* (kept) */
     /* which are drawn: */
     size_t lines, pairs;
     /* second reading: */
@@ -71,8 +72,8 @@ static npmd_status ends_find(tract_job *j, npmd_error *err)
     }
     if (j->kept == 0)
         st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "none of %zu streamlines has both ends within %g mm of %s: are they in another space?", j->seen,
-                       j->most, j->ask->surface);
+                       "none of %zu streamlines has both ends within %g mm of %s: are they in another space?",
+                       j->seen, j->most, j->ask->surface);
 done:
     tracts_close(t);
     return st;
@@ -170,7 +171,9 @@ done:
 
 static relief_points ends_points(const tract_job *j, const double *x, colour ink)
 {
-    return (relief_points){ .count = j->pairs, .x = x, .ink = ink, .edge = EDGE_INK, .radius = 0.55, .rim = 0.12 };
+    return (relief_points){
+        .count = j->pairs, .x = x, .ink = ink, .edge = EDGE_INK, .radius = 0.55, .rim = 0.12
+    };
 }
 
 static relief_scene mesh_scene(const mesh *m)
@@ -187,7 +190,8 @@ static npmd_status page_draw(figure *f, tract_job *j, const surface_views *views
 {
     npmd_status st = NPMD_OK;
     enum { SHOWN = 2 };
-    static const char *const TITLES[3] = { "A  streamlines", "B  their ends on the surface", "C  and on the sphere" };
+    static const char *const TITLES[3] = { "A  streamlines", "B  their ends on the surface",
+                                           "C  and on the sphere" };
     const bool ball = j->cortex.sphere.vertices > 0;
     const int columns = ball ? 3 : 2, rows = views->count < SHOWN ? views->count : SHOWN;
     double *x[4] = { NULL };
@@ -197,7 +201,9 @@ static npmd_status page_draw(figure *f, tract_job *j, const surface_views *views
         TRY(ends_place(j, k % 2, k < 2 ? &j->cortex.surface : &j->cortex.sphere, &x[k], err));
     const relief_points on_cortex[2] = { ends_points(j, x[0], START), ends_points(j, x[1], END) };
     const relief_points on_ball[2] = { ends_points(j, x[2], START), ends_points(j, x[3], END) };
-    const relief_lines paths = { .segments = j->segments, .x = j->x, .inks = j->ink, .thickness = 0.4, .round = true };
+    const relief_lines paths = {
+        .segments = j->segments, .x = j->x, .inks = j->ink, .thickness = 0.4, .round = true
+    };
     relief_scene scene[3] = { mesh_scene(&j->cortex.surface), mesh_scene(&j->cortex.surface) };
     scene[0].lines = &paths, scene[0].line_sets = 1, scene[0].opacity = 0.14;
     scene[1].points = on_cortex, scene[1].point_sets = 2;
@@ -223,10 +229,11 @@ static npmd_status page_draw(figure *f, tract_job *j, const surface_views *views
                                .legend = legend,
                                .legend_rows = 2 };
     TRY(surface_page_draw(f, &page, err));
-    snprintf(note, sizeof note,
-             "%zu of %zu streamlines with both ends within %g mm of the surface (of %zu in all), %zu of their pairs of ends. "
-             "Colour: red left-right, green front-back, blue up-down.",
-             j->lines, j->kept, j->most, j->seen, j->pairs);
+    snprintf(
+        note, sizeof note,
+        "%zu of %zu streamlines with both ends within %g mm of the surface (of %zu in all), %zu of their pairs of ends. "
+        "Colour: red left-right, green front-back, blue up-down.",
+        j->lines, j->kept, j->most, j->seen, j->pairs);
     figure_note(f, 6.0, canvas_height(f->page) - 6.0, canvas_width(f->page) - 12.0, note);
     f->facts.data = j->pairs;
 done:

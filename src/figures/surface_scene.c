@@ -45,7 +45,8 @@ static void region_measure(surface_scene *s, const bool *inside)
     }
 }
 
-npmd_status surface_scene_region(surface_scene *s, const char *labels_path, const char *region, npmd_error *err)
+npmd_status surface_scene_region(surface_scene *s, const char *labels_path, const char *region,
+                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     labels l = { 0 };
@@ -53,8 +54,9 @@ npmd_status surface_scene_region(surface_scene *s, const char *labels_path, cons
     TRY(labels_read(labels_path, s->m->vertices, &l, err));
     const int found = labels_find(&l, region);
     if (found < 0) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%s has no region '%.60s'; it has %d, the first of them '%.60s'",
-                       labels_path, region, l.regions, l.regions > 0 ? l.name[0] : "");
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "%s has no region '%.60s'; it has %d, the first of them '%.60s'", labels_path, region,
+                       l.regions, l.regions > 0 ? l.name[0] : "");
         goto done;
     }
     TRY(memory_new(&inside, s->m->vertices, err));
@@ -155,8 +157,8 @@ done:
     return st;
 }
 
-npmd_status surface_single_draw(figure *f, const relief_scene *scene, const surface_views *views, const shade *how,
-                                npmd_error *err)
+npmd_status surface_single_draw(figure *f, const relief_scene *scene, const surface_views *views,
+                                const shade *how, npmd_error *err)
 {
     relief_panel panel[VIEWS_MOST + 1] = { { 0 } };
     const int columns = views->count == 1 ? 1 : 2;

@@ -15,8 +15,8 @@ typedef struct side {
     bool mirrored; /* of the right hemisphere: eye and up have the other sign of x */
 } side;
 static const side SIDES[] = {
-    { "lateral", { -1, 0, 0 }, { 0, 0, 1 }, true }, { "medial", { 1, 0, 0 }, { 0, 0, 1 }, true },
-    { "dorsal", { 0, 0, 1 }, { 1, 0, 0 }, true },   { "ventral", { 0, 0, -1 }, { -1, 0, 0 }, true },
+    { "lateral", { -1, 0, 0 }, { 0, 0, 1 }, true },  { "medial", { 1, 0, 0 }, { 0, 0, 1 }, true },
+    { "dorsal", { 0, 0, 1 }, { 1, 0, 0 }, true },    { "ventral", { 0, 0, -1 }, { -1, 0, 0 }, true },
     { "anterior", { 0, 1, 0 }, { 0, 0, 1 }, false }, { "posterior", { 0, -1, 0 }, { 0, 0, 1 }, false },
 };
 #define SIDE_COUNT (sizeof SIDES / sizeof *SIDES)
@@ -29,8 +29,8 @@ static int hemisphere_of_name(const char *path)
     static const struct {
         const char *word;
         int side;
-    } WORDS[] = { { "lh", -1 },     { "left", -1 },   { "hemi-L", -1 }, { "hemi-left", -1 },
-                  { "rh", 1 },      { "right", 1 },   { "hemi-R", 1 },  { "hemi-right", 1 } };
+    } WORDS[] = { { "lh", -1 }, { "left", -1 }, { "hemi-L", -1 }, { "hemi-left", -1 },
+                  { "rh", 1 },  { "right", 1 }, { "hemi-R", 1 },  { "hemi-right", 1 } };
     const char *slash = strrchr(path, '/');
     for (const char *p = slash ? slash + 1 : path; *p != 0;) {
         const size_t size = strcspn(p, "._");
@@ -74,7 +74,11 @@ static void side_add(surface_views *v, const side *s, int hemisphere)
     /* seen from above or below, the right hemisphere keeps its front at the left by showing its medial edge below */
     const double up[3] = { s->up[0], s->up[1], s->up[2] };
     char name[24];
-    snprintf(name, sizeof name, "%s%s", hemisphere == 0 ? "" : hemisphere < 0 ? "left, " : "right, ", s->name);
+    snprintf(name, sizeof name, "%s%s",
+             hemisphere == 0  ? ""
+             : hemisphere < 0 ? "left, "
+                              : "right, ",
+             s->name);
     view_add(v, eye, up, name);
 }
 
@@ -103,19 +107,22 @@ static npmd_status word_add(surface_views *v, const char *text, size_t size, int
         if (strlen(SIDES[k].name) == size && strncasecmp(SIDES[k].name, text, size) == 0) {
             if (SIDES[k].mirrored && hemisphere == 0)
                 return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                                 "'%s' is a side of a hemisphere: say which it is, left or right", SIDES[k].name);
+                                 "'%s' is a side of a hemisphere: say which it is, left or right",
+                                 SIDES[k].name);
             side_add(v, &SIDES[k], hemisphere);
             return NPMD_OK;
         }
     if (axis_add(v, text, size, upright))
         return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                     "'%.*s' is no view: expected lateral, medial, dorsal, ventral, anterior, posterior, or an axis as "
-                     "+x or -z",
-                     (int)(size < 40 ? size : 40), text);
+    return npmd_fail(
+        err, NPMD_ERR_ARGUMENT,
+        "'%.*s' is no view: expected lateral, medial, dorsal, ventral, anterior, posterior, or an axis as "
+        "+x or -z",
+        (int)(size < 40 ? size : 40), text);
 }
 
-npmd_status surface_views_find(const npmd_plot_surfaces *ask, const char *file, surface_views *out, npmd_error *err)
+npmd_status surface_views_find(const npmd_plot_surfaces *ask, const char *file, surface_views *out,
+                               npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     static const char *const AROUND[3] = { "+y,+z,-y,-z", "+z,+x,-z,-x", "-y,+x,+y,-x" };
@@ -123,7 +130,8 @@ npmd_status surface_views_find(const npmd_plot_surfaces *ask, const char *file, 
     const char *axis_up = ask->up != NULL ? ask->up : "z";
     *out = (surface_views){ 0 };
     if (strlen(axis_up) != 1 || *axis_up < 'x' || *axis_up > 'z') {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the axis that points up is '%.40s', expected x, y or z", axis_up);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the axis that points up is '%.40s', expected x, y or z",
+                       axis_up);
         goto done;
     }
     TRY(hemisphere_find(ask, file, &hemisphere, err));
