@@ -41,7 +41,8 @@ static void ticks_are(const axis *a, int most, const char *wanted)
     axis_mark(a, most, &t);
     for (int k = 0; k < t.count; k++)
         if (t.tick[k].label[0] != 0)
-            snprintf(found + strlen(found), sizeof found - strlen(found), "%s%s", found[0] == 0 ? "" : " ", t.tick[k].label);
+            snprintf(found + strlen(found), sizeof found - strlen(found), "%s%s", found[0] == 0 ? "" : " ",
+                     t.tick[k].label);
     assert_string_equal(found, wanted);
 }
 
@@ -49,11 +50,16 @@ static void ticks_are_round(void **state)
 {
     (void)state;
     ticks_are(&(axis){ AXIS_LINEAR, 0.0, 1.0, NULL }, 5, "0 0.2 0.4 0.6 0.8 1.0");
-    ticks_are(&(axis){ AXIS_LINEAR, -0.3, 0.31, NULL }, 4, "\xE2\x88\x92" "0.2 0 0.2");
-    ticks_are(&(axis){ AXIS_LINEAR, 0.0, 2e6, NULL }, 2, "0 10\xE2\x81\xB6 2\xC3\x97" "10\xE2\x81\xB6");
+    ticks_are(&(axis){ AXIS_LINEAR, -0.3, 0.31, NULL }, 4,
+              "\xE2\x88\x92"
+              "0.2 0 0.2");
+    ticks_are(&(axis){ AXIS_LINEAR, 0.0, 2e6, NULL }, 2,
+              "0 10\xE2\x81\xB6 2\xC3\x97"
+              "10\xE2\x81\xB6");
     ticks_are(&(axis){ AXIS_PI, 0.0, TWO_PI, NULL }, 4, "0 \xCF\x80/2 \xCF\x80 3\xCF\x80/2 2\xCF\x80");
     ticks_are(&(axis){ AXIS_PI, -NPMD_PI, NPMD_PI, NULL }, 2, "\xE2\x88\x92\xCF\x80 0 \xCF\x80");
-    ticks_are(&(axis){ AXIS_DEGREES, 0.0, 360.0, NULL }, 4, "0\xC2\xB0 90\xC2\xB0 180\xC2\xB0 270\xC2\xB0 360\xC2\xB0");
+    ticks_are(&(axis){ AXIS_DEGREES, 0.0, 360.0, NULL }, 4,
+              "0\xC2\xB0 90\xC2\xB0 180\xC2\xB0 270\xC2\xB0 360\xC2\xB0");
     ticks_are(&(axis){ AXIS_LOG, 1e-3, 10.0, NULL }, 5, "10\xE2\x81\xBB\xC2\xB3 0.01 0.1 1 10");
     ticks_are(&(axis){ AXIS_LOG, 0.9, 12.0, NULL }, 5, "1 2 5 10");
 }
@@ -108,7 +114,8 @@ static void contours_follow_a_circle(void **state)
     must(contour_trace(f, NODES, NODES, RADIUS * RADIUS, ring_take, &r, &err), &err);
     assert_int_equal(r.lines, 1);
     check_below("radius of the contour", r.worst, 1.0 / (8.0 * RADIUS) + 1e-12);
-    check_below("its length beside 2 pi r", fabs(r.length / (TWO_PI * RADIUS) - 1.0), 1.0 / (8.0 * RADIUS * RADIUS) + 2.0 / (24.0 * RADIUS * RADIUS) + 1e-3);
+    check_below("its length beside 2 pi r", fabs(r.length / (TWO_PI * RADIUS) - 1.0),
+                1.0 / (8.0 * RADIUS * RADIUS) + 2.0 / (24.0 * RADIUS * RADIUS) + 1e-3);
 }
 
 /* ---- Projections ---------------------------------------------------------------------------------------------- */
@@ -131,7 +138,9 @@ static void projections_come_back(void **state)
         spot o;
         if (orthographic_forward(p, towards, &o) && orthographic_inverse(o.x, o.y, towards, q))
             for (int d = 0; d < 3; d++)
-                view = fmax(view, fabs(p[d] - q[d]) * fmax(p[0] * towards[0] + p[1] * towards[1] + p[2] * towards[2], 1e-8));
+                view = fmax(view,
+                            fabs(p[d] - q[d])
+                                * fmax(p[0] * towards[0] + p[1] * towards[1] + p[2] * towards[2], 1e-8));
     }
     /* the inverse is taken 1e-13 inside the ellipse, where near the pole the derivative by y grows like the inverse of the
      * distance from it, of which the nearest of 2000 points has about 1/40: 1e-13 x 40 x pi, and rounding */
@@ -153,7 +162,8 @@ static void mollweide_keeps_areas(void **state)
             for (int k = 0; k < 2; k++) {
                 spot s[2];
                 for (int side = 0; side < 2; side++) {
-                    const double a = lon + (k == 0 ? (side ? h : -h) / cos(lat) : 0.0), b = lat + (k == 1 ? (side ? h : -h) : 0.0);
+                    const double a = lon + (k == 0 ? (side ? h : -h) / cos(lat) : 0.0),
+                                 b = lat + (k == 1 ? (side ? h : -h) : 0.0);
                     const double p[3] = { cos(b) * cos(a), cos(b) * sin(a), sin(b) };
                     s[side] = mollweide_forward(p, 0.0);
                 }
@@ -194,7 +204,8 @@ static void picture(const char *path)
 /* Elements of SVG 1.1 that the writer uses; each opens and closes as XML has it, and attributes are quoted. */
 static void svg_is_well_made(const char *text)
 {
-    static const char *const KNOWN[] = { "svg", "rect", "g", "polygon", "polyline", "circle", "text", "image", "clipPath" };
+    static const char *const KNOWN[] = { "svg",    "rect", "g",     "polygon", "polyline",
+                                         "circle", "text", "image", "clipPath" };
     const char *open[16];
     int depth = 0, images = 0;
     assert_int_equal(strncmp(text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg ", 44), 0);
@@ -289,7 +300,8 @@ static void letters_cover_what_figures_say(void **state)
     (void)state;
     for (char c = ' '; c <= '~'; c++)
         assert_true(letters_know((const char[]){ c, 0 }));
-    assert_true(letters_know("\xCF\x84\xCF\x80\xCE\x94\xC2\xB2\xC3\x97\xE2\x88\x92\xC2\xB0\xE2\x82\x81\xE2\x81\xBB\xE2\x80\xA6"));
+    assert_true(letters_know(
+        "\xCF\x84\xCF\x80\xCE\x94\xC2\xB2\xC3\x97\xE2\x88\x92\xC2\xB0\xE2\x82\x81\xE2\x81\xBB\xE2\x80\xA6"));
     assert_false(letters_know("\xE4\xB8\xAD"));
     assert_true(letters_width(10.0, "wide") > letters_width(10.0, "i"));
 }
@@ -297,11 +309,16 @@ static void letters_cover_what_figures_say(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(colours_are_even),       cmocka_unit_test(ticks_are_round),
-        cmocka_unit_test(axes_hold_their_numbers), cmocka_unit_test(contours_follow_a_circle),
-        cmocka_unit_test(projections_come_back),  cmocka_unit_test(mollweide_keeps_areas),
-        cmocka_unit_test(svg_files),              cmocka_unit_test(png_files),
-        cmocka_unit_test(areas_are_covered),      cmocka_unit_test(letters_cover_what_figures_say),
+        cmocka_unit_test(colours_are_even),
+        cmocka_unit_test(ticks_are_round),
+        cmocka_unit_test(axes_hold_their_numbers),
+        cmocka_unit_test(contours_follow_a_circle),
+        cmocka_unit_test(projections_come_back),
+        cmocka_unit_test(mollweide_keeps_areas),
+        cmocka_unit_test(svg_files),
+        cmocka_unit_test(png_files),
+        cmocka_unit_test(areas_are_covered),
+        cmocka_unit_test(letters_cover_what_figures_say),
     };
     return cmocka_run_group_tests(tests, place_make, place_remove);
 }
