@@ -35,7 +35,7 @@ static const cli_option OPTIONS[] = {
       .help = "ends of the colours; several of them give T2 one row of maps each" },
     { .name = "levels",
       .values = "P,...|none",
-      .fallback = "50,90,99",
+      .fallback = "50,90,99; with --data none",
       .help = "contours of the smallest regions that hold so many per cent of the probability" },
     { .name = "factors", .values = "N,...", .help = "which marginals are shown, counted from 1; else all" },
     { .name = "given", .values = "N,...", .help = "the conditional density given these factors" },
@@ -309,6 +309,18 @@ static npmd_status read_inputs(job *j, npmd_error *err)
     return st;
 }
 
+/* What says something of a density says nothing of a log. */
+static int refuse_for_logs(const job *j)
+{
+    static const char *const NAMES[] = { "data",    "truth", "what", "levels",
+                                         "factors", "given", "grid", "names" };
+    for (size_t k = 0; j->ask.models == 0 && k < sizeof NAMES / sizeof NAMES[0]; k++)
+        if (cli_value(j->args, NAMES[k]))
+            return cli_fail(j->args, CLI_USAGE, "--%s belongs to a density, but %s holds the lines of a log",
+                            NAMES[k], j->args->operand);
+    return CLI_DONE;
+}
+
 /* ---- the picture ------------------------------------------------------------------------------------------- */
 
 static int show_progress(double done, void *user)
@@ -398,7 +410,7 @@ static int run(const cli_args *args)
         code = cli_refuse(args, &err);
         goto done;
     }
-    if ((code = name_models(j)) != CLI_DONE)
+    if ((code = refuse_for_logs(j)) != CLI_DONE || (code = name_models(j)) != CLI_DONE)
         goto done;
     j->ask.progress = show_progress;
     j->ask.user = j;
