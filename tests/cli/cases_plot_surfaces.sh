@@ -73,7 +73,7 @@ t_surfplot_eigenfunctions() {
     with_painted
     run plot --domain T2 --eigenvalue 20 --dpi 40 --out t.svg --json
     want_code 0; want_out '"kind": "eigenfunctions"'; figure_well_formed t.svg
-    run plot --domain S2 --eigenvalue 6 --dpi 20 --out s.png --json
+    run plot --domain S2 --eigenvalue 6 --dpi 30 --out s.png --json
     want_code 0; want_out '"panels": 4'
 }
 t_surfplot_folder() {
@@ -94,12 +94,12 @@ t_surfplot_folder() {
 t_surfplot_model() {
     with_painted
     printf '0.3,0.3,0.4\n0.1,0.2,0.7\n0.5,0.2,0.3\n' >on.csv
-    run fit --domain mesh:octahedron.off --data on.csv --out m --estimator uniform --max-frequency 1 --quiet
+    run fit --domain mesh:octahedron.off --data on.csv --out m --estimator uniform --elements 2 --max-frequency 1 --quiet
     want_code 0
     run plot m --data on.csv --views +x,-z --dpi 40 --out m.png --json
     want_code 0; want_out '"kind": "surface"'; want_out '"data": 3'
     printf '0.3,0.3,0.4,1\n0.1,0.2,0.7,2\n0.5,0.2,0.3,3\n' >pair.csv
-    run fit --domain 'mesh:octahedron.off x S1' --data pair.csv --out p --estimator uniform --max-frequency 1 --quiet
+    run fit --domain 'mesh:octahedron.off x S1' --data pair.csv --out p --estimator uniform --elements 2 --max-frequency 1 --quiet
     run plot p --given 2 --at 1.5 --views +x --dpi 40 --out p.png --json
     want_code 0; want_out '"kind": "surface"'
 }
