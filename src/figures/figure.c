@@ -242,7 +242,7 @@ size_t figure_datum(const figure *f, size_t k)
     return f->facts.data == n ? k : (size_t)rng_permute(rng_key_make(0, RNG_TEST, 0), k, n);
 }
 
-/* Dots of the least size would cover at most a third of the area, and 20,000 are enough for any eye; fewer are larger, until
+/* Dots of the least size would cover at most an eighth of the area, and 20,000 are enough for any eye; fewer are larger, until
  * all together cover about a twelfth. */
 #define LEAST_DOT 0.3
 #define MOST_DOTS 20000.0
@@ -250,7 +250,7 @@ static const colour DOT = { 255, 140, 60 };
 void figure_dots(figure *f, double side, dot_place where, void *user)
 {
     enum { RUN = 256 };
-    const double room = 0.35 * side * side / (NPMD_PI * LEAST_DOT * LEAST_DOT);
+    const double room = 0.12 * side * side / (NPMD_PI * LEAST_DOT * LEAST_DOT);
     const size_t count = figure_data(f, (size_t)fmin(room, MOST_DOTS));
     const double radius = fmin(
         fmax(side * sqrt(0.08 / (NPMD_PI * (double)(count > 0 ? count : 1))), LEAST_DOT), 1.1);
