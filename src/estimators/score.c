@@ -43,45 +43,8 @@ void weighted_mean(const npmd_points *pts, const double *value, double *mean, do
     *se = pts->n > 1 ? sqrt(squares) / total * sqrt((double)pts->n / ((double)pts->n - 1.0)) : NAN;
 }
 
-/* ---- the integral of f^2 --------------------------------------------------------------------------------- */
-
-#define DRAWS 4096 /* at a time, */
-#define MOST_DRAWS ((size_t)1 << 18)
-
-/* Kernels integrate to one and draw by themselves: then the integral of f^2 is the mean of f under f, and every draw
- * counts where a uniform point or one of a proposal may see nothing. Draws grow until the error is below enough, or
- * a thousandth of the integral. */
-static bool draws_itself(const npmd_model *m)
-{
-    return m->kind->draw != NULL && m->facts.log_integral_se == 0.0 && !integrate_by_rules(m->domain);
-}
-
-static npmd_status square_by_draws(const npmd_model *m, uint64_t seed, const npmd_compute *how, double enough,
-                                   double *square, double *se, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    double *x = NULL, *f = NULL, mean = 0.0, squares = 0.0; /* squares: sum of (f - mean)^2 */
-    size_t n = 0;
-    TRY(memory_new(&x, DRAWS * (size_t)m->domain->columns, err));
-    TRY(memory_new(&f, DRAWS, err));
-    do {
-        TRY(model_sample(m, hash_word(hash_word(seed, RNG_SCORE), n), DRAWS, how, x, err));
-        TRY(model_values(m, how, x, DRAWS, f, err));
-        for (size_t i = 0; i < DRAWS; i++) {
-            const double value = exp(f[i] - model_offset(m)), from = value - mean;
-            mean += from / (double)++n;
-            squares += from * (value - mean);
-        }
-        *se = sqrt(squares / (double)(n - 1) / (double)n);
-    } while (*se > fmax(enough, 1e-3 * mean) && n < MOST_DRAWS);
-    *square = mean;
-done:
-    memory_free(x);
-    memory_free(f);
-    return st;
-}
-
-/* By the rule, or by points about those given, which check the log integral as well. */
+/* The mean of the squared relative density by a rule, or by points about those given; the log integral is checked as
+ * well. */
 static npmd_status square_by_integral(const npmd_model *m, const npmd_points *pts, uint64_t seed,
                                       const npmd_compute *how, npmd_score *s, double *square, double *se,
                                       npmd_error *err)
@@ -101,8 +64,8 @@ static npmd_status square_by_integral(const npmd_model *m, const npmd_points *pt
                   shifted_values, &relative, &z, err));
     s->log_integral = z.log_integral;
     s->log_integral_se = z.log_integral_se;
-    *square = exp(z.log_square) / m->domain->volume; /* of the relative density, over the volume */
-    *se = z.square_se / m->domain->volume;
+    *square = exp(z.log_square);
+    *se = z.square_se;
 done:
     return st;
 }
@@ -111,7 +74,8 @@ npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint6
                               const npmd_compute *how, npmd_score *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    double *value = NULL, mean = 0.0, se = 0.0, square = 0.0, square_se = 0.0;
+    const double volume = m->domain->volume;
+    double *value = NULL, mean = 0.0, se = 0.0, square = 0.0, square_se = 0.0; /* relative to uniform */
     npmd_score s = { .n = pts->n };
     TRY(model_check_domain(m, pts->domain, "points lie", err));
     TRY(memory_new(&value, pts->n, err));
@@ -121,14 +85,14 @@ npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint6
     for (size_t i = 0; i < pts->n; i++)
         value[i] = exp(value[i]);
     weighted_mean(pts, value, &mean, &se);
-    if (draws_itself(m))
-        TRY(square_by_draws(m, seed, how, 0.2 * se, &square, &square_se,
-                            err)); /* a tenth of what 2 mean has */
+    /* the integral of f^2, its error a tenth of that of 2 mean where it can be chosen */
+    if (m->kind->square != NULL && !m->options.unordered && !integrate_by_rules(m->domain))
+        TRY(m->kind->square(m, how, seed, 0.2 * se * volume, &square, &square_se, err));
     else
         TRY(square_by_integral(m, pts, seed, how, &s, &square, &square_se, err));
-    s.ise_criterion = square - 2.0 * mean;
-    s.ise_criterion_se = hypot(square_se, 2.0 * se);
-    s.ise_criterion_relative = s.ise_criterion * m->domain->volume;
+    s.ise_criterion = square / volume - 2.0 * mean;
+    s.ise_criterion_se = hypot(square_se / volume, 2.0 * se);
+    s.ise_criterion_relative = s.ise_criterion * volume;
     npmd_points alike = *pts; /* what the model takes for equal */
     alike.unordered = m->options.unordered != 0;
     s.training_rows = points_seen_before(&alike, m->seen, m->seen_count);

@@ -253,7 +253,7 @@ static double whole_i0(double x)
 
 /* Two kernels of S1 x S2, angles a and b apart. The integral of f^2 in closed form: with the product over the factors of
  * I0(2 kappa |cos(a/2)|) / (2 pi I0(kappa)^2) and (kappa / (4 pi sinh kappa))^2 4 pi sinh(r) / r, r = 2 kappa cos(b/2).
- * The score has it from draws; 5 of its standard errors. */
+ * The score has it up to draws; 5 of its standard errors. */
 static void the_score_knows_the_square(void **state)
 {
     (void)state;
