@@ -394,8 +394,9 @@ NPMD_API npmd_status npmd_probability_near(const npmd_model *m, const npmd_point
 
 typedef struct npmd_score {
     size_t n;
-    double log_integral, log_integral_se; /* of the stored normalised density, computed afresh: 0 is right */
-    double nll, nll_se;                   /* mean of -log f, nats, per volume */
+    /* of the stored normalised density, computed afresh: 0 is right; of kernels in closed form, hence 0 without error */
+    double log_integral, log_integral_se;
+    double nll, nll_se; /* mean of -log f, nats, per volume */
     double ise_criterion, ise_criterion_se, ise_criterion_relative;
     double training_rows; /* about how many of the rows the model was fitted to or chosen by; NaN: unknown */
 } npmd_score;
