@@ -242,7 +242,15 @@ static relief_light value_light(const shading *s, const int32_t *corner, const d
     const double *value = s->scene->value;
     if (value == NULL)
         return s->ground;
-    const double v = w[0] * value[corner[0]] + w[1] * value[corner[1]] + w[2] * value[corner[2]];
+    double v = w[0] * value[corner[0]] + w[1] * value[corner[1]] + w[2] * value[corner[2]];
+    if (s->scene->how->scale.kind == AXIS_LOG
+        && !isnan(v)) { /* what is shown is the logarithm: that is interpolated */
+        const double least = 1e-3 * s->scene->how->scale.from;
+        double sum = 0.0;
+        for (int k = 0; k < 3; k++)
+            sum += w[k] * log(fmax(value[corner[k]], least));
+        v = exp(sum);
+    }
     return isnan(v) ? s->ground : s->ramp[ramp_place(s->scene->how, v)];
 }
 

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { COLUMNS_MOST = 4, CIRCLE_NODES = 180, BALL_STEPS = 48, DATA_MOST = 4000 };
+enum { COLUMNS_MOST = 4, CIRCLE_NODES = 180, BALL_STEPS = 48, BALL_STEPS_ALONE = 120, DATA_MOST = 4000 };
 
 typedef struct factor_map { /* one factor that is shown */
     int factor;
@@ -52,10 +52,10 @@ static void vertices_place(const mesh *m, double *x)
         }
 }
 
-static npmd_status ball_open(factor_map *m, npmd_error *err)
+static npmd_status ball_open(factor_map *m, bool alone, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    TRY(relief_ball_make(BALL_STEPS, &m->ball, err));
+    TRY(relief_ball_make(alone ? BALL_STEPS_ALONE : BALL_STEPS, &m->ball, err));
     m->ball_mesh = (mesh){ .vertices = m->ball.vertices,
                            .faces = m->ball.faces,
                            .x = m->ball.x,
@@ -73,7 +73,7 @@ static npmd_status nodes_make(const figure *f, factor_map *m, npmd_error *err)
     const int columns = f->domain->factor[m->factor]->columns;
     double total = 0.0;
     if (columns == 3 && s == NULL)
-        TRY(ball_open(m, err));
+        TRY(ball_open(m, f->domain->factors == 1, err)); /* of a marginal every node is an integral */
     m->scene.m = columns == 1 ? NULL : s != NULL ? &s->mesh : &m->ball_mesh;
     m->nodes = columns == 1 ? CIRCLE_NODES + 1 : m->scene.m->vertices;
     TRY(memory_new(&m->x, m->nodes * (size_t)columns, err));
