@@ -230,7 +230,7 @@ static npmd_status corner_diagonal(figure *f, box at, const corner *all, int a, 
     curves_draw(f->page, at, &curves, x, &y);
     axes_draw(f->page, at, x, &y, parts | AXES_NO_Y_LABELS | AXES_NO_Y_NAME);
     if (a == 0 && f->sources > 1)
-        curves_legend(f->page, at, 1, &curves);
+        curves_legend(f->page, at, 1, &curves, x, &y);
 done:
     curves_free(&curves);
     return st;

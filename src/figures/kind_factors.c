@@ -210,7 +210,7 @@ static npmd_status curve_panel(figure *f, box cell, const factor_part *part, int
         panel_histogram_draw(f, at, &y, bars);
     curves_draw(f->page, at, &curves, &x, &y);
     axes_draw(f->page, at, &x, &y, 0);
-    curves_legend(f->page, at, 1, &curves);
+    curves_legend(f->page, at, 1, &curves, &x, &y);
     if (part->mark != NULL) {
         const stroke red = { .width = 1.0, .ink = { 214, 40, 57 } };
         const double place = at.x + at.width * part->mark[0] / TWO_PI;
