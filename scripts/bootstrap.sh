@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# bootstrap.sh [build|package|test|fuzz] - installs with apt-get what building (packing, testing, fuzzing) needs and is
-# missing.
+# bootstrap.sh [build|package|test|fuzz|docs] - installs with apt-get what building (packing, testing, fuzzing, the
+# documentation) needs and is missing.
 #
 # It looks for the tools and libraries themselves: where all are found it does nothing, asks for nothing and needs no
-# network, on any system. "package", "test" (the default) and "fuzz" are "build" and more.
+# network, on any system. "package", "test" (the default), "fuzz" and "docs" are "build" and more.
 set -euo pipefail
 purpose=${1:-test}
 
@@ -14,6 +14,8 @@ int main(void) { return omp_get_max_threads() < 1; }' | clang -fopenmp -x c -o /
 clang_fuzzer() { have clang && echo 'int LLVMFuzzerTestOneInput(const void *p, unsigned long n) { return !p && n; }' \
     | clang -fsanitize=fuzzer,address,undefined -x c -o /dev/null - 2>/dev/null; }
 compiler() { have gcc && have g++ && have make && [ -e "$(gcc -print-file-name=libc.so)" ]; }
+# In the Python that runs Sphinx, which may be another than the one called python3.
+sphinx_has() { have sphinx-build && "$(sed -n '1s/^#! *\([^ ]*\).*/\1/p' "$(command -v sphinx-build)")" -c "import $1" 2>/dev/null; }
 
 missing=()
 need() { # need PACKAGE PROBE...: the package is missing when the probe fails
@@ -44,13 +46,22 @@ test)
     need clang have clang
     need libomp-dev clang_openmp
     need clang-format have clang-format
+    need python3 have python3 # runs the code blocks of the documentation
     ;;
 fuzz)
     need clang have clang
     need libclang-rt-dev clang_fuzzer # libFuzzer and the sanitizers of clang
     ;;
+docs)
+    need python3 have python3
+    need python3-sphinx have sphinx-build
+    need python3-myst-parser sphinx_has myst_parser
+    need furo sphinx_has furo
+    need python3-sphinx-copybutton sphinx_has sphinx_copybutton
+    need python3-numpy sphinx_has numpy # which the Python package imports; its reference is made from docstrings
+    ;;
 *)
-    echo "bootstrap.sh: '$purpose' was found, build, package, test or fuzz was expected" >&2
+    echo "bootstrap.sh: '$purpose' was found, build, package, test, fuzz or docs was expected" >&2
     exit 2
     ;;
 esac

@@ -1,0 +1,34 @@
+# conf.py - how Sphinx builds the site. scripts/docs.sh gathers the pages in a folder of its own, generated ones among them,
+# and runs Sphinx there; nothing is fetched, neither now nor when a page is read.
+import os
+
+project = "neuropmd"
+author = "the neuropmd developers"
+copyright = "the neuropmd developers"
+version = release = os.environ.get("NEUROPMD_VERSION", "")
+
+extensions = ["myst_parser", "sphinx_copybutton", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+root_doc = "index"
+myst_heading_anchors = 3  # so that page.md#a-heading works here as it does elsewhere
+highlight_language = "text"  # of indented blocks, which hold formulas
+smartquotes = False  # a quote in a command must stay one
+nitpicky = False
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+
+html_theme = "furo"
+html_title = "neuropmd " + release
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_show_sphinx = False
+html_copy_source = False
+html_show_sourcelink = False
+pygments_style = "tango"
+pygments_dark_style = "monokai"
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#1f5f8b", "color-brand-content": "#1f5f8b"},
+    "dark_css_variables": {"color-brand-primary": "#7db8e0", "color-brand-content": "#7db8e0"},
+}
