@@ -110,12 +110,25 @@ NPMD_API npmd_status npmd_points_from(const double *x, size_t n, const npmd_doma
 /* One point, from the columns that a file would have in these coordinates. */
 NPMD_API npmd_status npmd_points_from_row(const double *row, size_t columns, const npmd_domain *dom,
                                           unsigned coords, npmd_points **out, npmd_error *err);
+/* n points, rows of so many columns, as a file would have them in these coordinates: copied, or left where they are
+ * (double, or float if float32 is 1; of a surface they are copied) until npmd_points_free, and not to be changed till then. */
+NPMD_API npmd_status npmd_points_from_rows(const double *rows, size_t n, size_t columns,
+                                           const npmd_domain *dom, unsigned coords, npmd_points **out,
+                                           npmd_error *err);
+NPMD_API npmd_status npmd_points_borrow(const void *rows, int float32, size_t n, size_t columns,
+                                        const npmd_domain *dom, unsigned coords, npmd_points **out,
+                                        npmd_error *err);
+/* Weights from a file, or from n numbers, which are copied. */
 NPMD_API npmd_status npmd_points_weigh(npmd_points *pts, const char *weights_path, npmd_error *err);
+NPMD_API npmd_status npmd_points_weigh_by(npmd_points *pts, const double *weight, size_t n, npmd_error *err);
 NPMD_API size_t npmd_points_count(const npmd_points *pts);
 NPMD_API size_t
 npmd_points_bytes(const npmd_points *pts); /* of memory; what stays in a mapped file takes none */
 NPMD_API void npmd_points_row(const npmd_points *pts, size_t i,
                               double *x); /* one row, in canonical form (of a surface: on it) */
+/* All rows in these coordinates: npmd_points_columns of them each. */
+NPMD_API npmd_status npmd_points_rows(const npmd_points *pts, unsigned coords, double *rows, npmd_error *err);
+NPMD_API int npmd_points_columns(const npmd_domain *dom, unsigned coords);
 NPMD_API void npmd_points_free(npmd_points *pts);
 
 /* ---- Options ------------------------------------------------------------------------------------------- */
@@ -290,6 +303,9 @@ NPMD_API npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, co
                               npmd_model **out, npmd_error *err);
 NPMD_API npmd_status npmd_save(const npmd_model *m, const char *path, npmd_error *err);
 NPMD_API npmd_status npmd_load(const char *path, npmd_model **out, npmd_error *err);
+/* The bytes of its file, without a file; npmd_text_free frees them. */
+NPMD_API npmd_status npmd_model_pack(const npmd_model *m, char **bytes, size_t *size, npmd_error *err);
+NPMD_API npmd_status npmd_model_unpack(const char *bytes, size_t size, npmd_model **out, npmd_error *err);
 NPMD_API void npmd_model_free(npmd_model *m);
 
 NPMD_API const npmd_domain *npmd_model_domain(const npmd_model *m);
@@ -622,6 +638,18 @@ NPMD_API npmd_status npmd_bench(const npmd_bench_request *what, char **json, npm
 NPMD_API npmd_status npmd_bench_words(const char *json, char **text, npmd_error *err);
 
 NPMD_API void npmd_text_free(char *text); /* for strings the library allocated */
+
+/* ---- For bindings: how the structs of this header lie in memory -------------------------------------------- */
+
+/* One row a field, struct by struct in the order of its fields; before them one for the struct itself, whose name is ""
+ * and whose size is the whole. So a language that has no C compiler reads structs without a copy of this header. */
+typedef struct npmd_field_text {
+    const char *of, *name; /* "npmd_report", "step" */
+    const char *type;      /* int, unsigned, double, chars (an array), text (const char *), other, struct */
+    size_t offset, size;   /* bytes */
+} npmd_field_text;
+NPMD_API int npmd_field_count(void);
+NPMD_API npmd_field_text npmd_field_describe(int i);
 
 #ifdef __cplusplus
 }
