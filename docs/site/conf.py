@@ -19,6 +19,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 
+copybutton_selector = ", ".join(f"div.highlight-{tag} pre" for tag in ("sh", "c", "python", "r", "json"))
+
 html_theme = "furo"
 html_title = "neuropmd " + release
 html_static_path = ["static"]
