@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""run.py PROGRAM [PAGE ...] - runs every code block of the documentation.
+"""run.py [--keep FOLDER] PROGRAM [PAGE ...] - runs every code block of the documentation.
 
 A page is a Markdown file; without any, README.md, CONTRIBUTING.md and docs/*.md are run. Its blocks run in their order,
-in one scratch folder that is removed at the end, and the language of a block says how:
+in one scratch folder that is removed at the end (or in FOLDER, which stays: a fit whose model is there is then not
+repeated), and the language of a block says how:
 
     sh      by bash, which stops at the first command that fails; `neuropmd` is PROGRAM
     c       a whole program, compiled against include/neuropmd.h and the library beside PROGRAM, and run
@@ -206,7 +207,7 @@ def compare(shown, found, tolerance):
 
 # ---- Running ---------------------------------------------------------------------------------------------------
 
-folder = library = program = None
+folder = keep = library = program = None
 python = sys.executable  # that runs blocks: one that has NumPy, if there is any
 
 
@@ -227,13 +228,17 @@ def environment():
 def stage():
     """The scratch folder's `neuropmd`: the program, with small sizes for fits unless the block is of full size."""
     tools = os.path.join(folder, ".bin")
-    os.mkdir(tools)
+    os.makedirs(tools, exist_ok=True)
     for name, sizes in (("fit", dict(SMALL, tau=1e-4)), ("select", SMALL)):
         with open(os.path.join(tools, name + ".json"), "w") as file:
             json.dump(sizes, file)
     with open(os.path.join(tools, "neuropmd"), "w") as file:
         file.write(
             f"""#!/bin/sh
+if [ -n "{keep or ''}" ] && [ "$1" = fit ]; then
+    model=$(printf '%s\\n' "$@" | sed -n '/^--out$/{{n;p;}}')
+    [ ! -e "$model" ] || exit 0
+fi
 case $* in
 *--config*) ;;
 "fit "*|"select "*) [ -n "$NPMD_FULL_SIZE" ] || set -- "$@" --config {tools}/$1.json ;;
@@ -381,24 +386,28 @@ def has_numpy(interpreter):
 
 
 def main():
-    global folder, library, program, python
-    if len(sys.argv) < 2:
-        print("usage: run.py PROGRAM [PAGE ...]", file=sys.stderr)
+    global folder, keep, library, program, python
+    words = sys.argv[1:]
+    if words[:1] == ["--keep"]:
+        keep, words = os.path.abspath(words[1]), words[2:]
+    if not words:
+        print("usage: run.py [--keep FOLDER] PROGRAM [PAGE ...]", file=sys.stderr)
         return 2
-    program = os.path.abspath(sys.argv[1])
+    program = os.path.abspath(words[0])
     library = os.path.dirname(program)
-    pages = sys.argv[2:] or ["README.md", "CONTRIBUTING.md"] + sorted(
+    pages = words[1:] or ["README.md", "CONTRIBUTING.md"] + sorted(
         "docs/" + name for name in os.listdir(os.path.join(ROOT, "docs")) if name.endswith(".md")
     )
     python = next((p for p in (sys.executable, "/usr/bin/python3") if has_numpy(p)), sys.executable)
     count, totals = 0, [0, 0, 0]
     for path in pages:
-        folder = tempfile.mkdtemp(prefix="neuropmd_docs.")
+        folder = keep or tempfile.mkdtemp(prefix="neuropmd_docs.")
         try:
             stage()
             count = run_page(path, count, totals)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            if not keep:
+                shutil.rmtree(folder, ignore_errors=True)
     print(f"{totals[0]} passed, {totals[1]} failed" + (f", {totals[2]} skipped" if totals[2] else ""))
     return 1 if totals[1] else 0
 
