@@ -273,6 +273,7 @@ NPMD_API void npmd_options_free(npmd_options *opt);
 
 typedef struct npmd_option_text { /* one row of the option table, for --help, man page and bindings */
     const char *name, *values, *fallback, *help, *group;
+    unsigned estimators; /* bits 1 << npmd_estimator: those that it may mean something to */
 } npmd_option_text;
 NPMD_API int npmd_option_count(void);
 NPMD_API npmd_option_text npmd_option_describe(int i);

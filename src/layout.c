@@ -44,6 +44,7 @@ static const npmd_field_text FIELDS[] = {
     REPORT(penalty), REPORT(objective), REPORT(log_integral), REPORT(nise), REPORT(ae), REPORT(ise),
     REPORT(ise_se), REPORT(snr_a), REPORT(snr_b), REPORT(snr_c),
     STRUCT(npmd_option_text), OPTION(name), OPTION(values), OPTION(fallback), OPTION(help), OPTION(group),
+    OPTION(estimators),
     STRUCT(npmd_fit_facts), FACTS(n), FACTS(tau), FACTS(seed), FACTS(steps), FACTS(seconds), FACTS(objective),
     FACTS(log_integral), FACTS(log_integral_se), FACTS(convex_optimum), FACTS(convex_gap),
     FACTS(convex_gap_accuracy), FACTS(restarts), FACTS(members), FACTS(interrupted), FACTS(stopped),
