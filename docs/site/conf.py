@@ -1,6 +1,7 @@
 # conf.py - how Sphinx builds the site. scripts/docs.sh gathers the pages in a folder of its own, generated ones among them,
 # and runs Sphinx there; nothing is fetched, neither now nor when a page is read.
 import os
+import re
 
 project = "neuropmd"
 author = "the neuropmd developers"
@@ -34,3 +35,16 @@ html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#1f5f8b", "color-brand-content": "#1f5f8b"},
     "dark_css_variables": {"color-brand-primary": "#7db8e0", "color-brand-content": "#7db8e0"},
 }
+
+
+def plain_names(app, what, name, obj, options, lines):
+    """Docstrings are plain text: model_, which would be a link in reStructuredText, is a name, and so is any other word like it."""
+    in_example = False
+    for i, line in enumerate(lines):
+        in_example = line.lstrip().startswith((">>>", "...")) or (in_example and line.strip() != "")
+        if not in_example:
+            lines[i] = re.sub(r"(?<![`\w.])([A-Za-z]\w*_)(?![\w`])", r"``\1``", line)
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", plain_names, priority=400)  # before napoleon
