@@ -26,5 +26,14 @@ export NEUROPMD_VERSION
 NEUROPMD_LIBRARY=$(dirname "$program")/libneuropmd.so
 export NEUROPMD_LIBRARY PYTHONPATH=$PWD/python
 
+# A page to turn and click, where the program was built with it.
+extra=$source/extra
+mkdir -p "$extra"
+"$program" simulate t2 --authors --n 2000 --out "$source/angles.csv" --quiet
+"$program" fit --domain T2 --data "$source/angles.csv" --estimator series --tau 1e-4 --out "$source/torus.safetensors" --quiet
+"$program" view "$source/torus.safetensors" --data "$source/angles.csv" --out "$extra/torus.html" --quiet \
+    || sed -i '/torus\.html/d' "$source/index.md"
+rm -f "$source/angles.csv" "$source/torus.safetensors"
+
 sphinx-build -W --keep-going -q -b html -d build/site-doctrees "$source" build/site
 echo "build/site/index.html"

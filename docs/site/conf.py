@@ -25,6 +25,7 @@ copybutton_selector = ", ".join(f"div.highlight-{tag} pre" for tag in ("sh", "c"
 html_theme = "furo"
 html_title = "neuropmd " + release
 html_static_path = ["static"]
+html_extra_path = ["extra"]  # pages that are whole already
 html_css_files = ["site.css"]
 html_show_sphinx = False
 html_copy_source = False
