@@ -30,6 +30,7 @@ full size, and those that need `time` run, too. TAP lines on stdout, last line `
 is the verdict. A block in which the program says that it was built without something (exit status 6) is skipped. Standard
 library only."""
 
+import functools
 import json
 import os
 import re
@@ -136,7 +137,7 @@ NEEDS = {
     "R": lambda: shutil.which("Rscript") is not None,
     "reticulate": lambda: works("Rscript", "-e", "library(reticulate)"),
     "octave": lambda: shutil.which("octave-cli") is not None,
-    "the Python package": lambda: works(python, "-c", "import neuropmd"),
+    "the Python package": lambda: works(interpreter(), "-c", "import neuropmd"),
     # What changes the machine or the source tree is for readers.
     "root": lambda: False,
     "the network": lambda: False,
@@ -149,7 +150,7 @@ def missing(block):
     """The first need that is not met, or None."""
     for need in filter(None, (word.strip() for word in block.marks.get("needs", "").split(","))):
         if need.startswith("python "):
-            met = works(python, "-c", "import " + need.split()[1])
+            met = works(interpreter(), "-c", "import " + need.split()[1])
         elif need in NEEDS:
             met = NEEDS[need]()
         else:
@@ -211,7 +212,6 @@ def compare(shown, found, tolerance):
 # ---- Running ---------------------------------------------------------------------------------------------------
 
 folder = keep = library = program = None
-python = sys.executable  # that runs blocks: one that has NumPy, if there is any
 
 
 def environment():
@@ -221,11 +221,17 @@ def environment():
         PYTHONPATH=os.path.join(ROOT, "python") + os.pathsep + env.get("PYTHONPATH", ""),
         NEUROPMD_LIBRARY=os.path.join(library, "libneuropmd.so"),
         NEUROPMD_SHARED=shared_folder(),
-        RETICULATE_PYTHON=python,
         LC_ALL="C.UTF-8",
         MPLBACKEND="Agg",
     )
     return env
+
+
+@functools.lru_cache
+def interpreter():
+    """The Python that runs blocks: one that has NumPy, if there is any."""
+    found = (p for p in (sys.executable, "/usr/bin/python3") if works(p, "-c", "import numpy"))
+    return next(found, sys.executable)
 
 
 def stage():
@@ -255,6 +261,8 @@ exec {program} "$@"
 def command(words, block, text=None):
     """Runs it in the scratch folder; stdout, or a failure that quotes stderr."""
     env = environment()
+    if block.language == "r":
+        env["RETICULATE_PYTHON"] = interpreter()
     if ALL or "full size" in block.marks:
         env["NPMD_FULL_SIZE"] = "1"
     expected = int(block.marks.get("exit", 0))
@@ -291,7 +299,7 @@ class Page:
     def run_python(self, block):
         if self.python is None:
             self.python = subprocess.Popen(
-                [python, "-c", PYTHON_SESSION], cwd=folder, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                [interpreter(), "-c", PYTHON_SESSION], cwd=folder, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
         self.python.stdin.write(json.dumps({"code": block.text}) + "\n")
         self.python.stdin.flush()
@@ -387,15 +395,8 @@ def run_page(path, count, totals):
     return count
 
 
-def has_numpy(interpreter):
-    try:
-        return subprocess.run([interpreter, "-c", "import numpy"], stderr=subprocess.DEVNULL).returncode == 0
-    except OSError:
-        return False
-
-
 def main():
-    global folder, keep, library, program, python
+    global folder, keep, library, program
     words = sys.argv[1:]
     if words[:1] == ["--keep"]:
         keep, words = os.path.abspath(words[1]), words[2:]
@@ -407,7 +408,6 @@ def main():
     pages = words[1:] or ["README.md", "CONTRIBUTING.md"] + sorted(
         "docs/" + name for name in os.listdir(os.path.join(ROOT, "docs")) if name.endswith(".md")
     )
-    python = next((p for p in (sys.executable, "/usr/bin/python3") if has_numpy(p)), sys.executable)
     count, totals = 0, [0, 0, 0]
     for path in pages:
         folder = keep or tempfile.mkdtemp(prefix="neuropmd_docs.")
