@@ -10,12 +10,17 @@ static const cli_option OPTIONS[] = {
     { .name = "data", .values = "FILE", .help = "points to show with the density, one a row, as for fit" },
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",
-      .help = "the data hold latitude, longitude in degrees for each S2, degrees for each S1; places are read out so" },
+      .help = "the data hold latitude, longitude in degrees for each S2, degrees for each S1" },
+    { .name = "places",
+      .values = "latlon|degrees|latlon,degrees",
+      .fallback = "--coords",
+      .help = "how the page reads places out: of S2 latitude and longitude, of S1 degrees" },
     CLI_OPTION_MAX_DISTANCE,
     { .name = "title", .values = "TEXT", .fallback = "the domain", .help = "the heading of the page" },
     { .name = "names",
       .values = "A,B",
-      .help = "what the factors shown are called: \"origin,destination\"; of themselves by their number and kind" },
+      .help =
+          "what the factors shown are called: \"origin,destination\"; of themselves by their number and kind" },
     { .name = "factors",
       .values = "N[,N]",
       .fallback = "the first two",
@@ -31,10 +36,11 @@ static const cli_option OPTIONS[] = {
     { .name = "surface",
       .values = "FILE",
       .help = "draw a factor S2 on this surface, a cortex, instead of a globe; with --sphere" },
-    { .name = "sphere",
+    { .name = "sphere", .values = "FILE", .help = "the registered sphere that has the faces of the surface" },
+    { .name = "surface2",
       .values = "FILE",
-      .help = "the registered sphere that has the faces of the surface" },
-    { .name = "surface2", .values = "FILE", .fallback = "--surface", .help = "the same for the second factor" },
+      .fallback = "--surface",
+      .help = "the same for the second factor" },
     { .name = "sphere2", .values = "FILE", .fallback = "--sphere", .help = "the same for the second factor" },
     CLI_OPTION_ACCURACY,
     { 0 },
@@ -49,13 +55,22 @@ typedef struct job {
     npmd_view_request request;
     npmd_view_facts facts;
     cli_progress progress;
+    double began;
 } job;
 
 static int show_progress(double done, void *user)
 {
     job *j = user;
-    (void)done;
-    (void)j;
+    const double now = reproduce_clock(), left = (now - j->began) * (1.0 - done) / done;
+    cli_progress *p = &j->progress;
+    if (done > 0.0 && !j->args->quiet && now - p->shown >= (p->terminal ? 0.2 : 5.0)) {
+        p->shown = now;
+        if (p->terminal)
+            fprintf(stderr, "\r\033[K%3.0f%%  %s left", 100.0 * done, cli_words_time(left).text);
+        else
+            cli_note(j->args, "%.0f %%, %s left", 100.0 * done, cli_words_time(left).text);
+        p->drawn = p->terminal;
+    }
     return cli_interrupted();
 }
 
@@ -75,8 +90,8 @@ static int read_names(job *j)
         j->request.name[1] = comma + 1;
     }
     if (*j->request.name[0] == '\0' || (comma && (comma[1] == '\0' || strchr(comma + 1, ','))))
-        return cli_fail(j->args, CLI_USAGE, "--names: \"%.60s\" was found where one or two names were expected",
-                        given);
+        return cli_fail(j->args, CLI_USAGE,
+                        "--names: \"%.60s\" was found where one or two names were expected", given);
     return CLI_DONE;
 }
 
@@ -102,7 +117,8 @@ static bool is_sphere(const npmd_domain *domain, int factor)
 /* Surfaces of the factors shown that are S2; those of the second are by default those of the first. */
 static npmd_status read_surfaces(job *j, npmd_error *err)
 {
-    static const char *const SURFACE[2] = { "surface", "surface2" }, *const SPHERE[2] = { "sphere", "sphere2" };
+    static const char *const SURFACE[2] = { "surface", "surface2" }, *const SPHERE[2] = { "sphere",
+                                                                                          "sphere2" };
     const npmd_domain *domain = npmd_model_domain(j->model);
     for (int s = 0; s < 2; s++) {
         const int factor = shown_factor(domain, j->request.factors, s);
@@ -148,11 +164,11 @@ static int report(const job *j)
         return CLI_DONE;
     cli_row(stdout, "page", "%s, %s", out, cli_words_bytes(f->bytes).text);
     if (f->factors == 2)
-        cli_row(stdout, "values", "at %s x %s nodes of factors %d and %d",
-                cli_words_count(f->nodes[0]).text, cli_words_count(f->nodes[1]).text, f->factor[0],
-                f->factor[1]);
+        cli_row(stdout, "values", "at %s x %s nodes of factors %d and %d", cli_words_count(f->nodes[0]).text,
+                cli_words_count(f->nodes[1]).text, f->factor[0], f->factor[1]);
     else
-        cli_row(stdout, "values", "at %s nodes of factor %d", cli_words_count(f->nodes[0]).text, f->factor[0]);
+        cli_row(stdout, "values", "at %s nodes of factor %d", cli_words_count(f->nodes[0]).text,
+                f->factor[0]);
     if (f->compared > 0)
         cli_row(stdout, "sums", "over nodes are within %.2g %% of the integral, at %zu nodes",
                 100.0 * f->sum_error, f->compared);
@@ -171,21 +187,28 @@ static int make(job *j)
     const char *out = cli_value(args, "out"), *data = cli_value(args, "data");
     npmd_error err = { 0 };
     npmd_view_request *r = &j->request;
-    if (cli_coords(args, &r->coords, &err) || npmd_output_check(out, &err)
+    unsigned coords = 0; /* of the data */
+    if (cli_coords(args, &coords, &err) || npmd_output_check(out, &err)
         || npmd_load(args->operand, &j->model, &err)
         || (cli_value(args, "factors")
             && npmd_factors_parse(cli_value(args, "factors"), npmd_model_domain(j->model), &r->factors, &err))
-        || (data && cli_points(args, data, npmd_model_domain(j->model), r->coords, &j->points, &err))
+        || (data && cli_points(args, data, npmd_model_domain(j->model), coords, &j->points, &err))
         || read_surfaces(j, &err))
         return cli_refuse(args, &err);
     r->data = j->points;
+    r->coords = cli_value(args, "places") ? r->coords : coords;
     r->title = cli_value(args, "title");
     r->progress = show_progress;
     r->user = j;
-    if (npmd_view(j->model, r, out, &j->facts, &err))
+    cli_progress_begin(&j->progress, args);
+    j->began = reproduce_clock();
+    const npmd_status st = npmd_view(j->model, r, out, &j->facts, &err);
+    cli_progress_end(&j->progress);
+    if (st != NPMD_OK)
         return err.status == NPMD_STOPPED ? CLI_INTERRUPTED : cli_refuse(args, &err);
     if (j->facts.sum_error > SUMS_MUCH)
-        cli_note(args, "warning: marginal densities by %zu nodes are up to %.2g %% off; more --nodes are better",
+        cli_note(args,
+                 "warning: marginal densities by %zu nodes are up to %.2g %% off; more --nodes are better",
                  j->facts.nodes[0], 100.0 * j->facts.sum_error);
     return report(j);
 }
@@ -204,6 +227,13 @@ static int run(const cli_args *args)
         goto done;
     if (!ending || (strcasecmp(ending, ".html") != 0 && strcasecmp(ending, ".htm") != 0)) {
         code = cli_fail(args, CLI_USAGE, "--out is '%s', expected a name that ends in .html", out);
+        goto done;
+    }
+    const char *places = cli_value(args, "places");
+    if (places && npmd_coords_parse(places, &j.request.coords, NULL)) {
+        code = cli_fail(args, CLI_USAGE,
+                        "--places: \"%.40s\" was found where latlon, degrees or latlon,degrees was expected",
+                        places);
         goto done;
     }
     cli_watch_signals(true);
@@ -228,9 +258,10 @@ const cli_command command_view = {
         "rings, T2 as a torus or a flat map, spheres as globes or on a cortex, surfaces as they are; click a place on one "
         "factor to see the density of the other, given that place. Values are computed on nodes and kept to 0.2 percent; "
         "the page says how many there are and how far sums over them are from integrals.",
-    .examples = "neuropmd view floods.safetensors --out floods.html --data floods.csv --coords latlon\n"
-                "neuropmd view flights.safetensors --out flights.html --names origin,destination\n"
-                "neuropmd view streamlines.safetensors --out cortex.html --surface lh.pial.gii --sphere lh.sphere.gii\n",
+    .examples =
+        "neuropmd view floods.safetensors --out floods.html --data floods.csv --coords latlon\n"
+        "neuropmd view flights.safetensors --out flights.html --names origin,destination\n"
+        "neuropmd view streamlines.safetensors --out cortex.html --surface lh.pial.gii --sphere lh.sphere.gii\n",
     .options = OPTIONS,
     .run = run,
 };

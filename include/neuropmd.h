@@ -640,9 +640,10 @@ typedef struct npmd_view_request { /* {0}, then what applies */
     unsigned coords;               /* npmd_coords: how places are read out */
     const npmd_points *data;       /* shown as points; NULL: none */
     size_t most_points;            /* of them, chosen at random; 0: 5,000 */
-    const npmd_surface *surface[2], *sphere[2]; /* of a factor shown that is S2: it is drawn on this surface, by the
+    const npmd_surface *surface[2],
+        *sphere[2];  /* of a factor shown that is S2: it is drawn on this surface, by the
                                                    registered sphere of the same faces; NULL: a globe */
-    double accuracy;                            /* of integrals, see npmd_marginal_at */
+    double accuracy; /* of integrals, see npmd_marginal_at */
     uint64_t seed;
     npmd_compute how;
     /* Some times a second, with the share that is done; nonzero: stop, NPMD_STOPPED. May be NULL. */
@@ -655,9 +656,10 @@ typedef struct npmd_view_facts {
     size_t points, points_shown;
     double level_error; /* relative, of every density on the page: it is kept in steps of its log */
     double mass;        /* the integral by the nodes: 1 is right */
-    double sum_error;   /* of marginal densities by the nodes: the largest relative difference to the integral, */
-    size_t compared;    /* at so many nodes; 0: there is one factor, and no sum */
-    size_t bytes;       /* of the file, 8 million at most */
+    double
+        sum_error; /* of marginal densities by the nodes: the largest relative difference to the integral, */
+    size_t compared; /* at so many nodes; 0: there is one factor, and no sum */
+    size_t bytes;    /* of the file, 8 million at most */
 } npmd_view_facts;
 /* One HTML file that needs no server and no network: the density on one or two factors, to turn, click and compare;
  * see docs/view.md. what and facts may be NULL. NPMD_ERR_DEVICE in a build without three.js. */

@@ -5,7 +5,8 @@
  * `state`; refresh() shows it. */
 
 const state = {
-  given: 0, pick: [0, 0], marginal: false, log: false, relative: true, threshold: 0, points: true,
+  given: 0, pick: [0, 0], marginal: false, log: false, relative: true, threshold: 0, points: head.points_shown <= 2000, // more would hide what they lie on
+ 
   together: true, flat: false, ring: false,
 };
 const $ = (id) => document.getElementById(id);
@@ -19,8 +20,17 @@ const pair = head.factors.length === 2, torus = pair && head.factors.every((f) =
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 const unitOf = (f) => KINDS[f.kind].unit;
-const nameOf = (f) => f.name || (pair ? `factor ${f.factor} (${KINDS[f.kind].noun})` : KINDS[f.kind].noun);
-const domainWords = () => head.domain.replace(/mesh:[0-9a-f]+/g, "surface").replace(/ x /g, " × ").replace(/\^(\d+)/g, (_, d) => [...d].map((c) => SUPERSCRIPT[c]).join(""));
+const nameOf = (f) => f.name || (torus ? ["x₁", "x₂"][f.number] : pair ? `factor ${f.factor}` : `the ${KINDS[f.kind].noun}`);
+const capitalName = (f) => (torus && !f.name ? nameOf(f) : capital(nameOf(f)));
+/* "S1^2 x mesh:1f" to "T² × surface". */
+const raised = (digits) => [...digits].map((c) => SUPERSCRIPT[c]).join("");
+const domainWords = () =>
+  head.domain
+    .replace(/mesh:[0-9a-f]+/g, "surface")
+    .replace(/ x /g, " × ")
+    .replace(/S1\^(\d+)/g, (_, d) => "T" + raised(d))
+    .replace(/(S2|surface)\^(\d+)/g, (_, one, d) => Array(Number(d)).fill(one).join(" × "))
+    .replace(/S([12])/g, (_, d) => "S" + raised(d));
 
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -72,7 +82,7 @@ class Panel {
       context.fillRect(i, 0, 1, 1);
     }
     this.ticks.replaceChildren(
-      ...this.scale.ticks(this.shift()).map(({ value, place }) => make("span", { style: `left:${100 * place}%` }, words(value))),
+      ...this.scale.ticks(this.shift()).map(({ value, place }) => make("span", { style: `left:${100 * place}%`, class: place < 0.01 ? "edge" : "" }, words(value))),
     );
     this.measure.textContent = capital(this.measureWords()) + (state.relative ? " (1 = uniform)" : "");
     this.content.textContent = "";
@@ -110,7 +120,7 @@ function factorPanel(s) {
     if (pair && !torus) addSlider(panel, s);
   } else {
     const view = new Panel3D(panel.stage, shape, {
-      turntable: Boolean(shape.globe), normals: shape.globe ? "radial" : "mesh", relief: shape.globe ? 0.28 : 0.62,
+      turntable: Boolean(shape.globe), normals: shape.globe ? "radial" : "mesh", relief: shape.globe ? 0.3 : 0.6, fit: shape.globe ? 1.06 : 0.92,
     });
     view.onPick = (hit) => pickNode(s, shape.tell(hit).node);
     view.onHover = (hit) => panel.lines(shape.tell(hit).words, view.logAt(hit));
@@ -151,7 +161,7 @@ function jointPanel() {
     const i = Math.floor(k / 3 / (n[1] + 1)), j = Math.floor(k / 3) % (n[1] + 1), x1 = (TURN * i) / n[0], x2 = (TURN * j) / n[1];
     return [Math.cos(x2) * Math.cos(x1), Math.cos(x2) * Math.sin(x1), Math.sin(x2)][k % 3];
   });
-  const view = new Panel3D(panel.stage, shape, { turntable: false, normals: normal, relief: 0.42 });
+  const view = new Panel3D(panel.stage, shape, { turntable: false, normals: normal, relief: 0.5, fit: 0.97 });
   const plane = new PlanePanel(panel.stage, n, names);
   const pick = (x) => pickNodes(shapes.map((c, s) => c.node(x[s])));
   const place = (x) => x.map((angle, s) => `${names[s]}: ${angleWords(angle)}`).join(", ");
@@ -160,9 +170,10 @@ function jointPanel() {
   plane.onPick = pick;
   plane.onHover = (x) => panel.lines(place(x), plane.logAt(x));
   plane.onStep = (d, by) => pickNodes(state.pick.map((k, s) => (s === d ? (k + by + n[s]) % n[s] : k)));
-  view.homePitch = 0.75;
-  view.homeYaw = -Math.PI / 2;
-  view.home();
+  panel.face = ([x1]) => {
+    [view.homeYaw, view.homePitch] = [x1, 0.8];
+    view.home();
+  };
   panel.widgets = [view, plane];
   panel.torus = shape;
   return panel;
@@ -221,15 +232,15 @@ function showJoint() {
     widget.setMarker(at, state.given);
   } else {
     const xyz = dots && new Float32Array(3 * dots.length);
-    if (dots) dots.forEach((x1, i) => xyz.set(panel.torus.place(x1, factors[1].points[i]), 3 * i));
+    if (dots) dots.forEach((x1, i) => xyz.set(panel.torus.place(x1, factors[1].points[i], 0.006), 3 * i));
     widget.setDots(xyz);
     widget.setMarker(panel.torus.place(...at));
   }
   const [a, b] = factors.map(nameOf);
-  panel.title.textContent = `${capital(a)} and ${b}: joint density`;
+  panel.title.textContent = `${capitalName(factors[0])} and ${b}: joint density`;
   panel.about.textContent = state.flat
     ? `Click or drag: the curve on the right is the density along the line.`
-    : `${capital(a)} runs around the ring, ${b} around the tube. Drag to turn, click to pick a place.`;
+    : `${capitalName(factors[0])} runs around the ring, ${b} around the tube. Drag to turn, click to pick a place.`;
   panel.show(widget, density.logs, jointWeight());
   panel.label(`${panel.title.textContent}. ${panel.about.textContent} ${state.flat ? "Arrow keys move the place." : KEY_HINT}`);
 }
@@ -243,7 +254,7 @@ function jointWeight() {
 /* The panel of the factor that is not given. */
 function showOther(panel) {
   const g = state.given, o = 1 - g, there = shapes[g].nodeWords(state.pick[g]);
-  const name = capital(nameOf(factors[o]));
+  const name = capitalName(factors[o]);
   const rows = state.marginal || !factors[g].points ? null : rowsNear(factors[g], shapes[g], state.pick[g]);
   const dots = rows && state.points ? ` Dots: the ${count(rows.length)} points whose ${nameOf(factors[g])} lies within ${nearWords(factors[g])} of it.` : "";
   showFactor(panel, state.marginal ? density.marginals[o] : conditionalNow(), {
@@ -265,7 +276,7 @@ function conditionalNow() {
 function refresh() {
   if (!pair) {
     const f = factors[0], what = `Brighter is denser.${f.kind === "S1" ? "" : " Drag to turn, point at a place to read its value."}`;
-    showFactor(panels[0], density.logs, { marker: null, rows: null, title: capital(nameOf(f)), about: f.kind === "S1" ? "Point at the curve to read its value." : what });
+    showFactor(panels[0], density.logs, { marker: null, rows: null, title: f.name ? capital(f.name) : `Density on ${nameOf(f)}`, about: f.kind === "S1" ? "Point at the curve to read its value." : what });
   } else if (torus) {
     showJoint();
     panels[1].element.hidden = state.given === 1;
@@ -336,7 +347,7 @@ function swap() {
 }
 function buildControls() {
   if (pair) {
-    addSwitch(torus ? "Curve" : "Second map", "marginal", [["conditional", false], ["marginal", true]]);
+    addSwitch(torus ? "Curve" : "Right map", "marginal", [["conditional", false], ["marginal", true]]);
     addButton("Swap factors", swap, "Make the other factor the given one (S)");
   }
   if (torus) addSwitch("Shape", "flat", [["torus", false], ["flat map", true]]);
@@ -411,11 +422,10 @@ function buildTheme() {
 /* ---- words ------------------------------------------------------------------------------------------------------------- */
 
 function sentence() {
-  const n = head.n ? ` of ${count(head.n)} points` : "";
   const [a, b] = factors.map(nameOf);
-  if (!pair) return `Where the points lie: the probability density${n} on ${domainWords()}, estimated by ${head.estimator}.`;
-  if (torus) return `How ${a} and ${b} go together: the density${n}. Pick a place on the left; the curve shows ${b} for that ${a}.`;
-  return `How ${a} and ${b} go together: the density${n}. Pick a place on the left; the right picture shows ${b} for it.`;
+  if (!pair) return `Where points lie on ${a}: their probability density, estimated from ${count(head.n)} of them.`;
+  return `How ${a} and ${b} go together: their probability density, estimated from ${count(head.n)} pairs. ` +
+    `Click a place on the left: the ${torus ? "curve" : "picture"} on the right shows the density of ${b}, given that ${a}.`;
 }
 function notes() {
   const list = [], nodes = head.factors.map((f) => count(f.nodes)).join(" × ");
@@ -470,6 +480,7 @@ async function start() {
   if (torus) {
     const top = largest(density.logs), m = shapes[1].count;
     state.pick = [Math.floor(top / m), top % m];
+    panels[0].face([angleOf(0)]);
   }
   buildControls();
   buildHelp();

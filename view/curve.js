@@ -120,27 +120,32 @@ class CurvePanel {
       context.fillText(text, x, y + 4);
     });
     context.fillStyle = cssVariable("--ink");
-    context.fillText(this.name, a.x0, a.y0 - 4);
+    context.fillText(this.name, a.x0, a.y0 - 12);
     context.fillStyle = cssVariable("--soft");
-    context.fillText(this.unit, a.x0, a.y0 + 13);
+    const middle = this.unit.indexOf(" ", 6);
+    context.fillText(this.unit.slice(0, middle), a.x0, a.y0 + 6);
+    context.fillText(this.unit.slice(middle + 1), a.x0, a.y0 + 22);
   }
-  /* Between the axis and the curve: strips, in the accent above the threshold and grey below. */
+  /* Between the axis and the curve: in the accent above the threshold, grey below. */
   drawArea(context, a) {
-    const strips = 360, curve = cssVariable("--curve"), hidden = cssVariable("--hidden");
-    for (let k = 0; k < strips; k++) {
-      const x = (TURN * k) / strips, y = (TURN * (k + 1)) / strips;
-      const p = this.scale.place(this.logAt(x)), q = this.scale.place(this.logAt(y));
-      context.fillStyle = Math.max(p, q) < this.threshold ? hidden : curve;
+    const strips = 720, curve = cssVariable("--curve"), hidden = cssVariable("--hidden");
+    const angle = (k) => (TURN * k) / strips, place = (k) => this.scale.place(this.logAt(angle(k)));
+    const isAbove = (k) => Math.max(place(k), place(k + 1)) >= this.threshold;
+    for (let first = 0, k = 1; k <= strips; k++) {
+      if (k < strips && isAbove(k) === isAbove(first)) continue;
+      context.fillStyle = isAbove(first) ? curve : hidden;
       context.globalAlpha = 0.28;
       context.beginPath();
-      for (const [angle, place] of [[x, 0], [x, p], [y, q], [y, 0]]) context.lineTo(...this.point(a, angle, place));
+      for (let i = first; i <= k; i++) context.lineTo(...this.point(a, angle(i), place(i)));
+      for (let i = k; i >= first; i--) context.lineTo(...this.point(a, angle(i), 0));
       context.fill();
       context.globalAlpha = 1;
+      first = k;
     }
     context.strokeStyle = curve;
     context.lineWidth = 2;
     context.beginPath();
-    for (let k = 0; k <= strips; k++) context.lineTo(...this.point(a, (TURN * k) / strips, this.scale.place(this.logAt((TURN * k) / strips))));
+    for (let k = 0; k <= strips; k++) context.lineTo(...this.point(a, angle(k), place(k)));
     context.stroke();
     context.lineWidth = 1;
   }

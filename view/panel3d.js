@@ -23,27 +23,34 @@ void main() {
   float d = v_log - top;
   float t = clamp(is_log ? 1.0 + d / span : exp(d), 0.0, 1.0);
   vec3 c = t < threshold ? hidden : texture2D(colours, vec2((t * 255.0 + 0.5) / 256.0, 0.5)).rgb;
-  float facing = abs(normalize(v_normal).z);
-  c *= 1.0 - relief * (1.0 - facing);
+  vec3 n = normalize(v_normal);
+  n = n.z < 0.0 ? -n : n;
+  float light = max(dot(n, vec3(-0.28, 0.42, 0.863)), 0.0); // from above the viewer's left shoulder
+  c = c * (1.0 - relief * (1.0 - light)) + 0.16 * relief * pow(light, 5.0);
   gl_FragColor = vec4(c, 1.0);
 }`;
 const DOT_VERTEX = `
 uniform float size, lift;
+uniform bool globe;
 void main() {
-  gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
+  vec4 seen = modelViewMatrix * vec4(position, 1.0);
+  gl_Position = projectionMatrix * seen;
+  if (globe && dot(normalMatrix * position, seen.xyz) > -0.02 * length(seen.xyz))
+    gl_Position.x = 2.0 * gl_Position.w; // behind the horizon
   gl_Position.z -= lift * gl_Position.w;
   gl_PointSize = size;
 }`;
 const DOT_FRAGMENT = `
 uniform bool ring;
+uniform float opacity;
 void main() {
   float r = 2.0 * length(gl_PointCoord - 0.5);
   if (r > 1.0) discard;
   if (ring) {
     if (r < 0.42) discard;
-    gl_FragColor = vec4(vec3(r > 0.55 && r < 0.86 ? 1.0 : 0.07), 1.0);
+    gl_FragColor = vec4(vec3(r > 0.55 && r < 0.86 ? 1.0 : 0.07), opacity);
   } else {
-    gl_FragColor = vec4(vec3(r < 0.62 ? 1.0 : 0.07), 1.0);
+    gl_FragColor = vec4(vec3(r < 0.66 ? 1.0 : 0.07), 0.8 * opacity);
   }
 }`;
 
@@ -51,8 +58,8 @@ const FIELD_OF_VIEW = 26;
 
 class Panel3D {
   /* normals: "radial", "mesh" or an array. */
-  constructor(stage, shape, { turntable, normals, relief, label }) {
-    Object.assign(this, { stage, shape, turntable, label });
+  constructor(stage, shape, { turntable, normals, relief, fit = 1.06 }) {
+    Object.assign(this, { stage, shape, turntable, fit });
     this.canvas = document.createElement("canvas");
     this.canvas.setAttribute("role", "application");
     stage.append(this.canvas);
@@ -67,7 +74,7 @@ class Panel3D {
     cross.className = "cross";
     stage.append(cross);
     this.buildSurface(normals, relief);
-    this.buildDots();
+    this.buildDots(normals);
     this.home();
     this.listen();
     new ResizeObserver(() => this.draw()).observe(stage);
@@ -130,14 +137,16 @@ class Panel3D {
     this.group.add(this.graticule);
   }
 
-  buildDots() {
+  buildDots(normals) {
     const make = (size, ring, lift) => {
       const dots = new THREE.Points(
         new THREE.BufferGeometry(),
         new THREE.ShaderMaterial({
           vertexShader: DOT_VERTEX,
           fragmentShader: DOT_FRAGMENT,
-          uniforms: { size: { value: size * this.renderer.getPixelRatio() }, ring: { value: ring }, lift: { value: lift } },
+          uniforms: { size: { value: size * this.renderer.getPixelRatio() }, ring: { value: ring }, lift: { value: lift }, globe: { value: this.turntable }, opacity: { value: 1 } },
+          transparent: true,
+          depthWrite: false,
         }),
       );
       dots.visible = false;
@@ -146,8 +155,11 @@ class Panel3D {
       this.group.add(dots);
       return dots;
     };
-    this.dots = make(4.2, false, 0.004);
+    this.dots = make(4, false, normals === "mesh" ? 0.003 : 0);
     this.marker = make(20, true, 0.03);
+    this.ghost = make(20, true, 0.03); // the same through what hides it
+    Object.assign(this.ghost.material, { depthTest: false });
+    this.ghost.material.uniforms.opacity.value = 0.4;
   }
 
   setField(nodeLogs) {
@@ -167,10 +179,14 @@ class Panel3D {
     this.draw();
   }
   setDots(xyz) {
+    const few = Math.min(1, 1500 / ((xyz ? xyz.length / 3 : 0) + 1)); // many are drawn smaller
+    this.dots.material.uniforms.size.value = (2.6 + 1.6 * few) * this.renderer.getPixelRatio();
+    this.dots.scale.setScalar(this.turntable ? 1.004 : 1); // just above a globe
     this.place(this.dots, xyz);
   }
   setMarker(xyz) {
     this.place(this.marker, xyz && Float32Array.from(xyz));
+    if (!this.turntable) this.place(this.ghost, xyz && Float32Array.from(xyz));
   }
   place(dots, xyz) {
     dots.visible = Boolean(xyz && xyz.length);
@@ -237,9 +253,9 @@ class Panel3D {
     const camera = this.camera, half = (Math.PI / 360) * FIELD_OF_VIEW;
     camera.aspect = width / height;
     const narrow = Math.min(1, camera.aspect);
-    const distance = (1.06 * this.radius) / Math.sin(Math.atan(Math.tan(half) * narrow));
+    const distance = (this.fit * this.radius) / Math.sin(Math.atan(Math.tan(half) * narrow));
     camera.position.set(0, 0, distance);
-    camera.near = Math.max(distance - 1.5 * this.radius, distance * 0.01);
+    camera.near = Math.max(distance - 1.5 * this.radius, distance * 0.05);
     camera.far = distance + 1.5 * this.radius;
     camera.zoom = this.zoom;
     camera.updateProjectionMatrix();

@@ -1,6 +1,6 @@
 /* surface.js - what a factor is drawn on: triangles, with a value at every vertex made of the values at the nodes.
  *
- * A shape has position and index, fill(logs at nodes) -> logs at vertices, and tell(hit) -> { node, log-weights, words }.
+ * A shape has position and index, fill(logs at nodes) -> logs at vertices, and tell(hit) -> { node, words }.
  * Between nodes log f is interpolated: linearly on the triangles of a sphere or torus; on a thinned mesh by the function
  * that has the nodes' values and at every other vertex the mean of its neighbours, the nearer counting for more. */
 
@@ -57,7 +57,7 @@ class SphereShape {
     return [...this.grid.x.subarray(3 * node, 3 * node + 3)];
   }
   nodeWords(node) {
-    return directionWords(this.nodePlace(node));
+    return this.globe ? directionWords(this.nodePlace(node)) : positionWords(this.nodePosition(node));
   }
   /* Where a node stands on what is drawn. */
   nodePosition(node) {
@@ -75,7 +75,10 @@ class SphereShape {
   }
   tell(hit) {
     const x = mix3(this.direction, hit.corner, hit.weight), at = this.grid.locate(...x), r = Math.hypot(...x);
-    return { node: heaviest(at), at, words: directionWords(x.map((c) => c / r)) };
+    const words = this.globe
+      ? directionWords(x.map((c) => c / r))
+      : positionWords(mix3(this.position, hit.corner, hit.weight));
+    return { node: heaviest(at), words };
   }
 }
 

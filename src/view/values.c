@@ -35,7 +35,7 @@ static size_t nodes_usual(const npmd_domain *dom, unsigned shown, int factor, bo
     if (!pair)
         return circle ? (whole ? 720 : 180) : whole ? 40962 : 642;
     if (circle)
-        return whole ? (other_circle ? 180 : 90) : 48;
+        return whole ? (other_circle ? 256 : 90) : 48;
     return whole ? (other_circle ? 4002 : 1442) : 162;
 }
 

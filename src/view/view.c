@@ -10,10 +10,11 @@ static npmd_status sphere_check(const mesh *cortex, const mesh *sphere, npmd_err
     double least = INFINITY, most = 0.0;
     if (cortex->vertices != sphere->vertices || cortex->faces != sphere->faces
         || memcmp(cortex->face, sphere->face, 3 * cortex->faces * sizeof *cortex->face) != 0)
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "the surface has %zu vertices and %zu faces, the sphere %zu and %zu: the same faces in "
-                         "the same order were expected",
-                         cortex->vertices, cortex->faces, sphere->vertices, sphere->faces);
+        return npmd_fail(
+            err, NPMD_ERR_FORMAT,
+            "the surface has %zu vertices and %zu faces, the sphere %zu and %zu: the same faces in "
+            "the same order were expected",
+            cortex->vertices, cortex->faces, sphere->vertices, sphere->faces);
     for (size_t i = 0; i < sphere->vertices; i++) {
         const double *x = sphere->x + 3 * i, r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
         least = fmin(least, r);

@@ -51,12 +51,13 @@ typedef struct view_values {
     const npmd_view_request *what;
     int factors;
     view_factor factor[2];
-    unsigned shown;    /* the same as bits */
-    double *log_f;     /* (nodes of the first, nodes of the second or 1), per volume of the factors shown */
-    double *log_marginal[2]; /* (nodes): by the weights of the other factor's nodes; NULL: there is one factor */
-    double mass;       /* the integral by the nodes: 1 is right */
-    double sum_error;  /* largest relative difference of a marginal density to the library's integral, */
-    size_t compared;   /* at so many nodes */
+    unsigned shown; /* the same as bits */
+    double *log_f;  /* (nodes of the first, nodes of the second or 1), per volume of the factors shown */
+    double
+        *log_marginal[2]; /* (nodes): by the weights of the other factor's nodes; NULL: there is one factor */
+    double mass;          /* the integral by the nodes: 1 is right */
+    double sum_error;     /* largest relative difference of a marginal density to the library's integral, */
+    size_t compared;      /* at so many nodes */
 } view_values;
 npmd_status view_values_open(view_values *v, const npmd_model *m, const npmd_view_request *what,
                              npmd_error *err);
