@@ -33,7 +33,7 @@ static const cli_option OPTIONS[] = {
       .help = "ends of the colours; several of them give T2 one row of maps each" },
     { .name = "levels",
       .values = "P,...|none",
-      .fallback = "50,90,99",
+      .fallback = "50,90,99; with --data none",
       .help = "contours of the smallest regions that hold so many per cent of the probability" },
     { .name = "factors", .values = "N,...", .help = "which marginals are shown, counted from 1; else all" },
     { .name = "given", .values = "N,...", .help = "the conditional density given these factors" },

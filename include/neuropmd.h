@@ -596,7 +596,7 @@ typedef struct npmd_plot_request {  /* {0}, then what applies */
     npmd_plot_what what;
     int log_scale;         /* 1: of colours or heights */
     const double *level;   /* (levels): contours that enclose so many per cent of the probability */
-    int levels;            /* 0: 50, 90 and 99; negative: none */
+    int levels;            /* 0: 50, 90 and 99, with data none; negative: none */
     unsigned factors;      /* bits: which are shown where a figure shows some; 0: all */
     unsigned given;        /* bits: the conditional density given these */
     const npmd_points *at; /* at the first of these points, of the product of the given factors */

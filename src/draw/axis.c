@@ -104,7 +104,7 @@ static void log_ticks(const axis *a, int most, axis_ticks *out)
     for (int k = first; k <= last; k++)
         for (int digit = 1; digit < 10; digit++) {
             const double value = digit * pow(10.0, k);
-            const bool few = decades < 1.5 && (digit == 2 || digit == 5);
+            const bool few = (decades < 1.5 && (digit == 2 || digit == 5)) || (decades < 0.75 && digit < 9);
             if (value < a->from * (1.0 - slack) || value > a->to * (1.0 + slack) || (digit > 1 && every > 1))
                 continue;
             axis_tick *t = tick_add(out, value);

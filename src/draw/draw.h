@@ -180,6 +180,9 @@ typedef enum axes_parts { /* bits: what is left out */
                           AXES_NO_Y_LABELS = 2,
                           AXES_NO_X_NAME = 4,
                           AXES_NO_Y_NAME = 8,
+                          AXES_NO_X_END =
+                              64, /* the last label, where the next panel's first would touch it */
+                          AXES_NO_Y_END = 128,
                           AXES_GRID = 16, /* and what is added: pale lines at the ticks */
                           AXES_RIGHT =
                               32 /* labels and name of y at the right edge, for a second axis; no frame, no x */

@@ -23,7 +23,7 @@ const stroke STROKE_GRID = { .width = 0.4, .ink = { 84, 90, 101 }, .clear = 0.8 
 
 static int ticks_along(double length, double each)
 {
-    return (int)fmin(fmax(length / each, 2.0), 8.0);
+    return (int)fmin(fmax(length / each, length > 40.0 ? 4.0 : 2.0), 8.0);
 }
 
 static double capital(const lettering *how)
@@ -72,6 +72,12 @@ spot axes_spot(box at, const axis *x, const axis *y, double x_value, double y_va
                    at.y + at.height * (1.0 - axis_place(y, y_value)) };
 }
 
+/* The label at the end of an axis may be unwanted. */
+static bool label_wanted(const axis *a, double value, bool no_end)
+{
+    return !no_end || axis_place(a, value) < 0.97;
+}
+
 static void x_axis_draw(canvas *c, box at, const axis *a, unsigned parts)
 {
     axis_ticks t;
@@ -83,7 +89,7 @@ static void x_axis_draw(canvas *c, box at, const axis *a, unsigned parts)
         canvas_line(c, x, bottom, x, bottom + (small ? SMALL_TICK : TICK), &STROKE_AXIS);
         if (parts & AXES_GRID && !small)
             canvas_line(c, x, at.y, x, bottom, &STROKE_GRID);
-        if (!(parts & AXES_NO_X_LABELS))
+        if (!(parts & AXES_NO_X_LABELS) && label_wanted(a, t.tick[k].value, parts & AXES_NO_X_END))
             canvas_text(c, x, bottom + TICK + LABEL_GAP + capital(&LETTER_LABEL), TEXT_CENTRE, 0.0,
                         &LETTER_LABEL, t.tick[k].label);
     }
@@ -106,7 +112,7 @@ static void y_axis_draw(canvas *c, box at, const axis *a, unsigned parts)
         canvas_line(c, edge, y, edge + side * (small ? SMALL_TICK : TICK), y, &STROKE_AXIS);
         if (parts & AXES_GRID && !small && !right)
             canvas_line(c, at.x, y, at.x + at.width, y, &STROKE_GRID);
-        if (!(parts & AXES_NO_Y_LABELS))
+        if (!(parts & AXES_NO_Y_LABELS) && label_wanted(a, t.tick[k].value, parts & AXES_NO_Y_END))
             canvas_text(c, edge + side * (TICK + LABEL_GAP), y + 0.5 * capital(&LETTER_LABEL),
                         right ? TEXT_LEFT : TEXT_RIGHT, 0.0, &LETTER_LABEL, t.tick[k].label);
     }

@@ -45,6 +45,34 @@ static void marks_draw(figure *f, box at, const chart *c)
     }
 }
 
+/* The corner whose legend covers the least of the curves. */
+static int legend_corner(box at, const chart *c)
+{
+    enum { MOST = 24 };
+    legend_row row[MOST];
+    int rows = 0, best = c->legend;
+    size_t fewest = SIZE_MAX;
+    for (int k = 0; k < c->curves.count && rows < MOST; k++)
+        if (c->curves.curve[k].name[0] != 0)
+            row[rows++] = (legend_row){ .label = c->curves.curve[k].name };
+    const box size = legend_size(row, rows);
+    for (int corner = 0; corner < 4; corner++) {
+        const double left = corner % 2 == 0 ? 0.0 : 1.0 - size.width / at.width,
+                     top = corner < 2 ? 0.0 : 1.0 - size.height / at.height;
+        size_t covered = 0;
+        for (int k = 0; k < c->curves.count; k++)
+            for (size_t i = 0; i < c->curves.curve[k].count; i++) {
+                const double x = axis_place(&c->x, c->curves.curve[k].x[i]) - left,
+                             y = 1.0 - axis_place(&c->y, c->curves.curve[k].y[i]) - top;
+                covered += x >= 0.0 && x <= size.width / at.width && y >= 0.0
+                           && y <= 1.1 * size.height / at.height;
+            }
+        if (covered < fewest || (covered == fewest && corner == c->legend))
+            fewest = covered, best = corner;
+    }
+    return best;
+}
+
 static void chart_draw(figure *f, box cell, const chart *c)
 {
     const margins m = axes_margins(cell, &c->x, &c->y, 0);
@@ -54,7 +82,7 @@ static void chart_draw(figure *f, box cell, const chart *c)
     curves_draw(f->page, at, &c->curves, &c->x, &c->y);
     marks_draw(f, at, c);
     if (c->legend >= 0)
-        curves_legend(f->page, at, c->legend, &c->curves);
+        curves_legend(f->page, at, legend_corner(at, c), &c->curves);
     title_draw(f->page, at, c->title);
 }
 

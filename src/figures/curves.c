@@ -63,6 +63,10 @@ void curves_draw(canvas *c, box at, const curve_set *set, const axis *x, const a
         size_t count = 0;
         for (size_t i = 0; i <= one->count; i++) {
             const bool there = i < one->count && number_fits(x, one->x[i]) && number_fits(y, one->y[i]);
+            if (there && one->disc > 0.0) {
+                const spot p = axes_spot(at, x, y, one->x[i], one->y[i]);
+                canvas_discs(c, &p, 1, one->disc, one->line.ink, 0.0);
+            }
             if (there)
                 run[count++] = axes_spot(at, x, y, one->x[i], one->y[i]);
             if (count > 0 && (!there || count == sizeof run / sizeof run[0])) {

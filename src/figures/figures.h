@@ -146,6 +146,7 @@ typedef struct curve {
     double *x, *y; /* (count), NaN: a gap */
     size_t count;
     stroke line;
+    double disc; /* radius of a mark at every point; 0: none */
     char name[96];
 } curve;
 typedef struct curve_set {

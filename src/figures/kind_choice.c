@@ -41,6 +41,7 @@ static npmd_status choice_draw(figure *f, npmd_error *err)
         if (into == NULL) {
             TRY(curve_add(&one.curves, (size_t)c.rows, name, &into, err));
             into->count = 0;
+            into->disc = 1.6;
         }
         into->x[into->count] = c.row[k].tau;
         into->y[into->count++] = c.row[k].criterion;

@@ -273,7 +273,9 @@ static npmd_status corner_cells(figure *f, const panel_grid *g, const corner *al
             factor_name(f->domain, all->factor[q], name_x);
             factor_name(f->domain, all->factor[r], name_y);
             const axis x = figure_angle_axis(f, name_x), y = figure_angle_axis(f, name_y);
-            unsigned parts = r == D - 1 ? 0 : AXES_NO_X_LABELS | AXES_NO_X_NAME;
+            unsigned parts = r == D - 1 ? (q == D - 1 ? 0 : AXES_NO_X_END)
+                                        : AXES_NO_X_LABELS | AXES_NO_X_NAME;
+            parts |= r > 1 ? AXES_NO_Y_END : 0;
             parts |= q == 0 && r > 0 ? 0 : AXES_NO_Y_LABELS | AXES_NO_Y_NAME;
             if (r == q)
                 TRY(corner_diagonal(f, at, all, r, parts, &x, err));

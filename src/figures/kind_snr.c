@@ -72,17 +72,19 @@ static npmd_status snr_charts(const snr_row *r, int k, bool alone, chart list[3]
     static const char *const TERM[] = { "data", "integral", "penalty" };
     TRY(snr_curve(&list[0], r, SNR_AE, alone ? "" : r->name, line_colour(k), false, err));
     TRY(snr_curve(&list[1], r, SNR_ISE, alone ? "" : r->name, line_colour(k), true, err));
-    for (int t = 0; t < 3; t++) {
-        char name[96];
-        snprintf(name, sizeof name, alone ? "%s" : "%s, %.60s", TERM[t], r->name);
-        TRY(snr_curve(&list[2], r, SNR_A + t, name, line_colour(alone ? t : 3 * k + t), true, err));
+    static const double DASH[] = { 0.0, 4.0, 1.2 };
+    for (int t = 0; t < 3;
+         t++) { /* of several fits the colour tells the fit, as in the other panels, the dashes the term */
+        TRY(snr_curve(&list[2], r, SNR_A + t, k == 0 ? TERM[t] : "", line_colour(alone ? t : k), true, err));
+        stroke *line = &list[2].curves.curve[list[2].curves.count - 1].line;
+        line->dash = alone ? 0.0 : DASH[t], line->gap = 2.5;
     }
 done:
     return st;
 }
 
 /* Rows of an experiment: the first replicate of each method that was done. */
-static bool snr_take(const figure *f, const log_lines *l, size_t i, snr_row *out)
+static bool snr_take(const log_lines *l, size_t i, snr_row *out)
 {
     const json_t *row = json_array_get(l->rows, i);
     if (!l->experiment) {
@@ -90,7 +92,6 @@ static bool snr_take(const figure *f, const log_lines *l, size_t i, snr_row *out
         snprintf(out->name, sizeof out->name, "%s", l->name);
         return i == 0;
     }
-    (void)f;
     *out = (snr_row){ .rows = json_object_get(row, "course") };
     snprintf(out->name, sizeof out->name, "%.40s, %.40s", json_text_at(row, "method"),
              json_text_at(row, "settings"));
@@ -114,7 +115,7 @@ static npmd_status snr_draw(figure *f, npmd_error *err)
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < f->logs; k++)
             for (size_t i = 0; i < json_array_size(f->log[k].rows); i++)
-                if (snr_take(f, &f->log[k], i, &r)) {
+                if (snr_take(&f->log[k], i, &r)) {
                     if (pass == 0)
                         rows++;
                     else

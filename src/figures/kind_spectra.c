@@ -151,7 +151,7 @@ static npmd_status spectra_draw(figure *f, npmd_error *err)
         looks = s->row[r].looks > looks ? s->row[r].looks : looks;
     /* the constant is 1; what is below 1e-4 of it cannot be seen in a density either */
     const shade h = { .map = MAP_RISING,
-                      .scale = { AXIS_LOG, 1e-4, 1.0, "modulus of the coefficient, relative density" },
+                      .scale = { AXIS_LOG, 1e-4, 1.0, "modulus of the coefficient" },
                       .below = true };
     const double width = figure_width(f, PAGE_MM), left = 24.0, top = EDGE + figure_top(f) + 11.0;
     const int columns = 2 * looks;

@@ -56,7 +56,9 @@ static npmd_status torus_panel(figure *f, const torus_page *p, int k, int row, c
     TRY(map_torus(f, at, s, h, &lines, err));
     if (f->ask->data != NULL)
         map_torus_data(f, at, 0, 1);
-    axes_draw(f->page, at, x, y, cell % p->columns == 0 ? 0 : AXES_NO_Y_LABELS | AXES_NO_Y_NAME);
+    axes_draw(f->page, at, x, y,
+              (cell % p->columns == 0 ? 0 : AXES_NO_Y_LABELS | AXES_NO_Y_NAME)
+                  | (cell % p->columns == p->columns - 1 ? 0 : AXES_NO_X_END));
     if (f->sources > 1)
         title_draw(f->page, at, f->from[k].name);
 done:

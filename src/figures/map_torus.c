@@ -12,7 +12,7 @@ npmd_status map_levels(const figure *f, const sheet *s, map_lines *out, npmd_err
     static const double USUAL[] = { 50.0, 90.0, 99.0 };
     npmd_status st = NPMD_OK;
     const int most = (int)(sizeof out->level / sizeof out->level[0]);
-    const int count = f->ask->levels == 0 ? 3 : f->ask->levels;
+    const int count = f->ask->levels == 0 ? (f->ask->data == NULL ? 3 : -1) : f->ask->levels;
     const double *level = f->ask->levels == 0 ? USUAL : f->ask->level;
     out->count = 0;
     if (s->unit == 0.0)

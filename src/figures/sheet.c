@@ -116,49 +116,66 @@ static double node_value(const sheet *s, int i, int j)
     return s->value[(size_t)i * (size_t)s->rows + (size_t)j];
 }
 
-static double cubic(const double v[4], double t)
+/* Hermite's cubic between the two middle ones of four places t with values v; slopes are those of parabolas through three
+ * neighbours. At equal steps this is the spline of Catmull and Rom. */
+static double cubic(const double t[4], const double v[4], double at)
 {
-    return v[1]
-           + 0.5 * t
-                 * (v[2] - v[0]
-                    + t
-                          * (2.0 * v[0] - 5.0 * v[1] + 4.0 * v[2] - v[3]
-                             + t * (3.0 * (v[1] - v[2]) + v[3] - v[0])));
+    const double h0 = t[1] - t[0], h1 = t[2] - t[1], h2 = t[3] - t[2];
+    const double d0 = (v[1] - v[0]) / h0, d1 = (v[2] - v[1]) / h1, d2 = (v[3] - v[2]) / h2;
+    const double m1 = h1 * (d0 * h1 + d1 * h0) / (h0 + h1), m2 = h1 * (d1 * h2 + d2 * h1) / (h1 + h2);
+    const double s = (at - t[1]) / h1;
+    return v[1] + s * (m1 + s * (3.0 * (v[2] - v[1]) - 2.0 * m1 - m2 + s * (m1 + m2 - 2.0 * (v[2] - v[1]))));
 }
 
-/* Where a point stands among columns and rows. Legendre's nodes are at the angles pi (j + 3/4) / (N + 1/2) from the pole,
- * up to 1/(8 N^2) of a step. */
-static void sheet_place(const sheet *s, const double *x, double *u, double *v)
+/* Where a row stands, in steps between rows: 0, 1, ... on a torus. On the sphere it is the angle from the south pole, of
+ * Legendre's nodes pi (j + 3/4) / (N + 1/2) up to 1/(8 N^2) of a step, so that two rows are a step and a half apart
+ * where they face each other across a pole. */
+static double row_place(const sheet *s, int j)
 {
-    *v = 0.0;
+    if (s->shape != SHEET_SPHERE)
+        return j;
+    const double around = s->rows + 0.5; /* steps from pole to pole */
+    return j < 0 ? -(-1 - j + 0.75) : j >= s->rows ? 2.0 * around - (2 * s->rows - 1 - j + 0.75) : j + 0.75;
+}
+
+/* Columns and steps between rows. */
+static void sheet_place(const sheet *s, const double *x, double *u, double *v, int *row)
+{
+    *v = 0.0, *row = 0;
     if (s->shape == SHEET_SPHERE) {
-        const double angle = atan2(hypot(x[0], x[1]), -x[2]); /* from the south pole: row 0 */
+        const double angle = atan2(hypot(x[0], x[1]), -x[2]);
         *u = fmod(atan2(x[1], x[0]) + TWO_PI, TWO_PI) / TWO_PI * s->columns - 0.5;
-        *v = angle / NPMD_PI * (s->rows + 0.5) - 0.75;
+        *v = angle / NPMD_PI * (s->rows + 0.5);
+        *row = (int)floor(*v - 0.75); /* -1 and rows - 1: between the last row and its like beyond the pole */
         return;
     }
     *u = x[0] / TWO_PI * s->columns;
-    if (s->shape == SHEET_TORUS)
+    if (s->shape == SHEET_TORUS) {
         *v = x[1] / TWO_PI * s->rows;
+        *row = (int)floor(*v);
+    }
 }
 
 double sheet_at(const sheet *s, const double *x)
 {
-    double u, v, across[4];
-    sheet_place(s, x, &u, &v);
-    const int i = (int)floor(u), j = (int)floor(v);
-    if (s->shape == SHEET_CIRCLE) {
-        for (int k = 0; k < 4; k++)
-            across[k] = node_value(s, i - 1 + k, 0);
-        return sheet_shown(s, cubic(across, u - i));
-    }
+    double u, v, across[4], column[4], place[4];
+    int j;
+    sheet_place(s, x, &u, &v, &j);
+    const int i = (int)floor(u);
     for (int k = 0; k < 4; k++) {
         double along[4];
-        for (int l = 0; l < 4; l++)
+        column[k] = i - 1 + k;
+        if (s->shape == SHEET_CIRCLE) {
+            across[k] = node_value(s, i - 1 + k, 0);
+            continue;
+        }
+        for (int l = 0; l < 4; l++) {
             along[l] = node_value(s, i - 1 + k, j - 1 + l);
-        across[k] = cubic(along, v - j);
+            place[l] = row_place(s, j - 1 + l);
+        }
+        across[k] = cubic(place, along, v);
     }
-    return sheet_shown(s, cubic(across, u - i));
+    return sheet_shown(s, cubic(column, across, u));
 }
 
 /* ---- Regions of highest density ----------------------------------------------------------------------------- */
