@@ -210,7 +210,7 @@ static int parse_operand(cli_args *args, const char *word)
 static int check_required(const cli_args *args)
 {
     const cli_command *command = args->command;
-    if (command->operand && !args->operand)
+    if (command->operand && !args->operand && !command->no_operand)
         return cli_fail(args, CLI_USAGE, "%s is missing; see neuropmd %s --help", command->operand,
                         command->name);
     for (int i = 0; command->options && command->options[i].name; i++)

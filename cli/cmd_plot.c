@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#define SURFACES "Surfaces, streamlines, eigenfunctions"
 static const cli_option OPTIONS[] = {
     { .name = "out", .values = "FILE", .required = true, .help = "the picture, .png or .svg" },
     { .name = "kind",
@@ -13,7 +14,8 @@ static const cli_option OPTIONS[] = {
       .fallback = "by what is given",
       .help =
           "circle, torus, sphere, corner, factors, choice (of models); training, snr (of logs); profiles, "
-          "learning, spectra, tau, snr (of results of reproduce)" },
+          "learning, spectra, tau, snr (of results of reproduce); surface, values, matrix, connectivity, tracts, "
+          "eigenfunctions (of surfaces)" },
     { .name = "data",
       .values = "FILE",
       .help = "points, drawn as dots on maps and as a histogram behind curves" },
@@ -55,6 +57,74 @@ static const cli_option OPTIONS[] = {
       .fallback = "300",
       .help = "dots an inch, of a .png and of maps in an .svg" },
     { .name = "grid", .values = "N", .help = "nodes along a side at which densities are evaluated" },
+    { .name = "surface",
+      .values = "FILE",
+      .group = SURFACES,
+      .help = "the surface whose vertices the values belong to, or where the streamlines end" },
+    { .name = "column",
+      .values = "NAME|N",
+      .group = SURFACES,
+      .help =
+          "which of the values, by name or counted from 1 (default: 1); of folders: the only model that is drawn" },
+    { .name = "roi",
+      .values = "FILE",
+      .group = SURFACES,
+      .help = "a region for every vertex: .annot .label .gii .csv" },
+    { .name = "region", .values = "NAME", .group = SURFACES, .help = "the region of --roi that is outlined" },
+    { .name = "points",
+      .values = "FILE",
+      .group = SURFACES,
+      .help = "x y z, drawn as dots on the surface of values" },
+    { .name = "hemisphere",
+      .values = "left|right",
+      .group = SURFACES,
+      .fallback = "by the surface's name: lh.white, white_left.gii",
+      .help = "it is a cortex, seen from its lateral, medial, dorsal and ventral side" },
+    { .name = "views",
+      .values = "SIDE,...",
+      .group = SURFACES,
+      .help =
+          "sides it is seen from: lateral, medial, dorsal, ventral, anterior, posterior, or axes as +x or -z" },
+    { .name = "up",
+      .values = "x|y|z",
+      .group = SURFACES,
+      .fallback = "z",
+      .help = "the axis that points up" },
+    { .name = "tracks",
+      .values = "TRACKS",
+      .group = SURFACES,
+      .help = "streamlines, .trk or .tck (also .gz); given once for each file" },
+    { .name = "sphere",
+      .values = "FILE",
+      .group = SURFACES,
+      .help = "of tracks: the sphere the surface is registered to" },
+    { .name = "space", .values = "mni152", .group = SURFACES, .help = "of the tracks, as for endpoints" },
+    { .name = "transform", .values = "FILE", .group = SURFACES, .help = "of the tracks, as for endpoints" },
+    { .name = "affine", .values = "FILE", .group = SURFACES, .help = "of the tracks, as for endpoints" },
+    { .name = "max-distance",
+      .values = "MM",
+      .group = SURFACES,
+      .fallback = "5",
+      .help = "of the ends of streamlines from the surface; of --data from its own" },
+    { .name = "most",
+      .values = "N",
+      .group = SURFACES,
+      .fallback = "1500",
+      .help = "streamlines that are drawn" },
+    { .name = "domain",
+      .values = "D",
+      .group = SURFACES,
+      .help = "its eigenfunctions: S1^2, S2 or mesh:FILE" },
+    { .name = "eigenvalue",
+      .values = "X",
+      .group = SURFACES,
+      .fallback = "20",
+      .help = "of those on S1^2 and S2" },
+    { .name = "function",
+      .values = "N",
+      .group = SURFACES,
+      .fallback = "9",
+      .help = "the first of four on mesh:FILE, counted from 0" },
     { 0 },
 };
 
@@ -67,6 +137,7 @@ typedef struct job {
     const char *file[MOST], *name[MOST];
     char names[MOST][96];
     double range[2 * MOST], level[MOST];
+    plot_surfaces surfaces;
     npmd_truth *truth;
     npmd_points *data, *at;
     npmd_plot_facts facts;
@@ -174,6 +245,32 @@ static int parse_words(job *j)
 
 /* ---- inputs ---------------------------------------------------------------------------------------------- */
 
+/* Files of values and folders were taken before. */
+static bool is_surface_operand(const job *j, int k)
+{
+    const char *path = j->args->operands[k];
+    const npmd_plot_surfaces *s = &j->surfaces.ask;
+    bool found = s->values == path;
+    for (int i = 0; i < s->folders; i++)
+        found |= s->folder[i] == path;
+    return found;
+}
+
+static int read_surfaces(job *j)
+{
+    for (int k = 0; k < j->args->operand_count; k++)
+        if (!npmd_plot_is_lines(j->args->operands[k]))
+            plot_surfaces_operand(&j->surfaces, j->args->operands[k]);
+    j->ask.surfaces = &j->surfaces.ask;
+    const int code = plot_surfaces_read(j->args, &j->surfaces);
+    if (code == CLI_DONE && j->args->operand_count == 0 && !j->surfaces.used)
+        return cli_fail(j->args, CLI_USAGE,
+                        "FILE is missing, and so are --tracks and --domain: what is drawn?");
+    if (!j->surfaces.used)
+        j->ask.surfaces = NULL;
+    return code;
+}
+
 static npmd_status read_inputs(job *j, npmd_error *err)
 {
     const cli_args *args = j->args;
@@ -187,6 +284,8 @@ static npmd_status read_inputs(job *j, npmd_error *err)
             j->file[j->ask.files++] = args->operands[k];
             continue;
         }
+        if (is_surface_operand(j, k))
+            continue;
         st = npmd_load(args->operands[k], &j->model[j->ask.models], err);
         j->models[j->ask.models] = j->model[j->ask.models];
         j->name[j->ask.models++] = args->operands[k];
@@ -208,6 +307,18 @@ static npmd_status read_inputs(job *j, npmd_error *err)
         st = cli_given_points(args, domain, j->ask.coords, &j->ask.given, &j->at, err);
     j->ask.at = j->at;
     return st;
+}
+
+/* What says something of a density says nothing of a log. */
+static int refuse_for_logs(const job *j)
+{
+    static const char *const NAMES[] = { "data",    "truth", "what", "levels",
+                                         "factors", "given", "grid", "names" };
+    for (size_t k = 0; j->ask.models == 0 && k < sizeof NAMES / sizeof NAMES[0]; k++)
+        if (cli_value(j->args, NAMES[k]))
+            return cli_fail(j->args, CLI_USAGE, "--%s belongs to a density, but %s holds the lines of a log",
+                            NAMES[k], j->args->operand);
+    return CLI_DONE;
 }
 
 /* ---- the picture ------------------------------------------------------------------------------------------- */
@@ -271,7 +382,10 @@ static int check_names(const cli_args *args)
         if ((code = cli_distinct(args, "--out", out, "the input", args->operands[k])) != CLI_DONE)
             return code;
     if ((code = cli_distinct(args, "--out", out, "--truth", cli_value(args, "truth"))) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--data", cli_value(args, "data"))) != CLI_DONE)
+        || (code = cli_distinct(args, "--out", out, "--data", cli_value(args, "data"))) != CLI_DONE
+        || (code = cli_distinct(args, "--out", out, "--surface", cli_value(args, "surface"))) != CLI_DONE
+        || (code = cli_distinct(args, "--out", out, "--roi", cli_value(args, "roi"))) != CLI_DONE
+        || (code = cli_distinct(args, "--out", out, "--points", cli_value(args, "points"))) != CLI_DONE)
         return code;
     if (!ending || (strcasecmp(ending, ".png") != 0 && strcasecmp(ending, ".svg") != 0))
         return cli_fail(args, CLI_USAGE, "--out is '%s', expected a name that ends in .png or .svg", out);
@@ -289,13 +403,14 @@ static int run(const cli_args *args)
         return cli_fail(args, CLI_MEMORY, "not enough memory for a picture");
     j->args = args;
     int code = cli_compute(args, &j->ask.seed, &j->ask.how);
-    if (code != CLI_DONE || (code = check_names(args)) != CLI_DONE || (code = parse_words(j)) != CLI_DONE)
+    if (code != CLI_DONE || (code = check_names(args)) != CLI_DONE || (code = parse_words(j)) != CLI_DONE
+        || (code = read_surfaces(j)) != CLI_DONE)
         goto done;
     if (npmd_output_check(out, &err) || read_inputs(j, &err)) {
         code = cli_refuse(args, &err);
         goto done;
     }
-    if ((code = name_models(j)) != CLI_DONE)
+    if ((code = refuse_for_logs(j)) != CLI_DONE || (code = name_models(j)) != CLI_DONE)
         goto done;
     j->ask.progress = show_progress;
     j->ask.user = j;
@@ -317,20 +432,28 @@ const cli_command command_plot = {
     .name = "plot",
     .operand = "FILE",
     .operands = true,
+    .no_operand = true,
     .summary = "draw densities, the course of fits, and the figures of experiments",
     .details =
         "FILE is a model, or several on one domain, which are drawn side by side with one range of colours; or the log of "
         "a fit (fit --log), or the results of reproduce. What it is is seen from what it holds. A density on S1 is a "
         "curve; on T2 a map with contours of probability content; on S2 Mollweide's map and two views; on T^D the "
         "one- and two-factor marginals; on other products the marginal of each factor, or with --given and --at a "
-        "conditional density. --kind draws something else of the same file.",
+        "conditional density. A density on surfaces, values on the vertices of one (.gii, .vtk, .csv, .npy with --surface) and "
+        "the folders of reproduce connectivity are drawn as shaded surfaces from several sides; --tracks are streamlines, "
+        "--domain without a FILE shows eigenfunctions. --kind draws something else of the same file.",
     .examples =
         "neuropmd plot torus.safetensors --out torus.png --truth truth.json --data points.npy\n"
         "neuropmd plot field.m series.m kde.m --truth truth.json --scale log --range 1e-4:1,0.01:0.4 --out fig2.svg\n"
         "neuropmd plot flood.m --data flood.csv --coords latlon --scale log --out flood.png\n"
         "neuropmd plot flights.m --given 1 --at 51.5,-0.1 --coords latlon --out from_london.png\n"
         "neuropmd plot fit.jsonl --out training.svg\n"
-        "neuropmd plot spectral-bias.jsonl --kind spectra --out figS5.png\n",
+        "neuropmd plot spectral-bias.jsonl --kind spectra --out figS5.png\n"
+        "neuropmd plot mof.gii --surface lh.white.gii --roi lh.aparc.annot --region medialorbitofrontal --out mof.png\n"
+        "neuropmd plot brain --out fig4.png                       # a folder of reproduce connectivity --roi\n"
+        "neuropmd plot regions.csv --kind matrix --out regions.svg\n"
+        "neuropmd plot --tracks brain.trk.gz --surface lh.white.gii --sphere lh.sphere.reg.gii --out fig1.png\n"
+        "neuropmd plot --domain S1^2 --eigenvalue 20 --out figS1.png\n",
     .options = OPTIONS,
     .run = run,
 };

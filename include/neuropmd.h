@@ -582,6 +582,31 @@ typedef enum npmd_plot_what {
     NPMD_PLOT_SPREAD    /* standard deviation of log f over the members of an ensemble  */
 } npmd_plot_what;
 
+/* Of figures of surfaces: {0}, then what applies. Names of files unless said otherwise. */
+typedef struct npmd_plot_surfaces {
+    const char *surface; /* the surface that is drawn; of tracts that they end at */
+    const char *sphere;  /* the one it is registered to; NULL: none */
+    const char *values;  /* on the vertices, .gii .vtk .csv .npy; or a matrix of regions */
+    const char
+        *column; /* of the values or of the maps: its name, or its number from 1; NULL: the first, all */
+    const char *labels, *region; /* a region for every vertex, and the name of the one that is outlined */
+    const char *points;          /* x y z, drawn on the values */
+    const char *views;           /* "lateral,medial" or axes, "+x,-z"; NULL: chosen */
+    const char *hemisphere, *up; /* "left" or "right"; the axis that points up, "x", "y" or "z" (also NULL) */
+    const char *const *folder;   /* (folders): results of reproduce connectivity */
+    int folders;
+    const char *const
+        *tracks;     /* (track_files): streamlines, with affine, transform, space and max_distance as in */
+    int track_files; /* npmd_endpoints_request */
+    const char *affine, *transform, *space;
+    double max_distance;
+    int most;           /* streamlines drawn; 0: 1,500 */
+    const char *domain; /* whose eigenfunctions are drawn: "S1^2", "S2", "mesh:FILE" */
+    double eigenvalue;  /* of S1^2 and S2; 0: 20 */
+    int function;       /* of a mesh: the first of four, counted from 0; 0: 9 */
+    int linear;         /* 1: colours of a matrix on a linear scale */
+} npmd_plot_surfaces;
+
 typedef struct npmd_plot_request {  /* {0}, then what applies */
     const npmd_model *const *model; /* (models), on one domain: side by side with one range of colours */
     const char *const *name;        /* (models): their titles; NULL: by their estimators */
@@ -606,7 +631,8 @@ typedef struct npmd_plot_request {  /* {0}, then what applies */
     int grid;              /* nodes along a side; 0: chosen */
     double width_mm, dpi;  /* 0: 85 or 180 by the number of panels; 300 */
     npmd_compute how;
-    uint64_t seed; /* of draws, where a marginal is made of them */
+    uint64_t seed;                      /* of draws, where a marginal is made of them */
+    const npmd_plot_surfaces *surfaces; /* NULL: none of that */
     /* Some times a second, with the share that is done; nonzero: stop, NPMD_STOPPED. May be NULL. */
     int (*progress)(double done, void *user);
     void *user;

@@ -7,8 +7,9 @@
 
 /* The first that fits what is given is drawn, so the special stand before the general. */
 static const figure_kind *const KINDS[] = {
-    &KIND_FACTORS, &KIND_CIRCLE,   &KIND_TORUS,    &KIND_SPHERE,  &KIND_CORNER, &KIND_TAU,
-    &KIND_SNR,     &KIND_PROFILES, &KIND_LEARNING, &KIND_SPECTRA, &KIND_CHOICE, &KIND_TRAINING,
+    &KIND_SURFACE, &KIND_CONNECTIVITY, &KIND_VALUES,   &KIND_MATRIX,  &KIND_TRACTS, &KIND_EIGENFUNCTIONS,
+    &KIND_FACTORS, &KIND_CIRCLE,       &KIND_TORUS,    &KIND_SPHERE,  &KIND_CORNER, &KIND_TAU,
+    &KIND_SNR,     &KIND_PROFILES,     &KIND_LEARNING, &KIND_SPECTRA, &KIND_CHOICE, &KIND_TRAINING,
 };
 #define KIND_COUNT ((int)(sizeof KINDS / sizeof KINDS[0]))
 
@@ -78,7 +79,7 @@ done:
 static npmd_status figure_check(const figure *f, npmd_error *err)
 {
     const npmd_plot_request *ask = f->ask;
-    if (ask->models == 0 && ask->files == 0)
+    if (ask->models == 0 && ask->files == 0 && ask->surfaces == NULL)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "there is neither a model nor a log to draw");
     if (ask->models > 0 && ask->files > 0)
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
@@ -119,14 +120,18 @@ static void kinds_list(char *text, size_t size)
 
 static npmd_status figure_choose(const figure *f, const figure_kind **out, npmd_error *err)
 {
-    char names[256];
-    const char *given = f->domain != NULL ? f->domain->text : f->log[0].path;
+    char names[384];
+    const char *given = f->domain != NULL ? f->domain->text
+                        : f->logs > 0     ? f->log[0].path
+                        : f->ask->surfaces != NULL && f->ask->surfaces->values != NULL
+                            ? f->ask->surfaces->values
+                            : "what is given";
     for (int k = 0; k < KIND_COUNT; k++) {
         const figure_kind *kind = KINDS[k];
         if (f->ask->kind == NULL ? !kind->fits(f) : strcasecmp(kind->name, f->ask->kind) != 0)
             continue;
         if (!kind->takes(f))
-            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--kind %s draws %s, which %s%s not", kind->name,
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--kind %s draws %s, which %s%s is not", kind->name,
                              kind->wants, f->domain != NULL ? "a model on " : "", given);
         *out = kind;
         return NPMD_OK;

@@ -52,6 +52,8 @@ typedef struct figure_kind {
 } figure_kind;
 extern const figure_kind KIND_CIRCLE, KIND_TORUS, KIND_CORNER, KIND_SPHERE, KIND_FACTORS, KIND_CHOICE,
     KIND_TRAINING, KIND_SNR, KIND_PROFILES, KIND_LEARNING, KIND_SPECTRA, KIND_TAU;
+extern const figure_kind KIND_SURFACE, KIND_VALUES, KIND_MATRIX, KIND_CONNECTIVITY, KIND_TRACTS,
+    KIND_EIGENFUNCTIONS;
 
 /* ---- figure.c ------------------------------------------------------------------------------------------ */
 

@@ -49,7 +49,7 @@ npmd_status lines_read(const char *path, log_lines *out, npmd_error *err)
         if (end == at || (end == at + 1 && *at == '\r'))
             continue;
         *end = 0;
-        snprintf(where, sizeof where, "%.1000s, line %zu:", path, number);
+        snprintf(where, sizeof where, "%.1000s, entry %zu:", path, number);
         TRY(json_from_text(at, (size_t)(end - at), where, &row, err));
         if (!json_is_object(row)
             || (json_object_get(row, "step") == NULL && json_object_get(row, "experiment") == NULL)) {

@@ -315,7 +315,7 @@ static void logs_are_drawn(void **state)
     file[0] = put_text(at, "other.jsonl", "{\"a\": 1}\n");
     ask.kind = NULL;
     assert_int_equal(npmd_plot(&ask, in_folder(at, "x.png"), NULL, &err), NPMD_ERR_FORMAT);
-    assert_says(&err, "line 1");
+    assert_says(&err, "entry 1");
 }
 
 int main(void)
