@@ -137,10 +137,11 @@ static void pi_words(long p, long q, char text[AXIS_LABEL])
     snprintf(text, AXIS_LABEL, p == 0 ? "0" : "%s%s" PI_SIGN "%s", p < 0 ? MINUS : "", times, over);
 }
 
-/* Multiples of pi/4, pi/2, pi, 2 pi ..., the finest that gives no more than `most` steps. */
+/* Multiples of pi/4 (up to half a turn), pi/2, pi, 2 pi ..., the finest that gives no more than `most` steps. */
 static void pi_ticks(const axis *a, int most, axis_ticks *out)
 {
-    long quarters = 1;
+    long quarters = a->to - a->from > NPMD_PI ? 2
+                                              : 1; /* over a whole turn quarters of pi are too many to read */
     while ((a->to - a->from) / ((double)quarters * NPMD_PI / 4.0) > most * (1.0 + 1e-9))
         quarters *= 2;
     const double step = (double)quarters * NPMD_PI / 4.0, slack = 1e-6;

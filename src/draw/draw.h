@@ -211,7 +211,8 @@ typedef struct legend_row {
     stroke line; /* width 0: none */
     double disc; /* radius of a mark in its colour; 0: none */
 } legend_row;
-/* At the corner of a box: 0 top left, 1 top right, 2 bottom left, 3 bottom right; on white that shows a little through. */
+/* At the corner of a box: 0 top left, 1 top right, 2 bottom left, 3 bottom right, and half way up 4 left, 5 right; on white
+ * that shows a little through. */
 void legend_draw(canvas *c, box at, int corner, const legend_row *row, int rows);
 box legend_size(const legend_row *row, int rows);
 /* A title over a box, made smaller until it fits. */

@@ -219,7 +219,9 @@ void legend_draw(canvas *c, box at, int corner, const legend_row *row, int rows)
     const double away = 3.0; /* from the frame */
     box b = legend_size(row, rows);
     b.x = corner % 2 == 0 ? at.x + away : at.x + at.width - away - b.width;
-    b.y = corner < 2 ? at.y + away : at.y + at.height - away - b.height;
+    b.y = corner < 2   ? at.y + away
+          : corner < 4 ? at.y + at.height - away - b.height
+                       : at.y + 0.5 * (at.height - b.height);
     canvas_box(c, b, PAPER, 0.15);
     for (int k = 0; k < rows; k++) {
         const double y = b.y + LEGEND_EDGE + ROW * LETTER_LABEL.size * k + capital(&LETTER_LABEL);

@@ -45,6 +45,27 @@ static void marks_draw(figure *f, box at, const chart *c)
     }
 }
 
+/* How many points of the curves, and between them, lie in a box given in shares of the axes. */
+static size_t chart_covered(const chart *c, double left, double top, double wide, double high)
+{
+    enum { BETWEEN = 8 };
+    size_t covered = 0;
+    for (int k = 0; k < c->curves.count; k++) {
+        const curve *one = &c->curves.curve[k];
+        for (size_t i = 1; i < one->count; i++)
+            for (int s = 0; s < BETWEEN; s++) {
+                const double t = (double)s / BETWEEN;
+                const double x = (1.0 - t) * axis_place(&c->x, one->x[i - 1])
+                                 + t * axis_place(&c->x, one->x[i]) - left;
+                const double y = 1.0 - (1.0 - t) * axis_place(&c->y, one->y[i - 1])
+                                 - t * axis_place(&c->y, one->y[i]) - top;
+                covered += x >= 0.0 && x <= wide && y >= 0.0 && y <= high;
+            }
+    }
+    return covered;
+}
+
+#define LEGEND_PLACES 6
 /* The corner whose legend covers the least of the curves. */
 static int legend_corner(box at, const chart *c)
 {
@@ -56,17 +77,12 @@ static int legend_corner(box at, const chart *c)
         if (c->curves.curve[k].name[0] != 0)
             row[rows++] = (legend_row){ .label = c->curves.curve[k].name };
     const box size = legend_size(row, rows);
-    for (int corner = 0; corner < 4; corner++) {
-        const double left = corner % 2 == 0 ? 0.0 : 1.0 - size.width / at.width,
-                     top = corner < 2 ? 0.0 : 1.0 - size.height / at.height;
-        size_t covered = 0;
-        for (int k = 0; k < c->curves.count; k++)
-            for (size_t i = 0; i < c->curves.curve[k].count; i++) {
-                const double x = axis_place(&c->x, c->curves.curve[k].x[i]) - left,
-                             y = 1.0 - axis_place(&c->y, c->curves.curve[k].y[i]) - top;
-                covered += x >= 0.0 && x <= size.width / at.width && y >= 0.0
-                           && y <= 1.1 * size.height / at.height;
-            }
+    for (int corner = 0; corner < LEGEND_PLACES; corner++) {
+        const double wide = size.width / at.width, high = size.height / at.height;
+        const double left = corner % 2 == 0 ? 0.0 : 1.0 - wide, top = corner < 2   ? 0.0
+                                                                      : corner < 4 ? 1.0 - high
+                                                                                   : 0.5 * (1.0 - high);
+        const size_t covered = chart_covered(c, left, top, 1.1 * wide, 1.1 * high);
         if (covered < fewest || (covered == fewest && corner == c->legend))
             fewest = covered, best = corner;
     }

@@ -69,8 +69,9 @@ int figure_rows(const figure *f); /* one for each range asked for, at least 1 */
 /* Which rows of the data are drawn: at most that many, spread evenly by a fixed shuffle. */
 size_t figure_data(figure *f, size_t most);
 size_t figure_datum(const figure *f, size_t k);
-/* Radius of a dot for so many of them on an area of that side. */
-double figure_dot(double side, size_t count);
+/* The data as dots: where a row stands, false: it is not seen. Their number and size suit an area of that side. */
+typedef bool (*dot_place)(const double *row, void *user, spot *out);
+void figure_dots(figure *f, double side, dot_place where, void *user);
 void figure_note(figure *f, double x, double y, double width, const char *text); /* small, below */
 axis figure_angle_axis(const figure *f, const char *name);           /* 0 to 2 pi, or to 360 degrees */
 void factor_name(const npmd_domain *dom, int factor, char text[16]); /* "x" with its number, lowered */

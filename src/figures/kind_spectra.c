@@ -155,8 +155,8 @@ static npmd_status spectra_draw(figure *f, npmd_error *err)
                       .below = true };
     const double width = figure_width(f, PAGE_MM), left = 24.0, top = EDGE + figure_top(f) + 11.0;
     const int columns = 2 * looks;
-    const double side = (width - 2.0 * EDGE - left - (columns - 1) * (GAP + 10.0)) / columns;
-    const panel_grid g = { EDGE + left, top, side, side, GAP + 10.0, 28.0, columns };
+    const double side = (width - 2.0 * EDGE - left - (columns - 1) * (GAP + 14.0)) / columns;
+    const panel_grid g = { EDGE + left, top, side, side, GAP + 14.0, 28.0, columns };
     const int rows = s->rows + 1;
     TRY(figure_page(f, width, top + rows * side + (rows - 1) * g.between_y + 30.0, err));
     TRY(spectra_panels(f, s, &g, &h, err));

@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-static const colour DOT = { 255, 140, 60 };
-
 /* The map fills its box: an ellipse twice as wide as high, or a disc. To the plane of the projection, y up, and back. */
 static void box_plane(box at, const globe *g, double x, double y, double *u, double *v)
 {
@@ -204,17 +202,22 @@ done:
     return st;
 }
 
-#define MOST_DOTS 20000
+typedef struct globe_dots {
+    box at;
+    const globe *g;
+    int column;
+} globe_dots;
+
+static bool globe_dot(const double *row, void *user, spot *out)
+{
+    const globe_dots *d = user;
+    return globe_forward(d->at, d->g, row + d->column, out);
+}
+
 void map_globe_data(figure *f, box at, const globe *g, int column)
 {
-    const size_t count = figure_data(f, MOST_DOTS);
-    for (size_t k = 0; k < count; k++) {
-        double row[DOMAIN_MAX_COLUMNS];
-        spot p;
-        points_row(f->ask->data, figure_datum(f, k), row);
-        if (globe_forward(at, g, row + column, &p))
-            canvas_discs(f->page, &p, 1, figure_dot(at.height, count), DOT, 0.35);
-    }
+    globe_dots dots = { at, g, column };
+    figure_dots(f, at.height, globe_dot, &dots);
 }
 
 void map_globe_mark(figure *f, box at, const globe *g, const double p[3])

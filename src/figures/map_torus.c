@@ -95,19 +95,23 @@ done:
     return st;
 }
 
-#define MOST_DOTS 20000
-static const colour DOT = { 255, 140, 60 };
+typedef struct torus_dots {
+    box at;
+    int column_x, column_y;
+} torus_dots;
+
+static bool torus_dot(const double *row, void *user, spot *out)
+{
+    const torus_dots *d = user;
+    *out = (spot){ d->at.x + d->at.width * row[d->column_x] / TWO_PI,
+                   d->at.y + d->at.height * (1.0 - row[d->column_y] / TWO_PI) };
+    return true;
+}
 
 void map_torus_data(figure *f, box at, int column_x, int column_y)
 {
-    const size_t count = figure_data(f, MOST_DOTS);
+    torus_dots dots = { at, column_x, column_y };
     canvas_clip(f->page, at);
-    for (size_t k = 0; k < count; k++) {
-        double row[DOMAIN_MAX_COLUMNS];
-        points_row(f->ask->data, figure_datum(f, k), row);
-        const spot p = { at.x + at.width * row[column_x] / TWO_PI,
-                         at.y + at.height * (1.0 - row[column_y] / TWO_PI) };
-        canvas_discs(f->page, &p, 1, figure_dot(at.width, count), DOT, 0.35);
-    }
+    figure_dots(f, at.width, torus_dot, &dots);
     canvas_unclip(f->page);
 }
