@@ -124,7 +124,7 @@ static const cli_option OPTIONS[] = {
       .values = "N",
       .group = SURFACES,
       .fallback = "9",
-      .help = "the first of four on mesh:FILE, counted from 0" },
+      .help = "the first of four on mesh:FILE; number 0 is the constant" },
     { 0 },
 };
 
@@ -364,7 +364,8 @@ static int report(const job *j)
         cli_row(stdout, "picture", "%s", out);
         cli_row(stdout, "kind", "%s, %d panel%s, %.0f x %.0f mm", f->kind, f->panels,
                 f->panels == 1 ? "" : "s", f->width_mm, f->height_mm);
-        cli_row(stdout, "range", "%.4g to %.4g", f->low, f->high);
+        if (isfinite(f->low))
+            cli_row(stdout, "range", "%.4g to %.4g", f->low, f->high);
     }
     /* colours hide a few per cent; more is a grid that does not resolve the density */
     if (f->mass_error > 0.05)

@@ -611,7 +611,7 @@ typedef struct npmd_plot_surfaces {
     int most;           /* streamlines drawn; 0: 1,500 */
     const char *domain; /* whose eigenfunctions are drawn: "S1^2", "S2", "mesh:FILE" */
     double eigenvalue;  /* of S1^2 and S2; 0: 20 */
-    int function;       /* of a mesh: the first of four, counted from 0; 0: 9 */
+    int function;       /* of a mesh: the first of four; 0: 9 */
     int linear;         /* 1: colours of a matrix on a linear scale */
 } npmd_plot_surfaces;
 
