@@ -5,9 +5,11 @@
  * `state`; refresh() shows it. */
 
 const state = {
-  given: 0, pick: [0, 0], marginal: false, log: false, relative: true, threshold: 0, points: head.points_shown <= 2000, // more would hide what they lie on
+  given: 0, pick: [-1, -1], // nodes; -1: none yet
+  marginal: false, log: false, relative: true, threshold: 0, points: head.points_shown <= 2000, // more would hide what they lie on
  
   together: true, flat: false, ring: false,
+  read: false, // a place was picked on the factor that is not given
 };
 const $ = (id) => document.getElementById(id);
 const KINDS = {
@@ -181,14 +183,22 @@ function jointPanel() {
 
 /* ---- what is chosen ----------------------------------------------------------------------------------------------- */
 
-function pickNode(s, node) {
-  state.pick[s] = node;
-  if (pair && s !== state.given && !torus) return refresh(); // a look at a value; the condition stays
-  refresh();
-}
 function pickNodes(nodes) {
   state.pick = nodes;
   refresh();
+  $("live").textContent = panels.filter((p) => !p.element.hidden).map((p) => `${p.title.textContent}. ${p.about.textContent}`).join(" ");
+}
+/* On the given factor a place is the condition; on the other, its value is read out. */
+function pickNode(s, node) {
+  state.read ||= pair && s !== state.given;
+  pickNodes(state.pick.map((old, k) => (k === s ? node : old)));
+}
+/* The value at the place that was picked on a panel. */
+function readOut(panel, logs) {
+  const s = panel.factor, node = state.pick[s];
+  if (node < 0) return "";
+  const [place, times, per] = panel.lines(shapes[s].nodeWords(node), logs[node]);
+  return ` At ${place}: ${times}, ${per}.`;
 }
 
 const angleOf = (s) => shapes[s].nodePlace(state.pick[s])[0];
@@ -212,9 +222,9 @@ function showFactor(panel, logs, { marker, rows, title, about }) {
   const s = panel.factor, f = factors[s], widget = panel.widgets[0];
   if (widget instanceof CurvePanel) {
     widget.setRing(state.ring);
-    widget.setMarker(marker === null ? null : shapes[s].nodePlace(marker)[0]);
+    widget.setMarker(marker < 0 ? null : shapes[s].nodePlace(marker)[0]);
   } else {
-    widget.setMarker(marker === null ? null : shapes[s].nodePosition(marker));
+    widget.setMarker(marker < 0 ? null : shapes[s].nodePosition(marker));
   }
   widget.setDots(dotsOf(s, rows));
   panel.title.textContent = title;
@@ -239,7 +249,7 @@ function showJoint() {
   const [a, b] = factors.map(nameOf);
   panel.title.textContent = `${capitalName(factors[0])} and ${b}: joint density`;
   panel.about.textContent = state.flat
-    ? `Click or drag: the curve on the right is the density along the line.`
+    ? `Click or drag: the curve is the density along the line.`
     : `${capitalName(factors[0])} runs around the ring, ${b} around the tube. Drag to turn, click to pick a place.`;
   panel.show(widget, density.logs, jointWeight());
   panel.label(`${panel.title.textContent}. ${panel.about.textContent} ${state.flat ? "Arrow keys move the place." : KEY_HINT}`);
@@ -257,13 +267,14 @@ function showOther(panel) {
   const name = capitalName(factors[o]);
   const rows = state.marginal || !factors[g].points ? null : rowsNear(factors[g], shapes[g], state.pick[g]);
   const dots = rows && state.points ? ` Dots: the ${count(rows.length)} points whose ${nameOf(factors[g])} lies within ${nearWords(factors[g])} of it.` : "";
-  showFactor(panel, state.marginal ? density.marginals[o] : conditionalNow(), {
-    marker: null,
+  const logs = state.marginal ? density.marginals[o] : conditionalNow();
+  showFactor(panel, logs, {
+    marker: state.read || torus ? state.pick[o] : -1,
     rows,
     title: state.marginal ? `${name}: marginal density` : `${name}, given ${nameOf(factors[g])} at ${there}`,
-    about: state.marginal
-      ? `Whatever ${nameOf(factors[g])} may be.`
-      : `Conditional density, for the place picked on the left.${dots}`,
+    about:
+      (state.marginal ? `Whatever ${nameOf(factors[g])} may be.` : `Conditional density.${dots}`) +
+      (state.read || torus ? readOut(panel, logs) : ""),
   });
 }
 let conditional = {};
@@ -275,8 +286,12 @@ function conditionalNow() {
 
 function refresh() {
   if (!pair) {
-    const f = factors[0], what = `Brighter is denser.${f.kind === "S1" ? "" : " Drag to turn, point at a place to read its value."}`;
-    showFactor(panels[0], density.logs, { marker: null, rows: null, title: f.name ? capital(f.name) : `Density on ${nameOf(f)}`, about: f.kind === "S1" ? "Point at the curve to read its value." : what });
+    const f = factors[0], hint = f.kind === "S1" ? "Point at the curve" : "Brighter is denser. Drag to turn, point at a place";
+    showFactor(panels[0], density.logs, {
+      marker: state.pick[0], rows: null,
+      title: f.name ? capital(f.name) : `Density on ${nameOf(f)}`,
+      about: `${hint} to read its value, click to keep it.${readOut(panels[0], density.logs)}`,
+    });
   } else if (torus) {
     showJoint();
     panels[1].element.hidden = state.given === 1;
@@ -343,11 +358,12 @@ function addThreshold() {
 const views = () => panels.flatMap((p) => p.widgets).filter((w) => w instanceof Panel3D);
 function swap() {
   state.given = 1 - state.given;
+  state.read = false;
   refresh();
 }
 function buildControls() {
   if (pair) {
-    addSwitch(torus ? "Curve" : "Right map", "marginal", [["conditional", false], ["marginal", true]]);
+    addSwitch(torus ? "Curve" : "Second picture", "marginal", [["conditional", false], ["marginal", true]]);
     addButton("Swap factors", swap, "Make the other factor the given one (S)");
   }
   if (torus) addSwitch("Shape", "flat", [["torus", false], ["flat map", true]]);
@@ -371,7 +387,7 @@ const SHORTCUTS = {
   u: ["times uniform, or per unit", () => (state.relative = !state.relative)],
   p: ["data points on or off", () => (state.points = !state.points)],
   c: ["conditional or marginal", () => (state.marginal = !state.marginal), () => pair],
-  s: ["swap the factors", () => (state.given = 1 - state.given), () => pair],
+  s: ["swap the factors", swap, () => pair],
   f: ["torus or flat map", () => (state.flat = !state.flat), () => torus],
   r: ["curve or ring", () => (state.ring = !state.ring), () => head.factors.some((f) => f.kind === "S1")],
   "[": ["lower the threshold", () => (state.threshold = Math.max(0, state.threshold - 0.02))],
@@ -388,7 +404,7 @@ function buildHelp() {
     ...usable.map(([key, [text]]) => row([key.toUpperCase()], text)),
     row(["?"], "this help"));
   const points = !pair ? ["The picture shows how probable each place is. Drag to turn it, wheel or pinch to zoom, point at a place to read its value."]
-    : ["The left picture is the given factor. Click a place on it: the right picture shows the density of the other factor, given that place.",
+    : ["The first picture is the given factor. Click a place on it: the second shows the density of the other factor, given that place.",
        "“Marginal” shows the other factor whatever the first may be. “Swap factors” exchanges their parts."];
   $("help-text").append(...points.map((t) => make("p", {}, t)),
     make("p", {}, "“× uniform” says how many times denser a place is than if everything were spread evenly: 1 is even, 10 is ten times as dense. The threshold hides what lies lower on the colour scale, and tells how much probability is left on how much area."),
@@ -425,7 +441,7 @@ function sentence() {
   const [a, b] = factors.map(nameOf);
   if (!pair) return `Where points lie on ${a}: their probability density, estimated from ${count(head.n)} of them.`;
   return `How ${a} and ${b} go together: their probability density, estimated from ${count(head.n)} pairs. ` +
-    `Click a place on the left: the ${torus ? "curve" : "picture"} on the right shows the density of ${b}, given that ${a}.`;
+    `Click a place in the first picture: the second shows the density of ${b}, given that ${a}.`;
 }
 function notes() {
   const list = [], nodes = head.factors.map((f) => count(f.nodes)).join(" × ");
