@@ -242,6 +242,7 @@ class Handle:
     """Owns one object of the library and frees it; objects are immutable, so that copies may share it."""
 
     _free = ""
+    _as_parameter_: Any = None  # what ctypes passes
 
     def __init__(self, pointer: int | None):
         self._as_parameter_ = c_void_p(pointer)
