@@ -14,6 +14,7 @@ int main(void) { return omp_get_max_threads() < 1; }' | clang -fopenmp -x c -o /
 clang_fuzzer() { have clang && echo 'int LLVMFuzzerTestOneInput(const void *p, unsigned long n) { return !p && n; }' \
     | clang -fsanitize=fuzzer,address,undefined -x c -o /dev/null - 2>/dev/null; }
 compiler() { have gcc && have g++ && have make && [ -e "$(gcc -print-file-name=libc.so)" ]; }
+python_has() { python3 -c "import $1" 2>/dev/null || /usr/bin/python3 -c "import $1" 2>/dev/null; }
 
 missing=()
 need() { # need PACKAGE PROBE...: the package is missing when the probe fails
@@ -44,6 +45,13 @@ test)
     need clang have clang
     need libomp-dev clang_openmp
     need clang-format have clang-format
+    if have python3; then # the Python package is tested where there is a Python
+        need python3-numpy python_has numpy
+        need python3-sklearn python_has sklearn
+        need python3-setuptools python_has setuptools
+        need python3-wheel python_has wheel
+        need python3-pip python_has pip
+    fi
     ;;
 fuzz)
     need clang have clang
