@@ -80,8 +80,8 @@ class Density:
         return hasattr(self, "model_")
 
     def _compute(self) -> Any:
-        device = self.device or ""
-        return byref(structs["npmd_compute"](threads=int(self.threads or 0), device=device.encode()))
+        threads = self.threads or (1 if _library.forked else 0)
+        return byref(structs["npmd_compute"](threads=int(threads), device=(self.device or "").encode()))
 
     def _points(self, X: Any, domain: Domain | None = None) -> Points:
         """Rows of the domain, or of some factors of it."""

@@ -112,6 +112,8 @@ class Estimator(Density):
         if not made._as_parameter_:
             raise MemoryError("not enough memory for the options of a fit")
         given = {name: value for name, value in self.get_params().items() if name in OPTIONS and value is not None}
+        if _library.forked and not given.get("threads"):
+            given["threads"] = 1
         for name in sorted(given, key=lambda one: one != "preset"):
             call("npmd_options_set", made, OPTIONS[name]["option"].encode(), option_text(given[name]))
         call("npmd_options_set", made, b"estimator", self._kind.encode())

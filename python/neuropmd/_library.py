@@ -183,6 +183,24 @@ def _declare() -> None:
 
 _declare()
 
+# ---- After a fork
+
+forked = False  # this process is a child, made by fork after the library was loaded
+
+
+def _after_fork() -> None:
+    """The threads that OpenMP keeps for a caller are gone in a forked child, and it would wait for them for ever: children
+    compute with one thread each, unless a number is asked for. Answers do not depend on it."""
+    global forked
+    forked = True
+    if _set_threads is not None:
+        _set_threads(1)
+
+
+_set_threads = getattr(library, "omp_set_num_threads", None)  # of the OpenMP that the library is linked with; None: it has none
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
 # ---- Failures
 
 
