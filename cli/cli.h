@@ -50,6 +50,7 @@ typedef struct cli_args cli_args;
 typedef struct cli_command {
     const char *name;
     const char *operand;              /* the one argument without dashes, "MODEL"; NULL: there is none */
+    bool operands;                    /* there may be several of them */
     const char *summary;              /* half a line, lower case */
     const char *details;              /* a paragraph for --help and the man page */
     const char *examples;             /* whole lines */
@@ -73,7 +74,9 @@ typedef struct cli_given {
 
 struct cli_args {
     const cli_command *command;
-    const char *operand;
+    const char *operand; /* the first of */
+    const char **operands;
+    int operand_count;
     cli_given *given; /* in the order of the command line */
     int count;
     bool help, json, quiet;

@@ -573,9 +573,62 @@ NPMD_API npmd_status npmd_points_write(const char *path, const npmd_domain *dom,
 NPMD_API npmd_status npmd_output_check(const char *path, npmd_error *err);
 /* The same for arrays and points, whose suffix says the format. */
 NPMD_API npmd_status npmd_array_check(const char *path, npmd_error *err);
-/* A map of a density on T2, beside the truth when one is given, as .png. */
-NPMD_API npmd_status npmd_plot(const npmd_model *m, const npmd_truth *truth, const char *path,
+
+/* ---- Figures ------------------------------------------------------------------------------------------- */
+
+typedef enum npmd_plot_what {
+    NPMD_PLOT_DENSITY,  /* per volume of what is shown                                  */
+    NPMD_PLOT_RELATIVE, /* relative to the uniform density                              */
+    NPMD_PLOT_SPREAD    /* standard deviation of log f over the members of an ensemble  */
+} npmd_plot_what;
+
+typedef struct npmd_plot_request {  /* {0}, then what applies */
+    const npmd_model *const *model; /* (models), on one domain: side by side with one range of colours */
+    const char *const *name;        /* (models): their titles; NULL: by their estimators */
+    int models;
+    const char *const
+        *file; /* (files), instead of models: logs of fits or results of reproduce, JSON lines */
+    int files;
+    const npmd_truth *truth; /* a known density, drawn first; NULL: none */
+    const npmd_points *data; /* drawn as points; NULL: none */
+    const char *kind;        /* by the name of npmd_plot_kind; NULL: by what is given */
+    const char *title;       /* over the whole; NULL: none */
+    npmd_plot_what what;
+    int log_scale;         /* 1: of colours or heights */
+    const double *level;   /* (levels): contours that enclose so many per cent of the probability */
+    int levels;            /* 0: 50, 90 and 99, with data none; negative: none */
+    unsigned factors;      /* bits: which are shown where a figure shows some; 0: all */
+    unsigned given;        /* bits: the conditional density given these */
+    const npmd_points *at; /* at the first of these points, of the product of the given factors */
+    const double *range;   /* (ranges, 2): ends of the colours, or of heights; one row of maps for each */
+    int ranges;            /* 0: chosen */
+    unsigned coords;       /* npmd_coords: NPMD_COORDS_DEGREES labels circles in degrees */
+    int grid;              /* nodes along a side; 0: chosen */
+    double width_mm, dpi;  /* 0: 85 or 180 by the number of panels; 300 */
+    npmd_compute how;
+    uint64_t seed; /* of draws, where a marginal is made of them */
+    /* Some times a second, with the share that is done; nonzero: stop, NPMD_STOPPED. May be NULL. */
+    int (*progress)(double done, void *user);
+    void *user;
+} npmd_plot_request;
+
+typedef struct npmd_plot_facts {
+    char kind[32];
+    int panels;
+    double low, high; /* range of the colours, or of the heights (of the first row); NaN: there is none */
+    double width_mm, height_mm; /* of the picture */
+    double mass_error; /* largest |integral - 1| of the densities drawn, by their own nodes; NaN: none */
+    size_t data;       /* points drawn */
+} npmd_plot_facts;
+
+/* One figure as .png or .svg, by the suffix of the path; facts may be NULL. */
+NPMD_API npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot_facts *facts,
                                npmd_error *err);
+/* The figures there are: the name of the i-th, NULL after the last; help may be NULL. */
+NPMD_API const char *npmd_plot_kind(int i, const char **help);
+/* Does the file hold JSON lines, which go to npmd_plot as they are? 1 or 0. */
+NPMD_API int npmd_plot_is_lines(const char *path);
+NPMD_API npmd_status npmd_plot_what_parse(const char *text, npmd_plot_what *out, npmd_error *err);
 
 /* ---- Streamlines --------------------------------------------------------------------------------------- */
 
