@@ -3,6 +3,7 @@
 #   make                     build/neuropmd and the libraries, optimised
 #   make demo                install what is missing, build, fit the paper's T2 mixture, draw it
 #   make test                install what is missing, build in three ways, run every test
+#   make test-view           pages of all kinds in headless Chromium; PICTURES=DIR keeps screenshots
 #   make test-cuda           build with CUDA, run what needs an NVIDIA card (skipped without one)
 #   make fuzz SECONDS=300    every reader under libFuzzer, for so many seconds each (needs clang)
 #   make bench ARGS=--quick  speed of kernels, steps and evaluation on this machine (neuropmd bench)
@@ -20,7 +21,7 @@ ARGS ?=
 SECONDS ?= 300
 BUILD := build
 
-.PHONY: all demo test test-cuda fuzz bench install deb clean format check-format docs-man
+.PHONY: all demo test test-view test-cuda fuzz bench install deb clean format check-format docs-man
 
 all: $(BUILD)/Makefile
 	@cmake --build $(BUILD) --parallel $(JOBS)
@@ -38,6 +39,9 @@ demo:
 test:
 	@scripts/bootstrap.sh test
 	@JOBS=$(JOBS) scripts/test.sh
+
+test-view: all
+	@tests/view/run.sh $(BUILD)/neuropmd all
 
 test-cuda:
 	@cmake -S . -B $(BUILD)/cuda -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DNPMD_TESTS=ON -DNPMD_CUDA=ON $(CMAKE_FLAGS)

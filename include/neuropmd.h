@@ -630,6 +630,42 @@ NPMD_API const char *npmd_plot_kind(int i, const char **help);
 NPMD_API int npmd_plot_is_lines(const char *path);
 NPMD_API npmd_status npmd_plot_what_parse(const char *text, npmd_plot_what *out, npmd_error *err);
 
+/* ---- An interactive page --------------------------------------------------------------------------------- */
+
+typedef struct npmd_view_request { /* {0}, then what applies */
+    const char *title;             /* NULL: the domain and the number of points */
+    const char *name[2];           /* what the factors shown are called; NULL: their kind */
+    unsigned factors;              /* one or two, as bits; 0: the first two. The others are integrated out */
+    size_t nodes;                  /* on each of them, at most; 0: by the domain */
+    unsigned coords;               /* npmd_coords: how places are read out */
+    const npmd_points *data;       /* shown as points; NULL: none */
+    size_t most_points;            /* of them, chosen at random; 0: 5,000 */
+    const npmd_surface *surface[2],
+        *sphere[2];  /* of a factor shown that is S2: it is drawn on this surface, by the
+                                                   registered sphere of the same faces; NULL: a globe */
+    double accuracy; /* of integrals, see npmd_marginal_at */
+    uint64_t seed;
+    npmd_compute how;
+    /* Some times a second, with the share that is done; nonzero: stop, NPMD_STOPPED. May be NULL. */
+    int (*progress)(double done, void *user);
+    void *user;
+} npmd_view_request;
+typedef struct npmd_view_facts {
+    int factors, factor[2]; /* shown, and which, from 1 */
+    size_t nodes[2];
+    size_t points, points_shown;
+    double level_error; /* relative, of every density on the page: it is kept in steps of its log */
+    double mass;        /* the integral by the nodes: 1 is right */
+    double
+        sum_error; /* of marginal densities by the nodes: the largest relative difference to the integral, */
+    size_t compared; /* at so many nodes; 0: there is one factor, and no sum */
+    size_t bytes;    /* of the file, 8 million at most */
+} npmd_view_facts;
+/* One HTML file that needs no server and no network: the density on one or two factors, to turn, click and compare;
+ * see docs/view.md. what and facts may be NULL. NPMD_ERR_DEVICE in a build without three.js. */
+NPMD_API npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const char *path,
+                               npmd_view_facts *facts, npmd_error *err);
+
 /* ---- Streamlines --------------------------------------------------------------------------------------- */
 
 /* Which hemispheres a streamline joins. Of LR the left end comes first, whichever way it runs. */

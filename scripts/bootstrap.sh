@@ -13,6 +13,7 @@ clang_openmp() { have clang && echo '#include <omp.h>
 int main(void) { return omp_get_max_threads() < 1; }' | clang -fopenmp -x c -o /dev/null - 2>/dev/null; }
 clang_fuzzer() { have clang && echo 'int LLVMFuzzerTestOneInput(const void *p, unsigned long n) { return !p && n; }' \
     | clang -fsanitize=fuzzer,address,undefined -x c -o /dev/null - 2>/dev/null; }
+browser() { have chromium || have chromium-browser || have google-chrome; }
 compiler() { have gcc && have g++ && have make && [ -e "$(gcc -print-file-name=libc.so)" ]; }
 python_has() { python3 -c "import $1" 2>/dev/null || /usr/bin/python3 -c "import $1" 2>/dev/null; }
 
@@ -21,6 +22,13 @@ need() { # need PACKAGE PROBE...: the package is missing when the probe fails
     local package=$1
     shift
     "$@" || missing+=("$package")
+}
+
+wanted=() # all works without these, but for one part
+want() {
+    local package=$1
+    shift
+    "$@" || wanted+=("$package")
 }
 
 need build-essential compiler
@@ -32,6 +40,8 @@ need zlib1g-dev module zlib
 need libexpat1-dev module expat
 need libarpack2-dev module arpack # these two for eigenpairs of surfaces; cmake -DNPMD_EIGEN=OFF does without
 need libsuperlu-dev module superlu
+# npm fetches three.js for the page of the command view, once
+[ -e "$(dirname "$0")/../build/three/package/LICENSE" ] || want npm have npm
 packing() { # what cpack asks for a Debian package
     need dpkg-dev have dpkg-shlibdeps
     need file have file
@@ -52,6 +62,8 @@ test)
         need python3-wheel python_has wheel
         need python3-pip python_has pip
     fi
+    want nodejs have node # these two look at pages
+    want chromium browser
     ;;
 fuzz)
     need clang have clang
@@ -63,9 +75,13 @@ fuzz)
     ;;
 esac
 
-[ ${#missing[@]} -eq 0 ] && exit 0
+[ ${#missing[@]} -eq 0 ] && [ ${#wanted[@]} -eq 0 ] && exit 0
 
 explain() {
+    if [ ${#missing[@]} -eq 0 ]; then
+        echo "going on without ${wanted[*]} (Debian's names): no page of the command view is made or looked at" >&2
+        exit 0
+    fi
     echo "neuropmd needs these packages (Debian's names): ${missing[*]}" >&2
     echo "$1" >&2
     exit 1
@@ -78,8 +94,15 @@ if [ "$(id -u)" -ne 0 ]; then
     as_root=(sudo)
 fi
 
-echo "installing ${missing[*]}"
 apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" >/dev/null; }
-apt install -y --no-install-recommends "${missing[@]}" 2>/dev/null \
-    || { apt update && apt install -y --no-install-recommends "${missing[@]}"; } \
-    || explain "apt-get could not install them: is this machine connected, and are its package lists in order?"
+get() { # what apt-get says is shown when its lists are fresh and it fails all the same
+    echo "installing $*"
+    apt install -y --no-install-recommends "$@" 2>/dev/null \
+        || { apt update && apt install -y --no-install-recommends "$@"; }
+}
+if [ ${#missing[@]} -gt 0 ]; then
+    get "${missing[@]}" \
+        || explain "apt-get could not install them: is this machine connected, and are its package lists in order?"
+    missing=()
+fi
+[ ${#wanted[@]} -eq 0 ] || get "${wanted[@]}" || explain ""

@@ -167,6 +167,20 @@ static npmd_status run_plot_svg(stage *s, outcome *o, npmd_error *err)
     return npmd_plot(&ask, in_folder(&s->at, "out.svg"), NULL, err);
 }
 
+static npmd_status run_view(stage *s, outcome *o, npmd_error *err)
+{
+    const npmd_view_request what = { .nodes = 8, .accuracy = 0.5, .data = s->points[MIXED], .title = "<&>" };
+    (void)o;
+    return npmd_view(s->series, &what, in_folder(&s->at, "out.html"), NULL, err);
+}
+
+static npmd_status run_view_surface(stage *s, outcome *o, npmd_error *err)
+{
+    (void)o;
+    return npmd_view(s->surface, &(npmd_view_request){ .nodes = 8 }, in_folder(&s->at, "out.html"), NULL,
+                     err);
+}
+
 static npmd_status run_compare(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_compare(s->model[TORUS], s->normals, NPMD_GRID_AUTHORS, 0, 1, NULL, &o->comparison, err);
@@ -243,6 +257,8 @@ static void models_without_memory(void **state)
         { .name = "gradient to a file", .run = run_evaluate_to, .file = "out.npy" },
         { .name = "plot", .run = run_plot, .file = "out.png" },
         { .name = "plot of factors, .svg", .run = run_plot_svg, .file = "out.svg" },
+        { .name = "view", .run = run_view, .file = "out.html", .branch = true },
+        { .name = "view of a surface", .run = run_view_surface, .file = "out.html" },
         { .name = "comparison with a mixture", .run = run_compare, .branch = true },
         { .name = "comparison with a grid", .run = run_compare_grid, .branch = true },
         { .name = "comparison by points", .run = run_compare_points, .branch = true },
@@ -319,6 +335,7 @@ static void writing_to_a_bad_disk(void **state)
     static const operation OPS[] = {
         { .name = "save", .run = run_save, .file = "out.safetensors" },
         { .name = "plot", .run = run_plot, .file = "out.png" },
+        { .name = "view of a surface", .run = run_view_surface, .file = "out.html" },
         { .name = "points to .csv", .run = run_points_write, .file = "out.csv" },
         { .name = "array to .npy", .run = run_array_write, .file = "out.npy" },
         { .name = "truth to a file", .run = run_truth_write, .file = "out.json" },
