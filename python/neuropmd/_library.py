@@ -86,6 +86,9 @@ PROTOTYPES = {
     "npmd_surface_read": "sp",
     "npmd_surface_eigen": "piippDDD",
     "npmd_endpoints_find": "pp",
+    "npmd_plot": "psp",
+    "npmd_plot_what_parse": "sp",
+    "npmd_view": "ppsp",
 }
 # name: (result, arguments)
 PLAIN = {
@@ -123,6 +126,7 @@ PLAIN = {
     "npmd_surface_face": (None, "pnp"),
     "npmd_surface_vertex_areas": (None, "pD"),
     "npmd_endpoints_free": (None, "p"),
+    "npmd_plot_kind": (c_char_p, "ip"),
     "npmd_text_free": (None, "p"),
 }
 
@@ -139,7 +143,9 @@ _NUMBERS = {("int", 4): c_int32, ("int", 8): c_int64, ("unsigned", 4): ctypes.c_
             ("double", 8): c_double, ("text", ctypes.sizeof(c_void_p)): c_char_p}
 
 
-def _field_type(kind: str, size: int) -> Any:
+def _field_type(kind: str, size: int, built: dict[str, type[ctypes.Structure]]) -> Any:
+    if kind in built:
+        return built[kind]
     if kind == "chars":
         return ctypes.c_char * size
     if kind == "other" and size % ctypes.sizeof(c_void_p) == 0:
@@ -157,7 +163,7 @@ def _structs() -> dict[str, type[ctypes.Structure]]:
         fields = [row for row in rows if row.of == whole.of and row.name != b""]
         name = whole.of.decode()
         made = type(name, (ctypes.Structure,),
-                    {"_fields_": [(f.name.decode(), _field_type(f.type.decode(), f.size)) for f in fields]})
+                    {"_fields_": [(f.name.decode(), _field_type(f.type.decode(), f.size, built)) for f in fields]})
         if ctypes.sizeof(made) != whole.size or any(getattr(made, f.name.decode()).offset != f.offset for f in fields):
             raise ImportError(f"neuropmd: the struct {name} of {library._name} does not lie in memory as it says")
         built[name] = made
