@@ -3,7 +3,7 @@
 #include "neuropmd.h"
 
 #define OF(s, m) ((s *)0)->m
-/* An enumeration is an int or unsigned, an array of characters decays to char *, of anything else to a pointer. */
+/* An enumeration is an int or unsigned; an array decays to a pointer to what is not const. */
 #define TYPE(value)                                                                                          \
     _Generic((value),                                                                                        \
         int: "int",                                                                                          \
@@ -14,6 +14,8 @@
         unsigned long long: "unsigned",                                                                      \
         double: "double",                                                                                    \
         char *: "chars",                                                                                     \
+        int *: "ints",                                                                                       \
+        size_t *: "sizes",                                                                                   \
         const char *: "text",                                                                                \
         npmd_compute: "npmd_compute",                                                                        \
         default: "other")

@@ -126,4 +126,5 @@ def view(model: Density, path: Path, *, data: Any = None, title: str | None = No
     request.data = None if points is None else points._as_parameter_
     call("npmd_view", model._fitted(), byref(request), os.fsencode(path), byref(facts))
     found = as_dict(facts)
-    return {name: found[name] for name in ("factors", "points", "points_shown", "level_error", "mass", "bytes")}
+    shown = found.pop("factors")
+    return {**found, "factor": list(found["factor"])[:shown], "nodes": list(found["nodes"])[:shown]}

@@ -146,8 +146,9 @@ _NUMBERS = {("int", 4): c_int32, ("int", 8): c_int64, ("unsigned", 4): ctypes.c_
 def _field_type(kind: str, size: int, built: dict[str, type[ctypes.Structure]]) -> Any:
     if kind in built:
         return built[kind]
-    if kind == "chars":
-        return ctypes.c_char * size
+    item = {"chars": ctypes.c_char, "ints": c_int, "sizes": c_size_t}.get(kind)
+    if item is not None:
+        return item * (size // ctypes.sizeof(item))
     if kind == "other" and size % ctypes.sizeof(c_void_p) == 0:
         words = size // ctypes.sizeof(c_void_p)
         return c_void_p if words == 1 else c_void_p * words
