@@ -769,8 +769,9 @@ NPMD_API void npmd_text_free(char *text); /* for strings the library allocated *
  * and whose size is the whole. So a language that has no C compiler reads structs without a copy of this header. */
 typedef struct npmd_field_text {
     const char *of, *name; /* "npmd_report", "step" */
-    const char *type;      /* int, unsigned, double, chars (an array), text (const char *), other, struct */
-    size_t offset, size;   /* bytes */
+    const char *
+        type; /* int, unsigned, double, chars (an array), text (const char *), other, struct, or the name of one */
+    size_t offset, size; /* bytes */
 } npmd_field_text;
 NPMD_API int npmd_field_count(void);
 NPMD_API npmd_field_text npmd_field_describe(int i);

@@ -17,6 +17,7 @@ browser() { have chromium || have chromium-browser || have google-chrome; }
 compiler() { have gcc && have g++ && have make && [ -e "$(gcc -print-file-name=libc.so)" ]; }
 # In the Python that runs Sphinx, which may be another than the one called python3.
 sphinx_has() { have sphinx-build && "$(sed -n '1s/^#! *\([^ ]*\).*/\1/p' "$(command -v sphinx-build)")" -c "import $1" 2>/dev/null; }
+python_has() { python3 -c "import $1" 2>/dev/null || /usr/bin/python3 -c "import $1" 2>/dev/null; }
 
 missing=()
 need() { # need PACKAGE PROBE...: the package is missing when the probe fails
@@ -57,6 +58,13 @@ test)
     need libomp-dev clang_openmp
     need clang-format have clang-format
     need python3 have python3 # runs the code blocks of the documentation
+    if have python3; then # the Python package is tested where there is a Python
+        want python3-numpy python_has numpy
+        want python3-sklearn python_has sklearn
+        want python3-setuptools python_has setuptools
+        want python3-wheel python_has wheel
+        want python3-pip python_has pip
+    fi
     want nodejs have node # these two look at pages
     want chromium browser
     ;;
@@ -82,7 +90,7 @@ esac
 
 explain() {
     if [ ${#missing[@]} -eq 0 ]; then
-        echo "going on without ${wanted[*]} (Debian's names): no page of the command view is made or looked at" >&2
+        echo "going on without ${wanted[*]} (Debian's names): no page of the command view is made or looked at, or less of the Python package is tested" >&2
         exit 0
     fi
     echo "neuropmd needs these packages (Debian's names): ${missing[*]}" >&2

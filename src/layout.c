@@ -3,7 +3,7 @@
 #include "neuropmd.h"
 
 #define OF(s, m) ((s *)0)->m
-/* An enumeration is an int or unsigned, an array of characters decays to char *, of anything else to a pointer. */
+/* An enumeration is an int or unsigned; an array decays to a pointer to what is not const. */
 #define TYPE(value)                                                                                          \
     _Generic((value),                                                                                        \
         int: "int",                                                                                          \
@@ -14,7 +14,10 @@
         unsigned long long: "unsigned",                                                                      \
         double: "double",                                                                                    \
         char *: "chars",                                                                                     \
+        int *: "ints",                                                                                       \
+        size_t *: "sizes",                                                                                   \
         const char *: "text",                                                                                \
+        npmd_compute: "npmd_compute",                                                                        \
         default: "other")
 /* clang-format off */
 #define STRUCT(s) { #s, "", "struct", 0, sizeof(s) }
@@ -35,6 +38,10 @@
 #define SURFACES(m) FIELD(npmd_surface_options, m)
 #define ENDS(m) FIELD(npmd_endpoints_request, m)
 #define FOUND(m) FIELD(npmd_endpoints, m)
+#define PLOT(m) FIELD(npmd_plot_request, m)
+#define DRAWN(m) FIELD(npmd_plot_facts, m)
+#define VIEW(m) FIELD(npmd_view_request, m)
+#define SHOWN(m) FIELD(npmd_view_facts, m)
 
 static const npmd_field_text FIELDS[] = {
     STRUCT(npmd_error), ERROR(status), ERROR(text),
@@ -66,6 +73,16 @@ static const npmd_field_text FIELDS[] = {
     ENDS(max_distance), ENDS(pairs), ENDS(affine), ENDS(transform), ENDS(space), ENDS(threads),
     STRUCT(npmd_endpoints), FOUND(streamlines), FOUND(dropped), FOUND(count), FOUND(x), FOUND(weight),
     FOUND(turned), FOUND(distance_median), FOUND(distance_max),
+    STRUCT(npmd_plot_request), PLOT(model), PLOT(name), PLOT(models), PLOT(file), PLOT(files), PLOT(truth), PLOT(data),
+    PLOT(kind), PLOT(title), PLOT(what), PLOT(log_scale), PLOT(level), PLOT(levels), PLOT(factors), PLOT(given),
+    PLOT(at), PLOT(range), PLOT(ranges), PLOT(coords), PLOT(grid), PLOT(width_mm), PLOT(dpi), PLOT(how), PLOT(seed),
+    PLOT(progress), PLOT(user),
+    STRUCT(npmd_plot_facts), DRAWN(kind), DRAWN(panels), DRAWN(low), DRAWN(high), DRAWN(width_mm), DRAWN(height_mm),
+    DRAWN(mass_error), DRAWN(data),
+    STRUCT(npmd_view_request), VIEW(title), VIEW(name), VIEW(factors), VIEW(nodes), VIEW(coords), VIEW(data),
+    VIEW(most_points), VIEW(surface), VIEW(sphere), VIEW(accuracy), VIEW(seed), VIEW(how), VIEW(progress), VIEW(user),
+    STRUCT(npmd_view_facts), SHOWN(factors), SHOWN(factor), SHOWN(nodes), SHOWN(points), SHOWN(points_shown),
+    SHOWN(level_error), SHOWN(mass), SHOWN(sum_error), SHOWN(compared), SHOWN(bytes),
 };
 /* clang-format on */
 #define FIELD_TOTAL ((int)(sizeof FIELDS / sizeof *FIELDS))

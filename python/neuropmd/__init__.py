@@ -14,6 +14,7 @@ the library that the package carries; scikit-learn and tqdm are used where they 
 from ._density import Density, Model, NotFittedError
 from ._domain import Domain, read_points, write_points
 from ._estimators import KDE, PSNF, Estimator, Field, Relu, Series, Stack, Uniform, from_bytes, load, select
+from ._figures import plot, plot_kinds, view
 from ._library import NeuropmdWarning, build, options, version
 from ._surface import Surface, eigen
 from ._truth import Truth, evaluate, simulate
@@ -21,6 +22,7 @@ from ._truth import Truth, evaluate, simulate
 __version__ = version()
 __all__ = [
     "Density", "Domain", "Estimator", "Field", "KDE", "Model", "NeuropmdWarning", "NotFittedError", "PSNF", "Relu", "Series",
-    "Stack", "Surface", "Truth", "Uniform", "build", "eigen", "evaluate", "from_bytes", "load", "options", "read_points",
-    "select", "simulate", "version", "write_points",
+    "Stack", "Surface", "Truth", "Uniform", "build", "eigen", "evaluate", "from_bytes", "load", "options",
+    "plot", "plot_kinds", "read_points",
+    "select", "simulate", "version", "view", "write_points",
 ]

@@ -80,18 +80,19 @@ class Density:
         return hasattr(self, "model_")
 
     def _compute(self) -> Any:
-        device = self.device or ""
-        return byref(structs["npmd_compute"](threads=int(self.threads or 0), device=device.encode()))
+        threads = self.threads or (1 if _library.forked else 0)
+        return byref(structs["npmd_compute"](threads=int(threads), device=(self.device or "").encode()))
 
     def _points(self, X: Any, domain: Domain | None = None) -> Points:
         """Rows of the domain, or of some factors of it."""
-        rows, whole = as_rows(X), domain is None
-        if whole and rows.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
-                             f"{self.n_features_in_} features as input: points of {self.domain_.text}")
-        if whole:
-            return as_points(rows, self.domain_, coords_bits(self.coords))
-        return as_points(rows, domain, coords_bits(self.coords) & _coords_of(domain))
+        rows, coords = as_rows(X), coords_bits(self.coords)
+        if domain is not None:
+            return as_points(rows, domain, coords & _coords_of(domain))
+        columns = library.npmd_points_columns(self.domain_, coords)
+        if rows.shape[1] != columns:
+            raise ValueError(f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {columns} features as "
+                             f"input: points of {self.domain_.text}" + (f" in {self.coords}" if coords else ""))
+        return as_points(rows, self.domain_, coords)
 
     def _what(self, what: str) -> int:
         number = c_int()

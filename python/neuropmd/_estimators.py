@@ -112,6 +112,8 @@ class Estimator(Density):
         if not made._as_parameter_:
             raise MemoryError("not enough memory for the options of a fit")
         given = {name: value for name, value in self.get_params().items() if name in OPTIONS and value is not None}
+        if _library.forked and not given.get("threads"):
+            given["threads"] = 1
         for name in sorted(given, key=lambda one: one != "preset"):
             call("npmd_options_set", made, OPTIONS[name]["option"].encode(), option_text(given[name]))
         call("npmd_options_set", made, b"estimator", self._kind.encode())
@@ -412,8 +414,11 @@ def _is_default(value: Any, default: str) -> bool:
         return text == default
 
 
-def load(path: Path) -> Estimator:
+def load(path: Path, coords: str | None = None) -> Estimator:
     """A model from a file, as an estimator of its class whose parameters are the file's options.
+
+    Those are the sizes that the fit used, so that ``fit`` again with the same points gives the same model; but of a Stack,
+    whose parts choose their own sizes where none are given. ``coords`` says how points will be written, as in Field.
 
     >>> import neuropmd, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "model.safetensors")
@@ -422,20 +427,20 @@ def load(path: Path) -> Estimator:
     >>> type(model).__name__, model.kappa
     ('KDE', [5.0])
     """
-    return from_model(take(Model, "npmd_load", os.fsencode(path), path=os.fspath(path)))
+    return _from_model(take(Model, "npmd_load", os.fsencode(path), path=os.fspath(path)), coords)
 
 
-def from_bytes(data: bytes) -> Estimator:
+def from_bytes(data: bytes, coords: str | None = None) -> Estimator:
     """The same from bytes that ``to_bytes`` gave, or that a file holds.
 
     >>> import neuropmd
     >>> neuropmd.from_bytes(neuropmd.Uniform("S1").fit([[0.0], [1.0]]).to_bytes()).domain
     'S1'
     """
-    return from_model(take(Model, "npmd_model_unpack", bytes(data), len(data)))
+    return _from_model(take(Model, "npmd_model_unpack", bytes(data), len(data)), coords)
 
 
-def from_model(model: Model) -> Estimator:
+def _from_model(model: Model, coords: str | None) -> Estimator:
     found = Uniform()  # to ask it
     found._hold(model, 0)
     info = found.info()
@@ -444,8 +449,8 @@ def from_model(model: Model) -> Estimator:
               if row["option"] in info["options"] and kind._kind in row["estimators"]
               and not _is_default(info["options"][row["option"]], row["default"])}
     domain = found.domain_
-    made = kind(domain.text if domain._made_of is not None else domain, **params)
-    made._hold(model, domain.columns)
+    made = kind(domain.text if domain._made_of is not None else domain, coords=coords, **params)
+    made._hold(model, library.npmd_points_columns(domain, coords_bits(coords)))
     return made
 
 

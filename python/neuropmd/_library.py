@@ -86,6 +86,9 @@ PROTOTYPES = {
     "npmd_surface_read": "sp",
     "npmd_surface_eigen": "piippDDD",
     "npmd_endpoints_find": "pp",
+    "npmd_plot": "psp",
+    "npmd_plot_what_parse": "sp",
+    "npmd_view": "ppsp",
 }
 # name: (result, arguments)
 PLAIN = {
@@ -123,6 +126,7 @@ PLAIN = {
     "npmd_surface_face": (None, "pnp"),
     "npmd_surface_vertex_areas": (None, "pD"),
     "npmd_endpoints_free": (None, "p"),
+    "npmd_plot_kind": (c_char_p, "ip"),
     "npmd_text_free": (None, "p"),
 }
 
@@ -139,9 +143,12 @@ _NUMBERS = {("int", 4): c_int32, ("int", 8): c_int64, ("unsigned", 4): ctypes.c_
             ("double", 8): c_double, ("text", ctypes.sizeof(c_void_p)): c_char_p}
 
 
-def _field_type(kind: str, size: int) -> Any:
-    if kind == "chars":
-        return ctypes.c_char * size
+def _field_type(kind: str, size: int, built: dict[str, type[ctypes.Structure]]) -> Any:
+    if kind in built:
+        return built[kind]
+    item = {"chars": ctypes.c_char, "ints": c_int, "sizes": c_size_t}.get(kind)
+    if item is not None:
+        return item * (size // ctypes.sizeof(item))
     if kind == "other" and size % ctypes.sizeof(c_void_p) == 0:
         words = size // ctypes.sizeof(c_void_p)
         return c_void_p if words == 1 else c_void_p * words
@@ -157,7 +164,7 @@ def _structs() -> dict[str, type[ctypes.Structure]]:
         fields = [row for row in rows if row.of == whole.of and row.name != b""]
         name = whole.of.decode()
         made = type(name, (ctypes.Structure,),
-                    {"_fields_": [(f.name.decode(), _field_type(f.type.decode(), f.size)) for f in fields]})
+                    {"_fields_": [(f.name.decode(), _field_type(f.type.decode(), f.size, built)) for f in fields]})
         if ctypes.sizeof(made) != whole.size or any(getattr(made, f.name.decode()).offset != f.offset for f in fields):
             raise ImportError(f"neuropmd: the struct {name} of {library._name} does not lie in memory as it says")
         built[name] = made
@@ -182,6 +189,24 @@ def _declare() -> None:
 
 
 _declare()
+
+# ---- After a fork
+
+forked = False  # this process is a child, made by fork after the library was loaded
+
+
+def _after_fork() -> None:
+    """The threads that OpenMP keeps for a caller are gone in a forked child, and it would wait for them for ever: children
+    compute with one thread each, unless a number is asked for. Answers do not depend on it."""
+    global forked
+    forked = True
+    if _set_threads is not None:
+        _set_threads(1)
+
+
+_set_threads = getattr(library, "omp_set_num_threads", None)  # of the OpenMP that the library is linked with; None: it has none
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 # ---- Failures
 
@@ -242,6 +267,7 @@ class Handle:
     """Owns one object of the library and frees it; objects are immutable, so that copies may share it."""
 
     _free = ""
+    _as_parameter_: Any = None  # what ctypes passes
 
     def __init__(self, pointer: int | None):
         self._as_parameter_ = c_void_p(pointer)

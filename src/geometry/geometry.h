@@ -167,7 +167,7 @@ npmd_status points_make(const npmd_domain *dom, size_t n, npmd_points **out, npm
 void rows_release(number_rows *rows); /* what owns them, if anything does */
 /* Takes the mapped rows over, also on failure; their columns are right. A row that is no point: *bad_row,
  * *factor, and the reason in *reason; otherwise *reason is NULL. */
-npmd_status points_map(const npmd_domain *dom, number_rows *file, size_t n, unsigned coords,
+npmd_status points_map(const npmd_domain *dom, const number_rows *file, size_t n, unsigned coords,
                        npmd_points **out, size_t *bad_row, int *factor, const char **reason, npmd_error *err);
 void points_unweigh(npmd_points *pts);
 npmd_status points_check_distinct(const npmd_points *pts, const char *where, npmd_error *err);

@@ -185,7 +185,7 @@ static size_t first_bad_row(const npmd_points *pts)
     return bad;
 }
 
-npmd_status points_map(const npmd_domain *dom, number_rows *file, size_t n, unsigned coords,
+npmd_status points_map(const npmd_domain *dom, const number_rows *file, size_t n, unsigned coords,
                        npmd_points **out, size_t *bad_row, int *factor, const char **reason, npmd_error *err)
 {
     npmd_points *pts = NULL;
@@ -193,7 +193,7 @@ npmd_status points_map(const npmd_domain *dom, number_rows *file, size_t n, unsi
     const npmd_status st = points_new(dom, n, &pts, err);
     *reason = NULL;
     if (st != NPMD_OK) {
-        rows_release(file);
+        rows_release(&(number_rows){ .owner = file->owner, .release = file->release });
         return st;
     }
     assert(file->columns == points_file_columns(dom, coords));

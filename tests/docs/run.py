@@ -221,6 +221,7 @@ def environment():
         PYTHONPATH=os.path.join(ROOT, "python") + os.pathsep + env.get("PYTHONPATH", ""),
         NEUROPMD_LIBRARY=os.path.join(library, "libneuropmd.so"),
         NEUROPMD_SHARED=shared_folder(),
+        NPMD_TREE=ROOT,
         LC_ALL="C.UTF-8",
         MPLBACKEND="Agg",
     )

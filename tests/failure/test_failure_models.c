@@ -18,6 +18,17 @@ static npmd_status run_load(stage *s, outcome *o, npmd_error *err)
     return npmd_load(in_folder(&s->at, "mixed.safetensors"), &o->model, err);
 }
 
+static npmd_status run_bytes(stage *s, outcome *o, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    char *bytes = NULL;
+    size_t size = 0;
+    if ((st = npmd_model_pack(s->model[MIXED], &bytes, &size, err)) == NPMD_OK)
+        st = npmd_model_unpack(bytes, size, &o->model, err);
+    npmd_text_free(bytes);
+    return st;
+}
+
 #define MODEL(name)                                                                                          \
     static npmd_status run_save_##name(stage *s, outcome *o, npmd_error *err)                                \
     {                                                                                                        \
@@ -218,6 +229,7 @@ static void models_without_memory(void **state)
         { .name = "describe", .run = run_describe },
         /* json_unpack notes which keys it has seen, for a check that is not asked for */
         { .name = "load", .run = run_load, .spares = true },
+        { .name = "to bytes and back", .run = run_bytes, .spares = true },
         { .name = "save a squared family", .run = run_save_squared, .file = "out.safetensors" },
         { .name = "load a squared family", .run = run_load_squared, .spares = true },
         { .name = "describe a squared family", .run = run_describe_squared },
