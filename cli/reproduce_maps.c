@@ -272,8 +272,9 @@ static void put_row(FILE *f, const void *user)
 }
 
 /* The region, as labels of the vertices. */
-static void put_region(const maps *m, FILE *f)
+static void put_region(FILE *f, const void *user)
 {
+    const maps *m = user;
     fputs("vertex,region\n", f);
     for (size_t i = 0; i < m->vertices; i++)
         fprintf(f, "%zu,%s\n", i, region_of(m, i) == m->region ? "inside" : "");

@@ -76,7 +76,7 @@ static const npmd_field_text FIELDS[] = {
     STRUCT(npmd_plot_request), PLOT(model), PLOT(name), PLOT(models), PLOT(file), PLOT(files), PLOT(truth), PLOT(data),
     PLOT(kind), PLOT(title), PLOT(what), PLOT(log_scale), PLOT(level), PLOT(levels), PLOT(factors), PLOT(given),
     PLOT(at), PLOT(range), PLOT(ranges), PLOT(coords), PLOT(grid), PLOT(width_mm), PLOT(dpi), PLOT(how), PLOT(seed),
-    PLOT(progress), PLOT(user),
+    PLOT(surfaces), PLOT(progress), PLOT(user),
     STRUCT(npmd_plot_facts), DRAWN(kind), DRAWN(panels), DRAWN(low), DRAWN(high), DRAWN(width_mm), DRAWN(height_mm),
     DRAWN(mass_error), DRAWN(data),
     STRUCT(npmd_view_request), VIEW(title), VIEW(name), VIEW(factors), VIEW(nodes), VIEW(coords), VIEW(data),

@@ -137,7 +137,8 @@ NEEDS = {
     "R": lambda: shutil.which("Rscript") is not None,
     "reticulate": lambda: works("Rscript", "-e", "library(reticulate)"),
     "octave": lambda: shutil.which("octave-cli") is not None,
-    "the Python package": lambda: works(interpreter(), "-c", "import neuropmd"),
+    # A package that is there and cannot be imported is a failure, no reason to skip.
+    "the Python package": lambda: os.path.isdir(os.path.join(ROOT, "python", "neuropmd")) and works(interpreter(), "-c", "import numpy"),
     # What changes the machine or the source tree is for readers.
     "root": lambda: False,
     "the network": lambda: False,
@@ -222,6 +223,7 @@ def environment():
         NEUROPMD_LIBRARY=os.path.join(library, "libneuropmd.so"),
         NEUROPMD_SHARED=shared_folder(),
         NPMD_TREE=ROOT,
+        NPMD_PROGRAM=program,
         LC_ALL="C.UTF-8",
         MPLBACKEND="Agg",
     )
@@ -264,7 +266,7 @@ def command(words, block, text=None):
     env = environment()
     if block.language == "r":
         env["RETICULATE_PYTHON"] = interpreter()
-    if ALL or "full size" in block.marks:
+    if (ALL and block.language != "setup") or "full size" in block.marks:
         env["NPMD_FULL_SIZE"] = "1"
     expected = int(block.marks.get("exit", 0))
     try:
@@ -348,7 +350,7 @@ def run_block(page, block, before):
     for name in block.marks.get("setup", "").split():
         script = os.path.join(HERE, "setup_" + name)
         words = [sys.executable, script + ".py"] if os.path.exists(script + ".py") else ["bash", "-eu", script + ".sh"]
-        command(words, Block(block.page, block.line, "sh", "", {}))
+        command(words, Block(block.page, block.line, "setup", "", {}))
     if "file" in block.marks:
         with open(os.path.join(folder, block.marks["file"]), "w") as file:
             file.write(block.text)
