@@ -45,50 +45,6 @@ static void marks_draw(figure *f, box at, const chart *c)
     }
 }
 
-/* How many points of the curves, and between them, lie in a box given in shares of the axes. */
-static size_t chart_covered(const chart *c, double left, double top, double wide, double high)
-{
-    enum { BETWEEN = 8 };
-    size_t covered = 0;
-    for (int k = 0; k < c->curves.count; k++) {
-        const curve *one = &c->curves.curve[k];
-        for (size_t i = 1; i < one->count; i++)
-            for (int s = 0; s < BETWEEN; s++) {
-                const double t = (double)s / BETWEEN;
-                const double x = (1.0 - t) * axis_place(&c->x, one->x[i - 1])
-                                 + t * axis_place(&c->x, one->x[i]) - left;
-                const double y = 1.0 - (1.0 - t) * axis_place(&c->y, one->y[i - 1])
-                                 - t * axis_place(&c->y, one->y[i]) - top;
-                covered += x >= 0.0 && x <= wide && y >= 0.0 && y <= high;
-            }
-    }
-    return covered;
-}
-
-#define LEGEND_PLACES 6
-/* The corner whose legend covers the least of the curves. */
-static int legend_corner(box at, const chart *c)
-{
-    enum { MOST = 24 };
-    legend_row row[MOST];
-    int rows = 0, best = c->legend;
-    size_t fewest = SIZE_MAX;
-    for (int k = 0; k < c->curves.count && rows < MOST; k++)
-        if (c->curves.curve[k].name[0] != 0)
-            row[rows++] = (legend_row){ .label = c->curves.curve[k].name };
-    const box size = legend_size(row, rows);
-    for (int corner = 0; corner < LEGEND_PLACES; corner++) {
-        const double wide = size.width / at.width, high = size.height / at.height;
-        const double left = corner % 2 == 0 ? 0.0 : 1.0 - wide, top = corner < 2   ? 0.0
-                                                                      : corner < 4 ? 1.0 - high
-                                                                                   : 0.5 * (1.0 - high);
-        const size_t covered = chart_covered(c, left, top, 1.1 * wide, 1.1 * high);
-        if (covered < fewest || (covered == fewest && corner == c->legend))
-            fewest = covered, best = corner;
-    }
-    return best;
-}
-
 static void chart_draw(figure *f, box cell, const chart *c)
 {
     const margins m = axes_margins(cell, &c->x, &c->y, 0);
@@ -98,7 +54,7 @@ static void chart_draw(figure *f, box cell, const chart *c)
     curves_draw(f->page, at, &c->curves, &c->x, &c->y);
     marks_draw(f, at, c);
     if (c->legend >= 0)
-        curves_legend(f->page, at, legend_corner(at, c), &c->curves);
+        curves_legend(f->page, at, c->legend, &c->curves, &c->x, &c->y);
     title_draw(f->page, at, c->title);
 }
 

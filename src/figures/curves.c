@@ -79,7 +79,52 @@ void curves_draw(canvas *c, box at, const curve_set *set, const axis *x, const a
     canvas_unclip(c);
 }
 
-void curves_legend(canvas *c, box at, int corner, const curve_set *set)
+/* How many points of the curves, and between them, lie in a box given in shares of the axes. */
+static size_t curves_covered(const curve_set *set, const axis *h, const axis *v, double left, double top,
+                             double wide, double high)
+{
+    enum { BETWEEN = 8 };
+    size_t covered = 0;
+    for (int k = 0; k < set->count; k++) {
+        const curve *one = &set->curve[k];
+        for (size_t i = 1; i < one->count; i++)
+            for (int s = 0; s < BETWEEN; s++) {
+                const double t = (double)s / BETWEEN;
+                const double x = (1.0 - t) * axis_place(h, one->x[i - 1]) + t * axis_place(h, one->x[i])
+                                 - left;
+                const double y = 1.0 - (1.0 - t) * axis_place(v, one->y[i - 1]) - t * axis_place(v, one->y[i])
+                                 - top;
+                covered += x >= 0.0 && x <= wide && y >= 0.0 && y <= high;
+            }
+    }
+    return covered;
+}
+
+#define LEGEND_PLACES 6
+/* The corner whose legend covers the least of the curves. */
+static int legend_corner(box at, int preferred, const curve_set *set, const axis *h, const axis *v)
+{
+    enum { MOST = 24 };
+    legend_row row[MOST];
+    int rows = 0, best = preferred;
+    size_t fewest = SIZE_MAX;
+    for (int k = 0; k < set->count && rows < MOST; k++)
+        if (set->curve[k].name[0] != 0)
+            row[rows++] = (legend_row){ .label = set->curve[k].name };
+    const box size = legend_size(row, rows);
+    for (int corner = 0; corner < LEGEND_PLACES; corner++) {
+        const double wide = size.width / at.width, high = size.height / at.height;
+        const double left = corner % 2 == 0 ? 0.0 : 1.0 - wide, top = corner < 2   ? 0.0
+                                                                      : corner < 4 ? 1.0 - high
+                                                                                   : 0.5 * (1.0 - high);
+        const size_t covered = curves_covered(set, h, v, left, top, 1.1 * wide, 1.1 * high);
+        if (covered < fewest || (covered == fewest && corner == preferred))
+            fewest = covered, best = corner;
+    }
+    return best;
+}
+
+void curves_legend(canvas *c, box at, int corner, const curve_set *set, const axis *x, const axis *y)
 {
     enum { MOST = 24 };
     legend_row row[MOST];
@@ -88,5 +133,5 @@ void curves_legend(canvas *c, box at, int corner, const curve_set *set)
         if (set->curve[k].name[0] != 0)
             row[rows++] = (legend_row){ .label = set->curve[k].name, .line = set->curve[k].line };
     if (rows > 0)
-        legend_draw(c, at, corner, row, rows);
+        legend_draw(c, at, legend_corner(at, corner, set, x, y), row, rows);
 }

@@ -131,8 +131,12 @@ static npmd_status figure_choose(const figure *f, const figure_kind **out, npmd_
         if (f->ask->kind == NULL ? !kind->fits(f) : strcasecmp(kind->name, f->ask->kind) != 0)
             continue;
         if (!kind->takes(f))
-            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--kind %s draws %s, which %s%s is not", kind->name,
-                             kind->wants, f->domain != NULL ? "a model on " : "", given);
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--kind %s draws %s, but given %s %s%s", kind->name,
+                             kind->wants,
+                             f->sources > 1      ? "are several densities on"
+                             : f->domain != NULL ? "is a density on"
+                                                 : "is",
+                             given, f->ask->kind == NULL ? "" : "; without --kind it is drawn as what it is");
         *out = kind;
         return NPMD_OK;
     }

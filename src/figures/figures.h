@@ -181,7 +181,8 @@ void curves_free(curve_set *set);
 /* Axes that fit all curves; logs drop what is not positive. false: nothing can be drawn. */
 bool curves_fit(const curve_set *set, axis *x, axis *y);
 void curves_draw(canvas *c, box at, const curve_set *set, const axis *x, const axis *y);
-void curves_legend(canvas *c, box at, int corner, const curve_set *set);
+/* At this corner, unless another covers less of the curves. */
+void curves_legend(canvas *c, box at, int corner, const curve_set *set, const axis *x, const axis *y);
 
 /* ---- charts.c: figures of curves ------------------------------------------------------------------------------ */
 

@@ -64,7 +64,7 @@ static npmd_status circle_draw(figure *f, npmd_error *err)
     curves_draw(f->page, at, &curves, &x, &y);
     axes_draw(f->page, at, &x, &y, 0);
     if (f->sources > 1)
-        curves_legend(f->page, at, 1, &curves);
+        curves_legend(f->page, at, 1, &curves, &x, &y);
     f->facts.panels = 1;
     f->facts.low = y.from, f->facts.high = y.to;
 done:

@@ -11,7 +11,7 @@
 #define EDGE 4.0
 #define GAP 5.0
 #define BAR 6.0
-#define DRAWS 200000
+#define DRAWS 200000 /* as the note says */
 #define MOST_SHOWN 8
 
 static bool corner_fits(const figure *f)
@@ -230,7 +230,7 @@ static npmd_status corner_diagonal(figure *f, box at, const corner *all, int a, 
     curves_draw(f->page, at, &curves, x, &y);
     axes_draw(f->page, at, x, &y, parts | AXES_NO_Y_LABELS | AXES_NO_Y_NAME);
     if (a == 0 && f->sources > 1)
-        curves_legend(f->page, at, 1, &curves);
+        curves_legend(f->page, at, 1, &curves, x, &y);
 done:
     curves_free(&curves);
     return st;
@@ -337,7 +337,7 @@ static npmd_status corner_draw(figure *f, npmd_error *err)
              &h);
     panel_lines_words(f, words);
     if (!corner_exact(f))
-        snprintf(words + strlen(words), sizeof words - strlen(words), " Made of %d draws.", DRAWS);
+        snprintf(words + strlen(words), sizeof words - strlen(words), " Made of 200,000 draws.");
     if (f->sources > 1)
         snprintf(words + strlen(words), sizeof words - strlen(words), " Below the diagonal: %s; above: %s.",
                  f->from[1].name, f->from[0].name);

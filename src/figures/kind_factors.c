@@ -189,6 +189,7 @@ done:
 
 /* ---- The picture ------------------------------------------------------------------------------------------------------ */
 
+/* The curve of one source, or, k negative, of all of them. */
 static npmd_status curve_panel(figure *f, box cell, const factor_part *part, int k, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -203,11 +204,13 @@ static npmd_status curve_panel(figure *f, box cell, const factor_part *part, int
     axis_fit(&y, part->shade.scale.from, most);
     const margins m = axes_margins(cell, &x, &y, 0);
     const box at = { cell.x + m.left, cell.y, cell.width - m.left - m.right, cell.height - m.bottom };
-    TRY(panel_curve(f, &part->sheets[k], "", &curves, err));
+    for (int i = k < 0 ? 0 : k; i < (k < 0 ? f->sources : k + 1); i++)
+        TRY(panel_curve(f, &part->sheets[i], k < 0 && f->sources > 1 ? f->from[i].name : "", &curves, err));
     if (histogram)
         panel_histogram_draw(f, at, &y, bars);
     curves_draw(f->page, at, &curves, &x, &y);
     axes_draw(f->page, at, &x, &y, 0);
+    curves_legend(f->page, at, 1, &curves, &x, &y);
     if (part->mark != NULL) {
         const stroke red = { .width = 1.0, .ink = { 214, 40, 57 } };
         const double place = at.x + at.width * part->mark[0] / TWO_PI;
@@ -258,11 +261,12 @@ static npmd_status factors_draw(figure *f, npmd_error *err)
     npmd_status st = NPMD_OK;
     factor_page p = { 0 };
     char words[160];
-    bool torus = false;
+    bool torus = false, curves = true; /* curves of all sources share their panels */
     TRY(parts_choose(f, &p, err));
     for (int k = 0; k < p.parts; k++) {
         TRY(part_fill(f, &p.part[k], err));
         torus = torus || p.part[k].shape == SHEET_TORUS;
+        curves = curves && p.part[k].shape == SHEET_CIRCLE;
     }
     const int columns = p.parts < 3    ? p.parts
                         : p.parts == 4 ? 2
@@ -272,25 +276,26 @@ static npmd_status factors_draw(figure *f, npmd_error *err)
     const double each = (width - 2.0 * EDGE - (columns - 1) * GAP) / columns;
     const double high = torus ? each + 20.0 : 0.5 * each + 36.0, top = EDGE + figure_top(f) + ABOVE;
     const panel_grid g = { EDGE, top, each, high, GAP, ABOVE + 8.0, columns };
-    const int rows = down * f->sources;
+    const int shown = curves ? 1 : f->sources, rows = down * shown;
     TRY(figure_page(f, width, top + rows * high + (rows - 1) * g.between_y + 14.0, err));
-    for (int k = 0; k < f->sources; k++)
+    for (int k = 0; k < shown; k++)
         for (int i = 0; i < p.parts; i++) {
             char title[200];
             const factor_part *part = &p.part[i];
             const box cell = panel_box(&g, k * columns * down + i);
-            snprintf(title, sizeof title, "%s%s%s", f->sources > 1 ? f->from[k].name : "",
-                     f->sources > 1 ? ": " : "", part->title);
+            snprintf(title, sizeof title, "%s%s%s", shown > 1 ? f->from[k].name : "", shown > 1 ? ": " : "",
+                     part->title);
             text_fit(f->page, cell.x + 0.5 * cell.width, cell.y - 5.0, TEXT_CENTRE, 0.0, &LETTER_TITLE,
                      cell.width, title);
             if (part->shape == SHEET_CIRCLE)
-                TRY(curve_panel(f, cell, part, k, err));
+                TRY(curve_panel(f, cell, part, curves ? -1 : k, err));
             else
                 TRY(map_panel(f, cell, part, k, err));
         }
     panel_lines_words(f, words);
-    figure_note(f, EDGE, canvas_height(f->page) - EDGE, width - 2.0 * EDGE, words);
-    f->facts.panels = p.parts * f->sources;
+    if (!curves)
+        figure_note(f, EDGE, canvas_height(f->page) - EDGE, width - 2.0 * EDGE, words);
+    f->facts.panels = p.parts * shown;
     f->facts.low = p.part[p.parts - 1].shade.scale.from, f->facts.high = p.part[p.parts - 1].shade.scale.to;
 done:
     for (int i = 0; i < p.parts; i++) {
