@@ -3,11 +3,15 @@
 #   make                     build/neuropmd and the libraries, optimised
 #   make demo                install what is missing, build, fit the paper's T2 mixture, draw it
 #   make test                install what is missing, build in three ways, run every test
+#   make test-view           pages of all kinds in headless Chromium; PICTURES=DIR keeps screenshots
 #   make test-cuda           build with CUDA, run what needs an NVIDIA card (skipped without one)
 #   make fuzz SECONDS=300    every reader under libFuzzer, for so many seconds each (needs clang)
 #   make bench ARGS=--quick  speed of kernels, steps and evaluation on this machine (neuropmd bench)
 #   make install PREFIX=DIR  program, libraries, header, manual page (default /usr/local)
 #   make deb                 the same as a Debian package, build/neuropmd_VERSION_ARCH.deb
+#   make docs                install what is missing, build the documentation: build/site/index.html
+#   make docs-test           every code block of the documentation at full size, also those on real data and those that take long
+#   make gallery             the pictures of docs/gallery.md again, from $NEUROPMD_SHARED (default ../shared): half an hour
 #   make format, make check-format, make docs-man, make clean
 #
 # Variables: PREFIX, DESTDIR, JOBS (default: all cores), CMAKE_FLAGS (passed on, e.g. -DNPMD_STATIC_DEPS=ON), ARGS (of
@@ -20,7 +24,7 @@ ARGS ?=
 SECONDS ?= 300
 BUILD := build
 
-.PHONY: all demo test test-cuda fuzz bench install deb clean format check-format docs-man
+.PHONY: all demo test test-view test-cuda fuzz bench install deb clean format check-format docs docs-test docs-man gallery
 
 all: $(BUILD)/Makefile
 	@cmake --build $(BUILD) --parallel $(JOBS)
@@ -38,6 +42,9 @@ demo:
 test:
 	@scripts/bootstrap.sh test
 	@JOBS=$(JOBS) scripts/test.sh
+
+test-view: all
+	@tests/view/run.sh $(BUILD)/neuropmd all
 
 test-cuda:
 	@cmake -S . -B $(BUILD)/cuda -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DNPMD_TESTS=ON -DNPMD_CUDA=ON $(CMAKE_FLAGS)
@@ -61,6 +68,18 @@ deb:
 	@cmake -S . -B $(BUILD)/deb -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr $(CMAKE_FLAGS)
 	@cmake --build $(BUILD)/deb --parallel $(JOBS)
 	@cd $(BUILD)/deb && cpack -G DEB -D CPACK_OUTPUT_FILE_PREFIX="$(CURDIR)/$(BUILD)"
+
+docs:
+	@scripts/bootstrap.sh docs
+	@mkdir -p $(BUILD) && { $(MAKE) --no-print-directory all >$(BUILD)/docs.log 2>&1 || \
+	    { tail -n 40 $(BUILD)/docs.log >&2; exit 1; }; }
+	@scripts/docs.sh $(BUILD)/neuropmd
+
+docs-test: all
+	@NPMD_DOCS_ALL=1 python3 tests/docs/run.py $(BUILD)/neuropmd
+
+gallery: all
+	@scripts/gallery.sh $(BUILD)/neuropmd
 
 docs-man: all
 	@echo "$(BUILD)/neuropmd.1 (read it with: man -l $(BUILD)/neuropmd.1)"

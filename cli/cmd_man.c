@@ -58,22 +58,39 @@ static void put_option(const cli_option *option)
     printf(".\n");
 }
 
-static void put_example(const char *lines)
+static void put_example(const cli_command *command)
 {
-    printf(".PP\n.nf\n");
-    put_text(lines);
+    printf(".SS ");
+    put_text(command->name);
+    printf("\n.nf\n");
+    put_text(command->examples);
     printf(".fi\n");
 }
 
-/* The rows of one command that are its own, or the rest: library and common ones, by group. */
-static void put_options(const cli_command *command, bool own)
+/* The rows that are a command's own, by group; those of no group come first. */
+static void put_own_options(const cli_command *command)
+{
+    const char *group = NULL;
+    for (const cli_option *row = command->options; row && row->name; row++) {
+        if (row->group && (!group || strcmp(group, row->group) != 0)) {
+            printf(".PP\n\\fI");
+            put_text(row->group);
+            printf(":\\fR\n");
+            group = row->group;
+        }
+        put_option(row);
+    }
+}
+
+/* The rows of the library and of every command, by group; those without one are the command's own. */
+static void put_library_options(const cli_command *command)
 {
     cli_option option;
     const char *group = NULL;
     for (int i = 0; cli_option_at(command, i, &option); i++) {
-        if ((option.group == NULL) != own)
+        if (!option.group)
             continue;
-        if (!own && (!group || strcmp(group, option.group) != 0)) {
+        if (!group || strcmp(group, option.group) != 0) {
             put_heading("SS", option.group);
             group = option.group;
         }
@@ -113,7 +130,7 @@ static void put_commands(void)
             put_text(command->details);
             printf("\n");
         }
-        put_options(command, true);
+        put_own_options(command);
     }
 }
 
@@ -121,8 +138,13 @@ static void put_files(void)
 {
     static const char *const rows[][2] = {
         { "points, weights, arrays",
-          ".csv, .tsv, .txt (header optional, comments with #) and .npy (f4, f8, C order). One "
-          "point a row: one angle in radians for each S1, one unit vector x y z for each S2." },
+          ".csv, .tsv, .txt (header optional, comments with #; also as .gz), .npy (f4, f8, C order) and "
+          ".mat:VARIABLE (version 5, read only). One point a row: one angle in radians for each S1, one unit "
+          "vector x y z for each S2, a position x y z for each surface." },
+        { "surfaces",
+          "closed triangle meshes: .obj, .off, .ply, .vtk, .gii (each also as .gz), FreeSurfer's; "
+          "labels .annot, .label, .gii, .csv, .npy." },
+        { "streamlines", ".trk, .tck, each also as .gz." },
         { "models", "safetensors: weights, encoding, options, seed, tau, log integral and its error. A model "
                     "file is all "
                     "that is needed to evaluate it." },
@@ -134,6 +156,7 @@ static void put_files(void)
     printf(".SH FILES\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         printf(".TP\n.I %s\n%s%s\n", rows[i][0], rows[i][1][0] == '.' ? "\\&" : "", rows[i][1]);
+    printf(".TP\n.I checkpoints\nsafetensors, too: the state of a fit, for \\-\\-resume.\n");
     printf(".PP\nEvery output but a log is written under a temporary name, synced and renamed.\n");
 }
 
@@ -142,7 +165,7 @@ static int run(const cli_args *args)
     const cli_command *fit = cli_command_find("fit"), *command = NULL;
     (void)args;
     printf(".TH NEUROPMD 1 \"\" \"neuropmd %s\" \"User Commands\"\n", npmd_version());
-    printf(".SH NAME\nneuropmd \\- densities from points on tori, spheres and their products\n");
+    printf(".SH NAME\nneuropmd \\- densities from points on tori, spheres, surfaces and their products\n");
     printf(".SH SYNOPSIS\n.B neuropmd\n.I command\n[\\fIoptions\\fR]\n.br\n.B neuropmd help\n.I command\n");
     printf(".SH DESCRIPTION\nEstimates a probability density, or a Poisson intensity, from points on "
            "a product of closed "
@@ -154,7 +177,7 @@ static int run(const cli_args *args)
         ".SH OPTIONS\nAn option is written \\fB\\-\\-name\\fR \\fIvalue\\fR or \\fB\\-\\-name=\\fIvalue\\fR. "
         "All but the "
         "last group belong to \\fBfit\\fR.\n");
-    put_options(fit, false);
+    put_library_options(fit);
     put_files();
     printf(".SH EXIT STATUS\n");
     for (int i = 0; CLI_EXITS[i].meaning; i++) {
@@ -165,7 +188,12 @@ static int run(const cli_args *args)
     printf(".SH EXAMPLES\n");
     for (int i = 0; (command = cli_command_at(i)); i++)
         if (!command->hidden && command->examples)
-            put_example(command->examples);
+            put_example(command);
+    printf(
+        ".SH SEE ALSO\n\\fBneuropmd help\\fR \\fIcommand\\fR, the header \\fIneuropmd.h\\fR, and the documentation in "
+        "the folder \\fIdocs\\fR of the source, which \\fBmake docs\\fR builds as a site. ");
+    printf("The method is that of Consagra, Gu and Zhang, NeuroPMD: Neural Fields for Density Estimation on "
+           "Product Manifolds.\n");
     return CLI_DONE;
 }
 

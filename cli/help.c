@@ -107,7 +107,7 @@ void cli_help_command(const cli_command *command)
 void cli_help_program(FILE *stream)
 {
     fprintf(stream,
-            "neuropmd %s: densities from points on tori, spheres and their products\n\n"
+            "neuropmd %s: densities from points on tori, spheres, surfaces and their products\n\n"
             "Usage: neuropmd COMMAND [options]\n\nCommands:\n",
             npmd_version());
     for (int i = 0; cli_command_at(i); i++)

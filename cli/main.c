@@ -24,6 +24,7 @@
     X(simulate)                                                                                              \
     X(evaluate)                                                                                              \
     X(plot)                                                                                                  \
+    X(view)                                                                                                  \
     X(eigen)                                                                                                 \
     X(reproduce)                                                                                             \
     X(bench)                                                                                                 \

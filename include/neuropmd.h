@@ -110,12 +110,25 @@ NPMD_API npmd_status npmd_points_from(const double *x, size_t n, const npmd_doma
 /* One point, from the columns that a file would have in these coordinates. */
 NPMD_API npmd_status npmd_points_from_row(const double *row, size_t columns, const npmd_domain *dom,
                                           unsigned coords, npmd_points **out, npmd_error *err);
+/* n points, rows of so many columns, as a file would have them in these coordinates: copied, or left where they are
+ * (double, or float if float32 is 1; of a surface they are copied) until npmd_points_free, and not to be changed till then. */
+NPMD_API npmd_status npmd_points_from_rows(const double *rows, size_t n, size_t columns,
+                                           const npmd_domain *dom, unsigned coords, npmd_points **out,
+                                           npmd_error *err);
+NPMD_API npmd_status npmd_points_borrow(const void *rows, int float32, size_t n, size_t columns,
+                                        const npmd_domain *dom, unsigned coords, npmd_points **out,
+                                        npmd_error *err);
+/* Weights from a file, or from n numbers, which are copied. */
 NPMD_API npmd_status npmd_points_weigh(npmd_points *pts, const char *weights_path, npmd_error *err);
+NPMD_API npmd_status npmd_points_weigh_by(npmd_points *pts, const double *weight, size_t n, npmd_error *err);
 NPMD_API size_t npmd_points_count(const npmd_points *pts);
 NPMD_API size_t
 npmd_points_bytes(const npmd_points *pts); /* of memory; what stays in a mapped file takes none */
 NPMD_API void npmd_points_row(const npmd_points *pts, size_t i,
                               double *x); /* one row, in canonical form (of a surface: on it) */
+/* All rows in these coordinates: npmd_points_columns of them each. */
+NPMD_API npmd_status npmd_points_rows(const npmd_points *pts, unsigned coords, double *rows, npmd_error *err);
+NPMD_API int npmd_points_columns(const npmd_domain *dom, unsigned coords);
 NPMD_API void npmd_points_free(npmd_points *pts);
 
 /* ---- Options ------------------------------------------------------------------------------------------- */
@@ -260,6 +273,7 @@ NPMD_API void npmd_options_free(npmd_options *opt);
 
 typedef struct npmd_option_text { /* one row of the option table, for --help, man page and bindings */
     const char *name, *values, *fallback, *help, *group;
+    unsigned estimators; /* bits 1 << npmd_estimator: those that it may mean something to */
 } npmd_option_text;
 NPMD_API int npmd_option_count(void);
 NPMD_API npmd_option_text npmd_option_describe(int i);
@@ -290,6 +304,9 @@ NPMD_API npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, co
                               npmd_model **out, npmd_error *err);
 NPMD_API npmd_status npmd_save(const npmd_model *m, const char *path, npmd_error *err);
 NPMD_API npmd_status npmd_load(const char *path, npmd_model **out, npmd_error *err);
+/* The bytes of its file, without a file; npmd_text_free frees them. */
+NPMD_API npmd_status npmd_model_pack(const npmd_model *m, char **bytes, size_t *size, npmd_error *err);
+NPMD_API npmd_status npmd_model_unpack(const char *bytes, size_t size, npmd_model **out, npmd_error *err);
 NPMD_API void npmd_model_free(npmd_model *m);
 
 NPMD_API const npmd_domain *npmd_model_domain(const npmd_model *m);
@@ -647,6 +664,42 @@ NPMD_API const char *npmd_plot_kind(int i, const char **help);
 NPMD_API int npmd_plot_is_lines(const char *path);
 NPMD_API npmd_status npmd_plot_what_parse(const char *text, npmd_plot_what *out, npmd_error *err);
 
+/* ---- An interactive page --------------------------------------------------------------------------------- */
+
+typedef struct npmd_view_request { /* {0}, then what applies */
+    const char *title;             /* NULL: the domain and the number of points */
+    const char *name[2];           /* what the factors shown are called; NULL: their kind */
+    unsigned factors;              /* one or two, as bits; 0: the first two. The others are integrated out */
+    size_t nodes;                  /* on each of them, at most; 0: by the domain */
+    unsigned coords;               /* npmd_coords: how places are read out */
+    const npmd_points *data;       /* shown as points; NULL: none */
+    size_t most_points;            /* of them, chosen at random; 0: 5,000 */
+    const npmd_surface *surface[2],
+        *sphere[2];  /* of a factor shown that is S2: it is drawn on this surface, by the
+                                                   registered sphere of the same faces; NULL: a globe */
+    double accuracy; /* of integrals, see npmd_marginal_at */
+    uint64_t seed;
+    npmd_compute how;
+    /* Some times a second, with the share that is done; nonzero: stop, NPMD_STOPPED. May be NULL. */
+    int (*progress)(double done, void *user);
+    void *user;
+} npmd_view_request;
+typedef struct npmd_view_facts {
+    int factors, factor[2]; /* shown, and which, from 1 */
+    size_t nodes[2];
+    size_t points, points_shown;
+    double level_error; /* relative, of every density on the page: it is kept in steps of its log */
+    double mass;        /* the integral by the nodes: 1 is right */
+    double
+        sum_error; /* of marginal densities by the nodes: the largest relative difference to the integral, */
+    size_t compared; /* at so many nodes; 0: there is one factor, and no sum */
+    size_t bytes;    /* of the file, 8 million at most */
+} npmd_view_facts;
+/* One HTML file that needs no server and no network: the density on one or two factors, to turn, click and compare;
+ * see docs/view.md. what and facts may be NULL. NPMD_ERR_DEVICE in a build without three.js. */
+NPMD_API npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const char *path,
+                               npmd_view_facts *facts, npmd_error *err);
+
 /* ---- Streamlines --------------------------------------------------------------------------------------- */
 
 /* Which hemispheres a streamline joins. Of LR the left end comes first, whichever way it runs. */
@@ -709,6 +762,19 @@ NPMD_API npmd_status npmd_bench(const npmd_bench_request *what, char **json, npm
 NPMD_API npmd_status npmd_bench_words(const char *json, char **text, npmd_error *err);
 
 NPMD_API void npmd_text_free(char *text); /* for strings the library allocated */
+
+/* ---- For bindings: how the structs of this header lie in memory -------------------------------------------- */
+
+/* One row a field, struct by struct in the order of its fields; before them one for the struct itself, whose name is ""
+ * and whose size is the whole. So a language that has no C compiler reads structs without a copy of this header. */
+typedef struct npmd_field_text {
+    const char *of, *name; /* "npmd_report", "step" */
+    const char *
+        type; /* int, unsigned, double, chars (an array), text (const char *), other, struct, or the name of one */
+    size_t offset, size; /* bytes */
+} npmd_field_text;
+NPMD_API int npmd_field_count(void);
+NPMD_API npmd_field_text npmd_field_describe(int i);
 
 #ifdef __cplusplus
 }

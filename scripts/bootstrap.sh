@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# bootstrap.sh [build|package|test|fuzz] - installs with apt-get what building (packing, testing, fuzzing) needs and is
-# missing.
+# bootstrap.sh [build|package|test|fuzz|docs] - installs with apt-get what building (packing, testing, fuzzing, the
+# documentation) needs and is missing.
 #
 # It looks for the tools and libraries themselves: where all are found it does nothing, asks for nothing and needs no
-# network, on any system. "package", "test" (the default) and "fuzz" are "build" and more.
+# network, on any system. "package", "test" (the default), "fuzz" and "docs" are "build" and more.
 set -euo pipefail
 purpose=${1:-test}
 
@@ -13,13 +13,24 @@ clang_openmp() { have clang && echo '#include <omp.h>
 int main(void) { return omp_get_max_threads() < 1; }' | clang -fopenmp -x c -o /dev/null - 2>/dev/null; }
 clang_fuzzer() { have clang && echo 'int LLVMFuzzerTestOneInput(const void *p, unsigned long n) { return !p && n; }' \
     | clang -fsanitize=fuzzer,address,undefined -x c -o /dev/null - 2>/dev/null; }
+browser() { have chromium || have chromium-browser || have google-chrome; }
 compiler() { have gcc && have g++ && have make && [ -e "$(gcc -print-file-name=libc.so)" ]; }
+# In the Python that runs Sphinx, which may be another than the one called python3.
+sphinx_has() { have sphinx-build && "$(sed -n '1s/^#! *\([^ ]*\).*/\1/p' "$(command -v sphinx-build)")" -c "import $1" 2>/dev/null; }
+python_has() { python3 -c "import $1" 2>/dev/null || /usr/bin/python3 -c "import $1" 2>/dev/null; }
 
 missing=()
 need() { # need PACKAGE PROBE...: the package is missing when the probe fails
     local package=$1
     shift
     "$@" || missing+=("$package")
+}
+
+wanted=() # all works without these, but for one part
+want() {
+    local package=$1
+    shift
+    "$@" || wanted+=("$package")
 }
 
 need build-essential compiler
@@ -31,6 +42,8 @@ need zlib1g-dev module zlib
 need libexpat1-dev module expat
 need libarpack2-dev module arpack # these two for eigenpairs of surfaces; cmake -DNPMD_EIGEN=OFF does without
 need libsuperlu-dev module superlu
+# npm fetches three.js for the page of the command view, once
+[ -e "$(dirname "$0")/../build/three/package/LICENSE" ] || want npm have npm
 packing() { # what cpack asks for a Debian package
     need dpkg-dev have dpkg-shlibdeps
     need file have file
@@ -44,20 +57,42 @@ test)
     need clang have clang
     need libomp-dev clang_openmp
     need clang-format have clang-format
+    need python3 have python3 # runs the code blocks of the documentation
+    if have python3; then # the Python package is tested where there is a Python
+        want python3-numpy python_has numpy
+        want python3-sklearn python_has sklearn
+        want python3-setuptools python_has setuptools
+        want python3-wheel python_has wheel
+        want python3-pip python_has pip
+    fi
+    want nodejs have node # these two look at pages
+    want chromium browser
     ;;
 fuzz)
     need clang have clang
     need libclang-rt-dev clang_fuzzer # libFuzzer and the sanitizers of clang
     ;;
+docs)
+    need python3 have python3
+    need python3-sphinx have sphinx-build
+    need python3-myst-parser sphinx_has myst_parser
+    need furo sphinx_has furo
+    need python3-sphinx-copybutton sphinx_has sphinx_copybutton
+    need python3-numpy sphinx_has numpy # which the Python package imports; its reference is made from docstrings
+    ;;
 *)
-    echo "bootstrap.sh: '$purpose' was found, build, package, test or fuzz was expected" >&2
+    echo "bootstrap.sh: '$purpose' was found, build, package, test, fuzz or docs was expected" >&2
     exit 2
     ;;
 esac
 
-[ ${#missing[@]} -eq 0 ] && exit 0
+[ ${#missing[@]} -eq 0 ] && [ ${#wanted[@]} -eq 0 ] && exit 0
 
 explain() {
+    if [ ${#missing[@]} -eq 0 ]; then
+        echo "going on without ${wanted[*]} (Debian's names): no page of the command view is made or looked at, or less of the Python package is tested" >&2
+        exit 0
+    fi
     echo "neuropmd needs these packages (Debian's names): ${missing[*]}" >&2
     echo "$1" >&2
     exit 1
@@ -70,8 +105,15 @@ if [ "$(id -u)" -ne 0 ]; then
     as_root=(sudo)
 fi
 
-echo "installing ${missing[*]}"
 apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" >/dev/null; }
-apt install -y --no-install-recommends "${missing[@]}" 2>/dev/null \
-    || { apt update && apt install -y --no-install-recommends "${missing[@]}"; } \
-    || explain "apt-get could not install them: is this machine connected, and are its package lists in order?"
+get() { # what apt-get says is shown when its lists are fresh and it fails all the same
+    echo "installing $*"
+    apt install -y --no-install-recommends "$@" 2>/dev/null \
+        || { apt update && apt install -y --no-install-recommends "$@"; }
+}
+if [ ${#missing[@]} -gt 0 ]; then
+    get "${missing[@]}" \
+        || explain "apt-get could not install them: is this machine connected, and are its package lists in order?"
+    missing=()
+fi
+[ ${#wanted[@]} -eq 0 ] || get "${wanted[@]}" || explain ""

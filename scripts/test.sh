@@ -182,6 +182,23 @@ consumer_cmake() { # consumer_cmake PREFIX
         && "$work/consumer_cmake/consumer_static"
 }
 
+# The wheel, unpacked into a folder: what pip does with it, without an environment of its own.
+wheel() {
+    local folder=$work/wheel python
+    for python in python3 /usr/bin/python3 ''; do
+        [ -z "$python" ] || ! "$python" -c 'import numpy, pip, setuptools, wheel' 2>/dev/null || break
+    done
+    [ -n "$python" ] || { echo "no Python with numpy, pip, setuptools and wheel was found: no wheel is made"; return 77; }
+    rm -rf "$folder" && mkdir -p "$folder" || return 1
+    NEUROPMD_LIBRARY=$work/gcc/libneuropmd.so "$python" -m pip wheel --no-build-isolation --no-deps \
+        --disable-pip-version-check -w "$folder" ./python || return 1
+    "$python" -m zipfile -e "$folder"/neuropmd-*-py3-none-*.whl "$folder" || return 1
+    rm -rf python/neuropmd.egg-info
+    cd "$folder" && "$python" -B -c 'import neuropmd, sys
+assert neuropmd.__file__.startswith(sys.argv[1]) and neuropmd._library.library._name.startswith(sys.argv[1])
+print(neuropmd.Series("S1", tau=1e-3).fit([[0.0], [1.0], [1.5]]).density([[1.0]]))' "$folder"
+}
+
 # Simulate, fit, ask the model everything: each program under the sanitizers.
 cycle() {
     local program=$work/sanitize/neuropmd folder=$work/cycle
@@ -205,6 +222,7 @@ if check "gcc, optimised: build without a warning" build gcc -DCMAKE_C_COMPILER=
     check "the test that must fail is noticed" harness_notices
     tests "gcc, optimised: all tests and examples" gcc
     check "symbols of the shared library" symbols
+    check "Python: a wheel that carries the library" wheel
     if check "installation" install_tree; then
         check "a program by pkg-config" consumer_pkgconfig "$work/prefix"
         check "programs by CMake, shared and static" consumer_cmake "$work/prefix"

@@ -61,7 +61,8 @@ typedef enum rng_purpose {
     RNG_MEMBER,
     RNG_REGION,
     RNG_TEST,
-    RNG_DIAGNOSE
+    RNG_DIAGNOSE,
+    RNG_VIEW
 } rng_purpose;
 
 void philox4x32_10(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);

@@ -277,7 +277,15 @@ npmd_option_text npmd_option_describe(int i)
         values = row->choice->text;
     if (row->field == AT(tau))
         values = "X|auto";
-    return (npmd_option_text){ row->name, values, row->fallback, row->help, row->group };
+    unsigned estimators = row->readers;
+    if (estimators & SGD)
+        estimators |= SERIES;
+    if (estimators & STOPS)
+        estimators |= FIELD;
+    if (estimators & (FIELD | SERIES | KDE))
+        estimators |= STACK; /* which is made of these */
+    estimators &= (2u << NPMD_UNIFORM) - 1u;
+    return (npmd_option_text){ row->name, values, row->fallback, row->help, row->group, estimators };
 }
 
 static json_t *option_json(const npmd_options *opt, const option_row *row);

@@ -121,21 +121,41 @@ done:
     return st;
 }
 
+/* All that a file of the model holds; its tensors are the model's. rec is freed by the caller, also on failure. */
+static npmd_status model_to_record(const npmd_model *m, record *rec, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    json_t *object = NULL;
+    TRY(model_json(m, &object, err));
+    TRY(surfaces_json(m, object, err));
+    TRY(json_to_text(object, JSON_COMPACT | JSON_ENSURE_ASCII, &rec->metadata, err));
+    TRY(model_tensors(m, rec, err));
+    TRY(surfaces_save(m, rec, err)); /* once, whatever its parts are */
+    if (m->seen_count > 0)
+        TRY(record_add(rec, "points.seen", TENSOR_I64, 1, &m->seen_count, m->seen, err));
+done:
+    json_decref(object);
+    return st;
+}
+
 npmd_status npmd_save(const npmd_model *m, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     record rec = { 0 };
-    json_t *object = NULL;
-    TRY(model_json(m, &object, err));
-    TRY(surfaces_json(m, object, err));
-    TRY(json_to_text(object, JSON_COMPACT | JSON_ENSURE_ASCII, &rec.metadata, err));
-    TRY(model_tensors(m, &rec, err));
-    TRY(surfaces_save(m, &rec, err)); /* once, whatever its parts are */
-    if (m->seen_count > 0)
-        TRY(record_add(&rec, "points.seen", TENSOR_I64, 1, &m->seen_count, m->seen, err));
+    TRY(model_to_record(m, &rec, err));
     TRY(record_write(path, &rec, err));
 done:
-    json_decref(object);
+    record_free(&rec);
+    return st;
+}
+
+npmd_status npmd_model_pack(const npmd_model *m, char **bytes, size_t *size, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    record rec = { 0 };
+    TRY(model_to_record(m, &rec, err));
+    TRY(record_pack(&rec, bytes, size, err));
+done:
     record_free(&rec);
     return st;
 }
@@ -342,21 +362,42 @@ done:
     return st;
 }
 
-npmd_status npmd_load(const char *path, npmd_model **out, npmd_error *err)
+/* rec is that of a file, or of bytes that errors call path. */
+static npmd_status model_of_record(const char *path, const record *rec, npmd_model **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     char where[340];
-    record rec = { 0 };
     json_t *root = NULL;
     surface_shelf surfaces = { .path = path };
-    TRY(record_read(path, &rec, err));
     snprintf(where, sizeof where, "%.300s: the model's description,", path);
-    TRY(json_from_text(rec.metadata, strlen(rec.metadata), where, &root, err));
-    TRY(surfaces_load(&rec, root, path, &surfaces, err));
-    TRY(model_from_record(&rec, root, &surfaces, 0, out, err));
+    TRY(json_from_text(rec->metadata, strlen(rec->metadata), where, &root, err));
+    TRY(surfaces_load(rec, root, path, &surfaces, err));
+    TRY(model_from_record(rec, root, &surfaces, 0, out, err));
 done:
     surfaces_close(&surfaces);
     json_decref(root);
+    return st;
+}
+
+npmd_status npmd_load(const char *path, npmd_model **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    record rec = { 0 };
+    TRY(record_read(path, &rec, err));
+    TRY(model_of_record(path, &rec, out, err));
+done:
+    record_free(&rec);
+    return st;
+}
+
+npmd_status npmd_model_unpack(const char *bytes, size_t size, npmd_model **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    record rec = { 0 };
+    const file_bytes b = { .data = (unsigned char *)(uintptr_t)bytes, .size = size }; /* only read */
+    TRY(record_parse("the model in memory", &b, &rec, err));
+    TRY(model_of_record("the model in memory", &rec, out, err));
+done:
     record_free(&rec);
     return st;
 }

@@ -141,13 +141,13 @@ void quadrature_legendre(size_t n, double *z, double *weight);
 
 /* ---- points.c: the data -------------------------------------------------------------------------------- */
 
-/* Rows of numbers that stay where they lie, in a mapped file: nothing of them is copied. */
+/* Rows of numbers that stay where they lie, in a mapped file or a caller's array: nothing of them is copied. */
 typedef struct number_rows {
     const unsigned char *bytes; /* little-endian, row-major, of any alignment; NULL: there are none */
     bool f4;                    /* float32, else float64 */
     size_t columns;
     void *owner;
-    void (*release)(void *owner);
+    void (*release)(void *owner); /* NULL: nobody, they are borrowed */
 } number_rows;
 
 struct npmd_points {
@@ -164,6 +164,7 @@ struct npmd_points {
     bool unordered; /* a row and the same with its two factors exchanged are one point */
 };
 npmd_status points_make(const npmd_domain *dom, size_t n, npmd_points **out, npmd_error *err);
+void rows_release(number_rows *rows); /* what owns them, if anything does */
 /* Takes the mapped rows over, also on failure; their columns are right. A row that is no point: *bad_row,
  * *factor, and the reason in *reason; otherwise *reason is NULL. */
 npmd_status points_map(const npmd_domain *dom, const number_rows *file, size_t n, unsigned coords,

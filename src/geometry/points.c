@@ -154,6 +154,13 @@ void points_to_row(const npmd_domain *dom, unsigned coords, const double *x, dou
     }
 }
 
+void rows_release(number_rows *rows)
+{
+    if (rows->release != NULL)
+        rows->release(rows->owner);
+    *rows = (number_rows){ 0 };
+}
+
 static const char *mapped_row(const npmd_points *pts, size_t i, double *x, int *factor)
 {
     double row[DOMAIN_MAX_COLUMNS];
@@ -186,7 +193,7 @@ npmd_status points_map(const npmd_domain *dom, const number_rows *file, size_t n
     const npmd_status st = points_new(dom, n, &pts, err);
     *reason = NULL;
     if (st != NPMD_OK) {
-        file->release(file->owner);
+        rows_release(&(number_rows){ .owner = file->owner, .release = file->release });
         return st;
     }
     assert(file->columns == points_file_columns(dom, coords));
@@ -279,13 +286,6 @@ uint64_t points_hash(const npmd_points *pts)
         h = hash_word(h, own);
     }
     return h;
-}
-
-static void rows_release(number_rows *rows)
-{
-    if (rows->release != NULL)
-        rows->release(rows->owner);
-    *rows = (number_rows){ 0 };
 }
 
 void points_unweigh(npmd_points *pts)

@@ -134,8 +134,11 @@ typedef struct record { /* what a model file holds: text facts and tensors */
     size_t count;
 } record;
 npmd_status record_read(const char *path, record *out, npmd_error *err);
-/* Equal records are equal bytes. */
+/* The same of bytes in memory; errors call them by this name. */
+npmd_status record_parse(const char *name, const file_bytes *bytes, record *out, npmd_error *err);
+/* Equal records are equal bytes, in a file or in memory. */
 npmd_status record_write(const char *path, const record *rec, npmd_error *err);
+npmd_status record_pack(const record *rec, char **out, size_t *size, npmd_error *err);
 /* The tensor of that name, type and shape (0 in shape: any); if there is none, NPMD_ERR_FORMAT. */
 npmd_status record_find(const record *rec, const char *path, const char *name, tensor_type type,
                         int dimensions, const size_t *shape, const tensor **out, npmd_error *err);

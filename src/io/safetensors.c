@@ -266,19 +266,17 @@ static npmd_status header_read(const char *path, const file_bytes *b, json_t **o
     return json_from_text(text, (size_t)length, where, out, err);
 }
 
-npmd_status record_read(const char *path, record *out, npmd_error *err)
+npmd_status record_parse(const char *path, const file_bytes *b, record *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    file_bytes b = { 0 };
     record rec = { 0 };
     extent *places = NULL; /* by tensor; sorted is a copy in the order of the data */
     extent *sorted = NULL;
     json_t *header = NULL;
     size_t data_at = 0;
-    TRY(file_read(path, &b, err));
-    TRY(header_read(path, &b, &header, &data_at, err));
+    TRY(header_read(path, b, &header, &data_at, err));
     TRY(metadata_parse(path, header, &rec.metadata, err)); /* first: a stranger's file may hold any type */
-    const size_t size = b.size - data_at, entries = json_object_size(header);
+    const size_t size = b->size - data_at, entries = json_object_size(header);
     TRY(memory_new(&rec.tensors, entries, err));
     TRY(memory_new(&places, entries, err));
     TRY(memory_new(&sorted, entries, err));
@@ -297,7 +295,7 @@ npmd_status record_read(const char *path, record *out, npmd_error *err)
         const size_t bytes = places[i].end - places[i].begin;
         TRY(memory_take(&rec.tensors[i].data, bytes, 1, err));
         rec.tensors[i].owned = true;
-        memcpy(rec.tensors[i].data, b.data + data_at + places[i].begin, bytes);
+        memcpy(rec.tensors[i].data, b->data + data_at + places[i].begin, bytes);
     }
     *out = rec;
     rec = (record){ 0 };
@@ -306,6 +304,16 @@ done:
     memory_free(places);
     memory_free(sorted);
     json_decref(header);
+    return st;
+}
+
+npmd_status record_read(const char *path, record *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_bytes b = { 0 };
+    TRY(file_read(path, &b, err));
+    TRY(record_parse(path, &b, out, err));
+done:
     file_bytes_free(&b);
     return st;
 }
@@ -382,29 +390,83 @@ done:
     return st;
 }
 
+/* Where the bytes of a record go, in their order. */
+typedef npmd_status (*record_sink)(void *to, const void *bytes, size_t size, npmd_error *err);
+
+static npmd_status record_pour(const record *rec, const char *header, size_t size, record_sink put, void *to,
+                               npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const uint64_t length = size;
+    size_t bytes = 0;
+    TRY(put(to, &length, sizeof length, err));
+    TRY(put(to, header, strlen(header), err));
+    TRY(put(to, "        ", size - strlen(header), err));
+    for (size_t s = 0; s < ITEM_SIZE_COUNT; s++)
+        for (size_t i = 0; i < rec->count; i++) {
+            const tensor *t = &rec->tensors[i];
+            if (TYPES[t->type].size == ITEM_SIZES[s] && tensor_bytes(t, &bytes))
+                TRY(put(to, t->data, bytes, err));
+        }
+done:
+    return st;
+}
+
+static npmd_status put_in_file(void *to, const void *bytes, size_t size, npmd_error *err)
+{
+    return file_writer_put(to, bytes, size, err);
+}
+
 npmd_status record_write(const char *path, const record *rec, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_writer *w = NULL;
     char *header = NULL;
-    size_t size = 0, bytes = 0;
+    size_t size = 0;
     assert(rec->metadata != NULL);
     TRY(header_print(path, rec, &header, &size, err));
-    const uint64_t length = size;
     TRY(file_writer_open(path, &w, err));
-    TRY(file_writer_put(w, &length, sizeof length, err));
-    TRY(file_writer_put(w, header, strlen(header), err));
-    TRY(file_writer_put(w, "        ", size - strlen(header), err));
-    for (size_t s = 0; s < ITEM_SIZE_COUNT; s++)
-        for (size_t i = 0; i < rec->count; i++) {
-            const tensor *t = &rec->tensors[i];
-            if (TYPES[t->type].size == ITEM_SIZES[s] && tensor_bytes(t, &bytes))
-                TRY(file_writer_put(w, t->data, bytes, err));
-        }
+    TRY(record_pour(rec, header, size, put_in_file, w, err));
     st = file_writer_commit(w, err);
     w = NULL;
 done:
     file_writer_abandon(w);
+    memory_free(header);
+    return st;
+}
+
+static npmd_status put_nowhere(void *to, const void *bytes, size_t size, npmd_error *err)
+{
+    (void)bytes;
+    if (__builtin_add_overflow(*(size_t *)to, size, (size_t *)to))
+        return npmd_fail(err, NPMD_ERR_MEMORY, "the model is larger than this machine can address");
+    return NPMD_OK;
+}
+
+static npmd_status put_in_memory(void *to, const void *bytes, size_t size, npmd_error *err)
+{
+    char **at = to;
+    (void)err;
+    if (size > 0) /* an empty tensor may be NULL */
+        memcpy(*at, bytes, size);
+    *at += size;
+    return NPMD_OK;
+}
+
+npmd_status record_pack(const record *rec, char **out, size_t *size, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    char *header = NULL, *bytes = NULL, *at = NULL;
+    size_t header_size = 0, total = 0;
+    assert(rec->metadata != NULL);
+    TRY(header_print("the model", rec, &header, &header_size, err));
+    TRY(record_pour(rec, header, header_size, put_nowhere, &total, err));
+    TRY(memory_new(&bytes, total, err));
+    at = bytes;
+    TRY(record_pour(rec, header, header_size, put_in_memory, &at, err));
+    *out = bytes;
+    *size = total;
+done:
     memory_free(header);
     return st;
 }

@@ -36,7 +36,9 @@ static uint64_t print_file(uint64_t h, const char *path)
 static uint64_t print_points(uint64_t h, const npmd_points *pts)
 {
     h = print_bytes(h, pts->domain->text, strlen(pts->domain->text));
-    h = print_bytes(h, pts->x, pts->n * (size_t)pts->domain->columns * sizeof *pts->x);
+    double room[DOMAIN_MAX_COLUMNS];
+    for (size_t i = 0; i < pts->n; i++) /* where they lie, in memory or elsewhere */
+        h = print_bytes(h, points_rows(pts, i, 1, room), (size_t)pts->domain->columns * sizeof *room);
     h = print_bytes(h, &pts->total, sizeof pts->total);
     return pts->weight == NULL ? h : print_bytes(h, pts->weight, pts->n * sizeof *pts->weight);
 }

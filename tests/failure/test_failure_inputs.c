@@ -25,6 +25,26 @@ static npmd_status run_points(stage *s, outcome *o, npmd_error *err)
     return npmd_points_from(s->x[MIXED], POINTS, s->domain[MIXED], &o->points, err);
 }
 
+static npmd_status run_points_rows(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_points_from_rows(s->x[MIXED], POINTS, 4, s->domain[MIXED], 0, &o->points, err);
+}
+
+static npmd_status run_points_borrow(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_points_borrow(s->x[MIXED], 0, POINTS, 4, s->domain[MIXED], 0, &o->points, err);
+}
+
+static npmd_status run_surface_borrow(stage *s, outcome *o, npmd_error *err)
+{
+    npmd_domain *wide = NULL; /* any point of space will do */
+    npmd_status st = npmd_domain_within(npmd_model_domain(s->surface), INFINITY, &wide, err);
+    if (st == NPMD_OK)
+        st = npmd_points_borrow(s->x[MIXED], 0, 50, 3, wide, 0, &o->points, err);
+    npmd_domain_free(wide);
+    return st;
+}
+
 static npmd_status run_points_csv(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_points_read(in_folder(&s->at, "mixed.csv"), s->domain[MIXED],
@@ -51,6 +71,15 @@ static void prepare_points(stage *s, outcome *o)
 static npmd_status run_weigh(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_points_weigh(o->points, in_folder(&s->at, "others.npy"), err);
+}
+
+static npmd_status run_weigh_by(stage *s, outcome *o, npmd_error *err)
+{
+    (void)s;
+    double weight[POINTS];
+    for (int i = 0; i < POINTS; i++)
+        weight[i] = 1.0 + i;
+    return npmd_points_weigh_by(o->points, weight, POINTS, err);
 }
 
 static npmd_status run_options_read(stage *s, outcome *o, npmd_error *err)
@@ -124,10 +153,14 @@ static void inputs_without_memory(void **state)
         { .name = "domain with a surface", .run = run_surface },
         { .name = "points of a surface", .run = run_surface_points },
         { .name = "points from memory", .run = run_points },
+        { .name = "points from rows", .run = run_points_rows },
+        { .name = "points of borrowed rows", .run = run_points_borrow },
+        { .name = "points of borrowed rows, on a surface", .run = run_surface_borrow },
         { .name = "points from .csv, other coordinates", .run = run_points_csv },
         { .name = "points from .npy", .run = run_points_npy },
         { .name = "points from .npy, float32", .run = run_points_narrow },
         { .name = "weights in the place of others", .run = run_weigh, .prepare = prepare_points },
+        { .name = "weights from memory", .run = run_weigh_by, .prepare = prepare_points },
         { .name = "options from a file", .run = run_options_read },
         { .name = "options for bindings", .run = run_options_new },
         { .name = "description of the build", .run = run_build },

@@ -18,6 +18,17 @@ static npmd_status run_load(stage *s, outcome *o, npmd_error *err)
     return npmd_load(in_folder(&s->at, "mixed.safetensors"), &o->model, err);
 }
 
+static npmd_status run_bytes(stage *s, outcome *o, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    char *bytes = NULL;
+    size_t size = 0;
+    if ((st = npmd_model_pack(s->model[MIXED], &bytes, &size, err)) == NPMD_OK)
+        st = npmd_model_unpack(bytes, size, &o->model, err);
+    npmd_text_free(bytes);
+    return st;
+}
+
 #define MODEL(name)                                                                                          \
     static npmd_status run_save_##name(stage *s, outcome *o, npmd_error *err)                                \
     {                                                                                                        \
@@ -156,6 +167,20 @@ static npmd_status run_plot_svg(stage *s, outcome *o, npmd_error *err)
     return npmd_plot(&ask, in_folder(&s->at, "out.svg"), NULL, err);
 }
 
+static npmd_status run_view(stage *s, outcome *o, npmd_error *err)
+{
+    const npmd_view_request what = { .nodes = 8, .accuracy = 0.5, .data = s->points[MIXED], .title = "<&>" };
+    (void)o;
+    return npmd_view(s->series, &what, in_folder(&s->at, "out.html"), NULL, err);
+}
+
+static npmd_status run_view_surface(stage *s, outcome *o, npmd_error *err)
+{
+    (void)o;
+    return npmd_view(s->surface, &(npmd_view_request){ .nodes = 8 }, in_folder(&s->at, "out.html"), NULL,
+                     err);
+}
+
 static npmd_status run_compare(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_compare(s->model[TORUS], s->normals, NPMD_GRID_AUTHORS, 0, 1, NULL, &o->comparison, err);
@@ -204,6 +229,7 @@ static void models_without_memory(void **state)
         { .name = "describe", .run = run_describe },
         /* json_unpack notes which keys it has seen, for a check that is not asked for */
         { .name = "load", .run = run_load, .spares = true },
+        { .name = "to bytes and back", .run = run_bytes, .spares = true },
         { .name = "save a squared family", .run = run_save_squared, .file = "out.safetensors" },
         { .name = "load a squared family", .run = run_load_squared, .spares = true },
         { .name = "describe a squared family", .run = run_describe_squared },
@@ -236,6 +262,8 @@ static void models_without_memory(void **state)
         { .name = "conditional density", .run = run_conditional, .branch = true },
         { .name = "gradient to a file", .run = run_evaluate_to, .file = "out.npy" },
         { .name = "plot", .run = run_plot, .file = "out.png" },
+        { .name = "view", .run = run_view, .file = "out.html", .branch = true },
+        { .name = "view of a surface", .run = run_view_surface, .file = "out.html" },
         { .name = "plot of factors, .svg", .run = run_plot_svg, .file = "out.svg" },
         { .name = "comparison with a mixture", .run = run_compare, .branch = true },
         { .name = "comparison with a grid", .run = run_compare_grid, .branch = true },
@@ -314,6 +342,7 @@ static void writing_to_a_bad_disk(void **state)
     static const operation OPS[] = {
         { .name = "save", .run = run_save, .file = "out.safetensors" },
         { .name = "plot", .run = run_plot, .file = "out.png" },
+        { .name = "view of a surface", .run = run_view_surface, .file = "out.html" },
         { .name = "points to .csv", .run = run_points_write, .file = "out.csv" },
         { .name = "array to .npy", .run = run_array_write, .file = "out.npy" },
         { .name = "truth to a file", .run = run_truth_write, .file = "out.json" },

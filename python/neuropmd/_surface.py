@@ -1,0 +1,93 @@
+"""Closed triangle meshes and their Laplace-Beltrami eigenpairs; the ends of streamlines."""
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import c_int32, c_void_p
+from typing import Any, Sequence, Union
+
+import numpy as np
+
+from ._domain import Path
+from ._library import Handle, call, library, structs, take
+
+
+class Surface:
+    """A closed, connected, oriented triangle mesh from .obj .off .ply .vtk .gii (also .gz) or FreeSurfer's binary files.
+
+    Attributes
+    ----------
+    path
+    vertices : array (vertices, 3)
+    faces : array (faces, 3) of int32
+    area : float, in the file's units squared
+
+    Examples
+    --------
+    >>> import neuropmd, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "octahedron.off")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write('''OFF
+    ... 6 8 0
+    ... 1 0 0
+    ... -1 0 0
+    ... 0 1 0
+    ... 0 -1 0
+    ... 0 0 1
+    ... 0 0 -1
+    ... 3 0 2 4
+    ... 3 2 1 4
+    ... 3 1 3 4
+    ... 3 3 0 4
+    ... 3 2 0 5
+    ... 3 1 2 5
+    ... 3 3 1 5
+    ... 3 0 3 5
+    ... ''')
+    >>> surface = neuropmd.Surface(path)
+    >>> surface.vertices.shape, surface.faces.shape
+    ((6, 3), (8, 3))
+    >>> round(surface.area, 6) == round(4 * 3 ** 0.5, 6)
+    True
+    """
+
+    def __init__(self, path: Path):
+        self.path = os.fspath(path)
+        self._handle = take(_SurfaceHandle, "npmd_surface_read", os.fsencode(path), path=self.path)
+        self.area: float = library.npmd_surface_area(self._handle)
+        self.vertices = np.empty((library.npmd_surface_vertices(self._handle), 3))
+        self.faces = np.empty((library.npmd_surface_faces(self._handle), 3), dtype=np.int32)
+        for i in range(len(self.vertices)):
+            library.npmd_surface_vertex(self._handle, i, self.vertices.ctypes.data + 24 * i)
+        for i in range(len(self.faces)):
+            library.npmd_surface_face(self._handle, i, self.faces.ctypes.data + 12 * i)
+
+    def vertex_areas(self) -> np.ndarray:
+        """A third of the area of the faces about each vertex."""
+        areas = np.empty(len(self.vertices))
+        library.npmd_surface_vertex_areas(self._handle, areas.ctypes.data)
+        return areas
+
+    def __repr__(self) -> str:
+        return f"Surface({self.path!r})"
+
+    def __reduce__(self) -> tuple:
+        return Surface, (self.path,)
+
+
+class _SurfaceHandle(Handle):
+    _free = "npmd_surface_free"
+
+
+def eigen(surface: Union[Path, Surface], k: int, *, elements: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """The first k Laplace-Beltrami eigenpairs of a mesh by finite elements: values (k), rising from 0, and functions (vertices, k).
+
+    Functions are orthonormal as functions on the surface. ``elements`` is 1 for linear or 2 for quadratic ones.
+
+    >>> import neuropmd                                           # doctest: +SKIP
+    >>> values, functions = neuropmd.eigen("lh.white.gii", 100)   # doctest: +SKIP
+    """
+    surface = surface if isinstance(surface, Surface) else Surface(surface)
+    values, functions = np.empty(k), np.empty((len(surface.vertices), k))
+    call("npmd_surface_eigen", surface._handle, elements, k, None, None, values.ctypes.data, functions.ctypes.data, None)
+    return values, functions

@@ -1,0 +1,113 @@
+"""Densities known in closed form: draws from them, and how far an estimate is from one."""
+from __future__ import annotations
+
+import os
+from ctypes import byref, c_double
+from typing import Any, Union
+
+import numpy as np
+
+from ._density import Density, seed_number
+from ._domain import Domain, Path, _Lent, as_points, as_rows, coords_bits, in_coords
+from ._library import Handle, as_dict, call, library, structs, take
+
+
+class Truth(Handle):
+    """A density known in closed form: the paper's "t2", "t4" or "t2-authors", or a file that describes a mixture or a grid.
+
+    Examples
+    --------
+    >>> import neuropmd
+    >>> truth = neuropmd.Truth("t2-authors")
+    >>> truth.domain
+    Domain('S1^2')
+    >>> truth.sample(3).shape
+    (3, 2)
+    """
+
+    _free = "npmd_truth_free"
+    RECIPES = ("t2", "t4", "t2-authors")
+
+    def __init__(self, what: Path, seed: Any = 0):
+        name = os.fspath(what)
+        super().__init__(take(int, "npmd_truth_make", name.encode(), seed_number(seed)) if name in self.RECIPES
+                         else take(int, "npmd_truth_read", os.fsencode(name), path=name))
+        self.domain = Domain._of(_Lent(library.npmd_truth_domain(self), self))
+
+    def sample(self, n: int, seed: Any = 1) -> np.ndarray:
+        """Independent draws; equal seeds give equal draws.
+
+        >>> import neuropmd
+        >>> neuropmd.Truth("t2-authors").sample(10).shape
+        (10, 2)
+        """
+        x = np.empty((n, self.domain.columns))
+        call("npmd_truth_sample", self, seed_number(seed), n, x.ctypes.data)
+        return x
+
+    def log_density(self, X: Any) -> np.ndarray:
+        """log f at each row of X.
+
+        >>> import neuropmd
+        >>> neuropmd.Truth("t2-authors").log_density([[0.0, 1.0]]).shape
+        (1,)
+        """
+        points = as_points(X, self.domain)
+        x = np.empty((library.npmd_points_count(points), self.domain.columns))
+        call("npmd_points_rows", points, 0, x.ctypes.data)
+        out = np.empty(len(x))
+        call("npmd_truth_log_density", self, x.ctypes.data, len(x), out.ctypes.data)
+        return out
+
+    def entropy(self, seed: Any = 1) -> tuple[float, float]:
+        """The entropy in nats, and its standard error.
+
+        >>> import neuropmd
+        >>> round(neuropmd.Truth("t2-authors").entropy()[0], 2)
+        2.01
+        """
+        value, error = c_double(), c_double()
+        call("npmd_truth_entropy", self, seed_number(seed), byref(value), byref(error))
+        return value.value, error.value
+
+    def save(self, path: Path) -> None:
+        """Writes it as JSON, for the program's evaluate, fit and simulate.
+
+        >>> import neuropmd, tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "truth.json")
+        >>> neuropmd.Truth("t2-authors").save(path)
+        >>> neuropmd.Truth(path).domain
+        Domain('S1^2')
+        """
+        call("npmd_truth_write", self, os.fsencode(path))
+
+
+def simulate(what: Union[Path, Truth], n: int, seed: Any = 1, truth_seed: Any = 0) -> tuple[np.ndarray, Truth]:
+    """n points drawn from a known density, and the density.
+
+    >>> import neuropmd
+    >>> points, truth = neuropmd.simulate("t2-authors", 100)
+    >>> points.shape
+    (100, 2)
+    """
+    truth = what if isinstance(what, Truth) else Truth(what, seed=truth_seed)
+    return truth.sample(n, seed), truth
+
+
+def evaluate(model: Density, truth: Union[Path, Truth], *, grid: str = "fine", points: int = 0, seed: Any = 1) -> dict[str, float]:
+    """The distance of a fitted density from a known one: nise, ae, fr, fr2, kl and their standard errors.
+
+    ``grid`` is "fine", or "authors" for the paper's 100 x 100 nodes on T2. ``points`` of 0 is chosen by the domain.
+
+    >>> import neuropmd
+    >>> points, truth = neuropmd.simulate("t2-authors", 500)
+    >>> 0 < neuropmd.evaluate(neuropmd.KDE("S1^2").fit(points), truth)["nise"] < 0.2
+    True
+    """
+    grids = ("fine", "authors")
+    if grid not in grids:
+        raise ValueError(f"grid: {grid!r} was found where one of {', '.join(grids)} was expected")
+    truth = truth if isinstance(truth, Truth) else Truth(truth)
+    out = structs["npmd_comparison"]()
+    call("npmd_compare", model._fitted(), truth, grids.index(grid), points, seed_number(seed), model._compute(), byref(out))
+    return as_dict(out)

@@ -1,0 +1,95 @@
+/* view.c - npmd_view: checks what is asked for, computes the values, writes the page. */
+#include "view.h"
+
+#define POINTS_USUAL 5000
+#define ROUND 0.01 /* relative differences of the radii of a sphere */
+
+/* A surface and its sphere have the same faces; the sphere is one, about the origin. */
+static npmd_status sphere_check(const mesh *cortex, const mesh *sphere, npmd_error *err)
+{
+    double least = INFINITY, most = 0.0;
+    if (cortex->vertices != sphere->vertices || cortex->faces != sphere->faces
+        || memcmp(cortex->face, sphere->face, 3 * cortex->faces * sizeof *cortex->face) != 0)
+        return npmd_fail(
+            err, NPMD_ERR_FORMAT,
+            "the surface has %zu vertices and %zu faces, the sphere %zu and %zu: the same faces in "
+            "the same order were expected",
+            cortex->vertices, cortex->faces, sphere->vertices, sphere->faces);
+    for (size_t i = 0; i < sphere->vertices; i++) {
+        const double *x = sphere->x + 3 * i, r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+        least = fmin(least, r);
+        most = fmax(most, r);
+    }
+    if (least > 0.0 && most <= (1.0 + ROUND) * least)
+        return NPMD_OK;
+    return npmd_fail(err, NPMD_ERR_FORMAT,
+                     "the vertices of the sphere are %.6g to %.6g away from the origin, expected the same "
+                     "distance to 1 %%: is it a registered sphere?",
+                     least, most);
+}
+
+static npmd_status surfaces_check(const view_values *v, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    for (int s = 0; s < 2; s++) {
+        const npmd_surface *cortex = v->what->surface[s], *sphere = v->what->sphere[s];
+        if (cortex == NULL && sphere == NULL)
+            continue;
+        if (cortex == NULL || sphere == NULL)
+            return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                             "a factor S2 is drawn on a surface by its registered sphere: both are needed, "
+                             "one was given");
+        if (s >= v->factors || v->factor[s].kind != VIEW_SPHERE)
+            return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                             "a surface was given for factor %d of the page, which is not S2: a model on "
+                             "mesh:FILE brings its own",
+                             s + 1);
+        TRY(sphere_check(&cortex->m, &sphere->m, err));
+    }
+done:
+    return st;
+}
+
+static void facts_fill(const view_values *v, npmd_view_facts *facts)
+{
+    *facts = (npmd_view_facts){ .factors = v->factors,
+                                .level_error = expm1(0.5 * VIEW_STEP),
+                                .mass = v->mass,
+                                .sum_error = v->sum_error,
+                                .compared = v->compared };
+    for (int s = 0; s < v->factors; s++) {
+        facts->factor[s] = v->factor[s].factor + 1;
+        facts->nodes[s] = v->factor[s].n;
+    }
+    if (v->what->data != NULL) {
+        const size_t most = v->what->most_points > 0 ? v->what->most_points : POINTS_USUAL;
+        facts->points = v->what->data->n;
+        facts->points_shown = facts->points < most ? facts->points : most;
+    }
+}
+
+npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const char *path,
+                      npmd_view_facts *facts, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_view_request plain = { 0 };
+    view_values v = { 0 };
+    view_page page = { 0 };
+    npmd_view_facts found;
+    what = what == NULL ? &plain : what;
+    if (what->data != NULL)
+        TRY(model_check_domain(m, what->data->domain, "points lie", err));
+    TRY(page_open(&page, path, err)); /* first, so that hours are not spent on what cannot be written */
+    TRY(view_values_open(&v, m, what, err));
+    TRY(surfaces_check(&v, err));
+    facts_fill(&v, &found);
+    TRY(contents_write(&v, &page, &found, err));
+    TRY(page_commit(&page, err));
+    found.bytes = page.bytes;
+    if (facts != NULL)
+        *facts = found;
+done:
+    page_close(&page);
+    view_values_close(&v);
+    return st;
+}

@@ -1,0 +1,103 @@
+/* view.h - the interactive page: values on nodes of one or two factors, packed small, inside one HTML file.
+ *
+ * A factor is known at its nodes: equidistant angles of a circle, the points of a geodesic grid on the sphere, vertices
+ * of a surface. The page gets log f at every node, or at every pair of nodes of two factors; all that it shows (both
+ * marginal densities, every conditional one) are sums and quotients of these. The page itself, with three.js, is text
+ * that the build made of the folder view/. */
+#ifndef NPMD_VIEW_H
+#define NPMD_VIEW_H
+
+#include "draw.h"
+#include "estimators.h"
+#include "surface_factor.h"
+
+/* ---- geodesic.c: a grid on the sphere ---------------------------------------------------------------------- */
+
+#define GEODESIC_MOST 64
+size_t geodesic_nodes(int resolution); /* 10 resolution^2 + 2 */
+/* x (nodes, 3): unit vectors; weight (nodes): a third of each spherical triangle about a node, their sum is 4 pi. */
+void geodesic_grid(int resolution, double *x, double *weight);
+/* The node at lattice place (i, j) of one of the 20 faces, i, j >= 0, i + j <= resolution. */
+size_t geodesic_node(int resolution, int face, int i, int j);
+
+/* ---- thin.c: some vertices that stand for all --------------------------------------------------------------- */
+
+/* count < vertices of them, each farthest from those before it along the edges, in an order in which neighbours are
+ * near; weight (count): the areas of the vertices that are nearest to each. */
+npmd_status thin_vertices(const mesh *m, size_t count, int32_t *vertex, double *weight, npmd_error *err);
+
+/* ---- nodes.c: a factor of the page -------------------------------------------------------------------------- */
+
+typedef enum view_kind { VIEW_CIRCLE, VIEW_SPHERE, VIEW_MESH } view_kind;
+typedef struct view_factor {
+    view_kind kind;
+    int factor; /* of the domain, from 0 */
+    const manifold *on;
+    size_t n;
+    double *x;       /* (n, columns), as the domain has points */
+    double *weight;  /* (n), their sum is the volume */
+    int resolution;  /* of a sphere's grid */
+    int32_t *vertex; /* (n), of a mesh that is thinned; NULL: all, in their order */
+} view_factor;
+/* At most so many nodes, but no fewer than a coarse picture needs. */
+npmd_status view_factor_open(view_factor *f, const npmd_domain *dom, int factor, size_t most,
+                             npmd_error *err);
+void view_factor_close(view_factor *f);
+
+/* ---- values.c: the density at nodes and at pairs of them ----------------------------------------------------- */
+
+typedef struct view_values {
+    const npmd_model *model;
+    const npmd_view_request *what;
+    int factors;
+    view_factor factor[2];
+    unsigned shown; /* the same as bits */
+    double *log_f;  /* (nodes of the first, nodes of the second or 1), per volume of the factors shown */
+    double
+        *log_marginal[2]; /* (nodes): by the weights of the other factor's nodes; NULL: there is one factor */
+    double mass;          /* the integral by the nodes: 1 is right */
+    double sum_error;     /* largest relative difference of a marginal density to the library's integral, */
+    size_t compared;      /* at so many nodes */
+} view_values;
+npmd_status view_values_open(view_values *v, const npmd_model *m, const npmd_view_request *what,
+                             npmd_error *err);
+void view_values_close(view_values *v);
+
+/* ---- pack.c: numbers as few bytes ----------------------------------------------------------------------------- */
+
+/* log f is kept to half of this: a density to 0.2 percent. */
+#define VIEW_STEP 0.004
+#define VIEW_LEVELS 65535
+/* level (n) = round((top - log f) / VIEW_STEP), VIEW_LEVELS at most: what lies exp(-262) below the top is as good as 0. */
+void pack_levels(const double *log_f, size_t n, double top, uint16_t *level);
+/* In place: each level less what its neighbours in row and column foretell; and then as bytes (2 n), low ones first. */
+void pack_predict(uint16_t *level, size_t rows, size_t columns);
+void pack_planes(const uint16_t *level, size_t n, unsigned char *bytes);
+/* A number in [low, high] as one of 65,536. */
+uint16_t pack_share(double x, double low, double high);
+
+/* ---- page.c: the file ------------------------------------------------------------------------------------------- */
+
+typedef struct view_page {
+    file_writer *file;
+    file_bytes text; /* the page as it was built */
+    size_t tail;     /* where it goes on behind the data */
+    size_t bytes;    /* written */
+} view_page;
+#define VIEW_PAGE_MOST 8000000
+npmd_status page_open(view_page *p, const char *path, npmd_error *err);
+npmd_status page_json(view_page *p, const char *name, const json_t *value, npmd_error *err);
+npmd_status page_blob(view_page *p, const char *name, const unsigned char *bytes, size_t size,
+                      npmd_error *err); /* deflated, in base 64 */
+npmd_status page_commit(view_page *p, npmd_error *err);
+void page_close(view_page *p);
+
+/* Made by the build: the page, as a gzip file; of no bytes where three.js could not be had. */
+extern const unsigned char VIEW_BUNDLE[];
+extern const size_t VIEW_BUNDLE_SIZE;
+
+/* ---- contents.c: what the page is given ------------------------------------------------------------------------- */
+
+npmd_status contents_write(const view_values *v, view_page *p, npmd_view_facts *facts, npmd_error *err);
+
+#endif
