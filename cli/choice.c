@@ -1,11 +1,9 @@
 /* choice.c - what a choice was made by, for people, for programs and as a table in a file. */
 #include "cli.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *criterion_name(int criterion)
 {
@@ -125,26 +123,20 @@ void cli_choice_words(const npmd_model *model)
 
 /* ---- A table in a file ---------------------------------------------------------------------------------- */
 
+static void put_rows(FILE *f, const void *choice)
+{
+    const npmd_choice *c = choice;
+    fprintf(f, "stage,steps,tau,criterion,criterion_se,difference,difference_se,kept,settings\n");
+    for (int i = 0; i < c->rows; i++) {
+        const npmd_choice_row *row = &c->row[i];
+        fprintf(f, "%d,%lld,%.17g,%.17g,%.17g,%.17g,%.17g,%d,%s\n", row->stage, (long long)row->steps,
+                row->tau, row->criterion, row->criterion_se, row->difference, row->difference_se, row->kept,
+                row->settings);
+    }
+}
+
 int cli_choice_write(const cli_args *args, const npmd_model *model, const char *path)
 {
     const npmd_choice c = npmd_model_choice(model);
-    char part[NPMD_MAX_PATH + 8];
-    snprintf(part, sizeof part, "%s.part", path);
-    errno = 0;
-    FILE *f = fopen(part, "w");
-    bool whole = f != NULL;
-    if (f) {
-        fprintf(f, "stage,steps,tau,criterion,criterion_se,difference,difference_se,kept,settings\n");
-        for (int i = 0; i < c.rows; i++) {
-            const npmd_choice_row *row = &c.row[i];
-            fprintf(f, "%d,%lld,%.17g,%.17g,%.17g,%.17g,%.17g,%d,%s\n", row->stage, (long long)row->steps,
-                    row->tau, row->criterion, row->criterion_se, row->difference, row->difference_se,
-                    row->kept, row->settings);
-        }
-        whole = fflush(f) == 0 && fsync(fileno(f)) == 0 && !ferror(f);
-        whole = fclose(f) == 0 && whole && rename(part, path) == 0;
-        if (!whole)
-            unlink(part);
-    }
-    return whole ? CLI_DONE : cli_fail(args, CLI_FILE, "%s: cannot write: %s", path, strerror(errno));
+    return cli_write(args, path, put_rows, &c);
 }

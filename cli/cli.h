@@ -124,6 +124,10 @@ int cli_fail(const cli_args *args, int code, const char *format, ...) CLI_FORMAT
 int cli_refuse(const cli_args *args, const npmd_error *err);
 void cli_note(const cli_args *args, const char *format, ...) CLI_FORMAT(2, 3); /* silent under --quiet */
 
+/* What put prints, to a file: first in memory, so that nothing half written can come of it. */
+int cli_write(const cli_args *args, const char *path, void (*put)(FILE *f, const void *user),
+              const void *user);
+
 /* Room for rows x cols doubles, or NULL after saying why (the exit status is then CLI_MEMORY). */
 double *cli_doubles(const cli_args *args, size_t rows, size_t cols);
 

@@ -207,7 +207,7 @@ static int run(const cli_args *args)
     int code = parse(args, &r);
     if (code != CLI_DONE)
         return code;
-    if ((is_surface_file(out) ? npmd_output_check(out, &err) : npmd_array_check(out, &err))
+    if ((is_surface_file(out) ? npmd_surface_check(out, &err) : npmd_array_check(out, &err))
         || (values && npmd_array_check(values, &err)) || npmd_surface_read(args->operand, &r.surface, &err)) {
         code = cli_refuse(args, &err);
     } else {

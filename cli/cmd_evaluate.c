@@ -92,11 +92,14 @@ static int run(const cli_args *args)
     if (code != CLI_DONE || (code = parse_grid(args, &grid)) != CLI_DONE
         || (code = cli_count(args, "points", &points)) != CLI_DONE)
         return code;
-    if (npmd_load(args->operand, &model, &err) || npmd_truth_read(cli_value(args, "truth"), &truth, &err)
-        || npmd_compare(model, truth, grid, points, seed, &how, &comparison, &err))
-        code = cli_refuse(args, &err);
-    else
-        code = report(args, &comparison, grid);
+    npmd_status st = npmd_load(args->operand, &model, &err);
+    if (st == NPMD_OK)
+        st = npmd_truth_read(cli_value(args, "truth"), &truth, &err);
+    if (st == NPMD_OK) {
+        npmd_truth_threads(truth, how.threads);
+        st = npmd_compare(model, truth, grid, points, seed, &how, &comparison, &err);
+    }
+    code = st == NPMD_OK ? report(args, &comparison, grid) : cli_refuse(args, &err);
     npmd_truth_free(truth);
     npmd_model_free(model);
     return code;

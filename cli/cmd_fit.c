@@ -123,6 +123,8 @@ static npmd_status read_inputs(const cli_args *args, const npmd_options *options
         st = npmd_points_weigh(*points, weights, err);
     if (st == NPMD_OK && known)
         st = npmd_truth_read(known, truth, err);
+    if (st == NPMD_OK && known)
+        npmd_truth_threads(*truth, options->threads);
     return st;
 }
 

@@ -103,6 +103,7 @@ static int run(const cli_args *args)
         code = cli_refuse(args, &err);
         goto done;
     }
+    npmd_truth_threads(truth, how.threads);
     const npmd_domain *domain = npmd_truth_domain(truth);
     if (!(x = cli_doubles(args, s.n, (size_t)npmd_domain_columns(domain)))) {
         code = CLI_MEMORY;

@@ -84,7 +84,7 @@ static npmd_status check_outputs(const job *j, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     if (j->out)
-        st = is_drawing(j->out) ? npmd_output_check(j->out, err) : npmd_array_check(j->out, err);
+        st = is_drawing(j->out) ? npmd_surface_check(j->out, err) : npmd_array_check(j->out, err);
     if (st == NPMD_OK && j->matrix)
         st = npmd_array_check(j->matrix, err);
     if (st == NPMD_OK && j->dense)

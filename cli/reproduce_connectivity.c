@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define SPHERES "S2 x S2"
+
 enum { TRACTOGRAMS_MOST = 256 };
 
 typedef struct tractograms {
@@ -19,7 +21,9 @@ typedef struct tractograms {
     reproduce_pairs pairs[TRACTOGRAMS_MOST];
     reproduce_plan plan[TRACTOGRAMS_MOST];
     int count;
-    char *usual; /* where the streamlines of the tests lie */
+    const char *domain; /* as --domain says it; of spheres "S2 x S2", whatever its spelling */
+    bool surfaces;      /* it names meshes */
+    char *usual;        /* where the streamlines of the tests lie */
 } tractograms;
 
 /* ---- What is asked for ----------------------------------------------------------------------------------- */
@@ -43,6 +47,29 @@ static int check_given(const cli_args *args)
     if (unordered && strcmp(unordered, "on") != 0 && strcmp(unordered, "off") != 0)
         return cli_fail(args, CLI_USAGE, "--unordered is '%s', expected on or off", unordered);
     return CLI_DONE;
+}
+
+/* Meshes are read in the process that checks the inputs (reproduce_pairs.c): their eigenfunctions take threads, which
+ * this one must not have before it forks. */
+static int check_domain(tractograms *t)
+{
+    const char *text = cli_value(t->args, "domain");
+    npmd_domain *domain = NULL, *spheres = NULL;
+    npmd_error err = { 0 };
+    int code = CLI_DONE;
+    t->domain = SPHERES;
+    t->surfaces = text && strcasestr(text, "mesh:");
+    if (t->surfaces)
+        t->domain = text;
+    if (!text || t->surfaces)
+        return CLI_DONE;
+    if (npmd_domain_parse(text, &domain, &err) || npmd_domain_parse(SPHERES, &spheres, &err))
+        code = cli_refuse(t->args, &err);
+    else if (strcmp(npmd_domain_text(domain), npmd_domain_text(spheres)) != 0)
+        code = cli_fail(t->args, CLI_USAGE, "--domain is '%s', expected S2 x S2 or mesh:FILE^2", text);
+    npmd_domain_free(spheres);
+    npmd_domain_free(domain);
+    return code;
 }
 
 static int check_meshes(const cli_args *args, const reproduce_pairs *p)
@@ -96,7 +123,7 @@ static char *name_of(const tractograms *t, const char *path)
 static int add_tractogram(tractograms *t, const char *tracks, const char *data)
 {
     const cli_args *args = t->args;
-    const char *domain = cli_value(args, "domain"), *unordered = cli_value(args, "unordered");
+    const char *unordered = cli_value(args, "unordered");
     if (t->count == TRACTOGRAMS_MOST)
         return cli_fail(args, CLI_USAGE, "more than %d tractograms", TRACTOGRAMS_MOST);
     reproduce_pairs *p = &t->pairs[t->count];
@@ -106,8 +133,8 @@ static int add_tractogram(tractograms *t, const char *tracks, const char *data)
                             .sphere = cli_value(args, "sphere"),
                             .labels = cli_value(args, "labels"),
                             .region = cli_value(args, "roi"),
-                            .domain = domain ? domain : "S2 x S2",
-                            .surfaces = domain && strncmp(domain, "mesh:", 5) == 0,
+                            .domain = t->domain,
+                            .surfaces = t->surfaces,
                             .unordered = unordered && strcmp(unordered, "on") == 0 };
     p->name = name_of(t, tracks ? tracks : data);
     t->count++;
@@ -134,18 +161,16 @@ static int find_tractograms(tractograms *t)
 static int read_base(tractograms *t)
 {
     const cli_args *args = t->args;
-    const char *domain = cli_value(args, "domain");
     reproduce_plan *plan = &t->base;
-    const bool surfaces = domain && strncmp(domain, "mesh:", 5) == 0;
+    int code = check_domain(t);
+    if (code != CLI_DONE)
+        return code;
     *plan = (reproduce_plan){ .args = args,
                               .experiment = reproduce_find(args->operand),
-                              .domain_name = surfaces ? "mesh x mesh" : "S2 x S2",
+                              .domain_name = t->surfaces ? "mesh x mesh" : SPHERES,
                               .out = cli_value(args, "out"),
                               .replicates = 3,
                               .jobs = 1 };
-    int code = CLI_DONE;
-    if (domain && !surfaces && strcmp(domain, "S2 x S2") != 0 && strcmp(domain, "S2^2") != 0)
-        return cli_fail(args, CLI_USAGE, "--domain is '%s', expected S2 x S2 or mesh:FILE^2", domain);
     if ((code = cli_compute(args, &plan->seed, &plan->how)) != CLI_DONE
         || (code = reproduce_count(args, "replicates", 10000, &plan->replicates)) != CLI_DONE
         || (code = reproduce_count(args, "jobs", 1024, &plan->jobs)) != CLI_DONE)

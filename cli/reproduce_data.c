@@ -3,10 +3,8 @@
  * The lines have everything, so the tables can be made again at any time; they hold the tasks of this run. */
 #include "cli.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 char *reproduce_beside(const char *out, const char *suffix)
 {
@@ -30,8 +28,16 @@ static void write_rows(FILE *f, const reproduce_task *task, const char *rows)
     }
 }
 
-static void write_table(FILE *f, const reproduce_plan *plan, const reproduce_data *data)
+typedef struct table_of {
+    const reproduce_plan *plan;
+    const reproduce_data *data;
+} table_of;
+
+static void write_table(FILE *f, const void *user)
 {
+    const table_of *table = user;
+    const reproduce_plan *plan = table->plan;
+    const reproduce_data *data = table->data;
     char key[48];
     snprintf(key, sizeof key, "\"%s\": [", data->key);
     fprintf(f, "method,settings,replicate,%s\n", data->columns);
@@ -47,26 +53,11 @@ static int write_file(const reproduce_plan *plan, const reproduce_data *data)
 {
     char name[64];
     snprintf(name, sizeof name, "%s.csv", data->suffix);
-    char *path = reproduce_beside(plan->out, name), *part = path ? reproduce_beside(path, "part.csv") : NULL;
-    if (!path || !part) {
-        free(path);
-        free(part);
-        return cli_fail(plan->args, CLI_MEMORY, "not enough memory for a file's name");
-    }
-    errno = 0;
-    FILE *f = fopen(part, "w");
-    bool whole = f != NULL;
-    if (f) {
-        write_table(f, plan, data);
-        whole = fflush(f) == 0 && fsync(fileno(f)) == 0 && !ferror(f);
-        whole = fclose(f) == 0 && whole && rename(part, path) == 0;
-    }
-    const int code = whole ? CLI_DONE
-                           : cli_fail(plan->args, CLI_FILE, "%s: cannot write: %s", path, strerror(errno));
-    if (!whole)
-        unlink(part);
+    char *path = reproduce_beside(plan->out, name);
+    const table_of table = { plan, data };
+    const int code = path ? cli_write(plan->args, path, write_table, &table)
+                          : cli_fail(plan->args, CLI_MEMORY, "not enough memory for a file's name");
     free(path);
-    free(part);
     return code;
 }
 

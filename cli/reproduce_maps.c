@@ -7,7 +7,6 @@
  * point lies in the region of the closest vertex, as a vertex stands for what is closest to it. */
 #include "cli.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,27 +191,11 @@ static int write_drawing(const maps *m, const npmd_surface *s, const char *what)
     return code;
 }
 
-/* Tables go to a temporary name first. */
-static int write_table(const maps *m, const char *what, void (*put)(const maps *m, FILE *f))
+static int write_table(const maps *m, const char *what, void (*put)(FILE *f, const void *maps))
 {
-    char *path = file_of(m, what, ".csv"), *part = path ? reproduce_words("%s.part", path) : NULL;
-    if (!part) {
-        free(path);
-        return no_memory(m);
-    }
-    FILE *f = fopen(part, "w");
-    bool whole = f != NULL;
-    if (f) {
-        put(m, f);
-        whole = fflush(f) == 0 && fsync(fileno(f)) == 0 && !ferror(f);
-        whole = fclose(f) == 0 && whole && rename(part, path) == 0;
-    }
-    const int code = whole ? CLI_DONE
-                           : cli_fail(m->plan->args, CLI_FILE, "%s: cannot write: %s", path, strerror(errno));
-    if (!whole)
-        unlink(part);
+    char *path = file_of(m, what, ".csv");
+    const int code = path ? cli_write(m->plan->args, path, put, m) : no_memory(m);
     free(path);
-    free(part);
     return code;
 }
 
@@ -239,8 +222,9 @@ static void put_name(const maps *m, int region, FILE *f)
     fputc('"', f);
 }
 
-static void put_partners(const maps *m, FILE *f)
+static void put_partners(FILE *f, const void *user)
 {
+    const maps *m = user;
     const size_t n = npmd_points_count(m->points);
     double x[6];
     fputs("pair,x,y,z,vertex,region,partner_vertex\n", f);
@@ -267,8 +251,9 @@ static double observed(const maps *m, int r)
     return count / (double)n;
 }
 
-static void put_row(const maps *m, FILE *f)
+static void put_row(FILE *f, const void *user)
 {
+    const maps *m = user;
     fputs("region,vertices,observed", f);
     for (int k = 0; k < m->count; k++)
         fprintf(f, ",%s", m->name[k]);

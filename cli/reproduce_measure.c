@@ -68,6 +68,7 @@ static npmd_status read_truth(const reproduce_plan *plan, const char *domain, np
     if (st == NPMD_OK)
         st = npmd_domain_parse(domain, &wanted, err);
     if (st == NPMD_OK) {
+        npmd_truth_threads(*truth, plan->how.threads);
         const char *found = npmd_domain_text(npmd_truth_domain(*truth)), *expected = npmd_domain_text(wanted);
         if (strcmp(found, expected) != 0) {
             st = reproduce_fail(err, NPMD_ERR_FORMAT, "");

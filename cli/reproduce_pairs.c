@@ -10,18 +10,24 @@ enum { SHARE = 10, PAIRS_LEAST = 20 }; /* one in SHARE is held out */
 
 /* ---- Inputs ------------------------------------------------------------------------------------------------ */
 
-npmd_status reproduce_pairs_read(const reproduce_plan *plan, npmd_domain **domain, npmd_points **points,
-                                 npmd_error *err)
+static npmd_status read_points(const reproduce_pairs *p, const npmd_domain *domain, npmd_points **points,
+                               npmd_error *err)
 {
-    const reproduce_pairs *p = plan->pairs;
-    npmd_status st = npmd_domain_parse(p->domain, domain, err);
-    if (st == NPMD_OK)
-        st = npmd_points_read(p->points, *domain, 0, points, err);
+    npmd_status st = npmd_points_read(p->points, domain, 0, points, err);
     if (st == NPMD_OK && npmd_points_count(*points) < PAIRS_LEAST) {
         snprintf(err->text, sizeof err->text, "%.300s: found %zu pairs, expected at least %d", p->points,
                  npmd_points_count(*points), PAIRS_LEAST);
         st = err->status = NPMD_ERR_FORMAT;
     }
+    return st;
+}
+
+npmd_status reproduce_pairs_read(const reproduce_plan *plan, npmd_domain **domain, npmd_points **points,
+                                 npmd_error *err)
+{
+    npmd_status st = npmd_domain_parse(plan->pairs->domain, domain, err);
+    if (st == NPMD_OK)
+        st = read_points(plan->pairs, *domain, points, err);
     return st;
 }
 
@@ -72,6 +78,31 @@ static npmd_status check_regions(const reproduce_pairs *p, npmd_error *err)
     return st;
 }
 
+/* Both ends lie on one mesh: that of --surface, its labels and its maps. */
+static npmd_status check_factors(const npmd_domain *domain, const char *text, npmd_error *err)
+{
+    npmd_domain *end[2] = { NULL, NULL };
+    npmd_status st = NPMD_OK;
+    bool same = npmd_domain_factors(domain) == 2;
+    if (same) {
+        st = npmd_domain_part(domain, 1u, &end[0], err);
+        if (st == NPMD_OK)
+            st = npmd_domain_part(domain, 2u, &end[1], err);
+        same = st == NPMD_OK && strcmp(npmd_domain_text(end[0]), npmd_domain_text(end[1])) == 0;
+    }
+    if (st == NPMD_OK && !same) {
+        snprintf(
+            err->text, sizeof err->text,
+            "--domain is '%.200s', expected S2 x S2 or mesh:FILE^2: both ends of a streamline lie on the "
+            "same surface",
+            text);
+        st = err->status = NPMD_ERR_ARGUMENT;
+    }
+    npmd_domain_free(end[0]);
+    npmd_domain_free(end[1]);
+    return st;
+}
+
 npmd_status reproduce_pairs_check(const reproduce_plan *plan, npmd_error *err)
 {
     npmd_domain *domain = NULL;
@@ -80,12 +111,11 @@ npmd_status reproduce_pairs_check(const reproduce_plan *plan, npmd_error *err)
     if (st == NPMD_OK && plan->pairs->tracks)
         st = find_ends(plan, err);
     if (st == NPMD_OK)
-        st = reproduce_pairs_read(plan, &domain, &points, err);
-    if (st == NPMD_OK && npmd_domain_factors(domain) != 2) {
-        snprintf(err->text, sizeof err->text, "--domain %.200s: pairs of end points need two factors",
-                 plan->pairs->domain);
-        st = err->status = NPMD_ERR_ARGUMENT;
-    }
+        st = npmd_domain_parse(plan->pairs->domain, &domain, err);
+    if (st == NPMD_OK)
+        st = check_factors(domain, plan->pairs->domain, err);
+    if (st == NPMD_OK)
+        st = read_points(plan->pairs, domain, &points, err);
     npmd_points_free(points);
     npmd_domain_free(domain);
     return st;

@@ -394,8 +394,9 @@ NPMD_API npmd_status npmd_probability_near(const npmd_model *m, const npmd_point
 
 typedef struct npmd_score {
     size_t n;
-    double log_integral, log_integral_se; /* of the stored normalised density, computed afresh: 0 is right */
-    double nll, nll_se;                   /* mean of -log f, nats, per volume */
+    /* of the stored normalised density, computed afresh: 0 is right; of kernels in closed form, hence 0 without error */
+    double log_integral, log_integral_se;
+    double nll, nll_se; /* mean of -log f, nats, per volume */
     double ise_criterion, ise_criterion_se, ise_criterion_relative;
     double training_rows; /* about how many of the rows the model was fitted to or chosen by; NaN: unknown */
 } npmd_score;
@@ -412,6 +413,8 @@ NPMD_API npmd_status npmd_truth_read(const char *path, npmd_truth **out, npmd_er
 NPMD_API npmd_status npmd_truth_make(const char *recipe, uint64_t seed, npmd_truth **out, npmd_error *err);
 NPMD_API npmd_status npmd_truth_write(const npmd_truth *t, const char *path, npmd_error *err);
 NPMD_API const npmd_domain *npmd_truth_domain(const npmd_truth *t);
+/* How many threads draws, entropy and comparison take; 0: all cores, as at first. Never changes the answer. */
+NPMD_API void npmd_truth_threads(npmd_truth *t, int threads);
 NPMD_API npmd_status npmd_truth_sample(const npmd_truth *t, uint64_t seed, size_t n, double *x,
                                        npmd_error *err);
 NPMD_API npmd_status npmd_truth_log_density(const npmd_truth *t, const double *x, size_t n, double *out,
@@ -467,7 +470,8 @@ typedef int (*npmd_eigen_progress)(int64_t solved, int64_t expected, void *user)
  * mass: lambda (pairs) rises from 0, per area of the surface's units; phi (vertices, pairs) are the functions on the
  * vertices, orthonormal as functions, of which the first is constant and the largest entry of each positive. residual
  * (pairs, or NULL): |K phi - lambda M phi| / max(lambda, lambda_1), with |r|^2 = sum_i r_i^2 / M_ii. progress may be
- * NULL. NPMD_ERR_DEVICE in a build without ARPACK and SuperLU. */
+ * NULL. NPMD_ERR_DEVICE in a build without ARPACK and SuperLU. One solve at a time; where BLAS is OpenBLAS it is held to
+ * one thread meanwhile, in the whole process, and has as many as before afterwards. */
 NPMD_API npmd_status npmd_surface_eigen(const npmd_surface *s, int elements, int pairs,
                                         npmd_eigen_progress progress, void *user, double *lambda, double *phi,
                                         double *residual, npmd_error *err);
@@ -556,6 +560,10 @@ NPMD_API npmd_status npmd_points_write(const char *path, const npmd_domain *dom,
 NPMD_API npmd_status npmd_output_check(const char *path, npmd_error *err);
 /* The same for arrays and points, whose suffix says the format. */
 NPMD_API npmd_status npmd_array_check(const char *path, npmd_error *err);
+/* The same for values on a surface, as npmd_surface_write takes them. */
+NPMD_API npmd_status npmd_surface_check(const char *path, npmd_error *err);
+/* Text, as it is, under a temporary name that is renamed when all is written, as every other output. */
+NPMD_API npmd_status npmd_text_write(const char *path, const char *text, npmd_error *err);
 /* A map of a density on T2, beside the truth when one is given, as .png. */
 NPMD_API npmd_status npmd_plot(const npmd_model *m, const npmd_truth *truth, const char *path,
                                npmd_error *err);

@@ -3,7 +3,7 @@
 #
 #   gcc, optimised      warnings are errors; all tests, the examples, installation, the Debian package, and programs
 #                       that use either
-#   clang, optimised    warnings are errors; unit tests
+#   clang, optimised    warnings are errors; unit tests but the long ones
 #   gcc, sanitizers     addresses and undefined behaviour; unit tests, injected failures, kept fuzz inputs, program
 #                       tests, one fit from end to end
 #
@@ -217,7 +217,8 @@ fi
 
 if check "clang, optimised: build without a warning" build clang -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Release \
     -DNPMD_WERROR=ON -DNPMD_CUDA=OFF; then
-    tests "clang, optimised: unit tests" clang --label-regex '^(unit|harness)$'
+    tests "clang, optimised: unit tests" clang --label-regex '^(unit|harness)$' \
+        --label-exclude '^long$'
 fi
 
 if check "gcc, sanitizers: build without a warning" build sanitize -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug \

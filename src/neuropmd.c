@@ -315,6 +315,25 @@ npmd_status npmd_output_check(const char *path, npmd_error *err)
     return file_output_check(path, err);
 }
 
+npmd_status npmd_surface_check(const char *path, npmd_error *err)
+{
+    return mesh_output_check(path, err);
+}
+
+npmd_status npmd_text_write(const char *path, const char *text, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_writer *w = NULL;
+    TRY(file_writer_open(path, &w, err));
+    TRY(file_writer_put(w, text, strlen(text), err));
+    file_writer *whole = w;
+    w = NULL; /* freed in any case */
+    TRY(file_writer_commit(whole, err));
+done:
+    file_writer_abandon(w);
+    return st;
+}
+
 npmd_status npmd_plot(const npmd_model *m, const npmd_truth *truth, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
+#include <langinfo.h>
 #include <stdio.h>
 
 typedef enum option_kind {
@@ -289,11 +290,49 @@ static const option_row *option_find(const char *name)
     return NULL;
 }
 
+/* A host program may have set a locale that writes a half as 0,5; options write 0.5 in every one. Both ways go without
+ * memory of their own, since defaults are read where nothing may fail. */
+typedef struct real_text {
+    char text[512];
+} real_text;
+
+/* The text of a number, for strtod in this locale; "" if it cannot be one. */
+static real_text real_localise(const char *text)
+{
+    real_text out = { "" };
+    const char *mark = nl_langinfo(RADIXCHAR);
+    const size_t size = strlen(text), whole = strcspn(text, "."), wide = strlen(mark);
+    const bool foreign = strcmp(mark, ".") != 0 && strstr(text, mark) != NULL;
+    if (foreign || size + wide >= sizeof out.text)
+        return out;
+    memcpy(out.text, text, size + 1);
+    if (whole < size) {
+        memcpy(out.text + whole, mark, wide);
+        memcpy(out.text + whole + wide, text + whole + 1, size - whole);
+    }
+    return out;
+}
+
+/* A number with all its digits, and a point. */
+static real_text real_write(double value)
+{
+    real_text out;
+    const char *mark = nl_langinfo(RADIXCHAR);
+    snprintf(out.text, sizeof out.text, "%.17g", value);
+    char *at = strstr(out.text, mark);
+    if (at != NULL) {
+        *at = '.';
+        memmove(at + 1, at + strlen(mark), strlen(at + strlen(mark)) + 1);
+    }
+    return out;
+}
+
 static npmd_status parse_real(const option_row *row, const char *text, double *out, npmd_error *err)
 {
     char *end = NULL;
-    const double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(value))
+    const real_text local = real_localise(text);
+    const double value = strtod(local.text, &end);
+    if (end == local.text || *end != '\0' || !isfinite(value))
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "--%s: \"%.40s\" was found where a number was expected",
                          row->name, text);
     *out = value;
@@ -684,7 +723,7 @@ static bool value_to_text(const json_t *value, char *text, size_t size)
     if (json_is_integer(value))
         return (size_t)snprintf(text, size, "%lld", (long long)json_integer_value(value)) < size;
     if (json_is_real(value))
-        return (size_t)snprintf(text, size, "%.17g", json_real_value(value)) < size;
+        return (size_t)snprintf(text, size, "%s", real_write(json_real_value(value)).text) < size;
     if (json_is_boolean(value))
         return (size_t)snprintf(text, size, "%s", json_is_true(value) ? "on" : "off") < size;
     if (!json_is_array(value) || json_array_size(value) == 0)
@@ -696,8 +735,8 @@ static bool value_to_text(const json_t *value, char *text, size_t size)
         used += json_is_integer(item)
                     ? (size_t)snprintf(text + used, size - used, "%s%lld", i == 0 ? "" : ",",
                                        (long long)json_integer_value(item))
-                    : (size_t)snprintf(text + used, size - used, "%s%.17g", i == 0 ? "" : ",",
-                                       json_real_value(item));
+                    : (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : ",",
+                                       real_write(json_real_value(item)).text);
         if (used >= size)
             return false;
     }

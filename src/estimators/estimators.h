@@ -64,6 +64,10 @@ struct estimator {
     /* n independent draws, rows of x: functions of (seed, row). NULL: by rejection. */
     npmd_status (*draw)(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
                         npmd_error *err);
+    /* Of a density that integrates to one by itself: the mean of its squared relative density, with a standard error that
+     * need not be below enough. NULL: by integration. */
+    npmd_status (*square)(const npmd_model *m, const npmd_compute *how, uint64_t seed, double enough,
+                          double *square, double *se, npmd_error *err);
     /* NULL where there is no state of its own to save, load, describe or free. */
     npmd_status (*save)(const npmd_model *m, record *rec, npmd_error *err); /* adds tensors */
     npmd_status (*load)(npmd_model *m, const record *rec, const char *path, npmd_error *err);

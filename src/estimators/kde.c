@@ -3,17 +3,6 @@
 
 #include <stdio.h>
 
-typedef struct kde_state {
-    kde_cloud cloud;
-    kde_view view;
-    int parts;
-    kde_part part[KDE_MOST_PARTS];
-    double uniform;
-    int64_t queries; /* points that the criterion of the choice was summed over; 0: nothing was chosen */
-    double weights[KDE_MOST_PARTS], kappas[KDE_MOST_PARTS]; /* of the parts, for the file */
-    int neighbours[KDE_MOST_PARTS];
-} kde_state;
-
 static void kde_free(void *state)
 {
     kde_state *k = state;
@@ -317,59 +306,6 @@ done:
     return st;
 }
 
-/* ---- draws ------------------------------------------------------------------------------------------------- */
-
-/* A part by its weight, a point by its own, then each factor from its kernel. */
-enum { SLOT_PART, SLOT_POINT, SLOT_UNIFORM, SLOT_KERNEL = SLOT_UNIFORM + DOMAIN_MAX_DIMENSION };
-
-static void kde_draw_one(const kde_state *k, const double *cumulative, rng_key key, size_t row, double *y)
-{
-    const npmd_domain *dom = k->cloud.domain;
-    double u[DOMAIN_MAX_DIMENSION], left = rng_uniform(key, row, SLOT_PART) - k->uniform;
-    if (left < 0.0) {
-        for (int t = 0; t < dom->dimension; t++)
-            u[t] = rng_uniform(key, row, (uint32_t)(SLOT_UNIFORM + t));
-        domain_uniform_point(dom, u, y);
-        return;
-    }
-    int p = 0;
-    while (p + 1 < k->parts && left >= k->part[p].weight)
-        left -= k->part[p++].weight;
-    const double target = rng_uniform(key, row, SLOT_POINT) * cumulative[k->cloud.n - 1];
-    size_t low = 0, high = k->cloud.n - 1; /* the first whose cumulative weight is above the target */
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (cumulative[middle] > target)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    const double scale = k->part[p].scale_wide[k->view.place[low]];
-    for (int d = 0; d < dom->factors; d++)
-        dom->factor[d]->kernel_draw(dom->factor[d], k->cloud.x + low * (size_t)dom->columns + dom->column[d],
-                                    scale * k->view.ratio[d], key, row,
-                                    (uint32_t)(SLOT_KERNEL + d * KERNEL_SLOTS), y + dom->column[d]);
-}
-
-static npmd_status kde_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
-                            npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    const kde_state *k = m->state;
-    const rng_key key = rng_key_make(seed, RNG_SAMPLE, 0);
-    double *cumulative = NULL, sum = 0.0;
-    (void)how; /* unused without OpenMP */
-    TRY(memory_new(&cumulative, k->cloud.n, err));
-    for (size_t i = 0; i < k->cloud.n; i++)
-        cumulative[i] = sum += k->cloud.weight[i];
-#pragma omp parallel for schedule(static, 1024) num_threads(threads_wanted(how == NULL ? 0 : how->threads))
-    for (size_t i = 0; i < n; i++)
-        kde_draw_one(k, cumulative, key, i, x + i * (size_t)m->domain->columns);
-done:
-    memory_free(cumulative);
-    return st;
-}
-
 /* ---- the file ---------------------------------------------------------------------------------------------- */
 
 static void local_name(int part, char name[64])
@@ -584,6 +520,7 @@ const estimator ESTIMATOR_KDE = {
     .fit = kde_fit,
     .evaluate = kde_evaluate,
     .draw = kde_draw,
+    .square = kde_square,
     .save = kde_save,
     .load = kde_load,
     .describe = kde_describe,

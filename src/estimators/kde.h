@@ -108,6 +108,9 @@ npmd_status kde_pair_sums(const kde_view *v, const kde_part *p, size_t first, si
 double kde_log_peak(const npmd_domain *dom, const double *kappa);
 double kde_log_square(const npmd_domain *dom, const double *kappa);
 
+/* log of the normalisers of a kernel relative to the uniform measure, its concentrations common x the view's ratios. */
+double kde_log_constant(const kde_view *v, double common);
+
 /* ---- kde_choose.c ---------------------------------------------------------------------------------------- */
 
 typedef struct kde_choice {
@@ -138,5 +141,22 @@ npmd_status kde_choose_mixture(const kde_cloud *cloud, const npmd_options *opt, 
                                kde_watch *w, kde_recipe *out, npmd_error *err);
 /* local (n) from squared distances: their inverses over the geometric mean, which is returned. */
 double kde_local(const double *distance2, size_t n, double *local);
+
+/* ---- kde_draw.c: an estimate, what it draws, and its square ---------------------------------------------- */
+
+typedef struct kde_state {
+    kde_cloud cloud;
+    kde_view view;
+    int parts;
+    kde_part part[KDE_MOST_PARTS];
+    double uniform;
+    int64_t queries; /* points that the criterion of the choice was summed over; 0: nothing was chosen */
+    double weights[KDE_MOST_PARTS], kappas[KDE_MOST_PARTS]; /* of the parts, for the file */
+    int neighbours[KDE_MOST_PARTS];
+} kde_state;
+npmd_status kde_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
+                     npmd_error *err);
+npmd_status kde_square(const npmd_model *m, const npmd_compute *how, uint64_t seed, double enough,
+                       double *square, double *se, npmd_error *err); /* see struct estimator */
 
 #endif

@@ -67,8 +67,7 @@ done:
     return st;
 }
 
-/* log of the normalisers of a kernel relative to the uniform measure; kappa is common x ratio_d, bounded. */
-static double log_constant(const kde_view *v, double common)
+double kde_log_constant(const kde_view *v, double common)
 {
     const npmd_domain *dom = v->cloud->domain;
     double sum = 0.0;
@@ -85,7 +84,7 @@ void kde_part_set(kde_part *p, const kde_view *v, double kappa)
     p->top = -INFINITY;
     for (int d = 0; d < c->domain->factors; d++)
         ratio = fmax(ratio, v->ratio[d]);
-    const double fixed = p->local == NULL ? log_constant(v, kappa) : 0.0;
+    const double fixed = p->local == NULL ? kde_log_constant(v, kappa) : 0.0;
     for (size_t at = 0; at < v->ld; at++) {
         p->scale_wide[at] = 0.0;
         p->offset_wide[at] = NOTHING_WIDE;
@@ -95,7 +94,7 @@ void kde_part_set(kde_part *p, const kde_view *v, double kappa)
         const double own = p->local == NULL ? kappa : kde_concentration(kappa * p->local[i] * ratio) / ratio;
         largest = fmax(largest, own * ratio);
         p->scale_wide[at] = own;
-        p->offset_wide[at] = log(c->weight[i]) + (p->local == NULL ? fixed : log_constant(v, own));
+        p->offset_wide[at] = log(c->weight[i]) + (p->local == NULL ? fixed : kde_log_constant(v, own));
         p->top = fmax(p->top, p->offset_wide[at]);
     }
     p->narrow = largest <= NARROW_MOST;
@@ -473,7 +472,8 @@ static void block_pairs(const kde_view *v, const kde_part *p, const pair_constan
     const size_t columns = (size_t)v->cloud->columns, groups = (size_t)v->groups;
     /* without them the sums change by less than 1e-7 of a point's own term */
     const float least = (float)(-16.0 - log((double)v->cloud->n));
-    const double heaviest = exp(p->top - log_constant(v, 1.0)); /* offsets are log weights less the largest */
+    const double heaviest = exp(p->top
+                                - kde_log_constant(v, 1.0)); /* offsets are log weights less the largest */
     pair_run r = { v, p, k, least, kernel, overlap };
     memset(kernel, 0, n * groups * sizeof *kernel);
     memset(overlap, 0, n * groups * sizeof *overlap);

@@ -139,6 +139,12 @@ static npmd_status target_check(const char *path, int count, npmd_error *err)
     return NPMD_OK;
 }
 
+npmd_status mesh_output_check(const char *path, npmd_error *err)
+{
+    const npmd_status st = target_check(path, 1, err);
+    return st != NPMD_OK ? st : file_output_check(path, err);
+}
+
 npmd_status mesh_write(const char *path, const mesh *m, const vertex_values *values, int count,
                        npmd_error *err)
 {

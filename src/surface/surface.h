@@ -42,6 +42,7 @@ typedef struct vertex_values {
     const char *name;
     const double *value;
 } vertex_values;
+npmd_status mesh_output_check(const char *path, npmd_error *err); /* could values be written there? */
 npmd_status mesh_write(const char *path, const mesh *m, const vertex_values *values, int count,
                        npmd_error *err);
 

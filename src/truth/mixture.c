@@ -356,7 +356,7 @@ double mixture_log_density(const npmd_truth *t, const double *x)
 void mixture_log_densities(const npmd_truth *t, const double *x, size_t n, double *out)
 {
     const size_t columns = (size_t)t->domain->columns;
-#pragma omp parallel for schedule(dynamic, 256) if (n > 256)
+#pragma omp parallel for schedule(dynamic, 256) num_threads(threads_wanted(t->threads)) if (n > 256)
     for (size_t i = 0; i < n; i++)
         out[i] = mixture_log_density(t, x + i * columns);
 }
@@ -475,9 +475,14 @@ void mixture_draw(const npmd_truth *t, rng_key key, uint64_t index, double *x)
 void mixture_draws(const npmd_truth *t, rng_key key, uint64_t first, size_t n, double *x)
 {
     const size_t columns = (size_t)t->domain->columns;
-#pragma omp parallel for schedule(dynamic, 256) if (n > 256)
+#pragma omp parallel for schedule(dynamic, 256) num_threads(threads_wanted(t->threads)) if (n > 256)
     for (size_t i = 0; i < n; i++)
         mixture_draw(t, key, first + i, x + i * columns);
+}
+
+void npmd_truth_threads(npmd_truth *t, int threads)
+{
+    t->threads = threads;
 }
 
 npmd_status npmd_truth_sample(const npmd_truth *t, uint64_t seed, size_t n, double *x, npmd_error *err)

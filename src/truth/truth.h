@@ -14,6 +14,7 @@ typedef enum truth_kind { TRUTH_WRAPPED_NORMAL, TRUTH_VON_MISES_FISHER, TRUTH_GR
 struct npmd_truth {
     truth_kind kind;
     npmd_domain *domain;
+    int threads; /* 0: all cores */
 
     /* Mixtures, as written in their file. */
     int components;
@@ -42,9 +43,9 @@ npmd_status mixture_new(truth_kind kind, npmd_domain *dom, size_t components, np
 /* Checks the numbers of a mixture and derives the rest; where (a path) opens each message. */
 npmd_status mixture_prepare(npmd_truth *t, const char *where, npmd_error *err);
 double mixture_log_density(const npmd_truth *t, const double *x); /* x (columns), finite */
-void mixture_log_densities(const npmd_truth *t, const double *x, size_t n, double *out);   /* on all cores */
-void mixture_draw(const npmd_truth *t, rng_key key, uint64_t index, double *x);            /* x (columns) */
-void mixture_draws(const npmd_truth *t, rng_key key, uint64_t first, size_t n, double *x); /* on all cores */
+void mixture_log_densities(const npmd_truth *t, const double *x, size_t n, double *out);
+void mixture_draw(const npmd_truth *t, rng_key key, uint64_t index, double *x); /* x (columns) */
+void mixture_draws(const npmd_truth *t, rng_key key, uint64_t first, size_t n, double *x);
 double truth_bessel_i0e(double kappa);             /* exp(-kappa) I_0(kappa), kappa >= 0 */
 double truth_log_von_mises_constant(double kappa); /* log of exp(kappa) / (2 pi I_0(kappa)) */
 double truth_log_fisher_constant(double kappa);    /* log of exp(kappa) kappa / (4 pi sinh kappa) */

@@ -24,7 +24,7 @@ t_bench_for_people() {
     run bench --quick --only sincos --quiet
     want_code 0; want_no_out; want_no_err
 }
-t_bench_scaling() {
+n_bench_scaling() {
     run bench --quick --only scaling --json --threads 1
     want_code 0; want_json out scaling base rows exponent exponent_counted
     for row in n q1 q2 K W L D; do want_out "\"name\": \"$row\""; done

@@ -45,6 +45,7 @@ t_connectivity_to_its_table() {
     cd ..
     cp brain/results.jsonl before
     rm brain/row_north.csv
+    mkdir brain/row_north.csv.part # what another program may have there is in nobody's way
     run $connect --methods series,kde:published $place --out brain --json
     want_code 0; want_same brain/results.jsonl before; want_err '4 of them done before'; want_file brain/row_north.csv
     [ "$(lines out)" = 1 ] || wrong "stdout has $(lines out) lines"
@@ -56,7 +57,7 @@ t_connectivity_to_its_table() {
 t_connectivity_of_several() {
     with_pairs
     sed 1d pairs.csv >second.csv
-    run $connect --data second.csv --methods kde:best --replicates 1 --out both --unordered on
+    run $connect --data second.csv --methods kde:best --replicates 1 --out both --unordered on --domain 's2*S2'
     want_code 0; want_out '^pairs$'; want_out '^second$'; want_file both/second/results.jsonl
     grep -q '"unordered": true' both/pairs/results.jsonl || wrong "the line does not say that pairs have no order"
     run info both/pairs/models/kde_best.safetensors
@@ -104,6 +105,10 @@ t_connectivity_refused() {
     want_failure 2; want_err "region 'east'"
     run $connect --methods kde --out o --domain T2
     want_failure 2; want_err 'S2 x S2 or mesh'
+    "$program" eigen surface.off --k 2 --out probe.csv --quiet 2>/dev/null && {
+        run $connect --methods kde --out o --domain 'mesh:surface.off x mesh:sphere.off' --surface surface.off
+        want_failure 2; want_err 'same surface'
+    }
     run $connect --methods kde --out o --truth t.json
     want_failure 2; want_err '--truth'
     run $connect --methods kde --out o --unordered maybe

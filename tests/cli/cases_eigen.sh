@@ -69,6 +69,8 @@ t_eigen_refusals() {
     want_failure 2; want_err '1 or 2 was expected'
     run eigen octahedron.off --k 3 --out phi.png
     want_failure 2
+    run eigen nothing.off --k 3 --out phi.surf.gii # known before the mesh is read
+    want_failure 2; want_err 'holds no values'
     run eigen octahedron.off --k 3 --out octahedron.off
     want_failure 2
     run eigen octahedron.off --k 3 --out a.csv --values a.csv

@@ -94,6 +94,8 @@ t_region_refusals() {
     want_failure 2; want_err 'log-density, density, relative, intensity, probability or counts'
     run marginal model --roi parts.csv --region 0 --sphere sphere.off --out parts.csv
     want_failure 2; want_err '--out and --roi name the same file'
+    run marginal model --roi nothing.csv --region 0 --sphere sphere.off --out map.surf.gii # known before labels are read
+    want_failure 2; want_err 'holds no values'
     printf '0\n0\n1\n' >short.csv
     run marginal model --roi short.csv --region 0 $of
     want_failure 3; want_err '3 .*6.*another mesh'; want_no_file map.csv

@@ -2,9 +2,10 @@
 # run.sh PROGRAM [CASE|GROUP ...] - tests of the program: stdout, stderr and exit status of each case.
 #
 # The cases named, or all of cases_GROUP.sh, or all there are.
-# A case is a function t_* in one of the cases_*.sh beside this file. It runs in an empty folder of its own that is
-# removed at the end, calls the program with `run`, and states what it expects with `want_*`. TAP lines on stdout, last
-# line `N passed, N failed`; the exit status is the verdict.
+# A case is a function t_* in one of the cases_*.sh beside this file; one named n_* is about numbers, on paths that
+# others take, too, and runs in ordinary builds alone (NPMD_SANITIZED is set in those with sanitizers). It runs in an
+# empty folder of its own that is removed at the end, calls the program with `run`, and states what it expects with
+# `want_*`. TAP lines on stdout, last line `N passed, N failed`; the exit status is the verdict.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -ge 1 ] || { echo "usage: run.sh PROGRAM [CASE|GROUP ...]" >&2; exit 2; }
@@ -111,7 +112,9 @@ with_model() {
 # ---- The run --------------------------------------------------------------------------------------------------
 
 for f in "$here"/cases_*.sh; do . "$f"; done
-cases_of() { sed -n 's/^\(t_[a-z0-9_]*\)().*/\1/p' "$@"; }
+kinds=tn
+[ -z "${NPMD_SANITIZED:-}" ] || kinds=t
+cases_of() { sed -n "s/^\([$kinds]_[a-z0-9_]*\)().*/\1/p" "$@"; }
 cases=
 for word in "$@"; do
     [ ! -f "$here/cases_$word.sh" ] || word=$(cases_of "$here/cases_$word.sh")

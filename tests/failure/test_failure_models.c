@@ -187,6 +187,12 @@ static npmd_status run_array_write(stage *s, outcome *o, npmd_error *err)
     return npmd_array_write(in_folder(&s->at, "out.npy"), s->large, LARGE / 2, 2, err);
 }
 
+static npmd_status run_text_write(stage *s, outcome *o, npmd_error *err)
+{
+    (void)o;
+    return npmd_text_write(in_folder(&s->at, "out.txt"), "a line\n", err);
+}
+
 static npmd_status run_check(stage *s, outcome *o, npmd_error *err)
 {
     (void)o;
@@ -239,6 +245,7 @@ static void models_without_memory(void **state)
         { .name = "comparison by points", .run = run_compare_points, .branch = true },
         { .name = "points to .csv", .run = run_points_write, .file = "out.csv" },
         { .name = "array to .npy", .run = run_array_write, .file = "out.npy" },
+        { .name = "text to a file", .run = run_text_write, .file = "out.txt" },
         { .name = "check of an output", .run = run_check, .file = "out.tsv" },
     };
     SWEEP_MEMORY(*state, OPS);

@@ -11,7 +11,9 @@
 #include <cmocka.h>
 
 #include <float.h>
+#include <locale.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +47,16 @@ static inline double relative_norm(const double *a, const double *b, size_t n)
     if (difference == 0.0)
         return 0.0;
     return sqrt(difference) / sqrt(size);
+}
+
+/* Sets a locale that writes 0,5 for a half; false: none is installed. setlocale(LC_NUMERIC, "C") takes it back. */
+static inline bool comma_locale(void)
+{
+    static const char *const NAMES[] = { "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fr_FR", "ps_AF.UTF-8" };
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
+        if (setlocale(LC_NUMERIC, NAMES[k]) != NULL)
+            return true;
+    return false;
 }
 
 static inline double *doubles(size_t n)

@@ -3,7 +3,6 @@
 #include "core.h"
 
 #include <jansson.h>
-#include <locale.h>
 
 static const char *const GOOD[] = {
     "{}",
@@ -162,7 +161,7 @@ static void numbers_have_a_point(void **state)
     (void)state;
     json_t *value = NULL;
     char *text = NULL;
-    const bool comma = setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL;
+    const bool comma = comma_locale();
     assert_int_equal(json_from_text("[2.5, 12]345", 9, "here", &value, NULL), NPMD_OK);
     assert_int_equal(json_to_text(value, JSON_COMPACT, &text, NULL), NPMD_OK);
     setlocale(LC_NUMERIC, "C");

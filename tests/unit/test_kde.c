@@ -246,12 +246,46 @@ static void draws_have_the_right_moments(void **state)
     free(again);
 }
 
+static double whole_i0(double x)
+{
+    return bessel_i0e(x) * exp(x);
+}
+
+/* Two kernels of S1 x S2, angles a and b apart. The integral of f^2 in closed form: with the product over the factors of
+ * I0(2 kappa |cos(a/2)|) / (2 pi I0(kappa)^2) and (kappa / (4 pi sinh kappa))^2 4 pi sinh(r) / r, r = 2 kappa cos(b/2).
+ * The score has it up to draws; 5 of its standard errors. */
+static void the_score_knows_the_square(void **state)
+{
+    (void)state;
+    const double kappa = 7.0, a = 0.8, b = 0.5, x[] = { 1.0, 0.0, 0.0, 1.0, 1.0 + a, sin(b), 0.0, cos(b) };
+    npmd_domain *dom = domain_of("S1 x S2");
+    npmd_points *pts = points_of(dom, x, 2);
+    npmd_model *m = FIT(dom, pts, "kappa", "7", "bandwidth", "fixed");
+    npmd_error err = { 0 };
+    npmd_score s;
+    double f[2], square = 0.0;
+    must(npmd_score_points(m, pts, 1, NULL, &s, &err), &err);
+    must(npmd_evaluate_at(m, pts, NPMD_DENSITY, NULL, f, &err), &err);
+    for (int apart = 0; apart < 2; apart++) {
+        const double r = 2.0 * kappa * cos(apart * b / 2.0), own = kappa / (4.0 * M_PI * sinh(kappa));
+        square += 0.5 * whole_i0(2.0 * kappa * fabs(cos(apart * a / 2.0)))
+                  / (TWO_PI * pow(whole_i0(kappa), 2.0)) * own * own * 4.0 * M_PI * sinh(r) / r;
+    }
+    assert_true(s.log_integral == 0.0 && s.log_integral_se == 0.0);
+    check_below("score: the integral of f^2, standard errors",
+                fabs(s.ise_criterion + f[0] + f[1] - square) / s.ise_criterion_se, 5.0);
+    check_below("score: its error", s.ise_criterion_se, 0.02 * square);
+    npmd_model_free(m);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_integrate_to_one),      cmocka_unit_test(closed_forms),
         cmocka_unit_test(float32_is_near_the_reference), cmocka_unit_test(jets_are_derivatives),
-        cmocka_unit_test(draws_have_the_right_moments),
+        cmocka_unit_test(draws_have_the_right_moments),  cmocka_unit_test(the_score_knows_the_square),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -493,6 +493,27 @@ static void bad_files_are_refused(void **state)
     assert_non_null(strstr(err.text, "no/such/file.json"));
 }
 
+/* A host program may have set a locale with a decimal comma; options do not follow it. */
+static void a_locale_changes_nothing(void **state)
+{
+    (void)state;
+    npmd_options opt;
+    npmd_error err = { 0 };
+    npmd_options_init(&opt);
+    if (!comma_locale())
+        skip(); /* none is installed here */
+    const npmd_status point = npmd_options_set(&opt, "rate", "0.5", &err),
+                      comma = npmd_options_set(&opt, "rate", "0,25", NULL);
+    char path[64];
+    const npmd_status file = read_text("{\"tau\": 0.125}", &opt, path, &err);
+    setlocale(LC_NUMERIC, "C");
+    assert_int_equal(file, NPMD_OK);
+    assert_true(opt.tau == 0.125);
+    assert_int_equal(point, NPMD_OK);
+    assert_int_equal(comma, NPMD_ERR_ARGUMENT);
+    assert_true(opt.rate == 0.5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -501,6 +522,7 @@ int main(void)
         cmocka_unit_test(open_sizes_are_chosen),     cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(the_ridge_law_is_resolved), cmocka_unit_test(a_file_sets_options),
         cmocka_unit_test(options_survive_json),      cmocka_unit_test(bad_files_are_refused),
+        cmocka_unit_test(a_locale_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

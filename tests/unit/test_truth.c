@@ -2,6 +2,7 @@
  * double. */
 #include "truths.h"
 
+#include <dirent.h>
 #include <omp.h>
 
 #define PI CHECK_PI
@@ -378,6 +379,36 @@ static void entropies_are_known(void **state)
     npmd_truth_free(product);
 }
 
+/* The threads of this process; 0 where there is no such list. */
+static int threads_alive(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *e; tasks != NULL && (e = readdir(tasks)) != NULL;)
+        count += e->d_name[0] != '.';
+    if (tasks != NULL)
+        closedir(tasks);
+    return count;
+}
+
+/* Those of OpenMP stay alive after their work: as many as were asked for, whatever the environment says. */
+static void threads_are_as_many_as_asked_for(void **state)
+{
+    (void)state;
+    enum { MANY = 5 };
+    npmd_truth *t = NULL;
+    double *x = doubles(2 * DRAWS);
+    const int before = threads_alive();
+    if (before == 0 || before >= MANY || omp_get_max_threads() >= MANY)
+        skip();
+    assert_int_equal(npmd_truth_make("t2", 0, &t, NULL), NPMD_OK);
+    npmd_truth_threads(t, MANY);
+    assert_int_equal(npmd_truth_sample(t, 1, DRAWS, x, NULL), NPMD_OK);
+    assert_true(threads_alive() >= MANY);
+    npmd_truth_free(t);
+    free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,6 +424,7 @@ int main(void)
         cmocka_unit_test(draws_do_not_know_chunks_or_threads),
         cmocka_unit_test(recipes_follow_the_paper),
         cmocka_unit_test(entropies_are_known),
+        cmocka_unit_test(threads_are_as_many_as_asked_for),
     };
     return cmocka_run_group_tests(tests, place_make, place_remove);
 }
