@@ -108,7 +108,7 @@ static npmd_status head_write(const view_values *v, view_page *p, const npmd_vie
     TRY(json_put(head, "n", json_integer((json_int_t)m->facts.n), err));
     TRY(json_put(head, "coords", json_integer((json_int_t)v->what->coords), err));
     TRY(json_put(head, "top", json_real(top), err));
-    TRY(json_put(head, "step", json_real(VIEW_STEP), err));
+    TRY(json_put(head, "step", json_real(v->step), err));
     TRY(json_put(head, "mass", json_real(v->mass), err));
     TRY(json_put(head, "sum_error", json_real(v->sum_error), err));
     TRY(json_put(head, "compared", json_integer((json_int_t)v->compared), err));
@@ -145,7 +145,7 @@ static npmd_status values_write(const view_values *v, view_page *p, double top, 
     const size_t rows = v->factor[0].n, columns = v->factors == 2 ? v->factor[1].n : 1;
     uint16_t *level = NULL;
     TRY(memory_new(&level, rows * columns, err));
-    pack_levels(v->log_f, rows * columns, top, level);
+    pack_levels(v->log_f, rows * columns, top, v->step, level);
     /* a single factor is one row: neighbours stand side by side */
     TRY(levels_write(p, "values", level, columns == 1 ? 1 : rows, columns == 1 ? rows : columns, err));
 done:

@@ -203,6 +203,7 @@ npmd_status view_values_open(view_values *v, const npmd_model *m, const npmd_vie
     npmd_status st = NPMD_OK;
     *v = (view_values){ .model = m, .what = what };
     TRY(factors_open(v, err));
+    v->step = v->factors == 2 ? VIEW_STEP_PAIR : VIEW_STEP_ONE;
     const size_t columns = columns_of(v);
     if (columns > SIZE_MAX / v->factor[0].n / sizeof(double)) {
         st = npmd_fail(err, NPMD_ERR_MEMORY, "%zu x %zu nodes are more than this machine can count",
