@@ -172,8 +172,8 @@ function jointPanel() {
   plane.onPick = pick;
   plane.onHover = (x) => panel.lines(place(x), plane.logAt(x));
   plane.onStep = (d, by) => pickNodes(state.pick.map((k, s) => (s === d ? (k + by + n[s]) % n[s] : k)));
-  panel.face = ([x1]) => {
-    [view.homeYaw, view.homePitch] = [x1, 0.8];
+  panel.face = ([x1, x2]) => { // from above, or from below where the place is
+    [view.homeYaw, view.homePitch] = [x1, Math.sin(x2) < 0 ? -0.8 : 0.8];
     view.home();
   };
   panel.widgets = [view, plane];
@@ -496,7 +496,7 @@ async function start() {
   if (torus) {
     const top = largest(density.logs), m = shapes[1].count;
     state.pick = [Math.floor(top / m), top % m];
-    panels[0].face([angleOf(0)]);
+    panels[0].face([angleOf(0), angleOf(1)]);
   }
   buildControls();
   buildHelp();
