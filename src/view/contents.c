@@ -22,19 +22,19 @@ static blob_name name_of(const char *what, int s)
     return n;
 }
 
-typedef struct box {
+typedef struct bounds {
     double low[3], high[3];
-} box;
-static box box_about(const double *x, size_t n)
+} bounds;
+static bounds bounds_about(const double *x, size_t n)
 {
-    box b = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
+    bounds b = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
     for (size_t i = 0; i < 3 * n; i++) {
         b.low[i % 3] = fmin(b.low[i % 3], x[i]);
         b.high[i % 3] = fmax(b.high[i % 3], x[i]);
     }
     return b;
 }
-static const box UNIT_BOX = { { -1.0, -1.0, -1.0 }, { 1.0, 1.0, 1.0 } };
+static const bounds UNIT_BOUNDS = { { -1.0, -1.0, -1.0 }, { 1.0, 1.0, 1.0 } };
 
 /* The mesh that a factor is drawn on; NULL: the page draws a circle or a globe of its own. */
 static const mesh *drawn_on(const view_values *v, int s)
@@ -46,7 +46,7 @@ static const mesh *drawn_on(const view_values *v, int s)
 
 /* ---- the head ----------------------------------------------------------------------------------------------- */
 
-static npmd_status json_box(json_t *into, const box *b, npmd_error *err)
+static npmd_status json_bounds(json_t *into, const bounds *b, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     json_t *list = json_array();
@@ -73,10 +73,10 @@ static npmd_status head_factor(const view_values *v, int s, json_t *list, npmd_e
     TRY(json_put(o, "thinned", json_boolean(f->vertex != NULL), err));
     TRY(json_put(o, "volume", json_real(f->on->volume), err));
     if (on != NULL) {
-        const box b = box_about(on->x, on->vertices);
+        const bounds b = bounds_about(on->x, on->vertices);
         TRY(json_put(o, "vertices", json_integer((json_int_t)on->vertices), err));
         TRY(json_put(o, "faces", json_integer((json_int_t)on->faces), err));
-        TRY(json_box(o, &b, err));
+        TRY(json_bounds(o, &b, err));
     }
 done:
     return st;
@@ -172,7 +172,7 @@ done:
 }
 
 /* x (n, 3) as shares of a box, one coordinate after the other: three rows of n. */
-static npmd_status places_write(view_page *p, const char *name, const double *x, size_t n, const box *b,
+static npmd_status places_write(view_page *p, const char *name, const double *x, size_t n, const bounds *b,
                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -197,7 +197,7 @@ static npmd_status sphere_write(view_page *p, int s, const mesh *sphere, npmd_er
         const double *x = sphere->x + i / 3 * 3;
         unit[i] = sphere->x[i] / sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
     }
-    TRY(places_write(p, name_of("sphere", s).text, unit, sphere->vertices, &UNIT_BOX, err));
+    TRY(places_write(p, name_of("sphere", s).text, unit, sphere->vertices, &UNIT_BOUNDS, err));
 done:
     memory_free(unit);
     return st;
@@ -212,7 +212,7 @@ static npmd_status surface_write(const view_values *v, int s, view_page *p, npmd
         TRY(integers_write(p, name_of("nodes", s).text, f->vertex, f->n, err));
     if (m == NULL)
         goto done;
-    const box b = box_about(m->x, m->vertices);
+    const bounds b = bounds_about(m->x, m->vertices);
     TRY(places_write(p, name_of("vertex", s).text, m->x, m->vertices, &b, err));
     TRY(integers_write(p, name_of("face", s).text, m->face, 3 * m->faces, err));
     if (f->kind == VIEW_SPHERE)
@@ -287,8 +287,8 @@ static npmd_status points_write(const view_values *v, int s, const size_t *row, 
         goto done;
     }
     const mesh *on = drawn_on(v, s);
-    const box about = on != NULL ? box_about(on->x, on->vertices) : UNIT_BOX;
-    TRY(places_write(p, name_of("points", s).text, x, n, f->kind == VIEW_MESH ? &about : &UNIT_BOX, err));
+    const bounds about = on != NULL ? bounds_about(on->x, on->vertices) : UNIT_BOUNDS;
+    TRY(places_write(p, name_of("points", s).text, x, n, f->kind == VIEW_MESH ? &about : &UNIT_BOUNDS, err));
     if (f->kind == VIEW_SPHERE && on != NULL) {
         TRY(carry_to_surface(&v->what->sphere[s]->m, on, x, n, err));
         TRY(places_write(p, name_of("places", s).text, x, n, &about, err));
