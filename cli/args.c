@@ -196,19 +196,21 @@ static int parse_operand(cli_args *args, const char *word)
     if (!args->command->operand)
         return cli_fail(args, CLI_USAGE, "unexpected argument '%s'; %s takes options only", word,
                         args->command->name);
-    if (args->operand)
+    if (args->operand && !args->command->operands)
         return cli_fail(args, CLI_USAGE, "unexpected argument '%s'; %s is already '%s'", word,
                         args->command->operand, args->operand);
     if (!word[0])
         return cli_fail(args, CLI_USAGE, "%s is an empty word", args->command->operand);
-    args->operand = word;
+    if (!args->operand)
+        args->operand = word;
+    args->operands[args->operand_count++] = word;
     return CLI_DONE;
 }
 
 static int check_required(const cli_args *args)
 {
     const cli_command *command = args->command;
-    if (command->operand && !args->operand)
+    if (command->operand && !args->operand && !command->no_operand)
         return cli_fail(args, CLI_USAGE, "%s is missing; see neuropmd %s --help", command->operand,
                         command->name);
     for (int i = 0; command->options && command->options[i].name; i++)
@@ -229,7 +231,8 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_args *out)
             return CLI_DONE;
         }
     out->given = calloc((size_t)argc + 1, sizeof *out->given);
-    if (!out->given)
+    out->operands = calloc((size_t)argc + 1, sizeof *out->operands);
+    if (!out->given || !out->operands)
         return cli_fail(out, CLI_MEMORY, "not enough memory for the command line");
     for (int i = 0; i < argc && code == CLI_DONE; i++) {
         if (options_over || argv[i][0] != '-' || !argv[i][1])
@@ -249,8 +252,10 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_args *out)
 void cli_args_free(cli_args *args)
 {
     free(args->given);
+    free(args->operands);
     args->given = NULL;
-    args->count = 0;
+    args->operands = NULL;
+    args->count = args->operand_count = 0;
 }
 
 /* ---- Values -------------------------------------------------------------------------------------------- */

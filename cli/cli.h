@@ -50,6 +50,8 @@ typedef struct cli_args cli_args;
 typedef struct cli_command {
     const char *name;
     const char *operand;              /* the one argument without dashes, "MODEL"; NULL: there is none */
+    bool operands;                    /* there may be several of them */
+    bool no_operand;                  /* there may be none of them */
     const char *summary;              /* half a line, lower case */
     const char *details;              /* a paragraph for --help and the man page */
     const char *examples;             /* whole lines */
@@ -73,7 +75,9 @@ typedef struct cli_given {
 
 struct cli_args {
     const cli_command *command;
-    const char *operand;
+    const char *operand; /* the first of */
+    const char **operands;
+    int operand_count;
     cli_given *given; /* in the order of the command line */
     int count;
     bool help, json, quiet;
@@ -493,5 +497,17 @@ void cli_help_program(FILE *stream);
 void cli_help_command(const cli_command *command);
 void cli_synopsis(const cli_command *command,
                   FILE *stream); /* "fit --domain D --data FILE --out FILE [options]" */
+
+/* ---- plot_surfaces.c: of plot, what belongs to surfaces, streamlines and eigenfunctions ----------------------------- */
+
+#define PLOT_SURFACES_MOST 64
+typedef struct plot_surfaces {
+    npmd_plot_surfaces ask;
+    bool used; /* something of it was given */
+    const char *folder[PLOT_SURFACES_MOST], *tracks[PLOT_SURFACES_MOST];
+} plot_surfaces;
+/* Takes a file of values or a folder of results; false: it is neither. */
+bool plot_surfaces_operand(plot_surfaces *s, const char *path);
+int plot_surfaces_read(const cli_args *args, plot_surfaces *s); /* after the operands */
 
 #endif

@@ -1,52 +1,460 @@
-/* cmd_plot.c - neuropmd plot: a picture of a density on T2, beside the truth when one is given. */
+/* cmd_plot.c - neuropmd plot: figures of densities, of the course of fits and of experiments. */
 #include "cli.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#define SURFACES "Surfaces, streamlines, eigenfunctions"
 static const cli_option OPTIONS[] = {
-    { .name = "out", .values = "FILE", .required = true, .help = "the picture, a .png" },
+    { .name = "out", .values = "FILE", .required = true, .help = "the picture, .png or .svg" },
+    { .name = "kind",
+      .values = "KIND",
+      .fallback = "by what is given",
+      .help =
+          "circle, torus, sphere, corner, factors, choice (of models); training, snr (of logs); profiles, "
+          "learning, spectra, tau, snr (of results of reproduce); surface, values, matrix, connectivity, tracts, "
+          "eigenfunctions (of surfaces)" },
+    { .name = "data",
+      .values = "FILE",
+      .help = "points, drawn as dots on maps and as a histogram behind curves" },
     { .name = "truth", .values = "FILE", .help = "a known density, drawn beside the estimate on one scale" },
+    { .name = "what",
+      .values = "density|relative|spread",
+      .fallback = "density",
+      .help =
+          "f per volume; f relative to the uniform density; the standard deviation of log f over members" },
+    { .name = "scale",
+      .values = "linear|log",
+      .fallback = "linear",
+      .help = "of the colours, or of the height of curves" },
+    { .name = "range",
+      .values = "A:B,...",
+      .fallback = "from 0, of a log scale from 1e-4 of the largest, to the largest",
+      .help = "ends of the colours; several of them give T2 one row of maps each" },
+    { .name = "levels",
+      .values = "P,...|none",
+      .fallback = "50,90,99; with --data none",
+      .help = "contours of the smallest regions that hold so many per cent of the probability" },
+    { .name = "factors", .values = "N,...", .help = "which marginals are shown, counted from 1; else all" },
+    { .name = "given", .values = "N,...", .help = "the conditional density given these factors" },
+    { .name = "at",
+      .values = "X,...|FILE",
+      .help = "where: their columns as numbers, 0.1,2.5, or the first row of a file" },
+    { .name = "coords",
+      .values = "latlon|degrees|latlon,degrees",
+      .help =
+          "--data and --at hold latitude, longitude in degrees for each S2; degrees for each S1, whose axes are then "
+          "in degrees" },
+    { .name = "names",
+      .values = "NAME,...",
+      .help = "titles of the models, in their order; else the names of the files" },
+    { .name = "title", .values = "TEXT", .help = "over the whole" },
+    { .name = "width-mm", .values = "X", .fallback = "85 or 180", .help = "width of the picture" },
+    { .name = "dpi",
+      .values = "X",
+      .fallback = "300",
+      .help = "dots an inch, of a .png and of maps in an .svg" },
+    { .name = "grid", .values = "N", .help = "nodes along a side at which densities are evaluated" },
+    { .name = "surface",
+      .values = "FILE",
+      .group = SURFACES,
+      .help = "the surface whose vertices the values belong to, or where the streamlines end" },
+    { .name = "column",
+      .values = "NAME|N",
+      .group = SURFACES,
+      .help =
+          "which of the values, by name or counted from 1 (default: 1); of folders: the only model that is drawn" },
+    { .name = "roi",
+      .values = "FILE",
+      .group = SURFACES,
+      .help = "a region for every vertex: .annot .label .gii .csv" },
+    { .name = "region", .values = "NAME", .group = SURFACES, .help = "the region of --roi that is outlined" },
+    { .name = "points",
+      .values = "FILE",
+      .group = SURFACES,
+      .help = "x y z, drawn as dots on the surface of values" },
+    { .name = "hemisphere",
+      .values = "left|right",
+      .group = SURFACES,
+      .fallback = "by the surface's name: lh.white, white_left.gii",
+      .help = "it is a cortex, seen from its lateral, medial, dorsal and ventral side" },
+    { .name = "views",
+      .values = "SIDE,...",
+      .group = SURFACES,
+      .help =
+          "sides it is seen from: lateral, medial, dorsal, ventral, anterior, posterior, or axes as +x or -z" },
+    { .name = "up",
+      .values = "x|y|z",
+      .group = SURFACES,
+      .fallback = "z",
+      .help = "the axis that points up" },
+    { .name = "tracks",
+      .values = "TRACKS",
+      .group = SURFACES,
+      .help = "streamlines, .trk or .tck (also .gz); given once for each file" },
+    { .name = "sphere",
+      .values = "FILE",
+      .group = SURFACES,
+      .help = "of tracks: the sphere the surface is registered to" },
+    { .name = "space", .values = "mni152", .group = SURFACES, .help = "of the tracks, as for endpoints" },
+    { .name = "transform", .values = "FILE", .group = SURFACES, .help = "of the tracks, as for endpoints" },
+    { .name = "affine", .values = "FILE", .group = SURFACES, .help = "of the tracks, as for endpoints" },
+    { .name = "max-distance",
+      .values = "MM",
+      .group = SURFACES,
+      .fallback = "5",
+      .help = "of the ends of streamlines from the surface; of --data from its own" },
+    { .name = "most",
+      .values = "N",
+      .group = SURFACES,
+      .fallback = "1500",
+      .help = "streamlines that are drawn" },
+    { .name = "domain",
+      .values = "D",
+      .group = SURFACES,
+      .help = "its eigenfunctions: S1^2, S2 or mesh:FILE" },
+    { .name = "eigenvalue",
+      .values = "X",
+      .group = SURFACES,
+      .fallback = "20",
+      .help = "of those on S1^2 and S2" },
+    { .name = "function",
+      .values = "N",
+      .group = SURFACES,
+      .fallback = "9",
+      .help = "the first of four on mesh:FILE; number 0 is the constant" },
     { 0 },
 };
+
+#define MOST 64
+typedef struct job {
+    const cli_args *args;
+    npmd_plot_request ask;
+    npmd_model *model[MOST];
+    const npmd_model *models[MOST];
+    const char *file[MOST], *name[MOST];
+    char names[MOST][96];
+    double range[2 * MOST], level[MOST];
+    plot_surfaces surfaces;
+    npmd_truth *truth;
+    npmd_points *data, *at;
+    npmd_plot_facts facts;
+    cli_progress progress;
+} job;
+
+/* ---- options --------------------------------------------------------------------------------------------- */
+
+static int parse_range(job *j, const char *text)
+{
+    while (text && *text) {
+        char *end = NULL, *last = NULL;
+        double *pair = j->range + 2 * j->ask.ranges;
+        pair[0] = strtod(text, &end);
+        pair[1] = end != text && *end == ':' ? strtod(end + 1, &last) : NAN;
+        if (!last || last == end + 1 || (*last && *last != ',') || !(pair[0] < pair[1])
+            || !isfinite(pair[1] - pair[0]) || j->ask.ranges == MOST)
+            return cli_fail(j->args, CLI_USAGE,
+                            "--range is '%s', expected A:B with A below B, as in 0:0.4 or 0:1,0:0.1",
+                            cli_value(j->args, "range"));
+        j->ask.ranges++;
+        text = *last ? last + 1 : last;
+    }
+    j->ask.range = j->range;
+    return CLI_DONE;
+}
+
+static int parse_levels(job *j, const char *text)
+{
+    if (!text)
+        return CLI_DONE;
+    if (strcasecmp(text, "none") == 0) {
+        j->ask.levels = -1;
+        return CLI_DONE;
+    }
+    for (const char *at = text; *at;) {
+        char *end = NULL;
+        const double level = strtod(at, &end);
+        if (end == at || (*end && *end != ',') || !(level > 0.0 && level < 100.0) || j->ask.levels == 8)
+            return cli_fail(j->args, CLI_USAGE,
+                            "--levels is '%s', expected up to 8 numbers between 0 and 100, or none", text);
+        j->level[j->ask.levels++] = level;
+        at = *end ? end + 1 : end;
+    }
+    j->ask.level = j->level;
+    return CLI_DONE;
+}
+
+/* Names of the models: as given, or those of their files without folder and suffix. */
+static int name_models(job *j)
+{
+    const char *given = cli_value(j->args, "names");
+    int count = 0;
+    for (const char *at = given; at && *at && count < MOST; count++) {
+        const size_t length = strcspn(at, ",");
+        snprintf(j->names[count], sizeof j->names[count], "%.*s", (int)length, at);
+        at += length + (at[length] == ',');
+    }
+    if (given && count != j->ask.models)
+        return cli_fail(j->args, CLI_USAGE, "--names holds %d, but there %s %d model%s", count,
+                        j->ask.models == 1 ? "is" : "are", j->ask.models, j->ask.models == 1 ? "" : "s");
+    for (int k = 0; k < j->ask.models; k++) {
+        const char *path = j->name[k], *slash = strrchr(path, '/');
+        if (!given) {
+            snprintf(j->names[k], sizeof j->names[k], "%s", slash ? slash + 1 : path);
+            char *dot = strrchr(j->names[k], '.');
+            if (dot && dot != j->names[k])
+                *dot = 0;
+        }
+        j->name[k] = j->names[k];
+    }
+    if (given || j->ask.models > 1)
+        j->ask.name = j->name;
+    return CLI_DONE;
+}
+
+static int parse_words(job *j)
+{
+    const cli_args *args = j->args;
+    const char *scale = cli_value(args, "scale");
+    size_t grid = 0;
+    int code;
+    if (scale && strcasecmp(scale, "log") != 0 && strcasecmp(scale, "linear") != 0)
+        return cli_fail(args, CLI_USAGE, "--scale is '%s', expected linear or log", scale);
+    j->ask.log_scale = scale && strcasecmp(scale, "log") == 0;
+    j->ask.kind = cli_value(args, "kind");
+    j->ask.title = cli_value(args, "title");
+    if ((code = parse_range(j, cli_value(args, "range"))) != CLI_DONE
+        || (code = parse_levels(j, cli_value(args, "levels"))) != CLI_DONE
+        || (code = cli_real(args, "width-mm", &j->ask.width_mm)) != CLI_DONE
+        || (code = cli_real(args, "dpi", &j->ask.dpi)) != CLI_DONE
+        || (code = cli_count(args, "grid", &grid)) != CLI_DONE)
+        return code;
+    if (grid > 4000 || (grid > 0 && grid < 8))
+        return cli_fail(args, CLI_USAGE, "--grid is %zu, expected 8 to 4000", grid);
+    if (j->ask.width_mm > 0.0 && !(j->ask.width_mm >= 40.0 && j->ask.width_mm <= 1200.0))
+        return cli_fail(args, CLI_USAGE, "--width-mm is %g, expected 40 to 1200", j->ask.width_mm);
+    if (j->ask.dpi > 0.0 && !(j->ask.dpi >= 30.0 && j->ask.dpi <= 2400.0))
+        return cli_fail(args, CLI_USAGE, "--dpi is %g, expected 30 to 2400", j->ask.dpi);
+    j->ask.grid = (int)grid;
+    if (!cli_value(args, "given") != !cli_value(args, "at"))
+        return cli_fail(args, CLI_USAGE, "--given and --at belong together: which factors, and where");
+    return CLI_DONE;
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------------------- */
+
+/* Files of values and folders were taken before. */
+static bool is_surface_operand(const job *j, int k)
+{
+    const char *path = j->args->operands[k];
+    const npmd_plot_surfaces *s = &j->surfaces.ask;
+    bool found = s->values == path;
+    for (int i = 0; i < s->folders; i++)
+        found |= s->folder[i] == path;
+    return found;
+}
+
+static int read_surfaces(job *j)
+{
+    for (int k = 0; k < j->args->operand_count; k++)
+        if (!npmd_plot_is_lines(j->args->operands[k]))
+            plot_surfaces_operand(&j->surfaces, j->args->operands[k]);
+    j->ask.surfaces = &j->surfaces.ask;
+    const int code = plot_surfaces_read(j->args, &j->surfaces);
+    if (code == CLI_DONE && j->args->operand_count == 0 && !j->surfaces.used)
+        return cli_fail(j->args, CLI_USAGE,
+                        "FILE is missing, and so are --tracks and --domain: what is drawn?");
+    if (!j->surfaces.used)
+        j->ask.surfaces = NULL;
+    return code;
+}
+
+static npmd_status read_inputs(job *j, npmd_error *err)
+{
+    const cli_args *args = j->args;
+    const char *truth = cli_value(args, "truth"), *data = cli_value(args, "data"),
+               *what = cli_value(args, "what");
+    npmd_status st = what ? npmd_plot_what_parse(what, &j->ask.what, err) : NPMD_OK;
+    if (st == NPMD_OK)
+        st = cli_coords(args, &j->ask.coords, err);
+    for (int k = 0; st == NPMD_OK && k < args->operand_count; k++) {
+        if (npmd_plot_is_lines(args->operands[k])) {
+            j->file[j->ask.files++] = args->operands[k];
+            continue;
+        }
+        if (is_surface_operand(j, k))
+            continue;
+        st = npmd_load(args->operands[k], &j->model[j->ask.models], err);
+        j->models[j->ask.models] = j->model[j->ask.models];
+        j->name[j->ask.models++] = args->operands[k];
+    }
+    j->ask.model = j->models;
+    j->ask.file = j->file;
+    if (st == NPMD_OK && truth)
+        st = npmd_truth_read(truth, &j->truth, err);
+    j->ask.truth = j->truth;
+    if (st != NPMD_OK || j->ask.models == 0)
+        return st;
+    const npmd_domain *domain = npmd_model_domain(j->model[0]);
+    if (data)
+        st = cli_points(args, data, domain, j->ask.coords, &j->data, err);
+    j->ask.data = j->data;
+    if (st == NPMD_OK && cli_value(args, "factors"))
+        st = npmd_factors_parse(cli_value(args, "factors"), domain, &j->ask.factors, err);
+    if (st == NPMD_OK && cli_value(args, "given"))
+        st = cli_given_points(args, domain, j->ask.coords, &j->ask.given, &j->at, err);
+    j->ask.at = j->at;
+    return st;
+}
+
+/* What says something of a density says nothing of a log. */
+static int refuse_for_logs(const job *j)
+{
+    static const char *const NAMES[] = { "data",    "truth", "what", "levels",
+                                         "factors", "given", "grid", "names" };
+    for (size_t k = 0; j->ask.models == 0 && k < sizeof NAMES / sizeof NAMES[0]; k++)
+        if (cli_value(j->args, NAMES[k]))
+            return cli_fail(j->args, CLI_USAGE, "--%s belongs to a density, but %s holds the lines of a log",
+                            NAMES[k], j->args->operand);
+    return CLI_DONE;
+}
+
+/* ---- the picture ------------------------------------------------------------------------------------------- */
+
+static int show_progress(double done, void *user)
+{
+    job *j = user;
+    const double now = reproduce_clock();
+    cli_progress *p = &j->progress;
+    if (!j->args->quiet && done < 1.0 && now - p->shown >= (p->terminal ? 0.2 : 5.0)) {
+        p->shown = now;
+        if (p->terminal)
+            fprintf(stderr, "\r\033[Kplot %3.0f%%", 100.0 * done);
+        else
+            cli_note(j->args, "%.0f %% evaluated", 100.0 * done);
+        p->drawn = p->terminal;
+    }
+    return cli_interrupted();
+}
+
+static int report(const job *j)
+{
+    const npmd_plot_facts *f = &j->facts;
+    const char *out = cli_value(j->args, "out");
+    cli_json json = { 0 };
+    if (j->args->json) {
+        cli_json_begin(&json);
+        cli_json_text(&json, "out", out);
+        cli_json_text(&json, "kind", f->kind);
+        if (j->ask.models > 0)
+            cli_json_text(&json, "domain", npmd_domain_text(npmd_model_domain(j->model[0])));
+        cli_json_text(&json, "truth", cli_value(j->args, "truth"));
+        cli_json_signed(&json, "panels", f->panels);
+        cli_json_number(&json, "low", f->low);
+        cli_json_number(&json, "high", f->high);
+        cli_json_number(&json, "width_mm", f->width_mm);
+        cli_json_number(&json, "height_mm", f->height_mm);
+        cli_json_finite(&json, "mass_error", f->mass_error);
+        cli_json_unsigned(&json, "data", f->data);
+        return cli_json_print(j->args, &json);
+    }
+    if (!j->args->quiet) {
+        cli_row(stdout, "picture", "%s", out);
+        cli_row(stdout, "kind", "%s, %d panel%s, %.0f x %.0f mm", f->kind, f->panels,
+                f->panels == 1 ? "" : "s", f->width_mm, f->height_mm);
+        if (isfinite(f->low))
+            cli_row(stdout, "range", "%.4g to %.4g", f->low, f->high);
+    }
+    /* colours hide a few per cent; more is a grid that does not resolve the density */
+    if (f->mass_error > 0.05)
+        cli_note(j->args,
+                 "the density drawn integrates to 1 only within %.2g: a finer --grid would show it better",
+                 f->mass_error);
+    return CLI_DONE;
+}
+
+static int check_names(const cli_args *args)
+{
+    const char *out = cli_value(args, "out"), *ending = strrchr(out, '.');
+    int code;
+    for (int k = 0; k < args->operand_count; k++)
+        if ((code = cli_distinct(args, "--out", out, "the input", args->operands[k])) != CLI_DONE)
+            return code;
+    if ((code = cli_distinct(args, "--out", out, "--truth", cli_value(args, "truth"))) != CLI_DONE
+        || (code = cli_distinct(args, "--out", out, "--data", cli_value(args, "data"))) != CLI_DONE
+        || (code = cli_distinct(args, "--out", out, "--surface", cli_value(args, "surface"))) != CLI_DONE
+        || (code = cli_distinct(args, "--out", out, "--roi", cli_value(args, "roi"))) != CLI_DONE
+        || (code = cli_distinct(args, "--out", out, "--points", cli_value(args, "points"))) != CLI_DONE)
+        return code;
+    if (!ending || (strcasecmp(ending, ".png") != 0 && strcasecmp(ending, ".svg") != 0))
+        return cli_fail(args, CLI_USAGE, "--out is '%s', expected a name that ends in .png or .svg", out);
+    if (args->operand_count > MOST)
+        return cli_fail(args, CLI_USAGE, "%d files are more than %d", args->operand_count, MOST);
+    return CLI_DONE;
+}
 
 static int run(const cli_args *args)
 {
     npmd_error err = { 0 };
-    npmd_model *model = NULL;
-    npmd_truth *truth = NULL;
-    npmd_compute how;
-    uint64_t seed = 0;
-    cli_json j = { 0 };
-    const char *out = cli_value(args, "out"), *known = cli_value(args, "truth"), *ending = strrchr(out, '.');
-    int code = cli_compute(args, &seed, &how);
-    if (code != CLI_DONE || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--truth", known)) != CLI_DONE)
-        return code;
-    if (!ending || strcasecmp(ending, ".png") != 0)
-        return cli_fail(args, CLI_USAGE, "--out is '%s', expected a name that ends in .png", out);
-    if (npmd_output_check(out, &err) || npmd_load(args->operand, &model, &err)
-        || (known && npmd_truth_read(known, &truth, &err)) || npmd_plot(model, truth, out, &err)) {
+    job *j = calloc(1, sizeof *j);
+    const char *out = cli_value(args, "out");
+    if (!j)
+        return cli_fail(args, CLI_MEMORY, "not enough memory for a picture");
+    j->args = args;
+    int code = cli_compute(args, &j->ask.seed, &j->ask.how);
+    if (code != CLI_DONE || (code = check_names(args)) != CLI_DONE || (code = parse_words(j)) != CLI_DONE
+        || (code = read_surfaces(j)) != CLI_DONE)
+        goto done;
+    if (npmd_output_check(out, &err) || read_inputs(j, &err)) {
         code = cli_refuse(args, &err);
-    } else if (args->json) {
-        cli_json_begin(&j);
-        cli_json_text(&j, "out", out);
-        cli_json_text(&j, "domain", npmd_domain_text(npmd_model_domain(model)));
-        cli_json_text(&j, "truth", known);
-        code = cli_json_print(args, &j);
-    } else if (!args->quiet) {
-        cli_row(stdout, "picture", "%s", out);
+        goto done;
     }
-    npmd_truth_free(truth);
-    npmd_model_free(model);
+    if ((code = refuse_for_logs(j)) != CLI_DONE || (code = name_models(j)) != CLI_DONE)
+        goto done;
+    j->ask.progress = show_progress;
+    j->ask.user = j;
+    cli_progress_begin(&j->progress, args);
+    const npmd_status st = npmd_plot(&j->ask, out, &j->facts, &err);
+    cli_progress_end(&j->progress);
+    code = st ? cli_refuse(args, &err) : report(j);
+done:
+    for (int k = 0; k < j->ask.models; k++)
+        npmd_model_free(j->model[k]);
+    npmd_truth_free(j->truth);
+    npmd_points_free(j->data);
+    npmd_points_free(j->at);
+    free(j);
     return code;
 }
 
 const cli_command command_plot = {
     .name = "plot",
-    .operand = "MODEL",
-    .summary = "draw a density on the torus T2",
-    .examples = "neuropmd plot torus.safetensors --out torus.png --truth truth.json\n",
+    .operand = "FILE",
+    .operands = true,
+    .no_operand = true,
+    .summary = "draw densities, the course of fits, and the figures of experiments",
+    .details =
+        "FILE is a model, or several on one domain, which are drawn side by side with one range of colours; or the log of "
+        "a fit (fit --log), or the results of reproduce. What it is is seen from what it holds. A density on S1 is a "
+        "curve; on T2 a map with contours of probability content; on S2 Mollweide's map and two views; on T^D the "
+        "one- and two-factor marginals; on other products the marginal of each factor, or with --given and --at a "
+        "conditional density. A density on surfaces, values on the vertices of one (.gii, .vtk, .csv, .npy with --surface) and "
+        "the folders of reproduce connectivity are drawn as shaded surfaces from several sides; --tracks are streamlines, "
+        "--domain without a FILE shows eigenfunctions. --kind draws something else of the same file.",
+    .examples =
+        "neuropmd plot torus.safetensors --out torus.png --truth truth.json --data points.npy\n"
+        "neuropmd plot field.m series.m kde.m --truth truth.json --scale log --range 1e-4:1,0.01:0.4 --out fig2.svg\n"
+        "neuropmd plot flood.m --data flood.csv --coords latlon --scale log --out flood.png\n"
+        "neuropmd plot flights.m --given 1 --at 51.5,-0.1 --coords latlon --out from_london.png\n"
+        "neuropmd plot fit.jsonl --out training.svg\n"
+        "neuropmd plot spectral-bias.jsonl --kind spectra --out figS5.png\n"
+        "neuropmd plot mof.gii --surface lh.white.gii --roi lh.aparc.annot --region medialorbitofrontal --out mof.png\n"
+        "neuropmd plot brain --out fig4.png                       # a folder of reproduce connectivity --roi\n"
+        "neuropmd plot regions.csv --kind matrix --out regions.svg\n"
+        "neuropmd plot --tracks brain.trk.gz --surface lh.white.gii --sphere lh.sphere.reg.gii --out fig1.png\n"
+        "neuropmd plot --domain S1^2 --eigenvalue 20 --out figS1.png\n",
     .options = OPTIONS,
     .run = run,
 };

@@ -71,7 +71,8 @@ void cli_synopsis(const cli_command *command, FILE *stream)
 {
     fputs(command->name, stream);
     if (command->operand)
-        fprintf(stream, " %s", command->operand);
+        fprintf(stream, command->no_operand ? " [%s%s]" : " %s%s", command->operand,
+                command->operands ? "..." : "");
     for (int i = 0; command->options && command->options[i].name; i++)
         if (command->options[i].required)
             fprintf(stream, " --%s %s", command->options[i].name, command->options[i].values);

@@ -271,6 +271,15 @@ static void put_row(FILE *f, const void *user)
     }
 }
 
+/* The region, as labels of the vertices. */
+static void put_region(FILE *f, const void *user)
+{
+    const maps *m = user;
+    fputs("vertex,region\n", f);
+    for (size_t i = 0; i < m->vertices; i++)
+        fprintf(f, "%zu,%s\n", i, region_of(m, i) == m->region ? "inside" : "");
+}
+
 static int write_all(const maps *m)
 {
     const bool surfaces = m->plan->pairs->surfaces;
@@ -282,6 +291,8 @@ static int write_all(const maps *m)
     }
     if (code == CLI_DONE && (code = write_table(m, "partners", put_partners)) == CLI_DONE)
         code = write_table(m, "row", put_row);
+    if (code == CLI_DONE)
+        code = write_table(m, "region", put_region);
     return code;
 }
 

@@ -564,9 +564,88 @@ NPMD_API npmd_status npmd_array_check(const char *path, npmd_error *err);
 NPMD_API npmd_status npmd_surface_check(const char *path, npmd_error *err);
 /* Text, as it is, under a temporary name that is renamed when all is written, as every other output. */
 NPMD_API npmd_status npmd_text_write(const char *path, const char *text, npmd_error *err);
-/* A map of a density on T2, beside the truth when one is given, as .png. */
-NPMD_API npmd_status npmd_plot(const npmd_model *m, const npmd_truth *truth, const char *path,
+
+/* ---- Figures ------------------------------------------------------------------------------------------- */
+
+typedef enum npmd_plot_what {
+    NPMD_PLOT_DENSITY,  /* per volume of what is shown                                  */
+    NPMD_PLOT_RELATIVE, /* relative to the uniform density                              */
+    NPMD_PLOT_SPREAD    /* standard deviation of log f over the members of an ensemble  */
+} npmd_plot_what;
+
+/* Of figures of surfaces: {0}, then what applies. Names of files unless said otherwise. */
+typedef struct npmd_plot_surfaces {
+    const char *surface; /* the surface that is drawn; of tracts that they end at */
+    const char *sphere;  /* the one it is registered to; NULL: none */
+    const char *values;  /* on the vertices, .gii .vtk .csv .npy; or a matrix of regions */
+    const char
+        *column; /* of the values or of the maps: its name, or its number from 1; NULL: the first, all */
+    const char *labels, *region; /* a region for every vertex, and the name of the one that is outlined */
+    const char *points;          /* x y z, drawn on the values */
+    const char *views;           /* "lateral,medial" or axes, "+x,-z"; NULL: chosen */
+    const char *hemisphere, *up; /* "left" or "right"; the axis that points up, "x", "y" or "z" (also NULL) */
+    const char *const *folder;   /* (folders): results of reproduce connectivity */
+    int folders;
+    const char *const
+        *tracks;     /* (track_files): streamlines, with affine, transform, space and max_distance as in */
+    int track_files; /* npmd_endpoints_request */
+    const char *affine, *transform, *space;
+    double max_distance;
+    int most;           /* streamlines drawn; 0: 1,500 */
+    const char *domain; /* whose eigenfunctions are drawn: "S1^2", "S2", "mesh:FILE" */
+    double eigenvalue;  /* of S1^2 and S2; 0: 20 */
+    int function;       /* of a mesh: the first of four; 0: 9 */
+    int linear;         /* 1: colours of a matrix on a linear scale */
+} npmd_plot_surfaces;
+
+typedef struct npmd_plot_request {  /* {0}, then what applies */
+    const npmd_model *const *model; /* (models), on one domain: side by side with one range of colours */
+    const char *const *name;        /* (models): their titles; NULL: by their estimators */
+    int models;
+    const char *const
+        *file; /* (files), instead of models: logs of fits or results of reproduce, JSON lines */
+    int files;
+    const npmd_truth *truth; /* a known density, drawn first; NULL: none */
+    const npmd_points *data; /* drawn as points; NULL: none */
+    const char *kind;        /* by the name of npmd_plot_kind; NULL: by what is given */
+    const char *title;       /* over the whole; NULL: none */
+    npmd_plot_what what;
+    int log_scale;         /* 1: of colours or heights */
+    const double *level;   /* (levels): contours that enclose so many per cent of the probability */
+    int levels;            /* 0: 50, 90 and 99, with data none; negative: none */
+    unsigned factors;      /* bits: which are shown where a figure shows some; 0: all */
+    unsigned given;        /* bits: the conditional density given these */
+    const npmd_points *at; /* at the first of these points, of the product of the given factors */
+    const double *range;   /* (ranges, 2): ends of the colours, or of heights; one row of maps for each */
+    int ranges;            /* 0: chosen */
+    unsigned coords;       /* npmd_coords: NPMD_COORDS_DEGREES labels circles in degrees */
+    int grid;              /* nodes along a side; 0: chosen */
+    double width_mm, dpi;  /* 0: 85 or 180 by the number of panels; 300 */
+    npmd_compute how;
+    uint64_t seed;                      /* of draws, where a marginal is made of them */
+    const npmd_plot_surfaces *surfaces; /* NULL: none of that */
+    /* Some times a second, with the share that is done; nonzero: stop, NPMD_STOPPED. May be NULL. */
+    int (*progress)(double done, void *user);
+    void *user;
+} npmd_plot_request;
+
+typedef struct npmd_plot_facts {
+    char kind[32];
+    int panels;
+    double low, high; /* range of the colours, or of the heights (of the first row); NaN: there is none */
+    double width_mm, height_mm; /* of the picture */
+    double mass_error; /* largest |integral - 1| of the densities drawn, by their own nodes; NaN: none */
+    size_t data;       /* points drawn */
+} npmd_plot_facts;
+
+/* One figure as .png or .svg, by the suffix of the path; facts may be NULL. */
+NPMD_API npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot_facts *facts,
                                npmd_error *err);
+/* The figures there are: the name of the i-th, NULL after the last; help may be NULL. */
+NPMD_API const char *npmd_plot_kind(int i, const char **help);
+/* Does the file hold JSON lines, which go to npmd_plot as they are? 1 or 0. */
+NPMD_API int npmd_plot_is_lines(const char *path);
+NPMD_API npmd_status npmd_plot_what_parse(const char *text, npmd_plot_what *out, npmd_error *err);
 
 /* ---- An interactive page --------------------------------------------------------------------------------- */
 

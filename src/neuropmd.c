@@ -1,6 +1,5 @@
 /* neuropmd.c - the public functions that join folders: files to points, options and back, pictures, facts of
  * the build. */
-#include "draw.h"
 #include "estimators.h"
 #include "io.h"
 
@@ -331,43 +330,5 @@ npmd_status npmd_text_write(const char *path, const char *text, npmd_error *err)
     TRY(file_writer_commit(whole, err));
 done:
     file_writer_abandon(w);
-    return st;
-}
-
-npmd_status npmd_plot(const npmd_model *m, const npmd_truth *truth, const char *path, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    const npmd_domain *dom = npmd_model_domain(m);
-    const int grid = 240;
-    const size_t nodes = (size_t)grid * (size_t)grid;
-    double *x = NULL, *panel[2] = { NULL, NULL };
-    if (!dom->torus || dom->dimension != 2) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "a map can be drawn of a density on T2; this model lies on %s",
-                       dom->text);
-        goto done;
-    }
-    if (truth != NULL)
-        TRY(model_check_domain(m, npmd_truth_domain(truth), "truth lies", err));
-    TRY(memory_new(&x, 2 * nodes, err));
-    TRY(memory_new(&panel[0], nodes, err));
-    TRY(memory_new(&panel[1], nodes, err));
-    for (size_t i = 0; i < nodes; i++) {
-        x[2 * i] = TWO_PI * (double)(i / (size_t)grid) / grid;
-        x[2 * i + 1] = TWO_PI * (double)(i % (size_t)grid) / grid;
-    }
-    TRY(npmd_log_density(m, x, nodes, panel[1], err));
-    if (truth != NULL)
-        TRY(npmd_truth_log_density(truth, x, nodes, panel[0], err));
-    for (size_t i = 0; i < nodes; i++) {
-        panel[0][i] = exp(panel[0][i]);
-        panel[1][i] = exp(panel[1][i]);
-    }
-    const char *const titles[2] = { "truth", "estimate" };
-    const int first = truth == NULL ? 1 : 0;
-    TRY(draw_torus_maps(path, 2 - first, titles + first, (const double *const *)panel + first, grid, err));
-done:
-    memory_free(x);
-    memory_free(panel[0]);
-    memory_free(panel[1]);
     return st;
 }

@@ -22,7 +22,9 @@ typedef struct gifti_reader {
     gifti_label label;     /* the same, its name still empty */
     bool in_array, wanted; /* between the tags of a DataArray; of one that is decoded */
     bool is_gifti;         /* the outermost element was met */
-    bool listening;        /* text is kept: within Data or Label */
+    bool values;           /* those are decoded, else all others */
+    bool is_name;          /* of the metadata of an array, what comes next is its name */
+    bool listening; /* text is kept: within Data or Label, or the Name or Value of an array's metadata */
     char *text;
     size_t size, room;
     npmd_status st; /* the first failure */
@@ -92,7 +94,7 @@ static gifti_intent intent_of(const char *name)
     return strcmp(name, "NIFTI_INTENT_POINTSET") == 0   ? GIFTI_POINTS
            : strcmp(name, "NIFTI_INTENT_TRIANGLE") == 0 ? GIFTI_TRIANGLES
            : strcmp(name, "NIFTI_INTENT_LABEL") == 0    ? GIFTI_LABELS
-                                                        : GIFTI_OTHER;
+                                                        : GIFTI_VALUES;
 }
 
 static npmd_status array_open(gifti_reader *r, const XML_Char **pairs)
@@ -113,8 +115,9 @@ static npmd_status array_open(gifti_reader *r, const XML_Char **pairs)
     int type = 0, encoding = 0, big_endian = 0, column_major = 0;
     long dimensions = 0, rows = 0, columns = 1;
     r->in_array = true;
+    memory_free(r->array.name);
     r->array = (gifti_array){ .intent = intent_of(attribute(pairs, "Intent")) };
-    r->wanted = r->array.intent != GIFTI_OTHER;
+    r->wanted = (r->array.intent == GIFTI_VALUES) == r->values;
     if (!r->wanted)
         goto done;
     TRY(CHOICE(r, pairs, "DataType", TYPES, &type));
@@ -146,6 +149,13 @@ done:
     return st;
 }
 
+/* Within an array: its data, and of values the pairs of names and values in its metadata. */
+static bool is_listened_to(const gifti_reader *r, const char *name)
+{
+    return strcmp(name, "Data") == 0
+           || (r->values && (strcmp(name, "Name") == 0 || strcmp(name, "Value") == 0));
+}
+
 static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **pairs)
 {
     gifti_reader *r = user;
@@ -163,7 +173,7 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
         reader_stop(r, label_open(r, pairs));
         r->listening = true;
         r->size = 0;
-    } else if (strcmp(name, "Data") == 0 && r->in_array && r->wanted) {
+    } else if (r->in_array && r->wanted && is_listened_to(r, name)) {
         r->listening = true;
         r->size = 0;
     }
@@ -202,7 +212,26 @@ static npmd_status data_close(gifti_reader *r)
     TRY(gifti_decode(&r->where, r->size > 0 ? r->text : "", r->size, &r->array, r->err));
     g->array[g->arrays++] = r->array;
     r->array.value = NULL;
+    r->array.name = NULL;
     r->wanted = false; /* one Data element is all */
+done:
+    return st;
+}
+
+/* The end of an element whose text was kept. */
+static npmd_status text_close(gifti_reader *r, const char *name)
+{
+    npmd_status st = NPMD_OK;
+    const char *text = r->size > 0 ? r->text : "";
+    if (!r->in_array)
+        return label_close(r);
+    if (strcmp(name, "Data") == 0)
+        return data_close(r);
+    if (strcmp(name, "Name") == 0) {
+        r->is_name = strcmp(text, "Name") == 0;
+    } else if (r->is_name && r->array.name == NULL) {
+        TRY(memory_text(&r->array.name, text, r->err));
+    }
 done:
     return st;
 }
@@ -218,7 +247,7 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
         r->in_array = false;
     } else if (r->listening) {
         r->listening = false;
-        reader_stop(r, r->in_array ? data_close(r) : label_close(r));
+        reader_stop(r, text_close(r, name));
     }
 }
 
@@ -259,11 +288,13 @@ static npmd_status xml_feed(gifti_reader *r, const scanner *s)
     return NPMD_OK;
 }
 
-npmd_status gifti_parse(const scanner *s, gifti *out, npmd_error *err)
+static npmd_status parse(const scanner *s, bool values, gifti *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     static const XML_Memory_Handling_Suite MEMORY = { malloc, realloc, free };
-    gifti_reader r = { .where = *s, .err = err, .parser = XML_ParserCreate_MM(NULL, &MEMORY, NULL) };
+    gifti_reader r = {
+        .where = *s, .values = values, .err = err, .parser = XML_ParserCreate_MM(NULL, &MEMORY, NULL)
+    };
     if (r.parser == NULL) {
         st = npmd_fail(err, NPMD_ERR_MEMORY, "%s: not enough memory to read its XML", s->path);
         goto done;
@@ -279,15 +310,28 @@ done:
     if (r.parser != NULL)
         XML_ParserFree(r.parser);
     memory_free(r.array.value);
+    memory_free(r.array.name);
     memory_free(r.text);
     gifti_free(&r.g);
     return st;
 }
 
+npmd_status gifti_parse(const scanner *s, gifti *out, npmd_error *err)
+{
+    return parse(s, false, out, err);
+}
+
+npmd_status gifti_parse_values(const scanner *s, gifti *out, npmd_error *err)
+{
+    return parse(s, true, out, err);
+}
+
 void gifti_free(gifti *g)
 {
-    for (size_t i = 0; i < g->arrays; i++)
+    for (size_t i = 0; i < g->arrays; i++) {
         memory_free(g->array[i].value);
+        memory_free(g->array[i].name);
+    }
     for (size_t i = 0; i < g->labels; i++)
         memory_free(g->label[i].name);
     memory_free(g->array);

@@ -104,7 +104,8 @@ npmd_status mesh_make_counted(mesh_parts *parts, int first, const char *where, m
 
 /* ---- gifti.c, gifti_data.c: the arrays of a GIFTI file ---------------------------------------------------- */
 
-typedef enum gifti_intent { GIFTI_OTHER, GIFTI_POINTS, GIFTI_TRIANGLES, GIFTI_LABELS } gifti_intent;
+/* Values are what is none of the others. */
+typedef enum gifti_intent { GIFTI_VALUES, GIFTI_POINTS, GIFTI_TRIANGLES, GIFTI_LABELS } gifti_intent;
 typedef enum gifti_encoding { GIFTI_ASCII, GIFTI_BASE64, GIFTI_GZIP_BASE64 } gifti_encoding;
 typedef struct gifti_array {
     gifti_intent intent;
@@ -113,17 +114,20 @@ typedef struct gifti_array {
     bool big_endian, column_major;
     size_t rows, columns;
     double *value; /* (rows, columns), row-major */
+    char *name;    /* of values; NULL: it has none */
 } gifti_array;
 typedef struct gifti_label {
     int64_t key;
     char *name;
 } gifti_label;
-typedef struct gifti { /* arrays of other intents are left out */
+typedef struct gifti {
     gifti_array *array;
     gifti_label *label;
     size_t arrays, labels, array_room, label_room;
 } gifti;
+/* Points, triangles and labels; or values, and nothing else. */
 npmd_status gifti_parse(const scanner *s, gifti *out, npmd_error *err);
+npmd_status gifti_parse_values(const scanner *s, gifti *out, npmd_error *err);
 void gifti_free(gifti *g);
 /* The array of this intent, with so many columns; of which there must be one. */
 npmd_status gifti_find(const gifti *g, const char *path, gifti_intent intent, size_t columns,
@@ -133,6 +137,16 @@ npmd_status gifti_decode(const scanner *where, const char *text, size_t size, gi
                          npmd_error *err);
 /* Little-endian bytes as GIFTI's GZipBase64Binary. */
 npmd_status gifti_encode(file_writer *w, const void *bytes, size_t size, npmd_error *err);
+
+/* ---- values.c, values_vtk.c: columns of numbers on the vertices ----------------------------------------------- */
+
+/* Room for one column more, of this name; *out (vertices) is to be filled. */
+npmd_status columns_add(vertex_columns *c, const char *name, size_t size, double **out, npmd_error *err);
+npmd_status columns_count_check(const char *path, size_t found, size_t vertices, npmd_error *err);
+npmd_status vtk_values_read(scanner *s, vertex_columns *out, npmd_error *err);
+/* mesh_vtk.c: reads the surface; *line is that of POINT_DATA or CELL_DATA, where it ended. *data: there is such a line. */
+npmd_status vtk_mesh_read(scanner *s, mesh_parts *out, scanner *line, bool *data, npmd_error *err);
+npmd_status vtk_type_read(scanner *line, number_type *out, npmd_error *err);
 
 /* ---- labels.c -------------------------------------------------------------------------------------------- */
 

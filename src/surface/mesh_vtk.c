@@ -24,7 +24,7 @@ static const number_name TYPES[] = { { "float", NUMBER_F32 },        { "double",
                                      { "char", NUMBER_I8 },          { "unsigned_char", NUMBER_U8 },
                                      { "signed_char", NUMBER_I8 },   { "vtktypeuint64", NUMBER_U64 } };
 
-static npmd_status type_read(scanner *line, number_type *out, npmd_error *err)
+npmd_status vtk_type_read(scanner *line, number_type *out, npmd_error *err)
 {
     return scan_number_type(line, TYPES, sizeof TYPES / sizeof *TYPES, out, err);
 }
@@ -53,7 +53,7 @@ static npmd_status points_read(scanner *s, scanner *line, mesh_parts *out, npmd_
         goto done;
     }
     TRY(scan_count(line, "the number of points", &points, err));
-    TRY(type_read(line, &type, err));
+    TRY(vtk_type_read(line, &type, err));
     for (size_t i = 0; i < points; i++) { /* each takes bytes: a false number ends with the file */
         for (int k = 0; k < 3; k++)
             TRY(scan_number(s, type, "a coordinate", &x[k], err));
@@ -103,7 +103,7 @@ static npmd_status offsets_read(scanner *s, size_t offsets, size_t corners, mesh
     number_type type = NUMBER_NONE;
     int64_t offset = 0;
     TRY(line_expect(s, "OFFSETS", &line, err));
-    TRY(type_read(&line, &type, err));
+    TRY(vtk_type_read(&line, &type, err));
     for (size_t i = 0; i < offsets; i++) {
         const scanner before = *s;
         const int64_t expected = 3 * (int64_t)i, last = expected - 3;
@@ -120,7 +120,7 @@ static npmd_status offsets_read(scanner *s, size_t offsets, size_t corners, mesh
         goto done;
     }
     TRY(line_expect(s, "CONNECTIVITY", &line, err));
-    TRY(type_read(&line, &type, err));
+    TRY(vtk_type_read(&line, &type, err));
     for (size_t i = 1; i < offsets; i++)
         TRY(corners_read(s, type, out, err));
 done:
@@ -138,7 +138,7 @@ static npmd_status cells_skip(scanner *s, bool offsets, size_t first, size_t sec
         return scan_skip(s, NUMBER_I32, second, "integers", err);
     for (int k = 0; k < 2; k++) {
         TRY(line_expect(s, WORDS[k], &line, err));
-        TRY(type_read(&line, &type, err));
+        TRY(vtk_type_read(&line, &type, err));
         TRY(scan_skip(s, type, k == 0 ? first : second, "integers", err));
     }
 done:
@@ -184,7 +184,7 @@ static npmd_status field_skip(scanner *s, scanner *line, npmd_error *err)
         }
         TRY(scan_count(line, "a number of components", &components, err));
         TRY(scan_count(line, "a number of tuples", &tuples, err));
-        TRY(type_read(line, &type, err));
+        TRY(vtk_type_read(line, &type, err));
         if (components > 0 && tuples > scan_left(s) / components) {
             st = scan_fail(line, err, "%zu x %zu numbers are announced, but %zu bytes follow", tuples,
                            components, scan_left(s));
@@ -228,7 +228,7 @@ done:
     return st;
 }
 
-npmd_status vtk_read(scanner *s, mesh_parts *out, npmd_error *err)
+npmd_status vtk_mesh_read(scanner *s, mesh_parts *out, scanner *last, bool *data, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     scanner line = *s;
@@ -253,10 +253,20 @@ npmd_status vtk_read(scanner *s, mesh_parts *out, npmd_error *err)
         st = scan_unexpected(&kind, "POLYDATA", err);
         goto done;
     }
-    while (!ends && scan_full_line(s, &line))
+    while (!ends && scan_full_line(s, &line)) {
+        *last = line;
         TRY(part_read(s, &line, out, &ends, err));
+    }
+    *data = ends;
 done:
     return st;
+}
+
+npmd_status vtk_read(scanner *s, mesh_parts *out, npmd_error *err)
+{
+    scanner line;
+    bool data = false;
+    return vtk_mesh_read(s, out, &line, &data, err);
 }
 
 /* ---- writing: binary, with all digits, in the form that every version reads ------------------------------- */

@@ -46,6 +46,24 @@ npmd_status mesh_output_check(const char *path, npmd_error *err); /* could value
 npmd_status mesh_write(const char *path, const mesh *m, const vertex_values *values, int count,
                        npmd_error *err);
 
+/* ---- values.c: columns of numbers on the vertices of a surface -------------------------------------------------- */
+
+typedef struct vertex_columns {
+    size_t vertices;
+    int columns;
+    char **name;    /* (columns) */
+    double **value; /* (columns), (vertices) each; NaN: none there */
+    size_t name_room, value_room;
+} vertex_columns;
+/* .gii (arrays that are neither points nor triangles nor labels) and .vtk (what is stored on points), each also with .gz;
+ * .csv .tsv .txt .npy .mat with a row for every vertex. At least one column, of exactly this many vertices, else
+ * NPMD_ERR_FORMAT. */
+npmd_status vertex_columns_read(const char *path, size_t vertices, vertex_columns *out, npmd_error *err);
+void vertex_columns_free(vertex_columns *c);
+/* By its name, or by its number from 1; else the names that are there. path opens the message. */
+npmd_status vertex_columns_find(const vertex_columns *c, const char *name, const char *path, int *out,
+                                npmd_error *err);
+
 /* ---- labels.c: a region for every vertex ------------------------------------------------------------------ */
 
 typedef struct labels {
@@ -58,6 +76,15 @@ typedef struct labels {
 npmd_status labels_read(const char *path, size_t vertices, labels *out, npmd_error *err);
 void labels_free(labels *l);
 int labels_find(const labels *l, const char *name); /* -1: there is none */
+
+/* ---- outline.c: contour lines, and where a region ends -------------------------------------------------------- */
+
+/* The line f = level of a function on the vertices, linear on every face: segments (count, 2, 3), to be freed. */
+npmd_status mesh_contour(const mesh *m, const double *f, double level, double **segments, size_t *count,
+                         npmd_error *err);
+/* The line between the vertices that are inside and those that are not, smoothed within half an edge. */
+npmd_status mesh_outline(const mesh *m, const bool *inside, double **segments, size_t *count,
+                         npmd_error *err);
 
 /* ---- what stands behind the public names (src/surface_api.c) ------------------------------------------------ */
 

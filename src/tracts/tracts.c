@@ -60,6 +60,27 @@ void tracts_point(const tracts *t, const unsigned char *bytes, double x[3])
     }
 }
 
+npmd_status tracts_keep(tracts *t, size_t i, const double x[3], npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    if (!t->keeps)
+        goto done;
+    TRY(memory_grow((void **)&t->kept, &t->kept_room, i + 1, 3 * sizeof *t->kept, err));
+    affine_apply(&t->to_ras, x, t->kept + 3 * i);
+done:
+    return st;
+}
+
+void tracts_keep_paths(tracts *t)
+{
+    t->keeps = true;
+}
+
+const double *tracts_path(const tracts *t)
+{
+    return t->kept;
+}
+
 npmd_status tracts_cut_fail(const tracts *t, size_t got, npmd_error *err)
 {
     if (t->count > 0)
@@ -142,6 +163,7 @@ void tracts_close(tracts *t)
         return;
     gzip_source_close(t->source);
     memory_free(t->window);
+    memory_free(t->kept);
     memory_free(t->path);
     memory_free(t);
 }

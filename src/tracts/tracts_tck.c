@@ -234,6 +234,7 @@ static npmd_status tck_next(tracts *t, streamline *out, bool *more, npmd_error *
         *more = kind != TRIPLE_END;
         if (kind != TRIPLE_POINT)
             goto done;
+        TRY(tracts_keep(t, out->points, x, err));
         if (out->points++ == 0)
             memcpy(out->start, x, sizeof x);
         memcpy(out->end, x, sizeof x);

@@ -196,6 +196,7 @@ static npmd_status points_read(tracts *t, streamline *out, npmd_error *err)
         }
         if (i == 0)
             memcpy(out->start, out->end, sizeof out->start);
+        TRY(tracts_keep(t, i, out->end, err));
         tracts_skip(t, row);
     }
 done:

@@ -87,7 +87,7 @@ static npmd_status head_colours(json_t *head, npmd_error *err)
 {
     char text[6 * 256 + 1];
     for (int i = 0; i < 256; i++) {
-        const colour c = map_colour(i / 255.0);
+        const colour c = map_colour(MAP_RISING, i / 255.0);
         snprintf(text + 6 * i, 7, "%02x%02x%02x", c.red, c.green, c.blue);
     }
     return json_put(head, "colours", json_string(text), err);

@@ -32,7 +32,7 @@ t_connectivity_to_its_table() {
     head -n 1 brain/results.jsonl >first
     want_json first domain replicate method settings data unordered n held_out log_likelihood log_likelihood_se_points \
         log_likelihood_relative ise_criterion_relative held_out_seen seconds options status
-    for file in sphere_north.gii sphere_north.vtk surface_north.gii surface_north.vtk row_north.csv partners_north.csv \
+    for file in sphere_north.gii sphere_north.vtk surface_north.gii surface_north.vtk row_north.csv partners_north.csv region_north.csv \
         models/series_best.safetensors models/kde_published.safetensors; do want_file brain/$file; done
     grep -q '^region,vertices,observed,series_best$' brain/row_north.csv || wrong "the row does not name its columns"
     grep -q '^middle,8,0' brain/row_north.csv || wrong "the row does not name its regions"

@@ -141,7 +141,19 @@ static npmd_status run_evaluate_to(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_plot(stage *s, outcome *o, npmd_error *err)
 {
     (void)o;
-    return npmd_plot(s->model[TORUS], NULL, in_folder(&s->at, "out.png"), err);
+    const npmd_model *const models[1] = { s->model[TORUS] };
+    const npmd_plot_request ask = { .model = models, .models = 1, .dpi = 30.0, .grid = 24, .title = "all" };
+    return npmd_plot(&ask, in_folder(&s->at, "out.png"), NULL, err);
+}
+
+static npmd_status run_plot_svg(stage *s, outcome *o, npmd_error *err)
+{
+    (void)o;
+    const npmd_model *const models[1] = { s->model[MIXED] };
+    const npmd_plot_request ask = {
+        .model = models, .models = 1, .dpi = 30.0, .grid = 10, .data = s->points[MIXED]
+    };
+    return npmd_plot(&ask, in_folder(&s->at, "out.svg"), NULL, err);
 }
 
 static npmd_status run_view(stage *s, outcome *o, npmd_error *err)
@@ -238,6 +250,7 @@ static void models_without_memory(void **state)
         { .name = "conditional density", .run = run_conditional, .branch = true },
         { .name = "gradient to a file", .run = run_evaluate_to, .file = "out.npy" },
         { .name = "plot", .run = run_plot, .file = "out.png" },
+        { .name = "plot of factors, .svg", .run = run_plot_svg, .file = "out.svg" },
         { .name = "view", .run = run_view, .file = "out.html" },
         { .name = "view of a surface", .run = run_view_surface, .file = "out.html" },
         { .name = "comparison with a mixture", .run = run_compare, .branch = true },

@@ -90,6 +90,53 @@ static npmd_status run_write_vtk(stage *s, outcome *o, npmd_error *err)
     return surface_write("out.vtk", s, err);
 }
 
+static npmd_status values_take(stage *s, const char *name, outcome *o, npmd_error *err)
+{
+    vertex_columns c = { 0 };
+    const npmd_status st = vertex_columns_read(in_folder(&s->at, name), OCTAHEDRON.vertices, &c, err);
+    if (st != NPMD_OK)
+        return st;
+    for (int k = 0; k < c.columns; k++)
+        memcpy(o->value + (size_t)k * c.vertices, c.value[k], c.vertices * sizeof *o->value);
+    vertex_columns_free(&c);
+    return NPMD_OK;
+}
+
+static npmd_status run_values_gifti(stage *s, outcome *o, npmd_error *err)
+{
+    return values_take(s, "packed.gii.gz", o, err);
+}
+
+static npmd_status run_values_vtk(stage *s, outcome *o, npmd_error *err)
+{
+    return values_take(s, "values.vtk", o, err);
+}
+
+static npmd_status run_plot(stage *s, outcome *o, npmd_error *err)
+{
+    (void)o;
+    char file[4][1024];
+    static const char *const NAMES[4] = { "plain.off", "values.vtk", "six.csv", "out.png" };
+    for (int k = 0; k < 4; k++)
+        snprintf(file[k], sizeof file[k], "%s", in_folder(&s->at, NAMES[k]));
+    const npmd_plot_surfaces surfaces = {
+        .surface = file[0], .values = file[1], .labels = file[2], .region = "west", .views = "+x"
+    };
+    const npmd_plot_request ask = { .surfaces = &surfaces, .dpi = 30.0, .how = { .threads = 1 } };
+    return npmd_plot(&ask, file[3], NULL, err);
+}
+
+static npmd_status run_plot_matrix(stage *s, outcome *o, npmd_error *err)
+{
+    (void)o;
+    char file[2][1024];
+    snprintf(file[0], sizeof file[0], "%s", in_folder(&s->at, "matrix.csv"));
+    snprintf(file[1], sizeof file[1], "%s", in_folder(&s->at, "out.svg"));
+    const npmd_plot_surfaces surfaces = { .values = file[0] };
+    const npmd_plot_request ask = { .surfaces = &surfaces, .kind = "matrix", .dpi = 30.0 };
+    return npmd_plot(&ask, file[1], NULL, err);
+}
+
 static void annot_put(stage *s)
 {
     buffer b = { 0 };
@@ -125,6 +172,11 @@ static int surfaces_open(void **state)
     must(run_write_packed(s, &none, &err), &err);
     if (rename(in_folder(&s->at, "out.gii.gz"), in_folder(&s->at, "packed.gii.gz")) != 0)
         return -1;
+    must(run_write_vtk(s, &none, &err), &err);
+    if (rename(in_folder(&s->at, "out.vtk"), in_folder(&s->at, "values.vtk")) != 0)
+        return -1;
+    put_text(&s->at, "six.csv", "west\nwest\neast\neast\nnorth\nsouth\n");
+    put_text(&s->at, "matrix.csv", "region,a,b\na,1,2\nb,3,4\n");
     annot_put(s);
     put_text(&s->at, "a.label", "#!ascii label\n2\n0 1 2 3 0\n2 1 2 3 0\n");
     put_text(&s->at, "a.csv", "vertex,label\n2,west\n0,east\n1,\n");
@@ -159,11 +211,17 @@ static const operation READS[] = {
     { .name = "labels from .csv", .run = run_labels_csv },
     { .name = "labels from .gii", .run = run_labels_gifti },
     { .name = "labels from .npy", .run = run_labels_npy },
+    { .name = "values from .gii.gz", .run = run_values_gifti },
+    { .name = "values from .vtk", .run = run_values_vtk },
 };
 static const operation WRITES[] = {
     { .name = "surface to .gii", .run = run_write_gifti, .file = "out.gii" },
     { .name = "surface to .gii.gz", .run = run_write_packed, .file = "out.gii.gz" },
     { .name = "surface to .vtk", .run = run_write_vtk, .file = "out.vtk" },
+};
+static const operation PLOTS[] = {
+    { .name = "plot of values", .run = run_plot, .file = "out.png" },
+    { .name = "plot of a matrix", .run = run_plot_matrix, .file = "out.svg" },
 };
 
 static void surfaces_without_memory(void **state)
@@ -172,6 +230,7 @@ static void surfaces_without_memory(void **state)
     SWEEP_MEMORY(*state, READS);
     SWEEP_MEMORY(*state, REALS);
     SWEEP_MEMORY(*state, WRITES);
+    SWEEP_MEMORY(*state, PLOTS);
 }
 
 static void surfaces_from_a_bad_disk(void **state)

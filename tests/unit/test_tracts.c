@@ -36,9 +36,15 @@ static void assert_lines(const char *path, const affine *given, affine m)
     streamline s = { 0 };
     bool more = true;
     must(tracts_open(path, given, &t, &err), &err);
+    tracts_keep_paths(t);
     for (int i = 0; i < 3; i++) {
         must(tracts_next(t, &s, &more, &err), &err);
         assert_true(more);
+        for (size_t j = 0; j < POINTS[i]; j++) { /* the points between as well */
+            double x[3];
+            affine_apply(&m, LINES[i][j], x);
+            assert_memory_equal(x, tracts_path(t) + 3 * j, sizeof x);
+        }
         assert_true(s.points == POINTS[i]);
         for (int k = 0; k < 3; k++) {
             const double *a = LINES[i][0], *b = LINES[i][POINTS[i] - 1];

@@ -1,0 +1,74 @@
+/* kind_choice.c - the path of tau: the criterion on held-out points of every tau that a fit compared (fit --tau auto,
+ * select), with its standard error, one line a stage and a setting. */
+#include "figures.h"
+
+#include <stdio.h>
+
+static bool choice_fits(const figure *f)
+{
+    (void)f;
+    return false; /* only by name: a model is drawn as its density */
+}
+
+static bool choice_takes(const figure *f)
+{
+    return f->ask->models == 1 && npmd_model_choice(f->ask->model[0]).rows > 0;
+}
+
+/* A row belongs to the curve of its stage and settings. */
+static void choice_name(const npmd_choice_row *row, char name[96])
+{
+    snprintf(name, 96, "stage %d%s%.70s", row->stage, row->settings[0] != 0 ? ", " : "", row->settings);
+}
+
+static npmd_status choice_draw(figure *f, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_choice c = npmd_model_choice(f->ask->model[0]);
+    chart one = { .title = "the choice of tau",
+                  .x = { .kind = AXIS_LOG, .name = "\xCF\x84" },
+                  .y = { .kind = AXIS_LINEAR,
+                         .name = c.criterion == NPMD_CRITERION_ISE ? "ISE criterion, held out"
+                                                                   : "negative log-likelihood, held out" },
+                  .legend = 0 };
+    for (int k = 0; k < c.rows; k++) {
+        char name[96];
+        curve *into = NULL;
+        choice_name(&c.row[k], name);
+        for (int j = 0; j < one.curves.count; j++)
+            if (strcmp(one.curves.curve[j].name, name) == 0)
+                into = &one.curves.curve[j];
+        if (into == NULL) {
+            TRY(curve_add(&one.curves, (size_t)c.rows, name, &into, err));
+            into->count = 0;
+            into->disc = 1.6;
+        }
+        into->x[into->count] = c.row[k].tau;
+        into->y[into->count++] = c.row[k].criterion;
+    }
+    const int curves = one.curves.count;
+    for (int k = 0; k < c.rows; k++) { /* bars of one standard error */
+        char name[96];
+        curve *bar = NULL;
+        int of = 0;
+        choice_name(&c.row[k], name);
+        while (of < curves && strcmp(one.curves.curve[of].name, name) != 0)
+            of++;
+        TRY(curve_add(&one.curves, 2, "", &bar, err));
+        bar->line = (stroke){ .width = 0.6, .ink = line_colour(of) };
+        bar->x[0] = bar->x[1] = c.row[k].tau;
+        bar->y[0] = c.row[k].criterion - c.row[k].criterion_se;
+        bar->y[1] = c.row[k].criterion + c.row[k].criterion_se;
+    }
+    return charts_draw(f, &one, 1, 1, "chose among no taus", err);
+done:
+    curves_free(&one.curves);
+    return st;
+}
+
+const figure_kind KIND_CHOICE = { .name = "choice",
+                                  .help = "a model that chose its tau: the criterion of every tau compared",
+                                  .fits = choice_fits,
+                                  .wants = "one model that chose its tau",
+                                  .takes = choice_takes,
+                                  .draw = choice_draw };

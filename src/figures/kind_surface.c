@@ -1,0 +1,362 @@
+/* kind_surface.c - densities with a surface among their factors: on each surface (and each sphere) from several sides, on a
+ * circle as a curve. Of a product these are marginal densities of the factors, or conditional ones given some of them.
+ *
+ * A density is computed at the vertices. Given points are marked on the surfaces they lie on. */
+#include "geometry.h"
+#include "surface_factor.h"
+#include "surface_figures.h"
+
+#include <stdio.h>
+
+enum { COLUMNS_MOST = 4, CIRCLE_NODES = 180, BALL_STEPS = 48, BALL_STEPS_ALONE = 120, DATA_MOST = 4000 };
+
+typedef struct factor_map { /* one factor that is shown */
+    int factor;
+    bool given;
+    mesh ball_mesh; /* of S2 */
+    relief_ball ball;
+    surface_scene scene;
+    size_t nodes;
+    double *x;     /* (nodes, columns): as the domain has them */
+    double *value; /* (nodes) */
+    double *share; /* (nodes): of the volume */
+    shade how;
+    relief_scene relief;
+    char title[96];
+} factor_map;
+
+typedef struct surface_job {
+    figure *f;
+    const source *from;
+    factor_map map[COLUMNS_MOST]; /* surfaces and spheres */
+    int maps;
+    factor_map circle; /* the only one; value NULL: there is none */
+} surface_job;
+
+/* ---- nodes --------------------------------------------------------------------------------------------------------- */
+
+static const surface *factor_surface(const figure *f, int d)
+{
+    return surface_of(f->domain->factor[d]);
+}
+
+/* Vertices as points of a surface: a face, and which of its corners. */
+static void vertices_place(const mesh *m, double *x)
+{
+    for (size_t i = 0; i < m->faces; i++)
+        for (int k = 0; k < 3; k++) {
+            double *to = x + 3 * (size_t)m->face[3 * i + (size_t)k];
+            to[0] = (double)i;
+            to[1] = k == 1;
+            to[2] = k == 2;
+        }
+}
+
+static npmd_status ball_open(factor_map *m, bool alone, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    TRY(relief_ball_make(alone ? BALL_STEPS_ALONE : BALL_STEPS, &m->ball, err));
+    m->ball_mesh = (mesh){ .vertices = m->ball.vertices,
+                           .faces = m->ball.faces,
+                           .x = m->ball.x,
+                           .face = m->ball.face,
+                           .area = 4.0 * NPMD_PI };
+done:
+    return st;
+}
+
+/* Nodes, and the share of the volume that each stands for. */
+static npmd_status nodes_make(const figure *f, factor_map *m, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const surface *s = factor_surface(f, m->factor);
+    const int columns = f->domain->factor[m->factor]->columns;
+    double total = 0.0;
+    if (columns == 3 && s == NULL)
+        TRY(ball_open(m, f->domain->factors == 1, err)); /* of a marginal every node is an integral */
+    m->scene.m = columns == 1 ? NULL : s != NULL ? &s->mesh : &m->ball_mesh;
+    m->nodes = columns == 1 ? CIRCLE_NODES + 1 : m->scene.m->vertices;
+    TRY(memory_new(&m->x, m->nodes * (size_t)columns, err));
+    TRY(memory_new(&m->value, m->nodes, err));
+    TRY(memory_new(&m->share, m->nodes, err));
+    if (columns == 1)
+        for (size_t i = 0; i < m->nodes; i++) {
+            m->x[i] = TWO_PI * (double)(i % CIRCLE_NODES) / CIRCLE_NODES;
+            m->share[i] = i < CIRCLE_NODES ? 1.0 : 0.0; /* the last is the first again */
+        }
+    else
+        mesh_vertex_areas(m->scene.m, m->share);
+    if (s != NULL)
+        vertices_place(m->scene.m, m->x);
+    else if (columns == 3)
+        memcpy(m->x, m->scene.m->x, 3 * m->nodes * sizeof *m->x);
+    for (size_t i = 0; i < m->nodes; i++)
+        total += m->share[i];
+    for (size_t i = 0; i < m->nodes; i++)
+        m->share[i] /= total;
+done:
+    return st;
+}
+
+/* ---- values ---------------------------------------------------------------------------------------------------------- */
+
+/* What is shown of log densities: exp of them, per volume or relative to uniform. A conditional density is known up to a
+ * factor, and its integral by the nodes is made 1. */
+static void values_show(const surface_job *j, factor_map *m, bool conditional)
+{
+    const double volume = j->f->domain->factor[m->factor]->volume;
+    double mass = 0.0;
+    for (size_t i = 0; i < m->nodes; i++) {
+        m->value[i] = exp(m->value[i]);
+        mass += volume * m->share[i] * m->value[i];
+    }
+    if (!conditional)
+        j->f->facts.mass_error = fmax(j->f->facts.mass_error, fabs(mass - 1.0)); /* fmax passes NaN over */
+    const double unit = (j->f->ask->what == NPMD_PLOT_RELATIVE ? volume : 1.0) / (conditional ? mass : 1.0);
+    for (size_t i = 0; i < m->nodes; i++)
+        m->value[i] *= unit;
+}
+
+static npmd_status values_find(const surface_job *j, factor_map *m, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    figure *f = j->f;
+    const bool conditional = f->ask->given != 0 && !m->given;
+    double row[DOMAIN_MAX_COLUMNS] = { 0.0 }, fixed[DOMAIN_MAX_COLUMNS] = { 0.0 };
+    view v = { .shown = 1U << m->factor, .given = conditional ? f->ask->given : 0, .fixed = fixed };
+    if (f->ask->what == NPMD_PLOT_SPREAD) {
+        if (f->domain->factors > 1)
+            return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                             "the spread is drawn of a whole density on one factor; this one is on %s",
+                             f->domain->text);
+        return source_values(f, j->from, true, m->x, m->nodes, m->value, err);
+    }
+    if (conditional) {
+        points_row(f->ask->at, 0, row); /* its factors side by side */
+        for (int d = 0, at = 0; d < f->domain->factors; d++)
+            if (f->ask->given >> d & 1U) {
+                const int columns = f->domain->factor[d]->columns;
+                memcpy(fixed + f->domain->column[d], row + at, (size_t)columns * sizeof *fixed);
+                at += columns;
+            }
+    }
+    TRY(view_values(f, j->from, &v, m->x, m->nodes, m->value, err));
+    values_show(j, m, conditional);
+done:
+    return st;
+}
+
+/* ---- points on the maps -------------------------------------------------------------------------------------------- */
+
+/* The data, or the point that is given. */
+static npmd_status points_place(const surface_job *j, factor_map *m, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    figure *f = j->f;
+    const npmd_domain *dom = f->domain;
+    double *x = NULL, row[DOMAIN_MAX_COLUMNS];
+    const bool one = m->given;
+    const size_t count = one ? 1 : f->ask->data != NULL ? figure_data(f, DATA_MOST) : 0;
+    int column = dom->column[m->factor];
+    if (count == 0 || dom->factor[m->factor]->columns != 3)
+        goto done;
+    if (one) /* columns of the given factors alone */
+        for (int d = 0, at = 0; d <= m->factor; d++) {
+            column = at;
+            at += f->ask->given >> d & 1U ? dom->factor[d]->columns : 0;
+        }
+    TRY(memory_new(&x, 3 * count, err));
+    for (size_t k = 0; k < count; k++) {
+        npmd_points_row(one ? f->ask->at : f->ask->data, one ? 0 : figure_datum(f, k), row);
+        memcpy(x + 3 * k, row + column, 3 * sizeof *x);
+    }
+    surface_scene_points(&m->scene, x, count);
+    if (one) {
+        m->scene.points.radius = 2.2;
+        m->scene.points.rim = 0.8;
+        m->scene.points.ink = (colour){ 214, 60, 30 };
+    }
+done:
+    return st;
+}
+
+/* ---- the job ---------------------------------------------------------------------------------------------------------- */
+
+static void title_make(const surface_job *j, factor_map *m)
+{
+    char name[16];
+    factor_name(j->f->domain, m->factor, name);
+    if (j->f->domain->factors == 1)
+        m->title[0] = 0;
+    else
+        snprintf(m->title, sizeof m->title, "%s %s%s",
+                 m->given || j->f->ask->given == 0 ? "marginal of" : "conditional of", name,
+                 m->given ? ", with the point given" : "");
+}
+
+static npmd_status map_make(surface_job *j, int d, factor_map *m, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    m->factor = d;
+    m->given = j->f->ask->given >> d & 1U;
+    const bool circle = j->f->domain->factor[d]->columns == 1,
+               sphere = !circle && factor_surface(j->f, d) == NULL;
+    const char *quantity = circle || sphere ? figure_quantity(j->f, circle ? 1 : 2, sphere)
+                           : j->f->ask->what == NPMD_PLOT_DENSITY ? "density per area of the surface"
+                                                                  : figure_quantity(j->f, 2, false);
+    TRY(nodes_make(j->f, m, err));
+    TRY(values_find(j, m, err));
+    TRY(values_shade(j->f, quantity, m->value, m->nodes, &m->how, err));
+    title_make(j, m);
+    if (circle)
+        goto done;
+    TRY(points_place(j, m, err));
+    if (j->f->ask->surfaces != NULL && j->f->ask->surfaces->labels != NULL && factor_surface(j->f, d) != NULL)
+        TRY(surface_scene_region(&m->scene, j->f->ask->surfaces->labels, j->f->ask->surfaces->region, err));
+    m->relief = surface_scene_relief(&m->scene, m->value, &m->how);
+done:
+    return st;
+}
+
+static void map_free(factor_map *m)
+{
+    relief_ball_free(&m->ball);
+    memory_free(m->scene.outline);
+    memory_free(m->scene.point);
+    memory_free(m->x);
+    memory_free(m->value);
+    memory_free(m->share);
+}
+
+static npmd_status maps_make(surface_job *j, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const unsigned shown = j->f->ask->factors != 0 ? j->f->ask->factors : ~0U;
+    for (int d = 0; d < j->f->domain->factors; d++) {
+        if (!(shown >> d & 1U))
+            continue;
+        if (j->f->domain->factor[d]->columns == 1 && j->circle.value == NULL) {
+            TRY(map_make(j, d, &j->circle, err));
+        } else if (j->f->domain->factor[d]->columns == 3 && j->maps < COLUMNS_MOST) {
+            TRY(map_make(j, d, &j->map[j->maps++], err));
+        } else {
+            st = npmd_fail(
+                err, NPMD_ERR_ARGUMENT,
+                "a figure has at most %d surfaces and spheres and one circle: choose some by --factors",
+                COLUMNS_MOST);
+            goto done;
+        }
+    }
+done:
+    return st;
+}
+
+/* The curve on the circle, below all. */
+static void circle_draw(figure *f, const factor_map *m, double height)
+{
+    spot p[CIRCLE_NODES + 1];
+    char name[16];
+    double least = 0.0, most = 0.0;
+    const stroke line = { .width = 1.2, .ink = line_colour(0) };
+    factor_name(f->domain, m->factor, name);
+    values_range(m->value, m->nodes, &least, &most);
+    const axis x = { AXIS_PI, 0.0, TWO_PI, name };
+    axis y = { .kind = AXIS_LINEAR, .name = m->how.scale.name };
+    axis_fit(&y, 0.0, most > 0.0 ? most : 1.0);
+    const box at = { 46.0, canvas_height(f->page) - height + 18.0, fmin(canvas_width(f->page) - 66.0, 260.0),
+                     height - 52.0 };
+    for (size_t i = 0; i < m->nodes; i++)
+        p[i] = axes_spot(at, &x, &y, TWO_PI * (double)i / CIRCLE_NODES, m->value[i]);
+    axes_draw(f->page, at, &x, &y, 0);
+    canvas_polyline(f->page, p, m->nodes, false, &line);
+    title_draw(f->page, at, m->title);
+}
+
+/* A column a surface, a row a view; the views of a single surface in two columns. */
+static npmd_status several_draw(surface_job *j, const surface_views *views, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    figure *f = j->f;
+    const int wide = j->maps > 1 || views->count == 1 ? j->maps : 2;
+    const double foot = j->circle.value != NULL ? 130.0 : 0.0;
+    relief_panel panel[COLUMNS_MOST * VIEWS_MOST + 1] = { { 0 } };
+    shade bars[COLUMNS_MOST];
+    const char *titles[COLUMNS_MOST] = { "", "", "", "" };
+    for (int k = 0; k < j->maps; k++) {
+        bars[k] = j->map[k].how;
+        titles[k] = j->map[k].title;
+        for (int v = 0; v < views->count; v++)
+            panel[v * j->maps + k] = (relief_panel){
+                .scene = &j->map[k].relief, .view = views->view[v], .name = views->name[v], .group = k
+            };
+    }
+    const relief_page page = {
+        .rows = (views->count * j->maps + wide - 1) / wide,
+        .columns = wide,
+        .panel = panel,
+        .cell = (figure_width(f, wide > 1 ? 0.8 * PAGE_MM : COLUMN_MM) - (wide > j->maps ? 62.0 : 0.0)) / wide
+                - 12.0,
+        .titles = titles,
+        .bars = bars,
+        .bar_count = j->maps,
+        .head = figure_top(f),
+        .foot = foot
+    };
+    TRY(surface_page_draw(f, &page, err));
+    if (j->circle.value != NULL)
+        circle_draw(f, &j->circle, foot);
+done:
+    return st;
+}
+
+static npmd_status surface_draw(figure *f, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    static const npmd_plot_surfaces NOTHING = { 0 };
+    surface_job *j = NULL;
+    surface_views views;
+    TRY(memory_new(&j, 1, err));
+    j->f = f;
+    j->from = &f->from[0];
+    TRY(surface_views_find(f->ask->surfaces != NULL ? f->ask->surfaces : &NOTHING,
+                           f->ask->surfaces != NULL ? f->ask->surfaces->surface : NULL, &views, err));
+    TRY(maps_make(j, err));
+    if (j->maps == 0)
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "none of the factors shown is a surface or a sphere");
+    else if (j->maps == 1 && j->circle.value == NULL)
+        TRY(surface_single_draw(f, &j->map[0].relief, &views, &j->map[0].how, err));
+    else
+        TRY(several_draw(j, &views, err));
+done:
+    for (int k = 0; j != NULL && k < j->maps; k++)
+        map_free(&j->map[k]);
+    if (j != NULL)
+        map_free(&j->circle);
+    memory_free(j);
+    return st;
+}
+
+/* One model, with a surface; given factors leave one. */
+static bool surface_takes(const figure *f)
+{
+    if (f->sources != 1 || f->from[0].model == NULL)
+        return false;
+    int given = 0;
+    for (int d = 0; d < f->domain->factors; d++)
+        given += (int)(f->ask->given >> d & 1U);
+    return given == 0 || given == f->domain->factors - 1;
+}
+
+static bool surface_fits(const figure *f)
+{
+    return f->domain != NULL && f->domain->surfaces;
+}
+
+const figure_kind KIND_SURFACE = {
+    .name = "surface",
+    .help = "a density on surfaces and spheres, shaded, from four sides",
+    .fits = surface_fits,
+    .wants = "one model on surfaces or spheres, all factors but one given if any is",
+    .takes = surface_takes,
+    .draw = surface_draw
+};

@@ -1,0 +1,81 @@
+# cases_plot.sh - figures: what is drawn of which file, and every way to be refused.
+
+figure_log() { # a log of three steps
+    for k in 1 2 3; do
+        printf '{"step": %d, "epoch": %d, "rate": 0.1, "data": -%d, "integral": 1, "penalty": 2, "objective": -0.%d}\n' $k $k $k $k
+    done
+}
+figure_well_formed() { # by xmllint where there is one
+    have xmllint || return 0
+    xmllint --noout "$1" 2>xml || wrong "$1 is not well-formed: $(head -c 200 xml)"
+}
+
+t_figure_torus() {
+    with_model
+    run simulate t2 --n 10 --out p.csv --truth t.json --quiet
+    run plot model model --truth t.json --names 'a & b,<c>' --scale log --range 0.001:1,0.01:0.1 --dpi 60 --grid 40 --out p.svg --json
+    want_code 0; want_no_err; want_clean; want_json out out kind panels low high width_mm height_mm mass_error data
+    want_out '"kind": "torus"'; want_out '"panels": 6'
+    figure_well_formed p.svg
+    grep -q 'a &amp; b' p.svg || wrong "the title is not in the picture"
+    run plot model --data points.csv --levels 50 --what relative --width-mm 60 --dpi 60 --out p.png
+    want_code 0; want_out '^kind  *torus, 1 panel, 60 x'
+    run plot model --data points.csv --levels 50 --what relative --width-mm 60 --dpi 60 --out q.png --quiet --threads 2
+    want_same p.png q.png
+    run plot model --given 2 --at 1.5 --dpi 60 --out c.png --json
+    want_code 0; want_out '"kind": "factors"'
+}
+t_figure_sphere() {
+    directions 60 >points.csv
+    run fit --domain S2 --data points.csv --out m --estimator kde --quiet
+    run plot m --data points.csv --grid 30 --dpi 60 --scale log --out s.svg --json
+    want_code 0; want_out '"kind": "sphere"'; want_out '"data": 60'; figure_well_formed s.svg
+    run plot m --what spread --out e.png
+    want_failure 2; want_err 'member'; want_no_file e.png
+}
+t_figure_logs() {
+    with_model
+    figure_log >fit.jsonl
+    run plot fit.jsonl --dpi 60 --out l.svg --json
+    want_code 0; want_out '"kind": "training"'; figure_well_formed l.svg
+    run plot fit.jsonl --kind spectra --out l.png
+    want_failure 2; want_err 'results of reproduce spectral-bias'; want_no_file l.png
+    run plot fit.jsonl model --out l.png
+    want_failure 2; want_err 'drawn apart'
+    run plot fit.jsonl --data points.csv --out l.png
+    want_failure 2; want_err '--data belongs to a density'
+    printf '{"step": 1' >bad.jsonl
+    run plot bad.jsonl --out l.png
+    want_failure 3; want_err 'no line'
+    printf '{"step": 1}}\n' >bad.jsonl
+    run plot bad.jsonl --out l.png
+    want_failure 3; want_err 'entry 1'
+}
+t_figure_refusals() {
+    with_model
+    run plot model --out p.png --kind sphere
+    want_failure 2; want_err 'models on S2'; want_no_file p.png
+    run plot model --out p.png --kind nonsense
+    want_failure 2; want_err "nonsense"; want_err 'corner'
+    run plot model --out p.png --range 2:1
+    want_failure 2; want_err 'A below B'
+    run plot model --out p.png --levels 50,100
+    want_failure 2; want_err 'between 0 and 100'
+    run plot model --out p.png --scale loud
+    want_failure 2; want_err 'linear or log'
+    run plot model --out p.png --what nothing
+    want_failure 2; want_err 'density, relative or spread'
+    run plot model --out p.png --given 1
+    want_failure 2; want_err '--at'
+    run plot model --out p.png --names a,b
+    want_failure 2; want_err '--names'
+    run plot model --out p.png --dpi 9999
+    want_failure 2; want_err '--dpi'
+    run plot model --out p.png --grid 2
+    want_failure 2; want_err '--grid'
+    run plot model --out model
+    want_failure 2
+    run plot missing.m --out p.png
+    want_failure 5; want_err 'missing.m'
+    want_no_file p.png
+}
