@@ -256,7 +256,7 @@ const cli_command command_view = {
     .details =
         "The page needs no server and no network: any browser opens it. It shows one or two factors: circles as curves or "
         "rings, T2 as a torus or a flat map, spheres as globes or on a cortex, surfaces as they are; click a place on one "
-        "factor to see the density of the other, given that place. Values are computed on nodes and kept to 0.2 percent; "
+        "factor to see the density of the other, given that place. Values are computed on nodes and kept to 0.2 percent or better; "
         "the page says how many there are and how far sums over them are from integrals.",
     .examples =
         "neuropmd view floods.safetensors --out floods.html --data floods.csv --coords latlon\n"

@@ -692,7 +692,7 @@ typedef struct npmd_view_facts {
     double mass;        /* the integral by the nodes: 1 is right */
     double
         sum_error; /* of marginal densities by the nodes: the largest relative difference to the integral, */
-    size_t compared; /* at so many nodes; 0: there is one factor, and no sum */
+    size_t compared; /* at so many nodes; 0: none, of one factor or where others are integrated out */
     size_t bytes;    /* of the file, 8 million at most */
 } npmd_view_facts;
 /* One HTML file that needs no server and no network: the density on one or two factors, to turn, click and compare;

@@ -114,7 +114,7 @@ function failure(text) {
 function factorPanel(s) {
   const f = factors[s], shape = shapes[s], panel = new Panel(f.volume, unitOf(f));
   if (f.kind === "S1") {
-    const curve = new CurvePanel(panel.stage, shape, nameOf(f));
+    const curve = new CurvePanel(panel.stage, shape, pair || f.name ? nameOf(f) : "angle");
     curve.onPick = (angle) => pickNode(s, shape.node(angle));
     curve.onStep = (by) => pickNode(s, (state.pick[s] + by + shape.count) % shape.count);
     curve.onHover = (angle) => panel.lines(angleWords(angle), curve.logAt(angle));
@@ -158,9 +158,9 @@ function addSlider(panel, s) {
 /* Both circles of T2: a torus and a map of the same. */
 function jointPanel() {
   const panel = new Panel(factors[0].volume * factors[1].volume, "rad²"), shape = new TorusShape(...shapes);
-  const names = factors.map(nameOf), n = shapes.map((c) => c.count);
+  const names = factors.map(nameOf), n = shapes.map((c) => c.count), [p, q] = shape.drawn;
   const normal = Float32Array.from(shape.position, (_, k) => {
-    const i = Math.floor(k / 3 / (n[1] + 1)), j = Math.floor(k / 3) % (n[1] + 1), x1 = (TURN * i) / n[0], x2 = (TURN * j) / n[1];
+    const i = Math.floor(k / 3 / (q + 1)), j = Math.floor(k / 3) % (q + 1), x1 = (TURN * i) / p, x2 = (TURN * j) / q;
     return [Math.cos(x2) * Math.cos(x1), Math.cos(x2) * Math.sin(x1), Math.sin(x2)][k % 3];
   });
   const view = new Panel3D(panel.stage, shape, { turntable: false, normals: normal, relief: 0.5, fit: 0.97 });
@@ -172,8 +172,8 @@ function jointPanel() {
   plane.onPick = pick;
   plane.onHover = (x) => panel.lines(place(x), plane.logAt(x));
   plane.onStep = (d, by) => pickNodes(state.pick.map((k, s) => (s === d ? (k + by + n[s]) % n[s] : k)));
-  panel.face = ([x1]) => {
-    [view.homeYaw, view.homePitch] = [x1, 0.8];
+  panel.face = ([x1, x2]) => { // from above, or from below where the place is
+    [view.homeYaw, view.homePitch] = [x1, Math.sin(x2) < 0 ? -0.8 : 0.8];
     view.home();
   };
   panel.widgets = [view, plane];
@@ -440,7 +440,7 @@ function buildTheme() {
 function sentence() {
   const [a, b] = factors.map(nameOf);
   if (!pair) return `Where points lie on ${a}: their probability density, estimated from ${count(head.n)} of them.`;
-  return `How ${a} and ${b} go together: their probability density, estimated from ${count(head.n)} pairs. ` +
+  return `How ${a} and ${b} go together: their probability density, estimated from ${count(head.n)} ${head.domain_factors > 2 ? "points" : "pairs"}. ` +
     `Click a place in the first picture: the second shows the density of ${b}, given that ${a}.`;
 }
 function notes() {
@@ -448,7 +448,7 @@ function notes() {
   list.push(`Estimated from ${count(head.n)} points by ${head.estimator} on ${domainWords()}; neuropmd ${head.version}.`);
   if (head.domain_factors > head.factors.length)
     list.push(`The model has ${head.domain_factors} factors; this is the marginal density of ${head.factors.length === 1 ? "factor" : "factors"} ${head.factors.map((f) => f.factor).join(" and ")}, the others integrated out.`);
-  let thin = `Thinned: log density at ${nodes} nodes, kept to ${(head.step / 2).toFixed(3)} (0.2 % of the density) and interpolated between them.`;
+  let thin = `Thinned: log density at ${nodes} nodes, kept to ${head.step / 2} (${percent(Math.expm1(head.step / 2))} of the density) and interpolated between them.`;
   if (head.compared)
     thin += ` Marginal densities are sums over nodes: within ${percent(head.sum_error)} of the integral at the ${head.compared} nodes compared.`;
   list.push(thin);
@@ -496,7 +496,7 @@ async function start() {
   if (torus) {
     const top = largest(density.logs), m = shapes[1].count;
     state.pick = [Math.floor(top / m), top % m];
-    panels[0].face([angleOf(0)]);
+    panels[0].face([angleOf(0), angleOf(1)]);
   }
   buildControls();
   buildHelp();

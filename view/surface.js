@@ -193,7 +193,8 @@ class CircleShape {
 class TorusShape {
   constructor(a, b) {
     this.sides = [a.count, b.count];
-    const [n, m] = this.sides;
+    this.drawn = this.sides.map((n) => n * Math.ceil(120 / n)); // round also where nodes are few
+    const [n, m] = this.drawn;
     this.position = new Float32Array(3 * (n + 1) * (m + 1));
     this.index = [];
     for (let i = 0, k = 0; i <= n; i++)
@@ -207,8 +208,13 @@ class TorusShape {
     return [ring * Math.cos(x1), ring * Math.sin(x1), tube * Math.sin(x2)];
   }
   fill(log) {
-    const [n, m] = this.sides, out = new Float32Array((n + 1) * (m + 1));
-    for (let i = 0, k = 0; i <= n; i++) for (let j = 0; j <= m; j++, k++) out[k] = log[(i % n) * m + (j % m)];
+    const [n, m] = this.sides, [p, q] = this.drawn, out = new Float32Array((p + 1) * (q + 1));
+    for (let i = 0, k = 0; i <= p; i++)
+      for (let j = 0; j <= q; j++, k++) {
+        const s = (i * n) / p, t = (j * m) / q, a = Math.floor(s), b = Math.floor(t), u = s - a, v = t - b;
+        const at = (c, d) => log[(c % n) * m + (d % m)];
+        out[k] = (1 - u) * ((1 - v) * at(a, b) + v * at(a, b + 1)) + u * ((1 - v) * at(a + 1, b) + v * at(a + 1, b + 1));
+      }
     return out;
   }
   angles(hit) {

@@ -25,7 +25,7 @@ static blob_name name_of(const char *what, int s)
 typedef struct bounds {
     double low[3], high[3];
 } bounds;
-static bounds box_about(const double *x, size_t n)
+static bounds bounds_about(const double *x, size_t n)
 {
     bounds b = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
     for (size_t i = 0; i < 3 * n; i++) {
@@ -34,7 +34,7 @@ static bounds box_about(const double *x, size_t n)
     }
     return b;
 }
-static const bounds UNIT_BOX = { { -1.0, -1.0, -1.0 }, { 1.0, 1.0, 1.0 } };
+static const bounds UNIT_BOUNDS = { { -1.0, -1.0, -1.0 }, { 1.0, 1.0, 1.0 } };
 
 /* The mesh that a factor is drawn on; NULL: the page draws a circle or a globe of its own. */
 static const mesh *drawn_on(const view_values *v, int s)
@@ -46,7 +46,7 @@ static const mesh *drawn_on(const view_values *v, int s)
 
 /* ---- the head ----------------------------------------------------------------------------------------------- */
 
-static npmd_status json_box(json_t *into, const bounds *b, npmd_error *err)
+static npmd_status json_bounds(json_t *into, const bounds *b, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     json_t *list = json_array();
@@ -73,10 +73,10 @@ static npmd_status head_factor(const view_values *v, int s, json_t *list, npmd_e
     TRY(json_put(o, "thinned", json_boolean(f->vertex != NULL), err));
     TRY(json_put(o, "volume", json_real(f->on->volume), err));
     if (on != NULL) {
-        const bounds b = box_about(on->x, on->vertices);
+        const bounds b = bounds_about(on->x, on->vertices);
         TRY(json_put(o, "vertices", json_integer((json_int_t)on->vertices), err));
         TRY(json_put(o, "faces", json_integer((json_int_t)on->faces), err));
-        TRY(json_box(o, &b, err));
+        TRY(json_bounds(o, &b, err));
     }
 done:
     return st;
@@ -108,7 +108,7 @@ static npmd_status head_write(const view_values *v, view_page *p, const npmd_vie
     TRY(json_put(head, "n", json_integer((json_int_t)m->facts.n), err));
     TRY(json_put(head, "coords", json_integer((json_int_t)v->what->coords), err));
     TRY(json_put(head, "top", json_real(top), err));
-    TRY(json_put(head, "step", json_real(VIEW_STEP), err));
+    TRY(json_put(head, "step", json_real(v->step), err));
     TRY(json_put(head, "mass", json_real(v->mass), err));
     TRY(json_put(head, "sum_error", json_real(v->sum_error), err));
     TRY(json_put(head, "compared", json_integer((json_int_t)v->compared), err));
@@ -145,7 +145,7 @@ static npmd_status values_write(const view_values *v, view_page *p, double top, 
     const size_t rows = v->factor[0].n, columns = v->factors == 2 ? v->factor[1].n : 1;
     uint16_t *level = NULL;
     TRY(memory_new(&level, rows * columns, err));
-    pack_levels(v->log_f, rows * columns, top, level);
+    pack_levels(v->log_f, rows * columns, top, v->step, level);
     /* a single factor is one row: neighbours stand side by side */
     TRY(levels_write(p, "values", level, columns == 1 ? 1 : rows, columns == 1 ? rows : columns, err));
 done:
@@ -197,7 +197,7 @@ static npmd_status sphere_write(view_page *p, int s, const mesh *sphere, npmd_er
         const double *x = sphere->x + i / 3 * 3;
         unit[i] = sphere->x[i] / sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
     }
-    TRY(places_write(p, name_of("sphere", s).text, unit, sphere->vertices, &UNIT_BOX, err));
+    TRY(places_write(p, name_of("sphere", s).text, unit, sphere->vertices, &UNIT_BOUNDS, err));
 done:
     memory_free(unit);
     return st;
@@ -212,7 +212,7 @@ static npmd_status surface_write(const view_values *v, int s, view_page *p, npmd
         TRY(integers_write(p, name_of("nodes", s).text, f->vertex, f->n, err));
     if (m == NULL)
         goto done;
-    const bounds b = box_about(m->x, m->vertices);
+    const bounds b = bounds_about(m->x, m->vertices);
     TRY(places_write(p, name_of("vertex", s).text, m->x, m->vertices, &b, err));
     TRY(integers_write(p, name_of("face", s).text, m->face, 3 * m->faces, err));
     if (f->kind == VIEW_SPHERE)
@@ -287,8 +287,8 @@ static npmd_status points_write(const view_values *v, int s, const size_t *row, 
         goto done;
     }
     const mesh *on = drawn_on(v, s);
-    const bounds about = on != NULL ? box_about(on->x, on->vertices) : UNIT_BOX;
-    TRY(places_write(p, name_of("points", s).text, x, n, f->kind == VIEW_MESH ? &about : &UNIT_BOX, err));
+    const bounds about = on != NULL ? bounds_about(on->x, on->vertices) : UNIT_BOUNDS;
+    TRY(places_write(p, name_of("points", s).text, x, n, f->kind == VIEW_MESH ? &about : &UNIT_BOUNDS, err));
     if (f->kind == VIEW_SPHERE && on != NULL) {
         TRY(carry_to_surface(&v->what->sphere[s]->m, on, x, n, err));
         TRY(places_write(p, name_of("places", s).text, x, n, &about, err));

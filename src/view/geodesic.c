@@ -52,7 +52,7 @@ static size_t edge_node(int R, int from, int to, int k)
         if (at[0] == to && at[1] == from)
             return (size_t)(CORNERS + e * (R - 1) + R - k - 1);
     }
-    assert(!"no such edge");
+    assert(from == to); /* never: they are corners of one face */
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* pack.c - numbers as few bytes: equal steps of log f, of which only what neighbours do not foretell is kept.
  *
- * A level is at most half a step from log f, so that a density is right to exp(VIEW_STEP / 2) - 1 = 0.2 percent. A level
+ * A level is at most half a step from log f, so that a density is right to exp(step / 2) - 1. A level
  * is foretold by those before it in its row, its column and both (Ibarria et al. 2003),
  *
  *     p_ij = q_i,j-1 + q_i-1,j - q_i-1,j-1,
@@ -9,10 +9,10 @@
  * modulo 2^16, so nothing is lost. */
 #include "view.h"
 
-void pack_levels(const double *log_f, size_t n, double top, uint16_t *level)
+void pack_levels(const double *log_f, size_t n, double top, double step, uint16_t *level)
 {
     for (size_t i = 0; i < n; i++) {
-        const double steps = (top - log_f[i]) / VIEW_STEP;
+        const double steps = (top - log_f[i]) / step;
         level[i] = !(steps < VIEW_LEVELS) ? VIEW_LEVELS : steps > 0.0 ? (uint16_t)lrint(steps) : 0;
     }
 }

@@ -6,12 +6,12 @@
  *     f_1(x_i) = sum_j w_j f(x_i, y_j),      f(y_j | x_i) = f(x_i, y_j) / f_1(x_i),
  *
  * so that every conditional density of the page has mass 1 on the page; how far such sums are from the integrals is
- * measured at a few nodes. */
+ * measured at a few nodes, unless the values are integrals themselves, of which each takes long. */
 #include "view.h"
 
-#define PIECE 65536       /* pairs that are evaluated together */
-#define MARGINAL_PIECE 64 /* the same where each is an integral */
-#define COMPARED 4        /* nodes of each factor */
+#define PIECE 65536      /* pairs that are evaluated together */
+#define MARGINAL_PIECE 4 /* the same where each is an integral */
+#define COMPARED 4       /* nodes of each factor */
 
 static npmd_status told(const view_values *v, double done, npmd_error *err)
 {
@@ -203,6 +203,7 @@ npmd_status view_values_open(view_values *v, const npmd_model *m, const npmd_vie
     npmd_status st = NPMD_OK;
     *v = (view_values){ .model = m, .what = what };
     TRY(factors_open(v, err));
+    v->step = v->factors == 2 ? VIEW_STEP_PAIR : VIEW_STEP_ONE;
     const size_t columns = columns_of(v);
     if (columns > SIZE_MAX / v->factor[0].n / sizeof(double)) {
         st = npmd_fail(err, NPMD_ERR_MEMORY, "%zu x %zu nodes are more than this machine can count",
@@ -226,7 +227,7 @@ npmd_status view_values_open(view_values *v, const npmd_model *m, const npmd_vie
         marginal_sum(v, s, v->log_marginal[s]);
     }
     mass_sum(v);
-    for (int s = 0; s < 2 && v->factors == 2; s++) {
+    for (int s = 0; s < 2 && v->factors == 2 && m->domain->factors == 2; s++) {
         TRY(told(v, 0.95 + 0.02 * s, err));
         TRY(marginal_compare(v, s, err));
     }

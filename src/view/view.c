@@ -53,7 +53,7 @@ done:
 static void facts_fill(const view_values *v, npmd_view_facts *facts)
 {
     *facts = (npmd_view_facts){ .factors = v->factors,
-                                .level_error = expm1(0.5 * VIEW_STEP),
+                                .level_error = expm1(0.5 * v->step),
                                 .mass = v->mass,
                                 .sum_error = v->sum_error,
                                 .compared = v->compared };

@@ -51,6 +51,7 @@ typedef struct view_values {
     const npmd_view_request *what;
     int factors;
     view_factor factor[2];
+    double step;    /* of log f on the page */
     unsigned shown; /* the same as bits */
     double *log_f;  /* (nodes of the first, nodes of the second or 1), per volume of the factors shown */
     double
@@ -65,11 +66,12 @@ void view_values_close(view_values *v);
 
 /* ---- pack.c: numbers as few bytes ----------------------------------------------------------------------------- */
 
-/* log f is kept to half of this: a density to 0.2 percent. */
-#define VIEW_STEP 0.004
+/* log f is kept to half of a step: of a pair a density to 0.2 percent, of one factor, where a curve shows more, to 0.05. */
+#define VIEW_STEP_PAIR 0.004
+#define VIEW_STEP_ONE 0.001
 #define VIEW_LEVELS 65535
-/* level (n) = round((top - log f) / VIEW_STEP), VIEW_LEVELS at most: what lies exp(-262) below the top is as good as 0. */
-void pack_levels(const double *log_f, size_t n, double top, uint16_t *level);
+/* level (n) = round((top - log f) / step), VIEW_LEVELS at most: what lies exp(-65) below the top, or more, is as good as 0. */
+void pack_levels(const double *log_f, size_t n, double top, double step, uint16_t *level);
 /* In place: each level less what its neighbours in row and column foretell; and then as bytes (2 n), low ones first. */
 void pack_predict(uint16_t *level, size_t rows, size_t columns);
 void pack_planes(const uint16_t *level, size_t n, unsigned char *bytes);
