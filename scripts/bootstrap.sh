@@ -61,8 +61,6 @@ test)
     if have python3; then # the Python package is tested where there is a Python
         want python3-numpy python_has numpy
         want python3-sklearn python_has sklearn
-        want python3-setuptools python_has setuptools
-        want python3-wheel python_has wheel
         want python3-pip python_has pip
     fi
     want nodejs have node # these two look at pages

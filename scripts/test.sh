@@ -186,14 +186,13 @@ consumer_cmake() { # consumer_cmake PREFIX
 wheel() {
     local folder=$work/wheel python
     for python in python3 /usr/bin/python3 ''; do
-        [ -z "$python" ] || ! "$python" -c 'import numpy, pip, setuptools, wheel' 2>/dev/null || break
+        [ -z "$python" ] || ! "$python" -c 'import numpy, pip' 2>/dev/null || break
     done
-    [ -n "$python" ] || { echo "no Python with numpy, pip, setuptools and wheel was found: no wheel is made"; return 77; }
+    [ -n "$python" ] || { echo "no Python with numpy and pip was found: no wheel is made"; return 77; }
     rm -rf "$folder" && mkdir -p "$folder" || return 1
-    NEUROPMD_LIBRARY=$work/gcc/libneuropmd.so "$python" -m pip wheel --no-build-isolation --no-deps \
+    NEUROPMD_LIBRARY=$work/gcc/libneuropmd.so "$python" -m pip wheel --no-deps \
         --disable-pip-version-check -w "$folder" ./python || return 1
     "$python" -m zipfile -e "$folder"/neuropmd-*-py3-none-*.whl "$folder" || return 1
-    rm -rf python/neuropmd.egg-info
     cd "$folder" && "$python" -B -c 'import neuropmd, sys
 assert neuropmd.__file__.startswith(sys.argv[1]) and neuropmd._library.library._name.startswith(sys.argv[1])
 print(neuropmd.Series("S1", tau=1e-3).fit([[0.0], [1.0], [1.5]]).density([[1.0]]))' "$folder"
