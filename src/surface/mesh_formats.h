@@ -144,6 +144,7 @@ npmd_status gifti_encode(file_writer *w, const void *bytes, size_t size, npmd_er
 npmd_status columns_add(vertex_columns *c, const char *name, size_t size, double **out, npmd_error *err);
 npmd_status columns_count_check(const char *path, size_t found, size_t vertices, npmd_error *err);
 npmd_status vtk_values_read(scanner *s, vertex_columns *out, npmd_error *err);
+npmd_status gifti_values_read(scanner *s, vertex_columns *out, npmd_error *err);
 /* mesh_vtk.c: reads the surface; *line is that of POINT_DATA or CELL_DATA, where it ended. *data: there is such a line. */
 npmd_status vtk_mesh_read(scanner *s, mesh_parts *out, scanner *line, bool *data, npmd_error *err);
 npmd_status vtk_type_read(scanner *line, number_type *out, npmd_error *err);

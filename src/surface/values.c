@@ -65,7 +65,7 @@ done:
     return st;
 }
 
-static npmd_status gifti_values_read(scanner *s, vertex_columns *c, npmd_error *err)
+npmd_status gifti_values_read(scanner *s, vertex_columns *c, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     gifti g = { 0 };

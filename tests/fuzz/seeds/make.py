@@ -134,6 +134,16 @@ put("labels", "names", b'\2\2vertex,label\n2,"a, b"\n0,c\n1,\n')
 put("labels", "gifti", "\3\2" + gifti("ASCII", ("LABEL", np.array([7, 0, 7], "<i4")),
                                       table='<Label Key="0">???</Label><Label Key="7">a &amp; b</Label>'))
 
+# ---- values on vertices
+put("values", "gifti", "\0\2" + gifti("Base64Binary", ("NONE", np.array([0.5, -1.0, 2.0], "<f4"))))
+put("values", "text.vtk", "\1\3" + start % ("3.0", "ASCII") + "POINTS 4 float\n" + rows(corner) + "POLYGONS 4 16\n"
+    + rows(np.insert(face, 0, 3, 1)) + "POINT_DATA 4\nSCALARS a%20b double 1\nLOOKUP_TABLE default\n1 2 3 4\n"
+    "VECTORS v float\n" + "0 0 1\n" * 4 + "FIELD FieldData 1\nc 1 4 float\n5 6 7 8\nCELL_DATA 4\nSCALARS d int\n"
+    "LOOKUP_TABLE default\n1 2 3 4\n")
+put("values", "binary.vtk", b"\1\3" + (start % ("3.0", "BINARY") + "POINTS 4 float\n").encode() + corner.astype(">f4").tobytes()
+    + b"\nPOLYGONS 4 16\n" + np.insert(face, 0, 3, 1).astype(">i4").tobytes() + b"\nPOINT_DATA 4\nSCALARS a float 1\n"
+    b"LOOKUP_TABLE default\n" + np.arange(4).astype(">f4").tobytes() + b"\n")
+
 # ---- models
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
