@@ -205,6 +205,22 @@ done:
     return st;
 }
 
+/* The map of the same model on the cortex; its file may have others, or have them in another order. */
+static npmd_status cortex_column(const subject *s, const char *folder, const char *name, const double **out,
+                                 npmd_error *err)
+{
+    for (int k = 0; k < s->on_cortex.columns; k++)
+        if (strcmp(s->on_cortex.name[k], name) == 0) {
+            *out = s->on_cortex.value[k];
+            return NPMD_OK;
+        }
+    return npmd_fail(
+        err, NPMD_ERR_FORMAT,
+        "%s: sphere_%s has a map '%.60s', surface_%s has none of that name; choose one that both have by "
+        "--column, or run reproduce connectivity again",
+        folder, s->region, name, s->region);
+}
+
 /* Both meshes of a column show the same numbers: one scale. */
 static npmd_status scenes_make(const figure *f, pages *p, npmd_error *err)
 {
@@ -218,8 +234,11 @@ static npmd_status scenes_make(const figure *f, pages *p, npmd_error *err)
                          c->value[p->column[k]], c->vertices, &p->how[k], err));
         if (s->ball.m != NULL)
             p->ball[k] = surface_scene_relief(&s->ball, s->on_ball.value[p->column[k]], &p->how[k]);
-        if (s->cortex.m != NULL)
-            p->cortex[k] = surface_scene_relief(&s->cortex, s->on_cortex.value[p->column[k]], &p->how[k]);
+        if (s->cortex.m != NULL) {
+            const double *value = NULL;
+            TRY(cortex_column(s, f->ask->surfaces->folder[p->from[k]], c->name[p->column[k]], &value, err));
+            p->cortex[k] = surface_scene_relief(&s->cortex, value, &p->how[k]);
+        }
     }
 done:
     return st;

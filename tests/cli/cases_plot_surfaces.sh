@@ -91,6 +91,26 @@ t_surfplot_folder() {
     run plot brain --out c.svg
     want_failure 3; want_err 'line 2: its fifth field is no vertex'; want_no_file c.svg
 }
+surfplot_vtk() { # the octahedron as .vtk with a column of values for each name
+    awk 'NR == 2 { n = $1; m = $2; print "# vtk DataFile Version 3.0\noctahedron\nASCII\nDATASET POLYDATA\nPOINTS", n, "double" }
+         NR > 2 && NR <= 2 + n { print } NR == 3 + n { print "POLYGONS", m, 4 * m } NR > 2 + n { print }' octahedron.off
+    echo POINT_DATA 6
+    for name in "$@"; do printf 'SCALARS %s double 1\nLOOKUP_TABLE default\n1\n2\n3\n4\n5\n6\n' "$name"; done
+}
+t_surfplot_folder_columns() { # maps are found by their names, not by their places
+    with_painted
+    mkdir brain
+    printf 'pair,x,y,z,vertex,region,partner_vertex\n0,0,0,1,4,c,0\n' >brain/partners_a.csv
+    surfplot_vtk a b c >brain/sphere_a.vtk
+    surfplot_vtk a >brain/surface_a.vtk
+    run plot brain --dpi 40 --out b.svg
+    want_failure 3; want_err "surface_a has none of that name"; want_no_file b.svg
+    run plot brain --column a --dpi 40 --out b.svg
+    want_code 0
+    surfplot_vtk c b a >brain/surface_a.vtk
+    run plot brain --dpi 40 --out b.svg --json
+    want_code 0; want_out '"kind": "connectivity"'
+}
 t_surfplot_model() {
     with_painted
     printf '0.3,0.3,0.4\n0.1,0.2,0.7\n0.5,0.2,0.3\n' >on.csv
