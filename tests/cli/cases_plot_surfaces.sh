@@ -95,7 +95,7 @@ surfplot_vtk() { # the octahedron as .vtk with a column of values for each name
     awk 'NR == 2 { n = $1; m = $2; print "# vtk DataFile Version 3.0\noctahedron\nASCII\nDATASET POLYDATA\nPOINTS", n, "double" }
          NR > 2 && NR <= 2 + n { print } NR == 3 + n { print "POLYGONS", m, 4 * m } NR > 2 + n { print }' octahedron.off
     echo POINT_DATA 6
-    for name in "$@"; do printf 'SCALARS %s double 1\nLOOKUP_TABLE default\n1\n2\n3\n4\n5\n6\n' "$name"; done
+    for map in "$@"; do printf 'SCALARS %s double 1\nLOOKUP_TABLE default\n1\n2\n3\n4\n5\n6\n' "$map"; done
 }
 t_surfplot_folder_columns() { # maps are found by their names, not by their places
     with_painted
