@@ -58,6 +58,30 @@ static void chart_draw(figure *f, box cell, const chart *c)
     title_draw(f->page, at, c->title);
 }
 
+/* The range asked for is one of heights: it suits panels of one quantity. */
+static npmd_status charts_range(const figure *f, chart *list, int count, npmd_error *err)
+{
+    const double from = f->ask->range[0], to = f->ask->range[1];
+    for (int k = 0; k < count; k++) {
+        const axis *first = &list[0].y, *y = &list[k].y;
+        if (k > 0
+            && (y->kind != first->kind || y->name == NULL || first->name == NULL
+                || strcmp(y->name, first->name) != 0))
+            return npmd_fail(
+                err, NPMD_ERR_ARGUMENT,
+                "--range %g:%g would be one range for %d panels of different quantities, '%s' and '%s' among "
+                "them: leave it out",
+                from, to, count, list[0].title, list[k].title);
+        if (y->kind == AXIS_LOG && !(from > 0.0))
+            return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                             "--range %g:%g does not begin above 0, as the log scale of '%s' needs", from, to,
+                             list[k].title);
+    }
+    for (int k = 0; k < count; k++)
+        list[k].y.from = from, list[k].y.to = to;
+    return NPMD_OK;
+}
+
 npmd_status charts_draw(figure *f, chart *list, int count, int columns, const char *nothing, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -68,8 +92,6 @@ npmd_status charts_draw(figure *f, chart *list, int count, int columns, const ch
             curves_free(&list[k].marks);
             continue;
         }
-        if (f->ask->ranges > 0)
-            list[k].y.from = f->ask->range[0], list[k].y.to = f->ask->range[1];
         if (shown != k) {
             list[shown] = list[k];
             list[k] = (chart){ .title = "" };
@@ -80,6 +102,8 @@ npmd_status charts_draw(figure *f, chart *list, int count, int columns, const ch
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: %s", f->logs > 0 ? f->log[0].path : "the model", nothing);
         goto done;
     }
+    if (f->ask->ranges > 0)
+        TRY(charts_range(f, list, shown, err));
     columns = shown < columns ? shown : columns;
     const int rows = (shown + columns - 1) / columns;
     const double width = figure_width(f, columns == 1 ? COLUMN_MM : PAGE_MM), top = EDGE + figure_top(f);

@@ -212,6 +212,14 @@ static npmd_status matrix_shade(const figure *f, const matrix *m, shade *out, np
         out->below = least < out->scale.from;
     }
     if (f->ask->ranges > 0) {
+        if (out->scale.kind == AXIS_LOG && !(f->ask->range[0] > 0.0))
+            return npmd_fail(
+                err, NPMD_ERR_ARGUMENT,
+                "--range %g:%g does not begin above 0, as the log scale of a matrix needs; --scale linear "
+                "may begin at 0",
+                f->ask->range[0], f->ask->range[1]);
+        out->below = least < f->ask->range[0];
+        out->above = most > f->ask->range[1];
         out->scale.from = f->ask->range[0];
         out->scale.to = f->ask->range[1];
     }

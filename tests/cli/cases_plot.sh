@@ -51,6 +51,18 @@ t_figure_logs() {
     run plot bad.jsonl --out l.png
     want_failure 3; want_err 'entry 1'
 }
+t_figure_ranges_of_logs() { # a range is of one quantity, and of a log scale above 0
+    figure_log >fit.jsonl
+    run plot fit.jsonl --range 0:1 --out l.png
+    want_failure 2; want_err 'different quantities'
+    run plot fit.jsonl --range=-1:1 --out l.png
+    want_failure 2
+    printf '{"step": 1, "penalty": 2}\n{"step": 2, "penalty": 3}\n' >one.jsonl
+    run plot one.jsonl --range 0:1 --out l.png
+    want_failure 2; want_err 'begin above 0'; want_no_file l.png
+    run plot one.jsonl --range 1:9 --dpi 60 --out l.png --json
+    want_code 0; want_out '"low": 1'; want_out '"high": 9'
+}
 t_figure_refusals() {
     with_model
     run plot model --out p.png --kind sphere

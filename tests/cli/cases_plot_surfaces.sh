@@ -62,6 +62,10 @@ t_surfplot_matrix() {
     run plot m.csv --kind matrix --dpi 40 --out m.svg --json
     want_code 0; want_out '"kind": "matrix"'; want_out '"low": 0.001'; want_out '"high": 0.5'
     figure_well_formed m.svg; grep -q 'b, c' m.svg || wrong "the names are not in the picture"
+    run plot m.csv --kind matrix --range 0:1 --out n.svg
+    want_failure 2; want_err 'begin above 0'; want_no_file n.svg
+    run plot m.csv --kind matrix --range 0:1 --scale linear --dpi 40 --out n.svg --json
+    want_code 0; want_out '"low": 0'; rm n.svg
     printf 'region,a,b\na,0.5,x\nb,0,0\n' >m.csv
     run plot m.csv --kind matrix --out n.svg
     want_failure 3; want_err "row 2, column 3: 'x' is no number"; want_no_file n.svg
