@@ -221,21 +221,22 @@ int figure_rows(const figure *f)
     return f->ask->ranges > 0 ? f->ask->ranges : 1;
 }
 
-/* Of a linear scale all from 0 to the largest; of a logarithmic one what is above a 10,000th of it. */
+/* Of a linear scale all from 0 to the largest, or, where nothing is above 0, from the least to the largest; of a logarithmic one what is above a 10,000th of it. */
 #define LOG_DEPTH 1e-4
 shade figure_shade(const figure *f, const char *name, double least, double most, int row)
 {
     shade s = { .map = MAP_RISING,
                 .scale = { .kind = f->ask->log_scale ? AXIS_LOG : AXIS_LINEAR, .name = name } };
-    const bool given = row < f->ask->ranges;
-    s.scale.to = given ? f->ask->range[2 * row + 1] : most > 1e-300 ? most : 1.0;
+    const bool given = row < f->ask->ranges, negative = !f->ask->log_scale && most <= 0.0 && least < 0.0;
+    s.scale.to = given ? f->ask->range[2 * row + 1] : most > 1e-300 || negative ? most : 1.0;
     s.scale.from = given               ? f->ask->range[2 * row]
                    : f->ask->log_scale ? fmax(least, LOG_DEPTH * s.scale.to)
+                   : negative          ? least
                                        : 0.0;
-    if (!(s.scale.from < s.scale.to)) /* a constant function on a log scale */
-        s.scale.from = 0.1 * s.scale.to;
-    s.below = least < s.scale.from * (1.0 - 1e-9) - 1e-300;
-    s.above = most > s.scale.to * (1.0 + 1e-9);
+    if (!(s.scale.from < s.scale.to)) /* a constant function: on a log scale, or below 0 */
+        s.scale.from = s.scale.to - 0.9 * fabs(s.scale.to);
+    s.below = least < s.scale.from - 1e-9 * fabs(s.scale.from) - 1e-300;
+    s.above = most > s.scale.to + 1e-9 * fabs(s.scale.to);
     return s;
 }
 

@@ -45,7 +45,8 @@ void surface_scene_points(surface_scene *s, double *x, size_t count);
 relief_scene surface_scene_relief(const surface_scene *s, const double *value, const shade *how);
 /* The range of finite numbers. false: there is none. */
 bool values_range(const double *value, size_t n, double *least, double *most);
-/* A scale for these values: from 0 where none is negative, balanced about 0 where some are, as asked for else. */
+/* A scale for these values: from 0 where none is negative, balanced about 0 where some are, from the least to the largest
+ * where none is positive, as asked for else. */
 npmd_status values_shade(const figure *f, const char *name, const double *value, size_t n, shade *out,
                          npmd_error *err);
 /* Draws the page: its size, its panels, what the facts say. */

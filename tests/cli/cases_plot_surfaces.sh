@@ -25,6 +25,15 @@ t_surfplot_values() {
     run plot values.csv --surface octahedron.off --column 2 --hemisphere left --views lateral --dpi 40 --out two.png --quiet --threads 3
     want_same one.png two.png
 }
+t_surfplot_negative() { # as log densities are
+    with_painted
+    printf -- '-1\n-2\n-3\n-4\n-5\n-6\n' >v.csv
+    run plot v.csv --surface octahedron.off --dpi 40 --out v.png --json
+    want_code 0; want_out '"low": -6'; want_out '"high": -1'
+    printf -- '-2\n-2\n-2\n-2\n-2\n-2\n' >v.csv
+    run plot v.csv --surface octahedron.off --dpi 40 --out v.png --json
+    want_code 0; want_out '"high": -2'
+}
 t_surfplot_refusals() {
     with_painted
     run plot values.csv --out v.png
