@@ -32,12 +32,16 @@ static const cli_option OPTIONS[] = {
     { .name = "range",
       .values = "A:B,...",
       .fallback = "from 0, of a log scale from 1e-4 of the largest, to the largest",
-      .help = "ends of the colours; several of them give T2 one row of maps each" },
+      .help =
+          "ends of the colours, or of the height of curves, where all panels show one quantity; several of them "
+          "give T2 one row of maps each" },
     { .name = "levels",
       .values = "P,...|none",
       .fallback = "50,90,99; with --data none",
       .help = "contours of the smallest regions that hold so many per cent of the probability" },
-    { .name = "factors", .values = "N,...", .help = "which marginals are shown, counted from 1; else all" },
+    { .name = "factors",
+      .values = "N,...",
+      .help = "which marginals are shown, counted from 1; else all, of T2 the joint density" },
     { .name = "given", .values = "N,...", .help = "the conditional density given these factors" },
     { .name = "at",
       .values = "X,...|FILE",

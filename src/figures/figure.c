@@ -107,6 +107,37 @@ static npmd_status figure_check(const figure *f, npmd_error *err)
     return NPMD_OK;
 }
 
+/* What a kind does not look at is not passed over in silence. */
+static npmd_status figure_uses(const figure *f, const figure_kind *kind, npmd_error *err)
+{
+    const npmd_plot_request *ask = f->ask;
+    const unsigned all = f->domain != NULL ? (1U << f->domain->factors) - 1 : 0;
+    const struct {
+        bool asked;
+        unsigned use;
+        const char *name;
+    } of[] = { { ask->factors != 0 && ask->factors != all, USES_FACTORS, "factors" },
+               { ask->given != 0, USES_GIVEN, "given" },
+               { ask->ranges > 0, USES_RANGE, "range" },
+               { ask->levels != 0, USES_LEVELS, "levels" },
+               { ask->what != NPMD_PLOT_DENSITY, USES_WHAT, "what" },
+               { ask->log_scale != 0, USES_LOG, "scale" },
+               { ask->grid != 0, USES_GRID, "grid" },
+               { ask->data != NULL, USES_DATA, "data" } };
+    for (size_t k = 0; k < sizeof of / sizeof of[0]; k++)
+        if (of[k].asked && !(kind->uses & of[k].use))
+            return npmd_fail(
+                err, NPMD_ERR_ARGUMENT,
+                "a figure of the kind %s makes no use of --%s: leave it out, or choose another --kind",
+                kind->name, of[k].name);
+    const int most = (kind->uses & USES_RANGES) == USES_RANGES ? RANGES_MOST : 1;
+    if (ask->ranges > most)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "--range has %d ranges, a figure of the kind %s has at most %d", ask->ranges,
+                         kind->name, most);
+    return NPMD_OK;
+}
+
 static void kinds_list(char *text, size_t size)
 {
     text[0] = 0;
@@ -166,6 +197,7 @@ npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot
     TRY(figure_sources(&f, err));
     TRY(figure_check(&f, err));
     TRY(figure_choose(&f, &kind, err));
+    TRY(figure_uses(&f, kind, err));
     TRY(kind->draw(&f, err));
     TRY(canvas_write(f.page, err));
     snprintf(f.facts.kind, sizeof f.facts.kind, "%s", kind->name);

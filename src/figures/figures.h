@@ -42,12 +42,26 @@ typedef struct figure {
     double done, expected; /* points evaluated, and about how many there will be */
 } figure;
 
+typedef enum kind_uses { /* bits: what of a request a kind looks at; the rest is refused */
+                         USES_FACTORS = 1,
+                         USES_GIVEN = 2,
+                         USES_RANGE = 4,   /* one */
+                         USES_RANGES = 12, /* a row of maps for each */
+                         USES_LEVELS = 16,
+                         USES_WHAT = 32,
+                         USES_LOG = 64,
+                         USES_GRID = 128,
+                         USES_DATA = 256
+} kind_uses;
+#define RANGES_MOST 8 /* of one figure */
+
 typedef struct figure_kind {
     const char *name;
     const char *help;               /* half a line */
     bool (*fits)(const figure *f);  /* is it what these inputs look like? The first that fits is drawn. */
     const char *wants;              /* what it needs, for a message: "models on T2" */
     bool (*takes)(const figure *f); /* can it be drawn, if asked for by name? */
+    unsigned uses;                  /* kind_uses */
     npmd_status (*draw)(figure *f, npmd_error *err); /* opens the page; the caller writes it */
 } figure_kind;
 extern const figure_kind KIND_CIRCLE, KIND_TORUS, KIND_CORNER, KIND_SPHERE, KIND_FACTORS, KIND_CHOICE,

@@ -71,4 +71,5 @@ const figure_kind KIND_CHOICE = { .name = "choice",
                                   .fits = choice_fits,
                                   .wants = "one model that chose its tau",
                                   .takes = choice_takes,
+                                  .uses = USES_RANGE,
                                   .draw = choice_draw };

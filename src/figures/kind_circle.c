@@ -80,4 +80,5 @@ const figure_kind KIND_CIRCLE = { .name = "circle",
                                   .fits = circle_fits,
                                   .wants = "models on S1",
                                   .takes = circle_fits,
+                                  .uses = USES_RANGE | USES_WHAT | USES_LOG | USES_GRID | USES_DATA,
                                   .draw = circle_draw };

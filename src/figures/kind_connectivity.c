@@ -397,4 +397,5 @@ const figure_kind KIND_CONNECTIVITY = { .name = "connectivity",
                                         .fits = connectivity_takes,
                                         .wants = "folders that reproduce connectivity --roi wrote",
                                         .takes = connectivity_takes,
+                                        .uses = USES_RANGE | USES_LOG,
                                         .draw = connectivity_draw };

@@ -356,4 +356,6 @@ const figure_kind KIND_CORNER = { .name = "corner",
                                   .fits = corner_fits,
                                   .wants = "one model on a torus, and its truth",
                                   .takes = corner_takes,
+                                  .uses = USES_FACTORS | USES_RANGE | USES_LEVELS | USES_WHAT | USES_LOG
+                                          | USES_GRID | USES_DATA,
                                   .draw = corner_draw };

@@ -15,9 +15,20 @@ static bool drawable(const npmd_domain *dom)
     return dom != NULL && !dom->surfaces && dom->factors >= 2;
 }
 
+static int bits_count(unsigned bits)
+{
+    int n = 0;
+    for (; bits != 0; bits &= bits - 1)
+        n++;
+    return n;
+}
+
+/* Of a torus some marginals: those of T2, or a single one; several of more angles are a corner plot. */
 static bool factors_fits(const figure *f)
 {
-    return drawable(f->domain) && (f->ask->given != 0 || !f->domain->torus);
+    return drawable(f->domain)
+           && (f->ask->given != 0 || !f->domain->torus || bits_count(f->ask->factors) == 1
+               || (f->ask->factors != 0 && f->domain->factors == 2));
 }
 
 static bool factors_takes(const figure *f)
@@ -43,14 +54,6 @@ typedef struct factor_page {
 } factor_page;
 
 /* ---- Which panels ------------------------------------------------------------------------------------------------- */
-
-static int bits_count(unsigned bits)
-{
-    int n = 0;
-    for (; bits != 0; bits &= bits - 1)
-        n++;
-    return n;
-}
 
 static void point_words(const figure *f, unsigned given, const double *row, char *text, size_t size)
 {
@@ -187,6 +190,19 @@ done:
     return st;
 }
 
+/* One range suits panels of one quantity. */
+static npmd_status parts_range(const figure *f, const factor_page *p, npmd_error *err)
+{
+    for (int k = 1; k < p->parts && f->ask->ranges > 0; k++)
+        if (strcmp(p->part[k].quantity, p->part[0].quantity) != 0)
+            return npmd_fail(
+                err, NPMD_ERR_ARGUMENT,
+                "--range would be one range for panels of different quantities, '%s' and '%s': leave it out, "
+                "or choose some by --factors",
+                p->part[0].quantity, p->part[k].quantity);
+    return NPMD_OK;
+}
+
 /* ---- The picture ------------------------------------------------------------------------------------------------------ */
 
 /* The curve of one source, or, k negative, of all of them. */
@@ -201,7 +217,10 @@ static npmd_status curve_panel(figure *f, box cell, const factor_part *part, int
     const bool histogram = f->ask->data != NULL && part->what.given == 0;
     if (histogram)
         most = fmax(most, panel_histogram(f, f->domain->column[part->factor], bars));
-    axis_fit(&y, part->shade.scale.from, most);
+    if (f->ask->ranges > 0)
+        y.from = part->shade.scale.from, y.to = part->shade.scale.to;
+    else
+        axis_fit(&y, part->shade.scale.from, most);
     const margins m = axes_margins(cell, &x, &y, 0);
     const box at = { cell.x + m.left, cell.y, cell.width - m.left - m.right, cell.height - m.bottom };
     for (int i = k < 0 ? 0 : k; i < (k < 0 ? f->sources : k + 1); i++)
@@ -263,6 +282,7 @@ static npmd_status factors_draw(figure *f, npmd_error *err)
     char words[160];
     bool torus = false, curves = true; /* curves of all sources share their panels */
     TRY(parts_choose(f, &p, err));
+    TRY(parts_range(f, &p, err));
     for (int k = 0; k < p.parts; k++) {
         TRY(part_fill(f, &p.part[k], err));
         torus = torus || p.part[k].shape == SHEET_TORUS;
@@ -312,5 +332,7 @@ const figure_kind KIND_FACTORS = {
     .fits = factors_fits,
     .wants = "models on a product of S1 and S2",
     .takes = factors_takes,
+    .uses = USES_FACTORS | USES_GIVEN | USES_RANGE | USES_LEVELS | USES_WHAT | USES_LOG | USES_GRID
+            | USES_DATA,
     .draw = factors_draw
 };

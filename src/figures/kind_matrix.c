@@ -317,4 +317,5 @@ const figure_kind KIND_MATRIX = { .name = "matrix",
                                   .fits = matrix_fits,
                                   .wants = "a file of numbers, .csv with names or .npy",
                                   .takes = matrix_takes,
+                                  .uses = USES_RANGE | USES_LOG,
                                   .draw = matrix_draw };

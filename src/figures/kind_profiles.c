@@ -218,12 +218,14 @@ const figure_kind KIND_PROFILES = { .name = "profiles",
                                     .fits = profiles_fits,
                                     .wants = "results of reproduce encodings or spectral-bias",
                                     .takes = has_profiles,
+                                    .uses = USES_RANGE,
                                     .draw = profiles_draw };
 const figure_kind KIND_LEARNING = { .name = "learning",
                                     .help = "reproduce spectral-bias (Figure S3): nISE and ae against epochs",
                                     .fits = learning_fits,
                                     .wants = "results of reproduce spectral-bias or encodings",
                                     .takes = has_profiles,
+                                    .uses = USES_RANGE,
                                     .draw = learning_draw };
 const figure_kind KIND_TAU = {
     .name = "tau",
@@ -231,5 +233,6 @@ const figure_kind KIND_TAU = {
     .fits = tau_fits,
     .wants = "results of reproduce tau",
     .takes = tau_fits,
+    .uses = USES_RANGE,
     .draw = tau_draw
 };

@@ -136,5 +136,6 @@ const figure_kind KIND_SNR = {
     .fits = snr_fits,
     .wants = "logs of fit --snr on or results of reproduce diagnostics",
     .takes = snr_takes,
+    .uses = USES_RANGE,
     .draw = snr_draw
 };

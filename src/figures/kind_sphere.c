@@ -97,4 +97,6 @@ const figure_kind KIND_SPHERE = { .name = "sphere",
                                   .fits = sphere_fits,
                                   .wants = "models on S2",
                                   .takes = sphere_fits,
+                                  .uses = USES_RANGE | USES_LEVELS | USES_WHAT | USES_LOG | USES_GRID
+                                          | USES_DATA,
                                   .draw = sphere_draw };

@@ -358,5 +358,6 @@ const figure_kind KIND_SURFACE = {
     .fits = surface_fits,
     .wants = "one model on surfaces or spheres, all factors but one given if any is",
     .takes = surface_takes,
+    .uses = USES_FACTORS | USES_GIVEN | USES_RANGE | USES_WHAT | USES_LOG | USES_DATA,
     .draw = surface_draw
 };

@@ -67,14 +67,13 @@ done:
 
 static npmd_status torus_draw(figure *f, npmd_error *err)
 {
-    enum { MOST_RANGES = 8 };
     npmd_status st = NPMD_OK;
     sheet *sheets = NULL;
-    shade shades[MOST_RANGES];
+    shade shades[RANGES_MOST];
     double least, most;
     char words[160];
     const view whole = { .shown = 3 };
-    const int ranges = figure_rows(f) < MOST_RANGES ? figure_rows(f) : MOST_RANGES;
+    const int ranges = figure_rows(f);
     const axis x = figure_angle_axis(f, "x\xE2\x82\x81"), y = figure_angle_axis(f, "x\xE2\x82\x82");
     TRY(memory_new(&sheets, f->sources, err));
     f->expected = 240.0 * 240.0 * f->sources;
@@ -107,5 +106,6 @@ const figure_kind KIND_TORUS = {
     .fits = torus_fits,
     .wants = "models on T2",
     .takes = torus_fits,
+    .uses = USES_RANGES | USES_LEVELS | USES_WHAT | USES_LOG | USES_GRID | USES_DATA,
     .draw = torus_draw
 };

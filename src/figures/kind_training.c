@@ -114,4 +114,5 @@ const figure_kind KIND_TRAINING = { .name = "training",
                                     .fits = training_takes,
                                     .wants = "logs of fit --log",
                                     .takes = training_takes,
+                                    .uses = USES_RANGE,
                                     .draw = training_draw };

@@ -59,4 +59,5 @@ const figure_kind KIND_VALUES = { .name = "values",
                                   .fits = values_takes,
                                   .wants = "a file of values and --surface",
                                   .takes = values_takes,
+                                  .uses = USES_RANGE | USES_LOG,
                                   .draw = values_draw };

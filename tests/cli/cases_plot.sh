@@ -63,6 +63,19 @@ t_figure_ranges_of_logs() { # a range is of one quantity, and of a log scale abo
     run plot one.jsonl --range 1:9 --dpi 60 --out l.png --json
     want_code 0; want_out '"low": 1'; want_out '"high": 9'
 }
+t_figure_unused() { # what a kind does not look at is refused
+    with_model
+    run plot model --factors 1 --dpi 60 --out f.png --json
+    want_code 0; want_out '"kind": "factors"'; want_out '"panels": 1'
+    for odd in '--kind torus --factors 1' '--kind torus --given 1 --at 0.3' '--kind corner --given 1 --at 0.3' \
+        '--kind corner --range 0:1,0:2' '--range 0:1,0:2,0:3,0:4,0:5,0:6,0:7,0:8,0:9' '--kind factors --range 0:1,0:2'; do
+        run plot model $odd --out p.png
+        want_failure 2; want_err 'a figure of the kind'; want_no_file p.png
+    done
+    figure_log >fit.jsonl
+    run plot fit.jsonl --scale log --out p.png
+    want_failure 2; want_err 'no use of --scale'
+}
 t_figure_refusals() {
     with_model
     run plot model --out p.png --kind sphere
