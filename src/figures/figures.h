@@ -40,6 +40,7 @@ typedef struct figure {
     canvas *page;
     npmd_plot_facts facts;
     double done, expected; /* points evaluated, and about how many there will be */
+    double told;           /* the share last reported, which does not fall */
 } figure;
 
 typedef enum kind_uses { /* bits: what of a request a kind looks at; the rest is refused */

@@ -7,6 +7,17 @@
 
 #define CHUNK 65536 /* points evaluated at a time */
 
+/* So many points more are done. What is expected may grow on the way; what is reported does not fall. */
+static npmd_status figure_tell(figure *f, double points, npmd_error *err)
+{
+    f->done += points;
+    if (f->expected > 0.0)
+        f->told = fmax(f->told, fmin(f->done / f->expected, 1.0));
+    if (f->ask->progress != NULL && f->ask->progress(f->told, f->ask->user) != 0)
+        return npmd_fail(err, NPMD_STOPPED, "stopped before the picture was drawn");
+    return NPMD_OK;
+}
+
 npmd_status source_values(figure *f, const source *s, bool spread, const double *x, size_t n, double *out,
                           npmd_error *err)
 {
@@ -26,12 +37,7 @@ npmd_status source_values(figure *f, const source *s, bool spread, const double 
             for (size_t i = 0; i < count; i++)
                 out[first + i] -= offset;
         }
-        f->done += (double)count;
-        const double share = f->expected > 0.0 ? fmin(f->done / f->expected, 1.0) : 0.0;
-        if (f->ask->progress != NULL && f->ask->progress(share, f->ask->user) != 0) {
-            st = npmd_fail(err, NPMD_STOPPED, "stopped before the picture was drawn");
-            goto done;
-        }
+        TRY(figure_tell(f, (double)count, err));
     }
     for (size_t i = 0; i < n; i++)
         if (!isfinite(out[i])) {
@@ -88,6 +94,22 @@ done:
     return st;
 }
 
+/* The N of a factor's rule: a circle has as many nodes as a sphere has along its equator. */
+static size_t rule_size(const npmd_domain *dom, int d, size_t N)
+{
+    return dom->factor[d]->dimension == 1 ? 2 * N : N;
+}
+
+/* Nodes of the product, as a number that cannot overflow. */
+static double rest_count(const npmd_domain *dom, unsigned factors, size_t N)
+{
+    double nodes = 1.0;
+    for (int d = 0; d < dom->factors; d++)
+        if (factors >> d & 1)
+            nodes *= (double)dom->factor[d]->rule_nodes(dom->factor[d], rule_size(dom, d, N));
+    return nodes;
+}
+
 static npmd_status rest_open(const npmd_domain *dom, unsigned factors, size_t N, rest_rule *out,
                              npmd_error *err)
 {
@@ -98,7 +120,7 @@ static npmd_status rest_open(const npmd_domain *dom, unsigned factors, size_t N,
     r.weight[0] = 1.0;
     for (int d = 0; d < dom->factors; d++)
         if (factors >> d & 1)
-            TRY(rest_multiply(&r, dom, d, dom->factor[d]->dimension == 1 ? 2 * N : N, err));
+            TRY(rest_multiply(&r, dom, d, rule_size(dom, d, N), err));
     *out = r;
     r = (rest_rule){ 0 };
 done:
@@ -169,6 +191,23 @@ done:
 #define TRIED 24         /* nodes at which two rules are compared */
 #define AGREE 0.01       /* in the log: what is drawn with colours need not be better */
 #define MOST_NODES 20000 /* of the rest's rule: beyond, the finest so far is taken */
+#define COARSEST 12
+
+/* The work of the coarsest product is counted before anything is allocated. A single factor is never too much: a surface has
+ * as many nodes as it has. */
+#define MOST_OPENED 1e6 /* nodes of the coarsest rule */
+#define MOST_POINTS 4e8 /* evaluations of one marginal density: the three spheres of S2^3 need this much */
+static npmd_status rest_check(const npmd_domain *dom, unsigned rest, size_t n, npmd_error *err)
+{
+    const double nodes = rest_count(dom, rest, COARSEST);
+    if ((rest & (rest - 1)) == 0 || (nodes <= MOST_OPENED && nodes * (double)n <= MOST_POINTS))
+        return NPMD_OK;
+    return npmd_fail(
+        err, NPMD_ERR_ARGUMENT,
+        "a density on %s with so many factors integrated out is a sum over %.3g nodes at each of %zu places, more "
+        "than is drawn: fix some factors by --given and --at; a torus is drawn by --kind corner from draws",
+        dom->text, nodes, n);
+}
 
 /* The coarsest of the rules 12, 24, 48, ... that agrees with the next at the nodes where the function is largest. */
 static npmd_status rest_choose(figure *f, const source *s, const view *v, unsigned rest, const double *nodes,
@@ -183,13 +222,11 @@ static npmd_status rest_choose(figure *f, const source *s, const view *v, unsign
         memcpy(some + i * width,
                nodes + (size_t)(fmod(0.5 + 0.6180339887498949 * (double)i, 1.0) * (double)n) * width,
                width * sizeof *some);
-    TRY(rest_open(f->domain, rest, 12, &now, err));
+    TRY(rest_open(f->domain, rest, COARSEST, &now, err));
     TRY(rest_integrate(f, s, v, &now, some, tried, coarse, err));
-    for (size_t N = 24;; N *= 2) {
+    for (size_t N = 2 * COARSEST; rest_count(f->domain, rest, N) <= MOST_NODES; N *= 2) {
         double worst = 0.0, top = -INFINITY;
         TRY(rest_open(f->domain, rest, N, &next, err));
-        if (next.nodes > MOST_NODES)
-            break;
         TRY(rest_integrate(f, s, v, &next, some, tried, fine, err));
         for (size_t i = 0; i < tried; i++)
             top = fmax(top, fine[i]);
@@ -217,6 +254,7 @@ npmd_status view_values(figure *f, const source *s, const view *v, const double 
     npmd_status st = NPMD_OK;
     rest_rule r = { 0 };
     const unsigned all = (1U << f->domain->factors) - 1, rest = all & ~v->shown & ~v->given;
+    TRY(rest_check(f->domain, rest, n, err));
     if (rest == 0)
         TRY(rest_open(f->domain, 0, 1, &r, err));
     else

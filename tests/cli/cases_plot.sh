@@ -76,6 +76,17 @@ t_figure_unused() { # what a kind does not look at is refused
     run plot fit.jsonl --scale log --out p.png
     want_failure 2; want_err 'no use of --scale'
 }
+t_figure_costs() { # integrals over many factors are counted before they are begun
+    points 20 8 >points.csv
+    run fit --domain S1^8 --data points.csv --out m --estimator uniform --quiet
+    (
+        ulimit -v 1000000 2>/dev/null
+        [ -n "${NPMD_SANITIZED:-}" ] && ulimit -v unlimited
+        run plot m --factors 1 --out p.png
+        want_failure 2; want_err 'is a sum over 4.59e+09 nodes'
+    )
+    want_no_file p.png
+}
 t_figure_refusals() {
     with_model
     run plot model --out p.png --kind sphere
