@@ -313,15 +313,35 @@ static npmd_status read_inputs(job *j, npmd_error *err)
     return st;
 }
 
-/* What says something of a density says nothing of a log. */
-static int refuse_for_logs(const job *j)
+/* What is there instead of a model, as a sentence has it. */
+static void what_is_there(const job *j, char *text, size_t size)
 {
+    const npmd_plot_surfaces *s = &j->surfaces.ask;
+    if (j->ask.files > 0)
+        snprintf(text, size, "%s holds the lines of a log", j->file[0]);
+    else if (s->folders > 0)
+        snprintf(text, size, "%s is a folder of maps", s->folder[0]);
+    else if (s->values)
+        snprintf(text, size, "%s holds numbers", s->values);
+    else if (s->track_files > 0)
+        snprintf(text, size, "%s holds streamlines", s->tracks[0]);
+    else if (s->domain)
+        snprintf(text, size, "--domain %s asks for eigenfunctions", s->domain);
+    else
+        snprintf(text, size, "no model is given");
+}
+
+/* What says something of a density says nothing of a log, of numbers or of streamlines. */
+static int refuse_without_model(const job *j)
+{
+    char there[320];
     static const char *const NAMES[] = { "data",    "truth", "what", "levels",
                                          "factors", "given", "grid", "names" };
     for (size_t k = 0; j->ask.models == 0 && k < sizeof NAMES / sizeof NAMES[0]; k++)
-        if (cli_value(j->args, NAMES[k]))
-            return cli_fail(j->args, CLI_USAGE, "--%s belongs to a density, but %s holds the lines of a log",
-                            NAMES[k], j->args->operand);
+        if (cli_value(j->args, NAMES[k])) {
+            what_is_there(j, there, sizeof there);
+            return cli_fail(j->args, CLI_USAGE, "--%s belongs to a density, but %s", NAMES[k], there);
+        }
     return CLI_DONE;
 }
 
@@ -415,7 +435,7 @@ static int run(const cli_args *args)
         code = cli_refuse(args, &err);
         goto done;
     }
-    if ((code = refuse_for_logs(j)) != CLI_DONE || (code = name_models(j)) != CLI_DONE)
+    if ((code = refuse_without_model(j)) != CLI_DONE || (code = name_models(j)) != CLI_DONE)
         goto done;
     j->ask.progress = show_progress;
     j->ask.user = j;

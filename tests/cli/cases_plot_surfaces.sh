@@ -25,6 +25,14 @@ t_surfplot_values() {
     run plot values.csv --surface octahedron.off --column 2 --hemisphere left --views lateral --dpi 40 --out two.png --quiet --threads 3
     want_same one.png two.png
 }
+t_surfplot_says_what_is_there() {
+    with_painted
+    points 5 2 >t2.csv
+    run plot --domain S2 --data t2.csv --out v.png
+    want_failure 2; want_err 'but --domain S2 asks for eigenfunctions'
+    run plot values.csv --surface octahedron.off --data t2.csv --out v.png
+    want_failure 2; want_err 'but values.csv holds numbers'; want_no_file v.png
+}
 t_surfplot_negative() { # as log densities are
     with_painted
     printf -- '-1\n-2\n-3\n-4\n-5\n-6\n' >v.csv
