@@ -106,10 +106,11 @@ static const cli_option OPTIONS[] = {
     { .name = "transform", .values = "FILE", .group = SURFACES, .help = "of the tracks, as for endpoints" },
     { .name = "affine", .values = "FILE", .group = SURFACES, .help = "of the tracks, as for endpoints" },
     { .name = "max-distance",
-      .values = "MM",
+      .values = "X",
       .group = SURFACES,
-      .fallback = "5",
-      .help = "of the ends of streamlines from the surface; of --data from its own" },
+      .help =
+          "how far the ends of streamlines may lie from the surface (default: 5 mm), or --data from its own (default: "
+          "a thousandth of the square root of its area); inf: any distance" },
     { .name = "most",
       .values = "N",
       .group = SURFACES,

@@ -139,6 +139,13 @@ t_surfplot_model() {
     want_code 0
     run plot m --data on.csv --views +x,-z --dpi 40 --out m.png --json
     want_code 0; want_out '"kind": "surface"'; want_out '"data": 3'
+    printf '3,3,4\n' >far.csv
+    run plot m --data far.csv --views +x --dpi 40 --out far.png
+    want_failure 3; want_no_file far.png
+    run plot m --data far.csv --max-distance inf --views +x --dpi 40 --out far.png --json
+    want_code 0; want_out '"data": 1'
+    run plot m --data far.csv --max-distance=-1 --out no.png
+    want_failure 2; want_err 'positive number or inf'
     printf '0.3,0.3,0.4,1\n0.1,0.2,0.7,2\n0.5,0.2,0.3,3\n' >pair.csv
     run fit --domain 'mesh:octahedron.off x S1' --data pair.csv --out p --estimator uniform --elements 2 --max-frequency 1 --quiet
     run plot p --given 2 --at 1.5 --views +x --dpi 40 --out p.png --json
