@@ -28,7 +28,7 @@ static const cli_option OPTIONS[] = {
     { .name = "scale",
       .values = "linear|log",
       .fallback = "linear",
-      .help = "of the colours, or of the height of curves" },
+      .help = "of the colours, or of the height of curves; of a corner plot of its maps alone" },
     { .name = "range",
       .values = "A:B,...",
       .fallback = "from 0, of a log scale from 1e-4 of the largest, to the largest",
@@ -440,10 +440,11 @@ static int run(const cli_args *args)
         goto done;
     j->ask.progress = show_progress;
     j->ask.user = j;
+    cli_watch_signals(true);
     cli_progress_begin(&j->progress, args);
     const npmd_status st = npmd_plot(&j->ask, out, &j->facts, &err);
     cli_progress_end(&j->progress);
-    code = st ? cli_refuse(args, &err) : report(j);
+    code = st == NPMD_STOPPED ? CLI_INTERRUPTED : st ? cli_refuse(args, &err) : report(j);
 done:
     for (int k = 0; k < j->ask.models; k++)
         npmd_model_free(j->model[k]);

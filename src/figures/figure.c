@@ -199,6 +199,10 @@ npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot
     TRY(figure_choose(&f, &kind, err));
     TRY(figure_uses(&f, kind, err));
     TRY(kind->draw(&f, err));
+    if (what->progress != NULL && what->progress(1.0, what->user) != 0) { /* not all kinds ask on the way */
+        st = npmd_fail(err, NPMD_STOPPED, "stopped before the picture was written");
+        goto done;
+    }
     TRY(canvas_write(f.page, err));
     snprintf(f.facts.kind, sizeof f.facts.kind, "%s", kind->name);
     f.facts.width_mm = canvas_width(f.page) / POINTS_PER_MM;
