@@ -100,17 +100,34 @@ static size_t curves_covered(const curve_set *set, const axis *h, const axis *v,
     return covered;
 }
 
+/* A row a named curve; where there are more than there is room for, the last row says how many. */
+#define LEGEND_MOST 24
+static int legend_rows(const curve_set *set, legend_row row[LEGEND_MOST], char more[32])
+{
+    int rows = 0, named = 0;
+    for (int k = 0; k < set->count; k++) {
+        if (set->curve[k].name[0] == 0)
+            continue;
+        if (rows < LEGEND_MOST)
+            row[rows++] = (legend_row){ .label = set->curve[k].name, .line = set->curve[k].line };
+        named++;
+    }
+    if (named > LEGEND_MOST) {
+        snprintf(more, 32, "and %d more", named - LEGEND_MOST + 1);
+        row[LEGEND_MOST - 1] = (legend_row){ .label = more };
+    }
+    return rows;
+}
+
 #define LEGEND_PLACES 6
 /* The corner whose legend covers the least of the curves. */
 static int legend_corner(box at, int preferred, const curve_set *set, const axis *h, const axis *v)
 {
-    enum { MOST = 24 };
-    legend_row row[MOST];
-    int rows = 0, best = preferred;
+    legend_row row[LEGEND_MOST];
+    char more[32];
+    int best = preferred;
+    const int rows = legend_rows(set, row, more);
     size_t fewest = SIZE_MAX;
-    for (int k = 0; k < set->count && rows < MOST; k++)
-        if (set->curve[k].name[0] != 0)
-            row[rows++] = (legend_row){ .label = set->curve[k].name };
     const box size = legend_size(row, rows);
     for (int corner = 0; corner < LEGEND_PLACES; corner++) {
         const double wide = size.width / at.width, high = size.height / at.height;
@@ -126,12 +143,9 @@ static int legend_corner(box at, int preferred, const curve_set *set, const axis
 
 void curves_legend(canvas *c, box at, int corner, const curve_set *set, const axis *x, const axis *y)
 {
-    enum { MOST = 24 };
-    legend_row row[MOST];
-    int rows = 0;
-    for (int k = 0; k < set->count && rows < MOST; k++)
-        if (set->curve[k].name[0] != 0)
-            row[rows++] = (legend_row){ .label = set->curve[k].name, .line = set->curve[k].line };
+    legend_row row[LEGEND_MOST];
+    char more[32];
+    const int rows = legend_rows(set, row, more);
     if (rows > 0)
         legend_draw(c, at, legend_corner(at, corner, set, x, y), row, rows);
 }

@@ -101,13 +101,15 @@ done:
 /* ---- values ---------------------------------------------------------------------------------------------------------- */
 
 /* What is shown of log densities: exp of them, per volume or relative to uniform. A conditional density is known up to a
- * factor, and its integral by the nodes is made 1. */
+ * factor, possibly far from 1, so that its largest term is taken out; its integral by the nodes is made 1. */
 static void values_show(const surface_job *j, factor_map *m, bool conditional)
 {
     const double volume = j->f->domain->factor[m->factor]->volume;
-    double mass = 0.0;
+    double mass = 0.0, top = conditional ? -INFINITY : 0.0;
+    for (size_t i = 0; i < m->nodes && conditional; i++)
+        top = fmax(top, m->value[i]);
     for (size_t i = 0; i < m->nodes; i++) {
-        m->value[i] = exp(m->value[i]);
+        m->value[i] = exp(m->value[i] - top);
         mass += volume * m->share[i] * m->value[i];
     }
     if (!conditional)

@@ -18,6 +18,24 @@ static npmd_status figure_tell(figure *f, double points, npmd_error *err)
     return NPMD_OK;
 }
 
+/* A density may be zero at a node, whose log, -inf, has no cubic through it: it is shown as the least of the others. */
+static npmd_status zeros_raise(const source *s, double *value, size_t n, npmd_error *err)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(value[i]) || value[i] == INFINITY)
+            return npmd_fail(err, NPMD_ERR_NUMERIC, "%s: log density %g at node %zu of %zu cannot be drawn",
+                             s->name, value[i], i + 1, n);
+        if (isfinite(value[i]))
+            least = fmin(least, value[i]);
+    }
+    if (n > 0 && least == INFINITY)
+        return npmd_fail(err, NPMD_ERR_NUMERIC, "%s: the density is zero at all of %zu nodes", s->name, n);
+    for (size_t i = 0; i < n; i++)
+        value[i] = fmax(value[i], least);
+    return NPMD_OK;
+}
+
 npmd_status source_values(figure *f, const source *s, bool spread, const double *x, size_t n, double *out,
                           npmd_error *err)
 {
@@ -39,12 +57,7 @@ npmd_status source_values(figure *f, const source *s, bool spread, const double 
         }
         TRY(figure_tell(f, (double)count, err));
     }
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(out[i])) {
-            st = npmd_fail(err, NPMD_ERR_NUMERIC, "%s: log density %g at node %zu of %zu cannot be drawn",
-                           s->name, out[i], i + 1, n);
-            goto done;
-        }
+    TRY(zeros_raise(s, out, n, err));
 done:
     return st;
 }

@@ -51,6 +51,12 @@ t_figure_logs() {
     run plot bad.jsonl --out l.png
     want_failure 3; want_err 'entry 1'
 }
+t_figure_many_logs() { # a legend of 24 rows says how many there are beyond
+    for k in 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26; do figure_log >$k.jsonl; done
+    run plot ??.jsonl --dpi 60 --out l.svg
+    want_code 0
+    grep -q 'and 3 more' l.svg || wrong "the legend does not say what it leaves out"
+}
 t_figure_ranges_of_logs() { # a range is of one quantity, and of a log scale above 0
     figure_log >fit.jsonl
     run plot fit.jsonl --range 0:1 --out l.png
