@@ -191,6 +191,16 @@ static int parse_levels(job *j, const char *text)
     return CLI_DONE;
 }
 
+/* So many bytes of a name, as far as there is room, cut between two characters of UTF-8. */
+static void copy_name(char *out, size_t size, const char *name, size_t length)
+{
+    if (length >= size)
+        for (length = size - 1; length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80;)
+            length--;
+    memcpy(out, name, length);
+    out[length] = 0;
+}
+
 /* Names of the models: as given, or those of their files without folder and suffix. */
 static int name_models(job *j)
 {
@@ -198,7 +208,7 @@ static int name_models(job *j)
     int count = 0;
     for (const char *at = given; at && *at && count < MOST; count++) {
         const size_t length = strcspn(at, ",");
-        snprintf(j->names[count], sizeof j->names[count], "%.*s", (int)length, at);
+        copy_name(j->names[count], sizeof j->names[count], at, length);
         at += length + (at[length] == ',');
     }
     if (given && count != j->ask.models)
@@ -207,7 +217,8 @@ static int name_models(job *j)
     for (int k = 0; k < j->ask.models; k++) {
         const char *path = j->name[k], *slash = strrchr(path, '/');
         if (!given) {
-            snprintf(j->names[k], sizeof j->names[k], "%s", slash ? slash + 1 : path);
+            path = slash ? slash + 1 : path;
+            copy_name(j->names[k], sizeof j->names[k], path, strlen(path));
             char *dot = strrchr(j->names[k], '.');
             if (dot && dot != j->names[k])
                 *dot = 0;

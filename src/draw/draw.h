@@ -57,9 +57,11 @@ void canvas_circle(canvas *c, double x, double y, double radius, const stroke *h
 void canvas_discs(canvas *c, const spot *p, size_t count, double radius, colour ink, double clear);
 /* Text in UTF-8 with its baseline at (x, y), turned counterclockwise by so many degrees (90: read from below). ASCII,
  * the Greek and the signs of letters.c, and raised and lowered digits are known to a .png; anything else becomes a question
- * mark there. */
+ * mark there. A byte that is no UTF-8 becomes U+FFFD. */
 void canvas_text(canvas *c, double x, double y, text_place place, double turned, const lettering *how,
                  const char *text);
+/* As much of a text as the room of `size` bytes holds, cut between two characters. */
+void text_copy(char *out, size_t size, const char *text);
 /* As the letters of a .png have it; an .svg leaves its font to the reader, and may come out a little narrower or wider. */
 double canvas_text_width(const lettering *how, const char *text);
 /* rgba (height, width, 4), alpha not multiplied in, its first row at the top, stretched to the box. */

@@ -243,7 +243,7 @@ void text_fit(canvas *c, double x, double y, text_place place, double turned, co
     lettering fitted = *how;
     const double full = canvas_text_width(how, text);
     fitted.size = full > width ? fmax(how->size * width / full, how->size * 2.0 / 3.0) : how->size;
-    snprintf(cut, sizeof cut - 3, "%s", text);
+    text_copy(cut, sizeof cut - 3, text);
     /* takes whole characters off the end; the bytes within one begin with 10 */
     for (size_t n = strlen(cut); n > 1 && canvas_text_width(&fitted, cut) > width * (1.0 + 1e-9);) {
         do

@@ -9,7 +9,7 @@ npmd_status curve_add(curve_set *set, size_t points, const char *name, curve **o
     curve c = { .count = points };
     TRY(memory_new(&c.x, points, err));
     TRY(memory_new(&c.y, points, err));
-    snprintf(c.name, sizeof c.name, "%s", name);
+    text_copy(c.name, sizeof c.name, name);
     c.line = (stroke){ .width = 1.0, .ink = line_colour(set->count) };
     TRY(memory_grow((void **)&set->curve, &set->capacity, (size_t)set->count + 1, sizeof c, err));
     set->curve[set->count++] = c;

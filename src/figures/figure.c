@@ -40,7 +40,7 @@ static void source_name(const npmd_plot_request *ask, int k, source *s)
     static const char *const WORDS[] = { "field",        "series", "kernels", "squared family",
                                          "ReLU network", "stack",  "uniform" };
     if (ask->name != NULL && ask->name[k] != NULL)
-        snprintf(s->name, sizeof s->name, "%s", ask->name[k]);
+        text_copy(s->name, sizeof s->name, ask->name[k]);
     else if (ask->models == 1)
         snprintf(s->name, sizeof s->name, "estimate");
     else

@@ -168,8 +168,14 @@ static const char *folder_name(const char *path)
 /* "field_best" to "field, best". */
 static void title_make(const pages *p, const npmd_plot_surfaces *ask, int from, const char *model, char *out)
 {
-    const int size = p->folders > 1 ? snprintf(out, NAME_SIZE, "%.50s: ", folder_name(ask->folder[from])) : 0;
-    snprintf(out + size, NAME_SIZE - (size_t)size, "%.60s", model);
+    size_t size = 0;
+    if (p->folders > 1) {
+        text_copy(out, 52, folder_name(ask->folder[from]));
+        size = strlen(out);
+        memcpy(out + size, ": ", 2);
+        size += 2;
+    }
+    text_copy(out + size, NAME_SIZE - size, model);
     for (char *c = out + size; *c != 0; c++)
         *c = *c == '_' ? ' ' : *c;
 }

@@ -82,9 +82,11 @@ static npmd_status course_curves(const figure *f, const course *what, chart *out
             if (f->logs == 1)
                 snprintf(name, sizeof name, "%s", what->label[j]);
             else if (keys == 1)
-                snprintf(name, sizeof name, "%s", f->log[k].name);
-            else
-                snprintf(name, sizeof name, "%.40s: %.40s", f->log[k].name, what->label[j]);
+                text_copy(name, sizeof name, f->log[k].name);
+            else {
+                text_copy(name, 48, f->log[k].name);
+                snprintf(name + strlen(name), sizeof name - strlen(name), ": %s", what->label[j]);
+            }
             TRY(log_curve(&f->log[k], what->key[j], name, &out->curves, &c, err));
             if (f->logs > 1) {
                 c->line.ink = line_colour(k);

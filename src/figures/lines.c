@@ -22,7 +22,7 @@ int npmd_plot_is_lines(const char *path)
 static void name_of_file(const char *path, char name[96])
 {
     const char *slash = strrchr(path, '/');
-    snprintf(name, 96, "%s", slash == NULL ? path : slash + 1);
+    text_copy(name, 96, slash == NULL ? path : slash + 1);
     char *dot = strrchr(name, '.');
     if (dot != NULL && dot != name)
         *dot = 0;

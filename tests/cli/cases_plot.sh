@@ -51,6 +51,15 @@ t_figure_logs() {
     run plot bad.jsonl --out l.png
     want_failure 3; want_err 'entry 1'
 }
+t_figure_letters() { # what is no UTF-8 does not reach the file, and names are cut between letters
+    with_model
+    odd=$(printf '\377<a>&\355\240\200\303')
+    long=$(printf '%095d' 0)$(printf '\303\274')
+    run plot model model --title "$odd" --names "$long,b" --grid 20 --dpi 40 --out u.svg
+    want_code 0; figure_well_formed u.svg
+    grep -q "$(printf '\357\277\275')&lt;a&gt;&amp;" u.svg || wrong "the title is not in the picture"
+    ! grep '>0*\(\.\|[^<]\)*<' u.svg | grep '000' | grep -q "$(printf '\357\277\275')" || wrong "a name is cut within a letter"
+}
 t_figure_many_logs() { # a legend of 24 rows says how many there are beyond
     for k in 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26; do figure_log >$k.jsonl; done
     run plot ??.jsonl --dpi 60 --out l.svg
