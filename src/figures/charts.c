@@ -110,6 +110,7 @@ npmd_status charts_draw(figure *f, chart *list, int count, int columns, const ch
     const double each = (width - 2.0 * EDGE - (columns - 1) * GAP) / columns;
     const double high = columns == 1 ? 0.72 * each : fmin(0.92 * each, 150.0);
     const panel_grid g = { EDGE, top, each, high, GAP, 8.0, columns };
+    TRY(figure_room(f, width, columns, each, 84.0, err));
     TRY(figure_page(f, width, top + rows * high + (rows - 1) * 8.0 + EDGE, err));
     for (int k = 0; k < shown; k++)
         chart_draw(f, panel_box(&g, k), &list[k]);

@@ -225,6 +225,17 @@ double figure_width(const figure *f, double usual_mm)
     return POINTS_PER_MM * (f->ask->width_mm > 0.0 ? f->ask->width_mm : usual_mm);
 }
 
+/* A tenth more than it seems: larger panels have more labels. */
+npmd_status figure_room(const figure *f, double width, int panels, double each, double least, npmd_error *err)
+{
+    if (each >= least)
+        return NPMD_OK;
+    return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                     "%s %.0f mm wide leaves no room for what it shows: --width-mm %.0f is enough",
+                     f->ask->width_mm > 0.0 ? "a picture" : "a picture of the usual width,",
+                     width / POINTS_PER_MM, ceil(1.1 * (width + panels * (least - each)) / POINTS_PER_MM));
+}
+
 /* Room for a title above all; the kinds leave TITLE_ROOM at the top where there is one. */
 npmd_status figure_page(figure *f, double width, double height, npmd_error *err)
 {

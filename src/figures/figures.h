@@ -75,7 +75,11 @@ extern const figure_kind KIND_SURFACE, KIND_VALUES, KIND_MATRIX, KIND_CONNECTIVI
 /* A page of this size in points; the width asked for is a matter of the kind: figure_width. */
 npmd_status figure_page(figure *f, double width, double height, npmd_error *err);
 double figure_width(const figure *f, double usual_mm); /* in points */
-double figure_top(const figure *f);                    /* room that a title over the whole takes */
+/* Panels, so many side by side, that a page of this width leaves less than `least` points each are refused with the width
+ * that they need. */
+npmd_status figure_room(const figure *f, double width, int panels, double each, double least,
+                        npmd_error *err);
+double figure_top(const figure *f); /* room that a title over the whole takes */
 const char *figure_quantity(const figure *f, int dimension, bool sphere); /* "density per rad^2" and so on */
 /* The range of values that colours or heights span, from the sheets' least and most or as asked for; row: which of the
  * ranges asked for. */

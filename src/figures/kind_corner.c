@@ -329,6 +329,7 @@ static npmd_status corner_draw(figure *f, npmd_error *err)
     const double side = (width - 2.0 * EDGE - m.left - aside - (D - 1) * GAP) / D;
     const panel_grid g = { EDGE + m.left, top, side, side, GAP, GAP, D };
     const double below = top + D * side + (D - 1) * GAP;
+    TRY(figure_room(f, width, D, side, 24.0, err));
     TRY(figure_page(f, width, below + m.bottom + 13.0, err));
     TRY(corner_cells(f, &g, all, &h, err));
     /* the bar stands where the corner is empty, or beside it all */

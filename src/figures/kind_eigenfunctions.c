@@ -106,6 +106,7 @@ static npmd_status torus_draw(figure *f, double lambda, npmd_error *err)
     const double width = figure_width(f, 120.0), left = 38.0, top = figure_top(f) + 32.0;
     const double side = (width - left - 20.0 - 56.0) / 2.0;
     const panel_grid grid = { left, top, side, side, 20.0, 22.0, 2 };
+    TRY(figure_room(f, width, 2, side, 24.0, err));
     TRY(figure_page(f, width, top + 2.0 * side + 22.0 + 30.0, err));
     for (int k = 0; k < SHOWN; k++) {
         const unsigned parts = (k % 2 == 1 ? AXES_NO_Y_LABELS | AXES_NO_Y_NAME : 0)

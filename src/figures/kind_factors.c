@@ -297,6 +297,7 @@ static npmd_status factors_draw(figure *f, npmd_error *err)
     const double high = torus ? each + 20.0 : 0.5 * each + 36.0, top = EDGE + figure_top(f) + ABOVE;
     const panel_grid g = { EDGE, top, each, high, GAP, ABOVE + 8.0, columns };
     const int shown = curves ? 1 : f->sources, rows = down * shown;
+    TRY(figure_room(f, width, columns, each, 84.0, err));
     TRY(figure_page(f, width, top + rows * high + (rows - 1) * g.between_y + 14.0, err));
     for (int k = 0; k < shown; k++)
         for (int i = 0; i < p.parts; i++) {

@@ -281,6 +281,7 @@ static npmd_status matrix_draw(figure *f, npmd_error *err)
     const double bar = 46.0;
     double left = widest_name(m.row, m.rows, &names) + room;
     const double side = (width - left - bar - room) / m.columns;
+    TRY(figure_room(f, width, 1, side * m.columns, 48.0, err));
     names.size = fmin(names.size, 0.95 * side);
     left = widest_name(m.row, m.rows, &names) + room;
     const double top = f->ask->title != NULL ? 22.0 : room;

@@ -158,6 +158,7 @@ static npmd_status spectra_draw(figure *f, npmd_error *err)
     const double side = (width - 2.0 * EDGE - left - (columns - 1) * (GAP + 14.0)) / columns;
     const panel_grid g = { EDGE + left, top, side, side, GAP + 14.0, 28.0, columns };
     const int rows = s->rows + 1;
+    TRY(figure_room(f, width, columns, side, 24.0, err));
     TRY(figure_page(f, width, top + rows * side + (rows - 1) * g.between_y + 30.0, err));
     TRY(spectra_panels(f, s, &g, &h, err));
     const box beside = panel_box(&g, 2);

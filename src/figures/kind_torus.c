@@ -82,6 +82,7 @@ static npmd_status torus_draw(figure *f, npmd_error *err)
     for (int r = 0; r < ranges; r++)
         shades[r] = figure_shade(f, figure_quantity(f, 2, false), least, most, r);
     const torus_page p = torus_layout(f, &x, &y, shades, ranges);
+    TRY(figure_room(f, p.width, p.columns, p.grid.width, 36.0, err));
     TRY(figure_page(f, p.width, p.height, err));
     for (int r = 0; r < ranges; r++) {
         for (int k = 0; k < f->sources; k++)

@@ -145,6 +145,7 @@ npmd_status surface_page_draw(figure *f, const relief_page *page, npmd_error *er
 {
     npmd_status st = NPMD_OK;
     double width = 0.0, height = 0.0;
+    TRY(figure_room(f, figure_width(f, PAGE_MM), page->columns, page->cell, 14.0, err));
     relief_page_size(page, &width, &height);
     TRY(figure_page(f, width, height, err));
     TRY(relief_page_draw(page, f->page, f->ask->how.threads, err));

@@ -60,6 +60,13 @@ t_figure_letters() { # what is no UTF-8 does not reach the file, and names are c
     grep -q "$(printf '\357\277\275')&lt;a&gt;&amp;" u.svg || wrong "the title is not in the picture"
     ! grep '>0*\(\.\|[^<]\)*<' u.svg | grep '000' | grep -q "$(printf '\357\277\275')" || wrong "a name is cut within a letter"
 }
+t_figure_narrow() { # refused with the width that is enough
+    with_model
+    run plot model model model model --width-mm 40 --grid 20 --dpi 40 --out n.png
+    want_failure 2; want_err 'width-mm [0-9]* is enough'; want_no_file n.png
+    run plot model model model model --width-mm "$(sed 's/.*--width-mm \([0-9]*\) is enough.*/\1/' err)" --grid 20 --dpi 40 --out n.png
+    want_code 0
+}
 t_figure_many_logs() { # a legend of 24 rows says how many there are beyond
     for k in 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26; do figure_log >$k.jsonl; done
     run plot ??.jsonl --dpi 60 --out l.svg

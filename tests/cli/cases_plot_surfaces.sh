@@ -79,6 +79,9 @@ t_surfplot_matrix() {
     run plot m.csv --kind matrix --dpi 40 --out m.svg --json
     want_code 0; want_out '"kind": "matrix"'; want_out '"low": 0.001'; want_out '"high": 0.5'
     figure_well_formed m.svg; grep -q 'b, c' m.svg || wrong "the names are not in the picture"
+    printf 'region,a\na region whose name is long,0.5\n' >long.csv
+    run plot long.csv --kind matrix --width-mm 40 --out n.svg
+    want_failure 2; want_err 'is enough'
     run plot m.csv --kind matrix --range 0:1 --out n.svg
     want_failure 2; want_err 'begin above 0'; want_no_file n.svg
     run plot m.csv --kind matrix --range 0:1 --scale linear --dpi 40 --out n.svg --json
