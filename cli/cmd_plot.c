@@ -64,7 +64,9 @@ static const cli_option OPTIONS[] = {
     { .name = "surface",
       .values = "FILE",
       .group = SURFACES,
-      .help = "the surface whose vertices the values belong to, or where the streamlines end" },
+      .help =
+          "the surface whose vertices the values belong to (default: the one in their own file, if it holds one), or "
+          "where the streamlines end" },
     { .name = "column",
       .values = "NAME|N",
       .group = SURFACES,

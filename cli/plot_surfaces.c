@@ -41,6 +41,17 @@ bool plot_surfaces_operand(plot_surfaces *s, const char *path)
     return true;
 }
 
+/* A .gii or .vtk may hold the surface that its values belong to. */
+static bool holds_surface(const char *path)
+{
+    npmd_surface *s = NULL;
+    const bool may = ends_with(path, ".gii") || ends_with(path, ".gii.gz") || ends_with(path, ".vtk")
+                     || ends_with(path, ".vtk.gz");
+    const bool found = may && npmd_surface_read(path, &s, NULL) == NPMD_OK;
+    npmd_surface_free(s);
+    return found;
+}
+
 static int check_together(const cli_args *args, const plot_surfaces *s)
 {
     const npmd_plot_surfaces *ask = &s->ask;
@@ -116,5 +127,9 @@ int plot_surfaces_read(const cli_args *args, plot_surfaces *s)
                         most > 1000000 ? 1000000 : 10000);
     ask->most = (int)most;
     ask->function = (int)function;
+    const char *kind = cli_value(args, "kind");
+    if (ask->values && !ask->surface && !(kind && strcasecmp(kind, "matrix") == 0)
+        && holds_surface(ask->values))
+        ask->surface = ask->values;
     return check_together(args, s);
 }

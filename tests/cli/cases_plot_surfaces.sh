@@ -135,6 +135,17 @@ t_surfplot_folder_columns() { # maps are found by their names, not by their plac
     run plot brain --dpi 40 --out b.svg --json
     want_code 0; want_out '"kind": "connectivity"'
 }
+t_surfplot_own_surface() { # a file of values that holds its surface
+    with_painted
+    surfplot_vtk a >own.vtk
+    run plot own.vtk --dpi 40 --out o.png --json
+    want_code 0; want_out '"kind": "values"'; want_out '"high": 6'
+    printf '0 0 1 1 0 0\n0 0 1 0 1 0\n' | tr ' ' , >pairs.csv
+    run fit --domain 'S2 x S2' --data pairs.csv --out model --estimator uniform --quiet
+    run marginal model --roi parts.csv --region a --sphere octahedron.off --out mof.gii --quiet
+    run plot mof.gii --dpi 40 --out g.png --json
+    want_code 0; want_out '"kind": "values"'
+}
 t_surfplot_model() {
     with_painted
     printf '0.3,0.3,0.4\n0.1,0.2,0.7\n0.5,0.2,0.3\n' >on.csv
