@@ -33,7 +33,7 @@ static const cli_option OPTIONS[] = {
       .values = "A:B,...",
       .fallback = "from 0, of a log scale from 1e-4 of the largest, to the largest",
       .help =
-          "ends of the colours, or of the height of curves, where all panels show one quantity; several of them "
+          "ends of the colours, or of the height of curves, where all panels show one quantity (of surfaces and a circle those of the colours); several of them "
           "give T2 one row of maps each" },
     { .name = "levels",
       .values = "P,...|none",

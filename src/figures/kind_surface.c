@@ -10,6 +10,8 @@
 
 enum { COLUMNS_MOST = 4, CIRCLE_NODES = 180, BALL_STEPS = 48, BALL_STEPS_ALONE = 120, DATA_MOST = 4000 };
 
+static const colour GIVEN = { 214, 60, 30 };
+
 typedef struct factor_map { /* one factor that is shown */
     int factor;
     bool given;
@@ -98,23 +100,43 @@ done:
     return st;
 }
 
+/* Is it the density given the others, not a marginal one? */
+static bool conditional(const figure *f, const factor_map *m)
+{
+    return f->ask->given != 0 && !m->given;
+}
+
+/* Where a given factor stands in a row of the given factors alone. */
+static int given_column(const figure *f, int factor)
+{
+    int at = 0;
+    for (int d = 0; d < factor; d++)
+        at += f->ask->given >> d & 1U ? f->domain->factor[d]->columns : 0;
+    return at;
+}
+
 /* ---- values ---------------------------------------------------------------------------------------------------------- */
 
 /* What is shown of log densities: exp of them, per volume or relative to uniform. A conditional density is known up to a
  * factor, possibly far from 1, so that its largest term is taken out; its integral by the nodes is made 1. */
-static void values_show(const surface_job *j, factor_map *m, bool conditional)
+static void values_show(const surface_job *j, factor_map *m)
 {
+    const bool fixed_rest = conditional(j->f, m);
     const double volume = j->f->domain->factor[m->factor]->volume;
-    double mass = 0.0, top = conditional ? -INFINITY : 0.0;
-    for (size_t i = 0; i < m->nodes && conditional; i++)
+    double mass = 0.0, top = fixed_rest ? -INFINITY : 0.0;
+    for (size_t i = 0; i < m->nodes && fixed_rest; i++)
         top = fmax(top, m->value[i]);
     for (size_t i = 0; i < m->nodes; i++) {
         m->value[i] = exp(m->value[i] - top);
         mass += volume * m->share[i] * m->value[i];
     }
-    if (!conditional)
+    if (!fixed_rest)
         j->f->facts.mass_error = fmax(j->f->facts.mass_error, fabs(mass - 1.0)); /* fmax passes NaN over */
-    const double unit = (j->f->ask->what == NPMD_PLOT_RELATIVE ? volume : 1.0) / (conditional ? mass : 1.0);
+    const bool circle = j->f->domain->factor[m->factor]->columns == 1;
+    const double per = circle                                  ? panel_circle_unit(j->f)
+                       : j->f->ask->what == NPMD_PLOT_RELATIVE ? volume
+                                                               : 1.0;
+    const double unit = per / (fixed_rest ? mass : 1.0);
     for (size_t i = 0; i < m->nodes; i++)
         m->value[i] *= unit;
 }
@@ -123,9 +145,9 @@ static npmd_status values_find(const surface_job *j, factor_map *m, npmd_error *
 {
     npmd_status st = NPMD_OK;
     figure *f = j->f;
-    const bool conditional = f->ask->given != 0 && !m->given;
+    const bool fixed_rest = conditional(f, m);
     double row[DOMAIN_MAX_COLUMNS] = { 0.0 }, fixed[DOMAIN_MAX_COLUMNS] = { 0.0 };
-    view v = { .shown = 1U << m->factor, .given = conditional ? f->ask->given : 0, .fixed = fixed };
+    view v = { .shown = 1U << m->factor, .given = fixed_rest ? f->ask->given : 0, .fixed = fixed };
     if (f->ask->what == NPMD_PLOT_SPREAD) {
         if (f->domain->factors > 1)
             return npmd_fail(err, NPMD_ERR_ARGUMENT,
@@ -133,7 +155,7 @@ static npmd_status values_find(const surface_job *j, factor_map *m, npmd_error *
                              f->domain->text);
         return source_values(f, j->from, true, m->x, m->nodes, m->value, err);
     }
-    if (conditional) {
+    if (fixed_rest) {
         points_row(f->ask->at, 0, row); /* its factors side by side */
         for (int d = 0, at = 0; d < f->domain->factors; d++)
             if (f->ask->given >> d & 1U) {
@@ -143,14 +165,14 @@ static npmd_status values_find(const surface_job *j, factor_map *m, npmd_error *
             }
     }
     TRY(view_values(f, j->from, &v, m->x, m->nodes, m->value, err));
-    values_show(j, m, conditional);
+    values_show(j, m);
 done:
     return st;
 }
 
 /* ---- points on the maps -------------------------------------------------------------------------------------------- */
 
-/* The data, or the point that is given. */
+/* The data, on marginal densities alone, or the point that is given. */
 static npmd_status points_place(const surface_job *j, factor_map *m, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -158,15 +180,10 @@ static npmd_status points_place(const surface_job *j, factor_map *m, npmd_error 
     const npmd_domain *dom = f->domain;
     double *x = NULL, row[DOMAIN_MAX_COLUMNS];
     const bool one = m->given;
-    const size_t count = one ? 1 : f->ask->data != NULL ? figure_data(f, DATA_MOST) : 0;
-    int column = dom->column[m->factor];
+    const size_t count = one ? 1 : f->ask->data != NULL && !conditional(f, m) ? figure_data(f, DATA_MOST) : 0;
+    const int column = one ? given_column(f, m->factor) : dom->column[m->factor];
     if (count == 0 || dom->factor[m->factor]->columns != 3)
         goto done;
-    if (one) /* columns of the given factors alone */
-        for (int d = 0, at = 0; d <= m->factor; d++) {
-            column = at;
-            at += f->ask->given >> d & 1U ? dom->factor[d]->columns : 0;
-        }
     TRY(memory_new(&x, 3 * count, err));
     for (size_t k = 0; k < count; k++) {
         npmd_points_row(one ? f->ask->at : f->ask->data, one ? 0 : figure_datum(f, k), row);
@@ -176,7 +193,7 @@ static npmd_status points_place(const surface_job *j, factor_map *m, npmd_error 
     if (one) {
         m->scene.points.radius = 2.2;
         m->scene.points.rim = 0.8;
-        m->scene.points.ink = (colour){ 214, 60, 30 };
+        m->scene.points.ink = GIVEN;
     }
 done:
     return st;
@@ -203,7 +220,10 @@ static npmd_status map_make(surface_job *j, int d, factor_map *m, npmd_error *er
     m->given = j->f->ask->given >> d & 1U;
     const bool circle = j->f->domain->factor[d]->columns == 1,
                sphere = !circle && factor_surface(j->f, d) == NULL;
-    const char *quantity = circle || sphere ? figure_quantity(j->f, circle ? 1 : 2, sphere)
+    const bool degrees = circle && j->f->ask->what == NPMD_PLOT_DENSITY
+                         && j->f->ask->coords & NPMD_COORDS_DEGREES;
+    const char *quantity = degrees            ? "density per degree"
+                           : circle || sphere ? figure_quantity(j->f, circle ? 1 : 2, sphere)
                            : j->f->ask->what == NPMD_PLOT_DENSITY ? "density per area of the surface"
                                                                   : figure_quantity(j->f, 2, false);
     TRY(nodes_make(j->f, m, err));
@@ -253,25 +273,54 @@ done:
     return st;
 }
 
-/* The curve on the circle, below all. */
-static void circle_draw(figure *f, const factor_map *m, double height)
+/* Heights of the curve and of the histogram: from 0, or of a log scale from a 10,000th of the largest. --range is of the
+ * colours, whose quantity is another. */
+static axis circle_heights(const figure *f, const factor_map *m, double tallest)
 {
-    spot p[CIRCLE_NODES + 1];
-    char name[16];
     double least = 0.0, most = 0.0;
-    const stroke line = { .width = 1.2, .ink = line_colour(0) };
-    factor_name(f->domain, m->factor, name);
+    axis y = { .kind = f->ask->log_scale ? AXIS_LOG : AXIS_LINEAR, .name = m->how.scale.name };
     values_range(m->value, m->nodes, &least, &most);
-    const axis x = { AXIS_PI, 0.0, TWO_PI, name };
-    axis y = { .kind = AXIS_LINEAR, .name = m->how.scale.name };
-    axis_fit(&y, 0.0, most > 0.0 ? most : 1.0);
+    most = fmax(fmax(most, tallest), 1e-300);
+    axis_fit(&y, f->ask->log_scale ? fmin(fmax(least, 1e-4 * most), most) : 0.0, most);
+    return y;
+}
+
+/* The curve on the circle, below all; over the data, and with the place that is given. */
+static npmd_status circle_draw(figure *f, const factor_map *m, double height, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    curve_set curves = { 0 };
+    curve *line = NULL;
+    char name[16];
+    double bars[HISTOGRAM_BARS], tallest = 0.0;
+    const bool histogram = f->ask->data != NULL && !conditional(f, m);
+    factor_name(f->domain, m->factor, name);
+    if (histogram)
+        tallest = panel_histogram(f, f->domain->column[m->factor], bars);
+    const axis x = figure_angle_axis(f, name), y = circle_heights(f, m, tallest);
     const box at = { 46.0, canvas_height(f->page) - height + 18.0, fmin(canvas_width(f->page) - 66.0, 260.0),
                      height - 52.0 };
-    for (size_t i = 0; i < m->nodes; i++)
-        p[i] = axes_spot(at, &x, &y, TWO_PI * (double)i / CIRCLE_NODES, m->value[i]);
+    TRY(curve_add(&curves, m->nodes, "", &line, err));
+    line->line.width = 1.2;
+    for (size_t i = 0; i < m->nodes; i++) {
+        line->x[i] = x.to * (double)i / CIRCLE_NODES;
+        line->y[i] = m->value[i];
+    }
+    if (histogram)
+        panel_histogram_draw(f, at, &y, bars);
+    curves_draw(f->page, at, &curves, &x, &y);
     axes_draw(f->page, at, &x, &y, 0);
-    canvas_polyline(f->page, p, m->nodes, false, &line);
+    if (m->given) {
+        const stroke red = { .width = 1.0, .ink = GIVEN };
+        double row[DOMAIN_MAX_COLUMNS];
+        points_row(f->ask->at, 0, row);
+        const double place = at.x + at.width * row[given_column(f, m->factor)] / TWO_PI;
+        canvas_line(f->page, place, at.y, place, at.y + at.height, &red);
+    }
     title_draw(f->page, at, m->title);
+done:
+    curves_free(&curves);
+    return st;
 }
 
 /* A column a surface, a row a view; the views of a single surface in two columns. */
@@ -306,7 +355,7 @@ static npmd_status several_draw(surface_job *j, const surface_views *views, npmd
     };
     TRY(surface_page_draw(f, &page, err));
     if (j->circle.value != NULL)
-        circle_draw(f, &j->circle, foot);
+        TRY(circle_draw(f, &j->circle, foot, err));
 done:
     return st;
 }
@@ -323,6 +372,14 @@ static npmd_status surface_draw(figure *f, npmd_error *err)
     TRY(surface_views_find(f->ask->surfaces != NULL ? f->ask->surfaces : &NOTHING,
                            f->ask->surfaces != NULL ? f->ask->surfaces->surface : NULL, &views, err));
     TRY(maps_make(j, err));
+    for (int k = 1; k < j->maps && f->ask->ranges > 0; k++)
+        if (strcmp(j->map[k].how.scale.name, j->map[0].how.scale.name) != 0) {
+            st = npmd_fail(
+                err, NPMD_ERR_ARGUMENT,
+                "--range would be one range for '%s' and '%s': leave it out, or choose one by --factors",
+                j->map[0].how.scale.name, j->map[k].how.scale.name);
+            goto done;
+        }
     if (j->maps == 0)
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "none of the factors shown is a surface or a sphere");
     else if (j->maps == 1 && j->circle.value == NULL)

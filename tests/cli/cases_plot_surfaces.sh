@@ -164,4 +164,12 @@ t_surfplot_model() {
     run fit --domain 'mesh:octahedron.off x S1' --data pair.csv --out p --estimator uniform --elements 2 --max-frequency 1 --quiet
     run plot p --given 2 --at 1.5 --views +x --dpi 40 --out p.png --json
     want_code 0; want_out '"kind": "surface"'
+    run plot p --given 2 --at 90 --coords degrees --data pair.csv --views +x --dpi 40 --out p.svg --json
+    want_code 0; want_out '"data": 0' # none on the conditional map
+    for text in 'density per degree' '360' 'stroke="#d63c1e"'; do
+        grep -q "$text" p.svg || wrong "the circle lacks $text"
+    done
+    grep -q 'fill="#cdd2da"' p.svg || wrong "the circle has no histogram"
+    run plot p --scale log --views +x --dpi 40 --out p.svg --json
+    want_code 0
 }
