@@ -109,11 +109,11 @@ t_figure_costs() { # integrals over many factors are counted before they are beg
     )
     want_no_file p.png
 }
-t_figure_stopped() { # 4000^2 nodes take many times longer than the signal
+n_figure_stopped() { # 4000^2 nodes take many times longer than the signal
     with_model
     code=0
     "$program" plot model --grid 4000 --out p.png >out 2>err </dev/null &
-    sleep 1
+    sleep 2
     kill -TERM $!
     wait $! || code=$?
     want_code 130; want_no_out; want_no_file p.png; want_clean
