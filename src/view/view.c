@@ -68,6 +68,19 @@ static void facts_fill(const view_values *v, npmd_view_facts *facts)
     }
 }
 
+/* Levels of a pair take a byte or more on the page, rarely less than half of one: what is far beyond that is not tried. */
+static npmd_status values_fit(const view_values *v, const view_page *page, npmd_error *err)
+{
+    const double least = 0.5 * (double)view_values_count(v);
+    if ((double)page->bytes + least <= VIEW_PAGE_MOST)
+        return NPMD_OK;
+    return npmd_fail(
+        err, NPMD_ERR_ARGUMENT,
+        "%zu x %zu nodes would take %.0f million bytes or more, a page has %d million at most: ask for "
+        "fewer --nodes",
+        v->factor[0].n, v->factors == 2 ? v->factor[1].n : 1, least / 1e6, VIEW_PAGE_MOST / 1000000);
+}
+
 npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const char *path,
                       npmd_view_facts *facts, npmd_error *err)
 {
@@ -83,7 +96,11 @@ npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const 
     TRY(view_values_open(&v, m, what, err));
     TRY(surfaces_check(&v, err));
     facts_fill(&v, &found);
-    TRY(contents_write(&v, &page, &found, err));
+    TRY(contents_write_shapes(&v, &page, &found, err));
+    TRY(values_fit(&v, &page, err));
+    TRY(view_values_compute(&v, err));
+    facts_fill(&v, &found);
+    TRY(contents_write_values(&v, &page, &found, err));
     TRY(page_commit(&page, err));
     found.bytes = page.bytes;
     if (facts != NULL)
