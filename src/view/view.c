@@ -28,6 +28,17 @@ static npmd_status sphere_check(const mesh *cortex, const mesh *sphere, npmd_err
                      least, most);
 }
 
+/* Whatever the page shows is UTF-8. */
+static npmd_status text_check(const char *option, const char *text, npmd_error *err)
+{
+    const size_t at = text == NULL ? 0 : utf8_wrong(text);
+    if (at == 0)
+        return NPMD_OK;
+    return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                     "%s: byte %zu is 0x%02x, which is not UTF-8: the page takes text in UTF-8 alone", option,
+                     at, (unsigned)(unsigned char)text[at - 1]);
+}
+
 static npmd_status surfaces_check(const view_values *v, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -92,6 +103,9 @@ npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const 
     what = what == NULL ? &plain : what;
     if (what->data != NULL)
         TRY(model_check_domain(m, what->data->domain, "points lie", err));
+    TRY(text_check("--title", what->title, err));
+    TRY(text_check("--names, the first", what->name[0], err));
+    TRY(text_check("--names, the second", what->name[1], err));
     TRY(page_open(&page, path, err)); /* first, so that hours are not spent on what cannot be written */
     TRY(view_values_open(&v, m, what, err));
     TRY(surfaces_check(&v, err));

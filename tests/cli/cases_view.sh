@@ -34,6 +34,10 @@ t_view_refuses() {
     want_failure 2; want_err 'ends in .html'
     run view m --out page.html --names a,b,c
     want_failure 2; want_err 'one or two names'
+    run view m --out page.html --title "$(printf 'a\377\376')"
+    want_failure 2; want_err '--title: byte 2 is 0xff, which is not UTF-8'
+    run view m --out page.html --names "$(printf 'b,caf\351')"
+    want_failure 2; want_err '--names, the second: byte 4 is 0xe9'
     run view m --out page.html --nodes 0
     want_failure 2
     run view m --out page.html --places north
