@@ -28,7 +28,8 @@ static const cli_option OPTIONS[] = {
     { .name = "nodes",
       .values = "N",
       .fallback = "by the domain",
-      .help = "values on each factor, at most: more is sharper and slower, and the page larger" },
+      .help =
+          "values on each factor, at most: 1 to 1000000; more is sharper and slower, and the page larger" },
     { .name = "points-most",
       .values = "N",
       .fallback = "5000",
