@@ -10,6 +10,7 @@ import base64
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import stat
 import subprocess
@@ -65,9 +66,14 @@ def library(scratch: Path) -> Path:
         return built.resolve()
     if not shutil.which("cmake"):
         raise SystemExit(f"{built} is not there and cmake was not found: run make in {SOURCE} first, or set NEUROPMD_LIBRARY")
-    subprocess.check_call(["cmake", "-S", str(SOURCE), "-B", str(scratch), "-DCMAKE_BUILD_TYPE=Release"])
+    subprocess.check_call(["cmake", "-S", str(SOURCE), "-B", str(scratch), "-DCMAKE_BUILD_TYPE=Release",
+                           *shlex.split(os.environ.get("CMAKE_ARGS", ""))])
     subprocess.check_call(["cmake", "--build", str(scratch), "--target", "neuropmd_shared", "--parallel", str(os.cpu_count() or 1)])
     return (scratch / NAME).resolve()
+
+
+def metadata() -> str:
+    return METADATA.format(version=version(), readme=(HERE / "README.md").read_text())
 
 
 class Wheel:
@@ -78,7 +84,7 @@ class Wheel:
         self.name = f"neuropmd-{version()}-{tag}.whl"
         self.record = ""
         self.zip = zipfile.ZipFile(Path(folder) / self.name, "w", zipfile.ZIP_DEFLATED)
-        self.add(f"{self.info}/METADATA", METADATA.format(version=version(), readme=(HERE / "README.md").read_text()).encode())
+        self.add(f"{self.info}/METADATA", metadata().encode())
         self.add(f"{self.info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: neuropmd\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())
         for name in "LICENSE", "NOTICE":
             self.add(f"{self.info}/licenses/{name}", (SOURCE / name).read_bytes())
@@ -98,6 +104,17 @@ class Wheel:
         self.write(f"{self.info}/RECORD", (self.record + f"{self.info}/RECORD,,\n").encode())
         self.zip.close()
         return self.name
+
+
+def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Optional[dict] = None) -> str:
+    """So that pip need not build the library to know what it is about to build."""
+    info = Path(metadata_directory) / f"neuropmd-{version()}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(metadata())
+    return info.name
+
+
+prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 
 def build_wheel(wheel_directory: str, config_settings: Optional[dict] = None, metadata_directory: Optional[str] = None) -> str:

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
 import sys
 from ctypes import byref, c_int, c_size_t, c_void_p
 from typing import Any, Union
@@ -11,8 +10,8 @@ from typing import Any, Union
 import numpy as np
 
 from . import _library
-from ._domain import Domain, Path, Points, as_points, as_rows, coords_bits, in_coords
-from ._library import Handle, as_dict, call, library, structs, take, take_text
+from ._domain import Domain, Path, Points, as_points, as_rows, coords_bits, in_coords, weigh
+from ._library import Handle, as_dict, call, encoded, library, structs, take, take_text
 
 
 class Model(Handle):
@@ -207,8 +206,10 @@ class Density:
         values = self.score_samples(X)
         if len(values) == 0:
             raise ValueError("X has no rows; at least one was expected")
-        weights = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), values.shape)
-        return float(np.average(values, weights=weights))
+        if sample_weight is None:
+            return float(np.mean(values))
+        weigh(self._points(X), sample_weight)  # checks them
+        return float(np.average(values, weights=np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), values.shape)))
 
     def scores(self, X: Any, seed: Any = 1) -> dict[str, float]:
         """All that ``neuropmd score`` tells of points: nll with its standard error, the ISE criterion, the log of the integral.
@@ -333,7 +334,7 @@ class Density:
         >>> type(neuropmd.load(path)).__name__
         'Uniform'
         """
-        call("npmd_save", self._fitted(), os.fsencode(path))
+        call("npmd_save", self._fitted(), encoded(path))
 
     def to_bytes(self) -> bytes:
         """The bytes that ``save`` writes. Equal fits are equal bytes.

@@ -10,7 +10,7 @@ from typing import Any, Iterable, Union
 import numpy as np
 
 from . import _library
-from ._library import Handle, call, library, structs, take
+from ._library import Handle, call, encoded, library, structs, take
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -76,8 +76,8 @@ class Domain:
         if not isinstance(text, str):
             raise TypeError(f"domain: {type(text).__name__} was found where a text as \"S1^2\" or a Domain was expected")
         how = structs["npmd_surface_options"](elements=elements, max_frequency=max_frequency,
-                                              cache=None if cache is None else os.fsencode(cache))
-        handle = take(_DomainHandle, "npmd_domain_parse_with", os.fsencode(text), byref(how))
+                                              cache=None if cache is None else encoded(cache))
+        handle = take(_DomainHandle, "npmd_domain_parse_with", encoded(text), byref(how))
         if max_distance is not None:
             handle = take(_DomainHandle, "npmd_domain_within", handle, max_distance)
         self._hold(handle, (text, elements, max_frequency, cache, max_distance))
@@ -143,7 +143,8 @@ class Domain:
         return f"Domain({self.text!r})"
 
     def __eq__(self, other: Any) -> bool:
-        return isinstance(other, Domain) and (self.text, self._made_of) == (other.text, other._made_of)
+        return (isinstance(other, Domain) and self.text == other.text
+                and ("mesh:" not in self.text or self._made_of == other._made_of))
 
     def __hash__(self) -> int:
         return hash(self.text)
@@ -155,13 +156,19 @@ class Domain:
         return self
 
     def __reduce__(self) -> tuple:
-        if self._made_of is None:
-            raise TypeError(f"{self!r} belongs to a model and cannot be pickled by itself; the model can")
-        return _domain_again, self._made_of
+        if self._made_of is not None:
+            return _domain_again, self._made_of
+        if isinstance(self._handle, _Lent):
+            return _domain_of, (self._handle.owner,)
+        raise TypeError(f"{self!r} is a part of another domain and cannot be pickled by itself")
 
 
 def _domain_again(text: str, elements: int, max_frequency: int, cache: Path | None, max_distance: float | None) -> Domain:
     return Domain(text, elements=elements, max_frequency=max_frequency, cache=cache, max_distance=max_distance)
+
+
+def _domain_of(model: Any) -> Domain:
+    return Domain._of(_Lent(library.npmd_model_domain(model), model))
 
 
 def coords_bits(coords: str | None) -> int:
@@ -178,6 +185,8 @@ def as_rows(X: Any, name: str = "X") -> np.ndarray:
     """X as an array of two dimensions and of numbers; nothing is copied that is one already."""
     if hasattr(X, "tocsr") or hasattr(X, "todense"):
         raise TypeError(f"{name}: a sparse matrix was passed, but dense data are required; use X.toarray()")
+    if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
+        raise ValueError(f"{name}: {int(np.ma.getmaskarray(X).sum())} entries are masked; leave their rows out")
     rows = np.asarray(X)
     if rows.dtype.kind == "c":
         raise ValueError(f"{name}: Complex data not supported; real numbers were expected")
@@ -238,7 +247,7 @@ def read_points(path: Path, domain: Union[str, Domain], coords: str | None = Non
     [[0.5], [1.5]]
     """
     domain = domain if isinstance(domain, Domain) else Domain(domain)
-    points = take(Points, "npmd_points_read", os.fsencode(path), domain, coords_bits(coords), path=os.fspath(path))
+    points = take(Points, "npmd_points_read", encoded(path), domain, coords_bits(coords), path=os.fspath(path))
     x = np.empty((library.npmd_points_count(points), domain.columns))
     call("npmd_points_rows", points, 0, x.ctypes.data)
     return x
@@ -257,4 +266,4 @@ def write_points(path: Path, domain: Union[str, Domain], X: Any, coords: str | N
     points = as_points(X, domain)
     x = np.empty((library.npmd_points_count(points), domain.columns))
     call("npmd_points_rows", points, 0, x.ctypes.data)
-    call("npmd_points_write", os.fsencode(path), domain, coords_bits(coords), x.ctypes.data, len(x))
+    call("npmd_points_write", encoded(path), domain, coords_bits(coords), x.ctypes.data, len(x))

@@ -18,9 +18,9 @@ import numpy as np
 
 from . import _library
 from ._density import Density, Model
-from ._domain import Domain, Path, _Lent, as_points, as_rows, coords_bits, weigh
+from ._domain import Domain, Path, _domain_of, as_points, as_rows, coords_bits, weigh
 from ._fit import Progress, watched
-from ._library import OPTIONS, Handle, NeuropmdWarning, as_dict, call, library, option_text, python_words, structs, take
+from ._library import OPTIONS, Handle, NeuropmdWarning, as_dict, call, encoded, library, option_text, python_words, structs, take
 
 Numbers = Union[float, Sequence[float], None]
 Self = TypeVar("Self", bound="Estimator")
@@ -57,10 +57,10 @@ class Estimator(Density):
         for name in others:
             if name not in OPTIONS:
                 raise TypeError(self._unknown(name))
-        for name in self._signature():
-            setattr(self, name, given[name])
-        for name, value in others.items():
-            setattr(self, name, value)
+        # all of them: a class made from this one may have a signature of its own
+        for name, value in [*given.items(), *others.items()]:
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
 
     @classmethod
     def _signature(cls) -> list[str]:
@@ -69,7 +69,7 @@ class Estimator(Density):
 
     def _unknown(self, name: str) -> str:
         known = sorted({*self._signature(), *OPTIONS})
-        near = difflib.get_close_matches(name, known, 1)
+        near = ["seed"] if name == "random_state" else difflib.get_close_matches(name, known, 1)
         hint = f"; did you mean {near[0]!r}?" if near else "; neuropmd.options() lists them"
         return f"{type(self).__name__} has no parameter {name!r}{hint}"
 
@@ -80,7 +80,9 @@ class Estimator(Density):
         >>> neuropmd.KDE("S1", kappa=20).get_params()["kappa"]
         20
         """
-        others = [name for name in vars(self) if name in OPTIONS and name not in self._signature()]
+        kinds = [p.kind for p in inspect.signature(type(self)).parameters.values()]
+        more = inspect.Parameter.VAR_KEYWORD in kinds  # else a class with parameters of its own, which clone asks for
+        others = [name for name in vars(self) if more and name in OPTIONS and name not in self._signature()]
         return {name: getattr(self, name) for name in [*self._signature(), *others]}
 
     def set_params(self: Self, **params: Any) -> Self:
@@ -111,7 +113,7 @@ class Estimator(Density):
         made = _Options(library.npmd_options_new())
         if not made._as_parameter_:
             raise MemoryError("not enough memory for the options of a fit")
-        given = {name: value for name, value in self.get_params().items() if name in OPTIONS and value is not None}
+        given = {name: value for name, value in vars(self).items() if name in OPTIONS and value is not None}
         if _library.forked and not given.get("threads"):
             given["threads"] = 1
         for name in sorted(given, key=lambda one: one != "preset"):
@@ -190,7 +192,7 @@ class Estimator(Density):
     def _hold(self, model: Model, columns: int) -> None:
         """Everything that a model tells, as attributes."""
         self.model_ = model
-        self.domain_ = Domain._of(_Lent(library.npmd_model_domain(model), model))
+        self.domain_ = _domain_of(model)
         self.n_features_in_ = columns
         facts = as_dict(library.npmd_model_facts(model))
         self.interrupted_ = bool(facts.pop("interrupted"))
@@ -209,7 +211,7 @@ class Estimator(Density):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         if "model_" in state:
-            self.domain_ = Domain._of(_Lent(library.npmd_model_domain(self.model_), self.model_))
+            self.domain_ = _domain_of(self.model_)
 
 
 def _choice(model: Model) -> list[dict[str, Any]]:
@@ -427,7 +429,7 @@ def load(path: Path, coords: str | None = None) -> Estimator:
     >>> type(model).__name__, model.kappa
     ('KDE', [5.0])
     """
-    return _from_model(take(Model, "npmd_load", os.fsencode(path), path=os.fspath(path)), coords)
+    return _from_model(take(Model, "npmd_load", encoded(path), path=os.fspath(path)), coords)
 
 
 def from_bytes(data: bytes, coords: str | None = None) -> Estimator:
@@ -472,6 +474,8 @@ def select(estimator: Self, X: Any, over: Mapping[str, Sequence[Any]], sample_we
     for name, values in over.items():
         if name not in OPTIONS:
             raise ValueError(estimator._unknown(name))
+        if isinstance(values, (str, bytes)):
+            raise ValueError(f"over: {name} is the text {values!r}; a list of values was expected")
         lists.append(OPTIONS[name]["option"].encode() + b"=" + b":".join(option_text(value) for value in values))
     array = (c_char_p * len(lists))(*lists)
     return estimator._fit("npmd_select", X, sample_weight, progress, (array, len(lists)))

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from ctypes import byref, c_char_p, c_int, c_void_p
 from typing import Any, Sequence, Union
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from ._density import Density, seed_number
 from ._domain import Path, coords_bits
-from ._library import as_dict, call, library, structs
+from ._library import as_dict, call, encoded, library, structs
 from ._truth import Truth
 
 
@@ -20,7 +19,7 @@ def _text(value: Any) -> bytes | None:
 
 def _texts(values: Sequence[Any]) -> Any:
     """Pointers to texts; the array keeps them."""
-    return (c_char_p * len(values))(*[os.fsencode(value) for value in values])
+    return (c_char_p * len(values))(*[encoded(value) for value in values])
 
 
 def _address(array: Any) -> Any:
@@ -71,9 +70,13 @@ def plot(model: Union[Density, Sequence[Density]], path: Path, *, truth: Union[P
     first, request, facts = models[0], structs["npmd_plot_request"](), structs["npmd_plot_facts"]()
     truth = truth if truth is None or isinstance(truth, Truth) else Truth(truth)
     handles = (c_void_p * len(models))(*[one._fitted()._as_parameter_.value for one in models])
+    if names is not None and (isinstance(names, str) or len(names) != len(models)):
+        raise ValueError(f"names: {names!r} was found where a list of {len(models)}, one a model, was expected")
+    if (given is None) != (at is None):
+        raise ValueError("given and at: both are needed for a conditional density, or none")
+    if min(grid, width_mm, dpi) < 0:
+        raise ValueError(f"grid {grid}, width_mm {width_mm}, dpi {dpi}: numbers from 0 on were expected")
     words = _texts(names) if names is not None else None
-    if names is not None and len(names) != len(models):
-        raise ValueError(f"names: {len(names)} were found for {len(models)} models")
     points = None if data is None else first._points(data)
     place = None if at is None else first._points(np.atleast_2d(np.asarray(at, dtype=np.float64)), first.domain_.part(given))
     contours = None if levels is None else np.ascontiguousarray(levels, dtype=np.float64)
@@ -94,7 +97,7 @@ def plot(model: Union[Density, Sequence[Density]], path: Path, *, truth: Union[P
     if ends is not None:
         request.range, request.ranges = ends.ctypes.data, len(ends)
     request.grid, request.width_mm, request.dpi = grid, width_mm, dpi
-    call("npmd_plot", byref(request), os.fsencode(path), byref(facts))
+    call("npmd_plot", byref(request), encoded(path), byref(facts))
     return as_dict(facts)
 
 
@@ -119,12 +122,14 @@ def view(model: Density, path: Path, *, data: Any = None, title: str | None = No
     points = None if data is None else model._points(data)
     _choose(request, model, factors, seed)
     request.title = _text(title)
-    words = _texts(list(names or [])[:2])
+    if names is not None and (isinstance(names, str) or len(names) > 2):
+        raise ValueError(f"names: {names!r} was found where a list of at most two, one a factor shown, was expected")
+    words = _texts(list(names or []))
     for i, pointer in enumerate(ctypes.cast(words, ctypes.POINTER(c_void_p))[:len(words)]):
         request.name[i] = pointer
     request.nodes, request.most_points, request.accuracy = nodes, most_points, accuracy
     request.data = None if points is None else points._as_parameter_
-    call("npmd_view", model._fitted(), byref(request), os.fsencode(path), byref(facts))
+    call("npmd_view", model._fitted(), byref(request), encoded(path), byref(facts))
     found = as_dict(facts)
     shown = found.pop("factors")
     return {**found, "factor": list(found["factor"])[:shown], "nodes": list(found["nodes"])[:shown]}

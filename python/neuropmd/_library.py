@@ -29,13 +29,18 @@ def _candidates() -> list[str]:
 
 def _open() -> ctypes.CDLL:
     path = _candidates()[0]
+    given = "NEUROPMD_LIBRARY" in os.environ
+    if (given or os.path.isabs(path)) and not os.path.isfile(path):
+        raise ImportError(f"neuropmd: NEUROPMD_LIBRARY names {path}, which is no file")
     try:
         return ctypes.CDLL(path)
     except OSError as why:
+        if path == _NAME and "cannot open shared object file" in str(why) and str(why).startswith(_NAME):
+            raise ImportError("neuropmd: there is no " + _NAME + ": run make in the source tree, or set NEUROPMD_LIBRARY") from None
         raise ImportError(
             f"neuropmd: the library {path} cannot be loaded: {why}. It needs Jansson, libpng, zlib, Expat and libgomp, and "
             "for eigenpairs of surfaces ARPACK and SuperLU (Debian: libjansson4 libpng16-16 zlib1g libexpat1 libgomp1 "
-            "libarpack2 libsuperlu5); NEUROPMD_LIBRARY may name another libneuropmd.so"
+            "libarpack2 libsuperlu5 liblapack3); NEUROPMD_LIBRARY may name another libneuropmd.so"
         ) from None
 
 
@@ -171,12 +176,6 @@ def _structs() -> dict[str, type[ctypes.Structure]]:
     return built
 
 
-try:
-    structs = _structs()
-except AttributeError:
-    raise ImportError(f"neuropmd: {library._name} is no libneuropmd, or one from before 0.1.0 that knows nothing of Python") from None
-
-
 def _declare() -> None:
     for name, letters in PROTOTYPES.items():
         function = getattr(library, name)
@@ -188,7 +187,11 @@ def _declare() -> None:
         function.argtypes = [_TYPES[c] for c in letters]
 
 
-_declare()
+try:
+    structs = _structs()
+    _declare()
+except AttributeError as why:
+    raise ImportError(f"neuropmd: {library._name} is no libneuropmd, or one of another version than this package: {why}") from None
 
 # ---- After a fork
 
@@ -349,12 +352,20 @@ def options(estimator: Any = None) -> dict[str, dict[str, Any]]:
     return {key: dict(row) for key, row in OPTIONS.items() if name is None or name in row["estimators"]}
 
 
+def encoded(text: Any) -> bytes:
+    """A path or a text as the library takes it, which reads to the first zero byte."""
+    data = os.fsencode(text)
+    if b"\0" in data:
+        raise ValueError(f"{text!r} has a null character in it")
+    return data
+
+
 def option_text(value: Any) -> bytes:
     """A value as a user of the program would write it."""
     if isinstance(value, bool) or type(value).__name__ == "bool_":  # numpy's
         return b"on" if value else b"off"
     if isinstance(value, (str, os.PathLike)):
-        return os.fsencode(value)
+        return encoded(value)
     if hasattr(value, "tolist"):  # numpy's numbers and arrays
         value = value.tolist()
     if isinstance(value, (list, tuple)):

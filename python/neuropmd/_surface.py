@@ -9,7 +9,7 @@ from typing import Any, Sequence, Union
 import numpy as np
 
 from ._domain import Path
-from ._library import Handle, call, library, structs, take
+from ._library import Handle, call, encoded, library, structs, take
 
 
 class Surface:
@@ -53,7 +53,7 @@ class Surface:
 
     def __init__(self, path: Path):
         self.path = os.fspath(path)
-        self._handle = take(_SurfaceHandle, "npmd_surface_read", os.fsencode(path), path=self.path)
+        self._handle = take(_SurfaceHandle, "npmd_surface_read", encoded(path), path=self.path)
         self.area: float = library.npmd_surface_area(self._handle)
         self.vertices = np.empty((library.npmd_surface_vertices(self._handle), 3))
         self.faces = np.empty((library.npmd_surface_faces(self._handle), 3), dtype=np.int32)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._density import Density, seed_number
 from ._domain import Domain, Path, _Lent, as_points, as_rows, coords_bits, in_coords
-from ._library import Handle, as_dict, call, library, structs, take
+from ._library import Handle, as_dict, call, encoded, library, structs, take
 
 
 class Truth(Handle):
@@ -31,7 +31,7 @@ class Truth(Handle):
     def __init__(self, what: Path, seed: Any = 0):
         name = os.fspath(what)
         super().__init__(take(int, "npmd_truth_make", name.encode(), seed_number(seed)) if name in self.RECIPES
-                         else take(int, "npmd_truth_read", os.fsencode(name), path=name))
+                         else take(int, "npmd_truth_read", encoded(name), path=name))
         self.domain = Domain._of(_Lent(library.npmd_truth_domain(self), self))
 
     def sample(self, n: int, seed: Any = 1) -> np.ndarray:
@@ -79,7 +79,7 @@ class Truth(Handle):
         >>> neuropmd.Truth(path).domain
         Domain('S1^2')
         """
-        call("npmd_truth_write", self, os.fsencode(path))
+        call("npmd_truth_write", self, encoded(path))
 
 
 def simulate(what: Union[Path, Truth], n: int, seed: Any = 1, truth_seed: Any = 0) -> tuple[np.ndarray, Truth]:

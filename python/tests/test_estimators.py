@@ -32,6 +32,48 @@ def fitted(estimator, X, **more):
         return estimator.fit(X, **more)
 
 
+class Own(neuropmd.KDE):
+    """A class with parameters of its own, as users make them."""
+
+    def __init__(self, kappa=3.0):
+        super().__init__("S1^2", kappa=kappa, seed=7)
+
+
+class Refused(unittest.TestCase):
+    """What would else be taken in silence for something that it is not."""
+
+    def test_classes_of_users(self):
+        mine = Own(5.0).fit(angles(50, 2))
+        self.assertEqual((mine.get_params(), mine.info()["options"]["kappa"], mine.info()["options"]["seed"]), ({"kappa": 5.0}, [5, 5], 7))
+
+    def test_masks_weights_and_zeros(self):
+        x = angles(20, 2)
+        model = neuropmd.KDE("S1^2", kappa=5.0).fit(x)
+        for wrong in (lambda: model.fit(np.ma.array(x, mask=np.eye(20, 2) > 0)), lambda: model.score(x, sample_weight=-np.ones(20)),
+                      lambda: model.score(x, sample_weight=np.zeros(20)), lambda: model.score(x, sample_weight=np.ones(3)),
+                      lambda: model.save("a\0b"), lambda: neuropmd.Domain("S1\0x"),
+                      lambda: neuropmd.plot(model, "a.png", given=1), lambda: neuropmd.plot(model, "a.png", at=[1.0]),
+                      lambda: neuropmd.plot(model, "a.png", dpi=-1), lambda: neuropmd.plot(model, "a.png", names="a"),
+                      lambda: neuropmd.view(model, "a.html", names=["a", "b", "c"]),
+                      lambda: neuropmd.select(model, x, {"kappa": "35"})):
+            self.assertRaises(ValueError, wrong)
+
+    def test_equal_domains(self):
+        self.assertEqual(neuropmd.Domain("T2"), neuropmd.Domain("S1^2"))
+        self.assertEqual(neuropmd.Domain("T2"), neuropmd.KDE("T2", kappa=5.0).fit(angles(20, 2)).domain_)
+
+    def test_a_loaded_model_of_a_mesh_is_pickled(self):
+        mesh = str(SOURCE / "tests/fixtures/surface/bumpy.off")
+        try:
+            domain = neuropmd.Domain(f"mesh:{mesh}", max_frequency=2)
+        except RuntimeError as why:  # built without the solver of eigenpairs
+            self.skipTest(str(why))
+        vertices = neuropmd.Surface(mesh).vertices
+        model = neuropmd.Series(domain, tau=1e-2, max_frequency=2).fit(vertices)
+        again = pickle.loads(pickle.dumps(neuropmd.from_bytes(model.to_bytes())))
+        self.assertTrue(np.array_equal(again.score_samples(vertices), model.score_samples(vertices)))
+
+
 class Parameters(unittest.TestCase):
     def test_signatures_name_options_that_are_read(self):
         for cls in CLASSES.values():

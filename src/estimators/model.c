@@ -57,8 +57,12 @@ void model_warn(npmd_model *m, const char *format, ...)
     if (m->warnings == MODEL_MAX_WARNINGS)
         return;
     va_start(args, format);
-    vsnprintf(m->warning[m->warnings++], sizeof *m->warning, format, args);
+    vsnprintf(m->warning[m->warnings], sizeof *m->warning, format, args);
     va_end(args);
+    for (int i = 0; i < m->warnings; i++) /* a part may have said it before */
+        if (strcmp(m->warning[i], m->warning[m->warnings]) == 0)
+            return;
+    m->warnings++;
 }
 
 const npmd_domain *npmd_model_domain(const npmd_model *m)
@@ -118,6 +122,8 @@ done:
     return st;
 }
 
+#define MANY_TURNS (10.0 * NPMD_PI) /* any branch of an angle is welcome, but nobody counts turns like this */
+
 npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *points, const npmd_options *opt,
                      npmd_model **out, npmd_error *err)
 {
@@ -164,6 +170,11 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *points, const np
     TRY(m->kind->fit(m, opt, pts, err));
     if (options_unused(opt, unused, sizeof unused) > 0)
         model_warn(m, "--estimator %s does not use %s", estimator_name(&m->options), unused);
+    if (pts->angle_most > MANY_TURNS)
+        model_warn(m,
+                   "an angle of %.4g radians is among the points, more than five turns: are they degrees? "
+                   "--coords degrees takes them as such",
+                   pts->angle_most);
     TRY(points_seen(pts, &m->seen, &m->seen_count, err));
     m->facts.tau = m->options.tau;
     m->facts.seconds = clock_seconds() - started + checkpoint_seconds(m->checkpoint);

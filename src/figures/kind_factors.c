@@ -33,7 +33,7 @@ typedef struct factor_part { /* one panel, for every source */
     const double *mark; /* a point that is marked; NULL: none */
     sheet *sheets;      /* (sources) */
     shade shade;
-    char title[96], quantity[64];
+    char title[136], quantity[64];
 } factor_part;
 
 typedef struct factor_page {

@@ -160,8 +160,9 @@ struct npmd_points {
     double *weight;          /* (n), mean 1; NULL: all 1, or in a file */
     number_rows weight_file; /* weights as given; the mean is 1 after multiplication by */
     double weight_scale;
-    double total;   /* sum of the weights as given; n without weights */
-    bool unordered; /* a row and the same with its two factors exchanged are one point */
+    double total;      /* sum of the weights as given; n without weights */
+    bool unordered;    /* a row and the same with its two factors exchanged are one point */
+    double angle_most; /* the largest angle that was given in radians, without its sign; 0: there is none */
 };
 npmd_status points_make(const npmd_domain *dom, size_t n, npmd_points **out, npmd_error *err);
 void rows_release(number_rows *rows); /* what owns them, if anything does */

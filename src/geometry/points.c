@@ -104,6 +104,19 @@ void points_reason(const npmd_domain *dom, unsigned coords, const double *row, c
                  d + 1, m->name, m->locate(m, row, x), limit(dom, m));
 }
 
+/* The largest angle in radians of a row as it was given: what is read wrongly may show there, and nowhere later. */
+static double angle_most(const npmd_domain *dom, unsigned coords, const double *row)
+{
+    double most = 0.0;
+    for (int d = 0; d < dom->factors; d++) {
+        const manifold *m = dom->factor[d];
+        if (m == &CIRCLE && !is_foreign(m, coords))
+            most = fmax(most, fabs(*row));
+        row += is_foreign(m, coords) ? m->foreign_columns : m->columns;
+    }
+    return most;
+}
+
 /* The first row that is no point is the same for any number of threads. */
 size_t points_take(npmd_points *pts, unsigned coords, const double *rows)
 {
@@ -119,6 +132,8 @@ size_t points_take(npmd_points *pts, unsigned coords, const double *rows)
                 != NULL)
                 bad = i;
     }
+    for (size_t i = 0; i < pts->n && bad == pts->n; i++)
+        pts->angle_most = fmax(pts->angle_most, angle_most(pts->domain, coords, rows + i * columns));
     return bad;
 }
 
@@ -161,27 +176,37 @@ void rows_release(number_rows *rows)
     *rows = (number_rows){ 0 };
 }
 
+static void mapped_given(const npmd_points *pts, size_t i, double *row)
+{
+    for (size_t c = 0; c < pts->file.columns; c++)
+        row[c] = number_at(&pts->file, i * pts->file.columns + c);
+}
+
 static const char *mapped_row(const npmd_points *pts, size_t i, double *x, int *factor)
 {
     double row[DOMAIN_MAX_COLUMNS];
-    for (size_t c = 0; c < pts->file.columns; c++)
-        row[c] = number_at(&pts->file, i * pts->file.columns + c);
+    mapped_given(pts, i, row);
     return points_from_row(pts->domain, pts->coords, row, x, factor);
 }
 
-/* The first row that is no point, or n. */
-static size_t first_bad_row(const npmd_points *pts)
+/* The first row that is no point, or n; and the largest angle of those before it. */
+static size_t first_bad_row(const npmd_points *pts, double *angle)
 {
+    double most = 0.0;
     const size_t block = 65536, blocks = (pts->n + block - 1) / block;
     size_t bad = pts->n;
-#pragma omp parallel for schedule(dynamic, 1) reduction(min : bad)
+#pragma omp parallel for schedule(dynamic, 1) reduction(min : bad) reduction(max : most)
     for (size_t b = 0; b < blocks; b++) {
-        double x[DOMAIN_MAX_COLUMNS];
+        double x[DOMAIN_MAX_COLUMNS], row[DOMAIN_MAX_COLUMNS];
         int d = 0;
-        for (size_t i = b * block; i < pts->n && i < (b + 1) * block && i < bad; i++)
-            if (mapped_row(pts, i, x, &d) != NULL)
+        for (size_t i = b * block; i < pts->n && i < (b + 1) * block && i < bad; i++) {
+            mapped_given(pts, i, row);
+            if (points_from_row(pts->domain, pts->coords, row, x, &d) != NULL)
                 bad = i;
+            most = fmax(most, angle_most(pts->domain, pts->coords, row));
+        }
     }
+    *angle = most;
     return bad;
 }
 
@@ -199,7 +224,7 @@ npmd_status points_map(const npmd_domain *dom, const number_rows *file, size_t n
     assert(file->columns == points_file_columns(dom, coords));
     pts->file = *file;
     pts->coords = coords;
-    *bad_row = first_bad_row(pts);
+    *bad_row = first_bad_row(pts, &pts->angle_most);
     if (*bad_row < n) {
         *reason = mapped_row(pts, *bad_row, x, factor);
         npmd_points_free(pts);

@@ -298,3 +298,14 @@ t_sample_draws_points() {
     want_failure 2
     want_no_file draws.foo
 }
+t_degrees_taken_for_radians() { # a warning, once, also where members repeat it
+    awk 'BEGIN { for (i = 0; i < 60; i++) print (i * 37) % 360 - 180 "," (i * i) % 360 - 180 }' >degrees.csv
+    run fit --domain T2 --estimator kde --data degrees.csv --out m
+    want_code 0; want_err 'are they degrees'
+    run fit --domain T2 --estimator kde --data degrees.csv --out m --coords degrees
+    want_code 0
+    ! grep -q 'are they degrees' err || wrong 'degrees are degrees'
+    run fit --domain T2 $tiny --tau 1e-3 --members 2 --data degrees.csv --out m --json
+    want_code 0
+    [ "$(grep -o 'are they degrees' out | wc -l)" = 1 ] || wrong "said $(grep -o 'are they degrees' out | wc -l) times"
+}
