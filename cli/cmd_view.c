@@ -28,7 +28,8 @@ static const cli_option OPTIONS[] = {
     { .name = "nodes",
       .values = "N",
       .fallback = "by the domain",
-      .help = "values on each factor, at most: more is sharper and slower, and the page larger" },
+      .help =
+          "values on each factor, at most: 1 to 1000000; more is sharper and slower, and the page larger" },
     { .name = "points-most",
       .values = "N",
       .fallback = "5000",
@@ -63,9 +64,15 @@ static int show_progress(double done, void *user)
     job *j = user;
     const double now = reproduce_clock(), left = (now - j->began) * (1.0 - done) / done;
     cli_progress *p = &j->progress;
-    if (done > 0.0 && !j->args->quiet && now - p->shown >= (p->terminal ? 0.2 : 5.0)) {
+    if (!j->args->quiet && now - p->shown >= (p->terminal ? 0.2 : 5.0)) {
         p->shown = now;
-        if (p->terminal)
+        if (done <= 0.0 && p->terminal)
+            fprintf(stderr, "\r\033[Klearning where the density is large, %s so far",
+                    cli_words_time(now - j->began).text);
+        else if (done <= 0.0)
+            cli_note(j->args, "learning where the density is large, %s so far",
+                     cli_words_time(now - j->began).text);
+        else if (p->terminal)
             fprintf(stderr, "\r\033[K%3.0f%%  %s left", 100.0 * done, cli_words_time(left).text);
         else
             cli_note(j->args, "%.0f %%, %s left", 100.0 * done, cli_words_time(left).text);

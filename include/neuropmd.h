@@ -670,7 +670,7 @@ typedef struct npmd_view_request { /* {0}, then what applies */
     const char *title;             /* NULL: the domain and the number of points */
     const char *name[2];           /* what the factors shown are called; NULL: their kind */
     unsigned factors;              /* one or two, as bits; 0: the first two. The others are integrated out */
-    size_t nodes;                  /* on each of them, at most; 0: by the domain */
+    size_t nodes;                  /* on each of them, at most; 0: by the domain; a million is the most */
     unsigned coords;               /* npmd_coords: how places are read out */
     const npmd_points *data;       /* shown as points; NULL: none */
     size_t most_points;            /* of them, chosen at random; 0: 5,000 */
@@ -692,7 +692,7 @@ typedef struct npmd_view_facts {
     double mass;        /* the integral by the nodes: 1 is right */
     double
         sum_error; /* of marginal densities by the nodes: the largest relative difference to the integral, */
-    size_t compared; /* at so many nodes; 0: none, of one factor or where others are integrated out */
+    size_t compared; /* at so many nodes; 0: none, of a model of one factor or of more than two */
     size_t bytes;    /* of the file, 8 million at most */
 } npmd_view_facts;
 /* One HTML file that needs no server and no network: the density on one or two factors, to turn, click and compare;

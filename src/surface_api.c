@@ -121,7 +121,7 @@ npmd_status npmd_surface_describe(const char *path, char **json, npmd_error *err
     const bool closed = st == NPMD_OK;
     snprintf(hash, sizeof hash, "%016" PRIx64, m.hash);
     object = json_object();
-    TRY(json_put(object, "surface", json_string(path), err));
+    TRY(json_put(object, "surface", json_any_text(path), err));
     TRY(json_put(object, "vertices", json_integer((json_int_t)m.vertices), err));
     TRY(json_put(object, "faces", json_integer((json_int_t)m.faces), err));
     TRY(json_put(object, "area", json_real(m.area), err));
@@ -130,7 +130,7 @@ npmd_status npmd_surface_describe(const char *path, char **json, npmd_error *err
     if (closed)
         TRY(json_put(object, "genus", json_integer((json_int_t)genus_of(&m)), err));
     else
-        TRY(json_put(object, "defect", json_string(defect.text), err));
+        TRY(json_put(object, "defect", json_any_text(defect.text), err));
     TRY(json_to_text(object, JSON_INDENT(2), json, err));
 done:
     json_decref(object);

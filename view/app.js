@@ -400,7 +400,7 @@ function buildHelp() {
     row(["Tab"], "from one control or picture to the next"),
     row(["←", "→", "↑", "↓"], "in a picture: turn it, or move the place on a curve or flat map; with Shift in finer (coarser) steps"),
     row(["+", "−", "Home"], "in a picture: zoom, and turn it back"),
-    row(["Enter"], "in a picture: pick the place in its middle, which a cross marks"),
+    row(["Enter"], "in a picture: pick the place in its middle, which a cross marks, or the nearest to it"),
     ...usable.map(([key, [text]]) => row([key.toUpperCase()], text)),
     row(["?"], "this help"));
   const points = !pair ? ["The picture shows how probable each place is. Drag to turn it, wheel or pinch to zoom, point at a place to read its value."]

@@ -310,7 +310,16 @@ class Panel3D {
       leave: () => this.tip.hide(),
     });
     const step = (shift) => (shift ? 1 : 6) * (Math.PI / 180);
-    const middle = () => point(this.stage.clientWidth / 2, this.stage.clientHeight / 2);
+    /* Where the middle is empty, as the hole of a torus, what lies nearest to it, below before above. */
+    const middle = () => {
+      const x = this.stage.clientWidth / 2, y = this.stage.clientHeight / 2;
+      for (let ring = 0; ring <= 12; ring++)
+        for (let k = 0; k < (ring ? 8 : 1); k++) {
+          const turn = Math.PI / 2 + (k % 2 ? -1 : 1) * Math.ceil(k / 2) * (Math.PI / 4), r = (ring / 24) * 2 * y;
+          const hit = this.hit(x + r * Math.cos(turn), y + r * Math.sin(turn));
+          if (hit) return this.onPick?.(hit);
+        }
+    };
     watchKeys(this.canvas, {
       ArrowLeft: (s) => this.turn(step(s), 0),
       ArrowRight: (s) => this.turn(-step(s), 0),

@@ -12,7 +12,11 @@ function angleWords(x) {
 function directionWords([x, y, z]) {
   if (!(head.coords & 1)) return "(" + [x, y, z].map((c) => c.toFixed(3).replace("-", "−")).join(", ") + ")";
   const lat = degrees(Math.atan2(z, Math.hypot(x, y))), lon = degrees(Math.atan2(y, x));
-  return `${Math.abs(lat).toFixed(1)}° ${lat < 0 ? "S" : "N"}, ${Math.abs(lon).toFixed(1)}° ${lon < 0 ? "W" : "E"}`;
+  const words = (angle, below, above) => { // what rounds to zero is on neither side
+    const digits = Math.abs(angle).toFixed(1);
+    return digits + "°" + (Number(digits) === 0 ? "" : angle < 0 ? below : above);
+  };
+  return words(lat, " S", " N") + ", " + words(lon, " W", " E");
 }
 function positionWords(x) {
   return "(" + [...x].map((c) => c.toFixed(1).replace("-", "−")).join(", ") + ")";

@@ -123,6 +123,9 @@ npmd_status json_from_text(const char *text, size_t size, const char *where, str
 /* With all digits; flags are Jansson's. */
 npmd_status json_to_text(const struct json_t *value, size_t flags, char **out, npmd_error *err);
 /* Take the value over, also when they fail; a NULL, object, array or value, is a failure of memory. */
+size_t utf8_wrong(const char *text); /* the first byte that is not UTF-8, from 1; 0: all is */
+/* A string of any bytes, as names of files are: those that are not UTF-8 become U+FFFD. NULL: no memory. */
+struct json_t *json_any_text(const char *text);
 npmd_status json_put(struct json_t *object, const char *key, struct json_t *value, npmd_error *err);
 npmd_status json_append(struct json_t *array, struct json_t *value, npmd_error *err);
 struct json_t *json_known(double value); /* null where it is not finite, for which JSON has no word */

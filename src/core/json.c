@@ -359,6 +359,37 @@ struct json_t *json_known(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+size_t utf8_wrong(const char *text)
+{
+    const char *end = text + strlen(text);
+    for (const char *at = text; at < end;) {
+        const size_t length = utf8_length(at, end);
+        if (length == 0)
+            return (size_t)(at - text) + 1;
+        at += length;
+    }
+    return 0;
+}
+
+struct json_t *json_any_text(const char *text)
+{
+    static const char REPLACED[] = "\xEF\xBF\xBD"; /* U+FFFD */
+    const char *end = text + strlen(text);
+    char *clean = NULL;
+    size_t used = 0;
+    if (memory_new(&clean, 3 * strlen(text) + 1, NULL) != NPMD_OK)
+        return NULL;
+    for (const char *at = text; at < end;) {
+        const size_t length = utf8_length(at, end);
+        memcpy(clean + used, length > 0 ? at : REPLACED, length > 0 ? length : 3);
+        used += length > 0 ? length : 3;
+        at += length > 0 ? length : 1;
+    }
+    struct json_t *value = json_stringn(clean, used);
+    memory_free(clean);
+    return value;
+}
+
 npmd_status json_put(struct json_t *object, const char *key, struct json_t *value, npmd_error *err)
 {
     if (json_object_set_new(object, key, value) == 0) /* refuses NULL, and takes the value over in any case */

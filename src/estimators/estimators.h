@@ -429,6 +429,14 @@ npmd_status model_sample(const npmd_model *m, uint64_t seed, size_t n, const npm
 
 /* ---- sketch.c: where a model has its mass, and slices of it --------------------------------------------- */
 
+/* Asked before every piece of what takes long; nonzero: it ends with NPMD_STOPPED. stop may be NULL: nobody is asked. */
+typedef struct asking {
+    int (*stop)(void *user);
+    void *user;
+} asking;
+#define ASKING_PIECE 2048 /* points */
+npmd_status asking_go_on(const asking *ask, npmd_error *err);
+
 typedef struct slice { /* some factors fixed: a function on the product of the others */
     const npmd_model *model;
     const npmd_compute *how;
@@ -436,6 +444,7 @@ typedef struct slice { /* some factors fixed: a function on the product of the o
     npmd_domain *rest; /* the product of the others */
     double x[DOMAIN_MAX_COLUMNS];
     double *room;
+    asking ask; /* while values are computed */
 } slice;
 npmd_status slice_open(slice *s, const npmd_model *m, const npmd_compute *how, unsigned given,
                        npmd_error *err);
@@ -459,11 +468,32 @@ typedef struct sketch {
     uint64_t seed;
 } sketch;
 npmd_status sketch_open(sketch *k, const npmd_model *m, const npmd_compute *how, uint64_t seed,
-                        npmd_error *err);
+                        const asking *ask, npmd_error *err);
 void sketch_close(sketch *k);
 /* A proposal for the slice as it is fixed now, on the product of its other factors. */
 npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_key key, proposal *out,
                             npmd_error *err);
+
+/* ---- marginal.c: integrals over some factors, one a point ---------------------------------------------- */
+
+typedef struct marginal_integral {
+    slice at;
+    sketch learnt; /* only where quadrature does not reach */
+    double accuracy, log_volume;
+    uint64_t seed;
+    int threads;
+    size_t most_points; /* of one integral */
+} marginal_integral;
+/* Open once for many points: where the model has its mass is learnt here, which may take longer than an integral. */
+npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy,
+                          uint64_t seed, const npmd_compute *how, const asking *ask, npmd_error *err);
+/* The same without learning: uniform points and few of them, for the integral over a single factor. */
+npmd_status marginal_open_plain(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy,
+                                uint64_t seed, const npmd_compute *how, const asking *ask, npmd_error *err);
+/* log f_A at one point of the factors, and its standard error. */
+npmd_status marginal_log_density(marginal_integral *g, const double *x, double *log_density, double *se,
+                                 npmd_error *err);
+void marginal_close(marginal_integral *g);
 
 /* ---- score.c ------------------------------------------------------------------------------------------- */
 

@@ -8,40 +8,44 @@
 
 #define COARSEST 32
 #define MOST_POINTS ((size_t)1 << 19) /* of one integral */
+#define PLAIN_POINTS ((size_t)1 << 17)
 #define CENTRES 512
 
-typedef struct marginal {
-    slice at;
-    sketch learnt; /* only where quadrature does not reach */
-    double accuracy, log_volume;
-    uint64_t seed;
-    int threads;
-} marginal;
-
-static void marginal_close(marginal *g)
+void marginal_close(marginal_integral *g)
 {
     slice_close(&g->at);
     sketch_close(&g->learnt);
 }
 
-static npmd_status marginal_open(marginal *g, const npmd_model *m, unsigned factors, double accuracy,
-                                 uint64_t seed, const npmd_compute *how, npmd_error *err)
+npmd_status marginal_open_plain(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy,
+                                uint64_t seed, const npmd_compute *how, const asking *ask, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    *g = (marginal){ .accuracy = accuracy > 0.0 ? accuracy : 1e-3,
-                     .seed = seed,
-                     .threads = how == NULL ? 0 : how->threads };
+    *g = (marginal_integral){ .accuracy = accuracy > 0.0 ? accuracy : 1e-3,
+                              .seed = seed,
+                              .threads = how == NULL ? 0 : how->threads };
     TRY(slice_open(&g->at, m, how, factors, err));
+    g->most_points = integrate_by_rules(g->at.rest) ? MOST_POINTS : PLAIN_POINTS;
+    g->at.ask = *ask;
     g->log_volume = log(m->domain->volume / g->at.rest->volume);
-    if (!integrate_by_rules(g->at.rest))
-        TRY(sketch_open(&g->learnt, m, how, seed, err));
 done:
     return st;
 }
 
-/* log f_A at one point of the factors, and its standard error. */
-static npmd_status marginal_log_density(marginal *g, const double *x, double *log_density, double *se,
-                                        npmd_error *err)
+npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy,
+                          uint64_t seed, const npmd_compute *how, const asking *ask, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    TRY(marginal_open_plain(g, m, factors, accuracy, seed, how, ask, err));
+    g->most_points = MOST_POINTS;
+    if (!integrate_by_rules(g->at.rest))
+        TRY(sketch_open(&g->learnt, m, how, seed, ask, err));
+done:
+    return st;
+}
+
+npmd_status marginal_log_density(marginal_integral *g, const double *x, double *log_density, double *se,
+                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     proposal q = { 0 };
@@ -55,7 +59,7 @@ static npmd_status marginal_log_density(marginal *g, const double *x, double *lo
                                        .seed = g->seed,
                                        .purpose = RNG_MARGINAL,
                                        .target = g->accuracy,
-                                       .most_points = MOST_POINTS,
+                                       .most_points = g->most_points,
                                        .threads = g->threads },
                   slice_values, &g->at, &z, err));
     *log_density = z.log_integral - g->at.model->facts.log_integral - g->log_volume;
@@ -87,7 +91,7 @@ npmd_status npmd_marginal_at(const npmd_model *m, unsigned factors, const npmd_p
                              double *log_se, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    marginal g = { 0 };
+    marginal_integral g = { 0 };
     double x[DOMAIN_MAX_COLUMNS], se = 0.0;
     TRY(slice_check(m, factors, pts, err));
     TRY(what_check(what, err));
@@ -96,7 +100,7 @@ npmd_status npmd_marginal_at(const npmd_model *m, unsigned factors, const npmd_p
             log_se[i] = m->facts.log_integral_se;
         return npmd_evaluate_at(m, pts, what, how, out, err);
     }
-    TRY(marginal_open(&g, m, factors, accuracy, seed, how, err));
+    TRY(marginal_open(&g, m, factors, accuracy, seed, how, &(asking){ 0 }, err));
     for (size_t i = 0; i < pts->n; i++) {
         points_row(pts, i, x);
         double log_density = 0.0;
@@ -115,11 +119,11 @@ npmd_status npmd_conditional_at(const npmd_model *m, unsigned given, const npmd_
                                 double *log_se, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    marginal g = { 0 };
+    marginal_integral g = { 0 };
     double row[DOMAIN_MAX_COLUMNS], x[2][DOMAIN_MAX_COLUMNS] = { { 0.0 } }, below = 0.0, se = 0.0,
                                     *joint = NULL;
     TRY(what_check(what, err));
-    TRY(marginal_open(&g, m, given, accuracy, seed, how, err));
+    TRY(marginal_open(&g, m, given, accuracy, seed, how, &(asking){ 0 }, err));
     TRY(memory_new(&joint, pts->n, err));
     TRY(npmd_evaluate_at(m, pts, NPMD_LOG_DENSITY, how, joint, err));
     for (size_t i = 0; i < pts->n; i++) {

@@ -177,7 +177,7 @@ static npmd_status sample_rows(const npmd_model *m, unsigned given, const npmd_p
     if (given != 0)
         TRY(slice_check(m, given, at, err));
     TRY(sampler_open(&s, m, given, how, err));
-    TRY(sketch_open(&learnt, m, how, seed, err));
+    TRY(sketch_open(&learnt, m, how, seed, &(asking){ 0 }, err));
     for (size_t i = 0; i < rows; i++) {
         if (given != 0) {
             points_row(at, i, fixed);

@@ -21,6 +21,13 @@
     0.7 /* a fall below this: mass was met that nobody knew of, and the next round goes there */
 #define PIECE 16384
 
+npmd_status asking_go_on(const asking *ask, npmd_error *err)
+{
+    if (ask->stop != NULL && ask->stop(ask->user) != 0)
+        return npmd_fail(err, NPMD_STOPPED, "the caller asked to stop");
+    return NPMD_OK;
+}
+
 /* ---- slices -------------------------------------------------------------------------------------------- */
 
 npmd_status slice_open(slice *s, const npmd_model *m, const npmd_compute *how, unsigned given,
@@ -97,10 +104,12 @@ npmd_status slice_values(void *self, const double *y, size_t n, double *v, npmd_
 {
     const slice *s = self;
     npmd_status st = NPMD_OK;
+    const size_t piece = s->ask.stop == NULL ? PIECE : ASKING_PIECE;
     if (s->given == 0)
         return model_values(s->model, s->how, y, n, v, err);
-    for (size_t first = 0; first < n; first += PIECE) {
-        const size_t count = n - first < PIECE ? n - first : PIECE;
+    for (size_t first = 0; first < n; first += piece) {
+        const size_t count = n - first < piece ? n - first : piece;
+        TRY(asking_go_on(&s->ask, err));
         slice_rows(s, y + first * (size_t)s->rest->columns, count, s->room);
         TRY(model_values(s->model, s->how, s->room, count, v + first, err));
     }
@@ -135,9 +144,28 @@ static double pool_weigh(const double *v, const double *weight, npmd_points *poo
     return n * n / squares;
 }
 
+/* Points of the source and the model there, the caller asked now and then. */
+static npmd_status pool_fill(const point_source *source, const npmd_model *m, const npmd_compute *how,
+                             int threads, const asking *ask, double *x, double *weight, double *v,
+                             npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t piece = ask->stop == NULL ? source->count : ASKING_PIECE,
+                 columns = (size_t)m->domain->columns;
+    for (size_t first = 0; first < source->count; first += piece) {
+        const size_t count = source->count - first < piece ? source->count - first : piece;
+        TRY(asking_go_on(ask, err));
+        source_fill_all(source, first, count, threads, x + first * columns, weight + first);
+        TRY(model_values(m, how, x + first * columns, count, v + first, err));
+    }
+done:
+    return st;
+}
+
 /* A pool of this many points: uniform ones when there is none yet, else from kernels about the one before. */
 static npmd_status pool_draw(const sketch *k, const npmd_model *m, const npmd_compute *how, int round,
-                             size_t size, npmd_points **out, double *effective, npmd_error *err)
+                             size_t size, const asking *ask, npmd_points **out, double *effective,
+                             npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     point_source source;
@@ -158,8 +186,7 @@ static npmd_status pool_draw(const sketch *k, const npmd_model *m, const npmd_co
         proposal_aim(&q, k->pool, k->cumulative, rng_key_make(k->seed, RNG_SKETCH, (uint64_t)(100 + round)));
         source_importance(&source, &q, size, true, key);
     }
-    source_fill_all(&source, 0, size, k->threads, pool->x, weight);
-    TRY(model_values(m, how, pool->x, size, v, err));
+    TRY(pool_fill(&source, m, how, k->threads, ask, pool->x, weight, v, err));
     *effective = pool_weigh(v, weight, pool);
     *out = pool;
     pool = NULL;
@@ -172,7 +199,7 @@ done:
 }
 
 npmd_status sketch_open(sketch *k, const npmd_model *m, const npmd_compute *how, uint64_t seed,
-                        npmd_error *err)
+                        const asking *ask, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     size_t size = POOL_LEAST;
@@ -180,7 +207,7 @@ npmd_status sketch_open(sketch *k, const npmd_model *m, const npmd_compute *how,
     for (int round = 0; round <= MOST_ROUNDS; round++) {
         npmd_points *pool = NULL;
         double effective = 0.0;
-        TRY(pool_draw(k, m, how, round, size, &pool, &effective, err));
+        TRY(pool_draw(k, m, how, round, size, ask, &pool, &effective, err));
         const double share = effective / (double)size, growth = share / k->effective;
         const bool settled = round > 1 && growth > FOUND_MORE && growth < GROWTH;
         npmd_points_free(k->pool);

@@ -317,18 +317,26 @@ done:
     return st;
 }
 
-npmd_status contents_write(const view_values *v, view_page *p, npmd_view_facts *facts, npmd_error *err)
+npmd_status contents_write_shapes(const view_values *v, view_page *p, const npmd_view_facts *facts,
+                                  npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const size_t pairs = v->factor[0].n * (v->factors == 2 ? v->factor[1].n : 1);
-    double top = -INFINITY;
-    for (size_t k = 0; k < pairs; k++)
-        top = fmax(top, v->log_f[k]);
-    TRY(head_write(v, p, facts, top, err));
-    TRY(values_write(v, p, top, err));
     for (int s = 0; s < v->factors; s++)
         TRY(surface_write(v, s, p, err));
     TRY(data_write(v, p, facts, err));
+done:
+    return st;
+}
+
+npmd_status contents_write_values(const view_values *v, view_page *p, const npmd_view_facts *facts,
+                                  npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    double top = -INFINITY;
+    for (size_t k = 0; k < view_values_count(v); k++)
+        top = fmax(top, v->log_f[k]);
+    TRY(head_write(v, p, facts, top, err));
+    TRY(values_write(v, p, top, err));
 done:
     return st;
 }

@@ -49,7 +49,7 @@ done:
     return st;
 }
 
-static npmd_status mesh_nodes(view_factor *f, size_t most, npmd_error *err)
+static npmd_status mesh_nodes(view_factor *f, size_t most, const asking *ask, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const mesh *m = &surface_of(f->on)->mesh;
@@ -62,19 +62,20 @@ static npmd_status mesh_nodes(view_factor *f, size_t most, npmd_error *err)
         mesh_vertex_areas(m, f->weight);
     } else {
         TRY(memory_new(&f->vertex, f->n, err));
-        TRY(thin_vertices(m, f->n, f->vertex, f->weight, err));
+        TRY(thin_vertices(m, f->n, ask, f->vertex, f->weight, err));
     }
     TRY(vertices_as_points(m, f->vertex, f->n, f->x, err));
 done:
     return st;
 }
 
-npmd_status view_factor_open(view_factor *f, const npmd_domain *dom, int factor, size_t most, npmd_error *err)
+npmd_status view_factor_open(view_factor *f, const npmd_domain *dom, int factor, size_t most,
+                             const asking *ask, npmd_error *err)
 {
     *f = (view_factor){ .factor = factor, .on = dom->factor[factor] };
     if (surface_of(f->on) != NULL) {
         f->kind = VIEW_MESH;
-        return mesh_nodes(f, most, err);
+        return mesh_nodes(f, most, ask, err);
     }
     if (strcmp(f->on->name, SPHERE.name) == 0) {
         f->kind = VIEW_SPHERE;

@@ -28,6 +28,17 @@ static npmd_status sphere_check(const mesh *cortex, const mesh *sphere, npmd_err
                      least, most);
 }
 
+/* Whatever the page shows is UTF-8. */
+static npmd_status text_check(const char *option, const char *text, npmd_error *err)
+{
+    const size_t at = text == NULL ? 0 : utf8_wrong(text);
+    if (at == 0)
+        return NPMD_OK;
+    return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                     "%s: byte %zu is 0x%02x, which is not UTF-8: the page takes text in UTF-8 alone", option,
+                     at, (unsigned)(unsigned char)text[at - 1]);
+}
+
 static npmd_status surfaces_check(const view_values *v, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -68,6 +79,19 @@ static void facts_fill(const view_values *v, npmd_view_facts *facts)
     }
 }
 
+/* Levels of a pair take a byte or more on the page, rarely less than half of one: what is far beyond that is not tried. */
+static npmd_status values_fit(const view_values *v, const view_page *page, npmd_error *err)
+{
+    const double least = 0.5 * (double)view_values_count(v);
+    if ((double)page->bytes + least <= VIEW_PAGE_MOST)
+        return NPMD_OK;
+    return npmd_fail(
+        err, NPMD_ERR_ARGUMENT,
+        "%zu x %zu nodes would take %.0f million bytes or more, a page has %d million at most: ask for "
+        "fewer --nodes",
+        v->factor[0].n, v->factors == 2 ? v->factor[1].n : 1, least / 1e6, VIEW_PAGE_MOST / 1000000);
+}
+
 npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const char *path,
                       npmd_view_facts *facts, npmd_error *err)
 {
@@ -79,11 +103,18 @@ npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const 
     what = what == NULL ? &plain : what;
     if (what->data != NULL)
         TRY(model_check_domain(m, what->data->domain, "points lie", err));
+    TRY(text_check("--title", what->title, err));
+    TRY(text_check("--names, the first", what->name[0], err));
+    TRY(text_check("--names, the second", what->name[1], err));
     TRY(page_open(&page, path, err)); /* first, so that hours are not spent on what cannot be written */
     TRY(view_values_open(&v, m, what, err));
     TRY(surfaces_check(&v, err));
     facts_fill(&v, &found);
-    TRY(contents_write(&v, &page, &found, err));
+    TRY(contents_write_shapes(&v, &page, &found, err));
+    TRY(values_fit(&v, &page, err));
+    TRY(view_values_compute(&v, err));
+    facts_fill(&v, &found);
+    TRY(contents_write_values(&v, &page, &found, err));
     TRY(page_commit(&page, err));
     found.bytes = page.bytes;
     if (facts != NULL)

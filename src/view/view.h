@@ -24,7 +24,8 @@ size_t geodesic_node(int resolution, int face, int i, int j);
 
 /* count < vertices of them, each farthest from those before it along the edges, in an order in which neighbours are
  * near; weight (count): the areas of the vertices that are nearest to each. */
-npmd_status thin_vertices(const mesh *m, size_t count, int32_t *vertex, double *weight, npmd_error *err);
+npmd_status thin_vertices(const mesh *m, size_t count, const asking *ask, int32_t *vertex, double *weight,
+                          npmd_error *err);
 
 /* ---- nodes.c: a factor of the page -------------------------------------------------------------------------- */
 
@@ -41,7 +42,7 @@ typedef struct view_factor {
 } view_factor;
 /* At most so many nodes, but no fewer than a coarse picture needs. */
 npmd_status view_factor_open(view_factor *f, const npmd_domain *dom, int factor, size_t most,
-                             npmd_error *err);
+                             const asking *ask, npmd_error *err);
 void view_factor_close(view_factor *f);
 
 /* ---- values.c: the density at nodes and at pairs of them ----------------------------------------------------- */
@@ -51,17 +52,25 @@ typedef struct view_values {
     const npmd_view_request *what;
     int factors;
     view_factor factor[2];
-    double step;    /* of log f on the page */
-    unsigned shown; /* the same as bits */
-    double *log_f;  /* (nodes of the first, nodes of the second or 1), per volume of the factors shown */
+    view_factor hidden; /* the other one of two, where one is shown: it is summed over; else without nodes */
+    double step;        /* of log f on the page */
+    unsigned shown;     /* the same as bits */
+    double *log_f;      /* (nodes of the first, nodes of the second or 1), per volume of the factors shown */
     double
         *log_marginal[2]; /* (nodes): by the weights of the other factor's nodes; NULL: there is one factor */
     double mass;          /* the integral by the nodes: 1 is right */
     double sum_error;     /* largest relative difference of a marginal density to the library's integral, */
     size_t compared;      /* at so many nodes */
+    double done;          /* the share that the caller was told last */
+    double began;         /* when integrals did; 0: not yet */
+    bool late;            /* they were given up */
 } view_values;
+#define VIEW_NODES_MOST 1000000
+/* The nodes; nothing is computed there yet, so that what is wrong with a request shows at once. */
 npmd_status view_values_open(view_values *v, const npmd_model *m, const npmd_view_request *what,
                              npmd_error *err);
+size_t view_values_count(const view_values *v); /* of log_f */
+npmd_status view_values_compute(view_values *v, npmd_error *err);
 void view_values_close(view_values *v);
 
 /* ---- pack.c: numbers as few bytes ----------------------------------------------------------------------------- */
@@ -100,6 +109,10 @@ extern const size_t VIEW_BUNDLE_SIZE;
 
 /* ---- contents.c: what the page is given ------------------------------------------------------------------------- */
 
-npmd_status contents_write(const view_values *v, view_page *p, npmd_view_facts *facts, npmd_error *err);
+/* Surfaces and data, which are known before any value is; then the values, and what everything is. */
+npmd_status contents_write_shapes(const view_values *v, view_page *p, const npmd_view_facts *facts,
+                                  npmd_error *err);
+npmd_status contents_write_values(const view_values *v, view_page *p, const npmd_view_facts *facts,
+                                  npmd_error *err);
 
 #endif

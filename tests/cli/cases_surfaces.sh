@@ -33,3 +33,9 @@ t_info_surface_not_one() {
     run info absent.gii
     want_failure 5
 }
+t_surface_names_of_any_bytes() { # JSON is UTF-8, a file's name need not be
+    odd=$(printf 'caf\351.off')
+    cp "$here/../fixtures/surface/bumpy.off" "$odd" 2>/dev/null || { skipped='this file system takes UTF-8 names only'; return 0; }
+    run info "$odd" --json
+    want_code 0; want_no_err; want_json out surface vertices faces
+}

@@ -34,6 +34,10 @@ t_view_refuses() {
     want_failure 2; want_err 'ends in .html'
     run view m --out page.html --names a,b,c
     want_failure 2; want_err 'one or two names'
+    run view m --out page.html --title "$(printf 'a\377\376')"
+    want_failure 2; want_err '--title: byte 2 is 0xff, which is not UTF-8'
+    run view m --out page.html --names "$(printf 'b,caf\351')"
+    want_failure 2; want_err '--names, the second: byte 4 is 0xe9'
     run view m --out page.html --nodes 0
     want_failure 2
     run view m --out page.html --places north
@@ -52,6 +56,23 @@ t_view_refuses() {
     run view m --out page.html --surface "$here/../fixtures/surface/bumpy.off" --sphere "$here/../fixtures/surface/bumpy.off"
     want_failure 2; want_err 'not S2'
     want_no_file page.html; want_clean
+}
+t_view_stops_inside_an_integral() { # on T12 even learning where the density is large takes far longer than this
+    points 100 12 >points.csv
+    run fit --domain S1^12 --data points.csv --estimator kde --kappa 5 --out m --quiet
+    want_code 0
+    run view m --out probe.html --nodes 99999999999 --quiet
+    [ "$code" = 6 ] && { skipped='this build has no page'; return 0; }
+    want_failure 2; want_err '--nodes is 99999999999, expected an integer from 1 to 1000000'
+    "$program" view m --factors 1 --nodes 8 --out page.html --quiet >out 2>err </dev/null &
+    pid=$!
+    sleep 1
+    kill -TERM $pid
+    began=$(date +%s)
+    wait $pid
+    code=$?
+    [ $(($(date +%s) - began)) -le 10 ] || wrong "it went on for more than 10 s"
+    want_code 130; want_no_out; want_no_file page.html; want_clean
 }
 t_view_draws_a_sphere_on_a_surface() {
     directions 50 >points.csv

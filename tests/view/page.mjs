@@ -49,6 +49,11 @@ async function pairPage(page, model) {
   const other = await page.value(`neuropmd.head.factors[1].nodes >> 1`);
   const at = await page.value(`[...neuropmd.place(0, neuropmd.state.pick[0]), ...neuropmd.place(1, ${other})]`);
   await agrees(page, model, 1, other, at, 1);
+  await page.value("neuropmd.panel(0).widget.canvas.focus()");
+  for (let i = 0; i < 4; i++) await page.key("ArrowLeft");
+  await page.key("Enter");
+  const third = await page.value("neuropmd.state.pick[0]");
+  check(`${model}: Enter picks the place in the middle, or near it`, third !== second, { second, third });
   await page.key("s", "s");
   check(`${model}: S swaps the factors`, (await page.value("neuropmd.state.given")) === 1);
   await page.key("s", "s");
