@@ -24,11 +24,6 @@ if [ "${1:-}" != --check ]; then
     exit 0
 fi
 
-status=0
-for file in "${files[@]}"; do
-    if ! "$tool" "$file" | cmp -s - "$file"; then
-        echo "$file: not as clang-format lays it out; run 'make format'"
-        status=1
-    fi
-done
-exit $status
+wrong=$(printf '%s\0' "${files[@]}" | xargs -0 -n 32 -P "$(nproc)" "$tool" --dry-run 2>&1 \
+    | sed -n "s/:[0-9]*:[0-9]*: warning: .*/: not as clang-format lays it out; run 'make format'/p" | sort -u)
+[ -z "$wrong" ] || { echo "$wrong"; exit 1; }
