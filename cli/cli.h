@@ -194,6 +194,8 @@ typedef struct cli_progress {
 
 void cli_progress_begin(cli_progress *p, const cli_args *args);
 void cli_progress_show(cli_progress *p, const npmd_report *now);
+/* Words of one's own, when it is time for a sign of life: over the last ones on a terminal, a line in a log. */
+void cli_progress_say(cli_progress *p, const char *format, ...) CLI_FORMAT(2, 3);
 void cli_progress_end(cli_progress *p); /* leaves the cursor on a fresh line */
 
 /* ---- The log of a fit ---------------------------------------------------------------------------------- */

@@ -364,16 +364,8 @@ static int refuse_without_model(const job *j)
 static int show_progress(double done, void *user)
 {
     job *j = user;
-    const double now = reproduce_clock();
-    cli_progress *p = &j->progress;
-    if (!j->args->quiet && done < 1.0 && now - p->shown >= (p->terminal ? 0.2 : 5.0)) {
-        p->shown = now;
-        if (p->terminal)
-            fprintf(stderr, "\r\033[Kplot %3.0f%%", 100.0 * done);
-        else
-            cli_note(j->args, "%.0f %% evaluated", 100.0 * done);
-        p->drawn = p->terminal;
-    }
+    if (done < 1.0)
+        cli_progress_say(&j->progress, "%.0f %% evaluated", 100.0 * done);
     return cli_interrupted();
 }
 

@@ -62,22 +62,13 @@ typedef struct job {
 static int show_progress(double done, void *user)
 {
     job *j = user;
-    const double now = reproduce_clock(), left = (now - j->began) * (1.0 - done) / done;
-    cli_progress *p = &j->progress;
-    if (!j->args->quiet && now - p->shown >= (p->terminal ? 0.2 : 5.0)) {
-        p->shown = now;
-        if (done <= 0.0 && p->terminal)
-            fprintf(stderr, "\r\033[Klearning where the density is large, %s so far",
-                    cli_words_time(now - j->began).text);
-        else if (done <= 0.0)
-            cli_note(j->args, "learning where the density is large, %s so far",
-                     cli_words_time(now - j->began).text);
-        else if (p->terminal)
-            fprintf(stderr, "\r\033[K%3.0f%%  %s left", 100.0 * done, cli_words_time(left).text);
-        else
-            cli_note(j->args, "%.0f %%, %s left", 100.0 * done, cli_words_time(left).text);
-        p->drawn = p->terminal;
-    }
+    const double spent = reproduce_clock() - j->began;
+    if (done <= 0.0)
+        cli_progress_say(&j->progress, "learning where the density is large, %s so far",
+                         cli_words_time(spent).text);
+    else
+        cli_progress_say(&j->progress, "%.0f %%, %s left", 100.0 * done,
+                         cli_words_time(spent * (1.0 - done) / done).text);
     return cli_interrupted();
 }
 

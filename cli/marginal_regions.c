@@ -221,16 +221,8 @@ static int read_place(job *j, int d)
 static int show_progress(double done, void *user)
 {
     job *j = user;
-    const double now = reproduce_clock(), left = (now - j->began) * (1.0 - done) / done;
-    cli_progress *p = &j->progress;
-    if (!j->args->quiet && now - p->shown >= (p->terminal ? 0.2 : 5.0)) {
-        p->shown = now;
-        if (p->terminal)
-            fprintf(stderr, "\r\033[K%s %3.0f%%  %s left", j->part, 100.0 * done, cli_words_time(left).text);
-        else
-            cli_note(j->args, "%s %.0f %%, %s left", j->part, 100.0 * done, cli_words_time(left).text);
-        p->drawn = p->terminal;
-    }
+    const double left = (reproduce_clock() - j->began) * (1.0 - done) / done;
+    cli_progress_say(&j->progress, "%s %.0f %%, %s left", j->part, 100.0 * done, cli_words_time(left).text);
     return cli_interrupted();
 }
 

@@ -469,6 +469,24 @@ void cli_progress_show(cli_progress *p, const npmd_report *now)
     }
 }
 
+void cli_progress_say(cli_progress *p, const char *format, ...)
+{
+    const double now = clock_seconds();
+    va_list values;
+    if (p->args->quiet || now - p->shown < (p->terminal ? 0.2 : 5.0))
+        return;
+    p->shown = now;
+    p->drawn = p->terminal;
+    va_start(values, format);
+    if (p->terminal) {
+        fputs("\r\033[K", stderr);
+        vfprintf(stderr, format, values);
+    } else {
+        say(p->args, "", format, values);
+    }
+    va_end(values);
+}
+
 void cli_progress_end(cli_progress *p)
 {
     if (p->drawn)

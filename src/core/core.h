@@ -114,6 +114,14 @@ static inline double log_add(double a, double b)
     return top == -INFINITY ? top : top + log(exp(a - top) + exp(b - top));
 }
 
+/* ---- utf8.c ------------------------------------------------------------------------------------------- */
+
+/* Bytes of the UTF-8 character at p, or 0: shortest form only, no surrogates, at most U+10FFFF. */
+size_t utf8_length(const char *p, const char *end);
+size_t utf8_wrong(const char *text); /* the first byte that is not UTF-8, from 1; 0: all is */
+/* A copy with U+FFFD for each byte that is not UTF-8, which the caller frees. */
+npmd_status utf8_mend(const char *text, char **out, npmd_error *err);
+
 /* ---- json.c -------------------------------------------------------------------------------------------- */
 
 struct json_t;
@@ -123,7 +131,6 @@ npmd_status json_from_text(const char *text, size_t size, const char *where, str
 /* With all digits; flags are Jansson's. */
 npmd_status json_to_text(const struct json_t *value, size_t flags, char **out, npmd_error *err);
 /* Take the value over, also when they fail; a NULL, object, array or value, is a failure of memory. */
-size_t utf8_wrong(const char *text); /* the first byte that is not UTF-8, from 1; 0: all is */
 /* A string of any bytes, as names of files are: those that are not UTF-8 become U+FFFD. NULL: no memory. */
 struct json_t *json_any_text(const char *text);
 npmd_status json_put(struct json_t *object, const char *key, struct json_t *value, npmd_error *err);

@@ -78,22 +78,6 @@ static bool word_take(json_reader *r, const char *word)
     return true;
 }
 
-/* Bytes of the UTF-8 character at p, or 0: shortest form only, no surrogates, at most U+10FFFF. */
-static size_t utf8_length(const char *p, const char *end)
-{
-    const unsigned char first = (unsigned char)*p;
-    const size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    if (first > 0xF4 || length == 0 || (size_t)(end - p) < length)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if (((unsigned char)p[i] & 0xC0) != 0x80)
-            return 0;
-    const unsigned char second = length > 1 ? (unsigned char)p[1] : 0;
-    const bool wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F)
-                       || (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-    return wrong ? 0 : length;
-}
-
 static size_t utf8_put(unsigned long code, char *out)
 {
     if (code < 0x80) {
@@ -359,33 +343,10 @@ struct json_t *json_known(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-size_t utf8_wrong(const char *text)
-{
-    const char *end = text + strlen(text);
-    for (const char *at = text; at < end;) {
-        const size_t length = utf8_length(at, end);
-        if (length == 0)
-            return (size_t)(at - text) + 1;
-        at += length;
-    }
-    return 0;
-}
-
 struct json_t *json_any_text(const char *text)
 {
-    static const char REPLACED[] = "\xEF\xBF\xBD"; /* U+FFFD */
-    const char *end = text + strlen(text);
     char *clean = NULL;
-    size_t used = 0;
-    if (memory_new(&clean, 3 * strlen(text) + 1, NULL) != NPMD_OK)
-        return NULL;
-    for (const char *at = text; at < end;) {
-        const size_t length = utf8_length(at, end);
-        memcpy(clean + used, length > 0 ? at : REPLACED, length > 0 ? length : 3);
-        used += length > 0 ? length : 3;
-        at += length > 0 ? length : 1;
-    }
-    struct json_t *value = json_stringn(clean, used);
+    struct json_t *value = utf8_mend(text, &clean, NULL) == NPMD_OK ? json_string(clean) : NULL;
     memory_free(clean);
     return value;
 }

@@ -111,30 +111,6 @@ void canvas_discs(canvas *c, const spot *p, size_t count, double radius, colour 
         c->writer->discs(c, p, count, radius, ink, clear);
 }
 
-/* Bytes of the character at the beginning of a text; 0: they are no UTF-8 that XML may hold (too long for what they say, half
- * of a pair of UTF-16, beyond the last, U+FFFE and U+FFFF). */
-static size_t character_size(const char *text)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    const size_t size = p[0] < 0x80             ? 1
-                        : (p[0] & 0xE0) == 0xC0 ? 2
-                        : (p[0] & 0xF0) == 0xE0 ? 3
-                        : (p[0] & 0xF8) == 0xF0 ? 4
-                                                : 0;
-    static const uint32_t FIRST[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    if (size < 2)
-        return size;
-    uint32_t code = p[0] & (0x7FU >> size);
-    for (size_t k = 1; k < size; k++) {
-        if ((p[k] & 0xC0) != 0x80) /* also the end of the text */
-            return 0;
-        code = code << 6 | (p[k] & 0x3FU);
-    }
-    const bool known = code >= FIRST[size] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF)
-                       && code != 0xFFFE && code != 0xFFFF;
-    return known ? size : 0;
-}
-
 void text_copy(char *out, size_t size, const char *text)
 {
     size_t n = strlen(text);
@@ -148,35 +124,12 @@ void text_copy(char *out, size_t size, const char *text)
     out[n] = 0;
 }
 
-static bool text_known(const char *text)
-{
-    size_t size = 1;
-    for (; *text != 0 && size > 0; text += size)
-        size = character_size(text);
-    return size > 0;
-}
-
-/* With U+FFFD, of three bytes, for each byte that is no UTF-8. */
-static npmd_status text_mend(const char *text, char **out, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    TRY(memory_new(out, 3 * strlen(text) + 1, err));
-    for (char *to = *out; *text != 0;) {
-        const size_t size = character_size(text);
-        memcpy(to, size > 0 ? text : "\xEF\xBF\xBD", size > 0 ? size : 3);
-        to += size > 0 ? size : 3;
-        text += size > 0 ? size : 1;
-    }
-done:
-    return st;
-}
-
 void canvas_text(canvas *c, double x, double y, text_place place, double turned, const lettering *how,
                  const char *text)
 {
     char *mended = NULL;
-    if (text[0] != 0 && c->st == NPMD_OK && !text_known(text))
-        c->st = text_mend(text, &mended, &c->failure);
+    if (text[0] != 0 && c->st == NPMD_OK && utf8_wrong(text) != 0)
+        c->st = utf8_mend(text, &mended, &c->failure);
     if (text[0] != 0 && c->st == NPMD_OK)
         c->writer->text(c, x, y, place, turned, how, mended != NULL ? mended : text);
     memory_free(mended);

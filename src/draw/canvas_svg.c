@@ -162,6 +162,11 @@ static void svg_discs(canvas *c, const spot *p, size_t count, double radius, col
 static void svg_escape(canvas *c, const char *text)
 {
     for (; *text != 0; text++) {
+        if (strncmp(text, "\xEF\xBF\xBE", 3) == 0 || strncmp(text, "\xEF\xBF\xBF", 3) == 0) {
+            svg_put(c, "\xEF\xBF\xBD", 3); /* U+FFFE and U+FFFF are characters that XML may not hold */
+            text += 2;
+            continue;
+        }
         const char *word = *text == '&' ? "&amp;" : *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : NULL;
         if (word != NULL)
             svg_put(c, word, strlen(word));

@@ -16,11 +16,6 @@
 
 /* ---- Constants of the kernels -------------------------------------------------------------------------- */
 
-double truth_bessel_i0e(double x)
-{
-    return bessel_i0e(x);
-}
-
 double truth_log_von_mises_constant(double kappa)
 {
     return CIRCLE.log_kernel(&CIRCLE, kappa);

@@ -46,7 +46,6 @@ double mixture_log_density(const npmd_truth *t, const double *x); /* x (columns)
 void mixture_log_densities(const npmd_truth *t, const double *x, size_t n, double *out);
 void mixture_draw(const npmd_truth *t, rng_key key, uint64_t index, double *x); /* x (columns) */
 void mixture_draws(const npmd_truth *t, rng_key key, uint64_t first, size_t n, double *x);
-double truth_bessel_i0e(double kappa);             /* exp(-kappa) I_0(kappa), kappa >= 0 */
 double truth_log_von_mises_constant(double kappa); /* log of exp(kappa) / (2 pi I_0(kappa)) */
 double truth_log_fisher_constant(double kappa);    /* log of exp(kappa) kappa / (4 pi sinh kappa) */
 

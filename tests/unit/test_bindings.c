@@ -149,7 +149,7 @@ static void models_are_bytes(void **state)
     npmd_model *m = NULL, *again = NULL;
     npmd_options opt;
     npmd_error err = { 0 };
-    char *bytes[2] = { NULL }, path[] = "/tmp/npmd-bindings-XXXXXX", *held = NULL;
+    char *bytes[2] = { NULL }, path[300], *held = NULL;
     size_t size[2] = { 0 };
     double rows[3 * ROWS];
     rows_of(4, rows, ROWS);
@@ -164,8 +164,7 @@ static void models_are_bytes(void **state)
         fail_msg("%s", err.text);
     assert_int_equal(size[0], size[1]);
     assert_memory_equal(bytes[0], bytes[1], size[0]);
-    const int file = mkstemp(path);
-    assert_true(file >= 0);
+    temporary_path(path, sizeof path);
     assert_int_equal(npmd_save(m, path, NULL), NPMD_OK);
     FILE *in = fopen(path, "rb");
     held = malloc(size[0] + 1);
@@ -173,7 +172,6 @@ static void models_are_bytes(void **state)
     assert_int_equal(fread(held, 1, size[0] + 1, in), size[0]);
     assert_memory_equal(held, bytes[0], size[0]);
     fclose(in);
-    close(file);
     unlink(path);
     /* Every prefix is refused, and so is a flipped byte of the header's length. */
     npmd_model *none = NULL;
