@@ -129,6 +129,44 @@ done:
     return st;
 }
 
+/* ---- leaves ---------------------------------------------------------------------------------------------- */
+
+/* Adds those of m to out where there is one; how many they are. */
+static int leaves_add(const npmd_model *m, bool peaked, double weight, npmd_model *out)
+{
+    int count = 0;
+    if (m->kind->evaluate != blend_mixture) {
+        if ((m->kind->mean != NULL) != peaked)
+            return 0;
+        if (out != NULL) {
+            out->part[out->parts] = (npmd_model *)m;
+            out->part_weight[out->parts++] = weight;
+        }
+        return 1;
+    }
+    for (int k = 0; k < m->parts; k++)
+        count += leaves_add(m->part[k], peaked, weight * m->part_weight[k], out);
+    return count;
+}
+
+npmd_status blend_leaves(const npmd_model *m, bool peaked, npmd_model *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t count = (size_t)leaves_add(m, peaked, 1.0, NULL);
+    *out = (npmd_model){ .kind = &ESTIMATOR_MIXTURE, .domain = m->domain };
+    TRY(memory_new(&out->part, count + 1, err));
+    TRY(memory_new(&out->part_weight, count + 1, err));
+    leaves_add(m, peaked, 1.0, out);
+done:
+    return st;
+}
+
+void blend_leaves_close(npmd_model *m)
+{
+    memory_free(m->part);
+    memory_free(m->part_weight);
+}
+
 /* ---- spread --------------------------------------------------------------------------------------------- */
 
 /* Members that were fitted alike; those of a stack stand in for each other in all its parts at once. */

@@ -64,10 +64,10 @@ struct estimator {
     /* n independent draws, rows of x: functions of (seed, row). NULL: by rejection. */
     npmd_status (*draw)(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
                         npmd_error *err);
-    /* Of a density that integrates to one by itself: the mean of its squared relative density, with a standard error that
-     * need not be below enough. NULL: by integration. */
-    npmd_status (*square)(const npmd_model *m, const npmd_compute *how, uint64_t seed, double enough,
-                          double *square, double *se, npmd_error *err);
+    /* Of a density with peaks that points drawn at random would miss: the mean of exp log_g under it, by draws that meet
+     * them, with a standard error that need not be below enough. NULL: it has no such peaks. */
+    npmd_status (*mean)(const npmd_model *m, uint64_t seed, values_fn log_g, void *self, double enough,
+                        double *mean, double *se, npmd_error *err);
     /* NULL where there is no state of its own to save, load, describe or free. */
     npmd_status (*save)(const npmd_model *m, record *rec, npmd_error *err); /* adds tensors */
     npmd_status (*load)(npmd_model *m, const record *rec, const char *path, npmd_error *err);
@@ -299,6 +299,10 @@ npmd_status blend_log_mean(const npmd_model *m, const npmd_compute *how, const d
                            jet_rows rows, double *out, npmd_error *err);
 npmd_status blend_mixture(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
                           jet_rows rows, double *out, npmd_error *err);
+/* The mixture of those of m's parts, and of their parts in turn, that have peaks (estimator.mean), or of the others; m itself
+ * where it is none. It borrows them; the weights are those they have in m. */
+npmd_status blend_leaves(const npmd_model *m, bool peaked, npmd_model *out, npmd_error *err);
+void blend_leaves_close(npmd_model *m);
 /* out (n): the standard deviation of the members' log densities. */
 npmd_status blend_spread(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *out,
                          npmd_error *err);

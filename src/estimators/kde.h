@@ -142,7 +142,7 @@ npmd_status kde_choose_mixture(const kde_cloud *cloud, const npmd_options *opt, 
 /* local (n) from squared distances: their inverses over the geometric mean, which is returned. */
 double kde_local(const double *distance2, size_t n, double *local);
 
-/* ---- kde_draw.c: an estimate, what it draws, and its square ---------------------------------------------- */
+/* ---- kde_draw.c: an estimate, what it draws, and means under it ---------------------------------------------- */
 
 typedef struct kde_state {
     kde_cloud cloud;
@@ -156,7 +156,7 @@ typedef struct kde_state {
 } kde_state;
 npmd_status kde_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
                      npmd_error *err);
-npmd_status kde_square(const npmd_model *m, const npmd_compute *how, uint64_t seed, double enough,
-                       double *square, double *se, npmd_error *err); /* see struct estimator */
+npmd_status kde_mean(const npmd_model *m, uint64_t seed, values_fn log_g, void *self, double enough,
+                     double *mean, double *se, npmd_error *err); /* see struct estimator */
 
 #endif

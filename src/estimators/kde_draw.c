@@ -1,4 +1,4 @@
-/* kde_draw.c - draws from kernels, and the integral of their square. */
+/* kde_draw.c - draws from kernels, and means under them. */
 #include "kde.h"
 
 /* ---- draws ------------------------------------------------------------------------------------------------- */
@@ -22,36 +22,53 @@ static npmd_status drawing_open(drawing *d, const kde_state *k, uint64_t seed, n
     return st;
 }
 
-/* The point that row comes from; SIZE_MAX: from the uniform density. */
-static size_t draw_one(const drawing *draw, size_t row, double *y)
+/* The first entry of cumulative (n) above the target. */
+static size_t find_above(const double *cumulative, size_t n, double target)
 {
-    const kde_state *k = draw->k;
-    const npmd_domain *dom = k->cloud.domain;
-    double u[DOMAIN_MAX_DIMENSION], left = rng_uniform(draw->key, row, SLOT_PART) - k->uniform;
-    if (left < 0.0) {
-        for (int t = 0; t < dom->dimension; t++)
-            u[t] = rng_uniform(draw->key, row, (uint32_t)(SLOT_UNIFORM + t));
-        domain_uniform_point(dom, u, y);
-        return SIZE_MAX;
-    }
-    int p = 0;
-    while (p + 1 < k->parts && left >= k->part[p].weight)
-        left -= k->part[p++].weight;
-    const double target = rng_uniform(draw->key, row, SLOT_POINT) * draw->cumulative[k->cloud.n - 1];
-    size_t low = 0, high = k->cloud.n - 1; /* the first whose cumulative weight is above the target */
+    size_t low = 0, high = n - 1;
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        if (draw->cumulative[middle] > target)
+        if (cumulative[middle] > target)
             high = middle;
         else
             low = middle + 1;
     }
-    const double scale = k->part[p].scale_wide[k->view.place[low]];
-    for (int d = 0; d < dom->factors; d++)
-        dom->factor[d]->kernel_draw(dom->factor[d], k->cloud.x + low * (size_t)dom->columns + dom->column[d],
-                                    scale * k->view.ratio[d], draw->key, row,
-                                    (uint32_t)(SLOT_KERNEL + d * KERNEL_SLOTS), y + dom->column[d]);
     return low;
+}
+
+static void draw_uniform(const kde_state *k, rng_key key, size_t row, double *y)
+{
+    double u[DOMAIN_MAX_DIMENSION];
+    for (int t = 0; t < k->cloud.domain->dimension; t++)
+        u[t] = rng_uniform(key, row, (uint32_t)(SLOT_UNIFORM + t));
+    domain_uniform_point(k->cloud.domain, u, y);
+}
+
+/* From the kernel of part p about a point. */
+static void draw_about(const kde_state *k, int p, size_t point, rng_key key, size_t row, double *y)
+{
+    const npmd_domain *dom = k->cloud.domain;
+    const double scale = k->part[p].scale_wide[k->view.place[point]];
+    for (int d = 0; d < dom->factors; d++)
+        dom->factor[d]->kernel_draw(dom->factor[d],
+                                    k->cloud.x + point * (size_t)dom->columns + dom->column[d],
+                                    scale * k->view.ratio[d], key, row,
+                                    (uint32_t)(SLOT_KERNEL + d * KERNEL_SLOTS), y + dom->column[d]);
+}
+
+static void draw_one(const drawing *draw, size_t row, double *y)
+{
+    const kde_state *k = draw->k;
+    double left = rng_uniform(draw->key, row, SLOT_PART) - k->uniform;
+    int p = 0;
+    if (left < 0.0) {
+        draw_uniform(k, draw->key, row, y);
+        return;
+    }
+    while (p + 1 < k->parts && left >= k->part[p].weight)
+        left -= k->part[p++].weight;
+    const double target = rng_uniform(draw->key, row, SLOT_POINT) * draw->cumulative[k->cloud.n - 1];
+    draw_about(k, p, find_above(draw->cumulative, k->cloud.n, target), draw->key, row, y);
 }
 
 npmd_status kde_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
@@ -67,77 +84,96 @@ npmd_status kde_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed
     return st;
 }
 
-/* ---- the square -------------------------------------------------------------------------------------------- */
+/* ---- means under the estimate -------------------------------------------------------------------------------- */
 
-/* With f_i all kernels about point i, whatever their part, and f_0 the uniform share:
+/* With pi_c the weight of kernel c, one of part p about point i, and pi_0 that of the uniform density:
  *
- *     integral of f^2 = sum_i integral of f_i^2 + E (f(x) - f_i(x)),   x drawn from f, i the point it was drawn about.
+ *     mean of g under f = pi_0 E_uniform g + sum_c pi_c E_c g.
  *
- * The first sum is known in closed form: two kernels about one point multiply to a kernel of the sum of their
- * concentrations. It holds the peaks of narrow kernels, which draws would meet too rarely to tell; what is left to them
- * are the overlaps of neighbours. All of it relative to the uniform measure. */
+ * The g that matters is f itself or has peaks where f has them: at the narrowest kernels, which draws by pi_c would meet
+ * too rarely to tell. So c is drawn with probability
+ *
+ *     q_c = (pi_c + s_c / sum_b s_b) / 2,     q_0 = pi_0 / 2,
+ *
+ * s_c the share of c in the sum over the points of the integral of f_i^2, f_i all kernels about point i; and a draw counts
+ * pi_c / q_c, at most 2. The share is known in closed form, for two kernels about one point multiply to a kernel of the sum
+ * of their concentrations. */
 
 #define DRAWS 4096 /* at a time, */
 #define MOST_DRAWS ((size_t)1 << 18)
-#define CLOSE_ENOUGH 1e-3 /* of the square */
+#define CLOSE_ENOUGH 1e-3 /* of the mean */
 
-static double own_square(const kde_state *k, size_t row)
+/* s_c of the kernel of part p about a point. */
+static double own_square(const kde_state *k, size_t point, int p)
 {
-    const size_t at = k->view.place[row];
+    const size_t at = k->view.place[point];
+    const kde_part *a = &k->part[p];
     double sum = 0.0;
-    for (int p = 0; p < k->parts; p++)
-        for (int q = 0; q < k->parts; q++) {
-            const kde_part *a = &k->part[p], *b = &k->part[q];
-            sum += a->weight * b->weight
-                   * exp(a->offset_wide[at] + b->offset_wide[at]
-                         - kde_log_constant(&k->view, a->scale_wide[at] + b->scale_wide[at]));
-        }
-    return sum;
-}
-
-static double own_value(const kde_state *k, size_t row, const double *x)
-{
-    const size_t at = k->view.place[row];
-    double e[KDE_MOST_COLUMNS], z = 0.0, sum = 0.0;
-    kde_embed(k->cloud.domain, x, e);
-    for (int j = 0; j < k->cloud.columns; j++) {
-        const double difference = k->view.root[j] * e[j] - k->view.wide[(size_t)j * k->view.ld + at];
-        z += difference * difference;
+    for (int q = 0; q < k->parts; q++) {
+        const kde_part *b = &k->part[q];
+        sum += a->weight * b->weight
+               * exp(a->offset_wide[at] + b->offset_wide[at]
+                     - kde_log_constant(&k->view, a->scale_wide[at] + b->scale_wide[at]));
     }
-    for (int p = 0; p < k->parts; p++)
-        sum += k->part[p].weight * exp(k->part[p].offset_wide[at] - k->part[p].scale_wide[at] * z);
     return sum;
 }
 
-npmd_status kde_square(const npmd_model *m, const npmd_compute *how, uint64_t seed, double enough,
-                       double *square, double *se, npmd_error *err)
+/* cumulative (n, parts): sums of q_c; those before all of them, q_0, are left out. */
+static void cumulate(const kde_state *k, double *cumulative)
+{
+    const size_t parts = (size_t)k->parts;
+    double all = 0.0, sum = 0.0;
+    for (size_t c = 0; c < k->cloud.n * parts; c++)
+        all += cumulative[c] = own_square(k, c / parts, (int)(c % parts));
+    for (size_t c = 0; c < k->cloud.n * parts; c++) {
+        const double weight = k->part[c % parts].weight * k->cloud.weight[c / parts];
+        cumulative[c] = sum += 0.5 * (weight + cumulative[c] / all);
+    }
+}
+
+/* A draw y, and what it counts. */
+static double draw_weighted(const kde_state *k, const double *cumulative, rng_key key, size_t row, double *y)
+{
+    const size_t parts = (size_t)k->parts, count = k->cloud.n * parts;
+    const double target = rng_uniform(key, row, SLOT_PART) * (0.5 * k->uniform + cumulative[count - 1])
+                          - 0.5 * k->uniform;
+    if (target < 0.0) {
+        draw_uniform(k, key, row, y);
+        return 2.0;
+    }
+    const size_t c = find_above(cumulative, count, target);
+    draw_about(k, (int)(c % parts), c / parts, key, row, y);
+    return k->part[c % parts].weight * k->cloud.weight[c / parts]
+           / (cumulative[c] - (c > 0 ? cumulative[c - 1] : 0.0));
+}
+
+npmd_status kde_mean(const npmd_model *m, uint64_t seed, values_fn log_g, void *self, double enough,
+                     double *mean, double *se, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const kde_state *k = m->state;
+    const rng_key key = rng_key_make(seed, RNG_SAMPLE, 1);
     const size_t columns = (size_t)m->domain->columns;
-    double *x = NULL, *v = NULL, own = 0.0, mean = 0.0, squares = 0.0; /* squares: about the mean */
-    size_t n = 0, about[DRAWS];
-    drawing draw;
-    TRY(drawing_open(&draw, k, seed, err));
+    double *cumulative = NULL, *x = NULL, *v = NULL, counts[DRAWS], squares = 0.0; /* about the mean */
+    size_t n = 0;
+    TRY(memory_new(&cumulative, k->cloud.n * (size_t)k->parts, err));
     TRY(memory_new(&x, DRAWS * columns, err));
     TRY(memory_new(&v, DRAWS, err));
-    for (size_t i = 0; i < k->cloud.n; i++)
-        own += own_square(k, i);
+    cumulate(k, cumulative);
+    *mean = 0.0;
     do {
         for (size_t i = 0; i < DRAWS; i++)
-            about[i] = draw_one(&draw, n + i, x + i * columns);
-        TRY(m->kind->evaluate(m, how, x, DRAWS, JET_VALUE, v, err));
+            counts[i] = draw_weighted(k, cumulative, key, n + i, x + i * columns);
+        TRY(log_g(self, x, DRAWS, v, err));
         for (size_t i = 0; i < DRAWS; i++) {
-            const double itself = about[i] == SIZE_MAX ? 0.0 : own_value(k, about[i], x + i * columns),
-                         others = exp(v[i]) - itself, from = others - mean;
-            mean += from / (double)++n;
-            squares += from * (others - mean);
+            const double g = counts[i] * exp(v[i]), from = g - *mean;
+            *mean += from / (double)++n;
+            squares += from * (g - *mean);
         }
         *se = sqrt(squares / (double)(n - 1) / (double)n);
-    } while (*se > fmax(enough, CLOSE_ENOUGH * (own + mean)) && n < MOST_DRAWS);
-    *square = own + mean;
+    } while (*se > fmax(enough, CLOSE_ENOUGH * *mean) && n < MOST_DRAWS);
 done:
-    memory_free(draw.cumulative);
+    memory_free(cumulative);
     memory_free(x);
     memory_free(v);
     return st;

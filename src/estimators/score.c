@@ -43,30 +43,103 @@ void weighted_mean(const npmd_points *pts, const double *value, double *mean, do
     *se = pts->n > 1 ? sqrt(squares) / total * sqrt((double)pts->n / ((double)pts->n - 1.0)) : NAN;
 }
 
+/* ---- on held-out points ------------------------------------------------------------------------------------- */
+
 /* The mean of the squared relative density by a rule, or by points about those given; the log integral is checked as
  * well. */
-static npmd_status square_by_integral(const npmd_model *m, const npmd_points *pts, uint64_t seed,
-                                      const npmd_compute *how, npmd_score *s, double *square, double *se,
-                                      npmd_error *err)
+static npmd_status square_by_integral(const npmd_domain *dom, values_fn log_f, void *self,
+                                      const npmd_points *pts, uint64_t seed, int threads, npmd_score *s,
+                                      double *square, double *se, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     integral_result z;
-    asked model = { m, how };
-    shifted relative = { asked_values, &model,
-                         m->facts.log_integral }; /* log of the normalised relative density */
-    TRY(integrate(&(integral_request){ .domain = m->domain,
+    TRY(integrate(&(integral_request){ .domain = dom,
                                        .about = pts,
                                        .seed = seed,
                                        .purpose = RNG_SCORE,
-                                       .target = integrate_by_rules(m->domain) ? 2e-5 : 1e-3,
+                                       .target = integrate_by_rules(dom) ? 2e-5 : 1e-3,
                                        .most_points = (size_t)1 << 20,
-                                       .threads = how == NULL ? 0 : how->threads },
-                  shifted_values, &relative, &z, err));
+                                       .threads = threads },
+                  log_f, self, &z, err));
     s->log_integral = z.log_integral;
     s->log_integral_se = z.log_integral_se;
     *square = exp(z.log_square);
-    *se = z.square_se;
+    *se = z.square_se * *square / z.square;
 done:
+    return st;
+}
+
+/* f = smooth + peaked, as relative densities: peaked the kernels in a mixture, smooth all else. */
+typedef struct halves {
+    npmd_model smooth, peaked;
+    const npmd_compute *how;
+} halves;
+
+static npmd_status smooth_values(void *self, const double *x, size_t n, double *out, npmd_error *err)
+{
+    const halves *f = self;
+    return blend_mixture(&f->smooth, f->how, x, n, JET_VALUE, out, err);
+}
+
+/* log(2 smooth + peaked) */
+static npmd_status outer_values(void *self, const double *x, size_t n, double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const halves *f = self;
+    double *smooth = NULL;
+    TRY(memory_new(&smooth, n, err));
+    TRY(blend_mixture(&f->smooth, f->how, x, n, JET_VALUE, smooth, err));
+    TRY(blend_mixture(&f->peaked, f->how, x, n, JET_VALUE, out, err));
+    for (size_t i = 0; i < n; i++)
+        out[i] = log_add(out[i], smooth[i] + log(2.0));
+done:
+    memory_free(smooth);
+    return st;
+}
+
+/* mean f^2 = mean smooth^2 + E (2 smooth + peaked) under peaked: points about those given would miss narrow kernels, whose
+ * squares may be most of it. Pairs without an order need nothing else: what the kernels are asked for is symmetric. */
+static npmd_status square_of_halves(halves *f, const npmd_points *pts, uint64_t seed, double enough,
+                                    double *square, double *se, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_score unused;
+    double mean, mean_se;
+    *square = *se = 0.0;
+    if (f->smooth.parts > 0)
+        TRY(square_by_integral(f->smooth.domain, smooth_values, f, pts, seed,
+                               f->how == NULL ? 0 : f->how->threads, &unused, square, se, err));
+    for (int k = 0; k < f->peaked.parts; k++) {
+        const npmd_model *part = f->peaked.part[k];
+        TRY(part->kind->mean(part, hash_word(seed, (uint64_t)k), outer_values, f, enough, &mean, &mean_se,
+                             err));
+        *square += f->peaked.part_weight[k] * mean;
+        *se = hypot(*se, f->peaked.part_weight[k] * mean_se);
+    }
+done:
+    return st;
+}
+
+static npmd_status mean_square(const npmd_model *m, const npmd_points *pts, uint64_t seed,
+                               const npmd_compute *how, double enough, npmd_score *s, double *square,
+                               double *se, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    halves f = { .how = how };
+    asked model = { m, how };
+    shifted relative = { asked_values, &model, m->facts.log_integral };
+    TRY(blend_leaves(m, false, &f.smooth, err));
+    TRY(blend_leaves(m, true, &f.peaked, err));
+    if (f.peaked.parts > 0 && !integrate_by_rules(m->domain)) {
+        s->log_integral_se = m->facts.log_integral_se; /* it integrates to one as its parts do */
+        TRY(square_of_halves(&f, pts, seed, enough, square, se, err));
+    } else {
+        TRY(square_by_integral(m->domain, shifted_values, &relative, pts, seed,
+                               how == NULL ? 0 : how->threads, s, square, se, err));
+    }
+done:
+    blend_leaves_close(&f.smooth);
+    blend_leaves_close(&f.peaked);
     return st;
 }
 
@@ -86,10 +159,7 @@ npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint6
         value[i] = exp(value[i]);
     weighted_mean(pts, value, &mean, &se);
     /* the integral of f^2, its error a tenth of that of 2 mean where it can be chosen */
-    if (m->kind->square != NULL && !m->options.unordered && !integrate_by_rules(m->domain))
-        TRY(m->kind->square(m, how, seed, 0.2 * se * volume, &square, &square_se, err));
-    else
-        TRY(square_by_integral(m, pts, seed, how, &s, &square, &square_se, err));
+    TRY(mean_square(m, pts, seed, how, 0.2 * se * volume, &s, &square, &square_se, err));
     s.ise_criterion = square / volume - 2.0 * mean;
     s.ise_criterion_se = hypot(square_se / volume, 2.0 * se);
     s.ise_criterion_relative = s.ise_criterion * volume;

@@ -280,12 +280,151 @@ static void the_score_knows_the_square(void **state)
     npmd_domain_free(dom);
 }
 
+/* Two pairs of points of S2 without an order: four kernels, each of weight 1/4. The integral of the product of two kernels
+ * about p and q is (kappa / (4 pi sinh kappa))^2 4 pi sinh(r) / r, r = kappa |p + q|, a factor. */
+static void the_score_knows_the_square_of_unordered_pairs(void **state)
+{
+    (void)state;
+    const double kappa = 6.0, x[] = { 0, 0, 1, sin(0.7), 0, cos(0.7), 0, sin(0.3), cos(0.3), -1, 0, 0 };
+    const double *const pair[4][2] = { { x, x + 3 }, { x + 3, x }, { x + 6, x + 9 }, { x + 9, x + 6 } };
+    npmd_domain *dom = domain_of("S2 x S2");
+    npmd_points *pts = points_of(dom, x, 2);
+    npmd_model *m = FIT(dom, pts, "kappa", "6", "bandwidth", "fixed", "unordered", "on");
+    npmd_error err = { 0 };
+    npmd_score s;
+    double f[2], square = 0.0;
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < 4; b++) {
+            double product = 1.0 / 16.0;
+            for (int end = 0; end < 2; end++) {
+                double length2 = 0.0;
+                for (int j = 0; j < 3; j++)
+                    length2 += pow(pair[a][end][j] + pair[b][end][j], 2.0);
+                const double r = kappa * sqrt(length2);
+                product *= pow(kappa / (4.0 * M_PI * sinh(kappa)), 2.0) * 4.0 * M_PI * sinh(r) / r;
+            }
+            square += product;
+        }
+    must(npmd_score_points(m, pts, 3, NULL, &s, &err), &err);
+    must(npmd_evaluate_at(m, pts, NPMD_DENSITY, NULL, f, &err), &err);
+    check_below("score of pairs: the integral of f^2, standard errors",
+                fabs(s.ise_criterion + f[0] + f[1] - square) / s.ise_criterion_se, 5.0);
+    npmd_model_free(m);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
+/* log of the product over S2 of two normalised kernels about points d apart: with r = |k p + l q|,
+ * k + l - r = k l d^2 / (k + l + r), and a kernel is k / (2 pi (1 - exp(-2 k))) exp(k (cos - 1)). */
+static double log_overlap(double k, double l, double d2)
+{
+    const double r = sqrt((k + l) * (k + l) - k * l * d2);
+    return log(-k / (TWO_PI * expm1(-2.0 * k)) * -l / (TWO_PI * expm1(-2.0 * l)) * -TWO_PI * expm1(-2.0 * r)
+               / r)
+           - k * l * d2 / (k + l + r);
+}
+
+/* Widths by distance, and two pairs of points that nearly coincide: the square is that of their narrow kernels and of the
+ * overlap of each with its neighbour, which draws by weight would seldom meet. Against the sum over all pairs of kernels,
+ * over seeds. */
+static void the_score_finds_narrow_overlaps(void **state)
+{
+    (void)state;
+    enum { N = 400, SEEDS = 16 };
+    npmd_domain *dom = domain_of("S2 x S2");
+    double *x = doubles(N * 6), square = 0.0, f[N], mean = 0.0, off = 0.0, off2 = 0.0;
+    uneven_clusters(dom, N, 9, x);
+    for (int i = 0; i < 4; i += 2)
+        for (int j = 0; j < 6; j++)
+            x[6 * (i + 1) + j] = x[6 * i + j] + (j == 1 ? 2e-3 : 0.0);
+    npmd_points *pts = points_of(dom, x, N);
+    npmd_model *m = FIT(dom, pts, "bandwidth", "adaptive", "kappa", "2", "neighbours", "1");
+    const kde_state *k = m->state;
+    assert_true(k->parts == 1 && k->cloud.n == N);
+    for (size_t a = 0; a < N; a++)
+        for (size_t b = 0; b < N; b++) {
+            double sum = 0.0;
+            for (int end = 0; end < 2; end++) {
+                double d2 = 0.0;
+                for (int j = 3 * end; j < 3 * end + 3; j++)
+                    d2 += pow(k->cloud.x[6 * a + (size_t)j] - k->cloud.x[6 * b + (size_t)j], 2.0);
+                sum += log_overlap(k->part[0].scale_wide[k->view.place[a]],
+                                   k->part[0].scale_wide[k->view.place[b]], d2);
+            }
+            square += exp(sum) * k->cloud.weight[a] * k->cloud.weight[b] * k->part[0].weight
+                      * k->part[0].weight;
+        }
+    log_density(m, "cpu", x, N, f);
+    for (int i = 0; i < N; i++)
+        mean += exp(f[i]) / N;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        npmd_error err = { 0 };
+        npmd_score s;
+        must(npmd_score_points(m, pts, seed, NULL, &s, &err), &err);
+        const double d = (s.ise_criterion + 2.0 * mean) / square - 1.0;
+        off += d / SEEDS;
+        off2 += d * d / SEEDS;
+    }
+    const double se = sqrt((off2 - off * off) / (SEEDS - 1));
+    check_below("score of narrow kernels: the integral of f^2, standard errors", fabs(off) / se, 5.0);
+    check_below("score of narrow kernels: its error", se, 0.02);
+    npmd_model_free(m);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+    free(x);
+}
+
+/* Kernels of two widths and a series, mixed: against a product rule, over seeds: 5 standard errors of their mean, which is
+ * below a hundredth. */
+static void the_score_knows_the_square_of_a_mixture(void **state)
+{
+    (void)state;
+    enum { N = 60, PARTS = 3, SEEDS = 16 };
+    npmd_domain *dom = domain_of("S1 x S2");
+    double x[N * 4], f[N], one, mean = 0.0, off = 0.0, off2 = 0.0;
+    uneven_clusters(dom, N, 5, x);
+    npmd_points *pts = points_of(dom, x, N);
+    npmd_model *part[PARTS] = { FIT(dom, pts, "kappa", "9", "bandwidth", "fixed"),
+                                FIT(dom, pts, "estimator", "series", "max-frequency", "2", "tau", "1e-2"),
+                                FIT(dom, pts, "kappa", "30", "bandwidth", "fixed") };
+    double weight[PARTS] = { 0.3, 0.5, 0.2 };
+    npmd_model m = {
+        .kind = &ESTIMATOR_STACK, .domain = dom, .part = part, .part_weight = weight, .parts = PARTS
+    };
+    npmd_error err = { 0 };
+    npmd_score s;
+    log_density(&m, "cpu", x, N, f);
+    for (int i = 0; i < N; i++)
+        mean += exp(f[i]) / N;
+    const double square = integral_of_square(&m, 40, &one);
+    check_below("mixture: a rule integrates it", fabs(one - 1.0), 1e-4);
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        must(npmd_score_points(&m, pts, seed, NULL, &s, &err), &err);
+        const double d = (s.ise_criterion + 2.0 * mean) / square - 1.0;
+        off += d / SEEDS;
+        off2 += d * d / SEEDS;
+    }
+    const double se = sqrt((off2 - off * off) / (SEEDS - 1));
+    check_below("score of a mixture: the integral of f^2, standard errors", fabs(off) / se, 5.0);
+    check_below("score of a mixture: its error", se, 0.01);
+    for (int k = 0; k < PARTS; k++)
+        npmd_model_free(part[k]);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_integrate_to_one),      cmocka_unit_test(closed_forms),
-        cmocka_unit_test(float32_is_near_the_reference), cmocka_unit_test(jets_are_derivatives),
-        cmocka_unit_test(draws_have_the_right_moments),  cmocka_unit_test(the_score_knows_the_square),
+        cmocka_unit_test(kernels_integrate_to_one),
+        cmocka_unit_test(closed_forms),
+        cmocka_unit_test(float32_is_near_the_reference),
+        cmocka_unit_test(jets_are_derivatives),
+        cmocka_unit_test(draws_have_the_right_moments),
+        cmocka_unit_test(the_score_knows_the_square),
+        cmocka_unit_test(the_score_knows_the_square_of_unordered_pairs),
+        cmocka_unit_test(the_score_finds_narrow_overlaps),
+        cmocka_unit_test(the_score_knows_the_square_of_a_mixture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
