@@ -295,7 +295,8 @@ typedef enum reproduce_figure {
     FIGURE_LOG_LIKELIHOOD, /* of one, mean, per volume; and relative to the uniform density */
     FIGURE_LOG_LIKELIHOOD_SE,
     FIGURE_LOG_LIKELIHOOD_RELATIVE,
-    FIGURE_SEEN, /* of these, equal to one that was fitted */
+    FIGURE_LOG_LIKELIHOOD_SURFACE, /* per squared area of the surface, on either domain */
+    FIGURE_SEEN,                   /* of these, equal to one that was fitted */
     FIGURES,
     FIGURES_END = -1
 } reproduce_figure;

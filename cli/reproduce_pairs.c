@@ -49,6 +49,19 @@ static npmd_status find_ends(const reproduce_plan *plan, npmd_error *err)
     return st;
 }
 
+static npmd_status check_registered(const reproduce_pairs *p, const npmd_surface *surface,
+                                    const npmd_surface *sphere, npmd_error *err)
+{
+    npmd_error why = { 0 };
+    const npmd_status st = npmd_surface_log_area(surface, sphere, NULL, 0, NULL, &why);
+    if (st != NPMD_OK) {
+        snprintf(err->text, sizeof err->text, "--surface %.90s, --sphere %.90s: %.200s", p->surface,
+                 p->sphere, why.text);
+        err->status = st;
+    }
+    return st;
+}
+
 /* The meshes and the labels, so that a long run does not end with what could be seen before. */
 static npmd_status check_regions(const reproduce_pairs *p, npmd_error *err)
 {
@@ -66,6 +79,8 @@ static npmd_status check_regions(const reproduce_pairs *p, npmd_error *err)
                  p->surface, npmd_surface_vertices(drawn), nodes, npmd_surface_vertices(at));
         st = err->status = NPMD_ERR_FORMAT;
     }
+    if (st == NPMD_OK && at && drawn && !p->surfaces)
+        st = check_registered(p, drawn, at, err);
     const int region = labels ? npmd_region_find(labels, p->region) : -1;
     if (st == NPMD_OK && labels && (region < 0 || npmd_region_vertices(labels, region) == 0)) {
         snprintf(err->text, sizeof err->text, "%.300s: no vertex lies in a region '%.80s'", p->labels,
@@ -146,6 +161,11 @@ static void shuffle(uint64_t seed, size_t n, size_t *order)
     }
 }
 
+static npmd_status fail_memory(npmd_error *err)
+{
+    return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the pairs");
+}
+
 /* Rows first .. first + count - 1 of an order. */
 static npmd_status take_rows(const npmd_points *points, const npmd_domain *domain, const size_t *order,
                              size_t count, npmd_points **out, npmd_error *err)
@@ -153,7 +173,7 @@ static npmd_status take_rows(const npmd_points *points, const npmd_domain *domai
     const size_t columns = (size_t)npmd_domain_columns(domain);
     double *x = malloc(count * columns * sizeof *x);
     if (!x)
-        return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the pairs");
+        return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         npmd_points_row(points, order[i], x + i * columns);
     const npmd_status st = npmd_points_from(x, count, domain, out, err);
@@ -176,6 +196,37 @@ static npmd_status split(const npmd_points *points, const npmd_domain *domain, u
     return st;
 }
 
+/* ---- The measure of the surface ---------------------------------------------------------------------------- */
+
+/* What makes the mean log-likelihood of pairs on two spheres one per squared area of the surface: the mean over the pairs
+ * of the log areas at both ends. NaN where there is no surface. */
+static npmd_status mean_log_areas(const reproduce_pairs *p, const npmd_points *pairs, double *mean,
+                                  npmd_error *err)
+{
+    enum { ENDS = 2, COLUMNS = 3 * ENDS };
+    const size_t n = npmd_points_count(pairs);
+    npmd_surface *surface = NULL, *sphere = NULL;
+    *mean = NAN;
+    if (!p->surface || !p->sphere)
+        return NPMD_OK;
+    double *x = malloc(n * (COLUMNS + ENDS) * sizeof *x), *area = x ? x + n * COLUMNS : NULL;
+    npmd_status st = x ? npmd_surface_read(p->surface, &surface, err) : fail_memory(err);
+    if (st == NPMD_OK)
+        st = npmd_surface_read(p->sphere, &sphere, err);
+    for (size_t i = 0; st == NPMD_OK && i < n; i++)
+        npmd_points_row(pairs, i, x + i * COLUMNS);
+    if (st == NPMD_OK)
+        st = npmd_surface_log_area(surface, sphere, x, n * ENDS, area, err);
+    if (st == NPMD_OK)
+        *mean = 0.0;
+    for (size_t i = 0; st == NPMD_OK && i < n * ENDS; i++)
+        *mean += area[i] / (double)n;
+    npmd_surface_free(sphere);
+    npmd_surface_free(surface);
+    free(x);
+    return st;
+}
+
 /* ---- One task ---------------------------------------------------------------------------------------------- */
 
 static npmd_status score(reproduce_child *c, const npmd_model *model, const npmd_points *held_out,
@@ -183,14 +234,19 @@ static npmd_status score(reproduce_child *c, const npmd_model *model, const npmd
 {
     double *figure = c->result.figure;
     const double volume = npmd_domain_volume(c->domain);
+    const reproduce_pairs *p = c->plan->pairs;
     npmd_score s;
-    const npmd_status st = npmd_score_points(model, held_out, c->plan->seed, &c->plan->how, &s, err);
+    double areas = 0.0;
+    npmd_status st = npmd_score_points(model, held_out, c->plan->seed, &c->plan->how, &s, err);
+    if (st == NPMD_OK && !p->surfaces)
+        st = mean_log_areas(p, held_out, &areas, err);
     if (st != NPMD_OK)
         return st;
     figure[FIGURE_HELD_OUT] = (double)s.n;
     figure[FIGURE_LOG_LIKELIHOOD] = -s.nll;
     figure[FIGURE_LOG_LIKELIHOOD_SE] = s.nll_se;
     figure[FIGURE_LOG_LIKELIHOOD_RELATIVE] = log(volume) - s.nll;
+    figure[FIGURE_LOG_LIKELIHOOD_SURFACE] = areas - s.nll;
     figure[FIGURE_ISE] = s.ise_criterion;
     figure[FIGURE_ISE_RELATIVE] = s.ise_criterion_relative;
     figure[FIGURE_ISE_SE] = s.ise_criterion_se * volume;

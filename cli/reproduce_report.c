@@ -79,7 +79,7 @@ static bool has_error(int figure)
     return figure == FIGURE_NISE || figure == FIGURE_AE || figure == FIGURE_FR || figure == FIGURE_KL
            || figure == FIGURE_ISE || figure == FIGURE_ISE_RELATIVE || figure == FIGURE_MISSED
            || figure == FIGURE_MISSED_LOW || figure == FIGURE_LOG_LIKELIHOOD
-           || figure == FIGURE_LOG_LIKELIHOOD_RELATIVE;
+           || figure == FIGURE_LOG_LIKELIHOOD_RELATIVE || figure == FIGURE_LOG_LIKELIHOOD_SURFACE;
 }
 
 static void put_error(cli_json *j, const char *prefix, int figure, double mean, double se)

@@ -47,6 +47,7 @@ const char *const REPRODUCE_KEYS[FIGURES] = {
     [FIGURE_LOG_LIKELIHOOD] = "log_likelihood",
     [FIGURE_LOG_LIKELIHOOD_SE] = "log_likelihood_se_points",
     [FIGURE_LOG_LIKELIHOOD_RELATIVE] = "log_likelihood_relative",
+    [FIGURE_LOG_LIKELIHOOD_SURFACE] = "log_likelihood_surface",
     [FIGURE_SEEN] = "held_out_seen",
 };
 
@@ -261,8 +262,8 @@ static const int OF_DIAGNOSTICS[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_F
                                       FIGURE_MEMORY, FIGURES_END };
 
 static const int OF_PAIRS[] = { FIGURE_N, FIGURE_HELD_OUT, FIGURE_LOG_LIKELIHOOD, FIGURE_LOG_LIKELIHOOD_SE,
-                                FIGURE_LOG_LIKELIHOOD_RELATIVE, FIGURE_ISE, FIGURE_ISE_RELATIVE, FIGURE_ISE_SE,
-                                FIGURE_SEEN, FIGURE_TAU, FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURE_MEMORY,
+                                FIGURE_LOG_LIKELIHOOD_RELATIVE, FIGURE_LOG_LIKELIHOOD_SURFACE, FIGURE_ISE,
+                                FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, FIGURE_SEEN, FIGURE_TAU, FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURE_MEMORY,
                                 FIGURES_END };
 
 static const reproduce_column FIT_COLUMNS[] = {
@@ -314,9 +315,10 @@ static const reproduce_column TAU_COLUMNS[] = {
 };
 
 static const reproduce_column PAIR_COLUMNS[] = {
-    { "log lik.", -18, COLUMN_ERROR, FIGURE_LOG_LIKELIHOOD },
-    { "+ log Vol", -18, COLUMN_ERROR, FIGURE_LOG_LIKELIHOOD_RELATIVE },
-    { "ISE x Vol", -18, COLUMN_ERROR, FIGURE_ISE_RELATIVE }, { "a fit", 10, COLUMN_TIME, FIGURE_SECONDS },
+    { "log lik.", -16, COLUMN_ERROR, FIGURE_LOG_LIKELIHOOD },
+    { "+ log Vol", -16, COLUMN_ERROR, FIGURE_LOG_LIKELIHOOD_RELATIVE },
+    { "per area^2", -16, COLUMN_ERROR, FIGURE_LOG_LIKELIHOOD_SURFACE },
+    { "ISE x Vol", -16, COLUMN_ERROR, FIGURE_ISE_RELATIVE }, { "a fit", 10, COLUMN_TIME, FIGURE_SECONDS },
     { 0 },
 };
 
@@ -375,8 +377,8 @@ const reproduce_experiment REPRODUCE_EXPERIMENTS[] = {
       .rows = CONNECTIVITY, .published = NOTHING, .measure = measure_pairs,
       .figures = OF_PAIRS, .columns = PAIR_COLUMNS, .data = NO_DATA, .pairs = true,
       .note = "Means over R splits, nine tenths fitted, +- their standard errors (that of one split is in the lines).\n"
-              "log lik.: nats a pair, per volume; + log Vol: relative to the uniform density, by which domains can\n"
-              "be compared. ISE: the criterion, less is better." },
+              "log lik.: nats a pair, per volume; + log Vol: relative to the uniform density; per area^2: of --surface, by\n"
+              "which S2 x S2 (with --sphere) and the surface itself can be compared. ISE: the criterion, less is better." },
     { .name = "dimensions", .title = "Every method on T1 to T7",
       .rows = DIMENSIONS, .published = NOTHING, .measure = measure_fit,
       .figures = OF_A_FIT, .columns = DIMENSION_COLUMNS, .data = NO_DATA, .n = 10000,

@@ -475,6 +475,12 @@ NPMD_API void npmd_surface_vertex_areas(const npmd_surface *s, double *area);
 NPMD_API npmd_status npmd_surface_write(const npmd_surface *s, const char *path, const char *const *names,
                                         const double *const *values, int count, npmd_error *err);
 
+/* Of n unit vectors x (n, 3), points of the sphere that the surface is registered to (the same faces, about the origin): the
+ * log of area on the unit sphere per area of the surface there. Added to a log density on S2 it makes the log density of the
+ * same points on the surface, per area of the surface. */
+NPMD_API npmd_status npmd_surface_log_area(const npmd_surface *s, const npmd_surface *sphere, const double *x,
+                                           size_t n, double *out, npmd_error *err);
+
 /* Is it a surface, by its suffix or by FreeSurfer's first bytes? 1 or 0. */
 NPMD_API int npmd_surface_is_file(const char *path);
 /* What a file holds, as one JSON object: vertices, faces, area, hash, whether it is the closed surface that

@@ -78,6 +78,20 @@ done:
     return st;
 }
 
+npmd_status npmd_surface_log_area(const npmd_surface *s, const npmd_surface *sphere, const double *x,
+                                  size_t n, double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    locator *near = NULL;
+    TRY(registered_check(&s->m, "the surface", &sphere->m, "its sphere", err));
+    TRY(locator_open(&sphere->m, &near, err));
+    for (size_t i = 0; i < n; i++)
+        out[i] = registered_log_area(&s->m, &sphere->m, near, x + 3 * i);
+done:
+    locator_close(near);
+    return st;
+}
+
 npmd_status npmd_surface_eigen(const npmd_surface *s, int elements, int pairs, npmd_eigen_progress progress,
                                void *user, double *lambda, double *phi, double *residual, npmd_error *err)
 {

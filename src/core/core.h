@@ -143,8 +143,9 @@ struct json_t *json_known(double value); /* null where it is not finite, for whi
 npmd_status options_to_json(const npmd_options *opt, struct json_t **out, npmd_error *err);
 npmd_status options_from_json(npmd_options *opt, const struct json_t *in, const char *where, npmd_error *err);
 
-/* The options that were given although the estimator does not read them: "--width, --depth", and how many. */
-int options_unused(const npmd_options *opt, char *names, size_t size);
+/* The options that were given although the estimator does not read them, on a domain with or without surfaces: "--width,
+ * --depth", and how many. */
+int options_unused(const npmd_options *opt, bool surfaces, char *names, size_t size);
 /* The options of the encoding become those of another fit; one that was given and differs is an error. */
 npmd_status options_take_encoding(npmd_options *opt, const npmd_options *from, const char *path,
                                   npmd_error *err);

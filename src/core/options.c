@@ -46,6 +46,7 @@ typedef struct option_row {
 #define STACK (1u << NPMD_STACK)
 #define SGD (1u << 31)
 #define STOPS (1u << 30) /* a field that stops early */
+#define HEAT (1u << 29)  /* kernels on surfaces */
 #define DESCENT (FIELD | SGD | PSNF | RELU)
 #define ALL (~0u)
 
@@ -109,7 +110,7 @@ static const option_row OPTIONS[] = {
     { "features", "Encoding", OPTION_INT, AT(features), "0", 0, 65536, NULL, true, FIELD,
       "K, random eigenfunctions in the first layer; 0: on tori the cosine and sine of every angle, else by the dimension" },
     { "max-frequency", "Encoding", OPTION_LIST, AT(max_frequency), "0", 0, 1024, NULL, true,
-      FIELD | SERIES | SGD,
+      FIELD | SERIES | SGD | HEAT,
       "highest frequency (degree on S2): one value, or one a factor separated by commas; 0: by the dimension" },
     { "spectrum-law", "Encoding", OPTION_CHOICE, AT(spectrum_law), "power", 0, 0, &LAWS, true, FIELD,
       "how eigenfunctions are drawn: probability ~ S = (1 + lambda)^-s, all alike as in the paper, or by its "
@@ -282,6 +283,8 @@ npmd_option_text npmd_option_describe(int i)
         estimators |= SERIES;
     if (estimators & STOPS)
         estimators |= FIELD;
+    if (estimators & HEAT)
+        estimators |= KDE;
     if (estimators & (FIELD | SERIES | KDE))
         estimators |= STACK; /* which is made of these */
     estimators &= (2u << NPMD_UNIFORM) - 1u;
@@ -564,12 +567,14 @@ static bool option_given(const npmd_options *opt, int i)
     return opt->given[i / 64] >> i % 64 & 1u;
 }
 
-int options_unused(const npmd_options *opt, char *names, size_t size)
+int options_unused(const npmd_options *opt, bool surfaces, char *names, size_t size)
 {
     unsigned reader = opt->estimator == NPMD_SERIES && opt->solver == NPMD_STOCHASTIC ? SGD
                                                                                       : 1u << opt->estimator;
     if (opt->estimator == NPMD_STACK)
         reader |= FIELD | SERIES | KDE;
+    if (reader & KDE && surfaces)
+        reader |= HEAT;
     if (reader & FIELD && opt->stop != NPMD_STOP_NONE)
         reader |= STOPS;
     int unused = 0;

@@ -18,6 +18,8 @@
 #define LONGEST 1.0   /* times: at the former little more than the mean is left, */
 #define SHORTEST 1e-6 /* at the latter kernels are narrower than any eigenfunction that is computed */
 #define TRIALS 300
+#define MOST_FUNCTIONS                                                                                       \
+    ((size_t)1 << 20) /* coefficients, 8 MiB: there is no grid, and so more of them than a series has */
 #define ACCURACY 5e-4
 #define MOST_POINTS ((size_t)1 << 21)
 
@@ -34,6 +36,12 @@ static void heat_free(void *state)
     series_basis_close(&h->basis);
     memory_free(h->c);
     memory_free(h);
+}
+
+static int no_usual(const npmd_domain *dom, int d)
+{
+    (void)dom, (void)d;
+    return 1; /* of a list of frequencies in which one was left open */
 }
 
 static npmd_status heat_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
@@ -53,8 +61,23 @@ static npmd_status heat_resolve(const npmd_options *opt, const npmd_domain *dom,
                        dom->text);
         goto done;
     }
-    TRY(ESTIMATOR_SERIES.resolve(opt, dom, n, &o, working_bytes, err)); /* frequencies, within its budget */
-    o.tau = 0.0;                                                        /* nothing is penalised */
+    TRY(ESTIMATOR_SERIES.resolve(opt, dom, n, &o, working_bytes, err)); /* frequencies that were left open */
+    if (opt->max_frequency[0] > 0) {
+        o = *opt;
+        TRY(options_resolve_device(&o, err));
+        TRY(options_resolve_frequencies(&o, dom, no_usual, err));
+        if (series_count(dom, o.max_frequency) > (double)MOST_FUNCTIONS) {
+            st = npmd_fail(
+                err, NPMD_ERR_ARGUMENT,
+                "--max-frequency: kernels on %s would be sums of %.3g eigenfunctions, at most %zu are possible",
+                dom->text, series_count(dom, o.max_frequency), MOST_FUNCTIONS);
+            goto done;
+        }
+    }
+    *working_bytes = (LANES + 10) * (size_t)series_count(dom, o.max_frequency) * sizeof(double);
+    o.features = 0; /* all of them */
+    o.batch = 0;
+    o.tau = 0.0; /* nothing is penalised */
     o.kappas = 1;
     if (o.accuracy == 0.0)
         o.accuracy = ACCURACY;
@@ -164,7 +187,7 @@ static npmd_status heat_load(npmd_model *m, const record *rec, const char *path,
     bool sound = opt->max_frequencies == m->domain->factors;
     for (int d = 0; sound && d < m->domain->factors; d++)
         sound = opt->max_frequency[d] >= 1 && opt->max_frequency[d] <= m->domain->factor[d]->max_frequency;
-    if (!sound || series_count(m->domain, opt->max_frequency) > (double)SERIES_MOST_FUNCTIONS) {
+    if (!sound || series_count(m->domain, opt->max_frequency) > (double)MOST_FUNCTIONS) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe kernels on %s", path,
                        m->domain->text);
         goto done;

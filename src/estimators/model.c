@@ -168,7 +168,7 @@ npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *points, const np
         goto done;
     }
     TRY(m->kind->fit(m, opt, pts, err));
-    if (options_unused(opt, unused, sizeof unused) > 0)
+    if (options_unused(opt, dom->surfaces, unused, sizeof unused) > 0)
         model_warn(m, "--estimator %s does not use %s", estimator_name(&m->options), unused);
     if (pts->angle_most > MANY_TURNS)
         model_warn(m,

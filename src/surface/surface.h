@@ -107,6 +107,14 @@ npmd_status locator_open(const mesh *m, locator **out, npmd_error *err);
 double locator_nearest(const locator *l, const double *p, surface_point *out);
 void locator_close(locator *l);
 
+/* ---- registered.c: a surface and its sphere, vertex by vertex the same mesh -------------------------------------- */
+
+/* The same faces, and a sphere about the origin: else NPMD_ERR_SHAPE or NPMD_ERR_FORMAT. The names open the messages. */
+npmd_status registered_check(const mesh *surface, const char *surface_name, const mesh *sphere,
+                             const char *sphere_name, npmd_error *err);
+/* The log of area on the unit sphere per area of the surface, at the unit vector x; near is the sphere's. */
+double registered_log_area(const mesh *surface, const mesh *sphere, const locator *near, const double x[3]);
+
 /* ---- fem.c: finite elements on flat triangles ---------------------------------------------------------------- */
 
 /* Nodes of the elements: the vertices (linear), then the middles of the edges (quadratic). node (faces, 3 or 6): the

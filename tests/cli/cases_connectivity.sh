@@ -31,7 +31,8 @@ t_connectivity_to_its_table() {
     [ "$(lines brain/results.jsonl)" = 4 ] || wrong "$(lines brain/results.jsonl) lines, expected 4"
     head -n 1 brain/results.jsonl >first
     want_json first domain replicate method settings data unordered n held_out log_likelihood log_likelihood_se_points \
-        log_likelihood_relative ise_criterion_relative held_out_seen seconds options status
+        log_likelihood_relative log_likelihood_surface ise_criterion_relative held_out_seen seconds options status
+    grep -q '"log_likelihood_surface": -[0-9]' first || wrong "no likelihood per area of the surface: $(cat first)"
     for file in sphere_north.gii sphere_north.vtk surface_north.gii surface_north.vtk row_north.csv partners_north.csv region_north.csv \
         models/series_best.safetensors models/kde_published.safetensors; do want_file brain/$file; done
     grep -q '^region,vertices,observed,series_best$' brain/row_north.csv || wrong "the row does not name its columns"
@@ -54,6 +55,12 @@ t_connectivity_to_its_table() {
     run $connect --methods series $place --out brain
     want_code 0; want_err 'no map'
 }
+t_connectivity_of_another_surface() { # as many vertices, other faces
+    with_pairs
+    awk 'NR > 2 && NF == 4 && !done { print $1, $3, $4, $2; done = 1; next } { print }' surface.off >other.off
+    run $connect --methods kde:best --sphere sphere.off --surface other.off --out brain
+    want_failure 3; want_err 'not registered'
+}
 t_connectivity_of_several() {
     with_pairs
     sed 1d pairs.csv >second.csv
@@ -72,6 +79,8 @@ t_connectivity_on_the_surface() {
     run reproduce connectivity --data ends.csv --domain 'mesh:surface.off^2' --methods kde --replicates 1 --surface surface.off \
         --labels labels.txt --roi south --threads 1 --out cortex
     want_code 0; want_out '^kde    best  *1 '; want_file cortex/row_south.csv; want_no_file cortex/sphere_south.gii
+    awk -F'"log_likelihood' '{ split($2, a, /[:,]/); for (i = 3; i <= NF; i++) if ($i ~ /^_surface/) { split($i, b, /[:,]/); exit a[2] != b[2] } exit 1 }' \
+        cortex/results.jsonl || wrong "on the surface the likelihood is per area of the surface"
     grep -q '"domain": "mesh:surface.off^2"' cortex/results.jsonl || wrong "the line does not name the surface"
 }
 t_connectivity_that_takes_days() { # only with a card, or with a given number of steps; a step takes a minute under sanitizers

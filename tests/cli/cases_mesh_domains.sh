@@ -41,6 +41,13 @@ t_mesh_domain_other_estimators() {
         run fit --domain mesh:m.off --data points.csv --out "$e" --estimator $e --max-frequency 3 --quiet
         want_code 0
     done
+    run fit --domain mesh:m.off --data points.csv --out kde5 --estimator kde --max-frequency 5
+    want_code 0
+    grep -q 'does not use' err && wrong "kernels on a surface do use --max-frequency"
+    run info kde5
+    want_out '^eigenfunctions  *36$'
+    run info kde
+    want_out '^eigenfunctions  *16$'
     for e in psnf relu; do
         run fit --domain mesh:m.off --data points.csv --out no --estimator $e
         want_failure 2; want_err 'surface'; want_no_file no

@@ -597,15 +597,18 @@ static void unused_options_are_named(void **state)
             };
             assert_int_equal(npmd_options_set(&opt, GIVEN[k][0], GIVEN[k][1], NULL), NPMD_OK);
         }
-        options_unused(&opt, names, sizeof names);
+        options_unused(&opt, false, names, sizeof names);
         assert_string_equal(names, CASES[i].names);
     }
     npmd_options opt;
     char little[16];
     options_of(&opt,
                (const char *const[]){ "estimator", "kde", "width", "8", "depth", "2", "omega", "3", NULL });
-    assert_int_equal(options_unused(&opt, little, sizeof little), 3);
+    assert_int_equal(options_unused(&opt, false, little, sizeof little), 3);
     assert_string_equal(little, "--width, --d...");
+    options_of(&opt, (const char *const[]){ "estimator", "kde", "max-frequency", "5", NULL });
+    assert_int_equal(options_unused(&opt, false, little, sizeof little), 1);
+    assert_int_equal(options_unused(&opt, true, little, sizeof little), 0); /* heat kernels end there */
 }
 
 static void fits_warn_of_unused_options(void **state)

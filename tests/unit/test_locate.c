@@ -1,4 +1,6 @@
-/* test_locate.c - the closest point of a surface against a search through all faces, in higher precision. */
+/* test_locate.c - the closest point of a surface against a search through all faces, in higher precision; areas on a
+ * registered sphere against solid angles. */
+#include "icosphere.h"
 #include "shapes.h"
 
 /* ---- The distance of a point from a triangle, in long double: the least over its interior, edges and corners ---- */
@@ -196,13 +198,83 @@ static void few_faces(void **state)
     }
 }
 
+/* ---- A surface and its sphere -------------------------------------------------------------------------------- */
+
+/* The solid angle of a triangle (van Oosterom and Strackee 1983). */
+static double solid_angle(const double *a, const double *b, const double *c)
+{
+    const double A = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]),
+                 B = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]),
+                 C = sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]),
+                 ab = a[0] * b[0] + a[1] * b[1] + a[2] * b[2], ac = a[0] * c[0] + a[1] * c[1] + a[2] * c[2],
+                 bc = b[0] * c[0] + b[1] * c[1] + b[2] * c[2],
+                 triple = a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2])
+                          + a[2] * (b[0] * c[1] - b[1] * c[0]);
+    return 2.0 * atan2(fabs(triple), A * B * C + ab * C + ac * B + bc * A);
+}
+
+/* On every face of the surface the integral of exp(log area) is the solid angle of the sphere's face. The rule of three
+ * inner points is exact for squares; of (n . x) / |q|^2 it leaves terms of fourth order in the face's width, 0.14^4 / 12. */
+static void areas_on_the_sphere(void **state)
+{
+    (void)state;
+    icosphere round = icosphere_make(3);
+    npmd_surface surface = { 0 }, sphere = { 0 };
+    npmd_error err = { 0 };
+    double worst = 0.0;
+    shape_of(round.x, round.vertices, round.face, round.faces, &surface.m);
+    for (size_t i = 0; i < 3 * round.vertices; i++)
+        round.x[i] *= 100.0;
+    shape_of(round.x, round.vertices, round.face, round.faces, &sphere.m);
+    for (size_t i = 0; i < surface.m.vertices; i++) {
+        double *x = surface.m.x + 3 * i;
+        const double swell = 1.0 + 0.3 * sin(4.0 * x[2] + x[0]);
+        x[0] *= 2.0 * swell, x[1] *= swell, x[2] *= 1.5 * swell;
+    }
+    for (size_t f = 0; f < round.faces; f++) {
+        double x[9], out[3], area, angle;
+        const double *corner[2][3];
+        for (int k = 0; k < 3; k++) {
+            corner[0][k] = sphere.m.x + 3 * (size_t)round.face[3 * f + (size_t)k];
+            corner[1][k] = surface.m.x + 3 * (size_t)round.face[3 * f + (size_t)k];
+        }
+        for (int k = 0; k < 3; k++) {
+            double r = 0.0;
+            for (int i = 0; i < 3; i++) {
+                x[3 * k + i] = (corner[0][0][i] + corner[0][1][i] + corner[0][2][i] + 3.0 * corner[0][k][i])
+                               / 6.0;
+                r += x[3 * k + i] * x[3 * k + i];
+            }
+            for (int i = 0; i < 3; i++)
+                x[3 * k + i] /= sqrt(r);
+        }
+        assert_int_equal(npmd_surface_log_area(&surface, &sphere, x, 3, out, &err), NPMD_OK);
+        const double u[3] = { corner[1][1][0] - corner[1][0][0], corner[1][1][1] - corner[1][0][1],
+                              corner[1][1][2] - corner[1][0][2] },
+                     v[3] = { corner[1][2][0] - corner[1][0][0], corner[1][2][1] - corner[1][0][1],
+                              corner[1][2][2] - corner[1][0][2] };
+        area = 0.5
+               * sqrt(pow(u[1] * v[2] - u[2] * v[1], 2) + pow(u[2] * v[0] - u[0] * v[2], 2)
+                      + pow(u[0] * v[1] - u[1] * v[0], 2));
+        angle = solid_angle(corner[0][0], corner[0][1], corner[0][2]);
+        worst = fmax(worst, fabs(area / 3.0 * (exp(out[0]) + exp(out[1]) + exp(out[2])) / angle - 1.0));
+    }
+    check_below("area on a registered sphere against solid angles, relative", worst, 3.2e-5);
+    surface.m.face[0] ^= 1;
+    assert_int_equal(npmd_surface_log_area(&surface, &sphere, NULL, 0, NULL, &err), NPMD_ERR_SHAPE);
+    surface.m.face[0] ^= 1;
+    assert_int_equal(npmd_surface_log_area(&sphere, &surface, NULL, 0, NULL, &err), NPMD_ERR_FORMAT);
+    mesh_free(&surface.m);
+    mesh_free(&sphere.m);
+    icosphere_free(&round);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_points),
-        cmocka_unit_test(vertices_are_ties),
-        cmocka_unit_test(edges_are_ties),
-        cmocka_unit_test(few_faces),
+        cmocka_unit_test(random_points),       cmocka_unit_test(vertices_are_ties),
+        cmocka_unit_test(edges_are_ties),      cmocka_unit_test(few_faces),
+        cmocka_unit_test(areas_on_the_sphere),
     };
     return cmocka_run_group_tests_name("locate", tests, NULL, NULL);
 }
