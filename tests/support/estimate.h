@@ -190,6 +190,47 @@ static inline void tensor_renamed(tensor *t)
     t->name[0] = '_';
 }
 
+/* A fit to clusters learns them (the uniform density has the objective 1), and a file brings back the same values. */
+static inline npmd_fit_facts check_fit(const char *domain, const char *const *settings, double share,
+                                       double most)
+{
+    npmd_options opt;
+    npmd_domain *dom = domain_of(domain);
+    npmd_points *pts = clusters(dom, 500, share, 3);
+    double a[500], b[500];
+    options_of(&opt, settings);
+    npmd_model *m = fit_of(pts, &opt), *back = saved_and_loaded(m);
+    const npmd_fit_facts facts = m->facts;
+    assert_true(facts.objective < most);
+    values_of(m, 1, pts->x, pts->n, JET_VALUE, a);
+    values_of(back, 2, pts->x, pts->n, JET_VALUE, b);
+    assert_memory_equal(a, b, sizeof a);
+    npmd_model_free(m);
+    npmd_model_free(back);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+    return facts;
+}
+
+/* Uniform data leave nothing to learn but noise: the mean |log relative density| at the points is below the bound. */
+static inline void check_uniform_data(const char *const *settings, double bound)
+{
+    enum { N = 4000 };
+    npmd_options opt;
+    npmd_domain *dom = domain_of("S1^2");
+    npmd_points *pts = clusters(dom, N, 0.0, 3);
+    double v[N], mean = 0.0;
+    options_of(&opt, settings);
+    npmd_model *m = fit_of(pts, &opt);
+    values_of(m, 1, pts->x, pts->n, JET_VALUE, v);
+    for (size_t i = 0; i < pts->n; i++)
+        mean += fabs(v[i] - m->facts.log_integral) / (double)pts->n;
+    check_below("mean |log relative density| of uniform data", mean, bound);
+    npmd_model_free(m);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
 /* The same values after a fit on one, two and three threads. */
 static inline void check_threads(const char *const *settings)
 {

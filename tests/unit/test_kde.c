@@ -314,6 +314,33 @@ static void the_score_knows_the_square_of_unordered_pairs(void **state)
     npmd_domain_free(dom);
 }
 
+/* The integral of f^2 that the score found, against the known one, over seeds: within 5 standard errors of their mean, which
+ * are below a bound. */
+static void check_square(const char *what, const npmd_model *m, const npmd_points *pts, double square,
+                         double bound)
+{
+    enum { SEEDS = 16 };
+    char words[100];
+    double *f = doubles(pts->n), mean = 0.0, off = 0.0, off2 = 0.0;
+    log_density(m, "cpu", pts->x, pts->n, f);
+    for (size_t i = 0; i < pts->n; i++)
+        mean += exp(f[i]) / (double)pts->n;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        npmd_error err = { 0 };
+        npmd_score s;
+        must(npmd_score_points(m, pts, seed, NULL, &s, &err), &err);
+        const double d = (s.ise_criterion + 2.0 * mean) / square - 1.0;
+        off += d / SEEDS;
+        off2 += d * d / SEEDS;
+    }
+    const double se = sqrt((off2 - off * off) / (SEEDS - 1));
+    snprintf(words, sizeof words, "score of %s: the integral of f^2, standard errors", what);
+    check_below(words, fabs(off) / se, 5.0);
+    snprintf(words, sizeof words, "score of %s: its error", what);
+    check_below(words, se, bound);
+    free(f);
+}
+
 /* log of the product over S2 of two normalised kernels about points d apart: with r = |k p + l q|,
  * k + l - r = k l d^2 / (k + l + r), and a kernel is k / (2 pi (1 - exp(-2 k))) exp(k (cos - 1)). */
 static double log_overlap(double k, double l, double d2)
@@ -325,14 +352,13 @@ static double log_overlap(double k, double l, double d2)
 }
 
 /* Widths by distance, and two pairs of points that nearly coincide: the square is that of their narrow kernels and of the
- * overlap of each with its neighbour, which draws by weight would seldom meet. Against the sum over all pairs of kernels,
- * over seeds. */
+ * overlap of each with its neighbour, which draws by weight would seldom meet. Against the sum over all pairs of kernels. */
 static void the_score_finds_narrow_overlaps(void **state)
 {
     (void)state;
-    enum { N = 400, SEEDS = 16 };
+    enum { N = 400 };
     npmd_domain *dom = domain_of("S2 x S2");
-    double *x = doubles(N * 6), square = 0.0, f[N], mean = 0.0, off = 0.0, off2 = 0.0;
+    double *x = doubles(N * 6), square = 0.0;
     uneven_clusters(dom, N, 9, x);
     for (int i = 0; i < 4; i += 2)
         for (int j = 0; j < 6; j++)
@@ -354,34 +380,20 @@ static void the_score_finds_narrow_overlaps(void **state)
             square += exp(sum) * k->cloud.weight[a] * k->cloud.weight[b] * k->part[0].weight
                       * k->part[0].weight;
         }
-    log_density(m, "cpu", x, N, f);
-    for (int i = 0; i < N; i++)
-        mean += exp(f[i]) / N;
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        npmd_error err = { 0 };
-        npmd_score s;
-        must(npmd_score_points(m, pts, seed, NULL, &s, &err), &err);
-        const double d = (s.ise_criterion + 2.0 * mean) / square - 1.0;
-        off += d / SEEDS;
-        off2 += d * d / SEEDS;
-    }
-    const double se = sqrt((off2 - off * off) / (SEEDS - 1));
-    check_below("score of narrow kernels: the integral of f^2, standard errors", fabs(off) / se, 5.0);
-    check_below("score of narrow kernels: its error", se, 0.02);
+    check_square("narrow kernels", m, pts, square, 0.02);
     npmd_model_free(m);
     npmd_points_free(pts);
     npmd_domain_free(dom);
     free(x);
 }
 
-/* Kernels of two widths and a series, mixed: against a product rule, over seeds: 5 standard errors of their mean, which is
- * below a hundredth. */
+/* Kernels of two widths and a series, mixed: against a product rule. */
 static void the_score_knows_the_square_of_a_mixture(void **state)
 {
     (void)state;
-    enum { N = 60, PARTS = 3, SEEDS = 16 };
+    enum { N = 60, PARTS = 3 };
     npmd_domain *dom = domain_of("S1 x S2");
-    double x[N * 4], f[N], one, mean = 0.0, off = 0.0, off2 = 0.0;
+    double x[N * 4], one;
     uneven_clusters(dom, N, 5, x);
     npmd_points *pts = points_of(dom, x, N);
     npmd_model *part[PARTS] = { FIT(dom, pts, "kappa", "9", "bandwidth", "fixed"),
@@ -391,22 +403,9 @@ static void the_score_knows_the_square_of_a_mixture(void **state)
     npmd_model m = {
         .kind = &ESTIMATOR_STACK, .domain = dom, .part = part, .part_weight = weight, .parts = PARTS
     };
-    npmd_error err = { 0 };
-    npmd_score s;
-    log_density(&m, "cpu", x, N, f);
-    for (int i = 0; i < N; i++)
-        mean += exp(f[i]) / N;
     const double square = integral_of_square(&m, 40, &one);
     check_below("mixture: a rule integrates it", fabs(one - 1.0), 1e-4);
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        must(npmd_score_points(&m, pts, seed, NULL, &s, &err), &err);
-        const double d = (s.ise_criterion + 2.0 * mean) / square - 1.0;
-        off += d / SEEDS;
-        off2 += d * d / SEEDS;
-    }
-    const double se = sqrt((off2 - off * off) / (SEEDS - 1));
-    check_below("score of a mixture: the integral of f^2, standard errors", fabs(off) / se, 5.0);
-    check_below("score of a mixture: its error", se, 0.01);
+    check_square("a mixture", &m, pts, square, 0.01);
     for (int k = 0; k < PARTS; k++)
         npmd_model_free(part[k]);
     npmd_points_free(pts);

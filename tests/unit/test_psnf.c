@@ -245,42 +245,16 @@ static void fits_on_every_domain(void **state)
 {
     (void)state;
     for (int i = 0; i < DOMAIN_COUNT; i++) {
-        npmd_options opt;
-        npmd_domain *dom = domain_of(DOMAINS[i]);
-        npmd_points *pts = clusters(dom, 500, 0.5, 3);
-        options_of(&opt, SMALL);
-        npmd_model *m = fit_of(pts, &opt), *back = saved_and_loaded(m);
-        double a[500], b[500];
-        assert_true(m->facts.log_integral_se == 0.0 && m->facts.tau == 0.0 && m->facts.steps == 60);
-        assert_true(m->facts.objective < 0.7); /* the uniform density has 1 */
-        values_of(m, 1, pts->x, pts->n, JET_VALUE, a);
-        values_of(back, 2, pts->x, pts->n, JET_VALUE, b);
-        assert_memory_equal(a, b, sizeof a);
-        npmd_model_free(m);
-        npmd_model_free(back);
-        npmd_points_free(pts);
-        npmd_domain_free(dom);
+        const npmd_fit_facts facts = check_fit(DOMAINS[i], SMALL, 0.5, 0.7);
+        assert_true(facts.log_integral_se == 0.0 && facts.tau == 0.0 && facts.steps == 60);
     }
 }
 
-/* Uniform data leave nothing to learn but noise: after a few steps the density still is about 1. */
 static void uniform_data(void **state)
 {
     (void)state;
-    npmd_options opt;
-    npmd_domain *dom = domain_of("S1^2");
-    npmd_points *pts = clusters(dom, 4000, 0.0, 3);
-    options_of(&opt, SMALL);
-    npmd_model *m = fit_of(pts, &opt);
-    double v[4000], worst = 0.0;
-    values_of(m, 1, pts->x, pts->n, JET_VALUE, v);
-    for (size_t i = 0; i < pts->n; i++)
-        worst += fabs(v[i] - m->facts.log_integral) / (double)pts->n;
     /* a family of 24 units spends well below 24 x 25 / 2 = 300 degrees of freedom: sqrt(300 / 4000) */
-    check_below("mean |log relative density| of uniform data", worst, 0.27);
-    npmd_model_free(m);
-    npmd_points_free(pts);
-    npmd_domain_free(dom);
+    check_uniform_data(SMALL, 0.27);
 }
 
 static void threads_change_nothing(void **state)

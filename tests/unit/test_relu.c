@@ -176,42 +176,16 @@ static void twins_are_held_out_together(void **state)
 static void fits_on_every_domain(void **state)
 {
     (void)state;
-    for (int i = 0; i < DOMAIN_COUNT; i++) {
-        npmd_options opt;
-        npmd_domain *dom = domain_of(DOMAINS[i]);
-        npmd_points *pts = clusters(dom, 500, 0.4, 3);
-        double a[500], b[500];
-        options_of(&opt, SMALL);
-        npmd_model *m = fit_of(pts, &opt), *back = saved_and_loaded(m);
-        assert_true(m->facts.objective < 0.8); /* the uniform density has 1 */
-        values_of(m, 1, pts->x, pts->n, JET_VALUE, a);
-        values_of(back, 2, pts->x, pts->n, JET_VALUE, b);
-        assert_memory_equal(a, b, sizeof a);
-        npmd_model_free(m);
-        npmd_model_free(back);
-        npmd_points_free(pts);
-        npmd_domain_free(dom);
-    }
+    for (int i = 0; i < DOMAIN_COUNT; i++)
+        check_fit(DOMAINS[i], SMALL, 0.4, 0.8);
 }
 
 /* Early stopping leaves uniform data about as they are. */
 static void uniform_data(void **state)
 {
     (void)state;
-    npmd_options opt;
-    npmd_domain *dom = domain_of("S1^2");
-    npmd_points *pts = clusters(dom, 4000, 0.0, 3);
-    double v[4000], mean = 0.0;
-    options_of(&opt, SMALL);
-    npmd_model *m = fit_of(pts, &opt);
-    values_of(m, 1, pts->x, pts->n, JET_VALUE, v);
-    for (size_t i = 0; i < pts->n; i++)
-        mean += fabs(v[i] - m->facts.log_integral) / (double)pts->n;
     /* the noise of all 20 x 20 + ... = 501 parameters would be sqrt(501 / 3600) */
-    check_below("mean |log relative density| of uniform data", mean, 0.37);
-    npmd_model_free(m);
-    npmd_points_free(pts);
-    npmd_domain_free(dom);
+    check_uniform_data(SMALL, 0.37);
 }
 
 static void threads_change_nothing(void **state)
