@@ -376,6 +376,7 @@ typedef struct reproduce_pairs {                    /* one tractogram */
     const char *domain;                             /* as --domain says it */
     bool surfaces;                                  /* it is the surface, not its sphere */
     bool unordered;
+    char inputs[17];        /* hash of what the pairs are made of: files, and the space of tracks */
     char *name, *folder;    /* of its results */
     char *points, *results; /* files of pairs, and of lines */
 } reproduce_pairs;
@@ -412,6 +413,13 @@ npmd_status reproduce_pairs_check(const reproduce_plan *plan, npmd_error *err);
 npmd_status reproduce_pairs_read(const reproduce_plan *plan, npmd_domain **domain, npmd_points **points,
                                  npmd_error *err);
 npmd_status measure_pairs(reproduce_child *c, npmd_error *err);
+/* The likelihood per area of the surface of fits that were done before without one; after all fits. */
+int reproduce_pairs_areas(const reproduce_plan *plan);
+/* "model": of a line, the hash of its file's bytes: does the file still hold that model? */
+bool reproduce_model_is_there(const reproduce_plan *plan, const reproduce_task *task);
+void reproduce_hash_text(uint64_t *hash, const char *text); /* FNV-1a, which starts with REPRODUCE_HASH */
+bool reproduce_hash_file(uint64_t *hash, const char *path); /* false: it cannot be read */
+#define REPRODUCE_HASH UINT64_C(0xcbf29ce484222325)
 int reproduce_maps(const reproduce_plan *plan); /* of the first replicate */
 
 char *reproduce_file_of(const reproduce_plan *plan, int replicate); /* a replicate's points; free it */

@@ -235,18 +235,35 @@ static int report(const cli_args *args, const npmd_endpoints *e, const endpoints
     return CLI_DONE;
 }
 
+/* Nothing is left: why, and where that may come from. */
+static int refuse_all(const cli_args *args, const npmd_endpoints *e)
+{
+    const struct {
+        const char *words;
+        size_t count;
+    } reason[] = {
+        { "have fewer than two points", e->dropped[NPMD_DROP_POINTS] },
+        { "have the weight 0", e->dropped[NPMD_DROP_WEIGHT] },
+        { "have an end or both too far from the surface: are they in its space (--space, --transform)?",
+          e->dropped[NPMD_DROP_BOTH] + e->dropped[NPMD_DROP_START] + e->dropped[NPMD_DROP_END] },
+        { "join other hemispheres", e->dropped[NPMD_DROP_PAIR] },
+    };
+    char text[300] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof reason / sizeof *reason; i++)
+        if (reason[i].count > 0 && used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %s", used > 0 ? "; " : "",
+                                     reason[i].count, reason[i].words);
+    return cli_fail(args, CLI_INPUT, "none of %zu streamlines is kept: %s", e->streamlines, text);
+}
+
 static int write_files(const cli_args *args, const npmd_endpoints *e, const endpoints_files *files)
 {
     npmd_error err = { 0 };
     if (e->streamlines == 0)
         return cli_fail(args, CLI_INPUT, "%s holds no streamline", cli_value(args, "tracks"));
     if (kept(e) == 0)
-        return cli_fail(
-            args, CLI_INPUT,
-            "none of %zu streamlines is kept: of %zu one end or both are too far from the surface; are "
-            "they in its space (--space, --transform)?",
-            e->streamlines,
-            e->dropped[NPMD_DROP_BOTH] + e->dropped[NPMD_DROP_START] + e->dropped[NPMD_DROP_END]);
+        return refuse_all(args, e);
     for (int p = 0; p < NPMD_PAIRS; p++)
         if (e->count[p] > 0
             && (npmd_array_write(files->out[p], e->x[p], e->count[p], 6, &err)

@@ -103,9 +103,12 @@ static npmd_status read_domain(const cli_args *args, const npmd_options *options
         snprintf(folder, sizeof folder, "%.*s", slash == out ? 1 : (int)(slash - out), out);
     if (elements) /* anything but 1 and 2 is refused below */
         surfaces.elements = strcmp(elements, "1") == 0 ? 1 : strcmp(elements, "2") == 0 ? 2 : -1;
-    for (int d = 0; d < options->max_frequencies; d++)
-        if (options->max_frequency[d] > surfaces.max_frequency)
-            surfaces.max_frequency = options->max_frequency[d];
+    if (options->max_frequencies > 1) {
+        surfaces.frequency = options->max_frequency;
+        surfaces.frequencies = options->max_frequencies;
+    } else {
+        surfaces.max_frequency = options->max_frequency[0];
+    }
     return npmd_domain_parse_with(cli_value(args, "domain"), &surfaces, domain, err);
 }
 

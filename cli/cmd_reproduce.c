@@ -65,6 +65,12 @@ static const cli_option OPTIONS[] = {
           "streamlines (.trk or .tck, also .gz) in the place of --data, once for each tractogram; their ends are found as "
           "endpoints does" },
     { .name = "space", .values = "mni152", .group = CONNECTIVITY, .help = "of the tracks, as for endpoints" },
+    { .name = "max-distance",
+      .values = "X",
+      .group = CONNECTIVITY,
+      .help =
+          "how far an end may be from the surface: of tracks 5 unless said, as for endpoints; of pairs on a mesh as "
+          "for fit" },
     { .name = "surface",
       .values = "FILE",
       .group = CONNECTIVITY,
@@ -164,6 +170,10 @@ static int read_plan(const cli_args *args, reproduce_plan *plan)
                               .jobs = 1 };
     if (!plan->experiment)
         return unknown_experiment(args);
+    for (const cli_option *o = OPTIONS; o->name; o++)
+        if (o->group && strcmp(o->group, CONNECTIVITY) == 0 && cli_value(args, o->name))
+            return cli_fail(args, CLI_USAGE, "--%s belongs to connectivity, not to %s", o->name,
+                            plan->experiment->name);
     if ((code = read_domain(args, plan)) != CLI_DONE)
         return code;
     plan->n = plan->folder                           ? 0

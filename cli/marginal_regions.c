@@ -134,6 +134,11 @@ static int check_options(job *j)
     if (!j->out && cli_value(j->args, "region"))
         return cli_fail(j->args, CLI_USAGE,
                         "--region chooses the region of a map: --out says where to write it");
+    if (!j->out && cli_value(j->args, "factor"))
+        return cli_fail(j->args, CLI_USAGE,
+                        "--factor says where the region of a map lies: --out says where to write it");
+    if (!j->out && !j->matrix && (cli_value(j->args, "roi") || cli_value(j->args, "roi2")))
+        return cli_fail(j->args, CLI_USAGE, "--roi is for --out and --matrix; --dense has no regions");
     return check_names(j);
 }
 
@@ -242,12 +247,23 @@ static npmd_status compute_map(job *j, npmd_error *err)
     return st;
 }
 
+/* Beside a map of an intensity, expected numbers; beside any other, probabilities. */
+static bool matrix_counts(const job *j)
+{
+    return j->what == NPMD_REGION_COUNTS || j->what == NPMD_REGION_INTENSITY;
+}
+
+static const char *matrix_word(const job *j)
+{
+    return matrix_counts(j) ? "counts" : "probability";
+}
+
 static npmd_status compute_matrix(job *j, npmd_error *err)
 {
-    const bool counts = j->what == NPMD_REGION_COUNTS || j->what == NPMD_REGION_INTENSITY;
     begin(j, "matrix");
-    const npmd_status st = npmd_region_matrix(
-        j->model, &j->request, counts ? NPMD_REGION_COUNTS : NPMD_REGION_PROBABILITY, j->cell, &j->sum, err);
+    const npmd_status st = npmd_region_matrix(j->model, &j->request,
+                                              matrix_counts(j) ? NPMD_REGION_COUNTS : NPMD_REGION_PROBABILITY,
+                                              j->cell, &j->sum, err);
     cli_progress_end(&j->progress);
     return st;
 }
@@ -286,7 +302,7 @@ static const char *warning(const npmd_region_facts *f)
 
 static void report_json(const job *j, cli_json *o)
 {
-    cli_json_text(o, "what", either(j->args, "what", "density"));
+    cli_json_text(o, "what", j->out || j->dense ? either(j->args, "what", "density") : matrix_word(j));
     if (j->out) {
         cli_json_text(o, "out", j->out);
         cli_json_text(o, "region", either(j->args, "region", npmd_region_name(j->at[j->factor].regions, 0)));
@@ -300,6 +316,7 @@ static void report_json(const job *j, cli_json *o)
     }
     if (j->matrix) {
         cli_json_text(o, "matrix", j->matrix);
+        cli_json_text(o, "matrix_what", matrix_word(j));
         cli_json_signed(o, "regions", npmd_region_count(j->at[0].regions));
         cli_json_number(o, "sum", j->sum.probability);
         cli_json_number(o, "sum_error", j->sum.sum_error);
@@ -386,6 +403,10 @@ static int prepare(job *j)
     if (npmd_region_what_parse(either(j->args, "what", "density"), &j->what, &err) || check_outputs(j, &err)
         || npmd_load(j->args->operand, &j->model, &err))
         return cli_refuse(j->args, &err);
+    if (cli_value(j->args, "what") && !j->out && !j->dense && j->what != NPMD_REGION_PROBABILITY
+        && j->what != NPMD_REGION_COUNTS)
+        return cli_fail(j->args, CLI_USAGE, "--what is '%s', expected probability or counts of a matrix",
+                        cli_value(j->args, "what"));
     if ((code = find_places(j)) != CLI_DONE || (code = read_place(j, 0)) != CLI_DONE
         || (code = read_place(j, 1)) != CLI_DONE)
         return code;

@@ -6,6 +6,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,6 +42,17 @@ static int check_given(const cli_args *args)
         return cli_fail(args, CLI_USAGE, "connectivity needs --out, the folder of its results");
     if (cli_value(args, "data") && cli_value(args, "tracks"))
         return cli_fail(args, CLI_USAGE, "--data and --tracks exclude each other");
+    if (cli_value(args, "space") && !cli_value(args, "tracks"))
+        return cli_fail(args, CLI_USAGE, "--space is that of --tracks, and there are none");
+    if (cli_value(args, "max-distance")) {
+        char *end = NULL;
+        const char *text = cli_value(args, "max-distance"), *domain = cli_value(args, "domain");
+        if (!cli_value(args, "tracks") && !(domain && strcasestr(domain, "mesh:")))
+            return cli_fail(args, CLI_USAGE, "--max-distance is from a surface, and there is none");
+        if (!(strtod(text, &end) > 0.0) || *end)
+            return cli_fail(args, CLI_USAGE, "--max-distance is '%s', expected a positive number or inf",
+                            text);
+    }
     if (labels != roi)
         return cli_fail(args, CLI_USAGE, "--%s is missing: a region is a name (--roi) in labels (--labels)",
                         labels ? "roi" : "labels");
@@ -247,6 +259,21 @@ char *reproduce_model_of(const reproduce_plan *plan, const reproduce_row *row)
     return reproduce_words("%s/models/%s_%s.safetensors", plan->pairs->folder, row->method, row->settings);
 }
 
+/* What the pairs are made of. A file that cannot be read is refused where it is read in earnest. */
+static void hash_inputs(const tractograms *t, reproduce_pairs *p)
+{
+    uint64_t hash = REPRODUCE_HASH;
+    const char *space = cli_value(t->args, "space"), *distance = cli_value(t->args, "max-distance");
+    const char *file[] = { p->tracks ? p->tracks : p->data, p->tracks || p->surfaces ? p->surface : NULL,
+                           p->tracks && !p->surfaces ? p->sphere : NULL };
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++)
+        if (file[i])
+            (void)reproduce_hash_file(&hash, file[i]);
+    reproduce_hash_text(&hash, space ? space : "");
+    reproduce_hash_text(&hash, distance ? distance : "");
+    snprintf(p->inputs, sizeof p->inputs, "%016" PRIx64, hash);
+}
+
 static int fit_all(tractograms *t)
 {
     int code = CLI_DONE;
@@ -254,6 +281,7 @@ static int fit_all(tractograms *t)
         reproduce_plan *plan = &t->plan[i];
         *plan = t->base;
         plan->pairs = &t->pairs[i];
+        hash_inputs(t, &t->pairs[i]);
         if ((code = reproduce_tasks(plan)) != CLI_DONE || (code = drop_days(plan)) != CLI_DONE
             || (code = make_folders(t, &t->pairs[i])) != CLI_DONE)
             break;
@@ -311,7 +339,8 @@ int reproduce_connectivity(const cli_args *args)
     if (code == CLI_DONE && (code = read_base(t)) == CLI_DONE && (code = find_tractograms(t)) == CLI_DONE
         && (code = fit_all(t)) == CLI_DONE) {
         for (int i = 0; i < t->count && code == CLI_DONE; i++)
-            code = t->pairs[i].region ? reproduce_maps(&t->plan[i]) : CLI_DONE;
+            if ((code = reproduce_pairs_areas(&t->plan[i])) == CLI_DONE && t->pairs[i].region)
+                code = reproduce_maps(&t->plan[i]);
         if (code == CLI_DONE)
             code = report(t);
     }

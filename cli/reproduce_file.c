@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task)
     cli_json_text(&j, "settings", task->row->settings);
     cli_json_text(&j, "data", task->data);
     if (plan->pairs) {
+        cli_json_text(&j, "inputs", plan->pairs->inputs);
         cli_json_flag(&j, "unordered", plan->pairs->unordered);
     } else if (plan->truth_path) {
         cli_json_text(&j, "truth", plan->truth_path);
@@ -51,6 +53,45 @@ int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task)
     }
     cli_json_text(&j, "options", task->options);
     return line_take(plan->args, &j, task);
+}
+
+void reproduce_hash_text(uint64_t *hash, const char *text)
+{
+    for (; *text != '\0'; text++)
+        *hash = (*hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    *hash = (*hash ^ 0xffu) * UINT64_C(0x100000001b3); /* no byte of a text: where it ends matters */
+}
+
+bool reproduce_hash_file(uint64_t *hash, const char *path)
+{
+    unsigned char piece[65536];
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return false;
+    for (size_t got; (got = fread(piece, 1, sizeof piece, f)) > 0;)
+        for (size_t i = 0; i < got; i++)
+            *hash = (*hash ^ piece[i]) * UINT64_C(0x100000001b3);
+    const bool read = !ferror(f);
+    fclose(f);
+    return read;
+}
+
+/* Of the model's file; "" if it cannot be read. */
+static void reproduce_model_hash(const reproduce_plan *plan, const reproduce_row *row, char hash[17])
+{
+    uint64_t value = REPRODUCE_HASH;
+    char *path = reproduce_model_of(plan, row);
+    if (path && reproduce_hash_file(&value, path))
+        snprintf(hash, 17, "%016" PRIx64, value);
+    free(path);
+}
+
+bool reproduce_model_is_there(const reproduce_plan *plan, const reproduce_task *task)
+{
+    char hash[17] = "", quoted[40];
+    reproduce_model_hash(plan, task->row, hash);
+    snprintf(quoted, sizeof quoted, "\"model\": \"%s\"", hash);
+    return hash[0] && strstr(task->line, quoted);
 }
 
 int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task)
@@ -67,6 +108,11 @@ int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task)
         cli_json_list_end(&j);
         free(task->rows[i]);
         task->rows[i] = NULL;
+    }
+    if (plan->pairs && task->replicate == 1 && !task->failed) {
+        char hash[17] = "";
+        reproduce_model_hash(plan, task->row, hash);
+        cli_json_text(&j, "model", hash);
     }
     cli_json_text(&j, "version", npmd_version());
     if (task->failed)

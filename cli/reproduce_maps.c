@@ -93,13 +93,16 @@ static int find_vertices(maps *m)
         for (int j = 0; j < 3; j++)
             v[j] /= length;
     }
-    for (size_t i = 0; i < n; i++) {
+    cli_watch_signals(true);
+    for (size_t i = 0; i < n && !cli_interrupted(); i++) {
         npmd_points_row(m->points, i, x);
         m->vertex[2 * i] = closest(vertex, V, x);
         m->vertex[2 * i + 1] = closest(vertex, V, x + 3);
     }
     free(vertex);
-    return CLI_DONE;
+    return cli_interrupted()
+               ? cli_fail(m->plan->args, CLI_INTERRUPTED, "interrupted; the same command goes on from there")
+               : CLI_DONE;
 }
 
 /* As npmd_region_name counts them: those without a label are the last. */
@@ -152,12 +155,15 @@ static int make_maps(maps *m)
         const reproduce_row *row = m->plan->tasks[i].row;
         if (!has_map(&m->plan->tasks[i]))
             continue;
-        char *path = reproduce_model_of(m->plan, row);
-        if (path && access(path, R_OK) == 0)
+        if (reproduce_model_is_there(m->plan, &m->plan->tasks[i])) {
             code = map_of(m, row);
-        else
-            cli_note(m->plan->args, "%s %s has no map: its model is not there", row->method, row->settings);
-        free(path);
+        } else {
+            char *path = reproduce_model_of(m->plan, row);
+            cli_note(m->plan->args,
+                     "%s %s has no map: %s is not its model (any more); a new --out fits it again",
+                     row->method, row->settings, path ? path : "the file");
+            free(path);
+        }
     }
     return code;
 }

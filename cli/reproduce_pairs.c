@@ -10,10 +10,12 @@ enum { SHARE = 10, PAIRS_LEAST = 20 }; /* one in SHARE is held out */
 
 /* ---- Inputs ------------------------------------------------------------------------------------------------ */
 
-static npmd_status read_points(const reproduce_pairs *p, const npmd_domain *domain, npmd_points **points,
+static npmd_status read_points(const reproduce_plan *plan, const npmd_domain *domain, npmd_points **points,
                                npmd_error *err)
 {
-    npmd_status st = npmd_points_read(p->points, domain, 0, points, err);
+    const reproduce_pairs *p = plan->pairs;
+    npmd_status st = p->surfaces ? cli_points(plan->args, p->points, domain, 0, points, err)
+                                 : npmd_points_read(p->points, domain, 0, points, err);
     if (st == NPMD_OK && npmd_points_count(*points) < PAIRS_LEAST) {
         snprintf(err->text, sizeof err->text, "%.300s: found %zu pairs, expected at least %d", p->points,
                  npmd_points_count(*points), PAIRS_LEAST);
@@ -27,7 +29,7 @@ npmd_status reproduce_pairs_read(const reproduce_plan *plan, npmd_domain **domai
 {
     npmd_status st = npmd_domain_parse(plan->pairs->domain, domain, err);
     if (st == NPMD_OK)
-        st = read_points(plan->pairs, *domain, points, err);
+        st = read_points(plan, *domain, points, err);
     return st;
 }
 
@@ -35,12 +37,14 @@ npmd_status reproduce_pairs_read(const reproduce_plan *plan, npmd_domain **domai
 static npmd_status find_ends(const reproduce_plan *plan, npmd_error *err)
 {
     const reproduce_pairs *p = plan->pairs;
+    const char *distance = cli_value(plan->args, "max-distance");
     npmd_endpoints found = { 0 };
     npmd_endpoints_request what = { .tracks = &p->tracks,
                                     .files = 1,
                                     .surface = { p->surface, NULL },
                                     .sphere = { p->surfaces ? NULL : p->sphere, NULL },
                                     .space = cli_value(plan->args, "space"),
+                                    .max_distance = distance ? strtod(distance, NULL) : 0.0,
                                     .threads = plan->how.threads };
     npmd_status st = npmd_endpoints_find(&what, &found, err);
     if (st == NPMD_OK)
@@ -93,8 +97,18 @@ static npmd_status check_regions(const reproduce_pairs *p, npmd_error *err)
     return st;
 }
 
+/* Is it the mesh that a factor of a domain names by its hash, "mesh:94468301a269e1be"? */
+static npmd_status is_surface(const char *path, const char *factor, bool *same, npmd_error *err)
+{
+    char *json = NULL;
+    const npmd_status st = npmd_surface_describe(path, &json, err);
+    *same = st == NPMD_OK && strncmp(factor, "mesh:", 5) == 0 && strstr(json, factor + 5);
+    npmd_text_free(json);
+    return st;
+}
+
 /* Both ends lie on one mesh: that of --surface, its labels and its maps. */
-static npmd_status check_factors(const npmd_domain *domain, const char *text, npmd_error *err)
+static npmd_status check_factors(const npmd_domain *domain, const reproduce_pairs *p, npmd_error *err)
 {
     npmd_domain *end[2] = { NULL, NULL };
     npmd_status st = NPMD_OK;
@@ -110,8 +124,17 @@ static npmd_status check_factors(const npmd_domain *domain, const char *text, np
             err->text, sizeof err->text,
             "--domain is '%.200s', expected S2 x S2 or mesh:FILE^2: both ends of a streamline lie on the "
             "same surface",
-            text);
+            p->domain);
         st = err->status = NPMD_ERR_ARGUMENT;
+    }
+    if (st == NPMD_OK && p->surfaces) {
+        st = is_surface(p->surface, npmd_domain_text(end[0]), &same, err);
+        if (st == NPMD_OK && !same) {
+            snprintf(err->text, sizeof err->text,
+                     "--domain is '%.200s', but --surface %.200s is another mesh: expected the same",
+                     p->domain, p->surface);
+            st = err->status = NPMD_ERR_ARGUMENT;
+        }
     }
     npmd_domain_free(end[0]);
     npmd_domain_free(end[1]);
@@ -128,9 +151,9 @@ npmd_status reproduce_pairs_check(const reproduce_plan *plan, npmd_error *err)
     if (st == NPMD_OK)
         st = npmd_domain_parse(plan->pairs->domain, &domain, err);
     if (st == NPMD_OK)
-        st = check_factors(domain, plan->pairs->domain, err);
+        st = check_factors(domain, plan->pairs, err);
     if (st == NPMD_OK)
-        st = read_points(plan->pairs, domain, &points, err);
+        st = read_points(plan, domain, &points, err);
     npmd_points_free(points);
     npmd_domain_free(domain);
     return st;
@@ -293,4 +316,36 @@ npmd_status measure_pairs(reproduce_child *c, npmd_error *err)
     npmd_points_free(points);
     npmd_domain_free(domain);
     return st;
+}
+
+int reproduce_pairs_areas(const reproduce_plan *plan)
+{
+    const reproduce_pairs *p = plan->pairs;
+    npmd_domain *domain = NULL;
+    npmd_points *points = NULL;
+    npmd_error err = { 0 };
+    npmd_status st = NPMD_OK;
+    if (!p->surface || !p->sphere || p->surfaces)
+        return CLI_DONE;
+    for (int i = 0; i < plan->count && st == NPMD_OK; i++) {
+        reproduce_task *task = &plan->tasks[i];
+        double *figure = task->result.figure, areas = NAN;
+        npmd_points *training = NULL, *held_out = NULL;
+        if (task->failed || !task->done || !isnan(figure[FIGURE_LOG_LIKELIHOOD_SURFACE]))
+            continue;
+        if (!points)
+            st = reproduce_pairs_read(plan, &domain, &points, &err);
+        if (st == NPMD_OK)
+            st = split(points, domain, plan->seed + (uint64_t)task->replicate - 1, &training, &held_out,
+                       &err);
+        if (st == NPMD_OK)
+            st = mean_log_areas(p, held_out, &areas, &err);
+        if (st == NPMD_OK)
+            figure[FIGURE_LOG_LIKELIHOOD_SURFACE] = figure[FIGURE_LOG_LIKELIHOOD] + areas;
+        npmd_points_free(training);
+        npmd_points_free(held_out);
+    }
+    npmd_points_free(points);
+    npmd_domain_free(domain);
+    return st == NPMD_OK ? CLI_DONE : cli_refuse(plan->args, &err);
 }

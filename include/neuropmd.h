@@ -65,6 +65,9 @@ NPMD_API npmd_status npmd_domain_parse(const char *text, npmd_domain **out,
 typedef struct npmd_surface_options {
     int elements;      /* 1 linear (also 0), 2 quadratic */
     int max_frequency; /* (f + 1)^2 eigenpairs are computed; 0: 15, less on meshes of few vertices */
+    const int
+        *frequency; /* (frequencies), instead: one a factor, of which those of surfaces count; NULL: none */
+    int frequencies;
     const char *cache; /* a folder that keeps eigenpairs; NULL: none */
 } npmd_surface_options;
 NPMD_API npmd_status npmd_domain_parse_with(const char *text, const npmd_surface_options *opt,
@@ -477,7 +480,7 @@ NPMD_API npmd_status npmd_surface_write(const npmd_surface *s, const char *path,
 
 /* Of n unit vectors x (n, 3), points of the sphere that the surface is registered to (the same faces, about the origin): the
  * log of area on the unit sphere per area of the surface there. Added to a log density on S2 it makes the log density of the
- * same points on the surface, per area of the surface. */
+ * same points on the surface, per area of the surface. NaN where the sphere's faces leave a hole, as folded ones may. */
 NPMD_API npmd_status npmd_surface_log_area(const npmd_surface *s, const npmd_surface *sphere, const double *x,
                                            size_t n, double *out, npmd_error *err);
 

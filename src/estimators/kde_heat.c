@@ -38,17 +38,12 @@ static void heat_free(void *state)
     memory_free(h);
 }
 
-static int no_usual(const npmd_domain *dom, int d)
-{
-    (void)dom, (void)d;
-    return 1; /* of a list of frequencies in which one was left open */
-}
-
 static npmd_status heat_resolve(const npmd_options *opt, const npmd_domain *dom, size_t n, npmd_options *out,
                                 size_t *working_bytes, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_options o;
+    (void)n;
     if (opt->bandwidth != NPMD_BANDWIDTH_FIXED || opt->concentration != 0
         || opt->concentration_rule != NPMD_RULE_LEAST_SQUARES) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
@@ -61,18 +56,23 @@ static npmd_status heat_resolve(const npmd_options *opt, const npmd_domain *dom,
                        dom->text);
         goto done;
     }
-    TRY(ESTIMATOR_SERIES.resolve(opt, dom, n, &o, working_bytes, err)); /* frequencies that were left open */
-    if (opt->max_frequency[0] > 0) {
-        o = *opt;
-        TRY(options_resolve_device(&o, err));
-        TRY(options_resolve_frequencies(&o, dom, no_usual, err));
-        if (series_count(dom, o.max_frequency) > (double)MOST_FUNCTIONS) {
-            st = npmd_fail(
-                err, NPMD_ERR_ARGUMENT,
-                "--max-frequency: kernels on %s would be sums of %.3g eigenfunctions, at most %zu are possible",
-                dom->text, series_count(dom, o.max_frequency), MOST_FUNCTIONS);
-            goto done;
-        }
+    o = *opt;
+    TRY(options_resolve_device(&o, err));
+    TRY(options_resolve_frequencies(&o, dom, series_usual_frequency, err));
+    const bool asked = opt->max_frequency[0] > 0 || opt->max_frequencies > 1;
+    const size_t budget = asked ? MOST_FUNCTIONS : SERIES_USUAL_FUNCTIONS;
+    int most = 1;
+    for (int d = 0; d < dom->factors; d++)
+        most = o.max_frequency[d] > most ? o.max_frequency[d] : most;
+    for (; !asked && most > 1 && series_count(dom, o.max_frequency) > (double)budget; most--)
+        for (int d = 0; d < dom->factors; d++) /* the highest go down by one */
+            o.max_frequency[d] -= o.max_frequency[d] == most;
+    if (series_count(dom, o.max_frequency) > (double)budget) {
+        st = npmd_fail(
+            err, NPMD_ERR_ARGUMENT,
+            "kernels on %s would be sums of %.3g products of eigenfunctions%s, at most %zu are possible",
+            dom->text, series_count(dom, o.max_frequency), asked ? "" : " even at frequency 1", budget);
+        goto done;
     }
     *working_bytes = (LANES + 10) * (size_t)series_count(dom, o.max_frequency) * sizeof(double);
     o.features = 0; /* all of them */

@@ -50,7 +50,7 @@ void series_coefficients(const npmd_model *m, const series_basis **b, const doub
 /* ---- sizes ---------------------------------------------------------------------------------------------- */
 
 /* Frequencies that were left open: as high as the budget allows, at most these. */
-static int usual_frequency(const npmd_domain *dom, int d)
+int series_usual_frequency(const npmd_domain *dom, int d)
 {
     if (dom->factor[d]->dimension == 1)
         return dom->dimension == 1 ? 40 : 10;
@@ -74,7 +74,7 @@ static npmd_status series_resolve(const npmd_options *opt, const npmd_domain *do
     npmd_status st = NPMD_OK;
     npmd_options o = *opt;
     TRY(options_resolve_device(&o, err));
-    TRY(options_resolve_frequencies(&o, dom, usual_frequency, err));
+    TRY(options_resolve_frequencies(&o, dom, series_usual_frequency, err));
     const size_t budget = opt->max_frequency[0] > 0 ? SERIES_MOST_FUNCTIONS : SERIES_USUAL_FUNCTIONS;
     while (!affordable(dom, o.max_frequency, budget)) { /* the highest go down by one */
         int most = 0;

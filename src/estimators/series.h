@@ -39,6 +39,7 @@ npmd_status series_basis_open(series_basis *b, const npmd_domain *dom, const int
 void series_basis_close(series_basis *b);
 /* out = c where both bases have the function; what else stands in out stays. */
 void series_transfer(const series_basis *from, const double *c, const series_basis *to, double *out);
+int series_usual_frequency(const npmd_domain *dom, int d); /* of factor d, where it was left open */
 /* How many coefficients these frequencies make; may be huge. */
 double series_count(const npmd_domain *dom, const int *frequency);
 

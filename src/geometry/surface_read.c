@@ -52,6 +52,43 @@ done:
     return st;
 }
 
+static npmd_status as_circle(void *user, const char *path, const manifold **out, npmd_error *err)
+{
+    (void)user, (void)path, (void)err;
+    *out = &CIRCLE;
+    return NPMD_OK;
+}
+
+static npmd_status as_sphere(void *user, const char *path, const manifold **out, npmd_error *err)
+{
+    (void)user, (void)path, (void)err;
+    *out = &SPHERE;
+    return NPMD_OK;
+}
+
+/* The highest of the frequencies that are given for surfaces: the factors that are what their finder says. */
+static npmd_status surface_frequency(const char *text, const npmd_surface_options *opt, int *out,
+                                     npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_domain *round = NULL, *flat = NULL;
+    bool open = false;
+    *out = 0;
+    TRY(domain_parse(text, as_circle, NULL, &flat, err));
+    TRY(domain_parse(text, as_sphere, NULL, &round, err));
+    for (int d = 0; d < flat->factors && d < opt->frequencies; d++)
+        if (flat->factor[d] != round->factor[d]) {
+            open |= opt->frequency[d] == 0;
+            *out = opt->frequency[d] > *out ? opt->frequency[d] : *out;
+        }
+    if (open && *out <= USUAL_FREQUENCY)
+        *out = 0;
+done:
+    npmd_domain_free(round);
+    npmd_domain_free(flat);
+    return st;
+}
+
 npmd_status npmd_domain_parse_with(const char *text, const npmd_surface_options *opt, npmd_domain **out,
                                    npmd_error *err)
 {
@@ -60,6 +97,11 @@ npmd_status npmd_domain_parse_with(const char *text, const npmd_surface_options 
         given = *opt;
     if (given.elements < 0 || given.elements > 2)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "elements of order %d: expected 1 or 2", given.elements);
+    if (given.frequency != NULL && given.frequencies > 0) {
+        const npmd_status st = surface_frequency(text, &given, &given.max_frequency, err);
+        if (st != NPMD_OK)
+            return st;
+    }
     return domain_parse(text, surface_from_file, &given, out, err);
 }
 

@@ -148,6 +148,17 @@ static npmd_status rows_count(scanner s, size_t vertices, row_facts *out, npmd_e
     return NPMD_OK;
 }
 
+/* A quote within quotes stands doubled in the file. */
+static void single_quotes(char *name)
+{
+    char *to = name;
+    for (const char *at = name; *at != '\0'; at++) {
+        *to++ = *at;
+        at += at[0] == '"' && at[1] == '"';
+    }
+    *to = '\0';
+}
+
 npmd_status label_table_read(scanner *s, size_t vertices, labels *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -178,6 +189,8 @@ npmd_status label_table_read(scanner *s, size_t vertices, labels *out, npmd_erro
         entry[vertex] = (label_entry){ .vertex = (size_t)vertex, .word = label, .number = number };
     }
     TRY(labels_from_entries(entry, vertices, r.words, out, err));
+    for (int i = 0; i < out->regions; i++)
+        single_quotes(out->name[i]);
 done:
     memory_free(entry);
     return st;

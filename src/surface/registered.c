@@ -10,6 +10,7 @@
 #define RADIUS_TOLERANCE 0.01
 
 enum { ROUNDS = 16 };
+#define OUTSIDE 1e-9 /* of a face: rounding of a barycentric coordinate */
 
 static npmd_status sphere_check(const mesh *m, const char *name, npmd_error *err)
 {
@@ -58,22 +59,43 @@ static double face_normal(const mesh *m, size_t face, double normal[3])
     return sqrt(dot(normal, normal));
 }
 
+/* Where the ray along x meets the plane of a face, t x, and whether within it: the signs of the three triple products. */
+static bool face_on_ray(const mesh *sphere, size_t face, const double x[3], double normal[3], double *t)
+{
+    const int32_t *corner = sphere->face + 3 * face;
+    double volume[3], sum = 0.0, least = INFINITY;
+    const double length = face_normal(sphere, face, normal), ahead = dot(normal, x);
+    *t = dot(normal, sphere->x + 3 * (size_t)corner[0]) / ahead;
+    for (int k = 0; k < 3; k++) {
+        const double *a = sphere->x + 3 * (size_t)corner[k], *b = sphere->x + 3 * (size_t)corner[(k + 1) % 3];
+        volume[k] = x[0] * (a[1] * b[2] - a[2] * b[1]) + x[1] * (a[2] * b[0] - a[0] * b[2])
+                    + x[2] * (a[0] * b[1] - a[1] * b[0]);
+        sum += volume[k];
+    }
+    for (int k = 0; k < 3; k++)
+        least = fmin(least, volume[k] / sum);
+    return length > 0.0 && *t > 0.0 && isfinite(*t) && least >= -OUTSIDE;
+}
+
 double registered_log_area(const mesh *surface, const mesh *sphere, const locator *near, const double x[3])
 {
     const double radius = sqrt(dot(sphere->x, sphere->x));
-    double q[3] = { radius * x[0], radius * x[1], radius * x[2] }, normal[3] = { 0 }, other[3], t = radius;
-    surface_point at = { .face = SIZE_MAX };
-    /* The face on the ray: where the ray meets the plane of the closest one, the closest is looked for again. */
-    for (int round = 0; round < ROUNDS; round++) {
-        const size_t before = at.face;
-        locator_nearest(near, q, &at);
-        if (at.face == before)
-            break;
-        face_normal(sphere, at.face, normal);
-        t = dot(normal, sphere->x + 3 * (size_t)sphere->face[3 * at.face]) / dot(normal, x);
+    double q[3], normal[3], other[3], t = radius;
+    surface_point at = { 0 };
+    bool found = false;
+    /* The face on the ray is the closest one, or nearly: where the ray meets its plane the closest is looked for again. */
+    for (int round = 0; round < ROUNDS && !found && t > 0.0 && isfinite(t); round++) {
         for (int i = 0; i < 3; i++)
             q[i] = t * x[i];
+        locator_nearest(near, q, &at);
+        found = face_on_ray(sphere, at.face, x, normal, &t);
     }
+    for (size_t face = 0; !found && face < sphere->faces; face++) { /* of a very coarse or folded sphere */
+        found = face_on_ray(sphere, face, x, normal, &t);
+        at.face = face;
+    }
+    if (!found)
+        return NAN;
     /* the length of the normal, twice the area of the sphere's face, stands in both ratios and cancels */
     return log(fabs(dot(normal, x)) / (t * t * face_normal(surface, at.face, other)));
 }

@@ -112,7 +112,8 @@ void locator_close(locator *l);
 /* The same faces, and a sphere about the origin: else NPMD_ERR_SHAPE or NPMD_ERR_FORMAT. The names open the messages. */
 npmd_status registered_check(const mesh *surface, const char *surface_name, const mesh *sphere,
                              const char *sphere_name, npmd_error *err);
-/* The log of area on the unit sphere per area of the surface, at the unit vector x; near is the sphere's. */
+/* The log of area on the unit sphere per area of the surface, at the unit vector x; near is the sphere's. NaN: no face lies
+ * on its ray, for the sphere does not surround the origin. */
 double registered_log_area(const mesh *surface, const mesh *sphere, const locator *near, const double x[3]);
 
 /* ---- fem.c: finite elements on flat triangles ---------------------------------------------------------------- */

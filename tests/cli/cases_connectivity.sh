@@ -55,6 +55,38 @@ t_connectivity_to_its_table() {
     run $connect --methods series $place --out brain
     want_code 0; want_err 'no map'
 }
+t_connectivity_of_changed_inputs() { # lines belong to what was fitted, models to their lines
+    with_pairs
+    run $connect --methods series --replicates 1 $place --out brain
+    want_code 0
+    cp brain/row_north.csv row
+    run $connect --methods series --replicates 1 $place --out brain --unordered on
+    want_code 0
+    cmp -s brain/row_north.csv row && wrong "unordered pairs have the same row"
+    run $connect --methods series --replicates 1 $place --out brain # its model was overwritten
+    want_code 0; want_err '1 of them done before'; want_err 'series best has no map: brain/models/series_best.safetensors is not its model'
+    grep -q series_best brain/row_north.csv && wrong "the row is that of another run's model"
+    run reproduce connectivity --data pairs.csv --threads 1 --methods kde:best --replicates 1 --out plain
+    want_code 0
+    run reproduce connectivity --data pairs.csv --threads 1 --methods kde:best --replicates 1 --out plain --sphere sphere.off --surface surface.off --json
+    want_code 0; want_err '1 of them done before'
+    grep -q '"log_likelihood_surface": -[0-9]' out || wrong "what was done before has no likelihood per area"
+    sed 1d pairs.csv >other.csv
+    mv other.csv pairs.csv
+    run reproduce connectivity --data pairs.csv --threads 1 --methods kde:best --replicates 1 --out plain
+    want_code 0; want_err '0 of them done before'
+}
+t_connectivity_says_what_does_not_belong() {
+    with_pairs
+    run $connect --methods kde:best --space mni152 --out brain
+    want_failure 2; want_err 'there are none'
+    run $connect --methods kde:best --max-distance 3 --out brain
+    want_failure 2; want_err 'from a surface'
+    run $connect --methods kde:best --max-distance three --domain 'mesh:surface.off^2' --surface surface.off --out brain
+    want_failure 2; want_err "'three', expected a positive number"
+    run reproduce table1 --surface surface.off --out table.jsonl
+    want_failure 2; want_err 'belongs to connectivity'
+}
 t_connectivity_of_another_surface() { # as many vertices, other faces
     with_pairs
     awk 'NR > 2 && NF == 4 && !done { print $1, $3, $4, $2; done = 1; next } { print }' surface.off >other.off
@@ -81,6 +113,9 @@ t_connectivity_on_the_surface() {
     want_code 0; want_out '^kde    best  *1 '; want_file cortex/row_south.csv; want_no_file cortex/sphere_south.gii
     awk -F'"log_likelihood' '{ split($2, a, /[:,]/); for (i = 3; i <= NF; i++) if ($i ~ /^_surface/) { split($i, b, /[:,]/); exit a[2] != b[2] } exit 1 }' \
         cortex/results.jsonl || wrong "on the surface the likelihood is per area of the surface"
+    sed 's/^0 0 1$/0 0 1.001/' surface.off >other.off
+    run reproduce connectivity --data ends.csv --domain 'mesh:surface.off^2' --methods kde --replicates 1 --surface other.off --threads 1 --out no
+    want_failure 2; want_err 'is another mesh'
     grep -q '"domain": "mesh:surface.off^2"' cortex/results.jsonl || wrong "the line does not name the surface"
 }
 t_connectivity_that_takes_days() { # only with a card, or with a given number of steps; a step takes a minute under sanitizers

@@ -57,6 +57,23 @@ t_mesh_domain_other_estimators() {
     run fit --domain mesh:m.off --data points.csv --out no --estimator kde --bandwidth adaptive
     want_failure 2; want_err 'heat'; want_no_file no
 }
+t_mesh_domain_frequencies() { # one a factor: those of a circle are nothing to a surface
+    cp "$bumpy" m.off
+    surface_points | awk -F, '{ print $0 "," NR % 6 }' >points.csv
+    for e in kde series; do
+        run fit --domain 'mesh:m.off x S1' --data points.csv --out $e --estimator $e --max-frequency 3,30 --tau 1e-3 --quiet
+        want_code 0
+        run info $e --json
+        tr -d ' \n' <out | grep -q '"max-frequency":\[3,30\]' || wrong "frequencies of $e are not 3 and 30"
+        run fit --domain 'mesh:m.off x S1' --data points.csv --out $e --estimator $e --max-frequency 3,0 --tau 1e-3 --quiet
+        want_code 0
+        run info $e --json
+        tr -d ' \n' <out | grep -q '"max-frequency":\[3,10\]' || wrong "frequencies of $e are not 3 and 10"
+    done
+    surface_points | awk '{ print $0 "," $0 "," $0 "," $0 }' >four.csv
+    run fit --domain 'mesh:m.off^4' --data four.csv --out no --estimator kde --max-frequency 7 --quiet
+    want_failure 2; want_err 'kernels on .* would be sums of .* at most 1048576'
+}
 t_mesh_domain_product() {
     cp "$bumpy" m.off
     surface_points | awk -F, '{ print $0 "," NR % 6 }' >points.csv

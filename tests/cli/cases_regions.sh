@@ -31,6 +31,26 @@ t_region_map_of_the_uniform_density() {
     run marginal model --roi parts.csv --region 0 --sphere sphere.off --out map.npy --quiet
     want_code 0; want_file map.npy; want_no_out; want_no_err
 }
+t_region_options_that_do_nothing() {
+    with_octahedron
+    run marginal model --roi parts.csv --sphere sphere.off --matrix m.csv --what log-density
+    want_failure 2; want_err "'log-density', expected probability or counts"; want_no_file m.csv
+    run marginal model --roi parts.csv --sphere sphere.off --matrix m.csv --factor 2
+    want_failure 2; want_err 'region of a map'
+    run marginal model --roi parts.csv --sphere sphere.off --dense d.npy
+    want_failure 2; want_err 'no regions'
+    run marginal model --roi parts.csv --sphere sphere.off --matrix m.csv --json
+    want_code 0; want_out '"what": "probability"'; want_out '"matrix_what": "probability"'
+    run marginal model --roi parts.csv --sphere sphere.off --matrix m.csv --out map.csv --region 0 --what intensity --json
+    want_code 0; want_out '"what": "intensity"'; want_out '"matrix_what": "counts"'
+}
+t_region_names_in_quotes() { # a quote within quotes stands doubled, as this program writes it
+    with_octahedron
+    printf '"a ""b"", c"\n"a ""b"", c"\nd\nd\nd\nd\n' >names.csv
+    run marginal model --roi names.csv --sphere sphere.off --matrix m.csv --quiet
+    want_code 0
+    [ "$(head -n 1 m.csv)" = 'region,"a ""b"", c",d' ] || wrong "the names became $(head -n 1 m.csv)"
+}
 t_region_labels_of_every_kind() {
     with_octahedron
     printf '#!ascii label\n2\n0 0 0 0 0\n1 0 0 0 0\n' >west.label

@@ -269,12 +269,52 @@ static void areas_on_the_sphere(void **state)
     icosphere_free(&round);
 }
 
+/* A sphere so coarse that the closest face often is not the one on the ray: a tetrahedron with one corner drawn out, all on the
+ * unit sphere. The log area is log((n . x) / t^2) of the face on the ray, as the surface is the sphere itself. */
+static void areas_on_a_coarse_sphere(void **state)
+{
+    (void)state;
+    static const int32_t FACE[] = { 0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3 };
+    const double x[] = { 0, 0, 1, sin(1.3), 0, cos(1.3), -0.6, 0.7, -sqrt(0.15), -0.6, -0.7, -sqrt(0.15) };
+    npmd_surface s = { 0 };
+    npmd_error err = { 0 };
+    uint64_t seed = 4;
+    double worst = 0.0;
+    shape_of(x, 4, FACE, 4, &s.m);
+    for (int i = 0; i < 2000; i++) {
+        double p[3], out = 0.0, found = NAN;
+        test_unit_vector(&seed, p);
+        assert_int_equal(npmd_surface_log_area(&s, &s, p, 1, &out, &err), NPMD_OK);
+        for (int f = 0; f < 4; f++) { /* x = sum of w_k corner_k with w >= 0 on one face */
+            const double *a = x + 3 * FACE[3 * f], *b = x + 3 * FACE[3 * f + 1], *c = x + 3 * FACE[3 * f + 2];
+            double n[3], w[3], e[2][3];
+            for (int k = 0; k < 3; k++)
+                e[0][k] = b[k] - a[k], e[1][k] = c[k] - a[k];
+            const double *corner[3] = { a, b, c };
+            for (int k = 0; k < 3; k++) {
+                const double *u = corner[(k + 1) % 3], *v = corner[(k + 2) % 3];
+                n[k] = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
+                w[k] = p[0] * (u[1] * v[2] - u[2] * v[1]) + p[1] * (u[2] * v[0] - u[0] * v[2])
+                       + p[2] * (u[0] * v[1] - u[1] * v[0]);
+            }
+            const double side = a[0] * n[0] + a[1] * n[1] + a[2] * n[2],
+                         length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]),
+                         ahead = p[0] * n[0] + p[1] * n[1] + p[2] * n[2], t = side / ahead;
+            if (side * w[0] >= 0 && side * w[1] >= 0 && side * w[2] >= 0 && t > 0)
+                found = log(fabs(ahead) / length / (t * t));
+        }
+        worst = fmax(worst, fabs(out - found));
+    }
+    check_below("log area on a coarse sphere", worst, 1e-12);
+    mesh_free(&s.m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_points),       cmocka_unit_test(vertices_are_ties),
         cmocka_unit_test(edges_are_ties),      cmocka_unit_test(few_faces),
-        cmocka_unit_test(areas_on_the_sphere),
+        cmocka_unit_test(areas_on_the_sphere), cmocka_unit_test(areas_on_a_coarse_sphere),
     };
     return cmocka_run_group_tests_name("locate", tests, NULL, NULL);
 }
