@@ -356,6 +356,20 @@ npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npm
     return npmd_domain_within(domain, end == text || *end ? -1.0 : distance, out, err);
 }
 
+npmd_status cli_registered(const char *surface_path, const npmd_surface *surface, const char *sphere_path,
+                           const npmd_surface *sphere, npmd_error *err)
+{
+    npmd_error why = { 0 };
+    const npmd_status st = npmd_surface_log_area(surface, sphere, NULL, 0, NULL,
+                                                 &why); /* of no point: it only checks */
+    if (st != NPMD_OK) {
+        snprintf(err->text, sizeof err->text, "--surface %.90s, --sphere %.90s: %.200s", surface_path,
+                 sphere_path, why.text);
+        err->status = st;
+    }
+    return st;
+}
+
 npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain *domain, unsigned coords,
                        npmd_points **out, npmd_error *err)
 {

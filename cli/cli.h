@@ -99,6 +99,9 @@ npmd_status cli_coords(const cli_args *args, unsigned *out, npmd_error *err);
 /* The domain as --max-distance has it; and points of a file, read so. */
 npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npmd_domain **out,
                             npmd_error *err);
+/* Is the surface registered to the sphere: the same faces, about the origin? The paths open the message. */
+npmd_status cli_registered(const char *surface_path, const npmd_surface *surface, const char *sphere_path,
+                           const npmd_surface *sphere, npmd_error *err);
 npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain *domain, unsigned coords,
                        npmd_points **out, npmd_error *err);
 /* Refuses two names of one file, of which one would overwrite the other. Either may be NULL. */

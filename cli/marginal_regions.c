@@ -199,13 +199,9 @@ static int find_regions(job *j)
 static int read_picture(const job *j, place *p)
 {
     npmd_error err = { 0 };
-    if (npmd_surface_read(p->drawn, &p->picture, &err))
+    if (npmd_surface_read(p->drawn, &p->picture, &err)
+        || cli_registered(p->drawn, p->picture, p->nodes, p->surface, &err))
         return cli_refuse(j->args, &err);
-    const size_t found = npmd_surface_vertices(p->picture), wanted = npmd_surface_vertices(p->surface);
-    if (found != wanted)
-        return cli_fail(j->args, CLI_INPUT,
-                        "%s has %zu vertices, but its sphere %s has %zu: they are not of one mesh", p->drawn,
-                        found, p->nodes, wanted);
     return CLI_DONE;
 }
 

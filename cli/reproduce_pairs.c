@@ -53,19 +53,6 @@ static npmd_status find_ends(const reproduce_plan *plan, npmd_error *err)
     return st;
 }
 
-static npmd_status check_registered(const reproduce_pairs *p, const npmd_surface *surface,
-                                    const npmd_surface *sphere, npmd_error *err)
-{
-    npmd_error why = { 0 };
-    const npmd_status st = npmd_surface_log_area(surface, sphere, NULL, 0, NULL, &why);
-    if (st != NPMD_OK) {
-        snprintf(err->text, sizeof err->text, "--surface %.90s, --sphere %.90s: %.200s", p->surface,
-                 p->sphere, why.text);
-        err->status = st;
-    }
-    return st;
-}
-
 /* The meshes and the labels, so that a long run does not end with what could be seen before. */
 static npmd_status check_regions(const reproduce_pairs *p, npmd_error *err)
 {
@@ -77,14 +64,8 @@ static npmd_status check_regions(const reproduce_pairs *p, npmd_error *err)
         st = npmd_labels_read(p->labels, at, &labels, err);
     if (st == NPMD_OK && p->surface)
         st = npmd_surface_read(p->surface, &drawn, err);
-    if (st == NPMD_OK && at && drawn && npmd_surface_vertices(at) != npmd_surface_vertices(drawn)) {
-        snprintf(err->text, sizeof err->text,
-                 "%.200s has %zu vertices, but its sphere %.200s has %zu: they are not of one mesh",
-                 p->surface, npmd_surface_vertices(drawn), nodes, npmd_surface_vertices(at));
-        st = err->status = NPMD_ERR_FORMAT;
-    }
     if (st == NPMD_OK && at && drawn && !p->surfaces)
-        st = check_registered(p, drawn, at, err);
+        st = cli_registered(p->surface, drawn, p->sphere, at, err);
     const int region = labels ? npmd_region_find(labels, p->region) : -1;
     if (st == NPMD_OK && labels && (region < 0 || npmd_region_vertices(labels, region) == 0)) {
         snprintf(err->text, sizeof err->text, "%.300s: no vertex lies in a region '%.80s'", p->labels,
