@@ -102,6 +102,8 @@ npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npm
 /* Is the surface registered to the sphere: the same faces, about the origin? The paths open the message. */
 npmd_status cli_registered(const char *surface_path, const npmd_surface *surface, const char *sphere_path,
                            const npmd_surface *sphere, npmd_error *err);
+/* Says so if an integral is known less well than was asked for (0: than 1e-3): its error in the log. */
+void cli_accuracy_missed(const cli_args *args, double error, double accuracy);
 npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain *domain, unsigned coords,
                        npmd_points **out, npmd_error *err);
 /* Refuses two names of one file, of which one would overwrite the other. Either may be NULL. */

@@ -123,6 +123,7 @@ static int run(const cli_args *args)
     }
     for (size_t i = 0; log_se && i < n; i++)
         worst = log_se[i] > worst ? log_se[i] : worst;
+    cli_accuracy_missed(args, worst, accuracy);
     code = report(args, model, what, n, cols, worst);
 done:
     free(values);

@@ -207,6 +207,9 @@ static int run(const cli_args *args)
     int code = parse(args, &r);
     if (code != CLI_DONE)
         return code;
+    if (!is_surface_file(out) && npmd_array_check(out, &err) == NPMD_ERR_ARGUMENT)
+        return cli_fail(args, CLI_USAGE, "%s: unknown suffix, expected .npy, .csv, .tsv, .txt, .gii or .vtk",
+                        out);
     if ((is_surface_file(out) ? npmd_surface_check(out, &err) : npmd_array_check(out, &err))
         || (values && npmd_array_check(values, &err)) || npmd_surface_read(args->operand, &r.surface, &err)) {
         code = cli_refuse(args, &err);

@@ -91,6 +91,13 @@ static int check_files(const cli_args *args, const npmd_options *options)
     return CLI_DONE;
 }
 
+static int show_solves(int64_t solved, int64_t expected, void *user)
+{
+    cli_progress_say(user, "eigenfunctions of a surface: solve %s of about %s",
+                     cli_words_count((uint64_t)solved).text, cli_words_count((uint64_t)expected).text);
+    return cli_interrupted();
+}
+
 /* Eigenpairs of surfaces as far as the options want them, kept beside the model. */
 static npmd_status read_domain(const cli_args *args, const npmd_options *options, npmd_domain **domain,
                                npmd_error *err)
@@ -98,7 +105,11 @@ static npmd_status read_domain(const cli_args *args, const npmd_options *options
     const char *out = cli_value(args, "out"), *elements = cli_value(args, "elements"),
                *slash = out ? strrchr(out, '/') : NULL;
     char folder[NPMD_MAX_PATH] = ".";
-    npmd_surface_options surfaces = { .cache = out ? folder : NULL };
+    cli_progress progress;
+    npmd_surface_options surfaces = { .cache = out ? folder : NULL,
+                                      .progress = show_solves,
+                                      .user = &progress };
+    cli_progress_begin(&progress, args);
     if (slash)
         snprintf(folder, sizeof folder, "%.*s", slash == out ? 1 : (int)(slash - out), out);
     if (elements) /* anything but 1 and 2 is refused below */
@@ -109,7 +120,9 @@ static npmd_status read_domain(const cli_args *args, const npmd_options *options
     } else {
         surfaces.max_frequency = options->max_frequency[0];
     }
-    return npmd_domain_parse_with(cli_value(args, "domain"), &surfaces, domain, err);
+    const npmd_status st = npmd_domain_parse_with(cli_value(args, "domain"), &surfaces, domain, err);
+    cli_progress_end(&progress);
+    return st;
 }
 
 static npmd_status read_inputs(const cli_args *args, const npmd_options *options, npmd_domain **domain,

@@ -147,6 +147,7 @@ static int run(const cli_args *args)
     }
     for (size_t i = 0; i < n; i++)
         worst = fmax(worst, log_se[i]);
+    cli_accuracy_missed(args, worst, accuracy);
     if (npmd_array_write(out, values, n, 1, &err) || (errors && npmd_array_write(errors, log_se, n, 1, &err)))
         code = cli_refuse(args, &err);
     else

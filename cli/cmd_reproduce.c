@@ -40,7 +40,7 @@ static const cli_option OPTIONS[] = {
       .values = "N",
       .help =
           "points of a replicate; without it 10,000, on T4 100,000 (of dimensions 10,000), of frequencies "
-          "1,000, or all of a file" },
+          "1,000, or all of a file; connectivity takes all pairs" },
     { .name = "methods",
       .values = "LIST",
       .help = "all, or names separated by commas: a method (series), settings (best) or both (series:best); "

@@ -118,6 +118,23 @@ static const char *list_array(const char *p, int depth, FILE *out, FILE *nowhere
     return p && *p == ']' ? p + 1 : NULL;
 }
 
+/* Objects, one below the other, each under its number. */
+static const char *list_objects(const char *p, int depth, FILE *out, FILE *nowhere)
+{
+    int count = 0;
+    for (p = skip_blank(p + 1); p && *p == '{'; count++) {
+        FILE *here = count < LISTING_ITEMS ? out : nowhere;
+        fprintf(here, "%*s%d\n", 2 * depth, "", count + 1);
+        p = list_object(p, depth + 1, NULL, here);
+        p = p ? skip_blank(p) : NULL;
+        if (p && *p == ',')
+            p = skip_blank(p + 1);
+    }
+    if (count > LISTING_ITEMS)
+        fprintf(out, "%*s... (%d in all)\n", 2 * depth, "", count);
+    return p && *p == ']' ? p + 1 : NULL;
+}
+
 static const char *list_member(const char *p, int depth, const char *without, FILE *out, FILE *nowhere)
 {
     char *name = NULL;
@@ -137,6 +154,9 @@ static const char *list_member(const char *p, int depth, const char *without, FI
     if (*p == '{') {
         fprintf(out, "%*s%s\n", indent, "", name);
         p = list_object(p, depth + 1, NULL, out);
+    } else if (*p == '[' && *skip_blank(p + 1) == '{') {
+        fprintf(out, "%*s%s\n", indent, "", name);
+        p = depth + 1 < LISTING_DEPTH ? list_objects(p, depth + 1, out, nowhere) : NULL;
     } else {
         fprintf(out, "%*s%-*s ", indent, "", room > 0 ? room : 0, name);
         p = *p == '[' ? list_array(p, depth + 1, out, nowhere) : list_scalar(p, out);

@@ -159,9 +159,9 @@ static int unknown_region(const job *j, const char *name)
         else if (length + 6 < sizeof list && (length == 0 || list[length - 1] != '.'))
             length += (size_t)snprintf(list + length, sizeof list - length, ", ...");
     }
-    return cli_fail(j->args, CLI_USAGE, "%s has no region '%s'%s%s%s; it has %s", j->at[j->factor].labels,
+    return cli_fail(j->args, CLI_USAGE, "%s has no region '%s'%s%s%s it has %s", j->at[j->factor].labels,
                     name, near.best ? "; did you mean '" : "", near.best ? near.best : "",
-                    near.best ? "'?" : "", list);
+                    near.best ? "'? Else" : ";", list);
 }
 
 /* --region NAME,NAME; of labels with one region, that one. */

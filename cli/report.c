@@ -398,15 +398,34 @@ static cli_words progress_noun(const npmd_report *now)
     return noun;
 }
 
+void cli_accuracy_missed(const cli_args *args, double error, double accuracy)
+{
+    const double wanted = accuracy > 0.0 ? accuracy : 1e-3;
+    if (error > 1.05 * wanted)
+        cli_note(args,
+                 "warning: the largest error of an integral is %.2g in its log, above %.2g, which was wanted",
+                 error, wanted);
+}
+
+/* Nothing where there is none, as of weights that are chosen. */
+static cli_words progress_objective(const npmd_report *now, const char *before)
+{
+    cli_words w = { "" };
+    if (isfinite(now->objective))
+        snprintf(w.text, sizeof w.text, "%sobjective %.5g", before, now->objective);
+    return w;
+}
+
 /* One line that is drawn over and over: bar, step, objective, rate, time left. The bar gets what the text
  * leaves. */
 static void progress_draw(const npmd_report *now, double done, double rate, const char *left)
 {
     enum { BAR_MOST = 30, BAR_LEAST = 5, TEXT_MOST = 200 };
     char text[TEXT_MOST], bar[BAR_MOST + 3] = "";
-    int length = snprintf(text, sizeof text, "%3.0f%%  %s %s/%s  objective %.5g  %.4g/s  %s left",
-                          100.0 * done, progress_noun(now).text, cli_words_count((uint64_t)now->step).text,
-                          cli_words_count((uint64_t)now->steps).text, now->objective, rate, left);
+    int length = snprintf(text, sizeof text, "%3.0f%%  %s %s/%s%s  %.4g/s  %s left", 100.0 * done,
+                          progress_noun(now).text, cli_words_count((uint64_t)now->step).text,
+                          cli_words_count((uint64_t)now->steps).text, progress_objective(now, "  ").text,
+                          rate, left);
     if (isfinite(now->nise) && length > 0 && length < TEXT_MOST)
         length += snprintf(text + length, (size_t)(TEXT_MOST - length), "  nISE %.3g", now->nise);
     const int width = terminal_width() - 1; /* the last column would wrap */
@@ -452,20 +471,20 @@ void cli_progress_show(cli_progress *p, const npmd_report *now)
     p->shown = clock;
     if (now->steps == 0) { /* nobody knows how many it takes */
         if (p->terminal)
-            fprintf(stderr, "\r\033[K%s %s  objective %.5g  %s", progress_noun(now).text,
-                    cli_words_count((uint64_t)now->step).text, now->objective,
+            fprintf(stderr, "\r\033[K%s %s%s  %s", progress_noun(now).text,
+                    cli_words_count((uint64_t)now->step).text, progress_objective(now, "  ").text,
                     cli_words_time(now->seconds).text);
         else
-            cli_note(p->args, "%s %s, objective %.5g", progress_noun(now).text,
-                     cli_words_count((uint64_t)now->step).text, now->objective);
+            cli_note(p->args, "%s %s%s", progress_noun(now).text, cli_words_count((uint64_t)now->step).text,
+                     progress_objective(now, ", ").text);
         p->drawn = p->terminal;
     } else if (p->terminal) {
         progress_draw(now, done, rate, left.text);
         p->drawn = true;
     } else {
-        cli_note(p->args, "%s %s of %s (%.0f %%), objective %.5g, %.4g steps/s, %s left",
-                 progress_noun(now).text, cli_words_count((uint64_t)now->step).text,
-                 cli_words_count((uint64_t)now->steps).text, 100.0 * done, now->objective, rate, left.text);
+        cli_note(p->args, "%s %s of %s (%.0f %%)%s, %.4g steps/s, %s left", progress_noun(now).text,
+                 cli_words_count((uint64_t)now->step).text, cli_words_count((uint64_t)now->steps).text,
+                 100.0 * done, progress_objective(now, ", ").text, rate, left.text);
     }
 }
 

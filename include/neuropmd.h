@@ -61,6 +61,9 @@ typedef struct npmd_domain npmd_domain;
 
 NPMD_API npmd_status npmd_domain_parse(const char *text, npmd_domain **out,
                                        npmd_error *err); /* "S1^4", "S2 x S2" */
+/* Told now and then how many systems of equations were solved for eigenfunctions of a surface, and about how many it will
+ * take. Nonzero: stop, NPMD_STOPPED. */
+typedef int (*npmd_eigen_progress)(int64_t solved, int64_t expected, void *user);
 /* How eigenfunctions of surfaces are made; {0} is the default. */
 typedef struct npmd_surface_options {
     int elements;      /* 1 linear (also 0), 2 quadratic */
@@ -68,7 +71,9 @@ typedef struct npmd_surface_options {
     const int
         *frequency; /* (frequencies), instead: one a factor, of which those of surfaces count; NULL: none */
     int frequencies;
-    const char *cache; /* a folder that keeps eigenpairs; NULL: none */
+    const char *cache;            /* a folder that keeps eigenpairs; NULL: none */
+    npmd_eigen_progress progress; /* may be NULL */
+    void *user;
 } npmd_surface_options;
 NPMD_API npmd_status npmd_domain_parse_with(const char *text, const npmd_surface_options *opt,
                                             npmd_domain **out, npmd_error *err);
@@ -490,8 +495,6 @@ NPMD_API int npmd_surface_is_file(const char *path);
  * npmd_surface_read wants, its genus, and else what is wrong. */
 NPMD_API npmd_status npmd_surface_describe(const char *path, char **json, npmd_error *err);
 
-/* Told now and then how many systems of equations were solved, and about how many it will take. Nonzero: stop. */
-typedef int (*npmd_eigen_progress)(int64_t solved, int64_t expected, void *user);
 /* Laplace-Beltrami eigenpairs by finite elements, linear (elements 1) or quadratic (2) on the flat faces, with consistent
  * mass: lambda (pairs) rises from 0, per area of the surface's units; phi (vertices, pairs) are the functions on the
  * vertices, orthonormal as functions, of which the first is constant and the largest entry of each positive. residual

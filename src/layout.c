@@ -45,7 +45,7 @@
 
 static const npmd_field_text FIELDS[] = {
     STRUCT(npmd_error), ERROR(status), ERROR(text),
-    STRUCT(npmd_surface_options), SURFACES(elements), SURFACES(max_frequency), SURFACES(frequency), SURFACES(frequencies), SURFACES(cache),
+    STRUCT(npmd_surface_options), SURFACES(elements), SURFACES(max_frequency), SURFACES(frequency), SURFACES(frequencies), SURFACES(cache), SURFACES(progress), SURFACES(user),
     STRUCT(npmd_report), REPORT(step), REPORT(steps), REPORT(attempt), REPORT(member), REPORT(members),
     REPORT(part), REPORT(logged), REPORT(epoch), REPORT(seconds), REPORT(rate), REPORT(data), REPORT(integral),
     REPORT(penalty), REPORT(objective), REPORT(log_integral), REPORT(nise), REPORT(ae), REPORT(ise),

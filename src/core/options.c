@@ -180,7 +180,7 @@ static const option_row OPTIONS[] = {
     { "sequence", "Training", OPTION_CHOICE, AT(sequence), "sobol", 0, 0, &SEQUENCES, true,
       FIELD | SGD | RELU, "random points: scrambled Sobol or independent" },
     { "accuracy", "Training", OPTION_REAL, AT(accuracy), "0", 0, 1, NULL, true, FIELD | SGD | RELU,
-      "standard error wanted of the log integral after training; 0: 1e-5 in one and two dimensions, else 5e-4" },
+      "standard error wanted of the log integral after training; 0: 1e-5 in one and two dimensions (surfaces aside), else 5e-4" },
 
     { "convex-gap", "Training", OPTION_CHOICE, AT(convex_gap), "auto", 0, 0, &ON_OFF_AUTO, true, FIELD,
       "after the fit, how far its objective is above the least one that any function has; in one and two "

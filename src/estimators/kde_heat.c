@@ -15,6 +15,7 @@
 #include "series.h"
 
 #define FLOOR 1e-3
+#define MUCH 0.05     /* what the floor may add to the integral, which is 1, before it is told */
 #define LONGEST 1.0   /* times: at the former little more than the mean is left, */
 #define SHORTEST 1e-6 /* at the latter kernels are narrower than any eigenfunction that is computed */
 #define TRIALS 300
@@ -167,6 +168,12 @@ static npmd_status heat_fit(npmd_model *m, const npmd_options *asked, const npmd
     for (size_t k = 0; k < h->basis.size; k++)
         h->c[k] *= exp(-h->basis.lambda[k] * t);
     TRY(model_normalise(m, model_own_values, m, pts, MOST_POINTS, err));
+    if (expm1(m->facts.log_integral) > MUCH)
+        model_warn(
+            m,
+            "the sum of eigenfunctions ends before kernels of kappa %.4g do: it is negative in places, and raising "
+            "it to %g there added %.0f %%; a higher --max-frequency or a smaller --kappa has less of that",
+            m->options.kappa[0], FLOOR, 100.0 * expm1(m->facts.log_integral));
 done:
     memory_free(square);
     return st;

@@ -16,16 +16,21 @@ static npmd_status surface_solve(mesh *m, const char *path, const npmd_surface_o
     const int most = (int)sqrt((double)nodes / NODES_A_PAIR) - 1,
               usual = most < USUAL_FREQUENCY ? most : USUAL_FREQUENCY,
               frequency = opt->max_frequency > 0 ? opt->max_frequency : usual;
+    const bool quadratic_does = elements == 1
+                                && (double)NODES_A_PAIR * (frequency + 1.0) * (frequency + 1.0)
+                                       <= (double)m->vertices + 1.5 * (double)m->faces;
     if (frequency > most || frequency < 1) {
         st = npmd_fail(err, opt->max_frequency > 0 ? NPMD_ERR_ARGUMENT : NPMD_ERR_FORMAT,
                        "%s: frequency %d needs %d nodes, elements of order %d have %zu%s", path,
                        frequency < 1 ? 1 : frequency,
                        NODES_A_PAIR * ((frequency < 1 ? 1 : frequency) + 1)
                            * ((frequency < 1 ? 1 : frequency) + 1),
-                       elements, nodes, elements == 1 ? "; --elements 2 has more" : "");
+                       elements, nodes, quadratic_does ? "; --elements 2 has enough" : "");
         goto done;
     }
-    TRY(eigenpairs_cached(m, elements, (frequency + 1) * (frequency + 1), opt->cache, &e, err));
+    const fem_watch watch = { .told = opt->progress, .user = opt->user };
+    TRY(eigenpairs_cached(m, elements, (frequency + 1) * (frequency + 1), opt->cache,
+                          opt->progress != NULL ? &watch : NULL, &e, err));
     const size_t count = e.at.nodes * (size_t)e.pairs;
     TRY(memory_new(&phi, count, err));
     for (size_t i = 0; i < count; i++)

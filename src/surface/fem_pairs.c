@@ -212,15 +212,15 @@ static void cache_write(const char *path, const mesh *m, const eigenpairs *e)
     record_free(&rec);
 }
 
-npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char *folder, eigenpairs *out,
-                              npmd_error *err)
+npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char *folder,
+                              const fem_watch *watch, eigenpairs *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     eigenpairs e = { 0 };
     char *path = NULL;
     bool fits = false;
     if (folder == NULL)
-        return fem_eigenpairs(m, elements, pairs, out, err);
+        return fem_eigenpairs_watched(m, elements, pairs, watch, out, err);
     const size_t room = strlen(folder) + 64;
     TRY(fem_nodes_make(m, elements, &e.at, err));
     TRY(pairs_check(pairs, e.at.nodes, err));
@@ -230,7 +230,7 @@ npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char
     TRY(cache_read(path, m, pairs, &e, &fits, err));
     if (!fits) {
         eigenpairs_free(&e);
-        TRY(fem_eigenpairs(m, elements, pairs, &e, err));
+        TRY(fem_eigenpairs_watched(m, elements, pairs, watch, &e, err));
         cache_write(path, m, &e);
     }
     *out = e;

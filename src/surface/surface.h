@@ -169,8 +169,8 @@ npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const
 /* The same through a file in this folder (NULL: none), named after the mesh's hash, the elements and the number of
  * pairs: read where it is there, else computed and written. A file that does not fit is written anew; a folder that cannot be written is
  * no failure. */
-npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char *folder, eigenpairs *out,
-                              npmd_error *err);
+npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char *folder,
+                              const fem_watch *watch, eigenpairs *out, npmd_error *err);
 /* fem_solve.c, or fem_solve_absent.c where ARPACK and SuperLU are not there: the lowest pairs of K phi = lambda M phi,
  * 2 <= pairs <= nodes; lambda (pairs) rising, phi (pairs, nodes) with phi' M phi = 1. watch may be NULL. */
 npmd_status fem_solve(const fem_matrices *a, int pairs, const fem_watch *watch, double *lambda, double *phi,

@@ -62,7 +62,7 @@ static npmd_status sparse(stage *s, outcome *o, npmd_error *err)
 static npmd_status through_a_file(stage *s, outcome *o, npmd_error *err)
 {
     eigenpairs e = { 0 };
-    return take(eigenpairs_cached(&small, 1, PAIRS, s->at.folder, &e, err), &e, o);
+    return take(eigenpairs_cached(&small, 1, PAIRS, s->at.folder, NULL, &e, err), &e, o);
 }
 
 static void file_fits(stage *s, outcome *o)
@@ -70,7 +70,7 @@ static void file_fits(stage *s, outcome *o)
     (void)o;
     npmd_error err = { 0 };
     eigenpairs e = { 0 };
-    must(eigenpairs_cached(&small, 1, PAIRS, s->at.folder, &e, &err), &err);
+    must(eigenpairs_cached(&small, 1, PAIRS, s->at.folder, NULL, &e, &err), &err);
     eigenpairs_free(&e);
 }
 

@@ -256,7 +256,7 @@ static eigenpairs cached(const mesh *m, int pairs, const char *folder)
 {
     eigenpairs e = { 0 };
     npmd_error err = { 0 };
-    must(eigenpairs_cached(m, 1, pairs, folder, &e, &err), &err);
+    must(eigenpairs_cached(m, 1, pairs, folder, NULL, &e, &err), &err);
     return e;
 }
 
