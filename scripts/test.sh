@@ -219,7 +219,8 @@ check "header alone, C17 and C++17" header_alone
 if check "gcc, optimised: build without a warning" build gcc -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release \
     -DNPMD_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr -DNPMD_CUDA=AUTO -DNPMD_CUDA_ARCHITECTURES=90; then
     check "the test that must fail is noticed" harness_notices
-    tests "gcc, optimised: all tests and examples" gcc
+    # those of failing memory and files run once, where the sanitizers see what they leave behind
+    tests "gcc, optimised: all other tests and examples" gcc --label-exclude '^failure$'
     check "symbols of the shared library" symbols
     check "Python: a wheel that carries the library" wheel
     if check "installation" install_tree; then

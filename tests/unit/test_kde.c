@@ -319,7 +319,7 @@ static void the_score_knows_the_square_of_unordered_pairs(void **state)
 static void check_square(const char *what, const npmd_model *m, const npmd_points *pts, double square,
                          double bound)
 {
-    enum { SEEDS = 16 };
+    enum { SEEDS = 8 };
     char words[100];
     double *f = doubles(pts->n), mean = 0.0, off = 0.0, off2 = 0.0;
     log_density(m, "cpu", pts->x, pts->n, f);
@@ -356,7 +356,7 @@ static double log_overlap(double k, double l, double d2)
 static void the_score_finds_narrow_overlaps(void **state)
 {
     (void)state;
-    enum { N = 400 };
+    enum { N = 150 };
     npmd_domain *dom = domain_of("S2 x S2");
     double *x = doubles(N * 6), square = 0.0;
     uneven_clusters(dom, N, 9, x);
@@ -403,7 +403,7 @@ static void the_score_knows_the_square_of_a_mixture(void **state)
     npmd_model m = {
         .kind = &ESTIMATOR_STACK, .domain = dom, .part = part, .part_weight = weight, .parts = PARTS
     };
-    const double square = integral_of_square(&m, 40, &one);
+    const double square = integral_of_square(&m, 30, &one);
     check_below("mixture: a rule integrates it", fabs(one - 1.0), 1e-4);
     check_square("a mixture", &m, pts, square, 0.01);
     for (int k = 0; k < PARTS; k++)
