@@ -114,6 +114,11 @@ static npmd_status run_score(stage *s, outcome *o, npmd_error *err)
     return npmd_score_points(s->model[TORUS], s->points[TORUS], 3, NULL, &o->score, err);
 }
 
+static npmd_status run_score_kernels(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_score_points(s->kernels, s->points[MIXED], 3, NULL, &o->score, err);
+}
+
 static npmd_status run_sample(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_sample(s->model[TORUS], 5, 100, NULL, o->value, &o->facts, err);
@@ -257,6 +262,7 @@ static void models_without_memory(void **state)
         { .name = "gradient", .run = run_gradient },
         { .name = "intensity, reference", .run = run_intensity },
         { .name = "score", .run = run_score, .branch = true },
+        { .name = "score of kernels", .run = run_score_kernels, .branch = true },
         { .name = "sample", .run = run_sample, .branch = true },
         { .name = "sample, given a factor", .run = run_sample_given, .branch = true },
         { .name = "conditional density", .run = run_conditional, .branch = true },

@@ -52,6 +52,13 @@ static int regions_close(void **state)
     return stage_close(state);
 }
 
+static npmd_status run_log_area(stage *s, outcome *o, npmd_error *err)
+{
+    static const double X[2][3] = { { 0, 0, 1 }, { 0.6, 0.8, 0 } };
+    (void)s;
+    return npmd_surface_log_area(at.factor[0].surface, at.factor[1].surface, X[0], 2, o->value, err);
+}
+
 static npmd_status run_map(stage *s, outcome *o, npmd_error *err)
 {
     const int region = 0;
@@ -82,6 +89,7 @@ static npmd_status run_dense(stage *s, outcome *o, npmd_error *err)
 static void regions_without_memory(void **state)
 {
     static const operation OPS[] = {
+        { .name = "areas on a sphere", .run = run_log_area },
         { .name = "map of a region", .run = run_map },
         { .name = "matrix of regions", .run = run_matrix },
         { .name = "matrix to a file", .run = run_matrix_write, .file = "out.csv" },
