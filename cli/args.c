@@ -356,6 +356,18 @@ npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npm
     return npmd_domain_within(domain, end == text || *end ? -1.0 : distance, out, err);
 }
 
+int cli_distance(const cli_args *args, double *out)
+{
+    const char *text = cli_value(args, "max-distance");
+    char *end = NULL;
+    const double distance = text ? strtod(text, &end) : 0.0;
+    if (text && (end == text || *end || !(distance > 0.0)))
+        return cli_fail(args, CLI_USAGE,
+                        "--max-distance: '%s' was found where a positive number or inf was expected", text);
+    *out = distance;
+    return CLI_DONE;
+}
+
 npmd_status cli_registered(const char *surface_path, const npmd_surface *surface, const char *sphere_path,
                            const npmd_surface *sphere, npmd_error *err)
 {

@@ -99,13 +99,15 @@ npmd_status cli_coords(const cli_args *args, unsigned *out, npmd_error *err);
 /* The domain as --max-distance has it; and points of a file, read so. */
 npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npmd_domain **out,
                             npmd_error *err);
+npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain *domain, unsigned coords,
+                       npmd_points **out, npmd_error *err);
+/* --max-distance by itself: a number above 0, or inf; 0: not given. */
+int cli_distance(const cli_args *args, double *out);
 /* Is the surface registered to the sphere: the same faces, about the origin? The paths open the message. */
 npmd_status cli_registered(const char *surface_path, const npmd_surface *surface, const char *sphere_path,
                            const npmd_surface *sphere, npmd_error *err);
 /* Says so if an integral is known less well than was asked for (0: than 1e-3): its error in the log. */
 void cli_accuracy_missed(const cli_args *args, double error, double accuracy);
-npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain *domain, unsigned coords,
-                       npmd_points **out, npmd_error *err);
 /* Refuses two names of one file, of which one would overwrite the other. Either may be NULL. */
 int cli_distinct(const cli_args *args, const char *label, const char *path, const char *other_label,
                  const char *other);
@@ -201,6 +203,8 @@ void cli_progress_begin(cli_progress *p, const cli_args *args);
 void cli_progress_show(cli_progress *p, const npmd_report *now);
 /* Words of one's own, when it is time for a sign of life: over the last ones on a terminal, a line in a log. */
 void cli_progress_say(cli_progress *p, const char *format, ...) CLI_FORMAT(2, 3);
+/* An npmd_eigen_progress; the user is a cli_progress. */
+int cli_progress_solves(int64_t solved, int64_t expected, void *progress);
 void cli_progress_end(cli_progress *p); /* leaves the cursor on a fresh line */
 
 /* ---- The log of a fit ---------------------------------------------------------------------------------- */
@@ -381,6 +385,7 @@ typedef struct reproduce_pairs {                    /* one tractogram */
     const char *domain;                             /* as --domain says it */
     bool surfaces;                                  /* it is the surface, not its sphere */
     bool unordered;
+    double max_distance;    /* of an end from the surface; 0: not given */
     char inputs[17];        /* hash of what the pairs are made of: files, and the space of tracks */
     char *name, *folder;    /* of its results */
     char *points, *results; /* files of pairs, and of lines */

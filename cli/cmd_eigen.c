@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
-#include <unistd.h>
 
 static const cli_option OPTIONS[] = {
     { .name = "k", .values = "K", .required = true, .help = "how many pairs, from the constant function on" },
@@ -24,13 +22,6 @@ static const cli_option OPTIONS[] = {
     { 0 },
 };
 
-static double clock_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool is_surface_file(const char *path)
 {
     static const char *const ENDS[] = { ".gii", ".gii.gz", ".vtk" };
@@ -39,32 +30,6 @@ static bool is_surface_file(const char *path)
         if (length > strlen(ENDS[i]) && strcasecmp(path + length - strlen(ENDS[i]), ENDS[i]) == 0)
             return true;
     return false;
-}
-
-/* ---- What is told on the way ------------------------------------------------------------------------------ */
-
-typedef struct eigen_watch {
-    const cli_args *args;
-    double begun, shown;
-    bool terminal, drawn;
-} eigen_watch;
-
-static int told(int64_t solved, int64_t expected, void *user)
-{
-    eigen_watch *w = user;
-    const double now = clock_now(), interval = w->terminal ? 0.5 : 5.0;
-    if (w->args->quiet || now - w->shown < interval)
-        return 0;
-    w->shown = now;
-    if (w->terminal) {
-        fprintf(stderr, "\r\033[Ksolve %s of about %s", cli_words_count((uint64_t)solved).text,
-                cli_words_count((uint64_t)expected).text);
-        w->drawn = true;
-    } else {
-        cli_note(w->args, "solve %s of about %s, %s", cli_words_count((uint64_t)solved).text,
-                 cli_words_count((uint64_t)expected).text, cli_words_time(now - w->begun).text);
-    }
-    return 0;
 }
 
 /* ---- Results ------------------------------------------------------------------------------------------------ */
@@ -177,20 +142,19 @@ static int solve(const cli_args *args, eigen_result *r)
 {
     npmd_error err = { 0 };
     const char *out = cli_value(args, "out"), *values = cli_value(args, "values");
-    eigen_watch watch = { .args = args, .begun = clock_now() };
-    watch.shown = watch.begun;
-    watch.terminal = isatty(STDERR_FILENO);
+    const double begun = reproduce_clock();
+    cli_progress progress;
+    cli_progress_begin(&progress, args);
     if (r->k > r->vertices)
         return cli_fail(args, CLI_USAGE, "--k: %zu was found, %s has %zu vertices", r->k, args->operand,
                         r->vertices);
     if (!(r->lambda = cli_doubles(args, r->k, 1)) || !(r->residual = cli_doubles(args, r->k, 1))
         || !(r->phi = cli_doubles(args, r->vertices, r->k)))
         return CLI_MEMORY;
-    const npmd_status st = npmd_surface_eigen(r->surface, r->elements, (int)r->k, told, &watch, r->lambda,
-                                              r->phi, r->residual, &err);
-    if (watch.drawn)
-        fputc('\n', stderr);
-    r->seconds = clock_now() - watch.begun;
+    const npmd_status st = npmd_surface_eigen(r->surface, r->elements, (int)r->k, cli_progress_solves,
+                                              &progress, r->lambda, r->phi, r->residual, &err);
+    cli_progress_end(&progress);
+    r->seconds = reproduce_clock() - begun;
     if (st
         || (is_surface_file(out) ? write_surface(r, out, &err)
                                  : npmd_array_write(out, r->phi, r->vertices, r->k, &err))
@@ -207,11 +171,12 @@ static int run(const cli_args *args)
     int code = parse(args, &r);
     if (code != CLI_DONE)
         return code;
-    if (!is_surface_file(out) && npmd_array_check(out, &err) == NPMD_ERR_ARGUMENT)
+    const npmd_status st = is_surface_file(out) ? npmd_surface_check(out, &err) : npmd_array_check(out, &err);
+    if (st == NPMD_ERR_ARGUMENT && !is_surface_file(out))
         return cli_fail(args, CLI_USAGE, "%s: unknown suffix, expected .npy, .csv, .tsv, .txt, .gii or .vtk",
                         out);
-    if ((is_surface_file(out) ? npmd_surface_check(out, &err) : npmd_array_check(out, &err))
-        || (values && npmd_array_check(values, &err)) || npmd_surface_read(args->operand, &r.surface, &err)) {
+    if (st || (values && npmd_array_check(values, &err))
+        || npmd_surface_read(args->operand, &r.surface, &err)) {
         code = cli_refuse(args, &err);
     } else {
         r.vertices = npmd_surface_vertices(r.surface);

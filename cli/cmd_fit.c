@@ -91,13 +91,6 @@ static int check_files(const cli_args *args, const npmd_options *options)
     return CLI_DONE;
 }
 
-static int show_solves(int64_t solved, int64_t expected, void *user)
-{
-    cli_progress_say(user, "eigenfunctions of a surface: solve %s of about %s",
-                     cli_words_count((uint64_t)solved).text, cli_words_count((uint64_t)expected).text);
-    return cli_interrupted();
-}
-
 /* Eigenpairs of surfaces as far as the options want them, kept beside the model. */
 static npmd_status read_domain(const cli_args *args, const npmd_options *options, npmd_domain **domain,
                                npmd_error *err)
@@ -107,7 +100,7 @@ static npmd_status read_domain(const cli_args *args, const npmd_options *options
     char folder[NPMD_MAX_PATH] = ".";
     cli_progress progress;
     npmd_surface_options surfaces = { .cache = out ? folder : NULL,
-                                      .progress = show_solves,
+                                      .progress = cli_progress_solves,
                                       .user = &progress };
     cli_progress_begin(&progress, args);
     if (slash)

@@ -76,19 +76,6 @@ static int check_together(const cli_args *args, const plot_surfaces *s)
     return CLI_DONE;
 }
 
-/* As fit has it: a number above 0, or inf. */
-static int read_distance(const cli_args *args, double *out)
-{
-    const char *text = cli_value(args, "max-distance");
-    char *end = NULL;
-    const double distance = text ? strtod(text, &end) : 0.0;
-    if (text && (end == text || *end || !(distance > 0.0)))
-        return cli_fail(args, CLI_USAGE,
-                        "--max-distance: '%s' was found where a positive number or inf was expected", text);
-    *out = distance;
-    return CLI_DONE;
-}
-
 int plot_surfaces_read(const cli_args *args, plot_surfaces *s)
 {
     static const char *const NAMES[] = { "surface",   "sphere", "column", "roi",        "region",
@@ -116,7 +103,7 @@ int plot_surfaces_read(const cli_args *args, plot_surfaces *s)
     ask->tracks = s->tracks;
     ask->folder = s->folder;
     ask->linear = scale && strcasecmp(scale, "linear") == 0;
-    if ((code = read_distance(args, &ask->max_distance)) != CLI_DONE
+    if ((code = cli_distance(args, &ask->max_distance)) != CLI_DONE
         || (code = cli_real(args, "eigenvalue", &ask->eigenvalue)) != CLI_DONE
         || (code = cli_count(args, "most", &most)) != CLI_DONE
         || (code = cli_count(args, "function", &function)) != CLI_DONE)

@@ -506,6 +506,13 @@ void cli_progress_say(cli_progress *p, const char *format, ...)
     va_end(values);
 }
 
+int cli_progress_solves(int64_t solved, int64_t expected, void *progress)
+{
+    cli_progress_say(progress, "eigenfunctions of a surface: solve %s of about %s",
+                     cli_words_count((uint64_t)solved).text, cli_words_count((uint64_t)expected).text);
+    return cli_interrupted();
+}
+
 void cli_progress_end(cli_progress *p)
 {
     if (p->drawn)

@@ -44,15 +44,6 @@ static int check_given(const cli_args *args)
         return cli_fail(args, CLI_USAGE, "--data and --tracks exclude each other");
     if (cli_value(args, "space") && !cli_value(args, "tracks"))
         return cli_fail(args, CLI_USAGE, "--space is that of --tracks, and there are none");
-    if (cli_value(args, "max-distance")) {
-        char *end = NULL;
-        const char *text = cli_value(args, "max-distance"), *domain = cli_value(args, "domain");
-        if (!cli_value(args, "tracks") && !(domain && strcasestr(domain, "mesh:")))
-            return cli_fail(args, CLI_USAGE, "--max-distance is from a surface, and there is none");
-        if (!(strtod(text, &end) > 0.0) || *end)
-            return cli_fail(args, CLI_USAGE, "--max-distance is '%s', expected a positive number or inf",
-                            text);
-    }
     if (labels != roi)
         return cli_fail(args, CLI_USAGE, "--%s is missing: a region is a name (--roi) in labels (--labels)",
                         labels ? "roi" : "labels");
@@ -86,6 +77,8 @@ static int check_domain(tractograms *t)
 
 static int check_meshes(const cli_args *args, const reproduce_pairs *p)
 {
+    if (p->max_distance > 0.0 && !p->tracks && !p->surfaces)
+        return cli_fail(args, CLI_USAGE, "--max-distance is from a surface, and there is none");
     if (p->tracks && !p->surface)
         return cli_fail(args, CLI_USAGE, "--tracks needs --surface, which the streamlines end at");
     if (p->surfaces && !p->surface)
@@ -152,7 +145,8 @@ static int add_tractogram(tractograms *t, const char *tracks, const char *data)
     t->count++;
     if (!p->name)
         return cli_fail(args, CLI_MEMORY, "not enough memory for a name");
-    return check_meshes(args, p);
+    const int code = cli_distance(args, &p->max_distance);
+    return code == CLI_DONE ? check_meshes(args, p) : code;
 }
 
 static int find_tractograms(tractograms *t)

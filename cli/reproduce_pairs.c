@@ -37,14 +37,13 @@ npmd_status reproduce_pairs_read(const reproduce_plan *plan, npmd_domain **domai
 static npmd_status find_ends(const reproduce_plan *plan, npmd_error *err)
 {
     const reproduce_pairs *p = plan->pairs;
-    const char *distance = cli_value(plan->args, "max-distance");
     npmd_endpoints found = { 0 };
     npmd_endpoints_request what = { .tracks = &p->tracks,
                                     .files = 1,
                                     .surface = { p->surface, NULL },
                                     .sphere = { p->surfaces ? NULL : p->sphere, NULL },
                                     .space = cli_value(plan->args, "space"),
-                                    .max_distance = distance ? strtod(distance, NULL) : 0.0,
+                                    .max_distance = p->max_distance,
                                     .threads = plan->how.threads };
     npmd_status st = npmd_endpoints_find(&what, &found, err);
     if (st == NPMD_OK)

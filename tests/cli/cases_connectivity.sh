@@ -83,7 +83,7 @@ t_connectivity_says_what_does_not_belong() {
     run $connect --methods kde:best --max-distance 3 --out brain
     want_failure 2; want_err 'from a surface'
     run $connect --methods kde:best --max-distance three --domain 'mesh:surface.off^2' --surface surface.off --out brain
-    want_failure 2; want_err "'three', expected a positive number"
+    want_failure 2; want_err "'three' was found where a positive number or inf was expected"
     run reproduce table1 --surface surface.off --out table.jsonl
     want_failure 2; want_err 'belongs to connectivity'
 }
