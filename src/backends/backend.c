@@ -22,7 +22,7 @@ static bool device_named(const char *text, const backend_ops *ops, int *number)
 
 npmd_status backend_find_device(const char *device, const backend_ops **out, int *number, npmd_error *err)
 {
-    const char *name = device[0] == '\0' ? "cpu" : device;
+    const char *name = device == NULL || device[0] == '\0' ? "cpu" : device;
     for (size_t i = 0; i < sizeof BACKENDS / sizeof *BACKENDS; i++) {
         const backend_ops *ops = BACKENDS[i];
         if (!device_named(name, ops, number))

@@ -32,7 +32,7 @@ typedef struct rate_share { /* parameters up to end (exclusive) move at this sha
 } rate_share;
 
 typedef struct optimiser_step {
-    npmd_optimiser kind;
+    optimiser_kind kind;
     double rate, beta1, beta2, epsilon;
     double correction1, correction2; /* 1 - product of the betas so far */
     double max_norm;                 /* a longer gradient is shortened to this; infinity: never */

@@ -424,7 +424,7 @@ static device_control control_of(const optimiser_step *step)
                              .correction1 = step->correction1,
                              .correction2 = step->correction2,
                              .max_norm = step->max_norm,
-                             .sgd = step->kind == NPMD_SGD };
+                             .sgd = step->kind == OPTIMISER_SGD };
 }
 
 static npmd_status cuda_update(void *self, const optimiser_step *step, double *gradient_norm, npmd_error *err)

@@ -15,7 +15,7 @@ double optimiser_apply(const optimiser_step *step, size_t n, double *theta, doub
         const double rate = part == NULL ? step->rate : part->share * step->rate;
         const double g = shorten * gradient[i];
         gradient[i] = 0.0;
-        if (step->kind == NPMD_SGD) {
+        if (step->kind == OPTIMISER_SGD) {
             theta[i] -= rate * g;
             continue;
         }

@@ -110,7 +110,7 @@ bench_size bench_size_asked(const bench *b, const bench_size *s); /* quick, a qu
 typedef struct bench_field {
     npmd_domain *domain;
     npmd_points *points;
-    npmd_options options;
+    settings options;
     encoding encoding;
     field_plan plan;
     double *theta;

@@ -20,7 +20,7 @@ typedef struct device_run {
     size_t together;
 } device_run;
 
-static npmd_status run_open(device_run *r, const bench_field *f, const npmd_options *opt, const char *device,
+static npmd_status run_open(device_run *r, const bench_field *f, const settings *opt, const char *device,
                             bool exact, const double *theta, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -46,7 +46,7 @@ static npmd_status run_steps(device_run *r, size_t count, double rate, step_reco
     optimiser_step step[BACKEND_MOST_STEPS];
     const step_recipe recipe = objective_recipe(&r->objective);
     for (size_t i = 0; i < count; i++)
-        step[i] = (optimiser_step){ .kind = NPMD_ADAM,
+        step[i] = (optimiser_step){ .kind = OPTIMISER_ADAM,
                                     .rate = rate,
                                     .beta1 = 0.9,
                                     .beta2 = 0.999,
@@ -71,21 +71,21 @@ static npmd_status steps_call(void *self, npmd_error *err)
 static npmd_status term_gradient(device_run *r, int which, double *g, double *sum, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_options *opt = r->objective.opt;
+    const settings *opt = r->objective.opt;
     point_source s;
     term_request what = { .points = &s };
     TRY(r->backend.ops->put(r->backend.self, VECTOR_GRADIENT, g, err));
     if (which == 0) {
-        source_data(&s, r->objective.points, 0, (size_t)opt->batch, true,
+        source_data(&s, r->objective.points, 0, (size_t)opt->descent.batch, true,
                     rng_key_make(opt->seed, RNG_BATCH, 0));
         what.kind = TERM_DATA;
         what.factor = -1.0;
     } else if (which == 1) {
-        objective_integral_points(&r->objective, 0, (size_t)opt->q1, &s);
+        objective_integral_points(&r->objective, 0, (size_t)opt->descent.q1, &s);
         what.kind = TERM_INTEGRAL;
         what.factor = 1.0;
     } else {
-        source_uniform(&s, r->objective.domain, (size_t)opt->q2, true,
+        source_uniform(&s, r->objective.domain, (size_t)opt->descent.q2, true,
                        rng_key_make(opt->seed, RNG_PENALTY_POINTS, 0));
         what.kind = TERM_LAPLACIAN;
         what.factor = opt->tau;
@@ -102,11 +102,11 @@ static npmd_status term_errors(const bench *b, const bench_field *f, bool exact,
 {
     npmd_status st = NPMD_OK;
     const size_t n = field_parameters(&f->plan.shape);
-    npmd_options small = f->options;
+    settings small = f->options;
     double *g[2] = { NULL, NULL }, sum = 0.0;
     device_run r[2] = { 0 };
-    small.batch = small.q1 = 300; /* of fewer, single points show TF32's error without the mean over them */
-    small.q2 = 60;
+    small.descent.batch = small.descent.q1 = 300; /* of fewer, single points show TF32's error without the mean over them */
+    small.descent.q2 = 60;
     for (int i = 0; i < 2; i++) {
         TRY(memory_new(&g[i], n, err));
         TRY(run_open(&r[i], f, &small, i == 0 ? "reference" : b->asked->how.device, exact, theta, err));

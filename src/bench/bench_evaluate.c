@@ -111,7 +111,7 @@ done:
 enum { PIECE = 32768 }; /* points that are written together */
 
 typedef struct density_run { /* in a folder of its own, which goes at the end */
-    char folder[NPMD_MAX_PATH], points[NPMD_MAX_PATH + 16], values[NPMD_MAX_PATH + 16];
+    char folder[PLAN_MAX_PATH], points[PLAN_MAX_PATH + 16], values[PLAN_MAX_PATH + 16];
     bool made;
     size_t n;
     const npmd_domain *domain;
@@ -175,13 +175,13 @@ static npmd_status density_call(void *self, npmd_error *err)
     density_run *d = self;
     npmd_points *pts = NULL;
     const double start = clock_seconds();
-    TRY(npmd_points_read(d->points, d->domain, NPMD_COORDS_DEFAULT, &pts, err));
+    TRY(points_read(d->points, d->domain, NPMD_COORDS_DEFAULT, &pts, err));
     d->read = clock_seconds() - start;
     d->mapped = pts->x == NULL;
     TRY(npmd_evaluate_to(d->model, pts, NPMD_LOG_DENSITY, &d->how, d->values, err));
     d->written = clock_seconds() - start - d->read;
 done:
-    npmd_points_free(pts);
+    points_free(pts);
     return st;
 }
 
@@ -197,12 +197,12 @@ static npmd_status density_error(const density_run *d, double *error, npmd_error
     assert(x.columns <= MANIFOLD_MAX_COLUMNS * 2 && v.count == d->n && d->n >= CHECKED);
     memcpy(at, x.rows, CHECKED * x.columns * sizeof *at);
     memcpy(found, v.rows, sizeof found);
-    TRY(npmd_points_from(at, CHECKED, d->domain, &first, err));
+    TRY(points_from(at, CHECKED, d->domain, &first, err));
     TRY(npmd_evaluate_at(d->model, first, NPMD_LOG_DENSITY, &(npmd_compute){ .device = "reference" },
                          expected, err));
     *error = values_error(found, expected, CHECKED);
 done:
-    npmd_points_free(first);
+    points_free(first);
     npy_map_close(&x);
     npy_map_close(&v);
     return st;

@@ -21,7 +21,7 @@ const bench_size BENCH_SIZES[BENCH_SIZE_COUNT] = {
 bench_size bench_size_asked(const bench *b, const bench_size *s)
 {
     bench_size out = *s;
-    size_t *const counts[] = { &out.n, &out.batch, &out.q1, &out.q2 };
+    size_t *const counts[] = { &out.n, &out.descent.batch, &out.descent.q1, &out.descent.q2 };
     const size_t quarter = s->large && !b->asked->full ? 4 : 1,
                  part = b->asked->quick ? quarter * QUICK : quarter;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -47,27 +47,27 @@ static npmd_status uniform_points(const npmd_domain *dom, size_t n, int threads,
     pts = NULL;
 done:
     memory_free(weight);
-    npmd_points_free(pts);
+    points_free(pts);
     return st;
 }
 
-static npmd_status size_options(const bench_size *s, int threads, npmd_options *o, npmd_error *err)
+static npmd_status size_options(const bench_size *s, int threads, settings *o, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_options_init(o);
     TRY(npmd_options_set(o, "preset", s->preset, err));
-    o->threads = threads;
-    o->batch = (int64_t)s->batch;
-    o->q1 = (int64_t)s->q1;
-    o->q2 = (int64_t)s->q2;
+    o->machine.threads = threads;
+    o->descent.batch = (int64_t)s->batch;
+    o->descent.q1 = (int64_t)s->q1;
+    o->descent.q2 = (int64_t)s->q2;
     if (s->rotated)
-        o->separable = 0;
+        o->encoding.separable = 0;
     if (s->features > 0)
-        o->features = s->features;
+        o->encoding.features = s->features;
     if (s->width > 0)
-        o->width = s->width;
+        o->network.width = s->width;
     if (s->depth > 0)
-        o->depth = s->depth;
+        o->network.depth = s->depth;
 done:
     return st;
 }
@@ -75,7 +75,7 @@ done:
 npmd_status bench_field_open(bench_field *f, const bench_size *s, int threads, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    npmd_options asked;
+    settings asked;
     TRY(npmd_domain_parse(s->domain, &f->domain, err));
     TRY(size_options(s, threads, &asked, err));
     TRY(options_resolve(&asked, f->domain, s->n, &f->options, err));
@@ -87,7 +87,7 @@ npmd_status bench_field_open(bench_field *f, const bench_size *s, int threads, n
                             .rotated = f->encoding.blocks > 0 };
     f->plan.shape.square = f->encoding.square;
     TRY(memory_new(&f->theta, field_parameters(&f->plan.shape), err));
-    field_start(&f->plan.shape, f->options.start == 1, 1, f->theta);
+    field_start(&f->plan.shape, f->options.network.start == 1, 1, f->theta);
 done:
     return st;
 }
@@ -96,8 +96,8 @@ void bench_field_close(bench_field *f)
 {
     memory_free(f->theta);
     encoding_free(&f->encoding);
-    npmd_points_free(f->points);
-    npmd_domain_free(f->domain);
+    points_free(f->points);
+    domain_free(f->domain);
 }
 
 npmd_status bench_field_backend(const bench_field *f, const char *device, int threads, backend *out,

@@ -183,6 +183,6 @@ npmd_status bench_machine(bench *b, json_t *into, npmd_error *err)
 done:
     json_decref(rows);
     json_decref(build);
-    npmd_text_free(text);
+    text_free(text);
     return st;
 }

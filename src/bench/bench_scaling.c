@@ -49,7 +49,7 @@ static npmd_status term_time(const bench *b, const bench_field *f, scaled which,
                                                            : TERM_LAPLACIAN,
                              .points = &source,
                              .factor = 1e-6 } };
-    const size_t count = (size_t)(which == SCALED_Q1 ? f->options.q1 : f->options.q2);
+    const size_t count = (size_t)(which == SCALED_Q1 ? f->options.descent.q1 : f->options.descent.q2);
     if (which == SCALED_BATCH)
         source_data(&source, f->points, 0, f->points->n, false, (rng_key){ 0 });
     else

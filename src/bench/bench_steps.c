@@ -15,7 +15,7 @@ typedef struct step_run {
     int64_t step;
 } step_run;
 
-static npmd_status step_open(step_run *s, const bench_field *f, const npmd_options *opt, const char *device,
+static npmd_status step_open(step_run *s, const bench_field *f, const settings *opt, const char *device,
                              int threads, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -39,7 +39,7 @@ static npmd_status step_call(void *self, npmd_error *err)
     step_run *s = self;
     objective_value value;
     double norm = 0.0;
-    const optimiser_step update = { .kind = NPMD_ADAM,
+    const optimiser_step update = { .kind = OPTIMISER_ADAM,
                                     .rate = 1e-9,
                                     .beta1 = 0.9,
                                     .beta2 = 0.999,
@@ -58,12 +58,12 @@ static npmd_status step_error(const bench *b, const bench_field *f, double *erro
 {
     npmd_status st = NPMD_OK;
     const size_t n = field_parameters(&f->plan.shape);
-    npmd_options small = f->options;
+    settings small = f->options;
     double *g[2] = { NULL, NULL }, difference = 0.0, size = 0.0;
     step_run s = { 0 };
-    small.batch = b->asked->quick ? 17 : 100;
-    small.q1 = small.batch;
-    small.q2 = b->asked->quick ? 3 : 20;
+    small.descent.batch = b->asked->quick ? 17 : 100;
+    small.descent.q1 = small.descent.batch;
+    small.descent.q2 = b->asked->quick ? 3 : 20;
     for (int i = 0; i < 2; i++) {
         objective_value value;
         TRY(memory_new(&g[i], n, err));

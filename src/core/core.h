@@ -29,6 +29,9 @@
 npmd_status npmd_fail(npmd_error *err, npmd_status st, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+const char *status_text(npmd_status st);
+const char *version_text(void);
+
 /* ---- memory.c: zeroed, aligned to a cache line, sizes multiplied with an overflow check ---------------- */
 
 #define MEMORY_ALIGNMENT 64
@@ -36,6 +39,7 @@ npmd_status memory_take(void **out, size_t count, size_t size, npmd_error *err);
 #define memory_new(pointer, count, err)                                                                      \
     memory_take((void **)(pointer), (size_t)(count), sizeof **(pointer), (err))
 void memory_free(void *p);
+void text_free(char *text); /* what a caller of the library was given */
 npmd_status memory_text(char **out, const char *text, npmd_error *err); /* a copy */
 npmd_status memory_grow(void **p, size_t *capacity, size_t need, size_t size,
                         npmd_error *err); /* for readers */
@@ -137,22 +141,26 @@ npmd_status json_put(struct json_t *object, const char *key, struct json_t *valu
 npmd_status json_append(struct json_t *array, struct json_t *value, npmd_error *err);
 struct json_t *json_known(double value); /* null where it is not finite, for which JSON has no word */
 
-/* ---- options.c ----------------------------------------------------------------------------------------- */
+/* ---- status.c --------------------------------------------------------------------------------------------- */
 
-/* Writes every option that shapes the answer (not threads, device or callbacks) as "name": value pairs. */
-npmd_status options_to_json(const npmd_options *opt, struct json_t **out, npmd_error *err);
-npmd_status options_from_json(npmd_options *opt, const struct json_t *in, const char *where, npmd_error *err);
-
-/* The options that were given although the estimator does not read them, on a domain with or without surfaces: "--width,
- * --depth", and how many. */
-int options_unused(const npmd_options *opt, bool surfaces, char *names, size_t size);
-/* The options of the encoding become those of another fit; one that was given and differs is an error. */
-npmd_status options_take_encoding(npmd_options *opt, const npmd_options *from, const char *path,
-                                  npmd_error *err);
-npmd_status options_check(const npmd_options *opt, npmd_error *err); /* every field within its row's range */
+/* How a computation runs; how may be NULL. */
+static inline const char *compute_device(const npmd_compute *how)
+{
+    return how == NULL || how->device == NULL ? "" : how->device;
+}
+int compute_tell(const npmd_compute *how, const char *doing, double done); /* nonzero: stop */
 /* A report in which nothing is computed yet: NaN throughout. */
 npmd_report report_new(int64_t step, int64_t steps, int attempt, double seconds);
 double clock_seconds(void); /* monotonic */
+
+/* ---- sized.c: structs that begin with their size ------------------------------------------------------------ */
+
+/* The caller's struct, of this version or another, into one of ours, whose other fields become zero. NULL: all zero. */
+npmd_status sized_take(const void *given, void *own, size_t size, const char *name, npmd_error *err);
+/* As much of ours as the caller's has room for; its size stays. */
+npmd_status sized_give(const void *own, size_t size, void *given, const char *name, npmd_error *err);
+#define SIZED_TAKE(given, own, err) sized_take((given), (own), sizeof *(own), #given, (err))
+#define SIZED_GIVE(own, given, err) sized_give((own), sizeof *(own), (given), #given, (err))
 
 /* ---- threads and lanes --------------------------------------------------------------------------------- */
 
@@ -172,6 +180,11 @@ static inline int omp_get_max_threads(void)
 static inline int threads_wanted(int asked) /* 0: all cores */
 {
     return asked > 0 ? asked : omp_get_max_threads();
+}
+
+static inline int compute_threads(const npmd_compute *how)
+{
+    return threads_wanted(how == NULL ? 0 : how->threads);
 }
 
 /* Work is dealt to a fixed number of lanes, so that sums do not depend on the number of threads. */

@@ -51,7 +51,7 @@ npmd_status memory_grow(void **p, size_t *capacity, size_t need, size_t size, np
     return NPMD_OK;
 }
 
-void npmd_text_free(char *text)
+void text_free(char *text)
 {
     free(text);
 }

@@ -19,7 +19,7 @@ npmd_status npmd_fail(npmd_error *err, npmd_status st, const char *format, ...)
     return st;
 }
 
-const char *npmd_status_text(npmd_status st)
+const char *status_text(npmd_status st)
 {
     static const char *const TEXT[] = {
         [NPMD_OK] = "done",
@@ -38,7 +38,10 @@ const char *npmd_status_text(npmd_status st)
 
 npmd_report report_new(int64_t step, int64_t steps, int attempt, double seconds)
 {
-    return (npmd_report){ .step = step,
+    return (npmd_report){ .size = sizeof(npmd_report),
+                          .doing = "fit",
+                          .done = NAN,
+                          .step = step,
                           .steps = steps,
                           .attempt = attempt,
                           .epoch = NAN,
@@ -63,4 +66,19 @@ double clock_seconds(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+const char *version_text(void)
+{
+    return NPMD_VERSION;
+}
+
+int compute_tell(const npmd_compute *how, const char *doing, double done)
+{
+    if (how == NULL || how->progress == NULL)
+        return 0;
+    npmd_report report = report_new(0, 0, 1, NAN);
+    report.doing = doing;
+    report.done = done > 1.0 ? 1.0 : done;
+    return how->progress(&report, how->user);
 }

@@ -44,10 +44,20 @@ done:
     return st;
 }
 
-npmd_status drawing_open(const spectrum *s, const npmd_options *opt, drawing *out, npmd_error *err)
+/* A power so steep that no other eigenvalue is drawn before the lowest ones: what the coordinates are. */
+#define STEEP 60.0
+
+static double drawing_decay(const settings *opt)
+{
+    if (opt->encoding.from == FEATURES_COORDINATES)
+        return STEEP;
+    return opt->encoding.law == LAW_POWER ? opt->encoding.decay : 0.0;
+}
+
+npmd_status drawing_open(const spectrum *s, const settings *opt, drawing *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const double decay = opt->spectrum_law == NPMD_LAW_POWER ? opt->spectrum_decay : 0.0;
+    const double decay = drawing_decay(opt);
     drawing d = { .spectrum = s,
                   .key = rng_key_make(opt->seed, RNG_ENCODING, KEY_DRAW),
                   .most_attempts = MOST_ATTEMPTS };
@@ -148,26 +158,26 @@ done:
     return st;
 }
 
-double encoding_available(const npmd_domain *dom, const npmd_options *opt)
+double encoding_available(const npmd_domain *dom, const settings *opt)
 {
     const bool waves = encoding_waves(dom, opt);
     double members = 1.0;
     for (int d = 0; d < dom->factors; d++)
-        members *= !waves       ? dom->factor[d]->functions(dom->factor[d], opt->max_frequency[d])
-                   : opt->signs ? 2.0 * opt->max_frequency[d] + 1.0
-                                : opt->max_frequency[d];
+        members *= !waves       ? dom->factor[d]->functions(dom->factor[d], opt->encoding.max_frequency[d])
+                   : opt->encoding.signs ? 2.0 * opt->encoding.max_frequency[d] + 1.0
+                                : opt->encoding.max_frequency[d];
     if (!waves)
-        return members - (opt->constant ? 0.0 : 1.0);
-    return opt->signs ? members - 1.0 : 2.0 * members; /* a cosine and a sine each */
+        return members - (opt->encoding.constant ? 0.0 : 1.0);
+    return opt->encoding.signs ? members - 1.0 : 2.0 * members; /* a cosine and a sine each */
 }
 
-npmd_status encoding_choose_ridge(const npmd_domain *dom, const npmd_options *opt, double *eps,
+npmd_status encoding_choose_ridge(const npmd_domain *dom, const settings *opt, double *eps,
                                   npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     spectrum s = { 0 };
     TRY(spectrum_open(dom, opt, &s, err));
-    TRY(ridge_choose(&s, spectrum_listed(&s), opt->spectrum_decay, 0.5 * opt->features,
+    TRY(ridge_choose(&s, spectrum_listed(&s), opt->encoding.decay, 0.5 * opt->encoding.features,
                      rng_key_make(opt->seed, RNG_ENCODING, KEY_RIDGE), eps, err));
 done:
     spectrum_free(&s);
@@ -175,17 +185,17 @@ done:
 }
 
 /* vectors independent draws by the ridge law, and their scales. */
-static npmd_status draw_ridge(const npmd_domain *dom, const npmd_options *opt, const spectrum *s, int vectors,
+static npmd_status draw_ridge(const npmd_domain *dom, const settings *opt, const spectrum *s, int vectors,
                               int *function, encoding *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     ridge_law law = { 0 };
     encoding enc = { 0 };
-    TRY(ridge_open(s, spectrum_listed(s), opt->spectrum_decay, opt->spectrum_ridge,
+    TRY(ridge_open(s, spectrum_listed(s), opt->encoding.decay, opt->encoding.ridge,
                    rng_key_make(opt->seed, RNG_ENCODING, KEY_RIDGE), &law, err));
     TRY(ridge_draw(&law, rng_key_make(opt->seed, RNG_ENCODING, KEY_DRAW), vectors, function, err));
-    TRY(encoding_make(dom, !s->waves, opt->features, vectors, function, (npmd_scale)opt->scale, &enc, err));
-    const encoding_ridge ridge = { opt->spectrum_ridge, law.r_max, law.r_max_se };
+    TRY(encoding_make(dom, !s->waves, opt->encoding.features, vectors, function, (feature_scale)opt->encoding.scale, &enc, err));
+    const encoding_ridge ridge = { opt->encoding.ridge, law.r_max, law.r_max_se };
     TRY(encoding_scale_ridge(&enc, opt, &ridge, err));
     *out = enc;
     enc = (encoding){ 0 };
@@ -195,23 +205,23 @@ done:
     return st;
 }
 
-npmd_status encoding_draw(const npmd_domain *dom, const npmd_options *opt, encoding *out, npmd_error *err)
+npmd_status encoding_draw(const npmd_domain *dom, const settings *opt, encoding *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     spectrum s = { 0 };
     drawing d = { 0 };
     int *function = NULL;
     const bool waves = encoding_waves(dom, opt);
-    const int vectors = waves ? (opt->features + 1) / 2 : opt->features;
+    const int vectors = waves ? (opt->encoding.features + 1) / 2 : opt->encoding.features;
     TRY(spectrum_open(dom, opt, &s, err));
     if (spectrum_members(&s) < vectors) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "%d features were asked for, but %s has only %.0f up to this frequency", opt->features,
+                       "%d features were asked for, but %s has only %.0f up to this frequency", opt->encoding.features,
                        dom->text, encoding_available(dom, opt));
         goto done;
     }
     TRY(memory_new(&function, (size_t)vectors * (size_t)dom->factors, err));
-    if (opt->spectrum_law == NPMD_LAW_RIDGE) {
+    if (encoding_by_ridge(opt)) {
         assert(!encoding_rotated(dom, opt));
         TRY(draw_ridge(dom, opt, &s, vectors, function, out, err));
         goto done;
@@ -221,7 +231,7 @@ npmd_status encoding_draw(const npmd_domain *dom, const npmd_options *opt, encod
     if (encoding_rotated(dom, opt))
         TRY(encoding_rotate(dom, opt, function, &d, out, err));
     else
-        TRY(encoding_make(dom, !waves, opt->features, vectors, function, (npmd_scale)opt->scale, out, err));
+        TRY(encoding_make(dom, !waves, opt->encoding.features, vectors, function, (feature_scale)opt->encoding.scale, out, err));
 done:
     drawing_close(&d);
     spectrum_free(&s);

@@ -1,6 +1,40 @@
 /* encode.c - an encoding from its indices, and its jet in double precision. */
 #include "spectrum.h"
 
+/* Copies count things of a size, of NULL nothing. */
+static npmd_status copy_array(const void *from, size_t count, size_t size, void *out, npmd_error *err)
+{
+    void *copy = NULL;
+    const npmd_status st = from == NULL ? NPMD_OK : memory_take(&copy, count, size, err);
+    if (copy != NULL)
+        memcpy(copy, from, count * size);
+    memcpy(out, &copy, sizeof copy);
+    return st;
+}
+
+npmd_status encoding_copy(const encoding *enc, const npmd_domain *dom, encoding *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t K = (size_t)enc->features, functions = (size_t)enc->vectors * (size_t)dom->factors;
+    encoding copy = *enc;
+    copy.domain = dom;
+    copy.function = copy.copies = NULL;
+    copy.lambda = copy.scale = copy.rotation = NULL;
+    copy.block = NULL;
+    TRY(copy_array(enc->function, functions, sizeof *enc->function, &copy.function, err));
+    TRY(copy_array(enc->lambda, K, sizeof *enc->lambda, &copy.lambda, err));
+    TRY(copy_array(enc->scale, K, sizeof *enc->scale, &copy.scale, err));
+    TRY(copy_array(enc->copies, K, sizeof *enc->copies, &copy.copies, err));
+    TRY(copy_array(enc->block, (size_t)enc->blocks, sizeof *enc->block, &copy.block, err));
+    TRY(copy_array(enc->rotation, encoding_rotation_size(enc->blocks, enc->block), sizeof *enc->rotation,
+                   &copy.rotation, err));
+    *out = copy;
+    copy = (encoding){ 0 };
+done:
+    encoding_free(&copy);
+    return st;
+}
+
 double encoding_eigenvalue(const encoding *enc, int vector)
 {
     const int D = enc->domain->factors, *function = enc->function + (size_t)vector * (size_t)D;
@@ -11,32 +45,32 @@ double encoding_eigenvalue(const encoding *enc, int vector)
     return lambda;
 }
 
-static void encoding_scale(encoding *enc, npmd_scale scale)
+static void encoding_scale(encoding *enc, feature_scale scale)
 {
     const double volume = enc->domain->volume;
     for (int k = 0; k < enc->features; k++)
         if (!enc->waves) /* the product itself is orthonormal, and so is a combination */
-            enc->scale[k] = scale == NPMD_SCALE_UNIT ? sqrt(volume) : 1.0;
-        else if (scale == NPMD_SCALE_NONE)
+            enc->scale[k] = scale == SCALE_UNIT ? sqrt(volume) : 1.0;
+        else if (scale == SCALE_NONE)
             enc->scale[k] = 1.0;
         else { /* mean cos^2 = 1/2, except for the zero vector */
             const double mean_square = enc->lambda[k] == 0.0 ? 1.0 : 0.5;
-            enc->scale[k] = 1.0 / sqrt(scale == NPMD_SCALE_UNIT ? mean_square : mean_square * volume);
+            enc->scale[k] = 1.0 / sqrt(scale == SCALE_UNIT ? mean_square : mean_square * volume);
         }
 }
 
-static void encoding_measure(encoding *enc, npmd_scale scale)
+static void encoding_measure(encoding *enc, feature_scale scale)
 {
     enc->square = 0.0;
     for (int k = 0; k < enc->features; k++) { /* of the function that is scaled */
         const double mean_square = !enc->waves             ? 1.0 / enc->domain->volume
                                    : enc->lambda[k] == 0.0 ? 1.0
                                                            : 0.5;
-        enc->square += scale == NPMD_SCALE_UNIT ? 1.0 : enc->scale[k] * enc->scale[k] * mean_square;
+        enc->square += scale == SCALE_UNIT ? 1.0 : enc->scale[k] * enc->scale[k] * mean_square;
     }
 }
 
-static void encoding_describe(encoding *enc, npmd_scale scale)
+static void encoding_describe(encoding *enc, feature_scale scale)
 {
     const int D = enc->domain->factors;
     for (int i = 0; i < enc->vectors * D; i++) {
@@ -57,7 +91,7 @@ static void encoding_describe(encoding *enc, npmd_scale scale)
 }
 
 /* Fills what is asked for of an encoding with its sizes set. */
-static npmd_status encoding_fill(encoding *enc, const int *function, npmd_scale scale, npmd_error *err)
+static npmd_status encoding_fill(encoding *enc, const int *function, feature_scale scale, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t entries = (size_t)enc->vectors * (size_t)enc->domain->factors;
@@ -71,7 +105,7 @@ done:
 }
 
 npmd_status encoding_make(const npmd_domain *dom, bool separable, int features, int vectors,
-                          const int *function, npmd_scale scale, encoding *out, npmd_error *err)
+                          const int *function, feature_scale scale, encoding *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     encoding enc = { .domain = dom, .waves = !separable, .features = features, .vectors = vectors };
@@ -94,7 +128,7 @@ size_t encoding_rotation_size(int blocks, const encoding_block *block)
 
 npmd_status encoding_make_rotated(const npmd_domain *dom, int features, int vectors, const int *function,
                                   int blocks, const encoding_block *block, const double *rotation,
-                                  npmd_scale scale, encoding *out, npmd_error *err)
+                                  feature_scale scale, encoding *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     encoding enc = { .domain = dom, .features = features, .vectors = vectors, .blocks = blocks };
@@ -136,17 +170,17 @@ done:
     return st;
 }
 
-npmd_status encoding_scale_ridge(encoding *enc, const npmd_options *opt, const encoding_ridge *ridge,
+npmd_status encoding_scale_ridge(encoding *enc, const settings *opt, const encoding_ridge *ridge,
                                  npmd_error *err)
 {
-    const npmd_scale scale = (npmd_scale)opt->scale;
+    const feature_scale scale = (feature_scale)opt->encoding.scale;
     double mean = 0.0;
     enc->ridge = *ridge;
     for (int k = 0; k < enc->features; k++) /* S / q = (S + eps) r_max */
-        mean += (pow(1.0 + enc->lambda[k], -opt->spectrum_decay) + ridge->eps) / enc->features;
+        mean += (pow(1.0 + enc->lambda[k], -opt->encoding.decay) + ridge->eps) / enc->features;
     for (int k = 0; k < enc->features; k++) {
-        const double square = pow(1.0 + enc->lambda[k], -opt->spectrum_decay) + ridge->eps;
-        enc->scale[k] *= sqrt(scale == NPMD_SCALE_UNIT ? square / mean : square * ridge->r_max);
+        const double square = pow(1.0 + enc->lambda[k], -opt->encoding.decay) + ridge->eps;
+        enc->scale[k] *= sqrt(scale == SCALE_UNIT ? square / mean : square * ridge->r_max);
     }
     encoding_measure(enc, scale);
     return encoding_count_copies(enc, err);

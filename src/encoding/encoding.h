@@ -8,7 +8,7 @@
 #ifndef NPMD_ENCODING_H
 #define NPMD_ENCODING_H
 
-#include "geometry.h"
+#include "plan.h"
 
 #define ENCODING_MAX_FEATURES 65536
 #define ENCODING_BLOCK 32 /* most functions in a rotated block */
@@ -39,38 +39,45 @@ typedef struct encoding {
 } encoding;
 
 /* What --separable off means on this domain. */
-static inline bool encoding_waves(const npmd_domain *dom, const npmd_options *opt)
+static inline bool encoding_waves(const npmd_domain *dom, const settings *opt)
 {
-    return !opt->separable && dom->torus;
+    return !opt->encoding.separable && dom->torus;
 }
-static inline bool encoding_rotated(const npmd_domain *dom, const npmd_options *opt)
+static inline bool encoding_rotated(const npmd_domain *dom, const settings *opt)
 {
-    return !opt->separable && !dom->torus;
+    return !opt->encoding.separable && !dom->torus;
+}
+
+static inline bool encoding_by_ridge(const settings *opt)
+{
+    return opt->encoding.law == LAW_RIDGE && opt->encoding.from != FEATURES_COORDINATES;
 }
 
 /* Draws the encoding that the (resolved) options describe. */
-npmd_status encoding_draw(const npmd_domain *dom, const npmd_options *opt, encoding *out, npmd_error *err);
+npmd_status encoding_draw(const npmd_domain *dom, const settings *opt, encoding *out, npmd_error *err);
 /* From given indices, shape (vectors, factors); separable: features = vectors, else plane waves. */
 npmd_status encoding_make(const npmd_domain *dom, bool separable, int features, int vectors,
-                          const int *function, npmd_scale scale, encoding *out, npmd_error *err);
+                          const int *function, feature_scale scale, encoding *out, npmd_error *err);
 /* The same with a rotation: the blocks' features add up to features, their functions to vectors, and the
  * functions of a block have one eigenvalue. */
 npmd_status encoding_make_rotated(const npmd_domain *dom, int features, int vectors, const int *function,
                                   int blocks, const encoding_block *block, const double *rotation,
-                                  npmd_scale scale, encoding *out, npmd_error *err);
+                                  feature_scale scale, encoding *out, npmd_error *err);
 /* Scales features that were made of draws by the ridge law: sqrt(S / q) each, at unit scale divided by their
  * root mean square. */
-npmd_status encoding_scale_ridge(encoding *enc, const npmd_options *opt, const encoding_ridge *ridge,
+npmd_status encoding_scale_ridge(encoding *enc, const settings *opt, const encoding_ridge *ridge,
                                  npmd_error *err);
 /* The eps that the options leave open: half as many features are wanted (r_max) as there are. */
-npmd_status encoding_choose_ridge(const npmd_domain *dom, const npmd_options *opt, double *eps,
+npmd_status encoding_choose_ridge(const npmd_domain *dom, const settings *opt, double *eps,
                                   npmd_error *err);
+/* The same on a domain that is equal to its own. */
+npmd_status encoding_copy(const encoding *enc, const npmd_domain *dom, encoding *out, npmd_error *err);
 void encoding_free(encoding *enc);
 double encoding_eigenvalue(const encoding *enc, int vector);            /* of a row of function */
 size_t encoding_rotation_size(int blocks, const encoding_block *block); /* numbers in all matrices */
 
 /* How many features a domain offers up to these frequencies (may be huge, hence a double). */
-double encoding_available(const npmd_domain *dom, const npmd_options *opt);
+double encoding_available(const npmd_domain *dom, const settings *opt);
 
 /* The jet of all features at x, in double: eta (rows, K), rows = 1 (value) or dimension + 2 (value,
  * derivatives along the frame, Laplacian). work holds encoding_work doubles. */

@@ -178,7 +178,7 @@ static void random_rows(rng_key key, int first, int m, int B, double *matrix)
     }
 }
 
-npmd_status encoding_rotate(const npmd_domain *dom, const npmd_options *opt, const int *drawn, drawing *more,
+npmd_status encoding_rotate(const npmd_domain *dom, const settings *opt, const int *drawn, drawing *more,
                             encoding *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -187,7 +187,7 @@ npmd_status encoding_rotate(const npmd_domain *dom, const npmd_options *opt, con
     eigenspaces e = { 0 };
     double *rotation = NULL;
     size_t functions = 0, numbers = 0;
-    TRY(eigenspaces_open(more->spectrum, opt->features, drawn, &e, err));
+    TRY(eigenspaces_open(more->spectrum, opt->encoding.features, drawn, &e, err));
     TRY(find_companions(&e, more, err));
     for (int b = 0; b < e.blocks; b++)
         numbers += (size_t)e.block[b].features * (size_t)e.block[b].functions;
@@ -203,8 +203,8 @@ npmd_status encoding_rotate(const npmd_domain *dom, const npmd_options *opt, con
         functions += (size_t)block->functions;
         numbers += (size_t)block->features * (size_t)block->functions;
     }
-    TRY(encoding_make_rotated(dom, opt->features, (int)functions, e.function, e.blocks, e.block, rotation,
-                              (npmd_scale)opt->scale, out, err));
+    TRY(encoding_make_rotated(dom, opt->encoding.features, (int)functions, e.function, e.blocks, e.block, rotation,
+                              (feature_scale)opt->encoding.scale, out, err));
 done:
     memory_free(rotation);
     eigenspaces_close(&e);

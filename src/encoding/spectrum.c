@@ -11,16 +11,16 @@ void spectrum_free(spectrum *s)
     }
 }
 
-npmd_status spectrum_open(const npmd_domain *dom, const npmd_options *opt, spectrum *s, npmd_error *err)
+npmd_status spectrum_open(const npmd_domain *dom, const settings *opt, spectrum *s, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     *s = (spectrum){ .factors = dom->factors,
                      .waves = encoding_waves(dom, opt),
-                     .signs = opt->signs != 0,
-                     .constant = opt->constant != 0 };
+                     .signs = opt->encoding.signs != 0,
+                     .constant = opt->encoding.constant != 0 };
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
-        const int top = opt->max_frequency[d];
+        const int top = opt->encoding.max_frequency[d];
         s->choices[d] = !s->waves ? m->functions(m, top) : s->signs ? 2 * top + 1 : top;
         TRY(memory_new(&s->number[d], s->choices[d], err));
         TRY(memory_new(&s->lambda[d], s->choices[d], err));

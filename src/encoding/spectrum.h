@@ -20,7 +20,7 @@ typedef struct spectrum { /* the alternatives on each factor */
     bool signs, constant;
 } spectrum;
 
-npmd_status spectrum_open(const npmd_domain *dom, const npmd_options *opt, spectrum *s, npmd_error *err);
+npmd_status spectrum_open(const npmd_domain *dom, const settings *opt, spectrum *s, npmd_error *err);
 void spectrum_free(spectrum *s);
 /* Members of the product, before the zero vector or the constant is left out and signs are identified. */
 double spectrum_raw(const spectrum *s);
@@ -63,7 +63,7 @@ typedef struct drawing {
     uint64_t attempt, most_attempts;
 } drawing;
 
-npmd_status drawing_open(const spectrum *s, const npmd_options *opt, drawing *out, npmd_error *err);
+npmd_status drawing_open(const spectrum *s, const settings *opt, drawing *out, npmd_error *err);
 void drawing_close(drawing *d);
 /* The next draw, of a product that is not listed perhaps one that was drawn before. False: all are drawn, or
  * most_attempts are over. */
@@ -84,7 +84,7 @@ int member_set_add(member_set *set, const int *rows,
 
 /* The encoding whose features are random combinations of the drawn products (features, factors) and of
  * companions that the drawing goes on to find. */
-npmd_status encoding_rotate(const npmd_domain *dom, const npmd_options *opt, const int *drawn, drawing *more,
+npmd_status encoding_rotate(const npmd_domain *dom, const settings *opt, const int *drawn, drawing *more,
                             encoding *out, npmd_error *err);
 
 /* ---- ridge.c: the law of the shallow-network theorem, with replacement --------------------------------- */

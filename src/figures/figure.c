@@ -44,7 +44,7 @@ static void source_name(const npmd_plot_request *ask, int k, source *s)
     else if (ask->models == 1)
         snprintf(s->name, sizeof s->name, "estimate");
     else
-        snprintf(s->name, sizeof s->name, "%s", WORDS[s->model->options.estimator]);
+        snprintf(s->name, sizeof s->name, "%s", WORDS[s->model->set.estimator]);
 }
 
 static npmd_status figure_sources(figure *f, npmd_error *err)
@@ -57,7 +57,7 @@ static npmd_status figure_sources(figure *f, npmd_error *err)
         source *s = &f->from[f->sources++];
         s->truth = ask->truth;
         snprintf(s->name, sizeof s->name, "truth");
-        f->domain = npmd_truth_domain(ask->truth);
+        f->domain = ask->truth->domain;
     }
     for (int k = 0; k < ask->models; k++) {
         source *s = &f->from[f->sources++];
@@ -188,9 +188,16 @@ npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot
                       npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    figure f = { .ask = what, .path = path };
+    npmd_plot_request ask;
+    npmd_plot_surfaces surfaces;
+    figure f = { .ask = &ask, .path = path };
     const figure_kind *kind = NULL;
     f.facts = (npmd_plot_facts){ .low = NAN, .high = NAN, .mass_error = NAN };
+    TRY(SIZED_TAKE(what, &ask, err));
+    if (ask.surfaces != NULL) {
+        TRY(SIZED_TAKE(ask.surfaces, &surfaces, err));
+        ask.surfaces = &surfaces;
+    }
     if (!file_has_suffix(path, ".png") && !file_has_suffix(path, ".svg"))
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "a picture is written as .png or .svg, but its name is '%s'",
                          path);
@@ -199,16 +206,16 @@ npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot
     TRY(figure_choose(&f, &kind, err));
     TRY(figure_uses(&f, kind, err));
     TRY(kind->draw(&f, err));
-    if (what->progress != NULL && what->progress(1.0, what->user) != 0) { /* not all kinds ask on the way */
+    if (compute_tell(ask.how, "picture", 1.0) != 0) { /* not all kinds ask on the way */
         st = npmd_fail(err, NPMD_STOPPED, "stopped before the picture was written");
         goto done;
     }
     TRY(canvas_write(f.page, err));
-    snprintf(f.facts.kind, sizeof f.facts.kind, "%s", kind->name);
+    f.facts.kind = kind->name;
     f.facts.width_mm = canvas_width(f.page) / POINTS_PER_MM;
     f.facts.height_mm = canvas_height(f.page) / POINTS_PER_MM;
     if (facts != NULL)
-        *facts = f.facts;
+        TRY(SIZED_GIVE(&f.facts, facts, err));
 done:
     for (int k = 0; k < f.logs; k++)
         lines_free(&f.log[k]);

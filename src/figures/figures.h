@@ -7,7 +7,8 @@
 #define NPMD_FIGURES_H
 
 #include "draw.h"
-#include "estimators.h"
+#include "neuropmd-draw.h"
+#include "api.h"
 #include "truth.h"
 
 #include <jansson.h>

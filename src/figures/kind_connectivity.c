@@ -49,7 +49,7 @@ static bool file_there(const char *folder, const char *what, const char *region,
 }
 
 /* The region whose maps are in the folder: the one that was asked for, or the only one. */
-static npmd_status region_find(const char *folder, const char *asked, char out[NAME_SIZE], npmd_error *err)
+static npmd_status region_lookup(const char *folder, const char *asked, char out[NAME_SIZE], npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     DIR *list = opendir(folder);
@@ -81,7 +81,7 @@ static npmd_status place_read(const char *folder, const char *what, const char *
                               vertex_columns *c, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    char path[NPMD_MAX_PATH], region_path[NPMD_MAX_PATH];
+    char path[PLAN_MAX_PATH], region_path[PLAN_MAX_PATH];
     if (!file_there(folder, what, region, ".vtk", path, sizeof path)
         && !file_there(folder, what, region, ".gii", path, sizeof path))
         return NPMD_OK;
@@ -97,7 +97,7 @@ done:
 static npmd_status partners_read(const char *folder, const char *region, surface_scene *s, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    char path[NPMD_MAX_PATH];
+    char path[PLAN_MAX_PATH];
     file_bytes bytes = { 0 };
     double *x = NULL;
     size_t count = 0, rows = 0;
@@ -134,7 +134,7 @@ done:
 static npmd_status subject_read(const char *folder, const char *asked, subject *s, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    TRY(region_find(folder, asked, s->region, err));
+    TRY(region_lookup(folder, asked, s->region, err));
     TRY(place_read(folder, "sphere", s->region, &s->ball, &s->on_ball, err));
     TRY(place_read(folder, "surface", s->region, &s->cortex, &s->on_cortex, err));
     if (s->ball.m == NULL && s->cortex.m == NULL) {

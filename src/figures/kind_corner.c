@@ -163,9 +163,9 @@ static npmd_status corner_by_draws(figure *f, const source *s, corner *c, npmd_e
     double *x = NULL;
     TRY(memory_new(&x, DRAWS * D, err));
     if (s->truth != NULL)
-        TRY(npmd_truth_sample(s->truth, f->ask->seed, DRAWS, x, err));
+        TRY(truth_sample(s->truth, f->ask->seed, DRAWS, x, err));
     else
-        TRY(model_sample(s->model, f->ask->seed, DRAWS, &f->ask->how, x, err));
+        TRY(model_sample(s->model, f->ask->seed, DRAWS, f->ask->how, x, err));
     for (size_t i = 0; i < DRAWS; i++) {
         int at[NPMD_MAX_FACTORS];
         for (size_t d = 0; d < D; d++)

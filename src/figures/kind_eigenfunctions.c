@@ -263,7 +263,7 @@ static npmd_status eigenfunctions_draw(figure *f, npmd_error *err)
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
                        "eigenfunctions are drawn on S1^2, on S2 and on mesh:FILE, not on %s", dom->text);
 done:
-    npmd_domain_free(dom);
+    domain_free(dom);
     return st;
 }
 

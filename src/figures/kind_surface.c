@@ -186,7 +186,7 @@ static npmd_status points_place(const surface_job *j, factor_map *m, npmd_error 
         goto done;
     TRY(memory_new(&x, 3 * count, err));
     for (size_t k = 0; k < count; k++) {
-        npmd_points_row(one ? f->ask->at : f->ask->data, one ? 0 : figure_datum(f, k), row);
+        points_user_row(one ? f->ask->at : f->ask->data, one ? 0 : figure_datum(f, k), row);
         memcpy(x + 3 * k, row + column, 3 * sizeof *x);
     }
     surface_scene_points(&m->scene, x, count);

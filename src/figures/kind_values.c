@@ -8,7 +8,7 @@ static bool values_takes(const figure *f)
 }
 
 /* Points of a file, x y z, brought to the surface's vertices' scale: where they are. */
-static npmd_status points_read(const npmd_plot_surfaces *ask, surface_scene *s, npmd_error *err)
+static npmd_status dots_read(const npmd_plot_surfaces *ask, surface_scene *s, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     table t = { 0 };
@@ -43,7 +43,7 @@ static npmd_status values_draw(figure *f, npmd_error *err)
     if (ask->labels != NULL)
         TRY(surface_scene_region(&s, ask->labels, ask->region, err));
     if (ask->points != NULL)
-        TRY(points_read(ask, &s, err));
+        TRY(dots_read(ask, &s, err));
     TRY(values_shade(f, c.name[column], c.value[column], c.vertices, &how, err));
     const relief_scene scene = surface_scene_relief(&s, c.value[column], &how);
     TRY(surface_single_draw(f, &scene, &views, &how, err));

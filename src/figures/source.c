@@ -13,7 +13,7 @@ static npmd_status figure_tell(figure *f, double points, npmd_error *err)
     f->done += points;
     if (f->expected > 0.0)
         f->told = fmax(f->told, fmin(f->done / f->expected, 1.0));
-    if (f->ask->progress != NULL && f->ask->progress(f->told, f->ask->user) != 0)
+    if (compute_tell(f->ask->how, "picture", f->told) != 0)
         return npmd_fail(err, NPMD_STOPPED, "stopped before the picture was drawn");
     return NPMD_OK;
 }
@@ -40,13 +40,13 @@ npmd_status source_values(figure *f, const source *s, bool spread, const double 
                           npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_compute *how = &f->ask->how;
+    const npmd_compute *how = f->ask->how;
     const size_t columns = (size_t)f->domain->columns;
     for (size_t first = 0; first < n; first += CHUNK) {
         const size_t count = n - first < CHUNK ? n - first : CHUNK;
         const double *rows = x + first * columns;
         if (s->truth != NULL) {
-            TRY(npmd_truth_log_density(s->truth, rows, count, out + first, err));
+            TRY(truth_log_density(s->truth, rows, count, out + first, err));
         } else if (spread) {
             TRY(blend_spread(s->model, how, rows, count, out + first, err));
         } else {

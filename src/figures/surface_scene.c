@@ -148,7 +148,7 @@ npmd_status surface_page_draw(figure *f, const relief_page *page, npmd_error *er
     TRY(figure_room(f, figure_width(f, PAGE_MM), page->columns, page->cell, 14.0, err));
     relief_page_size(page, &width, &height);
     TRY(figure_page(f, width, height, err));
-    TRY(relief_page_draw(page, f->page, f->ask->how.threads, err));
+    TRY(relief_page_draw(page, f->page, f->ask->how == NULL ? 0 : f->ask->how->threads, err));
     f->facts.panels = page->rows * page->columns;
     if (page->bar_count > 0) {
         f->facts.low = page->bars[0].scale.from;

@@ -42,7 +42,7 @@ static const manifold *parse_fixed(const char **at, int *power)
 }
 
 #define MESH "mesh:"
-#define LONGEST (NPMD_MAX_FACTORS * (NPMD_MAX_PATH + 16))
+#define LONGEST (NPMD_MAX_FACTORS * (1024 + 16))
 
 static bool begins_mesh(const char *at)
 {
@@ -218,7 +218,7 @@ npmd_status domain_parse(const char *text, surface_finder find, void *user, npmd
     *out = dom;
     dom = NULL;
 done:
-    npmd_domain_free(dom);
+    domain_free(dom);
     memory_free(compact);
     return st;
 }

@@ -116,6 +116,11 @@ void domain_spell(npmd_domain *dom); /* its text: runs of equal factors become p
 int domain_number(const char **at);  /* reads digits; 0 if there are none or the number is above 99 */
 /* A row in the user's coordinates from one of the domain, in place. */
 void domain_position(const npmd_domain *dom, double *x);
+/* Whether integrals over it are taken by quadrature rules that converge faster than any power of their resolution. */
+static inline bool domain_has_rules(const npmd_domain *dom)
+{
+    return dom->dimension <= 2 && !dom->surfaces;
+}
 /* What takes a Laplacian to the user's units: 1 where the factors' scales differ, since then there is no such number. */
 double domain_laplacian_unit(const npmd_domain *dom);
 /* An error, if what is asked for makes no sense on a surface and there is one; what: "kernels are". */
@@ -127,6 +132,22 @@ void domain_uniform_point(const npmd_domain *dom, const double *u, double *x); /
 int domain_embedding(const npmd_domain *dom);
 void domain_embed(const npmd_domain *dom, const double *x, double *e);
 void domain_embed_jet(const npmd_domain *dom, const double *x, double *jet);
+/* The domain that a text names, with the surfaces of its files; how may be NULL. */
+typedef struct surface_request {
+    int elements;              /* 1 linear (also 0), 2 quadratic */
+    int max_frequency;         /* 0: usual */
+    const int *frequency;      /* (frequencies), instead: for each factor, of which those of surfaces count; NULL: none */
+    int frequencies;
+    const char *cache; /* a folder that keeps eigenpairs; NULL: none */
+    npmd_progress progress;
+    void *user;
+} surface_request;
+npmd_status domain_read(const char *text, const surface_request *how, npmd_domain **out, npmd_error *err);
+void domain_free(npmd_domain *dom);
+npmd_status domain_within(const npmd_domain *dom, double max_distance, npmd_domain **out, npmd_error *err);
+npmd_status domain_part(const npmd_domain *dom, unsigned factors, npmd_domain **out, npmd_error *err);
+npmd_status factors_parse(const char *text, const npmd_domain *dom, unsigned *factors, npmd_error *err);
+npmd_status domain_uniform(const npmd_domain *dom, const double *u, size_t n, double *x, npmd_error *err);
 npmd_status domain_copy(const npmd_domain *dom, npmd_domain **out, npmd_error *err);
 /* A row's factor d cannot be a point: the reason, or NULL after x was brought to canonical form. */
 const char *domain_canonical(const npmd_domain *dom, double *x, int *factor);
@@ -164,6 +185,9 @@ struct npmd_points {
     bool unordered;    /* a row and the same with its two factors exchanged are one point */
     double angle_most; /* the largest angle that was given in radians, without its sign; 0: there is none */
 };
+npmd_status points_from(const double *x, size_t n, const npmd_domain *dom, npmd_points **out, npmd_error *err);
+void points_free(npmd_points *pts);
+size_t points_bytes(const npmd_points *pts);
 npmd_status points_make(const npmd_domain *dom, size_t n, npmd_points **out, npmd_error *err);
 void rows_release(number_rows *rows); /* what owns them, if anything does */
 /* Takes the mapped rows over, also on failure; their columns are right. A row that is no point: *bad_row,
@@ -174,7 +198,8 @@ void points_unweigh(npmd_points *pts);
 npmd_status points_check_distinct(const npmd_points *pts, const char *where, npmd_error *err);
 /* Rows first .. first + count - 1: where they lie, or copied to room (count, columns). */
 const double *points_rows(const npmd_points *pts, size_t first, size_t count, double *room);
-/* One row as the domain has it; npmd_points_row gives it in the user's coordinates. */
+/* One row as the domain has it; and in the user's coordinates. */
+void points_user_row(const npmd_points *pts, size_t i, double *x);
 void points_row(const npmd_points *pts, size_t i, double *x);
 /* What stands in the columns of a file: how many there are in these coordinates, and one row as a canonical
  * point; the reason if it is none. */
@@ -190,6 +215,24 @@ size_t points_take(npmd_points *pts, unsigned coords, const double *rows);
 void points_to_row(const npmd_domain *dom, unsigned coords, const double *x, double *row);
 /* Equal points in equal order with equal weights, whatever file they came from: equal numbers. */
 uint64_t points_hash(const npmd_points *pts);
+uint64_t points_row_hash(const npmd_points *pts, size_t row); /* of one row; of unordered pairs the same both ways */
+/* The mean of value (n) over points by their weights, and its standard error. */
+void weighted_mean(const npmd_points *pts, const double *value, double *mean, double *se);
+
+/* ---- points_read.c: points from files and arrays, with weights from either ------------------------------ */
+
+npmd_status coords_parse(const char *text, unsigned *out, npmd_error *err);
+npmd_status points_read(const char *path, const npmd_domain *dom, unsigned coords, npmd_points **out,
+                        npmd_error *err);
+npmd_status points_from_rows(const double *rows, size_t n, size_t columns, const npmd_domain *dom, unsigned coords,
+                             npmd_points **out, npmd_error *err);
+npmd_status points_borrow(const void *rows, int float32, size_t n, size_t columns, const npmd_domain *dom,
+                          unsigned coords, npmd_points **out, npmd_error *err);
+npmd_status points_user_rows(const npmd_points *pts, unsigned coords, double *rows, npmd_error *err);
+npmd_status points_weigh(npmd_points *pts, const char *weights_path, npmd_error *err);
+npmd_status points_weigh_by(npmd_points *pts, const double *weight, size_t n, npmd_error *err);
+npmd_status points_write(const char *path, const npmd_domain *dom, unsigned coords, const double *x, size_t n,
+                         npmd_error *err);
 
 static inline double number_at(const number_rows *r, size_t i) /* the i-th number */
 {

@@ -18,7 +18,7 @@ static npmd_status points_new(const npmd_domain *dom, size_t n, npmd_points **ou
     *out = pts;
     pts = NULL;
 done:
-    npmd_points_free(pts);
+    points_free(pts);
     return st;
 }
 
@@ -36,7 +36,7 @@ npmd_status points_make(const npmd_domain *dom, size_t n, npmd_points **out, npm
     *out = pts;
     pts = NULL;
 done:
-    npmd_points_free(pts);
+    points_free(pts);
     return st;
 }
 
@@ -137,7 +137,7 @@ size_t points_take(npmd_points *pts, unsigned coords, const double *rows)
     return bad;
 }
 
-npmd_status npmd_points_from(const double *x, size_t n, const npmd_domain *dom, npmd_points **out,
+npmd_status points_from(const double *x, size_t n, const npmd_domain *dom, npmd_points **out,
                              npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -153,7 +153,7 @@ npmd_status npmd_points_from(const double *x, size_t n, const npmd_domain *dom, 
     *out = pts;
     pts = NULL;
 done:
-    npmd_points_free(pts);
+    points_free(pts);
     return st;
 }
 
@@ -227,7 +227,7 @@ npmd_status points_map(const npmd_domain *dom, const number_rows *file, size_t n
     *bad_row = first_bad_row(pts, &pts->angle_most);
     if (*bad_row < n) {
         *reason = mapped_row(pts, *bad_row, x, factor);
-        npmd_points_free(pts);
+        points_free(pts);
         return NPMD_OK;
     }
     *out = pts;
@@ -254,7 +254,7 @@ void points_row(const npmd_points *pts, size_t i, double *x)
         memcpy(x, row, (size_t)pts->domain->columns * sizeof *x);
 }
 
-void npmd_points_row(const npmd_points *pts, size_t i, double *x)
+void points_user_row(const npmd_points *pts, size_t i, double *x)
 {
     points_row(pts, i, x);
     domain_position(pts->domain, x);
@@ -274,11 +274,6 @@ npmd_status points_check_distinct(const npmd_points *pts, const char *where, npm
     return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %zu point%s%s, and at least two distinct ones are needed",
                      where, pts->n, pts->n == 1 ? "" : "s, all equal",
                      points_weighted(pts) ? " where the weight is not zero" : "");
-}
-
-size_t npmd_points_count(const npmd_points *pts)
-{
-    return pts->n;
 }
 
 static uint64_t hash_number(uint64_t h, double x)
@@ -321,20 +316,48 @@ void points_unweigh(npmd_points *pts)
     pts->total = (double)pts->n;
 }
 
-size_t npmd_points_bytes(const npmd_points *pts)
+size_t points_bytes(const npmd_points *pts)
 {
     const size_t numbers = (pts->x == NULL ? 0 : (size_t)pts->domain->columns)
                            + (pts->weight == NULL ? 0 : 1);
     return pts->n * numbers * sizeof(double);
 }
 
-void npmd_points_free(npmd_points *pts)
+void points_free(npmd_points *pts)
 {
     if (pts == NULL)
         return;
-    npmd_domain_free(pts->owned);
+    domain_free(pts->owned);
     points_unweigh(pts);
     rows_release(&pts->file);
     memory_free(pts->x);
     memory_free(pts);
+}
+
+void weighted_mean(const npmd_points *pts, const double *value, double *mean, double *se)
+{
+    double sum = 0.0, total = 0.0, squares = 0.0;
+    for (size_t i = 0; i < pts->n; i++) {
+        const double w = points_weight(pts, i);
+        sum += w * value[i];
+        total += w;
+    }
+    *mean = sum / total;
+    for (size_t i = 0; i < pts->n; i++) {
+        const double w = points_weight(pts, i), r = w * (value[i] - *mean);
+        squares += r * r;
+    }
+    *se = pts->n > 1 ? sqrt(squares) / total * sqrt((double)pts->n / ((double)pts->n - 1.0)) : NAN;
+}
+
+uint64_t points_row_hash(const npmd_points *pts, size_t row)
+{
+    double x[DOMAIN_MAX_COLUMNS];
+    const size_t size = (size_t)pts->domain->columns * sizeof *x;
+    points_row(pts, row, x);
+    if (!pts->unordered)
+        return hash_bytes(0, x, size);
+    const uint64_t first = hash_bytes(0, x, size / 2),
+                   second = hash_bytes(0, x + pts->domain->columns / 2, size / 2);
+    return hash_word(hash_word(1, first < second ? first : second), first < second ? second : first);
 }

@@ -46,7 +46,7 @@ void domain_spell(npmd_domain *dom)
     }
 }
 
-npmd_status npmd_domain_within(const npmd_domain *dom, double max_distance, npmd_domain **out,
+npmd_status domain_within(const npmd_domain *dom, double max_distance, npmd_domain **out,
                                npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -62,7 +62,7 @@ done:
     return st;
 }
 
-npmd_status npmd_factors_parse(const char *text, const npmd_domain *dom, unsigned *factors, npmd_error *err)
+npmd_status factors_parse(const char *text, const npmd_domain *dom, unsigned *factors, npmd_error *err)
 {
     unsigned found = 0;
     const char *at = text;
@@ -82,7 +82,7 @@ npmd_status npmd_factors_parse(const char *text, const npmd_domain *dom, unsigne
     return NPMD_OK;
 }
 
-npmd_status npmd_domain_part(const npmd_domain *dom, unsigned factors, npmd_domain **out, npmd_error *err)
+npmd_status domain_part(const npmd_domain *dom, unsigned factors, npmd_domain **out, npmd_error *err)
 {
     npmd_domain *part = NULL;
     if (factors == 0)
@@ -117,36 +117,11 @@ npmd_status domain_copy(const npmd_domain *dom, npmd_domain **out, npmd_error *e
     return st;
 }
 
-void npmd_domain_free(npmd_domain *dom)
+void domain_free(npmd_domain *dom)
 {
     for (int d = 0; dom != NULL && d < dom->factors; d++)
         manifold_release(dom->factor[d]);
     memory_free(dom);
-}
-
-const char *npmd_domain_text(const npmd_domain *dom)
-{
-    return dom->text;
-}
-
-int npmd_domain_factors(const npmd_domain *dom)
-{
-    return dom->factors;
-}
-
-int npmd_domain_columns(const npmd_domain *dom)
-{
-    return dom->columns;
-}
-
-int npmd_domain_dimension(const npmd_domain *dom)
-{
-    return dom->dimension;
-}
-
-double npmd_domain_volume(const npmd_domain *dom)
-{
-    return dom->volume;
 }
 
 void domain_uniform_point(const npmd_domain *dom, const double *u, double *x)
@@ -189,7 +164,7 @@ void domain_embed_jet(const npmd_domain *dom, const double *x, double *jet)
     }
 }
 
-npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u, size_t n, double *x, npmd_error *err)
+npmd_status domain_uniform(const npmd_domain *dom, const double *u, size_t n, double *x, npmd_error *err)
 {
     for (size_t i = 0; i < n * (size_t)dom->dimension; i++)
         if (!(u[i] >= 0.0 && u[i] <= 1.0))

@@ -4,7 +4,7 @@
 #define USUAL_FREQUENCY 15 /* 256 eigenpairs */
 #define NODES_A_PAIR 4     /* elements that are coarser than this know little of an eigenfunction */
 
-static npmd_status surface_solve(mesh *m, const char *path, const npmd_surface_options *opt,
+static npmd_status surface_solve(mesh *m, const char *path, const surface_request *opt,
                                  const manifold **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -28,7 +28,7 @@ static npmd_status surface_solve(mesh *m, const char *path, const npmd_surface_o
                        elements, nodes, quadratic_does ? "; --elements 2 has enough" : "");
         goto done;
     }
-    const fem_watch watch = { .told = opt->progress, .user = opt->user };
+    const fem_watch watch = { .progress = opt->progress, .user = opt->user };
     TRY(eigenpairs_cached(m, elements, (frequency + 1) * (frequency + 1), opt->cache,
                           opt->progress != NULL ? &watch : NULL, &e, err));
     const size_t count = e.at.nodes * (size_t)e.pairs;
@@ -72,7 +72,7 @@ static npmd_status as_sphere(void *user, const char *path, const manifold **out,
 }
 
 /* The highest of the frequencies that are given for surfaces: the factors that are what their finder says. */
-static npmd_status surface_frequency(const char *text, const npmd_surface_options *opt, int *out,
+static npmd_status surface_frequency(const char *text, const surface_request *opt, int *out,
                                      npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -89,15 +89,15 @@ static npmd_status surface_frequency(const char *text, const npmd_surface_option
     if (open && *out <= USUAL_FREQUENCY)
         *out = 0;
 done:
-    npmd_domain_free(round);
-    npmd_domain_free(flat);
+    domain_free(round);
+    domain_free(flat);
     return st;
 }
 
-npmd_status npmd_domain_parse_with(const char *text, const npmd_surface_options *opt, npmd_domain **out,
+npmd_status domain_read(const char *text, const surface_request *opt, npmd_domain **out,
                                    npmd_error *err)
 {
-    npmd_surface_options given = { 0 };
+    surface_request given = { 0 };
     if (opt != NULL)
         given = *opt;
     if (given.elements < 0 || given.elements > 2)
@@ -108,9 +108,4 @@ npmd_status npmd_domain_parse_with(const char *text, const npmd_surface_options 
             return st;
     }
     return domain_parse(text, surface_from_file, &given, out, err);
-}
-
-npmd_status npmd_domain_parse(const char *text, npmd_domain **out, npmd_error *err)
-{
-    return npmd_domain_parse_with(text, NULL, out, err);
 }

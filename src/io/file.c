@@ -404,7 +404,7 @@ npmd_status file_writer_print(file_writer *w, npmd_error *err, const char *forma
     TRY(file_writer_put(w, text, (size_t)length, err));
 done:
     if (st != NPMD_OK && w->first.status == NPMD_OK) /* a commit after this would leave a gap in the file */
-        npmd_fail(&w->first, st, "cannot write %s: %s", w->path, npmd_status_text(st));
+        npmd_fail(&w->first, st, "cannot write %s: %s", w->path, status_text(st));
     memory_free(longer);
     return st;
 }

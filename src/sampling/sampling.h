@@ -75,4 +75,51 @@ void source_fill(const point_source *s, size_t first, size_t count, double *x, d
 void source_fill_all(const point_source *s, size_t first, size_t count, int threads, double *x,
                      double *weight);
 
+/* ---- integrate.c: integrals over the domain, with their error ------------------------------------------ */
+
+/* v (n) at points x, of whatever self is. */
+typedef npmd_status (*values_fn)(void *self, const double *x, size_t n, double *v, npmd_error *err);
+typedef struct shifted { /* a function less a constant */
+    values_fn values;
+    void *self;
+    double offset;
+} shifted;
+npmd_status shifted_values(void *shifted, const double *x, size_t n, double *out, npmd_error *err);
+
+typedef struct integral_request {
+    const npmd_domain *domain;
+    const npmd_points *about; /* kernels of the proposal stand on these; NULL: uniform points, */
+    const proposal *aimed;    /* unless a proposal is given as it is */
+    size_t coarsest;          /* resolution of the first quadrature rule; 0: 64 */
+    uint64_t seed;
+    rng_purpose purpose;
+    double target;      /* stop when the error of the log integral is below this */
+    size_t most_points; /* or when this many were used */
+    int threads;
+    int (*stop)(void *user); /* asked between refinements; nonzero: this is accurate enough. May be NULL */
+    void *user;
+} integral_request;
+
+typedef struct integral_result { /* relative to the uniform measure */
+    double log_integral, log_integral_se;
+    double log_square,
+        square_se; /* log of the mean of exp(2 v); standard error of mean exp(2v) / mean exp(v)^2 */
+    double square; /* mean exp(2v) / (mean exp v)^2: mean of the squared relative density */
+    size_t points;
+} integral_result;
+
+size_t integrate_bytes(const npmd_domain *dom); /* the most it takes */
+/* By quadrature rules where the domain has them, else by quasi-random points. */
+npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out,
+                      npmd_error *err);
+/* A quadrature rule on every factor; resolution 1, 2, ... */
+typedef struct rules {
+    size_t nodes[NPMD_MAX_FACTORS], total;
+    double *x[NPMD_MAX_FACTORS], *weight[NPMD_MAX_FACTORS];
+} rules;
+npmd_status rules_open(rules *r, const npmd_domain *dom, size_t resolution, npmd_error *err);
+void rules_close(rules *r);
+double rules_point(const rules *r, const npmd_domain *dom, size_t index,
+                   double *x); /* its weight; their sum is 1 */
+
 #endif

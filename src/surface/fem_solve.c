@@ -208,6 +208,14 @@ static double shift(const fem_matrices *a, int pairs)
     return -4.0 * NPMD_PI * pairs / area / 20.0;
 }
 
+static bool goes_on(const fem_watch *w, int64_t solved, int64_t expected)
+{
+    npmd_report report = report_new(solved, solved > expected ? solved : expected, 1, NAN);
+    report.doing = "eigenfunctions";
+    report.done = (double)solved / (double)report.steps;
+    return w->progress(&report, w->user) == 0;
+}
+
 static npmd_status lanczos_open(const fem_matrices *a, int pairs, const fem_watch *watch, lanczos *l,
                                 npmd_error *err)
 {
@@ -269,8 +277,7 @@ static npmd_status lanczos_run(lanczos *l, uint64_t attempt, npmd_error *err)
         if (ido != ASK_START && ido != ASK_SOLVE && ido != ASK_MASS)
             break;
         answer(l, ido);
-        if (l->watch != NULL && ido != ASK_MASS
-            && l->watch->told(l->solved, l->solved > expected ? l->solved : expected, l->watch->user) != 0)
+        if (l->watch != NULL && ido != ASK_MASS && !goes_on(l->watch, l->solved, expected))
             return npmd_fail(err, NPMD_STOPPED, "stopped after %lld solves", (long long)l->solved);
     }
     if (ido == ENDED && info == 0)

@@ -161,7 +161,7 @@ void eigenpairs_free(eigenpairs *e);
 /* The same, watched: told now and then how many systems were solved and about how many it will take; nonzero stops it
  * with NPMD_STOPPED. */
 typedef struct fem_watch {
-    int (*told)(int64_t solved, int64_t expected, void *user);
+    npmd_progress progress;
     void *user;
 } fem_watch;
 npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const fem_watch *watch,

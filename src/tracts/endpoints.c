@@ -34,7 +34,8 @@ typedef struct journey {
     growing kept[NPMD_PAIRS];
     double *distance; /* of kept ends */
     size_t distances, distance_room;
-    npmd_endpoints facts;
+    npmd_endpoints_facts facts;
+    int threads;
 } journey;
 
 /* ---- One streamline -------------------------------------------------------------------------------------------- */
@@ -102,7 +103,7 @@ done:
 static npmd_status block_place(journey *j, size_t count, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const int threads = threads_wanted(j->what->threads);
+    const int threads = threads_wanted(j->threads);
     (void)threads; /* without OpenMP */
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 32)
     for (size_t i = 0; i < count; i++)
@@ -243,7 +244,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Of each streamline two distances: an even number of them. */
-static void distances_sum_up(double *distance, size_t count, npmd_endpoints *facts)
+static void distances_sum_up(double *distance, size_t count, npmd_endpoints_facts *facts)
 {
     facts->distance_median = facts->distance_max = NAN;
     if (count == 0)
@@ -253,23 +254,24 @@ static void distances_sum_up(double *distance, size_t count, npmd_endpoints *fac
     facts->distance_max = distance[count - 1];
 }
 
-npmd_status npmd_endpoints_find(const npmd_endpoints_request *what, npmd_endpoints *out, npmd_error *err)
+npmd_status endpoints_find(const npmd_endpoints_request *what, int threads, npmd_endpoints *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     journey *j = NULL; /* its meshes are not to be moved */
     TRY(request_check(what, err));
     TRY(memory_new(&j, 1, err));
+    j->threads = threads;
     TRY(journey_open(what, j, err));
     for (int file = 0; file < what->files; file++)
         TRY(file_place(j, file, err));
     distances_sum_up(j->distance, j->distances, &j->facts);
     for (int p = 0; p < NPMD_PAIRS; p++) {
         j->facts.count[p] = j->kept[p].count;
-        j->facts.x[p] = j->kept[p].x;
-        j->facts.weight[p] = j->kept[p].weight;
+        out->x[p] = j->kept[p].x;
+        out->weight[p] = j->kept[p].weight;
         j->kept[p] = (growing){ 0 };
     }
-    *out = j->facts;
+    out->facts = j->facts;
 done:
     if (j != NULL)
         journey_close(j);
@@ -277,7 +279,7 @@ done:
     return st;
 }
 
-void npmd_endpoints_free(npmd_endpoints *e)
+void endpoints_free(npmd_endpoints *e)
 {
     if (e == NULL)
         return;

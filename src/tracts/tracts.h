@@ -88,6 +88,14 @@ int64_t tracts_integer(const tracts *t, const unsigned char *bytes, size_t width
 npmd_status tracts_cut_fail(const tracts *t, size_t got, npmd_error *err); /* it ends got bytes ahead */
 npmd_status tracts_count_fail(const tracts *t, const char *found, npmd_error *err);
 
+struct npmd_endpoints {
+    npmd_endpoints_facts facts;
+    double *x[NPMD_PAIRS];      /* (count, 6): start and end, unit vectors or mm; NULL where count is 0 */
+    double *weight[NPMD_PAIRS]; /* (count); NULL where there are none */
+};
+npmd_status endpoints_find(const npmd_endpoints_request *what, int threads, npmd_endpoints *out, npmd_error *err);
+void endpoints_free(npmd_endpoints *e); /* what it holds, not e itself */
+
 /* ---- endpoints.c, hemisphere.c: the ends on a surface ----------------------------------------------------------- */
 
 typedef struct hemisphere {

@@ -99,7 +99,7 @@ static void design_row(const design *d, const encoding *enc, const double *eta, 
 static npmd_status design_open(design *d, const encoding *enc, objective *o, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const int T = threads_wanted(o->opt->threads);
+    const int T = threads_wanted(o->opt->machine.threads);
     const size_t K = (size_t)enc->features, room = encoding_work(enc) + K;
     double *work = NULL, total = 0.0;
     point_source s;
@@ -132,7 +132,7 @@ static npmd_status data_means(const design *d, const encoding *enc, const object
 {
     npmd_status st = NPMD_OK;
     const npmd_points *pts = o->points;
-    const int T = threads_wanted(o->opt->threads);
+    const int T = threads_wanted(o->opt->machine.threads);
     const bool all = pts->n <= CONVEX_DATA;
     const size_t K = (size_t)enc->features, room = encoding_work(enc) + K + d->ld,
                  n = all ? pts->n : CONVEX_DATA;
@@ -303,9 +303,9 @@ static void newton_run(newton *s, double *expected)
 npmd_status convex_start(linear_gain *out, const encoding *enc, objective *o, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_options *opt = o->opt;
+    const settings *opt = o->opt;
     design d = { 0 };
-    newton s = { .d = &d, .kern = kernels_select(NULL), .threads = threads_wanted(opt->threads) };
+    newton s = { .d = &d, .kern = kernels_select(NULL), .threads = threads_wanted(opt->machine.threads) };
     double *expected = NULL;
     assert(enc->features <= CONVEX_FEATURES);
     TRY(design_open(&d, enc, o, err));

@@ -70,7 +70,7 @@ npmd_status linear_gain_open(linear_gain *out, const encoding *enc, objective *o
 {
     npmd_status st = NPMD_OK;
     const size_t K = (size_t)enc->features;
-    const npmd_options *opt = o->opt;
+    const settings *opt = o->opt;
     const double tau = penalty_weight(opt);
     linear_gain found = { 0 };
     double *work = NULL, *eta = NULL, *g = NULL, *unit = NULL, effective = 1.0, slope = 0.0, roughness = 0.0;

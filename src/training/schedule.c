@@ -6,58 +6,58 @@
 
 /* The cyclic rates of Smith (2017) as PyTorch runs them: a cycle is 2 x half steps, and Adam's beta1 moves
  * against the rate between 0.9 and 0.8. triangular2 halves the amplitude with every cycle. */
-static schedule_point triangular(const npmd_options *opt, int64_t step, bool halving)
+static schedule_point triangular(const settings *opt, int64_t step, bool halving)
 {
-    const int64_t cycle = step / (2 * opt->cycle), within = step % (2 * opt->cycle);
-    const double height = 1.0 - fabs((double)within / (double)opt->cycle - 1.0);
+    const int64_t cycle = step / (2 * opt->descent.cycle), within = step % (2 * opt->descent.cycle);
+    const double height = 1.0 - fabs((double)within / (double)opt->descent.cycle - 1.0);
     const double amplitude = height * (halving ? exp2(-(double)cycle) : 1.0);
-    return (schedule_point){ opt->rate_min + (opt->rate - opt->rate_min) * amplitude, 0.9 - 0.1 * amplitude };
+    return (schedule_point){ opt->descent.rate_min + (opt->descent.rate - opt->descent.rate_min) * amplitude, 0.9 - 0.1 * amplitude };
 }
 
-schedule_point schedule_at(const npmd_options *opt, int64_t step)
+schedule_point schedule_at(const settings *opt, int64_t step)
 {
-    schedule_point at = { opt->rate, 0.9 };
-    switch (opt->schedule) {
-    case NPMD_SCHEDULE_COSINE: {
-        const double course = (double)(step + 1) / (double)opt->steps;
-        at.rate = opt->rate_min
-                  + 0.5 * (opt->rate - opt->rate_min) * (1.0 + cos(NPMD_PI * fmin(1.0, course)));
+    schedule_point at = { opt->descent.rate, 0.9 };
+    switch (opt->descent.schedule) {
+    case SCHEDULE_COSINE: {
+        const double course = (double)(step + 1) / (double)opt->descent.steps;
+        at.rate = opt->descent.rate_min
+                  + 0.5 * (opt->descent.rate - opt->descent.rate_min) * (1.0 + cos(NPMD_PI * fmin(1.0, course)));
         break;
     }
-    case NPMD_SCHEDULE_TRIANGULAR:
+    case SCHEDULE_TRIANGULAR:
         at = triangular(opt, step, false);
         break;
-    case NPMD_SCHEDULE_TRIANGULAR2:
+    case SCHEDULE_TRIANGULAR2:
         at = triangular(opt, step, true);
         break;
     default:
         break;
     }
-    if (step < opt->warmup)
-        at.rate *= (double)(step + 1) / (double)opt->warmup;
+    if (step < opt->descent.warmup)
+        at.rate *= (double)(step + 1) / (double)opt->descent.warmup;
     return at;
 }
 
-optimiser_step schedule_step(const npmd_options *opt, const rate_share *shares, int64_t step,
+optimiser_step schedule_step(const settings *opt, const rate_share *shares, int64_t step,
                              double *beta1_product, double *beta2_product)
 {
     const schedule_point now = schedule_at(opt, step);
     *beta1_product *= now.beta1;
     *beta2_product *= 0.999;
-    return (optimiser_step){ .kind = (npmd_optimiser)opt->optimiser,
+    return (optimiser_step){ .kind = (optimiser_kind)opt->descent.optimiser,
                              .rate = now.rate,
                              .beta1 = now.beta1,
                              .beta2 = 0.999,
                              .epsilon = 1e-8,
                              .correction1 = 1.0 - *beta1_product,
                              .correction2 = 1.0 - *beta2_product,
-                             .max_norm = opt->clip > 0.0 && step >= SETTLE ? -1.0 : INFINITY,
+                             .max_norm = opt->descent.clip > 0.0 && step >= SETTLE ? -1.0 : INFINITY,
                              .shares = shares };
 }
 
-double schedule_guard(const npmd_options *opt, const optimiser_step *step, double running_log_norm)
+double schedule_guard(double clip, const optimiser_step *step, double running_log_norm)
 {
-    return step->max_norm < 0.0 ? opt->clip * exp(running_log_norm) : step->max_norm;
+    return step->max_norm < 0.0 ? clip * exp(running_log_norm) : step->max_norm;
 }
 
 double schedule_running(int64_t step, double running_log_norm, double norm, double max_norm)

@@ -70,7 +70,7 @@ static npmd_status term_snr(snr *s, const backend *with, term_kind kind, const p
 npmd_status snr_at(snr *s, objective *o, backend *b, int64_t step, snr_values *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_options *opt = o->opt;
+    const settings *opt = o->opt;
     const backend *with = s->theta == NULL ? b : &s->other;
     const step_recipe recipe = objective_recipe(o);
     snr_values found = { NAN, NAN, NAN };
@@ -81,11 +81,11 @@ npmd_status snr_at(snr *s, objective *o, backend *b, int64_t step, snr_values *o
     }
     objective_batch(o, step, &points);
     TRY(term_snr(s, with, TERM_DATA, &points, &found.a, err));
-    source_uniform(&points, o->domain, (size_t)opt->q1, false,
+    source_uniform(&points, o->domain, (size_t)opt->descent.q1, false,
                    rng_key_make(opt->seed, RNG_DIAGNOSE, 2 * (uint64_t)step));
     TRY(term_snr(s, with, TERM_INTEGRAL, &points, &found.b, err));
     if (recipe.penalised) {
-        source_uniform(&points, o->domain, (size_t)opt->q2, false,
+        source_uniform(&points, o->domain, (size_t)opt->descent.q2, false,
                        rng_key_make(opt->seed, RNG_DIAGNOSE, 2 * (uint64_t)step + 1));
         TRY(term_snr(s, with, recipe.penalty, &points, &found.c, err));
     }

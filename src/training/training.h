@@ -9,24 +9,30 @@
 
 #include "backend.h"
 
+/* ---- complete.c: sizes from n and the domain ------------------------------------------------------------ */
+
+/* Every setting of the encoding, the network and its training that is open and that these read. */
+npmd_status training_complete(settings *set, unsigned readers, const npmd_domain *dom, size_t n, npmd_error *err);
+field_shape training_shape(const settings *full, const npmd_domain *dom);
+
 /* ---- schedule.c ---------------------------------------------------------------------------------------- */
 
 typedef struct schedule_point {
     double rate, beta1;
 } schedule_point;
-schedule_point schedule_at(const npmd_options *opt, int64_t step);
+schedule_point schedule_at(const settings *opt, int64_t step);
 /* The optimiser's step of that number; the products of the betas go on with it. A negative max_norm: the guard acts, and
  * schedule_guard says how. */
-optimiser_step schedule_step(const npmd_options *opt, const rate_share *shares, int64_t step,
+optimiser_step schedule_step(const settings *opt, const rate_share *shares, int64_t step,
                              double *beta1_product, double *beta2_product);
 /* The longest gradient that the guard lets pass, and the running length after a gradient of this norm. */
-double schedule_guard(const npmd_options *opt, const optimiser_step *step, double running_log_norm);
+double schedule_guard(double clip, const optimiser_step *step, double running_log_norm);
 double schedule_running(int64_t step, double running_log_norm, double norm, double max_norm);
 
 /* ---- objective.c --------------------------------------------------------------------------------------- */
 
 typedef struct objective {   /* one step's points; a pure function of (seed, step) */
-    const npmd_options *opt; /* resolved */
+    const settings *opt;     /* full */
     const npmd_domain *domain;
     const npmd_points *points;
     double *cumulative; /* of the weights, or NULL */
@@ -40,31 +46,42 @@ typedef struct objective_value {
 } objective_value;
 
 npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts,
-                           const npmd_options *opt, npmd_error *err);
+                           const settings *opt, npmd_error *err);
 void objective_close(objective *o);
-/* The data points of this step. */
+/* The data points of this step: every epoch is a new shuffle, cut into batches; a batch of all points needs none. */
+void batch_points(const settings *set, const npmd_points *pts, int64_t step, point_source *out);
 void objective_batch(const objective *o, int64_t step, point_source *out);
 /* The source of this step's integral. */
 void objective_integral_points(objective *o, int64_t step, size_t count, point_source *out);
 /* The terms of this step and their gradient, added up in the backend. */
 npmd_status objective_step(objective *o, backend *b, int64_t step, objective_value *out, npmd_error *err);
 step_recipe objective_recipe(const objective *o); /* the same for a backend that runs steps by itself */
-int64_t objective_steps_an_epoch(const npmd_options *opt, size_t n);
+int64_t objective_steps_an_epoch(const settings *opt, size_t n);
 
-/* ---- train.c ------------------------------------------------------------------------------------------- */
+/* ---- train.c: the loop ---------------------------------------------------------------------------------- */
 
-typedef struct train_watch { /* may be NULL */
-    /* Fills log_integral, nise, ae, ise and the signal-to-noise ratios of a report: at logged steps, and where it is judged. */
-    npmd_status (*look)(void *self, backend *b, npmd_report *report, npmd_error *err);
+/* What is trained: a field on a backend, or whatever else follows its gradient. */
+typedef struct trainee {
+    void *self;
+    bool several; /* it takes more than one step in a call */
+    /* Steps first .. first + count - 1, each with its update; out (count). Where a step has a negative max_norm the
+     * guard acts, from this running length on. */
+    npmd_status (*advance)(void *self, int64_t first, size_t count, optimiser_step *steps, double running_log_norm,
+                           step_record *out, npmd_error *err);
+} trainee;
+
+typedef struct train_look { /* how a fit is looked at; may be NULL */
+    /* Fills log_integral, nise, ae, ise and the signal-to-noise ratios of a report: at logged steps, and where it is
+     * judged. */
+    npmd_status (*look)(void *self, npmd_report *report, npmd_error *err);
     void *self;
     /* Early stopping, by what look found; objective: its mean over the latest steps. NULL: there is none. */
-    npmd_status (*judge)(void *self, backend *b, const npmd_report *report, double objective, bool *enough,
-                         npmd_error *err);
+    npmd_status (*judge)(void *self, const npmd_report *report, double objective, bool *enough, npmd_error *err);
     void (*again)(void *self); /* the fit was started again */
     int64_t every;             /* steps between judgements */
-} train_watch;
+} train_look;
 
-/* Where a fit stands between two steps: with theta and the moments in the backend, all that it needs to go on. */
+/* Where a fit stands between two steps: with theta and the moments, all that it needs to go on. */
 typedef struct train_state {
     int64_t restart, step; /* restarts before this attempt; steps done in it */
     double last;           /* objective of the latest step */
@@ -77,10 +94,29 @@ typedef struct train_state {
 } train_state;
 
 typedef struct train_keeper { /* is shown the state after every step; may be NULL */
-    void (*keep)(void *self, backend *b, const train_state *now);
+    void (*keep)(void *self, const train_state *now);
     void *self;
     const train_state *resume; /* where to go on, theta and the moments being there; NULL: from the start */
 } train_keeper;
+
+typedef struct train_run { /* a course of steps */
+    const trainee *what;
+    const settings *set;
+    size_t n;                  /* points that an epoch passes through */
+    const rate_share *shares;  /* NULL: 1 throughout */
+    const fit_watch *watch;    /* progress, and how often; its log_every is positive */
+    const train_look *look;    /* NULL: nobody looks closer */
+    const train_keeper *keeper;
+    double started;            /* clock */
+} train_run;
+
+typedef struct train_attempt {
+    train_state at;
+    bool runaway, stopped; /* it will not come back; the caller asked to stop */
+} train_attempt;
+/* Goes on from a->at until the steps are done, or it ends for one of these reasons. */
+npmd_status train_attempt_run(const train_run *run, train_attempt *a, npmd_error *err);
+double train_reached(const train_attempt *a); /* the mean of the objective over the last steps */
 
 typedef struct train_result {
     train_state state;
@@ -94,13 +130,23 @@ typedef struct train_result {
     bool linear;     /* the network only did harm: its convex start stands in its place */
 } train_result;
 
+/* ---- train_field.c: a field's fit ------------------------------------------------------------------------- */
+
+typedef struct field_training {
+    backend *backend;
+    const field_shape *shape;
+    const encoding *encoding;
+    const encoding *judge; /* the encoding that says what could be gained; NULL: the field's own */
+    const double *from;    /* (parameters): theta at the start; NULL: as the settings say */
+    objective *terms;
+    const settings *set;
+    const fit_watch *watch;
+    const train_look *look;
+    const train_keeper *keeper;
+} field_training;
 /* Starts again at a lower rate when the fit runs away, collapses or ends worse than the uniform density, at
  * most twice. Then, with a skip, the convex start stands; without one it is an error. */
-/* judge: the encoding that says what could be gained; NULL: enc itself. from (parameters): theta at the start;
- * NULL: as the options say. */
-npmd_status train(backend *b, const field_shape *shape, const encoding *enc, const encoding *judge,
-                  const double *from, objective *o, const npmd_options *opt, const train_watch *watch,
-                  const train_keeper *keeper, train_result *out, npmd_error *err);
+npmd_status train(const field_training *what, train_result *out, npmd_error *err);
 
 /* ---- diagnose.c ---------------------------------------------------------------------------------------- */
 
@@ -126,13 +172,13 @@ static inline double feature_unit(const encoding *enc,
     return enc->lambda[k] == 0.0 ? 0.0 : sqrt(enc->waves ? 2.0 : enc->domain->volume) / enc->scale[k];
 }
 /* mean (Lap psi)^2 = lambda^2 and mean |grad psi|^2 = lambda at mean square 1 */
-static inline double penalty_rough(const npmd_options *opt, double lambda)
+static inline double penalty_rough(const settings *opt, double lambda)
 {
-    return opt->penalty == NPMD_PENALTY_LAPLACIAN ? lambda * lambda : lambda;
+    return opt->penalty == PENALTY_LAPLACIAN ? lambda * lambda : lambda;
 }
-static inline double penalty_weight(const npmd_options *opt)
+static inline double penalty_weight(const settings *opt)
 {
-    return opt->penalty == NPMD_PENALTY_NONE ? 0.0 : opt->tau;
+    return opt->penalty == PENALTY_NONE ? 0.0 : opt->tau;
 }
 
 /* ---- snr.c: how much of the gradients is signal --------------------------------------------------------- */

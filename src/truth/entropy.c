@@ -80,7 +80,7 @@ static double entropy_of_nodes(const npmd_truth *t)
     return sum / (double)t->nodes + log(t->domain->volume);
 }
 
-npmd_status npmd_truth_entropy(const npmd_truth *t, uint64_t seed, double *entropy, double *se,
+npmd_status truth_entropy(const npmd_truth *t, uint64_t seed, double *entropy, double *se,
                                npmd_error *err)
 {
     npmd_status st = NPMD_OK;

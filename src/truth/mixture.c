@@ -70,16 +70,16 @@ npmd_status mixture_new(truth_kind kind, npmd_domain *dom, size_t components, np
     *out = t;
     t = NULL;
 done:
-    npmd_domain_free(dom);
-    npmd_truth_free(t);
+    domain_free(dom);
+    truth_free(t);
     return st;
 }
 
-void npmd_truth_free(npmd_truth *t)
+void truth_free(npmd_truth *t)
 {
     if (t == NULL)
         return;
-    npmd_domain_free(t->domain);
+    domain_free(t->domain);
     memory_free(t->weight);
     memory_free(t->mean);
     memory_free(t->covariance);
@@ -89,11 +89,6 @@ void npmd_truth_free(npmd_truth *t)
     memory_free(t->lower);
     memory_free(t->grid);
     memory_free(t);
-}
-
-const npmd_domain *npmd_truth_domain(const npmd_truth *t)
-{
-    return t->domain;
 }
 
 static npmd_status prepare_weights(npmd_truth *t, const char *where, npmd_error *err)
@@ -356,7 +351,7 @@ void mixture_log_densities(const npmd_truth *t, const double *x, size_t n, doubl
         out[i] = mixture_log_density(t, x + i * columns);
 }
 
-npmd_status npmd_truth_log_density(const npmd_truth *t, const double *x, size_t n, double *out,
+npmd_status truth_log_density(const npmd_truth *t, const double *x, size_t n, double *out,
                                    npmd_error *err)
 {
     const size_t columns = (size_t)t->domain->columns;
@@ -475,12 +470,7 @@ void mixture_draws(const npmd_truth *t, rng_key key, uint64_t first, size_t n, d
         mixture_draw(t, key, first + i, x + i * columns);
 }
 
-void npmd_truth_threads(npmd_truth *t, int threads)
-{
-    t->threads = threads;
-}
-
-npmd_status npmd_truth_sample(const npmd_truth *t, uint64_t seed, size_t n, double *x, npmd_error *err)
+npmd_status truth_sample(const npmd_truth *t, uint64_t seed, size_t n, double *x, npmd_error *err)
 {
     if (t->kind == TRUTH_GRID)
         return npmd_fail(

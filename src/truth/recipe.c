@@ -86,7 +86,7 @@ static void covariance_draw(int D, double anisotropy, rng_key key, double *C)
         C[i] /= greatest;
 }
 
-npmd_status npmd_truth_make(const char *name, uint64_t seed, npmd_truth **out, npmd_error *err)
+npmd_status truth_make(const char *name, uint64_t seed, npmd_truth **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_domain *dom = NULL;
@@ -114,6 +114,6 @@ npmd_status npmd_truth_make(const char *name, uint64_t seed, npmd_truth **out, n
     *out = t;
     t = NULL;
 done:
-    npmd_truth_free(t);
+    truth_free(t);
     return st;
 }

@@ -49,6 +49,17 @@ void mixture_draws(const npmd_truth *t, rng_key key, uint64_t first, size_t n, d
 double truth_log_von_mises_constant(double kappa); /* log of exp(kappa) / (2 pi I_0(kappa)) */
 double truth_log_fisher_constant(double kappa);    /* log of exp(kappa) kappa / (4 pi sinh kappa) */
 
+void truth_free(npmd_truth *t);
+npmd_status truth_sample(const npmd_truth *t, uint64_t seed, size_t n, double *x, npmd_error *err);
+npmd_status truth_log_density(const npmd_truth *t, const double *x, size_t n, double *out, npmd_error *err);
+
+/* ---- recipe.c, truth_file.c, entropy.c ------------------------------------------------------------------ */
+
+npmd_status truth_make(const char *recipe, uint64_t seed, npmd_truth **out, npmd_error *err);
+npmd_status truth_read(const char *path, npmd_truth **out, npmd_error *err);
+npmd_status truth_write(const npmd_truth *t, const char *path, npmd_error *err);
+npmd_status truth_entropy(const npmd_truth *t, uint64_t seed, double *entropy, double *se, npmd_error *err);
+
 /* ---- compare.c ----------------------------------------------------------------------------------------- */
 
 /* The estimate: log density per volume, already normalised. */

@@ -123,7 +123,7 @@ static npmd_status read_domain(const json_t *root, const char *path, truth_kind 
     *out = dom;
     dom = NULL;
 done:
-    npmd_domain_free(dom);
+    domain_free(dom);
     return st;
 }
 
@@ -163,8 +163,8 @@ static npmd_status mixture_from_json(const json_t *root, const char *path, npmd_
     *out = t;
     t = NULL;
 done:
-    npmd_domain_free(dom);
-    npmd_truth_free(t);
+    domain_free(dom);
+    truth_free(t);
     return st;
 }
 
@@ -237,11 +237,11 @@ static npmd_status grid_read(const char *path, npmd_truth **out, npmd_error *err
     *out = t;
     t = NULL;
 done:
-    npmd_truth_free(t);
+    truth_free(t);
     return st;
 }
 
-npmd_status npmd_truth_read(const char *path, npmd_truth **out, npmd_error *err)
+npmd_status truth_read(const char *path, npmd_truth **out, npmd_error *err)
 {
     return file_has_suffix(path, ".npy") ? grid_read(path, out, err) : mixture_read(path, out, err);
 }
@@ -266,7 +266,7 @@ static json_t *json_numbers(const double *a, const size_t *shape, int depth)
 }
 
 /* Jansson keeps the order of the fields. */
-npmd_status npmd_truth_write(const npmd_truth *t, const char *path, npmd_error *err)
+npmd_status truth_write(const npmd_truth *t, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_writer *w = NULL;

@@ -101,10 +101,10 @@ static npmd_status head_write(const view_values *v, view_page *p, const npmd_vie
     json_t *head = json_object(), *factors = json_array();
     TRY(json_put(head, "factors", factors, err));
     TRY(json_put(head, "title", v->what->title == NULL ? json_null() : json_string(v->what->title), err));
-    TRY(json_put(head, "version", json_string(npmd_version()), err));
+    TRY(json_put(head, "version", json_string(version_text()), err));
     TRY(json_put(head, "domain", json_string(m->domain->text), err));
     TRY(json_put(head, "domain_factors", json_integer(m->domain->factors), err));
-    TRY(json_put(head, "estimator", json_string(estimator_name(&m->options)), err));
+    TRY(json_put(head, "estimator", json_string(estimator_name(&m->set)), err));
     TRY(json_put(head, "n", json_integer((json_int_t)m->facts.n), err));
     TRY(json_put(head, "coords", json_integer((json_int_t)v->what->coords), err));
     TRY(json_put(head, "top", json_real(top), err));
@@ -269,7 +269,7 @@ done:
     return st;
 }
 
-static npmd_status points_write(const view_values *v, int s, const size_t *row, size_t n, view_page *p,
+static npmd_status dots_write(const view_values *v, int s, const size_t *row, size_t n, view_page *p,
                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -279,7 +279,7 @@ static npmd_status points_write(const view_values *v, int s, const size_t *row, 
     double whole[DOMAIN_MAX_COLUMNS], *x = NULL;
     TRY(memory_new(&x, n * width, err));
     for (size_t i = 0; i < n; i++) {
-        npmd_points_row(v->what->data, row[i], whole);
+        points_user_row(v->what->data, row[i], whole);
         memcpy(x + i * width, whole + dom->column[f->factor], width * sizeof *x);
     }
     if (f->kind == VIEW_CIRCLE) {
@@ -310,7 +310,7 @@ static npmd_status data_write(const view_values *v, view_page *p, const npmd_vie
     TRY(memory_new(&row, facts->points_shown, err));
     rows_choose(v->what->seed, facts->points, facts->points_shown, taken, row);
     for (int s = 0; s < v->factors; s++)
-        TRY(points_write(v, s, row, facts->points_shown, p, err));
+        TRY(dots_write(v, s, row, facts->points_shown, p, err));
 done:
     memory_free(taken);
     memory_free(row);

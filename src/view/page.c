@@ -103,7 +103,7 @@ npmd_status page_json(view_page *p, const char *name, const json_t *value, npmd_
     }
     TRY(page_text(p, "</script>\n", err));
 done:
-    npmd_text_free(text);
+    text_free(text);
     return st;
 }
 

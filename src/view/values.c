@@ -18,7 +18,7 @@
 static npmd_status told(view_values *v, double done, npmd_error *err)
 {
     v->done = done;
-    if (v->what->progress != NULL && v->what->progress(done, v->what->user) != 0)
+    if (compute_tell(v->what->how, "page", done) != 0)
         return npmd_fail(err, NPMD_STOPPED, "the page was not made: the caller asked to stop");
     return NPMD_OK;
 }
@@ -121,7 +121,7 @@ static npmd_status values_evaluate(view_values *v, size_t pairs, npmd_error *err
         const size_t count = pairs - first < PIECE ? pairs - first : PIECE;
         TRY(told(v, 0.95 * (double)first / (double)pairs, err));
         pairs_fill(v, first, count, x);
-        TRY(model_values(m, &v->what->how, x, count, v->log_f + first, err));
+        TRY(model_values(m, v->what->how, x, count, v->log_f + first, err));
         for (size_t k = first; k < first + count; k++)
             v->log_f[k] -= offset;
     }
@@ -165,7 +165,7 @@ static npmd_status values_sum(view_values *v, size_t nodes, npmd_error *err)
             memcpy(row + dom->column[f->factor], f->x + (first + k / over->n) * width, width * sizeof *x);
             memcpy(row + dom->column[over->factor], over->x + k % over->n * across, across * sizeof *x);
         }
-        TRY(model_values(m, &v->what->how, x, count * over->n, value, err));
+        TRY(model_values(m, v->what->how, x, count * over->n, value, err));
         for (size_t i = 0; i < count; i++)
             v->log_f[first + i] = log_sum(over, value + i * over->n, 1) - offset;
     }
@@ -196,7 +196,7 @@ static npmd_status values_integrate(view_values *v, size_t pairs, npmd_error *er
     double x[DOMAIN_MAX_COLUMNS], se = 0.0;
     TRY(told(v, 0.0, err));
     v->began = clock_seconds();
-    TRY(marginal_open(&g, v->model, v->shown, v->what->accuracy, v->what->seed, &v->what->how,
+    TRY(marginal_open(&g, v->model, v->shown, v->what->accuracy, v->what->seed, v->what->how,
                       &(asking){ still_told, v }, err));
     const double began = clock_seconds();
     for (size_t k = 0; k < pairs; k++) {
@@ -251,7 +251,7 @@ static npmd_status marginal_compare(view_values *v, int s, npmd_error *err)
     npmd_status st = NPMD_OK;
     marginal_integral g = { 0 };
     const view_factor *f = &v->factor[s];
-    TRY(marginal_open_plain(&g, v->model, 1u << f->factor, v->what->accuracy, v->what->seed, &v->what->how,
+    TRY(marginal_open_plain(&g, v->model, 1u << f->factor, v->what->accuracy, v->what->seed, v->what->how,
                             &(asking){ still_told, v }, err));
     for (int k = 0; k < COMPARED; k++) {
         const size_t node = compared_node(v, s, k);

@@ -96,11 +96,12 @@ npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const 
                       npmd_view_facts *facts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_view_request plain = { 0 };
+    npmd_view_request own;
     view_values v = { 0 };
     view_page page = { 0 };
-    npmd_view_facts found;
-    what = what == NULL ? &plain : what;
+    npmd_view_facts found = { 0 };
+    TRY(SIZED_TAKE(what, &own, err));
+    what = &own;
     if (what->data != NULL)
         TRY(model_check_domain(m, what->data->domain, "points lie", err));
     TRY(text_check("--title", what->title, err));
@@ -118,7 +119,7 @@ npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const 
     TRY(page_commit(&page, err));
     found.bytes = page.bytes;
     if (facts != NULL)
-        *facts = found;
+        TRY(SIZED_GIVE(&found, facts, err));
 done:
     page_close(&page);
     view_values_close(&v);

@@ -8,7 +8,8 @@
 #define NPMD_VIEW_H
 
 #include "draw.h"
-#include "estimators.h"
+#include "neuropmd-draw.h"
+#include "api.h"
 #include "surface_factor.h"
 
 /* ---- geodesic.c: a grid on the sphere ---------------------------------------------------------------------- */

@@ -1,0 +1,79 @@
+/* build_api.c - facts of the build, files and texts. */
+#include "api.h"
+
+#include <stdio.h>
+
+const char *npmd_status_text(npmd_status st)
+{
+    return status_text(st);
+}
+
+const char *npmd_version(void)
+{
+    return version_text();
+}
+
+void npmd_text_free(char *text)
+{
+    text_free(text);
+}
+
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+#ifdef _OPENMP
+#define WITH_OPENMP 1
+#else
+#define WITH_OPENMP 0
+#endif
+#ifndef NPMD_WITH_CUDA /* the build says 1 */
+#define NPMD_WITH_CUDA 0
+#endif
+
+npmd_status npmd_build_describe(char **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    json_t *devices = NPMD_WITH_CUDA ? json_pack("[s,s,s]", "cpu", "reference", BACKEND_CUDA.name)
+                                     : json_pack("[s,s]", "cpu", "reference");
+    json_t *object = json_pack("{s:s, s:s, s:s, s:b, s:b, s:o, s:[s,s]}", "version", npmd_version(),
+                               "compiler", COMPILER, "kernels", cpu_kernels_name(), "openmp", WITH_OPENMP,
+                               "cuda", NPMD_WITH_CUDA, "devices", devices, "manifolds", CIRCLE.name,
+                               SPHERE.name);
+    TRY(json_to_text(object, JSON_INDENT(2), out, err));
+done:
+    json_decref(object);
+    return st;
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------ */
+
+npmd_status npmd_array_write(const char *path, const double *a, size_t rows, size_t cols, npmd_error *err)
+{
+    return table_write(path, a, rows, cols, err);
+}
+
+npmd_status npmd_array_check(const char *path, npmd_error *err)
+{
+    return table_output_check(path, err);
+}
+
+npmd_status npmd_output_check(const char *path, npmd_error *err)
+{
+    return file_output_check(path, err);
+}
+
+npmd_status npmd_text_write(const char *path, const char *text, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_writer *w = NULL;
+    TRY(file_writer_open(path, &w, err));
+    TRY(file_writer_put(w, text, strlen(text), err));
+    file_writer *whole = w;
+    w = NULL; /* freed in any case */
+    TRY(file_writer_commit(whole, err));
+done:
+    file_writer_abandon(w);
+    return st;
+}

@@ -1,0 +1,123 @@
+/* ask.h - what a fitted model can tell: draws, integrals over some factors, probabilities of regions, scores.
+ *
+ * Everything here asks a model through its values alone (model.h), whatever it is made of. */
+#ifndef NPMD_ASK_H
+#define NPMD_ASK_H
+
+#include "model.h"
+
+/* ---- sketch.c: where a model has its mass, and slices of it --------------------------------------------- */
+
+/* Asked before every piece of what takes long; nonzero: it ends with NPMD_STOPPED. stop may be NULL: nobody is asked. */
+typedef struct asking {
+    int (*stop)(void *user);
+    void *user;
+} asking;
+#define ASKING_PIECE 2048 /* points */
+npmd_status asking_go_on(const asking *ask, npmd_error *err);
+
+typedef struct slice { /* some factors fixed: a function on the product of the others */
+    const npmd_model *model;
+    const npmd_compute *how;
+    unsigned given;    /* bit d: factor d is fixed */
+    npmd_domain *rest; /* the product of the others */
+    double x[DOMAIN_MAX_COLUMNS];
+    double *room;
+    asking ask; /* while values are computed */
+} slice;
+npmd_status slice_open(slice *s, const npmd_model *m, const npmd_compute *how, unsigned given,
+                       npmd_error *err);
+void slice_close(slice *s);
+/* Do the points lie on the product of these factors? */
+npmd_status slice_check(const npmd_model *m, unsigned factors, const npmd_points *at, npmd_error *err);
+void slice_fix(slice *s, const double *given); /* the fixed factors' columns, side by side */
+void slice_rows(const slice *s, const double *y, size_t n, double *x); /* whole points */
+npmd_status slice_values(void *self, const double *y, size_t n, double *v, npmd_error *err);
+/* The columns of these factors of a whole point, side by side. */
+void factors_gather(const npmd_domain *dom, unsigned factors, const double *row, double *packed);
+
+#define SKETCH_SHARE 0.25 /* uniform points in its proposals: they bound the ratio where no kernel stands */
+typedef struct sketch {
+    npmd_points *pool; /* weighted by the model */
+    double *cumulative;
+    double effective; /* share of its points */
+    double rho;       /* of the kernels that suit it, */
+    int centres;      /* and how many */
+    int threads;
+    uint64_t seed;
+} sketch;
+npmd_status sketch_open(sketch *k, const npmd_model *m, const npmd_compute *how, uint64_t seed,
+                        const asking *ask, npmd_error *err);
+void sketch_close(sketch *k);
+/* A proposal for the slice as it is fixed now, on the product of its other factors. */
+npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_key key, proposal *out,
+                            npmd_error *err);
+
+/* ---- marginal.c: integrals over some factors, one a point ---------------------------------------------- */
+
+typedef struct marginal_integral {
+    slice at;
+    sketch learnt; /* only where quadrature does not reach */
+    double accuracy, log_volume;
+    uint64_t seed;
+    int threads;
+    size_t most_points; /* of one integral */
+} marginal_integral;
+/* Open once for many points: where the model has its mass is learnt here, which may take longer than an integral. */
+npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy,
+                          uint64_t seed, const npmd_compute *how, const asking *ask, npmd_error *err);
+/* The same without learning: uniform points and few of them, for the integral over a single factor. */
+npmd_status marginal_open_plain(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy,
+                                uint64_t seed, const npmd_compute *how, const asking *ask, npmd_error *err);
+/* log f_A at one point of the factors, and its standard error. */
+npmd_status marginal_log_density(marginal_integral *g, const double *x, double *log_density, double *se,
+                                 npmd_error *err);
+void marginal_close(marginal_integral *g);
+
+npmd_status model_marginal_at(const npmd_model *m, unsigned factors, const npmd_points *pts, npmd_what what,
+                              double accuracy, uint64_t seed, const npmd_compute *how, double *out,
+                              double *log_se, npmd_error *err);
+npmd_status model_conditional_at(const npmd_model *m, unsigned given, const npmd_points *pts, npmd_what what,
+                                 double accuracy, uint64_t seed, const npmd_compute *how, double *out,
+                                 double *log_se, npmd_error *err);
+
+/* ---- sample.c -------------------------------------------------------------------------------------------- */
+
+/* n draws for each row of at, points of the product of the given factors (none: at is not looked at). Rows of x are as
+ * the domain has them, not in the user's coordinates; facts may be NULL. */
+npmd_status model_sample_given(const npmd_model *m, unsigned given, const npmd_points *at, uint64_t seed,
+                               size_t n, const npmd_compute *how, double *x, npmd_sample_facts *facts,
+                               npmd_error *err);
+npmd_status model_sample(const npmd_model *m, uint64_t seed, size_t n, const npmd_compute *how, double *x,
+                         npmd_error *err);
+
+/* ---- probability.c, score.c -------------------------------------------------------------------------------- */
+
+npmd_status model_probability_near(const npmd_model *m, const npmd_points *centre, const double *radius,
+                                   double accuracy, uint64_t seed, const npmd_compute *how, npmd_probability *out,
+                                   npmd_error *err);
+npmd_status model_score(const npmd_model *m, const npmd_points *pts, uint64_t seed, const npmd_compute *how,
+                        npmd_score *out, npmd_error *err);
+npmd_status model_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points, uint64_t seed,
+                          const npmd_compute *how, npmd_comparison *out, npmd_error *err);
+
+/* ---- region.c, region_dense.c, region_nodes.c: densities on two surfaces, as the public header has them ---------- */
+
+int region_count(const npmd_labels *l);
+const char *region_name(const npmd_labels *l, int region);
+int region_find(const npmd_labels *l, const char *name);
+size_t region_vertices(const npmd_labels *l, int region);
+const char *region_what_name(int i);
+npmd_status region_what_parse(const char *text, npmd_region_what *out, npmd_error *err);
+npmd_status model_region_map(const npmd_model *m, const npmd_region_request *at, int factor, const int *region,
+                             int regions, npmd_region_what what, double *out, npmd_region_facts *facts,
+                             npmd_error *err);
+npmd_status model_region_matrix(const npmd_model *m, const npmd_region_request *at, npmd_region_what what,
+                                double *out, npmd_region_facts *facts, npmd_error *err);
+npmd_status model_region_dense(const npmd_model *m, const npmd_region_request *at, npmd_region_what what,
+                               const char *path, npmd_error *err);
+npmd_status region_matrix_write(const npmd_region_request *at, const double *matrix, const char *path,
+                                npmd_error *err);
+size_t region_bytes(const npmd_region_request *at);
+
+#endif

@@ -1,0 +1,159 @@
+/* probability.c - how likely a region is, and how sure that is.
+ *
+ * The region is a product of geodesic balls, one a factor. With its share of the volume and points uniform in it,
+ *     P = share x mean of f / uniform,
+ * by scrambled Sobol points in a few independent scrambles, whose scatter is the error of the integral. Members of an
+ * ensemble give a probability each; their standard deviation in the log of the odds makes the interval. */
+#include "ask.h"
+
+#define SCRAMBLES 8
+#define FIRST_POINTS ((size_t)1 << 10) /* of a scramble */
+#define MOST_POINTS ((size_t)1 << 17)
+#define PIECE ((size_t)1 << 12)
+#define NORMAL_95 1.96
+
+typedef struct region {
+    const npmd_model *model;
+    const npmd_compute *how;
+    const double *centre, *radius;
+    double share;
+    int members;
+    double *x, *v; /* (PIECE, columns), ((members + 1) PIECE) */
+    double *sum;   /* (members + 1): the model itself, then its members */
+} region;
+
+static void region_close(region *r)
+{
+    memory_free(r->x);
+    memory_free(r->v);
+    memory_free(r->sum);
+}
+
+static npmd_status region_open(region *r, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    r->members = blend_members(r->model);
+    TRY(memory_new(&r->x, PIECE * (size_t)r->model->domain->columns, err));
+    TRY(memory_new(&r->v, PIECE * ((size_t)r->members + 1), err));
+    TRY(memory_new(&r->sum, (size_t)r->members + 1, err));
+done:
+    return st;
+}
+
+/* One point of the region behind u (dimension); its share of the volume. */
+static double region_point(const region *r, const double *u, double *x)
+{
+    const npmd_domain *dom = r->model->domain;
+    double share = 1.0;
+    for (int d = 0; d < dom->factors; d++) {
+        const int at = dom->column[d];
+        share *= dom->factor[d]->ball(dom->factor[d], r->centre + at, r->radius[d], u + dom->direction[d],
+                                      x + at);
+    }
+    return share;
+}
+
+/* Adds the means of the relative densities over points first .. first + PIECE - 1 of a scramble. */
+static npmd_status region_piece(region *r, const sobol *s, size_t first, size_t points, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_model *m = r->model;
+    const size_t count = points - first < PIECE ? points - first : PIECE;
+    double u[DOMAIN_MAX_DIMENSION];
+    for (size_t i = 0; i < count; i++) {
+        sobol_point(s, (uint32_t)(first + i), u);
+        r->share = region_point(r, u, r->x + i * (size_t)m->domain->columns);
+    }
+    TRY(model_values(m, r->how, r->x, count, r->v, err));
+    for (size_t i = 0; i < count; i++)
+        r->v[i] -= m->facts.log_integral;
+    if (r->members > 1)
+        TRY(blend_replicates(m, r->how, r->x, count, r->v + count, err));
+    for (int k = 0; k < (r->members > 1 ? r->members + 1 : 1); k++)
+        for (size_t i = 0; i < count; i++)
+            r->sum[k] += exp(r->v[(size_t)k * count + i]) / (double)points;
+done:
+    return st;
+}
+
+/* The probability and its standard error from so many points in each scramble; the sums are means over all. */
+static npmd_status region_integrate(region *r, uint64_t seed, size_t points, double *mean, double *se,
+                                    npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    double one[SCRAMBLES], square = 0.0;
+    memset(r->sum, 0, ((size_t)r->members + 1) * sizeof *r->sum);
+    for (int k = 0; k < SCRAMBLES; k++) {
+        sobol s;
+        const double before = r->sum[0];
+        sobol_open(&s, r->model->domain->dimension, rng_key_make(seed, RNG_REGION, (uint64_t)k));
+        for (size_t first = 0; first < points; first += PIECE)
+            TRY(region_piece(r, &s, first, points, err));
+        one[k] = r->sum[0] - before;
+    }
+    for (int k = 0; k <= r->members; k++)
+        r->sum[k] *= r->share / SCRAMBLES;
+    *mean = r->sum[0];
+    for (int k = 0; k < SCRAMBLES; k++)
+        square += pow(r->share * one[k] - *mean, 2.0);
+    *se = sqrt(square / (SCRAMBLES - 1) / SCRAMBLES);
+done:
+    return st;
+}
+
+static double log_odds(double p) /* of a number that is a probability but for rounding */
+{
+    const double within = fmin(fmax(p, 1e-300), 1.0 - 1e-12);
+    return log(within / (1.0 - within));
+}
+
+/* The interval about the model's own probability. */
+static void region_interval(const region *r, npmd_probability *out)
+{
+    const int first = blend_first(r->model), members = r->members - first;
+    double mean = 0.0, square = 0.0;
+    out->low = out->high = NAN;
+    out->members = members;
+    if (members < 2)
+        return;
+    for (int k = 0; k < members; k++)
+        mean += log_odds(r->sum[1 + first + k]) / members;
+    for (int k = 0; k < members; k++)
+        square += pow(log_odds(r->sum[1 + first + k]) - mean, 2.0);
+    const double wide = NORMAL_95 * sqrt(square / (members - 1)), at = log_odds(out->probability);
+    out->low = 1.0 / (1.0 + exp(wide - at));
+    out->high = 1.0 / (1.0 + exp(-wide - at));
+}
+
+npmd_status model_probability_near(const npmd_model *m, const npmd_points *centre, const double *radius,
+                                  double accuracy, uint64_t seed, const npmd_compute *how,
+                                  npmd_probability *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    double x[DOMAIN_MAX_COLUMNS];
+    region r = { .model = m, .how = how, .centre = x, .radius = radius };
+    npmd_probability found = { 0 };
+    TRY(model_check_domain(m, centre->domain, "centre lies", err));
+    TRY(domain_refuse_surfaces(m->domain, "--radius: geodesic balls are", err));
+    for (int d = 0; d < m->domain->factors; d++)
+        if (!(radius[d] > 0.0 && radius[d] <= NPMD_PI * (1.0 + 1e-12))) {
+            st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                           "--radius: %g on factor %d; expected more than 0 and at most pi", radius[d],
+                           d + 1);
+            goto done;
+        }
+    points_row(centre, 0, x);
+    TRY(region_open(&r, err));
+    for (size_t points = FIRST_POINTS;; points *= 4) {
+        TRY(region_integrate(&r, seed, points, &found.probability, &found.se, err));
+        if (found.se <= (accuracy > 0.0 ? accuracy : 1e-3) * found.probability || points >= MOST_POINTS)
+            break;
+    }
+    found.probability = fmin(found.probability, 1.0); /* the integral's error may pass it */
+    found.share = r.share;
+    region_interval(&r, &found);
+    *out = found;
+done:
+    region_close(&r);
+    return st;
+}

@@ -1,0 +1,155 @@
+/* score.c - how well a model does: on held-out points, and against a known density. */
+#include "ask.h"
+
+typedef struct asked { /* a model as a function */
+    const npmd_model *model;
+    const npmd_compute *how;
+} asked;
+
+static npmd_status asked_values(void *self, const double *x, size_t n, double *out, npmd_error *err)
+{
+    const asked *a = self;
+    return model_values(a->model, a->how, x, n, out, err);
+}
+
+/* ---- on held-out points ------------------------------------------------------------------------------------- */
+
+/* The mean of the squared relative density by a rule, or by points about those given; the log integral is checked as
+ * well. */
+static npmd_status square_by_integral(const npmd_domain *dom, values_fn log_f, void *self,
+                                      const npmd_points *pts, uint64_t seed, int threads, npmd_score *s,
+                                      double *square, double *se, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    integral_result z;
+    TRY(integrate(&(integral_request){ .domain = dom,
+                                       .about = pts,
+                                       .seed = seed,
+                                       .purpose = RNG_SCORE,
+                                       .target = domain_has_rules(dom) ? 2e-5 : 1e-3,
+                                       .most_points = (size_t)1 << 20,
+                                       .threads = threads },
+                  log_f, self, &z, err));
+    s->log_integral = z.log_integral;
+    s->log_integral_se = z.log_integral_se;
+    *square = exp(z.log_square);
+    *se = z.square_se * *square / z.square;
+done:
+    return st;
+}
+
+/* f = smooth + peaked, as relative densities: peaked the kernels in a mixture, smooth all else. */
+typedef struct halves {
+    blend_parts smooth, peaked;
+    const npmd_compute *how;
+} halves;
+
+static npmd_status smooth_values(void *self, const double *x, size_t n, double *out, npmd_error *err)
+{
+    const halves *f = self;
+    return blend_leaves_values(&f->smooth, f->how, x, n, out, err);
+}
+
+/* log(2 smooth + peaked) */
+static npmd_status outer_values(void *self, const double *x, size_t n, double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const halves *f = self;
+    double *smooth = NULL;
+    TRY(memory_new(&smooth, n, err));
+    TRY(blend_leaves_values(&f->smooth, f->how, x, n, smooth, err));
+    TRY(blend_leaves_values(&f->peaked, f->how, x, n, out, err));
+    for (size_t i = 0; i < n; i++)
+        out[i] = log_add(out[i], smooth[i] + log(2.0));
+done:
+    memory_free(smooth);
+    return st;
+}
+
+/* mean f^2 = mean smooth^2 + E (2 smooth + peaked) under peaked: points about those given would miss narrow kernels, whose
+ * squares may be most of it. Pairs without an order need nothing else: what the kernels are asked for is symmetric. */
+static npmd_status square_of_halves(halves *f, const npmd_points *pts, uint64_t seed, double enough,
+                                    double *square, double *se, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_score unused;
+    double mean, mean_se;
+    *square = *se = 0.0;
+    if (f->smooth.parts > 0)
+        TRY(square_by_integral(f->smooth.domain, smooth_values, f, pts, seed,
+                               f->how == NULL ? 0 : f->how->threads, &unused, square, se, err));
+    for (int k = 0; k < f->peaked.parts; k++) {
+        const npmd_model *part = f->peaked.part[k];
+        TRY(part->kind->mean(part, hash_word(seed, (uint64_t)k), outer_values, f, enough, &mean, &mean_se,
+                             err));
+        *square += f->peaked.weight[k] * mean;
+        *se = hypot(*se, f->peaked.weight[k] * mean_se);
+    }
+done:
+    return st;
+}
+
+static npmd_status mean_square(const npmd_model *m, const npmd_points *pts, uint64_t seed,
+                               const npmd_compute *how, double enough, npmd_score *s, double *square,
+                               double *se, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    halves f = { .how = how };
+    asked model = { m, how };
+    shifted relative = { asked_values, &model, m->facts.log_integral };
+    TRY(blend_leaves(m, false, &f.smooth, err));
+    TRY(blend_leaves(m, true, &f.peaked, err));
+    if (f.peaked.parts > 0 && !domain_has_rules(m->domain)) {
+        s->log_integral_se = m->facts.log_integral_se; /* it integrates to one as its parts do */
+        TRY(square_of_halves(&f, pts, seed, enough, square, se, err));
+    } else {
+        TRY(square_by_integral(m->domain, shifted_values, &relative, pts, seed,
+                               how == NULL ? 0 : how->threads, s, square, se, err));
+    }
+done:
+    blend_leaves_close(&f.smooth);
+    blend_leaves_close(&f.peaked);
+    return st;
+}
+
+npmd_status model_score(const npmd_model *m, const npmd_points *pts, uint64_t seed,
+                              const npmd_compute *how, npmd_score *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const double volume = m->domain->volume;
+    double *value = NULL, mean = 0.0, se = 0.0, square = 0.0, square_se = 0.0; /* relative to uniform */
+    npmd_score s = { .n = pts->n };
+    TRY(model_check_domain(m, pts->domain, "points lie", err));
+    TRY(memory_new(&value, pts->n, err));
+    TRY(model_evaluate_at(m, pts, NPMD_LOG_DENSITY, how, value, err));
+    weighted_mean(pts, value, &mean, &s.nll_se);
+    s.nll = -mean;
+    for (size_t i = 0; i < pts->n; i++)
+        value[i] = exp(value[i]);
+    weighted_mean(pts, value, &mean, &se);
+    /* the integral of f^2, its error a tenth of that of 2 mean where it can be chosen */
+    TRY(mean_square(m, pts, seed, how, 0.2 * se * volume, &s, &square, &square_se, err));
+    s.ise_criterion = square / volume - 2.0 * mean;
+    s.ise_criterion_se = hypot(square_se / volume, 2.0 * se);
+    s.ise_criterion_relative = s.ise_criterion * volume;
+    npmd_points alike = *pts; /* what the model takes for equal */
+    alike.unordered = m->set.unordered != 0;
+    s.training_rows = points_seen_before(&alike, m->seen, m->seen_count);
+    *out = s;
+done:
+    memory_free(value);
+    return st;
+}
+
+/* ---- against a known density ------------------------------------------------------------------------------ */
+
+npmd_status model_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points,
+                         uint64_t seed, const npmd_compute *how, npmd_comparison *out, npmd_error *err)
+{
+    asked model = { m, how };
+    shifted estimate = { asked_values, &model, model_offset(m) };
+    const npmd_status st = model_check_domain(m, t->domain, "truth lies", err);
+    if (st != NPMD_OK)
+        return st;
+    return truth_compare(t, shifted_values, &estimate, grid, points, seed, out, err);
+}

@@ -1,0 +1,60 @@
+/* blended.c - what ensembles and stacks share as models: draws, and their part of a file. Their values are those of
+ * model/blend_values.c. */
+#include "blend.h"
+
+/* Which part a row comes from, by its own random number; then every part draws its rows. */
+npmd_status blend_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
+                       npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const rng_key key = rng_key_make(seed, RNG_SAMPLE, UINT32_MAX);
+    const size_t columns = (size_t)m->domain->columns;
+    size_t *row = NULL;
+    double *drawn = NULL, below = 0.0;
+    TRY(memory_new(&row, n, err));
+    TRY(memory_new(&drawn, n * columns, err));
+    for (int k = 0; k < m->parts; k++) {
+        const double above = k + 1 == m->parts ? 2.0 : below + m->part_weight[k];
+        size_t count = 0;
+        for (size_t i = 0; i < n; i++) {
+            const double u = rng_uniform(key, i, 0);
+            if (below <= u && u < above)
+                row[count++] = i;
+        }
+        below = above;
+        if (count == 0)
+            continue;
+        TRY(model_sample(m->part[k], hash_word(seed, (uint64_t)k), count, how, drawn, err));
+        for (size_t i = 0; i < count; i++)
+            memcpy(x + row[i] * columns, drawn + i * columns, columns * sizeof *x);
+    }
+done:
+    memory_free(row);
+    memory_free(drawn);
+    return st;
+}
+
+npmd_status blend_load(npmd_model *m, const record *rec, const char *path, npmd_error *err)
+{
+    double sum = 0.0;
+    (void)rec;
+    for (int k = 0; k < m->parts; k++)
+        sum += m->part_weight[k];
+    if (m->parts < 1 || !(fabs(sum - 1.0) <= 1e-9))
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %d parts whose weights add up to %g, expected 1", path,
+                         m->parts, sum);
+    return NPMD_OK;
+}
+
+npmd_status blend_describe(const npmd_model *m, json_t *into, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    json_t *list = json_object_get(into, "parts");
+    for (int k = 0; k < m->parts; k++) {
+        json_t *one = json_array_get(list, (size_t)k);
+        if (m->part[k]->kind->describe != NULL)
+            TRY(m->part[k]->kind->describe(m->part[k], one, err));
+    }
+done:
+    return st;
+}

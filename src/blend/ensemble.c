@@ -1,0 +1,432 @@
+/* ensemble.c - one estimator fitted several times, its members blended.
+ *
+ * Members differ in their seed, and so in their encoding, start, batches and integration points; with --bootstrap also
+ * in their points. The first is fitted as it would be alone: what it chooses (tau, steps, sizes) holds for all. A
+ * member that collapses is replaced by one with another seed. On a card they train side by side, since one small
+ * network cannot fill it; on the processor one after another, each with all cores: the same bytes either way. */
+#include "blend.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define MOST_TRIES 3   /* seeds for one member */
+#define SIDE_BY_SIDE 8 /* on a card */
+#define LEAST_SHARE                                                                                          \
+    0.75 /* of what the best member gains over the uniform density: members differ by their seed only */
+
+typedef struct ensemble {
+    fit *fit;
+    npmd_model *model;      /* the fit's */
+    const settings *chosen; /* of the first member; NULL: it is being fitted */
+    double started;
+    bool stopped;
+} ensemble;
+
+typedef struct member {
+    ensemble *all;
+    int index; /* from 0 */
+    int tries;
+    npmd_error err;
+    npmd_status st;
+} member;
+
+static bool on_card(const settings *set)
+{
+    return strncmp(set->machine.device, "cuda", 4) == 0;
+}
+
+/* The first try of the first member has the seed itself. 53 bits, which every reader of JSON keeps. */
+static uint64_t member_seed(uint64_t seed, int index, int tries)
+{
+    if (index == 0 && tries == 0)
+        return seed;
+    const uint64_t far = seed ^ 0x9e3779b97f4a7c15u; /* a hash of two equal words would be 0 */
+    return hash_word(hash_word(far, (uint64_t)index), (uint64_t)tries) >> 11;
+}
+
+static int member_progress(const npmd_report *now, void *user)
+{
+    member *k = user;
+    ensemble *e = k->all;
+    npmd_report report = *now;
+    bool stop = false;
+    report.member = k->index + 1;
+    report.members = e->model->set.members;
+    report.seconds = clock_seconds() - e->started;
+#pragma omp critical /* without a name, which would be a symbol of the library */
+    {
+        if (watch_tell(e->fit->watch, &report) != 0)
+            e->stopped = true;
+        stop = e->stopped;
+    }
+    return stop;
+}
+
+#define MOST_DRAWS 100
+
+/* The points of member k: drawn again where chance gave the same point every time, or none with a weight. */
+static npmd_status member_points(const ensemble *e, int index, npmd_points **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_points *drawn = NULL;
+    for (uint64_t draw = 0; draw < MOST_DRAWS; draw++) {
+        const rng_key key = rng_key_make(e->fit->plan->asked.seed, RNG_MEMBER, (uint64_t)index + (draw << 16));
+        points_free(drawn);
+        drawn = NULL;
+        TRY(points_resample(e->fit->points, key, &drawn, err));
+        if (points_check_distinct(drawn, "", NULL) == NPMD_OK) {
+            *out = drawn;
+            return NPMD_OK;
+        }
+    }
+    st = npmd_fail(err, NPMD_ERR_SHAPE,
+                   "too few distinct points for --bootstrap on: %d resamples in a row were of no use",
+                   MOST_DRAWS);
+done:
+    points_free(drawn);
+    return st;
+}
+
+static const char *kept_in(const fit_watch *w)
+{
+    return w->checkpoint[0] != '\0' ? w->checkpoint : w->resume;
+}
+
+/* How a member is watched. The state of member k is kept in FILE.k beside that of the first. A finished member leaves its
+ * last state there, and a fit that resumes is through with it at once. */
+static npmd_status member_watch(const member *k, fit_watch *out, npmd_error *err)
+{
+    const ensemble *e = k->all;
+    const fit_watch *w = e->fit->watch;
+    const char *path = kept_in(w);
+    *out = *w;
+    out->progress = member_progress;
+    out->user = (void *)(uintptr_t)k;
+    out->log_every = fit_log_every(e->fit);
+    if (k->index == 0 || path[0] == '\0')
+        return NPMD_OK;
+    const int length = snprintf(out->checkpoint, sizeof out->checkpoint, "%s.%d", path, k->index + 1);
+    if (length < 0 || (size_t)length >= sizeof out->checkpoint)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--checkpoint: the name of member %d's file is too long",
+                         k->index + 1);
+    out->resume[0] = '\0';
+    if (w->resume[0] != '\0' && access(out->checkpoint, F_OK) == 0)
+        memcpy(out->resume, out->checkpoint, sizeof out->resume);
+    return NPMD_OK;
+}
+
+/* What an earlier fit left under these names is not this one's. */
+static void members_clear(const fit_watch *w, int members)
+{
+    char path[PLAN_MAX_PATH + 16];
+    if (w->checkpoint[0] == '\0' || w->resume[0] != '\0')
+        return;
+    for (int k = 2; k <= members; k++) {
+        snprintf(path, sizeof path, "%s.%d", w->checkpoint, k);
+        (void)unlink(path);
+    }
+}
+
+/* The state of a try that failed is of no use to the next, which keeps its own in the same file. */
+static void member_forget(fit_watch *w)
+{
+    if (w->checkpoint[0] == '\0' && w->resume[0] != '\0')
+        memcpy(w->checkpoint, w->resume, sizeof w->checkpoint);
+    if (w->checkpoint[0] != '\0')
+        (void)unlink(w->checkpoint);
+    w->resume[0] = '\0';
+}
+
+static uint64_t seed_of(const member *k, int tries)
+{
+    return member_seed(k->all->fit->plan->asked.seed, k->index, tries);
+}
+
+/* A state to go on from may be that of a later try: then those before it had failed. */
+static npmd_status member_skip(member *k, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    fit_watch w;
+    uint64_t seed = 0;
+    TRY(member_watch(k, &w, err));
+    if (w.resume[0] == '\0' || access(w.resume, F_OK) != 0)
+        goto done;
+    TRY(checkpoint_seed(w.resume, &seed, err));
+    for (int tries = k->tries; tries < MOST_TRIES; tries++)
+        if (seed_of(k, tries) == seed)
+            k->tries = tries;
+done:
+    return st;
+}
+
+static npmd_status member_plan(const member *k, size_t n, fit_plan *out, npmd_error *err)
+{
+    const ensemble *e = k->all;
+    const fit_plan *plan = e->fit->plan;
+    const derived d = derive_member(e->chosen == NULL ? &plan->asked : e->chosen, e->chosen == NULL,
+                                    seed_of(k, k->tries), plan->domain);
+    return plan_derive(plan, &d, n, out, err);
+}
+
+/* Fits one member, with other seeds if it collapses; the last try may be a convex start that stands alone. */
+static npmd_status member_fit(member *k, npmd_model **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const ensemble *e = k->all;
+    npmd_points *own = NULL;
+    npmd_model *m = NULL;
+    fit_plan *plan = NULL;
+    const int first = k->tries;
+    bool failed = false;
+    if (e->model->set.bootstrap && k->index > 0)
+        TRY(member_points(e, k->index, &own, err));
+    const npmd_points *points = own == NULL ? e->fit->points : own;
+    if (first == 0)
+        TRY(member_skip(k, err));
+    TRY(memory_new(&plan, 1, err));
+    for (;; k->tries++) {
+        fit_watch watch;
+        TRY(member_watch(k, &watch, err));
+        TRY(member_plan(k, points->n, plan, err));
+        if (failed || first > 0)
+            member_forget(&watch);
+        model_free(m);
+        m = NULL;
+        st = fit_run(plan, points, &watch, &m, err);
+        failed = st == NPMD_ERR_NUMERIC || (st == NPMD_OK && m->linear);
+        if (!failed || k->tries + 1 >= MOST_TRIES)
+            break;
+    }
+    if (st != NPMD_OK)
+        goto done;
+    *out = m;
+    m = NULL;
+done:
+    model_free(m);
+    memory_free(plan);
+    points_free(own);
+    return st;
+}
+
+static void member_run(member *k)
+{
+    ensemble *e = k->all;
+    npmd_model *fitted = NULL;
+    if (!e->stopped)
+        k->st = member_fit(k, &fitted, &k->err);
+    if (fitted != NULL) {
+        model_free(e->model->part[k->index]);
+        e->model->part[k->index] = fitted;
+    }
+}
+
+/* The members of a list, several at once where that fills a card; elsewhere outside of any parallel region, since theirs are
+ * inside. */
+static npmd_status members_fit(ensemble *e, member *list, int count, npmd_error *err)
+{
+    const bool card = on_card(&e->model->set);
+    for (int i = 0; !card && i < count; i++)
+        member_run(&list[i]);
+    if (card) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(count < SIDE_BY_SIDE ? count : SIDE_BY_SIDE)
+        for (int i = 0; i < count; i++)
+            member_run(&list[i]);
+    }
+    const char *path = kept_in(e->fit->watch);
+    for (int i = 0; i < count; i++)
+        if (list[i].st == NPMD_STOPPED && path[0] != '\0')
+            return npmd_fail(err, NPMD_STOPPED, "interrupted in member %d; --resume %s goes on from here",
+                             list[i].index + 1, path);
+    for (int i = 0; i < count; i++)
+        if (list[i].st != NPMD_OK)
+            return npmd_fail(err, list[i].st, "member %d: %.230s", list[i].index + 1, list[i].err.text);
+    return NPMD_OK;
+}
+
+static double member_gain(const npmd_model *part)
+{
+    return 1.0 - part->facts.objective; /* the uniform density has 1 */
+}
+
+/* Which of the members reached far less than the best: they go to the list with their next seed. */
+static int members_behind(const ensemble *e, member *all, member *list)
+{
+    const npmd_model *m = e->model;
+    double best = 0.0;
+    int behind = 0;
+    if (m->set.estimator != FIT_FIELD)
+        return 0;
+    for (int k = 0; k < m->parts; k++)
+        best = fmax(best, member_gain(m->part[k]));
+    for (int k = 0; k < m->parts; k++)
+        if (member_gain(m->part[k]) < LEAST_SHARE * best && all[k].tries + 1 < MOST_TRIES) {
+            all[k].tries++;
+            list[behind++] = all[k];
+        }
+    return behind;
+}
+
+/* The first by itself, then the others; then again those that fell behind. */
+static npmd_status all_fit(ensemble *e, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_model *m = e->model;
+    const int members = m->parts;
+    settings chosen;
+    member *all = NULL, *list = NULL;
+    TRY(memory_new(&all, (size_t)members, err));
+    TRY(memory_new(&list, (size_t)members, err));
+    for (int k = 0; k < members; k++)
+        all[k] = (member){ .all = e, .index = k };
+    members_clear(e->fit->watch, members);
+    TRY(members_fit(e, all, 1, err));
+    chosen = m->part[0]->set;
+    e->chosen = &chosen;
+    TRY(members_fit(e, all + 1, members - 1, err));
+    for (int behind; !e->stopped && (behind = members_behind(e, all, list)) > 0;) {
+        TRY(members_fit(e, list, behind, err));
+        for (int i = 0; i < behind; i++)
+            all[list[i].index] = list[i];
+    }
+    for (int k = 0; k < members; k++)
+        if (all[k].tries > 0)
+            model_warn(m, "member %d collapsed and was replaced, %d time%s", k + 1, all[k].tries,
+                       all[k].tries == 1 ? "" : "s");
+done:
+    e->chosen = NULL;
+    memory_free(all);
+    memory_free(list);
+    return st;
+}
+
+/* Members that are whole; one that was interrupted stays only when it is alone. */
+static void members_settle(npmd_model *m)
+{
+    int kept = 0;
+    for (int k = 0; k < m->parts; k++) {
+        npmd_model *part = m->part[k];
+        m->part[k] = NULL;
+        if (part != NULL && part->facts.interrupted) {
+            m->facts.interrupted = 1;
+            if (kept > 0) {
+                model_free(part);
+                continue;
+            }
+        }
+        if (part != NULL)
+            m->part[kept++] = part;
+    }
+    if (kept < m->parts) {
+        m->facts.interrupted = 1;
+        model_warn(m, "the fit was interrupted: %d of %d members are whole", kept, m->parts);
+    }
+    m->parts = kept;
+    for (int k = 0; k < kept; k++)
+        m->part_weight[k] = 1.0 / kept;
+}
+
+static void members_report(npmd_model *m)
+{
+    fit_facts *f = &m->facts;
+    int linear = 0;
+    f->members = m->parts;
+    f->objective = 0.0;
+    f->steps = f->restarts = 0;
+    f->resumed = m->part[0]->facts.resumed;
+    for (int k = 0; k < m->parts; k++) {
+        const npmd_model *part = m->part[k];
+        f->steps += part->facts.steps;
+        f->objective += part->facts.objective / m->parts;
+        f->restarts += part->facts.restarts;
+        linear += part->linear;
+        if (f->checkpoint_failure[0] == '\0')
+            memcpy(f->checkpoint_failure, part->facts.checkpoint_failure, sizeof f->checkpoint_failure);
+    }
+    for (int i = 0; i < m->part[0]->warnings; i++) /* choices that hold for all */
+        model_warn(m, "%s", m->part[0]->warning[i]);
+    if (linear > (m->part[0]->linear ? 1 : 0))
+        model_warn(m, "%d members are their linear start alone", linear);
+}
+
+/* The first member's settings are those of all. */
+static void take_settings(npmd_model *m)
+{
+    settings o = m->part[0]->set;
+    o.members = m->set.members;
+    o.bootstrap = m->set.bootstrap;
+    o.descent.accuracy = m->set.descent.accuracy;
+    m->set = o;
+}
+
+static npmd_status ensemble_fit(fit *f, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_model *m = f->model;
+    ensemble e = { .fit = f, .model = m, .started = clock_seconds() };
+    TRY(blend_open(m, m->set.members, err));
+    TRY(all_fit(&e, err));
+    members_settle(m);
+    members_report(m);
+    take_settings(m);
+    if (m->set.combine == COMBINE_LOG)
+        TRY(fit_normalise(f, model_own_values, m, (size_t)1 << 22, err));
+    else
+        for (int k = 0; k < m->parts; k++) /* of the mean of integrals that are one */
+            m->facts.log_integral_se += m->part[k]->facts.log_integral_se / m->parts;
+done:
+    return st;
+}
+
+/* Sizes are those of a member, whose estimator completes them. */
+static npmd_status ensemble_complete(fit_plan *p, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    settings *o = &p->full;
+    const int members = o->members, bootstrap = o->bootstrap;
+    if (members < 2 || (bootstrap && members < 3)) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "--bootstrap on needs at least 3 members, --members %d were asked for", members);
+        goto done;
+    }
+    if (o->estimator == FIT_UNIFORM
+        || (!bootstrap && (o->estimator == FIT_SERIES || o->estimator == FIT_KDE))) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "--members %d: members of this estimator would all be the same%s", members,
+                       o->estimator == FIT_UNIFORM ? "" : "; use --bootstrap on");
+        goto done;
+    }
+    o->members = 1;
+    o->bootstrap = 0;
+    TRY(p->estimators(o, p->domain)->complete(p, err));
+    const size_t together = !on_card(o) ? 1 : members < SIDE_BY_SIDE ? (size_t)members : SIDE_BY_SIDE;
+    if (bootstrap)
+        p->bytes += p->n * ((size_t)p->domain->columns + 1) * sizeof(double);
+    p->bytes *= together;
+    if (o->descent.accuracy == 0.0) /* of an estimator that needs none by itself */
+        o->descent.accuracy = settings_accuracy(p->domain);
+    o->members = members;
+    o->bootstrap = bootstrap;
+done:
+    return st;
+}
+
+const estimator ESTIMATOR_LOG_MEAN = {
+    .name = "ensemble",
+    .keeps = true,
+    .complete = ensemble_complete,
+    .fit = ensemble_fit,
+    .evaluate = blend_log_mean,
+    .load = blend_load,
+    .describe = blend_describe,
+};
+
+const estimator ESTIMATOR_MIXTURE = {
+    .name = "ensemble",
+    .keeps = true,
+    .complete = ensemble_complete,
+    .fit = ensemble_fit,
+    .evaluate = blend_mixture,
+    .draw = blend_draw,
+    .load = blend_load,
+    .describe = blend_describe,
+};

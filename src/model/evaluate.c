@@ -1,0 +1,211 @@
+/* evaluate.c - a model at points: the one door to its values, and what they are turned into. */
+#include "model.h"
+
+#include <stdio.h>
+
+/* v of f, and where order means nothing the mixture of f(x, y) and f(y, x) (mirror.c). */
+npmd_status model_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
+                           jet_rows rows, double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_domain *dom = m->domain;
+    const size_t length = rows == JET_VALUE ? 1 : (size_t)dom->dimension + 2;
+    double *y = NULL, *jet = NULL;
+    TRY(m->kind->evaluate(m, how, x, n, rows, out, err));
+    if (!model_mirrored(m))
+        goto done;
+    TRY(memory_new(&y, n * (size_t)dom->columns, err));
+    TRY(memory_new(&jet, n * length, err));
+    mirror_rows(dom, x, n, y);
+    TRY(m->kind->evaluate(m, how, y, n, rows, jet, err));
+    for (size_t i = 0; i < n; i++) {
+        double *own = out + i * length, *other = jet + i * length;
+        if (rows != JET_VALUE)
+            mirror_jet(dom, other);
+        mixture_of_two(own, other, length, own);
+    }
+done:
+    memory_free(y);
+    memory_free(jet);
+    return st;
+}
+
+npmd_status model_values(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *v,
+                         npmd_error *err)
+{
+    return model_evaluate(m, how, x, n, JET_VALUE, v, err);
+}
+
+npmd_status model_own_values(void *m, const double *x, size_t n, double *v, npmd_error *err)
+{
+    const npmd_model *own = m;
+    const npmd_compute how = model_compute(&own->set);
+    return model_values(own, &how, x, n, v, err);
+}
+
+/* ---- What can be asked for -------------------------------------------------------------------------------------- */
+
+const char *what_name(int i)
+{
+    static const char *const NAMES[] = { "log-density", "density",   "relative", "intensity",
+                                         "gradient",    "laplacian", "spread" };
+    return i >= 0 && i < (int)(sizeof NAMES / sizeof *NAMES) ? NAMES[i] : NULL;
+}
+
+npmd_status what_parse(const char *text, npmd_what *out, npmd_error *err)
+{
+    char known[128] = "";
+    for (int i = 0; what_name(i) != NULL; i++) {
+        if (strcmp(text, what_name(i)) == 0) {
+            *out = (npmd_what)i;
+            return NPMD_OK;
+        }
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s",
+                 i == 0 ? "" : what_name(i + 1) == NULL ? " or " : ", ", what_name(i));
+    }
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "--what: \"%.40s\" was found where %s was expected", text, known);
+}
+
+/* ---- At points, in the units that were asked for ------------------------------------------------------------- */
+
+/* The gradient as a tangent vector in the point's own columns: sum over the frame of v_t e_t. */
+static void ambient_gradient(const npmd_domain *dom, const double *x, const double *jet, double *out)
+{
+    for (int d = 0; d < dom->factors; d++) {
+        const manifold *m = dom->factor[d];
+        double frame[MANIFOLD_MAX_DIMENSION * MANIFOLD_MAX_COLUMNS];
+        m->frame(m, x + dom->column[d], frame);
+        for (int j = 0; j < m->columns; j++) {
+            double sum = 0.0;
+            for (int t = 0; t < m->dimension; t++)
+                sum += jet[1 + dom->direction[d] + t] * frame[t * m->columns + j];
+            out[dom->column[d] + j] = sum;
+        }
+    }
+}
+
+/* Points that are evaluated together: what lies in a file never is in memory as a whole. Many, since a backend
+ * is opened for each. */
+#define PIECE 131072
+
+typedef struct piece_room {
+    double *x, *jet;
+} piece_room;
+
+static npmd_status piece_open(piece_room *room, const npmd_model *m, const npmd_points *pts, npmd_what what,
+                              npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    TRY(model_check_domain(m, pts->domain, "points lie", err));
+    if (pts->x == NULL)
+        TRY(memory_new(&room->x, PIECE * (size_t)m->domain->columns, err));
+    if (what == NPMD_GRADIENT || what == NPMD_LAPLACIAN)
+        TRY(memory_new(&room->jet, PIECE * ((size_t)m->domain->dimension + 2), err));
+done:
+    return st;
+}
+
+static void piece_close(piece_room *room)
+{
+    memory_free(room->x);
+    memory_free(room->jet);
+}
+
+/* Where points first .. first + count - 1 lie, or copied from their file to the room. */
+static const double *piece_rows(const piece_room *room, const npmd_points *pts, size_t first, size_t count,
+                                const npmd_compute *how)
+{
+    const size_t block = 1024, blocks = (count + block - 1) / block, columns = (size_t)pts->domain->columns;
+    if (pts->x != NULL)
+        return points_rows(pts, first, count, NULL);
+    (void)how; /* unused without OpenMP */
+#pragma omp parallel for schedule(dynamic, 4) num_threads(compute_threads(how))
+    for (size_t b = 0; b < blocks; b++) {
+        const size_t at = b * block, some = count - at < block ? count - at : block;
+        points_rows(pts, first + at, some, room->x + at * columns);
+    }
+    return room->x;
+}
+
+static npmd_status piece_evaluate(const piece_room *room, const npmd_model *m, const npmd_points *pts,
+                                  size_t first, size_t count, npmd_what what, const npmd_compute *how,
+                                  double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t rows = (size_t)m->domain->dimension + 2, columns = (size_t)m->domain->columns;
+    const double *x = piece_rows(room, pts, first, count, how), unit = domain_laplacian_unit(m->domain);
+    if (room->jet != NULL) {
+        TRY(model_evaluate(m, how, x, count, JET_ALL, room->jet, err));
+        for (size_t i = 0; i < count; i++)
+            if (what == NPMD_GRADIENT)
+                ambient_gradient(m->domain, x + i * columns, room->jet + i * rows, out + i * columns);
+            else
+                out[i] = unit * room->jet[i * rows + rows - 1];
+        goto done;
+    }
+    if (what == NPMD_SPREAD)
+        return blend_spread(m, how, x, count, out, err);
+    TRY(model_values(m, how, x, count, out, err));
+    double offset = model_offset(m);
+    if (what == NPMD_RELATIVE)
+        offset -= log(m->domain->volume);
+    if (what == NPMD_INTENSITY)
+        offset -= log(m->total);
+    for (size_t i = 0; i < count; i++)
+        out[i] = what == NPMD_LOG_DENSITY ? out[i] - offset : exp(out[i] - offset);
+done:
+    return st;
+}
+
+static size_t what_columns(const npmd_model *m, npmd_what what)
+{
+    return what == NPMD_GRADIENT ? (size_t)m->domain->columns : 1;
+}
+
+npmd_status model_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_what what,
+                             const npmd_compute *how, double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    piece_room room = { 0 };
+    TRY(piece_open(&room, m, pts, what, err));
+    for (size_t first = 0; first < pts->n; first += PIECE) {
+        const size_t count = pts->n - first < PIECE ? pts->n - first : PIECE;
+        TRY(piece_evaluate(&room, m, pts, first, count, what, how, out + first * what_columns(m, what), err));
+    }
+done:
+    piece_close(&room);
+    return st;
+}
+
+npmd_status model_evaluate_to(const npmd_model *m, const npmd_points *pts, npmd_what what,
+                             const npmd_compute *how, const char *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    piece_room room = { 0 };
+    table_writer *w = NULL;
+    double *out = NULL;
+    const size_t columns = what_columns(m, what);
+    TRY(piece_open(&room, m, pts, what, err));
+    TRY(memory_new(&out, PIECE * columns, err));
+    TRY(table_writer_open(path, columns, pts->n, &w, err));
+    for (size_t first = 0; first < pts->n; first += PIECE) {
+        const size_t count = pts->n - first < PIECE ? pts->n - first : PIECE;
+        TRY(piece_evaluate(&room, m, pts, first, count, what, how, out, err));
+        for (size_t i = 0; i < count * columns; i++)
+            if (!isfinite(out[i])) {
+                st = npmd_fail(err, NPMD_ERR_NUMERIC,
+                               "the value at row %zu is not finite, nothing was written",
+                               first + i / columns + 1);
+                goto done;
+            }
+        TRY(table_writer_put(w, out, count, err));
+    }
+    st = table_writer_commit(w, err);
+    w = NULL;
+done:
+    table_writer_abandon(w);
+    piece_close(&room);
+    memory_free(out);
+    return st;
+}

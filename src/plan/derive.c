@@ -1,0 +1,120 @@
+/* derive.c - settings made from settings: the fits that other fits need.
+ *
+ * Each begins as a copy; what is not kept is set here, side by side, so that what a fit inherits can be seen at a glance.
+ *
+ *             a short fit       one of an        a part of a       a series as
+ *             that is compared  ensemble         stack             a linear field
+ *             pilot             member           part              linear
+ *   made of   what it serves    what was asked,  what was asked    what was asked
+ *                               then the first
+ *                               one's choices
+ *   seed      kept              its own          kept              kept
+ *   estimator kept              kept             its own           field of one layer, every function
+ *   tau       given             kept             chosen before     kept
+ *   steps     given             kept             chosen before     kept
+ *   batch     for its points    kept             kept              kept
+ *   holdout   kept              kept             kept              kept
+ *   members   1                 1                of fields and     kept
+ *                                                resamples kept
+ *   bootstrap off               off              last only         kept
+ *   accuracy  rough             rough in a log   kept              kept
+ *                               mean
+ *   gap       off               first only       off               off
+ *   stop, snr off               kept             kept              off
+ *   given     none              none             none              none
+ *   weights   none              kept             last only         none
+ *   encoding  kept              kept             kept              none
+ *
+ * Weights and encoding are those of models that the fit was told to start from. Whatever is judged by points that are
+ * held out must not begin with weights that may have seen them. What was given by name is looked at once, by the fit
+ * that a user asked for. */
+#include "plan.h"
+
+#define PILOT_ACCURACY 3e-3  /* of its log integral: hundredths of a nat are compared */
+#define MEMBER_ACCURACY 2e-3 /* in three or more dimensions: the blend has its own */
+
+static derived begin(const settings *from)
+{
+    derived d = { .set = *from };
+    memset(d.set.given, 0, sizeof d.set.given);
+    return d;
+}
+
+derived derive_pilot(const settings *base, double tau, int64_t steps)
+{
+    derived d = begin(base);
+    d.set.tau = tau;
+    d.set.descent.steps = steps;
+    d.set.descent.epochs = 0;
+    d.set.descent.batch = 0;
+    d.set.descent.batch_share = 0;
+    d.set.descent.accuracy = PILOT_ACCURACY;
+    d.set.descent.convex_gap = 0;
+    d.set.descent.stop = STOP_NONE; /* by the very points that judge it */
+    d.set.descent.snr = 0;
+    d.set.members = 1;
+    d.set.bootstrap = 0;
+    d.encoding = true;
+    return d;
+}
+
+derived derive_member(const settings *from, bool first, uint64_t seed, const npmd_domain *dom)
+{
+    derived d = begin(from);
+    d.set.seed = seed;
+    d.set.members = 1;
+    d.set.bootstrap = 0;
+    if (!first)
+        d.set.descent.convex_gap = 0;
+    if (d.set.descent.accuracy == 0.0 && !domain_has_rules(dom) && d.set.combine == COMBINE_LOG)
+        d.set.descent.accuracy = MEMBER_ACCURACY;
+    d.weights = d.encoding = true;
+    return d;
+}
+
+derived derive_part(const settings *asked, const part_kind *kind, int members, bool resampled, bool last,
+                    const settings *before)
+{
+    derived d = begin(asked);
+    d.set.estimator = kind->estimator;
+    d.set.kernels.bandwidth = kind->bandwidth;
+    d.set.members = kind->estimator == FIT_FIELD || resampled ? members : 1;
+    d.set.bootstrap = resampled;
+    d.set.descent.convex_gap = 0;
+    d.weights = last;
+    d.encoding = true;
+    if (before == NULL || kind->chooses_again)
+        return d;
+    /* found with fewer points, and as good for all of them */
+    d.set.tau = before->tau;
+    if (asked->descent.steps == 0 && asked->descent.epochs == 0) {
+        d.set.descent.steps = before->descent.steps;
+        d.set.descent.warmup = before->descent.warmup;
+    }
+    if (kind->estimator == FIT_SERIES) {
+        memcpy(d.set.encoding.max_frequency, before->encoding.max_frequency,
+               sizeof d.set.encoding.max_frequency);
+        d.set.encoding.max_frequencies = before->encoding.max_frequencies;
+    }
+    return d;
+}
+
+derived derive_linear(const settings *asked, const settings *full, int features)
+{
+    derived d = begin(asked);
+    d.set.estimator = FIT_FIELD;
+    d.set.network.depth = 1;
+    d.set.network.skip = 0;
+    d.set.network.skip_start = SKIP_STEP;
+    d.set.encoding.from = FEATURES_DRAWN;
+    d.set.encoding.separable = 1;
+    d.set.encoding.law = LAW_UNIFORM;
+    d.set.encoding.constant = 0;
+    d.set.encoding.features = features;
+    memcpy(d.set.encoding.max_frequency, full->encoding.max_frequency, sizeof d.set.encoding.max_frequency);
+    d.set.encoding.max_frequencies = full->encoding.max_frequencies;
+    d.set.descent.convex_gap = 0;
+    d.set.descent.stop = STOP_NONE;
+    d.set.descent.snr = 0;
+    return d;
+}
