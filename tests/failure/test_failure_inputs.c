@@ -22,7 +22,7 @@ static npmd_status run_surface_points(stage *s, outcome *o, npmd_error *err)
 
 static npmd_status run_points(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_points_from(s->x[MIXED], POINTS, s->domain[MIXED], &o->points, err);
+    return points_from(s->x[MIXED], POINTS, s->domain[MIXED], &o->points, err);
 }
 
 static npmd_status run_points_rows(stage *s, outcome *o, npmd_error *err)

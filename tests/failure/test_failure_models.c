@@ -81,10 +81,10 @@ static npmd_status run_kernels_density(stage *s, outcome *o, npmd_error *err)
 /* The model of the torus, as one of pairs without an order. */
 static npmd_status run_unordered(stage *s, outcome *o, npmd_error *err)
 {
-    s->model[TORUS]->options.unordered = 1;
+    s->model[TORUS]->set.unordered = 1;
     const npmd_status st = npmd_evaluate_at(s->model[TORUS], s->points[TORUS], NPMD_LAPLACIAN, NULL, o->value,
                                             err);
-    s->model[TORUS]->options.unordered = 0;
+    s->model[TORUS]->set.unordered = 0;
     return st;
 }
 
@@ -130,7 +130,7 @@ static npmd_status run_sample_given(stage *s, outcome *o, npmd_error *err)
     npmd_domain *circle = NULL;
     npmd_points *at = NULL;
     if ((st = npmd_domain_part(s->domain[TORUS], 1u, &circle, err)) == NPMD_OK
-        && (st = npmd_points_from((const double[]){ 1.0 }, 1, circle, &at, err)) == NPMD_OK)
+        && (st = points_from((const double[]){ 1.0 }, 1, circle, &at, err)) == NPMD_OK)
         st = npmd_sample_given(s->model[TORUS], 1u, at, 5, 100, NULL, o->value, &o->facts, err);
     npmd_points_free(at);
     npmd_domain_free(circle);
@@ -140,7 +140,7 @@ static npmd_status run_sample_given(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_conditional(stage *s, outcome *o, npmd_error *err)
 {
     npmd_points *one = NULL;
-    npmd_status st = npmd_points_from(s->x[MIXED], 1, s->domain[MIXED], &one, err);
+    npmd_status st = points_from(s->x[MIXED], 1, s->domain[MIXED], &one, err);
     if (st == NPMD_OK)
         st = npmd_conditional_at(s->model[MIXED], 2u, one, NPMD_DENSITY, 0.5, 1, NULL, o->value, NULL, err);
     npmd_points_free(one);
@@ -287,22 +287,22 @@ static void models_without_memory(void **state)
 static npmd_status run_make(stage *s, outcome *o, npmd_error *err)
 {
     (void)s;
-    return npmd_truth_make("t4", 3, &o->truth, err);
+    return npmd_truth_make("t4", 3, &o->watch.truth, err);
 }
 
 static npmd_status run_read_normals(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_truth_read(in_folder(&s->at, "normals.json"), &o->truth, err);
+    return npmd_truth_read(in_folder(&s->at, "normals.json"), &o->watch.truth, err);
 }
 
 static npmd_status run_read_fisher(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_truth_read(in_folder(&s->at, "fisher.json"), &o->truth, err);
+    return npmd_truth_read(in_folder(&s->at, "fisher.json"), &o->watch.truth, err);
 }
 
 static npmd_status run_read_grid(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_truth_read(in_folder(&s->at, "grid.npy"), &o->truth, err);
+    return npmd_truth_read(in_folder(&s->at, "grid.npy"), &o->watch.truth, err);
 }
 
 static npmd_status run_truth_write(stage *s, outcome *o, npmd_error *err)
