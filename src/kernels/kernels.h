@@ -99,4 +99,12 @@ typedef struct kernels {
 const kernels *kernels_select(
     const char *name_or_null); /* NULL: the best for this machine; else by name, NULL if absent */
 
+/* ---- cholesky.c --------------------------------------------------------------------------------------------- */
+
+#define CHOLESKY_BLOCK 48 /* columns that are factorised together; a multiple of PANEL */
+/* H (n, ld) becomes its Cholesky factor in the lower half, of which it is given the lower half. room: n CHOLESKY_BLOCK
+ * doubles. pivot (n, or NULL): what stood under the roots. The first row whose pivot is not positive; n: all are. */
+size_t cholesky_factor(const kernels *kern, size_t n, size_t ld, int threads, double *room, double *H, double *pivot);
+void cholesky_solve(size_t n, size_t ld, const double *L, const double *r, double *z); /* z = (L L')^-1 r */
+
 #endif

@@ -81,7 +81,6 @@ double series_normalise(const series_grid *g, double *v, double *square);
 /* H (size, size) becomes the Cholesky factor of the Hessian in its lower half; not positive: it has none, by rounding. */
 npmd_status series_factor(const series_grid *g, const double *probability, const double *expected,
                           const double *curb, double *H, bool *positive, npmd_error *err);
-void series_factor_solve(const series_basis *b, const double *L, const double *r, double *z); /* z = H^-1 r */
 
 /* ---- series_solve.c ------------------------------------------------------------------------------------- */
 
