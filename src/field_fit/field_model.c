@@ -24,19 +24,34 @@ field_plan field_plan_of(const npmd_model *m)
                          .exact = m->set.machine.precision != 0 };
 }
 
-npmd_status field_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                                  jet_rows rows, double *out, npmd_error *err)
+npmd_status field_open(const npmd_model *m, const npmd_compute *how, void **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const field_state *f = m->state;
     const field_plan plan = field_plan_of(m);
-    backend b = { 0 };
-    TRY(backend_open(compute_device(how), how == NULL ? 0 : how->threads, &plan, &b, err));
-    TRY(b.ops->put(b.self, VECTOR_THETA, f->theta, err));
-    TRY(b.ops->evaluate(b.self, x, n, rows, out, err));
+    backend *b = NULL;
+    TRY(memory_new(&b, 1, err));
+    TRY(backend_open(compute_device(how), how == NULL ? 0 : how->threads, &plan, b, err));
+    TRY(b->ops->put(b->self, VECTOR_THETA, f->theta, err));
+    *out = b;
+    b = NULL;
 done:
-    backend_close(&b);
+    field_close(b);
     return st;
+}
+
+void field_close(void *open)
+{
+    backend *b = open;
+    if (b != NULL)
+        backend_close(b);
+    memory_free(b);
+}
+
+npmd_status field_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
+{
+    const backend *b = e->open;
+    return b->ops->evaluate(b->self, x, n, rows, out, err);
 }
 
 /* ---- the file: one tensor for each matrix and vector --------------------------------------------------- */

@@ -617,13 +617,13 @@ static void evaluate_tile(const psnf_view *s, const double *x, size_t count, dou
         rate_jet(s, u + i * s->ld, shift[i], out + i * rows);
 }
 
-static npmd_status psnf_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                                 jet_rows rows, double *out, npmd_error *err)
+static npmd_status psnf_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    const npmd_model *m = e->model;
     const psnf *p = m->state;
     const size_t H = (size_t)p->width, tiles = (n + EVALUATE_TILE - 1) / EVALUATE_TILE;
-    const int threads = compute_threads(how);
+    const int threads = compute_threads(e->how);
     psnf_view s = { .family = p,
                     .domain = m->domain,
                     .inner = kernels_select(NULL),
