@@ -104,7 +104,7 @@ static npmd_status read_domain(const json_t *root, const char *path, truth_kind 
     const char *text = NULL;
     npmd_error why = { 0 };
     TRY(read_text(root, path, "domain", &text, err));
-    if (npmd_domain_parse(text, &dom, &why) != NPMD_OK) {
+    if (domain_read(text, NULL, &dom, &why) != NPMD_OK) {
         st = npmd_fail(err, why.status == NPMD_ERR_MEMORY ? why.status : NPMD_ERR_FORMAT, "%s: %s", path,
                        why.text);
         goto done;
@@ -218,7 +218,7 @@ static npmd_status grid_read(const char *path, npmd_truth **out, npmd_error *err
         t->nodes *= shape[d]; /* the array is in memory: no overflow */
     }
     snprintf(text, sizeof text, "S1^%d", dimensions);
-    TRY(npmd_domain_parse(text, &t->domain, err));
+    TRY(domain_read(text, NULL, &t->domain, err));
     for (size_t i = 0; i < t->nodes; i++) {
         if (!(t->grid[i] >= 0.0 && isfinite(t->grid[i]))) {
             st = npmd_fail(err, NPMD_ERR_FORMAT,
