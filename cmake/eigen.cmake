@@ -1,8 +1,8 @@
 # eigen.cmake - are eigenpairs of surfaces computed? Sets NPMD_WITH_EIGEN, NPMD_EIGEN_LINK (targets) and NPMD_EIGEN_OTHER
 # (the source that is left out, as a pattern).
 #
-# ARPACK-NG and SuperLU (both BSD) and LAPACK are found by pkg-config. Debian has SuperLU as a shared library only: a
-# fully static program is taken as not asking.
+# ARPACK-NG and SuperLU (both BSD) and LAPACK are found by pkg-config, METIS (Apache-2.0) by its header and library, for it
+# has no file there. Debian has SuperLU and METIS as shared libraries only: a fully static program is taken as not asking.
 set(NPMD_WITH_EIGEN OFF)
 set(NPMD_EIGEN_LINK "")
 set(npmd_eigen_reason "")
@@ -11,25 +11,32 @@ if(NOT NPMD_EIGEN MATCHES "^(ON|OFF|AUTO)$")
 elseif(NPMD_EIGEN STREQUAL "OFF")
     set(npmd_eigen_reason "NPMD_EIGEN is OFF")
 elseif(NPMD_STATIC_PROGRAM)
-    set(npmd_eigen_reason "a fully static program cannot load SuperLU")
+    set(npmd_eigen_reason "a fully static program cannot load SuperLU and METIS")
 else()
     pkg_check_modules(ARPACK QUIET IMPORTED_TARGET arpack>=3.8)
     pkg_check_modules(SUPERLU QUIET IMPORTED_TARGET superlu>=5.2)
     pkg_check_modules(LAPACK QUIET IMPORTED_TARGET lapack)
+    find_path(METIS_INCLUDE_DIR metis.h)
+    find_library(METIS_LIBRARY metis)
     if(NOT ARPACK_FOUND)
         set(npmd_eigen_reason "ARPACK-NG 3.8 was not found")
     elseif(NOT SUPERLU_FOUND)
         set(npmd_eigen_reason "SuperLU 5.2 was not found")
     elseif(NOT LAPACK_FOUND)
         set(npmd_eigen_reason "LAPACK was not found")
+    elseif(NOT METIS_INCLUDE_DIR OR NOT METIS_LIBRARY)
+        set(npmd_eigen_reason "METIS 5 was not found")
     else()
+        add_library(METIS::METIS UNKNOWN IMPORTED)
+        set_target_properties(METIS::METIS PROPERTIES IMPORTED_LOCATION ${METIS_LIBRARY}
+                              INTERFACE_INCLUDE_DIRECTORIES ${METIS_INCLUDE_DIR})
         set(NPMD_WITH_EIGEN ON)
-        set(NPMD_EIGEN_LINK PkgConfig::ARPACK PkgConfig::SUPERLU PkgConfig::LAPACK)
+        set(NPMD_EIGEN_LINK PkgConfig::ARPACK PkgConfig::SUPERLU PkgConfig::LAPACK METIS::METIS)
     endif()
 endif()
 if(NPMD_WITH_EIGEN)
     set(NPMD_EIGEN_OTHER "/fem_solve_absent\\.c$")
-    message(STATUS "Eigenpairs of surfaces: by ARPACK ${ARPACK_VERSION} and SuperLU ${SUPERLU_VERSION}")
+    message(STATUS "Eigenpairs of surfaces: by ARPACK ${ARPACK_VERSION}, SuperLU ${SUPERLU_VERSION} and METIS")
 elseif(NPMD_EIGEN STREQUAL "ON")
     message(FATAL_ERROR "NPMD_EIGEN=ON: ${npmd_eigen_reason}")
 else()
