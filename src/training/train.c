@@ -150,6 +150,12 @@ done:
     return st;
 }
 
+/* Is there a linear part whose start is known? Of columns it is not. */
+static bool has_start(const field_shape *shape, const linear_gain *possible)
+{
+    return (shape->skip || shape->depth == 1) && possible->coefficient != NULL;
+}
+
 /* The linear part, the skip or the series itself, at the best point of its Newton step or at its optimum. */
 static void linear_start(const field_shape *shape, const linear_gain *possible, double *theta)
 {
@@ -169,7 +175,7 @@ static npmd_status attempt_start(backend *b, const field_shape *shape, const npm
     TRY(b->ops->put(b->self, VECTOR_MOMENT1, theta, err));
     TRY(b->ops->put(b->self, VECTOR_MOMENT2, theta, err));
     field_start(shape, opt->start != 0, opt->seed, theta);
-    if ((shape->skip || shape->depth == 1) && opt->skip_start != NPMD_SKIP_ZERO)
+    if (has_start(shape, possible) && opt->skip_start != NPMD_SKIP_ZERO)
         linear_start(shape, possible, theta);
     TRY(b->ops->put(b->self, VECTOR_THETA, from == NULL ? theta : from, err));
 done:
@@ -211,8 +217,9 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, con
     rate_share shares[FIELD_MAX_DEPTH + 1];
     layer_shares(shape, shares);
     TRY(memory_new(&theta, field_parameters(shape), err));
-    TRY(linear_gain_open(&possible, enc, o, err));
-    if (opt->skip_start == NPMD_SKIP_CONVEX && (shape->skip || shape->depth == 1))
+    if (!enc->columns)
+        TRY(linear_gain_open(&possible, enc, o, err));
+    if (opt->skip_start == NPMD_SKIP_CONVEX && has_start(shape, &possible))
         TRY(convex_start(&possible, enc, o, err));
     if (judge != NULL)
         TRY(linear_gain_open(&judged, judge, o, err));
@@ -244,7 +251,7 @@ npmd_status train(backend *b, const field_shape *shape, const encoding *enc, con
                                .unfinished = unfinished };
         if (!a.at.linear && !a.runaway && (!astray || unfinished))
             break;
-        if (restart >= MOST_RESTARTS && shape->skip) {
+        if (restart >= MOST_RESTARTS && shape->skip && possible.coefficient != NULL) {
             TRY(put_convex_start(b, shape, &possible, theta, err));
             out->objective = 1.0 - possible.reached;
             out->linear = out->state.linear = true;

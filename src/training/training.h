@@ -96,8 +96,8 @@ typedef struct train_result {
 
 /* Starts again at a lower rate when the fit runs away, collapses or ends worse than the uniform density, at
  * most twice. Then, with a skip, the convex start stands; without one it is an error. */
-/* judge: the encoding that says what could be gained; NULL: enc itself. from (parameters): theta at the start;
- * NULL: as the options say. */
+/* judge: the encoding that says what could be gained; NULL: enc itself, or, of columns, nothing is known and no fit
+ * counts as collapsed. from (parameters): theta at the start; NULL: as the options say. */
 npmd_status train(backend *b, const field_shape *shape, const encoding *enc, const encoding *judge,
                   const double *from, objective *o, const npmd_options *opt, const train_watch *watch,
                   const train_keeper *keeper, train_result *out, npmd_error *err);
@@ -123,6 +123,7 @@ bool has_collapsed(const linear_gain *possible, double reached);
 static inline double feature_unit(const encoding *enc,
                                   int k) /* brings it to mean square 1; 0: the constant */
 {
+    assert(!enc->columns);
     return enc->lambda[k] == 0.0 ? 0.0 : sqrt(enc->waves ? 2.0 : enc->domain->volume) / enc->scale[k];
 }
 /* mean (Lap psi)^2 = lambda^2 and mean |grad psi|^2 = lambda at mean square 1 */
