@@ -137,6 +137,7 @@ static void as_gradients_one_by_one(void **state)
         { { "S2 x S1", true, 15, 9, 3, false, 2.0, NPMD_SCALE_UNIT }, true, NPMD_PENALTY_LAPLACIAN },
         { { "S2 x S1", false, 15, 9, 3, true, 2.0, NPMD_SCALE_UNIT }, false, NPMD_PENALTY_LAPLACIAN },
         { { "T2", true, 12, 17, 1, false, 1.0, NPMD_SCALE_ORTHONORMAL }, false, NPMD_PENALTY_LAPLACIAN },
+        { { "S2 x S1", true, 0, 17, 3, false, 0.0, NPMD_SCALE_UNIT }, true, NPMD_PENALTY_GRADIENT },
     };
     (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
