@@ -7,15 +7,15 @@
  * one point stands alone nothing averages: 8 u x 3 = 1.2e-2, for second derivatives twice that. Where a Laplacian is near
  * its zero at the only point, it and its gradient are small by cancellation: errors are measured against the larger of a
  * gradient's norm and that of most points. A misplaced row, weight or sign is of order 1e-1 or more. Exact products: 1e-4,
- * as test_backends. What goes into a ReLU, a few terms of size 4 at most (angles), is known to u x 4 = 2e-3: no point is
- * closer to a kink than twice that, so that no ReLU changes sides. */
+ * as test_backends. What goes into a ReLU, a few products of size 4 at most (angles), is known to 2 u x 4 = 4e-3: no point
+ * is closer to a kink than twice that, so that no ReLU changes sides. */
 #include "cuda_device.h"
 #include "fixture.h"
 #include "sampling.h"
 
 #define FAST_BOUND 2.4e-2
 #define EXACT_BOUND 1e-4
-#define OFF_KINKS 5e-3
+#define OFF_KINKS 1e-2
 
 static const size_t POINTS[] = { 257, 128, 17, 1 }; /* most first */
 static bool few;
