@@ -6,7 +6,8 @@
  *     make     a thread a (point, factor): the factor's coordinates; a data row, a uniform point, a draw
  *     table    a thread a (point, unit): the factors' eigenfunctions, in double, left in a table of floats;
  *              on a surface a warp a point, its threads the functions
- *     encode   a thread a feature: products over the factors, written side by side
+ *     encode   a thread a feature: products over the factors, written side by side; or the columns as they are, which
+ *              need no table
  *
  * Everything is plain C that both compilers take; cuda_points.cu adds the barriers, and a test runs the
  * phases thread by thread on the processor. Only functions that some feature needs have a place in the table:
@@ -582,6 +583,37 @@ SHARED_INLINE void encode_waves_many(const encoder_view *v, int thread, int thre
             }
             write_wave(v, j, jets, w, v->minus_lambda[j], eta + (size_t)i * a_point + (size_t)j);
         }
+}
+
+/* The point's own columns, a thread a (point, factor): along a factor's directions they have its frame as derivatives,
+ * along all others none. x (m, columns). */
+SHARED_INLINE void encode_columns(const encoder_view *v, int thread, int threads, int m, int jets,
+                                  const double *x, float *eta)
+{
+    const int T = jets ? v->dimension : 0, tf32 = v->round_tf32;
+    const size_t ld = (size_t)v->ld, a_point = (size_t)(jets ? T + 2 : 1) * ld;
+    encode_padding(v, thread, threads, m, jets, eta);
+    for (int task = thread; task < m * v->factors; task += threads) {
+        const int i = task / v->factors, d = task - i * v->factors, circle = v->kind[d] == DEVICE_CIRCLE,
+                  columns = circle ? 1 : 3, first = v->direction[d] + 1;
+        const double *at = x + i * v->columns + v->column[d];
+        float *out = eta + (size_t)i * a_point + (size_t)v->column[d];
+        double frame[6] = { 1.0 };
+        if (jets && !circle)
+            sphere_frame(at, frame);
+        for (int j = 0; j < columns; j++) {
+            const float value = (float)at[j];
+            out[j] = round_feature(value, tf32);
+            for (int r = 1; r <= T; r++) {
+                const int t = r - first, own = t >= 0 && t < (circle ? 1 : 2);
+                out[(size_t)r * ld + (size_t)j] = own ? round_feature((float)frame[t * columns + j], tf32)
+                                                      : 0.0f;
+            }
+            if (jets)
+                out[(size_t)(T + 1) * ld + (size_t)j] = round_feature(
+                    v->minus_lambda[v->column[d] + j] * value, tf32);
+        }
+    }
 }
 
 /* Sums over the functions of a feature's block of rotation x product, row by row; without a rotation a sum of

@@ -5,6 +5,7 @@
 #include "series.h"
 
 extern const estimator ESTIMATOR_FIELD;
+extern const estimator ESTIMATOR_RELU; /* the same with ReLUs on the point's own columns */
 extern const estimator ESTIMATOR_SERIES_SGD; /* a series that is trained as a field of one layer */
 
 /* ---- field_model.c: a fitted field ------------------------------------------------------------------------- */

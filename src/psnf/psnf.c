@@ -352,18 +352,8 @@ static npmd_status psnf_complete(fit_plan *p, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     settings *o = &p->full;
-    npmd_options usual;
-    options_init(&usual);
-    o->encoding.from = usual.set.encoding.from;
-    o->encoding.features = usual.set.encoding.features;
-    o->encoding.law = usual.set.encoding.law;
-    o->encoding.separable = usual.set.encoding.separable;
-    o->encoding.max_frequencies = 0;
-    memset(o->encoding.max_frequency, 0, sizeof o->encoding.max_frequency);
-    o->tau = 0.0;
-    o->penalty = PENALTY_NONE;
     TRY(domain_refuse_surfaces(p->domain, "--estimator psnf: its features are", err));
-    TRY(training_complete(o, 1u << FIT_FIELD, p->domain, p->n, err));
+    TRY(training_complete_bare(o, 1u << FIT_FIELD, p->domain, p->n, err));
     const psnf shape = { .width = o->network.width, .embedding = domain_embedding(p->domain) };
     p->bytes = (work_doubles(p->domain, (size_t)o->network.width) + 4 * psnf_parameters(&shape)) * sizeof(double);
 done:
