@@ -1,8 +1,8 @@
 /* surface_api.c - the public functions of surfaces and labels: what src/surface has, behind opaque names. */
+#include "json.h"
 #include "surface.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 
 npmd_status npmd_surface_read(const char *path, npmd_surface **out, npmd_error *err)

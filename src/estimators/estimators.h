@@ -7,11 +7,10 @@
 #define NPMD_ESTIMATORS_H
 
 #include "io.h"
+#include "json.h"
 #include "surface.h"
 #include "training.h"
 #include "truth.h"
-
-#include <jansson.h>
 
 typedef struct estimator estimator;
 
