@@ -124,20 +124,15 @@ json_t *json_incref(const json_t *value)
     return shared;
 }
 
-static size_t members(const json_t *value)
-{
-    return json_is_array(value) || json_is_object(value) ? value->count : 0;
-}
-
 void json_decref(json_t *value)
 {
     if (value == NULL || --value->shares > 0)
         return;
-    for (size_t i = 0; i < members(value); i++) {
-        memory_free(value->member[i].key);
-        json_decref(value->member[i].value);
-    }
     if (json_is_array(value) || json_is_object(value)) {
+        for (size_t i = 0; i < value->count; i++) {
+            memory_free(value->member[i].key);
+            json_decref(value->member[i].value);
+        }
         memory_free(value->member);
         memory_free(value->index);
     }
@@ -306,7 +301,8 @@ const json_t *json_object_get(const json_t *object, const char *key)
 
 bool json_equal(const json_t *a, const json_t *b)
 {
-    if (a == NULL || b == NULL || a->type != b->type || members(a) != members(b))
+    if (a == NULL || b == NULL || a->type != b->type || json_array_size(a) != json_array_size(b)
+        || json_object_size(a) != json_object_size(b))
         return false;
     if (a->type == JSON_REAL)
         return a->real == b->real;
@@ -314,9 +310,11 @@ bool json_equal(const json_t *a, const json_t *b)
         return strcmp(text_of(a), text_of(b)) == 0;
     if (a->type == JSON_BOOLEAN || a->type == JSON_INTEGER)
         return a->integer == b->integer;
-    for (size_t i = 0; i < members(a); i++)
-        if (!json_equal(a->member[i].value,
-                        json_is_array(b) ? json_array_get(b, i) : json_object_get(b, a->member[i].key)))
+    for (size_t i = 0; i < json_array_size(a); i++)
+        if (!json_equal(a->member[i].value, b->member[i].value))
+            return false;
+    for (size_t i = 0; i < json_object_size(a); i++)
+        if (!json_equal(a->member[i].value, json_object_get(b, a->member[i].key)))
             return false;
     return true;
 }
@@ -346,9 +344,9 @@ static void page_puts(json_page *p, const char *text)
 static void real_print(json_page *p, double value)
 {
     static const char DIGITS[] = "-0123456789";
-    const size_t precision = p->flags >> 5 & 0x1f;
+    const size_t precision = p->flags >> 16 & 0xff;
     char text[64];
-    snprintf(text, sizeof text, "%.*g", precision > 0 ? (int)precision : 17, value);
+    snprintf(text, sizeof text, "%.*g", precision > 0 && precision < 17 ? (int)precision : 17, value);
     const size_t whole = strspn(text, DIGITS), point = strcspn(text + whole, "0123456789e");
     const char *at = text + whole + point;
     page_put(p, text, whole);
@@ -404,12 +402,9 @@ static void string_print(json_page *p, const char *text)
 /* What stands before a member, or before the end of a list. */
 static void break_print(json_page *p, const char *instead, int depth)
 {
-    if ((p->flags & 0x1f) == 0) {
-        page_puts(p, instead);
-        return;
-    }
-    page_put(p, "\n", 1);
-    for (size_t i = 0; i < (size_t)depth * (p->flags & 0x1f); i++)
+    const size_t indent = p->flags >> 8 & 0xff;
+    page_puts(p, indent == 0 ? instead : "\n");
+    for (size_t i = 0; i < (size_t)depth * indent; i++)
         page_put(p, " ", 1);
 }
 

@@ -6,7 +6,8 @@
  *
  * Whoever makes a value owns a share of it; json_decref gives it back, the last one frees the value and what it
  * holds. json_put and json_append take a share over, the getters lend. Makers return NULL where memory runs
- * out; NULL is then a failure of memory for whoever is given it, so that only the last call need be looked at. */
+ * out; NULL is then a failure of memory for whoever is given it, so that only the last call need be looked at.
+ * Shares are counted without locks: a tree belongs to one thread at a time. */
 #ifndef NPMD_JSON_H
 #define NPMD_JSON_H
 
@@ -63,12 +64,12 @@ json_t *json_unsigned(uint64_t value); /* printed in full; beyond 2^63 - 1 it is
 json_t *json_real(double value);       /* NULL where it is not finite, for which JSON has no word */
 json_t *json_known(double value);      /* null where it is not finite */
 json_t *json_string(const char *text); /* NULL where it is not UTF-8, or NULL */
-json_t *json_any_text(
-    const char *text); /* any bytes, as names of files are: what is not UTF-8 becomes U+FFFD */
-json_t *json_printed(const char *text,
-                     size_t length); /* what json_to_text has printed before, as it stands */
 json_t *json_array(void);
 json_t *json_object(void);
+/* A text of any bytes, as names of files are: those that are not UTF-8 become U+FFFD. */
+json_t *json_any_text(const char *text);
+/* What was printed before, as it stands; it is only good for being printed again. */
+json_t *json_printed(const char *text, size_t length);
 
 json_t *json_incref(const json_t *value); /* another share, to be put elsewhere; NULL stays NULL */
 void json_decref(json_t *value);          /* accepts NULL */
@@ -142,13 +143,14 @@ bool json_equal(const json_t *a, const json_t *b); /* members in any order; NULL
  * where opens each message. */
 npmd_status json_from_text(const char *text, size_t size, const char *where, json_t **out, npmd_error *err);
 
-/* Flags. Without any: one line, a blank behind each comma and colon. */
-#define JSON_INDENT(n) ((size_t)(n)&0x1f) /* a line for each value, n blanks for each level; 0: one line */
-#define JSON_REAL_PRECISION(n)                                                                               \
-    (((size_t)(n)&0x1f) << 5)               /* digits of a real; 0: 17, which every double survives */
-#define JSON_COMPACT ((size_t)1 << 10)      /* no blanks */
-#define JSON_ENSURE_ASCII ((size_t)1 << 11) /* \uXXXX for the others */
-#define JSON_PRINTF ((size_t)1 << 12) /* as the program prints: 5 and 1e-05 for 5.0 and 1e-5, \u000a for \n */
+/* Flags. Without any: one line, a blank behind each comma and colon, reals with 17 digits, which give back every
+ * double. JSON_PRINTF is the program's form: 5 and 1e-05 for 5.0 and 1e-5, as printf writes them; \u000a for \n and its
+ * like, \u007f, and \ufffd for what was not UTF-8. */
+#define JSON_COMPACT ((size_t)1 << 0)      /* no blanks */
+#define JSON_ENSURE_ASCII ((size_t)1 << 1) /* \uXXXX for all other characters */
+#define JSON_PRINTF ((size_t)1 << 2)
+#define JSON_INDENT(n) ((size_t)(n) << 8)          /* a line for each value, n blanks for each level */
+#define JSON_REAL_PRECISION(n) ((size_t)(n) << 16) /* digits of a real */
 
 npmd_status json_to_text(const json_t *value, size_t flags, char **out, npmd_error *err); /* memory_free it */
 /* Into text (size), cut where it ends, with a closing zero; returns the length of the whole, as snprintf does. */
