@@ -33,28 +33,23 @@ npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *text)
 
 void reproduce_text_row(reproduce_text *t, const double *x, int count)
 {
-    const size_t most = 32 * (size_t)count + 4; /* a number takes less, with its comma */
-    if (t->failed)
-        return;
-    if (t->length + most > t->room) {
-        const size_t room = 2 * t->room + most;
-        char *text = realloc(t->text, room);
-        if (!text) {
-            t->failed = true;
-            return;
-        }
-        t->text = text;
-        t->room = room;
+    const size_t flags = JSON_COMPACT | JSON_PRINTF | JSON_REAL_PRECISION(7);
+    json_t *row = json_array();
+    for (int i = 0; i < count; i++)
+        t->failed |= json_append(row, json_known(x[i]), NULL) != NPMD_OK;
+    const size_t need = t->length + json_print(row, flags, NULL, 0) + 2; /* a comma and a zero */
+    if (!t->failed && need > t->room) {
+        char *text = realloc(t->text, 2 * need);
+        t->failed = !text;
+        t->text = text ? text : t->text;
+        t->room = text ? 2 * need : t->room;
     }
-    char *at = t->text + t->length;
-    if (t->length > 0)
-        *at++ = ',';
-    for (int i = 0; i < count; i++) {
-        *at++ = i == 0 ? '[' : ',';
-        at += isfinite(x[i]) ? snprintf(at, 32, "%.7g", x[i]) : snprintf(at, 32, "null");
+    if (!t->failed) {
+        if (t->length > 0)
+            t->text[t->length++] = ',';
+        t->length += json_print(row, flags, t->text + t->length, t->room - t->length);
     }
-    *at++ = ']';
-    t->length = (size_t)(at - t->text);
+    json_decref(row);
 }
 
 /* ---- Truth and points ---------------------------------------------------------------------------------- */

@@ -38,7 +38,6 @@ want() {
 need build-essential compiler
 need cmake have cmake
 need pkg-config have pkg-config
-need libjansson-dev module 'jansson >= 2.12'
 need libpng-dev module libpng
 need zlib1g-dev module zlib
 need libexpat1-dev module expat

@@ -9,11 +9,10 @@
 #define NPMD_MODEL_H
 
 #include "io.h"
+#include "json.h"
 #include "surface.h"
 #include "training.h"
 #include "truth.h"
-
-#include <jansson.h>
 
 typedef struct estimator estimator;
 typedef struct evaluator evaluator;
