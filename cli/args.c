@@ -48,14 +48,16 @@ static bool options_have(const cli_option *rows, const char *name)
     return false;
 }
 
-static cli_option option_from_library(npmd_option_text row)
+static cli_option option_from_library(int row)
 {
+    const char *name = npmd_option_text(row, NPMD_OPTION_NAME),
+               *fallback = npmd_option_text(row, NPMD_OPTION_FALLBACK);
     return (cli_option){
-        .name = row.name,
-        .values = row.values && row.values[0] ? row.values : "VALUE",
-        .fallback = row.fallback && row.fallback[0] ? row.fallback : NULL,
-        .help = row.help ? row.help : "",
-        .group = library_row_is_common(row.name) ? COMMON_GROUP : row.group,
+        .name = name,
+        .values = npmd_option_text(row, NPMD_OPTION_VALUES),
+        .fallback = fallback[0] ? fallback : NULL,
+        .help = npmd_option_text(row, NPMD_OPTION_HELP),
+        .group = library_row_is_common(name) ? COMMON_GROUP : npmd_option_text(row, NPMD_OPTION_GROUP),
         .library = true,
     };
 }
@@ -70,9 +72,9 @@ bool cli_option_at(const cli_command *command, int i, cli_option *out)
     }
     i -= own;
     for (int pass = command->library_options ? 0 : 1; pass < 2; pass++)
-        for (int k = 0; k < npmd_option_count(); k++) {
-            const npmd_option_text row = npmd_option_describe(k);
-            if (library_row_is_common(row.name) != (pass == 1) || options_have(command->options, row.name))
+        for (int row = 0; npmd_option_text(row, NPMD_OPTION_NAME); row++) {
+            const char *name = npmd_option_text(row, NPMD_OPTION_NAME);
+            if (library_row_is_common(name) != (pass == 1) || options_have(command->options, name))
                 continue;
             if (i-- == 0) {
                 *out = option_from_library(row);
@@ -315,16 +317,22 @@ int cli_seed(const cli_args *args, const char *name, uint64_t *out)
 int cli_compute(const cli_args *args, uint64_t *seed, npmd_compute *how)
 {
     npmd_error err = { 0 };
-    npmd_options options;
-    npmd_options_init(&options);
-    for (int i = 0; i < args->count; i++)
+    char digits[32] = "";
+    int code = CLI_DONE;
+    npmd_options *options = npmd_options_new();
+    if (!options)
+        return cli_fail(args, CLI_MEMORY, "not enough memory for the options");
+    for (int i = 0; i < args->count && code == CLI_DONE; i++)
         if (args->given[i].option.library
-            && npmd_options_set(&options, args->given[i].option.name, args->given[i].value, &err))
-            return cli_refuse(args, &err);
-    *seed = options.seed;
-    *how = (npmd_compute){ .threads = options.threads };
-    memcpy(how->device, options.device, sizeof how->device);
-    return CLI_DONE;
+            && npmd_options_set(options, args->given[i].option.name, args->given[i].value, &err))
+            code = cli_refuse(args, &err);
+    npmd_options_get(options, "seed", digits, sizeof digits);
+    *seed = strtoull(digits, NULL, 10);
+    *how = (npmd_compute)NPMD_SIZED(npmd_compute);
+    how->threads = (int)npmd_options_number(options, "threads");
+    how->device = cli_value(args, "device");
+    npmd_options_free(options);
+    return code;
 }
 
 /* Numbers separated by commas, one row; *count is 0 where the text is something else. */
@@ -411,7 +419,7 @@ npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, un
         coords &= (strstr(text, "S2") ? (unsigned)NPMD_COORDS_LATLON : 0u)
                   | (strstr(text, "S1") ? (unsigned)NPMD_COORDS_DEGREES : 0u);
         parse_numbers(cli_value(args, "at"), x, NUMBERS_MOST, &count);
-        st = count > 0 ? npmd_points_from_row(x, (size_t)count, part, coords, at, err)
+        st = count > 0 ? npmd_points_from(x, 1, (size_t)count, part, coords, at, err)
                        : npmd_points_read(cli_value(args, "at"), part, coords, at, err);
     }
     npmd_domain_free(part);
@@ -430,7 +438,7 @@ npmd_status cli_coords(const cli_args *args, unsigned *out, npmd_error *err)
 static bool input_stat(const char *path, struct stat *out)
 {
     const char *colon = strrchr(path, ':');
-    char file[NPMD_MAX_PATH];
+    char file[CLI_PATH_MOST];
     if (stat(path, out) == 0)
         return true;
     if (!colon || (size_t)(colon - path) >= sizeof file)

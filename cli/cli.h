@@ -3,14 +3,14 @@
  * A command is one file that defines one table (cli_command) and one line in the list of main.c. The table
  * holds its options; parsing, --help, the suggestions for a misspelt name and the man page are all read from
  * it. The options of a fit are not written here at all: they come from the library's own table,
- * npmd_option_describe.
+ * npmd_option_text.
  *
  * stdout holds the result and nothing else; it is written only when all went well, so it is empty after a
  * failure. stderr holds the plan, the progress, the warnings, and for a failure exactly one line. */
 #ifndef NEUROPMD_CLI_H
 #define NEUROPMD_CLI_H
 
-#include "neuropmd.h"
+#include "neuropmd-draw.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ typedef struct cli_option {
     const char *help;
     bool required;
     const char *group; /* heading in --help; NULL: the command's own */
-    bool library;      /* a row of npmd_option_describe */
+    bool library;      /* a row of npmd_option_text */
 } cli_option;
 
 typedef struct cli_args cli_args;
@@ -65,6 +65,8 @@ const cli_command *cli_command_at(int i); /* NULL after the last */
 const cli_command *cli_command_find(const char *name);
 /* The command's own options, the library's, the common ones; false after the last. */
 bool cli_option_at(const cli_command *command, int i, cli_option *out);
+
+#define CLI_PATH_MOST 1024 /* bytes of a file's name, as the options of the library take them */
 
 /* ---- Arguments ----------------------------------------------------------------------------------------- */
 
@@ -183,6 +185,8 @@ void cli_row(FILE *stream, const char *label, const char *format, ...) CLI_FORMA
 /* A JSON object of the library as aligned lines; the key `without` (or NULL) is left out. */
 void cli_listing(const char *json, const char *without);
 
+double cli_clock(void); /* seconds, from whenever */
+
 /* ---- interrupt.c ---------------------------------------------------------------------------------------- */
 
 /* restart: system calls that a signal meets go on; else they fail with EINTR. */
@@ -197,14 +201,12 @@ typedef struct cli_progress {
     int64_t first_step;          /* of this attempt, for the rate */
     int64_t last_step;           /* a smaller one is another fit's */
     double first_seconds, shown; /* shown: clock of the last line */
+    double began;                /* clock */
 } cli_progress;
 
 void cli_progress_begin(cli_progress *p, const cli_args *args);
-void cli_progress_show(cli_progress *p, const npmd_report *now);
-/* Words of one's own, when it is time for a sign of life: over the last ones on a terminal, a line in a log. */
-void cli_progress_say(cli_progress *p, const char *format, ...) CLI_FORMAT(2, 3);
-/* An npmd_eigen_progress; the user is a cli_progress. */
-int cli_progress_solves(int64_t solved, int64_t expected, void *progress);
+/* An npmd_progress, whatever is computed; the user is a cli_progress. Stops at an interrupt. */
+int cli_progress_show(const npmd_report *now, void *progress);
 void cli_progress_end(cli_progress *p); /* leaves the cursor on a fresh line */
 
 /* ---- The log of a fit ---------------------------------------------------------------------------------- */
@@ -470,11 +472,14 @@ npmd_status reproduce_truth_make(const reproduce_plan *plan, const char *domain,
                                  npmd_error *err);
 /* The whole of a process, up to its result; and the parts that a measure is made of. */
 npmd_status reproduce_child_run(reproduce_child *c, npmd_error *err);
-npmd_status reproduce_options(const reproduce_child *c, npmd_options *options, npmd_error *err);
-npmd_status reproduce_fit(reproduce_child *c, const npmd_options *options, npmd_model **out, npmd_error *err);
+/* The task's; npmd_options_free frees them, after a failure too. */
+npmd_status reproduce_options(const reproduce_child *c, npmd_options **options, npmd_error *err);
+npmd_status reproduce_fit(reproduce_child *c, npmd_options *options, npmd_model **out, npmd_error *err);
+/* n rows of the domain's columns. */
+npmd_status reproduce_points(const double *x, size_t n, const npmd_domain *domain, npmd_points **out,
+                             npmd_error *err);
 npmd_status reproduce_compare(reproduce_child *c, const npmd_model *model, npmd_error *err);
 void reproduce_child_tell(reproduce_child *c, const npmd_report *now);
-double reproduce_clock(void); /* seconds */
 npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *text);
 
 npmd_status measure_fit(reproduce_child *c, npmd_error *err);

@@ -277,14 +277,15 @@ static int task_make(const reproduce_plan *plan, const reproduce_row *row, int r
                      reproduce_task *task)
 {
     const char *steps = takes_steps(row) ? cli_value(plan->args, "steps") : NULL;
-    const bool elsewhere = strcmp(plan->how.device, "cpu") != 0;
+    const char *device = plan->how.device;
+    const bool elsewhere = device && strcmp(device, "cpu") != 0;
     const uint64_t seed = plan->seed + (uint64_t)replicate - 1;
     char *path = plan->folder ? reproduce_file_of(plan, replicate) : NULL;
     *task = (reproduce_task){ .row = row, .replicate = replicate };
     task->options = reproduce_words("%s%s%s%s%s%s --seed %" PRIu64, row->options,
                                     plan->pairs && plan->pairs->unordered ? " --unordered on" : "",
                                     steps ? " --steps " : "", steps ? steps : "",
-                                    elsewhere ? " --device " : "", elsewhere ? plan->how.device : "", seed);
+                                    elsewhere ? " --device " : "", elsewhere ? device : "", seed);
     if (plan->pairs)
         task->data = reproduce_words("%s, nine tenths by seed %" PRIu64,
                                      plan->pairs->tracks ? plan->pairs->tracks : plan->pairs->data, seed);
@@ -338,12 +339,15 @@ int reproduce_tasks(reproduce_plan *plan)
 int reproduce_check_steps(const cli_args *args)
 {
     npmd_error err = { 0 };
-    npmd_options options;
     const char *steps = cli_value(args, "steps");
-    npmd_options_init(&options);
-    if (steps && npmd_options_set(&options, "steps", steps, &err))
-        return cli_refuse(args, &err);
-    return CLI_DONE;
+    npmd_options *options = npmd_options_new();
+    int code = CLI_DONE;
+    if (!options)
+        code = cli_fail(args, CLI_MEMORY, "not enough memory for the options");
+    else if (steps && npmd_options_set(options, "steps", steps, &err))
+        code = cli_refuse(args, &err);
+    npmd_options_free(options);
+    return code;
 }
 
 static int check_files(const reproduce_plan *plan, const char *out)

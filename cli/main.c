@@ -27,7 +27,6 @@
     X(view)                                                                                                  \
     X(eigen)                                                                                                 \
     X(reproduce)                                                                                             \
-    X(bench)                                                                                                 \
     X(info)                                                                                                  \
     X(version)                                                                                               \
     X(man)

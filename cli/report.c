@@ -363,7 +363,7 @@ void cli_row(FILE *stream, const char *label, const char *format, ...)
 
 /* ---- Progress ------------------------------------------------------------------------------------------ */
 
-static double clock_seconds(void)
+double cli_clock(void)
 {
     struct timespec t = { 0 };
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -383,7 +383,8 @@ void cli_progress_begin(cli_progress *p, const cli_args *args)
     const char *kind = getenv("TERM");
     *p = (cli_progress){ .args = args, .attempt = 1 };
     p->terminal = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0;
-    p->shown = p->terminal ? -1e9 : clock_seconds();
+    p->began = cli_clock();
+    p->shown = p->terminal ? -1e9 : p->began;
 }
 
 /* "field, member 3/8, step"; attempt 0 is a short fit that helps to choose tau. */
@@ -442,12 +443,10 @@ static void progress_draw(const npmd_report *now, double done, double rate, cons
     fflush(stderr);
 }
 
-void cli_progress_show(cli_progress *p, const npmd_report *now)
+static void show_fit(cli_progress *p, const npmd_report *now)
 {
-    const double interval = p->terminal ? 0.1 : 5.0, clock = clock_seconds();
+    const double interval = p->terminal ? 0.1 : 5.0, clock = cli_clock();
     const bool last = now->steps > 0 && now->step >= now->steps;
-    if (p->args->quiet)
-        return;
     const bool another = now->part != p->part || now->member != p->member;
     if (!another && now->attempt > p->attempt && p->attempt > 0) {
         cli_progress_end(p);
@@ -488,11 +487,12 @@ void cli_progress_show(cli_progress *p, const npmd_report *now)
     }
 }
 
-void cli_progress_say(cli_progress *p, const char *format, ...)
+/* When it is time for a sign of life: over the last words on a terminal, a line in a log. */
+static CLI_FORMAT(2, 3) void show_words(cli_progress *p, const char *format, ...)
 {
-    const double now = clock_seconds();
+    const double now = cli_clock();
     va_list values;
-    if (p->args->quiet || now - p->shown < (p->terminal ? 0.2 : 5.0))
+    if (now - p->shown < (p->terminal ? 0.2 : 5.0))
         return;
     p->shown = now;
     p->drawn = p->terminal;
@@ -506,10 +506,31 @@ void cli_progress_say(cli_progress *p, const char *format, ...)
     va_end(values);
 }
 
-int cli_progress_solves(int64_t solved, int64_t expected, void *progress)
+/* Everything but a fit knows the share that is done; a page looks for where the density is large before it does. */
+static void show_share(cli_progress *p, const npmd_report *now)
 {
-    cli_progress_say(progress, "eigenfunctions of a surface: solve %s of about %s",
-                     cli_words_count((uint64_t)solved).text, cli_words_count((uint64_t)expected).text);
+    const double spent = cli_clock() - p->began;
+    const cli_words left = cli_words_time(spent * (1.0 - now->done) / now->done);
+    if (strcmp(now->doing, "eigenfunctions") == 0)
+        show_words(p, "eigenfunctions of a surface: solve %s of about %s",
+                   cli_words_count((uint64_t)now->step).text, cli_words_count((uint64_t)now->steps).text);
+    else if (strcmp(now->doing, "picture") == 0 && now->done < 1.0)
+        show_words(p, "%.0f %% evaluated", 100.0 * now->done);
+    else if (strcmp(now->doing, "page") == 0 && now->done <= 0.0)
+        show_words(p, "learning where the density is large, %s so far", cli_words_time(spent).text);
+    else if (strcmp(now->doing, "page") == 0)
+        show_words(p, "%.0f %%, %s left", 100.0 * now->done, left.text);
+    else if (strcmp(now->doing, "picture") != 0)
+        show_words(p, "%s %.0f %%, %s left", now->doing, 100.0 * now->done, left.text);
+}
+
+int cli_progress_show(const npmd_report *now, void *progress)
+{
+    cli_progress *p = progress;
+    if (!p->args->quiet && strcmp(now->doing, "fit") == 0)
+        show_fit(p, now);
+    else if (!p->args->quiet)
+        show_share(p, now);
     return cli_interrupted();
 }
 

@@ -192,7 +192,8 @@ static int read_base(tractograms *t)
 /* The published field takes 20,000 steps with 100,000 integration points each: some minutes on a card, days on two cores. */
 static bool takes_days(const reproduce_plan *plan, const reproduce_row *row)
 {
-    return strstr(row->options, "paper-s2s2") && strncmp(plan->how.device, "cuda", 4) != 0
+    return strstr(row->options, "paper-s2s2")
+           && !(plan->how.device && strncmp(plan->how.device, "cuda", 4) == 0)
            && !cli_value(plan->args, "steps");
 }
 

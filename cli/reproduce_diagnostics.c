@@ -52,7 +52,7 @@ static npmd_status take_points(const npmd_points *from, const npmd_domain *domai
     for (size_t i = 0; i < n; i++)
         if (((i + 1) % HELD_OUT == 0) == multiples)
             npmd_points_row(from, i, x + columns * have++);
-    const npmd_status st = npmd_points_from(x, have, domain, out, err);
+    const npmd_status st = reproduce_points(x, have, domain, out, err);
     free(x);
     return st;
 }
@@ -63,19 +63,19 @@ npmd_status measure_diagnostics(reproduce_child *c, npmd_error *err)
     const npmd_points *all = c->points;
     npmd_points *training = NULL, *held_out = NULL;
     npmd_model *model = NULL;
-    npmd_options options;
+    npmd_options *options = NULL;
     npmd_status st = reproduce_options(c, &options, err);
     if (st == NPMD_OK)
         st = take_points(all, domain, false, &training, err);
     if (st == NPMD_OK)
         st = take_points(all, domain, true, &held_out, err);
     if (st == NPMD_OK) {
-        options.truth = c->truth;
-        options.held_out = held_out;
+        npmd_options_truth(options, c->truth);
+        npmd_options_hold_out(options, held_out);
         c->points = training;
         c->profile = true;
         c->keep_row = keep_row;
-        st = reproduce_fit(c, &options, &model, err);
+        st = reproduce_fit(c, options, &model, err);
         c->points = all;
     }
     if (st == NPMD_OK)
@@ -83,5 +83,6 @@ npmd_status measure_diagnostics(reproduce_child *c, npmd_error *err)
     npmd_model_free(model);
     npmd_points_free(training);
     npmd_points_free(held_out);
+    npmd_options_free(options);
     return st;
 }

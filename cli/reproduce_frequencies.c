@@ -197,17 +197,18 @@ static void series_exp(const double *a, double *e)
  * omega. NaN: no degree up to the last of the series is known to suffice. */
 static double truncation(const npmd_options *o, double tolerance)
 {
+    const double depth = npmd_options_number(o, "depth"), omega = npmd_options_number(o, "omega");
     double a[SERIES] = { 0.0 }, e[SERIES], tail = 0.0;
-    if (o->rate > 0.0)
+    if (npmd_options_number(o, "rate") > 0.0)
         return NAN;
-    if (o->depth == 1)
+    if (depth == 1.0)
         return 1.0;
-    const double sum = sqrt(6.0 * o->width); /* of the moduli of a unit's weights, times omega */
-    a[1] = o->omega;
-    for (int l = 2; l <= o->depth; l++) {
+    const double sum = sqrt(6.0 * npmd_options_number(o, "width")); /* of a unit's moduli, times omega */
+    a[1] = omega;
+    for (int l = 2; l <= depth; l++) {
         series_exp(a, e);
         for (int n = 1; n < SERIES; n++)
-            a[n] = (l == o->depth ? sum / o->omega : sum) * e[n];
+            a[n] = (l == depth ? sum / omega : sum) * e[n];
     }
     for (int n = SERIES - 1; n > 0; n--) {
         tail += a[n];
@@ -237,7 +238,7 @@ static double largest_from(const reproduce_spectrum *s, int from)
     return largest;
 }
 
-static npmd_status fit_spectrum(reproduce_child *c, const npmd_options *options, int G, reproduce_spectrum *s,
+static npmd_status fit_spectrum(reproduce_child *c, npmd_options *options, int G, reproduce_spectrum *s,
                                 npmd_error *err)
 {
     npmd_model *model = NULL;
@@ -296,24 +297,32 @@ static void count_frequencies(reproduce_child *c, const reproduce_spectrum *s, c
     figure[FIGURE_EDGE] = largest_from(s, s->G / 2 - EDGE) / largest;
 }
 
+/* The task's network without its hidden layers, at its start: a sum of the encoding. */
+static npmd_status shallow_options(const reproduce_child *c, npmd_options **out, npmd_error *err)
+{
+    static const char *const SETTINGS[][2] = { { "depth", "1" }, { "rate", "0" }, { "steps", "1" } };
+    npmd_status st = reproduce_options(c, out, err);
+    for (size_t i = 0; st == NPMD_OK && i < sizeof SETTINGS / sizeof *SETTINGS; i++)
+        st = npmd_options_set(*out, SETTINGS[i][0], SETTINGS[i][1], err);
+    return st;
+}
+
 npmd_status measure_frequencies(reproduce_child *c, npmd_error *err)
 {
-    npmd_options options, shallow;
+    npmd_options *options = NULL, *shallow = NULL;
     reproduce_spectrum s = { 0 };
     degrees corrected = { 0 }, paper = { 0 };
     encoding e = { 0 };
     npmd_status st = reproduce_options(c, &options, err);
-    if (st != NPMD_OK)
-        return st;
-    shallow = options;
-    shallow.depth = 1;
-    shallow.rate = 0.0;
-    shallow.steps = 1;
-    st = fit_spectrum(c, &shallow, GRID_FIRST, &s, err);
     if (st == NPMD_OK)
-        st = find_encoding(&s, options.separable == 0, options.max_frequency[0], &e, err);
+        st = shallow_options(c, &shallow, err);
     if (st == NPMD_OK)
-        st = fit_spectrum(c, &options, GRID_FIRST, &s, err);
+        st = fit_spectrum(c, shallow, GRID_FIRST, &s, err);
+    if (st == NPMD_OK)
+        st = find_encoding(&s, npmd_options_number(options, "separable") == 0.0,
+                           (int)npmd_options_number(options, "max-frequency"), &e, err);
+    if (st == NPMD_OK)
+        st = fit_spectrum(c, options, GRID_FIRST, &s, err);
     if (st == NPMD_OK)
         st = degrees_open(s.G / 2 - 1, &corrected, err);
     if (st == NPMD_OK)
@@ -322,10 +331,12 @@ npmd_status measure_frequencies(reproduce_child *c, npmd_error *err)
         degrees_corrected(&e, &corrected);
         degrees_paper(&e, &paper);
         c->result.figure[FIGURE_FUNCTIONS] = e.count;
-        count_frequencies(c, &s, &corrected, &paper, truncation(&options, TOLERANCE * largest_from(&s, 1)));
+        count_frequencies(c, &s, &corrected, &paper, truncation(options, TOLERANCE * largest_from(&s, 1)));
     }
     degrees_close(&corrected);
     degrees_close(&paper);
     reproduce_spectrum_close(&s);
+    npmd_options_free(shallow);
+    npmd_options_free(options);
     return st;
 }

@@ -19,6 +19,7 @@ typedef struct maps {
     npmd_labels *labels;
     int region;
     size_t vertices;
+    npmd_compute how;
     npmd_region_request request;
     int count; /* of models */
     char *name[MAPS_MOST];
@@ -35,9 +36,9 @@ static int no_memory(const maps *m)
     return cli_fail(m->plan->args, CLI_MEMORY, "not enough memory for the maps");
 }
 
-static int stop(double done, void *user)
+static int stop(const npmd_report *now, void *user)
 {
-    (void)done, (void)user;
+    (void)now, (void)user;
     return cli_interrupted();
 }
 
@@ -54,8 +55,14 @@ static int read_meshes(maps *m)
         return cli_refuse(m->plan->args, &err);
     m->region = npmd_region_find(m->labels, p->region);
     m->vertices = npmd_surface_vertices(m->nodes);
-    const npmd_atlas atlas = { .surface = m->nodes, .labels = m->labels };
-    m->request = (npmd_region_request){ .factor = { atlas, atlas }, .how = m->plan->how, .progress = stop };
+    m->how = m->plan->how;
+    m->how.progress = stop;
+    m->request = (npmd_region_request)NPMD_SIZED(npmd_region_request);
+    m->request.how = &m->how;
+    for (int d = 0; d < 2; d++) {
+        m->request.surface[d] = m->nodes;
+        m->request.labels[d] = m->labels;
+    }
     return CLI_DONE;
 }
 
@@ -118,6 +125,7 @@ static int map_of(maps *m, const reproduce_row *row)
     npmd_error err = { 0 };
     npmd_model *model = NULL;
     const int k = m->count++;
+    m->facts[k] = (npmd_region_facts)NPMD_SIZED(npmd_region_facts);
     char *path = reproduce_model_of(m->plan, row);
     int code = CLI_DONE;
     m->name[k] = reproduce_words("%s_%s", row->method, row->settings);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 /* ru_maxrss is in KiB, but on macOS in bytes. */
 #if defined(__APPLE__)
@@ -14,13 +13,6 @@
 #else
 #define MAXRSS_UNIT 1024u
 #endif
-
-double reproduce_clock(void)
-{
-    struct timespec t = { 0 };
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *text)
 {
@@ -68,7 +60,6 @@ static npmd_status read_truth(const reproduce_plan *plan, const char *domain, np
     if (st == NPMD_OK)
         st = npmd_domain_parse(domain, &wanted, err);
     if (st == NPMD_OK) {
-        npmd_truth_threads(*truth, plan->how.threads);
         const char *found = npmd_domain_text(npmd_truth_domain(*truth)), *expected = npmd_domain_text(wanted);
         if (strcmp(found, expected) != 0) {
             st = reproduce_fail(err, NPMD_ERR_FORMAT, "");
@@ -78,6 +69,12 @@ static npmd_status read_truth(const reproduce_plan *plan, const char *domain, np
     }
     npmd_domain_free(wanted);
     return st;
+}
+
+npmd_status reproduce_points(const double *x, size_t n, const npmd_domain *domain, npmd_points **out,
+                             npmd_error *err)
+{
+    return npmd_points_from(x, n, (size_t)npmd_domain_columns(domain), domain, NPMD_COORDS_DEFAULT, out, err);
 }
 
 /* The first n of the points in a file. */
@@ -98,7 +95,7 @@ static npmd_status shorten(const char *path, npmd_points **points, const npmd_do
         return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the points");
     for (size_t i = 0; i < n; i++)
         npmd_points_row(*points, i, x + i * columns);
-    const npmd_status st = npmd_points_from(x, n, domain, &part, err);
+    const npmd_status st = reproduce_points(x, n, domain, &part, err);
     free(x);
     if (st == NPMD_OK) {
         npmd_points_free(*points);
@@ -107,16 +104,16 @@ static npmd_status shorten(const char *path, npmd_points **points, const npmd_do
     return st;
 }
 
-static npmd_status draw_points(const npmd_truth *truth, uint64_t seed, size_t n, npmd_points **out,
-                               npmd_error *err)
+static npmd_status draw_points(const reproduce_plan *plan, const npmd_truth *truth, uint64_t seed, size_t n,
+                               npmd_points **out, npmd_error *err)
 {
     const npmd_domain *domain = npmd_truth_domain(truth);
     double *x = malloc(n * (size_t)npmd_domain_columns(domain) * sizeof *x);
     if (!x)
         return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the points");
-    npmd_status st = npmd_truth_sample(truth, seed, n, x, err);
+    npmd_status st = npmd_truth_sample(truth, seed, n, &plan->how, x, err);
     if (st == NPMD_OK)
-        st = npmd_points_from(x, n, domain, out, err);
+        st = reproduce_points(x, n, domain, out, err);
     free(x);
     return st;
 }
@@ -126,7 +123,7 @@ static npmd_status read_points(const reproduce_plan *plan, int replicate, const 
 {
     const npmd_domain *domain = npmd_truth_domain(truth);
     if (!plan->folder)
-        return draw_points(truth, plan->seed + (uint64_t)replicate - 1, plan->n, out, err);
+        return draw_points(plan, truth, plan->seed + (uint64_t)replicate - 1, plan->n, out, err);
     char *path = reproduce_file_of(plan, replicate);
     if (!path)
         return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for a file's name");
@@ -172,17 +169,18 @@ static npmd_status check_inputs(const reproduce_plan *plan, npmd_error *err)
 /* ---- A fit --------------------------------------------------------------------------------------------- */
 
 /* "--name value --name value" */
-npmd_status reproduce_options(const reproduce_child *c, npmd_options *options, npmd_error *err)
+npmd_status reproduce_options(const reproduce_child *c, npmd_options **options, npmd_error *err)
 {
     char name[64], value[256];
     npmd_status st = NPMD_OK;
     int used = 0;
-    npmd_options_init(options);
+    if (!(*options = npmd_options_new()))
+        return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the options");
     for (const char *at = c->task->options;
          st == NPMD_OK && sscanf(at, " --%63s %255s%n", name, value, &used) == 2; at += used)
-        st = npmd_options_set(options, name, value, err);
-    options->threads = c->plan->how.threads;
-    return st;
+        st = npmd_options_set(*options, name, value, err);
+    snprintf(value, sizeof value, "%d", c->plan->how.threads);
+    return st == NPMD_OK ? npmd_options_set(*options, "threads", value, err) : st;
 }
 
 static int watch(const npmd_report *now, void *user)
@@ -221,21 +219,21 @@ static double parameters_of(const npmd_model *model)
 }
 
 /* Its seconds are added up: a task may fit more than once. */
-npmd_status reproduce_fit(reproduce_child *c, const npmd_options *options, npmd_model **out, npmd_error *err)
+npmd_status reproduce_fit(reproduce_child *c, npmd_options *options, npmd_model **out, npmd_error *err)
 {
     double *figure = c->result.figure;
     struct rusage usage = { 0 };
-    npmd_options watched = *options;
-    watched.progress = watch;
-    watched.user = c;
-    const double started = reproduce_clock();
-    const npmd_status st = npmd_fit(c->domain, c->points, &watched, out, err);
-    figure[FIGURE_SECONDS] = (isnan(figure[FIGURE_SECONDS]) ? 0.0 : figure[FIGURE_SECONDS])
-                             + reproduce_clock() - started;
+    npmd_options_watch(options, watch, c);
+    const double started = cli_clock();
+    const npmd_status st = npmd_fit(c->domain, c->points, options, out, err);
+    figure[FIGURE_SECONDS] = (isnan(figure[FIGURE_SECONDS]) ? 0.0 : figure[FIGURE_SECONDS]) + cli_clock()
+                             - started;
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         figure[FIGURE_MEMORY] = (double)usage.ru_maxrss * MAXRSS_UNIT;
     if (st == NPMD_OK) {
-        figure[FIGURE_TAU] = npmd_model_facts(*out).tau;
+        npmd_fit_facts facts = NPMD_SIZED(npmd_fit_facts);
+        npmd_model_facts(*out, &facts, NULL);
+        figure[FIGURE_TAU] = facts.tau;
         figure[FIGURE_PARAMETERS] = parameters_of(*out);
     }
     return st;
@@ -246,7 +244,7 @@ npmd_status reproduce_compare(reproduce_child *c, const npmd_model *model, npmd_
     const reproduce_plan *plan = c->plan;
     /* T2 as the paper did it: its nodes, both densities divided by their means there */
     const bool authors = strcmp(c->task->row->domain, "T2") == 0 && !plan->experiment->every_dimension;
-    npmd_comparison found;
+    npmd_comparison found = NPMD_SIZED(npmd_comparison);
     /* the seed of the points is the same for all, so all methods are compared at the same ones */
     const npmd_status st = npmd_compare(model, c->truth, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE, 0,
                                         plan->seed, &plan->how, &found, err);
@@ -261,14 +259,15 @@ npmd_status reproduce_compare(reproduce_child *c, const npmd_model *model, npmd_
 
 npmd_status measure_fit(reproduce_child *c, npmd_error *err)
 {
-    npmd_options options;
+    npmd_options *options = NULL;
     npmd_model *model = NULL;
     npmd_status st = reproduce_options(c, &options, err);
     if (st == NPMD_OK)
-        st = reproduce_fit(c, &options, &model, err);
+        st = reproduce_fit(c, options, &model, err);
     if (st == NPMD_OK)
         st = reproduce_compare(c, model, err);
     npmd_model_free(model);
+    npmd_options_free(options);
     return st;
 }
 
@@ -278,9 +277,9 @@ static npmd_status score_fresh(reproduce_child *c, const npmd_model *model, npmd
     const uint64_t apart = UINT64_C(1) << 32; /* from the seeds of the replicates */
     const size_t n = npmd_points_count(c->points) / 10 + 2;
     npmd_points *fresh = NULL;
-    npmd_score score;
-    npmd_status st = draw_points(c->truth, c->plan->seed + (uint64_t)c->task->replicate - 1 + apart, n,
-                                 &fresh, err);
+    npmd_score score = NPMD_SIZED(npmd_score);
+    npmd_status st = draw_points(c->plan, c->truth, c->plan->seed + (uint64_t)c->task->replicate - 1 + apart,
+                                 n, &fresh, err);
     if (st == NPMD_OK)
         st = npmd_score_points(model, fresh, c->plan->seed, &c->plan->how, &score, err);
     if (st == NPMD_OK) {
@@ -295,18 +294,20 @@ static npmd_status score_fresh(reproduce_child *c, const npmd_model *model, npmd
 
 npmd_status measure_encoding(reproduce_child *c, npmd_error *err)
 {
-    npmd_options options;
+    npmd_options *options = NULL;
     npmd_model *model = NULL;
     npmd_status st = reproduce_options(c, &options, err);
-    options.truth = c->truth;
     c->profile = true;
-    if (st == NPMD_OK)
-        st = reproduce_fit(c, &options, &model, err);
+    if (st == NPMD_OK) {
+        npmd_options_truth(options, c->truth);
+        st = reproduce_fit(c, options, &model, err);
+    }
     if (st == NPMD_OK)
         st = reproduce_compare(c, model, err);
     if (st == NPMD_OK)
         st = score_fresh(c, model, err);
     npmd_model_free(model);
+    npmd_options_free(options);
     return st;
 }
 

@@ -37,18 +37,23 @@ npmd_status reproduce_pairs_read(const reproduce_plan *plan, npmd_domain **domai
 static npmd_status find_ends(const reproduce_plan *plan, npmd_error *err)
 {
     const reproduce_pairs *p = plan->pairs;
-    npmd_endpoints found = { 0 };
-    npmd_endpoints_request what = { .tracks = &p->tracks,
-                                    .files = 1,
-                                    .surface = { p->surface, NULL },
-                                    .sphere = { p->surfaces ? NULL : p->sphere, NULL },
-                                    .space = cli_value(plan->args, "space"),
-                                    .max_distance = p->max_distance,
-                                    .threads = plan->how.threads };
+    npmd_endpoints *found = NULL;
+    npmd_endpoints_facts facts = NPMD_SIZED(npmd_endpoints_facts);
+    npmd_endpoints_request what = NPMD_SIZED(npmd_endpoints_request);
+    what.tracks = &p->tracks;
+    what.files = 1;
+    what.surface[0] = p->surface;
+    what.sphere[0] = p->surfaces ? NULL : p->sphere;
+    what.space = cli_value(plan->args, "space");
+    what.max_distance = p->max_distance;
+    what.how = &plan->how;
     npmd_status st = npmd_endpoints_find(&what, &found, err);
     if (st == NPMD_OK)
-        st = npmd_array_write(p->points, found.x[NPMD_PAIR_LL], found.count[NPMD_PAIR_LL], 6, err);
-    npmd_endpoints_free(&found);
+        st = npmd_endpoints_facts_of(found, &facts, err);
+    if (st == NPMD_OK)
+        st = npmd_array_write(p->points, npmd_endpoints_rows(found, NPMD_PAIR_LL), facts.count[NPMD_PAIR_LL],
+                              6, err);
+    npmd_endpoints_free(found);
     return st;
 }
 
@@ -179,7 +184,7 @@ static npmd_status take_rows(const npmd_points *points, const npmd_domain *domai
         return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         npmd_points_row(points, order[i], x + i * columns);
-    const npmd_status st = npmd_points_from(x, count, domain, out, err);
+    const npmd_status st = reproduce_points(x, count, domain, out, err);
     free(x);
     return st;
 }
@@ -238,7 +243,7 @@ static npmd_status score(reproduce_child *c, const npmd_model *model, const npmd
     double *figure = c->result.figure;
     const double volume = npmd_domain_volume(c->domain);
     const reproduce_pairs *p = c->plan->pairs;
-    npmd_score s;
+    npmd_score s = NPMD_SIZED(npmd_score);
     double areas = 0.0;
     npmd_status st = npmd_score_points(model, held_out, c->plan->seed, &c->plan->how, &s, err);
     if (st == NPMD_OK && !p->surfaces)
@@ -271,7 +276,7 @@ static npmd_status keep_model(const reproduce_child *c, const npmd_model *model,
 npmd_status measure_pairs(reproduce_child *c, npmd_error *err)
 {
     const uint64_t seed = c->plan->seed + (uint64_t)c->task->replicate - 1;
-    npmd_options options;
+    npmd_options *options = NULL;
     npmd_domain *domain = NULL;
     npmd_points *points = NULL, *training = NULL, *held_out = NULL;
     npmd_model *model = NULL;
@@ -284,7 +289,7 @@ npmd_status measure_pairs(reproduce_child *c, npmd_error *err)
         c->domain = domain;
         c->points = training;
         c->result.figure[FIGURE_N] = (double)npmd_points_count(training);
-        st = reproduce_fit(c, &options, &model, err);
+        st = reproduce_fit(c, options, &model, err);
     }
     if (st == NPMD_OK)
         st = score(c, model, held_out, err);
@@ -295,6 +300,7 @@ npmd_status measure_pairs(reproduce_child *c, npmd_error *err)
     npmd_points_free(held_out);
     npmd_points_free(points);
     npmd_domain_free(domain);
+    npmd_options_free(options);
     return st;
 }
 

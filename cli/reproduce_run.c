@@ -44,7 +44,7 @@ static void send_bytes(const reproduce_child *c, const void *from, size_t size)
 
 void reproduce_child_tell(reproduce_child *c, const npmd_report *now)
 {
-    const double clock = reproduce_clock();
+    const double clock = cli_clock();
     if (getppid() != c->parent)
         _exit(CLI_INTERRUPTED);
     if (clock - c->told >= 1.0) {
@@ -64,7 +64,7 @@ static void child_run(reproduce_child *c)
     memset(r, 0, sizeof *r); /* its padding goes through the pipe, too */
     for (int i = 0; i < FIGURES; i++)
         r->figure[i] = NAN;
-    const double started = reproduce_clock();
+    const double started = cli_clock();
     npmd_status st = reproduce_child_run(c, &err);
     for (int i = 0; i < REPRODUCE_DATA_MOST; i++) {
         r->bytes[i] = st == NPMD_OK ? c->rows[i].length : 0;
@@ -72,7 +72,7 @@ static void child_run(reproduce_child *c)
             st = reproduce_fail(&err, NPMD_ERR_MEMORY, "not enough memory for its data");
     }
     if (isnan(r->figure[FIGURE_SECONDS]))
-        r->figure[FIGURE_SECONDS] = reproduce_clock() - started;
+        r->figure[FIGURE_SECONDS] = cli_clock() - started;
     r->kind = st == NPMD_OK ? REPRODUCE_DONE : REPRODUCE_FAILED;
     r->status = st;
     snprintf(r->text, sizeof r->text, "%s",
@@ -126,7 +126,7 @@ static int worker_start(worker *w, const reproduce_plan *plan, reproduce_task *t
         close(ends[0]);
         return cli_fail(plan->args, CLI_MEMORY, "cannot start a process: %s", strerror(why));
     }
-    *w = (worker){ .pid = pid, .fd = ends[0], .task = task, .started = reproduce_clock() };
+    *w = (worker){ .pid = pid, .fd = ends[0], .task = task, .started = cli_clock() };
     return CLI_DONE;
 }
 
@@ -196,7 +196,7 @@ static bool worker_listen(worker *w, reproduce_result *last)
         }
         kill(w->pid, SIGKILL); /* it may still want to write */
     }
-    const double seconds = reproduce_clock() - w->started;
+    const double seconds = cli_clock() - w->started;
     const int status = worker_reap(w);
     *last = (reproduce_result){ .kind = REPRODUCE_FAILED, .status = NPMD_ERR_NUMERIC };
     for (int i = 0; i < FIGURES; i++)
@@ -257,7 +257,7 @@ static void watch_begin(watch *w)
 {
     const char *kind = getenv("TERM");
     *w = (watch){ .terminal = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0,
-                  .shown = reproduce_clock() };
+                  .shown = cli_clock() };
 }
 
 static void watch_clear(watch *w)
@@ -270,7 +270,7 @@ static void watch_clear(watch *w)
 /* What runs now: one line that is drawn over and over, or in a log a line every ten seconds. */
 static void watch_show(watch *w, const reproduce_plan *plan, const worker *workers, int done)
 {
-    const double clock = reproduce_clock();
+    const double clock = cli_clock();
     char text[512];
     if (plan->args->quiet || !any_running(workers, plan->jobs)
         || clock - w->shown < (w->terminal ? 0.5 : 10.0))

@@ -88,10 +88,12 @@ npmd_status reproduce_spectrum_of_model(const npmd_model *model, npmd_what what,
                                         npmd_error *err)
 {
     const int G = s->G;
-    const npmd_compute how = { .threads = 1, .device = "reference" };
+    npmd_compute how = NPMD_SIZED(npmd_compute);
     npmd_points *nodes = NULL;
     double *x = grid_nodes(G);
-    npmd_status st = x ? npmd_points_from(x, (size_t)G * (size_t)G, npmd_model_domain(model), &nodes, err)
+    how.threads = 1;
+    how.device = "reference";
+    npmd_status st = x ? reproduce_points(x, (size_t)G * (size_t)G, npmd_model_domain(model), &nodes, err)
                        : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for a grid");
     if (st == NPMD_OK)
         st = npmd_evaluate_at(model, nodes, what, &how, s->values, err);
@@ -111,12 +113,13 @@ enum {
     BIAS_LOW = 4
 };
 
-static npmd_status truth_spectrum(const npmd_truth *truth, reproduce_spectrum *s, npmd_error *err)
+static npmd_status truth_spectrum(const npmd_truth *truth, const npmd_compute *how, reproduce_spectrum *s,
+                                  npmd_error *err)
 {
     const size_t nodes = (size_t)s->G * (size_t)s->G;
     const double volume = npmd_domain_volume(npmd_truth_domain(truth));
     double *x = grid_nodes(s->G);
-    npmd_status st = x ? npmd_truth_log_density(truth, x, nodes, s->values, err)
+    npmd_status st = x ? npmd_truth_log_density(truth, x, nodes, how, s->values, err)
                        : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for a grid");
     for (size_t i = 0; st == NPMD_OK && i < nodes; i++)
         s->values[i] = volume * exp(s->values[i]);
@@ -141,16 +144,18 @@ static double missed(const reproduce_spectrum *estimate, const reproduce_spectru
 }
 
 /* The relative density of this moment; its moduli become rows. */
-static npmd_status keep_spectrum(reproduce_child *c, const npmd_model *model, int64_t step,
-                                 const reproduce_spectrum *truth, reproduce_spectrum *now, npmd_error *err)
+static npmd_status keep_spectrum(reproduce_child *c, const npmd_model *model, const reproduce_spectrum *truth,
+                                 reproduce_spectrum *now, npmd_error *err)
 {
+    npmd_fit_facts facts = NPMD_SIZED(npmd_fit_facts);
+    npmd_model_facts(model, &facts, NULL);
     const npmd_status st = reproduce_spectrum_of_model(model, NPMD_RELATIVE, now, err);
     for (int k1 = 0; st == NPMD_OK && k1 <= BIAS_SHOWN; k1++)
         for (int k2 = k1 == 0 ? 0 : -BIAS_SHOWN; k2 <= BIAS_SHOWN; k2++) {
             const double *e = reproduce_spectrum_at(now, k1, k2), *t = reproduce_spectrum_at(truth, k1, k2);
-            reproduce_text_row(&c->rows[1],
-                               (const double[]){ (double)step, k1, k2, hypot(e[0], e[1]), hypot(t[0], t[1]) },
-                               5);
+            reproduce_text_row(
+                &c->rows[1],
+                (const double[]){ (double)facts.steps, k1, k2, hypot(e[0], e[1]), hypot(t[0], t[1]) }, 5);
         }
     c->result.figure[FIGURE_MISSED] = missed(now, truth, now->G / 2 - 1);
     c->result.figure[FIGURE_MISSED_LOW] = missed(now, truth, BIAS_LOW);
@@ -163,7 +168,7 @@ static npmd_status keep_spectrum(reproduce_child *c, const npmd_model *model, in
 npmd_status measure_spectral_bias(reproduce_child *c, npmd_error *err)
 {
     static const double until[] = { 0.01, 0.1, 1.0 };
-    npmd_options options;
+    npmd_options *options = NULL;
     reproduce_spectrum truth = { 0 }, now = { 0 };
     npmd_status st = reproduce_options(c, &options, err);
     if (st == NPMD_OK)
@@ -171,20 +176,21 @@ npmd_status measure_spectral_bias(reproduce_child *c, npmd_error *err)
     if (st == NPMD_OK)
         st = reproduce_spectrum_open(BIAS_GRID, &now, err);
     if (st == NPMD_OK)
-        st = truth_spectrum(c->truth, &truth, err);
+        st = truth_spectrum(c->truth, &c->plan->how, &truth, err);
     for (int i = 0; i < 3 && st == NPMD_OK; i++) {
         npmd_model *model = NULL;
         c->until = until[i];
         c->profile = i == 2;
-        options.truth = c->profile ? c->truth : NULL;
-        st = reproduce_fit(c, &options, &model, err);
+        npmd_options_truth(options, c->profile ? c->truth : NULL);
+        st = reproduce_fit(c, options, &model, err);
         if (st == NPMD_OK)
-            st = keep_spectrum(c, model, npmd_model_facts(model).steps, &truth, &now, err);
+            st = keep_spectrum(c, model, &truth, &now, err);
         if (st == NPMD_OK && i == 2)
             st = reproduce_compare(c, model, err);
         npmd_model_free(model);
     }
     reproduce_spectrum_close(&truth);
     reproduce_spectrum_close(&now);
+    npmd_options_free(options);
     return st;
 }

@@ -7,6 +7,7 @@
  * last 50 looks (5,000 steps) is what the paper chooses by. */
 #include "cli.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -42,9 +43,9 @@ static npmd_status hold_out(reproduce_child *c, npmd_points **held_out, npmd_poi
     for (size_t i = 0; st == NPMD_OK && i < n; i++)
         npmd_points_row(c->points, row[i], x + i * columns);
     if (st == NPMD_OK)
-        st = npmd_points_from(x, out, domain, held_out, err);
+        st = reproduce_points(x, out, domain, held_out, err);
     if (st == NPMD_OK)
-        st = npmd_points_from(x + out * columns, n - out, domain, rest, err);
+        st = reproduce_points(x + out * columns, n - out, domain, rest, err);
     free(row);
     free(x);
     return st;
@@ -86,33 +87,47 @@ static int watch(const npmd_report *now, void *user)
     return 0;
 }
 
+/* Every 100 steps, of a short try 50 times. */
+static npmd_status look_often(npmd_options *options, npmd_error *err)
+{
+    const int64_t steps = (int64_t)npmd_options_number(options, "steps");
+    int64_t every = LOOK_EVERY;
+    char digits[32];
+    if (steps > 0 && steps / WINDOW < LOOK_EVERY)
+        every = steps > WINDOW ? steps / WINDOW : 1;
+    snprintf(digits, sizeof digits, "%" PRId64, every);
+    return npmd_options_set(options, "log-every", digits, err);
+}
+
 npmd_status measure_tau(reproduce_child *c, npmd_error *err)
 {
-    npmd_options options;
+    npmd_options *options = NULL;
     npmd_points *held_out = NULL, *rest = NULL;
     npmd_model *model = NULL;
     course w = { .child = c };
     npmd_status st = reproduce_options(c, &options, err);
     if (st == NPMD_OK)
         st = hold_out(c, &held_out, &rest, err);
-    options.progress = watch;
-    options.user = &w;
-    options.truth = c->truth;
-    options.held_out = held_out;
-    options.log_every = LOOK_EVERY;
-    if (options.steps > 0 && options.steps / WINDOW < LOOK_EVERY) /* a try */
-        options.log_every = options.steps > WINDOW ? options.steps / WINDOW : 1;
-    const double started = reproduce_clock();
     if (st == NPMD_OK)
-        st = npmd_fit(npmd_truth_domain(c->truth), rest, &options, &model, err);
+        st = look_often(options, err);
+    const double started = cli_clock();
     if (st == NPMD_OK) {
-        c->result.figure[FIGURE_SECONDS] = reproduce_clock() - started;
-        c->result.figure[FIGURE_TAU] = npmd_model_facts(model).tau;
+        npmd_options_watch(options, watch, &w);
+        npmd_options_truth(options, c->truth);
+        npmd_options_hold_out(options, held_out);
+        st = npmd_fit(npmd_truth_domain(c->truth), rest, options, &model, err);
+    }
+    if (st == NPMD_OK) {
+        npmd_fit_facts facts = NPMD_SIZED(npmd_fit_facts);
+        npmd_model_facts(model, &facts, NULL);
+        c->result.figure[FIGURE_SECONDS] = cli_clock() - started;
+        c->result.figure[FIGURE_TAU] = facts.tau;
         c->result.figure[FIGURE_ISE_RELATIVE] = smoothed(&w);
         st = reproduce_compare(c, model, err);
     }
     npmd_model_free(model);
     npmd_points_free(held_out);
     npmd_points_free(rest);
+    npmd_options_free(options);
     return st;
 }
