@@ -81,7 +81,7 @@ static bool is_known(const char *only)
     return false;
 }
 
-static npmd_status check_request(const npmd_bench_request *r, npmd_error *err)
+static npmd_status check_request(const bench_request *r, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const backend_ops *ops = NULL;
@@ -121,10 +121,10 @@ done:
     return st;
 }
 
-npmd_status npmd_bench(const npmd_bench_request *what, char **json, npmd_error *err)
+npmd_status bench_run(const bench_request *what, char **json, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_bench_request everything = { 0 };
+    const bench_request everything = { 0 };
     const double started = clock_seconds();
     bench b = { .asked = what == NULL ? &everything : what };
     json_t *root = json_object(), *machine = json_object();

@@ -9,14 +9,26 @@
 #ifndef NPMD_BENCH_H
 #define NPMD_BENCH_H
 
-#include "estimators.h"
+#include "api.h"
 
 #define BENCH_WIDTHS 2 /* the product rate is measured at */
 #define BENCH_ROWS 512
 static const int BENCH_WIDTH[BENCH_WIDTHS] = { 128, 256 };
 
+typedef struct bench_request { /* all zero: kernels, steps and evaluation, in about a minute */
+    npmd_compute how;          /* threads, and the device */
+    int quick;                 /* 1: everything small and seldom repeated: a look in a few seconds */
+    int full;                  /* 1: S2 x S2 at its full size, a density of 10^7 points */
+    int scaling;               /* 1: also how a step grows with every size */
+    const char *only;          /* one part, kernel, variant or size; NULL: all */
+    const char *folder;        /* for temporary files; NULL: no density from file to file */
+    /* Before each measurement, and between its repeats (next is then NULL); nonzero: stop. May be NULL. */
+    int (*progress)(const char *next, void *user);
+    void *user;
+} bench_request;
+
 typedef struct bench {
-    const npmd_bench_request *asked;
+    const bench_request *asked;
     const kernels *kernels; /* chosen on this machine */
     int threads;
     double product_rate[BENCH_WIDTHS]; /* operations a second of one thread */
@@ -25,6 +37,9 @@ typedef struct bench {
 
 /* ---- bench.c ------------------------------------------------------------------------------------------- */
 
+/* Verifies kernels, steps and evaluation (NPMD_ERR_NUMERIC says what is wrong), then times them: one JSON object,
+ * described in docs/performance.md. text_free frees it. */
+npmd_status bench_run(const bench_request *what, char **json, npmd_error *err);
 extern const char *const BENCH_VARIANTS[]; /* of the kernels, widest first; NULL ends the list */
 /* Is this part wanted, or the row of that name in it? Either may be NULL. */
 bool bench_wants(const bench *b, const char *part, const char *name);
@@ -50,6 +65,11 @@ npmd_status bench_put(json_t *row, const bench_number *numbers, npmd_error *err)
         (key), (double)(value), true                                                                         \
     }
 #define BENCH_PUT(row, err, ...) bench_put(row, (const bench_number[]){ __VA_ARGS__, REAL(NULL, 0.0) }, err)
+
+/* ---- bench_words.c ------------------------------------------------------------------------------------- */
+
+/* What bench_run found, as tables of at most 100 columns. */
+npmd_status bench_words(const char *json, char **text, npmd_error *err);
 
 /* ---- bench_time.c -------------------------------------------------------------------------------------- */
 

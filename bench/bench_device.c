@@ -105,7 +105,8 @@ static npmd_status term_errors(const bench *b, const bench_field *f, bool exact,
     settings small = f->options;
     double *g[2] = { NULL, NULL }, sum = 0.0;
     device_run r[2] = { 0 };
-    small.descent.batch = small.descent.q1 = 300; /* of fewer, single points show TF32's error without the mean over them */
+    small.descent.batch = small.descent.q1 =
+        300; /* of fewer, single points show TF32's error without the mean over them */
     small.descent.q2 = 60;
     for (int i = 0; i < 2; i++) {
         TRY(memory_new(&g[i], n, err));

@@ -178,7 +178,7 @@ static npmd_status density_call(void *self, npmd_error *err)
     TRY(points_read(d->points, d->domain, NPMD_COORDS_DEFAULT, &pts, err));
     d->read = clock_seconds() - start;
     d->mapped = pts->x == NULL;
-    TRY(npmd_evaluate_to(d->model, pts, NPMD_LOG_DENSITY, &d->how, d->values, err));
+    TRY(model_evaluate_to(d->model, pts, NPMD_LOG_DENSITY, &d->how, d->values, err));
     d->written = clock_seconds() - start - d->read;
 done:
     points_free(pts);
@@ -198,8 +198,8 @@ static npmd_status density_error(const density_run *d, double *error, npmd_error
     memcpy(at, x.rows, CHECKED * x.columns * sizeof *at);
     memcpy(found, v.rows, sizeof found);
     TRY(points_from(at, CHECKED, d->domain, &first, err));
-    TRY(npmd_evaluate_at(d->model, first, NPMD_LOG_DENSITY, &(npmd_compute){ .device = "reference" },
-                         expected, err));
+    TRY(model_evaluate_at(d->model, first, NPMD_LOG_DENSITY, &(npmd_compute){ .device = "reference" },
+                          expected, err));
     *error = values_error(found, expected, CHECKED);
 done:
     points_free(first);
@@ -246,7 +246,7 @@ npmd_status bench_density(const bench *b, json_t *row, npmd_error *err)
                   REAL("floor_points_per_second", limit), REAL("share", n / t.median / limit)));
 done:
     density_close(&d);
-    npmd_model_free(model);
+    model_free(model);
     bench_field_close(&f);
     return st;
 }

@@ -21,7 +21,7 @@ const bench_size BENCH_SIZES[BENCH_SIZE_COUNT] = {
 bench_size bench_size_asked(const bench *b, const bench_size *s)
 {
     bench_size out = *s;
-    size_t *const counts[] = { &out.n, &out.descent.batch, &out.descent.q1, &out.descent.q2 };
+    size_t *const counts[] = { &out.n, &out.batch, &out.q1, &out.q2 };
     const size_t quarter = s->large && !b->asked->full ? 4 : 1,
                  part = b->asked->quick ? quarter * QUICK : quarter;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -51,13 +51,15 @@ done:
     return st;
 }
 
-static npmd_status size_options(const bench_size *s, int threads, settings *o, npmd_error *err)
+static npmd_status size_options(const bench_size *s, int threads, npmd_options *asked, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    npmd_options_init(o);
-    TRY(npmd_options_set(o, "preset", s->preset, err));
+    settings *o = &asked->set;
+    options_init(asked);
+    TRY(options_set(asked, "preset", s->preset, err));
     o->machine.threads = threads;
     o->descent.batch = (int64_t)s->batch;
+    o->descent.batch_share = 0;
     o->descent.q1 = (int64_t)s->q1;
     o->descent.q2 = (int64_t)s->q2;
     if (s->rotated)
@@ -75,20 +77,24 @@ done:
 npmd_status bench_field_open(bench_field *f, const bench_size *s, int threads, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    settings asked;
-    TRY(npmd_domain_parse(s->domain, &f->domain, err));
-    TRY(size_options(s, threads, &asked, err));
-    TRY(options_resolve(&asked, f->domain, s->n, &f->options, err));
+    npmd_options *asked = NULL;
+    fit_plan plan;
+    TRY(memory_new(&asked, 1, err));
+    TRY(domain_parse(s->domain, NULL, NULL, &f->domain, err));
+    TRY(size_options(s, threads, asked, err));
+    TRY(plan_make(estimators_all, &asked->set, &(fit_origin){ 0 }, f->domain, s->n, &plan, err));
+    f->options = plan.full;
     TRY(uniform_points(f->domain, s->n, threads, &f->points, err));
     TRY(encoding_draw(f->domain, &f->options, &f->encoding, err));
     f->plan = (field_plan){ .domain = f->domain,
                             .encoding = &f->encoding,
-                            .shape = options_shape(&f->options, f->domain),
+                            .shape = training_shape(&f->options, f->domain),
                             .rotated = f->encoding.blocks > 0 };
     f->plan.shape.square = f->encoding.square;
     TRY(memory_new(&f->theta, field_parameters(&f->plan.shape), err));
     field_start(&f->plan.shape, f->options.network.start == 1, 1, f->theta);
 done:
+    memory_free(asked);
     return st;
 }
 
@@ -137,7 +143,7 @@ npmd_status bench_field_model(const bench_field *f, npmd_model **out, npmd_error
     record rec = { 0 };
     TRY(memory_new(&m, 1, err));
     m->kind = &ESTIMATOR_FIELD;
-    m->options = f->options;
+    m->set = f->options;
     m->total = (double)f->points->n;
     m->facts.n = f->points->n;
     TRY(domain_copy(f->domain, &m->domain, err));
@@ -148,6 +154,6 @@ npmd_status bench_field_model(const bench_field *f, npmd_model **out, npmd_error
     m = NULL;
 done:
     record_free(&rec);
-    npmd_model_free(m);
+    model_free(m);
     return st;
 }

@@ -241,7 +241,7 @@ static const struct {
               { "evaluation", evaluation_words }, { "density", density_words }, { "scaling", scaling_words },
               { "device", device_words } };
 
-npmd_status npmd_bench_words(const char *json, char **text, npmd_error *err)
+npmd_status bench_words(const char *json, char **text, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     page p = { .err = err };

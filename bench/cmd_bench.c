@@ -1,10 +1,8 @@
 /* cmd_bench.c - neuropmd bench: how fast this machine is, part by part. */
-#include "cli.h"
+#include "bench.h"
+#include "console.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 static const cli_option OPTIONS[] = {
     { .name = "quick", .help = "everything small and seldom repeated: a look in a few seconds" },
@@ -19,40 +17,21 @@ static const cli_option OPTIONS[] = {
 
 /* ---- Progress ------------------------------------------------------------------------------------------ */
 
-typedef struct bench_watch {
-    const cli_args *args;
-    bool terminal;
-    time_t shown;
-} bench_watch;
-
 /* What is measured now: one line that is drawn over and over, or in a log a line every few seconds. */
 static int show(const char *next, void *user)
 {
-    bench_watch *w = user;
-    const time_t now = time(NULL);
-    if (!next || w->args->quiet)
+    cli_progress *p = user;
+    const double now = cli_clock();
+    if (!next || p->args->quiet)
         return cli_interrupted();
-    if (w->terminal) {
+    if (p->terminal) {
         fprintf(stderr, "\r\033[K%s", next);
         fflush(stderr);
-    } else if (now - w->shown >= 5) {
-        cli_note(w->args, "%s", next);
-        w->shown = now;
+    } else if (now - p->shown >= 5.0) {
+        cli_note(p->args, "%s", next);
+        p->shown = now;
     }
     return cli_interrupted();
-}
-
-static void watch_begin(bench_watch *w, const cli_args *args)
-{
-    const char *kind = getenv("TERM");
-    *w = (bench_watch){ .args = args, .shown = time(NULL) };
-    w->terminal = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0;
-}
-
-static void watch_end(const bench_watch *w)
-{
-    if (w->terminal && !w->args->quiet)
-        fputs("\r\033[K", stderr);
 }
 
 /* ---- The command --------------------------------------------------------------------------------------- */
@@ -63,22 +42,23 @@ static int run(const cli_args *args)
     const char *folder = getenv("TMPDIR");
     uint64_t seed = 0;
     char *json = NULL, *words = NULL;
-    bench_watch watch;
-    npmd_bench_request request = { .quick = cli_value(args, "quick") != NULL,
-                                   .full = cli_value(args, "full") != NULL,
-                                   .scaling = cli_value(args, "scaling") != NULL,
-                                   .only = cli_value(args, "only"),
-                                   .folder = folder && folder[0] ? folder : "/tmp",
-                                   .progress = show,
-                                   .user = &watch };
+    cli_progress progress;
+    bench_request request = { .quick = cli_value(args, "quick") != NULL,
+                              .full = cli_value(args, "full") != NULL,
+                              .scaling = cli_value(args, "scaling") != NULL,
+                              .only = cli_value(args, "only"),
+                              .folder = folder && folder[0] ? folder : "/tmp",
+                              .progress = show,
+                              .user = &progress };
     int code = cli_compute(args, &seed, &request.how);
     if (code != CLI_DONE)
         return code;
-    watch_begin(&watch, args);
+    cli_progress_begin(&progress, args);
     cli_watch_signals(true);
-    const npmd_status st = npmd_bench(&request, &json, &err);
-    watch_end(&watch);
-    if (st != NPMD_OK || (!args->json && npmd_bench_words(json, &words, &err)))
+    const npmd_status st = bench_run(&request, &json, &err);
+    if (progress.terminal && !args->quiet)
+        fputs("\r\033[K", stderr);
+    if (st != NPMD_OK || (!args->json && bench_words(json, &words, &err)))
         code = cli_refuse(args, &err);
     else if (args->json)
         printf("%s\n", json);

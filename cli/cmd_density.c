@@ -10,11 +10,11 @@ static const cli_option OPTIONS[] = {
       .required = true,
       .help = "one value a point, in the order of the points; .npy or .csv" },
     { .name = "what",
-      .values = "log-density|density|relative|intensity|gradient|laplacian",
+      .names = npmd_what_name,
       .fallback = "log-density",
       .help =
           "log f or f per volume; f x volume; n f; gradient (a row a point, in the point's own columns) or "
-          "Laplacian of log f" },
+          "Laplacian of log f; its standard deviation over the members" },
     { .name = "given",
       .values = "N,...",
       .help = "the conditional density of the other factors given these, counted from 1: 1,3" },

@@ -21,7 +21,7 @@ static const cli_option OPTIONS[] = {
       .help = "points, drawn as dots on maps and as a histogram behind curves" },
     { .name = "truth", .values = "FILE", .help = "a known density, drawn beside the estimate on one scale" },
     { .name = "what",
-      .values = "density|relative|spread",
+      .names = npmd_plot_what_name,
       .fallback = "density",
       .help =
           "f per volume; f relative to the uniform density; the standard deviation of log f over members" },

@@ -1,5 +1,5 @@
 /* help.c - --help, made from the tables of the commands and of the library. */
-#include "cli.h"
+#include "console.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -41,19 +41,32 @@ static void print_wrapped(FILE *stream, const char *text, int at, int indent)
     fputc('\n', stream);
 }
 
+cli_words cli_option_values(const cli_option *option)
+{
+    cli_words w = { "" };
+    size_t used = 0;
+    if (option->values)
+        snprintf(w.text, sizeof w.text, "%s", option->values);
+    for (int i = 0; option->names && option->names(i) && used < sizeof w.text; i++)
+        used += (size_t)snprintf(w.text + used, sizeof w.text - used, "%s%s", i == 0 ? "" : "|",
+                                 option->names(i));
+    return w;
+}
+
 static void print_option(FILE *stream, const cli_option *option)
 {
-    char text[1024];
-    int at = fprintf(stream, "  --%s%s%s", option->name, option->values ? " " : "",
-                     option->values ? option->values : "");
+    char text[2048], usual[512];
+    int at = fprintf(stream, "  --%s%s%s", option->name, cli_option_is_flag(option) ? "" : " ",
+                     cli_option_values(option).text);
     if (at >= HELP_COLUMN - 1) {
         fputc('\n', stream);
         at = 0;
     }
     fprintf(stream, "%*s", HELP_COLUMN - at, "");
-    snprintf(text, sizeof text, "%s%s%s%s%s", option->help, option->required ? " (required)" : "",
+    cli_option_usual(option, usual, sizeof usual);
+    snprintf(text, sizeof text, "%s%s%s%s%s%s%s", option->help, option->required ? " (required)" : "",
              option->fallback ? " (default: " : "", option->fallback ? option->fallback : "",
-             option->fallback ? ")" : "");
+             usual[0] ? "; usual: " : "", usual, option->fallback ? ")" : "");
     print_wrapped(stream, text, HELP_COLUMN, HELP_COLUMN);
 }
 
@@ -75,7 +88,8 @@ void cli_synopsis(const cli_command *command, FILE *stream)
                 command->operands ? "..." : "");
     for (int i = 0; command->options && command->options[i].name; i++)
         if (command->options[i].required)
-            fprintf(stream, " --%s %s", command->options[i].name, command->options[i].values);
+            fprintf(stream, " --%s %s", command->options[i].name,
+                    cli_option_values(&command->options[i]).text);
     fputs(" [options]", stream);
 }
 
@@ -104,15 +118,15 @@ void cli_help_command(const cli_command *command)
     }
 }
 
-void cli_help_program(FILE *stream)
+void cli_help_program(const cli_command *const *commands, FILE *stream)
 {
     fprintf(stream,
             "neuropmd %s: densities from points on tori, spheres, surfaces and their products\n\n"
             "Usage: neuropmd COMMAND [options]\n\nCommands:\n",
             npmd_version());
-    for (int i = 0; cli_command_at(i); i++)
-        if (!cli_command_at(i)->hidden)
-            fprintf(stream, "  %-10s %s\n", cli_command_at(i)->name, cli_command_at(i)->summary);
+    for (int i = 0; commands[i]; i++)
+        if (!commands[i]->hidden)
+            fprintf(stream, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(stream, "  %-10s %s\n", "help", "explain a command: neuropmd help fit, or neuropmd fit --help");
     fprintf(stream,
             "\nA first fit:\n"

@@ -1,5 +1,5 @@
 /* interrupt.c - Ctrl-C and SIGTERM: the first asks for an orderly end, the second ends the program at once. */
-#include "cli.h"
+#include "console.h"
 
 #include <signal.h>
 

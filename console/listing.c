@@ -7,7 +7,7 @@
  *
  * The text comes from the library, so it is read once, forwards; should it not be JSON after all, it is
  * printed as it is. */
-#include "cli.h"
+#include "console.h"
 
 #include <stdlib.h>
 #include <string.h>

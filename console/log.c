@@ -3,7 +3,7 @@
  * A fit that is resumed goes on with the log of the run before. That run may have come further than its last
  * checkpoint: what it wrote beyond, and a line that its end cut off, is taken back, so that the log reads like
  * that of one run. */
-#include "cli.h"
+#include "console.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
-/* cmd_man.c - neuropmd man: the manual page, in troff, from the tables that --help is made of.
- *
- *   neuropmd man > neuropmd.1 */
-#include "cli.h"
+/* manual.c - the manual page, in troff, from the tables that --help is made of. */
+#include "console.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -41,9 +39,9 @@ static void put_option(const cli_option *option)
     printf(".TP\n\\fB\\-\\-");
     put_text(option->name);
     printf("\\fR");
-    if (option->values) {
+    if (!cli_option_is_flag(option)) {
         printf(" \\fI");
-        put_text(option->values);
+        put_text(cli_option_values(option).text);
         printf("\\fR");
     }
     printf("\n");
@@ -51,8 +49,14 @@ static void put_option(const cli_option *option)
     if (option->required)
         printf(" (required)");
     if (option->fallback) {
+        char usual[512];
         printf(" (default: ");
         put_text(option->fallback);
+        cli_option_usual(option, usual, sizeof usual);
+        if (usual[0]) {
+            printf("; usual: ");
+            put_text(usual);
+        }
         printf(")");
     }
     printf(".\n");
@@ -111,11 +115,11 @@ static void put_synopsis(const cli_command *command)
     free(text);
 }
 
-static void put_commands(void)
+static void put_commands(const cli_command *const *commands)
 {
     const cli_command *command = NULL;
     printf(".SH COMMANDS\n");
-    for (int i = 0; (command = cli_command_at(i)); i++) {
+    for (int i = 0; (command = commands[i]); i++) {
         if (command->hidden)
             continue;
         printf(".SS ");
@@ -160,10 +164,11 @@ static void put_files(void)
     printf(".PP\nEvery output but a log is written under a temporary name, synced and renamed.\n");
 }
 
-static int run(const cli_args *args)
+int cli_manual(const cli_args *args)
 {
-    const cli_command *fit = cli_command_find("fit"), *command = NULL;
-    (void)args;
+    const cli_command *command = NULL, *const *fit = args->commands;
+    while (!(*fit)->library_options)
+        fit++;
     printf(".TH NEUROPMD 1 \"\" \"neuropmd %s\" \"User Commands\"\n", npmd_version());
     printf(".SH NAME\nneuropmd \\- densities from points on tori, spheres, surfaces and their products\n");
     printf(".SH SYNOPSIS\n.B neuropmd\n.I command\n[\\fIoptions\\fR]\n.br\n.B neuropmd help\n.I command\n");
@@ -172,12 +177,12 @@ static int run(const cli_args *args)
            "manifolds: random Laplace\\-Beltrami eigenfunctions, a sine network, penalised maximum "
            "likelihood. Results go "
            "to standard output, progress and errors to standard error; an error is one line.\n");
-    put_commands();
+    put_commands(args->commands);
     printf(
         ".SH OPTIONS\nAn option is written \\fB\\-\\-name\\fR \\fIvalue\\fR or \\fB\\-\\-name=\\fIvalue\\fR. "
         "All but the "
         "last group belong to \\fBfit\\fR.\n");
-    put_library_options(fit);
+    put_library_options(*fit);
     put_files();
     printf(".SH EXIT STATUS\n");
     for (int i = 0; CLI_EXITS[i].meaning; i++) {
@@ -186,7 +191,7 @@ static int run(const cli_args *args)
         printf("\n");
     }
     printf(".SH EXAMPLES\n");
-    for (int i = 0; (command = cli_command_at(i)); i++)
+    for (int i = 0; (command = args->commands[i]); i++)
         if (!command->hidden && command->examples)
             put_example(command);
     printf(
@@ -196,11 +201,3 @@ static int run(const cli_args *args)
            "Product Manifolds.\n");
     return CLI_DONE;
 }
-
-const cli_command command_man = {
-    .name = "man",
-    .summary = "the manual page, in troff",
-    .examples = "neuropmd man > neuropmd.1\n",
-    .hidden = true,
-    .run = run,
-};

@@ -1,5 +1,5 @@
 /* write.c - text that a command makes, into a file. */
-#include "cli.h"
+#include "console.h"
 
 #include <stdlib.h>
 

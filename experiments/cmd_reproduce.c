@@ -2,7 +2,7 @@
  *
  * The tables are in reproduce_table.c, the processes in reproduce_run.c, the file of results in
  * reproduce_file.c. */
-#include "cli.h"
+#include "reproduce.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * The fits run as those of any experiment do (reproduce_run.c), in processes of their own (reproduce_pairs.c); maps and
  * tables of a region come after all of them (reproduce_maps.c), since this process may compute only when no other will be
  * forked. */
-#include "cli.h"
+#include "reproduce.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* reproduce_data.c - the rows of numbers in the lines of results, as one table beside the file of results.
  *
  * The lines have everything, so the tables can be made again at any time; they hold the tasks of this run. */
-#include "cli.h"
+#include "reproduce.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * has a running minimum, the moments that an early stopping rule waits for.
  *
  * Every tenth point is held out. */
-#include "cli.h"
+#include "reproduce.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * byte, as its own would, and its status is done; one that failed is tried again. A run that is killed
  * leaves at most one line that is cut off, at the end: it is taken back before anything is added. Lines of
  * other runs stay as they are. */
-#include "cli.h"
+#include "reproduce.h"
 
 #include <errno.h>
 #include <fcntl.h>

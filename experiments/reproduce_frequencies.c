@@ -16,7 +16,7 @@
  * weight times the width. A frequency of degree d has a coefficient of at most sum of V_m, m >= d. The
  * truncation M is the least degree for which that sum beyond it is below the tolerance. From depth 4 on M
  * is beyond any grid: then all of the lattice is permitted. */
-#include "cli.h"
+#include "reproduce.h"
 
 #include <math.h>
 #include <stdlib.h>

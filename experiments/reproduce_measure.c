@@ -1,6 +1,6 @@
 /* reproduce_measure.c - what is measured of one task, in the process of its own: points of the truth, a
  * fit, its distance from the truth, its criterion on fresh points, its course. */
-#include "cli.h"
+#include "reproduce.h"
 
 #include <math.h>
 #include <stdlib.h>

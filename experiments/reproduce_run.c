@@ -4,7 +4,7 @@
  * records through a pipe: how far it is, about once a second, then what came out, followed by its rows of
  * data as text. If the pipe ends before that, the process died. When this program dies, its processes
  * notice and end. */
-#include "cli.h"
+#include "reproduce.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* reproduce_spectrum.c - Fourier coefficients on T2, and those of a density while it is fitted (Figures S3
  * to S5). */
-#include "cli.h"
+#include "reproduce.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * docs/reproduce.md gives the reasons and the times. Another experiment is another table and an entry in the
  * list at the end: rows, what the paper has, what is measured of each (reproduce_measure.c,
  * reproduce_spectrum.c, reproduce_frequencies.c), and which figures and columns show it. */
-#include "cli.h"
+#include "reproduce.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * Up to a constant it estimates the integrated squared error, so its curves should stand in the order of those of nISE.
  * A tenth of the points is held out, the same for every tau. The criterion is looked at every 100 steps; its mean over the
  * last 50 looks (5,000 steps) is what the paper chooses by. */
-#include "cli.h"
+#include "reproduce.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  * / (the greatest element), Q uniform over the orthogonal matrices and Lambda log-spaced from 1 to the
  * anisotropy. In one dimension, where a covariance would be 1 and the mixture nearly uniform, it is the
  * middle of that range, 1 / sqrt(anisotropy). */
-#include "cli.h"
+#include "reproduce.h"
 
 #include <errno.h>
 #include <math.h>

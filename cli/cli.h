@@ -1,0 +1,72 @@
+/* cli.h - what some commands of the program `neuropmd` share with each other; what all of them share is in console.h.
+ *
+ * A command is one file cmd_NAME.c that defines one table (cli_command) and has one line in the list of main.c. */
+#ifndef NEUROPMD_CLI_H
+#define NEUROPMD_CLI_H
+
+#include "console.h"
+#include "neuropmd-draw.h"
+
+/* ---- Options of several commands ------------------------------------------------------------------------- */
+
+#define CLI_OPTION_ACCURACY                                                                                  \
+    {                                                                                                        \
+        .name = "accuracy", .values = "X", .fallback = "1e-3",                                               \
+        .help = "standard error wanted of the log of each integral"                                          \
+    }
+/* clang-format off */
+#define CLI_OPTION_DOMAIN                                                                                    \
+    { .name = "domain", .values = "D", .required = true,                                                     \
+      .help = "product of circles, spheres and closed triangulated surfaces: S1^2, T4 (= S1^4), \"S2 x S1\", " \
+              "mesh:lh.white.gii^2 (.obj .off .ply .vtk .gii or FreeSurfer's)" }
+#define CLI_OPTION_MAX_DISTANCE                                                                              \
+    { .name = "max-distance", .values = "X",                                                                 \
+      .help = "how far from its surface a point may lie, in the mesh's units; inf: any distance; of itself " \
+              "a thousandth of the square root of the area" }
+#define CLI_OPTION_DATA                                                                                      \
+    { .name = "data", .values = "FILE", .required = true,                                                    \
+      .help = "the points, one a row: an angle in radians for each S1, x y z for each S2 or surface; .csv .tsv .txt "   \
+              "(or .gz), .npy, .mat:VARIABLE" }
+#define CLI_OPTIONS_OF_A_FIT                                                                                 \
+    { .name = "weights", .values = "FILE", .help = "one weight a point, none negative" },                    \
+    { .name = "coords", .values = "latlon|degrees|latlon,degrees",                                           \
+      .help = "the data hold latitude, longitude in degrees for each S2; degrees for each S1" },             \
+    CLI_OPTION_MAX_DISTANCE,                                                                                 \
+    { .name = "elements", .values = "1|2",                                                                   \
+      .help = "finite elements of a surface's eigenfunctions: linear (default) or quadratic" },              \
+    { .name = "config", .values = "FILE",                                                                    \
+      .help = "options from a JSON object; read after --preset, before the other options" },                 \
+    { .name = "truth", .values = "FILE",                                                                     \
+      .help = "a known density: the reports then hold nise and ae against it" },                             \
+    { .name = "log", .values = "FILE", .help = "one JSON line a report" }
+/* clang-format on */
+
+/* ---- cmd_fit.c: what fit and select share ------------------------------------------------------------------ */
+
+/* over NULL: a plain fit; else lists "option=v1:v2" to choose from first, maybe none. */
+int cli_fit(const cli_args *args, const char *const *over, int lists);
+
+/* ---- marginal_regions.c ------------------------------------------------------------------------------------- */
+
+int marginal_regions(const cli_args *args); /* marginal, with --roi */
+
+/* ---- choice_words.c: what a model's options were chosen by ------------------------------------------------- */
+
+void cli_choice_line(const npmd_model *model);  /* on stdout, nothing if there was no choice */
+void cli_choice_words(const npmd_model *model); /* the table, and the criterion against tau */
+void cli_choice_json(cli_json *j, const npmd_model *model);
+int cli_choice_write(const cli_args *args, const npmd_model *model, const char *path);
+
+/* ---- plot_surfaces.c: of plot, what belongs to surfaces, streamlines and eigenfunctions ----------------------- */
+
+#define PLOT_SURFACES_MOST 64
+typedef struct plot_surfaces {
+    npmd_plot_surfaces ask;
+    bool used; /* something of it was given */
+    const char *folder[PLOT_SURFACES_MOST], *tracks[PLOT_SURFACES_MOST];
+} plot_surfaces;
+/* Takes a file of values or a folder of results; false: it is neither. */
+bool plot_surfaces_operand(plot_surfaces *s, const char *path);
+int plot_surfaces_read(const cli_args *args, plot_surfaces *s); /* after the operands */
+
+#endif
