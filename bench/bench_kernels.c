@@ -197,7 +197,7 @@ static verdict weight_gradient_check(room *r)
 
 static void sine_forward(room *r)
 {
-    r->k->sine_forward(r->m, r->T, r->lap, r->units, r->ld, r->bias, r->work, r->post);
+    r->k->sine.forward(r->m, r->T, r->lap, r->units, r->ld, r->bias, r->work, r->post);
 }
 
 static verdict sine_forward_check(room *r)
@@ -229,7 +229,7 @@ static verdict sine_forward_check(room *r)
 
 static void sine_values(room *r)
 {
-    r->k->sine_values(r->m, r->units, r->ld, r->bias, r->work);
+    r->k->sine.values(r->m, r->units, r->ld, r->bias, r->work);
 }
 
 static verdict sine_values_check(room *r)
@@ -247,7 +247,7 @@ static verdict sine_values_check(room *r)
 
 static void sine_adjoint(room *r)
 {
-    r->k->sine_adjoint(r->m, r->T, r->lap, r->units, r->ld, r->work, r->post, r->bar, r->gradient);
+    r->k->sine.adjoint(r->m, r->T, r->lap, r->units, r->ld, r->work, r->post, r->bar, r->gradient);
 }
 
 /* The adjoint of what the forward pass stored: cosines and a_t in work, sines in post. */

@@ -92,38 +92,34 @@ static cell count(double n) /* 100,000 */
 
 static void machine_words(page *p, const json_t *m)
 {
-    size_t i;
-    json_t *row;
+    const json_t *product = json_object_get(m, "product"), *memory = json_object_get(m, "memory"),
+                 *cache = json_object_get(m, "cache");
     print(p, "neuropmd %s, %s\n", name(m, "version"), name(m, "compiler"));
     print(p, "kernels %s, %s thread%s\n\n", name(m, "kernels"), count(number(m, "threads")).text,
           number(m, "threads") == 1.0 ? "" : "s");
     if (number(m, "load") > BUSY)
         print(p, "the machine was busy before (load %.1f): times may be too long\n\n", number(m, "load"));
     print(p, "%-28s %14s %14s\n", "ceilings", "one thread", "all threads");
-    json_array_foreach(json_object_get(m, "product"), i, row)
-    {
+    for (size_t i = 0; i < json_array_size(product); i++) {
+        const json_t *row = json_array_get(product, i);
         char shape[40];
         snprintf(shape, sizeof shape, "product %.0f x %.0f x %.0f", number(row, "rows"), number(row, "width"),
                  number(row, "width"));
         print(p, "%-28s %14s %14s  GFLOP/s\n", shape, real(row, "gflops_one", 1.0, 1).text,
               real(row, "gflops_all", 1.0, 1).text);
     }
-    row = json_object_get(m, "memory");
-    print(p, "%-28s %14s %14s  GB/s\n", "memory, triad", real(row, "gbs_one", 1.0, 1).text,
-          real(row, "gbs_all", 1.0, 1).text);
-    row = json_object_get(m, "cache");
-    print(p, "%-28s %14s %14s  GB/s\n", "cache, triad", real(row, "gbs_one", 1.0, 1).text, "");
+    print(p, "%-28s %14s %14s  GB/s\n", "memory, triad", real(memory, "gbs_one", 1.0, 1).text,
+          real(memory, "gbs_all", 1.0, 1).text);
+    print(p, "%-28s %14s %14s  GB/s\n", "cache, triad", real(cache, "gbs_one", 1.0, 1).text, "");
 }
 
 static void kernel_words(page *p, const json_t *rows)
 {
-    size_t i;
-    json_t *row;
     const char *variant = "";
     print(p, "\nkernels, one thread, on a tile that stays in cache\n");
     print(p, "share: of the product's ceiling at this width, or of the cache's bandwidth\n");
-    json_array_foreach(rows, i, row)
-    {
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
         if (strcmp(variant, name(row, "variant")) != 0) {
             variant = name(row, "variant");
             print(p, "\n%-19s %9s %9s %9s %9s   %-12s %9s\n", variant, "GFLOP/s", "GB/s", "share %", "ns",
@@ -137,13 +133,11 @@ static void kernel_words(page *p, const json_t *rows)
 
 static void step_words(page *p, const json_t *rows)
 {
-    size_t i;
-    json_t *row;
     print(p, "\none step; floor: its products at the rate of one thread (512 x W x W) times the threads\n\n");
     print(p, "%-13s %8s %8s %7s %9s %19s %9s %6s %8s\n", "", "batch", "q1", "q2", "ms", "quartiles",
           "floor ms", "ratio", "error");
-    json_array_foreach(rows, i, row)
-    {
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
         print(p, "%-13s %8s %8s %7s %9s %19s %9s %6s %8s\n", name(row, "name"),
               count(number(row, "batch")).text, count(number(row, "q1")).text, count(number(row, "q2")).text,
               real(row, "ms", 1.0, 1).text, range(row, "ms_low", "ms_high", 1.0, 1).text,
@@ -151,8 +145,8 @@ static void step_words(page *p, const json_t *rows)
     }
     print(p, "\n%-13s %8s %9s %11s %8s %9s %9s %9s %11s\n", "", "GFLOP", "cpu ms", "1 thread ms", "speedup",
           "GFLOP/s", "MB moved", "takes ms", "memory MiB");
-    json_array_foreach(rows, i, row)
-    {
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
         print(p, "%-13s %8s %9s %11s %8s %9s %9s %9s %11s\n", name(row, "name"),
               real(row, "flop", 1e-9, 2).text, real(row, "cpu_ms", 1.0, 1).text,
               real(row, "ms_one_thread", 1.0, 1).text, real(row, "speedup", 1.0, 2).text,
@@ -163,13 +157,11 @@ static void step_words(page *p, const json_t *rows)
 
 static void evaluation_words(page *p, const json_t *rows)
 {
-    size_t i;
-    json_t *row;
     print(p, "\nevaluation, millions of points a second\n\n");
     print(p, "%-13s %10s %10s %20s %10s %9s %9s\n", "", "points", "measured", "quartiles", "floor", "share %",
           "error");
-    json_array_foreach(rows, i, row)
-    {
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
         print(p, "%-13s %10s %10s %20s %10s %9s %9s\n", name(row, "name"), count(number(row, "n")).text,
               real(row, "points_per_second", 1e-6, 3).text,
               range(row, "points_per_second_low", "points_per_second_high", 1e-6, 3).text,
@@ -192,19 +184,17 @@ static void density_words(page *p, const json_t *row)
 
 static void scaling_words(page *p, const json_t *part)
 {
-    size_t i, k;
-    json_t *row;
-    const json_t *base = json_object_get(part, "base");
+    const json_t *base = json_object_get(part, "base"), *rows = json_object_get(part, "rows");
     print(p, "\nscaling, ms; all but one size as here: %s, n %s, q1 %s, q2 %s, K %s, W %s, L %s\n",
           name(base, "domain"), count(number(base, "n")).text, count(number(base, "q1")).text,
           count(number(base, "q2")).text, count(number(base, "features")).text,
           count(number(base, "width")).text, count(number(base, "depth")).text);
     print(p, "at the end: the exponent of the time, and of the operation count\n\n");
-    json_array_foreach(json_object_get(part, "rows"), i, row)
-    {
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
         const json_t *values = json_object_get(row, "values"), *ms = json_object_get(row, "ms");
         print(p, "%-2s %-14s", name(row, "name"), name(row, "what"));
-        for (k = 0; k < json_array_size(values) && k < json_array_size(ms) && k < 4; k++) {
+        for (size_t k = 0; k < json_array_size(values) && k < json_array_size(ms) && k < 4; k++) {
             char at[48];
             snprintf(at, sizeof at, "%s: %.1f", count(json_number_value(json_array_get(values, k))).text,
                      json_number_value(json_array_get(ms, k)));
@@ -217,12 +207,10 @@ static void scaling_words(page *p, const json_t *part)
 
 static void device_words(page *p, const json_t *rows)
 {
-    size_t i;
-    json_t *row;
     print(p, "%-22s %10s %10s %8s %9s   %s\n", "step", "ms", "floor", "ratio", "TFLOP/s",
           "worst gradient: fast, exact");
-    json_array_foreach(rows, i, row)
-    {
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
         if (!isfinite(number(row, "ms"))) {
             print(p, "%-22s %.3g points in %.2f s: %.3g a second\n", name(row, "name"), number(row, "points"),
                   number(row, "seconds"), number(row, "per_second"));

@@ -144,29 +144,33 @@ double *cli_doubles(const cli_args *args, size_t rows, size_t cols);
 
 /* ---- Results for programs: one JSON object ------------------------------------------------------------- */
 
+enum { CLI_JSON_DEEPEST = 8 };
 typedef struct cli_json {
-    char *text;
-    size_t length, room;
-    bool comma, failed; /* failed: memory ran out; the object is then not printed */
+    struct json_t
+        *open[CLI_JSON_DEEPEST]; /* the object, then what is being filled, each within the one before */
+    int depth;                   /* of the last of them */
+    char *text;                  /* from cli_json_end on */
+    bool failed;                 /* memory ran out; the object is then not printed */
 } cli_json;
 
-void cli_json_begin(cli_json *j); /* from {0}, or again to reuse the room */
+void cli_json_begin(cli_json *j); /* from {0}, or again for another object */
 void cli_json_text(cli_json *j, const char *key, const char *value); /* NULL: null */
 void cli_json_number(cli_json *j, const char *key, double value);    /* not finite: null */
 void cli_json_finite(cli_json *j, const char *key, double value);    /* not finite: left out */
 void cli_json_signed(cli_json *j, const char *key, int64_t value);
 void cli_json_unsigned(cli_json *j, const char *key, uint64_t value);
 void cli_json_flag(cli_json *j, const char *key, bool value);
-void cli_json_list(cli_json *j, const char *key);
+void cli_json_list(cli_json *j, const char *key); /* key NULL, here and in items: a list in a list */
 void cli_json_item(cli_json *j, const char *value);
 void cli_json_items(cli_json *j, const char *key, const double *value, size_t count); /* a list of numbers */
 void cli_json_list_end(cli_json *j);
 void cli_json_object(cli_json *j); /* an object in a list, to be filled */
 void cli_json_object_end(cli_json *j);
-void cli_json_whole(cli_json *j, const char *object); /* one that is text already */
+void cli_json_whole(cli_json *j, const char *object); /* an item that was printed before, up to its newline */
 void cli_json_end(cli_json *j);                       /* one line with its newline */
 void cli_json_free(cli_json *j);
 int cli_json_print(const cli_args *args, cli_json *j); /* ends, prints on stdout, frees */
+char *cli_json_row(const double *x, size_t count); /* "[1,2.5,null]", of 7 digits; free it, NULL: no memory */
 
 /* ---- Results for people -------------------------------------------------------------------------------- */
 

@@ -1,121 +1,54 @@
 /* json_text.c - a result for programs: one JSON object, made key by key. */
 #include "console.h"
+#include "json.h"
 
-#include <inttypes.h>
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void json_put(cli_json *j, const char *bytes, size_t n)
+/* key NULL: an item of a list. */
+static void json_add(cli_json *j, const char *key, json_t *value)
 {
-    if (j->failed)
-        return;
-    if (j->length + n + 1 > j->room) {
-        const size_t room = 2 * (j->length + n + 1) + 256;
-        char *text = realloc(j->text, room);
-        if (!text) {
-            j->failed = true;
-            return;
-        }
-        j->text = text;
-        j->room = room;
-    }
-    memcpy(j->text + j->length, bytes, n);
-    j->length += n;
-    j->text[j->length] = '\0';
+    json_t *into = j->open[j->depth];
+    if ((key ? json_put(into, key, value, NULL) : json_append(into, value, NULL)) != NPMD_OK)
+        j->failed = true;
 }
 
-static void json_puts(cli_json *j, const char *text)
+/* What is filled next; it is held here, too, so that it is there even if it could not be added. */
+static void json_enter(cli_json *j, const char *key, json_t *value)
 {
-    json_put(j, text, strlen(text));
+    assert(j->depth + 1 < CLI_JSON_DEEPEST);
+    json_t *held = json_incref(value);
+    json_add(j, key, value);
+    j->open[++j->depth] = held;
 }
 
-/* Bytes of the well-formed UTF-8 character at s, 0 when there is none (RFC 3629: no surrogates, nothing too
- * long). */
-static size_t utf8_length(const unsigned char *s)
+static void json_leave(cli_json *j)
 {
-    const unsigned char c = s[0];
-    size_t n = 0;
-    unsigned char low = 0x80, high = 0xBF; /* of the second byte */
-    if (c < 0x80)
-        return 1;
-    if (c >= 0xC2 && c <= 0xDF)
-        n = 2;
-    else if (c >= 0xE0 && c <= 0xEF)
-        n = 3;
-    else if (c >= 0xF0 && c <= 0xF4)
-        n = 4;
-    else
-        return 0;
-    low = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : low;
-    high = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : high;
-    if (s[1] < low || s[1] > high)
-        return 0;
-    for (size_t i = 2; i < n; i++)
-        if (s[i] < 0x80 || s[i] > 0xBF)
-            return 0;
-    return n;
+    json_decref(j->open[j->depth]);
+    j->open[j->depth--] = NULL;
 }
 
-static void json_quote(cli_json *j, const char *value)
+static json_t *json_words(const char *value)
 {
-    char escape[8];
-    if (!value) {
-        json_puts(j, "null");
-        return;
-    }
-    json_puts(j, "\"");
-    for (const unsigned char *s = (const unsigned char *)value; *s;) {
-        const size_t n = utf8_length(s);
-        if (n == 0) {
-            json_puts(j, "\\ufffd"); /* a file's name may be any bytes, JSON may not */
-        } else if (*s == '"' || *s == '\\') {
-            snprintf(escape, sizeof escape, "\\%c", *s);
-            json_puts(j, escape);
-        } else if (*s < 0x20 || *s == 0x7F) {
-            snprintf(escape, sizeof escape, "\\u%04x", *s);
-            json_puts(j, escape);
-        } else {
-            json_put(j, (const char *)s, n);
-        }
-        s += n ? n : 1;
-    }
-    json_puts(j, "\"");
-}
-
-static void json_separate(cli_json *j)
-{
-    if (j->comma)
-        json_puts(j, ", ");
-    j->comma = true;
-}
-
-static void json_key(cli_json *j, const char *key)
-{
-    json_separate(j);
-    json_quote(j, key);
-    json_puts(j, ": ");
+    return value ? json_any_text(value) : json_null();
 }
 
 void cli_json_begin(cli_json *j)
 {
-    j->length = 0;
-    j->comma = j->failed = false;
-    json_puts(j, "{");
+    cli_json_free(j);
+    j->open[0] = json_object();
 }
 
 void cli_json_text(cli_json *j, const char *key, const char *value)
 {
-    json_key(j, key);
-    json_quote(j, value);
+    json_add(j, key, json_words(value));
 }
 
 void cli_json_number(cli_json *j, const char *key, double value)
 {
-    char digits[40];
-    json_key(j, key);
-    snprintf(digits, sizeof digits, "%.17g", value);
-    json_puts(j, isfinite(value) ? digits : "null");
+    json_add(j, key, json_known(value));
 }
 
 void cli_json_finite(cli_json *j, const char *key, double value)
@@ -126,83 +59,73 @@ void cli_json_finite(cli_json *j, const char *key, double value)
 
 void cli_json_signed(cli_json *j, const char *key, int64_t value)
 {
-    char digits[32];
-    json_key(j, key);
-    snprintf(digits, sizeof digits, "%" PRId64, value);
-    json_puts(j, digits);
+    json_add(j, key, json_integer(value));
 }
 
 void cli_json_unsigned(cli_json *j, const char *key, uint64_t value)
 {
-    char digits[32];
-    json_key(j, key);
-    snprintf(digits, sizeof digits, "%" PRIu64, value);
-    json_puts(j, digits);
+    json_add(j, key, json_unsigned(value));
 }
 
 void cli_json_flag(cli_json *j, const char *key, bool value)
 {
-    json_key(j, key);
-    json_puts(j, value ? "true" : "false");
+    json_add(j, key, json_boolean(value));
 }
 
 void cli_json_list(cli_json *j, const char *key)
 {
-    json_key(j, key);
-    json_puts(j, "[");
-    j->comma = false;
+    json_enter(j, key, json_array());
 }
 
 void cli_json_item(cli_json *j, const char *value)
 {
-    json_separate(j);
-    json_quote(j, value);
+    json_add(j, NULL, json_words(value));
 }
 
 void cli_json_items(cli_json *j, const char *key, const double *value, size_t count)
 {
-    char digits[40];
     cli_json_list(j, key);
-    for (size_t i = 0; i < count; i++) {
-        json_separate(j);
-        snprintf(digits, sizeof digits, "%.17g", value[i]);
-        json_puts(j, isfinite(value[i]) ? digits : "null");
-    }
+    for (size_t i = 0; i < count; i++)
+        json_add(j, NULL, json_known(value[i]));
     cli_json_list_end(j);
 }
 
 void cli_json_list_end(cli_json *j)
 {
-    json_puts(j, "]");
-    j->comma = true;
+    json_leave(j);
 }
 
 void cli_json_object(cli_json *j)
 {
-    json_separate(j);
-    json_puts(j, "{");
-    j->comma = false;
+    json_enter(j, NULL, json_object());
 }
 
 void cli_json_object_end(cli_json *j)
 {
-    json_puts(j, "}");
-    j->comma = true;
+    json_leave(j);
 }
 
 void cli_json_whole(cli_json *j, const char *object)
 {
-    json_separate(j);
-    json_put(j, object, strcspn(object, "\n"));
+    json_add(j, NULL, json_printed(object, strcspn(object, "\n")));
 }
 
 void cli_json_end(cli_json *j)
 {
-    json_puts(j, "}\n");
+    const size_t length = json_print(j->open[0], JSON_PRINTF, NULL, 0);
+    j->text = j->failed || length == 0 ? NULL : malloc(length + 2);
+    j->failed = !j->text;
+    if (j->failed)
+        return;
+    json_print(j->open[0], JSON_PRINTF, j->text, length + 1);
+    memcpy(j->text + length, "\n", 2);
 }
 
 void cli_json_free(cli_json *j)
 {
+    while (j->depth > 0)
+        json_leave(j);
+    json_decref(j->open[0]);
     free(j->text);
     *j = (cli_json){ 0 };
 }
@@ -217,4 +140,19 @@ int cli_json_print(const cli_args *args, cli_json *j)
         fputs(j->text, stdout); /* main checks the stream when it closes it */
     cli_json_free(j);
     return code;
+}
+
+char *cli_json_row(const double *x, size_t count)
+{
+    const size_t flags = JSON_COMPACT | JSON_PRINTF | JSON_REAL_PRECISION(7);
+    json_t *row = json_array();
+    bool whole = row != NULL;
+    for (size_t i = 0; i < count; i++)
+        whole &= json_append(row, json_known(x[i]), NULL) == NPMD_OK;
+    const size_t length = json_print(row, flags, NULL, 0);
+    char *text = whole ? malloc(length + 1) : NULL;
+    if (text)
+        json_print(row, flags, text, length + 1);
+    json_decref(row);
+    return text;
 }

@@ -29,6 +29,8 @@ static int line_take(const cli_args *args, cli_json *j, reproduce_task *task)
     }
     free(task->line);
     task->line = j->text;
+    j->text = NULL;
+    cli_json_free(j);
     return CLI_DONE;
 }
 
@@ -52,6 +54,9 @@ int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task)
         cli_json_unsigned(&j, "truth_seed", plan->truth_seed);
     }
     cli_json_text(&j, "options", task->options);
+    cli_json_end(&j);
+    if (!j.failed)
+        j.text[strlen(j.text) - strlen("}\n")] = '\0'; /* more is to come */
     return line_take(plan->args, &j, task);
 }
 
@@ -97,9 +102,8 @@ bool reproduce_model_is_there(const reproduce_plan *plan, const reproduce_task *
 int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task)
 {
     const reproduce_result *r = &task->result;
-    const size_t length = strlen(task->line);
-    cli_json j = { .text = task->line, .length = length, .room = length + 1, .comma = true };
-    task->line = NULL;
+    cli_json j = { 0 };
+    cli_json_begin(&j);
     for (const int *f = plan->experiment->figures; *f != FIGURES_END; f++)
         cli_json_number(&j, REPRODUCE_KEYS[*f], r->figure[*f]);
     for (int i = 0; !task->failed && plan->experiment->data[i].key; i++) {
@@ -119,6 +123,12 @@ int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task)
         cli_json_text(&j, "reason", r->text);
     cli_json_text(&j, "status", task->failed ? "failed" : "done");
     cli_json_end(&j);
+    if (!j.failed) { /* goes on where the line ends */
+        char *rest = j.text;
+        j.text = reproduce_words("%s, %s", task->line, rest + strlen("{"));
+        j.failed = !j.text;
+        free(rest);
+    }
     return line_take(plan->args, &j, task);
 }
 

@@ -25,28 +25,18 @@ npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *text)
 
 void reproduce_text_row(reproduce_text *t, const double *x, int count)
 {
-    const size_t most = 32 * (size_t)count + 4; /* a number takes less, with its comma */
-    if (t->failed)
-        return;
-    if (t->length + most > t->room) {
-        const size_t room = 2 * t->room + most;
-        char *text = realloc(t->text, room);
-        if (!text) {
-            t->failed = true;
-            return;
-        }
-        t->text = text;
-        t->room = room;
+    char *row = cli_json_row(x, (size_t)count);
+    const size_t need = t->length + (row ? strlen(row) : 0) + 2; /* a comma and a zero */
+    t->failed |= !row;
+    if (!t->failed && need > t->room) {
+        char *text = realloc(t->text, 2 * need);
+        t->failed = !text;
+        t->text = text ? text : t->text;
+        t->room = text ? 2 * need : t->room;
     }
-    char *at = t->text + t->length;
-    if (t->length > 0)
-        *at++ = ',';
-    for (int i = 0; i < count; i++) {
-        *at++ = i == 0 ? '[' : ',';
-        at += isfinite(x[i]) ? snprintf(at, 32, "%.7g", x[i]) : snprintf(at, 32, "null");
-    }
-    *at++ = ']';
-    t->length = (size_t)(at - t->text);
+    if (!t->failed)
+        t->length += (size_t)sprintf(t->text + t->length, "%s%s", t->length > 0 ? "," : "", row);
+    free(row);
 }
 
 /* ---- Truth and points ---------------------------------------------------------------------------------- */

@@ -83,37 +83,34 @@ static void covariance_draw(int D, uint64_t seed, int component, double C[][DIME
             C[i][j] /= greatest;
 }
 
-static void write_list(FILE *f, const double *x, int count)
+static void put_mixture(cli_json *j, int D, uint64_t seed)
 {
-    for (int i = 0; i < count; i++)
-        fprintf(f, "%s%.17g", i == 0 ? "[" : ", ", x[i]);
-    fputs("]", f);
-}
-
-static void write_mixture(FILE *f, int D, uint64_t seed)
-{
-    double C[DIMENSION_MOST][DIMENSION_MOST], mean[DIMENSION_MOST];
-    fprintf(f,
-            "{\"domain\": \"S1^%d\", \"kind\": \"wrapped normal mixture\", \"weights\": "
-            "[0.2, 0.2, 0.2, 0.2, 0.2], \"means\": [",
-            D);
+    double C[DIMENSION_MOST][DIMENSION_MOST], mean[DIMENSION_MOST], weight[COMPONENTS];
+    char domain[16];
+    for (int c = 0; c < COMPONENTS; c++)
+        weight[c] = 1.0 / COMPONENTS;
+    snprintf(domain, sizeof domain, "S1^%d", D);
+    cli_json_begin(j);
+    cli_json_text(j, "domain", domain);
+    cli_json_text(j, "kind", "wrapped normal mixture");
+    cli_json_items(j, "weights", weight, COMPONENTS);
+    cli_json_list(j, "means");
     for (int c = 0; c < COMPONENTS; c++) {
         for (int d = 0; d < D; d++)
             mean[d] = MEAN[c][d % 4];
-        fputs(c == 0 ? "" : ", ", f);
-        write_list(f, mean, D);
+        cli_json_items(j, NULL, mean, (size_t)D);
     }
-    fputs("], \"covariances\": [", f);
+    cli_json_list_end(j);
+    cli_json_list(j, "covariances");
     for (int c = 0; c < COMPONENTS; c++) {
         covariance_draw(D, seed, c, C);
-        fputs(c == 0 ? "[" : ", [", f);
-        for (int i = 0; i < D; i++) {
-            fputs(i == 0 ? "" : ", ", f);
-            write_list(f, C[i], D);
-        }
-        fputs("]", f);
+        cli_json_list(j, NULL);
+        for (int i = 0; i < D; i++)
+            cli_json_items(j, NULL, C[i], (size_t)D);
+        cli_json_list_end(j);
     }
-    fputs("]}\n", f);
+    cli_json_list_end(j);
+    cli_json_end(j);
 }
 
 /* The library reads a mixture from a file: a temporary one, gone before it is used. */
@@ -128,8 +125,10 @@ static npmd_status make_mixture(int D, uint64_t seed, npmd_truth **out, npmd_err
         snprintf(err->text, sizeof err->text, "%.300s: cannot write: %s", path, strerror(errno));
         return err->status = NPMD_ERR_FILE;
     }
-    write_mixture(f, D, seed);
-    const bool whole = !ferror(f);
+    cli_json j = { 0 };
+    put_mixture(&j, D, seed);
+    const bool whole = !j.failed && fputs(j.text, f) != EOF;
+    cli_json_free(&j);
     npmd_status st = fclose(f) == 0 && whole
                          ? npmd_truth_read(path, out, err)
                          : reproduce_fail(err, NPMD_ERR_FILE, "a temporary file is not whole");

@@ -447,8 +447,10 @@ NPMD_API npmd_status npmd_surface_describe(const char *path, char **out, npmd_er
  * mass: lambda (pairs) rises from 0, per area of the surface's units; phi (vertices, pairs) are the functions on the
  * vertices, orthonormal as functions, of which the first is constant and the largest entry of each positive. residual
  * (pairs, or NULL): |K phi - lambda M phi| / max(lambda, lambda_1), with |r|^2 = sum_i r_i^2 / M_ii. NPMD_ERR_DEVICE in
- * a build without ARPACK and SuperLU. One solve at a time; where BLAS is OpenBLAS it is held to one thread meanwhile, in
- * the whole process, and has as many as before afterwards. */
+ * a build without ARPACK, SuperLU and METIS. One solve at a time; where BLAS is OpenBLAS it is held to one thread
+ * meanwhile, in the whole process, and has as many as before afterwards. METIS seeds rand() and handles SIGABRT and
+ * SIGTERM for a moment; all are then as before. Until then other threads should block SIGTERM, and leave rand() alone, or
+ * the last digits move. */
 NPMD_API npmd_status npmd_surface_eigen(const npmd_surface *s, int elements, int pairs, const npmd_compute *how,
                                         double *lambda, double *phi, double *residual, npmd_error *err);
 

@@ -34,6 +34,7 @@ typedef struct node_range {
 
 typedef struct pair_values {
     const npmd_model *model;
+    evaluator of;
     const npmd_region_request *at;
     const char *doing; /* for who is told: "map", "matrix", "dense" */
     double *x, *log_f; /* (REGION_PIECE, columns) and (REGION_PIECE) */

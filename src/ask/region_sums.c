@@ -10,6 +10,7 @@
 
 void pairs_close(pair_values *p)
 {
+    evaluator_close(&p->of);
     memory_free(p->x);
     memory_free(p->log_f);
 }
@@ -29,6 +30,7 @@ npmd_status pairs_open(pair_values *p, const npmd_model *m, const npmd_region_re
                        dom->text);
         goto done;
     }
+    TRY(evaluator_open(&p->of, m, at->how, err));
     TRY(memory_new(&p->x, REGION_PIECE * (size_t)dom->columns, err));
     TRY(memory_new(&p->log_f, REGION_PIECE, err));
 done:
@@ -55,7 +57,7 @@ npmd_status pairs_evaluate(pair_values *p, int over, node_range nodes, node_rang
         memcpy(x + dom->column[over], nodes.nodes->x + 3 * node, node_bytes);
         memcpy(x + dom->column[1 - over], rows.nodes->x + 3 * row, row_bytes);
     }
-    TRY(model_values(p->model, p->at->how, p->x, pairs, p->log_f, err));
+    TRY(evaluate(&p->of, p->x, pairs, JET_VALUE, p->log_f, err));
     for (size_t i = 0; i < pairs; i++) {
         p->log_f[i] -= offset;
         if (isnan(p->log_f[i])) {

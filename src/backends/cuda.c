@@ -177,7 +177,8 @@ static npmd_status cuda_open(const field_plan *plan, int device, int threads, vo
                                .depth = plan->shape.depth,
                                .directions = plan->shape.directions,
                                .skip = plan->shape.skip,
-                               .omega = plan->shape.omega,
+                               .relu = plan->shape.activation == FIELD_RELU,
+                               .omega = field_omega(&plan->shape),
                                .exact = plan->exact };
     DEVICE(device_use(device), "choosing it");
     for (int s = 0; s < DEVICE_SLOTS; s++)

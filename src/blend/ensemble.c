@@ -369,7 +369,7 @@ static npmd_status ensemble_fit(fit *f, npmd_error *err)
     members_report(m);
     take_settings(m);
     if (m->set.combine == COMBINE_LOG)
-        TRY(fit_normalise(f, model_own_values, m, (size_t)1 << 22, err));
+        TRY(fit_normalise_model(f, (size_t)1 << 22, err));
     else
         for (int k = 0; k < m->parts; k++) /* of the mean of integrals that are one */
             m->facts.log_integral_se += m->part[k]->facts.log_integral_se / m->parts;

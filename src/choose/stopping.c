@@ -8,6 +8,7 @@
 #include "choose.h"
 
 #define LOOKS 200
+#define LOOKS_RELU 50 /* it learns in larger strides, and a look is as dear as many of its steps */
 #define SMOOTH 5
 
 size_t stopping_held_out(const settings *set, size_t n)
@@ -36,7 +37,8 @@ npmd_status stopping_open(stopping *s, const settings *opt, size_t parameters, n
 {
     npmd_status st = NPMD_OK;
     *s = (stopping){ .rule = opt->descent.stop, .patience = opt->descent.patience, .parameters = parameters };
-    s->every = opt->descent.steps < LOOKS ? 1 : opt->descent.steps / LOOKS;
+    const int64_t looks = opt->estimator == FIT_RELU ? LOOKS_RELU : LOOKS;
+    s->every = opt->descent.steps < looks ? 1 : opt->descent.steps / looks;
     stopping_again(s);
     if (s->rule == STOP_ISE)
         TRY(memory_new(&s->best, parameters, err));

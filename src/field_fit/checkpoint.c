@@ -86,7 +86,7 @@ done:
     return st;
 }
 
-static npmd_status seal_of(json_t *root, const record *rec, char seal[24], npmd_error *err)
+static npmd_status seal_of(const json_t *root, const record *rec, char seal[24], npmd_error *err)
 {
     char *text = NULL;
     const npmd_status st = json_to_text(root, JSON_COMPACT | JSON_ENSURE_ASCII, &text, err);
@@ -120,30 +120,26 @@ static npmd_status seal_check(const char *path, json_t *root, const record *rec,
     return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the checkpoint is damaged, its seal does not match", path);
 }
 
-static void value_print(const char *name, json_t *value, char *text, size_t size)
+static void value_print(const char *name, const json_t *value, char *text, size_t size)
 {
-    const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6);
-    if (strcmp(name, "tau") == 0 && json_number_value(value) < 0.0) {
+    if (strcmp(name, "tau") == 0 && json_number_value(value) < 0.0)
         snprintf(text, size, "auto");
-        return;
-    }
-    const size_t length = json_dumpb(value, text, size - 1, flags);
-    text[length < size ? length : size - 1] = '\0';
+    else
+        json_print(value, JSON_COMPACT | JSON_REAL_PRECISION(6), text, size);
 }
 
-static npmd_status identity_check(const char *path, json_t *ours, json_t *theirs, npmd_error *err)
+static npmd_status identity_check(const char *path, const json_t *ours, const json_t *theirs, npmd_error *err)
 {
-    const char *name;
-    json_t *mine, *options = json_object_get(theirs, "options");
+    const json_t *chosen = json_object_get(ours, "options"), *options = json_object_get(theirs, "options");
     const char *domain = json_string_value(json_object_get(theirs, "domain"));
     if (domain == NULL || !json_is_object(options))
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the checkpoint's description is incomplete", path);
     if (strcmp(domain, json_string_value(json_object_get(ours, "domain"))) != 0)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s is the checkpoint of a fit on %.60s, this one is on %s",
                          path, domain, json_string_value(json_object_get(ours, "domain")));
-    json_object_foreach(json_object_get(ours, "options"), name, mine)
-    {
-        json_t *other = json_object_get(options, name);
+    for (size_t i = 0; i < json_object_size(chosen); i++) {
+        const char *name = json_object_key(chosen, i);
+        const json_t *mine = json_object_value(chosen, i), *other = json_object_get(options, name);
         if (!json_equal(mine, other)) {
             char text[2][64];
             value_print(name, other, text[0], sizeof text[0]);
@@ -247,7 +243,7 @@ done:
 static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    json_t *root = NULL, *warnings = NULL;
+    json_t *root = NULL;
     TRY(checkpoint_file(path, &c->resumed, &root, err));
     TRY(identity_check(path, c->identity, json_object_get(root, "fit"), err));
     c->chosen = json_is_true(json_object_get(root, "chosen"));
@@ -255,7 +251,7 @@ static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *pat
         goto done; /* tau was still being chosen: that is done again */
     TRY(state_read(c, m, path, err));
     TRY(choice_from_json(&m->choice, root, path, err));
-    warnings = json_object_get(root, "warnings");
+    const json_t *warnings = json_object_get(root, "warnings");
     for (size_t i = 0; i < json_array_size(warnings); i++)
         if (json_is_string(json_array_get(warnings, i)))
             model_warn(m, "%s", json_string_value(json_array_get(warnings, i)));

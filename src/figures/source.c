@@ -48,7 +48,13 @@ npmd_status source_values(figure *f, const source *s, bool spread, const double 
         if (s->truth != NULL) {
             TRY(truth_log_density(s->truth, rows, count, out + first, err));
         } else if (spread) {
-            TRY(blend_spread(s->model, how, rows, count, out + first, err));
+            {
+            evaluator e = { 0 };
+            TRY(evaluator_open(&e, s->model, how, err));
+            st = blend_spread(&e, rows, count, out + first, err);
+            evaluator_close(&e);
+            TRY(st);
+        }
         } else {
             TRY(model_values(s->model, how, rows, count, out + first, err));
             const double offset = model_offset(s->model);

@@ -282,15 +282,15 @@ static void kde_jet(const kde_state *k, const double *x, double *out)
     }
 }
 
-static npmd_status kde_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                                jet_rows rows, double *out, npmd_error *err)
+static npmd_status kde_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    const npmd_model *m = e->model;
     const kde_state *k = m->state;
     kde_view view = k->view; /* where sums are made is the caller's choice */
-    const int threads = how == NULL ? 0 : how->threads;
+    const int threads = compute_threads(e->how);
     const size_t jet = (size_t)m->domain->dimension + 2, columns = (size_t)m->domain->columns;
-    TRY(backend_find_device(compute_device(how), &view.ops, &view.device, err));
+    TRY(backend_find_device(compute_device(e->how), &view.ops, &view.device, err));
     if (rows == JET_VALUE && view.ops != &BACKEND_REFERENCE) {
         TRY(kde_values(k, &view, threads, x, n, out, err));
         goto done;

@@ -123,6 +123,18 @@ done:
     return st;
 }
 
+npmd_status fit_normalise_model(fit *f, size_t most_points, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_compute how = model_compute(&f->model->set);
+    evaluator e = { 0 };
+    TRY(evaluator_open(&e, f->model, &how, err));
+    TRY(fit_normalise(f, evaluator_values, &e, most_points, err));
+done:
+    evaluator_close(&e);
+    return st;
+}
+
 npmd_status fit_truth(const fit *f, values_fn values, void *self, npmd_report *report, npmd_error *err)
 {
     npmd_status st = NPMD_OK;

@@ -1,9 +1,9 @@
 /* option_values.c - options from text and JSON, and back. Errors name the option, in whatever language it was given. */
+#include "json.h"
 #include "plan.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <jansson.h>
 #include <langinfo.h>
 #include <stdio.h>
 
@@ -313,9 +313,11 @@ static json_t *option_json(const void *of, const option_row *row)
         const bool whole = row->kind == OPTION_LIST;
         json_t *list = json_array();
         for (int d = 0; d < (whole ? set->encoding.max_frequencies : set->kernels.kappas); d++)
-            if (json_array_append_new(list, whole ? json_integer(set->encoding.max_frequency[d])
-                                                  : json_real(set->kernels.kappa[d]))
-                != 0) {
+            if (json_append(list,
+                            whole ? json_integer(set->encoding.max_frequency[d])
+                                  : json_real(set->kernels.kappa[d]),
+                            NULL)
+                != NPMD_OK) {
                 json_decref(list);
                 return NULL;
             }
@@ -384,18 +386,17 @@ static npmd_status option_from_json(npmd_options *opt, const char *name, const j
     return NPMD_OK;
 }
 
-npmd_status options_from_json(npmd_options *opt, const struct json_t *in, const char *where, npmd_error *err)
+npmd_status options_from_json(npmd_options *opt, const struct json_t *object, const char *where,
+                              npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const char *name;
-    json_t *value;
-    json_t *object = (json_t *)(uintptr_t)in; /* the iterator's interface is not const; it changes nothing */
     const json_t *preset = json_object_get(object, "preset");
     if (preset != NULL && (st = option_from_json(opt, "preset", preset, where, err)) != NPMD_OK)
         return st;
-    json_object_foreach(object, name, value)
-    {
-        if (strcmp(name, "preset") != 0 && (st = option_from_json(opt, name, value, where, err)) != NPMD_OK)
+    for (size_t i = 0; i < json_object_size(object); i++) {
+        const char *name = json_object_key(object, i);
+        if (strcmp(name, "preset") != 0
+            && (st = option_from_json(opt, name, json_object_value(object, i), where, err)) != NPMD_OK)
             return st;
     }
     return NPMD_OK;
@@ -504,9 +505,9 @@ npmd_status settings_take_encoding(settings *set, const settings *from, const ch
             goto done;
         }
         if (!json_equal(asked, found)) {
-            const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6);
-            json_dumpb(asked, text[0], sizeof text[0] - 1, flags);
-            json_dumpb(found, text[1], sizeof text[1] - 1, flags);
+            const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(6);
+            json_print(asked, flags, text[0], sizeof text[0]);
+            json_print(found, flags, text[1], sizeof text[1]);
             st = npmd_fail(err, NPMD_ERR_SHAPE, "%s: its encoding has %s %s, this fit was asked for %s", path,
                            row->name, text[1], text[0]);
             goto done;

@@ -219,11 +219,10 @@ static npmd_status series_fit(fit *f, npmd_error *err)
     return series_fit_by(f, series_newton, err);
 }
 
-npmd_status series_values_at(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                                    jet_rows rows, double *out, npmd_error *err)
+npmd_status series_values_at(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
 {
-    const series_state *s = m->state;
-    return series_evaluate(&s->basis, s->c, x, n, rows, how == NULL ? 0 : how->threads, out, err);
+    const series_state *s = e->model->state;
+    return series_evaluate(&s->basis, s->c, x, n, rows, compute_threads(e->how), out, err);
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------- */

@@ -63,7 +63,7 @@ static field_case stage_case(int domain, int width, int features)
                          .depth = 1 + turn % 4,
                          .skip = (features + domain / 2) % 2 == 0,
                          .omega = 1.0 + turn % 5,
-                         .scale = turn % 3 ? NPMD_SCALE_UNIT : NPMD_SCALE_ORTHONORMAL };
+                         .scale = turn % 3 ? SCALE_UNIT : SCALE_ORTHONORMAL };
 }
 
 static void stage_open(const field_case *c, uint64_t seed, stage *s)
@@ -77,8 +77,8 @@ static void stage_open(const field_case *c, uint64_t seed, stage *s)
     memcpy(rows, s->x, (size_t)(DATA * dom->columns) * sizeof *rows);
     for (int i = 0; i < DATA; i++)
         domain_position(dom, rows + i * dom->columns);
-    assert_int_equal(npmd_points_from(rows, DATA, dom, &s->plain, NULL), NPMD_OK);
-    assert_int_equal(npmd_points_from(rows, DATA, dom, &s->weighted, NULL), NPMD_OK);
+    assert_int_equal(points_from(rows, DATA, dom, &s->plain, NULL), NPMD_OK);
+    assert_int_equal(points_from(rows, DATA, dom, &s->weighted, NULL), NPMD_OK);
     free(rows);
     assert_int_equal(memory_new(&s->weighted->weight, DATA, NULL), NPMD_OK);
     double total = 0.0;
@@ -179,7 +179,7 @@ static void disagree(const backend_ops *ops, const field_case *c, size_t count, 
 {
     if (disagreements++ < 20)
         print_error("%s: %s, K %d, W %d, L %d, skip %d, omega %g, %zu points, %s: %s\n", ops->name, c->domain,
-                    c->features, c->width, c->depth, c->skip, c->omega, count, what, figures);
+                    c->set.encoding.features, c->set.network.width, c->set.network.depth, c->set.network.skip, c->set.network.omega, count, what, figures);
 }
 
 static void compare_term(const stage *s, const field_case *c, const backend_ops *ops, void *self,
@@ -277,7 +277,7 @@ static void terms_and_evaluation(void **state)
                     if (domain >= ROTATED && (width + features) % 2 != 0)
                         continue; /* the layers above a rotation are as ever: half the shapes will do */
                     const field_case c = stage_case(domain, width, features);
-                    const int work = c.width * c.features + (c.depth - 1) * c.width * c.width;
+                    const int work = c.set.network.width * c.set.encoding.features + (c.set.network.depth - 1) * c.set.network.width * c.set.network.width;
                     stage s;
                     stage_open(&c, 1000 + (uint64_t)turn, &s);
                     void *self = fixture_backend(&s.field, ops,
@@ -328,7 +328,7 @@ static void every_source_with_every_term(void **state)
                                    1 + domain % 4,
                                    domain % 2 == 0,
                                    3.0,
-                                   NPMD_SCALE_UNIT };
+                                   SCALE_UNIT };
             stage s;
             stage_open(&c, 7000 + (uint64_t)domain, &s);
             void *self = fixture_backend(&s.field, BACKENDS[k], 2);
@@ -349,7 +349,7 @@ static void every_source_with_every_term(void **state)
 static void vectors_and_updates(void **state)
 {
     (void)state;
-    const field_case c = { "S2 x S1", true, 20, 17, 3, true, 4.0, NPMD_SCALE_UNIT };
+    const field_case c = { "S2 x S1", true, 20, 17, 3, true, 4.0, SCALE_UNIT };
     fixture f;
     fixture_open(&c, 5, &f);
     const size_t P = f.parameters;
@@ -381,7 +381,7 @@ static void vectors_and_updates(void **state)
             }
             norm = sqrt(norm);
             product1 *= 0.9, product2 *= 0.99;
-            const optimiser_step how = { .kind = adam ? NPMD_ADAM : NPMD_SGD,
+            const optimiser_step how = { .kind = adam ? OPTIMISER_ADAM : OPTIMISER_SGD,
                                          .rate = 0.01,
                                          .beta1 = 0.9,
                                          .beta2 = 0.99,
@@ -420,7 +420,7 @@ static void vectors_and_updates(void **state)
 static void terms_follow_updates(void **state)
 {
     (void)state;
-    const field_case c = { "T3", true, 30, 16, 3, true, 4.0, NPMD_SCALE_UNIT };
+    const field_case c = { "T3", true, 30, 16, 3, true, 4.0, SCALE_UNIT };
     stage s;
     disagreements = 0;
     stage_open(&c, 6, &s);
@@ -432,7 +432,7 @@ static void terms_follow_updates(void **state)
         uint64_t seed = 3;
         stage_measure(&s, reference);
         for (int step = 0; step < 3; step++) {
-            const optimiser_step descent = { .kind = NPMD_SGD, .rate = 0.01, .max_norm = INFINITY };
+            const optimiser_step descent = { .kind = OPTIMISER_SGD, .rate = 0.01, .max_norm = INFINITY };
             for (size_t p = 0; p < P; p++)
                 g[p] = test_normal(&seed);
             assert_int_equal(BACKENDS[k]->put(self, VECTOR_GRADIENT, g, NULL), NPMD_OK);
@@ -469,7 +469,7 @@ static void threads_change_nothing(void **state)
                                    2 + domain % 3,
                                    domain % 2 == 0,
                                    5.0,
-                                   NPMD_SCALE_UNIT };
+                                   SCALE_UNIT };
             stage s;
             stage_open(&c, 9000 + (uint64_t)domain, &s);
             const size_t P = s.field.parameters, rows = (size_t)s.field.shape.directions + 2;
@@ -513,7 +513,7 @@ static void threads_change_nothing(void **state)
                     double sum, norm;
                     for (int i = 0; i < 3; i++)
                         assert_int_equal(ops->term(self[t], &terms[i], &sum, NULL), NPMD_OK);
-                    const optimiser_step adam = { .kind = NPMD_ADAM,
+                    const optimiser_step adam = { .kind = OPTIMISER_ADAM,
                                                   .rate = 1e-3,
                                                   .beta1 = 0.9,
                                                   .beta2 = 0.999,

@@ -81,7 +81,7 @@ static void one_shape(int layout, int width, int features, tally *t)
                            .depth = 2 + (width + features) % 3,
                            .skip = (width + features + layout) % 2 == 0,
                            .omega = 3.0,
-                           .scale = NPMD_SCALE_UNIT };
+                           .scale = SCALE_UNIT };
     uint64_t seed = (uint64_t)(100 * layout + 10 * width + features);
     double x[MOST * 4], weight[MOST]; /* S2 x S1 has four columns */
     fixture f;

@@ -20,14 +20,14 @@ static bool few;
 enum { POINT_COUNT = sizeof POINTS / sizeof *POINTS, DATA = 300 };
 
 static const field_case CASES[] = {
-    { "T2", true, 128, 128, 3, false, 3.0, NPMD_SCALE_UNIT },    /* fused, two layers, jets of four rows */
-    { "T4", false, 70, 128, 4, false, 3.0, NPMD_SCALE_UNIT },    /* fused, three layers, jets of six */
-    { "S2 x S1", true, 40, 40, 4, true, 2.0, NPMD_SCALE_UNIT },  /* fused, jets of five, with a linear part */
-    { "T1", true, 5, 33, 3, true, 2.0, NPMD_SCALE_UNIT },        /* fused, less than a tile of everything */
-    { "S2 x S2", true, 33, 130, 3, true, 2.0, NPMD_SCALE_UNIT }, /* layer by layer: wide */
-    { "T3", true, 20, 16, 5, false, 2.0, NPMD_SCALE_ORTHONORMAL },            /* layer by layer: deep */
-    { FIXTURE_SURFACE "^2", true, 64, 128, 3, false, 2.0, NPMD_SCALE_UNIT },  /* fused, jets of six */
-    { FIXTURE_SURFACE " x S1", true, 40, 130, 3, true, 2.0, NPMD_SCALE_UNIT } /* layer by layer */
+    { "T2", true, 128, 128, 3, false, 3.0, SCALE_UNIT },    /* fused, two layers, jets of four rows */
+    { "T4", false, 70, 128, 4, false, 3.0, SCALE_UNIT },    /* fused, three layers, jets of six */
+    { "S2 x S1", true, 40, 40, 4, true, 2.0, SCALE_UNIT },  /* fused, jets of five, with a linear part */
+    { "T1", true, 5, 33, 3, true, 2.0, SCALE_UNIT },        /* fused, less than a tile of everything */
+    { "S2 x S2", true, 33, 130, 3, true, 2.0, SCALE_UNIT }, /* layer by layer: wide */
+    { "T3", true, 20, 16, 5, false, 2.0, SCALE_ORTHONORMAL },            /* layer by layer: deep */
+    { FIXTURE_SURFACE "^2", true, 64, 128, 3, false, 2.0, SCALE_UNIT },  /* fused, jets of six */
+    { FIXTURE_SURFACE " x S1", true, 40, 130, 3, true, 2.0, SCALE_UNIT } /* layer by layer */
 };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 
@@ -37,7 +37,7 @@ static void points_of(const npmd_domain *dom, uint64_t seed, npmd_points **out)
     fixture_points(dom, DATA, 1.0, &seed, x);
     for (int i = 0; i < DATA; i++) /* in the user's coordinates */
         domain_position(dom, x + i * dom->columns);
-    assert_int_equal(npmd_points_from(x, DATA, dom, out, NULL), NPMD_OK);
+    assert_int_equal(points_from(x, DATA, dom, out, NULL), NPMD_OK);
     free(x);
 }
 
@@ -83,7 +83,7 @@ static void compare_terms(const field_case *c, bool exact, double bound)
             if (!(error <= bound))
                 fail_msg(
                     "%s, W %d, L %d, %s, term %d, %zu points: gradient error %.2e, sum %.6g, expected %.6g",
-                    c->domain, c->width, c->depth, exact ? "exact" : "fast", kind, POINTS[i], error, a, b);
+                    c->domain, c->set.network.width, c->set.network.depth, exact ? "exact" : "fast", kind, POINTS[i], error, a, b);
         }
     }
     BACKEND_CUDA.close(self);
@@ -126,7 +126,7 @@ static void run_steps(const field_case *c, double *theta)
     f.plan.exact = false;
     void *self = fixture_backend(&f, &BACKEND_CUDA, 1);
     for (int i = 0; i < STEPS; i++)
-        step[i] = (optimiser_step){ .kind = NPMD_ADAM,
+        step[i] = (optimiser_step){ .kind = OPTIMISER_ADAM,
                                     .rate = 1e-3,
                                     .beta1 = 0.9,
                                     .beta2 = 0.999,

@@ -73,12 +73,12 @@ static void open_surface(stage *s)
     uint64_t seed = 7;
     for (int i = 0; i < 2 * POINTS; i++)
         u[i] = test_uniform(&seed);
-    npmd_options_init(&opt);
+    options_init(&opt);
     fit_options(&opt, (const char *const[]){ "estimator", "series", "max-frequency", "1", NULL });
     must(npmd_domain_parse(SURFACE_DOMAIN, &dom, &err), &err);
     must(npmd_domain_uniform(dom, u, POINTS, x, &err), &err);
     must(npmd_array_write(in_folder(&s->at, "surface.npy"), x, POINTS, 3, &err), &err);
-    must(npmd_points_from(x, POINTS, dom, &pts, &err), &err);
+    must(points_from(x, POINTS, dom, &pts, &err), &err);
     must(npmd_fit(dom, pts, &opt, &s->surface, &err), &err);
     must(npmd_save(s->surface, in_folder(&s->at, "surface.safetensors"), &err), &err);
     npmd_points_free(pts);
@@ -94,12 +94,11 @@ int stage_open(void **state)
     *state = s;
     if (s == NULL || place_open(&s->at) != 0)
         return -1;
-    json_set_alloc_funcs(fault_malloc, fault_free);
     omp_set_num_threads(1); /* none that a child would miss */
     for (int i = 0; i < DOMAINS; i++) {
         must(npmd_domain_parse(DOMAIN[i], &s->domain[i], &err), &err);
         make_points(s->domain[i], POINTS, (uint64_t)(5 + i), s->x[i]);
-        must(npmd_points_from(s->x[i], POINTS, s->domain[i], &s->points[i], &err), &err);
+        must(points_from(s->x[i], POINTS, s->domain[i], &s->points[i], &err), &err);
     }
     for (int i = 0; i < LARGE; i++)
         s->large[i] = 6.0 * i / LARGE;
@@ -126,7 +125,7 @@ int stage_open(void **state)
     put_text(&s->at, "options.json", OPTIONS);
     for (int i = 0; i < DOMAINS; i++) {
         npmd_options opt;
-        npmd_options_init(&opt);
+        options_init(&opt);
         fit_options(&opt, (const char *const[]){ NULL });
         must(npmd_fit(s->domain[i], s->points[i], &opt, &s->model[i], &err), &err);
         must(npmd_save(s->model[i], in_folder(&s->at, i == TORUS ? "torus.safetensors" : "mixed.safetensors"),
@@ -146,7 +145,7 @@ int stage_open(void **state)
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         npmd_options opt;
-        npmd_options_init(&opt);
+        options_init(&opt);
         fit_options(&opt, others[i].setting);
         must(npmd_fit(s->domain[MIXED], s->points[MIXED], &opt, others[i].model, &err), &err);
         must(npmd_save(*others[i].model, in_folder(&s->at, others[i].file), &err), &err);

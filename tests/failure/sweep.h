@@ -12,7 +12,7 @@
 #ifndef NPMD_TEST_SWEEP_H
 #define NPMD_TEST_SWEEP_H
 
-#include "estimators.h"
+#include "api.h"
 #include "faults.h"
 #include "place.h"
 

@@ -26,10 +26,10 @@ static int count_at_step(const npmd_report *now, void *user)
 {
     step_count *c = user;
     (void)now;
-    if (c->steps++ == 0)
+    if (c->set.descent.steps++ == 0)
         c->before = faults_calls();
     else if (faults_calls() != c->before)
-        fail_msg("step %ld allocates", c->steps);
+        fail_msg("step %ld allocates", c->set.descent.steps);
     return 0;
 }
 
@@ -46,13 +46,13 @@ static void a_step_takes_no_memory(void **state)
             npmd_options opt;
             npmd_model *m = NULL;
             step_count count = { 0 };
-            npmd_options_init(&opt);
+            options_init(&opt);
             fit_options(&opt, CASES[i]);
-            opt.steps = 8;
-            opt.log_every = 1;
-            opt.threads = 2;
-            opt.progress = count_at_step;
-            opt.user = &count;
+            opt.set.descent.steps = 8;
+            opt.watch.log_every = 1;
+            opt.set.machine.threads = 2;
+            opt.watch.progress = count_at_step;
+            opt.watch.user = &count;
             faults_arm((fault){ .call = FAULT_MEMORY });
             must(npmd_fit(s->domain[which], s->points[which], &opt, &m, &err), &err);
             faults_disarm();
@@ -105,26 +105,26 @@ static void prepare_resumed(stage *s, outcome *o)
     npmd_model *none = NULL;
     prepare_fit_resumed(s, o);
     npmd_options stopped = o->options;
-    stopped.progress = stop_at_once;
-    snprintf(stopped.checkpoint, sizeof stopped.checkpoint, "%s", in_folder(&s->at, "state.safetensors"));
+    stopped.watch.progress = stop_at_once;
+    snprintf(stopped.watch.checkpoint, sizeof stopped.watch.checkpoint, "%s", in_folder(&s->at, "state.safetensors"));
     assert_int_equal(npmd_fit(s->domain[TORUS], s->points[TORUS], &stopped, &none, NULL), NPMD_STOPPED);
     assert_null(none);
-    memcpy(o->options.resume, stopped.checkpoint, sizeof stopped.checkpoint);
+    memcpy(o->set.resume, stopped.watch.checkpoint, sizeof stopped.watch.checkpoint);
 }
 
 /* From the weights and the encoding of the model in a file. */
 static void prepare_from(stage *s, outcome *o)
 {
     prepare_fit_from(s, o);
-    snprintf(o->options.start_from, sizeof o->options.start_from, "%s",
+    snprintf(o->set.start_from, sizeof o->set.start_from, "%s",
              in_folder(&s->at, "torus.safetensors"));
 }
 
 static void prepare_watch(stage *s, outcome *o)
 {
     prepare_fit_watched(s, o);
-    o->options.progress = quiet;
-    o->options.truth = s->normals;
+    o->set.progress = quiet;
+    o->set.truth = s->normals;
 }
 
 static void fits_without_memory(void **state)
@@ -161,11 +161,7 @@ static void fits_without_memory(void **state)
           .run = run_fit_convex,
           .prepare = prepare_fit_convex,
           .branch = true },
-        { .name = "fit on T2, from a model", /* as loading, which can do without some */
-          .run = run_fit_from,
-          .prepare = prepare_from,
-          .branch = true,
-          .spares = true },
+        { .name = "fit on T2, from a model", .run = run_fit_from, .prepare = prepare_from, .branch = true },
         /* a checkpoint that cannot be written on the way does not end a fit */
         { .name = "fit on T2, resumed",
           .run = run_fit_resumed,

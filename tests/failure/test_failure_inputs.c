@@ -1,4 +1,4 @@
-/* test_failure_inputs.c - domains, points, options and the benchmark while memory runs out or a disk cannot be read:
+/* test_failure_inputs.c - domains, points, JSON, options and the benchmark while memory runs out or a disk cannot be read:
  * they say so and leave everything as it was (sweep.h). */
 #include "sweep.h"
 
@@ -22,7 +22,7 @@ static npmd_status run_surface_points(stage *s, outcome *o, npmd_error *err)
 
 static npmd_status run_points(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_points_from(s->x[MIXED], POINTS, s->domain[MIXED], &o->points, err);
+    return points_from(s->x[MIXED], POINTS, s->domain[MIXED], &o->points, err);
 }
 
 static npmd_status run_points_rows(stage *s, outcome *o, npmd_error *err)
@@ -95,6 +95,26 @@ static npmd_status run_options_new(stage *s, outcome *o, npmd_error *err)
     return o->made != NULL ? NPMD_OK : npmd_fail(err, NPMD_ERR_MEMORY, "no options");
 }
 
+/* A tree that is read, grows beyond its first index, loses a member and is printed. */
+static npmd_status run_json(stage *s, outcome *o, npmd_error *err)
+{
+    static const char TEXT[] = "{\"a\": [1, 2.5, [], {\"b\": null}], \"c\": \"\\u00e9\", \"d\": {}}";
+    npmd_status st = NPMD_OK;
+    json_t *value = NULL;
+    char key[16];
+    (void)s;
+    TRY(json_from_text(TEXT, sizeof TEXT - 1, "a text", &value, err));
+    for (unsigned i = 0; i < 20; i++) {
+        snprintf(key, sizeof key, "key %u", i);
+        TRY(json_put(value, key, i % 2 ? json_unsigned(UINT64_MAX - i) : json_any_text("caf\xE9"), err));
+    }
+    json_object_del(value, "a");
+    TRY(json_to_text(value, JSON_INDENT(2), &o->text, err));
+done:
+    json_decref(value);
+    return st;
+}
+
 static npmd_status run_build(stage *s, outcome *o, npmd_error *err)
 {
     (void)s;
@@ -161,6 +181,7 @@ static void inputs_without_memory(void **state)
         { .name = "points from .npy, float32", .run = run_points_narrow },
         { .name = "weights in the place of others", .run = run_weigh, .prepare = prepare_points },
         { .name = "weights from memory", .run = run_weigh_by, .prepare = prepare_points },
+        { .name = "JSON", .run = run_json },
         { .name = "options from a file", .run = run_options_read },
         { .name = "options for bindings", .run = run_options_new },
         { .name = "description of the build", .run = run_build },

@@ -12,10 +12,10 @@ static void open_model(void)
     npmd_domain *dom = NULL;
     npmd_points *pts = NULL;
     npmd_options opt;
-    npmd_options_init(&opt);
-    opt.estimator = NPMD_UNIFORM;
+    options_init(&opt);
+    opt.set.estimator = FIT_UNIFORM;
     must(npmd_domain_parse("S2 x S2", &dom, &err), &err);
-    must(npmd_points_from(ROWS[0], 2, dom, &pts, &err), &err);
+    must(points_from(ROWS[0], 2, dom, &pts, &err), &err);
     must(npmd_fit(dom, pts, &opt, &model, &err), &err);
     npmd_points_free(pts);
     npmd_domain_free(dom);

@@ -6,7 +6,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     npmd_options opt, before;
     npmd_error err = { 0 };
     memset(&opt, 0, sizeof opt); /* with its padding: the two are compared as bytes */
-    npmd_options_init(&opt);
+    options_init(&opt);
     memcpy(&before, &opt, sizeof before);
     const npmd_status st = npmd_options_read(&opt, fuzz_file(data, size), &err);
     if (st != NPMD_OK)

@@ -5,7 +5,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     npmd_options opt;
     char *text = fuzz_text(data, size), *rest = NULL;
-    npmd_options_init(&opt);
+    options_init(&opt);
     for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
         npmd_error err = { 0 };
         char *equals = strchr(line, '=');

@@ -162,7 +162,7 @@ static void golden_steps(const fixture *f, const npz *z, const backend_ops *ops,
                             tol->parameters);
             }
         }
-        const optimiser_step adam = { .kind = NPMD_ADAM,
+        const optimiser_step adam = { .kind = OPTIMISER_ADAM,
                                       .rate = rate,
                                       .beta1 = 0.9,
                                       .beta2 = 0.999,
@@ -209,7 +209,7 @@ static void golden_t2(void **state)
         function[i] = k == 0 ? 0 : 2 * k - 1 + is_sine;
     }
     assert_int_equal(npmd_domain_parse("T2", &f.domain, NULL), NPMD_OK);
-    assert_int_equal(encoding_make(f.domain, true, 32, 32, function, NPMD_SCALE_ORTHONORMAL, &f.enc, NULL),
+    assert_int_equal(encoding_make(f.domain, true, 32, 32, function, SCALE_ORTHONORMAL, &f.enc, NULL),
                      NPMD_OK);
     golden_field(&z, 3, &f);
     golden_encoding(&f, npz_find(&z, "data"), npz_find(&z, "encoding_at_data"));
@@ -231,7 +231,7 @@ static void golden_t4(void **state)
     for (int i = 0; i < 64; i++)
         function[i] = (int)frequency->x[i];
     assert_int_equal(npmd_domain_parse("T4", &f.domain, NULL), NPMD_OK);
-    assert_int_equal(encoding_make(f.domain, false, 32, 16, function, NPMD_SCALE_NONE, &f.enc, NULL),
+    assert_int_equal(encoding_make(f.domain, false, 32, 16, function, SCALE_NONE, &f.enc, NULL),
                      NPMD_OK);
     golden_field(&z, 4, &f);
     golden_encoding(&f, npz_find(&z, "data"), npz_find(&z, "encoding_at_data"));
@@ -259,7 +259,7 @@ static void golden_s2s2(void **state)
         }
     }
     assert_int_equal(npmd_domain_parse("S2 x S2", &f.domain, NULL), NPMD_OK);
-    assert_int_equal(encoding_make(f.domain, true, 24, 24, function, NPMD_SCALE_ORTHONORMAL, &f.enc, NULL),
+    assert_int_equal(encoding_make(f.domain, true, 24, 24, function, SCALE_ORTHONORMAL, &f.enc, NULL),
                      NPMD_OK);
     golden_field(&z, 4, &f);
     const npz_array *x = array(&z, "points", 30, 6);

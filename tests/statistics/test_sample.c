@@ -5,7 +5,7 @@
  * 5 expected are pooled. The expected share of a cell is the mean of the density over a grid of nodes in it,
  * whose error is far below the sampling error. */
 #include "check.h"
-#include "estimators.h"
+#include "api.h"
 
 #define DRAWS 100000
 #define SOME 20000 /* given each of some values */
@@ -36,15 +36,15 @@ static npmd_model *fit(const char *domain_text, const char *sd_steps, npmd_domai
             for (int j = 0; j < 3; j++)
                 at[j] /= sqrt(r);
         }
-    npmd_options_init(&opt);
+    options_init(&opt);
     assert_int_equal(npmd_options_set(&opt, "steps", sd_steps, &err), NPMD_OK);
     assert_int_equal(npmd_options_set(&opt, "tau", "1e-5", &err), NPMD_OK);
-    opt.features = 64;
-    opt.width = 32;
-    opt.q1 = 2048;
-    opt.q2 = 256;
-    opt.accuracy = 0.01; /* shares are divided by their sum: the integral does not count */
-    assert_int_equal(npmd_points_from(x, N, *dom, &pts, &err), NPMD_OK);
+    opt.set.encoding.features = 64;
+    opt.set.network.width = 32;
+    opt.set.descent.q1 = 2048;
+    opt.set.descent.q2 = 256;
+    opt.set.descent.accuracy = 0.01; /* shares are divided by their sum: the integral does not count */
+    assert_int_equal(points_from(x, N, *dom, &pts, &err), NPMD_OK);
     if (npmd_fit(*dom, pts, &opt, &m, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     npmd_points_free(pts);
@@ -191,7 +191,7 @@ static void check_conditional(const char *text, const char *given_text, int draw
     npmd_sample_facts facts;
     assert_int_equal(npmd_factors_parse(given_text, dom, &given, &err), NPMD_OK);
     assert_int_equal(npmd_domain_part(dom, given, &part, &err), NPMD_OK);
-    assert_int_equal(npmd_points_from(at_rows, 2, part, &at, &err), NPMD_OK);
+    assert_int_equal(points_from(at_rows, 2, part, &at, &err), NPMD_OK);
     double *x = doubles(2 * SOME * (size_t)dom->columns);
     if (npmd_sample_given(m, given, at, 7, SOME, NULL, x, &facts, &err) != NPMD_OK)
         fail_msg("%s", err.text);

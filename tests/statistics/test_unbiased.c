@@ -54,7 +54,7 @@ static void stage_quadrature(stage *s)
 
 static void stage_open(const char *domain, stage *s)
 {
-    const field_case c = { domain, true, 6, 5, 3, true, 2.0, NPMD_SCALE_UNIT };
+    const field_case c = { domain, true, 6, 5, 3, true, 2.0, SCALE_UNIT };
     uint64_t seed = 31;
     memset(s, 0, sizeof *s);
     fixture_open(&c, 77, &s->field);
@@ -73,8 +73,8 @@ static void stage_open(const char *domain, stage *s)
         for (int j = 0; j < 3; j++)
             at[j] /= r;
     }
-    assert_int_equal(npmd_points_from(x, DATA, dom, &s->plain, NULL), NPMD_OK);
-    assert_int_equal(npmd_points_from(x, DATA, dom, &s->weighted, NULL), NPMD_OK);
+    assert_int_equal(points_from(x, DATA, dom, &s->plain, NULL), NPMD_OK);
+    assert_int_equal(points_from(x, DATA, dom, &s->weighted, NULL), NPMD_OK);
     assert_int_equal(memory_new(&s->weighted->weight, DATA, NULL), NPMD_OK);
     double total = 0.0;
     for (int i = 0; i < DATA; i++)
@@ -358,9 +358,9 @@ static void span(const npmd_domain *dom, int lambda, bool signs, int *dimension,
     *dimension = 2 * count;
     encoding waves, separable;
     assert_int_equal(
-        encoding_make(dom, false, 2 * count, count, vectors, NPMD_SCALE_ORTHONORMAL, &waves, NULL), NPMD_OK);
+        encoding_make(dom, false, 2 * count, count, vectors, SCALE_ORTHONORMAL, &waves, NULL), NPMD_OK);
     assert_int_equal(
-        encoding_make(dom, true, *products, *products, functions, NPMD_SCALE_ORTHONORMAL, &separable, NULL),
+        encoding_make(dom, true, *products, *products, functions, SCALE_ORTHONORMAL, &separable, NULL),
         NPMD_OK);
     double *w = values_on_grid(&waves, D, N, nodes), *p = values_on_grid(&separable, D, N, nodes);
     const int n = 2 * count, m = *products;

@@ -4,7 +4,7 @@
 #define NPMD_TEST_ESTIMATE_H
 
 #include "check.h"
-#include "estimators.h"
+#include "api.h"
 
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ static inline npmd_points *points_of(const npmd_domain *dom, const double *x, si
 {
     npmd_points *pts = NULL;
     npmd_error err = { 0 };
-    if (npmd_points_from(x, n, dom, &pts, &err) != NPMD_OK)
+    if (points_from(x, n, dom, &pts, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     return pts;
 }
@@ -60,7 +60,7 @@ static inline npmd_points *clusters(const npmd_domain *dom, size_t n, double spr
 static inline void options_of(npmd_options *opt, const char *const *pair)
 {
     npmd_error err = { 0 };
-    npmd_options_init(opt);
+    options_init(opt);
     for (; *pair != NULL; pair += 2)
         if (npmd_options_set(opt, pair[0], pair[1], &err) != NPMD_OK)
             fail_msg("%s", err.text);
@@ -239,12 +239,12 @@ static inline void check_threads(const char *const *settings)
     npmd_points *pts = clusters(dom, 700, 0.5, 3);
     double v[3][700];
     options_of(&opt, settings);
-    opt.batch = 333;
-    opt.steps = 5;
+    opt.set.descent.batch = 333;
+    opt.set.descent.steps = 5;
     for (int t = 0; t < 3; t++) {
-        opt.threads = t + 1;
+        opt.set.machine.threads = t + 1;
         npmd_model *m = fit_of(pts, &opt);
-        values_of(m, opt.threads, pts->x, pts->n, JET_VALUE, v[t]);
+        values_of(m, opt.set.machine.threads, pts->x, pts->n, JET_VALUE, v[t]);
         npmd_model_free(m);
     }
     assert_memory_equal(v[0], v[1], sizeof v[0]);

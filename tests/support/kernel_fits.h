@@ -3,7 +3,7 @@
 #define NPMD_TEST_KERNEL_FITS_H
 
 #include "estimate.h"
-#include "kde.h"
+#include "api.h"
 #include "place.h"
 
 /* Two clusters of different width in every factor. */
@@ -48,9 +48,9 @@ static inline npmd_model *kernel_fit(const npmd_domain *dom, const npmd_points *
     npmd_options opt;
     npmd_error err = { 0 };
     npmd_model *m = NULL;
-    npmd_options_init(&opt);
-    opt.estimator = NPMD_KDE;
-    opt.threads = 1;
+    options_init(&opt);
+    opt.set.estimator = FIT_KDE;
+    opt.set.machine.threads = 1;
     for (; *setting != NULL; setting += 2)
         must(npmd_options_set(&opt, setting[0], setting[1], &err), &err);
     must(npmd_fit(dom, pts, &opt, &m, &err), &err);

@@ -30,7 +30,7 @@ npmd_points *models_points(const npmd_domain *dom, size_t n, uint64_t seed)
     npmd_points *pts = NULL;
     npmd_error err = { 0 };
     models_coordinates(dom, n, seed, x);
-    if (npmd_points_from(x, n, dom, &pts, &err) != NPMD_OK)
+    if (points_from(x, n, dom, &pts, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     free(x);
     return pts;
@@ -43,7 +43,7 @@ void models_options(npmd_options *opt)
                                           { "tau", "1e-4" },    { "seed", "11" },  { "max-frequency", "4" },
                                           { "rate", "1e-2" },   { "threads", "1" } };
     npmd_error err = { 0 };
-    npmd_options_init(opt);
+    options_init(opt);
     for (size_t j = 0; j < sizeof SET / sizeof *SET; j++)
         must(npmd_options_set(opt, SET[j][0], SET[j][1], &err), &err);
 }

@@ -11,19 +11,19 @@
 #define MAX_UNITS 32
 
 static const field_case CASES[] = {
-    { "T1", true, 5, 6, 1, false, 2.0, NPMD_SCALE_UNIT },
-    { "T1", true, 5, 6, 2, true, 3.0, NPMD_SCALE_UNIT },
-    { "T2", true, 8, 7, 1, true, 2.0, NPMD_SCALE_UNIT },
-    { "T2", true, 8, 7, 2, false, 5.0, NPMD_SCALE_ORTHONORMAL },
-    { "T2", true, 8, 7, 3, true, 3.0, NPMD_SCALE_UNIT },
-    { "T2", true, 8, 7, 5, false, 3.0, NPMD_SCALE_UNIT },
-    { "T2", true, 8, 7, 5, true, 2.0, NPMD_SCALE_UNIT },
-    { "T4", false, 8, 6, 3, true, 2.0, NPMD_SCALE_NONE },
-    { "S2", true, 9, 5, 3, false, 4.0, NPMD_SCALE_UNIT },
-    { "S2 x S1", true, 9, 8, 2, true, 3.0, NPMD_SCALE_UNIT },
-    { "S2 x S2", true, 9, 6, 3, true, 2.0, NPMD_SCALE_UNIT },
-    { "S2", true, 1, 1, 2, true, 1.0, NPMD_SCALE_UNIT },
-    { "S2 x S1", false, 9, 6, 3, true, 2.0, NPMD_SCALE_UNIT },
+    { "T1", true, 5, 6, 1, false, 2.0, SCALE_UNIT },
+    { "T1", true, 5, 6, 2, true, 3.0, SCALE_UNIT },
+    { "T2", true, 8, 7, 1, true, 2.0, SCALE_UNIT },
+    { "T2", true, 8, 7, 2, false, 5.0, SCALE_ORTHONORMAL },
+    { "T2", true, 8, 7, 3, true, 3.0, SCALE_UNIT },
+    { "T2", true, 8, 7, 5, false, 3.0, SCALE_UNIT },
+    { "T2", true, 8, 7, 5, true, 2.0, SCALE_UNIT },
+    { "T4", false, 8, 6, 3, true, 2.0, SCALE_NONE },
+    { "S2", true, 9, 5, 3, false, 4.0, SCALE_UNIT },
+    { "S2 x S1", true, 9, 8, 2, true, 3.0, SCALE_UNIT },
+    { "S2 x S2", true, 9, 6, 3, true, 2.0, SCALE_UNIT },
+    { "S2", true, 1, 1, 2, true, 1.0, SCALE_UNIT },
+    { "S2 x S1", false, 9, 6, 3, true, 2.0, SCALE_UNIT },
 };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 
@@ -213,9 +213,9 @@ static void adjoint_is_the_transpose(void **state)
 /* ---- Terms of the objective, reference backend --------------------------------------------------------- */
 
 static const field_case TERM_CASES[] = {
-    { "T2", true, 8, 7, 3, true, 2.0, NPMD_SCALE_UNIT },
-    { "S2 x S1", true, 8, 7, 2, false, 3.0, NPMD_SCALE_UNIT },
-    { "T3", false, 8, 6, 3, true, 2.0, NPMD_SCALE_UNIT },
+    { "T2", true, 8, 7, 3, true, 2.0, SCALE_UNIT },
+    { "S2 x S1", true, 8, 7, 2, false, 3.0, SCALE_UNIT },
+    { "T3", false, 8, 6, 3, true, 2.0, SCALE_UNIT },
 };
 static const char *const TERM_NAME[] = { "data", "integral", "Laplacian", "gradient" };
 

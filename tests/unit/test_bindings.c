@@ -153,7 +153,7 @@ static void models_are_bytes(void **state)
     size_t size[2] = { 0 };
     double rows[3 * ROWS];
     rows_of(4, rows, ROWS);
-    npmd_options_init(&opt);
+    options_init(&opt);
     assert_int_equal(npmd_options_set(&opt, "estimator", "kde", NULL), NPMD_OK);
     assert_int_equal(npmd_options_set(&opt, "kappa", "5", NULL), NPMD_OK);
     assert_int_equal(npmd_points_from_rows(rows, ROWS, 3, dom, BOTH, &pts, NULL), NPMD_OK);
@@ -250,13 +250,13 @@ static void options_name_their_readers(void **state)
     (void)state;
     for (int i = 0; i < npmd_option_count(); i++) {
         const npmd_option_text o = npmd_option_describe(i);
-        const unsigned all = (2u << NPMD_UNIFORM) - 1u;
+        const unsigned all = (2u << FIT_UNIFORM) - 1u;
         if (strcmp(o.name, "seed") == 0)
             assert_int_equal(o.estimators, all);
         if (strcmp(o.name, "kappa") == 0)
-            assert_int_equal(o.estimators, 1u << NPMD_KDE | 1u << NPMD_STACK);
+            assert_int_equal(o.estimators, 1u << FIT_KDE | 1u << FIT_STACK);
         if (strcmp(o.name, "patience") == 0)
-            assert_int_equal(o.estimators, 1u << NPMD_RELU | 1u << NPMD_FIELD | 1u << NPMD_STACK);
+            assert_int_equal(o.estimators, 1u << FIT_RELU | 1u << FIT_FIELD | 1u << FIT_STACK);
         assert_true(o.estimators != 0 && o.estimators <= all);
     }
 }

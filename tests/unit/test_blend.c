@@ -52,7 +52,7 @@ static void values_of_members(void **state)
                    *alone = FIT_WITH(pts, "members", "1", SMALL);
         double v[AT], one[AT], expected[AT] = { 0 }, worst = 0.0, least = INFINITY;
         assert_int_equal(m->parts, 3);
-        assert_int_equal(npmd_model_facts(m).members, 3);
+        assert_int_equal(m->facts.members, 3);
         for (int k = 0; k < 3; k++) {
             relative_log_density(m->part[k], pts->x, AT, one);
             for (int i = 0; i < AT; i++)
@@ -195,8 +195,8 @@ static void resumed(void **state)
     whole = fit_of(pts, &opt);
     options_of(&opt,
                (const char *const[]){ "members", "3", "log-every", "1", "checkpoint", path, SMALL, NULL });
-    opt.progress = stop_there;
-    opt.user = &at;
+    opt.watch.progress = stop_there;
+    opt.watch.user = &at;
     assert_int_equal(npmd_fit(dom, pts, &opt, &none, &err), NPMD_STOPPED);
     assert_null(none);
     options_of(&opt, (const char *const[]){ "members", "3", "log-every", "1", "resume", path, SMALL, NULL });
@@ -211,11 +211,11 @@ static void resumed(void **state)
     /* without a checkpoint the members that are whole make the model */
     options_of(&opt, (const char *const[]){ "members", "3", "log-every", "1", SMALL, NULL });
     at.member = 3;
-    opt.progress = stop_there;
-    opt.user = &at;
+    opt.watch.progress = stop_there;
+    opt.watch.user = &at;
     npmd_model *part = fit_of(pts, &opt);
     assert_int_equal(part->parts, 2);
-    assert_int_equal(npmd_model_facts(part).interrupted, 1);
+    assert_int_equal(part->facts.interrupted, 1);
     npmd_model_free(part);
     npmd_model_free(whole);
     npmd_model_free(again);

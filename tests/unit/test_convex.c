@@ -4,7 +4,7 @@
  * The full product basis is spanned by products, by plane waves and by rotated products alike, so the
  * convex start of each must be the series, which another solver finds by another quadrature. */
 #include "estimate.h"
-#include "series.h"
+#include "api.h"
 
 static const struct {
     const char *domain, *frequency, *features, *separable;
@@ -163,7 +163,7 @@ static void copies_share(void **state)
         distinct += j == distinct;
     }
     assert_true(distinct < ridge.features); /* there are copies */
-    assert_int_equal(encoding_make(dom, true, distinct, distinct, function, NPMD_SCALE_UNIT, &plain, NULL),
+    assert_int_equal(encoding_make(dom, true, distinct, distinct, function, SCALE_UNIT, &plain, NULL),
                      NPMD_OK);
     assert_int_equal(objective_open(&o, dom, pts, &resolved, NULL), NPMD_OK);
     for (int i = 0; i < 2; i++) {
@@ -253,7 +253,7 @@ static const double *skip_of(const npmd_model *m)
 {
     size_t parameters = 0;
     const double *theta = field_theta(m, &parameters);
-    return theta + parameters - (size_t)m->options.features;
+    return theta + parameters - (size_t)m->set.features;
 }
 
 static void skip_starts_as_asked(void **state)
@@ -327,8 +327,8 @@ static void fields_start_from_fields(void **state)
     /* the encoding alone: other weights */
     options_of(&opt, (const char *const[]){ STILL, "width", "4", "seed", "6", "encoding-from", path, NULL });
     npmd_model *third = fit_of(pts, &opt);
-    assert_int_equal(third->options.features, 12);
-    assert_int_equal(third->options.separable, 0);
+    assert_int_equal(third->set.features, 12);
+    assert_int_equal(third->set.separable, 0);
     assert_string_equal(third->encoded_from, second->started_from);
     assert_true(third->started_from[0] == '\0');
     unlink(path);
@@ -552,7 +552,7 @@ static void threads_change_nothing(void **state)
         npmd_options opt;
         options_of(&opt, (const char *const[]){ STILL, "rate", "1e-3", "width", "8", "features", "60",
                                                 "skip-start", "convex", "convex-gap", "on", NULL });
-        opt.threads = 1 + 2 * t;
+        opt.set.machine.threads = 1 + 2 * t;
         npmd_model *m = fit_of(pts, &opt);
         const double facts[4] = { m->facts.convex_gap, m->facts.convex_optimum, m->facts.convex_gap_accuracy,
                                   m->facts.objective };
@@ -590,7 +590,7 @@ static void unused_options_are_named(void **state)
                                                 "threads", "1", NULL });
         assert_int_equal(npmd_options_set(&opt, "solver", CASES[i].solver, NULL), NPMD_OK);
         if (strcmp(CASES[i].estimator, "series") != 0)
-            memset(opt.given, 0, sizeof opt.given); /* solver would be named, too */
+            memset(opt.set.given, 0, sizeof opt.set.given); /* solver would be named, too */
         for (int k = 0; strcmp(CASES[i].estimator, "series") != 0 && k < 4; k++) {
             static const char *const GIVEN[][2] = {
                 { "width", "8" }, { "steps", "5" }, { "holdout", "0.2" }, { "kappa", "3" }

@@ -29,16 +29,16 @@ static npmd_domain *domain(const char *text)
 static npmd_options options(const npmd_domain *dom, const law *l)
 {
     npmd_options opt;
-    npmd_options_init(&opt);
-    opt.separable = l->separable;
-    opt.signs = l->signs;
-    opt.constant = l->constant;
-    opt.features = l->features;
-    opt.max_frequencies = dom->factors;
+    options_init(&opt);
+    opt.set.encoding.separable = l->separable;
+    opt.set.encoding.signs = l->signs;
+    opt.set.encoding.constant = l->constant;
+    opt.set.encoding.features = l->features;
+    opt.set.encoding.max_frequencies = dom->factors;
     for (int d = 0; d < dom->factors; d++)
-        opt.max_frequency[d] = l->top[d < 2 ? d : 1];
+        opt.set.encoding.max_frequency[d] = l->top[d < 2 ? d : 1];
     assert_int_equal(npmd_options_set(&opt, "spectrum-law", l->law, NULL), NPMD_OK);
-    opt.spectrum_decay = 0.5 * dom->dimension + 1.0;
+    opt.set.encoding.decay = 0.5 * dom->dimension + 1.0;
     return opt;
 }
 
@@ -76,23 +76,23 @@ static void list_members(const npmd_domain *dom, const npmd_options *opt, member
     assert_true(dom->factors <= 2);
     out->count = 0;
     for (int d = 0; d < dom->factors; d++) {
-        const int F = opt->max_frequency[d];
-        low[d] = opt->separable ? 0 : opt->signs ? -F : 1;
-        high[d] = !opt->separable ? F : dom->factor[d] == &CIRCLE ? 2 * F : (F + 1) * (F + 1) - 1;
+        const int F = opt->set.encoding.max_frequency[d];
+        low[d] = opt->set.encoding.separable ? 0 : opt->set.encoding.signs ? -F : 1;
+        high[d] = !opt->set.encoding.separable ? F : dom->factor[d] == &CIRCLE ? 2 * F : (F + 1) * (F + 1) - 1;
     }
     for (int i = low[0]; i <= high[0]; i++)
         for (int j = low[1]; j <= high[1]; j++) {
             const bool zero = i == 0 && j == 0;
-            if (opt->separable ? zero && !opt->constant : zero || i < 0 || (i == 0 && j < 0))
+            if (opt->set.encoding.separable ? zero && !opt->set.encoding.constant : zero || i < 0 || (i == 0 && j < 0))
                 continue;
-            const double lambda = eigenvalue(dom, 0, opt->separable != 0, i)
-                                  + (dom->factors == 1 ? 0.0 : eigenvalue(dom, 1, opt->separable != 0, j));
+            const double lambda = eigenvalue(dom, 0, opt->set.encoding.separable != 0, i)
+                                  + (dom->factors == 1 ? 0.0 : eigenvalue(dom, 1, opt->set.encoding.separable != 0, j));
             assert_true(out->count < 512);
             out->function[out->count][0] = i;
             out->function[out->count][1] = j;
-            out->weight[out->count] = opt->spectrum_law == NPMD_LAW_UNIFORM
+            out->weight[out->count] = opt->set.encoding.law == LAW_UNIFORM
                                           ? 1.0
-                                          : pow(1.0 + lambda, -opt->spectrum_decay);
+                                          : pow(1.0 + lambda, -opt->set.encoding.decay);
             sum += out->weight[out->count++];
         }
     for (int k = 0; k < out->count; k++)
@@ -150,7 +150,7 @@ static void law_case(const law *l)
     }
     for (int seed = 1; seed <= l->seeds; seed++) {
         encoding enc = { 0 };
-        opt.seed = (uint64_t)seed;
+        opt.set.seed = (uint64_t)seed;
         draw(dom, &opt, &enc);
         assert_int_equal(enc.vectors, vectors);
         first[find_member(all, enc.function, dom->factors)]++;
@@ -218,26 +218,26 @@ static void check_members(const encoding *enc, const npmd_options *opt)
             assert_int_not_equal(compare_rows(enc, k, j), 0); /* without replacement */
         while (first < dom->factors && f[first] == 0)
             first++;
-        if (!opt->separable) {
+        if (!opt->set.encoding.separable) {
             assert_true(first < dom->factors);
             assert_true(f[first] > 0);
-        } else if (!opt->constant) {
+        } else if (!opt->set.encoding.constant) {
             assert_true(first < dom->factors);
         }
         for (int d = 0; d < dom->factors; d++) {
-            const int top = opt->max_frequency[d];
-            if (opt->separable)
+            const int top = opt->set.encoding.max_frequency[d];
+            if (opt->set.encoding.separable)
                 assert_true(f[d] >= 0 && dom->factor[d]->frequency(dom->factor[d], f[d]) <= top
                             && f[d] < dom->factor[d]->functions(dom->factor[d], top));
-            else if (opt->signs)
+            else if (opt->set.encoding.signs)
                 assert_true(-top <= f[d] && f[d] <= top);
             else
                 assert_true(1 <= f[d] && f[d] <= top);
             assert_true(enc->frequency[d] <= top);
-            lambda += eigenvalue(dom, d, opt->separable != 0, f[d]);
+            lambda += eigenvalue(dom, d, opt->set.encoding.separable != 0, f[d]);
         }
         assert_true(enc->lambda[k] == lambda); /* small whole numbers: exact */
-        if (!opt->separable && enc->vectors + k < enc->features)
+        if (!opt->set.encoding.separable && enc->vectors + k < enc->features)
             assert_true(enc->lambda[enc->vectors + k] == lambda);
     }
 }
@@ -245,10 +245,10 @@ static void check_members(const encoding *enc, const npmd_options *opt)
 static bool same_draw(const encoding *a, const encoding *b)
 {
     const size_t entries = (size_t)a->vectors * (size_t)a->domain->factors;
-    return a->features == b->features && a->vectors == b->vectors
+    return a->set.encoding.features == b->set.encoding.features && a->vectors == b->vectors
            && memcmp(a->function, b->function, entries * sizeof *a->function) == 0
-           && memcmp(a->lambda, b->lambda, (size_t)a->features * sizeof *a->lambda) == 0
-           && memcmp(a->scale, b->scale, (size_t)a->features * sizeof *a->scale) == 0;
+           && memcmp(a->lambda, b->lambda, (size_t)a->set.encoding.features * sizeof *a->lambda) == 0
+           && memcmp(a->set.encoding.scale, b->set.encoding.scale, (size_t)a->set.encoding.features * sizeof *a->set.encoding.scale) == 0;
 }
 
 static void draws_are_distinct_and_within_limits(void **state)
@@ -274,7 +274,7 @@ static void draws_are_distinct_and_within_limits(void **state)
         draw(dom, &opt, &b);
         check_members(&a, &opt);
         assert_true(same_draw(&a, &b)); /* a function of the seed ... */
-        opt.seed++;
+        opt.set.seed++;
         draw(dom, &opt, &c);
         check_members(&c, &opt);
         assert_false(same_draw(&a, &c)); /* ... that does depend on it */
@@ -309,7 +309,7 @@ static void all_that_is_available(void **state)
         npmd_error err = { 0 };
         bool constant = false;
         assert_true(encoding_available(dom, &opt) == CASE[i].available);
-        opt.features = CASE[i].available;
+        opt.set.encoding.features = CASE[i].available;
         draw(dom, &opt, &enc);
         assert_int_equal(enc.features, CASE[i].available);
         check_members(&enc, &opt); /* distinct, and as many as there are: all */
@@ -317,10 +317,10 @@ static void all_that_is_available(void **state)
             constant = constant || enc.lambda[k] == 0.0;
         assert_true(constant == (CASE[i].law.separable && CASE[i].law.constant));
         encoding_free(&enc);
-        opt.features = CASE[i].available + (CASE[i].law.separable ? 1 : 2);
+        opt.set.encoding.features = CASE[i].available + (CASE[i].law.separable ? 1 : 2);
         assert_int_equal(encoding_draw(dom, &opt, &enc, &err), NPMD_ERR_ARGUMENT);
         assert_null(enc.function);
-        opt.features = 5000;
+        opt.set.encoding.features = 5000;
         assert_int_equal(npmd_options_resolve(&opt, dom, 100, &cut, NULL, &err), NPMD_OK);
         assert_int_equal(cut.features, CASE[i].available);
         npmd_domain_free(dom);
@@ -369,7 +369,7 @@ static void features_have_their_mean_square(void **state)
         { "S2", { 9, 0 }, true, true, true, 80, "uniform", 0 },
         { "S2 x S1", { 5, 7 }, true, true, true, 90, "power", 0 },
     };
-    static const npmd_scale SCALE[] = { NPMD_SCALE_UNIT, NPMD_SCALE_ORTHONORMAL, NPMD_SCALE_NONE };
+    static const feature_scale SCALE[] = { SCALE_UNIT, SCALE_ORTHONORMAL, SCALE_NONE };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++)
         for (int s = 0; s < 3; s++) {
             npmd_domain *dom = domain(CASE[i].domain);
@@ -377,7 +377,7 @@ static void features_have_their_mean_square(void **state)
             encoding enc = { 0 };
             double node[2][600], weight[2][200], worst = 0.0;
             size_t count[2] = { 1, 1 };
-            opt.scale = (int)SCALE[s];
+            opt.set.encoding.scale = (int)SCALE[s];
             draw(dom, &opt, &enc);
             for (int d = 0; d < dom->factors; d++)
                 count[d] = factor_nodes(dom->factor[d], node[d], weight[d]);
@@ -398,9 +398,9 @@ static void features_have_their_mean_square(void **state)
                         square[k] += w * eta[k] * eta[k];
                 }
             for (int k = 0; k < enc.features; k++) {
-                const double expected = SCALE[s] == NPMD_SCALE_UNIT          ? 1.0
-                                        : opt.separable                      ? 1.0 / dom->volume
-                                        : SCALE[s] == NPMD_SCALE_ORTHONORMAL ? 1.0 / dom->volume
+                const double expected = SCALE[s] == SCALE_UNIT          ? 1.0
+                                        : opt.set.encoding.separable                      ? 1.0 / dom->volume
+                                        : SCALE[s] == SCALE_ORTHONORMAL ? 1.0 / dom->volume
                                                                              : 0.5;
                 worst = fmax(worst, fabs(square[k] / expected - 1.0));
             }
@@ -436,7 +436,7 @@ static void large_products_are_drawn_quickly(void **state)
         npmd_options opt, full;
         npmd_error err = { 0 };
         encoding enc = { 0 };
-        npmd_options_init(&opt);
+        options_init(&opt);
         if (npmd_options_resolve(&opt, dom, 1000, &full, NULL, &err) != NPMD_OK)
             fail_msg("%s", err.text);
         const clock_t before = clock();
@@ -458,10 +458,10 @@ static void a_steep_law_draws_the_first_functions(void **state)
         npmd_domain *dom = domain(DOMAIN[i]);
         npmd_options opt = options(
             dom, &(law){ DOMAIN[i], { 20, 20 }, false, true, false, 2 * dom->factors, "power", 1 });
-        opt.spectrum_decay = 60.0;
+        opt.set.encoding.decay = 60.0;
         for (uint64_t seed = 1; seed <= 300; seed++) {
             encoding enc = { 0 };
-            opt.seed = seed;
+            opt.set.seed = seed;
             draw(dom, &opt, &enc);
             for (int k = 0; k < enc.features; k++)
                 if (enc.lambda[k] != 1.0)

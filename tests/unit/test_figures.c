@@ -198,8 +198,8 @@ static void fit_small(const char *domain, size_t n, npmd_points **points, npmd_m
     for (size_t i = 0; i < n * 8; i++) /* gathered in a part of the cube */
         u[i] = 0.2 + 0.5 * test_uniform(&seed);
     must(npmd_domain_uniform(dom, u, n, x, &err), &err);
-    must(npmd_points_from(x, n, dom, points, &err), &err);
-    npmd_options_init(&opt);
+    must(points_from(x, n, dom, points, &err), &err);
+    options_init(&opt);
     must(npmd_options_set(&opt, "estimator", "kde", &err), &err);
     must(npmd_options_set(&opt, "kappa", "6", &err), &err);
     must(npmd_fit(dom, *points, &opt, model, &err), &err);
@@ -255,7 +255,7 @@ static void conditionals_and_contours_are_drawn(void **state)
     const double x[1] = { 2.0 }, range[4] = { 1e-3, 1.0, 0.01, 0.5 }, level[2] = { 30.0, 80.0 };
     fit_small("T2", 40, &points, &model);
     must(npmd_domain_parse("S1", &one, &err), &err);
-    must(npmd_points_from(x, 1, one, &there, &err), &err);
+    must(points_from(x, 1, one, &there, &err), &err);
     const npmd_model *const models[2] = { model, model };
     npmd_plot_request ask = { .model = models, .models = 1, .given = 1, .at = there, .dpi = 40.0 };
     draw_twice(at, &ask, "factors", 2);

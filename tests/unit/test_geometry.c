@@ -424,7 +424,7 @@ static void rows_are_checked(void **state)
     npmd_error err = { 0 };
     assert_int_equal(npmd_domain_parse("S2 x S1", &dom, NULL), NPMD_OK);
     double x[3][4] = { { 0, 0, 1, -1 }, { 0, 1.0005, 0, 8 }, { 1, 0, 0, 3 } };
-    assert_int_equal(npmd_points_from(&x[0][0], 3, dom, &pts, &err), NPMD_OK);
+    assert_int_equal(points_from(&x[0][0], 3, dom, &pts, &err), NPMD_OK);
     assert_int_equal(npmd_points_count(pts), 3);
     double row[4];
     npmd_points_row(pts, 1, row);
@@ -433,7 +433,7 @@ static void rows_are_checked(void **state)
     npmd_points_free(pts);
     pts = (npmd_points *)&x;
     x[2][3] = NAN;
-    assert_int_equal(npmd_points_from(&x[0][0], 3, dom, &pts, &err), NPMD_ERR_FORMAT);
+    assert_int_equal(points_from(&x[0][0], 3, dom, &pts, &err), NPMD_ERR_FORMAT);
     assert_non_null(strstr(err.text, "3")); /* the row, the factor */
     assert_non_null(strstr(err.text, "S1"));
     assert_ptr_equal(pts, &x);

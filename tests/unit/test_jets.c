@@ -325,28 +325,28 @@ static void compare(const own_field *f, const char *name, int k, form how, doubl
 }
 
 static const field_case CASES[] = {
-    { "T1", true, 5, 8, 2, false, 1.0, NPMD_SCALE_ORTHONORMAL },
-    { "T1", true, 9, 7, 4, true, 5.0, NPMD_SCALE_UNIT },
-    { "T2", true, 12, 10, 1, false, 3.0, NPMD_SCALE_ORTHONORMAL },
-    { "T2", true, 12, 10, 3, true, 10.0, NPMD_SCALE_UNIT },
-    { "T2", false, 12, 10, 3, false, 7.0, NPMD_SCALE_ORTHONORMAL },
-    { "T4", true, 16, 12, 2, true, 2.0, NPMD_SCALE_UNIT },
-    { "T4", true, 16, 12, 4, false, 10.0, NPMD_SCALE_UNIT },
-    { "T4", false, 16, 12, 1, true, 4.0, NPMD_SCALE_NONE },
-    { "T4", false, 16, 12, 4, true, 6.0, NPMD_SCALE_UNIT },
-    { "S2", true, 10, 9, 1, false, 1.0, NPMD_SCALE_ORTHONORMAL },
-    { "S2", true, 10, 9, 2, false, 10.0, NPMD_SCALE_ORTHONORMAL },
-    { "S2", true, 10, 9, 3, true, 5.0, NPMD_SCALE_UNIT },
-    { "S2", true, 20, 13, 4, true, 8.0, NPMD_SCALE_UNIT },
-    { "S2 x S2", true, 14, 11, 1, true, 2.0, NPMD_SCALE_UNIT },
-    { "S2 x S2", true, 14, 11, 2, false, 9.0, NPMD_SCALE_ORTHONORMAL },
-    { "S2 x S2", true, 24, 16, 4, true, 10.0, NPMD_SCALE_UNIT },
-    { "S2 x S1", true, 14, 11, 2, true, 4.0, NPMD_SCALE_UNIT },
-    { "S2 x S1", true, 14, 11, 3, false, 10.0, NPMD_SCALE_ORTHONORMAL },
-    { "S1 x S2", true, 14, 11, 4, true, 3.0, NPMD_SCALE_UNIT },
-    { "S2", false, 12, 9, 2, true, 3.0, NPMD_SCALE_UNIT },
-    { "S2 x S1", false, 14, 11, 3, false, 4.0, NPMD_SCALE_ORTHONORMAL },
-    { "S2 x S2", false, 20, 11, 2, true, 4.0, NPMD_SCALE_UNIT },
+    { "T1", true, 5, 8, 2, false, 1.0, SCALE_ORTHONORMAL },
+    { "T1", true, 9, 7, 4, true, 5.0, SCALE_UNIT },
+    { "T2", true, 12, 10, 1, false, 3.0, SCALE_ORTHONORMAL },
+    { "T2", true, 12, 10, 3, true, 10.0, SCALE_UNIT },
+    { "T2", false, 12, 10, 3, false, 7.0, SCALE_ORTHONORMAL },
+    { "T4", true, 16, 12, 2, true, 2.0, SCALE_UNIT },
+    { "T4", true, 16, 12, 4, false, 10.0, SCALE_UNIT },
+    { "T4", false, 16, 12, 1, true, 4.0, SCALE_NONE },
+    { "T4", false, 16, 12, 4, true, 6.0, SCALE_UNIT },
+    { "S2", true, 10, 9, 1, false, 1.0, SCALE_ORTHONORMAL },
+    { "S2", true, 10, 9, 2, false, 10.0, SCALE_ORTHONORMAL },
+    { "S2", true, 10, 9, 3, true, 5.0, SCALE_UNIT },
+    { "S2", true, 20, 13, 4, true, 8.0, SCALE_UNIT },
+    { "S2 x S2", true, 14, 11, 1, true, 2.0, SCALE_UNIT },
+    { "S2 x S2", true, 14, 11, 2, false, 9.0, SCALE_ORTHONORMAL },
+    { "S2 x S2", true, 24, 16, 4, true, 10.0, SCALE_UNIT },
+    { "S2 x S1", true, 14, 11, 2, true, 4.0, SCALE_UNIT },
+    { "S2 x S1", true, 14, 11, 3, false, 10.0, SCALE_ORTHONORMAL },
+    { "S1 x S2", true, 14, 11, 4, true, 3.0, SCALE_UNIT },
+    { "S2", false, 12, 9, 2, true, 3.0, SCALE_UNIT },
+    { "S2 x S1", false, 14, 11, 3, false, 4.0, SCALE_ORTHONORMAL },
+    { "S2 x S2", false, 20, 11, 2, true, 4.0, SCALE_UNIT },
 };
 
 static void jets_agree(form how)
@@ -468,23 +468,23 @@ static void scales(void **state)
     assert_int_equal(npmd_domain_parse("T2", &dom, NULL), NPMD_OK);
     const double volume = 4.0 * (double)(CHECK_PI * CHECK_PI);
     encoding enc;
-    assert_int_equal(encoding_make(dom, true, 3, 3, PRODUCT, NPMD_SCALE_ORTHONORMAL, &enc, NULL), NPMD_OK);
+    assert_int_equal(encoding_make(dom, true, 3, 3, PRODUCT, SCALE_ORTHONORMAL, &enc, NULL), NPMD_OK);
     for (int k = 0; k < 3; k++)
         check_quiet("orthonormal products", fabs(enc.scale[k] - 1.0), 4.0 * DBL_EPSILON);
     encoding_free(&enc);
-    assert_int_equal(encoding_make(dom, true, 3, 3, PRODUCT, NPMD_SCALE_UNIT, &enc, NULL), NPMD_OK);
+    assert_int_equal(encoding_make(dom, true, 3, 3, PRODUCT, SCALE_UNIT, &enc, NULL), NPMD_OK);
     for (int k = 0; k < 3; k++)
         check_quiet("unit products", fabs(enc.scale[k] / sqrt(volume) - 1.0), 8.0 * DBL_EPSILON);
     encoding_free(&enc);
-    assert_int_equal(encoding_make(dom, false, 4, 2, WAVE + 2, NPMD_SCALE_ORTHONORMAL, &enc, NULL), NPMD_OK);
+    assert_int_equal(encoding_make(dom, false, 4, 2, WAVE + 2, SCALE_ORTHONORMAL, &enc, NULL), NPMD_OK);
     for (int k = 0; k < 4; k++)
         check_quiet("orthonormal waves", fabs(enc.scale[k] / sqrt(2.0 / volume) - 1.0), 8.0 * DBL_EPSILON);
     encoding_free(&enc);
-    assert_int_equal(encoding_make(dom, false, 4, 2, WAVE + 2, NPMD_SCALE_UNIT, &enc, NULL), NPMD_OK);
+    assert_int_equal(encoding_make(dom, false, 4, 2, WAVE + 2, SCALE_UNIT, &enc, NULL), NPMD_OK);
     for (int k = 0; k < 4; k++)
         check_quiet("unit waves", fabs(enc.scale[k] / sqrt(2.0) - 1.0), 8.0 * DBL_EPSILON);
     encoding_free(&enc);
-    assert_int_equal(encoding_make(dom, false, 4, 2, WAVE + 2, NPMD_SCALE_NONE, &enc, NULL), NPMD_OK);
+    assert_int_equal(encoding_make(dom, false, 4, 2, WAVE + 2, SCALE_NONE, &enc, NULL), NPMD_OK);
     for (int k = 0; k < 4; k++)
         assert_true(enc.scale[k] == 1.0);
     encoding_free(&enc);

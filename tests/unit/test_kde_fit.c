@@ -31,9 +31,9 @@ static void threads_and_files_change_nothing(void **state)
             npmd_options opt;
             npmd_model *m = NULL, *again = NULL;
             char *one = NULL, *other = NULL;
-            npmd_options_init(&opt);
-            opt.estimator = NPMD_KDE;
-            opt.threads = THREADS[t];
+            options_init(&opt);
+            opt.set.estimator = FIT_KDE;
+            opt.set.machine.threads = THREADS[t];
             for (int i = 0; WAYS[way][i] != NULL; i += 2)
                 must(npmd_options_set(&opt, WAYS[way][i], WAYS[way][i + 1], &err), &err);
             must(npmd_fit(dom, pts, &opt, &m, &err), &err);
@@ -132,11 +132,11 @@ static void a_fit_can_be_stopped_and_refused(void **state)
     npmd_points *pts = points_of(dom, x, N);
     for (int way = 1; way < WAY_COUNT; way++) {
         int calls = 0;
-        npmd_options_init(&opt);
-        opt.estimator = NPMD_KDE;
+        options_init(&opt);
+        opt.set.estimator = FIT_KDE;
         for (int i = 0; WAYS[way][i] != NULL; i += 2)
             must(npmd_options_set(&opt, WAYS[way][i], WAYS[way][i + 1], &err), &err);
-        if (opt.kappa[0] > 0.0)
+        if (opt.set.kernels.kappa[0] > 0.0)
             continue; /* over at once */
         npmd_options_watch(&opt, stop_now, &calls);
         assert_int_equal(npmd_fit(dom, pts, &opt, &m, &err), NPMD_STOPPED);
@@ -145,17 +145,17 @@ static void a_fit_can_be_stopped_and_refused(void **state)
         assert_non_null(strstr(err.text, "interrupted while"));
     }
     for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
-        npmd_options_init(&opt);
-        opt.estimator = NPMD_KDE;
+        options_init(&opt);
+        opt.set.estimator = FIT_KDE;
         for (int i = 0; i < 4; i += 2)
             must(npmd_options_set(&opt, REFUSED[k][i], REFUSED[k][i + 1], &err), &err);
         assert_int_equal(npmd_fit(dom, pts, &opt, &m, &err), NPMD_ERR_ARGUMENT);
         assert_null(m);
     }
     npmd_points *four = points_of(dom, x, 4); /* fewer than there are folds */
-    npmd_options_init(&opt);
-    opt.estimator = NPMD_KDE;
-    opt.concentration_rule = NPMD_RULE_ISE;
+    options_init(&opt);
+    opt.set.estimator = FIT_KDE;
+    opt.set.kernels.rule = RULE_ISE;
     assert_int_equal(npmd_fit(dom, four, &opt, &m, &err), NPMD_ERR_ARGUMENT);
     assert_null(m);
     npmd_points_free(four);

@@ -118,7 +118,7 @@ static npmd_points *hold(const npmd_domain *dom, const place *p, size_t n, unsig
     for (size_t i = 0; i < n; i++)
         assert_null(
             points_from_row(dom, coords, p->number + i * p->columns, x + i * (size_t)dom->columns, &factor));
-    if (npmd_points_from(x, n, dom, &pts, &err) != NPMD_OK)
+    if (points_from(x, n, dom, &pts, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     /* canonical rows are their own canonical form, up to a rounding of unit vectors: take the first one */
     memcpy(pts->x, x, n * (size_t)dom->columns * sizeof *x);
@@ -331,7 +331,7 @@ static void weights_in_memory(void **state)
     }
     snprintf(path, sizeof path, "%.200s/npmd-weights-XXXXXX.npy", base != NULL && *base ? base : P_tmpdir);
     close(mkstemps(path, 4));
-    if (npmd_points_from(x, N, dom, &pts, &err) != NPMD_OK || npmd_array_write(path, w, N, 1, &err) != NPMD_OK
+    if (points_from(x, N, dom, &pts, &err) != NPMD_OK || npmd_array_write(path, w, N, 1, &err) != NPMD_OK
         || npmd_points_weigh(pts, path, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     unlink(path);
@@ -354,7 +354,7 @@ static npmd_options small_options(void)
         { "centres", "32" },  { "accuracy", "0.1" }, { "threads", "1" }, { "criterion", "likelihood" }
     };
     npmd_options opt;
-    npmd_options_init(&opt);
+    options_init(&opt);
     for (size_t i = 0; i < sizeof SET / sizeof *SET; i++)
         assert_int_equal(npmd_options_set(&opt, SET[i][0], SET[i][1], NULL), NPMD_OK);
     return opt;
@@ -412,7 +412,7 @@ static void densities_scores_and_fits(void **state)
         npmd_model_free(same);
         m = fit(dom, mapped, "auto"); /* parts of the points are copied out */
         same = fit(dom, held, "auto");
-        assert_true(npmd_model_facts(m).objective == npmd_model_facts(same).objective);
+        assert_true(m->facts.objective == same->facts.objective);
         npmd_model_free(m);
         npmd_model_free(same);
         npmd_points_free(mapped);
@@ -471,7 +471,7 @@ static void large_files(void **state)
     npmd_points *held = NULL;
     double *all = doubles((size_t)2 * N);
     const double *rows = points_rows(mapped, 0, N, all);
-    assert_int_equal(npmd_points_from(rows, N, dom, &held, NULL), NPMD_OK);
+    assert_int_equal(points_from(rows, N, dom, &held, NULL), NPMD_OK);
     assert_int_equal(memory_new(&held->weight, N, NULL), NPMD_OK);
     held->total = total;
     for (size_t i = 0; i < N; i++) {

@@ -3,7 +3,7 @@
  * The models are small networks after a few steps: smooth, nothing special. Where quadrature is used on both sides
  * the grid of the test is finer than any that is needed; where quasi-Monte Carlo is, its error rules. */
 #include "check.h"
-#include "estimators.h"
+#include "api.h"
 
 static npmd_model *model_on(const char *text, npmd_domain **dom)
 {
@@ -29,15 +29,15 @@ static npmd_model *model_on(const char *text, npmd_domain **dom)
             for (int j = 0; j < 3; j++)
                 at[j] /= sqrt(r);
         }
-    npmd_options_init(&opt);
-    opt.tau = 1e-3;
-    opt.steps = 40;
-    opt.features = 24;
-    opt.width = 16;
-    opt.depth = 2;
-    opt.q1 = 1024;
-    opt.q2 = 128;
-    assert_int_equal(npmd_points_from(x, N, *dom, &pts, &err), NPMD_OK);
+    options_init(&opt);
+    opt.set.tau = 1e-3;
+    opt.set.descent.steps = 40;
+    opt.set.encoding.features = 24;
+    opt.set.network.width = 16;
+    opt.set.network.depth = 2;
+    opt.set.descent.q1 = 1024;
+    opt.set.descent.q2 = 128;
+    assert_int_equal(points_from(x, N, *dom, &pts, &err), NPMD_OK);
     if (npmd_fit(*dom, pts, &opt, &m, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     npmd_points_free(pts);
@@ -123,7 +123,7 @@ static void check_marginals(const char *text, const char *factors_text, size_t r
     for (int i = 0; i < POINTS * part->dimension; i++)
         u[i] = test_uniform(&seed);
     assert_int_equal(npmd_domain_uniform(part, u, POINTS, x, &err), NPMD_OK);
-    assert_int_equal(npmd_points_from(x, POINTS, part, &pts, &err), NPMD_OK);
+    assert_int_equal(points_from(x, POINTS, part, &pts, &err), NPMD_OK);
     if (npmd_marginal_at(m, factors, pts, NPMD_LOG_DENSITY, 0.0, 1, NULL, out, se, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     print_message("    %s, factors %s\n", text, factors_text);
@@ -161,12 +161,12 @@ static void a_marginal_integrates_to_one(void **state)
     assert_int_equal(npmd_domain_part(dom, 2u, &part, &err), NPMD_OK);
     grid g = grid_on(part, 48);
     double *f = doubles(g.nodes), sum = 0.0;
-    assert_int_equal(npmd_points_from(g.x, g.nodes, part, &pts, &err), NPMD_OK);
+    assert_int_equal(points_from(g.x, g.nodes, part, &pts, &err), NPMD_OK);
     assert_int_equal(npmd_marginal_at(m, 2u, pts, NPMD_DENSITY, 1e-5, 1, NULL, f, NULL, &err), NPMD_OK);
     for (size_t i = 0; i < g.nodes; i++)
         sum += g.weight[i] * f[i];
     /* the model's own integral is known to this much */
-    check_below("mass", fabs(sum - 1.0), 1e-5 + 4.0 * npmd_model_facts(m).log_integral_se);
+    check_below("mass", fabs(sum - 1.0), 1e-5 + 4.0 * m->facts.log_integral_se);
     npmd_points_free(pts);
     free(f), free(g.x), free(g.weight);
     npmd_domain_free(part);
@@ -194,8 +194,8 @@ static void conditional_times_marginal_is_joint(void **state)
         memcpy(row + 4 * i, g.x + 3 * i, 3 * sizeof *row);
         row[4 * i + 3] = angle;
     }
-    assert_int_equal(npmd_points_from(row, g.nodes, dom, &pts, &err), NPMD_OK);
-    assert_int_equal(npmd_points_from(&angle, 1, circle, &given, &err), NPMD_OK);
+    assert_int_equal(points_from(row, g.nodes, dom, &pts, &err), NPMD_OK);
+    assert_int_equal(points_from(&angle, 1, circle, &given, &err), NPMD_OK);
     assert_int_equal(npmd_conditional_at(m, 2u, pts, NPMD_DENSITY, 1e-6, 1, NULL, f, NULL, &err), NPMD_OK);
     assert_int_equal(npmd_conditional_at(m, 2u, pts, NPMD_RELATIVE, 1e-6, 1, NULL, relative, NULL, &err),
                      NPMD_OK);
@@ -252,8 +252,8 @@ static void wrong_questions_are_refused(void **state)
     const double x[2] = { 1.0, 2.0 };
     double out = -7.0;
     assert_int_equal(npmd_domain_part(dom, 1u, &circle, &err), NPMD_OK);
-    assert_int_equal(npmd_points_from(x, 1, dom, &pts, &err), NPMD_OK);
-    assert_int_equal(npmd_points_from(x, 1, circle, &one, &err), NPMD_OK);
+    assert_int_equal(points_from(x, 1, dom, &pts, &err), NPMD_OK);
+    assert_int_equal(points_from(x, 1, circle, &one, &err), NPMD_OK);
     assert_int_equal(npmd_marginal_at(m, 1u, pts, NPMD_DENSITY, 0, 1, NULL, &out, NULL, &err),
                      NPMD_ERR_SHAPE);
     assert_int_equal(npmd_marginal_at(m, 1u, one, NPMD_GRADIENT, 0, 1, NULL, &out, NULL, &err),

@@ -1,8 +1,7 @@
 /* test_model.c - what a fitted model tells: densities that integrate to one and agree with each other, derivatives
  * against differences of the density, and the facts of its encoding. */
 #include "models.h"
-
-#include <jansson.h>
+#include "trees.h"
 
 /* info: r_max is half of the 20 features, the bound is the theorem's. */
 static void ridges_tell_their_bound(void **state)
@@ -10,7 +9,7 @@ static void ridges_tell_their_bound(void **state)
     models *s = *state;
     char *json = NULL;
     assert_int_equal(npmd_model_describe(s->model[RIDGE], &json, NULL), NPMD_OK);
-    json_t *root = json_loads(json, 0, NULL);
+    json_t *root = tree_read(json, strlen(json));
     const double r_max = json_real_value(json_object_get(root, "r_max")),
                  bound = json_real_value(json_object_get(root, "features_bound"));
     check_below("r_max", fabs(r_max - 10.0), 1e-8);
@@ -35,18 +34,19 @@ static void rotated_fields_train(void **state)
     npmd_options opt;
     npmd_model *m = NULL;
     npmd_error err = { 0 };
-    const double after = npmd_model_facts(s->model[ROTATED]).objective;
+    const double after = s->model[ROTATED]->facts.objective;
     static const char *const SET[][2] = { { "rate", "1e-7" }, { "threads", "2" }, { "separable", "off" } };
     models_options(&opt);
     for (size_t j = 0; j < sizeof SET / sizeof *SET; j++)
         assert_int_equal(npmd_options_set(&opt, SET[j][0], SET[j][1], &err), NPMD_OK);
     if (npmd_fit(s->domain[ROTATED], s->points[ROTATED], &opt, &m, &err) != NPMD_OK)
         fail_msg("%s", err.text);
-    const double before = npmd_model_facts(m).objective; /* at this rate nothing moves */
+    const double before = m->facts.objective; /* at this rate nothing moves */
     print_message("    objective %.4f at the start, %.4f after 60 steps\n", before, after);
     assert_true(after < before - 0.02);
     assert_int_equal(npmd_model_describe(s->model[ROTATED], &json, NULL), NPMD_OK);
-    json_t *root = json_loads(json, 0, NULL), *rotated = json_object_get(root, "rotated");
+    json_t *root = tree_read(json, strlen(json));
+    const json_t *rotated = json_object_get(root, "rotated");
     const json_int_t blocks = json_integer_value(json_object_get(rotated, "blocks")),
                      largest = json_integer_value(json_object_get(rotated, "largest_block")),
                      functions = json_integer_value(json_object_get(rotated, "functions"));
@@ -84,7 +84,7 @@ static npmd_points *quadrature(const npmd_domain *dom, double **weight)
             w[k] = wz[i] * 2.0 * (double)CHECK_PI / N;
         }
     }
-    assert_int_equal(npmd_points_from(x, count, dom, &pts, NULL), NPMD_OK);
+    assert_int_equal(points_from(x, count, dom, &pts, NULL), NPMD_OK);
     free(x);
     *weight = w;
     return pts;
@@ -119,7 +119,7 @@ static void the_density_integrates_to_one(void **state)
         npmd_points *nodes = quadrature(s->domain[i], &w);
         double *f = models_values(s->model[i], nodes, NPMD_DENSITY, &EXACT);
         double *g = models_values(s->model[i], nodes, NPMD_DENSITY, NULL);
-        const double bound = 5.0 * npmd_model_facts(s->model[i]).log_integral_se + 1e-5;
+        const double bound = 5.0 * s->model[i]->facts.log_integral_se + 1e-5;
         char text[64];
         snprintf(text, sizeof text, "%s: |integral - 1|, reference", MODEL_DOMAIN[i]);
         check_below(text, fabs(weighted_sum(w, f, nodes->n, 1) - 1.0), bound);
@@ -202,7 +202,7 @@ static double value_at(const npmd_model *m, const walk *way, double h)
     else
         for (int j = 0; j < 3; j++)
             x[c + j] = cos(h) * way->x[c + j] + sin(h) * way->t[j];
-    assert_int_equal(npmd_points_from(x, 1, way->domain, &pts, NULL), NPMD_OK);
+    assert_int_equal(points_from(x, 1, way->domain, &pts, NULL), NPMD_OK);
     assert_int_equal(npmd_evaluate_at(m, pts, NPMD_LOG_DENSITY, &EXACT, &out, NULL), NPMD_OK);
     npmd_points_free(pts);
     return out;

@@ -85,11 +85,11 @@ static npmd_model *fitted(const char *domain, const double *rows, size_t n, cons
     npmd_points *pts = NULL;
     npmd_model *m = NULL;
     npmd_options opt;
-    npmd_options_init(&opt);
+    options_init(&opt);
     for (; *pairs != NULL; pairs += 2)
         must(npmd_options_set(&opt, pairs[0], pairs[1], &err), &err);
     must(npmd_domain_parse(domain, &dom, &err), &err);
-    must(npmd_points_from(rows, n, dom, &pts, &err), &err);
+    must(points_from(rows, n, dom, &pts, &err), &err);
     must(npmd_fit(dom, pts, &opt, &m, &err), &err);
     npmd_points_free(pts);
     npmd_domain_free(dom);

@@ -125,9 +125,9 @@ static void early_stopping_restores_the_best(void **state)
     npmd_options_set(&opt, "schedule", "fixed", NULL);
     npmd_options_set(&opt, "holdout", "0.25", NULL);
     npmd_options_set(&opt, "patience", "6", NULL);
-    opt.width = 64;
-    opt.rate = 0.03;
-    opt.steps = 49; /* a look after every step */
+    opt.set.network.width = 64;
+    opt.set.descent.rate = 0.03;
+    opt.set.descent.steps = 49; /* a look after every step */
     npmd_model *m = fit_of(pts, &opt);
     assert_int_equal(npmd_model_warnings(m), 1);
     assert_int_equal(
@@ -139,7 +139,7 @@ static void early_stopping_restores_the_best(void **state)
     assert_true(done == best + 6 && m->facts.steps == done && done < 49);
     values_of(m, 1, pts->x, pts->n, JET_VALUE, a);
     npmd_model_free(m);
-    opt.steps = best;
+    opt.set.descent.steps = best;
     m = fit_of(pts, &opt);
     assert_int_equal(npmd_model_warnings(m), 0);
     values_of(m, 1, pts->x, pts->n, JET_VALUE, b);
@@ -210,7 +210,7 @@ static void stops_and_says_what_is_wrong(void **state)
     npmd_model *m = NULL;
     npmd_error err = { 0 };
     options_of(&opt, SMALL);
-    opt.log_every = 1;
+    opt.watch.log_every = 1;
     npmd_options_watch(&opt, stop_at_seven, NULL);
     m = fit_of(pts, &opt);
     assert_true(m->facts.interrupted && m->facts.steps == 7);
@@ -220,7 +220,7 @@ static void stops_and_says_what_is_wrong(void **state)
     npmd_model_free(m);
     m = NULL;
     options_of(&opt, SMALL);
-    opt.rate = 1e4;
+    opt.set.descent.rate = 1e4;
     assert_int_equal(npmd_fit(dom, pts, &opt, &m, &err), NPMD_ERR_NUMERIC);
     assert_null(m);
     npmd_points_free(pts);

@@ -52,7 +52,7 @@ static npmd_options small_options(void)
                                           { "steps", "60" },    { "log-every", "1" },    { "threads", "1" },
                                           { "warmup", "10" },   { "max-frequency", "4" } };
     npmd_options opt;
-    npmd_options_init(&opt);
+    options_init(&opt);
     for (size_t i = 0; i < sizeof SET / sizeof *SET; i++)
         set(&opt, SET[i][0], SET[i][1]);
     return opt;
@@ -73,7 +73,7 @@ static data data_open(const char *domain, double spread)
     double *x = doubles(N * columns);
     for (size_t i = 0; i < N * columns; i++)
         x[i] = 3.0 + spread * test_normal(&seed);
-    if (npmd_points_from(x, N, d.domain, &d.points, &err) != NPMD_OK)
+    if (points_from(x, N, d.domain, &d.points, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     free(x);
     return d;
@@ -143,8 +143,8 @@ static bytes fit_whole(stage *s, const data *d, npmd_options opt, stop *watch)
     npmd_options_watch(&opt, stop_there, watch);
     if (npmd_fit(d->domain, d->points, &opt, &m, &err) != NPMD_OK)
         fail_msg("%s", err.text);
-    assert_int_equal(npmd_model_facts(m).resumed, 0);
-    assert_string_equal(npmd_model_facts(m).checkpoint_failure, "");
+    assert_int_equal(m->facts.resumed, 0);
+    assert_string_equal(m->facts.checkpoint_failure, "");
     const bytes b = model_bytes(s, m);
     npmd_model_free(m);
     return b;
@@ -179,11 +179,11 @@ static void resumes_to(stage *s, const data *d, npmd_options opt, const stop *at
     unlink(s->checkpoint);
     if (fit_run(s, d, opt, &there, &m))
         fail_msg("it did not stop at step %d of attempt %d", (int)at->step, at->attempt);
-    opt.threads = 2; /* may differ */
+    opt.set.machine.threads = 2; /* may differ */
     assert_true(fit_run(s, d, opt, &never, &m));
-    assert_int_equal(npmd_model_facts(m).interrupted, 0);
+    assert_int_equal(m->facts.interrupted, 0);
     if (resumed >= 0)
-        assert_int_equal(npmd_model_facts(m).resumed, resumed);
+        assert_int_equal(m->facts.resumed, resumed);
     const bytes b = model_bytes(s, m);
     assert_int_equal(b.size, whole->size);
     assert_memory_equal(b.data, whole->data, b.size);
@@ -398,7 +398,7 @@ static void a_checkpoint_that_cannot_be_written(void **state)
     npmd_options_watch(&opt, remove_folder, &v);
     if (npmd_fit(d.domain, d.points, &opt, &m, &err) != NPMD_OK)
         fail_msg("%s", err.text);
-    assert_non_null(strstr(npmd_model_facts(m).checkpoint_failure, v.path));
+    assert_non_null(strstr(m->facts.checkpoint_failure, v.path));
     const bytes b = model_bytes(s, m);
     assert_int_equal(b.size, whole.size);
     assert_memory_equal(b.data, whole.data, b.size);

@@ -44,16 +44,16 @@ static npmd_domain *domain(const char *text)
 static npmd_options options(const npmd_domain *dom, const ridge_case *c)
 {
     npmd_options opt;
-    npmd_options_init(&opt);
-    opt.separable = c->separable;
-    opt.signs = c->signs;
-    opt.constant = c->constant;
-    opt.max_frequencies = dom->factors;
+    options_init(&opt);
+    opt.set.encoding.separable = c->set.encoding.separable;
+    opt.set.encoding.signs = c->set.encoding.signs;
+    opt.set.encoding.constant = c->set.encoding.constant;
+    opt.set.encoding.max_frequencies = dom->factors;
     for (int d = 0; d < dom->factors; d++)
-        opt.max_frequency[d] = c->top[d < 2 ? d : 1];
+        opt.set.encoding.max_frequency[d] = c->top[d < 2 ? d : 1];
     assert_int_equal(npmd_options_set(&opt, "spectrum-law", "ridge", NULL), NPMD_OK);
-    opt.spectrum_decay = c->decay;
-    opt.spectrum_ridge = c->eps;
+    opt.set.encoding.decay = c->decay;
+    opt.set.encoding.ridge = c->eps;
     return opt;
 }
 
@@ -88,24 +88,24 @@ static void list_members(const npmd_domain *dom, const npmd_options *opt, member
     out->count = 0;
     out->r_max = 0.0;
     for (int d = 0; d < dom->factors; d++) {
-        const int F = opt->max_frequency[d];
-        low[d] = opt->separable ? 0 : opt->signs ? -F : 1;
-        high[d] = !opt->separable ? F : dom->factor[d] == &CIRCLE ? 2 * F : (F + 1) * (F + 1) - 1;
+        const int F = opt->set.encoding.max_frequency[d];
+        low[d] = opt->set.encoding.separable ? 0 : opt->set.encoding.signs ? -F : 1;
+        high[d] = !opt->set.encoding.separable ? F : dom->factor[d] == &CIRCLE ? 2 * F : (F + 1) * (F + 1) - 1;
     }
     for (int i = low[0]; i <= high[0]; i++)
         for (int j = low[1]; j <= high[1]; j++) {
             const bool zero = i == 0 && j == 0;
-            if (opt->separable ? zero && !opt->constant : zero || i < 0 || (i == 0 && j < 0))
+            if (opt->set.encoding.separable ? zero && !opt->set.encoding.constant : zero || i < 0 || (i == 0 && j < 0))
                 continue;
-            const double lambda = eigenvalue(dom, 0, opt->separable != 0, i)
-                                  + (dom->factors == 1 ? 0.0 : eigenvalue(dom, 1, opt->separable != 0, j));
-            const double S = pow(1.0 + lambda, -opt->spectrum_decay);
+            const double lambda = eigenvalue(dom, 0, opt->set.encoding.separable != 0, i)
+                                  + (dom->factors == 1 ? 0.0 : eigenvalue(dom, 1, opt->set.encoding.separable != 0, j));
+            const double S = pow(1.0 + lambda, -opt->set.encoding.decay);
             assert_true(out->count < 512);
             out->function[out->count][0] = i;
             out->function[out->count][1] = j;
             out->lambda[out->count] = lambda;
-            out->weight[out->count] = S / (S + opt->spectrum_ridge);
-            out->r_max += (opt->separable ? 1.0 : 2.0) * out->weight[out->count++];
+            out->weight[out->count] = S / (S + opt->set.encoding.ridge);
+            out->r_max += (opt->set.encoding.separable ? 1.0 : 2.0) * out->weight[out->count++];
         }
 }
 
@@ -152,7 +152,7 @@ static void both_ways_follow_the_law(void **state)
             for (int k = 0; k < all->count; k++)
                 total += all->weight[k];
             assert_int_equal(spectrum_open(dom, &opt, &s, NULL), NPMD_OK);
-            assert_int_equal(ridge_open(&s, listed != 0, opt.spectrum_decay, opt.spectrum_ridge,
+            assert_int_equal(ridge_open(&s, listed != 0, opt.set.encoding.decay, opt.set.encoding.ridge,
                                         rng_key_make(7, RNG_TEST, 1), &law, NULL),
                              NPMD_OK);
             assert_int_equal(ridge_draw(&law, rng_key_make(7, RNG_TEST, 2), DRAWS, function, NULL), NPMD_OK);
@@ -208,8 +208,8 @@ static void eps_follows_from_r_max(void **state)
         for (int share = 0; share < 3; share++)
             for (int listed = 0; listed < 2; listed++) {
                 const double target = share == 0 ? 0.5 : share == 1 ? 0.1 * features : 0.5 * features;
-                assert_int_equal(ridge_choose(&s, listed != 0, opt.spectrum_decay, target,
-                                              rng_key_make(3, RNG_TEST, 3), &opt.spectrum_ridge, NULL),
+                assert_int_equal(ridge_choose(&s, listed != 0, opt.set.encoding.decay, target,
+                                              rng_key_make(3, RNG_TEST, 3), &opt.set.encoding.ridge, NULL),
                                  NPMD_OK);
                 list_members(dom, &opt, all);
                 if (listed)
@@ -281,32 +281,32 @@ static void sums_on_tori(void **state)
         char text[96];
         int top = 0;
         double *count = lattice_counts(CASE[c].D, CASE[c].F, &top);
-        npmd_options_init(&opt);
-        opt.max_frequencies = 1;
-        opt.max_frequency[0] = CASE[c].F;
-        opt.features = 4096;
+        options_init(&opt);
+        opt.set.encoding.max_frequencies = 1;
+        opt.set.encoding.max_frequency[0] = CASE[c].F;
+        opt.set.encoding.features = 4096;
         if (CASE[c].D == 2)
-            opt.features = 1000;
-        opt.spectrum_law = NPMD_LAW_RIDGE;
+            opt.set.encoding.features = 1000;
+        opt.set.encoding.law = LAW_RIDGE;
         const clock_t before = clock();
         if (npmd_options_resolve(&opt, dom, 1000, &full, NULL, &err) != NPMD_OK)
             fail_msg("%s", err.text);
         draw(dom, &full, &enc);
         const double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
-        const double exact = lattice_sum(count, 1, top, full.spectrum_decay, full.spectrum_ridge);
-        assert_true(enc.ridge.eps == full.spectrum_ridge);
+        const double exact = lattice_sum(count, 1, top, full.set.encoding.decay, full.set.encoding.ridge);
+        assert_true(enc.ridge.eps == full.set.encoding.ridge);
         snprintf(text, sizeof text, "%s up to %d: r_max, relative error", CASE[c].domain, CASE[c].F);
         check_below(text, fabs(enc.ridge.r_max / exact - 1.0),
                     enc.ridge.r_max_se > 0.0 ? 4.5 * enc.ridge.r_max_se / exact : 1e-12);
         check_below("    its standard error, relative", enc.ridge.r_max_se / exact, 0.01);
-        check_below("    distance from features / 2, relative", fabs(2.0 * exact / full.features - 1.0),
+        check_below("    distance from features / 2, relative", fabs(2.0 * exact / full.set.encoding.features - 1.0),
                     0.02);
         check_below("    seconds, eps and draws together", seconds, clock_limit());
         double low = 0.0; /* lowest eigenvalues with a third of the probability */
         int edge = 0, seen = 0;
         while (low < exact / 3.0) {
             edge++;
-            low += lattice_sum(count, edge, edge, full.spectrum_decay, full.spectrum_ridge);
+            low += lattice_sum(count, edge, edge, full.set.encoding.decay, full.set.encoding.ridge);
         }
         for (int k = 0; k < enc.vectors; k++)
             seen += enc.lambda[k] <= edge;
@@ -336,9 +336,9 @@ static void large_products_are_drawn_quickly(void **state)
             npmd_error err = { 0 };
             encoding enc = { 0 };
             char text[64];
-            npmd_options_init(&opt);
-            opt.max_frequencies = 1;
-            opt.max_frequency[0] = CASE[c].top;
+            options_init(&opt);
+            opt.set.encoding.max_frequencies = 1;
+            opt.set.encoding.max_frequency[0] = CASE[c].top;
             assert_int_equal(npmd_options_set(&opt, "spectrum-law", LAW[l], NULL), NPMD_OK);
             const clock_t before = clock();
             if (npmd_options_resolve(&opt, dom, 1000, &full, NULL, &err) != NPMD_OK)
@@ -398,8 +398,8 @@ static void the_kernel_is_unbiased(void **state)
         npmd_options opt = options(dom, &CASE[c]);
         double x[PAIRS][2][4], mean[PAIRS] = { 0 }, square[PAIRS] = { 0 }, worst = 0.0;
         uint64_t random = 5;
-        opt.features = K;
-        opt.scale = NPMD_SCALE_ORTHONORMAL;
+        opt.set.encoding.features = K;
+        opt.set.encoding.scale = SCALE_ORTHONORMAL;
         for (int i = 0; i < 2 * PAIRS; i++) {
             double *at = x[i / 2][i % 2];
             if (!dom->torus)
@@ -412,7 +412,7 @@ static void the_kernel_is_unbiased(void **state)
         for (int seed = 1; seed <= SEEDS; seed++) {
             encoding enc = { 0 };
             double eta[2][K];
-            opt.seed = (uint64_t)seed;
+            opt.set.seed = (uint64_t)seed;
             draw(dom, &opt, &enc);
             double *work = doubles(encoding_work(&enc));
             for (int i = 0; i < PAIRS; i++) {
@@ -444,14 +444,14 @@ static void the_kernel_is_unbiased(void **state)
 static void scales_are_what_they_say(void **state)
 {
     (void)state;
-    static const npmd_scale SCALE[] = { NPMD_SCALE_UNIT, NPMD_SCALE_ORTHONORMAL, NPMD_SCALE_NONE };
+    static const feature_scale SCALE[] = { SCALE_UNIT, SCALE_ORTHONORMAL, SCALE_NONE };
     for (int c = 0; c < CASE_COUNT; c++)
         for (int n = 0; n < 3; n++) {
             npmd_domain *dom = domain(CASES[c].domain);
             npmd_options opt = options(dom, &CASES[c]);
             encoding enc = { 0 };
-            opt.features = 21;
-            opt.scale = (int)SCALE[n];
+            opt.set.encoding.features = 21;
+            opt.set.encoding.scale = (int)SCALE[n];
             draw(dom, &opt, &enc);
             assert_true(enc.ridge.eps == CASES[c].eps);
             double square = 0.0;
@@ -462,9 +462,9 @@ static void scales_are_what_they_say(void **state)
                 const double plain = CASES[c].separable ? 1.0 / dom->volume : 0.5;
                 const double orthonormal = CASES[c].separable ? 1.0 : sqrt(2.0 / dom->volume);
                 square += enc.scale[k] * enc.scale[k] * plain;
-                if (SCALE[n] == NPMD_SCALE_ORTHONORMAL)
+                if (SCALE[n] == SCALE_ORTHONORMAL)
                     check_quiet("sqrt(S / q)", fabs(enc.scale[k] / sqrt(S / q) / orthonormal - 1.0), 1e-13);
-                if (SCALE[n] == NPMD_SCALE_NONE)
+                if (SCALE[n] == SCALE_NONE)
                     check_quiet("sqrt(S / q)", fabs(enc.scale[k] / sqrt(S / q) - 1.0), 1e-13);
                 check_quiet("one ratio for all",
                             fabs(enc.scale[k] / enc.scale[0]
@@ -474,7 +474,7 @@ static void scales_are_what_they_say(void **state)
                             1e-13);
             }
             check_quiet("sum of the mean squares", fabs(square / enc.square - 1.0), 1e-12);
-            if (SCALE[n] == NPMD_SCALE_UNIT)
+            if (SCALE[n] == SCALE_UNIT)
                 assert_true(enc.square == 21.0);
             encoding_free(&enc);
             npmd_domain_free(dom);
@@ -490,13 +490,13 @@ static void the_start_knows_the_scale(void **state)
     npmd_domain *dom = domain("T2");
     const ridge_case c = { "T2", { 5, 5 }, true, true, false, 2.0, 0.01 };
     npmd_options opt = options(dom, &c);
-    opt.features = K;
+    opt.set.encoding.features = K;
     for (int scale = 0; scale < 3; scale++) {
         encoding enc = { 0 };
         field_shape shape = { .features = K, .width = WIDTH, .depth = 2, .directions = 2, .omega = 10.0 };
         double *theta = doubles(field_parameters(&shape)), *plain = doubles(field_parameters(&shape)),
                sum = 0.0;
-        opt.scale = scale;
+        opt.set.encoding.scale = scale;
         draw(dom, &opt, &enc);
         field_start(&shape, false, 1, plain); /* K features of mean square 1 */
         shape.square = enc.square;
@@ -506,7 +506,7 @@ static void the_start_knows_the_scale(void **state)
                 sum += pow(shape.omega * theta[j * K + k] * enc.scale[k], 2) / dom->volume / WIDTH;
         /* a mean of 24,000 squares of relative variance 4/5 with unequal weights: 3 % is 4 standard errors */
         check_below("variance of the first pre-activations, minus 1", fabs(sum - 1.0), 0.03);
-        if (scale == NPMD_SCALE_UNIT)
+        if (scale == SCALE_UNIT)
             assert_memory_equal(theta, plain, field_parameters(&shape) * sizeof *theta);
         free(theta), free(plain);
         encoding_free(&enc);
@@ -526,9 +526,9 @@ static void copies_are_counted(void **state)
         1, 0, 0, 1, 1, 0, 1, 2, 1, 0
     }; /* (1, 0) three times; five cosines, four sines */
     static const int EXPECTED[] = { 3, 1, 3, 1, 3, 2, 1, 2, 1 };
-    npmd_options_init(&opt);
-    opt.spectrum_decay = 2.0;
-    assert_int_equal(encoding_make(dom, false, 9, 5, WAVE, NPMD_SCALE_UNIT, &enc, NULL), NPMD_OK);
+    options_init(&opt);
+    opt.set.encoding.decay = 2.0;
+    assert_int_equal(encoding_make(dom, false, 9, 5, WAVE, SCALE_UNIT, &enc, NULL), NPMD_OK);
     assert_int_equal(encoding_scale_ridge(&enc, &opt, &(encoding_ridge){ 0.1, 10.0, 0.0 }, NULL), NPMD_OK);
     assert_memory_equal(enc.copies, EXPECTED, sizeof EXPECTED);
     encoding_free(&enc);
@@ -553,17 +553,17 @@ static void copies_change_no_gain(void **state)
         x[2 * i] = 2.0 + 0.7 * test_normal(&random);
         x[2 * i + 1] = 1.0 + 0.9 * test_normal(&random);
     }
-    npmd_options_init(&opt);
-    opt.tau = 1e-3;
-    opt.spectrum_decay = 2.0;
-    opt.integral = NPMD_INTEGRAL_UNIFORM;
-    assert_int_equal(npmd_points_from(x, N, dom, &pts, &err), NPMD_OK);
+    options_init(&opt);
+    opt.set.tau = 1e-3;
+    opt.set.encoding.decay = 2.0;
+    opt.set.descent.integral = INTEGRAL_UNIFORM;
+    assert_int_equal(points_from(x, N, dom, &pts, &err), NPMD_OK);
     for (int r = 0; r < 2; r++) {
         encoding enc = { 0 };
         objective o = { 0 };
         linear_gain possible = { 0 };
         assert_int_equal(
-            encoding_make(dom, true, COUNT[r], COUNT[r], FUNCTION[r], NPMD_SCALE_UNIT, &enc, &err), NPMD_OK);
+            encoding_make(dom, true, COUNT[r], COUNT[r], FUNCTION[r], SCALE_UNIT, &enc, &err), NPMD_OK);
         assert_int_equal(encoding_scale_ridge(&enc, &opt, &(encoding_ridge){ 0.1, 10.0, 0.0 }, &err),
                          NPMD_OK);
         assert_int_equal(objective_open(&o, dom, pts, &opt, &err), NPMD_OK);

@@ -36,15 +36,15 @@ static npmd_domain *domain(const char *text)
 static npmd_options options(const npmd_domain *dom, const rotation_case *c)
 {
     npmd_options opt;
-    npmd_options_init(&opt);
-    opt.separable = 0;
-    opt.features = c->features;
-    opt.max_frequencies = dom->factors;
+    options_init(&opt);
+    opt.set.encoding.separable = 0;
+    opt.set.encoding.features = c->set.encoding.features;
+    opt.set.encoding.max_frequencies = dom->factors;
     for (int d = 0; d < dom->factors; d++)
-        opt.max_frequency[d] = c->top[d < 2 ? d : 1];
+        opt.set.encoding.max_frequency[d] = c->top[d < 2 ? d : 1];
     assert_int_equal(npmd_options_set(&opt, "spectrum-law", c->law, NULL), NPMD_OK);
-    opt.spectrum_decay = 0.5 * dom->dimension + 1.0;
-    opt.scale = NPMD_SCALE_ORTHONORMAL;
+    opt.set.encoding.decay = 0.5 * dom->dimension + 1.0;
+    opt.set.encoding.scale = SCALE_ORTHONORMAL;
     return opt;
 }
 
@@ -105,7 +105,7 @@ static double check_blocks(const encoding *enc, const npmd_options *opt)
             const int f = enc->function[i * D + d];
             assert_true(f >= 0
                         && enc->domain->factor[d]->frequency(enc->domain->factor[d], f)
-                               <= opt->max_frequency[d]);
+                               <= opt->set.encoding.max_frequency[d]);
             assert_true(enc->domain->factor[d]->frequency(enc->domain->factor[d], f) <= enc->frequency[d]);
             constant = constant && f == 0;
         }
@@ -141,7 +141,7 @@ static void blocks_hold_one_eigenvalue(void **state)
         draw(dom, &opt, &b);
         worst = fmax(worst, check_blocks(&a, &opt));
         assert_true(same_encoding(&a, &b)); /* a function of the seed ... */
-        opt.seed++;
+        opt.set.seed++;
         draw(dom, &opt, &other);
         worst = fmax(worst, check_blocks(&other, &opt));
         assert_false(same_encoding(&a, &other)); /* ... that does depend on it */
@@ -322,7 +322,7 @@ static void features_are_not_separable(void **state)
                 }
         }
         grid_close(&g);
-        opt.separable = 1;
+        opt.set.encoding.separable = 1;
         draw(dom, &opt, &plain);
         assert_int_equal(plain.blocks, 0);
         grid_open(&plain, &g);
@@ -356,7 +356,7 @@ static void matrices_are_uniform(void **state)
     int positive = 0;
     for (int seed = 1; seed <= SEEDS; seed++) {
         encoding enc = { 0 };
-        opt.seed = (uint64_t)seed;
+        opt.set.seed = (uint64_t)seed;
         draw(dom, &opt, &enc);
         assert_int_equal(enc.blocks, 1);
         const double *r = enc.rotation;
@@ -390,7 +390,7 @@ static void companions_are_uniform(void **state)
     double worst = 0.0;
     for (int seed = 1; seed <= 6000; seed++) {
         encoding enc = { 0 };
-        opt.seed = (uint64_t)seed;
+        opt.set.seed = (uint64_t)seed;
         draw(dom, &opt, &enc);
         if (enc.lambda[0] == 14.0) {
             assert_int_equal(enc.vectors, 32);
@@ -428,8 +428,8 @@ static void large_products_are_rotated_quickly(void **state)
         npmd_options opt, full;
         npmd_error err = { 0 };
         encoding enc = { 0 };
-        npmd_options_init(&opt);
-        opt.separable = 0;
+        options_init(&opt);
+        opt.set.encoding.separable = 0;
         if (npmd_options_resolve(&opt, dom, 1000, &full, NULL, &err) != NPMD_OK)
             fail_msg("%s", err.text);
         const clock_t before = clock();

@@ -39,7 +39,7 @@ static void criteria_are_what_they_say(void **state)
         int which[2] = { -1, -1 };
         double made[2] = { 0.0, 0.0 }, *contribution[2], difference = 0.0, se = 0.0, sum = 0.0, squares = 0.0;
         options_of(&opt, SMALL);
-        opt.criterion = likelihood;
+        opt.set.criterion = likelihood;
         assert_int_equal(npmd_options_resolve(&opt, dom, N, &resolved, NULL, NULL), NPMD_OK);
         assert_int_equal(memory_new(&p, 1, NULL), NPMD_OK);
         assert_int_equal(pilots_open(p, pts, &resolved, NULL, NULL), NPMD_OK);
@@ -51,9 +51,9 @@ static void criteria_are_what_they_say(void **state)
             const double tau = i == 0 ? 1e-4 : 1e-2;
             assert_int_equal(pilot_fit(p, &resolved, tau, 40, 1, "", &which[i], NULL), NPMD_OK);
             npmd_options alone = resolved; /* the same fit by itself */
-            alone.tau = tau;
-            alone.accuracy = 3e-3;
-            alone.batch = 0;
+            alone.set.tau = tau;
+            alone.set.descent.accuracy = 3e-3;
+            alone.set.descent.batch = 0;
             npmd_model *m = fit_of(p->training, &alone);
             contribution[i] = doubles(n);
             assert_int_equal(npmd_log_density(m, p->held_out->x, n, contribution[i], NULL), NPMD_OK);
@@ -109,12 +109,12 @@ static void the_better_setting_wins(void **state)
     npmd_model *loaded = NULL;
     char path[300];
     options_of(&opt, SMALL);
-    opt.skip_start = NPMD_SKIP_ZERO;
+    opt.set.network.skip_start = SKIP_ZERO;
     npmd_model *m = selected(pts, &opt, OVER, 2);
     const npmd_choice c = npmd_model_choice(m);
-    assert_true(m->options.rate == 5e-3);
+    assert_true(m->set.rate == 5e-3);
     assert_true(c.rows >= 4);
-    assert_int_equal(c.training + c.held_out, 400);
+    assert_int_equal(c.training + c.watch.held_out, 400);
     int last = 0;
     for (int i = 0; i < c.rows; i++) {
         assert_true(strcmp(c.row[i].settings, "rate=0") == 0 || strcmp(c.row[i].settings, "rate=5e-3") == 0);
@@ -128,12 +128,12 @@ static void the_better_setting_wins(void **state)
     assert_int_equal(npmd_load(path, &loaded, NULL), NPMD_OK);
     const npmd_choice again = npmd_model_choice(loaded);
     assert_int_equal(again.rows, c.rows);
-    assert_int_equal(again.criterion, c.criterion);
-    assert_int_equal(again.held_out, c.held_out);
+    assert_int_equal(again.set.criterion, c.set.criterion);
+    assert_int_equal(again.watch.held_out, c.watch.held_out);
     for (int i = 0; i < c.rows; i++) { /* one by one: between the members there may be anything */
         const npmd_choice_row *a = &again.row[i], *b = &c.row[i];
-        assert_true(a->stage == b->stage && a->steps == b->steps && a->kept == b->kept);
-        assert_true(a->tau == b->tau && a->criterion == b->criterion && a->criterion_se == b->criterion_se);
+        assert_true(a->stage == b->stage && a->set.descent.steps == b->set.descent.steps && a->kept == b->kept);
+        assert_true(a->set.tau == b->set.tau && a->set.criterion == b->set.criterion && a->criterion_se == b->criterion_se);
         assert_true(a->difference == b->difference && a->difference_se == b->difference_se);
         assert_string_equal(a->settings, b->settings);
     }

@@ -3,7 +3,7 @@
  * A density whose log is itself a short series is the solution when the moments are its own and tau vanishes: the
  * coefficients are known exactly. */
 #include "check.h"
-#include "series.h"
+#include "api.h"
 
 #include <unistd.h>
 
@@ -264,7 +264,7 @@ static void certificates_hold(void **state)
             random_point(dom, &seed, x + p * dom->columns);
         for (int p = 3; p < 40; p++)
             memcpy(x + p * dom->columns, x + p % 3 * dom->columns, (size_t)dom->columns * sizeof *x);
-        assert_int_equal(npmd_points_from(x, 60, dom, &pts, NULL), NPMD_OK);
+        assert_int_equal(points_from(x, 60, dom, &pts, NULL), NPMD_OK);
         assert_int_equal(series_basis_open(&b, dom, (const int[]){ 4, 3 }, NULL), NPMD_OK);
         double *mean = doubles(b.size);
         assert_int_equal(series_moments(&b, pts, 2, mean, NULL), NPMD_OK);
@@ -302,14 +302,14 @@ static void fits_through_the_library(void **state)
         random_point(dom, &seed, x + 4 * i);
         x[4 * i + 3] *= test_uniform(&seed); /* a density that falls with the angle */
     }
-    assert_int_equal(npmd_points_from(x, N, dom, &pts, &err), NPMD_OK);
+    assert_int_equal(points_from(x, N, dom, &pts, &err), NPMD_OK);
     for (int t = 0; t < 3; t++) {
         npmd_options opt;
         npmd_model *m = NULL, *loaded = NULL;
-        npmd_options_init(&opt);
-        opt.estimator = NPMD_SERIES;
-        opt.threads = t == 0 ? 1 : t == 1 ? 2 : 7;
-        opt.max_frequency[0] = 3;
+        options_init(&opt);
+        opt.set.estimator = FIT_SERIES;
+        opt.set.machine.threads = t == 0 ? 1 : t == 1 ? 2 : 7;
+        opt.set.encoding.max_frequency[0] = 3;
         if (npmd_fit(dom, pts, &opt, &m, &err) != NPMD_OK)
             fail_msg("%s", err.text);
         assert_int_equal(npmd_log_density(m, x, N, t == 0 ? first : again, &err), NPMD_OK);
@@ -380,12 +380,12 @@ static void the_basis_shrinks(void **state)
     (void)state;
     npmd_domain *dom = domain("T6");
     npmd_options opt, out;
-    npmd_options_init(&opt);
-    opt.estimator = NPMD_SERIES;
-    opt.max_frequency[0] = 9;
+    options_init(&opt);
+    opt.set.estimator = FIT_SERIES;
+    opt.set.encoding.max_frequency[0] = 9;
     assert_int_equal(npmd_options_resolve(&opt, dom, 1000, &out, NULL, NULL), NPMD_OK);
-    assert_true(out.max_frequency[0] >= 1 && out.max_frequency[0] < 9);
-    assert_true(series_count(dom, out.max_frequency) <= (double)SERIES_MOST_FUNCTIONS);
+    assert_true(out.set.encoding.max_frequency[0] >= 1 && out.set.encoding.max_frequency[0] < 9);
+    assert_true(series_count(dom, out.set.encoding.max_frequency) <= (double)SERIES_MOST_FUNCTIONS);
     npmd_domain_free(dom);
 }
 

@@ -4,7 +4,7 @@
  * to 1e-6 nats: v is known to sqrt(mean of dv^2 under f) = sqrt(2e-6), so mean f^2 to 2 sqrt(mean f^3) sqrt(2e-6), and
  * 2 mean f(x_i) to as much. */
 #include "estimate.h"
-#include "series.h"
+#include "api.h"
 
 enum { POINTS = 400 };
 
@@ -56,12 +56,12 @@ static void chosen_by_held_out_points(void **state)
     assert_int_equal(memory_new(&c, basis.size, NULL), NPMD_OK);
     assert_int_equal(series_choose(&watch, pts, true, &basis, &c, &level, &path, NULL), NPMD_OK);
 
-    assert_int_equal(points_hold_out(pts, rng_key_make(m->options.seed, RNG_TUNE, 2), 0,
-                                     (size_t)(m->options.holdout * POINTS), &held_out, &training, NULL),
+    assert_int_equal(points_hold_out(pts, rng_key_make(m->set.seed, RNG_TUNE, 2), 0,
+                                     (size_t)(m->set.holdout * POINTS), &held_out, &training, NULL),
                      NPMD_OK);
     bool lowered = false;
     for (int i = 0; i < path.size; i++) {
-        if (path.row[i][2] == m->options.max_frequency[0] && (best < 0 || path.row[i][1] < path.row[best][1]))
+        if (path.row[i][2] == m->set.max_frequency[0] && (best < 0 || path.row[i][1] < path.row[best][1]))
             best = i;
         lowered = lowered || path.row[i][2] < 3.0;
         double cube = 0.0;
@@ -74,11 +74,11 @@ static void chosen_by_held_out_points(void **state)
     for (int i = 0; i < path.size; i++) /* no other frequency is better by more than what is worth it */
         assert_true(path.row[i][1] > path.row[best][1] - 5e-4 * fabs(path.row[best][1]));
     for (int d = 0; d < 4; d++) {
-        assert_int_equal(m->options.max_frequency[d], (int)path.row[best][2]);
+        assert_int_equal(m->set.max_frequency[d], (int)path.row[best][2]);
         assert_int_equal(basis.frequency[d], (int)path.row[best][2]);
     }
     /* the vertex lies within half a step of the best row */
-    assert_true(fabs(log10(m->options.tau / path.row[best][0])) <= 0.25 + 1e-12);
+    assert_true(fabs(log10(m->set.tau / path.row[best][0])) <= 0.25 + 1e-12);
     memory_free(c);
     series_basis_close(&basis);
     npmd_points_free(training);
@@ -97,8 +97,8 @@ static void frequencies_that_stay(void **state)
     npmd_options opt;
     options_of(&opt, (const char *const[]){ "estimator", "series", NULL });
     npmd_model *m = fit_of(pts, &opt);
-    assert_int_equal(m->options.max_frequency[0], 10);
-    assert_true(m->options.tau > 0.0);
+    assert_int_equal(m->set.max_frequency[0], 10);
+    assert_true(m->set.tau > 0.0);
     npmd_model_free(m);
     npmd_points_free(pts);
     npmd_domain_free(dom);

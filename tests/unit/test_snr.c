@@ -26,7 +26,7 @@ static void stage_open(const field_case *c, bool weighted, npmd_penalty penalty,
     const npmd_domain *dom = s->field.domain;
     double *x = doubles((size_t)(N * dom->columns)), total = 0.0;
     fixture_points(dom, N, 1.0, &seed, x);
-    assert_int_equal(npmd_points_from(x, N, dom, &s->points, NULL), NPMD_OK);
+    assert_int_equal(points_from(x, N, dom, &s->points, NULL), NPMD_OK);
     free(x);
     if (weighted) {
         assert_int_equal(memory_new(&s->points->weight, N, NULL), NPMD_OK);
@@ -35,13 +35,13 @@ static void stage_open(const field_case *c, bool weighted, npmd_penalty penalty,
         for (int i = 0; i < N; i++)
             s->points->weight[i] *= N / total;
     }
-    npmd_options_init(&s->opt);
+    options_init(&s->opt);
     s->opt.batch = weighted ? N : 300;
     s->opt.q1 = 411;
     s->opt.q2 = 157;
     s->opt.tau = 1e-4;
     s->opt.penalty = (int)penalty;
-    s->opt.integral = NPMD_INTEGRAL_UNIFORM; /* of training: no matter here */
+    s->opt.integral = INTEGRAL_UNIFORM; /* of training: no matter here */
     assert_int_equal(objective_open(&s->terms, dom, s->points, &s->opt, NULL), NPMD_OK);
 }
 
@@ -83,7 +83,7 @@ static double explicit_ratio(const stage *s, void *reference, term_kind kind, co
 static snr_values explicit_ratios(const stage *s)
 {
     void *reference = fixture_backend(&s->field, &BACKEND_REFERENCE, 1);
-    const term_kind penalty = s->opt.penalty == NPMD_PENALTY_GRADIENT ? TERM_GRADIENT : TERM_LAPLACIAN;
+    const term_kind penalty = s->opt.penalty == PENALTY_GRADIENT ? TERM_GRADIENT : TERM_LAPLACIAN;
     snr_values out;
     point_source points;
     objective_batch(&s->terms, STEP, &points);
@@ -130,13 +130,13 @@ static void as_gradients_one_by_one(void **state)
         bool weighted;
         npmd_penalty penalty;
     } CASES[] = {
-        { { "T2", true, 12, 17, 3, false, 3.0, NPMD_SCALE_UNIT }, false, NPMD_PENALTY_LAPLACIAN },
-        { { "T2", true, 12, 17, 3, true, 3.0, NPMD_SCALE_UNIT }, true, NPMD_PENALTY_LAPLACIAN },
-        { { "T4", false, 20, 16, 4, false, 2.0, NPMD_SCALE_UNIT }, false, NPMD_PENALTY_LAPLACIAN },
-        { { "T4", false, 19, 16, 4, true, 2.0, NPMD_SCALE_UNIT }, false, NPMD_PENALTY_GRADIENT },
-        { { "S2 x S1", true, 15, 9, 3, false, 2.0, NPMD_SCALE_UNIT }, true, NPMD_PENALTY_LAPLACIAN },
-        { { "S2 x S1", false, 15, 9, 3, true, 2.0, NPMD_SCALE_UNIT }, false, NPMD_PENALTY_LAPLACIAN },
-        { { "T2", true, 12, 17, 1, false, 1.0, NPMD_SCALE_ORTHONORMAL }, false, NPMD_PENALTY_LAPLACIAN },
+        { { "T2", true, 12, 17, 3, false, 3.0, SCALE_UNIT }, false, PENALTY_LAPLACIAN },
+        { { "T2", true, 12, 17, 3, true, 3.0, SCALE_UNIT }, true, PENALTY_LAPLACIAN },
+        { { "T4", false, 20, 16, 4, false, 2.0, SCALE_UNIT }, false, PENALTY_LAPLACIAN },
+        { { "T4", false, 19, 16, 4, true, 2.0, SCALE_UNIT }, false, PENALTY_GRADIENT },
+        { { "S2 x S1", true, 15, 9, 3, false, 2.0, SCALE_UNIT }, true, PENALTY_LAPLACIAN },
+        { { "S2 x S1", false, 15, 9, 3, true, 2.0, SCALE_UNIT }, false, PENALTY_LAPLACIAN },
+        { { "T2", true, 12, 17, 1, false, 1.0, SCALE_ORTHONORMAL }, false, PENALTY_LAPLACIAN },
     };
     (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
@@ -157,13 +157,13 @@ static void the_backend_changes_nothing(void **state)
     stage s;
     (void)state;
     blind.squares = NULL;
-    stage_open(&(field_case){ "S2 x S1", true, 15, 9, 3, true, 2.0, NPMD_SCALE_UNIT }, false,
-               NPMD_PENALTY_LAPLACIAN, &s);
+    stage_open(&(field_case){ "S2 x S1", true, 15, 9, 3, true, 2.0, SCALE_UNIT }, false,
+               PENALTY_LAPLACIAN, &s);
     const snr_values one = ratios(&s, &BACKEND_CPU, 1, false), three = ratios(&s, &BACKEND_CPU, 3, false),
                      other = ratios(&s, &blind, 2, false);
     assert_memory_equal(&one, &three, sizeof one);
     assert_memory_equal(&one, &other, sizeof one);
-    s.opt.penalty = NPMD_PENALTY_NONE;
+    s.opt.penalty = PENALTY_NONE;
     const snr_values without = ratios(&s, &BACKEND_CPU, 1, false);
     assert_true(without.a == one.a && without.b == one.b && isnan(without.c));
     stage_close(&s);
@@ -175,8 +175,8 @@ static void the_gradient_of_a_step_stays(void **state)
     static const backend_ops *const ALL[] = { &BACKEND_CPU, &BACKEND_REFERENCE };
     stage s;
     (void)state;
-    stage_open(&(field_case){ "T2", true, 12, 17, 3, true, 3.0, NPMD_SCALE_UNIT }, false,
-               NPMD_PENALTY_LAPLACIAN, &s);
+    stage_open(&(field_case){ "T2", true, 12, 17, 3, true, 3.0, SCALE_UNIT }, false,
+               PENALTY_LAPLACIAN, &s);
     for (int i = 0; i < 2; i++) {
         const size_t P = s.field.parameters;
         double *alone = doubles(P), *beside = doubles(P), *gradient = doubles(P), *square = doubles(P), sum;
@@ -207,7 +207,7 @@ static void no_signal(void **state)
     enum { K = 40 };
     stage s;
     (void)state;
-    stage_open(&(field_case){ "T2", true, 1, 1, 1, false, 1.0, NPMD_SCALE_UNIT }, false, NPMD_PENALTY_NONE,
+    stage_open(&(field_case){ "T2", true, 1, 1, 1, false, 1.0, SCALE_UNIT }, false, PENALTY_NONE,
                &s);
     int function[2 * K];
     for (int k = 0; k < K; k++) {
@@ -216,7 +216,7 @@ static void no_signal(void **state)
     }
     encoding_free(&s.field.enc);
     free(s.field.theta);
-    assert_int_equal(encoding_make(s.field.domain, true, K, K, function, NPMD_SCALE_UNIT, &s.field.enc, NULL),
+    assert_int_equal(encoding_make(s.field.domain, true, K, K, function, SCALE_UNIT, &s.field.enc, NULL),
                      NPMD_OK);
     s.field.shape.features = s.field.plan.shape.features = K;
     s.field.parameters = field_parameters(&s.field.shape);

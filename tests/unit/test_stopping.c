@@ -1,7 +1,7 @@
 /* test_stopping.c - early stopping: the rule by itself, and fits that it ends, whose weights are those of a fit that was
  * told to end there. */
 #include "check.h"
-#include "estimators.h"
+#include "api.h"
 
 enum { N = 400, OUT = 100 };
 
@@ -34,10 +34,10 @@ static void a_minimum_and_patience(void **state)
     npmd_options opt;
     stopping s;
     (void)state;
-    npmd_options_init(&opt);
-    opt.stop = NPMD_STOP_ISE;
-    opt.steps = 1000;
-    opt.patience = 3;
+    options_init(&opt);
+    opt.set.descent.stop = STOP_ISE;
+    opt.set.descent.steps = 1000;
+    opt.set.descent.patience = 3;
     assert_int_equal(stopping_open(&s, &opt, 1, NULL), NPMD_OK);
     assert_int_equal(s.every, 5);
     for (int round = 0; round < 2; round++) { /* once more after a restart */
@@ -56,8 +56,8 @@ static void a_minimum_and_patience(void **state)
         stopping_again(&s);
     }
     stopping_close(&s);
-    opt.stop = NPMD_STOP_SNR;
-    opt.patience = 2;
+    opt.set.descent.stop = STOP_SNR;
+    opt.set.descent.patience = 2;
     assert_int_equal(stopping_open(&s, &opt, 1, NULL), NPMD_OK);
     assert_null(s.best);
     assert_false(look(&s, 1, NAN, 3.0, 1.0));
@@ -83,8 +83,8 @@ static data data_open(void)
     assert_int_equal(npmd_domain_parse("T2", &d.domain, NULL), NPMD_OK);
     for (int i = 0; i < 2 * (N + OUT); i++)
         x[i] = 3.0 + 0.6 * test_normal(&seed);
-    assert_int_equal(npmd_points_from(x, N, d.domain, &d.points, NULL), NPMD_OK);
-    assert_int_equal(npmd_points_from(x + 2 * N, OUT, d.domain, &d.held_out, NULL), NPMD_OK);
+    assert_int_equal(points_from(x, N, d.domain, &d.points, NULL), NPMD_OK);
+    assert_int_equal(points_from(x + 2 * N, OUT, d.domain, &d.held_out, NULL), NPMD_OK);
     return d;
 }
 
@@ -106,7 +106,7 @@ static npmd_options eager_options(const char *stop)
                                    { "stop", stop } };
     npmd_options opt;
     npmd_error err = { 0 };
-    npmd_options_init(&opt);
+    options_init(&opt);
     for (size_t i = 0; i < sizeof SET / sizeof *SET; i++)
         if (npmd_options_set(&opt, SET[i][0], SET[i][1], &err) != NPMD_OK)
             fail_msg("%s", err.text);
@@ -158,24 +158,24 @@ static void the_best_weights_are_kept(void **state)
     npmd_options opt = eager_options("ise");
     course c = { .least = INFINITY };
     (void)state;
-    opt.held_out = d.held_out;
+    opt.watch.held_out = d.held_out;
     npmd_options silent = opt;
     npmd_options_watch(&opt, follow, &c);
     npmd_model *m = fit(&d, &opt);
-    const npmd_fit_facts facts = npmd_model_facts(m);
+    const fit_facts facts = (m)->facts;
     print_message("    stopped after %d steps, kept %d; ise %.3f, at last %.3f\n", (int)facts.steps,
                   (int)facts.kept_step, c.least, c.last);
-    assert_int_equal(facts.stopped, NPMD_STOP_ISE);
+    assert_int_equal(facts.stopped, STOP_ISE);
     assert_true(facts.steps < 400 && facts.kept_step == facts.steps - 15 * 2); /* looks come every 2 steps */
     assert_int_equal(c.last_line, facts.steps);
     assert_true(c.last > c.least);
     assert_non_null(strstr(npmd_model_warning(m, 0), "stopped early"));
     /* what is shown, and to whom, changes nothing */
-    silent.log_every = 7;
+    silent.watch.log_every = 7;
     npmd_model *unseen = fit(&d, &silent);
     same_density(m, unseen);
     npmd_options until = eager_options("none");
-    until.steps = facts.kept_step;
+    until.set.descent.steps = facts.kept_step;
     npmd_model *told = fit(&d, &until);
     same_density(m, told);
     /* the file knows */
@@ -185,8 +185,8 @@ static void the_best_weights_are_kept(void **state)
     assert_int_equal(npmd_save(m, path, NULL), NPMD_OK);
     assert_int_equal(npmd_load(path, &loaded, NULL), NPMD_OK);
     unlink(path);
-    assert_int_equal(npmd_model_facts(loaded).stopped, NPMD_STOP_ISE);
-    assert_int_equal(npmd_model_facts(loaded).kept_step, facts.kept_step);
+    assert_int_equal(loaded->facts.stopped, STOP_ISE);
+    assert_int_equal(loaded->facts.kept_step, facts.kept_step);
     npmd_model_free(m), npmd_model_free(unseen), npmd_model_free(told), npmd_model_free(loaded);
     data_close(&d);
 }
@@ -199,15 +199,15 @@ static void a_share_is_held_out(void **state)
     npmd_error err = { 0 };
     npmd_model *m = NULL;
     (void)state;
-    opt.holdout = 0.25;
+    opt.set.holdout = 0.25;
     assert_int_equal(npmd_options_resolve(&opt, d.domain, N, &resolved, NULL, NULL), NPMD_OK);
-    assert_int_equal(resolved.batch, N - N / 4);
+    assert_int_equal(resolved.set.descent.batch, N - N / 4);
     m = fit(&d, &opt);
-    assert_int_equal(npmd_model_facts(m).n, N);
+    assert_int_equal(m->facts.n, N);
     assert_non_null(strstr(npmd_model_warning(m, 0), "100 held-out points"));
     npmd_model_free(m);
     m = NULL;
-    opt.holdout = 1e-3;
+    opt.set.holdout = 1e-3;
     assert_int_equal(npmd_fit(d.domain, d.points, &opt, &m, &err), NPMD_ERR_ARGUMENT);
     assert_null(m);
     assert_non_null(strstr(err.text, "raise --holdout"));
@@ -219,14 +219,14 @@ static void the_last_weights_are_kept(void **state)
     data d = data_open();
     npmd_options opt = eager_options("snr");
     (void)state;
-    opt.patience = 8;
+    opt.set.descent.patience = 8;
     npmd_model *m = fit(&d, &opt);
-    const npmd_fit_facts facts = npmd_model_facts(m);
+    const fit_facts facts = (m)->facts;
     print_message("    stopped after %d steps\n", (int)facts.steps);
-    assert_int_equal(facts.stopped, NPMD_STOP_SNR);
+    assert_int_equal(facts.stopped, STOP_SNR);
     assert_true(facts.steps < 400 && facts.kept_step == 0);
     npmd_options until = eager_options("none");
-    until.steps = facts.steps;
+    until.set.descent.steps = facts.steps;
     npmd_model *told = fit(&d, &until);
     same_density(m, told);
     npmd_model_free(m), npmd_model_free(told);

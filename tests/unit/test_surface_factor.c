@@ -433,7 +433,7 @@ static void points_are_positions(void **state)
     for (int i = 0; i < 2 * N; i++)
         u[i] = test_uniform(&seed);
     must(npmd_domain_uniform(dom, u, N, x, &err), &err);
-    must(npmd_points_from(x, N, dom, &pts, &err), &err);
+    must(points_from(x, N, dom, &pts, &err), &err);
     for (int i = 0; i < N; i++) {
         npmd_points_row(pts, (size_t)i, back);
         for (int c = 0; c < 3; c++)
@@ -443,12 +443,12 @@ static void points_are_positions(void **state)
     pts = NULL;
     for (int c = 0; c < 3; c++) /* ten per cent above the surface, that is 0.5 */
         x[3 * 41 + c] *= 1.1;
-    assert_int_equal(npmd_points_from(x, N, dom, &pts, &err), NPMD_ERR_FORMAT);
+    assert_int_equal(points_from(x, N, dom, &pts, &err), NPMD_ERR_FORMAT);
     assert_null(pts);
     assert_says(&err, "row 42");
     assert_says(&err, "--max-distance");
     must(npmd_domain_within(dom, 1.0, &near, &err), &err);
-    must(npmd_points_from(x, N, near, &pts, &err), &err);
+    must(points_from(x, N, near, &pts, &err), &err);
     npmd_points_row(pts, 41, back);
     check_below("pulled back to the surface", sqrt(back[0] * back[0] + back[1] * back[1] + back[2] * back[2]),
                 RADIUS);
@@ -458,11 +458,11 @@ static void points_are_positions(void **state)
     near = NULL;
     must(npmd_domain_within(dom, INFINITY, &near, &err), &err);
     x[0] = 1e6;
-    must(npmd_points_from(x, N, near, &pts, &err), &err);
+    must(points_from(x, N, near, &pts, &err), &err);
     npmd_points_free(pts);
     pts = NULL;
     x[0] = NAN;
-    assert_int_equal(npmd_points_from(x, N, near, &pts, &err), NPMD_ERR_FORMAT);
+    assert_int_equal(points_from(x, N, near, &pts, &err), NPMD_ERR_FORMAT);
     assert_says(&err, "not finite");
     npmd_domain_free(near);
     near = NULL;

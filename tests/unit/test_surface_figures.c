@@ -67,9 +67,9 @@ static void marginals_integrate_to_one(void **state)
     const npmd_surface_options how = { .max_frequency = 1 };
     must(npmd_domain_parse_with(domain, &how, &exact, &err), &err);
     must(npmd_domain_within(exact, 1.0, &dom, &err), &err); /* the faces lie below the sphere */
-    must(npmd_points_from(&x[0][0], 2, dom, &pts, &err), &err);
-    npmd_options_init(&opt);
-    opt.estimator = NPMD_UNIFORM;
+    must(points_from(&x[0][0], 2, dom, &pts, &err), &err);
+    options_init(&opt);
+    opt.set.estimator = FIT_UNIFORM;
     must(npmd_fit(dom, pts, &opt, &model, &err), &err);
     const npmd_model *const models[1] = { model };
     const npmd_plot_surfaces surfaces = { .views = "+x" };

@@ -1,5 +1,5 @@
 /* test_surface_model.c - models on surfaces: fits, files, units, and what is refused. */
-#include "estimators.h"
+#include "api.h"
 #include "icosphere.h"
 #include "surface_factor.h"
 
@@ -72,7 +72,7 @@ static npmd_points *points_on(const npmd_domain *dom, const double *x, double sc
     for (size_t i = 0; i < POINTS * columns; i++)
         scaled[i] = scale * x[i];
     must(dom->surfaces ? npmd_domain_within(dom, scale, &near, &err) : domain_copy(dom, &near, &err), &err);
-    must(npmd_points_from(scaled, POINTS, near, &pts, &err), &err);
+    must(points_from(scaled, POINTS, near, &pts, &err), &err);
     npmd_domain_free(near);
     free(scaled);
     return pts;
@@ -83,7 +83,7 @@ static npmd_model *fit(const npmd_domain *dom, const npmd_points *pts, const cha
     npmd_options opt;
     npmd_error err = { 0 };
     npmd_model *model = NULL;
-    npmd_options_init(&opt);
+    options_init(&opt);
     for (; *set != NULL; set += 2)
         must(npmd_options_set(&opt, set[0], set[1], &err), &err);
     must(npmd_fit(dom, pts, &opt, &model, &err), &err);
@@ -198,7 +198,7 @@ static void gradients_are_slopes(void **state)
             for (int c = 0; c < 3; c++)
                 x[3 * i + c] += (k ? step : -step) * gradient[3 * i + c] / sqrt(length);
         }
-        must(npmd_points_from(x, POINTS, s->large, &side[k], &err), &err);
+        must(points_from(x, POINTS, s->large, &side[k], &err), &err);
         must(npmd_evaluate_at(model, side[k], NPMD_LOG_DENSITY, NULL, y[k], &err), &err);
     }
     for (int i = 0; i < POINTS; i++) {
@@ -256,7 +256,7 @@ static void draws_are_positions(void **state)
     npmd_model *model = fit(s->large, pts, SERIES);
     double *x = doubles(3 * POINTS), mean[2] = { 0.0, 0.0 };
     must(npmd_sample(model, 1, POINTS, NULL, x, NULL, &err), &err);
-    must(npmd_points_from(x, POINTS, s->large, &drawn, &err), &err);
+    must(points_from(x, POINTS, s->large, &drawn, &err), &err);
     for (int i = 0; i < POINTS; i++) {
         double at[3];
         npmd_points_row(pts, (size_t)i, at);
@@ -327,7 +327,7 @@ static void kernels_are_those_of_heat(void **state)
     memcpy(few->x, pts->x, 1200 * sizeof *few->x);
     npmd_model *small = fit(s->small, few, CHOSEN);
     check_below("the time that is chosen, against brute force",
-                fabs(log(0.5 / small->options.kappa[0] / best[1])), 0.2);
+                fabs(log(0.5 / small->set.kappa[0] / best[1])), 0.2);
     must(npmd_save(chosen, in_folder(&s->place, "heat.st"), &err), &err);
     must(npmd_load(in_folder(&s->place, "heat.st"), &again, &err), &err);
     must(npmd_evaluate_at(chosen, pts, NPMD_LAPLACIAN, NULL, y, &err), &err);
@@ -350,7 +350,7 @@ static void what_makes_no_sense_is_refused(void **state)
     npmd_model *model = NULL;
     for (int i = 0; i < 2; i++) {
         npmd_options opt;
-        npmd_options_init(&opt);
+        options_init(&opt);
         must(npmd_options_set(&opt, "estimator", NAME[i], &err), &err);
         assert_int_equal(npmd_fit(s->small, pts, &opt, &model, &err), NPMD_ERR_ARGUMENT);
         assert_says(&err, "surface");
@@ -361,7 +361,7 @@ static void what_makes_no_sense_is_refused(void **state)
     double row[3], radius = 0.5;
     npmd_probability found;
     npmd_points_row(pts, 0, row);
-    must(npmd_points_from(row, 1, s->small, &centre, &err), &err);
+    must(points_from(row, 1, s->small, &centre, &err), &err);
     assert_int_equal(npmd_probability_near(model, centre, &radius, 0.0, 1, NULL, &found, &err),
                      NPMD_ERR_ARGUMENT);
     assert_says(&err, "surface");

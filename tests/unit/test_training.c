@@ -24,7 +24,7 @@ static void set_all(npmd_options *opt, const char *const (*pair)[2], size_t coun
 static npmd_options small_options(void)
 {
     npmd_options opt;
-    npmd_options_init(&opt);
+    options_init(&opt);
     SET(&opt, { { "features", "24" },
                 { "max-frequency", "4" },
                 { "width", "16" },
@@ -48,7 +48,7 @@ static npmd_points *points_from(const npmd_domain *dom, const double *x, size_t 
 {
     npmd_points *pts = NULL;
     npmd_error err = { 0 };
-    if (npmd_points_from(x, n, dom, &pts, &err) != NPMD_OK)
+    if (points_from(x, n, dom, &pts, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     return pts;
 }
@@ -107,11 +107,11 @@ static void triangular_rates_are_pytorchs(void **state)
     for (int halving = 0; halving < 2; halving++)
         for (size_t c = 0; c < sizeof CYCLE / sizeof *CYCLE; c++) {
             npmd_options opt;
-            npmd_options_init(&opt);
+            options_init(&opt);
             SET(&opt,
                 { { "rate", "1e-3" }, { "rate-min", "1e-5" }, { "warmup", "0" }, { "steps", "20000" } });
-            opt.schedule = halving ? NPMD_SCHEDULE_TRIANGULAR2 : NPMD_SCHEDULE_TRIANGULAR;
-            opt.cycle = CYCLE[c];
+            opt.set.descent.schedule = halving ? SCHEDULE_TRIANGULAR2 : SCHEDULE_TRIANGULAR;
+            opt.set.descent.cycle = CYCLE[c];
             for (int64_t t = 0; t<20 * CYCLE[c]; t += CYCLE[c]> 100 ? 13 : 1) {
                 const schedule_point at = schedule_at(&opt, t);
                 double lr, momentum;
@@ -129,7 +129,7 @@ static void cosine_and_warm_up(void **state)
 {
     (void)state;
     npmd_options opt;
-    npmd_options_init(&opt);
+    options_init(&opt);
     SET(&opt, { { "rate", "2e-3" }, { "rate-min", "1e-5" }, { "warmup", "0" }, { "steps", "1000" } });
     /* cos and two sums: a few 2^-53 of 2e-3 */
     const double tiny = 2e-18;
@@ -143,12 +143,12 @@ static void cosine_and_warm_up(void **state)
     }
     assert_true(schedule_at(&opt, 5000).rate >= 0.0); /* beyond the end: the lowest */
     npmd_options warm = opt;
-    warm.warmup = 100;
+    warm.set.descent.warmup = 100;
     for (int64_t t = 0; t < 200; t++) {
         const double share = t < 100 ? (double)(t + 1) / 100.0 : 1.0;
         check_quiet("warm-up", fabs(schedule_at(&warm, t).rate - share * schedule_at(&opt, t).rate), tiny);
     }
-    opt.schedule = NPMD_SCHEDULE_FIXED;
+    opt.set.descent.schedule = SCHEDULE_FIXED;
     assert_true(schedule_at(&opt, 0).rate == 2e-3 && schedule_at(&opt, 999).rate == 2e-3);
 }
 
@@ -195,7 +195,7 @@ static void a_step_is_the_sum_of_its_terms(void **state)
                  { "S2", "uniform", "none", "sobol", true } };
     enum { N = 100, BATCH = 30 };
     for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++) {
-        const field_case shape = { CASE[c].domain, CASE[c].separable, 8, 6, 3, true, 2.0, NPMD_SCALE_UNIT };
+        const field_case shape = { CASE[c].domain, CASE[c].separable, 8, 6, 3, true, 2.0, SCALE_UNIT };
         fixture f;
         npmd_options opt;
         npmd_error err = { 0 };
@@ -209,7 +209,7 @@ static void a_step_is_the_sum_of_its_terms(void **state)
             w[i] = 0.5 + test_uniform(&seed);
         if (c % 2 == 1)
             weigh(pts, w);
-        npmd_options_init(&opt);
+        options_init(&opt);
         SET(&opt, { { "batch", "30" },
                     { "q1", "256" },
                     { "q2", "64" },
@@ -227,18 +227,18 @@ static void a_step_is_the_sum_of_its_terms(void **state)
             objective_value value;
             point_source s;
             assert_int_equal(objective_step(&o, &b, step, &value, &err), NPMD_OK);
-            const bool quasi = opt.sequence == NPMD_SEQUENCE_SOBOL;
+            const bool quasi = opt.set.descent.sequence == SEQUENCE_SOBOL;
             source_data(&s, pts, (size_t)(step % 3) * BATCH, BATCH, true,
-                        rng_key_make(opt.seed, RNG_BATCH, (uint64_t)(step / 3)));
+                        rng_key_make(opt.set.seed, RNG_BATCH, (uint64_t)(step / 3)));
             const double data = -term_by_hand(&f, b.self, &s, TERM_DATA);
-            objective_integral_points(&o, step, (size_t)opt.q1, &s);
+            objective_integral_points(&o, step, (size_t)opt.set.descent.q1, &s);
             const double integral = term_by_hand(&f, b.self, &s, TERM_INTEGRAL);
-            source_uniform(&s, f.domain, (size_t)opt.q2, quasi,
-                           rng_key_make(opt.seed, RNG_PENALTY_POINTS, (uint64_t)step));
-            const double penalty = opt.penalty == NPMD_PENALTY_NONE
+            source_uniform(&s, f.domain, (size_t)opt.set.descent.q2, quasi,
+                           rng_key_make(opt.set.seed, RNG_PENALTY_POINTS, (uint64_t)step));
+            const double penalty = opt.set.penalty == PENALTY_NONE
                                        ? 0.0
                                        : term_by_hand(&f, b.self, &s,
-                                                      opt.penalty == NPMD_PENALTY_GRADIENT ? TERM_GRADIENT
+                                                      opt.set.penalty == PENALTY_GRADIENT ? TERM_GRADIENT
                                                                                            : TERM_LAPLACIAN);
             worst = fmax(worst, fabs(value.data - data));
             worst = fmax(worst, fabs(value.integral / integral - 1.0));
@@ -247,7 +247,7 @@ static void a_step_is_the_sum_of_its_terms(void **state)
                          fabs(value.total - (data + integral + 0.01 * penalty)) / (1.0 + fabs(value.total)));
             for (int k = 0; k < 3; k++) { /* fresh points in every step */
                 const double now = k == 0 ? value.data : k == 1 ? value.integral : value.penalty;
-                assert_true(now != seen[k] || (k == 2 && opt.penalty == NPMD_PENALTY_NONE));
+                assert_true(now != seen[k] || (k == 2 && opt.set.penalty == PENALTY_NONE));
                 seen[k] = now;
             }
         }
@@ -374,7 +374,7 @@ static void uniform_data_are_no_collapse(void **state)
                 { "features", "96" },
                 { "q1", "2048" } });
     npmd_model *m = fit(dom, pts, &opt);
-    assert_int_equal(npmd_model_facts(m).restarts, 0);
+    assert_int_equal(m->facts.restarts, 0);
     assert_int_equal(npmd_model_warnings(m), 0);
     check_below("uniform data: rms of relative density - 1", relative_rms(m, &most), 2.0 * sqrt(freedom / N));
     npmd_model_free(m);
@@ -439,7 +439,7 @@ static void a_skip_saves_the_fit(void **state)
                 { "steps", "400" },
                 { "schedule", "fixed" } });
     npmd_model *m = fit(dom, pts, &opt);
-    const npmd_fit_facts facts = npmd_model_facts(m);
+    const fit_facts facts = (m)->facts;
     assert_int_equal(facts.restarts, 2);
     assert_true(facts.objective < 1.0);
     assert_int_equal(npmd_model_warnings(m), 1);
@@ -467,7 +467,7 @@ static void clusters_ask_for_a_lower_tau(void **state)
         npmd_options opt = small_options();
         SET(&opt, { { "tau", "auto" }, { "steps", "300" }, { "max-frequency", "60" }, { "features", "60" } });
         npmd_model *m = fit(dom, pts, &opt);
-        const double tau = npmd_model_facts(m).tau;
+        const double tau = m->facts.tau;
         print_message("    %s data: tau %g\n", which == 0 ? "smooth" : "clustered", tau);
         if (which == 0) {
             assert_true(fabs(log10(tau / 5e-5)) <= 0.5 + 1e-12);
@@ -506,7 +506,7 @@ static void twins_are_held_out_together(void **state)
                 { "criterion", "likelihood" },
                 { "accuracy", "0.1" } });
     npmd_model *m = fit(dom, twins, &opt);
-    assert_true(npmd_model_facts(m).tau >= 1e-4);
+    assert_true(m->facts.tau >= 1e-4);
     npmd_model_free(m);
     npmd_points_free(twins);
     npmd_domain_free(dom);
@@ -532,7 +532,7 @@ static void a_stopped_fit_is_a_model(void **state)
     SET(&opt, { { "steps", "5000" }, { "log-every", "10" } });
     npmd_options_watch(&opt, stop_at_30, &last);
     npmd_model *m = fit(dom, pts, &opt);
-    const npmd_fit_facts facts = npmd_model_facts(m);
+    const fit_facts facts = (m)->facts;
     assert_int_equal(facts.interrupted, 1);
     assert_int_equal(facts.steps, last);
     assert_int_equal(last, 30);
@@ -558,7 +558,7 @@ static void a_weight_is_a_repetition(void **state)
 {
     (void)state;
     enum { N = 200, HALF = 100 };
-    const field_case shape = { "S2 x S1", true, 8, 6, 3, true, 2.0, NPMD_SCALE_UNIT };
+    const field_case shape = { "S2 x S1", true, 8, 6, 3, true, 2.0, SCALE_UNIT };
     fixture f;
     npmd_options opt;
     npmd_error err = { 0 };
@@ -578,7 +578,7 @@ static void a_weight_is_a_repetition(void **state)
         linear_gain possible = { 0 };
         if (k == 0)
             weigh(pts, w);
-        npmd_options_init(&opt);
+        options_init(&opt);
         SET(&opt, { { "tau", "1e-3" }, { "integral", "uniform" } });
         void *self = fixture_backend(&f, &BACKEND_REFERENCE, 1);
         gradient[k] = doubles(f.parameters);

@@ -31,7 +31,7 @@ static npmd_model *fit_pairs(const npmd_points *pts, const char *const *pair)
 {
     npmd_options opt;
     options_of(&opt, pair);
-    opt.unordered = 1;
+    opt.set.unordered = 1;
     return fit_of(pts, &opt);
 }
 #define FIT_PAIRS(pts, ...) fit_pairs(pts, (const char *const[]){ __VA_ARGS__, NULL })
@@ -121,7 +121,7 @@ static void blends(void **state)
         for (int i = 0; i < AT; i++)
             worst = fmax(worst, fabs(a[i] - b[i]));
         check_below("a blend in both orders", worst, 1e-5);
-        assert_true(m->part[0]->options.unordered);
+        assert_true(m->part[0]->set.unordered);
         npmd_model_free(m);
     }
     npmd_points_free(pts);
@@ -152,7 +152,7 @@ static void integral_and_file(void **state)
     check_below("mass - 1", fabs(sum - 1.0), 1e-5);
     assert_int_equal(npmd_model_describe(m, &text, &err), NPMD_OK);
     assert_non_null(strstr(text, "\"unordered\": \"on\""));
-    assert_int_equal(npmd_model_facts(m).n, PAIRS);
+    assert_int_equal(m->facts.n, PAIRS);
     npmd_text_free(text);
     free(x);
     free(f);
@@ -243,8 +243,8 @@ static void two_equal_factors(void **state)
         npmd_options opt;
         npmd_error err = { 0 };
         npmd_model *m = NULL;
-        npmd_options_init(&opt);
-        opt.unordered = 1;
+        options_init(&opt);
+        opt.set.unordered = 1;
         assert_int_equal(npmd_fit(dom, pts, &opt, &m, &err), NPMD_ERR_ARGUMENT);
         assert_null(m);
         assert_non_null(strstr(err.text, "two equal factors"));

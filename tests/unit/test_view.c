@@ -3,8 +3,6 @@
 #include "models.h"
 #include "view.h"
 
-#include <jansson.h>
-
 #define EPS 2.2e-16
 
 static void assert_within(double found, double expected, double bound)
@@ -200,7 +198,7 @@ static void sums_over_nodes_are_integrals(void **state)
     must(view_values_compute(&v, &err), &err);
     assert_int_equal(v.compared, 8);
     assert_within(v.sum_error, 0.0, 4e-6);
-    assert_within(v.mass, 1.0, 4e-6 + 4.0 * npmd_model_facts(s->model[0]).log_integral_se);
+    assert_within(v.mass, 1.0, 4e-6 + 4.0 * s->model[0]->facts.log_integral_se);
     view_values_close(&v);
 }
 
@@ -221,7 +219,7 @@ static void one_factor_of_two_is_summed(void **state)
         assert_int_equal(v.factors, 1);
         assert_int_equal(v.compared, 4);
         must(npmd_domain_part(s->model[ROTATED]->domain, 1u << d, &part, &err), &err);
-        must(npmd_points_from(v.factor[0].x, 3, part, &at, &err), &err);
+        must(points_from(v.factor[0].x, 3, part, &at, &err), &err);
         must(npmd_marginal_at(s->model[ROTATED], 1u << d, at, NPMD_LOG_DENSITY, 0.0, 1, NULL, log_f, NULL,
                               &err),
              &err);

@@ -31,7 +31,7 @@ static npmd_points *points_from(const npmd_domain *dom, const double *x, size_t 
 {
     npmd_points *pts = NULL;
     npmd_error err = { 0 };
-    if (npmd_points_from(x, n, dom, &pts, &err) != NPMD_OK)
+    if (points_from(x, n, dom, &pts, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     return pts;
 }
@@ -77,19 +77,19 @@ static void step_of(const fixture *f, const npmd_points *pts, int64_t step, step
     npmd_options opt;
     npmd_error err = { 0 };
     objective o;
-    npmd_options_init(&opt);
+    options_init(&opt);
     set(&opt, "q1", "256");
     set(&opt, "q2", "64");
     set(&opt, "tau", "1e-3");
     set(&opt, "integral", "uniform");
-    opt.batch = (int64_t)npmd_points_count(pts);
+    opt.set.descent.batch = (int64_t)npmd_points_count(pts);
     backend b = { &BACKEND_REFERENCE, fixture_backend(f, &BACKEND_REFERENCE, 1) };
     assert_int_equal(b.ops->set_points(b.self, pts, &err), NPMD_OK);
     assert_int_equal(objective_open(&o, f->domain, pts, &opt, &err), NPMD_OK);
     assert_int_equal(objective_step(&o, &b, step, &out->value, &err), NPMD_OK);
     out->gradient = doubles(f->parameters);
     assert_int_equal(b.ops->get(b.self, VECTOR_GRADIENT, out->gradient, &err), NPMD_OK);
-    assert_int_equal(linear_gain_open(&out->start, &f->enc, &o, &err), NPMD_OK);
+    assert_int_equal(linear_gain_open(&out->set.network.start, &f->enc, &o, &err), NPMD_OK);
     objective_close(&o);
     backend_close(&b);
 }
@@ -101,11 +101,11 @@ static void a_weight_is_a_repetition(void **state)
 {
     (void)state;
     static const field_case SHAPE[] = {
-        { "T2", true, 10, 6, 1, false, 2.0, NPMD_SCALE_UNIT }, /* the series */
-        { "S2", true, 8, 6, 1, false, 2.0, NPMD_SCALE_ORTHONORMAL },
-        { "T2", false, 10, 6, 3, true, 2.0, NPMD_SCALE_UNIT },
-        { "S2 x S1", true, 8, 6, 3, true, 2.0, NPMD_SCALE_UNIT },
-        { "S2 x S1", true, 8, 6, 2, false, 2.0, NPMD_SCALE_UNIT },
+        { "T2", true, 10, 6, 1, false, 2.0, SCALE_UNIT }, /* the series */
+        { "S2", true, 8, 6, 1, false, 2.0, SCALE_ORTHONORMAL },
+        { "T2", false, 10, 6, 3, true, 2.0, SCALE_UNIT },
+        { "S2 x S1", true, 8, 6, 3, true, 2.0, SCALE_UNIT },
+        { "S2 x S1", true, 8, 6, 2, false, 2.0, SCALE_UNIT },
     };
     enum { N = 150 };
     for (size_t c = 0; c < sizeof SHAPE / sizeof *SHAPE; c++) {
@@ -163,7 +163,7 @@ static npmd_model *fit(const npmd_domain *dom, const npmd_points *pts, int64_t b
     npmd_options opt;
     npmd_error err = { 0 };
     npmd_model *m = NULL;
-    npmd_options_init(&opt);
+    options_init(&opt);
     for (size_t i = 0; i < sizeof SET / sizeof *SET; i++)
         set(&opt, SET[i][0], SET[i][1]);
     set(&opt, "tau", tau);
@@ -172,8 +172,8 @@ static npmd_model *fit(const npmd_domain *dom, const npmd_points *pts, int64_t b
         set(&opt, "accuracy", "0.1");
         set(&opt, "criterion", "likelihood");
     }
-    opt.seed = seed;
-    opt.batch = batch;
+    opt.set.seed = seed;
+    opt.set.descent.batch = batch;
     if (npmd_fit(dom, pts, &opt, &m, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     return m;
@@ -204,7 +204,7 @@ static void weights_all_alike_are_none(void **state)
         npmd_model *a = fit(dom, plain, 300, "auto", "60", 1), *b = fit(dom, doubled, 300, "auto", "60", 1);
         double *log_a = density(a, plain, NPMD_LOG_DENSITY), *log_b = density(b, plain, NPMD_LOG_DENSITY);
         assert_memory_equal(log_a, log_b, MANY * sizeof *log_a);
-        assert_true(npmd_model_facts(a).objective == npmd_model_facts(b).objective);
+        assert_true(a->facts.objective == b->facts.objective);
         double *rate_a = density(a, plain, NPMD_INTENSITY), *rate_b = density(b, plain, NPMD_INTENSITY);
         for (int i = 0; i < MANY; i++)
             worst = fmax(worst, fabs(rate_b[i] / rate_a[i] - 2.0));
