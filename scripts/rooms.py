@@ -17,12 +17,14 @@ HEADER_LINES = 250
 FOLDER_LINES = 4000
 MAY_BE_LARGE = {"backends", "surface"}
 SUFFIXES = (".c", ".h", ".cu", ".cuh")
+PROGRAM = ("console", "experiments", "bench", "cli")
+PUBLIC = {"neuropmd.h": ["api"], "neuropmd-draw.h": ["figures", "view"]}  # what the program knows by public headers
 
 
 def folders():
     """{name: path} of all folders with C sources, those of the library first."""
     found = {os.path.basename(p.rstrip("/")): p for p in sorted(glob.glob(os.path.join(ROOT, "src", "*", "")))}
-    for name in ("console", "experiments", "bench", "cli"):
+    for name in PROGRAM:
         if os.path.isdir(os.path.join(ROOT, name)):
             found[name] = os.path.join(ROOT, name, "")
     return found
@@ -37,11 +39,16 @@ def includes(rooms):
     home = {os.path.basename(f): room for room, path in rooms.items() for f in sources(path)}
     edges = collections.defaultdict(int)
     for room, path in rooms.items():
+        public = PUBLIC if room in PROGRAM else {}
         for file in sources(path):
-            with open(file, encoding="utf-8") as text:
-                for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text.read(), re.M):
-                    other = home.get(os.path.basename(name))
-                    if other is not None and other != room:
+            with open(file, encoding="utf-8") as source:
+                text = source.read()
+            found = [os.path.basename(name) for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.M)]
+            if os.path.basename(file) == "main.c":  # the list of commands, each in a file of its own
+                found += [f"cmd_{name}.c" for name in re.findall(r"^ +X\((\w+)\)", text, re.M)]
+            for name in found:
+                for other in public.get(name, [home[name]] if name in home else []):
+                    if other != room and other in rooms:
                         edges[room, other] += 1
     return edges
 
@@ -51,7 +58,7 @@ def room_of_object(path, rooms):
     for i, part in enumerate(parts):
         if part == "src" and i + 1 < len(parts) and parts[i + 1] in rooms:
             return parts[i + 1]
-        if part in ("console", "experiments", "bench", "cli") and part in rooms and i + 2 == len(parts):
+        if part in PROGRAM and part in rooms and i + 2 == len(parts):
             return part
     return None
 

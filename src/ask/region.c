@@ -115,7 +115,7 @@ static npmd_status map_open(region_map *g, const npmd_model *m, const npmd_regio
                            region[r], l == NULL ? 0 : region_count(l), factor);
             goto done;
         }
-    TRY(pairs_open(&g->pairs, m, at, err));
+    TRY(pairs_open(&g->pairs, m, at, "map", err));
     TRY(region_nodes_open(&g->all, m->domain, g->over, at, false, err));
     TRY(region_nodes_open(&g->rows, m->domain, 1 - g->over, at, false, err));
     TRY(region_nodes_open(&cells, m->domain, g->over, at, true, err));
@@ -213,7 +213,7 @@ static npmd_status matrix_open(region_matrix *g, const npmd_model *m, const npmd
                                bool compare, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    TRY(pairs_open(&g->pairs, m, at, err));
+    TRY(pairs_open(&g->pairs, m, at, "matrix", err));
     for (int d = 0; d < 2; d++) {
         if (at->labels[d] == NULL) {
             st = npmd_fail(err, NPMD_ERR_ARGUMENT, "a matrix of regions needs labels of both factors");

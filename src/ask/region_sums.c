@@ -15,11 +15,12 @@ void pairs_close(pair_values *p)
     memory_free(p->log_f);
 }
 
-npmd_status pairs_open(pair_values *p, const npmd_model *m, const npmd_region_request *at, npmd_error *err)
+npmd_status pairs_open(pair_values *p, const npmd_model *m, const npmd_region_request *at, const char *doing,
+                       npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_domain *dom = m->domain;
-    *p = (pair_values){ .model = m, .at = at };
+    *p = (pair_values){ .model = m, .at = at, .doing = doing };
     bool surfaces = dom->factors == 2;
     for (int d = 0; d < dom->factors; d++)
         surfaces = surfaces && (dom->factor[d] == &SPHERE || surface_of(dom->factor[d]) != NULL);
@@ -65,7 +66,7 @@ npmd_status pairs_evaluate(pair_values *p, int over, node_range nodes, node_rang
         }
     }
     p->done += (double)pairs;
-    if (compute_tell(p->at->how, "regions", p->done / p->all) != 0)
+    if (compute_tell(p->at->how, p->doing, p->done / p->all) != 0)
         st = npmd_fail(err, NPMD_STOPPED, "stopped at %.0f %%, nothing was written",
                        100.0 * p->done / p->all);
 done:

@@ -128,28 +128,48 @@ static void value_print(const char *name, const json_t *value, char *text, size_
         json_print(value, JSON_COMPACT | JSON_REAL_PRECISION(6), text, size);
 }
 
+/* A checkpoint of an older version knows nothing of an option that came later: it was left at its default. */
+static npmd_status options_check(const char *path, const json_t *ours, const json_t *theirs, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_options *untouched = NULL;
+    json_t *defaults = NULL;
+    TRY(memory_new(&untouched, 1, err));
+    options_init(untouched);
+    TRY(settings_to_json(&untouched->set, &defaults, err));
+    for (size_t i = 0; i < json_object_size(ours); i++) {
+        const char *name = json_object_key(ours, i);
+        const json_t *mine = json_object_value(ours, i), *other = json_object_get(theirs, name);
+        if (other == NULL)
+            other = json_object_get(defaults, name);
+        if (!json_equal(mine, other)) {
+            char text[2][64];
+            value_print(name, other, text[0], sizeof text[0]);
+            value_print(name, mine, text[1], sizeof text[1]);
+            st = npmd_fail(err, NPMD_ERR_FORMAT,
+                           "%s is the checkpoint of a fit with --%s %s, this one has %s; give the same options",
+                           path, name, text[0], text[1]);
+            goto done;
+        }
+    }
+done:
+    json_decref(defaults);
+    memory_free(untouched);
+    return st;
+}
+
 static npmd_status identity_check(const char *path, const json_t *ours, const json_t *theirs, npmd_error *err)
 {
-    const json_t *chosen = json_object_get(ours, "options"), *options = json_object_get(theirs, "options");
+    const json_t *options = json_object_get(theirs, "options");
     const char *domain = json_string_value(json_object_get(theirs, "domain"));
     if (domain == NULL || !json_is_object(options))
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the checkpoint's description is incomplete", path);
     if (strcmp(domain, json_string_value(json_object_get(ours, "domain"))) != 0)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s is the checkpoint of a fit on %.60s, this one is on %s",
                          path, domain, json_string_value(json_object_get(ours, "domain")));
-    for (size_t i = 0; i < json_object_size(chosen); i++) {
-        const char *name = json_object_key(chosen, i);
-        const json_t *mine = json_object_value(chosen, i), *other = json_object_get(options, name);
-        if (!json_equal(mine, other)) {
-            char text[2][64];
-            value_print(name, other, text[0], sizeof text[0]);
-            value_print(name, mine, text[1], sizeof text[1]);
-            return npmd_fail(
-                err, NPMD_ERR_FORMAT,
-                "%s is the checkpoint of a fit with --%s %s, this one has %s; give the same options", path,
-                name, text[0], text[1]);
-        }
-    }
+    const npmd_status st = options_check(path, json_object_get(ours, "options"), options, err);
+    if (st != NPMD_OK)
+        return st;
     if (!json_equal(json_object_get(ours, "started_from"), json_object_get(theirs, "started_from"))
         || !json_equal(json_object_get(ours, "encoded_from"), json_object_get(theirs, "encoded_from")))
         return npmd_fail(err, NPMD_ERR_FORMAT,

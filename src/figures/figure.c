@@ -22,11 +22,16 @@ const char *npmd_plot_kind(int i, const char **help)
     return KINDS[i]->name;
 }
 
+const char *npmd_plot_what_name(int i)
+{
+    static const char *const NAMES[] = { "density", "relative", "spread" };
+    return i >= 0 && i < (int)(sizeof NAMES / sizeof *NAMES) ? NAMES[i] : NULL;
+}
+
 npmd_status npmd_plot_what_parse(const char *text, npmd_plot_what *out, npmd_error *err)
 {
-    static const char *const WORDS[] = { "density", "relative", "spread" };
-    for (int k = 0; k < 3; k++)
-        if (strcasecmp(text, WORDS[k]) == 0) {
+    for (int k = 0; npmd_plot_what_name(k) != NULL; k++)
+        if (strcasecmp(text, npmd_plot_what_name(k)) == 0) {
             *out = (npmd_plot_what)k;
             return NPMD_OK;
         }

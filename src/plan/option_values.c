@@ -46,6 +46,17 @@ static real_text real_write(double value, int digits)
     return out;
 }
 
+/* With no more digits than it takes to give the same number back: 5e-05, not 5.0000000000000002e-05. */
+static real_text real_shortest(double value)
+{
+    for (int digits = 15; digits < 17; digits++) {
+        const real_text out = real_write(value, digits);
+        if (strtod(real_localise(out.text).text, NULL) == value)
+            return out;
+    }
+    return real_write(value, 17);
+}
+
 static npmd_status parse_real(const option_row *row, const char *text, double *out, npmd_error *err)
 {
     char *end = NULL;
@@ -413,7 +424,7 @@ size_t option_print(const void *of, const option_row *row, char *text, size_t si
     case OPTION_REAL: {
         const double number = *(const double *)(const void *)field;
         const bool open = field == (const char *)&set->tau && number < 0.0;
-        snprintf(value, sizeof value, "%s", open ? "auto" : real_write(number, 17).text);
+        snprintf(value, sizeof value, "%s", open ? "auto" : real_shortest(number).text);
         break;
     }
     case OPTION_SEED:
@@ -429,7 +440,7 @@ size_t option_print(const void *of, const option_row *row, char *text, size_t si
         for (int d = 0; d < count; d++) {
             const double number = whole ? set->encoding.max_frequency[d] : set->kernels.kappa[d];
             const size_t used = strlen(value);
-            snprintf(value + used, sizeof value - used, "%s%s", d == 0 ? "" : ",", real_write(number, 17).text);
+            snprintf(value + used, sizeof value - used, "%s%s", d == 0 ? "" : ",", real_shortest(number).text);
         }
         break;
     }

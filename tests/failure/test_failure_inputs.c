@@ -1,5 +1,6 @@
 /* test_failure_inputs.c - domains, points, JSON, options and the benchmark while memory runs out or a disk cannot be read:
  * they say so and leave everything as it was (sweep.h). */
+#include "bench.h"
 #include "sweep.h"
 
 static npmd_status run_domain(stage *s, outcome *o, npmd_error *err)
@@ -126,10 +127,10 @@ static npmd_status run_build(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_bench(stage *s, const char *only, npmd_error *err)
 {
     char *text = NULL;
-    const npmd_bench_request what = {
+    const bench_request what = {
         .how = { .threads = 1 }, .quick = 1, .only = only, .folder = s->at.folder
     };
-    const npmd_status st = npmd_bench(&what, &text, err);
+    const npmd_status st = bench_run(&what, &text, err);
     if (st != NPMD_OK && text != NULL)
         fail_msg("a benchmark that failed told something");
     npmd_text_free(text);
@@ -151,7 +152,7 @@ static npmd_status run_bench_step(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_bench_words(stage *s, outcome *o, npmd_error *err)
 {
     (void)s;
-    return npmd_bench_words("{\"machine\": {\"threads\": 2, \"memory\": {}}, \"steps\": [{\"ms\": 1.5}],"
+    return bench_words("{\"machine\": {\"threads\": 2, \"memory\": {}}, \"steps\": [{\"ms\": 1.5}],"
                             " \"density\": {\"n\": 3}, \"seconds\": 1}",
                             &o->text, err);
 }

@@ -156,7 +156,7 @@ def content(name, data):
             return "array", npy(data)
         if name.endswith(".png"):
             return "picture", picture(data)
-    except (ValueError, KeyError, struct.error, zlib.error):
+    except (ValueError, KeyError, AttributeError, struct.error, zlib.error):
         return "bytes", data  # one that a run wrote by hand, to be refused
     try:
         text = data.decode()
