@@ -57,8 +57,9 @@ typedef enum npmd_status {
     NPMD_STOPPED       /* the caller asked to stop; of a fit its checkpoint holds all, there is no model */
 } npmd_status;
 
-/* What was found, where, what was expected, how to go on. Options are called by their names. This struct never grows;
- * begin it with { 0 }, or pass NULL for one to ignore it. */
+/* What was found, where, what was expected, how to go on. Names of options stand between back quotes, `max-frequency`, so
+ * that a program or a binding can spell them its own way. This struct never grows; begin it with { 0 }, or pass NULL for
+ * one to ignore it. */
 typedef struct npmd_error {
     npmd_status status;
     char text[512];
