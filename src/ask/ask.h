@@ -8,13 +8,20 @@
 
 /* ---- sketch.c: where a model has its mass, and slices of it --------------------------------------------- */
 
-/* Asked before every piece of what takes long; nonzero: it ends with NPMD_STOPPED. stop may be NULL: nobody is asked. */
+/* Who is told before every piece of what takes long, and may stop it. */
 typedef struct asking {
-    int (*stop)(void *user);
-    void *user;
+    const npmd_compute *how; /* NULL, or without progress: nobody is */
+    const char *doing;
+    double done; /* the share that is, kept by whoever knows it */
 } asking;
 #define ASKING_PIECE 2048 /* points */
 npmd_status asking_go_on(const asking *ask, npmd_error *err);
+/* An evaluator that asks between pieces, as a values_fn. */
+typedef struct asked_evaluator {
+    const evaluator *of;
+    const asking *ask;
+} asked_evaluator;
+npmd_status asked_values(void *self, const double *x, size_t n, double *v, npmd_error *err);
 
 typedef struct slice { /* some factors fixed: a function on the product of the others */
     const npmd_model *model;
@@ -23,10 +30,10 @@ typedef struct slice { /* some factors fixed: a function on the product of the o
     npmd_domain *rest; /* the product of the others */
     double x[DOMAIN_MAX_COLUMNS];
     double *room;
-    asking ask; /* while values are computed */
+    const asking *ask; /* while values are computed */
 } slice;
 npmd_status slice_open(slice *s, const npmd_model *m, const npmd_compute *how, unsigned given,
-                       npmd_error *err);
+                       const asking *ask, npmd_error *err);
 void slice_close(slice *s);
 /* Do the points lie on the product of these factors? */
 npmd_status slice_check(const npmd_model *m, unsigned factors, const npmd_points *at, npmd_error *err);
@@ -61,14 +68,10 @@ typedef struct marginal_integral {
     double accuracy, log_volume;
     uint64_t seed;
     int threads;
-    size_t most_points; /* of one integral */
 } marginal_integral;
 /* Open once for many points: where the model has its mass is learnt here, which may take longer than an integral. */
 npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy,
                           uint64_t seed, const npmd_compute *how, const asking *ask, npmd_error *err);
-/* The same without learning: uniform points and few of them, for the integral over a single factor. */
-npmd_status marginal_open_plain(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy,
-                                uint64_t seed, const npmd_compute *how, const asking *ask, npmd_error *err);
 /* log f_A at one point of the factors, and its standard error. */
 npmd_status marginal_log_density(marginal_integral *g, const double *x, double *log_density, double *se,
                                  npmd_error *err);
@@ -80,6 +83,12 @@ npmd_status model_marginal_at(const npmd_model *m, unsigned factors, const npmd_
 npmd_status model_conditional_at(const npmd_model *m, unsigned given, const npmd_points *pts, npmd_what what,
                                  double accuracy, uint64_t seed, const npmd_compute *how, double *out,
                                  double *log_se, npmd_error *err);
+
+/* ---- grid.c: values at all combinations of nodes ----------------------------------------------------------- */
+
+/* x[d] (n[d], columns of factor d) in the user's coordinates; out (n[0], n[1], ...). */
+npmd_status model_evaluate_grid(const npmd_model *m, const double *const *x, const size_t *n, npmd_what what,
+                                const npmd_compute *how, double *out, npmd_error *err);
 
 /* ---- sample.c -------------------------------------------------------------------------------------------- */
 
@@ -94,12 +103,12 @@ npmd_status model_sample(const npmd_model *m, uint64_t seed, size_t n, const npm
 /* ---- probability.c, score.c -------------------------------------------------------------------------------- */
 
 npmd_status model_probability_near(const npmd_model *m, const npmd_points *centre, const double *radius,
-                                   double accuracy, uint64_t seed, const npmd_compute *how, npmd_probability *out,
-                                   npmd_error *err);
+                                   double accuracy, uint64_t seed, const npmd_compute *how,
+                                   npmd_probability *out, npmd_error *err);
 npmd_status model_score(const npmd_model *m, const npmd_points *pts, uint64_t seed, const npmd_compute *how,
                         npmd_score *out, npmd_error *err);
-npmd_status model_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points, uint64_t seed,
-                          const npmd_compute *how, npmd_comparison *out, npmd_error *err);
+npmd_status model_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points,
+                          uint64_t seed, const npmd_compute *how, npmd_comparison *out, npmd_error *err);
 
 /* ---- region.c, region_dense.c, region_nodes.c: densities on two surfaces, as the public header has them ---------- */
 
@@ -109,9 +118,9 @@ int region_find(const npmd_labels *l, const char *name);
 size_t region_vertices(const npmd_labels *l, int region);
 const char *region_what_name(int i);
 npmd_status region_what_parse(const char *text, npmd_region_what *out, npmd_error *err);
-npmd_status model_region_map(const npmd_model *m, const npmd_region_request *at, int factor, const int *region,
-                             int regions, npmd_region_what what, double *out, npmd_region_facts *facts,
-                             npmd_error *err);
+npmd_status model_region_map(const npmd_model *m, const npmd_region_request *at, int factor,
+                             const int *region, int regions, npmd_region_what what, double *out,
+                             npmd_region_facts *facts, npmd_error *err);
 npmd_status model_region_matrix(const npmd_model *m, const npmd_region_request *at, npmd_region_what what,
                                 double *out, npmd_region_facts *facts, npmd_error *err);
 npmd_status model_region_dense(const npmd_model *m, const npmd_region_request *at, npmd_region_what what,

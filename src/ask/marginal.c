@@ -8,8 +8,9 @@
 
 #define COARSEST 32
 #define MOST_POINTS ((size_t)1 << 19) /* of one integral */
-#define PLAIN_POINTS ((size_t)1 << 17)
 #define CENTRES 512
+#define VALUES_SHARE                                                                                         \
+    0.05 /* of the time that a conditional density takes, as it is told: integrals are the rest */
 
 void marginal_close(marginal_integral *g)
 {
@@ -17,27 +18,15 @@ void marginal_close(marginal_integral *g)
     sketch_close(&g->learnt);
 }
 
-npmd_status marginal_open_plain(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy,
-                                uint64_t seed, const npmd_compute *how, const asking *ask, npmd_error *err)
+npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy,
+                          uint64_t seed, const npmd_compute *how, const asking *ask, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     *g = (marginal_integral){ .accuracy = accuracy > 0.0 ? accuracy : 1e-3,
                               .seed = seed,
                               .threads = how == NULL ? 0 : how->threads };
-    TRY(slice_open(&g->at, m, how, factors, err));
-    g->most_points = domain_has_rules(g->at.rest) ? MOST_POINTS : PLAIN_POINTS;
-    g->at.ask = *ask;
+    TRY(slice_open(&g->at, m, how, factors, ask, err));
     g->log_volume = log(m->domain->volume / g->at.rest->volume);
-done:
-    return st;
-}
-
-npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy,
-                          uint64_t seed, const npmd_compute *how, const asking *ask, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    TRY(marginal_open_plain(g, m, factors, accuracy, seed, how, ask, err));
-    g->most_points = MOST_POINTS;
     if (!domain_has_rules(g->at.rest))
         TRY(sketch_open(&g->learnt, m, how, seed, ask, err));
 done:
@@ -59,7 +48,7 @@ npmd_status marginal_log_density(marginal_integral *g, const double *x, double *
                                        .seed = g->seed,
                                        .purpose = RNG_MARGINAL,
                                        .target = g->accuracy,
-                                       .most_points = g->most_points,
+                                       .most_points = MOST_POINTS,
                                        .threads = g->threads },
                   slice_values, &g->at, &z, err));
     *log_density = z.log_integral - g->at.model->facts.log_integral - g->log_volume;
@@ -87,11 +76,12 @@ static double as_asked(const npmd_model *m, npmd_what what, double volume, doubl
 }
 
 npmd_status model_marginal_at(const npmd_model *m, unsigned factors, const npmd_points *pts, npmd_what what,
-                             double accuracy, uint64_t seed, const npmd_compute *how, double *out,
-                             double *log_se, npmd_error *err)
+                              double accuracy, uint64_t seed, const npmd_compute *how, double *out,
+                              double *log_se, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     marginal_integral g = { 0 };
+    asking ask = { .how = how, .doing = "marginal" };
     double x[DOMAIN_MAX_COLUMNS], se = 0.0;
     TRY(slice_check(m, factors, pts, err));
     TRY(what_check(what, err));
@@ -100,8 +90,9 @@ npmd_status model_marginal_at(const npmd_model *m, unsigned factors, const npmd_
             log_se[i] = m->facts.log_integral_se;
         return model_evaluate_at(m, pts, what, how, out, err);
     }
-    TRY(marginal_open(&g, m, factors, accuracy, seed, how, &(asking){ 0 }, err));
+    TRY(marginal_open(&g, m, factors, accuracy, seed, how, &ask, err));
     for (size_t i = 0; i < pts->n; i++) {
+        ask.done = (double)i / (double)pts->n;
         points_row(pts, i, x);
         double log_density = 0.0;
         TRY(marginal_log_density(&g, x, &log_density, &se, err));
@@ -115,18 +106,23 @@ done:
 }
 
 npmd_status model_conditional_at(const npmd_model *m, unsigned given, const npmd_points *pts, npmd_what what,
-                                double accuracy, uint64_t seed, const npmd_compute *how, double *out,
-                                double *log_se, npmd_error *err)
+                                 double accuracy, uint64_t seed, const npmd_compute *how, double *out,
+                                 double *log_se, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     marginal_integral g = { 0 };
+    asking ask = { .how = how, .doing = "conditional" };
+    compute_part values = { how, ask.doing, 0.0, VALUES_SHARE };
+    const npmd_compute own = compute_of_part(&values);
     double row[DOMAIN_MAX_COLUMNS], x[2][DOMAIN_MAX_COLUMNS] = { { 0.0 } }, below = 0.0, se = 0.0,
                                     *joint = NULL;
     TRY(what_check(what, err));
-    TRY(marginal_open(&g, m, given, accuracy, seed, how, &(asking){ 0 }, err));
     TRY(memory_new(&joint, pts->n, err));
-    TRY(model_evaluate_at(m, pts, NPMD_LOG_DENSITY, how, joint, err));
+    TRY(model_evaluate_at(m, pts, NPMD_LOG_DENSITY, &own, joint, err));
+    ask.done = VALUES_SHARE;
+    TRY(marginal_open(&g, m, given, accuracy, seed, how, &ask, err));
     for (size_t i = 0; i < pts->n; i++) {
+        ask.done = VALUES_SHARE + (1.0 - VALUES_SHARE) * (double)i / (double)pts->n;
         points_row(pts, i, row);
         factors_gather(m->domain, given, row, x[1]);
         /* a map of one conditional density has the same given values in every row */

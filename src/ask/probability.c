@@ -9,12 +9,15 @@
 #define SCRAMBLES 8
 #define FIRST_POINTS ((size_t)1 << 10) /* of a scramble */
 #define MOST_POINTS ((size_t)1 << 17)
+#define ALL_POINTS                                                                                           \
+    (SCRAMBLES * 4.0 / 3.0 * MOST_POINTS) /* of all rounds, each of four times the points of the last */
 #define PIECE ((size_t)1 << 12)
 #define NORMAL_95 1.96
 
 typedef struct region {
     const npmd_model *model;
     evaluator of;
+    asking ask;
     const double *centre, *radius;
     double share;
     int members;
@@ -66,7 +69,7 @@ static npmd_status region_piece(region *r, const sobol *s, size_t first, size_t 
         sobol_point(s, (uint32_t)(first + i), u);
         r->share = region_point(r, u, r->x + i * (size_t)m->domain->columns);
     }
-    TRY(evaluate(&r->of, r->x, count, JET_VALUE, r->v, err));
+    TRY(asked_values(&(asked_evaluator){ &r->of, &r->ask }, r->x, count, r->v, err));
     for (size_t i = 0; i < count; i++)
         r->v[i] -= m->facts.log_integral;
     if (r->members > 1)
@@ -91,6 +94,7 @@ static npmd_status region_integrate(region *r, uint64_t seed, size_t points, dou
         sobol_open(&s, r->model->domain->dimension, rng_key_make(seed, RNG_REGION, (uint64_t)k));
         for (size_t first = 0; first < points; first += PIECE)
             TRY(region_piece(r, &s, first, points, err));
+        r->ask.done += (double)points / ALL_POINTS;
         one[k] = r->sum[0] - before;
     }
     for (int k = 0; k <= r->members; k++)
@@ -128,12 +132,12 @@ static void region_interval(const region *r, npmd_probability *out)
 }
 
 npmd_status model_probability_near(const npmd_model *m, const npmd_points *centre, const double *radius,
-                                  double accuracy, uint64_t seed, const npmd_compute *how,
-                                  npmd_probability *out, npmd_error *err)
+                                   double accuracy, uint64_t seed, const npmd_compute *how,
+                                   npmd_probability *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double x[DOMAIN_MAX_COLUMNS];
-    region r = { .model = m, .centre = x, .radius = radius };
+    region r = { .model = m, .ask = { .how = how, .doing = "probability" }, .centre = x, .radius = radius };
     npmd_probability found = { 0 };
     TRY(model_check_domain(m, centre->domain, "centre lies", err));
     TRY(domain_refuse_surfaces(m->domain, "`radius`: geodesic balls are", err));

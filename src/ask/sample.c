@@ -22,7 +22,9 @@ typedef struct sampler {
     slice target;
     proposal q;
     int threads;
-    uint64_t seed; /* one of its own for every row of given values */
+    asking ask;
+    double from, share; /* of all rows of given values: where this one begins, and what it counts */
+    uint64_t seed;      /* one of its own for every row of given values */
     double *y, *weight, *v;
 } sampler;
 
@@ -40,8 +42,8 @@ static npmd_status sampler_open(sampler *s, const npmd_model *m, unsigned given,
                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    *s = (sampler){ .threads = how == NULL ? 0 : how->threads };
-    TRY(slice_open(&s->target, m, how, given, err));
+    *s = (sampler){ .threads = how == NULL ? 0 : how->threads, .ask = { .how = how, .doing = "draws" } };
+    TRY(slice_open(&s->target, m, how, given, &s->ask, err));
     TRY(memory_new(&s->y, BATCH * (size_t)s->target.rest->columns, err));
     TRY(memory_new(&s->weight, BATCH, err));
     TRY(memory_new(&s->v, BATCH, err));
@@ -142,6 +144,7 @@ static npmd_status sampler_draw(sampler *s, size_t n, double *x, npmd_sample_fac
             continue;
         }
         have += sampler_keep(s, batch, envelope, n - have, x + have * columns);
+        s->ask.done = fmax(s->ask.done, s->from + s->share * (double)have / (double)n);
         if ((double)have < LEAST_ACCEPTED * (double)tried && tried > (size_t)100 * BATCH) {
             st = npmd_fail(err, NPMD_ERR_NUMERIC,
                            "fewer than one draw in %.0f is accepted: the density is too peaked for rejection",
@@ -166,6 +169,7 @@ npmd_status model_sample_given(const npmd_model *m, unsigned given, const npmd_p
     const rng_key seeds = rng_key_make(seed, RNG_SAMPLE, 0);
     const size_t rows = given == 0 ? 1 : at->n;
     if (given == 0 && m->kind->draw != NULL) {
+        TRY(compute_go_on(how, "draws", 0.0, err));
         TRY(m->kind->draw(m, how, seed, n, x, err));
         if (model_mirrored(m))
             mirror_draws(m, seed, n, x);
@@ -176,13 +180,15 @@ npmd_status model_sample_given(const npmd_model *m, unsigned given, const npmd_p
     if (given != 0)
         TRY(slice_check(m, given, at, err));
     TRY(sampler_open(&s, m, given, how, err));
-    TRY(sketch_open(&learnt, m, how, seed, &(asking){ 0 }, err));
+    TRY(sketch_open(&learnt, m, how, seed, &s.ask, err));
     for (size_t i = 0; i < rows; i++) {
         if (given != 0) {
             points_row(at, i, fixed);
             slice_fix(&s.target, fixed);
         }
         proposal_close(&s.q);
+        s.share = 1.0 / (double)rows;
+        s.from = (double)i * s.share;
         s.seed = (uint64_t)rng_word(seeds, i, 0) << 32 | rng_word(seeds, i, 1);
         TRY(sketch_proposal(&learnt, &s.target, given == 0 ? learnt.centres : SLICE_CENTRES,
                             rng_key_make(seed, RNG_SKETCH, 1000), &s.q, err));

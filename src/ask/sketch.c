@@ -23,19 +23,32 @@
 
 npmd_status asking_go_on(const asking *ask, npmd_error *err)
 {
-    if (ask->stop != NULL && ask->stop(ask->user) != 0)
-        return npmd_fail(err, NPMD_STOPPED, "the caller asked to stop");
-    return NPMD_OK;
+    return compute_go_on(ask->how, ask->doing, ask->done, err);
+}
+
+npmd_status asked_values(void *self, const double *x, size_t n, double *v, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const asked_evaluator *e = self;
+    const size_t piece = compute_is_watched(e->ask->how) ? ASKING_PIECE : n,
+                 columns = (size_t)e->of->model->domain->columns;
+    for (size_t first = 0; first < n; first += piece) {
+        const size_t count = n - first < piece ? n - first : piece;
+        TRY(asking_go_on(e->ask, err));
+        TRY(evaluate(e->of, x + first * columns, count, JET_VALUE, v + first, err));
+    }
+done:
+    return st;
 }
 
 /* ---- slices -------------------------------------------------------------------------------------------- */
 
 npmd_status slice_open(slice *s, const npmd_model *m, const npmd_compute *how, unsigned given,
-                       npmd_error *err)
+                       const asking *ask, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const unsigned all = (1u << m->domain->factors) - 1u;
-    *s = (slice){ .model = m, .given = given };
+    *s = (slice){ .model = m, .given = given, .ask = ask };
     TRY(evaluator_open(&s->of, m, how, err));
     TRY(domain_part(m->domain, all & ~given, &s->rest, err));
     TRY(memory_new(&s->room, PIECE * (size_t)m->domain->columns, err));
@@ -106,12 +119,12 @@ npmd_status slice_values(void *self, const double *y, size_t n, double *v, npmd_
 {
     const slice *s = self;
     npmd_status st = NPMD_OK;
-    const size_t piece = s->ask.stop == NULL ? PIECE : ASKING_PIECE;
+    const size_t piece = compute_is_watched(s->ask->how) ? ASKING_PIECE : PIECE;
     if (s->given == 0)
-        return evaluate(&s->of, y, n, JET_VALUE, v, err);
+        return asked_values(&(asked_evaluator){ &s->of, s->ask }, y, n, v, err);
     for (size_t first = 0; first < n; first += piece) {
         const size_t count = n - first < piece ? n - first : piece;
-        TRY(asking_go_on(&s->ask, err));
+        TRY(asking_go_on(s->ask, err));
         slice_rows(s, y + first * (size_t)s->rest->columns, count, s->room);
         TRY(evaluate(&s->of, s->room, count, JET_VALUE, v + first, err));
     }
@@ -147,11 +160,11 @@ static double pool_weigh(const double *v, const double *weight, npmd_points *poo
 }
 
 /* Points of the source and the model there, the caller asked now and then. */
-static npmd_status pool_fill(const point_source *source, const evaluator *of, int threads, const asking *ask, double *x, double *weight, double *v,
-                             npmd_error *err)
+static npmd_status pool_fill(const point_source *source, const evaluator *of, int threads, const asking *ask,
+                             double *x, double *weight, double *v, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const size_t piece = ask->stop == NULL ? source->count : ASKING_PIECE,
+    const size_t piece = compute_is_watched(ask->how) ? ASKING_PIECE : source->count,
                  columns = (size_t)of->model->domain->columns;
     for (size_t first = 0; first < source->count; first += piece) {
         const size_t count = source->count - first < piece ? source->count - first : piece;
@@ -164,8 +177,8 @@ done:
 }
 
 /* A pool of this many points: uniform ones when there is none yet, else from kernels about the one before. */
-static npmd_status pool_draw(const sketch *k, const evaluator *of, int round, size_t size, const asking *ask, npmd_points **out, double *effective,
-                             npmd_error *err)
+static npmd_status pool_draw(const sketch *k, const evaluator *of, int round, size_t size, const asking *ask,
+                             npmd_points **out, double *effective, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_model *m = of->model;

@@ -11,6 +11,8 @@ npmd_status blend_draw(const npmd_model *m, const npmd_compute *how, uint64_t se
     const size_t columns = (size_t)m->domain->columns;
     size_t *row = NULL;
     double *drawn = NULL, below = 0.0;
+    compute_part part = { how, "draws", 0.0, 0.0 };
+    const npmd_compute own = compute_of_part(&part);
     TRY(memory_new(&row, n, err));
     TRY(memory_new(&drawn, n * columns, err));
     for (int k = 0; k < m->parts; k++) {
@@ -24,7 +26,9 @@ npmd_status blend_draw(const npmd_model *m, const npmd_compute *how, uint64_t se
         below = above;
         if (count == 0)
             continue;
-        TRY(model_sample(m->part[k], hash_word(seed, (uint64_t)k), count, how, drawn, err));
+        part.from = part.to;
+        part.to += (double)count / (double)n;
+        TRY(model_sample(m->part[k], hash_word(seed, (uint64_t)k), count, &own, drawn, err));
         for (size_t i = 0; i < count; i++)
             memcpy(x + row[i] * columns, drawn + i * columns, columns * sizeof *x);
     }

@@ -136,6 +136,20 @@ static inline const char *compute_device(const npmd_compute *how)
     return how == NULL || how->device == NULL ? "" : how->device;
 }
 int compute_tell(const npmd_compute *how, const char *doing, double done); /* nonzero: stop */
+/* The same between two pieces of what takes long: NPMD_STOPPED where the caller asks to stop. */
+npmd_status compute_go_on(const npmd_compute *how, const char *doing, double done, npmd_error *err);
+static inline bool compute_is_watched(const npmd_compute *how)
+{
+    return how != NULL && how->progress != NULL;
+}
+/* How to ask for a part of a longer computation: what it reports comes out under the whole's name, as shares from .. to.
+ * It points to the part. */
+typedef struct compute_part {
+    const npmd_compute *how; /* of the whole; may be NULL */
+    const char *doing;
+    double from, to;
+} compute_part;
+npmd_compute compute_of_part(compute_part *part);
 /* A report in which nothing is computed yet: NaN throughout. */
 npmd_report report_new(int64_t step, int64_t steps, int attempt, double seconds);
 double clock_seconds(void); /* monotonic */

@@ -82,3 +82,27 @@ int compute_tell(const npmd_compute *how, const char *doing, double done)
     report.done = done > 1.0 ? 1.0 : done;
     return how->progress(&report, how->user);
 }
+
+npmd_status compute_go_on(const npmd_compute *how, const char *doing, double done, npmd_error *err)
+{
+    return compute_tell(how, doing, done) == 0 ? NPMD_OK
+                                               : npmd_fail(err, NPMD_STOPPED, "the caller asked to stop");
+}
+
+static int part_progress(const npmd_report *now, void *user)
+{
+    const compute_part *part = user;
+    return compute_tell(part->how, part->doing, part->from + now->done * (part->to - part->from));
+}
+
+npmd_compute compute_of_part(compute_part *part)
+{
+    npmd_compute own = { .size = sizeof own };
+    if (part->how != NULL)
+        own = *part->how;
+    if (own.progress != NULL) {
+        own.progress = part_progress;
+        own.user = part;
+    }
+    return own;
+}

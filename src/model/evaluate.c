@@ -110,6 +110,16 @@ npmd_status what_parse(const char *text, npmd_what *out, npmd_error *err)
     return npmd_fail(err, NPMD_ERR_ARGUMENT, "`what`: \"%.40s\" was found where %s was expected", text, known);
 }
 
+size_t what_columns(const npmd_model *m, npmd_what what)
+{
+    return what == NPMD_GRADIENT ? (size_t)m->domain->columns : 1;
+}
+
+bool what_needs_jets(npmd_what what)
+{
+    return what == NPMD_GRADIENT || what == NPMD_LAPLACIAN;
+}
+
 /* ---- At points, in the units that were asked for ------------------------------------------------------------- */
 
 /* The gradient as a tangent vector in the point's own columns: sum over the frame of v_t e_t. */
@@ -128,11 +138,19 @@ static void ambient_gradient(const npmd_domain *dom, const double *x, const doub
     }
 }
 
-/* Points that are evaluated together: what lies in a file never is in memory as a whole. */
+/* Points that are evaluated together: what lies in a file never is in memory as a whole. Fewer where somebody is told
+ * how far it is. */
 #define PIECE 131072
+#define PIECE_WATCHED 8192
+
+size_t piece_points(const npmd_compute *how)
+{
+    return compute_is_watched(how) ? PIECE_WATCHED : PIECE;
+}
 
 typedef struct piece_room {
     evaluator of;
+    size_t points;
     double *x, *jet;
 } piece_room;
 
@@ -141,11 +159,12 @@ static npmd_status piece_open(piece_room *room, const npmd_model *m, const npmd_
 {
     npmd_status st = NPMD_OK;
     TRY(model_check_domain(m, pts->domain, "points lie", err));
+    room->points = piece_points(how);
     TRY(evaluator_open(&room->of, m, how, err));
     if (pts->x == NULL)
-        TRY(memory_new(&room->x, PIECE * (size_t)m->domain->columns, err));
-    if (what == NPMD_GRADIENT || what == NPMD_LAPLACIAN)
-        TRY(memory_new(&room->jet, PIECE * ((size_t)m->domain->dimension + 2), err));
+        TRY(memory_new(&room->x, room->points * (size_t)m->domain->columns, err));
+    if (what_needs_jets(what))
+        TRY(memory_new(&room->jet, room->points * ((size_t)m->domain->dimension + 2), err));
 done:
     return st;
 }
@@ -171,25 +190,25 @@ static const double *piece_rows(const piece_room *room, const npmd_points *pts, 
     return room->x;
 }
 
-static npmd_status piece_evaluate(const piece_room *room, const npmd_points *pts, size_t first, size_t count,
-                                  npmd_what what, double *out, npmd_error *err)
+npmd_status evaluate_what(const evaluator *e, npmd_what what, const double *x, size_t count, double *jet,
+                          double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_model *m = room->of.model;
+    const npmd_model *m = e->model;
     const size_t rows = (size_t)m->domain->dimension + 2, columns = (size_t)m->domain->columns;
-    const double *x = piece_rows(room, pts, first, count), unit = domain_laplacian_unit(m->domain);
-    if (room->jet != NULL) {
-        TRY(evaluate(&room->of, x, count, JET_ALL, room->jet, err));
+    const double unit = domain_laplacian_unit(m->domain);
+    if (what_needs_jets(what)) {
+        TRY(evaluate(e, x, count, JET_ALL, jet, err));
         for (size_t i = 0; i < count; i++)
             if (what == NPMD_GRADIENT)
-                ambient_gradient(m->domain, x + i * columns, room->jet + i * rows, out + i * columns);
+                ambient_gradient(m->domain, x + i * columns, jet + i * rows, out + i * columns);
             else
-                out[i] = unit * room->jet[i * rows + rows - 1];
+                out[i] = unit * jet[i * rows + rows - 1];
         goto done;
     }
     if (what == NPMD_SPREAD)
-        return blend_spread(&room->of, x, count, out, err);
-    TRY(evaluate(&room->of, x, count, JET_VALUE, out, err));
+        return blend_spread(e, x, count, out, err);
+    TRY(evaluate(e, x, count, JET_VALUE, out, err));
     double offset = model_offset(m);
     if (what == NPMD_RELATIVE)
         offset -= log(m->domain->volume);
@@ -201,20 +220,17 @@ done:
     return st;
 }
 
-static size_t what_columns(const npmd_model *m, npmd_what what)
-{
-    return what == NPMD_GRADIENT ? (size_t)m->domain->columns : 1;
-}
-
 npmd_status model_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_what what,
                              const npmd_compute *how, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     piece_room room = { 0 };
     TRY(piece_open(&room, m, pts, what, how, err));
-    for (size_t first = 0; first < pts->n; first += PIECE) {
-        const size_t count = pts->n - first < PIECE ? pts->n - first : PIECE;
-        TRY(piece_evaluate(&room, pts, first, count, what, out + first * what_columns(m, what), err));
+    for (size_t first = 0; first < pts->n; first += room.points) {
+        const size_t count = pts->n - first < room.points ? pts->n - first : room.points;
+        TRY(compute_go_on(how, "values", (double)first / (double)pts->n, err));
+        TRY(evaluate_what(&room.of, what, piece_rows(&room, pts, first, count), count, room.jet,
+                          out + first * what_columns(m, what), err));
     }
 done:
     piece_close(&room);
@@ -230,11 +246,12 @@ npmd_status model_evaluate_to(const npmd_model *m, const npmd_points *pts, npmd_
     double *out = NULL;
     const size_t columns = what_columns(m, what);
     TRY(piece_open(&room, m, pts, what, how, err));
-    TRY(memory_new(&out, PIECE * columns, err));
+    TRY(memory_new(&out, room.points * columns, err));
     TRY(table_writer_open(path, columns, pts->n, &w, err));
-    for (size_t first = 0; first < pts->n; first += PIECE) {
-        const size_t count = pts->n - first < PIECE ? pts->n - first : PIECE;
-        TRY(piece_evaluate(&room, pts, first, count, what, out, err));
+    for (size_t first = 0; first < pts->n; first += room.points) {
+        const size_t count = pts->n - first < room.points ? pts->n - first : room.points;
+        TRY(compute_go_on(how, "values", (double)first / (double)pts->n, err));
+        TRY(evaluate_what(&room.of, what, piece_rows(&room, pts, first, count), count, room.jet, out, err));
         for (size_t i = 0; i < count * columns; i++)
             if (!isfinite(out[i])) {
                 st = npmd_fail(err, NPMD_ERR_NUMERIC,

@@ -188,6 +188,12 @@ npmd_status model_own_values(void *m, const double *x, size_t n, double *v,
                              npmd_error *err); /* a values_fn: computed where the model is fitted */
 const char *what_name(int i); /* of an npmd_what; NULL after the last */
 npmd_status what_parse(const char *text, npmd_what *out, npmd_error *err);
+size_t what_columns(const npmd_model *m, npmd_what what); /* numbers for each point */
+bool what_needs_jets(npmd_what what);
+size_t piece_points(const npmd_compute *how); /* that are evaluated together */
+/* jet (n, dimension + 2) where it needs jets, else NULL; out (n, columns). */
+npmd_status evaluate_what(const evaluator *e, npmd_what what, const double *x, size_t n, double *jet, double *out,
+                          npmd_error *err);
 npmd_status model_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_what what, const npmd_compute *how,
                               double *out, npmd_error *err);
 npmd_status model_evaluate_to(const npmd_model *m, const npmd_points *pts, npmd_what what, const npmd_compute *how,
@@ -227,25 +233,12 @@ int blend_first(const npmd_model *m);   /* the first that counts for it */
 /* log_density (members, n): of each, relative to the uniform measure. */
 npmd_status blend_replicates(const evaluator *e, const double *x, size_t n, double *log_density, npmd_error *err);
 
-/* ---- model_file.c, surface_file.c -------------------------------------------------------------------------------- */
+/* ---- model_file.c -------------------------------------------------------------------------------------------------- */
 
 npmd_status model_save(const npmd_model *m, const char *path, npmd_error *err);
 npmd_status model_pack(const npmd_model *m, char **bytes, size_t *size, npmd_error *err);
 npmd_status model_load(const char *path, catalog estimators, npmd_model **out, npmd_error *err);
 npmd_status model_unpack(const char *bytes, size_t size, catalog estimators, npmd_model **out, npmd_error *err);
 npmd_status model_describe(const npmd_model *m, char **json, npmd_error *err);
-
-typedef struct surface_shelf { /* the surfaces of a file, each once */
-    const char *path;
-    const manifold *surface[NPMD_MAX_FACTORS];
-    int count;
-} surface_shelf;
-npmd_status surfaces_json(const npmd_model *m, json_t *into, npmd_error *err); /* as "surfaces", if there are any */
-/* Adds tensors: mesh, eigenvalues and eigenfunctions up to the highest frequency that the model, or a part, has. */
-npmd_status surfaces_save(const npmd_model *m, record *rec, npmd_error *err);
-npmd_status surfaces_load(const record *rec, const json_t *root, const char *path, surface_shelf *out,
-                          npmd_error *err);
-void surfaces_close(surface_shelf *s);
-npmd_status surfaces_find(void *shelf, const char *hash, const manifold **out, npmd_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* model_file.c - a model as a file and back: its facts as JSON, its arrays as tensors, the parts of a blend within it. */
-#include "model.h"
+#include "surface_file.h"
 
 #include <stdio.h>
 

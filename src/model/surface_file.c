@@ -3,7 +3,7 @@
  *
  * The k-th surface, each once in the order of the factors, has the tensors surface.k.vertices, .faces, .eigenvalues (per
  * area in the user's units) and .functions (nodes, pairs). */
-#include "model.h"
+#include "surface_file.h"
 #include "surface_factor.h"
 
 #include <inttypes.h>
