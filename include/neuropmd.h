@@ -76,7 +76,8 @@ NPMD_API void npmd_text_free(char *text); /* for every text or array of bytes th
 /* What a long computation tells while it runs; NaN: not computed at this step, or not by this computation. */
 typedef struct npmd_report {
     size_t size;
-    const char *doing;    /* "fit", "eigenfunctions", "map", ... */
+    const char *doing;    /* "fit", "eigenfunctions", "values", "draws", "marginal", "conditional", "probability", "score",
+                           * "comparison", "map", ... */
     double done;          /* the share that is done, 0 to 1 */
     int64_t step, steps;  /* of a fit; of eigenfunctions the systems of equations that were solved, and will be */
     int attempt;          /* 1, or more after a restart; 0: a short fit that helps to choose */
@@ -91,8 +92,8 @@ typedef struct npmd_report {
     double snr_a, snr_b, snr_c; /* signal-to-noise ratios of the gradients of data, integral and penalty */
 } npmd_report;
 
-/* Called some times a second, in whatever thread computes. Nonzero: stop; a fit keeps its model so far, everything else
- * ends with NPMD_STOPPED. */
+/* Called some times a second, or between the pieces of what takes long, in whatever thread computes. Nonzero: stop; a fit
+ * keeps its model so far, everything else ends with NPMD_STOPPED. */
 typedef int (*npmd_progress)(const npmd_report *now, void *user);
 
 /* NULL in the place of one: all cores of this machine, and nobody is told. */
@@ -407,15 +408,26 @@ NPMD_API double npmd_plan_number(const npmd_plan *plan, const char *name);
 NPMD_API size_t npmd_plan_bytes(const npmd_plan *plan); /* of memory that the fit takes, beside its points */
 NPMD_API npmd_status npmd_plan_fit(const npmd_plan *plan, const npmd_points *pts, npmd_model **out, npmd_error *err);
 
+/* ---- What domains and points are made of ------------------------------------------------------------------------------ */
+
+NPMD_API const npmd_domain *npmd_points_domain(const npmd_points *pts);     /* the points' */
+NPMD_API double npmd_points_weight(const npmd_points *pts, size_t i);       /* of row i; their mean is 1 */
+typedef struct npmd_surface npmd_surface;
+/* The surface that a factor, from 1, is; NULL: it is none. It is the domain's. */
+NPMD_API const npmd_surface *npmd_domain_surface(const npmd_domain *dom, int factor);
+
 /* ---- Quadrature: nodes and weights with sum 1 on a domain, finer with the resolution ------------------------------------ */
 
 NPMD_API size_t npmd_domain_rule_nodes(const npmd_domain *dom, size_t resolution);
 NPMD_API npmd_status npmd_domain_rule(const npmd_domain *dom, size_t resolution, double *x, double *weight,
                                       npmd_error *err); /* x (nodes, columns), weight (nodes) */
+/* Values at all combinations of nodes of the factors: x[d] (n[d], columns of factor d), values (n[0], n[1], ...), the last
+ * factor's nodes side by side. As npmd_evaluate_at at n[0] x n[1] x ... points, which are nowhere in memory as a whole and
+ * of which those of a surface are looked for once. */
+NPMD_API npmd_status npmd_evaluate_grid(const npmd_model *m, const double *const *x, const size_t *n, npmd_what what,
+                                        const npmd_compute *how, double *values, npmd_error *err);
 
 /* ---- Surfaces: closed triangle meshes, and regions of their vertices ------------------------------------------------------ */
-
-typedef struct npmd_surface npmd_surface;
 
 /* Reads .obj .off .ply .vtk .gii (each also with .gz) or FreeSurfer's binary surfaces, and checks that it is one closed,
  * connected, consistently oriented surface of triangles: else NPMD_ERR_FORMAT says what is wrong and where. */

@@ -1,5 +1,6 @@
 /* domain_api.c - domains and their points. */
 #include "api.h"
+#include "surface_factor.h"
 
 #include <stdio.h>
 
@@ -82,6 +83,12 @@ npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u, size_t 
     return domain_uniform(dom, u, n, x, err);
 }
 
+const npmd_surface *npmd_domain_surface(const npmd_domain *dom, int factor)
+{
+    const surface *s = factor < 1 || factor > dom->factors ? NULL : surface_of(dom->factor[factor - 1]);
+    return s == NULL ? NULL : &s->shown;
+}
+
 size_t npmd_domain_rule_nodes(const npmd_domain *dom, size_t resolution)
 {
     size_t nodes = 1;
@@ -151,6 +158,16 @@ void npmd_points_free(npmd_points *pts)
 size_t npmd_points_count(const npmd_points *pts)
 {
     return pts->n;
+}
+
+const npmd_domain *npmd_points_domain(const npmd_points *pts)
+{
+    return pts->domain;
+}
+
+double npmd_points_weight(const npmd_points *pts, size_t i)
+{
+    return points_weight(pts, i);
 }
 
 size_t npmd_points_bytes(const npmd_points *pts)

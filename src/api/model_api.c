@@ -139,6 +139,14 @@ npmd_status npmd_evaluate_to(const npmd_model *m, const npmd_points *pts, npmd_w
     return st != NPMD_OK ? st : model_evaluate_to(m, pts, what, &own, path, err);
 }
 
+npmd_status npmd_evaluate_grid(const npmd_model *m, const double *const *x, const size_t *n, npmd_what what,
+                               const npmd_compute *how, double *values, npmd_error *err)
+{
+    npmd_compute own;
+    const npmd_status st = compute_take(how, &own, err);
+    return st != NPMD_OK ? st : model_evaluate_grid(m, x, n, what, &own, values, err);
+}
+
 npmd_status npmd_log_density(const npmd_model *m, const double *x, size_t n, double *values, npmd_error *err)
 {
     npmd_status st = NPMD_OK;

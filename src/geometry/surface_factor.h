@@ -24,7 +24,10 @@ typedef struct surface {
     manifold table; /* whose state this is */
     atomic_size_t owners;
     char name[24];
-    mesh mesh;
+    union {
+        mesh mesh;
+        npmd_surface shown; /* the same, as a caller knows it */
+    };
     locator *locator;
     fem_nodes at;
     int pairs;
