@@ -1,10 +1,14 @@
-/* surface_figures.h - what the figures of surfaces share: sides they are seen from, meshes with what is drawn on them. */
-#ifndef NPMD_SURFACE_FIGURES_H
-#define NPMD_SURFACE_FIGURES_H
+/* brain.h - figures of surfaces, brains above all: densities and values on them, maps of regions, matrices of regions,
+ * streamlines, eigenfunctions; and what these figures share: sides a surface is seen from, what is drawn on it. */
+#ifndef NPMD_BRAIN_H
+#define NPMD_BRAIN_H
 
 #include "figures.h"
 #include "relief.h"
 #include "surface.h"
+
+extern const figure_kind KIND_SURFACE, KIND_VALUES, KIND_MATRIX, KIND_CONNECTIVITY, KIND_TRACTS,
+    KIND_EIGENFUNCTIONS;
 
 extern const colour SURFACE_GROUND; /* of a surface without values */
 

@@ -8,13 +8,13 @@
  * A column of the page is a model of a folder. Colours go from 0 to the largest value of each column, since their shapes are
  * to be compared. */
 #include "io.h"
-#include "surface_figures.h"
+#include "brain.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 
-enum { COLUMNS_MOST = 6, ROWS_MOST = VIEWS_MOST + 3, NAME_SIZE = 128 };
+enum { COLUMNS_MOST = 6, ROWS_MOST = VIEWS_MOST + 3, NAME_SIZE = 128, PATH_SIZE = 1024 };
 static const double PAGE_HIGH = 240.0 * POINTS_PER_MM;
 
 typedef struct subject {        /* one folder */
@@ -81,7 +81,7 @@ static npmd_status place_read(const char *folder, const char *what, const char *
                               vertex_columns *c, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    char path[PLAN_MAX_PATH], region_path[PLAN_MAX_PATH];
+    char path[PATH_SIZE], region_path[PATH_SIZE];
     if (!file_there(folder, what, region, ".vtk", path, sizeof path)
         && !file_there(folder, what, region, ".gii", path, sizeof path))
         return NPMD_OK;
@@ -97,7 +97,7 @@ done:
 static npmd_status partners_read(const char *folder, const char *region, surface_scene *s, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    char path[PLAN_MAX_PATH];
+    char path[PATH_SIZE];
     file_bytes bytes = { 0 };
     double *x = NULL;
     size_t count = 0, rows = 0;

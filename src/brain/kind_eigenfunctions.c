@@ -6,8 +6,7 @@
  *   mesh   eigenvalues are simple, as a rule: four functions from the one that is asked for
  *
  * All are orthonormal with respect to volume. */
-#include "geometry.h"
-#include "surface_figures.h"
+#include "brain.h"
 
 #include <stdio.h>
 
@@ -155,18 +154,38 @@ static npmd_status functions_draw(figure *f, const mesh *m, double *const value[
     return surface_page_draw(f, &page, err);
 }
 
-static void harmonics_values(const relief_ball *ball, int degree, int order, const double turn[3][3],
-                             double *out, double *jet)
+/* The harmonic of degree l and order a >= 0 that is even in y, at a unit vector: with q the degree that runs,
+ *     p_aa = sqrt((2a + 1)/(2a)) p_(a-1)(a-1),   p_00 = 1/sqrt(4 pi)
+ *     p_qa = c_q (z p_(q-1)a - p_(q-2)a / c_(q-1)),   c_q = sqrt((4 q^2 - 1)/(q^2 - a^2))
+ *     Y = (-1)^a sqrt 2 p_la Re (x + i y)^a, of order 0 without the sqrt 2. */
+static double harmonic_at(int l, int a, const double x[3])
 {
-    const size_t wanted = (size_t)(degree * degree + degree + order);
+    double p = 1.0 / sqrt(4.0 * NPMD_PI), before = 0.0, c_before = 1.0, re = 1.0, im = 0.0;
+    for (int k = 1; k <= a; k++) {
+        const double turned = re * x[0] - im * x[1];
+        im = re * x[1] + im * x[0];
+        re = turned;
+        p *= sqrt((2.0 * k + 1.0) / (2.0 * k));
+    }
+    for (int q = a + 1; q <= l; q++) {
+        const double c = sqrt((4.0 * q * q - 1.0) / ((double)q * q - (double)a * a)),
+                     next = c * (x[2] * p) - (q == a + 1 ? 0.0 : c / c_before) * before;
+        before = p;
+        p = next;
+        c_before = c;
+    }
+    return (a % 2 ? -1.0 : 1.0) * (a > 0 ? sqrt(2.0) : 1.0) * p * re;
+}
 
+static void harmonics_values(const relief_ball *ball, int degree, int order, const double turn[3][3],
+                             double *out)
+{
     for (size_t i = 0; i < ball->vertices; i++) {
         const double *x = ball->x + 3 * i;
         double y[3];
         for (int k = 0; k < 3; k++)
             y[k] = turn[k][0] * x[0] + turn[k][1] * x[1] + turn[k][2] * x[2];
-        SPHERE.jets(&SPHERE, 1, y, 3, degree, 1, jet);
-        out[i] = jet[wanted];
+        out[i] = harmonic_at(degree, order, y);
     }
 }
 
@@ -183,7 +202,7 @@ static npmd_status sphere_draw(figure *f, double lambda, npmd_error *err)
     const int degree = (int)lrint(0.5 * (sqrt(1.0 + 4.0 * lambda) - 1.0));
     const int orders[2] = { degree > 1 ? (degree + 1) / 2 : degree, degree > 2 ? degree - 1 : 0 };
     relief_ball ball = { 0 };
-    double *value[SHOWN] = { NULL }, *jet = NULL;
+    double *value[SHOWN] = { NULL };
     char words[2][32];
     if (degree < 1 || degree > 64 || (double)degree * (degree + 1) != lambda) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
@@ -191,10 +210,9 @@ static npmd_status sphere_draw(figure *f, double lambda, npmd_error *err)
         goto done;
     }
     TRY(relief_ball_make(BALL_STEPS, &ball, err));
-    TRY(memory_new(&jet, (degree + 1) * (degree + 1), err));
     for (int k = 0; k < SHOWN; k++) {
         TRY(memory_new(&value[k], ball.vertices, err));
-        harmonics_values(&ball, degree, orders[k / 2], k % 2 == 0 ? TURNED : ITSELF, value[k], jet);
+        harmonics_values(&ball, degree, orders[k / 2], k % 2 == 0 ? TURNED : ITSELF, value[k]);
     }
     for (int k = 0; k < 2; k++)
         snprintf(words[k], sizeof words[k], "degree %d, order %d", degree, orders[k]);
@@ -207,7 +225,6 @@ static npmd_status sphere_draw(figure *f, double lambda, npmd_error *err)
 done:
     for (int k = 0; k < SHOWN; k++)
         memory_free(value[k]);
-    memory_free(jet);
     relief_ball_free(&ball);
     return st;
 }
@@ -215,32 +232,40 @@ done:
 static npmd_status mesh_draw(figure *f, const char *path, int first, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    surface_scene s = { 0 };
+    npmd_surface *surface = NULL;
+    mesh m = { 0 };
     surface_views views;
-    eigenpairs e = { 0 };
-    double *value[SHOWN] = { NULL };
+    double *lambda = NULL, *phi = NULL, *value[SHOWN] = { NULL };
     char words[SHOWN][64];
+    compute_part part = { f->how, "picture", 0.0, 1.0 };
+    const npmd_compute own = compute_of_part(&part);
+    const size_t pairs = (size_t)(first + SHOWN);
     TRY(surface_views_find(f->ask->surfaces, path, &views, err));
-    TRY(surface_scene_read(path, &s, err));
+    TRY(npmd_surface_read(path, &surface, err));
+    TRY(mesh_of_surface(surface, &m, err));
     if (first < 0 || first > 10000) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the number of an eigenfunction is %d, expected 0 to 10000",
                        first);
         goto done;
     }
-    TRY(fem_eigenpairs(s.m, 1, first + SHOWN, &e, err));
+    TRY(memory_new(&lambda, pairs, err));
+    TRY(memory_new(&phi, m.vertices * pairs, err));
+    TRY(npmd_surface_eigen(surface, 1, (int)pairs, &own, lambda, phi, NULL, err));
     for (int k = 0; k < SHOWN; k++) {
-        TRY(memory_new(&value[k], s.m->vertices, err));
-        for (size_t i = 0; i < s.m->vertices; i++)
-            value[k][i] = e.phi[i * (size_t)e.pairs + (size_t)(first + k)];
-        snprintf(words[k], sizeof words[k], "number %d, eigenvalue %.4g", first + k, e.lambda[first + k]);
+        TRY(memory_new(&value[k], m.vertices, err));
+        for (size_t i = 0; i < m.vertices; i++)
+            value[k][i] = phi[i * pairs + (size_t)(first + k)];
+        snprintf(words[k], sizeof words[k], "number %d, eigenvalue %.4g", first + k, lambda[first + k]);
     }
     const char *const names[SHOWN] = { words[0], words[1], words[2], words[3] };
-    TRY(functions_draw(f, s.m, value, &views.view[0], names, NULL, err));
+    TRY(functions_draw(f, &m, value, &views.view[0], names, NULL, err));
 done:
     for (int k = 0; k < SHOWN; k++)
         memory_free(value[k]);
-    eigenpairs_free(&e);
-    surface_scene_free(&s);
+    memory_free(lambda);
+    memory_free(phi);
+    mesh_free(&m);
+    npmd_surface_free(surface);
     return st;
 }
 
@@ -255,15 +280,16 @@ static npmd_status eigenfunctions_draw(figure *f, npmd_error *err)
     if (strncmp(ask->domain, "mesh:", 5) == 0)
         return mesh_draw(f, ask->domain + 5, ask->function > 0 ? ask->function : 9, err);
     TRY(npmd_domain_parse(ask->domain, &dom, err));
-    if (dom->torus && dom->factors == 2)
+    const char *text = npmd_domain_text(dom);
+    if (strcmp(text, "S1^2") == 0)
         TRY(torus_draw(f, lambda, err));
-    else if (dom->factors == 1 && dom->factor[0] == &SPHERE)
+    else if (strcmp(text, "S2") == 0)
         TRY(sphere_draw(f, lambda, err));
     else
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "eigenfunctions are drawn on S1^2, on S2 and on mesh:FILE, not on %s", dom->text);
+                       "eigenfunctions are drawn on S1^2, on S2 and on mesh:FILE, not on %s", text);
 done:
-    domain_free(dom);
+    npmd_domain_free(dom);
     return st;
 }
 

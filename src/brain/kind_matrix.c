@@ -2,7 +2,7 @@
  *
  * The file is what marginal --matrix writes: .csv with the names in its first row and column, or the numbers alone. Masses
  * of connections differ by powers of ten, so colours are on a log scale unless said otherwise; a zero is paper. */
-#include "figures.h"
+#include "brain.h"
 #include "io.h"
 
 #include <locale.h>

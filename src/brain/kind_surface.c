@@ -2,9 +2,7 @@
  * circle as a curve. Of a product these are marginal densities of the factors, or conditional ones given some of them.
  *
  * A density is computed at the vertices. Given points are marked on the surfaces they lie on. */
-#include "geometry.h"
-#include "surface_factor.h"
-#include "surface_figures.h"
+#include "brain.h"
 
 #include <stdio.h>
 
@@ -37,21 +35,9 @@ typedef struct surface_job {
 
 /* ---- nodes --------------------------------------------------------------------------------------------------------- */
 
-static const surface *factor_surface(const figure *f, int d)
+static bool is_surface(const figure *f, int d)
 {
-    return surface_of(f->domain->factor[d]);
-}
-
-/* Vertices as points of a surface: a face, and which of its corners. */
-static void vertices_place(const mesh *m, double *x)
-{
-    for (size_t i = 0; i < m->faces; i++)
-        for (int k = 0; k < 3; k++) {
-            double *to = x + 3 * (size_t)m->face[3 * i + (size_t)k];
-            to[0] = (double)i;
-            to[1] = k == 1;
-            to[2] = k == 2;
-        }
+    return f->domain->factor[d].kind == FACTOR_SURFACE;
 }
 
 static npmd_status ball_open(factor_map *m, bool alone, npmd_error *err)
@@ -71,12 +57,13 @@ done:
 static npmd_status nodes_make(const figure *f, factor_map *m, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const surface *s = factor_surface(f, m->factor);
-    const int columns = f->domain->factor[m->factor]->columns;
+    const int columns = f->domain->factor[m->factor].columns;
     double total = 0.0;
-    if (columns == 3 && s == NULL)
+    if (is_surface(f, m->factor))
+        TRY(mesh_of_surface(npmd_domain_surface(f->domain->of, m->factor + 1), &m->scene.own, err));
+    else if (columns == 3)
         TRY(ball_open(m, f->domain->factors == 1, err)); /* of a marginal every node is an integral */
-    m->scene.m = columns == 1 ? NULL : s != NULL ? &s->mesh : &m->ball_mesh;
+    m->scene.m = columns == 1 ? NULL : is_surface(f, m->factor) ? &m->scene.own : &m->ball_mesh;
     m->nodes = columns == 1 ? CIRCLE_NODES + 1 : m->scene.m->vertices;
     TRY(memory_new(&m->x, m->nodes * (size_t)columns, err));
     TRY(memory_new(&m->value, m->nodes, err));
@@ -88,9 +75,7 @@ static npmd_status nodes_make(const figure *f, factor_map *m, npmd_error *err)
         }
     else
         mesh_vertex_areas(m->scene.m, m->share);
-    if (s != NULL)
-        vertices_place(m->scene.m, m->x);
-    else if (columns == 3)
+    if (columns == 3)
         memcpy(m->x, m->scene.m->x, 3 * m->nodes * sizeof *m->x);
     for (size_t i = 0; i < m->nodes; i++)
         total += m->share[i];
@@ -111,7 +96,7 @@ static int given_column(const figure *f, int factor)
 {
     int at = 0;
     for (int d = 0; d < factor; d++)
-        at += f->ask->given >> d & 1U ? f->domain->factor[d]->columns : 0;
+        at += f->ask->given >> d & 1U ? f->domain->factor[d].columns : 0;
     return at;
 }
 
@@ -122,7 +107,7 @@ static int given_column(const figure *f, int factor)
 static void values_show(const surface_job *j, factor_map *m)
 {
     const bool fixed_rest = conditional(j->f, m);
-    const double volume = j->f->domain->factor[m->factor]->volume;
+    const double volume = j->f->domain->factor[m->factor].volume;
     double mass = 0.0, top = fixed_rest ? -INFINITY : 0.0;
     for (size_t i = 0; i < m->nodes && fixed_rest; i++)
         top = fmax(top, m->value[i]);
@@ -132,7 +117,7 @@ static void values_show(const surface_job *j, factor_map *m)
     }
     if (!fixed_rest)
         j->f->facts.mass_error = fmax(j->f->facts.mass_error, fabs(mass - 1.0)); /* fmax passes NaN over */
-    const bool circle = j->f->domain->factor[m->factor]->columns == 1;
+    const bool circle = j->f->domain->factor[m->factor].columns == 1;
     const double per = circle                                  ? panel_circle_unit(j->f)
                        : j->f->ask->what == NPMD_PLOT_RELATIVE ? volume
                                                                : 1.0;
@@ -146,25 +131,29 @@ static npmd_status values_find(const surface_job *j, factor_map *m, npmd_error *
     npmd_status st = NPMD_OK;
     figure *f = j->f;
     const bool fixed_rest = conditional(f, m);
-    double row[DOMAIN_MAX_COLUMNS] = { 0.0 }, fixed[DOMAIN_MAX_COLUMNS] = { 0.0 };
+    double row[LOOK_COLUMNS] = { 0.0 }, fixed[LOOK_COLUMNS] = { 0.0 };
     view v = { .shown = 1U << m->factor, .given = fixed_rest ? f->ask->given : 0, .fixed = fixed };
+    figure_nodes nodes = { 0 };
+    nodes.x[m->factor] = m->x;
+    nodes.n[m->factor] = m->nodes;
     if (f->ask->what == NPMD_PLOT_SPREAD) {
         if (f->domain->factors > 1)
             return npmd_fail(err, NPMD_ERR_ARGUMENT,
                              "the spread is drawn of a whole density on one factor; this one is on %s",
                              f->domain->text);
-        return source_values(f, j->from, true, m->x, m->nodes, m->value, err);
+        TRY(source_values(f, j->from, true, &nodes, m->value, err));
+        return zeros_raise(j->from, m->value, m->nodes, err);
     }
     if (fixed_rest) {
-        points_row(f->ask->at, 0, row); /* its factors side by side */
+        npmd_points_row(f->ask->at, 0, row); /* its factors side by side */
         for (int d = 0, at = 0; d < f->domain->factors; d++)
             if (f->ask->given >> d & 1U) {
-                const int columns = f->domain->factor[d]->columns;
-                memcpy(fixed + f->domain->column[d], row + at, (size_t)columns * sizeof *fixed);
+                const int columns = f->domain->factor[d].columns;
+                memcpy(fixed + f->domain->factor[d].column, row + at, (size_t)columns * sizeof *fixed);
                 at += columns;
             }
     }
-    TRY(view_values(f, j->from, &v, m->x, m->nodes, m->value, err));
+    TRY(view_values(f, j->from, &v, &nodes, m->value, err));
     values_show(j, m);
 done:
     return st;
@@ -177,16 +166,16 @@ static npmd_status points_place(const surface_job *j, factor_map *m, npmd_error 
 {
     npmd_status st = NPMD_OK;
     figure *f = j->f;
-    const npmd_domain *dom = f->domain;
-    double *x = NULL, row[DOMAIN_MAX_COLUMNS];
+    const domain_look *dom = f->domain;
+    double *x = NULL, row[LOOK_COLUMNS];
     const bool one = m->given;
     const size_t count = one ? 1 : f->ask->data != NULL && !conditional(f, m) ? figure_data(f, DATA_MOST) : 0;
-    const int column = one ? given_column(f, m->factor) : dom->column[m->factor];
-    if (count == 0 || dom->factor[m->factor]->columns != 3)
+    const int column = one ? given_column(f, m->factor) : dom->factor[m->factor].column;
+    if (count == 0 || dom->factor[m->factor].columns != 3)
         goto done;
     TRY(memory_new(&x, 3 * count, err));
     for (size_t k = 0; k < count; k++) {
-        points_user_row(one ? f->ask->at : f->ask->data, one ? 0 : figure_datum(f, k), row);
+        npmd_points_row(one ? f->ask->at : f->ask->data, one ? 0 : figure_datum(f, k), row);
         memcpy(x + 3 * k, row + column, 3 * sizeof *x);
     }
     surface_scene_points(&m->scene, x, count);
@@ -218,8 +207,7 @@ static npmd_status map_make(surface_job *j, int d, factor_map *m, npmd_error *er
     npmd_status st = NPMD_OK;
     m->factor = d;
     m->given = j->f->ask->given >> d & 1U;
-    const bool circle = j->f->domain->factor[d]->columns == 1,
-               sphere = !circle && factor_surface(j->f, d) == NULL;
+    const bool circle = j->f->domain->factor[d].columns == 1, sphere = !circle && !is_surface(j->f, d);
     const bool degrees = circle && j->f->ask->what == NPMD_PLOT_DENSITY
                          && j->f->ask->coords & NPMD_COORDS_DEGREES;
     const char *quantity = degrees            ? "density per degree"
@@ -233,7 +221,7 @@ static npmd_status map_make(surface_job *j, int d, factor_map *m, npmd_error *er
     if (circle)
         goto done;
     TRY(points_place(j, m, err));
-    if (j->f->ask->surfaces != NULL && j->f->ask->surfaces->labels != NULL && factor_surface(j->f, d) != NULL)
+    if (j->f->ask->surfaces != NULL && j->f->ask->surfaces->labels != NULL && is_surface(j->f, d))
         TRY(surface_scene_region(&m->scene, j->f->ask->surfaces->labels, j->f->ask->surfaces->region, err));
     m->relief = surface_scene_relief(&m->scene, m->value, &m->how);
 done:
@@ -243,8 +231,7 @@ done:
 static void map_free(factor_map *m)
 {
     relief_ball_free(&m->ball);
-    memory_free(m->scene.outline);
-    memory_free(m->scene.point);
+    surface_scene_free(&m->scene);
     memory_free(m->x);
     memory_free(m->value);
     memory_free(m->share);
@@ -257,9 +244,9 @@ static npmd_status maps_make(surface_job *j, npmd_error *err)
     for (int d = 0; d < j->f->domain->factors; d++) {
         if (!(shown >> d & 1U))
             continue;
-        if (j->f->domain->factor[d]->columns == 1 && j->circle.value == NULL) {
+        if (j->f->domain->factor[d].columns == 1 && j->circle.value == NULL) {
             TRY(map_make(j, d, &j->circle, err));
-        } else if (j->f->domain->factor[d]->columns == 3 && j->maps < COLUMNS_MOST) {
+        } else if (j->f->domain->factor[d].columns == 3 && j->maps < COLUMNS_MOST) {
             TRY(map_make(j, d, &j->map[j->maps++], err));
         } else {
             st = npmd_fail(
@@ -296,7 +283,7 @@ static npmd_status circle_draw(figure *f, const factor_map *m, double height, np
     const bool histogram = f->ask->data != NULL && !conditional(f, m);
     factor_name(f->domain, m->factor, name);
     if (histogram)
-        tallest = panel_histogram(f, f->domain->column[m->factor], bars);
+        tallest = panel_histogram(f, f->domain->factor[m->factor].column, bars);
     const axis x = figure_angle_axis(f, name), y = circle_heights(f, m, tallest);
     const box at = { 46.0, canvas_height(f->page) - height + 18.0, fmin(canvas_width(f->page) - 66.0, 260.0),
                      height - 52.0 };
@@ -312,8 +299,8 @@ static npmd_status circle_draw(figure *f, const factor_map *m, double height, np
     axes_draw(f->page, at, &x, &y, 0);
     if (m->given) {
         const stroke red = { .width = 1.0, .ink = GIVEN };
-        double row[DOMAIN_MAX_COLUMNS];
-        points_row(f->ask->at, 0, row);
+        double row[LOOK_COLUMNS];
+        npmd_points_row(f->ask->at, 0, row);
         const double place = at.x + at.width * row[given_column(f, m->factor)] / TWO_PI;
         canvas_line(f->page, place, at.y, place, at.y + at.height, &red);
     }

@@ -3,7 +3,7 @@
  * Streamlines count if both ends lie within a distance of the surface, as for endpoints. Of those a number is drawn, chosen
  * by a fixed shuffle, with the usual colours of directions: red from left to right, green from back to front, blue up; the
  * surface over them lets them through. Beside it the ends of as many pairs: starts red, ends blue. */
-#include "surface_figures.h"
+#include "brain.h"
 #include "tracts.h"
 
 #include <stdio.h>

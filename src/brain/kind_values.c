@@ -1,5 +1,5 @@
 /* kind_values.c - numbers on the vertices of a surface: what marginal and eigen wrote, or any other program. */
-#include "surface_figures.h"
+#include "brain.h"
 
 static bool values_takes(const figure *f)
 {

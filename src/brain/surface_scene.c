@@ -1,5 +1,5 @@
 /* surface_scene.c - a surface with a region outlined and points on it, and pages of its views. */
-#include "surface_figures.h"
+#include "brain.h"
 
 const colour SURFACE_GROUND = { 226, 225, 222 };
 static const colour OUTLINE = { 15, 15, 20 }, DOT = { 20, 20, 24 }, DOT_EDGE = { 255, 255, 255 };
@@ -148,7 +148,7 @@ npmd_status surface_page_draw(figure *f, const relief_page *page, npmd_error *er
     TRY(figure_room(f, figure_width(f, PAGE_MM), page->columns, page->cell, 14.0, err));
     relief_page_size(page, &width, &height);
     TRY(figure_page(f, width, height, err));
-    TRY(relief_page_draw(page, f->page, f->ask->how == NULL ? 0 : f->ask->how->threads, err));
+    TRY(relief_page_draw(page, f->page, f->how == NULL ? 0 : f->how->threads, err));
     f->facts.panels = page->rows * page->columns;
     if (page->bar_count > 0) {
         f->facts.low = page->bars[0].scale.from;

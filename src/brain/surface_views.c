@@ -4,7 +4,7 @@
  * side with the front to one side, and from above and below lying, with the front at the left of both, so that four views
  * fit into two rows. Of any other surface an axis points up, z unless said, and sides are named by the axis at which the
  * eye is. */
-#include "surface_figures.h"
+#include "brain.h"
 
 #include <stdio.h>
 #include <strings.h>

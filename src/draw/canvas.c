@@ -1,5 +1,5 @@
 /* canvas.c - the page that figures are drawn on, whatever file it becomes. */
-#include "draw.h"
+#include "raster.h"
 #include "io.h"
 
 npmd_status canvas_open(const char *path, double width, double height, double dpi, canvas **out,

@@ -1,5 +1,5 @@
 /* canvas_png.c - a canvas that becomes a .png: points are turned into pixels, and the raster draws. */
-#include "draw.h"
+#include "raster.h"
 #include "io.h"
 
 static const colour WHITE = { 255, 255, 255 };

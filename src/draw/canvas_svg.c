@@ -3,7 +3,7 @@
  *
  * Numbers are written in hundredths of a point, made of whole numbers, so that neither the locale nor the last bit of a
  * computation shows in the file. */
-#include "draw.h"
+#include "raster.h"
 #include "io.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* letters.c - the letters of a .png: short drawings in whole numbers, capitals 28 units high, small letters 20, so that
  * one design serves every size and direction. Raised and lowered signs are the same drawings made smaller. */
-#include "draw.h"
+#include "raster.h"
 
 #define CAPITAL 28    /* units in the height of a capital */
 #define GAP 6         /* units between letters */

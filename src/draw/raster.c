@@ -3,7 +3,7 @@
  * A stroke covers a pixel by 1/2 + (half its thickness) - (the pixel's distance from it), cut to [0, 1], which smooths
  * every edge over one pixel. An area covers it by the share of the pixel inside, exact along x and taken on AREA_LINES
  * lines along y. */
-#include "draw.h"
+#include "raster.h"
 
 #include <png.h>
 #include <zlib.h>

@@ -6,11 +6,11 @@
 #ifndef NPMD_FIGURES_H
 #define NPMD_FIGURES_H
 
-#include "draw.h"
 #include "neuropmd-draw.h"
-#include "api.h"
+
+#include "draw.h"
 #include "json.h"
-#include "truth.h"
+#include "look.h"
 
 #define POINTS_PER_MM (72.0 / 25.4)
 #define COLUMN_MM 85.0 /* width of a column of text, and of a page */
@@ -32,7 +32,8 @@ typedef struct log_lines { /* JSON lines of a file: objects with a "step", or re
 typedef struct figure {
     const npmd_plot_request *ask;
     const char *path;
-    const npmd_domain *domain; /* of all sources; NULL: there are none */
+    const npmd_compute *how;   /* NULL: all cores, and nobody is told */
+    const domain_look *domain; /* of all sources; NULL: there are none */
     source *from;
     int sources;
     log_lines *log;
@@ -67,8 +68,6 @@ typedef struct figure_kind {
 } figure_kind;
 extern const figure_kind KIND_CIRCLE, KIND_TORUS, KIND_CORNER, KIND_SPHERE, KIND_FACTORS, KIND_CHOICE,
     KIND_TRAINING, KIND_SNR, KIND_PROFILES, KIND_LEARNING, KIND_SPECTRA, KIND_TAU;
-extern const figure_kind KIND_SURFACE, KIND_VALUES, KIND_MATRIX, KIND_CONNECTIVITY, KIND_TRACTS,
-    KIND_EIGENFUNCTIONS;
 
 /* ---- figure.c ------------------------------------------------------------------------------------------ */
 
@@ -93,18 +92,26 @@ typedef bool (*dot_place)(const double *row, void *user, spot *out);
 void figure_dots(figure *f, double side, dot_place where, void *user);
 void figure_note(figure *f, double x, double y, double width, const char *text); /* small, below */
 axis figure_angle_axis(const figure *f, const char *name);           /* 0 to 2 pi, or to 360 degrees */
-void factor_name(const npmd_domain *dom, int factor, char text[16]); /* "x" with its number, lowered */
+void factor_name(const domain_look *dom, int factor, char text[16]); /* "x" with its number, lowered */
 
 /* ---- lines.c ------------------------------------------------------------------------------------------- */
 
 npmd_status lines_read(const char *path, log_lines *out, npmd_error *err);
 void lines_free(log_lines *l);
 
-/* ---- source.c: densities at points ----------------------------------------------------------------------- */
+/* ---- marginals.c: densities at nodes --------------------------------------------------------------------- */
 
-/* log f, or the spread of log f over members, at rows x (n, columns) as the domain has them. */
-npmd_status source_values(figure *f, const source *s, bool spread, const double *x, size_t n, double *out,
+/* Nodes of some factors: of factor d x[d] (n[d], columns of it). What is computed is at all their combinations, the
+ * last factor's nodes side by side. */
+typedef struct figure_nodes {
+    const double *x[NPMD_MAX_FACTORS];
+    size_t n[NPMD_MAX_FACTORS];
+} figure_nodes;
+/* log f, or the spread of log f over members, with nodes of all factors. */
+npmd_status source_values(figure *f, const source *s, bool spread, const figure_nodes *at, double *out,
                           npmd_error *err);
+/* A density may be zero at a node, whose log, -inf, has no cubic through it: it becomes the least of the others. */
+npmd_status zeros_raise(const source *s, double *value, size_t n, npmd_error *err);
 
 /* Some factors are shown, some are fixed, over the others it is integrated:
  *     log g(a) = log integral of f(a, fixed, r) dr */
@@ -112,7 +119,8 @@ typedef struct view {
     unsigned shown, given; /* bits of factors */
     const double *fixed;   /* a whole row of the domain, of which the given factors count */
 } view;
-npmd_status view_values(figure *f, const source *s, const view *v, const double *nodes, size_t n, double *out,
+/* With nodes of the factors shown. */
+npmd_status view_values(figure *f, const source *s, const view *v, const figure_nodes *shown, double *out,
                         npmd_error *err);
 
 /* ---- sheet.c: a function on a circle, a torus or a sphere ------------------------------------------------- */
@@ -121,9 +129,10 @@ typedef enum sheet_shape { SHEET_CIRCLE, SHEET_TORUS, SHEET_SPHERE } sheet_shape
 typedef struct sheet {
     sheet_shape shape;
     int columns,
-        rows;  /* circle (N, 1): 2 pi i / N. torus (N, N): 2 pi i / N, 2 pi j / N. sphere (2N, N): longitude
+        rows; /* circle (N, 1): 2 pi i / N. torus (N, N): 2 pi i / N, 2 pi j / N. sphere (2N, N): longitude
                            2 pi (i + 1/2) / 2N, sine of latitude the j-th node of Legendre's rule */
-    double *x; /* (columns * rows, 1, 2 or 3): the nodes */
+    double *
+        x; /* the nodes: of a circle (columns), of a sphere (columns * rows, 3), of a torus (columns) of either angle */
     double *weight; /* (columns * rows), sum 1 */
     double *value;  /* (columns * rows), value[i * rows + j]: log density, or another function */
     double volume;  /* 2 pi, 4 pi^2, 4 pi */
@@ -131,7 +140,6 @@ typedef struct sheet {
 } sheet;
 npmd_status sheet_open(sheet_shape shape, int N, sheet *out, npmd_error *err);
 void sheet_free(sheet *s);
-int sheet_columns_of_point(const sheet *s);                    /* 1, 2 or 3 */
 double sheet_mass(const sheet *s);                             /* of exp(value): 1 is right for a density */
 void sheet_normalise(sheet *s);                                /* makes it so */
 void sheet_range(const sheet *s, double *least, double *most); /* of what is shown */

@@ -31,11 +31,11 @@ static npmd_status choice_draw(figure *f, npmd_error *err)
     npmd_choice_row row = NPMD_SIZED(npmd_choice_row);
     TRY(npmd_model_choice(m, &c, err));
     one = (chart){ .title = "the choice of tau",
-                  .x = { .kind = AXIS_LOG, .name = "\xCF\x84" },
-                  .y = { .kind = AXIS_LINEAR,
-                         .name = strcmp(c.criterion, "ise") == 0 ? "ISE criterion, held out"
-                                                                   : "negative log-likelihood, held out" },
-                  .legend = 0 };
+                   .x = { .kind = AXIS_LOG, .name = "\xCF\x84" },
+                   .y = { .kind = AXIS_LINEAR,
+                          .name = strcmp(c.criterion, "ise") == 0 ? "ISE criterion, held out"
+                                                                  : "negative log-likelihood, held out" },
+                   .legend = 0 };
     for (int k = 0; k < c.rows; k++) {
         char name[96];
         curve *into = NULL;

@@ -13,7 +13,7 @@ static void rug_draw(figure *f, box at)
     const size_t count = figure_data(f, MOST_RUG);
     for (size_t k = 0; k < count; k++) {
         double x;
-        points_row(f->ask->data, figure_datum(f, k), &x);
+        npmd_points_row(f->ask->data, figure_datum(f, k), &x);
         const double place = at.x + at.width * x / TWO_PI;
         canvas_line(f->page, place, at.y + at.height, place, at.y + at.height - 3.0, &how);
     }

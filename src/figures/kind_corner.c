@@ -86,28 +86,39 @@ static void corner_finish(figure *f, corner *c)
 
 /* ---- By a grid ------------------------------------------------------------------------------------------------ */
 
+/* Some nodes of the first angle at a time: all values together may be more than memory holds. */
 static npmd_status corner_by_grid(figure *f, const source *s, corner *c, npmd_error *err)
 {
-    enum { CHUNK = 16384 };
+    enum { TOGETHER = 65536 }; /* values */
     npmd_status st = NPMD_OK;
     const int D = f->domain->factors;
-    size_t side[NPMD_MAX_FACTORS], total = 1;
+    const size_t side = (size_t)c->nodes;
+    figure_nodes nodes = { 0 };
+    size_t behind = 1; /* values for every node of the first angle */
     double *x = NULL, *value = NULL, cell = 1.0;
+    TRY(memory_new(&x, side, err));
+    for (size_t i = 0; i < side; i++)
+        x[i] = TWO_PI * (double)i / (double)side;
     for (int d = 0; d < D; d++) {
-        side[d] = (size_t)c->nodes;
-        total *= side[d];
+        nodes.x[d] = x;
+        nodes.n[d] = side;
+        behind *= d > 0 ? side : 1;
         cell *= TWO_PI / c->nodes;
     }
-    TRY(memory_new(&x, (size_t)CHUNK * (size_t)D, err));
-    TRY(memory_new(&value, CHUNK, err));
-    for (size_t first = 0; first < total; first += CHUNK) {
-        const size_t count = total - first < CHUNK ? total - first : CHUNK;
-        quadrature_torus(D, side, false, first, count, x);
-        TRY(source_values(f, s, false, x, count, value, err));
-        for (size_t i = 0; i < count; i++) {
+    const size_t some = behind < TOGETHER ? TOGETHER / behind : 1, most = side < some ? side : some;
+    TRY(memory_new(&value, most * behind, err));
+    for (size_t first = 0; first < side; first += most) {
+        nodes.x[0] = x + first;
+        nodes.n[0] = side - first < most ? side - first : most;
+        TRY(source_values(f, s, false, &nodes, value, err));
+        TRY(zeros_raise(s, value, nodes.n[0] * behind, err));
+        for (size_t i = 0; i < nodes.n[0] * behind; i++) {
             int at[NPMD_MAX_FACTORS];
-            for (int d = 0; d < D; d++)
-                at[d] = (int)lrint(x[i * (size_t)D + (size_t)d] / TWO_PI * c->nodes);
+            size_t left = first * behind + i;
+            for (int d = D - 1; d >= 0; d--) {
+                at[d] = (int)(left % side);
+                left /= side;
+            }
             corner_add(c, at, cell * exp(value[i]));
         }
     }
@@ -161,11 +172,14 @@ static npmd_status corner_by_draws(figure *f, const source *s, corner *c, npmd_e
     npmd_status st = NPMD_OK;
     const size_t D = (size_t)f->domain->factors;
     double *x = NULL;
+    const double before = (double)(s - f->from) / f->sources;
+    compute_part part = { f->how, "picture", before, before + 1.0 / f->sources };
+    const npmd_compute own = compute_of_part(&part);
     TRY(memory_new(&x, DRAWS * D, err));
     if (s->truth != NULL)
-        TRY(truth_sample(s->truth, f->ask->seed, DRAWS, x, err));
+        TRY(npmd_truth_sample(s->truth, f->ask->seed, DRAWS, &own, x, err));
     else
-        TRY(model_sample(s->model, f->ask->seed, DRAWS, f->ask->how, x, err));
+        TRY(npmd_sample(s->model, f->ask->seed, DRAWS, &own, x, NULL, err));
     for (size_t i = 0; i < DRAWS; i++) {
         int at[NPMD_MAX_FACTORS];
         for (size_t d = 0; d < D; d++)
@@ -223,7 +237,7 @@ static npmd_status corner_diagonal(figure *f, box at, const corner *all, int a, 
         most = fmax(most, top);
     }
     if (f->ask->data != NULL)
-        most = fmax(most, panel_histogram(f, f->domain->column[all->factor[a]], bars));
+        most = fmax(most, panel_histogram(f, f->domain->factor[all->factor[a]].column, bars));
     y.to = 1.08 * most;
     if (f->ask->data != NULL)
         panel_histogram_draw(f, at, &y, bars);
@@ -283,7 +297,8 @@ static npmd_status corner_cells(figure *f, const panel_grid *g, const corner *al
                 continue;
             TRY(corner_map(f, at, r > q ? &estimate->two[q][r] : &all[0].two[r][q], r < q, h, err));
             if (f->ask->data != NULL && r > q)
-                map_torus_data(f, at, f->domain->column[all->factor[q]], f->domain->column[all->factor[r]]);
+                map_torus_data(f, at, f->domain->factor[all->factor[q]].column,
+                               f->domain->factor[all->factor[r]].column);
             axes_draw(f->page, at, &x, &y, parts);
         }
 done:

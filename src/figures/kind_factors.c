@@ -10,7 +10,7 @@
 #define ABOVE 13.0
 #define MOST_PARTS 4
 
-static bool drawable(const npmd_domain *dom)
+static bool drawable(const domain_look *dom)
 {
     return dom != NULL && !dom->surfaces && dom->factors >= 2;
 }
@@ -50,7 +50,7 @@ typedef struct factor_part { /* one panel, for every source */
 typedef struct factor_page {
     int parts;
     factor_part part[MOST_PARTS];
-    double fixed[DOMAIN_MAX_COLUMNS];
+    double fixed[LOOK_COLUMNS];
 } factor_page;
 
 /* ---- Which panels ------------------------------------------------------------------------------------------------- */
@@ -59,13 +59,13 @@ static void point_words(const figure *f, unsigned given, const double *row, char
 {
     text[0] = 0;
     for (int d = 0; d < f->domain->factors; d++) {
-        const double *x = row + f->domain->column[d];
+        const double *x = row + f->domain->factor[d].column;
         char name[16];
         if (!(given >> d & 1))
             continue;
         factor_name(f->domain, d, name);
         snprintf(text + strlen(text), size - strlen(text), "%s%s = ", text[0] == 0 ? "" : ", ", name);
-        if (f->domain->factor[d] == &SPHERE) {
+        if (f->domain->factor[d].kind == FACTOR_SPHERE) {
             const double north = asin(fmin(fmax(x[2], -1.0), 1.0)) * 180.0 / NPMD_PI,
                          east = atan2(x[1], x[0]) * 180.0 / NPMD_PI;
             snprintf(text + strlen(text), size - strlen(text), "%.4g\xC2\xB0 %s %.4g\xC2\xB0 %s", fabs(north),
@@ -80,7 +80,7 @@ static void point_words(const figure *f, unsigned given, const double *row, char
 
 static npmd_status part_add(const figure *f, factor_page *p, unsigned shown, unsigned given, npmd_error *err)
 {
-    const npmd_domain *dom = f->domain;
+    const domain_look *dom = f->domain;
     factor_part *part = &p->part[p->parts];
     char names[40] = "", where[80];
     if (p->parts == MOST_PARTS)
@@ -95,7 +95,7 @@ static npmd_status part_add(const figure *f, factor_page *p, unsigned shown, uns
                      name);
             *(part->factor < 0 ? &part->factor : &part->second) = d;
         }
-    const bool sphere = dom->factor[part->factor] == &SPHERE;
+    const bool sphere = dom->factor[part->factor].kind == FACTOR_SPHERE;
     part->shape = part->second >= 0 ? SHEET_TORUS : sphere ? SHEET_SPHERE : SHEET_CIRCLE;
     point_words(f, given, p->fixed, where, sizeof where);
     if (given == 0)
@@ -115,10 +115,10 @@ static npmd_status part_add(const figure *f, factor_page *p, unsigned shown, uns
 static npmd_status parts_given(const figure *f, factor_page *p, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_domain *dom = f->domain;
+    const domain_look *dom = f->domain;
     const unsigned all = (1U << dom->factors) - 1, given = f->ask->given & all;
     const unsigned shown = f->ask->factors == 0 ? all & ~given : f->ask->factors & ~given;
-    double packed[DOMAIN_MAX_COLUMNS];
+    double packed[LOOK_COLUMNS];
     int at = 0;
     if (f->ask->at == NULL || shown == 0 || (f->ask->factors & given) != 0) {
         st = npmd_fail(
@@ -126,20 +126,21 @@ static npmd_status parts_given(const figure *f, factor_page *p, npmd_error *err)
             "a conditional density needs the given factors, a point of them (`at`), and other factors to show");
         goto done;
     }
-    points_row(f->ask->at, 0, packed);
+    npmd_points_row(f->ask->at, 0, packed);
     for (int d = 0; d < dom->factors; d++)
         if (given >> d & 1) {
-            memcpy(p->fixed + dom->column[d], packed + at, (size_t)dom->factor[d]->columns * sizeof *packed);
-            at += dom->factor[d]->columns;
+            memcpy(p->fixed + dom->factor[d].column, packed + at,
+                   (size_t)dom->factor[d].columns * sizeof *packed);
+            at += dom->factor[d].columns;
         }
     for (int d = 0; d < dom->factors; d++)
         if (given >> d & 1) {
             TRY(part_add(f, p, 1U << d, 0, err));
-            p->part[p->parts - 1].mark = p->fixed + dom->column[d];
+            p->part[p->parts - 1].mark = p->fixed + dom->factor[d].column;
         }
     bool circles = bits_count(shown) == 2;
     for (int d = 0; d < dom->factors; d++)
-        circles = circles && (!(shown >> d & 1) || dom->factor[d] == &CIRCLE);
+        circles = circles && (!(shown >> d & 1) || dom->factor[d].kind == FACTOR_CIRCLE);
     if (circles) {
         TRY(part_add(f, p, shown, given, err));
         goto done;
@@ -216,7 +217,7 @@ static npmd_status curve_panel(figure *f, box cell, const factor_part *part, int
     axis x = figure_angle_axis(f, name), y = { .kind = part->shade.scale.kind, .name = part->quantity };
     const bool histogram = f->ask->data != NULL && part->what.given == 0;
     if (histogram)
-        most = fmax(most, panel_histogram(f, f->domain->column[part->factor], bars));
+        most = fmax(most, panel_histogram(f, f->domain->factor[part->factor].column, bars));
     if (f->ask->ranges > 0)
         y.from = part->shade.scale.from, y.to = part->shade.scale.to;
     else
@@ -267,7 +268,7 @@ static npmd_status map_panel(figure *f, box cell, const factor_part *part, int k
     const box at = { cell.x + 0.5 * cell.width - high, cell.y, 2.0 * high, high };
     TRY(map_globe(f, at, s, &part->shade, &all, &lines, err));
     if (data)
-        map_globe_data(f, at, &all, f->domain->column[part->factor]);
+        map_globe_data(f, at, &all, f->domain->factor[part->factor].column);
     if (part->mark != NULL)
         map_globe_mark(f, at, &all, part->mark);
     bar_draw(f->page, (box){ bar.x, at.y + high + 5.0, bar.width, BAR }, &part->shade);

@@ -10,7 +10,7 @@
 
 static bool sphere_fits(const figure *f)
 {
-    return f->domain != NULL && f->domain->factors == 1 && f->domain->factor[0] == &SPHERE;
+    return f->domain != NULL && f->domain->factors == 1 && f->domain->factor[0].kind == FACTOR_SPHERE;
 }
 
 static void sphere_views(const sheet *s, globe side[2])

@@ -10,6 +10,18 @@ double panel_circle_unit(const figure *f)
     return f->ask->coords & NPMD_COORDS_DEGREES ? NPMD_PI / 180.0 : 1.0;
 }
 
+/* The nodes of a sheet as those of the factors that it shows: of a torus both angles have the same. */
+static figure_nodes sheet_nodes_of(const figure *f, const sheet *s, unsigned shown)
+{
+    figure_nodes at = { 0 };
+    for (int d = 0; d < f->domain->factors; d++)
+        if (shown >> d & 1) {
+            at.x[d] = s->x;
+            at.n[d] = s->shape == SHEET_SPHERE ? (size_t)s->columns * (size_t)s->rows : (size_t)s->columns;
+        }
+    return at;
+}
+
 npmd_status panel_sheets(figure *f, sheet_shape shape, int N, const view *v, sheet *sheets, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -22,13 +34,14 @@ npmd_status panel_sheets(figure *f, sheet_shape shape, int N, const view *v, she
     for (int k = 0; k < f->sources; k++) {
         sheet *s = &sheets[k];
         TRY(sheet_open(shape, N, s, err));
-        const size_t nodes = (size_t)s->columns * (size_t)s->rows;
+        const figure_nodes nodes = sheet_nodes_of(f, s, v->shown);
         if (what == NPMD_PLOT_SPREAD) {
             s->unit = 0.0;
-            TRY(source_values(f, &f->from[k], true, s->x, nodes, s->value, err));
+            TRY(source_values(f, &f->from[k], true, &nodes, s->value, err));
+            TRY(zeros_raise(&f->from[k], s->value, (size_t)s->columns * (size_t)s->rows, err));
             continue;
         }
-        TRY(view_values(f, &f->from[k], v, s->x, nodes, s->value, err));
+        TRY(view_values(f, &f->from[k], v, &nodes, s->value, err));
         if (v->given != 0)
             sheet_normalise(s);
         else
@@ -91,11 +104,11 @@ double panel_histogram(const figure *f, int column, double height[HISTOGRAM_BARS
 {
     double total = 0.0, most = 0.0;
     memset(height, 0, HISTOGRAM_BARS * sizeof *height);
-    for (size_t i = 0; i < f->ask->data->n; i++) {
-        double row[DOMAIN_MAX_COLUMNS];
-        points_row(f->ask->data, i, row);
+    for (size_t i = 0; i < npmd_points_count(f->ask->data); i++) {
+        double row[LOOK_COLUMNS];
+        npmd_points_row(f->ask->data, i, row);
         const int bar = (int)(row[column] / TWO_PI * HISTOGRAM_BARS);
-        const double weight = points_weight(f->ask->data, i);
+        const double weight = npmd_points_weight(f->ask->data, i);
         height[bar < HISTOGRAM_BARS ? bar : HISTOGRAM_BARS - 1] += weight;
         total += weight;
     }

@@ -7,43 +7,53 @@
 
 #include <stdlib.h>
 
-npmd_status sheet_open(sheet_shape shape, int N, sheet *out, npmd_error *err)
+/* The library's rule has a row of latitude after the other, a sheet a column of longitude. */
+static npmd_status sphere_nodes(const sheet *s, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const manifold *m = shape == SHEET_SPHERE ? &SPHERE : &CIRCLE;
-    sheet s = { .shape = shape, .unit = 1.0 };
-    s.columns = shape == SHEET_SPHERE ? 2 * N : N;
-    s.rows = shape == SHEET_CIRCLE ? 1 : N;
-    s.volume = shape == SHEET_TORUS ? TWO_PI * TWO_PI : m->volume;
-    const size_t nodes = (size_t)s.columns * (size_t)s.rows, width = (size_t)sheet_columns_of_point(&s);
+    npmd_domain *sphere = NULL;
     double *x = NULL, *weight = NULL;
-    assert(N > 0);
-    TRY(memory_new(&s.x, nodes * width, err));
-    TRY(memory_new(&s.weight, nodes, err));
-    TRY(memory_new(&s.value, nodes, err));
-    if (shape == SHEET_SPHERE) { /* the rule has a row of latitude after the other */
-        TRY(memory_new(&x, nodes * 3, err));
-        TRY(memory_new(&weight, nodes, err));
-        TRY(m->rule(m, (size_t)N, x, weight, err));
-    }
-    for (size_t i = 0; i < (size_t)s.columns; i++)
-        for (size_t j = 0; j < (size_t)s.rows; j++) {
-            const size_t k = i * (size_t)s.rows + j, from = j * (size_t)s.columns + i;
-            if (shape == SHEET_SPHERE) {
-                memcpy(s.x + 3 * k, x + 3 * from, 3 * sizeof *x);
-                s.weight[k] = weight[from];
-                continue;
-            }
-            s.x[k * width] = TWO_PI * (double)i / N;
-            if (width == 2)
-                s.x[k * width + 1] = TWO_PI * (double)j / N;
-            s.weight[k] = 1.0 / (double)nodes;
+    const size_t columns = (size_t)s->columns, rows = (size_t)s->rows;
+    TRY(npmd_domain_parse("S2", &sphere, err));
+    assert(npmd_domain_rule_nodes(sphere, rows) == columns * rows);
+    TRY(memory_new(&x, 3 * columns * rows, err));
+    TRY(memory_new(&weight, columns * rows, err));
+    TRY(npmd_domain_rule(sphere, rows, x, weight, err));
+    for (size_t i = 0; i < columns; i++)
+        for (size_t j = 0; j < rows; j++) {
+            const size_t k = i * rows + j, from = j * columns + i;
+            memcpy(s->x + 3 * k, x + 3 * from, 3 * sizeof *x);
+            s->weight[k] = weight[from];
         }
-    *out = s;
-    s = (sheet){ 0 };
 done:
     memory_free(x);
     memory_free(weight);
+    npmd_domain_free(sphere);
+    return st;
+}
+
+npmd_status sheet_open(sheet_shape shape, int N, sheet *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const bool sphere = shape == SHEET_SPHERE;
+    sheet s = { .shape = shape, .unit = 1.0 };
+    s.columns = sphere ? 2 * N : N;
+    s.rows = shape == SHEET_CIRCLE ? 1 : N;
+    s.volume = shape == SHEET_TORUS ? TWO_PI * TWO_PI : sphere ? 4.0 * NPMD_PI : TWO_PI;
+    const size_t nodes = (size_t)s.columns * (size_t)s.rows;
+    assert(N > 0);
+    TRY(memory_new(&s.x, sphere ? 3 * nodes : (size_t)N, err));
+    TRY(memory_new(&s.weight, nodes, err));
+    TRY(memory_new(&s.value, nodes, err));
+    for (int i = 0; i < N && !sphere; i++)
+        s.x[i] = TWO_PI * (double)i / N;
+    for (size_t k = 0; k < nodes && !sphere; k++)
+        s.weight[k] = 1.0 / (double)nodes;
+    if (sphere)
+        TRY(sphere_nodes(&s, err));
+    *out = s;
+    s = (sheet){ 0 };
+done:
     sheet_free(&s);
     return st;
 }
@@ -54,11 +64,6 @@ void sheet_free(sheet *s)
     memory_free(s->weight);
     memory_free(s->value);
     *s = (sheet){ 0 };
-}
-
-int sheet_columns_of_point(const sheet *s)
-{
-    return s->shape == SHEET_CIRCLE ? 1 : s->shape == SHEET_TORUS ? 2 : 3;
 }
 
 static size_t sheet_nodes(const sheet *s)

@@ -39,9 +39,9 @@ static const bounds UNIT_BOUNDS = { { -1.0, -1.0, -1.0 }, { 1.0, 1.0, 1.0 } };
 /* The mesh that a factor is drawn on; NULL: the page draws a circle or a globe of its own. */
 static const mesh *drawn_on(const view_values *v, int s)
 {
-    if (v->factor[s].kind == VIEW_MESH)
-        return &surface_of(v->factor[s].on)->mesh;
-    return v->what->surface[s] != NULL ? &v->what->surface[s]->m : NULL;
+    if (v->factor[s].on->kind == FACTOR_SURFACE)
+        return &v->factor[s].own;
+    return v->surface[s].vertices > 0 ? &v->surface[s] : NULL;
 }
 
 /* ---- the head ----------------------------------------------------------------------------------------------- */
@@ -59,13 +59,15 @@ done:
 
 static npmd_status head_factor(const view_values *v, int s, json_t *list, npmd_error *err)
 {
-    static const char *const KIND[] = { "S1", "S2", "mesh" };
+    static const char *const KIND[] = {
+        [FACTOR_CIRCLE] = "S1", [FACTOR_SPHERE] = "S2", [FACTOR_SURFACE] = "mesh"
+    };
     npmd_status st = NPMD_OK;
     const view_factor *f = &v->factor[s];
     const mesh *on = drawn_on(v, s);
     json_t *o = json_object();
     TRY(json_append(list, o, err));
-    TRY(json_put(o, "kind", json_string(KIND[f->kind]), err));
+    TRY(json_put(o, "kind", json_string(KIND[f->on->kind]), err));
     TRY(json_put(o, "factor", json_integer(f->factor + 1), err));
     TRY(json_put(o, "name", v->what->name[s] == NULL ? json_null() : json_string(v->what->name[s]), err));
     TRY(json_put(o, "nodes", json_integer((json_int_t)f->n), err));
@@ -97,15 +99,18 @@ static npmd_status head_write(const view_values *v, view_page *p, const npmd_vie
                               npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_model *m = v->model;
+    npmd_fit_facts fit = NPMD_SIZED(npmd_fit_facts);
+    char estimator[ESTIMATOR_NAME];
     json_t *head = json_object(), *factors = json_array();
     TRY(json_put(head, "factors", factors, err));
+    TRY(npmd_model_facts(v->model, &fit, err));
+    TRY(estimator_of(v->model, estimator, err));
     TRY(json_put(head, "title", v->what->title == NULL ? json_null() : json_string(v->what->title), err));
-    TRY(json_put(head, "version", json_string(version_text()), err));
-    TRY(json_put(head, "domain", json_string(m->domain->text), err));
-    TRY(json_put(head, "domain_factors", json_integer(m->domain->factors), err));
-    TRY(json_put(head, "estimator", json_string(estimator_name(&m->set)), err));
-    TRY(json_put(head, "n", json_integer((json_int_t)m->facts.n), err));
+    TRY(json_put(head, "version", json_string(npmd_version()), err));
+    TRY(json_put(head, "domain", json_string(v->domain.text), err));
+    TRY(json_put(head, "domain_factors", json_integer(v->domain.factors), err));
+    TRY(json_put(head, "estimator", json_string(estimator), err));
+    TRY(json_put(head, "n", json_integer((json_int_t)fit.n), err));
     TRY(json_put(head, "coords", json_integer((json_int_t)v->what->coords), err));
     TRY(json_put(head, "top", json_real(top), err));
     TRY(json_put(head, "step", json_real(v->step), err));
@@ -215,8 +220,8 @@ static npmd_status surface_write(const view_values *v, int s, view_page *p, npmd
     const bounds b = bounds_about(m->x, m->vertices);
     TRY(places_write(p, name_of("vertex", s).text, m->x, m->vertices, &b, err));
     TRY(integers_write(p, name_of("face", s).text, m->face, 3 * m->faces, err));
-    if (f->kind == VIEW_SPHERE)
-        TRY(sphere_write(p, s, &v->what->sphere[s]->m, err));
+    if (f->on->kind == FACTOR_SPHERE)
+        TRY(sphere_write(p, s, &v->sphere[s], err));
 done:
     return st;
 }
@@ -270,27 +275,27 @@ done:
 }
 
 static npmd_status dots_write(const view_values *v, int s, const size_t *row, size_t n, view_page *p,
-                                npmd_error *err)
+                              npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_domain *dom = v->model->domain;
     const view_factor *f = &v->factor[s];
     const size_t width = (size_t)f->on->columns;
-    double whole[DOMAIN_MAX_COLUMNS], *x = NULL;
+    double whole[LOOK_COLUMNS], *x = NULL;
     TRY(memory_new(&x, n * width, err));
     for (size_t i = 0; i < n; i++) {
-        points_user_row(v->what->data, row[i], whole);
-        memcpy(x + i * width, whole + dom->column[f->factor], width * sizeof *x);
+        npmd_points_row(v->what->data, row[i], whole);
+        memcpy(x + i * width, whole + f->on->column, width * sizeof *x);
     }
-    if (f->kind == VIEW_CIRCLE) {
+    if (f->on->kind == FACTOR_CIRCLE) {
         TRY(angles_write(p, name_of("points", s).text, x, n, err));
         goto done;
     }
     const mesh *on = drawn_on(v, s);
     const bounds about = on != NULL ? bounds_about(on->x, on->vertices) : UNIT_BOUNDS;
-    TRY(places_write(p, name_of("points", s).text, x, n, f->kind == VIEW_MESH ? &about : &UNIT_BOUNDS, err));
-    if (f->kind == VIEW_SPHERE && on != NULL) {
-        TRY(carry_to_surface(&v->what->sphere[s]->m, on, x, n, err));
+    TRY(places_write(p, name_of("points", s).text, x, n,
+                     f->on->kind == FACTOR_SURFACE ? &about : &UNIT_BOUNDS, err));
+    if (f->on->kind == FACTOR_SPHERE && on != NULL) {
+        TRY(carry_to_surface(&v->sphere[s], on, x, n, err));
         TRY(places_write(p, name_of("places", s).text, x, n, &about, err));
     }
 done:

@@ -167,8 +167,8 @@ static void order_make(thinning *t, const int32_t *vertex, size_t count)
     qsort(t->order, count, sizeof *t->order, by_number);
 }
 
-npmd_status thin_vertices(const mesh *m, size_t count, const asking *ask, int32_t *vertex, double *weight,
-                          npmd_error *err)
+npmd_status thin_vertices(const mesh *m, size_t count, const npmd_compute *how, int32_t *vertex,
+                          double *weight, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     thinning t = { 0 };
@@ -178,7 +178,7 @@ npmd_status thin_vertices(const mesh *m, size_t count, const asking *ask, int32_
     TRY(memory_new(&chosen, count, err));
     for (size_t k = 0; k < count; k++) {
         if (k % 64 == 0)
-            TRY(asking_go_on(ask, err));
+            TRY(compute_go_on(how, "page", 0.0, err));
         chosen[k] = k == 0 ? 0 : farthest(&t);
         spread(&t, chosen[k], (int32_t)k);
     }

@@ -39,7 +39,8 @@ static npmd_status text_check(const char *option, const char *text, npmd_error *
                      at, (unsigned)(unsigned char)text[at - 1]);
 }
 
-static npmd_status surfaces_check(const view_values *v, npmd_error *err)
+/* The surfaces that factors are drawn on, taken and checked. */
+static npmd_status surfaces_take(view_values *v, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     for (int s = 0; s < 2; s++) {
@@ -50,12 +51,14 @@ static npmd_status surfaces_check(const view_values *v, npmd_error *err)
             return npmd_fail(err, NPMD_ERR_ARGUMENT,
                              "a factor S2 is drawn on a surface by its registered sphere: both are needed, "
                              "one was given");
-        if (s >= v->factors || v->factor[s].kind != VIEW_SPHERE)
+        if (s >= v->factors || v->factor[s].on->kind != FACTOR_SPHERE)
             return npmd_fail(err, NPMD_ERR_ARGUMENT,
                              "a surface was given for factor %d of the page, which is not S2: a model on "
                              "mesh:FILE brings its own",
                              s + 1);
-        TRY(sphere_check(&cortex->m, &sphere->m, err));
+        TRY(mesh_of_surface(cortex, &v->surface[s], err));
+        TRY(mesh_of_surface(sphere, &v->sphere[s], err));
+        TRY(sphere_check(&v->surface[s], &v->sphere[s], err));
     }
 done:
     return st;
@@ -74,7 +77,7 @@ static void facts_fill(const view_values *v, npmd_view_facts *facts)
     }
     if (v->what->data != NULL) {
         const size_t most = v->what->most_points > 0 ? v->what->most_points : POINTS_USUAL;
-        facts->points = v->what->data->n;
+        facts->points = npmd_points_count(v->what->data);
         facts->points_shown = facts->points < most ? facts->points : most;
     }
 }
@@ -97,19 +100,22 @@ npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const 
 {
     npmd_status st = NPMD_OK;
     npmd_view_request own;
+    npmd_compute how;
     view_values v = { 0 };
     view_page page = { 0 };
     npmd_view_facts found = { 0 };
     TRY(SIZED_TAKE(what, &own, err));
+    TRY(SIZED_TAKE(own.how, &how, err));
+    own.how = &how;
     what = &own;
     if (what->data != NULL)
-        TRY(model_check_domain(m, what->data->domain, "points lie", err));
+        TRY(domains_agree(npmd_points_domain(what->data), npmd_model_domain(m), "points lie", err));
     TRY(text_check("`title`", what->title, err));
     TRY(text_check("`names`, the first", what->name[0], err));
     TRY(text_check("`names`, the second", what->name[1], err));
     TRY(page_open(&page, path, err)); /* first, so that hours are not spent on what cannot be written */
     TRY(view_values_open(&v, m, what, err));
-    TRY(surfaces_check(&v, err));
+    TRY(surfaces_take(&v, err));
     facts_fill(&v, &found);
     TRY(contents_write_shapes(&v, &page, &found, err));
     TRY(values_fit(&v, &page, err));

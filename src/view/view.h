@@ -7,10 +7,11 @@
 #ifndef NPMD_VIEW_H
 #define NPMD_VIEW_H
 
-#include "draw.h"
 #include "neuropmd-draw.h"
-#include "api.h"
-#include "surface_factor.h"
+
+#include "draw.h"
+#include "json.h"
+#include "look.h"
 
 /* ---- geodesic.c: a grid on the sphere ---------------------------------------------------------------------- */
 
@@ -25,34 +26,35 @@ size_t geodesic_node(int resolution, int face, int i, int j);
 
 /* count < vertices of them, each farthest from those before it along the edges, in an order in which neighbours are
  * near; weight (count): the areas of the vertices that are nearest to each. */
-npmd_status thin_vertices(const mesh *m, size_t count, const asking *ask, int32_t *vertex, double *weight,
-                          npmd_error *err);
+npmd_status thin_vertices(const mesh *m, size_t count, const npmd_compute *how, int32_t *vertex,
+                          double *weight, npmd_error *err);
 
 /* ---- nodes.c: a factor of the page -------------------------------------------------------------------------- */
 
-typedef enum view_kind { VIEW_CIRCLE, VIEW_SPHERE, VIEW_MESH } view_kind;
 typedef struct view_factor {
-    view_kind kind;
+    const factor_look *on;
     int factor; /* of the domain, from 0 */
-    const manifold *on;
+    mesh own;   /* of a surface */
     size_t n;
-    double *x;       /* (n, columns), as the domain has points */
+    double *x;       /* (n, columns) */
     double *weight;  /* (n), their sum is the volume */
     int resolution;  /* of a sphere's grid */
     int32_t *vertex; /* (n), of a mesh that is thinned; NULL: all, in their order */
 } view_factor;
 /* At most so many nodes, but no fewer than a coarse picture needs. */
-npmd_status view_factor_open(view_factor *f, const npmd_domain *dom, int factor, size_t most,
-                             const asking *ask, npmd_error *err);
+npmd_status view_factor_open(view_factor *f, const domain_look *dom, int factor, size_t most,
+                             const npmd_compute *how, npmd_error *err);
 void view_factor_close(view_factor *f);
 
-/* ---- values.c: the density at nodes and at pairs of them ----------------------------------------------------- */
+/* ---- view_values.c: the density at nodes and at pairs of them ------------------------------------------------ */
 
 typedef struct view_values {
     const npmd_model *model;
     const npmd_view_request *what;
+    domain_look domain;
     int factors;
     view_factor factor[2];
+    mesh surface[2], sphere[2]; /* that a factor S2 is drawn on; without vertices: a globe */
     view_factor hidden; /* the other one of two, where one is shown: it is summed over; else without nodes */
     double step;        /* of log f on the page */
     unsigned shown;     /* the same as bits */
@@ -62,9 +64,6 @@ typedef struct view_values {
     double mass;          /* the integral by the nodes: 1 is right */
     double sum_error;     /* largest relative difference of a marginal density to the library's integral, */
     size_t compared;      /* at so many nodes */
-    double done;          /* the share that the caller was told last */
-    double began;         /* when integrals did; 0: not yet */
-    bool late;            /* they were given up */
 } view_values;
 #define VIEW_NODES_MOST 1000000
 /* The nodes; nothing is computed there yet, so that what is wrong with a request shows at once. */

@@ -1,4 +1,4 @@
-/* values.c - the density at the nodes of one factor, or at all pairs of nodes of two.
+/* view_values.c - the density at the nodes of one factor, or at all pairs of nodes of two.
  *
  * A model of more factors is integrated over the others, a node at a time. Marginal densities of a pair are sums by the
  * weights of the nodes,
@@ -10,41 +10,41 @@
  * themselves, of which each takes long. */
 #include "view.h"
 
-#define PIECE 8192     /* pairs that are evaluated together */
-#define COMPARED 4     /* nodes of each factor */
-#define LONGEST 1800.0 /* seconds that integrals may take */
-#define TRIED 20.0     /* and after which the rest is foretold */
+#define TOGETHER ((size_t)1 << 20) /* values that are asked for at a time, where they are summed */
+#define COMPARED 4                 /* nodes of each factor */
+#define VALUES_SHARE 0.95          /* of the time that a page takes, as it is told */
+#define LONGEST 1800.0             /* seconds that integrals may take */
+#define TRIED 20.0                 /* and after which the rest is foretold */
 
-static npmd_status told(view_values *v, double done, npmd_error *err)
+static npmd_status told(const view_values *v, double done, npmd_error *err)
 {
-    v->done = done;
     if (compute_tell(v->what->how, "page", done) != 0)
         return npmd_fail(err, NPMD_STOPPED, "the page was not made: the caller asked to stop");
     return NPMD_OK;
 }
 
-/* The same from inside a long computation; before the first integral is there nothing foretells how long it will be. */
-static int still_told(void *user)
+/* What the library says where it was stopped, as a caller of the page hears it. */
+static npmd_status outcome(npmd_status st, npmd_error *err)
 {
-    view_values *v = user;
-    v->late = v->began > 0.0 && v->done <= 0.0 && clock_seconds() - v->began > LONGEST;
-    return v->late || told(v, v->done, NULL) != NPMD_OK;
+    return st != NPMD_STOPPED
+               ? st
+               : npmd_fail(err, NPMD_STOPPED, "the page was not made: the caller asked to stop");
 }
 
 /* ---- where ------------------------------------------------------------------------------------------------ */
 
 /* How many nodes a factor gets: a smooth picture of one; of two, about two million pairs at most, one of them shown or
  * both. */
-static size_t nodes_usual(const npmd_domain *dom, unsigned shown, int factor, bool whole)
+static size_t nodes_usual(const domain_look *dom, unsigned shown, int factor, bool whole)
 {
-    const bool circle = strcmp(dom->factor[factor]->name, CIRCLE.name) == 0;
+    const bool circle = dom->factor[factor].kind == FACTOR_CIRCLE;
     bool other_circle = false, pair = false;
     if (dom->factors == 2 && !whole)
         return !circle ? 1442 : (shown >> factor & 1u) != 0 ? 180 : 256;
     for (int d = 0; d < dom->factors; d++)
         if (d != factor && (shown >> d & 1u) != 0) {
             pair = true;
-            other_circle = strcmp(dom->factor[d]->name, CIRCLE.name) == 0;
+            other_circle = dom->factor[d].kind == FACTOR_CIRCLE;
         }
     if (!pair)
         return circle ? (whole ? 720 : 180) : whole ? 40962 : 642;
@@ -53,9 +53,9 @@ static size_t nodes_usual(const npmd_domain *dom, unsigned shown, int factor, bo
     return whole ? (other_circle ? 4002 : 1442) : 162;
 }
 
-static npmd_status factors_choose(const npmd_domain *dom, unsigned asked, unsigned *shown, npmd_error *err)
+static npmd_status factors_choose(const domain_look *dom, unsigned asked, unsigned *shown, npmd_error *err)
 {
-    const unsigned all = dom->factors >= 32 ? ~0u : (1u << dom->factors) - 1u;
+    const unsigned all = (1u << dom->factors) - 1u;
     int count = 0;
     *shown = asked != 0 ? asked : all & 3u;
     for (int d = 0; d < dom->factors; d++)
@@ -69,8 +69,7 @@ static npmd_status factors_choose(const npmd_domain *dom, unsigned asked, unsign
 static npmd_status factors_open(view_values *v, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_domain *dom = v->model->domain;
-    const asking ask = { still_told, v };
+    const domain_look *dom = &v->domain;
     int shown = 0;
     TRY(factors_choose(dom, v->what->factors, &v->shown, err));
     for (int d = 0; d < dom->factors; d++)
@@ -79,9 +78,9 @@ static npmd_status factors_open(view_values *v, npmd_error *err)
         const size_t usual = nodes_usual(dom, v->shown, d, shown == dom->factors);
         if ((v->shown >> d & 1u) != 0) {
             view_factor *f = &v->factor[v->factors++];
-            TRY(view_factor_open(f, dom, d, v->what->nodes > 0 ? v->what->nodes : usual, &ask, err));
+            TRY(view_factor_open(f, dom, d, v->what->nodes > 0 ? v->what->nodes : usual, v->what->how, err));
         } else if (dom->factors == 2) {
-            TRY(view_factor_open(&v->hidden, dom, d, usual, &ask, err));
+            TRY(view_factor_open(&v->hidden, dom, d, usual, v->what->how, err));
         }
     }
 done:
@@ -95,125 +94,158 @@ static size_t columns_of(const view_values *v)
     return v->factors == 2 ? v->factor[1].n : 1;
 }
 
-/* Pairs first .. first + count - 1, as rows of the product of the factors shown. */
-static void pairs_fill(const view_values *v, size_t first, size_t count, double *x)
+/* All pairs, as rows of the product of the factors shown. */
+static void pairs_fill(const view_values *v, size_t pairs, double *x)
 {
     const size_t columns = columns_of(v);
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 0; k < pairs; k++)
         for (int s = 0; s < v->factors; s++) {
             const view_factor *f = &v->factor[s];
-            const size_t node = s == 0 ? (first + k) / columns : (first + k) % columns;
-            const size_t width = (size_t)f->on->columns;
+            const size_t node = s == 0 ? k / columns : k % columns, width = (size_t)f->on->columns;
             memcpy(x, f->x + node * width, width * sizeof *x);
             x += width;
         }
 }
 
 /* Where nothing is integrated out. */
-static npmd_status values_evaluate(view_values *v, size_t pairs, npmd_error *err)
+static npmd_status values_evaluate(view_values *v, npmd_error *err)
 {
-    npmd_status st = NPMD_OK;
-    const npmd_model *m = v->model;
-    const double offset = model_offset(m);
-    double *x = NULL;
-    TRY(memory_new(&x, (pairs < PIECE ? pairs : PIECE) * (size_t)m->domain->columns, err));
-    for (size_t first = 0; first < pairs; first += PIECE) {
-        const size_t count = pairs - first < PIECE ? pairs - first : PIECE;
-        TRY(told(v, 0.95 * (double)first / (double)pairs, err));
-        pairs_fill(v, first, count, x);
-        TRY(model_values(m, v->what->how, x, count, v->log_f + first, err));
-        for (size_t k = first; k < first + count; k++)
-            v->log_f[k] -= offset;
-    }
-done:
-    memory_free(x);
-    return st;
+    const double *x[2] = { v->factor[0].x, v->factor[1].x };
+    const size_t n[2] = { v->factor[0].n, v->factor[1].n };
+    compute_part part = { v->what->how, "page", 0.0, VALUES_SHARE };
+    const npmd_compute own = compute_of_part(&part);
+    return outcome(npmd_evaluate_grid(v->model, x, n, NPMD_LOG_DENSITY, &own, v->log_f, err), err);
 }
 
 /* log sum_j w_j exp v_j, the largest term taken out; v_j stands at v[j step]. */
-static double log_sum(const view_factor *over, const double *v, size_t step)
+static double log_sum(const double *weight, size_t n, const double *v, size_t step)
 {
     double top = -INFINITY, sum = 0.0;
-    for (size_t j = 0; j < over->n; j++)
+    for (size_t j = 0; j < n; j++)
         top = fmax(top, v[j * step]);
     if (top == -INFINITY)
         return top;
-    for (size_t j = 0; j < over->n; j++)
-        sum += over->weight[j] * exp(v[j * step] - top);
+    for (size_t j = 0; j < n; j++)
+        sum += weight[j] * exp(v[j * step] - top);
     return top + log(sum);
 }
 
 /* Where one factor of two is shown: sums over the nodes of the other. */
-static npmd_status values_sum(view_values *v, size_t nodes, npmd_error *err)
+static npmd_status values_sum(view_values *v, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_model *m = v->model;
-    const npmd_domain *dom = m->domain;
     const view_factor *f = &v->factor[0], *over = &v->hidden;
-    const size_t columns = (size_t)dom->columns, width = (size_t)f->on->columns,
-                 across = (size_t)over->on->columns;
-    const double offset = model_offset(m);
-    const size_t together = over->n < PIECE ? PIECE / over->n : 1; /* nodes */
-    double *x = NULL, *value = NULL;
-    TRY(memory_new(&x, together * over->n * columns, err));
-    TRY(memory_new(&value, together * over->n, err));
-    for (size_t first = 0; first < nodes; first += together) {
-        const size_t count = nodes - first < together ? nodes - first : together;
-        TRY(told(v, 0.95 * (double)first / (double)nodes, err));
-        for (size_t k = 0; k < count * over->n; k++) {
-            double *row = x + k * columns;
-            memcpy(row + dom->column[f->factor], f->x + (first + k / over->n) * width, width * sizeof *x);
-            memcpy(row + dom->column[over->factor], over->x + k % over->n * across, across * sizeof *x);
-        }
-        TRY(model_values(m, v->what->how, x, count * over->n, value, err));
-        for (size_t i = 0; i < count; i++)
-            v->log_f[first + i] = log_sum(over, value + i * over->n, 1) - offset;
+    const size_t together = over->n < TOGETHER ? TOGETHER / over->n : 1,
+                 most = f->n < together ? f->n : together;
+    compute_part part = { v->what->how, "page", 0.0, 0.0 };
+    const npmd_compute own = compute_of_part(&part);
+    const double *x[2];
+    size_t n[2];
+    double *value = NULL;
+    TRY(memory_new(&value, most * over->n, err));
+    for (size_t first = 0; first < f->n; first += most) {
+        const size_t count = f->n - first < most ? f->n - first : most;
+        x[f->factor] = f->x + first * (size_t)f->on->columns;
+        n[f->factor] = count;
+        x[over->factor] = over->x;
+        n[over->factor] = over->n;
+        part.from = part.to;
+        part.to = VALUES_SHARE * (double)(first + count) / (double)f->n;
+        TRY(npmd_evaluate_grid(v->model, x, n, NPMD_LOG_DENSITY, &own, value, err));
+        for (size_t i = 0; i < count;
+             i++) /* the values of a node stand side by side, or as far apart as it has fellows */
+            v->log_f[first + i] = f->factor == 0 ? log_sum(over->weight, over->n, value + i * over->n, 1)
+                                                 : log_sum(over->weight, over->n, value + i, count);
     }
 done:
-    memory_free(x);
     memory_free(value);
-    return st;
+    return outcome(st, err);
 }
 
-/* The first integrals foretell the time of all. */
-static npmd_status reach_check(const view_values *v, size_t computed, size_t nodes, double seconds,
-                               npmd_error *err)
+/* ---- integrals ------------------------------------------------------------------------------------------------ */
+
+/* Integrals over the other factors, while they are computed: what takes too long is given up. Where the density has its
+ * mass is learnt first, so that time counts from the first integral that is done; before it nothing foretells how long
+ * all will take. */
+typedef struct integrals {
+    const view_values *v;
+    double began, first;      /* seconds: when it did, and when the first were done; first 0: none is */
+    size_t all, before, done; /* integrals; before: done at first */
+    bool late;
+} integrals;
+
+static double integrals_foretold(const integrals *g) /* seconds of all of them; 0: not known */
 {
-    const double all = seconds / (double)computed * (double)nodes;
-    if (seconds < TRIED || all <= LONGEST)
-        return NPMD_OK;
+    const double seconds = clock_seconds() - g->first;
+    return g->first > 0.0 && g->done > g->before && seconds >= TRIED
+               ? seconds / (double)(g->done - g->before) * (double)g->all
+               : 0.0;
+}
+
+static int integrals_progress(const npmd_report *now, void *user)
+{
+    integrals *g = user;
+    g->done = (size_t)lrint(now->done * (double)g->all);
+    if (g->first <= 0.0 && g->done > 0) {
+        g->first = clock_seconds();
+        g->before = g->done;
+    }
+    g->late = g->done == 0 ? clock_seconds() - g->began > LONGEST : integrals_foretold(g) > LONGEST;
+    return g->late || told(g->v, VALUES_SHARE * now->done, NULL) != NPMD_OK;
+}
+
+static npmd_status integrals_refuse(const integrals *g, npmd_error *err)
+{
+    const char *domain = g->v->domain.text;
+    if (g->done == 0)
+        return npmd_fail(
+            err, NPMD_ERR_ARGUMENT,
+            "after %.0f minutes not one integral over the other factors of %s was done: a sharp density on "
+            "so many factors is out of reach",
+            LONGEST / 60.0, domain);
     return npmd_fail(
         err, NPMD_ERR_ARGUMENT,
         "%zu integrals over the other factors of %s would take about %.0f minutes, as the first %zu do; "
         "at most %.0f are spent: ask for fewer `nodes`, one factor, or a larger `accuracy`",
-        nodes, v->model->domain->text, all / 60.0, computed, LONGEST / 60.0);
+        g->all, domain, integrals_foretold(g) / 60.0, g->done, LONGEST / 60.0);
+}
+
+/* n points of the product of these factors: rows x (n, columns). */
+static npmd_status points_of(const view_values *v, unsigned factors, const double *x, size_t n,
+                             npmd_points **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_domain *part = NULL;
+    TRY(npmd_domain_part(v->domain.of, factors, &part, err));
+    TRY(npmd_points_from(x, n, (size_t)npmd_domain_columns(part), part, NPMD_COORDS_DEFAULT, out, err));
+done:
+    npmd_domain_free(part);
+    return st;
 }
 
 static npmd_status values_integrate(view_values *v, size_t pairs, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    marginal_integral g = { 0 };
-    double x[DOMAIN_MAX_COLUMNS], se = 0.0;
-    TRY(told(v, 0.0, err));
-    v->began = clock_seconds();
-    TRY(marginal_open(&g, v->model, v->shown, v->what->accuracy, v->what->seed, v->what->how,
-                      &(asking){ still_told, v }, err));
-    const double began = clock_seconds();
-    for (size_t k = 0; k < pairs; k++) {
-        TRY(told(v, 0.95 * (double)k / (double)pairs, err));
-        pairs_fill(v, k, 1, x);
-        TRY(marginal_log_density(&g, x, &v->log_f[k], &se, err));
-        TRY(reach_check(v, k + 1, pairs, clock_seconds() - began, err));
-    }
+    integrals g = { .v = v, .began = clock_seconds(), .all = pairs };
+    npmd_compute own = { .size = sizeof own };
+    npmd_points *at = NULL;
+    double *x = NULL;
+    size_t columns = 0;
+    if (v->what->how != NULL)
+        own = *v->what->how;
+    own.progress = integrals_progress;
+    own.user = &g;
+    for (int s = 0; s < v->factors; s++)
+        columns += (size_t)v->factor[s].on->columns;
+    TRY(memory_new(&x, pairs * columns, err));
+    pairs_fill(v, pairs, x);
+    TRY(points_of(v, v->shown, x, pairs, &at, err));
+    TRY(npmd_marginal_at(v->model, v->shown, at, NPMD_LOG_DENSITY, v->what->accuracy, v->what->seed, &own,
+                         v->log_f, NULL, err));
 done:
-    if (st == NPMD_STOPPED && v->late)
-        st = npmd_fail(
-            err, NPMD_ERR_ARGUMENT,
-            "after %.0f minutes not one integral over the other factors of %s was done: a sharp density on "
-            "so many factors is out of reach",
-            LONGEST / 60.0, v->model->domain->text);
-    marginal_close(&g);
-    return st;
+    npmd_points_free(at);
+    memory_free(x);
+    return st == NPMD_STOPPED && g.late ? integrals_refuse(&g, err) : outcome(st, err);
 }
 
 /* ---- marginal densities -------------------------------------------------------------------------------------- */
@@ -221,8 +253,9 @@ done:
 static void marginal_sum(const view_values *v, int s, double *log_marginal)
 {
     const size_t columns = v->factor[1].n;
+    const view_factor *over = &v->factor[1 - s];
     for (size_t i = 0; i < v->factor[s].n; i++)
-        log_marginal[i] = log_sum(&v->factor[1 - s], v->log_f + (s == 0 ? i * columns : i),
+        log_marginal[i] = log_sum(over->weight, over->n, v->log_f + (s == 0 ? i * columns : i),
                                   s == 0 ? 1 : columns);
 }
 
@@ -245,24 +278,97 @@ static size_t compared_node(const view_values *v, int s, int k)
     return best;
 }
 
+/* By the library's integral. */
+static npmd_status marginal_integrals(const view_values *v, int factor, const double *x,
+                                      const npmd_compute *how, double *log_f, double *se, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_points *at = NULL;
+    TRY(points_of(v, 1u << factor, x, COMPARED, &at, err));
+    TRY(npmd_marginal_at(v->model, 1u << factor, at, NPMD_LOG_DENSITY, v->what->accuracy, v->what->seed, how,
+                         log_f, se, err));
+done:
+    npmd_points_free(at);
+    return st;
+}
+
+/* One sum over the rule of the other factor, of this resolution. */
+static npmd_status marginal_rule(const view_values *v, int factor, const double *x, size_t resolution,
+                                 const npmd_compute *how, double *log_f, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const factor_look *over = &v->domain.factor[1 - factor];
+    const size_t nodes = npmd_domain_rule_nodes(over->alone, resolution);
+    const double *grid[2];
+    size_t n[2];
+    double *y = NULL, *weight = NULL, *value = NULL;
+    TRY(memory_new(&y, nodes * (size_t)over->columns, err));
+    TRY(memory_new(&weight, nodes, err));
+    TRY(memory_new(&value, nodes * COMPARED, err));
+    TRY(npmd_domain_rule(over->alone, resolution, y, weight, err));
+    grid[factor] = x;
+    n[factor] = COMPARED;
+    grid[1 - factor] = y;
+    n[1 - factor] = nodes;
+    TRY(npmd_evaluate_grid(v->model, grid, n, NPMD_LOG_DENSITY, how, value, err));
+    for (size_t k = 0; k < COMPARED; k++)
+        log_f[k] = log(over->volume)
+                   + (factor == 0 ? log_sum(weight, nodes, value + k * nodes, 1)
+                                  : log_sum(weight, nodes, value + k, COMPARED));
+done:
+    memory_free(y);
+    memory_free(weight);
+    memory_free(value);
+    return st;
+}
+
+/* Over a surface: the library's integral would learn where the density is large, which takes longer than the page. The
+ * resolution of the rule is doubled until the sums settle; their last change stands for their error. */
+#define RULE_COARSEST 16
+#define RULE_FINEST 64
+static npmd_status marginal_rules(const view_values *v, int factor, const double *x, const npmd_compute *how,
+                                  double *log_f, double *se, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const double enough = v->what->accuracy > 0.0 ? v->what->accuracy : 1e-3;
+    double before[COMPARED], worst = INFINITY;
+    TRY(marginal_rule(v, factor, x, RULE_COARSEST, how, log_f, err));
+    for (size_t resolution = 2 * RULE_COARSEST; resolution <= RULE_FINEST && worst > enough;
+         resolution *= 2) {
+        memcpy(before, log_f, sizeof before);
+        TRY(marginal_rule(v, factor, x, resolution, how, log_f, err));
+        worst = 0.0;
+        for (size_t k = 0; k < COMPARED; k++) {
+            se[k] = fabs(log_f[k] - before[k]);
+            worst = fmax(worst, se[k]);
+        }
+    }
+done:
+    return st;
+}
+
 /* The integral has an error of its own, which counts as well. */
 static npmd_status marginal_compare(view_values *v, int s, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    marginal_integral g = { 0 };
     const view_factor *f = &v->factor[s];
-    TRY(marginal_open_plain(&g, v->model, 1u << f->factor, v->what->accuracy, v->what->seed, v->what->how,
-                            &(asking){ still_told, v }, err));
+    const size_t width = (size_t)f->on->columns;
+    const double from = VALUES_SHARE + 0.02 * s;
+    compute_part part = { v->what->how, "page", from, from + 0.02 };
+    const npmd_compute own = compute_of_part(&part);
+    size_t node[COMPARED];
+    double x[COMPARED * LOOK_COLUMNS / NPMD_MAX_FACTORS], log_f[COMPARED], se[COMPARED];
+    const bool surface = v->domain.factor[1 - f->factor].kind == FACTOR_SURFACE;
     for (int k = 0; k < COMPARED; k++) {
-        const size_t node = compared_node(v, s, k);
-        double log_f = 0.0, se = 0.0;
-        TRY(marginal_log_density(&g, f->x + node * (size_t)f->on->columns, &log_f, &se, err));
-        v->sum_error = fmax(v->sum_error, fabs(expm1(summed(v, s)[node] - log_f)) + se);
+        node[k] = compared_node(v, s, k);
+        memcpy(x + (size_t)k * width, f->x + node[k] * width, width * sizeof *x);
     }
+    TRY((surface ? marginal_rules : marginal_integrals)(v, f->factor, x, &own, log_f, se, err));
+    for (int k = 0; k < COMPARED; k++)
+        v->sum_error = fmax(v->sum_error, fabs(expm1(summed(v, s)[node[k]] - log_f[k])) + se[k]);
     v->compared += COMPARED;
 done:
-    marginal_close(&g);
-    return st;
+    return outcome(st, err);
 }
 
 static void mass_sum(view_values *v)
@@ -283,10 +389,11 @@ npmd_status view_values_open(view_values *v, const npmd_model *m, const npmd_vie
                        what->nodes, VIEW_NODES_MOST);
         goto done;
     }
+    TRY(domain_look_open(&v->domain, npmd_model_domain(m), err));
     TRY(factors_open(v, err));
     v->step = v->factors == 2 ? VIEW_STEP_PAIR : VIEW_STEP_ONE;
 done:
-    return st;
+    return outcome(st, err);
 }
 
 size_t view_values_count(const view_values *v)
@@ -308,10 +415,10 @@ npmd_status view_values_compute(view_values *v, npmd_error *err)
     npmd_status st = NPMD_OK;
     const size_t pairs = view_values_count(v);
     TRY(memory_new(&v->log_f, pairs, err));
-    if (v->factors == v->model->domain->factors)
-        TRY(values_evaluate(v, pairs, err));
+    if (v->factors == v->domain.factors)
+        TRY(values_evaluate(v, err));
     else if (v->hidden.n > 0)
-        TRY(values_sum(v, pairs, err));
+        TRY(values_sum(v, err));
     else
         TRY(values_integrate(v, pairs, err));
     TRY(values_check(v, err));
@@ -320,10 +427,8 @@ npmd_status view_values_compute(view_values *v, npmd_error *err)
         marginal_sum(v, s, v->log_marginal[s]);
     }
     mass_sum(v);
-    for (int s = 0; s < v->factors && v->model->domain->factors == 2; s++) {
-        TRY(told(v, 0.95 + 0.02 * s, err));
+    for (int s = 0; s < v->factors && v->domain.factors == 2; s++)
         TRY(marginal_compare(v, s, err));
-    }
 done:
     return st;
 }
@@ -333,6 +438,11 @@ void view_values_close(view_values *v)
     view_factor_close(&v->factor[0]);
     view_factor_close(&v->factor[1]);
     view_factor_close(&v->hidden);
+    for (int s = 0; s < 2; s++) {
+        mesh_free(&v->surface[s]);
+        mesh_free(&v->sphere[s]);
+    }
+    domain_look_close(&v->domain);
     memory_free(v->log_f);
     memory_free(v->log_marginal[0]);
     memory_free(v->log_marginal[1]);

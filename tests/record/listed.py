@@ -129,4 +129,6 @@ RULES = [
     Rule("metis", "METIS orders the matrices of eigenpairs: their last digits move.", where="eigen-*/*", moved=True),
     Rule("metis, sparse", "The same, and a fit on them.", where="*-mesh-sparse/*", moved=True),
     Rule("metis, quadratic", "The same.", where="*-mesh-quadratic/*", moved=True),
+    Rule("nodes of a surface", "Figures give nodes of a surface's rule by their positions, which are looked for again: the "
+         "last digits of sums over them move.", where="plot-surface-given/*.stdout", keys=["mass_error"]),
 ]
