@@ -1,28 +1,28 @@
 """A fit, watched: in a thread of its own, while the caller's thread waits for reports and for signals.
 
-Python runs signal handlers in the main thread only, and between its own instructions. A fit that ran there would see Ctrl-C
-when it is over. So the library works in another thread, the caller's thread sleeps on a queue, and whatever is raised
-there (KeyboardInterrupt, a timeout of the user's, an error in a progress function) asks the fit to stop; it keeps
-what it has, and the exception goes on when the model is in place.
+Python runs signal handlers in the main thread only, and between its own instructions. A fit that ran there would see
+Ctrl-C when it is over. So the library works in another thread, the caller's thread sleeps on a queue, and whatever is
+raised there (KeyboardInterrupt, a timeout of the user's, an error in a progress function) asks the fit to stop; it
+keeps what it has, and the exception goes on when the model is in place.
 """
 from __future__ import annotations
 
-import ctypes
 import queue
 import sys
 import threading
 import time
+from ctypes import byref
 from types import SimpleNamespace
 from typing import Any, Callable, Optional, Union
 
-from ._library import as_dict, failure, library, structs
+from . import _header as h
+from ._library import as_dict, failure, library
 
 Progress = Union[None, bool, Callable[[SimpleNamespace], Any]]
 
-_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(structs["npmd_report"]), ctypes.c_void_p)
 
-
-def watched(function: str, options: Any, arguments: tuple, progress: Progress) -> tuple[Optional[int], Optional[BaseException]]:
+def watched(function: Callable[..., int], options: Any, arguments: tuple,
+            progress: Progress) -> tuple[Optional[h.npmd_model], Optional[BaseException]]:
     """Calls npmd_fit or npmd_select, whose last arguments are the model to be made and the error.
 
     The pointer to the model, None if there is none, and what is to be raised once it is in place.
@@ -32,9 +32,9 @@ def watched(function: str, options: Any, arguments: tuple, progress: Progress) -
     answers: queue.SimpleQueue = queue.SimpleQueue()
     stop = threading.Event()
     raised: Optional[BaseException] = None
-    error, model, status = structs["npmd_error"](), ctypes.c_void_p(), [0]
+    error, model, status = h.npmd_error(), h.npmd_model(), [h.NPMD_OK]
 
-    @_CALLBACK
+    @h.npmd_progress
     def on_report(now: Any, user: Any) -> int:  # in a thread of the library's
         if stop.is_set() or show is None:
             return int(stop.is_set())
@@ -42,7 +42,7 @@ def watched(function: str, options: Any, arguments: tuple, progress: Progress) -
         return answers.get()
 
     def work() -> None:
-        status[0] = getattr(library, function)(*arguments, ctypes.byref(model), ctypes.byref(error))
+        status[0] = function(*arguments, byref(model), byref(error))
         reports.put(None)
 
     library.npmd_options_watch(options, on_report, None)
@@ -61,9 +61,9 @@ def watched(function: str, options: Any, arguments: tuple, progress: Progress) -
             answers.put(1)
     if hasattr(show, "close"):
         show.close()
-    if status[0] != 0 and raised is None:
+    if status[0] != h.NPMD_OK and raised is None:
         raised = failure(status[0], error.text)
-    return (model.value if status[0] == 0 else None), raised
+    return (model if status[0] == h.NPMD_OK else None), raised
 
 
 def _shown(progress: Progress) -> Any:

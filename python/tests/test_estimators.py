@@ -251,47 +251,5 @@ class Truths(unittest.TestCase):
             neuropmd.select(neuropmd.Series("S1"), angles(10), {"max_freq": [1]})
 
 
-class Interface(unittest.TestCase):
-    """The prototypes that Python has by hand, against the header."""
-
-    def setUp(self):
-        import re
-
-        path = SOURCE / "include" / "neuropmd.h"
-        if not path.exists():
-            self.skipTest("the header is not there: not a source tree")
-        self.header = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
-        self.found = {name: (result.strip(), arguments) for result, name, arguments in
-                      re.findall(r"NPMD_API\s+([\w\s]+?\*?)\s*\b(npmd_\w+)\(([^;]*)\);", self.header)}
-
-    @staticmethod
-    def letter(argument):
-        words = " ".join(argument.replace("*", " * ").split())
-        if "*" in words or "[" in words or words.startswith(("npmd_progress", "npmd_eigen_progress")):
-            if words.startswith("const char *") and words.count("*") == 1:
-                return "s"
-            return "D" if words.startswith(("double", "const double")) and words.count("*") + words.count("[") == 1 else "p"
-        kind = words.rsplit(" ", 1)[0]
-        return {"int": "i", "unsigned": "u", "size_t": "n", "uint64_t": "U", "double": "d"}.get(kind, "i")  # else an enum
-
-    def test_prototypes(self):
-        for name, letters in {**_library.PROTOTYPES, **{k: v[1] for k, v in _library.PLAIN.items()}}.items():
-            arguments = [a for a in self.found[name][1].split(",") if a.strip() != "void"]
-            found = "".join(self.letter(a) for a in arguments)
-            if name in _library.PROTOTYPES:
-                self.assertTrue(self.found[name][0].endswith("npmd_status") and found.endswith("p"), name)
-                found = found[:-1]
-            # Outputs of one number are passed by reference, and text_free takes any bytes.
-            alike = str.maketrans({"D": "p"}) if name in ("npmd_truth_entropy",) else {}
-            self.assertEqual(found.translate(alike), letters.replace("D", "p") if alike else letters, name)
-
-    def test_statuses(self):
-        import re
-
-        listed = re.search(r"enum npmd_status \{(.*?)\}", self.header, re.S)[1]
-        names = re.findall(r"NPMD_(\w+)", listed)
-        self.assertEqual(names, ["OK", *_library._STATUS.values()])
-
-
 if __name__ == "__main__":
     unittest.main()
