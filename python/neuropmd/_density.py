@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import warnings
 from ctypes import byref, c_char_p, c_int, c_size_t
 from typing import Any, Union
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from . import _header as h
 from ._domain import Domain, Path, Points, as_points, as_rows, coords_bits, in_coords, weigh
-from ._library import Handle, call, compute, encoded, facts, library, take, take_json
+from ._library import Handle, NeuropmdWarning, call, compute, encoded, facts, library, take, take_json
 
 
 class Model(Handle):
@@ -91,6 +92,12 @@ class Density:
                 written = f" in {self.coords}" if coords else ""
                 raise ValueError(f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {columns} "
                                  f"features as input: points of {domain.text}{written}")
+        if coords == 0 and "S1" in domain.text and "mesh:" not in domain.text:
+            most = np.abs(rows[:1000]).max(initial=0)  # an angle: the columns of a sphere are at most 1
+            if most > 10 * np.pi:
+                warnings.warn(f"an angle of {most:.4g} radians is among the points, more than five turns: are they "
+                              'degrees? coords="degrees" takes them as such, also of neuropmd.load, since a model file '
+                              "does not keep it", NeuropmdWarning, stacklevel=4)
         return as_points(rows, domain, coords)
 
     def _what(self, what: str) -> int:
@@ -300,8 +307,9 @@ class Density:
     def probability(self, center: Any, radius: Any, *, accuracy: float = 0.0, seed: Any = 1) -> dict[str, float]:
         """The probability of all points whose every factor lies within its radius of ``center``'s.
 
-        ``radius`` is one number or one a factor, in radians. The answer holds share (of the volume), probability, its
-        standard error se, and with members low and high, an interval from their spread.
+        ``radius`` is one number or one a factor, in radians; with ``coords``, whatever they are, in degrees, as the
+        program takes it. The answer holds share (of the volume), probability, its standard error se, and with members
+        low and high, an interval from their spread.
 
         >>> import neuropmd
         >>> model = neuropmd.Uniform("S1").fit([[0.0], [1.0]])
@@ -312,7 +320,7 @@ class Density:
         if library.npmd_points_count(points) != 1:
             raise ValueError(f"center: one point was expected, {library.npmd_points_count(points)} were found")
         radii = np.empty(self.domain_.factors)
-        radii[:] = radius
+        radii[:] = np.radians(radius) if coords_bits(self.coords) else radius
         return facts(library.npmd_probability_near, h.npmd_probability, model, points, radii, accuracy,
                      seed_number(seed), self._compute())
 
@@ -329,6 +337,8 @@ class Density:
 
     def save(self, path: Path) -> None:
         """Writes the model as a safetensors file, all that is needed to evaluate it; ``neuropmd.load`` reads it.
+
+        How points are written, ``coords``, is not part of a model: ``load`` takes it again. A pickle keeps it.
 
         >>> import neuropmd, tempfile, os
         >>> path = os.path.join(tempfile.mkdtemp(), "model.safetensors")

@@ -410,7 +410,7 @@ def load(path: Path, coords: str | None = None) -> Estimator:
 
     Those are the sizes that the fit used, so that ``fit`` again with the same points gives the same model; but of a
     Stack, whose parts choose their own sizes where none are given. ``coords`` says how points will be written, as in
-    Field.
+    Field: a model file does not keep how those of the fit were.
 
     >>> import neuropmd, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "model.safetensors")

@@ -7,6 +7,8 @@ keeps what it has, and the exception goes on when the model is in place.
 """
 from __future__ import annotations
 
+import contextlib
+import importlib
 import queue
 import sys
 import threading
@@ -73,11 +75,7 @@ def _shown(progress: Progress) -> Any:
         return progress
     if progress is not True:
         raise TypeError(f"progress: {progress!r} was found where True, False or a function of one report was expected")
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return _Lines()
-    return _Bar(tqdm)
+    return _Bar()
 
 
 def _phase(now: SimpleNamespace) -> str:
@@ -90,13 +88,33 @@ def _phase(now: SimpleNamespace) -> str:
     return " ".join(word for word in words if word) or "fit"
 
 
-class _Bar:
-    """tqdm's, one that starts again with each phase."""
+def _tqdm() -> Any:
+    """A bar, in a notebook one of widgets; None: there is none that works."""
+    for module in ("tqdm.auto", "tqdm"):
+        try:
+            return importlib.import_module(module).tqdm(unit="step")
+        except Exception:  # what it raises where widgets are missing or do not suit it differs
+            continue
+    return None
 
-    def __init__(self, tqdm: Any):
-        self.bar = tqdm(unit="step")
+
+class _Bar:
+    """tqdm's, one that starts again with each phase; lines where there is none, or where it breaks, as in notebooks
+    whose widgets are of another version: that must not take the fit with it."""
+
+    def __init__(self) -> None:
+        self.bar, self.lines = _tqdm(), _Lines()
 
     def __call__(self, now: SimpleNamespace) -> None:
+        if self.bar is None:
+            self.lines(now)
+            return
+        try:
+            self._show(now)
+        except Exception:
+            self.bar = None
+
+    def _show(self, now: SimpleNamespace) -> None:
         phase = _phase(now)
         if (phase, now.steps) != (self.bar.desc.rstrip(": "), self.bar.total):
             self.bar.reset(total=now.steps)
@@ -106,11 +124,13 @@ class _Bar:
         self.bar.update(now.step - self.bar.n)
 
     def close(self) -> None:
-        self.bar.close()
+        with contextlib.suppress(Exception):
+            if self.bar is not None:
+                self.bar.close()
 
 
 class _Lines:
-    """Without tqdm: a line on stderr every few seconds."""
+    """A line on stderr every few seconds."""
 
     def __init__(self) -> None:
         self.last = time.monotonic()

@@ -20,9 +20,9 @@ warnings.simplefilter("error", neuropmd.NeuropmdWarning)
 
 def small(cls, **more):
     """Fast settings of each estimator."""
-    own = {"field": dict(tau=1e-3, steps=20, width=8), "series": dict(tau=1e-3, max_frequency=3), "kde": dict(kappa=5.0),
-           "psnf": dict(width=4, steps=10), "relu": dict(width=4, steps=5, depth=2), "uniform": {},
-           "stack": dict(tau=1e-3, steps=10, width=4, members=1, max_frequency=3)}
+    own = {"field": dict(tau=1e-3, steps=20, width=8), "series": dict(tau=1e-3, max_frequency=3),
+           "kde": dict(kappa=5.0), "psnf": dict(width=4, steps=10), "relu": dict(width=4, steps=5, depth=2),
+           "uniform": {}, "stack": dict(tau=1e-3, steps=10, width=4, members=1, max_frequency=3)}
     return cls("S1", **{**own[cls._kind], **more})
 
 
@@ -44,13 +44,16 @@ class Refused(unittest.TestCase):
 
     def test_classes_of_users(self):
         mine = Own(5.0).fit(angles(50, 2))
-        self.assertEqual((mine.get_params(), mine.info()["options"]["kappa"], mine.info()["options"]["seed"]), ({"kappa": 5.0}, [5, 5], 7))
+        options = mine.info()["options"]
+        self.assertEqual((mine.get_params(), options["kappa"], options["seed"]), ({"kappa": 5.0}, [5, 5], 7))
 
     def test_masks_weights_and_zeros(self):
         x = angles(20, 2)
         model = neuropmd.KDE("S1^2", kappa=5.0).fit(x)
-        for wrong in (lambda: model.fit(np.ma.array(x, mask=np.eye(20, 2) > 0)), lambda: model.score(x, sample_weight=-np.ones(20)),
-                      lambda: model.score(x, sample_weight=np.zeros(20)), lambda: model.score(x, sample_weight=np.ones(3)),
+        for wrong in (lambda: model.fit(np.ma.array(x, mask=np.eye(20, 2) > 0)),
+                      lambda: model.score(x, sample_weight=-np.ones(20)),
+                      lambda: model.score(x, sample_weight=np.zeros(20)),
+                      lambda: model.score(x, sample_weight=np.ones(3)),
                       lambda: model.save("a\0b"), lambda: neuropmd.Domain("S1\0x"),
                       lambda: neuropmd.plot(model, "a.png", given=1), lambda: neuropmd.plot(model, "a.png", at=[1.0]),
                       lambda: neuropmd.plot(model, "a.png", dpi=-1), lambda: neuropmd.plot(model, "a.png", names="a"),
@@ -115,6 +118,11 @@ class Parameters(unittest.TestCase):
                               ({"spectrum_law": "flat"}, "spectrum_law: .* one of power, uniform, ridge")):
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
                 neuropmd.Field("S1", **params).fit(angles())
+
+    def test_options_in_sentences(self):
+        said = "lower `max-frequency`, or use `skip` off; `coords` latlon takes `q1` as it is"
+        self.assertEqual(_library.python_words(said),
+                         'lower max_frequency, or use skip=False; coords="latlon" takes q1 as it is')
 
     def test_warnings(self):
         with self.assertWarnsRegex(neuropmd.NeuropmdWarning, "does not use width"):
@@ -188,8 +196,8 @@ class Files(unittest.TestCase):
                     np.testing.assert_array_equal(again.log_density(x), model.log_density(x))
                     with open(path, "rb") as file:
                         self.assertEqual(file.read(), model.to_bytes())
-                    # Its parameters are those of the fit: once more, and the same bytes. The parts of a stack choose sizes
-                    # of their own where none are given.
+                    # Its parameters are those of the fit: once more, and the same bytes. The parts of a stack choose
+                    # sizes of their own where none are given.
                     if cls is not neuropmd.Stack:
                         self.assertEqual(fitted(again, angles(60)).to_bytes(), model.to_bytes())
 
@@ -223,10 +231,11 @@ class Files(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             data, out = os.path.join(folder, "x.npy"), os.path.join(folder, "m.safetensors")
             np.save(data, angles(80))
-            subprocess.run([program, "fit", "--domain", "S1", "--data", data, "--out", out, "--tau", "1e-3", "--steps", "30",
-                            "--width", "8", "--quiet"], check=True)
+            subprocess.run([program, "fit", "--domain", "S1", "--data", data, "--out", out, "--tau", "1e-3",
+                            "--steps", "30", "--width", "8", "--quiet"], check=True)
+            same = neuropmd.Field("S1", tau=1e-3, steps=30, width=8).fit(angles(80))
             with open(out, "rb") as file:
-                self.assertEqual(file.read(), neuropmd.Field("S1", tau=1e-3, steps=30, width=8).fit(angles(80)).to_bytes())
+                self.assertEqual(file.read(), same.to_bytes())
 
 
 class Truths(unittest.TestCase):

@@ -1,7 +1,8 @@
-"""Everything in _header.py, against what a compiler makes of the headers: constants, structs field by field, prototypes.
+"""Everything in _header.py against what a compiler makes of the headers: constants, fields of structs, prototypes.
 
-The compiler is asked in C++, which can say what a type is: a small program prints the C names of the types of all fields and
-functions, and the same names are spelled here from ctypes' types. Enumerations are ints there, and const means nothing.
+The compiler is asked in C++, which can say what a type is: a small program prints the names of the types of all fields
+and functions, and the same names are spelled here from ctypes' types. Enumerations are ints there, and const means
+nothing.
 """
 import ctypes
 import re
@@ -22,9 +23,9 @@ STRUCTS = {name: value for name, value in vars(_header).items()
 FUNCTIONS = {**{name: (ctypes.c_int, [*takes, ctypes.POINTER(_header.npmd_error)])
                 for name, takes in {**_header.FALLIBLE, **_header.DRAW_FALLIBLE}.items()},
              **_header.PLAIN, **_header.DRAW_PLAIN}
-NAMES = {None: "void", ctypes.c_char: "char", ctypes.c_int: "int", ctypes.c_uint: "unsigned int", ctypes.c_double: "double",
-         ctypes.c_int64: "long", ctypes.c_uint64: "unsigned long", ctypes.c_size_t: "unsigned long",
-         ctypes.c_char_p: "char*", ctypes.c_void_p: "void*"}
+NAMES = {None: "void", ctypes.c_char: "char", ctypes.c_int: "int", ctypes.c_uint: "unsigned int",
+         ctypes.c_double: "double", ctypes.c_int64: "long", ctypes.c_uint64: "unsigned long",
+         ctypes.c_size_t: "unsigned long", ctypes.c_char_p: "char*", ctypes.c_void_p: "void*"}
 
 
 def fields(struct):
