@@ -100,7 +100,7 @@ t_fit_stops_early() {
     run fit $early --stop never --out none
     want_failure 2; want_err 'none, ise, snr'
     run fit --domain S1^2 --data points.csv --out m $tiny --patience 3
-    want_code 0; want_err 'does not use --patience'
+    want_code 0; want_err 'does not use patience'
 }
 t_model_bytes_and_threads() {
     points 200 2 >points.csv
@@ -174,6 +174,7 @@ t_estimators() {
         want_code 0; want_json out nise ae fr fr2 kl nise_undivided
         run info $e.m --json
         want_code 0; want_json out estimator tau
+        [ $e = relu ] && continue # it is trained as a field is, and keeps its checkpoints
         run fit --estimator $e --domain T2 --data p.csv --out c.m --checkpoint c.state
         want_code 2; want_err 'keeps no checkpoints'; want_no_file c.m
     done
