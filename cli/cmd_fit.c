@@ -284,8 +284,11 @@ static int report_json(const fit_job *job)
     if (is_estimator(job, "stack"))
         report_parts(&j, model);
     cli_json_list(&j, "warnings");
-    for (int i = 0; npmd_model_warning(model, i); i++)
-        cli_json_item(&j, npmd_model_warning(model, i));
+    for (int i = 0; npmd_model_warning(model, i); i++) {
+        char text[512];
+        cli_respell(npmd_model_warning(model, i), text, sizeof text);
+        cli_json_item(&j, text);
+    }
     cli_json_list_end(&j);
     cli_json_flag(&j, "interrupted", facts.interrupted != 0);
     cli_json_signed(&j, "resumed", facts.resumed);

@@ -132,6 +132,8 @@ void cli_nearest_try(cli_nearest *near, const char *name);
 
 int cli_fail(const cli_args *args, int code, const char *format, ...) CLI_FORMAT(3, 4);
 int cli_refuse(const cli_args *args, const npmd_error *err);
+/* A sentence of the library, which puts names of options between back quotes, with `tau` as --tau. */
+void cli_respell(const char *text, char *out, size_t size);
 void cli_note(const cli_args *args, const char *format, ...) CLI_FORMAT(2, 3); /* silent under --quiet */
 void cli_say(const cli_args *args, const char *format, va_list values); /* one line, whatever it holds */
 

@@ -11,11 +11,38 @@
 
 /* ---- Failures and remarks ------------------------------------------------------------------------------ */
 
+/* Where a library's sentence has an option's name at this place, between back quotes: its length; else 0. */
+static size_t quoted_option(const char *at)
+{
+    size_t length = 0;
+    if (*at != '`' || !islower((unsigned char)at[1]))
+        return 0;
+    while (islower((unsigned char)at[1 + length]) || isdigit((unsigned char)at[1 + length]) || at[1 + length] == '-')
+        length++;
+    return at[1 + length] == '`' ? length : 0;
+}
+
+void cli_respell(const char *text, char *out, size_t size)
+{
+    size_t used = 0;
+    while (*text && used + 1 < size) {
+        const size_t length = quoted_option(text);
+        if (length == 0) {
+            out[used++] = *text++;
+            continue;
+        }
+        used += (size_t)snprintf(out + used, size - used, "--%.*s", (int)length, text + 1);
+        text += length + 2;
+    }
+    out[used < size ? used : size - 1] = 0;
+}
+
 /* One line on stderr: a control character, of a file's name for example, would break it. */
 void cli_say(const cli_args *args, const char *format, va_list values)
 {
-    char text[2048];
-    vsnprintf(text, sizeof text, format, values);
+    char said[2048], text[2048];
+    vsnprintf(said, sizeof said, format, values);
+    cli_respell(said, text, sizeof text);
     for (char *c = text; *c; c++)
         if (iscntrl((unsigned char)*c))
             *c = '?';

@@ -75,10 +75,7 @@ static void child_run(reproduce_child *c)
         r->figure[FIGURE_SECONDS] = cli_clock() - started;
     r->kind = st == NPMD_OK ? REPRODUCE_DONE : REPRODUCE_FAILED;
     r->status = st;
-    snprintf(r->text, sizeof r->text, "%s",
-             st == NPMD_OK ? ""
-             : err.text[0] ? err.text
-                           : npmd_status_text(st));
+    cli_respell(st == NPMD_OK ? "" : err.text[0] ? err.text : npmd_status_text(st), r->text, sizeof r->text);
     send_bytes(c, r, sizeof *r);
     for (int i = 0; i < REPRODUCE_DATA_MOST; i++)
         send_bytes(c, c->rows[i].text, st == NPMD_OK ? r->bytes[i] : 0);

@@ -136,11 +136,11 @@ npmd_status model_probability_near(const npmd_model *m, const npmd_points *centr
     region r = { .model = m, .centre = x, .radius = radius };
     npmd_probability found = { 0 };
     TRY(model_check_domain(m, centre->domain, "centre lies", err));
-    TRY(domain_refuse_surfaces(m->domain, "--radius: geodesic balls are", err));
+    TRY(domain_refuse_surfaces(m->domain, "`radius`: geodesic balls are", err));
     for (int d = 0; d < m->domain->factors; d++)
         if (!(radius[d] > 0.0 && radius[d] <= NPMD_PI * (1.0 + 1e-12))) {
             st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "--radius: %g on factor %d; expected more than 0 and at most pi", radius[d],
+                           "`radius`: %g on factor %d; expected more than 0 and at most pi", radius[d],
                            d + 1);
             goto done;
         }

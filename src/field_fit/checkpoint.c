@@ -147,7 +147,7 @@ static npmd_status options_check(const char *path, const json_t *ours, const jso
             value_print(name, other, text[0], sizeof text[0]);
             value_print(name, mine, text[1], sizeof text[1]);
             st = npmd_fail(err, NPMD_ERR_FORMAT,
-                           "%s is the checkpoint of a fit with --%s %s, this one has %s; give the same options",
+                           "%s is the checkpoint of a fit with `%s` %s, this one has %s; give the same options",
                            path, name, text[0], text[1]);
             goto done;
         }
@@ -459,7 +459,7 @@ npmd_status checkpoint_stop(checkpoint *c, const train_state *now, npmd_error *e
 {
     if (c == NULL || checkpoint_try(c, now) != NPMD_OK)
         return NPMD_OK;
-    return npmd_fail(err, NPMD_STOPPED, "interrupted; --resume %s goes on from here", c->path);
+    return npmd_fail(err, NPMD_STOPPED, "interrupted; `resume` %s goes on from here", c->path);
 }
 
 void checkpoint_report(const checkpoint *c, fit *f)

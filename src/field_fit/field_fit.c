@@ -22,7 +22,7 @@ static npmd_status field_complete(fit_plan *p, npmd_error *err)
         const size_t held_out = stopping_held_out(o, p->n);
         if (held_out < 2) {
             st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "--stop ise: a share of %g of %zu points is too few to judge by; raise --holdout",
+                           "`stop` ise: a share of %g of %zu points is too few to judge by; raise `holdout`",
                            o->holdout, p->n);
             goto done;
         }
@@ -31,7 +31,7 @@ static npmd_status field_complete(fit_plan *p, npmd_error *err)
     TRY(training_complete(o, settings_readers(o, dom), dom, left, err));
     TRY(origin_complete(p, err));
     if (o->network.skip_start == SKIP_CONVEX && o->encoding.features > CONVEX_FEATURES) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--skip-start convex: %d features, at most %d",
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`skip-start` convex: %d features, at most %d",
                        o->encoding.features, CONVEX_FEATURES);
         goto done;
     }
@@ -59,7 +59,7 @@ static npmd_status relu_complete(fit_plan *p, npmd_error *err)
     const npmd_domain *dom = p->domain;
     settings *o = &p->full;
     size_t left = p->n;
-    TRY(domain_refuse_surfaces(dom, "--estimator relu: its features are", err));
+    TRY(domain_refuse_surfaces(dom, "`estimator` relu: its features are", err));
     o->network.skip = 0;
     o->network.skip_start = SKIP_ZERO;
     o->descent.convex_gap = 0;

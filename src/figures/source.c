@@ -224,7 +224,7 @@ static npmd_status rest_check(const npmd_domain *dom, unsigned rest, size_t n, n
     return npmd_fail(
         err, NPMD_ERR_ARGUMENT,
         "a density on %s with so many factors integrated out is a sum over %.3g nodes at each of %zu places, more "
-        "than is drawn: fix some factors by --given and --at; a torus is drawn by --kind corner from draws",
+        "than is drawn: fix some factors by `given` and `at`; a torus is drawn by `kind` corner from draws",
         dom->text, nodes, n);
 }
 

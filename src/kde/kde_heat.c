@@ -47,12 +47,12 @@ static npmd_status heat_complete(fit_plan *p, npmd_error *err)
     int *frequency = o->encoding.max_frequency;
     if (k->bandwidth != BANDWIDTH_FIXED || k->concentration != 0 || k->rule != RULE_LEAST_SQUARES) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "kernels on a surface are those of the heat equation: --bandwidth fixed, "
-                       "--concentration common and --concentration-rule least-squares");
+                       "kernels on a surface are those of the heat equation: `bandwidth` fixed, "
+                       "`concentration` common and `concentration-rule` least-squares");
         goto done;
     }
     if (k->kappas > 1) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--kappa: one value was expected, since %s has a surface",
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`kappa`: one value was expected, since %s has a surface",
                        dom->text);
         goto done;
     }
@@ -167,7 +167,7 @@ static npmd_status heat_fit(fit *f, npmd_error *err)
         model_warn(
             m,
             "the sum of eigenfunctions ends before kernels of kappa %.4g do: it is negative in places, and raising "
-            "it to %g there added %.0f %%; a higher --max-frequency or a smaller --kappa has less of that",
+            "it to %g there added %.0f %%; a higher `max-frequency` or a smaller `kappa` has less of that",
             m->set.kernels.kappa[0], FLOOR, 100.0 * expm1(m->facts.log_integral));
 done:
     memory_free(square);

@@ -249,8 +249,8 @@ npmd_status blend_spread(const evaluator *e, const double *x, size_t n, double *
     double *log_density = NULL;
     if (members - first < 2)
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "--what spread: the model has %d member%s, a spread needs %d; fit with --members or "
-                         "--bootstrap on",
+                         "`what` spread: the model has %d member%s, a spread needs %d; fit with `members` or "
+                         "`bootstrap` on",
                          members, members == 1 ? "" : "s", 2 + first);
     TRY(memory_new(&log_density, (size_t)members * n, err));
     TRY(blend_replicates(e, x, n, log_density, err));

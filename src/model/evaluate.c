@@ -107,7 +107,7 @@ npmd_status what_parse(const char *text, npmd_what *out, npmd_error *err)
         snprintf(known + used, sizeof known - used, "%s%s",
                  i == 0 ? "" : what_name(i + 1) == NULL ? " or " : ", ", what_name(i));
     }
-    return npmd_fail(err, NPMD_ERR_ARGUMENT, "--what: \"%.40s\" was found where %s was expected", text, known);
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "`what`: \"%.40s\" was found where %s was expected", text, known);
 }
 
 /* ---- At points, in the units that were asked for ------------------------------------------------------------- */

@@ -12,7 +12,7 @@ npmd_status mirror_check(const settings *set, const npmd_domain *dom, npmd_error
     if (!set->unordered || (dom->factors == 2 && strcmp(dom->factor[0]->name, dom->factor[1]->name) == 0))
         return NPMD_OK;
     return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                     "--unordered on: pairs are points of two equal factors, like S2 x S2; the domain is %s",
+                     "`unordered` on: pairs are points of two equal factors, like S2 x S2; the domain is %s",
                      dom->text);
 }
 

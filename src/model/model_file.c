@@ -212,7 +212,7 @@ static npmd_status model_from_json(npmd_model *m, const json_t *root, const sour
     if (version < 1) {
         st = json_object_get(root, "checkpoint_version") != NULL
                  ? npmd_fail(err, NPMD_ERR_FORMAT,
-                             "%s is no model, but the checkpoint of a fit: fit --resume goes on", path)
+                             "%s is no model, but the checkpoint of a fit: fit `resume` goes on", path)
                  : npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description has no file version", path);
         goto done;
     }

@@ -352,7 +352,7 @@ static npmd_status psnf_complete(fit_plan *p, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     settings *o = &p->full;
-    TRY(domain_refuse_surfaces(p->domain, "--estimator psnf: its features are", err));
+    TRY(domain_refuse_surfaces(p->domain, "`estimator` psnf: its features are", err));
     TRY(training_complete_bare(o, 1u << FIT_FIELD, p->domain, p->n, err));
     const psnf shape = { .width = o->network.width, .embedding = domain_embedding(p->domain) };
     p->bytes = (work_doubles(p->domain, (size_t)o->network.width) + 4 * psnf_parameters(&shape)) * sizeof(double);
@@ -434,7 +434,7 @@ static npmd_status steps_log_integral(const psnf_steps *t, int64_t step, double 
 {
     *out = psnf_log_integral(t->work, t->family);
     if (!isfinite(*out))
-        return npmd_fail(err, NPMD_ERR_NUMERIC, "the integral is not finite after step %lld; lower --rate",
+        return npmd_fail(err, NPMD_ERR_NUMERIC, "the integral is not finite after step %lld; lower `rate`",
                          (long long)step);
     return NPMD_OK;
 }
@@ -502,7 +502,7 @@ static npmd_status psnf_fit(fit *f, npmd_error *err)
                                         .started = clock_seconds() },
                           &a, err));
     if (a.runaway) {
-        st = npmd_fail(err, NPMD_ERR_NUMERIC, "the objective ran away at step %lld; lower --rate",
+        st = npmd_fail(err, NPMD_ERR_NUMERIC, "the objective ran away at step %lld; lower `rate`",
                        (long long)a.at.step);
         goto done;
     }

@@ -90,7 +90,7 @@ npmd_status series_complete(fit_plan *p, npmd_error *err)
         if (most <= 1) {
             st = npmd_fail(
                 err, NPMD_ERR_ARGUMENT,
-                "--estimator series: the full product of eigenfunctions on %s is too large even at "
+                "`estimator` series: the full product of eigenfunctions on %s is too large even at "
                 "frequency 1; a field or kernels can do it",
                 dom->text);
             goto done;

@@ -8,8 +8,8 @@ static npmd_status complete_encoding(settings *set, const npmd_domain *dom, npmd
     if (encoding_by_ridge(set) && encoding_rotated(dom, set))
         return npmd_fail(
             err, NPMD_ERR_ARGUMENT,
-            "--spectrum-law ridge draws with replacement and scales each function by itself: it cannot "
-            "be combined with --separable off on %s, which is no torus",
+            "`spectrum-law` ridge draws with replacement and scales each function by itself: it cannot "
+            "be combined with `separable` off on %s, which is no torus",
             dom->text);
     TRY(settings_fill_frequencies(set, dom, err));
     const double available = encoding_available(dom, set);

@@ -109,13 +109,13 @@ static npmd_status fail_astray(const train_attempt *a, int restarts, double reac
     if (a->runaway)
         return npmd_fail(
             err, NPMD_ERR_NUMERIC,
-            "the objective ran away at step %lld, also after %d restarts at lower rates; lower --rate, "
-            "or use --skip on",
+            "the objective ran away at step %lld, also after %d restarts at lower rates; lower `rate`, "
+            "or use `skip` on",
             (long long)a->at.step, restarts);
     return npmd_fail(
         err, NPMD_ERR_NUMERIC,
         "the fit collapsed to the uniform density (objective %.4g where %.4g is within reach), also "
-        "after %d restarts at lower rates; use --skip on, lower --tau or --rate, or take more --steps",
+        "after %d restarts at lower rates; use `skip` on, lower `tau` or `rate`, or take more `steps`",
         reached, promised, restarts);
 }
 
