@@ -5,12 +5,12 @@ t_unused_options_warn() {
     run fit --domain S1^2 --data points.csv --out m --estimator kde --kappa 5 --width 300 --json
     want_code 0
     want_json out warnings
-    want_out '"estimator kde does not use width"'
-    want_err 'warning: estimator kde does not use width'
+    want_out '"--estimator kde does not use --width"'
+    want_err 'warning: --estimator kde does not use --width'
     echo '{"preset": "paper-t2", "estimator": "kde", "kappa": 5, "depth": 3}' >config.json
     run fit --domain S1^2 --data points.csv --out m --config config.json --json
     want_code 0
-    want_out '"estimator kde does not use depth"'
+    want_out '"--estimator kde does not use --depth"'
     run fit --domain S1^2 --data points.csv --out m --estimator kde --kappa 5 --preset quick --json
     want_code 0
     want_out '"warnings": \[\]'

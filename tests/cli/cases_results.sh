@@ -100,7 +100,7 @@ t_fit_stops_early() {
     run fit $early --stop never --out none
     want_failure 2; want_err 'none, ise, snr'
     run fit --domain S1^2 --data points.csv --out m $tiny --patience 3
-    want_code 0; want_err 'does not use patience'
+    want_code 0; want_err 'does not use --patience'
 }
 t_model_bytes_and_threads() {
     points 200 2 >points.csv
