@@ -554,9 +554,10 @@ typedef struct npmd_endpoints_request {
 } npmd_endpoints_request;
 typedef struct npmd_endpoints_facts {
     size_t size;
-    size_t streamlines, dropped[NPMD_DROPS];
-    size_t count[NPMD_PAIRS]; /* kept */
-    size_t turned;            /* of LR: ran from right to left */
+    size_t streamlines;
+    size_t dropped[16]; /* by npmd_drop; there is room for other reasons */
+    size_t count[8];    /* kept, by npmd_pair */
+    size_t turned;      /* of LR: ran from right to left */
     double distance_median, distance_max; /* of the ends kept, mm; NaN: there are none */
 } npmd_endpoints_facts;
 
