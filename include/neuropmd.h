@@ -57,8 +57,9 @@ typedef enum npmd_status {
     NPMD_STOPPED       /* the caller asked to stop; of a fit its checkpoint holds all, there is no model */
 } npmd_status;
 
-/* What was found, where, what was expected, how to go on. Options are called by their names. This struct never grows;
- * begin it with { 0 }, or pass NULL for one to ignore it. */
+/* What was found, where, what was expected, how to go on. Names of options stand between back quotes, `max-frequency`, so
+ * that a program or a binding can spell them its own way. This struct never grows; begin it with { 0 }, or pass NULL for
+ * one to ignore it. */
 typedef struct npmd_error {
     npmd_status status;
     char text[512];
@@ -553,9 +554,10 @@ typedef struct npmd_endpoints_request {
 } npmd_endpoints_request;
 typedef struct npmd_endpoints_facts {
     size_t size;
-    size_t streamlines, dropped[NPMD_DROPS];
-    size_t count[NPMD_PAIRS]; /* kept */
-    size_t turned;            /* of LR: ran from right to left */
+    size_t streamlines;
+    size_t dropped[16]; /* by npmd_drop; there is room for other reasons */
+    size_t count[8];    /* kept, by npmd_pair */
+    size_t turned;      /* of LR: ran from right to left */
     double distance_median, distance_max; /* of the ends kept, mm; NaN: there are none */
 } npmd_endpoints_facts;
 

@@ -375,6 +375,9 @@ def compare_file(name, old, new, rules):
         return ([] if allowed else ["is new" if old is None else "is no longer written"]), allowed
     if old == new and not rules:
         return [], []
+    moved = [r.name for r in rules if r.moved]
+    if moved and old != new:
+        return [], moved
     if name.endswith(".gz"):  # how well it is packed does not matter
         name, old, new = name[:-3], gzip.decompress(old), gzip.decompress(new)
     (kind, a), (new_kind, b) = content(name, old), content(name, new)
