@@ -179,7 +179,7 @@ static void disagree(const backend_ops *ops, const field_case *c, size_t count, 
 {
     if (disagreements++ < 20)
         print_error("%s: %s, K %d, W %d, L %d, skip %d, omega %g, %zu points, %s: %s\n", ops->name, c->domain,
-                    c->set.encoding.features, c->set.network.width, c->set.network.depth, c->set.network.skip, c->set.network.omega, count, what, figures);
+                    c->features, c->width, c->depth, c->skip, c->omega, count, what, figures);
 }
 
 static void compare_term(const stage *s, const field_case *c, const backend_ops *ops, void *self,
@@ -277,7 +277,7 @@ static void terms_and_evaluation(void **state)
                     if (domain >= ROTATED && (width + features) % 2 != 0)
                         continue; /* the layers above a rotation are as ever: half the shapes will do */
                     const field_case c = stage_case(domain, width, features);
-                    const int work = c.set.network.width * c.set.encoding.features + (c.set.network.depth - 1) * c.set.network.width * c.set.network.width;
+                    const int work = c.width * c.features + (c.depth - 1) * c.width * c.width;
                     stage s;
                     stage_open(&c, 1000 + (uint64_t)turn, &s);
                     void *self = fixture_backend(&s.field, ops,

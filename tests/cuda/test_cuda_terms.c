@@ -83,7 +83,7 @@ static void compare_terms(const field_case *c, bool exact, double bound)
             if (!(error <= bound))
                 fail_msg(
                     "%s, W %d, L %d, %s, term %d, %zu points: gradient error %.2e, sum %.6g, expected %.6g",
-                    c->domain, c->set.network.width, c->set.network.depth, exact ? "exact" : "fast", kind, POINTS[i], error, a, b);
+                    c->domain, c->width, c->depth, exact ? "exact" : "fast", kind, POINTS[i], error, a, b);
         }
     }
     BACKEND_CUDA.close(self);

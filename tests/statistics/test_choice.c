@@ -26,7 +26,7 @@ static void few_points_ask_for_a_higher_tau(void **state)
     npmd_points *pts = points_of(dom, x, N), *test = points_of(dom, fresh, TEST);
     for (int chosen = 0; chosen < 2; chosen++) {
         npmd_options opt;
-        npmd_score score;
+        npmd_score score = NPMD_SIZED(npmd_score);
         options_of(&opt, SETTING);
         assert_int_equal(npmd_options_set(&opt, "tau", chosen ? "auto" : "1e-4", NULL), NPMD_OK);
         npmd_model *m = fit_of(pts, &opt);

@@ -330,7 +330,7 @@ static void stacked(void **state)
 static npmd_probability near(const npmd_model *m, const double *centre, const double *radius)
 {
     npmd_error err = { 0 };
-    npmd_probability found;
+    npmd_probability found = NPMD_SIZED(npmd_probability);
     npmd_points *at = points_of(m->domain, centre, 1);
     if (npmd_probability_near(m, at, radius, 1e-4, 1, NULL, &found, &err) != NPMD_OK)
         fail_msg("%s", err.text);

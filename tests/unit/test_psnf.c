@@ -245,7 +245,7 @@ static void fits_on_every_domain(void **state)
 {
     (void)state;
     for (int i = 0; i < DOMAIN_COUNT; i++) {
-        const npmd_fit_facts facts = check_fit(DOMAINS[i], SMALL, 0.5, 0.7);
+        const fit_facts facts = check_fit(DOMAINS[i], SMALL, 0.5, 0.7);
         assert_true(facts.log_integral_se == 0.0 && facts.tau == 0.0 && facts.steps == 60);
     }
 }
@@ -330,7 +330,7 @@ static void stops_when_asked(void **state)
     npmd_options_watch(&opt, watch, &s);
     npmd_model *m = fit_of(pts, &opt);
     assert_true(m->facts.interrupted && m->facts.steps == 7 && s.steps == 7);
-    assert_int_equal(npmd_model_warnings(m), 1);
+    assert_int_equal(m->warnings, 1);
     npmd_model_free(m);
     npmd_points_free(pts);
     npmd_domain_free(dom);
@@ -355,7 +355,7 @@ static void says_what_is_wrong(void **state)
     m = fit_of(pts, &opt);
     refuses_tensor(m, "V", tensor_not_finite, "tensor V holds a number that is not finite");
     refuses_tensor(m, "b", tensor_renamed, "b");
-    m->set.width = 23;
+    m->set.network.width = 23;
     refuses_tensor(m, "", tensor_renamed, "W");
     npmd_model_free(m);
     npmd_points_free(pts);

@@ -21,7 +21,7 @@ static int stage_make(void **state)
     snprintf(text, sizeof text, "mesh:%s", put_icosphere(&s.place, "ico.off", LEVEL, RADIUS));
     for (int e = 0; e < 2; e++) {
         npmd_error err = { 0 };
-        must(npmd_domain_parse_with(text, &(npmd_surface_options){ .elements = e + 1, .max_frequency = 10 },
+        must(npmd_domain_parse_with(text, &(npmd_surface_options){ .size = sizeof(npmd_surface_options), .elements = e + 1, .max_frequency = "10" },
                                     &s.domain[e], &err),
              &err);
     }
@@ -372,7 +372,9 @@ static void domains_are_spelt(void **state)
     stage *s = *state;
     char text[1400], named[64];
     const char *path = in_folder(&s->place, "ico.off");
-    const npmd_surface_options few = { .max_frequency = 1 };
+    const npmd_surface_options few = { .size = sizeof few, .max_frequency = "1" },
+                               many = { .size = sizeof many, .max_frequency = "100" },
+                               cubic = { .size = sizeof cubic, .elements = 3 };
     const char *const good[] = { "mesh:%s",   " MESH: %s ",  "mesh:\"%s\"", "S2 x mesh:%s",
                                  "mesh:%s^2", "mesh:%s ^ 2", "mesh:%s*S1",  "mesh:%s x mesh:\"%s\"x s1" };
     const int factors[] = { 1, 1, 1, 2, 2, 2, 2, 3 };
@@ -412,10 +414,10 @@ static void domains_are_spelt(void **state)
     assert_int_equal(npmd_domain_parse_with(text, &few, &dom, NULL), NPMD_ERR_ARGUMENT);
     snprintf(text, sizeof text, "mesh:%s", path);
     assert_int_equal(
-        npmd_domain_parse_with(text, &(npmd_surface_options){ .max_frequency = 100 }, &dom, &err),
+        npmd_domain_parse_with(text, &many, &dom, &err),
         NPMD_ERR_ARGUMENT);
     assert_says(&err, "frequency 100 needs 40804 nodes");
-    assert_int_equal(npmd_domain_parse_with(text, &(npmd_surface_options){ .elements = 3 }, &dom, &err),
+    assert_int_equal(npmd_domain_parse_with(text, &cubic, &dom, &err),
                      NPMD_ERR_ARGUMENT);
     assert_null(dom);
 }
