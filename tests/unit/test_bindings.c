@@ -301,7 +301,7 @@ BEGINS_WITH_SIZE(npmd_plot_facts);
 BEGINS_WITH_SIZE(npmd_view_request);
 BEGINS_WITH_SIZE(npmd_view_facts);
 
-/* Two members on a circle, whose every struct of results can be asked for. */
+/* Members on a torus, whose every struct of results can be asked for. */
 typedef struct sized_stage {
     npmd_domain *domain;
     npmd_points *points;
@@ -320,7 +320,7 @@ static sized_stage sized_open(void)
         rows[i] = 3.0 + test_normal(&seed);
     if (npmd_options_set(opt, "estimator", "kde", &err) != NPMD_OK
         || npmd_options_set(opt, "kappa", "5", &err) != NPMD_OK
-        || npmd_options_set(opt, "members", "2", &err) != NPMD_OK
+        || npmd_options_set(opt, "members", "3", &err) != NPMD_OK
         || npmd_options_set(opt, "bootstrap", "on", &err) != NPMD_OK
         || npmd_points_from(rows, ROWS, 2, s.domain, NPMD_COORDS_DEFAULT, &s.points, &err) != NPMD_OK
         || npmd_fit(s.domain, s.points, opt, &s.model, &err) != NPMD_OK

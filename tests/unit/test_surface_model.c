@@ -345,10 +345,10 @@ static void what_makes_no_sense_is_refused(void **state)
 {
     stage *s = *state;
     npmd_points *pts = points_on(s->small, s->x, 1.0), *centre = NULL;
-    static const char *const NAME[] = { "psnf", "relu" };
+    static const char *const NAME[] = { "psnf" }; /* and relu, once its estimator is back */
     npmd_error err = { 0 };
     npmd_model *model = NULL;
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof NAME / sizeof *NAME; i++) {
         npmd_options opt;
         options_init(&opt);
         must(npmd_options_set(&opt, "estimator", NAME[i], &err), &err);
