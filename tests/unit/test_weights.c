@@ -274,7 +274,7 @@ static void a_score_by_weights_is_one_of_repetitions(void **state)
         w[i] = floor(4.0 * test_uniform(&seed));
     pair p = pair_open(dom, x, w, MANY);
     npmd_model *m = fitted(dom, p.repeated, 0, "1e-4", "60", 1);
-    npmd_score a, b;
+    npmd_score a = NPMD_SIZED(npmd_score), b = NPMD_SIZED(npmd_score);
     assert_int_equal(npmd_score_points(m, p.weighted, 1, NULL, &a, NULL), NPMD_OK);
     assert_int_equal(npmd_score_points(m, p.repeated, 1, NULL, &b, NULL), NPMD_OK);
     check_below("negative log-likelihood", fabs(a.nll - b.nll), 1e-12);
