@@ -69,10 +69,10 @@ static npmd_status moments(const npmd_model *model, double moment[4], npmd_error
  * few, hence more penalty than the default of 5e-5. */
 static npmd_status small_fit(npmd_options *opt, npmd_error *err)
 {
-    static const char *const SET[][2] = { { "steps", "800" },       { "batch", "500" },  { "q1", "1024" },
-                                          { "q2", "128" },          { "centres", "64" }, { "width", "32" },
-                                          { "features", "48" },     { "max-frequency", "6" },
-                                          { "tau", "1e-3" },        { "seed", "1" } };
+    static const char *const SET[][2] = { { "steps", "800" },   { "batch", "500" },       { "q1", "1024" },
+                                          { "q2", "128" },      { "centres", "64" },      { "width", "32" },
+                                          { "features", "48" }, { "max-frequency", "6" }, { "tau", "1e-3" },
+                                          { "seed", "1" } };
     npmd_status st = NPMD_OK;
     for (size_t i = 0; i < sizeof SET / sizeof *SET && st == NPMD_OK; i++)
         st = npmd_options_set(opt, SET[i][0], SET[i][1], err);

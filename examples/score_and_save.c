@@ -42,10 +42,10 @@ static int check(const char *what, double found, double expected, double toleran
  * few, hence more penalty than the default of 1e-4. */
 static npmd_status small_fit(npmd_options *opt, npmd_error *err)
 {
-    static const char *const SET[][2] = { { "steps", "800" },       { "batch", "500" },  { "q1", "1024" },
-                                          { "q2", "128" },          { "centres", "64" }, { "width", "32" },
-                                          { "features", "48" },     { "max-frequency", "6" },
-                                          { "tau", "1e-3" },        { "seed", "1" } };
+    static const char *const SET[][2] = { { "steps", "800" },   { "batch", "500" },       { "q1", "1024" },
+                                          { "q2", "128" },      { "centres", "64" },      { "width", "32" },
+                                          { "features", "48" }, { "max-frequency", "6" }, { "tau", "1e-3" },
+                                          { "seed", "1" } };
     npmd_status st = NPMD_OK;
     for (size_t i = 0; i < sizeof SET / sizeof *SET && st == NPMD_OK; i++)
         st = npmd_options_set(opt, SET[i][0], SET[i][1], err);
@@ -76,14 +76,16 @@ int main(void)
         return EXIT_FAILURE;
     }
     /* Seed 1 draws the points of the fit, seed 2 those of the score. */
-    if (npmd_truth_read(TRUTH_PATH, &truth, &err) || npmd_truth_entropy(truth, 1, NULL, &entropy, &entropy_se, &err)
+    if (npmd_truth_read(TRUTH_PATH, &truth, &err)
+        || npmd_truth_entropy(truth, 1, NULL, &entropy, &entropy_se, &err)
         || npmd_truth_sample(truth, 1, TRAIN, NULL, &x[0][0], &err)
         || npmd_truth_sample(truth, 2, TEST, NULL, &fresh[0][0], &err)
-        || npmd_points_from(&x[0][0], TRAIN, COLUMNS, npmd_truth_domain(truth), NPMD_COORDS_DEFAULT, &points, &err)
-        || npmd_points_from(&fresh[0][0], TEST, COLUMNS, npmd_truth_domain(truth), NPMD_COORDS_DEFAULT, &test, &err)
-        || npmd_fit(npmd_truth_domain(truth), points, opt, &model, &err)
-        || npmd_save(model, MODEL_PATH, &err) || npmd_load(MODEL_PATH, &loaded, &err)
-        || npmd_log_density(model, &fresh[0][0], TEST, before, &err)
+        || npmd_points_from(&x[0][0], TRAIN, COLUMNS, npmd_truth_domain(truth), NPMD_COORDS_DEFAULT, &points,
+                            &err)
+        || npmd_points_from(&fresh[0][0], TEST, COLUMNS, npmd_truth_domain(truth), NPMD_COORDS_DEFAULT, &test,
+                            &err)
+        || npmd_fit(npmd_truth_domain(truth), points, opt, &model, &err) || npmd_save(model, MODEL_PATH, &err)
+        || npmd_load(MODEL_PATH, &loaded, &err) || npmd_log_density(model, &fresh[0][0], TEST, before, &err)
         || npmd_log_density(loaded, &fresh[0][0], TEST, after, &err)
         || npmd_score_points(loaded, test, 3, NULL, &score, &err)
         || npmd_compare(loaded, truth, NPMD_GRID_FINE, 65536, 4, NULL, &distance, &err)) {

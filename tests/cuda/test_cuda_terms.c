@@ -20,12 +20,12 @@ static bool few;
 enum { POINT_COUNT = sizeof POINTS / sizeof *POINTS, DATA = 300 };
 
 static const field_case CASES[] = {
-    { "T2", true, 128, 128, 3, false, 3.0, SCALE_UNIT },    /* fused, two layers, jets of four rows */
-    { "T4", false, 70, 128, 4, false, 3.0, SCALE_UNIT },    /* fused, three layers, jets of six */
-    { "S2 x S1", true, 40, 40, 4, true, 2.0, SCALE_UNIT },  /* fused, jets of five, with a linear part */
-    { "T1", true, 5, 33, 3, true, 2.0, SCALE_UNIT },        /* fused, less than a tile of everything */
-    { "S2 x S2", true, 33, 130, 3, true, 2.0, SCALE_UNIT }, /* layer by layer: wide */
-    { "T3", true, 20, 16, 5, false, 2.0, SCALE_ORTHONORMAL },            /* layer by layer: deep */
+    { "T2", true, 128, 128, 3, false, 3.0, SCALE_UNIT },      /* fused, two layers, jets of four rows */
+    { "T4", false, 70, 128, 4, false, 3.0, SCALE_UNIT },      /* fused, three layers, jets of six */
+    { "S2 x S1", true, 40, 40, 4, true, 2.0, SCALE_UNIT },    /* fused, jets of five, with a linear part */
+    { "T1", true, 5, 33, 3, true, 2.0, SCALE_UNIT },          /* fused, less than a tile of everything */
+    { "S2 x S2", true, 33, 130, 3, true, 2.0, SCALE_UNIT },   /* layer by layer: wide */
+    { "T3", true, 20, 16, 5, false, 2.0, SCALE_ORTHONORMAL }, /* layer by layer: deep */
     { FIXTURE_SURFACE "^2", true, 64, 128, 3, false, 2.0, SCALE_UNIT },  /* fused, jets of six */
     { FIXTURE_SURFACE " x S1", true, 40, 130, 3, true, 2.0, SCALE_UNIT } /* layer by layer */
 };

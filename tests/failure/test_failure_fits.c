@@ -119,7 +119,8 @@ static void prepare_resumed(stage *s, outcome *o)
     prepare_fit_resumed(s, o);
     npmd_options stopped = o->options;
     stopped.watch.progress = stop_at_once;
-    snprintf(stopped.watch.checkpoint, sizeof stopped.watch.checkpoint, "%s", in_folder(&s->at, "state.safetensors"));
+    snprintf(stopped.watch.checkpoint, sizeof stopped.watch.checkpoint, "%s",
+             in_folder(&s->at, "state.safetensors"));
     assert_int_equal(npmd_fit(s->domain[TORUS], s->points[TORUS], &stopped, &none, NULL), NPMD_STOPPED);
     assert_null(none);
     memcpy(o->options.watch.resume, stopped.watch.checkpoint, sizeof stopped.watch.checkpoint);

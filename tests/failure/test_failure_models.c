@@ -107,7 +107,8 @@ static npmd_status run_gradient(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_intensity(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_evaluate_at(s->model[MIXED], s->points[MIXED], NPMD_INTENSITY,
-                            &(npmd_compute){ .size = sizeof(npmd_compute), .device = "reference" }, o->value, err);
+                            &(npmd_compute){ .size = sizeof(npmd_compute), .device = "reference" }, o->value,
+                            err);
 }
 
 static npmd_status run_score(stage *s, outcome *o, npmd_error *err)
@@ -169,12 +170,9 @@ static npmd_status run_plot_svg(stage *s, outcome *o, npmd_error *err)
 {
     (void)o;
     const npmd_model *const models[1] = { s->model[MIXED] };
-    const npmd_plot_request ask = { .size = sizeof ask,
-                                    .model = models,
-                                    .models = 1,
-                                    .dpi = 30.0,
-                                    .grid = 10,
-                                    .data = s->points[MIXED] };
+    const npmd_plot_request ask = {
+        .size = sizeof ask, .model = models, .models = 1, .dpi = 30.0, .grid = 10, .data = s->points[MIXED]
+    };
     return npmd_plot(&ask, in_folder(&s->at, "out.svg"), NULL, err);
 }
 
@@ -191,8 +189,7 @@ static npmd_status run_view_surface(stage *s, outcome *o, npmd_error *err)
 {
     (void)o;
     const npmd_view_request what = { .size = sizeof what, .nodes = 8 };
-    return npmd_view(s->surface, &what, in_folder(&s->at, "out.html"), NULL,
-                     err);
+    return npmd_view(s->surface, &what, in_folder(&s->at, "out.html"), NULL, err);
 }
 
 static npmd_status run_compare(stage *s, outcome *o, npmd_error *err)
@@ -208,7 +205,8 @@ static npmd_status run_compare_grid(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_compare_points(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_compare(s->model[MIXED], s->fisher, NPMD_GRID_FINE, 2048, 1,
-                        &(npmd_compute){ .size = sizeof(npmd_compute), .device = "reference" }, &o->comparison, err);
+                        &(npmd_compute){ .size = sizeof(npmd_compute), .device = "reference" },
+                        &o->comparison, err);
 }
 
 static npmd_status run_points_write(stage *s, outcome *o, npmd_error *err)

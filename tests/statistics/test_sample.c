@@ -252,8 +252,12 @@ static void draws_depend_on_the_seed_alone(void **state)
     npmd_domain *dom = NULL;
     npmd_model *m = fitted("T2", "50", &dom);
     double a[2 * N], b[2 * N], c[2 * N];
-    assert_int_equal(npmd_sample(m, 1, N, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 1 }, a, NULL, NULL), NPMD_OK);
-    assert_int_equal(npmd_sample(m, 1, N, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 3 }, b, NULL, NULL), NPMD_OK);
+    assert_int_equal(
+        npmd_sample(m, 1, N, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 1 }, a, NULL, NULL),
+        NPMD_OK);
+    assert_int_equal(
+        npmd_sample(m, 1, N, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 3 }, b, NULL, NULL),
+        NPMD_OK);
     assert_int_equal(npmd_sample(m, 2, N, NULL, c, NULL, NULL), NPMD_OK);
     assert_memory_equal(a, b, sizeof a);
     assert_memory_not_equal(a, c, sizeof a);

@@ -108,8 +108,7 @@ static inline void device_encoding(const device_case *c, npmd_domain *dom, encod
                 ? (int)floor((2 * f + 1) * u) - f
                 : (int)(u * dom->factor[i % dom->factors]->functions(dom->factor[i % dom->factors], f));
     }
-    if (encoding_make(dom, c->separable, c->features, vectors, function, SCALE_UNIT, out, &err)
-        != NPMD_OK)
+    if (encoding_make(dom, c->separable, c->features, vectors, function, SCALE_UNIT, out, &err) != NPMD_OK)
         fail_msg("encoding_make: %s", err.text);
     free(function);
 }
@@ -118,7 +117,7 @@ static inline void device_setting_open(const device_case *c, device_setting *s)
 {
     npmd_error err = { 0 };
     const surface_request finite = { .elements = c->elements > 0 ? c->elements : 1,
-                                          .max_frequency = c->frequency > 1 ? c->frequency : 1 };
+                                     .max_frequency = c->frequency > 1 ? c->frequency : 1 };
     *s = (device_setting){ .what = c };
     if (domain_read(c->domain, &finite, &s->domain, &err) != NPMD_OK)
         fail_msg("%s", err.text);

@@ -202,8 +202,7 @@ static inline void tensor_renamed(tensor *t)
 }
 
 /* A fit to clusters learns them (the uniform density has the objective 1), and a file brings back the same values. */
-static inline fit_facts check_fit(const char *domain, const char *const *pair, double share,
-                                       double most)
+static inline fit_facts check_fit(const char *domain, const char *const *pair, double share, double most)
 {
     npmd_options opt;
     npmd_domain *dom = domain_of(domain);

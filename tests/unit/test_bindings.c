@@ -202,11 +202,12 @@ static const char *name_of(int i)
 static void options_come_back(void **state)
 {
     (void)state;
-    static const char *const SET[][2] = {
-        { "preset", "paper-s2s2" }, { "estimator", "stack" },   { "tau", "auto" },        { "seed", "18446744073709551615" },
-        { "members", "7" },         { "max-frequency", "3,4" }, { "kappa", "0.1,2,3e4" }, { "rate", "0.1" },
-        { "batch", "n/3" },         { "device", "cuda:1" },     { "checkpoint", "a b" },  { "skip-start", "zero" }
-    };
+    static const char *const SET[][2] = { { "preset", "paper-s2s2" }, { "estimator", "stack" },
+                                          { "tau", "auto" },          { "seed", "18446744073709551615" },
+                                          { "members", "7" },         { "max-frequency", "3,4" },
+                                          { "kappa", "0.1,2,3e4" },   { "rate", "0.1" },
+                                          { "batch", "n/3" },         { "device", "cuda:1" },
+                                          { "checkpoint", "a b" },    { "skip-start", "zero" } };
     for (int changed = 0; changed < 2; changed++) {
         npmd_options *opt = npmd_options_new(), *again = npmd_options_new();
         assert_true(opt != NULL && again != NULL);
@@ -223,8 +224,8 @@ static void options_come_back(void **state)
             assert_int_equal(npmd_options_get(again, name_of(i), b, sizeof b), size);
             assert_int_equal(strlen(a), size);
             assert_string_equal(a, b);
-            const double number = npmd_options_number(opt, name_of(i)), same = npmd_options_number(again, name_of(i)),
-                         said = strtod(a, &end);
+            const double number = npmd_options_number(opt, name_of(i)),
+                         same = npmd_options_number(again, name_of(i)), said = strtod(a, &end);
             assert_memory_equal(&number, &same, sizeof number);
             if (size > 0 && *end == '\0') /* the text is a number, and no list of several */
                 assert_true(number == said);
@@ -447,28 +448,33 @@ static void requests_of_any_size(void **state)
     assert_int_equal(npmd_evaluate_at(s.model, s.points, NPMD_LOG_DENSITY, &how, other, NULL), NPMD_OK);
     assert_memory_equal(plain, other, sizeof plain);
     how.size = sizeof how;
-    assert_int_equal(npmd_evaluate_at(s.model, s.points, NPMD_LOG_DENSITY, &how, other, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_evaluate_at(s.model, s.points, NPMD_LOG_DENSITY, &how, other, &err),
+                     NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "no device at all"));
     struct {
         npmd_compute known;
         double later[4];
     } newer = { { .size = sizeof newer, .threads = 1 }, { 1, 2, 3, 4 } };
-    assert_int_equal(npmd_evaluate_at(s.model, s.points, NPMD_LOG_DENSITY, &newer.known, other, NULL), NPMD_OK);
+    assert_int_equal(npmd_evaluate_at(s.model, s.points, NPMD_LOG_DENSITY, &newer.known, other, NULL),
+                     NPMD_OK);
     assert_memory_equal(plain, other, sizeof plain);
     how = (npmd_compute){ .threads = 1 };
-    assert_int_equal(npmd_evaluate_at(s.model, s.points, NPMD_LOG_DENSITY, &how, other, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_evaluate_at(s.model, s.points, NPMD_LOG_DENSITY, &how, other, &err),
+                     NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "begins with size 0: begin it with NPMD_SIZED"));
     npmd_domain *dom = NULL;
     assert_int_equal(npmd_domain_parse_with("T2", &(npmd_surface_options){ .elements = 1 }, &dom, &err),
                      NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "begins with size 0"));
     npmd_endpoints *ends = NULL;
-    assert_int_equal(npmd_endpoints_find(&(npmd_endpoints_request){ .files = 1 }, &ends, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_endpoints_find(&(npmd_endpoints_request){ .files = 1 }, &ends, &err),
+                     NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "begins with size 0"));
     assert_int_equal(npmd_view(s.model, &(npmd_view_request){ .nodes = 8 }, "none.html", NULL, &err),
                      NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "begins with size 0"));
-    assert_int_equal(npmd_plot(&(npmd_plot_request){ .models = 0 }, "none.png", NULL, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_plot(&(npmd_plot_request){ .models = 0 }, "none.png", NULL, &err),
+                     NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "begins with size 0"));
     const npmd_plot_request ask = { .size = sizeof ask, .how = &how };
     assert_int_equal(npmd_plot(&ask, "none.png", NULL, &err), NPMD_ERR_ARGUMENT);

@@ -583,11 +583,9 @@ static void unused_options_are_named(void **state)
     (void)state;
     static const struct {
         const char *estimator, *solver, *names;
-    } CASES[] = {
-        { "field", "newton", "kappa" },           { "series", "newton", "width, steps, kappa" },
-        { "series", "sgd", "width, kappa" },    { "kde", "newton", "holdout, width, steps" },
-        { "psnf", "newton", "holdout, kappa" }, { "relu", "newton", "kappa" }
-    };
+    } CASES[] = { { "field", "newton", "kappa" },         { "series", "newton", "width, steps, kappa" },
+                  { "series", "sgd", "width, kappa" },    { "kde", "newton", "holdout, width, steps" },
+                  { "psnf", "newton", "holdout, kappa" }, { "relu", "newton", "kappa" } };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         npmd_options opt;
         char names[200];
@@ -612,11 +610,14 @@ static void unused_options_are_named(void **state)
                (const char *const[]){ "estimator", "kde", "width", "8", "depth", "2", "omega", "3", NULL });
     assert_int_equal(settings_unused(&opt.set, &PLAIN, little, sizeof little), 3);
     assert_string_equal(little, "width, depth...");
-    options_of(&opt, (const char *const[]){ "estimator", "kde", "holdout", "0.2", "bandwidth", "mixture", NULL });
-    assert_int_equal(settings_unused(&opt.set, &PLAIN, little, sizeof little), 0); /* its weights are held out for */
+    options_of(&opt,
+               (const char *const[]){ "estimator", "kde", "holdout", "0.2", "bandwidth", "mixture", NULL });
+    assert_int_equal(settings_unused(&opt.set, &PLAIN, little, sizeof little),
+                     0); /* its weights are held out for */
     options_of(&opt, (const char *const[]){ "estimator", "kde", "max-frequency", "5", NULL });
     assert_int_equal(settings_unused(&opt.set, &PLAIN, little, sizeof little), 1);
-    assert_int_equal(settings_unused(&opt.set, &SURFACES, little, sizeof little), 0); /* heat kernels end there */
+    assert_int_equal(settings_unused(&opt.set, &SURFACES, little, sizeof little),
+                     0); /* heat kernels end there */
 }
 
 static void fits_warn_of_unused_options(void **state)

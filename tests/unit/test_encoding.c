@@ -78,15 +78,20 @@ static void list_members(const npmd_domain *dom, const npmd_options *opt, member
     for (int d = 0; d < dom->factors; d++) {
         const int F = opt->set.encoding.max_frequency[d];
         low[d] = opt->set.encoding.separable ? 0 : opt->set.encoding.signs ? -F : 1;
-        high[d] = !opt->set.encoding.separable ? F : dom->factor[d] == &CIRCLE ? 2 * F : (F + 1) * (F + 1) - 1;
+        high[d] = !opt->set.encoding.separable ? F
+                  : dom->factor[d] == &CIRCLE  ? 2 * F
+                                               : (F + 1) * (F + 1) - 1;
     }
     for (int i = low[0]; i <= high[0]; i++)
         for (int j = low[1]; j <= high[1]; j++) {
             const bool zero = i == 0 && j == 0;
-            if (opt->set.encoding.separable ? zero && !opt->set.encoding.constant : zero || i < 0 || (i == 0 && j < 0))
+            if (opt->set.encoding.separable ? zero && !opt->set.encoding.constant
+                                            : zero || i < 0 || (i == 0 && j < 0))
                 continue;
             const double lambda = eigenvalue(dom, 0, opt->set.encoding.separable != 0, i)
-                                  + (dom->factors == 1 ? 0.0 : eigenvalue(dom, 1, opt->set.encoding.separable != 0, j));
+                                  + (dom->factors == 1
+                                         ? 0.0
+                                         : eigenvalue(dom, 1, opt->set.encoding.separable != 0, j));
             assert_true(out->count < 512);
             out->function[out->count][0] = i;
             out->function[out->count][1] = j;
@@ -400,9 +405,9 @@ static void features_have_their_mean_square(void **state)
                 }
             for (int k = 0; k < enc.features; k++) {
                 const double expected = SCALE[s] == SCALE_UNIT          ? 1.0
-                                        : opt.set.encoding.separable                      ? 1.0 / dom->volume
+                                        : opt.set.encoding.separable    ? 1.0 / dom->volume
                                         : SCALE[s] == SCALE_ORTHONORMAL ? 1.0 / dom->volume
-                                                                             : 0.5;
+                                                                        : 0.5;
                 worst = fmax(worst, fabs(square[k] / expected - 1.0));
             }
             if (s == 0)

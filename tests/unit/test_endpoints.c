@@ -398,9 +398,12 @@ static void ends_on_fsaverage5(void **state)
         snprintf(path[i], sizeof path[i], "%s", found);
     }
     const char *tracks = path[0];
-    const npmd_endpoints_request what = {
-        .size = sizeof what, .tracks = &tracks, .files = 1, .surface = { path[1] }, .sphere = { path[2] }, .space = "mni152"
-    };
+    const npmd_endpoints_request what = { .size = sizeof what,
+                                          .tracks = &tracks,
+                                          .files = 1,
+                                          .surface = { path[1] },
+                                          .sphere = { path[2] },
+                                          .space = "mni152" };
     npmd_endpoints *e = NULL;
     npmd_error err = { 0 };
     table known = { 0 };
@@ -426,7 +429,8 @@ static void ends_on_fsaverage5(void **state)
             matched++;
         }
     }
-    print_message("    %zu of %zu rows within 2 degrees, %zu found\n", matched, known.rows, facts.count[NPMD_PAIR_LL]);
+    print_message("    %zu of %zu rows within 2 degrees, %zu found\n", matched, known.rows,
+                  facts.count[NPMD_PAIR_LL]);
     assert_true((double)matched >= 0.95 * (double)known.rows);
     table_free(&known);
     npmd_endpoints_free(e);

@@ -212,7 +212,9 @@ static void draws_have_the_right_moments(void **state)
         npmd_sample_facts facts = NPMD_SIZED(npmd_sample_facts);
         must(npmd_sample_given(m, 0, NULL, 5, N, NULL, y, &facts, &err), &err); /* as the program asks */
         assert_true(facts.acceptance == 1.0 && facts.proposed == N);
-        must(npmd_sample(m, 5, 100, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 1 }, again, NULL, &err), &err);
+        must(npmd_sample(m, 5, 100, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 1 }, again,
+                         NULL, &err),
+             &err);
         assert_memory_equal(y, again, 400 * sizeof *y);
         for (int i = 0; i < N; i++) {
             double far[2] = { 0.0, 2.0 * pow(sin(0.5 * (y[4 * i + 3] - x[3])), 2.0) }; /* 1 - cos */

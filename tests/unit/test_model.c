@@ -301,7 +301,8 @@ static void points_of_another_domain_are_refused(void **state)
                      NPMD_ERR_SHAPE);
     assert_int_equal(npmd_score_points(s->model[0], s->points[2], 1, NULL, &score, &err), NPMD_ERR_SHAPE);
     assert_int_not_equal(npmd_evaluate_at(s->model[0], s->points[0], NPMD_DENSITY,
-                                          &(npmd_compute){ .size = sizeof(npmd_compute), .device = "abacus" }, out, &err),
+                                          &(npmd_compute){ .size = sizeof(npmd_compute), .device = "abacus" },
+                                          out, &err),
                          NPMD_OK);
 }
 

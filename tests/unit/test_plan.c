@@ -11,20 +11,85 @@ static const struct {
     int64_t steps, q1, q2;
     int frequency[2], series[2]; /* of the first two factors: of a field, of a series before it shrinks */
 } USUAL[] = {
-    { "T1", 5e-5, 1.5, 1e-5, FEATURES_COORDINATES, 2, 1, 3, INTEGRAL_UNIFORM, 500, 8192, 1024, { 20 }, { 40 } },
-    { "T2", 5e-5, 2.0, 1e-5, FEATURES_COORDINATES, 4, 1, 3, INTEGRAL_UNIFORM, 500, 8192, 1024, { 20, 20 }, { 10, 10 } },
-    { "T4", 1e-4, 3.0, 5e-4, FEATURES_COORDINATES, 8, 0, 4, INTEGRAL_IMPORTANCE, 500, 16384, 2048, { 20, 20 }, { 10, 10 } },
+    { "T1",
+      5e-5,
+      1.5,
+      1e-5,
+      FEATURES_COORDINATES,
+      2,
+      1,
+      3,
+      INTEGRAL_UNIFORM,
+      500,
+      8192,
+      1024,
+      { 20 },
+      { 40 } },
+    { "T2",
+      5e-5,
+      2.0,
+      1e-5,
+      FEATURES_COORDINATES,
+      4,
+      1,
+      3,
+      INTEGRAL_UNIFORM,
+      500,
+      8192,
+      1024,
+      { 20, 20 },
+      { 10, 10 } },
+    { "T4",
+      1e-4,
+      3.0,
+      5e-4,
+      FEATURES_COORDINATES,
+      8,
+      0,
+      4,
+      INTEGRAL_IMPORTANCE,
+      500,
+      16384,
+      2048,
+      { 20, 20 },
+      { 10, 10 } },
     { "S2", 5e-5, 2.0, 1e-5, FEATURES_DRAWN, 192, 1, 3, INTEGRAL_UNIFORM, 1000, 8192, 1024, { 16 }, { 24 } },
-    { "S2 x S1", 1e-4, 2.5, 5e-4, FEATURES_DRAWN, 256, 1, 4, INTEGRAL_IMPORTANCE, 500, 16384, 2048, { 10, 20 }, { 10, 10 } },
-    { "S2 x S2", 1e-4, 3.0, 5e-4, FEATURES_DRAWN, 256, 1, 4, INTEGRAL_IMPORTANCE, 500, 16384, 2048, { 10, 10 }, { 10, 10 } },
+    { "S2 x S1",
+      1e-4,
+      2.5,
+      5e-4,
+      FEATURES_DRAWN,
+      256,
+      1,
+      4,
+      INTEGRAL_IMPORTANCE,
+      500,
+      16384,
+      2048,
+      { 10, 20 },
+      { 10, 10 } },
+    { "S2 x S2",
+      1e-4,
+      3.0,
+      5e-4,
+      FEATURES_DRAWN,
+      256,
+      1,
+      4,
+      INTEGRAL_IMPORTANCE,
+      500,
+      16384,
+      2048,
+      { 10, 10 },
+      { 10, 10 } },
 };
 enum { USUAL_COUNT = sizeof USUAL / sizeof *USUAL };
 
 static const struct {
     size_t n;
     int64_t batch;
-} BATCHES[] = { { 100, 100 },        { 10000, 10000 },      { 16384, 16384 },
-                { 100000, 16384 },   { 200000, 25000 },     { 2000000, 131072 } };
+} BATCHES[] = { { 100, 100 },      { 10000, 10000 },  { 16384, 16384 },
+                { 100000, 16384 }, { 200000, 25000 }, { 2000000, 131072 } };
 
 static settings filled(const char *kind, const npmd_domain *dom, size_t n)
 {
@@ -95,8 +160,10 @@ static void usual_values_know_others(void **state)
     static const struct {
         const char *name, *value, *of;
         double usual;
-    } CASES[] = { { "bootstrap", "on", "members", 16 },     { "stop", "ise", "patience", 40 },
-                  { "stop", "snr", "patience", 40 },        { "features", "12", "encoding", FEATURES_DRAWN },
+    } CASES[] = { { "bootstrap", "on", "members", 16 },
+                  { "stop", "ise", "patience", 40 },
+                  { "stop", "snr", "patience", 40 },
+                  { "features", "12", "encoding", FEATURES_DRAWN },
                   { "depth", "1", "encoding", FEATURES_DRAWN },
                   { "spectrum-decay", "3", "features", 192 },
                   { "spectrum-law", "uniform", "encoding", FEATURES_DRAWN },
@@ -138,15 +205,21 @@ static void usual_values_have_a_text(void **state)
     char text[64];
     static const struct {
         const char *name, *sphere, *torus;
-    } CASES[] = { { "steps", "500", "500" },         { "batch", "16384", "16384" },
-                  { "features", "256", "8" },        { "encoding", "drawn", "coordinates" },
-                  { "separable", "on", "off" },      { "max-frequency", "10,20", "20,20,20,20" },
+    } CASES[] = { { "steps", "500", "500" },
+                  { "batch", "16384", "16384" },
+                  { "features", "256", "8" },
+                  { "encoding", "drawn", "coordinates" },
+                  { "separable", "on", "off" },
+                  { "max-frequency", "10,20", "20,20,20,20" },
                   { "integral", "importance", "importance" },
-                  { "width", "", "" },               { "device", "", "" } };
+                  { "width", "", "" },
+                  { "device", "", "" } };
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
-        assert_int_equal(npmd_option_usual(CASES[k].name, NULL, dom, 100000, text, sizeof text, &err), NPMD_OK);
+        assert_int_equal(npmd_option_usual(CASES[k].name, NULL, dom, 100000, text, sizeof text, &err),
+                         NPMD_OK);
         assert_string_equal(text, CASES[k].sphere);
-        assert_int_equal(npmd_option_usual(CASES[k].name, opt, torus, 100000, text, sizeof text, &err), NPMD_OK);
+        assert_int_equal(npmd_option_usual(CASES[k].name, opt, torus, 100000, text, sizeof text, &err),
+                         NPMD_OK);
         assert_string_equal(text, CASES[k].torus);
     }
     assert_int_equal(npmd_options_set(opt, "steps", "7", NULL), NPMD_OK);
@@ -155,7 +228,8 @@ static void usual_values_have_a_text(void **state)
     assert_string_equal(text, "7");
     assert_int_equal(npmd_option_usual("members", opt, dom, 100, text, sizeof text, &err), NPMD_OK);
     assert_string_equal(text, "4");
-    assert_int_equal(npmd_option_usual("no-such", NULL, dom, 100, text, sizeof text, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_option_usual("no-such", NULL, dom, 100, text, sizeof text, &err),
+                     NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "no-such"));
     npmd_options_free(opt);
     npmd_domain_free(dom);
@@ -166,14 +240,15 @@ static void usual_values_have_a_text(void **state)
 
 /* Nothing at its default, nothing open. */
 #define ASKED                                                                                                \
-    "estimator", "stack", "tau", "0.25", "holdout", "0.3", "criterion", "likelihood", "penalty", "gradient", "seed",  \
-        "5", "members", "6", "combine", "log", "bootstrap", "on", "unordered", "on", "folds", "3", "encoding",        \
-        "coordinates", "features", "33", "max-frequency", "3,4", "spectrum-law", "ridge", "spectrum-decay", "1.5",    \
-        "spectrum-ridge", "0.5", "separable", "off", "constant", "on", "scale", "none", "width", "9", "depth", "5",   \
-        "omega", "3", "skip", "on", "skip-start", "convex", "start", "authors", "steps", "400", "epochs", "2",        \
-        "batch", "n/4", "q1", "64", "q2", "32", "rate", "0.5", "warmup", "11", "integral", "uniform", "accuracy",     \
-        "0.75", "convex-gap", "on", "stop", "ise", "patience", "8", "solver", "sgd", "kappa", "2,3", "bandwidth",     \
-        "mixture", "neighbours", "12", "threads", "2", "device", "reference", "snr", "on"
+    "estimator", "stack", "tau", "0.25", "holdout", "0.3", "criterion", "likelihood", "penalty", "gradient", \
+        "seed", "5", "members", "6", "combine", "log", "bootstrap", "on", "unordered", "on", "folds", "3",   \
+        "encoding", "coordinates", "features", "33", "max-frequency", "3,4", "spectrum-law", "ridge",        \
+        "spectrum-decay", "1.5", "spectrum-ridge", "0.5", "separable", "off", "constant", "on", "scale",     \
+        "none", "width", "9", "depth", "5", "omega", "3", "skip", "on", "skip-start", "convex", "start",     \
+        "authors", "steps", "400", "epochs", "2", "batch", "n/4", "q1", "64", "q2", "32", "rate", "0.5",     \
+        "warmup", "11", "integral", "uniform", "accuracy", "0.75", "convex-gap", "on", "stop", "ise",        \
+        "patience", "8", "solver", "sgd", "kappa", "2,3", "bandwidth", "mixture", "neighbours", "12",        \
+        "threads", "2", "device", "reference", "snr", "on"
 
 static settings asked_for(const char *const *more)
 {
@@ -199,12 +274,14 @@ static const char *changes(const settings *from, const settings *to)
         option_print(from, row, a, sizeof a);
         option_print(to, row, b, sizeof b);
         if (strcmp(a, b) != 0)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", used == 0 ? "" : " ", row->name, b);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", used == 0 ? "" : " ",
+                                     row->name, b);
     }
     return text;
 }
 
-static void assert_derived(const derived *d, const settings *from, const char *expected, bool weights, bool encoded)
+static void assert_derived(const derived *d, const settings *from, const char *expected, bool weights,
+                           bool encoded)
 {
     static const uint64_t NONE[PLAN_GIVEN_WORDS];
     assert_string_equal(changes(from, &d->set), expected);
@@ -222,10 +299,11 @@ static void pilots_inherit(void **state)
     (void)state;
     const settings from = asked_for(NULL);
     const derived d = derive_pilot(&from, 0.125, 77);
-    assert_derived(&d, &from,
-                   "tau=0.125 members=1 bootstrap=off steps=77 epochs=0 batch=0 accuracy=0.0030000000000000001 "
-                   "convex-gap=off stop=none snr=off",
-                   false, true);
+    assert_derived(
+        &d, &from,
+        "tau=0.125 members=1 bootstrap=off steps=77 epochs=0 batch=0 accuracy=0.0030000000000000001 "
+        "convex-gap=off stop=none snr=off",
+        false, true);
 }
 
 /* One of an ensemble: its own seed; the first alone tells the gap. */
@@ -254,7 +332,8 @@ static void members_inherit(void **state)
 static void parts_inherit(void **state)
 {
     (void)state;
-    static const part_kind FIELD = { FIT_FIELD, BANDWIDTH_FIXED, false }, SERIES = { FIT_SERIES, BANDWIDTH_FIXED, false },
+    static const part_kind FIELD = { FIT_FIELD, BANDWIDTH_FIXED, false },
+                           SERIES = { FIT_SERIES, BANDWIDTH_FIXED, false },
                            NEAR = { FIT_KDE, BANDWIDTH_ADAPTIVE, true };
     const settings from = asked_for(NULL), open = asked_for((const char *const[]){ "steps", "0", NULL });
     settings before = from;
@@ -264,24 +343,28 @@ static void parts_inherit(void **state)
     before.encoding.max_frequency[0] = 1;
     before.encoding.max_frequency[1] = 2;
     derived d = derive_part(&from, &FIELD, 4, false, false, NULL);
-    assert_derived(&d, &from, "estimator=field members=4 bootstrap=off convex-gap=off bandwidth=fixed", false, true);
+    assert_derived(&d, &from, "estimator=field members=4 bootstrap=off convex-gap=off bandwidth=fixed", false,
+                   true);
     d = derive_part(&from, &NEAR, 4, false, false, NULL);
-    assert_derived(&d, &from, "estimator=kde members=1 bootstrap=off convex-gap=off bandwidth=adaptive", false, true);
+    assert_derived(&d, &from, "estimator=kde members=1 bootstrap=off convex-gap=off bandwidth=adaptive",
+                   false, true);
     d = derive_part(&from, &NEAR, 4, true, true, &before); /* resampled, and chosen again */
     assert_derived(&d, &from, "estimator=kde members=4 convex-gap=off bandwidth=adaptive", true, true);
     d = derive_part(&from, &FIELD, 4, false, true, &before); /* a length that was asked for stays */
-    assert_derived(&d, &from, "estimator=field tau=0.0625 members=4 bootstrap=off convex-gap=off bandwidth=fixed",
-                   true, true);
+    assert_derived(&d, &from,
+                   "estimator=field tau=0.0625 members=4 bootstrap=off convex-gap=off bandwidth=fixed", true,
+                   true);
     d = derive_part(&open, &FIELD, 4, false, true, &before);
     assert_derived(&d, &open,
                    "estimator=field tau=0.0625 members=4 bootstrap=off steps=123 warmup=45 convex-gap=off "
                    "bandwidth=fixed",
                    true, true);
     d = derive_part(&open, &SERIES, 4, false, true, &before);
-    assert_derived(&d, &open,
-                   "estimator=series tau=0.0625 members=1 bootstrap=off max-frequency=1,2 steps=123 warmup=45 "
-                   "convex-gap=off bandwidth=fixed",
-                   true, true);
+    assert_derived(
+        &d, &open,
+        "estimator=series tau=0.0625 members=1 bootstrap=off max-frequency=1,2 steps=123 warmup=45 "
+        "convex-gap=off bandwidth=fixed",
+        true, true);
 }
 
 /* A series that is trained as a field: one layer on every function of its basis. */
@@ -295,10 +378,11 @@ static void linear_fields_inherit(void **state)
     full.tau = 9.0;
     full.descent.steps = 9; /* of what is known of the series, the basis alone */
     const derived d = derive_linear(&from, &full, 48);
-    assert_derived(&d, &from,
-                   "estimator=field encoding=drawn features=48 max-frequency=7,8 spectrum-law=uniform separable=on "
-                   "constant=off depth=1 skip=off skip-start=step convex-gap=off stop=none snr=off",
-                   false, false);
+    assert_derived(
+        &d, &from,
+        "estimator=field encoding=drawn features=48 max-frequency=7,8 spectrum-law=uniform separable=on "
+        "constant=off depth=1 skip=off skip-start=step convex-gap=off stop=none snr=off",
+        false, false);
 }
 
 /* Weights and encoding of models that a fit begins with go on where the derived fit wants them. */
@@ -340,8 +424,8 @@ static void plans_are_fits(void **state)
     npmd_error err = { 0 };
     char text[32], *bytes[2] = { NULL };
     size_t size[2] = { 0 };
-    options_of(&opt, (const char *const[]){ "steps", "5", "q1", "64", "width", "8", "tau", "1e-3", "convex-gap", "off",
-                                            NULL });
+    options_of(&opt, (const char *const[]){ "steps", "5", "q1", "64", "width", "8", "tau", "1e-3",
+                                            "convex-gap", "off", NULL });
     npmd_model *known = fit_of(pts, &opt);
     if (npmd_plan_make(dom, 200, &opt, &plan, &err) != NPMD_OK)
         fail_msg("%s", err.text);
@@ -410,12 +494,17 @@ static void plans_want_their_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_have_usual_sizes),  cmocka_unit_test(others_have_their_own),
-        cmocka_unit_test(usual_values_know_others), cmocka_unit_test(usual_values_have_a_text),
-        cmocka_unit_test(pilots_inherit),           cmocka_unit_test(members_inherit),
-        cmocka_unit_test(parts_inherit),            cmocka_unit_test(linear_fields_inherit),
+        cmocka_unit_test(fields_have_usual_sizes),
+        cmocka_unit_test(others_have_their_own),
+        cmocka_unit_test(usual_values_know_others),
+        cmocka_unit_test(usual_values_have_a_text),
+        cmocka_unit_test(pilots_inherit),
+        cmocka_unit_test(members_inherit),
+        cmocka_unit_test(parts_inherit),
+        cmocka_unit_test(linear_fields_inherit),
         cmocka_unit_test(plans_pass_their_origin_on),
-        cmocka_unit_test(plans_are_fits),           cmocka_unit_test(plans_want_their_points),
+        cmocka_unit_test(plans_are_fits),
+        cmocka_unit_test(plans_want_their_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -372,7 +372,9 @@ static void threads_change_nothing(void **state)
     const int threads[3] = { 1, 2, 7 }, north = 0;
     for (int k = 0; k < 3; k++) {
         const npmd_compute how = { .size = sizeof how, .threads = threads[k] };
-        const npmd_region_request at = { .size = sizeof at, .surface = { s, s }, .labels = { l, l }, .how = &how };
+        const npmd_region_request at = {
+            .size = sizeof at, .surface = { s, s }, .labels = { l, l }, .how = &how
+        };
         map[k] = doubles(s->m.vertices);
         must(npmd_region_map(m, &at, 2, &north, 1, NPMD_REGION_INTENSITY, map[k], NULL, &err), &err);
         must(npmd_region_matrix(m, &at, NPMD_REGION_PROBABILITY, cell[k], NULL, &err), &err);

@@ -90,15 +90,20 @@ static void list_members(const npmd_domain *dom, const npmd_options *opt, member
     for (int d = 0; d < dom->factors; d++) {
         const int F = opt->set.encoding.max_frequency[d];
         low[d] = opt->set.encoding.separable ? 0 : opt->set.encoding.signs ? -F : 1;
-        high[d] = !opt->set.encoding.separable ? F : dom->factor[d] == &CIRCLE ? 2 * F : (F + 1) * (F + 1) - 1;
+        high[d] = !opt->set.encoding.separable ? F
+                  : dom->factor[d] == &CIRCLE  ? 2 * F
+                                               : (F + 1) * (F + 1) - 1;
     }
     for (int i = low[0]; i <= high[0]; i++)
         for (int j = low[1]; j <= high[1]; j++) {
             const bool zero = i == 0 && j == 0;
-            if (opt->set.encoding.separable ? zero && !opt->set.encoding.constant : zero || i < 0 || (i == 0 && j < 0))
+            if (opt->set.encoding.separable ? zero && !opt->set.encoding.constant
+                                            : zero || i < 0 || (i == 0 && j < 0))
                 continue;
             const double lambda = eigenvalue(dom, 0, opt->set.encoding.separable != 0, i)
-                                  + (dom->factors == 1 ? 0.0 : eigenvalue(dom, 1, opt->set.encoding.separable != 0, j));
+                                  + (dom->factors == 1
+                                         ? 0.0
+                                         : eigenvalue(dom, 1, opt->set.encoding.separable != 0, j));
             const double S = pow(1.0 + lambda, -opt->set.encoding.decay);
             assert_true(out->count < 512);
             out->function[out->count][0] = i;
@@ -299,8 +304,8 @@ static void sums_on_tori(void **state)
         check_below(text, fabs(enc.ridge.r_max / exact - 1.0),
                     enc.ridge.r_max_se > 0.0 ? 4.5 * enc.ridge.r_max_se / exact : 1e-12);
         check_below("    its standard error, relative", enc.ridge.r_max_se / exact, 0.01);
-        check_below("    distance from features / 2, relative", fabs(2.0 * exact / opt.set.encoding.features - 1.0),
-                    0.02);
+        check_below("    distance from features / 2, relative",
+                    fabs(2.0 * exact / opt.set.encoding.features - 1.0), 0.02);
         check_below("    seconds, eps and draws together", seconds, clock_limit());
         double low = 0.0; /* lowest eigenvalues with a third of the probability */
         int edge = 0, seen = 0;
@@ -529,7 +534,8 @@ static void copies_are_counted(void **state)
     options_init(&opt);
     opt.set.encoding.decay = 2.0;
     assert_int_equal(encoding_make(dom, false, 9, 5, WAVE, SCALE_UNIT, &enc, NULL), NPMD_OK);
-    assert_int_equal(encoding_scale_ridge(&enc, &opt.set, &(encoding_ridge){ 0.1, 10.0, 0.0 }, NULL), NPMD_OK);
+    assert_int_equal(encoding_scale_ridge(&enc, &opt.set, &(encoding_ridge){ 0.1, 10.0, 0.0 }, NULL),
+                     NPMD_OK);
     assert_memory_equal(enc.copies, EXPECTED, sizeof EXPECTED);
     encoding_free(&enc);
     npmd_domain_free(dom);
@@ -562,8 +568,8 @@ static void copies_change_no_gain(void **state)
         encoding enc = { 0 };
         objective o = { 0 };
         linear_gain possible = { 0 };
-        assert_int_equal(
-            encoding_make(dom, true, COUNT[r], COUNT[r], FUNCTION[r], SCALE_UNIT, &enc, &err), NPMD_OK);
+        assert_int_equal(encoding_make(dom, true, COUNT[r], COUNT[r], FUNCTION[r], SCALE_UNIT, &enc, &err),
+                         NPMD_OK);
         assert_int_equal(encoding_scale_ridge(&enc, &opt.set, &(encoding_ridge){ 0.1, 10.0, 0.0 }, &err),
                          NPMD_OK);
         assert_int_equal(objective_open(&o, dom, pts, &opt.set, &err), NPMD_OK);

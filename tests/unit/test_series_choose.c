@@ -64,7 +64,8 @@ static void chosen_by_held_out_points(void **state)
                      NPMD_OK);
     bool lowered = false;
     for (int i = 0; i < path.size; i++) {
-        if (path.row[i][2] == m->set.encoding.max_frequency[0] && (best < 0 || path.row[i][1] < path.row[best][1]))
+        if (path.row[i][2] == m->set.encoding.max_frequency[0]
+            && (best < 0 || path.row[i][1] < path.row[best][1]))
             best = i;
         lowered = lowered || path.row[i][2] < 3.0;
         double cube = 0.0;

@@ -159,8 +159,8 @@ static void the_backend_changes_nothing(void **state)
     stage s;
     (void)state;
     blind.squares = NULL;
-    stage_open(&(field_case){ "S2 x S1", true, 15, 9, 3, true, 2.0, SCALE_UNIT }, false,
-               PENALTY_LAPLACIAN, &s);
+    stage_open(&(field_case){ "S2 x S1", true, 15, 9, 3, true, 2.0, SCALE_UNIT }, false, PENALTY_LAPLACIAN,
+               &s);
     const snr_values one = ratios(&s, &BACKEND_CPU, 1, false), three = ratios(&s, &BACKEND_CPU, 3, false),
                      other = ratios(&s, &blind, 2, false);
     assert_memory_equal(&one, &three, sizeof one);
@@ -177,8 +177,7 @@ static void the_gradient_of_a_step_stays(void **state)
     static const backend_ops *const ALL[] = { &BACKEND_CPU, &BACKEND_REFERENCE };
     stage s;
     (void)state;
-    stage_open(&(field_case){ "T2", true, 12, 17, 3, true, 3.0, SCALE_UNIT }, false,
-               PENALTY_LAPLACIAN, &s);
+    stage_open(&(field_case){ "T2", true, 12, 17, 3, true, 3.0, SCALE_UNIT }, false, PENALTY_LAPLACIAN, &s);
     for (int i = 0; i < 2; i++) {
         const size_t P = s.field.parameters;
         double *alone = doubles(P), *beside = doubles(P), *gradient = doubles(P), *square = doubles(P), sum;
@@ -209,8 +208,7 @@ static void no_signal(void **state)
     enum { K = 40 };
     stage s;
     (void)state;
-    stage_open(&(field_case){ "T2", true, 1, 1, 1, false, 1.0, SCALE_UNIT }, false, PENALTY_NONE,
-               &s);
+    stage_open(&(field_case){ "T2", true, 1, 1, 1, false, 1.0, SCALE_UNIT }, false, PENALTY_NONE, &s);
     int function[2 * K];
     for (int k = 0; k < K; k++) {
         function[2 * k] = 1 + k % 8;

@@ -21,7 +21,10 @@ static int stage_make(void **state)
     snprintf(text, sizeof text, "mesh:%s", put_icosphere(&s.place, "ico.off", LEVEL, RADIUS));
     for (int e = 0; e < 2; e++) {
         npmd_error err = { 0 };
-        must(npmd_domain_parse_with(text, &(npmd_surface_options){ .size = sizeof(npmd_surface_options), .elements = e + 1, .max_frequency = "10" },
+        must(npmd_domain_parse_with(text,
+                                    &(npmd_surface_options){ .size = sizeof(npmd_surface_options),
+                                                             .elements = e + 1,
+                                                             .max_frequency = "10" },
                                     &s.domain[e], &err),
              &err);
     }
@@ -413,12 +416,9 @@ static void domains_are_spelt(void **state)
     snprintf(text, sizeof text, "mesh:%s^17", path);
     assert_int_equal(npmd_domain_parse_with(text, &few, &dom, NULL), NPMD_ERR_ARGUMENT);
     snprintf(text, sizeof text, "mesh:%s", path);
-    assert_int_equal(
-        npmd_domain_parse_with(text, &many, &dom, &err),
-        NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_domain_parse_with(text, &many, &dom, &err), NPMD_ERR_ARGUMENT);
     assert_says(&err, "frequency 100 needs 40804 nodes");
-    assert_int_equal(npmd_domain_parse_with(text, &cubic, &dom, &err),
-                     NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_domain_parse_with(text, &cubic, &dom, &err), NPMD_ERR_ARGUMENT);
     assert_null(dom);
 }
 

@@ -17,8 +17,7 @@ static npmd_domain *parse(const char *text, int frequency)
 {
     npmd_domain *dom = NULL;
     npmd_error err = { 0 };
-    must(domain_read(text, &(surface_request){ .max_frequency = frequency, .elements = 2 },
-                                &dom, &err),
+    must(domain_read(text, &(surface_request){ .max_frequency = frequency, .elements = 2 }, &dom, &err),
          &err);
     return dom;
 }
@@ -103,7 +102,8 @@ static void files_hold_all(void **state)
     stage *s = *state;
     npmd_error err = { 0 };
     npmd_points *pts = points_on(s->product, s->both, 1.0);
-    npmd_model *one = fitted(s->product, pts, QUICK), *two = fitted(s->product, pts, QUICK_TWO), *again = NULL;
+    npmd_model *one = fitted(s->product, pts, QUICK), *two = fitted(s->product, pts, QUICK_TWO),
+               *again = NULL;
     double before[POINTS], after[POINTS];
     char path[3][1024];
     for (int i = 0; i < 3; i++)

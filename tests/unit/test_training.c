@@ -146,7 +146,8 @@ static void cosine_and_warm_up(void **state)
     warm.set.descent.warmup = 100;
     for (int64_t t = 0; t < 200; t++) {
         const double share = t < 100 ? (double)(t + 1) / 100.0 : 1.0;
-        check_quiet("warm-up", fabs(schedule_at(&warm.set, t).rate - share * schedule_at(&opt.set, t).rate), tiny);
+        check_quiet("warm-up", fabs(schedule_at(&warm.set, t).rate - share * schedule_at(&opt.set, t).rate),
+                    tiny);
     }
     opt.set.descent.schedule = SCHEDULE_FIXED;
     assert_true(schedule_at(&opt.set, 0).rate == 2e-3 && schedule_at(&opt.set, 999).rate == 2e-3);
@@ -239,7 +240,7 @@ static void a_step_is_the_sum_of_its_terms(void **state)
                                        ? 0.0
                                        : term_by_hand(&f, b.self, &s,
                                                       opt.set.penalty == PENALTY_GRADIENT ? TERM_GRADIENT
-                                                                                           : TERM_LAPLACIAN);
+                                                                                          : TERM_LAPLACIAN);
             worst = fmax(worst, fabs(value.data - data));
             worst = fmax(worst, fabs(value.integral / integral - 1.0));
             worst = fmax(worst, fabs(value.penalty - penalty) / (penalty + 1e-300));

@@ -287,10 +287,7 @@ static void what_cannot_be_shown_is_refused(void **state)
         { 0, { .how = &stop }, NPMD_STOPPED, "asked to stop" },
         { 1, { .factors = 1u, .how = &stop }, NPMD_STOPPED, "asked to stop" },
         /* and before anything is computed */
-        { 0,
-          { .surface = { ball }, .sphere = { ball }, .how = &stop },
-          NPMD_ERR_ARGUMENT,
-          "not S2" },
+        { 0, { .surface = { ball }, .sphere = { ball }, .how = &stop }, NPMD_ERR_ARGUMENT, "not S2" },
         { 0,
           { .nodes = 10000, .how = &stop },
           NPMD_ERR_ARGUMENT,

@@ -155,7 +155,7 @@ static double *mixture(const npmd_domain *dom, size_t n, uint64_t seed)
 }
 
 static npmd_model *fitted(const npmd_domain *dom, const npmd_points *pts, int64_t batch, const char *tau,
-                       const char *steps, uint64_t seed)
+                          const char *steps, uint64_t seed)
 {
     static const char *const SET[][2] = { { "features", "32" },     { "width", "16" }, { "depth", "3" },
                                           { "max-frequency", "6" }, { "q1", "1024" },  { "q2", "256" },
@@ -201,7 +201,8 @@ static void weights_all_alike_are_none(void **state)
         for (int i = 0; i < MANY; i++)
             w[i] = 2.0;
         weigh(doubled, w);
-        npmd_model *a = fitted(dom, plain, 300, "auto", "60", 1), *b = fitted(dom, doubled, 300, "auto", "60", 1);
+        npmd_model *a = fitted(dom, plain, 300, "auto", "60", 1),
+                   *b = fitted(dom, doubled, 300, "auto", "60", 1);
         double *log_a = density(a, plain, NPMD_LOG_DENSITY), *log_b = density(b, plain, NPMD_LOG_DENSITY);
         assert_memory_equal(log_a, log_b, MANY * sizeof *log_a);
         assert_true(a->facts.objective == b->facts.objective);
