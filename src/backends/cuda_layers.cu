@@ -64,10 +64,10 @@ static cudaStream_t cuda_stream(device_stream *s)
 static layout make_layout(const network_plan *p)
 {
     layout o = {};
-    o.network.depth = p->depth, o.sines = p->depth - 1, o.encoding.features = p->features, o.network.width = p->width,
-    o.network.skip = p->skip;
+    o.depth = p->depth, o.sines = p->depth - 1, o.features = p->features, o.width = p->width,
+    o.skip = p->skip;
     o.ldk = (int)round_up((size_t)p->features, 32), o.ldw = (int)round_up((size_t)p->width, 32);
-    o.network.omega = p->omega;
+    o.omega = p->omega;
     size_t at = 0, copy = 0;
     for (int l = 0; l < p->depth; l++) {
         const size_t inputs = (size_t)(l == 0 ? p->features : p->width),
@@ -88,8 +88,8 @@ static layout make_layout(const network_plan *p)
     o.parameters = at + (p->skip ? (size_t)p->features : 0);
     o.output = copy;
     o.linear_copy = copy + (size_t)o.ldw;
-    o.encoding.constant = o.linear_copy + (size_t)o.ldk;
-    o.copies = o.encoding.constant + 32;
+    o.constant = o.linear_copy + (size_t)o.ldk;
+    o.copies = o.constant + 32;
     return o;
 }
 
@@ -435,7 +435,7 @@ static int pass_seed(network *net, workspace *w, device_term kind, const float *
     q.has_linear = has_linear(&net->plan);
     q.v_part = w->v_part;
     q.v_linear = w->v_linear;
-    q.constant = net->copies + o->encoding.constant;
+    q.constant = net->copies + o->constant;
     q.weight = weight;
     q.factor = (float)factor;
     q.points = points;
@@ -518,7 +518,7 @@ static int pass_fused(network *net, workspace *w, device_term kind, const float 
         q.part[l] = w->part[l];
     }
     q.output = net->copies + o->output;
-    q.constant = net->copies + o->encoding.constant;
+    q.constant = net->copies + o->constant;
     q.v_linear = has_linear(&net->plan) ? w->v_linear : NULL;
     q.kind = kind;
     q.R = R;

@@ -220,17 +220,17 @@ __device__ place parameter_place(const layout &o, size_t i)
 {
     if (i >= o.linear)
         return { o.sines + 2, 0, (int)(i - o.linear) };
-    int l = o.network.depth - 1;
+    int l = o.depth - 1;
     while (i < o.weight[l])
         l--;
-    const int inputs = l == 0 ? o.encoding.features : o.network.width;
+    const int inputs = l == 0 ? o.features : o.width;
     if (i >= o.bias[l])
-        return l == o.network.depth - 1 ? place{ o.sines + 1, 0, 0 } : place{ l, (int)(i - o.bias[l]), -1 };
+        return l == o.depth - 1 ? place{ o.sines + 1, 0, 0 } : place{ l, (int)(i - o.bias[l]), -1 };
     const unsigned at =
         (unsigned)(i - o.weight[l]); /* a layer has fewer than 2^32: division of 64 bits is slow */
-    if (l < o.network.depth - 1)
+    if (l < o.depth - 1)
         return { l, (int)(at / (unsigned)inputs), (int)(at % (unsigned)inputs) };
-    return { o.network.depth == 1 ? o.sines + 2 : o.sines, 0, (int)at };
+    return { o.depth == 1 ? o.sines + 2 : o.sines, 0, (int)at };
 }
 
 struct collect_arguments {
@@ -278,7 +278,7 @@ __global__ void __launch_bounds__(COLLECT_PARAMETERS *COLLECT_LANES)
         const int inputs = p.layer == 0 ? o.ldk : o.ldw;
         const size_t at = p.input < 0 ? (size_t)o.ldw * (size_t)inputs + (size_t)p.unit
                                       : (size_t)p.unit * (size_t)inputs + (size_t)p.input;
-        sum = o.network.omega
+        sum = o.omega
               * lane_sum(parts_of<float>{ q.part[p.layer] + at, q.splits[p.layer],
                                           (size_t)o.ldw * (size_t)(inputs + 1) });
     } else if (p.layer == o.sines) {
@@ -330,10 +330,10 @@ __device__ void refresh(const layout &o, size_t i, double theta, float *copies, 
 {
     const place p = parameter_place(o, i);
     if (p.layer < o.sines) {
-        const float w = to_tf32((float)(o.network.omega * theta), exact);
+        const float w = to_tf32((float)(o.omega * theta), exact);
         const int inputs = p.layer == 0 ? o.ldk : o.ldw;
         if (p.input < 0) {
-            copies[o.shift[p.layer] + (size_t)p.unit] = (float)(o.network.omega * theta);
+            copies[o.shift[p.layer] + (size_t)p.unit] = (float)(o.omega * theta);
             return;
         }
         copies[o.forward[p.layer] + (size_t)p.unit * (size_t)inputs + (size_t)p.input] = w;
@@ -342,7 +342,7 @@ __device__ void refresh(const layout &o, size_t i, double theta, float *copies, 
     } else if (p.layer == o.sines) {
         copies[o.output + (size_t)p.input] = (float)theta;
     } else if (p.layer == o.sines + 1) {
-        copies[o.encoding.constant] = (float)theta;
+        copies[o.constant] = (float)theta;
     } else {
         copies[o.linear_copy + (size_t)p.input] = (float)theta;
     }
@@ -351,9 +351,9 @@ __device__ void refresh(const layout &o, size_t i, double theta, float *copies, 
 /* The linear part of a network of one layer with a skip: the two are one. */
 __device__ double linear_sum(const layout &o, size_t i, double theta, const double *all)
 {
-    if (o.network.depth > 1 || !o.network.skip)
+    if (o.depth > 1 || !o.skip)
         return theta;
-    return i < o.linear ? (i < (size_t)o.encoding.features ? theta + all[o.linear + i] : theta)
+    return i < o.linear ? (i < (size_t)o.features ? theta + all[o.linear + i] : theta)
                         : theta + all[i - o.linear];
 }
 
@@ -389,7 +389,7 @@ __device__ double gradient_norm(const double *part, int parts)
 
 __device__ double most_norm(const device_control &now, double running)
 {
-    return now.max_norm < 0.0 ? now.descent.clip * exp(running) : now.max_norm;
+    return now.max_norm < 0.0 ? now.clip * exp(running) : now.max_norm;
 }
 
 __global__ void __launch_bounds__(UPDATE_THREADS) update(const layout o, const update_arguments q)
@@ -400,7 +400,7 @@ __global__ void __launch_bounds__(UPDATE_THREADS) update(const layout o, const u
     if (i >= o.parameters)
         return;
     const double most = most_norm(now, *q.running), shorten = length > most ? most / length : 1.0;
-    double rate = now.descent.rate, theta = q.theta[i];
+    double rate = now.rate, theta = q.theta[i];
     for (int s = 0; s < q.shares; s++)
         if (i < q.share_end[s]) {
             rate *= q.share[s];
