@@ -10,11 +10,11 @@ static const cli_option OPTIONS[] = {
       .required = true,
       .help = "one value a point, in the order of the points; .npy or .csv" },
     { .name = "what",
-      .values = "log-density|density|relative|intensity|gradient|laplacian",
+      .names = npmd_what_name,
       .fallback = "log-density",
       .help =
           "log f or f per volume; f x volume; n f; gradient (a row a point, in the point's own columns) or "
-          "Laplacian of log f" },
+          "Laplacian of log f; its standard deviation over the members" },
     { .name = "given",
       .values = "N,...",
       .help = "the conditional density of the other factors given these, counted from 1: 1,3" },
@@ -29,19 +29,16 @@ static const cli_option OPTIONS[] = {
     { 0 },
 };
 
-/* Name in JSON, and unit. */
-static const struct {
-    const char *name, *measure;
-} WHAT[] = {
-    [NPMD_LOG_DENSITY] = { "log-density", "nats, per volume" },
-    [NPMD_DENSITY] = { "density", "per volume" },
-    [NPMD_RELATIVE] = { "relative", "to the uniform density, which is 1" },
-    [NPMD_INTENSITY] = { "intensity", "points per volume" },
-    [NPMD_GRADIENT] = { "gradient", "of log f, tangent vector in the point's own columns" },
-    [NPMD_LAPLACIAN] = { "laplacian", "of log f" },
-    [NPMD_SPREAD] = { "spread", "standard deviation of log f over the members" },
+static const char *const UNITS[] = {
+    [NPMD_LOG_DENSITY] = "nats, per volume",
+    [NPMD_DENSITY] = "per volume",
+    [NPMD_RELATIVE] = "to the uniform density, which is 1",
+    [NPMD_INTENSITY] = "points per volume",
+    [NPMD_GRADIENT] = "of log f, tangent vector in the point's own columns",
+    [NPMD_LAPLACIAN] = "of log f",
+    [NPMD_SPREAD] = "standard deviation of log f over the members",
 };
-_Static_assert(sizeof WHAT / sizeof *WHAT == NPMD_SPREAD + 1, "a row for everything that can be asked for");
+_Static_assert(sizeof UNITS / sizeof *UNITS == NPMD_SPREAD + 1, "a row for everything that can be asked for");
 
 static int report(const cli_args *args, const npmd_model *model, npmd_what what, size_t n, size_t cols,
                   double log_se)
@@ -51,8 +48,8 @@ static int report(const cli_args *args, const npmd_model *model, npmd_what what,
     if (args->json) {
         cli_json_begin(&j);
         cli_json_text(&j, "out", out);
-        cli_json_text(&j, "what", WHAT[what].name);
-        cli_json_text(&j, "measure", WHAT[what].measure);
+        cli_json_text(&j, "what", npmd_what_name(what));
+        cli_json_text(&j, "measure", UNITS[what]);
         cli_json_text(&j, "domain", npmd_domain_text(npmd_model_domain(model)));
         cli_json_unsigned(&j, "n", n);
         cli_json_unsigned(&j, "columns", cols);
@@ -61,7 +58,7 @@ static int report(const cli_args *args, const npmd_model *model, npmd_what what,
         return cli_json_print(args, &j);
     }
     if (!args->quiet) {
-        cli_row(stdout, "values", "%s (%s)", WHAT[what].name, WHAT[what].measure);
+        cli_row(stdout, "values", "%s (%s)", npmd_what_name(what), UNITS[what]);
         cli_row(stdout, "points", "%s", cli_words_count(n).text);
         if (cli_value(args, "given"))
             cli_row(stdout, "error", "at most %.2g in the log", log_se);

@@ -142,8 +142,11 @@ static int solve(const cli_args *args, eigen_result *r)
 {
     npmd_error err = { 0 };
     const char *out = cli_value(args, "out"), *values = cli_value(args, "values");
-    const double begun = reproduce_clock();
+    const double begun = cli_clock();
     cli_progress progress;
+    npmd_compute how = NPMD_SIZED(npmd_compute);
+    how.progress = cli_progress_show;
+    how.user = &progress;
     cli_progress_begin(&progress, args);
     if (r->k > r->vertices)
         return cli_fail(args, CLI_USAGE, "--k: %zu was found, %s has %zu vertices", r->k, args->operand,
@@ -151,10 +154,10 @@ static int solve(const cli_args *args, eigen_result *r)
     if (!(r->lambda = cli_doubles(args, r->k, 1)) || !(r->residual = cli_doubles(args, r->k, 1))
         || !(r->phi = cli_doubles(args, r->vertices, r->k)))
         return CLI_MEMORY;
-    const npmd_status st = npmd_surface_eigen(r->surface, r->elements, (int)r->k, cli_progress_solves,
-                                              &progress, r->lambda, r->phi, r->residual, &err);
+    const npmd_status st = npmd_surface_eigen(r->surface, r->elements, (int)r->k, &how, r->lambda, r->phi,
+                                              r->residual, &err);
     cli_progress_end(&progress);
-    r->seconds = reproduce_clock() - begun;
+    r->seconds = cli_clock() - begun;
     if (st
         || (is_surface_file(out) ? write_surface(r, out, &err)
                                  : npmd_array_write(out, r->phi, r->vertices, r->k, &err))

@@ -169,7 +169,7 @@ static int check_names(const cli_args *args, const endpoints_files *files)
 
 /* ---- What was found ------------------------------------------------------------------------------------------------ */
 
-static size_t kept(const npmd_endpoints *e)
+static size_t kept(const npmd_endpoints_facts *e)
 {
     size_t sum = 0;
     for (int p = 0; p < NPMD_PAIRS; p++)
@@ -177,7 +177,7 @@ static size_t kept(const npmd_endpoints *e)
     return sum;
 }
 
-static int report_json(const cli_args *args, const npmd_endpoints *e, const endpoints_files *files)
+static int report_json(const cli_args *args, const npmd_endpoints_facts *e, const endpoints_files *files)
 {
     cli_json j = { 0 };
     cli_json_begin(&j);
@@ -204,7 +204,7 @@ static int report_json(const cli_args *args, const npmd_endpoints *e, const endp
     return cli_json_print(args, &j);
 }
 
-static int report(const cli_args *args, const npmd_endpoints *e, const endpoints_files *files)
+static int report(const cli_args *args, const npmd_endpoints_facts *e, const endpoints_files *files)
 {
     const bool two = cli_value(args, "surface-right") != NULL;
     if (args->json)
@@ -236,7 +236,7 @@ static int report(const cli_args *args, const npmd_endpoints *e, const endpoints
 }
 
 /* Nothing is left: why, and where that may come from. */
-static int refuse_all(const cli_args *args, const npmd_endpoints *e)
+static int refuse_all(const cli_args *args, const npmd_endpoints_facts *e)
 {
     const struct {
         const char *words;
@@ -257,7 +257,8 @@ static int refuse_all(const cli_args *args, const npmd_endpoints *e)
     return cli_fail(args, CLI_INPUT, "none of %zu streamlines is kept: %s", e->streamlines, text);
 }
 
-static int write_files(const cli_args *args, const npmd_endpoints *e, const endpoints_files *files)
+static int write_files(const cli_args *args, const npmd_endpoints *ends, const npmd_endpoints_facts *e,
+                       const endpoints_files *files)
 {
     npmd_error err = { 0 };
     if (e->streamlines == 0)
@@ -266,23 +267,24 @@ static int write_files(const cli_args *args, const npmd_endpoints *e, const endp
         return refuse_all(args, e);
     for (int p = 0; p < NPMD_PAIRS; p++)
         if (e->count[p] > 0
-            && (npmd_array_write(files->out[p], e->x[p], e->count[p], 6, &err)
+            && (npmd_array_write(files->out[p], npmd_endpoints_rows(ends, (npmd_pair)p), e->count[p], 6, &err)
                 || (files->weights[p]
-                    && npmd_array_write(files->weights[p], e->weight[p], e->count[p], 1, &err))))
+                    && npmd_array_write(files->weights[p], npmd_endpoints_weights(ends, (npmd_pair)p),
+                                        e->count[p], 1, &err))))
             return cli_refuse(args, &err);
     return CLI_DONE;
 }
 
 /* ---- The command --------------------------------------------------------------------------------------------------- */
 
-static int read_request(const cli_args *args, const char **words, npmd_endpoints_request *what)
+static int read_request(const cli_args *args, const char **words, npmd_compute *how,
+                        npmd_endpoints_request *what)
 {
-    npmd_compute how;
     uint64_t seed = 0;
-    int code = cli_compute(args, &seed, &how);
+    int code = cli_compute(args, &seed, how);
     if (code != CLI_DONE || (code = cli_real(args, "max-distance", &what->max_distance)) != CLI_DONE)
         return code;
-    what->threads = how.threads;
+    what->how = how;
     what->surface[0] = cli_value(args, "surface");
     what->surface[1] = cli_value(args, "surface-right");
     what->sphere[0] = cli_value(args, "sphere");
@@ -312,25 +314,27 @@ static int read_request(const cli_args *args, const char **words, npmd_endpoints
 static int run(const cli_args *args)
 {
     npmd_error err = { 0 };
-    npmd_endpoints_request what = { 0 };
-    npmd_endpoints ends = { 0 };
+    npmd_endpoints_request what = NPMD_SIZED(npmd_endpoints_request);
+    npmd_endpoints_facts facts = NPMD_SIZED(npmd_endpoints_facts);
+    npmd_endpoints *ends = NULL;
+    npmd_compute how;
     endpoints_files files = { 0 };
     const char **words = calloc((size_t)args->count + 1, sizeof *words);
-    int code = words ? read_request(args, words, &what)
+    int code = words ? read_request(args, words, &how, &what)
                      : cli_fail(args, CLI_MEMORY, "not enough memory for the command line");
     if (code != CLI_DONE || (code = name_files(args, what.pairs, &files)) != CLI_DONE
         || (code = check_names(args, &files)) != CLI_DONE)
         goto done;
-    if (npmd_endpoints_find(&what, &ends, &err))
+    if (npmd_endpoints_find(&what, &ends, &err) || npmd_endpoints_facts_of(ends, &facts, &err))
         code = cli_refuse(args, &err);
-    else if ((code = write_files(args, &ends, &files)) == CLI_DONE)
-        code = report(args, &ends, &files);
+    else if ((code = write_files(args, ends, &facts, &files)) == CLI_DONE)
+        code = report(args, &facts, &files);
 done:
     for (int p = 0; p < NPMD_PAIRS; p++) {
         free(files.out[p]);
         free(files.weights[p]);
     }
-    npmd_endpoints_free(&ends);
+    npmd_endpoints_free(ends);
     free(words);
     return code;
 }

@@ -83,7 +83,7 @@ static int run(const cli_args *args)
     npmd_error err = { 0 };
     npmd_model *model = NULL;
     npmd_truth *truth = NULL;
-    npmd_comparison comparison;
+    npmd_comparison comparison = NPMD_SIZED(npmd_comparison);
     npmd_compute how;
     npmd_grid grid = NPMD_GRID_FINE;
     uint64_t seed = 0;
@@ -95,10 +95,8 @@ static int run(const cli_args *args)
     npmd_status st = npmd_load(args->operand, &model, &err);
     if (st == NPMD_OK)
         st = npmd_truth_read(cli_value(args, "truth"), &truth, &err);
-    if (st == NPMD_OK) {
-        npmd_truth_threads(truth, how.threads);
+    if (st == NPMD_OK)
         st = npmd_compare(model, truth, grid, points, seed, &how, &comparison, &err);
-    }
     code = st == NPMD_OK ? report(args, &comparison, grid) : cli_refuse(args, &err);
     npmd_truth_free(truth);
     npmd_model_free(model);

@@ -5,7 +5,7 @@
  * report and the checkpoint, or without one the model so far, is saved; a second one ends the program at once. */
 #include "cli.h"
 
-#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -26,16 +26,42 @@ static const cli_option OPTIONS[] = {
     { 0 },
 };
 
-/* Indexed by npmd_estimator. */
-static const char *const ESTIMATORS[] = {
-    [NPMD_FIELD] = "field", [NPMD_SERIES] = "series", [NPMD_KDE] = "kde",        [NPMD_PSNF] = "psnf",
-    [NPMD_RELU] = "relu",   [NPMD_STACK] = "stack",   [NPMD_UNIFORM] = "uniform"
-};
+typedef struct fit_job {
+    const cli_args *args;
+    npmd_options *options;
+    npmd_domain *domain;
+    npmd_points *points;
+    npmd_truth *truth;
+    npmd_plan *plan;
+    npmd_model *model;
+    cli_progress progress;
+    cli_log log;
+    bool shown; /* the plan */
+} fit_job;
 
-static const char *estimator_name(int estimator)
+static cli_words estimator_name(const fit_job *j)
 {
-    const int known = (int)(sizeof ESTIMATORS / sizeof *ESTIMATORS);
-    return estimator >= 0 && estimator < known ? ESTIMATORS[estimator] : NULL;
+    cli_words name = { "" };
+    npmd_plan_get(j->plan, "estimator", name.text, sizeof name.text);
+    return name;
+}
+
+static bool is_estimator(const fit_job *j, const char *name)
+{
+    return strcmp(estimator_name(j).text, name) == 0;
+}
+
+/* A number of the plan that counts something. */
+static uint64_t planned(const fit_job *j, const char *name)
+{
+    return (uint64_t)npmd_plan_number(j->plan, name);
+}
+
+static npmd_fit_facts facts_of(const npmd_model *model)
+{
+    npmd_fit_facts facts = NPMD_SIZED(npmd_fit_facts);
+    npmd_model_facts(model, &facts, NULL);
+    return facts;
 }
 
 /* ---- Before -------------------------------------------------------------------------------------------- */
@@ -44,7 +70,6 @@ static npmd_status read_options(const cli_args *args, npmd_options *options, npm
 {
     const char *preset = cli_value(args, "preset"), *config = cli_value(args, "config");
     npmd_status st = NPMD_OK;
-    npmd_options_init(options);
     if (preset)
         st = npmd_options_set(options, "preset", preset, err);
     if (st == NPMD_OK && config)
@@ -61,19 +86,25 @@ static npmd_status read_options(const cli_args *args, npmd_options *options, npm
  * one that is resumed. */
 static int check_files(const cli_args *args, const npmd_options *options)
 {
+    static const char *const NAMES[] = { "checkpoint", "resume", "start-from", "encoding-from" };
+    enum { NAMED = sizeof NAMES / sizeof *NAMES };
+    char text[NAMED][CLI_PATH_MOST];
+    const char *named[NAMED];
+    for (int i = 0; i < NAMED; i++)
+        named[i] = npmd_options_get(options, NAMES[i], text[i], sizeof text[i]) > 0 ? text[i] : NULL;
     const struct {
         const char *label, *path;
     } files[] = { { "--out", cli_value(args, "out") },
                   { "--log", cli_value(args, "log") },
                   { "--table", cli_value(args, "table") },
-                  { "--checkpoint", options->checkpoint[0] ? options->checkpoint : NULL },
-                  { "--resume", options->resume[0] ? options->resume : NULL },
+                  { "--checkpoint", named[0] },
+                  { "--resume", named[1] },
                   { "--data", cli_value(args, "data") },
                   { "--weights", cli_value(args, "weights") },
                   { "--config", cli_value(args, "config") },
                   { "--truth", cli_value(args, "truth") },
-                  { "--start-from", options->start_from[0] ? options->start_from : NULL },
-                  { "--encoding-from", options->encoding_from[0] ? options->encoding_from : NULL } };
+                  { "--start-from", named[2] },
+                  { "--encoding-from", named[3] } };
     enum { CHECKPOINT = 3, RESUME = 4, FILES = sizeof files / sizeof *files };
     npmd_error err = { 0 };
     for (int i = 0; i <= RESUME; i++) {
@@ -97,43 +128,38 @@ static npmd_status read_domain(const cli_args *args, const npmd_options *options
 {
     const char *out = cli_value(args, "out"), *elements = cli_value(args, "elements"),
                *slash = out ? strrchr(out, '/') : NULL;
-    char folder[NPMD_MAX_PATH] = ".";
+    char folder[CLI_PATH_MOST] = ".", frequency[CLI_PATH_MOST];
     cli_progress progress;
-    npmd_surface_options surfaces = { .cache = out ? folder : NULL,
-                                      .progress = cli_progress_solves,
-                                      .user = &progress };
+    npmd_surface_options surfaces = NPMD_SIZED(npmd_surface_options);
+    npmd_options_get(options, "max-frequency", frequency, sizeof frequency);
+    surfaces.max_frequency = frequency;
+    surfaces.cache = out ? folder : NULL;
+    surfaces.progress = cli_progress_show;
+    surfaces.user = &progress;
     cli_progress_begin(&progress, args);
     if (slash)
         snprintf(folder, sizeof folder, "%.*s", slash == out ? 1 : (int)(slash - out), out);
     if (elements) /* anything but 1 and 2 is refused below */
         surfaces.elements = strcmp(elements, "1") == 0 ? 1 : strcmp(elements, "2") == 0 ? 2 : -1;
-    if (options->max_frequencies > 1) {
-        surfaces.frequency = options->max_frequency;
-        surfaces.frequencies = options->max_frequencies;
-    } else {
-        surfaces.max_frequency = options->max_frequency[0];
-    }
     const npmd_status st = npmd_domain_parse_with(cli_value(args, "domain"), &surfaces, domain, err);
     cli_progress_end(&progress);
     return st;
 }
 
-static npmd_status read_inputs(const cli_args *args, const npmd_options *options, npmd_domain **domain,
-                               npmd_points **points, npmd_truth **truth, npmd_error *err)
+static npmd_status read_inputs(fit_job *j, npmd_error *err)
 {
+    const cli_args *args = j->args;
     const char *weights = cli_value(args, "weights"), *known = cli_value(args, "truth");
     unsigned coords = 0;
     npmd_status st = cli_coords(args, &coords, err);
     if (st == NPMD_OK)
-        st = read_domain(args, options, domain, err);
+        st = read_domain(args, j->options, &j->domain, err);
     if (st == NPMD_OK)
-        st = cli_points(args, cli_value(args, "data"), *domain, coords, points, err);
+        st = cli_points(args, cli_value(args, "data"), j->domain, coords, &j->points, err);
     if (st == NPMD_OK && weights)
-        st = npmd_points_weigh(*points, weights, err);
+        st = npmd_points_weigh(j->points, weights, err);
     if (st == NPMD_OK && known)
-        st = npmd_truth_read(known, truth, err);
-    if (st == NPMD_OK && known)
-        npmd_truth_threads(*truth, options->threads);
+        st = npmd_truth_read(known, &j->truth, err);
     return st;
 }
 
@@ -164,51 +190,42 @@ static int check_truth(const cli_args *args, const npmd_domain *domain, const np
                     known, npmd_domain_text(domain));
 }
 
-static void print_plan(const cli_args *args, const npmd_domain *domain, size_t n, const npmd_options *plan,
-                       size_t working_bytes)
+static void print_plan(fit_job *j)
 {
-    if (args->quiet)
+    if (j->args->quiet || j->shown)
         return;
-    cli_row(stderr, "domain", "%s, dimension %d, volume %.5g", npmd_domain_text(domain),
-            npmd_domain_dimension(domain), npmd_domain_volume(domain));
-    cli_row(stderr, "points", "%s", cli_words_count(n).text);
-    if (plan->members > 1)
-        cli_row(stderr, "members", "%d%s", plan->members, plan->bootstrap ? ", on resampled points" : "");
-    if (plan->estimator != NPMD_FIELD) {
-        cli_row(stderr, "estimator", "%s", estimator_name(plan->estimator));
-        cli_row(stderr, "memory", "%s for the fit", cli_words_bytes(working_bytes).text);
-        return;
+    j->shown = true;
+    cli_row(stderr, "domain", "%s, dimension %d, volume %.5g", npmd_domain_text(j->domain),
+            npmd_domain_dimension(j->domain), npmd_domain_volume(j->domain));
+    cli_row(stderr, "points", "%s", cli_words_count(npmd_points_count(j->points)).text);
+    if (planned(j, "members") > 1)
+        cli_row(stderr, "members", "%" PRIu64 "%s", planned(j, "members"),
+                planned(j, "bootstrap") ? ", on resampled points" : "");
+    if (is_estimator(j, "field")) {
+        cli_row(stderr, "features", "%" PRIu64, planned(j, "features"));
+        cli_row(stderr, "network", "%" PRIu64 " layers, width %" PRIu64 ", omega %.4g", planned(j, "depth"),
+                planned(j, "width"), npmd_plan_number(j->plan, "omega"));
+        cli_row(stderr, "steps", "%s, batch %s", cli_words_count(planned(j, "steps")).text,
+                cli_words_count(planned(j, "batch")).text);
+        cli_row(stderr, "integral", "q1 %s points a step", cli_words_count(planned(j, "q1")).text);
+        cli_row(stderr, "penalty", "q2 %s points a step, tau %.4g", cli_words_count(planned(j, "q2")).text,
+                npmd_plan_number(j->plan, "tau"));
+    } else {
+        cli_row(stderr, "estimator", "%s", estimator_name(j).text);
     }
-    cli_row(stderr, "features", "%d", plan->features);
-    cli_row(stderr, "network", "%d layers, width %d, omega %.4g", plan->depth, plan->width, plan->omega);
-    cli_row(stderr, "steps", "%s, batch %s", cli_words_count((uint64_t)plan->steps).text,
-            cli_words_count((uint64_t)plan->batch).text);
-    cli_row(stderr, "integral", "q1 %s points a step", cli_words_count((uint64_t)plan->q1).text);
-    cli_row(stderr, "penalty", "q2 %s points a step, tau %.4g", cli_words_count((uint64_t)plan->q2).text,
-            plan->tau);
-    cli_row(stderr, "memory", "%s for the fit", cli_words_bytes(working_bytes).text);
+    cli_row(stderr, "memory", "%s for the fit",
+            cli_words_bytes(npmd_plan_bytes(j->plan) + npmd_points_bytes(j->points)).text);
 }
 
 /* ---- Reports while it runs ----------------------------------------------------------------------------- */
 
-typedef struct fit_watch {
-    cli_progress progress;
-    cli_log log;
-    const cli_args *args; /* for a plan that is not shown before all was checked; else NULL */
-    const npmd_domain *domain;
-    const npmd_options *plan;
-    size_t n, working_bytes;
-} fit_watch;
-
+/* Of select the plan is shown here: the library has checked its lists by now. */
 static int show_report(const npmd_report *now, void *user)
 {
-    fit_watch *watch = user;
-    if (watch->args)
-        print_plan(watch->args, watch->domain, watch->n, watch->plan, watch->working_bytes);
-    watch->args = NULL;
-    cli_log_report(&watch->log, now);
-    cli_progress_show(&watch->progress, now);
-    return cli_interrupted();
+    fit_job *j = user;
+    print_plan(j);
+    cli_log_report(&j->log, now);
+    return cli_progress_show(now, &j->progress);
 }
 
 /* ---- After --------------------------------------------------------------------------------------------- */
@@ -224,7 +241,8 @@ static void report_parts(cli_json *j, const npmd_model *model)
 {
     cli_json_list(j, "parts");
     for (int i = 0; i < npmd_model_parts(model); i++) {
-        const npmd_part part = npmd_model_part(model, i);
+        npmd_part part = NPMD_SIZED(npmd_part);
+        npmd_model_part(model, i, &part, NULL);
         cli_json_object(j);
         cli_json_text(j, "part", part.name);
         cli_json_number(j, "weight", part.weight);
@@ -235,14 +253,15 @@ static void report_parts(cli_json *j, const npmd_model *model)
     cli_json_list_end(j);
 }
 
-static int report_json(const cli_args *args, const npmd_model *model, const npmd_options *plan)
+static int report_json(const fit_job *job)
 {
-    const npmd_fit_facts facts = npmd_model_facts(model);
+    const npmd_model *model = job->model;
+    const npmd_fit_facts facts = facts_of(model);
     cli_json j = { 0 };
     cli_json_begin(&j);
-    cli_json_text(&j, "model", cli_value(args, "out"));
+    cli_json_text(&j, "model", cli_value(job->args, "out"));
     cli_json_text(&j, "domain", npmd_domain_text(npmd_model_domain(model)));
-    cli_json_text(&j, "estimator", estimator_name(plan->estimator));
+    cli_json_text(&j, "estimator", estimator_name(job).text);
     cli_json_unsigned(&j, "n", facts.n);
     cli_json_number(&j, "tau", facts.tau);
     cli_choice_json(&j, model);
@@ -257,27 +276,32 @@ static int report_json(const cli_args *args, const npmd_model *model, const npmd
     cli_json_number(&j, "convex_gap_accuracy", facts.convex_gap_accuracy);
     cli_json_signed(&j, "restarts", facts.restarts);
     cli_json_signed(&j, "members", facts.members);
-    if (facts.stopped != NPMD_STOP_NONE)
-        cli_json_text(&j, "stopped_by", facts.stopped == NPMD_STOP_ISE ? "ise" : "snr");
+    if (facts.stopped_by[0])
+        cli_json_text(&j, "stopped_by", facts.stopped_by);
     if (facts.kept_step > 0)
         cli_json_signed(&j, "kept_step", facts.kept_step);
     cli_json_unsigned(&j, "peak_memory_bytes", peak_memory());
-    if (plan->estimator == NPMD_STACK)
+    if (is_estimator(job, "stack"))
         report_parts(&j, model);
     cli_json_list(&j, "warnings");
-    for (int i = 0; i < npmd_model_warnings(model); i++)
-        cli_json_item(&j, npmd_model_warning(model, i));
+    for (int i = 0; npmd_model_warning(model, i); i++) {
+        char text[512];
+        cli_respell(npmd_model_warning(model, i), text, sizeof text);
+        cli_json_item(&j, text);
+    }
     cli_json_list_end(&j);
     cli_json_flag(&j, "interrupted", facts.interrupted != 0);
     cli_json_signed(&j, "resumed", facts.resumed);
-    return cli_json_print(args, &j);
+    return cli_json_print(job->args, &j);
 }
 
-static void report_words(const cli_args *args, const npmd_model *model, const npmd_options *plan)
+static void report_words(const fit_job *j)
 {
-    const npmd_fit_facts facts = npmd_model_facts(model);
-    if (cli_value(args, "out"))
-        cli_row(stdout, "model", "%s", cli_value(args, "out"));
+    const npmd_model *model = j->model;
+    const npmd_fit_facts facts = facts_of(model);
+    const bool stack = is_estimator(j, "stack");
+    if (cli_value(j->args, "out"))
+        cli_row(stdout, "model", "%s", cli_value(j->args, "out"));
     cli_row(stdout, "domain", "%s", npmd_domain_text(npmd_model_domain(model)));
     cli_row(stdout, "points", "%s", cli_words_count(facts.n).text);
     cli_row(stdout, "tau", "%.4g", facts.tau);
@@ -289,13 +313,13 @@ static void report_words(const cli_args *args, const npmd_model *model, const np
         cli_row(stdout, "weights", "those after step %s", cli_words_count((uint64_t)facts.kept_step).text);
     if (facts.resumed > 0)
         cli_row(stdout, "resumed", "after step %s", cli_words_count((uint64_t)facts.resumed).text);
-    if (plan->estimator == NPMD_STACK)
-        for (int i = 0; i < npmd_model_parts(model); i++) {
-            const npmd_part part = npmd_model_part(model, i);
-            cli_row(stdout, i == 0 ? "weights" : "", "%.3f %-14s held-out -log likelihood %s", part.weight,
-                    part.name, cli_words_error(part.held_out_nll, part.held_out_nll_se).text);
-        }
-    cli_row(stdout, plan->estimator == NPMD_STACK ? "held-out" : "objective", "%.6g", facts.objective);
+    for (int i = 0; stack && i < npmd_model_parts(model); i++) {
+        npmd_part part = NPMD_SIZED(npmd_part);
+        npmd_model_part(model, i, &part, NULL);
+        cli_row(stdout, i == 0 ? "weights" : "", "%.3f %-14s held-out -log likelihood %s", part.weight,
+                part.name, cli_words_error(part.held_out_nll, part.held_out_nll_se).text);
+    }
+    cli_row(stdout, stack ? "held-out" : "objective", "%.6g", facts.objective);
     cli_row(stdout, "log integral", "%s", cli_words_error(facts.log_integral, facts.log_integral_se).text);
     if (facts.convex_gap == facts.convex_gap) /* NaN: not known */
         cli_row(stdout, "convex gap", "%s nats",
@@ -307,34 +331,39 @@ static void report_words(const cli_args *args, const npmd_model *model, const np
     cli_row(stdout, "peak memory", "%s", cli_words_bytes(peak_memory()).text);
 }
 
-static int report_fit(const cli_args *args, const npmd_model *model, const npmd_options *plan, bool selected)
+/* Of how many steps; a stack does not know how many its parts would have taken. */
+static cli_words all_steps(const fit_job *j)
 {
-    const npmd_fit_facts facts = npmd_model_facts(model);
+    const uint64_t members = planned(j, "members");
+    return is_estimator(j, "stack") ? (cli_words){ "all its parts'" }
+                                    : cli_words_count(planned(j, "steps") * (members > 1 ? members : 1));
+}
+
+static int report_fit(const fit_job *j, bool selected)
+{
+    const cli_args *args = j->args;
+    const npmd_model *model = j->model;
+    const npmd_fit_facts facts = facts_of(model);
+    const char *out = cli_value(args, "out");
     int code = CLI_DONE;
-    for (int i = 0; i < npmd_model_warnings(model); i++)
+    for (int i = 0; npmd_model_warning(model, i); i++)
         cli_note(args, "warning: %s", npmd_model_warning(model, i));
     if (facts.interrupted)
-        cli_note(
-            args, "interrupted after step %s of %s; the model so far is %s%s",
-            cli_words_count((uint64_t)facts.steps).text,
-            plan->estimator == NPMD_STACK
-                ? "all its parts'"
-                : cli_words_count((uint64_t)plan->steps * (uint64_t)(plan->members > 1 ? plan->members : 1))
-                      .text,
-            cli_value(args, "out") ? "saved in " : "not saved",
-            cli_value(args, "out") ? cli_value(args, "out") : "");
+        cli_note(args, "interrupted after step %s of %s; the model so far is %s%s",
+                 cli_words_count((uint64_t)facts.steps).text, all_steps(j).text,
+                 out ? "saved in " : "not saved", out ? out : "");
     if (selected && cli_value(args, "table"))
         code = cli_choice_write(args, model, cli_value(args, "table"));
     if (code != CLI_DONE)
         return code;
     if (args->json)
-        code = report_json(args, model, plan);
+        code = report_json(j);
     else if (!args->quiet) {
         if (selected) {
             cli_choice_words(model);
             putchar('\n');
         }
-        report_words(args, model, plan);
+        report_words(j);
     }
     if (code == CLI_DONE && facts.checkpoint_failure[0])
         return cli_fail(args, CLI_FILE, "the model is saved, but no checkpoint: %s",
@@ -349,7 +378,7 @@ static int save_model(const cli_args *args, const npmd_model *model)
     static const char ending[] = ".safetensors";
     npmd_error err = { 0 };
     const char *folder = getenv("TMPDIR");
-    char rescue[NPMD_MAX_PATH];
+    char rescue[CLI_PATH_MOST];
     if (!cli_value(args, "out") || npmd_save(model, cli_value(args, "out"), &err) == NPMD_OK)
         return CLI_DONE;
     snprintf(rescue, sizeof rescue, "%.900s/neuropmd-XXXXXX%s", folder && folder[0] ? folder : "/tmp",
@@ -364,71 +393,64 @@ static int save_model(const cli_args *args, const npmd_model *model)
     return cli_refuse(args, &err);
 }
 
+/* Everything up to the first step: options, files, inputs, and the plan with whoever watches. */
+static int prepare(fit_job *j)
+{
+    const cli_args *args = j->args;
+    npmd_error err = { 0 };
+    int code = CLI_DONE;
+    if (!(j->options = npmd_options_new()))
+        return cli_fail(args, CLI_MEMORY, "not enough memory for the options");
+    if (read_options(args, j->options, &err))
+        return cli_refuse(args, &err);
+    if ((code = check_files(args, j->options)) != CLI_DONE)
+        return code;
+    if (read_inputs(j, &err))
+        return cli_refuse(args, &err);
+    if ((code = check_distinct(args, j->points)) != CLI_DONE
+        || (code = check_truth(args, j->domain, j->truth)) != CLI_DONE)
+        return code;
+    npmd_options_watch(j->options, show_report, j);
+    npmd_options_truth(j->options, j->truth);
+    if (npmd_plan_make(j->domain, npmd_points_count(j->points), j->options, &j->plan, &err))
+        return cli_refuse(args, &err);
+    return CLI_DONE;
+}
+
 int cli_fit(const cli_args *args, const char *const *over, int lists)
 {
     npmd_error err = { 0 };
-    npmd_domain *domain = NULL;
-    npmd_points *points = NULL;
-    npmd_truth *truth = NULL;
-    npmd_model *model = NULL;
-    npmd_options options, plan;
-    fit_watch watch = { 0 };
-    size_t working_bytes = 0;
-    int code = CLI_DONE;
-
-    if (read_options(args, &options, &err)) {
-        code = cli_refuse(args, &err);
+    fit_job j = { .args = args };
+    char resumed[CLI_PATH_MOST];
+    int code = prepare(&j);
+    if (code != CLI_DONE)
         goto done;
-    }
-    if ((code = check_files(args, &options)) != CLI_DONE)
-        goto done;
-    if (read_inputs(args, &options, &domain, &points, &truth, &err)) {
-        code = cli_refuse(args, &err);
-        goto done;
-    }
-    if ((code = check_distinct(args, points)) != CLI_DONE
-        || (code = check_truth(args, domain, truth)) != CLI_DONE)
-        goto done;
-    if (npmd_options_resolve(&options, domain, npmd_points_count(points), &plan, &working_bytes, &err)) {
-        code = cli_refuse(args, &err);
-        goto done;
-    }
-    working_bytes += npmd_points_bytes(points);
     if (!over)
-        print_plan(args, domain, npmd_points_count(points), &plan, working_bytes);
-    if ((code = cli_log_open(args, &watch.log, cli_value(args, "log"), options.resume[0] != '\0'))
-        != CLI_DONE)
+        print_plan(&j);
+    const bool goes_on = npmd_options_get(j.options, "resume", resumed, sizeof resumed) > 0;
+    if ((code = cli_log_open(args, &j.log, cli_value(args, "log"), goes_on)) != CLI_DONE)
         goto done;
-
-    if (over) { /* the library checks the lists */
-        watch.args = args;
-        watch.domain = domain;
-        watch.plan = &plan;
-        watch.n = npmd_points_count(points);
-        watch.working_bytes = working_bytes;
-    }
-    options.progress = show_report;
-    options.user = &watch;
-    options.truth = truth;
     cli_watch_signals(true);
-    cli_progress_begin(&watch.progress, args);
-    const npmd_status st = over ? npmd_select(domain, points, &options, over, lists, &model, &err)
-                                : npmd_fit(domain, points, &options, &model, &err);
-    cli_progress_end(&watch.progress);
+    cli_progress_begin(&j.progress, args);
+    const npmd_status st = over ? npmd_select(j.domain, j.points, j.options, over, lists, &j.model, &err)
+                                : npmd_plan_fit(j.plan, j.points, &j.model, &err);
+    cli_progress_end(&j.progress);
     if (st != NPMD_OK) {
         code = cli_refuse(args, &err);
-        cli_log_discard(&watch.log);
-    } else if ((code = save_model(args, model)) == CLI_DONE
-               && (code = cli_log_close(args, &watch.log)) == CLI_DONE) {
-        code = report_fit(args, model, &plan, over != NULL);
+        cli_log_discard(&j.log);
+    } else if ((code = save_model(args, j.model)) == CLI_DONE
+               && (code = cli_log_close(args, &j.log)) == CLI_DONE) {
+        code = report_fit(&j, over != NULL);
     }
 done:
-    if (watch.log.file)
-        cli_log_close(args, &watch.log);
-    npmd_model_free(model);
-    npmd_truth_free(truth);
-    npmd_points_free(points);
-    npmd_domain_free(domain);
+    if (j.log.file)
+        cli_log_close(args, &j.log);
+    npmd_model_free(j.model);
+    npmd_plan_free(j.plan);
+    npmd_truth_free(j.truth);
+    npmd_points_free(j.points);
+    npmd_domain_free(j.domain);
+    npmd_options_free(j.options);
     return code;
 }
 

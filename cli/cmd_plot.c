@@ -21,7 +21,7 @@ static const cli_option OPTIONS[] = {
       .help = "points, drawn as dots on maps and as a histogram behind curves" },
     { .name = "truth", .values = "FILE", .help = "a known density, drawn beside the estimate on one scale" },
     { .name = "what",
-      .values = "density|relative|spread",
+      .names = npmd_plot_what_name,
       .fallback = "density",
       .help =
           "f per volume; f relative to the uniform density; the standard deviation of log f over members" },
@@ -147,8 +147,8 @@ typedef struct job {
     plot_surfaces surfaces;
     npmd_truth *truth;
     npmd_points *data, *at;
+    npmd_compute how;
     npmd_plot_facts facts;
-    cli_progress progress;
 } job;
 
 /* ---- options --------------------------------------------------------------------------------------------- */
@@ -361,14 +361,6 @@ static int refuse_without_model(const job *j)
 
 /* ---- the picture ------------------------------------------------------------------------------------------- */
 
-static int show_progress(double done, void *user)
-{
-    job *j = user;
-    if (done < 1.0)
-        cli_progress_say(&j->progress, "%.0f %% evaluated", 100.0 * done);
-    return cli_interrupted();
-}
-
 static int report(const job *j)
 {
     const npmd_plot_facts *f = &j->facts;
@@ -429,11 +421,15 @@ static int run(const cli_args *args)
 {
     npmd_error err = { 0 };
     job *j = calloc(1, sizeof *j);
+    cli_progress progress;
     const char *out = cli_value(args, "out");
     if (!j)
         return cli_fail(args, CLI_MEMORY, "not enough memory for a picture");
     j->args = args;
-    int code = cli_compute(args, &j->ask.seed, &j->ask.how);
+    j->ask = (npmd_plot_request)NPMD_SIZED(npmd_plot_request);
+    j->facts = (npmd_plot_facts)NPMD_SIZED(npmd_plot_facts);
+    j->surfaces.ask = (npmd_plot_surfaces)NPMD_SIZED(npmd_plot_surfaces);
+    int code = cli_compute(args, &j->ask.seed, &j->how);
     if (code != CLI_DONE || (code = check_names(args)) != CLI_DONE || (code = parse_words(j)) != CLI_DONE
         || (code = read_surfaces(j)) != CLI_DONE)
         goto done;
@@ -443,12 +439,13 @@ static int run(const cli_args *args)
     }
     if ((code = refuse_without_model(j)) != CLI_DONE || (code = name_models(j)) != CLI_DONE)
         goto done;
-    j->ask.progress = show_progress;
-    j->ask.user = j;
+    j->how.progress = cli_progress_show;
+    j->how.user = &progress;
+    j->ask.how = &j->how;
     cli_watch_signals(true);
-    cli_progress_begin(&j->progress, args);
+    cli_progress_begin(&progress, args);
     const npmd_status st = npmd_plot(&j->ask, out, &j->facts, &err);
-    cli_progress_end(&j->progress);
+    cli_progress_end(&progress);
     code = st == NPMD_STOPPED ? CLI_INTERRUPTED : st ? cli_refuse(args, &err) : report(j);
 done:
     for (int k = 0; k < j->ask.models; k++)

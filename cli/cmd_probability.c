@@ -89,7 +89,7 @@ static int run(const cli_args *args)
     npmd_model *model = NULL;
     npmd_points *centre = NULL;
     npmd_compute how;
-    npmd_probability found;
+    npmd_probability found = NPMD_SIZED(npmd_probability);
     uint64_t seed = 0;
     unsigned coords = 0;
     double row[3 * NPMD_MAX_FACTORS], radius[NPMD_MAX_FACTORS], accuracy = 0.0;
@@ -104,7 +104,7 @@ static int run(const cli_args *args)
         goto done;
     }
     if (cli_coords(args, &coords, &err) || npmd_load(args->operand, &model, &err)
-        || npmd_points_from_row(row, (size_t)columns, npmd_model_domain(model), coords, &centre, &err)) {
+        || npmd_points_from(row, 1, (size_t)columns, npmd_model_domain(model), coords, &centre, &err)) {
         code = cli_refuse(args, &err);
         goto done;
     }

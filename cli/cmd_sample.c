@@ -55,7 +55,7 @@ static int run(const cli_args *args)
     npmd_model *model = NULL;
     npmd_points *at = NULL;
     npmd_compute how;
-    npmd_sample_facts facts;
+    npmd_sample_facts facts = NPMD_SIZED(npmd_sample_facts);
     uint64_t seed = 0;
     size_t n = 0;
     unsigned coords = 0, given = 0;

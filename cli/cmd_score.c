@@ -49,7 +49,7 @@ static int run(const cli_args *args)
     npmd_error err = { 0 };
     npmd_model *model = NULL;
     npmd_points *points = NULL;
-    npmd_score score;
+    npmd_score score = NPMD_SIZED(npmd_score);
     npmd_compute how;
     uint64_t seed = 0;
     unsigned coords = 0;

@@ -103,14 +103,13 @@ static int run(const cli_args *args)
         code = cli_refuse(args, &err);
         goto done;
     }
-    npmd_truth_threads(truth, how.threads);
     const npmd_domain *domain = npmd_truth_domain(truth);
     if (!(x = cli_doubles(args, s.n, (size_t)npmd_domain_columns(domain)))) {
         code = CLI_MEMORY;
         goto done;
     }
-    if (npmd_truth_sample(truth, s.seed, s.n, x, &err)
-        || npmd_truth_entropy(truth, s.seed, &s.entropy, &s.entropy_se, &err)
+    if (npmd_truth_sample(truth, s.seed, s.n, &how, x, &err)
+        || npmd_truth_entropy(truth, s.seed, &how, &s.entropy, &s.entropy_se, &err)
         || npmd_points_write(out, domain, coords, x, s.n, &err) /* first what needs the space */
         || (truth_path && npmd_truth_write(truth, truth_path, &err)))
         code = cli_refuse(args, &err);

@@ -53,24 +53,10 @@ typedef struct job {
     npmd_points *points;
     npmd_surface *surface[2], *sphere[2];
     char *names;
+    npmd_compute how;
     npmd_view_request request;
     npmd_view_facts facts;
-    cli_progress progress;
-    double began;
 } job;
-
-static int show_progress(double done, void *user)
-{
-    job *j = user;
-    const double spent = reproduce_clock() - j->began;
-    if (done <= 0.0)
-        cli_progress_say(&j->progress, "learning where the density is large, %s so far",
-                         cli_words_time(spent).text);
-    else
-        cli_progress_say(&j->progress, "%.0f %%, %s left", 100.0 * done,
-                         cli_words_time(spent * (1.0 - done) / done).text);
-    return cli_interrupted();
-}
 
 /* "A,B": the first comma parts them. */
 static int read_names(job *j)
@@ -185,6 +171,7 @@ static int make(job *j)
     const char *out = cli_value(args, "out"), *data = cli_value(args, "data");
     npmd_error err = { 0 };
     npmd_view_request *r = &j->request;
+    cli_progress progress;
     unsigned coords = 0; /* of the data */
     if (cli_coords(args, &coords, &err) || npmd_output_check(out, &err)
         || npmd_load(args->operand, &j->model, &err)
@@ -196,12 +183,12 @@ static int make(job *j)
     r->data = j->points;
     r->coords = cli_value(args, "places") ? r->coords : coords;
     r->title = cli_value(args, "title");
-    r->progress = show_progress;
-    r->user = j;
-    cli_progress_begin(&j->progress, args);
-    j->began = reproduce_clock();
+    r->how = &j->how;
+    j->how.progress = cli_progress_show;
+    j->how.user = &progress;
+    cli_progress_begin(&progress, args);
     const npmd_status st = npmd_view(j->model, r, out, &j->facts, &err);
-    cli_progress_end(&j->progress);
+    cli_progress_end(&progress);
     if (st != NPMD_OK)
         return err.status == NPMD_STOPPED ? CLI_INTERRUPTED : cli_refuse(args, &err);
     if (j->facts.sum_error > SUMS_MUCH)
@@ -213,9 +200,9 @@ static int make(job *j)
 
 static int run(const cli_args *args)
 {
-    job j = { .args = args };
+    job j = { .args = args, .request = NPMD_SIZED(npmd_view_request), .facts = NPMD_SIZED(npmd_view_facts) };
     const char *out = cli_value(args, "out"), *ending = strrchr(out, '.');
-    int code = cli_compute(args, &j.request.seed, &j.request.how);
+    int code = cli_compute(args, &j.request.seed, &j.how);
     if (code != CLI_DONE || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE
         || (code = cli_distinct(args, "--out", out, "--data", cli_value(args, "data"))) != CLI_DONE
         || (code = cli_count(args, "nodes", &j.request.nodes)) != CLI_DONE

@@ -2,7 +2,7 @@
  *
  * Exit status: see CLI_EXITS. A result that could not be written (closed pipe, full disk) is a failure like
  * any other, so stdout is closed here, and the closing is checked. */
-#include "cli.h"
+#include "console.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A new command is a file cmd_NAME.c that defines command_NAME, and its line here. */
+/* A new command is a file cmd_NAME.c that defines command_NAME, and its line here: nothing else counts them. */
 #define COMMANDS(X)                                                                                          \
     X(fit)                                                                                                   \
     X(select)                                                                                                \
@@ -37,12 +37,7 @@
 COMMANDS(COMMAND_DECLARE)
 static const cli_command *const commands[] = { COMMANDS(COMMAND_ENTRY) NULL };
 
-const cli_command *cli_command_at(int i)
-{
-    return commands[i];
-}
-
-const cli_command *cli_command_find(const char *name)
+static const cli_command *command_find(const char *name)
 {
     for (int i = 0; commands[i]; i++)
         if (strcmp(commands[i]->name, name) == 0)
@@ -72,10 +67,10 @@ static int help(int argc, char **argv)
     if (argc > 1)
         return cli_fail(&args, CLI_USAGE, "help explains one command, '%s' is one too many", argv[1]);
     if (argc == 0) {
-        cli_help_program(stdout);
+        cli_help_program(commands, stdout);
         return CLI_DONE;
     }
-    if (!(about = cli_command_find(argv[0])))
+    if (!(about = command_find(argv[0])))
         return unknown_command(&args, argv[0]);
     cli_help_command(about);
     return CLI_DONE;
@@ -84,10 +79,10 @@ static int help(int argc, char **argv)
 static int dispatch(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : NULL;
-    cli_args args = { 0 };
+    cli_args args = { .commands = commands };
     int code = CLI_DONE;
     if (!name) {
-        cli_help_program(stderr);
+        cli_help_program(commands, stderr);
         return CLI_USAGE;
     }
     if (strcmp(name, "help") == 0 && argc == 3
@@ -95,10 +90,11 @@ static int dispatch(int argc, char **argv)
         return help(0, argv);
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return help(argc - 2, argv + 2);
-    const cli_command *command = cli_command_find(strcmp(name, "--version") == 0 ? "version" : name);
+    const cli_command *command = command_find(strcmp(name, "--version") == 0 ? "version" : name);
     if (!command)
         return unknown_command(&args, name);
-    code = cli_parse(command, argc - 2, argv + 2, &args);
+    args.command = command;
+    code = cli_parse(argc - 2, argv + 2, &args);
     if (code == CLI_DONE) {
         if (args.help)
             cli_help_command(command);
@@ -130,7 +126,7 @@ int main(int argc, char **argv)
     errno = 0;
     const bool failed_before = ferror(stdout) != 0;
     if ((fclose(stdout) != 0 || failed_before) && (code == CLI_DONE || code == CLI_INTERRUPTED)) {
-        const cli_args args = { .command = argc > 1 ? cli_command_find(argv[1]) : NULL };
+        const cli_args args = { .command = argc > 1 ? command_find(argv[1]) : NULL };
         return cli_fail(&args, CLI_FILE, "cannot write to standard output: %s",
                         errno ? strerror(errno) : "a write failed");
     }

@@ -21,6 +21,7 @@ typedef struct job {
     const cli_args *args;
     npmd_model *model;
     place at[2];
+    npmd_compute how;
     npmd_region_request request;
     int factor, other; /* of the region and of the map, from 0 */
     int region[REGIONS_MOST], regions;
@@ -30,8 +31,6 @@ typedef struct job {
     double *value, *cell;
     npmd_region_facts map, sum;
     cli_progress progress;
-    double began;
-    const char *part;
 } job;
 
 /* ---- what is asked for --------------------------------------------------------------------------------- */
@@ -213,30 +212,16 @@ static int read_place(job *j, int d)
         || ((j->matrix || (j->out && d == j->factor))
             && npmd_labels_read(p->labels, p->surface, &p->regions, &err)))
         return cli_refuse(j->args, &err);
-    j->request.factor[d] = (npmd_atlas){ .surface = p->surface, .labels = p->regions };
+    j->request.surface[d] = p->surface;
+    j->request.labels[d] = p->regions;
     return p->drawn ? read_picture(j, p) : CLI_DONE;
 }
 
 /* ---- computing ----------------------------------------------------------------------------------------- */
 
-static int show_progress(double done, void *user)
-{
-    job *j = user;
-    const double left = (reproduce_clock() - j->began) * (1.0 - done) / done;
-    cli_progress_say(&j->progress, "%s %.0f %%, %s left", j->part, 100.0 * done, cli_words_time(left).text);
-    return cli_interrupted();
-}
-
-static void begin(job *j, const char *part)
-{
-    cli_progress_begin(&j->progress, j->args);
-    j->began = reproduce_clock();
-    j->part = part;
-}
-
 static npmd_status compute_map(job *j, npmd_error *err)
 {
-    begin(j, "map");
+    cli_progress_begin(&j->progress, j->args);
     const npmd_status st = npmd_region_map(j->model, &j->request, j->factor + 1, j->region, j->regions,
                                            j->what, j->value, &j->map, err);
     cli_progress_end(&j->progress);
@@ -256,7 +241,7 @@ static const char *matrix_word(const job *j)
 
 static npmd_status compute_matrix(job *j, npmd_error *err)
 {
-    begin(j, "matrix");
+    cli_progress_begin(&j->progress, j->args);
     const npmd_status st = npmd_region_matrix(j->model, &j->request,
                                               matrix_counts(j) ? NPMD_REGION_COUNTS : NPMD_REGION_PROBABILITY,
                                               j->cell, &j->sum, err);
@@ -271,7 +256,7 @@ static npmd_status compute_dense(job *j, npmd_error *err)
     cli_note(j->args, "dense: %s x %s values, %s in the file, %s of memory", cli_words_count(rows).text,
              cli_words_count(columns).text, cli_words_bytes((uint64_t)rows * columns * sizeof(double)).text,
              cli_words_bytes(npmd_region_bytes(&j->request)).text);
-    begin(j, "dense");
+    cli_progress_begin(&j->progress, j->args);
     const npmd_status st = npmd_region_dense(j->model, &j->request, j->what, j->dense, err);
     cli_progress_end(&j->progress);
     return st;
@@ -393,7 +378,7 @@ static int prepare(job *j)
 {
     npmd_error err = { 0 };
     uint64_t seed = 0;
-    int code = cli_compute(j->args, &seed, &j->request.how);
+    int code = cli_compute(j->args, &seed, &j->how);
     if (code != CLI_DONE || (code = check_options(j)) != CLI_DONE)
         return code;
     if (npmd_region_what_parse(either(j->args, "what", "density"), &j->what, &err) || check_outputs(j, &err)
@@ -411,10 +396,14 @@ static int prepare(job *j)
 
 int marginal_regions(const cli_args *args)
 {
-    job j = { .args = args };
-    j.request.progress = show_progress;
-    j.request.user = &j;
+    job j = { .args = args,
+              .request = NPMD_SIZED(npmd_region_request),
+              .map = NPMD_SIZED(npmd_region_facts),
+              .sum = NPMD_SIZED(npmd_region_facts) };
     int code = prepare(&j);
+    j.how.progress = cli_progress_show;
+    j.how.user = &j.progress;
+    j.request.how = &j.how;
     if (code == CLI_DONE)
         code = compute(&j);
     free(j.value);

@@ -57,8 +57,9 @@ typedef enum npmd_status {
     NPMD_STOPPED       /* the caller asked to stop; of a fit its checkpoint holds all, there is no model */
 } npmd_status;
 
-/* What was found, where, what was expected, how to go on. Options are called by their names. This struct never grows;
- * begin it with { 0 }, or pass NULL for one to ignore it. */
+/* What was found, where, what was expected, how to go on. Names of options stand between back quotes, `max-frequency`, so
+ * that a program or a binding can spell them its own way. This struct never grows; begin it with { 0 }, or pass NULL for
+ * one to ignore it. */
 typedef struct npmd_error {
     npmd_status status;
     char text[512];
@@ -447,8 +448,10 @@ NPMD_API npmd_status npmd_surface_describe(const char *path, char **out, npmd_er
  * mass: lambda (pairs) rises from 0, per area of the surface's units; phi (vertices, pairs) are the functions on the
  * vertices, orthonormal as functions, of which the first is constant and the largest entry of each positive. residual
  * (pairs, or NULL): |K phi - lambda M phi| / max(lambda, lambda_1), with |r|^2 = sum_i r_i^2 / M_ii. NPMD_ERR_DEVICE in
- * a build without ARPACK and SuperLU. One solve at a time; where BLAS is OpenBLAS it is held to one thread meanwhile, in
- * the whole process, and has as many as before afterwards. */
+ * a build without ARPACK, SuperLU and METIS. One solve at a time; where BLAS is OpenBLAS it is held to one thread
+ * meanwhile, in the whole process, and has as many as before afterwards. METIS seeds rand() and handles SIGABRT and
+ * SIGTERM for a moment; all are then as before. Until then other threads should block SIGTERM, and leave rand() alone, or
+ * the last digits move. */
 NPMD_API npmd_status npmd_surface_eigen(const npmd_surface *s, int elements, int pairs, const npmd_compute *how,
                                         double *lambda, double *phi, double *residual, npmd_error *err);
 
@@ -551,9 +554,10 @@ typedef struct npmd_endpoints_request {
 } npmd_endpoints_request;
 typedef struct npmd_endpoints_facts {
     size_t size;
-    size_t streamlines, dropped[NPMD_DROPS];
-    size_t count[NPMD_PAIRS]; /* kept */
-    size_t turned;            /* of LR: ran from right to left */
+    size_t streamlines;
+    size_t dropped[16]; /* by npmd_drop; there is room for other reasons */
+    size_t count[8];    /* kept, by npmd_pair */
+    size_t turned;      /* of LR: ran from right to left */
     double distance_median, distance_max; /* of the ends kept, mm; NaN: there are none */
 } npmd_endpoints_facts;
 

@@ -13,6 +13,8 @@ clang_openmp() { have clang && echo '#include <omp.h>
 int main(void) { return omp_get_max_threads() < 1; }' | clang -fopenmp -x c -o /dev/null - 2>/dev/null; }
 clang_fuzzer() { have clang && echo 'int LLVMFuzzerTestOneInput(const void *p, unsigned long n) { return !p && n; }' \
     | clang -fsanitize=fuzzer,address,undefined -x c -o /dev/null - 2>/dev/null; }
+metis() { have gcc && echo '#include <metis.h>
+int main(void) { return METIS_NodeND == 0; }' | gcc -x c -o /dev/null - -lmetis 2>/dev/null; }
 browser() { have chromium || have chromium-browser || have google-chrome; }
 compiler() { have gcc && have g++ && have make && [ -e "$(gcc -print-file-name=libc.so)" ]; }
 # In the Python that runs Sphinx, which may be another than the one called python3.
@@ -36,12 +38,12 @@ want() {
 need build-essential compiler
 need cmake have cmake
 need pkg-config have pkg-config
-need libjansson-dev module 'jansson >= 2.12'
 need libpng-dev module libpng
 need zlib1g-dev module zlib
 need libexpat1-dev module expat
-need libarpack2-dev module arpack # these two for eigenpairs of surfaces; cmake -DNPMD_EIGEN=OFF does without
+need libarpack2-dev module arpack # these three for eigenpairs of surfaces; cmake -DNPMD_EIGEN=OFF does without
 need libsuperlu-dev module superlu
+need libmetis-dev metis
 # npm fetches three.js for the page of the command view, once
 [ -e "$(dirname "$0")/../build/three/package/LICENSE" ] || want npm have npm
 packing() { # what cpack asks for a Debian package

@@ -18,7 +18,7 @@ if [ -z "$tool" ]; then
     exit 77
 fi
 
-mapfile -t files < <(find include src cli tests examples \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) 2>/dev/null | sort)
+mapfile -t files < <(find include src console experiments bench cli tests examples \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) 2>/dev/null | sort)
 if [ "${1:-}" != --check ]; then
     "$tool" -i "${files[@]}"
     exit 0

@@ -157,7 +157,7 @@ package_tree() {
     rm -rf "$folder" && mkdir -p "$folder" || return 1
     (cd "$work/gcc" && cpack -G DEB -D CPACK_OUTPUT_FILE_PREFIX="$folder") || return 1
     dpkg-deb -x "$folder"/neuropmd_*_"$(dpkg --print-architecture)".deb "$folder" || return 1
-    dpkg-deb -f "$folder"/*.deb Depends | grep libjansson || { echo "its dependencies were not found"; return 1; }
+    dpkg-deb -f "$folder"/*.deb Depends | grep libexpat || { echo "its dependencies were not found"; return 1; }
     gzip -dc "$folder/usr/share/man/man1/neuropmd.1.gz" | grep '^\.TH' >/dev/null || { echo "no manual page"; return 1; }
     LD_LIBRARY_PATH=$(libdir "$folder/usr") "$folder/usr/bin/neuropmd" version
 }

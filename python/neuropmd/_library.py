@@ -38,9 +38,9 @@ def _open() -> ctypes.CDLL:
         if path == _NAME and "cannot open shared object file" in str(why) and str(why).startswith(_NAME):
             raise ImportError("neuropmd: there is no " + _NAME + ": run make in the source tree, or set NEUROPMD_LIBRARY") from None
         raise ImportError(
-            f"neuropmd: the library {path} cannot be loaded: {why}. It needs Jansson, libpng, zlib, Expat and libgomp, and "
-            "for eigenpairs of surfaces ARPACK and SuperLU (Debian: libjansson4 libpng16-16 zlib1g libexpat1 libgomp1 "
-            "libarpack2 libsuperlu5 liblapack3); NEUROPMD_LIBRARY may name another libneuropmd.so"
+            f"neuropmd: the library {path} cannot be loaded: {why}. It needs libpng, zlib, Expat and libgomp, and "
+            "for eigenpairs of surfaces ARPACK, SuperLU and METIS (Debian: libpng16-16 zlib1g libexpat1 libgomp1 "
+            "libarpack2 libsuperlu5 libmetis5 liblapack3); NEUROPMD_LIBRARY may name another libneuropmd.so"
         ) from None
 
 

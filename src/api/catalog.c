@@ -12,7 +12,7 @@ const estimator *estimators_all(const settings *set, const npmd_domain *dom)
                                                      [FIT_SERIES] = &ESTIMATOR_SERIES,
                                                      [FIT_KDE] = &ESTIMATOR_KDE,
                                                      [FIT_PSNF] = &ESTIMATOR_PSNF,
-                                                     [FIT_RELU] = &ESTIMATOR_UNIFORM,
+                                                     [FIT_RELU] = &ESTIMATOR_RELU,
                                                      [FIT_STACK] = &ESTIMATOR_STACK,
                                                      [FIT_UNIFORM] = &ESTIMATOR_UNIFORM };
     if (several(set) && set->estimator != FIT_STACK)

@@ -8,6 +8,6 @@ npmd_status compute_take(const npmd_compute *given, npmd_compute *own, npmd_erro
     if (st != NPMD_OK)
         return st;
     if (own->threads < 0 || own->threads > PLAN_MOST_THREADS)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "threads: %d lies outside 0 .. %d", own->threads, PLAN_MOST_THREADS);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "`threads`: %d lies outside 0 .. %d", own->threads, PLAN_MOST_THREADS);
     return backend_find(own->device, &ops, err);
 }

@@ -18,7 +18,7 @@ npmd_status asking_go_on(const asking *ask, npmd_error *err);
 
 typedef struct slice { /* some factors fixed: a function on the product of the others */
     const npmd_model *model;
-    const npmd_compute *how;
+    evaluator of;
     unsigned given;    /* bit d: factor d is fixed */
     npmd_domain *rest; /* the product of the others */
     double x[DOMAIN_MAX_COLUMNS];

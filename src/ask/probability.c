@@ -14,7 +14,7 @@
 
 typedef struct region {
     const npmd_model *model;
-    const npmd_compute *how;
+    evaluator of;
     const double *centre, *radius;
     double share;
     int members;
@@ -24,14 +24,16 @@ typedef struct region {
 
 static void region_close(region *r)
 {
+    evaluator_close(&r->of);
     memory_free(r->x);
     memory_free(r->v);
     memory_free(r->sum);
 }
 
-static npmd_status region_open(region *r, npmd_error *err)
+static npmd_status region_open(region *r, const npmd_compute *how, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    TRY(evaluator_open(&r->of, r->model, how, err));
     r->members = blend_members(r->model);
     TRY(memory_new(&r->x, PIECE * (size_t)r->model->domain->columns, err));
     TRY(memory_new(&r->v, PIECE * ((size_t)r->members + 1), err));
@@ -64,11 +66,11 @@ static npmd_status region_piece(region *r, const sobol *s, size_t first, size_t 
         sobol_point(s, (uint32_t)(first + i), u);
         r->share = region_point(r, u, r->x + i * (size_t)m->domain->columns);
     }
-    TRY(model_values(m, r->how, r->x, count, r->v, err));
+    TRY(evaluate(&r->of, r->x, count, JET_VALUE, r->v, err));
     for (size_t i = 0; i < count; i++)
         r->v[i] -= m->facts.log_integral;
     if (r->members > 1)
-        TRY(blend_replicates(m, r->how, r->x, count, r->v + count, err));
+        TRY(blend_replicates(&r->of, r->x, count, r->v + count, err));
     for (int k = 0; k < (r->members > 1 ? r->members + 1 : 1); k++)
         for (size_t i = 0; i < count; i++)
             r->sum[k] += exp(r->v[(size_t)k * count + i]) / (double)points;
@@ -131,19 +133,19 @@ npmd_status model_probability_near(const npmd_model *m, const npmd_points *centr
 {
     npmd_status st = NPMD_OK;
     double x[DOMAIN_MAX_COLUMNS];
-    region r = { .model = m, .how = how, .centre = x, .radius = radius };
+    region r = { .model = m, .centre = x, .radius = radius };
     npmd_probability found = { 0 };
     TRY(model_check_domain(m, centre->domain, "centre lies", err));
-    TRY(domain_refuse_surfaces(m->domain, "--radius: geodesic balls are", err));
+    TRY(domain_refuse_surfaces(m->domain, "`radius`: geodesic balls are", err));
     for (int d = 0; d < m->domain->factors; d++)
         if (!(radius[d] > 0.0 && radius[d] <= NPMD_PI * (1.0 + 1e-12))) {
             st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "--radius: %g on factor %d; expected more than 0 and at most pi", radius[d],
+                           "`radius`: %g on factor %d; expected more than 0 and at most pi", radius[d],
                            d + 1);
             goto done;
         }
     points_row(centre, 0, x);
-    TRY(region_open(&r, err));
+    TRY(region_open(&r, how, err));
     for (size_t points = FIRST_POINTS;; points *= 4) {
         TRY(region_integrate(&r, seed, points, &found.probability, &found.se, err));
         if (found.se <= (accuracy > 0.0 ? accuracy : 1e-3) * found.probability || points >= MOST_POINTS)

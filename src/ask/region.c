@@ -22,7 +22,7 @@ npmd_status region_what_parse(const char *text, npmd_region_what *out, npmd_erro
         }
     return npmd_fail(
         err, NPMD_ERR_ARGUMENT,
-        "--what: \"%.40s\" was found where log-density, density, relative, intensity, probability "
+        "`what`: \"%.40s\" was found where log-density, density, relative, intensity, probability "
         "or counts was expected of a region",
         text);
 }
@@ -115,7 +115,7 @@ static npmd_status map_open(region_map *g, const npmd_model *m, const npmd_regio
                            region[r], l == NULL ? 0 : region_count(l), factor);
             goto done;
         }
-    TRY(pairs_open(&g->pairs, m, at, err));
+    TRY(pairs_open(&g->pairs, m, at, "map", err));
     TRY(region_nodes_open(&g->all, m->domain, g->over, at, false, err));
     TRY(region_nodes_open(&g->rows, m->domain, 1 - g->over, at, false, err));
     TRY(region_nodes_open(&cells, m->domain, g->over, at, true, err));
@@ -152,7 +152,7 @@ npmd_status model_region_map(const npmd_model *m, const npmd_region_request *at,
     region_map g = { 0 };
     npmd_region_facts found = { .within = NAN, .sum_error = NAN };
     if (factor != 1 && factor != 2)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--factor is %d, expected 1 or 2", factor);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "`factor` is %d, expected 1 or 2", factor);
     TRY(map_open(&g, m, at, factor, region, regions, err));
     if (facts != NULL) {
         g.pairs.all += (double)rules_rows(g.rows.n) * (double)(g.inside.n + g.others.n);
@@ -213,7 +213,7 @@ static npmd_status matrix_open(region_matrix *g, const npmd_model *m, const npmd
                                bool compare, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    TRY(pairs_open(&g->pairs, m, at, err));
+    TRY(pairs_open(&g->pairs, m, at, "matrix", err));
     for (int d = 0; d < 2; d++) {
         if (at->labels[d] == NULL) {
             st = npmd_fail(err, NPMD_ERR_ARGUMENT, "a matrix of regions needs labels of both factors");
@@ -310,7 +310,7 @@ npmd_status model_region_matrix(const npmd_model *m, const npmd_region_request *
     npmd_region_facts found = { 0 };
     if (what != NPMD_REGION_PROBABILITY && what != NPMD_REGION_COUNTS)
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "--what: of a matrix of regions there is probability or counts");
+                         "`what`: of a matrix of regions there is probability or counts");
     TRY(matrix_open(&g, m, at, facts != NULL, err));
     TRY(matrix_fill(&g, err));
     if (facts != NULL)

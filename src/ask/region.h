@@ -34,11 +34,14 @@ typedef struct node_range {
 
 typedef struct pair_values {
     const npmd_model *model;
+    evaluator of;
     const npmd_region_request *at;
+    const char *doing; /* for who is told: "map", "matrix", "dense" */
     double *x, *log_f; /* (REGION_PIECE, columns) and (REGION_PIECE) */
     double done, all;  /* pairs */
 } pair_values;
-npmd_status pairs_open(pair_values *p, const npmd_model *m, const npmd_region_request *at, npmd_error *err);
+npmd_status pairs_open(pair_values *p, const npmd_model *m, const npmd_region_request *at, const char *doing,
+                       npmd_error *err);
 void pairs_close(pair_values *p);
 size_t rows_of_a_piece(size_t nodes); /* how many rows of so many nodes make a piece; a longer row is cut */
 /* p->log_f (rows, nodes), per area of both: the nodes of factor `over` in one row, one row a node of the other. */

@@ -97,7 +97,7 @@ npmd_status model_region_dense(const npmd_model *m, const npmd_region_request *a
     region_nodes nodes[2] = { { 0 } };
     table_writer *w = NULL;
     double *out = NULL;
-    TRY(pairs_open(&p, m, at, err));
+    TRY(pairs_open(&p, m, at, "dense", err));
     for (int d = 0; d < 2; d++)
         TRY(region_nodes_open(&nodes[d], m->domain, d, at, false, err));
     const size_t columns = nodes[1].n, most = rows_of_a_piece(columns);

@@ -10,15 +10,17 @@
 
 void pairs_close(pair_values *p)
 {
+    evaluator_close(&p->of);
     memory_free(p->x);
     memory_free(p->log_f);
 }
 
-npmd_status pairs_open(pair_values *p, const npmd_model *m, const npmd_region_request *at, npmd_error *err)
+npmd_status pairs_open(pair_values *p, const npmd_model *m, const npmd_region_request *at, const char *doing,
+                       npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_domain *dom = m->domain;
-    *p = (pair_values){ .model = m, .at = at };
+    *p = (pair_values){ .model = m, .at = at, .doing = doing };
     bool surfaces = dom->factors == 2;
     for (int d = 0; d < dom->factors; d++)
         surfaces = surfaces && (dom->factor[d] == &SPHERE || surface_of(dom->factor[d]) != NULL);
@@ -28,6 +30,7 @@ npmd_status pairs_open(pair_values *p, const npmd_model *m, const npmd_region_re
                        dom->text);
         goto done;
     }
+    TRY(evaluator_open(&p->of, m, at->how, err));
     TRY(memory_new(&p->x, REGION_PIECE * (size_t)dom->columns, err));
     TRY(memory_new(&p->log_f, REGION_PIECE, err));
 done:
@@ -54,7 +57,7 @@ npmd_status pairs_evaluate(pair_values *p, int over, node_range nodes, node_rang
         memcpy(x + dom->column[over], nodes.nodes->x + 3 * node, node_bytes);
         memcpy(x + dom->column[1 - over], rows.nodes->x + 3 * row, row_bytes);
     }
-    TRY(model_values(p->model, p->at->how, p->x, pairs, p->log_f, err));
+    TRY(evaluate(&p->of, p->x, pairs, JET_VALUE, p->log_f, err));
     for (size_t i = 0; i < pairs; i++) {
         p->log_f[i] -= offset;
         if (isnan(p->log_f[i])) {
@@ -63,7 +66,7 @@ npmd_status pairs_evaluate(pair_values *p, int over, node_range nodes, node_rang
         }
     }
     p->done += (double)pairs;
-    if (compute_tell(p->at->how, "regions", p->done / p->all) != 0)
+    if (compute_tell(p->at->how, p->doing, p->done / p->all) != 0)
         st = npmd_fail(err, NPMD_STOPPED, "stopped at %.0f %%, nothing was written",
                        100.0 * p->done / p->all);
 done:

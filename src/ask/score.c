@@ -1,17 +1,6 @@
 /* score.c - how well a model does: on held-out points, and against a known density. */
 #include "ask.h"
 
-typedef struct asked { /* a model as a function */
-    const npmd_model *model;
-    const npmd_compute *how;
-} asked;
-
-static npmd_status asked_values(void *self, const double *x, size_t n, double *out, npmd_error *err)
-{
-    const asked *a = self;
-    return model_values(a->model, a->how, x, n, out, err);
-}
-
 /* ---- on held-out points ------------------------------------------------------------------------------------- */
 
 /* The mean of the squared relative density by a rule, or by points about those given; the log integral is checked as
@@ -47,7 +36,7 @@ typedef struct halves {
 static npmd_status smooth_values(void *self, const double *x, size_t n, double *out, npmd_error *err)
 {
     const halves *f = self;
-    return blend_leaves_values(&f->smooth, f->how, x, n, out, err);
+    return blend_leaves_values(&f->smooth, x, n, out, err);
 }
 
 /* log(2 smooth + peaked) */
@@ -57,8 +46,8 @@ static npmd_status outer_values(void *self, const double *x, size_t n, double *o
     const halves *f = self;
     double *smooth = NULL;
     TRY(memory_new(&smooth, n, err));
-    TRY(blend_leaves_values(&f->smooth, f->how, x, n, smooth, err));
-    TRY(blend_leaves_values(&f->peaked, f->how, x, n, out, err));
+    TRY(blend_leaves_values(&f->smooth, x, n, smooth, err));
+    TRY(blend_leaves_values(&f->peaked, x, n, out, err));
     for (size_t i = 0; i < n; i++)
         out[i] = log_add(out[i], smooth[i] + log(2.0));
 done:
@@ -79,7 +68,7 @@ static npmd_status square_of_halves(halves *f, const npmd_points *pts, uint64_t 
         TRY(square_by_integral(f->smooth.domain, smooth_values, f, pts, seed,
                                f->how == NULL ? 0 : f->how->threads, &unused, square, se, err));
     for (int k = 0; k < f->peaked.parts; k++) {
-        const npmd_model *part = f->peaked.part[k];
+        const npmd_model *part = f->peaked.part[k].model;
         TRY(part->kind->mean(part, hash_word(seed, (uint64_t)k), outer_values, f, enough, &mean, &mean_se,
                              err));
         *square += f->peaked.weight[k] * mean;
@@ -95,18 +84,20 @@ static npmd_status mean_square(const npmd_model *m, const npmd_points *pts, uint
 {
     npmd_status st = NPMD_OK;
     halves f = { .how = how };
-    asked model = { m, how };
-    shifted relative = { asked_values, &model, m->facts.log_integral };
-    TRY(blend_leaves(m, false, &f.smooth, err));
-    TRY(blend_leaves(m, true, &f.peaked, err));
+    evaluator whole = { 0 };
+    shifted relative = { evaluator_values, &whole, m->facts.log_integral };
+    TRY(blend_leaves(m, true, how, &f.peaked, err));
     if (f.peaked.parts > 0 && !domain_has_rules(m->domain)) {
         s->log_integral_se = m->facts.log_integral_se; /* it integrates to one as its parts do */
+        TRY(blend_leaves(m, false, how, &f.smooth, err));
         TRY(square_of_halves(&f, pts, seed, enough, square, se, err));
     } else {
-        TRY(square_by_integral(m->domain, shifted_values, &relative, pts, seed,
-                               how == NULL ? 0 : how->threads, s, square, se, err));
+        TRY(evaluator_open(&whole, m, how, err));
+        TRY(square_by_integral(m->domain, shifted_values, &relative, pts, seed, how == NULL ? 0 : how->threads, s,
+                               square, se, err));
     }
 done:
+    evaluator_close(&whole);
     blend_leaves_close(&f.smooth);
     blend_leaves_close(&f.peaked);
     return st;
@@ -143,13 +134,16 @@ done:
 
 /* ---- against a known density ------------------------------------------------------------------------------ */
 
-npmd_status model_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points,
-                         uint64_t seed, const npmd_compute *how, npmd_comparison *out, npmd_error *err)
+npmd_status model_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points, uint64_t seed,
+                          const npmd_compute *how, npmd_comparison *out, npmd_error *err)
 {
-    asked model = { m, how };
-    shifted estimate = { asked_values, &model, model_offset(m) };
-    const npmd_status st = model_check_domain(m, t->domain, "truth lies", err);
-    if (st != NPMD_OK)
-        return st;
-    return truth_compare(t, shifted_values, &estimate, grid, points, seed, out, err);
+    npmd_status st = NPMD_OK;
+    evaluator e = { 0 };
+    shifted estimate = { evaluator_values, &e, model_offset(m) };
+    TRY(model_check_domain(m, t->domain, "truth lies", err));
+    TRY(evaluator_open(&e, m, how, err));
+    TRY(truth_compare(t, shifted_values, &estimate, grid, points, seed, out, err));
+done:
+    evaluator_close(&e);
+    return st;
 }

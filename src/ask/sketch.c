@@ -35,7 +35,8 @@ npmd_status slice_open(slice *s, const npmd_model *m, const npmd_compute *how, u
 {
     npmd_status st = NPMD_OK;
     const unsigned all = (1u << m->domain->factors) - 1u;
-    *s = (slice){ .model = m, .how = how, .given = given };
+    *s = (slice){ .model = m, .given = given };
+    TRY(evaluator_open(&s->of, m, how, err));
     TRY(domain_part(m->domain, all & ~given, &s->rest, err));
     TRY(memory_new(&s->room, PIECE * (size_t)m->domain->columns, err));
 done:
@@ -59,6 +60,7 @@ done:
 
 void slice_close(slice *s)
 {
+    evaluator_close(&s->of);
     domain_free(s->rest);
     memory_free(s->room);
     *s = (slice){ 0 };
@@ -106,12 +108,12 @@ npmd_status slice_values(void *self, const double *y, size_t n, double *v, npmd_
     npmd_status st = NPMD_OK;
     const size_t piece = s->ask.stop == NULL ? PIECE : ASKING_PIECE;
     if (s->given == 0)
-        return model_values(s->model, s->how, y, n, v, err);
+        return evaluate(&s->of, y, n, JET_VALUE, v, err);
     for (size_t first = 0; first < n; first += piece) {
         const size_t count = n - first < piece ? n - first : piece;
         TRY(asking_go_on(&s->ask, err));
         slice_rows(s, y + first * (size_t)s->rest->columns, count, s->room);
-        TRY(model_values(s->model, s->how, s->room, count, v + first, err));
+        TRY(evaluate(&s->of, s->room, count, JET_VALUE, v + first, err));
     }
 done:
     return st;
@@ -145,29 +147,28 @@ static double pool_weigh(const double *v, const double *weight, npmd_points *poo
 }
 
 /* Points of the source and the model there, the caller asked now and then. */
-static npmd_status pool_fill(const point_source *source, const npmd_model *m, const npmd_compute *how,
-                             int threads, const asking *ask, double *x, double *weight, double *v,
+static npmd_status pool_fill(const point_source *source, const evaluator *of, int threads, const asking *ask, double *x, double *weight, double *v,
                              npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t piece = ask->stop == NULL ? source->count : ASKING_PIECE,
-                 columns = (size_t)m->domain->columns;
+                 columns = (size_t)of->model->domain->columns;
     for (size_t first = 0; first < source->count; first += piece) {
         const size_t count = source->count - first < piece ? source->count - first : piece;
         TRY(asking_go_on(ask, err));
         source_fill_all(source, first, count, threads, x + first * columns, weight + first);
-        TRY(model_values(m, how, x + first * columns, count, v + first, err));
+        TRY(evaluate(of, x + first * columns, count, JET_VALUE, v + first, err));
     }
 done:
     return st;
 }
 
 /* A pool of this many points: uniform ones when there is none yet, else from kernels about the one before. */
-static npmd_status pool_draw(const sketch *k, const npmd_model *m, const npmd_compute *how, int round,
-                             size_t size, const asking *ask, npmd_points **out, double *effective,
+static npmd_status pool_draw(const sketch *k, const evaluator *of, int round, size_t size, const asking *ask, npmd_points **out, double *effective,
                              npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    const npmd_model *m = of->model;
     point_source source;
     proposal q = { 0 };
     npmd_points *pool = NULL;
@@ -186,7 +187,7 @@ static npmd_status pool_draw(const sketch *k, const npmd_model *m, const npmd_co
         proposal_aim(&q, k->pool, k->cumulative, rng_key_make(k->seed, RNG_SKETCH, (uint64_t)(100 + round)));
         source_importance(&source, &q, size, true, key);
     }
-    TRY(pool_fill(&source, m, how, k->threads, ask, pool->x, weight, v, err));
+    TRY(pool_fill(&source, of, k->threads, ask, pool->x, weight, v, err));
     *effective = pool_weigh(v, weight, pool);
     *out = pool;
     pool = NULL;
@@ -203,11 +204,13 @@ npmd_status sketch_open(sketch *k, const npmd_model *m, const npmd_compute *how,
 {
     npmd_status st = NPMD_OK;
     size_t size = POOL_LEAST;
+    evaluator of = { 0 };
     *k = (sketch){ .threads = how == NULL ? 0 : how->threads, .seed = seed };
+    TRY(evaluator_open(&of, m, how, err));
     for (int round = 0; round <= MOST_ROUNDS; round++) {
         npmd_points *pool = NULL;
         double effective = 0.0;
-        TRY(pool_draw(k, m, how, round, size, ask, &pool, &effective, err));
+        TRY(pool_draw(k, &of, round, size, ask, &pool, &effective, err));
         const double share = effective / (double)size, growth = share / k->effective;
         const bool settled = round > 1 && growth > FOUND_MORE && growth < GROWTH;
         points_free(k->pool);
@@ -223,6 +226,7 @@ npmd_status sketch_open(sketch *k, const npmd_model *m, const npmd_compute *how,
     k->centres = (int)(k->pool->n / A_KERNEL);
     TRY(proposal_tune(m->domain, k->pool, k->cumulative, SKETCH_SHARE, k->centres, seed, &k->rho, err));
 done:
+    evaluator_close(&of);
     if (st != NPMD_OK)
         sketch_close(k);
     return st;

@@ -32,7 +32,7 @@ npmd_status backend_find_device(const char *device, const backend_ops **out, int
             *out = ops;
         return st;
     }
-    return npmd_fail(err, NPMD_ERR_ARGUMENT, "--device %s: cpu, reference, cuda or cuda:k was expected",
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "`device` %s: cpu, reference, cuda or cuda:k was expected",
                      device);
 }
 

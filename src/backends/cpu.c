@@ -24,9 +24,9 @@ static void cpu_layout(cpu *c)
     c->width = round_up((size_t)f->width, TILE_UNITS);
     c->ld = c->width + TILE_UNITS;
     c->features = round_up((size_t)f->features, TILE_UNITS);
-    c->sines = f->depth - 1;
+    c->hidden = f->depth - 1;
     c->has_linear = f->skip || f->depth == 1;
-    for (int l = 0; l < c->sines; l++) {
+    for (int l = 0; l < c->hidden; l++) {
         layer_view *v = &c->layer[l];
         v->inputs = l == 0 ? c->features : c->width;
         v->outputs = c->width;
@@ -55,7 +55,7 @@ static void cpu_layout(cpu *c)
 /* Points in a tile: as many as keep its activations within TILE_BYTES. */
 static void cpu_tiles(cpu *c)
 {
-    const size_t layers = (size_t)c->sines, jet = (size_t)c->plan.shape.directions + 2;
+    const size_t layers = (size_t)c->hidden, jet = (size_t)c->plan.shape.directions + 2;
     const size_t row_bytes = sizeof(float) * ((2 * layers + 2) * c->ld + 2 * c->features);
     size_t rows = TILE_BYTES / row_bytes / TILE_ROWS * TILE_ROWS;
     rows = rows < 48 ? 48 : rows > TILE_MOST ? TILE_MOST : rows;
@@ -70,23 +70,23 @@ static void cpu_tiles(cpu *c)
 static void cpu_refresh(cpu *c)
 {
     const field_shape *f = &c->plan.shape;
-    const double *theta = c->vector[VECTOR_THETA];
-    for (int l = 0; l < c->sines; l++) {
+    const double *theta = c->vector[VECTOR_THETA], omega = field_omega(f);
+    for (int l = 0; l < c->hidden; l++) {
         const layer_view *v = &c->layer[l];
         const size_t inputs = (size_t)field_inputs(f, l + 1), outputs = (size_t)f->width;
         const double *W = theta + field_weights(f, l + 1), *b = theta + field_biases(f, l + 1);
         for (size_t j = 0; j < outputs; j++) {
             for (size_t i = 0; i < inputs; i++) {
-                const float w = (float)(f->omega * W[j * inputs + i]);
+                const float w = (float)(omega * W[j * inputs + i]);
                 c->weights[v->forward + i * v->ld_out + j] = w;
                 if (l > 0)
                     c->weights[v->backward + j * v->ld_in + i] = w;
             }
-            c->weights[v->bias + j] = (float)(f->omega * b[j]);
+            c->weights[v->bias + j] = (float)(omega * b[j]);
         }
     }
     const double *W = theta + field_weights(f, f->depth);
-    for (size_t j = 0; c->sines > 0 && j < (size_t)f->width; j++)
+    for (size_t j = 0; c->hidden > 0 && j < (size_t)f->width; j++)
         c->weights[c->output + j] = (float)W[j];
     /* the linear part: the skip, and the whole network when it has one layer */
     for (size_t k = 0; k < (size_t)f->features; k++)
@@ -100,22 +100,23 @@ static void cpu_collect(cpu *c)
 {
     const field_shape *f = &c->plan.shape;
     double *gradient = c->vector[VECTOR_GRADIENT];
+    const double omega = field_omega(f);
     if (!c->gradient_in_lanes)
         return;
     for (int n = 0; n < LANES; n++) {
         const float *g = c->lanes[n].gradient;
-        for (int l = 0; l < c->sines; l++) {
+        for (int l = 0; l < c->hidden; l++) {
             const layer_view *v = &c->layer[l];
             const size_t inputs = (size_t)field_inputs(f, l + 1), outputs = (size_t)f->width;
             double *W = gradient + field_weights(f, l + 1), *b = gradient + field_biases(f, l + 1);
             for (size_t j = 0; j < outputs; j++) {
                 for (size_t i = 0; i < inputs; i++)
-                    W[j * inputs + i] += f->omega * (double)g[v->gradient + i * v->ld_out + j];
-                b[j] += f->omega * (double)g[v->bias_gradient + j];
+                    W[j * inputs + i] += omega * (double)g[v->gradient + i * v->ld_out + j];
+                b[j] += omega * (double)g[v->bias_gradient + j];
             }
         }
         double *W = gradient + field_weights(f, f->depth);
-        for (size_t j = 0; c->sines > 0 && j < (size_t)f->width; j++)
+        for (size_t j = 0; c->hidden > 0 && j < (size_t)f->width; j++)
             W[j] += (double)g[c->output_gradient + j];
         for (size_t k = 0; k < (size_t)f->features; k++) {
             const double linear = (double)g[c->linear_gradient + k];
@@ -239,7 +240,7 @@ done:
 static npmd_status workspace_open(cpu *c, workspace *w, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const size_t layers = (size_t)c->sines, rows = c->rows;
+    const size_t layers = (size_t)c->hidden, rows = c->rows;
     const bool rotated = c->plan.encoding->blocks > 0;
     size_t scratch = 1;
     for (int d = 0; d < c->plan.domain->factors; d++) {
@@ -320,7 +321,7 @@ size_t backend_bytes(const char *device, int threads, const field_plan *plan, si
     cpu c = { .plan = *plan };
     cpu_layout(&c);
     cpu_tiles(&c);
-    const size_t tile = (size_t)(2 * c.sines + 2) * c.rows * c.ld + 2 * c.rows * (c.features + TILE_UNITS)
+    const size_t tile = (size_t)(2 * c.hidden + 2) * c.rows * c.ld + 2 * c.rows * (c.features + TILE_UNITS)
                         + (plan->rotated ? ENCODING_BLOCK * c.rows : 0);
     bytes += sizeof(float)
              * (LANES * c.gradient_size + c.weights_size + ROTATED_ROWS * combined

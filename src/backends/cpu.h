@@ -13,7 +13,7 @@
 #define CACHE_BYTES ((size_t)256 << 20) /* encodings of the data are kept if they fit in this */
 #define ROTATED_ROWS 8                  /* a matrix product makes this many features at a time */
 
-typedef struct layer_view { /* a sine layer in the float32 buffers; sizes padded */
+typedef struct layer_view { /* a hidden layer in the float32 buffers; sizes padded */
     size_t inputs, outputs, ld_in, ld_out;
     size_t forward, backward, bias; /* offsets in weights; backward only above the first layer */
     size_t gradient, bias_gradient; /* offsets in a lane's gradient */
@@ -41,7 +41,7 @@ typedef struct squares squares; /* cpu_squares.c: opened by the first call that 
 typedef struct cpu {
     field_plan plan;
     const kernels *kernels;
-    int threads, sines; /* sine layers: depth - 1 */
+    int threads, hidden; /* layers with an activation: depth - 1 */
     size_t parameters;
     double *vector[VECTORS];
     bool gradient_in_lanes;
@@ -71,6 +71,11 @@ typedef struct cpu {
 static inline size_t round_up(size_t n, size_t step)
 {
     return (n + step - 1) / step * step;
+}
+
+static inline const layer_kernels *cpu_activation(const cpu *c)
+{
+    return c->plan.shape.activation == FIELD_SINE ? &c->kernels->sine : &c->kernels->relu;
 }
 
 /* One tile: m points (a multiple of TILE_ROWS), T derivative rows, with lap a Laplacian row.

@@ -147,24 +147,25 @@ static void tile_squares(const cpu *c, workspace *w, const squares_room *room, s
                          bool lap, double *gradient, double *square)
 {
     const kernels *kernel = c->kernels;
+    const layer_kernels *activation = cpu_activation(c);
     const int R = 1 + T + lap;
     const size_t rows = (size_t)R * m, block = c->rows * c->ld;
     add_biases(m, 1, 1, w->g, gradient + c->constant_gradient, square + c->constant_gradient);
     if (c->has_linear)
         add_output(m, R, (size_t)c->plan.shape.features, eta, w->g, gradient + c->linear_gradient,
                    square + c->linear_gradient);
-    if (c->sines == 0)
+    if (c->hidden == 0)
         return;
     float *bar = w->bar[0], *next = w->bar[1];
-    const strided top = { .p = w->post + (size_t)(c->sines - 1) * block, .row = c->ld, .column = 1 };
+    const strided top = { .p = w->post + (size_t)(c->hidden - 1) * block, .row = c->ld, .column = 1 };
     add_output(m, R, c->width, top, w->g, gradient + c->output_gradient, square + c->output_gradient);
     kernel->output_adjoint(rows, c->width, c->ld, top.p, c->weights + c->output, w->g, bar, room->unused);
-    for (int l = c->sines - 1; l >= 0; l--) {
+    for (int l = c->hidden - 1; l >= 0; l--) {
         const layer_view *v = &c->layer[l];
         const size_t at = (size_t)l * block;
         const strided d = { .p = bar, .row = c->ld, .column = 1 },
                       h = l == 0 ? eta : (strided){ .p = w->post + at - block, .row = c->ld, .column = 1 };
-        kernel->sine_adjoint(m, T, lap, v->outputs, c->ld, w->pre + at, w->post + at, bar, room->unused);
+        activation->adjoint(m, T, lap, v->outputs, c->ld, w->pre + at, w->post + at, bar, room->unused);
         add_biases(m, v->outputs, c->ld, bar, gradient + v->bias_gradient, square + v->bias_gradient);
         for (int r = 0; r < R; r++) {
             add_product(c, room, v, m, h, d, r, -1, gradient + v->gradient);
@@ -183,7 +184,7 @@ static void tile_squares(const cpu *c, workspace *w, const squares_room *room, s
 
 /* ---- all of them --------------------------------------------------------------------------------------- */
 
-/* out (parameters) = the sum over lanes; omega, or its square, is folded into the weights of the sine layers. */
+/* out (parameters) = the sum over lanes; omega, or its square, is folded into the weights of the hidden layers. */
 static void lanes_collect(const cpu *c, double *const lanes[LANES], double omega, double *out)
 {
     const field_shape *f = &c->plan.shape;
@@ -191,7 +192,7 @@ static void lanes_collect(const cpu *c, double *const lanes[LANES], double omega
     for (int n = 1; n < LANES; n++)
         for (size_t i = 0; i < c->gradient_size; i++)
             all[i] += lanes[n][i];
-    for (int l = 0; l < c->sines; l++) {
+    for (int l = 0; l < c->hidden; l++) {
         const layer_view *v = &c->layer[l];
         const size_t inputs = (size_t)field_inputs(f, l + 1), outputs = (size_t)f->width;
         double *W = out + field_weights(f, l + 1), *b = out + field_biases(f, l + 1);
@@ -202,7 +203,7 @@ static void lanes_collect(const cpu *c, double *const lanes[LANES], double omega
         }
     }
     double *W = out + field_weights(f, f->depth);
-    for (size_t j = 0; c->sines > 0 && j < (size_t)f->width; j++)
+    for (size_t j = 0; c->hidden > 0 && j < (size_t)f->width; j++)
         W[j] = all[c->output_gradient + j];
     for (size_t k = 0; f->depth == 1 && k < (size_t)f->features; k++)
         W[k] = all[c->linear_gradient + k];
@@ -238,7 +239,7 @@ npmd_status cpu_squares(void *self, const term_request *what, double *gradient, 
             tile_squares(c, w, &q->room[thread], eta, m, T, lap, q->gradient[n], q->square[n]);
         }
     }
-    const double omega = c->plan.shape.omega;
+    const double omega = field_omega(&c->plan.shape);
     lanes_collect(c, q->gradient, omega, gradient);
     lanes_collect(c, q->square, omega * omega, square);
     return NPMD_OK;

@@ -86,7 +86,32 @@ static void encode_rotated(const cpu *c, workspace *w, size_t m, int T, size_t l
     }
 }
 
-/* The last row of products: -lambda x value. */
+/* A factor's columns, their derivatives along its own directions, and none along all others. */
+static void encode_columns(const cpu *c, workspace *w, size_t m, int T, size_t ld)
+{
+    const npmd_domain *dom = c->plan.domain;
+    for (int d = 0; d < dom->factors; d++) {
+        const manifold *man = dom->factor[d];
+        const int columns = man->columns, directions = T > 0 ? man->dimension : 0;
+        float *eta = w->eta + (size_t)dom->column[d] * ld;
+        for (int j = 0; j < columns; j++)
+            memset(eta + (size_t)j * ld + m, 0, (size_t)T * m * sizeof *eta);
+        for (size_t i = 0; i < m; i++) {
+            const double *x = w->x + i * (size_t)dom->columns + dom->column[d];
+            double frame[MANIFOLD_MAX_DIMENSION * MANIFOLD_MAX_COLUMNS];
+            if (T > 0)
+                man->frame(man, x, frame);
+            for (int j = 0; j < columns; j++) {
+                float *at = eta + (size_t)j * ld + i;
+                at[0] = (float)x[j];
+                for (int t = 0; t < directions; t++)
+                    at[(size_t)(1 + dom->direction[d] + t) * m] = (float)frame[t * columns + j];
+            }
+        }
+    }
+}
+
+/* The last row of all but waves: -lambda x value. */
 static void encode_laplacians(const cpu *c, workspace *w, size_t m, int T, size_t ld)
 {
     const encoding *enc = c->plan.encoding;
@@ -140,17 +165,20 @@ static void encode_waves(const cpu *c, workspace *w, size_t m, int T, bool lap, 
 static strided tile_encode(const cpu *c, workspace *w, size_t m, int T, bool lap)
 {
     const size_t ld = (size_t)(1 + T + lap) * m + TILE_ROWS;
-    tile_tables(c, w, m, T > 0);
-    if (c->plan.encoding->waves)
+    const encoding *enc = c->plan.encoding;
+    if (!enc->columns)
+        tile_tables(c, w, m, T > 0);
+    if (enc->columns)
+        encode_columns(c, w, m, T, ld);
+    else if (enc->waves)
         encode_waves(c, w, m, T, lap, ld);
-    else if (c->plan.encoding->blocks > 0)
+    else if (enc->blocks > 0)
         encode_rotated(c, w, m, T, ld);
     else
         encode_products(c, w, m, T, ld);
-    if (lap && !c->plan.encoding->waves)
+    if (lap && !enc->waves)
         encode_laplacians(c, w, m, T, ld);
-    for (size_t k = (size_t)c->plan.encoding->features; k < c->features;
-         k++) /* padding; ld changes between terms */
+    for (size_t k = (size_t)enc->features; k < c->features; k++) /* padding; ld changes between terms */
         memset(w->eta + k * ld, 0, ld * sizeof(float));
     return (strided){ .p = w->eta, .row = 1, .column = ld };
 }
@@ -191,12 +219,12 @@ strided tile_points(const cpu *c, workspace *w, const point_source *s, size_t fi
 
 /* ---- forward and back ---------------------------------------------------------------------------------- */
 
-/* w->v from the last sine layer h and the encoding; the m value rows come first. */
+/* w->v from the last hidden layer h and the encoding; the m value rows come first. */
 static void tile_output(const cpu *c, workspace *w, strided eta, const float *h, size_t m, size_t rows)
 {
     for (size_t i = 0; i < rows; i++)
         w->v[i] = i < m ? c->constant : 0.0f;
-    if (c->sines > 0)
+    if (c->hidden > 0)
         c->kernels->output_forward(rows, c->width, c->ld, h, c->weights + c->output, w->v);
     if (c->has_linear)
         c->kernels->linear_forward(rows, (size_t)c->plan.shape.features, eta, c->weights + c->linear, w->v);
@@ -206,14 +234,15 @@ static void tile_output(const cpu *c, workspace *w, strided eta, const float *h,
 void tile_forward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool lap)
 {
     const kernels *kernel = c->kernels;
+    const layer_kernels *activation = cpu_activation(c);
     const size_t rows = (size_t)(1 + T + lap) * m;
     strided below = eta;
     size_t inner = (size_t)c->plan.shape.features;
-    for (int l = 0; l < c->sines; l++) {
+    for (int l = 0; l < c->hidden; l++) {
         const layer_view *v = &c->layer[l];
         float *pre = w->pre + (size_t)l * c->rows * c->ld, *post = w->post + (size_t)l * c->rows * c->ld;
         kernel->product(rows, v->outputs, inner, below, c->weights + v->forward, v->ld_out, pre, c->ld, 0);
-        kernel->sine_forward(m, T, lap, v->outputs, c->ld, c->weights + v->bias, pre, post);
+        activation->forward(m, T, lap, v->outputs, c->ld, c->weights + v->bias, pre, post);
         below = (strided){ .p = post, .row = c->ld, .column = 1 };
         inner = c->width;
     }
@@ -223,13 +252,14 @@ void tile_forward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool
 void tile_values(const cpu *c, workspace *w, strided eta, size_t m)
 {
     const kernels *kernel = c->kernels;
+    const layer_kernels *activation = cpu_activation(c);
     strided below = eta;
     size_t inner = (size_t)c->plan.shape.features;
-    for (int l = 0; l < c->sines; l++) {
+    for (int l = 0; l < c->hidden; l++) {
         const layer_view *v = &c->layer[l];
         float *h = w->bar[l % 2];
         kernel->product(m, v->outputs, inner, below, c->weights + v->forward, v->ld_out, h, c->ld, 0);
-        kernel->sine_values(m, v->outputs, c->ld, c->weights + v->bias, h);
+        activation->values(m, v->outputs, c->ld, c->weights + v->bias, h);
         below = (strided){ .p = h, .row = c->ld, .column = 1 };
         inner = c->width;
     }
@@ -240,6 +270,7 @@ void tile_values(const cpu *c, workspace *w, strided eta, size_t m)
 void tile_backward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool lap, float *gradient)
 {
     const kernels *kernel = c->kernels;
+    const layer_kernels *activation = cpu_activation(c);
     const size_t rows = (size_t)(1 + T + lap) * m;
     float constant = 0.0f;
     for (size_t i = 0; i < m; i++)
@@ -248,16 +279,16 @@ void tile_backward(const cpu *c, workspace *w, strided eta, size_t m, int T, boo
     if (c->has_linear)
         kernel->linear_adjoint(rows, (size_t)c->plan.shape.features, eta, w->g,
                                gradient + c->linear_gradient);
-    if (c->sines == 0)
+    if (c->hidden == 0)
         return;
     float *bar = w->bar[0], *next = w->bar[1];
-    kernel->output_adjoint(rows, c->width, c->ld, w->post + (size_t)(c->sines - 1) * c->rows * c->ld,
+    kernel->output_adjoint(rows, c->width, c->ld, w->post + (size_t)(c->hidden - 1) * c->rows * c->ld,
                            c->weights + c->output, w->g, bar, gradient + c->output_gradient);
-    for (int l = c->sines - 1; l >= 0; l--) {
+    for (int l = c->hidden - 1; l >= 0; l--) {
         const layer_view *v = &c->layer[l];
         const size_t at = (size_t)l * c->rows * c->ld;
-        kernel->sine_adjoint(m, T, lap, v->outputs, c->ld, w->pre + at, w->post + at, bar,
-                             gradient + v->bias_gradient);
+        activation->adjoint(m, T, lap, v->outputs, c->ld, w->pre + at, w->post + at, bar,
+                            gradient + v->bias_gradient);
         /* the transpose of what lies below, times bar */
         const strided below = l == 0 ? (strided){ .p = eta.p, .row = eta.column, .column = eta.row }
                                      : (strided){ .p = w->post + at - c->rows * c->ld,

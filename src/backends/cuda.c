@@ -42,7 +42,7 @@ typedef struct cuda {
 
 static npmd_status cuda_fail(const cuda *c, int status, const char *doing, npmd_error *err)
 {
-    return npmd_fail(err, NPMD_ERR_DEVICE, "--device cuda:%d: %s: %s", c->device, doing, device_text(status));
+    return npmd_fail(err, NPMD_ERR_DEVICE, "`device` cuda:%d: %s: %s", c->device, doing, device_text(status));
 }
 
 #define DEVICE(call, doing)                                                                                  \
@@ -65,8 +65,8 @@ static npmd_status cuda_ask(const cuda *c, size_t bytes, const char *what, npmd_
         return NPMD_OK;
     return npmd_fail(
         err, NPMD_ERR_DEVICE,
-        "--device cuda:%d: %s would take %.1f GiB, %.1f of the %.1f GiB of %s are free; lower --batch, --q1 "
-        "or --q2, or choose --device cpu",
+        "`device` cuda:%d: %s would take %.1f GiB, %.1f of the %.1f GiB of %s are free; lower `batch`, `q1` "
+        "or `q2`, or choose `device` cpu",
         c->device, what, (double)bytes / GIB, (double)facts.memory_free / GIB, (double)facts.memory / GIB,
         facts.name);
 }
@@ -77,11 +77,11 @@ static npmd_status cuda_present(int device, npmd_error *err)
     const int status = device_count(&count);
     if (status != 0)
         return npmd_fail(err, NPMD_ERR_DEVICE,
-                         "--device cuda:%d: no CUDA device was found: %s; choose --device cpu", device,
+                         "`device` cuda:%d: no CUDA device was found: %s; choose `device` cpu", device,
                          device_text(status));
     if (device >= count)
         return npmd_fail(err, NPMD_ERR_DEVICE,
-                         "--device cuda:%d: this machine has %d CUDA device%s, counted from 0", device, count,
+                         "`device` cuda:%d: this machine has %d CUDA device%s, counted from 0", device, count,
                          count == 1 ? "" : "s");
     return NPMD_OK;
 }
@@ -177,7 +177,8 @@ static npmd_status cuda_open(const field_plan *plan, int device, int threads, vo
                                .depth = plan->shape.depth,
                                .directions = plan->shape.directions,
                                .skip = plan->shape.skip,
-                               .omega = plan->shape.omega,
+                               .relu = plan->shape.activation == FIELD_RELU,
+                               .omega = field_omega(&plan->shape),
                                .exact = plan->exact };
     DEVICE(device_use(device), "choosing it");
     for (int s = 0; s < DEVICE_SLOTS; s++)

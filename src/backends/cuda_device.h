@@ -54,9 +54,9 @@ typedef struct encoder_plan {
     int factors, columns, dimension;
     device_manifold kind[DEVICE_MAX_FACTORS];
     int column[DEVICE_MAX_FACTORS], direction[DEVICE_MAX_FACTORS];
-    int features, ld;             /* K, and K rounded up to a multiple of 32 */
-    int waves, vectors;           /* as in encoding.h: plane waves; rows of function */
-    const int *function;          /* (vectors, factors) */
+    int features, ld;    /* K, and K rounded up to a multiple of 32 */
+    int waves, vectors;  /* as in encoding.h: plane waves; rows of function, 0: the point's columns */
+    const int *function; /* (vectors, factors) */
     const double *lambda, *scale; /* (K) */
     int frequency[DEVICE_MAX_FACTORS];
     device_surface surface[DEVICE_MAX_FACTORS];  /* of factors that are one */
@@ -127,6 +127,7 @@ typedef enum device_term {
 
 typedef struct network_plan { /* as field_shape */
     int features, width, depth, directions, skip;
+    int relu; /* ReLUs, else sines */
     double omega;
     int exact; /* products in three parts: float32's own error instead of TF32's */
 } network_plan;

@@ -1,5 +1,6 @@
 /* cuda_layers.cu - the network on the device: its vectors, the room its terms work in, and the kernels of cuda_fused.cuh
- * (small networks, TF32) or of cuda_products.cuh and cuda_terms.cuh (all others) one after another. All of it goes to streams and nothing waits, so a step can become a graph. */
+ * (small networks of sines, TF32) or of cuda_products.cuh and cuda_terms.cuh (all others) one after another. All of it
+ * goes to streams and nothing waits, so a step can become a graph. */
 #include "cuda_fused.cuh"
 
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static cudaStream_t cuda_stream(device_stream *s)
 static layout make_layout(const network_plan *p)
 {
     layout o = {};
-    o.depth = p->depth, o.sines = p->depth - 1, o.features = p->features, o.width = p->width,
+    o.depth = p->depth, o.hidden = p->depth - 1, o.features = p->features, o.width = p->width,
     o.skip = p->skip;
     o.ldk = (int)round_up((size_t)p->features, 32), o.ldw = (int)round_up((size_t)p->width, 32);
     o.omega = p->omega;
@@ -75,7 +76,7 @@ static layout make_layout(const network_plan *p)
         o.weight[l] = at;
         o.bias[l] = at + inputs * units;
         at += inputs * units + units;
-        if (l < o.sines) {
+        if (l < o.hidden) {
             const size_t size = (size_t)o.ldw * (size_t)(l == 0 ? o.ldk : o.ldw);
             o.forward[l] = copy;
             o.backward[l] = copy + size;
@@ -102,20 +103,20 @@ static int has_linear(const network_plan *p)
 static bool can_fuse(const network_plan *p, const layout *o)
 {
     int device = 0, most = 0;
-    if (p->exact || o->ldw > TILE || o->sines < 2 || o->sines > FUSED_SINES)
+    if (p->exact || p->relu || o->ldw > TILE || o->hidden < 2 || o->hidden > FUSED_SINES)
         return false;
     return cudaGetDevice(&device) == cudaSuccess
            && cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) == cudaSuccess
-           && most >= fused_room(o->sines) * (int)sizeof(float);
+           && most >= fused_room(o->hidden) * (int)sizeof(float);
 }
 
 /* Floats a row takes, and rows worked on at a time. */
 static size_t row_floats(const layout *o, bool fused)
 {
-    const size_t sines = (size_t)o->sines;
+    const size_t hidden = (size_t)o->hidden;
     if (fused)
         return (size_t)o->ldk + (size_t)o->ldw + 2;
-    return (size_t)o->ldk + (sines > 0 ? (3 * sines - 1) * (size_t)o->ldw : 0) + (size_t)tiles(o->ldw) + 2;
+    return (size_t)o->ldk + (hidden > 0 ? (3 * hidden - 1) * (size_t)o->ldw : 0) + (size_t)tiles(o->ldw) + 2;
 }
 
 static size_t rows_at_a_time(const layout *o, bool fused, size_t points, int R)
@@ -141,8 +142,8 @@ size_t network_term_bytes(const network_plan *plan, size_t points, int jets)
     const size_t rows = rows_at_a_time(&o, fused, points, jets ? plan->directions + 2 : 1);
     size_t bytes = sizeof(float) * rows * row_floats(&o, fused) + points * 8;
     if (fused && jets)
-        bytes += sizeof(float) * FUSED_BLOCKS * FUSED_TILE * (size_t)o.sines;
-    for (int l = 0; l < o.sines; l++)
+        bytes += sizeof(float) * FUSED_BLOCKS * FUSED_TILE * (size_t)o.hidden;
+    for (int l = 0; l < o.hidden; l++)
         bytes += sizeof(float) * (size_t)gradient_splits(&o, fused, l, rows) * (size_t)o.ldw
                  * (size_t)((l == 0 ? o.ldk : o.ldw) + 1);
     return bytes + sizeof(float) * TOP_BLOCKS * (size_t)(o.ldw + o.ldk);
@@ -182,19 +183,19 @@ int network_reserve(network *net, int slot, size_t points, int jets)
     const size_t blocks = all / TOP_POINTS;
     w->blocks = blocks < 1 ? 1 : blocks < (size_t)TOP_BLOCKS ? (int)blocks : (int)TOP_BLOCKS;
     CHECK(floats_new(&w->eta, room * (size_t)o->ldk));
-    for (int l = 0; l < o->sines; l++) {
+    for (int l = 0; l < o->hidden; l++) {
         const size_t size = (size_t)o->ldw * (size_t)((l == 0 ? o->ldk : o->ldw) + 1);
         if (!net->fused || l == 0)
             CHECK(floats_new(&w->bar[l], room * (size_t)o->ldw));
         if (!net->fused)
             CHECK(floats_new(&w->pre[l], room * (size_t)o->ldw));
-        if (!net->fused && l < o->sines - 1)
+        if (!net->fused && l < o->hidden - 1)
             CHECK(floats_new(&w->post[l], room * (size_t)o->ldw));
         w->splits[l] = gradient_splits(o, net->fused, l, room);
         CHECK(floats_new(&w->part[l], (size_t)w->splits[l] * size));
     }
     if (net->fused && jets)
-        CHECK(floats_new(&w->pre[0], (size_t)FUSED_BLOCKS * FUSED_TILE * (size_t)o->sines));
+        CHECK(floats_new(&w->pre[0], (size_t)FUSED_BLOCKS * FUSED_TILE * (size_t)o->hidden));
     if (!net->fused)
         CHECK(floats_new(&w->v_part, room * (size_t)tiles(o->ldw)));
     CHECK(floats_new(&w->v_linear, room));
@@ -216,11 +217,17 @@ enum {
 };
 
 typedef void (*rows_function)(const rows_arguments);
-template <bool EXACT> static rows_function rows_kernel(product_kind kind, bool jets)
+template <bool EXACT, bool RELU> static rows_function rows_kernel(product_kind kind, bool jets)
 {
     if (jets)
-        return kind == FORWARD ? product_rows<FORWARD, EXACT, true> : product_rows<BACKWARD, EXACT, true>;
-    return kind == FORWARD ? product_rows<FORWARD, EXACT, false> : product_rows<BACKWARD, EXACT, false>;
+        return kind == FORWARD ? product_rows<FORWARD, EXACT, true, RELU>
+                               : product_rows<BACKWARD, EXACT, true, RELU>;
+    return kind == FORWARD ? product_rows<FORWARD, EXACT, false, RELU>
+                           : product_rows<BACKWARD, EXACT, false, RELU>;
+}
+template <bool EXACT> static rows_function rows_kernel(const network *net, product_kind kind, bool jets)
+{
+    return net->plan.relu ? rows_kernel<EXACT, true>(kind, jets) : rows_kernel<EXACT, false>(kind, jets);
 }
 
 typedef void (*fused_function)(const fused_arguments);
@@ -239,13 +246,13 @@ template <int SINES> static fused_function fused_kernel(int R)
 }
 static fused_function fused_kernel(const network *net, int R)
 {
-    return net->o.sines == 2 ? fused_kernel<2>(R) : fused_kernel<3>(R);
+    return net->o.hidden == 2 ? fused_kernel<2>(R) : fused_kernel<3>(R);
 }
 
-template <bool EXACT> static int allow_room(void)
+template <bool EXACT> static int allow_room(const network *net)
 {
     for (int k = 0; k < 4; k++)
-        CHECK(cudaFuncSetAttribute(rows_kernel<EXACT>(k % 2 ? BACKWARD : FORWARD, k / 2),
+        CHECK(cudaFuncSetAttribute(rows_kernel<EXACT>(net, k % 2 ? BACKWARD : FORWARD, k / 2),
                                    cudaFuncAttributeMaxDynamicSharedMemorySize, ROWS_ROOM));
     CHECK(cudaFuncSetAttribute(product_gradient<EXACT>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                SLAB_ROOM));
@@ -271,8 +278,8 @@ static int network_fill(network *net)
     for (int jets = 0; net->fused && jets < 2; jets++)
         CHECK(cudaFuncSetAttribute(fused_kernel(net, jets ? net->plan.directions + 2 : 1),
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   fused_room(net->o.sines) * (int)sizeof(float)));
-    return net->plan.exact ? allow_room<true>() : allow_room<false>();
+                                   fused_room(net->o.hidden) * (int)sizeof(float)));
+    return net->plan.exact ? allow_room<true>(net) : allow_room<false>(net);
 }
 
 int network_open(const network_plan *plan, network **out)
@@ -370,7 +377,7 @@ static int pass_linear_adjoint(network *net, workspace *w, const float *below, c
     return (int)cudaGetLastError();
 }
 
-/* The gradient of sine layer l, from its adjoints and what came in. */
+/* The gradient of hidden layer l, from its adjoints and what came in. */
 template <bool EXACT>
 static int pass_gradient(network *net, workspace *w, int l, const float *below, const int32_t *gather,
                          size_t rows, int R, int add, cudaStream_t stream)
@@ -401,8 +408,8 @@ static int pass_forward(network *net, workspace *w, const float *below, const in
     const layout *o = &net->o;
     const unsigned tile_rows = (unsigned)(ROWS / R * R),
                    row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
-    for (int l = 0; l < o->sines; l++) {
-        const bool top = l == o->sines - 1;
+    for (int l = 0; l < o->hidden; l++) {
+        const bool top = l == o->hidden - 1;
         rows_arguments q = {};
         q.below = l == 0 ? below : w->post[l - 1];
         q.gather = l == 0 ? gather : NULL;
@@ -418,7 +425,8 @@ static int pass_forward(network *net, workspace *w, const float *below, const in
         q.rows = rows;
         q.R = R;
         rows_kernel<EXACT>(
-            FORWARD, R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(q);
+            net, FORWARD,
+            R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(q);
         CHECK(cudaGetLastError());
     }
     return pass_linear(net, w, below, gather, rows, stream);
@@ -431,7 +439,7 @@ static int pass_seed(network *net, workspace *w, device_term kind, const float *
     seed_arguments q = {};
     q.kind = kind;
     q.R = R;
-    q.parts = o->sines > 0 ? tiles(o->ldw) : 0;
+    q.parts = o->hidden > 0 ? tiles(o->ldw) : 0;
     q.has_linear = has_linear(&net->plan);
     q.v_part = w->v_part;
     q.v_linear = w->v_linear;
@@ -458,22 +466,24 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
     const unsigned tile_rows = (unsigned)(ROWS / R * R),
                    row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
     CHECK(pass_linear_adjoint(net, w, below, gather, rows, add, stream));
-    if (o->sines == 0)
+    if (o->hidden == 0)
         return 0;
     top_arguments top = {};
-    top.pre = w->pre[o->sines - 1];
+    top.pre = w->pre[o->hidden - 1];
     top.g = w->g;
     top.output = net->copies + o->output;
     top.units = o->ldw;
     top.R = R;
     top.points = points;
-    top.bar = w->bar[o->sines - 1];
+    top.bar = w->bar[o->hidden - 1];
     top.part = w->top;
     top.add = add;
-    top_backward<EXACT><<<dim3((unsigned)w->blocks, (unsigned)tiles(o->ldw)), TILE, 0, stream>>>(top);
+    const auto backward = net->plan.relu ? top_backward<EXACT, true> : top_backward<EXACT, false>;
+    backward<<<dim3((unsigned)w->blocks, (unsigned)tiles(o->ldw)), TILE, 0, stream>>>(top);
     CHECK(cudaGetLastError());
     CHECK(device_follow((device_stream *)side, (device_stream *)stream));
-    for (int l = o->sines - 1; l >= 0; l--) { /* gradients stand aside: the way back does not wait for them */
+    /* gradients stand aside: the way back does not wait for them */
+    for (int l = o->hidden - 1; l >= 0; l--) {
         CHECK(pass_gradient<EXACT>(net, w, l, below, gather, rows, R, add, side));
         if (l == 0)
             break;
@@ -487,7 +497,8 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
         p.rows = rows;
         p.R = R;
         rows_kernel<EXACT>(
-            BACKWARD, R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(p);
+            net, BACKWARD,
+            R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(p);
         CHECK(cudaGetLastError());
         CHECK(device_follow((device_stream *)side, (device_stream *)stream));
     }
@@ -511,7 +522,7 @@ static int pass_fused(network *net, workspace *w, device_term kind, const float 
     q.gather = gather;
     q.ldk = o->ldk;
     q.units = o->ldw;
-    for (int l = 0; l < o->sines; l++) {
+    for (int l = 0; l < o->hidden; l++) {
         q.forward[l] = net->copies + o->forward[l];
         q.backward[l] = net->copies + o->backward[l];
         q.bias[l] = net->copies + o->shift[l];
@@ -534,7 +545,7 @@ static int pass_fused(network *net, workspace *w, device_term kind, const float 
     CHECK(pass_linear(net, w, below, gather, rows, stream));
     fused_kernel(
         net,
-        R)<<<fused_blocks(rows, R), FUSED_THREADS, (unsigned)fused_room(o->sines) * sizeof(float), stream>>>(
+        R)<<<fused_blocks(rows, R), FUSED_THREADS, (unsigned)fused_room(o->hidden) * sizeof(float), stream>>>(
         q);
     CHECK(cudaGetLastError());
     CHECK(pass_linear_adjoint(net, w, below, gather, rows, add, stream));
@@ -579,7 +590,7 @@ int network_term(network *net, int slot, device_term kind, const encoder *e, con
     /* the first piece is the largest: all of its blocks left a part */
     const int fused = (int)fused_blocks((s->count < most ? s->count : most) * (size_t)R, R);
     collect_arguments q = {};
-    for (int l = 0; l < o->sines; l++) {
+    for (int l = 0; l < o->hidden; l++) {
         q.part[l] = w->part[l];
         q.splits[l] = s->count == 0 ? 0 : net->fused && l > 0 ? fused : w->splits[l];
     }

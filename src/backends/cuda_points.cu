@@ -54,7 +54,7 @@ typedef struct group_request {
     float *tables;
 } group_request;
 
-enum { ENCODE_PRODUCTS, ENCODE_WAVES, ENCODE_ANY }; /* the last serves what the others do not */
+enum { ENCODE_PRODUCTS, ENCODE_WAVES, ENCODE_ANY, ENCODE_COLUMNS }; /* ANY: what the first two do not serve */
 
 static __device__ __forceinline__ int64_t step_of(const device_source *s)
 {
@@ -139,6 +139,10 @@ __global__ void __launch_bounds__(GROUP_THREADS, 4)
         if (g.x_out != NULL)
             for (int j = thread; j < m * v.columns; j += GROUP_THREADS)
                 g.x_out[begin * (size_t)v.columns + (size_t)j] = x[j];
+        if (KIND == ENCODE_COLUMNS) {
+            encode_columns(&v, thread, GROUP_THREADS, m, jets, x, g.eta + begin * a_point);
+            continue;
+        }
         fill_tables(&v, thread, GROUP_THREADS, m, x, jets, table);
         table_surfaces(&v, m, x, jets, table);
         __syncthreads();
@@ -180,6 +184,8 @@ __global__ void find_rows(const __grid_constant__ device_source s, int32_t *row,
 static int kind_of(const encoder *e)
 {
     const encoder_view *v = &e->view;
+    if (v->vectors == 0)
+        return ENCODE_COLUMNS;
     if (e->tables != NULL || v->blocks > 0 || v->factors > DEVICE_REGISTERS)
         return ENCODE_ANY;
     return v->waves ? ENCODE_WAVES : ENCODE_PRODUCTS;
@@ -196,6 +202,8 @@ static group_kernel kernel_of(const encoder *e)
         return encode_groups<ENCODE_PRODUCTS, false>;
     case ENCODE_WAVES:
         return encode_groups<ENCODE_WAVES, false>;
+    case ENCODE_COLUMNS:
+        return encode_groups<ENCODE_COLUMNS, false>;
     default:
         return encode_groups<ENCODE_ANY, false>;
     }

@@ -1,9 +1,9 @@
-/* cuda_products.cuh - rows through a sine layer and back, on the device; cuda_layers.cu alone includes it.
+/* cuda_products.cuh - rows through a hidden layer and back, on the device; cuda_layers.cu alone includes it.
  *
  * Three matrix products carry all the work, on tensor cores in TF32 with float32 sums (or, exact, as three such
  * products of the high and low halves, which leaves float32's own error):
- *     forward     A_l = H_(l-1) W_l' + b_l,   then H_l = sin of the jet           (product_rows, FORWARD)
- *     backward    Hbar_(l-1) = Abar_l W_l,    then the adjoint of the sine        (product_rows, BACKWARD)
+ *     forward     A_l = H_(l-1) W_l' + b_l,   then the activation of the jet      (product_rows, FORWARD)
+ *     backward    Hbar_(l-1) = Abar_l W_l,    then the activation's adjoint       (product_rows, BACKWARD)
  *     gradient    dW_l = Abar_l' H_(l-1),     split over the rows                 (product_gradient)
  * What lies between two products happens on the tile before it is written: one read and one write of every activation
  * a layer. Everything is summed in an order that the shapes fix: equal bytes on one kind of card. */
@@ -20,7 +20,7 @@ namespace
 /* Two blocks a multiprocessor, 128 rows each; halves of that, four at a time, were 8 % slower. */
 enum { ROWS = 128, ROW_STAGES = 3, ROW_THREADS = 2 * ROWS, ROW_BLOCKS = 2 };
 enum { TILE = 128, DEEP = 32, STAGES = 3, THREADS = 256, PAD = DEEP + 4, SLAB = TILE + 8 };
-enum { STAGED = TILE + 4 };     /* leading dimension of a tile between product and sine */
+enum { STAGED = TILE + 4 };     /* leading dimension of a tile between product and activation */
 enum { GRADIENT_BLOCKS = 264 }; /* blocks a gradient is split into: two for every multiprocessor of an H200 */
 
 __device__ __forceinline__ float to_tf32(float x, bool exact)
@@ -62,6 +62,42 @@ __device__ __forceinline__ float packed_cosine(float w)
 {
     return (__uint_as_float((__float_as_uint(w) & 0x1fffu) ^ 0x4b001000u) - 8392704.0f) * (1.0f / 4095.0f);
 }
+
+/* ---- activations: sines, or ReLUs h = max(0, a) --------------------------------------------------------- */
+
+/* h(a) and h'(a). A ReLU is off where a <= 0, so that NaN stays. */
+template <bool RELU> __device__ __forceinline__ void activate(float a, bool exact, float *h, float *slope)
+{
+    if constexpr (RELU) {
+        *h = a <= 0.0f ? 0.0f : a;
+        *slope = a <= 0.0f ? 0.0f : 1.0f;
+    } else {
+        sine_cosine(a, exact, h, slope);
+    }
+}
+
+/* Both in one word; a ReLU's h says by itself whether it is on. */
+template <bool RELU> __device__ __forceinline__ float word_of(float h, float slope)
+{
+    return RELU ? to_tf32(h, false) : pack(h, slope);
+}
+template <bool RELU> __device__ __forceinline__ float word_value(float w)
+{
+    return RELU ? w : packed_sine(w);
+}
+template <bool RELU> __device__ __forceinline__ float word_slope(float w)
+{
+    return RELU ? (w <= 0.0f ? 0.0f : 1.0f) : packed_cosine(w);
+}
+
+/* The last row of a jet's activation, its Laplacian, from what went in; norm2 = sum_t a_t^2. */
+template <bool RELU>
+__device__ __forceinline__ float activate_laplacian(float h, float slope, float lap, float norm2)
+{
+    return RELU ? slope * lap : slope * lap - h * norm2;
+}
+
+/* ---- tiles ---------------------------------------------------------------------------------------------- */
 
 __device__ __forceinline__ void copy16(float *to, const float *from, bool there)
 {
@@ -152,7 +188,7 @@ struct rows_arguments {
     const float *weights;  /* (units, ld_below) */
     int units;             /* a multiple of 32; leading dimension of all that follows */
     const float *bias;     /* (units): FORWARD */
-    /* (rows, units) each, NULL: not wanted. FORWARD: what goes into the sines, and the sines. BACKWARD: reads the first,
+    /* (rows, units) each, NULL: not wanted. FORWARD: what goes into the activations, and what comes out. BACKWARD: reads the first,
      * and writes adjoints of it to the second. Values with TF32 are packed words in both. */
     float *pre, *post;
     const float *output; /* (units): FORWARD, at the top: v_part[column of tiles][row] = post . output */
@@ -161,8 +197,9 @@ struct rows_arguments {
     int R;
 };
 
-/* The jet of sine on the staged tile, in place. */
-__device__ void sine_forward(const rows_arguments &q, float *tile, size_t first, int rows, int column0,
+/* The activation of jets on the staged tile, in place. */
+template <bool RELU>
+__device__ void jets_forward(const rows_arguments &q, float *tile, size_t first, int rows, int column0,
                              bool exact)
 {
     const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine,
@@ -174,14 +211,15 @@ __device__ void sine_forward(const rows_arguments &q, float *tile, size_t first,
         const size_t to = (first + (size_t)p) * (size_t)q.units + (size_t)column;
         const float a = at[0] + bias;
         float s, c, norm2 = 0.0f;
-        sine_cosine(a, exact, &s, &c);
+        activate<RELU>(a, exact, &s, &c);
         if (inside && q.pre != NULL)
             q.pre[to] = a;
         at[0] = s;
         if (inside && q.post != NULL)
             q.post[to] = to_tf32(s, exact);
         for (int r = 1; r < R; r++) {
-            const float slope = at[r * STAGED], lap = r == R - 1 ? c * slope - s * norm2 : c * slope;
+            const float slope = at[r * STAGED],
+                        lap = r == R - 1 ? activate_laplacian<RELU>(s, c, slope, norm2) : c * slope;
             const size_t there = to + (size_t)r * (size_t)q.units;
             norm2 += slope * slope;
             if (inside && q.pre != NULL)
@@ -224,6 +262,14 @@ __device__ __forceinline__ void sine_adjoint(int R, float s, float c, const H &h
     next(R - 1, lbar * c);
 }
 
+/* The same of a ReLU, slope 0 or 1: every row passes, or none. */
+template <class H, class N>
+__device__ __forceinline__ void relu_adjoint(int R, float slope, const H &h, const N &next)
+{
+    for (int r = 0; r < R; r++)
+        next(r, slope * h(r));
+}
+
 /* a[r] = the r-th of R rows, all on their way at once; longer jets are read where they lie. */
 __device__ __forceinline__ void read_jet(const float *from, size_t ld, int R, float a[SHORT_JET])
 {
@@ -232,7 +278,8 @@ __device__ __forceinline__ void read_jet(const float *from, size_t ld, int R, fl
         a[r] = r < R ? __ldg(from + (size_t)r * ld) : 0.0f;
 }
 
-__device__ void sine_backward(const rows_arguments &q, const float *tile, size_t first, int rows, int column0,
+template <bool RELU>
+__device__ void jets_backward(const rows_arguments &q, const float *tile, size_t first, int rows, int column0,
                               bool exact)
 {
     const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine,
@@ -244,17 +291,20 @@ __device__ void sine_backward(const rows_arguments &q, const float *tile, size_t
         const float *h = tile + p * STAGED + mine;
         const size_t at = (first + (size_t)p) * ld + (size_t)column;
         float a[SHORT_JET], s, c;
-        read_jet(q.pre + at, ld, R, a);
-        sine_cosine(a[0], exact, &s, &c);
         const auto bar = [&](int r) { return h[r * STAGED]; };
         const auto next = [&](int r, float value) { q.post[at + (size_t)r * ld] = to_tf32(value, exact); };
-        sine_adjoint(
-            R, s, c, bar, a, [&](int r) { return __ldg(q.pre + at + (size_t)r * ld); }, next);
+        read_jet(q.pre + at, ld, R, a);
+        activate<RELU>(a[0], exact, &s, &c);
+        if constexpr (RELU)
+            relu_adjoint(R, c, bar, next);
+        else
+            sine_adjoint(
+                R, s, c, bar, a, [&](int r) { return __ldg(q.pre + at + (size_t)r * ld); }, next);
     }
 }
 
-/* Values: what a thread holds of the product goes through the sine and out, without a stop in shared memory. */
-template <bool EXACT>
+/* Values: what a thread holds of the product goes through the activation and out, without a stop in shared memory. */
+template <bool EXACT, bool RELU>
 __device__ __forceinline__ void values_forward(const rows_arguments &q, float sum[4][4][4], float *room,
                                                size_t first, int rows, int row0, int unit)
 {
@@ -276,12 +326,12 @@ __device__ __forceinline__ void values_forward(const rows_arguments &q, float su
                 const size_t to = (first + (size_t)row) * (size_t)q.units + (size_t)column;
                 const float2 a = make_float2(sum[i][j][2 * h] + bias.x, sum[i][j][2 * h + 1] + bias.y);
                 float2 s, c;
-                sine_cosine(a.x, EXACT, &s.x, &c.x);
-                sine_cosine(a.y, EXACT, &s.y, &c.y);
+                activate<RELU>(a.x, EXACT, &s.x, &c.x);
+                activate<RELU>(a.y, EXACT, &s.y, &c.y);
                 v[i][h] += s.x * output.x + s.y * output.y;
                 if (row >= rows)
                     continue;
-                const float2 word = EXACT ? s : make_float2(pack(s.x, c.x), pack(s.y, c.y));
+                const float2 word = EXACT ? s : make_float2(word_of<RELU>(s.x, c.x), word_of<RELU>(s.y, c.y));
                 if (q.pre != NULL)
                     *(float2 *)(q.pre + to) = EXACT ? a : word;
                 if (q.post != NULL)
@@ -309,7 +359,7 @@ __device__ __forceinline__ void values_forward(const rows_arguments &q, float su
     }
 }
 
-template <bool EXACT>
+template <bool EXACT, bool RELU>
 __device__ __forceinline__ void values_backward(const rows_arguments &q, float sum[4][4][4], size_t first,
                                                 int rows, int row0, int unit)
 {
@@ -332,10 +382,10 @@ __device__ __forceinline__ void values_backward(const rows_arguments &q, float s
 #pragma unroll
             for (int j = 0; j < 4; j++) {
                 const int row = row0 + 16 * i + g + 8 * h, column = unit + 8 * j + 2 * t;
-                float2 s, c = make_float2(packed_cosine(word[h][j].x), packed_cosine(word[h][j].y));
+                float2 s, c = make_float2(word_slope<RELU>(word[h][j].x), word_slope<RELU>(word[h][j].y));
                 if (EXACT) {
-                    sine_cosine(word[h][j].x, true, &s.x, &c.x);
-                    sine_cosine(word[h][j].y, true, &s.y, &c.y);
+                    activate<RELU>(word[h][j].x, true, &s.x, &c.x);
+                    activate<RELU>(word[h][j].y, true, &s.y, &c.y);
                 }
                 if (row < rows && column < q.units)
                     *(float2 *)(q.post + (first + (size_t)row) * (size_t)q.units
@@ -363,7 +413,7 @@ __device__ void output_rows(const rows_arguments &q, const float *tile, size_t f
     }
 }
 
-template <product_kind KIND, bool EXACT, bool JETS>
+template <product_kind KIND, bool EXACT, bool JETS, bool RELU>
 __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS) product_rows(const rows_arguments q)
 {
     extern __shared__ __align__(16) float room[];
@@ -437,9 +487,9 @@ __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS) product_rows(const ro
     copy_wait<0>();
     if constexpr (!JETS) {
         if (KIND == FORWARD)
-            values_forward<EXACT>(q, sum, room, first, rows, row0, column0 + unit0);
+            values_forward<EXACT, RELU>(q, sum, room, first, rows, row0, column0 + unit0);
         else
-            values_backward<EXACT>(q, sum, first, rows, row0, column0 + unit0);
+            values_backward<EXACT, RELU>(q, sum, first, rows, row0, column0 + unit0);
         return;
     }
     __syncthreads();
@@ -454,13 +504,13 @@ __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS) product_rows(const ro
         }
     __syncthreads();
     if (KIND == FORWARD) {
-        sine_forward(q, room, first, rows, column0, EXACT);
+        jets_forward<RELU>(q, room, first, rows, column0, EXACT);
         if (q.v_part != NULL) {
             __syncthreads();
             output_rows(q, room, first, rows, column0);
         }
     } else {
-        sine_backward(q, room, first, rows, column0, EXACT);
+        jets_backward<RELU>(q, room, first, rows, column0, EXACT);
     }
 }
 

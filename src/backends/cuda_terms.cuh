@@ -124,8 +124,8 @@ struct top_arguments {
     int add;
 };
 
-/* Through the output weights and the last sines: a thread a unit, points in groups. */
-template <bool EXACT> __global__ void __launch_bounds__(TILE) top_backward(const top_arguments q)
+/* Through the output weights and the last activations: a thread a unit, points in groups. */
+template <bool EXACT, bool RELU> __global__ void __launch_bounds__(TILE) top_backward(const top_arguments q)
 {
     const int unit = (int)blockIdx.y * TILE + (int)threadIdx.x, R = q.R;
     if (unit >= q.units)
@@ -146,9 +146,9 @@ template <bool EXACT> __global__ void __launch_bounds__(TILE) top_backward(const
             }
 #pragma unroll
             for (int k = 0; k < SHORT_JET; k++) {
-                float s = packed_sine(word[k]), c = packed_cosine(word[k]);
+                float s = word_value<RELU>(word[k]), c = word_slope<RELU>(word[k]);
                 if (EXACT)
-                    sine_cosine(word[k], true, &s, &c);
+                    activate<RELU>(word[k], true, &s, &c);
                 along += g[k] * s;
                 if (i + (size_t)k < end)
                     q.bar[(i + (size_t)k) * ld + (size_t)unit] = to_tf32(g[k] * output * c, EXACT);
@@ -159,14 +159,15 @@ template <bool EXACT> __global__ void __launch_bounds__(TILE) top_backward(const
         const size_t row = i * (size_t)R, at = row * ld + (size_t)unit;
         float a[SHORT_JET], s, c, norm2 = 0.0f;
         read_jet(q.pre + at, ld, R, a);
-        sine_cosine(a[0], EXACT, &s, &c);
+        activate<RELU>(a[0], EXACT, &s, &c);
         const auto bar = [&](int r) { return output * __ldg(q.g + row + r); };
         const auto next = [&](int r, float value) { q.bar[at + (size_t)r * ld] = to_tf32(value, EXACT); };
         const auto more = [&](int r) { return __ldg(q.pre + at + (size_t)r * ld); };
-        const auto jet = [&](int r, float slope) { /* of the sine: what the output's weights see */
-                                                   along += __ldg(q.g + row + r)
-                                                            * (r < R - 1 ? c * slope : c * slope - s * norm2);
-                                                   norm2 += slope * slope;
+        /* of the activation: what the output's weights see */
+        const auto jet = [&](int r, float slope) {
+            along += __ldg(q.g + row + r)
+                     * (r < R - 1 ? c * slope : activate_laplacian<RELU>(s, c, slope, norm2));
+            norm2 += slope * slope;
         };
         along += __ldg(q.g + row) * s;
 #pragma unroll
@@ -175,7 +176,10 @@ template <bool EXACT> __global__ void __launch_bounds__(TILE) top_backward(const
                 jet(r, a[r]);
         for (int r = SHORT_JET; r < R; r++)
             jet(r, more(r));
-        sine_adjoint(R, s, c, bar, a, more, next);
+        if constexpr (RELU)
+            relu_adjoint(R, c, bar, next);
+        else
+            sine_adjoint(R, s, c, bar, a, more, next);
     }
     float *to = q.part + (size_t)blockIdx.x * ld + (size_t)unit;
     *to = q.add ? *to + along : along;
@@ -202,7 +206,7 @@ __global__ void linear_adjoint(const float *eta, const int32_t *gather, int ld, 
 /* ---- gradients, steps ----------------------------------------------------------------------------------- */
 
 struct layout { /* where everything stands */
-    int depth, sines, features, width, ldk, ldw, skip;
+    int depth, hidden, features, width, ldk, ldw, skip;
     double omega;
     size_t weight[DEVICE_MAX_DEPTH], bias[DEVICE_MAX_DEPTH]; /* in theta, layer 1 at 0 */
     size_t linear, parameters;
@@ -211,26 +215,26 @@ struct layout { /* where everything stands */
     size_t output, linear_copy, constant, copies;
 };
 
-struct place { /* of a parameter */
-    int layer; /* 0 .. sines - 1: of a sine layer; sines: output; sines + 1: constant; sines + 2: linear part */
+struct place {       /* of a parameter */
+    int layer;       /* 0 .. hidden - 1: of a hidden layer; hidden: output; then constant, linear part */
     int unit, input; /* input -1: a bias */
 };
 
 __device__ place parameter_place(const layout &o, size_t i)
 {
     if (i >= o.linear)
-        return { o.sines + 2, 0, (int)(i - o.linear) };
+        return { o.hidden + 2, 0, (int)(i - o.linear) };
     int l = o.depth - 1;
     while (i < o.weight[l])
         l--;
     const int inputs = l == 0 ? o.features : o.width;
     if (i >= o.bias[l])
-        return l == o.depth - 1 ? place{ o.sines + 1, 0, 0 } : place{ l, (int)(i - o.bias[l]), -1 };
+        return l == o.depth - 1 ? place{ o.hidden + 1, 0, 0 } : place{ l, (int)(i - o.bias[l]), -1 };
     const unsigned at =
         (unsigned)(i - o.weight[l]); /* a layer has fewer than 2^32: division of 64 bits is slow */
     if (l < o.depth - 1)
         return { l, (int)(at / (unsigned)inputs), (int)(at % (unsigned)inputs) };
-    return { o.depth == 1 ? o.sines + 2 : o.sines, 0, (int)at };
+    return { o.depth == 1 ? o.hidden + 2 : o.hidden, 0, (int)at };
 }
 
 struct collect_arguments {
@@ -268,22 +272,22 @@ __global__ void __launch_bounds__(COLLECT_PARAMETERS *COLLECT_LANES)
     __shared__ double room[COLLECT_LANES][COLLECT_PARAMETERS];
     const size_t i = (size_t)blockIdx.x * COLLECT_PARAMETERS + threadIdx.x;
     const bool last = blockIdx.x == gridDim.x - 1;
-    const place p = i < o.parameters ? parameter_place(o, i) : place{ o.sines + 1, 0, 0 };
+    const place p = i < o.parameters ? parameter_place(o, i) : place{ o.hidden + 1, 0, 0 };
     double sum = 0.0;
     if (last) {
         sum = threadIdx.x == 0 ? lane_sum(parts_of<double>{ q.sums, q.seed_blocks, 2 }) : 0.0;
     } else if (i >= o.parameters) {
         sum = 0.0;
-    } else if (p.layer < o.sines) {
+    } else if (p.layer < o.hidden) {
         const int inputs = p.layer == 0 ? o.ldk : o.ldw;
         const size_t at = p.input < 0 ? (size_t)o.ldw * (size_t)inputs + (size_t)p.unit
                                       : (size_t)p.unit * (size_t)inputs + (size_t)p.input;
         sum = o.omega
               * lane_sum(parts_of<float>{ q.part[p.layer] + at, q.splits[p.layer],
                                           (size_t)o.ldw * (size_t)(inputs + 1) });
-    } else if (p.layer == o.sines) {
+    } else if (p.layer == o.hidden) {
         sum = lane_sum(parts_of<float>{ q.top + p.input, q.top_blocks, (size_t)o.ldw });
-    } else if (p.layer == o.sines + 1) {
+    } else if (p.layer == o.hidden + 1) {
         sum = lane_sum(parts_of<double>{ q.sums + 1, q.seed_blocks, 2 });
     } else {
         sum = lane_sum(parts_of<float>{ q.linear + p.input, q.linear_blocks, (size_t)o.ldk });
@@ -329,7 +333,7 @@ __global__ void __launch_bounds__(UPDATE_THREADS)
 __device__ void refresh(const layout &o, size_t i, double theta, float *copies, bool exact)
 {
     const place p = parameter_place(o, i);
-    if (p.layer < o.sines) {
+    if (p.layer < o.hidden) {
         const float w = to_tf32((float)(o.omega * theta), exact);
         const int inputs = p.layer == 0 ? o.ldk : o.ldw;
         if (p.input < 0) {
@@ -339,9 +343,9 @@ __device__ void refresh(const layout &o, size_t i, double theta, float *copies, 
         copies[o.forward[p.layer] + (size_t)p.unit * (size_t)inputs + (size_t)p.input] = w;
         if (p.layer > 0)
             copies[o.backward[p.layer] + (size_t)p.input * (size_t)o.ldw + (size_t)p.unit] = w;
-    } else if (p.layer == o.sines) {
+    } else if (p.layer == o.hidden) {
         copies[o.output + (size_t)p.input] = (float)theta;
-    } else if (p.layer == o.sines + 1) {
+    } else if (p.layer == o.hidden + 1) {
         copies[o.constant] = (float)theta;
     } else {
         copies[o.linear_copy + (size_t)p.input] = (float)theta;

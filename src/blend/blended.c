@@ -49,12 +49,12 @@ npmd_status blend_load(npmd_model *m, const record *rec, const char *path, npmd_
 npmd_status blend_describe(const npmd_model *m, json_t *into, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    json_t *list = json_object_get(into, "parts");
-    for (int k = 0; k < m->parts; k++) {
-        json_t *one = json_array_get(list, (size_t)k);
+    const json_t *list = json_object_get(into, "parts");
+    for (int k = 0; k < m->parts && st == NPMD_OK; k++) {
+        json_t *one = json_incref(json_array_get(list, (size_t)k)); /* a share of it, to change it */
         if (m->part[k]->kind->describe != NULL)
-            TRY(m->part[k]->kind->describe(m->part[k], one, err));
+            st = m->part[k]->kind->describe(m->part[k], one, err);
+        json_decref(one);
     }
-done:
     return st;
 }

@@ -80,7 +80,7 @@ static npmd_status member_points(const ensemble *e, int index, npmd_points **out
         }
     }
     st = npmd_fail(err, NPMD_ERR_SHAPE,
-                   "too few distinct points for --bootstrap on: %d resamples in a row were of no use",
+                   "too few distinct points for `bootstrap` on: %d resamples in a row were of no use",
                    MOST_DRAWS);
 done:
     points_free(drawn);
@@ -107,7 +107,7 @@ static npmd_status member_watch(const member *k, fit_watch *out, npmd_error *err
         return NPMD_OK;
     const int length = snprintf(out->checkpoint, sizeof out->checkpoint, "%s.%d", path, k->index + 1);
     if (length < 0 || (size_t)length >= sizeof out->checkpoint)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--checkpoint: the name of member %d's file is too long",
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "`checkpoint`: the name of member %d's file is too long",
                          k->index + 1);
     out->resume[0] = '\0';
     if (w->resume[0] != '\0' && access(out->checkpoint, F_OK) == 0)
@@ -235,7 +235,7 @@ static npmd_status members_fit(ensemble *e, member *list, int count, npmd_error 
     const char *path = kept_in(e->fit->watch);
     for (int i = 0; i < count; i++)
         if (list[i].st == NPMD_STOPPED && path[0] != '\0')
-            return npmd_fail(err, NPMD_STOPPED, "interrupted in member %d; --resume %s goes on from here",
+            return npmd_fail(err, NPMD_STOPPED, "interrupted in member %d; `resume` %s goes on from here",
                              list[i].index + 1, path);
     for (int i = 0; i < count; i++)
         if (list[i].st != NPMD_OK)
@@ -369,7 +369,7 @@ static npmd_status ensemble_fit(fit *f, npmd_error *err)
     members_report(m);
     take_settings(m);
     if (m->set.combine == COMBINE_LOG)
-        TRY(fit_normalise(f, model_own_values, m, (size_t)1 << 22, err));
+        TRY(fit_normalise_model(f, (size_t)1 << 22, err));
     else
         for (int k = 0; k < m->parts; k++) /* of the mean of integrals that are one */
             m->facts.log_integral_se += m->part[k]->facts.log_integral_se / m->parts;
@@ -385,14 +385,14 @@ static npmd_status ensemble_complete(fit_plan *p, npmd_error *err)
     const int members = o->members, bootstrap = o->bootstrap;
     if (members < 2 || (bootstrap && members < 3)) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "--bootstrap on needs at least 3 members, --members %d were asked for", members);
+                       "`bootstrap` on needs at least 3 members, `members` %d were asked for", members);
         goto done;
     }
     if (o->estimator == FIT_UNIFORM
         || (!bootstrap && (o->estimator == FIT_SERIES || o->estimator == FIT_KDE))) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "--members %d: members of this estimator would all be the same%s", members,
-                       o->estimator == FIT_UNIFORM ? "" : "; use --bootstrap on");
+                       "`members` %d: members of this estimator would all be the same%s", members,
+                       o->estimator == FIT_UNIFORM ? "" : "; use `bootstrap` on");
         goto done;
     }
     o->members = 1;

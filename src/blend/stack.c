@@ -309,7 +309,7 @@ static npmd_status stack_complete(fit_plan *p, npmd_error *err)
     size_t most = 0;
     if (asked.bootstrap && asked.members < 3) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "--bootstrap on needs at least 3 members, --members %d were asked for", asked.members);
+                       "`bootstrap` on needs at least 3 members, `members` %d were asked for", asked.members);
         goto done;
     }
     if (p->n < LEAST_POINTS) {
@@ -339,7 +339,7 @@ static npmd_status stack_complete(fit_plan *p, npmd_error *err)
     const double held = fmin(o->holdout * o->folds, 1.0) * (double)p->n;
     if (held < 2.0) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "--holdout %g: a stack needs two points held out at least, of %zu", o->holdout, p->n);
+                       "`holdout` %g: a stack needs two points held out at least, of %zu", o->holdout, p->n);
         goto done;
     }
     /* the points, those held out and those that are not; log densities of the former, and once more for the weights */

@@ -211,7 +211,7 @@ static void take_over(const fit *f, const tau_found *found)
     if (found->moved != 0)
         model_warn(
             m,
-            "tau was %s from %.2g to %.2g%s: held-out points gained %.2f nats each; give --tau to decide yourself",
+            "tau was %s from %.2g to %.2g%s: held-out points gained %.2f nats each; give `tau` to decide yourself",
             found->moved < 0 ? "lowered" : "raised", found->first, found->tau,
             shorter ? ", with fewer steps" : "", found->gain);
 }

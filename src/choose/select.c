@@ -70,7 +70,7 @@ static npmd_status setting_add(setting *s, const char *list, int number, npmd_er
     memcpy(value, at, strcspn(at, ":"));
     if (!list_varies(name))
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "\"%.60s\": --%s is not one of the options that can be chosen", list, name);
+                         "\"%.60s\": `%s` is not one of the options that can be chosen", list, name);
     if ((size_t)snprintf(s->text + used, sizeof s->text - used, "%s%s=%s", used > 0 ? " " : "", name, value)
         >= sizeof s->text - used)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "\"%.60s\": at most %zu letters for all options that vary",

@@ -8,6 +8,7 @@
 #include "choose.h"
 
 #define LOOKS 200
+#define LOOKS_RELU 50 /* it learns in larger strides, and a look is as dear as many of its steps */
 #define SMOOTH 5
 
 size_t stopping_held_out(const settings *set, size_t n)
@@ -22,7 +23,7 @@ npmd_status stopping_hold_out(const settings *set, const npmd_points *pts, npmd_
     npmd_points *out = NULL, *rest = NULL;
     TRY(points_hold_out(pts, rng_key_make(set->seed, RNG_TUNE, 3), 0, stopping_held_out(set, pts->n), &out, &rest,
                         err));
-    TRY(points_check_distinct(rest, "what is left to fit to by --stop ise", err));
+    TRY(points_check_distinct(rest, "what is left to fit to by `stop` ise", err));
     *held_out = out;
     *training = rest;
     out = rest = NULL;
@@ -36,7 +37,8 @@ npmd_status stopping_open(stopping *s, const settings *opt, size_t parameters, n
 {
     npmd_status st = NPMD_OK;
     *s = (stopping){ .rule = opt->descent.stop, .patience = opt->descent.patience, .parameters = parameters };
-    s->every = opt->descent.steps < LOOKS ? 1 : opt->descent.steps / LOOKS;
+    const int64_t looks = opt->estimator == FIT_RELU ? LOOKS_RELU : LOOKS;
+    s->every = opt->descent.steps < looks ? 1 : opt->descent.steps / looks;
     stopping_again(s);
     if (s->rule == STOP_ISE)
         TRY(memory_new(&s->best, parameters, err));

@@ -125,21 +125,8 @@ size_t utf8_length(const char *p, const char *end);
 size_t utf8_wrong(const char *text); /* the first byte that is not UTF-8, from 1; 0: all is */
 /* A copy with U+FFFD for each byte that is not UTF-8, which the caller frees. */
 npmd_status utf8_mend(const char *text, char **out, npmd_error *err);
-
-/* ---- json.c -------------------------------------------------------------------------------------------- */
-
-struct json_t;
-/* The text lies in memory that ends with a zero byte, at text[size] or behind. where opens each message. */
-npmd_status json_from_text(const char *text, size_t size, const char *where, struct json_t **out,
-                           npmd_error *err);
-/* With all digits; flags are Jansson's. */
-npmd_status json_to_text(const struct json_t *value, size_t flags, char **out, npmd_error *err);
-/* Take the value over, also when they fail; a NULL, object, array or value, is a failure of memory. */
-/* A string of any bytes, as names of files are: those that are not UTF-8 become U+FFFD. NULL: no memory. */
-struct json_t *json_any_text(const char *text);
-npmd_status json_put(struct json_t *object, const char *key, struct json_t *value, npmd_error *err);
-npmd_status json_append(struct json_t *array, struct json_t *value, npmd_error *err);
-struct json_t *json_known(double value); /* null where it is not finite, for which JSON has no word */
+size_t utf8_put(uint32_t code, char *out);        /* at most 4 bytes; returns how many */
+uint32_t utf8_code(const char *p, size_t length); /* of a character of so many bytes */
 
 /* ---- status.c --------------------------------------------------------------------------------------------- */
 

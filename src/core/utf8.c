@@ -42,3 +42,21 @@ npmd_status utf8_mend(const char *text, char **out, npmd_error *err)
 done:
     return st;
 }
+
+size_t utf8_put(uint32_t code, char *out)
+{
+    static const unsigned char MARK[] = { 0, 0, 0xC0, 0xE0, 0xF0 };
+    const size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = length - 1; i > 0; i--, code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3F));
+    out[0] = (char)(MARK[length] | code);
+    return length;
+}
+
+uint32_t utf8_code(const char *p, size_t length)
+{
+    uint32_t code = (unsigned char)*p & (length > 1 ? 0x7Fu >> length : 0x7Fu);
+    for (size_t i = 1; i < length; i++)
+        code = code << 6 | ((unsigned char)p[i] & 0x3Fu);
+    return code;
+}

@@ -147,7 +147,7 @@ static npmd_status draw_distinct(drawing *d, int want, int *function, npmd_error
     for (int have = 0; have < want;) {
         if (!drawing_next(d, function + (size_t)have * (size_t)factors)) {
             st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "only %d of %d features could be drawn: lower --features or --spectrum-decay",
+                           "only %d of %d features could be drawn: lower `features` or `spectrum-decay`",
                            have, want);
             goto done;
         }

@@ -39,6 +39,7 @@ double encoding_eigenvalue(const encoding *enc, int vector)
 {
     const int D = enc->domain->factors, *function = enc->function + (size_t)vector * (size_t)D;
     double lambda = 0.0;
+    assert(!enc->columns);
     for (int d = 0; d < D; d++)
         lambda += enc->waves ? (double)function[d] * (double)function[d]
                              : enc->domain->factor[d]->eigenvalue(enc->domain->factor[d], function[d]);
@@ -146,6 +147,28 @@ done:
     return st;
 }
 
+npmd_status encoding_columns(const npmd_domain *dom, encoding *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    encoding enc = { .domain = dom, .columns = true, .features = dom->columns };
+    assert(!dom->surfaces);
+    TRY(memory_new(&enc.lambda, enc.features, err));
+    TRY(memory_new(&enc.scale, enc.features, err));
+    for (int d = 0; d < dom->factors; d++)
+        for (int j = 0; j < dom->factor[d]->columns; j++) {
+            const manifold *m = dom->factor[d];
+            const bool angle = m->columns == m->dimension;
+            enc.lambda[dom->column[d] + j] = angle ? 0.0 : m->dimension;
+            enc.scale[dom->column[d] + j] = 1.0;
+            enc.square += angle ? TWO_PI * TWO_PI / 3.0 : 1.0 / m->columns; /* mean squares */
+        }
+    *out = enc;
+    enc = (encoding){ 0 };
+done:
+    encoding_free(&enc);
+    return st;
+}
+
 /* How many features are equal to each; a cosine is not its sine. */
 static npmd_status encoding_count_copies(encoding *enc, npmd_error *err)
 {
@@ -175,6 +198,7 @@ npmd_status encoding_scale_ridge(encoding *enc, const settings *opt, const encod
 {
     const feature_scale scale = (feature_scale)opt->encoding.scale;
     double mean = 0.0;
+    assert(!enc->columns);
     enc->ridge = *ridge;
     for (int k = 0; k < enc->features; k++) /* S / q = (S + eps) r_max */
         mean += (pow(1.0 + enc->lambda[k], -opt->encoding.decay) + ridge->eps) / enc->features;
@@ -303,10 +327,35 @@ static void plane_wave_jet(const encoding *enc, const double *x, int rows, doubl
     }
 }
 
+/* Column j of factor d has the derivatives frame[t][j] along the directions t of its factor, 0 along all others. */
+static void columns_jet(const encoding *enc, const double *x, int rows, double *eta)
+{
+    const npmd_domain *dom = enc->domain;
+    const size_t K = (size_t)enc->features;
+    memcpy(eta, x, K * sizeof *eta);
+    if (rows == 1)
+        return;
+    memset(eta + K, 0, (size_t)dom->dimension * K * sizeof *eta);
+    for (int d = 0; d < dom->factors; d++) {
+        const manifold *m = dom->factor[d];
+        double frame[MANIFOLD_MAX_DIMENSION * MANIFOLD_MAX_COLUMNS];
+        m->frame(m, x + dom->column[d], frame);
+        for (int t = 0; t < m->dimension; t++)
+            memcpy(eta + (size_t)(1 + dom->direction[d] + t) * K + (size_t)dom->column[d],
+                   frame + t * m->columns, (size_t)m->columns * sizeof *eta);
+    }
+    for (size_t k = 0; k < K; k++)
+        eta[(size_t)(rows - 1) * K + k] = -enc->lambda[k] * x[k];
+}
+
 void encoding_jet(const encoding *enc, const double *x, int rows, double *work, double *eta)
 {
     factor_jets at;
     assert(rows == 1 || rows == enc->domain->dimension + 2);
+    if (enc->columns) {
+        columns_jet(enc, x, rows, eta);
+        return;
+    }
     if (enc->waves) {
         plane_wave_jet(enc, x, rows, eta);
         return;

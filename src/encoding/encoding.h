@@ -1,10 +1,16 @@
-/* encoding.h - the first layer: K random Laplace-Beltrami eigenfunctions of the product.
+/* encoding.h - what the network is fed with: K random Laplace-Beltrami eigenfunctions of the product, or the
+ * point's own columns.
  *
  * Products: feature k is the product over the factors d of eigenfunction function[k][d]. Plane waves (tori):
  * feature k < vectors is cos(frequency[k] . x), feature vectors + k is sin(frequency[k] . x). Rotated (where
  * there is no torus): features come in blocks, and a block's features are orthonormal combinations of
  * products of one eigenvalue, no longer separable. In every case a feature is an eigenfunction of the product
- * with eigenvalue lambda[k], so its Laplacian is -lambda[k] times its value. */
+ * with eigenvalue lambda[k], so its Laplacian is -lambda[k] times its value.
+ *
+ * Columns: feature k is column k of the point, an angle in [0, 2 pi) or a coordinate of a unit vector; the paper's
+ * identity encoding. Its Laplacian, too, is -lambda[k] times its value: 0 for an angle, and on S2 the coordinates
+ * are eigenfunctions of eigenvalue 2. But an angle is no eigenfunction (it jumps at 2 pi), nor is it constant: what
+ * takes lambda for an eigenvalue must not be asked of columns, and asserts that it is not. */
 #ifndef NPMD_ENCODING_H
 #define NPMD_ENCODING_H
 
@@ -23,7 +29,8 @@ typedef struct encoding_ridge { /* of features drawn by the ridge law; eps 0: by
 
 typedef struct encoding {
     const npmd_domain *domain; /* borrowed */
-    bool waves;                /* plane waves; else products of the factors' eigenfunctions */
+    bool waves;                /* plane waves; else products of the factors' eigenfunctions, */
+    bool columns;              /* or the point's columns; there are no vectors then */
     int features;              /* K */
     int vectors;    /* rows of function: K; distinct frequency vectors; products that a rotation combines */
     int *function;  /* (vectors, factors): eigenfunction numbers, or frequencies with their signs */
@@ -63,6 +70,8 @@ npmd_status encoding_make(const npmd_domain *dom, bool separable, int features, 
 npmd_status encoding_make_rotated(const npmd_domain *dom, int features, int vectors, const int *function,
                                   int blocks, const encoding_block *block, const double *rotation,
                                   feature_scale scale, encoding *out, npmd_error *err);
+/* The columns of a domain without surfaces, as they are. */
+npmd_status encoding_columns(const npmd_domain *dom, encoding *out, npmd_error *err);
 /* Scales features that were made of draws by the ridge law: sqrt(S / q) each, at unit scale divided by their
  * root mean square. */
 npmd_status encoding_scale_ridge(encoding *enc, const settings *opt, const encoding_ridge *ridge,

@@ -185,7 +185,7 @@ npmd_status ridge_draw(const ridge_law *law, rng_key key, int want, int *functio
             list_draw(law, rng_uniform(key, (uint64_t)k, 0), function + (size_t)k * row);
         else if (!reject_draw(law, key, &attempt, function + (size_t)k * row))
             return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                             "only %d of %d features could be drawn: lower --features or --spectrum-decay", k,
+                             "only %d of %d features could be drawn: lower `features` or `spectrum-decay`", k,
                              want);
     return NPMD_OK;
 }

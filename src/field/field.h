@@ -1,9 +1,8 @@
-/* field.h - the sine network v(x) = net(eta(x)) [+ c . eta(x)], with the jet through it and the exact
- * adjoint.
+/* field.h - the network v(x) = net(eta(x)) [+ c . eta(x)], with the jet through it and the exact adjoint.
  *
- *     h_0 = eta,   h_l = sin(omega (W_l h_(l-1) + b_l)) for l = 1 .. L-1,   v = W_L h_(L-1) + b_L + c . eta
+ *     h_0 = eta,   h_l = f(W_l h_(l-1) + b_l) for l = 1 .. L-1,   v = W_L h_(L-1) + b_L + c . eta
  *
- * L (depth) counts affine layers; L = 1 is the linear series. All parameters stand in one vector theta: W_1
+ * f(a) = sin(omega a), or max(0, a): a ReLU network is piecewise linear in eta. L (depth) counts affine layers; L = 1 is the linear series. All parameters stand in one vector theta: W_1
  * (width, K) row-major, b_1, W_2, b_2, ..., W_L (1, width), b_L (1), then the skip c (K).
  *
  * A jet is rows: value, one derivative a tangent direction, Laplacian; dimension + 2 rows in all. */
@@ -14,10 +13,13 @@
 
 #define FIELD_MAX_DEPTH 32
 
+typedef enum field_activation { FIELD_SINE, FIELD_RELU } field_activation;
+
 typedef struct field_shape {
     int features, width, depth, directions; /* K, W, L, tangent directions */
     bool skip;
-    double omega;
+    field_activation activation;
+    double omega;  /* of sines */
     double square; /* sum of the mean squares of the features, for the start; 0: every one is 1 */
 } field_shape;
 
@@ -34,8 +36,16 @@ size_t field_biases(const field_shape *f, int layer);
 size_t field_skip(const field_shape *f);
 size_t field_parameters(const field_shape *f); /* length of theta */
 
-/* Sitzmann's start adapted to the encoding: see parameters.c. authors: the published code's first layer. */
+/* Multiplies the argument of every activation. */
+static inline double field_omega(const field_shape *f)
+{
+    return f->activation == FIELD_SINE ? f->omega : 1.0;
+}
+
+/* Where a fit begins: see parameters.c. authors: as the published code. */
 void field_start(const field_shape *f, bool authors, uint64_t seed, double *theta);
+/* Biases of the first layer of ReLUs such that the kink of unit i passes through row i of eta (width, K). */
+void field_start_kinks(const field_shape *f, const double *eta, double *theta);
 
 /* Reference implementation, double, one point. rows = 1 or directions + 2; eta (rows, K); v (rows).
  * tape (field_tape doubles) keeps what the adjoint needs. */

@@ -1,4 +1,4 @@
-/* jet.c - a jet through the sine network, and its adjoint: the definition that faster backends are held to.
+/* jet.c - a jet through the network, and its adjoint: the definition that faster backends are held to.
  *
  * Rows of a jet: 0 the value, 1 .. T the derivatives along an orthonormal frame, T + 1 the Laplacian. An
  * affine layer acts on each row alike (its bias on the value only). Through h = sin(omega a), with s =
@@ -11,6 +11,12 @@
  *     a_t bar   = c h_t bar - 2 omega^2 s a_t lap h bar
  *     lap a bar = c lap h bar
  *     a bar     = c h bar - omega^2 s (sum_t a_t h_t bar + lap a lap h bar) - omega^2 c sum_t a_t^2 lap h bar
+ *
+ * Through h = max(0, a) every row passes where a > 0, and none elsewhere, there and back:
+ *
+ *     h_t = 1[a > 0] a_t,    lap h = 1[a > 0] lap a;      a_t bar = 1[a > 0] h_t bar, and so for all rows
+ *
+ * which is the jet but for the kinks a = 0, where there is none. NaN counts as a > 0, so that it stays.
  *
  * The tape holds, layer by layer, a (rows, W) and h (rows, W), and two spare blocks for the way back. */
 #include "field.h"
@@ -76,6 +82,32 @@ static void sine_adjoint(const double *a, int rows, int W, double omega, double 
     }
 }
 
+/* out (rows, W) = in where a > 0, else 0. */
+static void relu_pass(const double *a, const double *in, int rows, int W, double *out)
+{
+    for (int r = 0; r < rows; r++)
+        for (int j = 0; j < W; j++) {
+            const size_t at = (size_t)r * (size_t)W + (size_t)j;
+            out[at] = a[j] <= 0.0 ? 0.0 : in[at];
+        }
+}
+
+static void activation_forward(const field_shape *f, const double *a, int rows, double *h)
+{
+    if (f->activation == FIELD_SINE)
+        sine_forward(a, rows, f->width, f->omega, h);
+    else
+        relu_pass(a, a, rows, f->width, h);
+}
+
+static void activation_adjoint(const field_shape *f, const double *a, int rows, double *h_bar)
+{
+    if (f->activation == FIELD_SINE)
+        sine_adjoint(a, rows, f->width, f->omega, h_bar);
+    else
+        relu_pass(a, h_bar, rows, f->width, h_bar);
+}
+
 void field_forward(const field_shape *f, const double *theta, const double *eta, int rows, double *tape,
                    double *v)
 {
@@ -85,7 +117,7 @@ void field_forward(const field_shape *f, const double *theta, const double *eta,
         double *a = tape + 2 * block * (size_t)(l - 1), *out = a + block;
         affine(theta + field_weights(f, l), theta + field_biases(f, l), h, rows, field_inputs(f, l), f->width,
                a);
-        sine_forward(a, rows, f->width, f->omega, out);
+        activation_forward(f, a, rows, out);
         h = out;
     }
     affine(theta + field_weights(f, f->depth), theta + field_biases(f, f->depth), h, rows,
@@ -135,7 +167,7 @@ void field_adjoint(const field_shape *f, const double *theta, const double *eta,
                        field_outputs(f, l), gradient + field_weights(f, l), gradient + field_biases(f, l),
                        below_bar);
         if (l > 1)
-            sine_adjoint(tape + 2 * block * (size_t)(l - 2), rows, f->width, f->omega, below_bar);
+            activation_adjoint(f, tape + 2 * block * (size_t)(l - 2), rows, below_bar);
         out_bar = below_bar;
     }
 }

@@ -86,7 +86,7 @@ done:
     return st;
 }
 
-static npmd_status seal_of(json_t *root, const record *rec, char seal[24], npmd_error *err)
+static npmd_status seal_of(const json_t *root, const record *rec, char seal[24], npmd_error *err)
 {
     char *text = NULL;
     const npmd_status st = json_to_text(root, JSON_COMPACT | JSON_ENSURE_ASCII, &text, err);
@@ -120,40 +120,56 @@ static npmd_status seal_check(const char *path, json_t *root, const record *rec,
     return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the checkpoint is damaged, its seal does not match", path);
 }
 
-static void value_print(const char *name, json_t *value, char *text, size_t size)
+static void value_print(const char *name, const json_t *value, char *text, size_t size)
 {
-    const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6);
-    if (strcmp(name, "tau") == 0 && json_number_value(value) < 0.0) {
+    if (strcmp(name, "tau") == 0 && json_number_value(value) < 0.0)
         snprintf(text, size, "auto");
-        return;
-    }
-    const size_t length = json_dumpb(value, text, size - 1, flags);
-    text[length < size ? length : size - 1] = '\0';
+    else
+        json_print(value, JSON_COMPACT | JSON_REAL_PRECISION(6), text, size);
 }
 
-static npmd_status identity_check(const char *path, json_t *ours, json_t *theirs, npmd_error *err)
+/* A checkpoint of an older version knows nothing of an option that came later: it was left at its default. */
+static npmd_status options_check(const char *path, const json_t *ours, const json_t *theirs, npmd_error *err)
 {
-    const char *name;
-    json_t *mine, *options = json_object_get(theirs, "options");
+    npmd_status st = NPMD_OK;
+    npmd_options *untouched = NULL;
+    json_t *defaults = NULL;
+    TRY(memory_new(&untouched, 1, err));
+    options_init(untouched);
+    TRY(settings_to_json(&untouched->set, &defaults, err));
+    for (size_t i = 0; i < json_object_size(ours); i++) {
+        const char *name = json_object_key(ours, i);
+        const json_t *mine = json_object_value(ours, i), *other = json_object_get(theirs, name);
+        if (other == NULL)
+            other = json_object_get(defaults, name);
+        if (!json_equal(mine, other)) {
+            char text[2][64];
+            value_print(name, other, text[0], sizeof text[0]);
+            value_print(name, mine, text[1], sizeof text[1]);
+            st = npmd_fail(err, NPMD_ERR_FORMAT,
+                           "%s is the checkpoint of a fit with `%s` %s, this one has %s; give the same options",
+                           path, name, text[0], text[1]);
+            goto done;
+        }
+    }
+done:
+    json_decref(defaults);
+    memory_free(untouched);
+    return st;
+}
+
+static npmd_status identity_check(const char *path, const json_t *ours, const json_t *theirs, npmd_error *err)
+{
+    const json_t *options = json_object_get(theirs, "options");
     const char *domain = json_string_value(json_object_get(theirs, "domain"));
     if (domain == NULL || !json_is_object(options))
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the checkpoint's description is incomplete", path);
     if (strcmp(domain, json_string_value(json_object_get(ours, "domain"))) != 0)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s is the checkpoint of a fit on %.60s, this one is on %s",
                          path, domain, json_string_value(json_object_get(ours, "domain")));
-    json_object_foreach(json_object_get(ours, "options"), name, mine)
-    {
-        json_t *other = json_object_get(options, name);
-        if (!json_equal(mine, other)) {
-            char text[2][64];
-            value_print(name, other, text[0], sizeof text[0]);
-            value_print(name, mine, text[1], sizeof text[1]);
-            return npmd_fail(
-                err, NPMD_ERR_FORMAT,
-                "%s is the checkpoint of a fit with --%s %s, this one has %s; give the same options", path,
-                name, text[0], text[1]);
-        }
-    }
+    const npmd_status st = options_check(path, json_object_get(ours, "options"), options, err);
+    if (st != NPMD_OK)
+        return st;
     if (!json_equal(json_object_get(ours, "started_from"), json_object_get(theirs, "started_from"))
         || !json_equal(json_object_get(ours, "encoded_from"), json_object_get(theirs, "encoded_from")))
         return npmd_fail(err, NPMD_ERR_FORMAT,
@@ -247,7 +263,7 @@ done:
 static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    json_t *root = NULL, *warnings = NULL;
+    json_t *root = NULL;
     TRY(checkpoint_file(path, &c->resumed, &root, err));
     TRY(identity_check(path, c->identity, json_object_get(root, "fit"), err));
     c->chosen = json_is_true(json_object_get(root, "chosen"));
@@ -255,7 +271,7 @@ static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *pat
         goto done; /* tau was still being chosen: that is done again */
     TRY(state_read(c, m, path, err));
     TRY(choice_from_json(&m->choice, root, path, err));
-    warnings = json_object_get(root, "warnings");
+    const json_t *warnings = json_object_get(root, "warnings");
     for (size_t i = 0; i < json_array_size(warnings); i++)
         if (json_is_string(json_array_get(warnings, i)))
             model_warn(m, "%s", json_string_value(json_array_get(warnings, i)));
@@ -443,7 +459,7 @@ npmd_status checkpoint_stop(checkpoint *c, const train_state *now, npmd_error *e
 {
     if (c == NULL || checkpoint_try(c, now) != NPMD_OK)
         return NPMD_OK;
-    return npmd_fail(err, NPMD_STOPPED, "interrupted; --resume %s goes on from here", c->path);
+    return npmd_fail(err, NPMD_STOPPED, "interrupted; `resume` %s goes on from here", c->path);
 }
 
 void checkpoint_report(const checkpoint *c, fit *f)

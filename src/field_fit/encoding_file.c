@@ -130,7 +130,7 @@ static npmd_status load_ridge(const settings *opt, const record *rec, const char
     if (!(ridge.eps > 0.0 && ridge.eps == opt->encoding.ridge && opt->encoding.decay > 0.0
           && ridge.r_max > 0.0 && isfinite(ridge.r_max) && ridge.r_max_se >= 0.0
           && isfinite(ridge.r_max_se))) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: encoding.ridge does not go with --spectrum-ridge %g", path,
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: encoding.ridge does not go with `spectrum-ridge` %g", path,
                        opt->encoding.ridge);
         goto done;
     }

@@ -1,6 +1,8 @@
 /* field_fit.c - the paper's estimator: a sine network on random eigenfunctions, penalised likelihood. */
 #include "field_fit.h"
 
+#define LEAST_POINTS 20 /* fewer are too few for a relu to hold any out */
+
 /* ---- sizes ---------------------------------------------------------------------------------------------- */
 
 static bool holds_out(const settings *set)
@@ -20,7 +22,7 @@ static npmd_status field_complete(fit_plan *p, npmd_error *err)
         const size_t held_out = stopping_held_out(o, p->n);
         if (held_out < 2) {
             st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "--stop ise: a share of %g of %zu points is too few to judge by; raise --holdout",
+                           "`stop` ise: a share of %g of %zu points is too few to judge by; raise `holdout`",
                            o->holdout, p->n);
             goto done;
         }
@@ -29,7 +31,7 @@ static npmd_status field_complete(fit_plan *p, npmd_error *err)
     TRY(training_complete(o, settings_readers(o, dom), dom, left, err));
     TRY(origin_complete(p, err));
     if (o->network.skip_start == SKIP_CONVEX && o->encoding.features > CONVEX_FEATURES) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--skip-start convex: %d features, at most %d",
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`skip-start` convex: %d features, at most %d",
                        o->encoding.features, CONVEX_FEATURES);
         goto done;
     }
@@ -50,6 +52,30 @@ done:
     return st;
 }
 
+/* The paper's plain network: ReLU layers on the point's own columns, stopped early by held-out points. */
+static npmd_status relu_complete(fit_plan *p, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_domain *dom = p->domain;
+    settings *o = &p->full;
+    size_t left = p->n;
+    TRY(domain_refuse_surfaces(dom, "`estimator` relu: its features are", err));
+    o->network.skip = 0;
+    o->network.skip_start = SKIP_ZERO;
+    o->descent.convex_gap = 0;
+    if (o->holdout == 0.0)
+        o->holdout = settings_usual(o, "holdout", dom, p->n);
+    o->descent.stop = p->n >= LEAST_POINTS && stopping_held_out(o, p->n) >= 2 ? STOP_ISE : STOP_NONE;
+    if (holds_out(o))
+        left -= stopping_held_out(o, p->n);
+    TRY(training_complete_bare(o, 1u << FIT_FIELD | 1u << FIT_RELU, dom, left, err));
+    const field_plan plan = { .domain = dom, .shape = training_shape(o, dom) };
+    p->bytes = backend_bytes(o->machine.device, o->machine.threads, &plan, p->n) + integrate_bytes(dom)
+               + (left < p->n ? p->n * (size_t)dom->columns * sizeof(double) : 0);
+done:
+    return st;
+}
+
 /* ---- the start ------------------------------------------------------------------------------------------- */
 
 /* A few features cannot say what could be gained: a wide encoding does. */
@@ -66,7 +92,26 @@ static npmd_status draw_judge(const npmd_model *m, encoding *out, npmd_error *er
     return encoding_draw(m->domain, &wide, out, err);
 }
 
-/* Theta as another model gives it; NULL: the fit starts by itself. */
+/* The kinks of the first layer pass through data points. */
+static npmd_status relu_start(const fit *f, double *theta, npmd_error *err)
+{
+    const field_state *own = f->model->state;
+    const uint64_t seed = f->model->set.seed;
+    const size_t width = (size_t)own->shape.width, columns = (size_t)f->plan->domain->columns;
+    const rng_key key = rng_key_make(seed, RNG_START, 1);
+    double *rows = NULL; /* (width, columns) */
+    const npmd_status st = memory_new(&rows, width * columns, err);
+    if (st != NPMD_OK)
+        return st;
+    for (size_t i = 0; i < width; i++)
+        points_row(f->points, (size_t)rng_permute(key, i % f->points->n, f->points->n), rows + i * columns);
+    field_start(&own->shape, false, seed, theta);
+    field_start_kinks(&own->shape, rows, theta);
+    memory_free(rows);
+    return NPMD_OK;
+}
+
+/* Theta as another model gives it, or where its kinks want to be; NULL: the fit starts by itself. */
 static npmd_status field_start_from(const fit *f, objective *o, double **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -76,10 +121,13 @@ static npmd_status field_start_from(const fit *f, objective *o, double **out, np
     const field_shape *shape = &own->shape;
     const size_t parameters = field_parameters(shape);
     double *theta = NULL;
-    if (origin == NULL)
+    const bool kinks = own->encoding.columns && m->set.network.start == 0;
+    if (origin == NULL && !kinks)
         return NPMD_OK;
     TRY(memory_new(&theta, parameters, err));
-    if (origin->set.estimator == FIT_FIELD) {
+    if (kinks) {
+        TRY(relu_start(f, theta, err));
+    } else if (origin->set.estimator == FIT_FIELD) {
         const field_state *from = origin->state;
         assert(field_parameters(&from->shape) == parameters);
         memcpy(theta, from->theta, parameters * sizeof *theta);
@@ -108,7 +156,9 @@ static npmd_status field_make(const fit *f, npmd_error *err)
     TRY(memory_new(&s, 1, err));
     m->state = s; /* freed with the model */
     s->shape = training_shape(&m->set, m->domain);
-    if (encoded != NULL)
+    if (m->set.estimator == FIT_RELU)
+        TRY(encoding_columns(m->domain, &s->encoding, err));
+    else if (encoded != NULL)
         TRY(encoding_copy(&((const field_state *)encoded->state)->encoding, m->domain, &s->encoding, err));
     else
         TRY(encoding_draw(m->domain, &m->set, &s->encoding, err));
@@ -240,7 +290,7 @@ static npmd_status field_fit_to(fit *f, const npmd_points *held_out, npmd_error 
     TRY(checkpoint_open(f, &keep, err));
     if (f->plan->asked.tau < 0.0 && !checkpoint_chosen(keep))
         TRY(field_choose_tau(f, keep, err));
-    if (features > m->set.encoding.features && !checkpoint_chosen(keep))
+    if (m->set.estimator == FIT_FIELD && features > m->set.encoding.features && !checkpoint_chosen(keep))
         model_warn(m, "%d features were asked for, %s has %d up to this frequency", features, m->domain->text,
                    m->set.encoding.features);
     TRY(field_make(f, err));
@@ -280,7 +330,23 @@ const estimator ESTIMATOR_FIELD = {
     .keeps = true,
     .complete = field_complete,
     .fit = field_fit,
+    .open = field_open,
     .evaluate = field_evaluate,
+    .close = field_close,
+    .save = field_save,
+    .load = field_load,
+    .describe = field_describe,
+    .free = field_free,
+};
+
+const estimator ESTIMATOR_RELU = {
+    .name = "relu",
+    .keeps = true,
+    .complete = relu_complete,
+    .fit = field_fit,
+    .open = field_open,
+    .evaluate = field_evaluate,
+    .close = field_close,
     .save = field_save,
     .load = field_load,
     .describe = field_describe,

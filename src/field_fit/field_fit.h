@@ -5,6 +5,7 @@
 #include "series.h"
 
 extern const estimator ESTIMATOR_FIELD;
+extern const estimator ESTIMATOR_RELU; /* the same with ReLUs on the point's own columns */
 extern const estimator ESTIMATOR_SERIES_SGD; /* a series that is trained as a field of one layer */
 
 /* ---- field_model.c: a fitted field ------------------------------------------------------------------------- */
@@ -15,8 +16,9 @@ typedef struct field_state {
     double *theta;
 } field_state;
 field_plan field_plan_of(const npmd_model *m);
-npmd_status field_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, jet_rows rows,
-                           double *out, npmd_error *err);
+npmd_status field_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
+npmd_status field_open(const npmd_model *m, const npmd_compute *how, void **out, npmd_error *err);
+void field_close(void *open);
 npmd_status field_save(const npmd_model *m, record *rec, npmd_error *err);
 npmd_status field_load(npmd_model *m, const record *rec, const char *path, npmd_error *err);
 npmd_status field_describe(const npmd_model *m, json_t *into, npmd_error *err);

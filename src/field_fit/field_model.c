@@ -24,19 +24,34 @@ field_plan field_plan_of(const npmd_model *m)
                          .exact = m->set.machine.precision != 0 };
 }
 
-npmd_status field_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                                  jet_rows rows, double *out, npmd_error *err)
+npmd_status field_open(const npmd_model *m, const npmd_compute *how, void **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const field_state *f = m->state;
     const field_plan plan = field_plan_of(m);
-    backend b = { 0 };
-    TRY(backend_open(compute_device(how), how == NULL ? 0 : how->threads, &plan, &b, err));
-    TRY(b.ops->put(b.self, VECTOR_THETA, f->theta, err));
-    TRY(b.ops->evaluate(b.self, x, n, rows, out, err));
+    backend *b = NULL;
+    TRY(memory_new(&b, 1, err));
+    TRY(backend_open(compute_device(how), how == NULL ? 0 : how->threads, &plan, b, err));
+    TRY(b->ops->put(b->self, VECTOR_THETA, f->theta, err));
+    *out = b;
+    b = NULL;
 done:
-    backend_close(&b);
+    field_close(b);
     return st;
+}
+
+void field_close(void *open)
+{
+    backend *b = open;
+    if (b != NULL)
+        backend_close(b);
+    memory_free(b);
+}
+
+npmd_status field_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
+{
+    const backend *b = e->open;
+    return b->ops->evaluate(b->self, x, n, rows, out, err);
 }
 
 /* ---- the file: one tensor for each matrix and vector --------------------------------------------------- */
@@ -78,7 +93,8 @@ npmd_status field_save(const npmd_model *m, record *rec, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const field_state *f = m->state;
-    TRY(encoding_save(&f->encoding, rec, err));
+    if (!f->encoding.columns) /* which are the domain's */
+        TRY(encoding_save(&f->encoding, rec, err));
     TRY(each_tensor(&f->shape, add_tensor, &(tensor_sink){ rec, f->theta }, err));
 done:
     return st;
@@ -113,7 +129,9 @@ npmd_status field_load(npmd_model *m, const record *rec, const char *path, npmd_
     npmd_status st = NPMD_OK;
     const settings *set = &m->set;
     field_state *f = NULL;
-    if (set->network.depth < 1 || set->encoding.features < 1 || set->encoding.max_frequencies != m->domain->factors) {
+    const bool columns = set->estimator == FIT_RELU;
+    if (set->network.depth < 1 || (columns && m->domain->surfaces)
+        || (!columns && (set->encoding.features < 1 || set->encoding.max_frequencies != m->domain->factors))) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe a field on %s", path,
                        m->domain->text);
         goto done;
@@ -124,7 +142,10 @@ npmd_status field_load(npmd_model *m, const record *rec, const char *path, npmd_
     TRY(memory_new(&f, 1, err));
     m->state = f;
     f->shape = shape;
-    TRY(encoding_load(m->domain, set, rec, path, &f->encoding, err));
+    if (columns)
+        TRY(encoding_columns(m->domain, &f->encoding, err));
+    else
+        TRY(encoding_load(m->domain, set, rec, path, &f->encoding, err));
     TRY(memory_new(&f->theta, field_parameters(&f->shape), err));
     TRY(each_tensor(&f->shape, take_tensor, &(tensor_source){ rec, path, f->theta }, err));
 done:
@@ -144,6 +165,10 @@ npmd_status field_describe(const npmd_model *m, json_t *into, npmd_error *err)
         if (f->encoding.block[b].functions > largest)
             largest = f->encoding.block[b].functions;
     TRY(json_put(into, "parameters", json_integer((json_int_t)field_parameters(&f->shape)), err));
+    if (f->encoding.columns) {
+        TRY(json_put(into, "relu_layers", json_integer(f->shape.depth - 1), err));
+        goto done;
+    }
     TRY(json_put(into, "sine_layers", json_integer(f->shape.depth - 1), err));
     TRY(json_put(into, "highest_eigenvalue", json_real(highest), err));
     if (f->encoding.blocks > 0) {

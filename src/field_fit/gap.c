@@ -85,7 +85,7 @@ static const char *obstacle(const settings *opt, const npmd_domain *dom)
     if (!domain_has_rules(dom))
         return "it is known in one and two dimensions only, and not on surfaces";
     if (opt->penalty != PENALTY_LAPLACIAN || opt->tau <= 0.0)
-        return "without --penalty laplacian there is no convex optimum to compare with";
+        return "without `penalty` laplacian there is no convex optimum to compare with";
     const double lambda = next_eigenvalue(dom, F);
     return 2.0 * opt->tau * lambda * lambda < LEAST_CURB
                ? "tau is so small that the optimum holds higher frequencies than the series can"

@@ -13,10 +13,10 @@ static npmd_status same_shape(const network_settings *own, const network_setting
         return npmd_fail(err, NPMD_ERR_SHAPE, "%s: a field of depth %d and width %d, this fit has %d and %d",
                          path, from->depth, from->width, own->depth, own->width);
     if (own->skip != from->skip)
-        return npmd_fail(err, NPMD_ERR_SHAPE, "%s: a field with --skip %s, this fit has %s", path,
+        return npmd_fail(err, NPMD_ERR_SHAPE, "%s: a field with `skip` %s, this fit has %s", path,
                          from->skip ? "on" : "off", own->skip ? "on" : "off");
     if (own->omega != from->omega)
-        return npmd_fail(err, NPMD_ERR_SHAPE, "%s: a field with --omega %g, this fit has %g", path,
+        return npmd_fail(err, NPMD_ERR_SHAPE, "%s: a field with `omega` %g, this fit has %g", path,
                          from->omega, own->omega);
     return NPMD_OK;
 }
@@ -29,7 +29,7 @@ npmd_status origin_complete(fit_plan *p, npmd_error *err)
     if (from->encoded != NULL) {
         if (from->encoded->kind != &ESTIMATOR_FIELD) {
             st = npmd_fail(err, NPMD_ERR_SHAPE,
-                           "--encoding-from: %s was fitted by --estimator %s, expected a field",
+                           "`encoding-from`: %s was fitted by `estimator` %s, expected a field",
                            from->encoded_path, from->encoded->kind->name);
             goto done;
         }
@@ -40,18 +40,18 @@ npmd_status origin_complete(fit_plan *p, npmd_error *err)
     if (from->model->kind == &ESTIMATOR_FIELD) {
         if (from->encoded != from->model) {
             st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "--start-from: the weights of a field belong to its own encoding; do without "
-                           "--encoding-from");
+                           "`start-from`: the weights of a field belong to its own encoding; do without "
+                           "`encoding-from`");
             goto done;
         }
         TRY(same_shape(&o->network, &from->model->set.network, from->model_path, err));
     } else if (from->model->set.estimator != FIT_SERIES || from->model->parts > 0) {
         st = npmd_fail(err, NPMD_ERR_SHAPE,
-                       "--start-from: %s was fitted by --estimator %s, expected a field or a series",
+                       "`start-from`: %s was fitted by `estimator` %s, expected a field or a series",
                        from->model_path, from->model->kind->name);
     } else if (!o->network.skip && o->network.depth > 1) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "--start-from: a series starts the linear path, which --skip off leaves out");
+                       "`start-from`: a series starts the linear path, which `skip` off leaves out");
     }
 done:
     return st;

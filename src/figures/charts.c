@@ -69,12 +69,12 @@ static npmd_status charts_range(const figure *f, chart *list, int count, npmd_er
                 || strcmp(y->name, first->name) != 0))
             return npmd_fail(
                 err, NPMD_ERR_ARGUMENT,
-                "--range %g:%g would be one range for %d panels of different quantities, '%s' and '%s' among "
+                "`range` %g:%g would be one range for %d panels of different quantities, '%s' and '%s' among "
                 "them: leave it out",
                 from, to, count, list[0].title, list[k].title);
         if (y->kind == AXIS_LOG && !(from > 0.0))
             return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                             "--range %g:%g does not begin above 0, as the log scale of '%s' needs", from, to,
+                             "`range` %g:%g does not begin above 0, as the log scale of '%s' needs", from, to,
                              list[k].title);
     }
     for (int k = 0; k < count; k++)

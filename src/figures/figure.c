@@ -22,15 +22,20 @@ const char *npmd_plot_kind(int i, const char **help)
     return KINDS[i]->name;
 }
 
+const char *npmd_plot_what_name(int i)
+{
+    static const char *const NAMES[] = { "density", "relative", "spread" };
+    return i >= 0 && i < (int)(sizeof NAMES / sizeof *NAMES) ? NAMES[i] : NULL;
+}
+
 npmd_status npmd_plot_what_parse(const char *text, npmd_plot_what *out, npmd_error *err)
 {
-    static const char *const WORDS[] = { "density", "relative", "spread" };
-    for (int k = 0; k < 3; k++)
-        if (strcasecmp(text, WORDS[k]) == 0) {
+    for (int k = 0; npmd_plot_what_name(k) != NULL; k++)
+        if (strcasecmp(text, npmd_plot_what_name(k)) == 0) {
             *out = (npmd_plot_what)k;
             return NPMD_OK;
         }
-    return npmd_fail(err, NPMD_ERR_ARGUMENT, "--what is '%s', expected density, relative or spread", text);
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "`what` is '%s', expected density, relative or spread", text);
 }
 
 /* ---- What is given ------------------------------------------------------------------------------------------ */
@@ -128,12 +133,12 @@ static npmd_status figure_uses(const figure *f, const figure_kind *kind, npmd_er
         if (of[k].asked && !(kind->uses & of[k].use))
             return npmd_fail(
                 err, NPMD_ERR_ARGUMENT,
-                "a figure of the kind %s makes no use of --%s: leave it out, or choose another --kind",
+                "a figure of the kind %s makes no use of `%s`: leave it out, or choose another `kind`",
                 kind->name, of[k].name);
     const int most = (kind->uses & USES_RANGES) == USES_RANGES ? RANGES_MOST : 1;
     if (ask->ranges > most)
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "--range has %d ranges, a figure of the kind %s has at most %d", ask->ranges,
+                         "`range` has %d ranges, a figure of the kind %s has at most %d", ask->ranges,
                          kind->name, most);
     return NPMD_OK;
 }
@@ -162,18 +167,18 @@ static npmd_status figure_choose(const figure *f, const figure_kind **out, npmd_
         if (f->ask->kind == NULL ? !kind->fits(f) : strcasecmp(kind->name, f->ask->kind) != 0)
             continue;
         if (!kind->takes(f))
-            return npmd_fail(err, NPMD_ERR_ARGUMENT, "--kind %s draws %s, but given %s %s%s", kind->name,
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "`kind` %s draws %s, but given %s %s%s", kind->name,
                              kind->wants,
                              f->sources > 1      ? "are several densities on"
                              : f->domain != NULL ? "is a density on"
                                                  : "is",
-                             given, f->ask->kind == NULL ? "" : "; without --kind it is drawn as what it is");
+                             given, f->ask->kind == NULL ? "" : "; without `kind` it is drawn as what it is");
         *out = kind;
         return NPMD_OK;
     }
     kinds_list(names, sizeof names);
     if (f->ask->kind != NULL)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--kind is '%s', expected %s", f->ask->kind, names);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "`kind` is '%s', expected %s", f->ask->kind, names);
     return npmd_fail(err, NPMD_ERR_ARGUMENT,
                      f->domain != NULL
                          ? "there is no figure of a density on %s yet"
@@ -241,7 +246,7 @@ npmd_status figure_room(const figure *f, double width, int panels, double each, 
     if (each >= least)
         return NPMD_OK;
     return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                     "%s %.0f mm wide leaves no room for what it shows: --width-mm %.0f is enough",
+                     "%s %.0f mm wide leaves no room for what it shows: `width-mm` %.0f is enough",
                      f->ask->width_mm > 0.0 ? "a picture" : "a picture of the usual width,",
                      width / POINTS_PER_MM, ceil(1.1 * (width + panels * (least - each)) / POINTS_PER_MM));
 }

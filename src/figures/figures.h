@@ -9,9 +9,8 @@
 #include "draw.h"
 #include "neuropmd-draw.h"
 #include "api.h"
+#include "json.h"
 #include "truth.h"
-
-#include <jansson.h>
 
 #define POINTS_PER_MM (72.0 / 25.4)
 #define COLUMN_MM 85.0 /* width of a column of text, and of a page */

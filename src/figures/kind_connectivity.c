@@ -70,9 +70,9 @@ static npmd_status region_lookup(const char *folder, const char *asked, char out
     if (count != 1)
         st = npmd_fail(
             err, NPMD_ERR_FORMAT,
-            "%s has maps of %d regions%s%.60s, expected one: it is a folder of reproduce connectivity --roi%s",
+            "%s has maps of %d regions%s%.60s, expected one: it is a folder of reproduce connectivity `roi`%s",
             folder, count, asked ? " named " : "", asked ? asked : "",
-            count > 1 ? "; say which by --region" : "");
+            count > 1 ? "; say which by `region`" : "");
     return st;
 }
 
@@ -196,7 +196,7 @@ static npmd_status columns_choose(const figure *f, pages *p, npmd_error *err)
             if (p->columns == COLUMNS_MOST) {
                 st = npmd_fail(
                     err, NPMD_ERR_ARGUMENT,
-                    "more than %d maps side by side: draw fewer folders, or choose one model by --column",
+                    "more than %d maps side by side: draw fewer folders, or choose one model by `column`",
                     COLUMNS_MOST);
                 goto done;
             }
@@ -223,7 +223,7 @@ static npmd_status cortex_column(const subject *s, const char *folder, const cha
     return npmd_fail(
         err, NPMD_ERR_FORMAT,
         "%s: sphere_%s has a map '%.60s', surface_%s has none of that name; choose one that both have by "
-        "--column, or run reproduce connectivity again",
+        "`column`, or run reproduce connectivity again",
         folder, s->region, name, s->region);
 }
 
@@ -401,7 +401,7 @@ static bool connectivity_takes(const figure *f)
 const figure_kind KIND_CONNECTIVITY = { .name = "connectivity",
                                         .help = "maps of a region from folders of reproduce connectivity",
                                         .fits = connectivity_takes,
-                                        .wants = "folders that reproduce connectivity --roi wrote",
+                                        .wants = "folders that reproduce connectivity `roi` wrote",
                                         .takes = connectivity_takes,
                                         .uses = USES_RANGE | USES_LOG,
                                         .draw = connectivity_draw };

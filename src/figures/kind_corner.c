@@ -193,7 +193,7 @@ static npmd_status corner_fill(figure *f, const source *s, corner *c, npmd_error
         if (f->ask->factors == 0 || f->ask->factors >> d & 1) {
             if (c->shown == MOST_SHOWN)
                 return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                                 "a corner plot has room for %d angles; choose some of the %d with --factors",
+                                 "a corner plot has room for %d angles; choose some of the %d with `factors`",
                                  MOST_SHOWN, f->domain->factors);
             c->factor[c->shown++] = d;
         }
@@ -316,7 +316,7 @@ static npmd_status corner_draw(figure *f, npmd_error *err)
         TRY(corner_fill(f, &f->from[k], &all[k], err));
     const int D = all->shown;
     if (D < 2) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "a corner plot shows two factors or more; --factors names %d",
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "a corner plot shows two factors or more; `factors` names %d",
                        D);
         goto done;
     }

@@ -275,6 +275,6 @@ static bool eigenfunctions_takes(const figure *f)
 const figure_kind KIND_EIGENFUNCTIONS = { .name = "eigenfunctions",
                                           .help = "eigenfunctions of one eigenvalue, separable and not",
                                           .fits = eigenfunctions_takes,
-                                          .wants = "--domain",
+                                          .wants = "`domain`",
                                           .takes = eigenfunctions_takes,
                                           .draw = eigenfunctions_draw };

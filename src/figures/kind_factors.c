@@ -84,7 +84,7 @@ static npmd_status part_add(const figure *f, factor_page *p, unsigned shown, uns
     factor_part *part = &p->part[p->parts];
     char names[40] = "", where[80];
     if (p->parts == MOST_PARTS)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "there is room for %d marginals; choose some with --factors",
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "there is room for %d marginals; choose some with `factors`",
                          MOST_PARTS);
     *part = (factor_part){ .what = { shown, given, p->fixed }, .factor = -1, .second = -1 };
     for (int d = 0; d < dom->factors; d++)
@@ -123,7 +123,7 @@ static npmd_status parts_given(const figure *f, factor_page *p, npmd_error *err)
     if (f->ask->at == NULL || shown == 0 || (f->ask->factors & given) != 0) {
         st = npmd_fail(
             err, NPMD_ERR_ARGUMENT,
-            "a conditional density needs the given factors, a point of them (--at), and other factors to show");
+            "a conditional density needs the given factors, a point of them (`at`), and other factors to show");
         goto done;
     }
     points_row(f->ask->at, 0, packed);
@@ -197,8 +197,8 @@ static npmd_status parts_range(const figure *f, const factor_page *p, npmd_error
         if (strcmp(p->part[k].quantity, p->part[0].quantity) != 0)
             return npmd_fail(
                 err, NPMD_ERR_ARGUMENT,
-                "--range would be one range for panels of different quantities, '%s' and '%s': leave it out, "
-                "or choose some by --factors",
+                "`range` would be one range for panels of different quantities, '%s' and '%s': leave it out, "
+                "or choose some by `factors`",
                 p->part[0].quantity, p->part[k].quantity);
     return NPMD_OK;
 }
@@ -329,7 +329,7 @@ done:
 
 const figure_kind KIND_FACTORS = {
     .name = "factors",
-    .help = "products: the marginal of each factor; with --given, conditional densities",
+    .help = "products: the marginal of each factor; with `given`, conditional densities",
     .fits = factors_fits,
     .wants = "models on a product of S1 and S2",
     .takes = factors_takes,

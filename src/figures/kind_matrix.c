@@ -215,7 +215,7 @@ static npmd_status matrix_shade(const figure *f, const matrix *m, shade *out, np
         if (out->scale.kind == AXIS_LOG && !(f->ask->range[0] > 0.0))
             return npmd_fail(
                 err, NPMD_ERR_ARGUMENT,
-                "--range %g:%g does not begin above 0, as the log scale of a matrix needs; --scale linear "
+                "`range` %g:%g does not begin above 0, as the log scale of a matrix needs; `scale` linear "
                 "may begin at 0",
                 f->ask->range[0], f->ask->range[1]);
         out->below = least < f->ask->range[0];
@@ -314,7 +314,7 @@ static bool matrix_fits(const figure *f)
 }
 
 const figure_kind KIND_MATRIX = { .name = "matrix",
-                                  .help = "a matrix of regions, as marginal --matrix writes it",
+                                  .help = "a matrix of regions, as marginal `matrix` writes it",
                                   .fits = matrix_fits,
                                   .wants = "a file of numbers, .csv with names or .npy",
                                   .takes = matrix_takes,

@@ -121,7 +121,7 @@ static npmd_status snr_draw(figure *f, npmd_error *err)
                     else
                         TRY(snr_charts(&r, drawn++, rows == 1, list, err));
                 }
-    return charts_draw(f, list, 3, 3, "holds no signal-to-noise ratios; fit with --snr on", err);
+    return charts_draw(f, list, 3, 3, "holds no signal-to-noise ratios; fit with `snr` on", err);
 done:
     for (int k = 0; k < 3; k++) {
         curves_free(&list[k].curves);
@@ -134,7 +134,7 @@ const figure_kind KIND_SNR = {
     .name = "snr",
     .help = "diagnostics (Figure S7): error, ISE criterion and signal-to-noise ratios",
     .fits = snr_fits,
-    .wants = "logs of fit --snr on or results of reproduce diagnostics",
+    .wants = "logs of fit `snr` on or results of reproduce diagnostics",
     .takes = snr_takes,
     .uses = USES_RANGE,
     .draw = snr_draw

@@ -264,7 +264,7 @@ static npmd_status maps_make(surface_job *j, npmd_error *err)
         } else {
             st = npmd_fail(
                 err, NPMD_ERR_ARGUMENT,
-                "a figure has at most %d surfaces and spheres and one circle: choose some by --factors",
+                "a figure has at most %d surfaces and spheres and one circle: choose some by `factors`",
                 COLUMNS_MOST);
             goto done;
         }
@@ -376,7 +376,7 @@ static npmd_status surface_draw(figure *f, npmd_error *err)
         if (strcmp(j->map[k].how.scale.name, j->map[0].how.scale.name) != 0) {
             st = npmd_fail(
                 err, NPMD_ERR_ARGUMENT,
-                "--range would be one range for '%s' and '%s': leave it out, or choose one by --factors",
+                "`range` would be one range for '%s' and '%s': leave it out, or choose one by `factors`",
                 j->map[0].how.scale.name, j->map[k].how.scale.name);
             goto done;
         }

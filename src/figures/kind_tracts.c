@@ -277,6 +277,6 @@ static bool tracts_takes(const figure *f)
 const figure_kind KIND_TRACTS = { .name = "tracts",
                                   .help = "streamlines in a surface, and where they end",
                                   .fits = tracts_takes,
-                                  .wants = "--tracks and --surface",
+                                  .wants = "`tracks` and `surface`",
                                   .takes = tracts_takes,
                                   .draw = tracts_draw };

@@ -114,7 +114,7 @@ static npmd_status training_draw(figure *f, npmd_error *err)
 const figure_kind KIND_TRAINING = { .name = "training",
                                     .help = "logs of fits: objective, terms, errors, rate against steps",
                                     .fits = training_takes,
-                                    .wants = "logs of fit --log",
+                                    .wants = "logs of fit `log`",
                                     .takes = training_takes,
                                     .uses = USES_RANGE,
                                     .draw = training_draw };

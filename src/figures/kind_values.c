@@ -57,7 +57,7 @@ done:
 const figure_kind KIND_VALUES = { .name = "values",
                                   .help = "values on the vertices of a surface, from four sides",
                                   .fits = values_takes,
-                                  .wants = "a file of values and --surface",
+                                  .wants = "a file of values and `surface`",
                                   .takes = values_takes,
                                   .uses = USES_RANGE | USES_LOG,
                                   .draw = values_draw };

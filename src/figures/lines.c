@@ -56,7 +56,7 @@ npmd_status lines_read(const char *path, log_lines *out, npmd_error *err)
             json_decref(row);
             st = npmd_fail(
                 err, NPMD_ERR_FORMAT,
-                "%s holds neither a \"step\", as the lines of fit --log do, nor an \"experiment\", as those "
+                "%s holds neither a \"step\", as the lines of fit `log` do, nor an \"experiment\", as those "
                 "of reproduce",
                 where);
             goto done;

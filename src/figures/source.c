@@ -48,7 +48,13 @@ npmd_status source_values(figure *f, const source *s, bool spread, const double 
         if (s->truth != NULL) {
             TRY(truth_log_density(s->truth, rows, count, out + first, err));
         } else if (spread) {
-            TRY(blend_spread(s->model, how, rows, count, out + first, err));
+            {
+            evaluator e = { 0 };
+            TRY(evaluator_open(&e, s->model, how, err));
+            st = blend_spread(&e, rows, count, out + first, err);
+            evaluator_close(&e);
+            TRY(st);
+        }
         } else {
             TRY(model_values(s->model, how, rows, count, out + first, err));
             const double offset = model_offset(s->model);
@@ -218,7 +224,7 @@ static npmd_status rest_check(const npmd_domain *dom, unsigned rest, size_t n, n
     return npmd_fail(
         err, NPMD_ERR_ARGUMENT,
         "a density on %s with so many factors integrated out is a sum over %.3g nodes at each of %zu places, more "
-        "than is drawn: fix some factors by --given and --at; a torus is drawn by --kind corner from draws",
+        "than is drawn: fix some factors by `given` and `at`; a torus is drawn by `kind` corner from draws",
         dom->text, nodes, n);
 }
 

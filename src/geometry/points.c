@@ -99,7 +99,7 @@ void points_reason(const npmd_domain *dom, unsigned coords, const double *row, c
         snprintf(text, POINTS_REASON, "factor %d (%s) %s", d + 1, m->name, reason);
     else
         snprintf(text, POINTS_REASON,
-                 "factor %d (%s) lies %.4g away from the surface, at most %.4g is allowed; --max-distance X "
+                 "factor %d (%s) lies %.4g away from the surface, at most %.4g is allowed; `max-distance` X "
                  "allows more",
                  d + 1, m->name, m->locate(m, row, x), limit(dom, m));
 }

@@ -19,7 +19,7 @@ npmd_status coords_parse(const char *text, unsigned *out, npmd_error *err)
         else
             return npmd_fail(
                 err, NPMD_ERR_ARGUMENT,
-                "--coords: \"%.40s\" was found where latlon, degrees or latlon,degrees was expected", text);
+                "`coords`: \"%.40s\" was found where latlon, degrees or latlon,degrees was expected", text);
         at += size;
         at += *at == ',';
     }
@@ -65,7 +65,7 @@ static npmd_status check_columns(const char *path, const npmd_domain *dom, unsig
         return NPMD_OK;
     const bool latlon = (coords & NPMD_COORDS_LATLON) != 0;
     const bool other_fits = found == points_file_columns(dom, coords ^ NPMD_COORDS_LATLON);
-    const char *hint = !other_fits ? "" : latlon ? "; try without --coords latlon" : "; try --coords latlon";
+    const char *hint = !other_fits ? "" : latlon ? "; try without `coords` latlon" : "; try `coords` latlon";
     return npmd_fail(err, NPMD_ERR_SHAPE, "%s has %zu column%s, points of %s%s need %zu%s", path, found,
                      found == 1 ? "" : "s", dom->text, coords == 0 ? "" : " in these coordinates", columns,
                      hint);
@@ -78,7 +78,7 @@ static npmd_status check_coords(const npmd_domain *dom, unsigned coords, npmd_er
         unused &= ~dom->factor[d]->foreign_coords;
     if (unused == 0)
         return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_ARGUMENT, "--coords %s: %s has no %s",
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "`coords` %s: %s has no %s",
                      unused & NPMD_COORDS_LATLON ? "latlon" : "degrees", dom->text,
                      unused & NPMD_COORDS_LATLON ? "S2" : "S1");
 }

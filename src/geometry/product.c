@@ -52,9 +52,9 @@ npmd_status domain_within(const npmd_domain *dom, double max_distance, npmd_doma
     npmd_status st = NPMD_OK;
     npmd_domain *copy = NULL;
     if (!(max_distance > 0.0))
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-distance %g: more than 0 was expected", max_distance);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "`max-distance` %g: more than 0 was expected", max_distance);
     if (!dom->surfaces)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "--max-distance: %s has no surface", dom->text);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "`max-distance`: %s has no surface", dom->text);
     TRY(domain_copy(dom, &copy, err));
     copy->max_distance = max_distance;
     *out = copy;

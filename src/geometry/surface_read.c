@@ -25,7 +25,7 @@ static npmd_status surface_solve(mesh *m, const char *path, const surface_reques
                        frequency < 1 ? 1 : frequency,
                        NODES_A_PAIR * ((frequency < 1 ? 1 : frequency) + 1)
                            * ((frequency < 1 ? 1 : frequency) + 1),
-                       elements, nodes, quadratic_does ? "; --elements 2 has enough" : "");
+                       elements, nodes, quadratic_does ? "; `elements` 2 has enough" : "");
         goto done;
     }
     const fem_watch watch = { .progress = opt->progress, .user = opt->user };

@@ -10,8 +10,8 @@
  * record's order), so that a mapped file has every array aligned. Nothing else enters the file: equal records
  * are equal bytes. */
 #include "io.h"
+#include "json.h"
 
-#include <jansson.h>
 #include <stdio.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they stand in the file");
@@ -224,13 +224,13 @@ static npmd_status tensor_parse(const char *path, const char *name, const json_t
 }
 
 /* __metadata__ maps strings to strings; ours is the text under "neuropmd". */
-static npmd_status metadata_parse(const char *path, json_t *header, char **out, npmd_error *err)
+static npmd_status metadata_parse(const char *path, const json_t *header, char **out, npmd_error *err)
 {
-    json_t *map = json_object_get(header, "__metadata__");
+    const json_t *map = json_object_get(header, "__metadata__");
     if (map != NULL && !json_is_object(map))
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: __metadata__ is no map from strings to strings", path);
-    for (void *it = json_object_iter(map); it != NULL; it = json_object_iter_next(map, it))
-        if (!json_is_string(json_object_iter_value(it)))
+    for (size_t i = 0; i < json_object_size(map); i++)
+        if (!json_is_string(json_object_value(map, i)))
             return npmd_fail(err, NPMD_ERR_FORMAT, "%s: __metadata__ is no map from strings to strings",
                              path);
     const char *facts = json_string_value(json_object_get(map, "neuropmd"));
@@ -280,9 +280,9 @@ npmd_status record_parse(const char *path, const file_bytes *b, record *out, npm
     TRY(memory_new(&rec.tensors, entries, err));
     TRY(memory_new(&places, entries, err));
     TRY(memory_new(&sorted, entries, err));
-    for (void *it = json_object_iter(header); it != NULL; it = json_object_iter_next(header, it)) {
-        const char *name = json_object_iter_key(it);
-        const json_t *facts = json_object_iter_value(it);
+    for (size_t i = 0; i < entries; i++) {
+        const char *name = json_object_key(header, i);
+        const json_t *facts = json_object_value(header, i);
         if (strcmp(name, "__metadata__") == 0)
             continue;
         TRY(tensor_parse(path, name, facts, size, &rec.tensors[rec.count], &places[rec.count], err));
@@ -324,41 +324,45 @@ done:
 static const size_t ITEM_SIZES[] = { 8, 4 };
 #define ITEM_SIZE_COUNT (sizeof ITEM_SIZES / sizeof ITEM_SIZES[0])
 
-/* Adds one tensor to the header; *offset moves behind its data. False: no memory. */
-static bool header_add(json_t *header, const tensor *t, size_t bytes, size_t *offset)
+/* Adds one tensor to the header; *offset moves behind its data. */
+static npmd_status header_add(json_t *header, const tensor *t, size_t *offset)
 {
-    json_t *shape = json_array();
-    bool good = shape != NULL;
+    npmd_status st = NPMD_ERR_MEMORY;
+    size_t bytes = 0;
+    json_t *facts = json_object(), *shape = json_array(), *offsets = json_array();
+    if (!tensor_bytes(t, &bytes))
+        goto done;
+    TRY(json_put(facts, "dtype", json_string(TYPES[t->type].name), NULL));
     for (int d = 0; d < t->dimensions; d++)
-        good = good && json_array_append_new(shape, json_integer((json_int_t)t->shape[d])) == 0;
-    /* "o" takes over the shape, also when packing fails */
-    json_t *facts = json_pack("{s:s, s:o, s:[I, I]}", "dtype", TYPES[t->type].name, "shape", shape,
-                              "data_offsets", (json_int_t)*offset, (json_int_t)(*offset + bytes));
+        TRY(json_append(shape, json_integer((json_int_t)t->shape[d]), NULL));
+    TRY(json_put(facts, "shape", json_incref(shape), NULL));
+    TRY(json_append(offsets, json_integer((json_int_t)*offset), NULL));
+    TRY(json_append(offsets, json_integer((json_int_t)(*offset + bytes)), NULL));
+    TRY(json_put(facts, "data_offsets", json_incref(offsets), NULL));
+    TRY(json_put(header, t->name, json_incref(facts), NULL));
     *offset += bytes;
-    if (!good) {
-        json_decref(facts);
-        return false;
-    }
-    return json_object_set_new(header, t->name, facts) == 0; /* refuses NULL */
+done:
+    json_decref(facts);
+    json_decref(shape);
+    json_decref(offsets);
+    return st;
 }
 
-/* The header as JSON; NULL: no memory. */
-static json_t *header_make(const record *rec)
+static npmd_status header_fill(json_t *header, const record *rec)
 {
-    size_t offset = 0, bytes = 0;
-    json_t *header = json_pack("{s:{s:s, s:s}}", "__metadata__", "format", "neuropmd", "neuropmd",
-                               rec->metadata);
-    bool good = header != NULL;
+    npmd_status st = NPMD_OK;
+    size_t offset = 0;
+    json_t *metadata = json_object();
+    TRY(json_put(metadata, "format", json_string("neuropmd"), NULL));
+    TRY(json_put(metadata, "neuropmd", json_string(rec->metadata), NULL));
+    TRY(json_put(header, "__metadata__", json_incref(metadata), NULL));
     for (size_t s = 0; s < ITEM_SIZE_COUNT; s++)
-        for (size_t i = 0; i < rec->count && good; i++) {
-            const tensor *t = &rec->tensors[i];
-            if (TYPES[t->type].size == ITEM_SIZES[s])
-                good = tensor_bytes(t, &bytes) && header_add(header, t, bytes, &offset);
-        }
-    if (good)
-        return header;
-    json_decref(header);
-    return NULL;
+        for (size_t i = 0; i < rec->count; i++)
+            if (TYPES[rec->tensors[i].type].size == ITEM_SIZES[s])
+                TRY(header_add(header, &rec->tensors[i], &offset));
+done:
+    json_decref(metadata);
+    return st;
 }
 
 /* The header as text, members in the order of insertion; *size is that with blanks behind it. */
@@ -367,8 +371,8 @@ static npmd_status header_print(const char *path, const record *rec, char **out,
 {
     npmd_status st = NPMD_OK;
     char *text = NULL;
-    json_t *header = header_make(rec);
-    if (header == NULL) {
+    json_t *header = json_object();
+    if (header_fill(header, rec) != NPMD_OK) {
         st = npmd_fail(err, NPMD_ERR_MEMORY,
                        "cannot write %s: no memory for its header, or a text that is not UTF-8", path);
         goto done;

@@ -39,7 +39,7 @@ static npmd_status kde_complete(fit_plan *p, npmd_error *err)
     o->tau = 0.0;          /* nothing is penalised */
     o->descent.batch = 0;  /* a preset may have left a share of n */
     if (k->kappas > 1 && k->kappas != dom->factors) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--kappa has %d values, but %s has %d factors", k->kappas,
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`kappa` has %d values, but %s has %d factors", k->kappas,
                        dom->text, dom->factors);
         goto done;
     }
@@ -49,12 +49,12 @@ static npmd_status kde_complete(fit_plan *p, npmd_error *err)
     }
     k->kappas = dom->factors;
     if (given != 0 && given != dom->factors) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--kappa: give every factor a concentration, or none");
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`kappa`: give every factor a concentration, or none");
         goto done;
     }
     if (given != 0 && k->bandwidth == BANDWIDTH_MIXTURE) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "--kappa goes with --bandwidth fixed or adaptive; a mixture has many concentrations");
+                       "`kappa` goes with `bandwidth` fixed or adaptive; a mixture has many concentrations");
         goto done;
     }
     /* the points, merged and shuffled; their scaled coordinates, twice over while something is chosen; scales and
@@ -114,7 +114,7 @@ static npmd_status kde_choose(npmd_model *m, kde_state *k, kde_watch *w, double 
         ratio[d] = opt->kernels.kappa[0] > 0.0 ? opt->kernels.kappa[d] / opt->kernels.kappa[0] : 1.0;
     if (opt->kernels.bandwidth != BANDWIDTH_FIXED && opt->kernels.neighbours > 0
         && (size_t)opt->kernels.neighbours >= k->cloud.n) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--neighbours %d: there are %zu distinct points",
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`neighbours` %d: there are %zu distinct points",
                        opt->kernels.neighbours, k->cloud.n);
         goto done;
     }
@@ -144,8 +144,8 @@ static npmd_status kde_choose(npmd_model *m, kde_state *k, kde_watch *w, double 
     if (choice.bound)
         model_warn(
             m,
-            "the concentration stands at its bound of %g: the points may be rounded or repeated; give --kappa, or "
-            "--bandwidth mixture",
+            "the concentration stands at its bound of %g: the points may be rounded or repeated; give `kappa`, or "
+            "`bandwidth` mixture",
             KDE_KAPPA_MOST);
 done:
     return st;
@@ -282,15 +282,15 @@ static void kde_jet(const kde_state *k, const double *x, double *out)
     }
 }
 
-static npmd_status kde_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                                jet_rows rows, double *out, npmd_error *err)
+static npmd_status kde_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    const npmd_model *m = e->model;
     const kde_state *k = m->state;
     kde_view view = k->view; /* where sums are made is the caller's choice */
-    const int threads = how == NULL ? 0 : how->threads;
+    const int threads = compute_threads(e->how);
     const size_t jet = (size_t)m->domain->dimension + 2, columns = (size_t)m->domain->columns;
-    TRY(backend_find_device(compute_device(how), &view.ops, &view.device, err));
+    TRY(backend_find_device(compute_device(e->how), &view.ops, &view.device, err));
     if (rows == JET_VALUE && view.ops != &BACKEND_REFERENCE) {
         TRY(kde_values(k, &view, threads, x, n, out, err));
         goto done;

@@ -296,7 +296,7 @@ npmd_status kde_choose_fixed(const kde_cloud *cloud, const settings *opt, kde_wa
     if (opt->kernels.rule == RULE_ISE && cloud->n < KDE_MOST_GROUPS) {
         st = npmd_fail(
             err, NPMD_ERR_ARGUMENT,
-            "--concentration-rule ise makes %d folds, and there are %zu distinct points: give --kappa, or "
+            "`concentration-rule` ise makes %d folds, and there are %zu distinct points: give `kappa`, or "
             "another rule",
             KDE_MOST_GROUPS, cloud->n);
         goto done;

@@ -47,12 +47,12 @@ static npmd_status heat_complete(fit_plan *p, npmd_error *err)
     int *frequency = o->encoding.max_frequency;
     if (k->bandwidth != BANDWIDTH_FIXED || k->concentration != 0 || k->rule != RULE_LEAST_SQUARES) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "kernels on a surface are those of the heat equation: --bandwidth fixed, "
-                       "--concentration common and --concentration-rule least-squares");
+                       "kernels on a surface are those of the heat equation: `bandwidth` fixed, "
+                       "`concentration` common and `concentration-rule` least-squares");
         goto done;
     }
     if (k->kappas > 1) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--kappa: one value was expected, since %s has a surface",
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`kappa`: one value was expected, since %s has a surface",
                        dom->text);
         goto done;
     }
@@ -125,12 +125,11 @@ static void heat_log(double *out, size_t n, size_t rows)
     }
 }
 
-static npmd_status heat_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                                 jet_rows rows, double *out, npmd_error *err)
+static npmd_status heat_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
 {
+    const npmd_model *m = e->model;
     const heat *h = m->state;
-    const npmd_status st = series_evaluate(&h->basis, h->c, x, n, rows, how == NULL ? 0 : how->threads, out,
-                                           err);
+    const npmd_status st = series_evaluate(&h->basis, h->c, x, n, rows, compute_threads(e->how), out, err);
     if (st == NPMD_OK)
         heat_log(out, n, rows == JET_VALUE ? 1 : (size_t)m->domain->dimension + 2);
     return st;
@@ -163,12 +162,12 @@ static npmd_status heat_fit(fit *f, npmd_error *err)
     }
     for (size_t k = 0; k < h->basis.size; k++)
         h->c[k] *= exp(-h->basis.lambda[k] * t);
-    TRY(fit_normalise(f, model_own_values, m, MOST_POINTS, err));
+    TRY(fit_normalise_model(f, MOST_POINTS, err));
     if (expm1(m->facts.log_integral) > MUCH)
         model_warn(
             m,
             "the sum of eigenfunctions ends before kernels of kappa %.4g do: it is negative in places, and raising "
-            "it to %g there added %.0f %%; a higher --max-frequency or a smaller --kappa has less of that",
+            "it to %g there added %.0f %%; a higher `max-frequency` or a smaller `kappa` has less of that",
             m->set.kernels.kappa[0], FLOOR, 100.0 * expm1(m->facts.log_integral));
 done:
     memory_free(square);

@@ -280,6 +280,53 @@ static void sine_adjoint(size_t m, int T, int lap, size_t n, size_t ld, const fl
         }
 }
 
+/* ---- ReLU layers: rows pass but where a <= 0, so that NaN stays ------------------------------------------ */
+
+static inline vec pass(vec a, vec row)
+{
+    return (vec)(~(mask)(a <= 0.0f) & (mask)row);
+}
+
+static void relu_forward(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre,
+                         float *post)
+{
+    const size_t step = m * ld, size = (size_t)(1 + T + lap) * step;
+    for (size_t i = 0; i < m; i++)
+        for (size_t u = 0; u < n; u += VECTOR) {
+            const size_t at = i * ld + u;
+            const vec a = load(pre + at) + load(bias + u);
+            store(post + at, pass(a, a));
+            for (size_t k = at + step; k < size; k += step)
+                store(post + k, pass(a, load(pre + k)));
+        }
+}
+
+static void relu_values(size_t m, size_t n, size_t ld, const float *bias, float *a)
+{
+    for (size_t i = 0; i < m; i++)
+        for (size_t u = 0; u < n; u += VECTOR) {
+            const vec here = load(a + i * ld + u) + load(bias + u);
+            store(a + i * ld + u, pass(here, here));
+        }
+}
+
+/* h = 0 tells where a <= 0. */
+static void relu_adjoint(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post,
+                         float *bar, float *bias_gradient)
+{
+    const size_t step = m * ld, size = (size_t)(1 + T + lap) * step;
+    (void)pre;
+    for (size_t i = 0; i < m; i++)
+        for (size_t u = 0; u < n; u += VECTOR) {
+            const size_t at = i * ld + u;
+            const vec h = load(post + at), value = pass(h, load(bar + at));
+            store(bar + at, value);
+            store(bias_gradient + u, load(bias_gradient + u) + value);
+            for (size_t k = at + step; k < size; k += step)
+                store(bar + k, pass(h, load(bar + k)));
+        }
+}
+
 /* ---- the linear output, and the skip ------------------------------------------------------------------- */
 
 static float dot(size_t n, const float *a, const float *b)
@@ -701,9 +748,8 @@ const kernels JOIN(kernels_, KERNELS) = {
     .name = TEXT(KERNELS),
     .product = product,
     .product_double = product_double,
-    .sine_forward = sine_forward,
-    .sine_values = sine_values,
-    .sine_adjoint = sine_adjoint,
+    .sine = { .forward = sine_forward, .values = sine_values, .adjoint = sine_adjoint },
+    .relu = { .forward = relu_forward, .values = relu_values, .adjoint = relu_adjoint },
     .output_forward = output_forward,
     .output_adjoint = output_adjoint,
     .linear_forward = linear_forward,

@@ -2,7 +2,8 @@
  * time.
  *
  * A tile is m points (a multiple of TILE_ROWS) with R rows each: row r of point i stands at r m + i. The
- * frequency omega is folded into the weights, so that a sine layer is h = sin(a). Units are padded to a
+ * frequency omega is folded into the weights, so that a sine layer is h = sin(a); a ReLU layer is h = max(0, a),
+ * whose derivatives pass where a > 0. NaN stays NaN. Units are padded to a
  * multiple of TILE_UNITS with zero weights, so kernels have no edges; leading dimensions are padded once
  * more, because powers of two would fall on few cache sets. */
 #ifndef NPMD_KERNELS_H
@@ -26,6 +27,19 @@ typedef struct strided_double {
     size_t row, column;
 } strided_double;
 
+/* A layer on a tile of m points with T derivative rows and, with lap, a Laplacian row; n units. */
+typedef struct layer_kernels {
+    /* On entry pre holds the affine part without bias. On return post holds h, and pre what the adjoint needs:
+     * of sines cos a on the value rows, a_t and lap a below. */
+    void (*forward)(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre,
+                    float *post);
+    /* The same for values that nobody takes back: a (m, n) becomes h(a + bias). */
+    void (*values)(size_t m, size_t n, size_t ld, const float *bias, float *a);
+    /* bar holds h bar, and a bar on return; bias_gradient (n) += the value rows of a bar. */
+    void (*adjoint)(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post,
+                    float *bar, float *bias_gradient);
+} layer_kernels;
+
 typedef struct kernels {
     const char *name;
 
@@ -35,16 +49,7 @@ typedef struct kernels {
     void (*product_double)(size_t m, size_t n, size_t k, strided_double A, const double *B, size_t ldb,
                            double *C, size_t ldc, int add);
 
-    /* A sine layer on a tile of m points with T derivative rows and, with lap, a Laplacian row; n units. On
-     * entry pre holds the affine part without bias. On return post holds h, and pre what the adjoint needs:
-     * cos a on the value rows, a_t and lap a below. */
-    void (*sine_forward)(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre,
-                         float *post);
-    /* The same for values that nobody takes back: a (m, n) becomes sin(a + bias). */
-    void (*sine_values)(size_t m, size_t n, size_t ld, const float *bias, float *a);
-    /* bar holds h bar, and a bar on return; bias_gradient (n) += the value rows of a bar. */
-    void (*sine_adjoint)(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post,
-                         float *bar, float *bias_gradient);
+    layer_kernels sine, relu;
 
     /* v (rows) += h (rows, n) w. */
     void (*output_forward)(size_t rows, size_t n, size_t ld, const float *h, const float *w, float *v);
@@ -98,5 +103,13 @@ typedef struct kernels {
 
 const kernels *kernels_select(
     const char *name_or_null); /* NULL: the best for this machine; else by name, NULL if absent */
+
+/* ---- cholesky.c --------------------------------------------------------------------------------------------- */
+
+#define CHOLESKY_BLOCK 48 /* columns that are factorised together; a multiple of PANEL */
+/* H (n, ld) becomes its Cholesky factor in the lower half, of which it is given the lower half. room: n CHOLESKY_BLOCK
+ * doubles. pivot (n, or NULL): what stood under the roots. The first row whose pivot is not positive; n: all are. */
+size_t cholesky_factor(const kernels *kern, size_t n, size_t ld, int threads, double *room, double *H, double *pivot);
+void cholesky_solve(size_t n, size_t ld, const double *L, const double *r, double *z); /* z = (L L')^-1 r */
 
 #endif

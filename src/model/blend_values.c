@@ -34,19 +34,18 @@ static size_t row_length(const npmd_domain *dom, jet_rows rows)
     return rows == JET_VALUE ? 1 : (size_t)dom->dimension + 2;
 }
 
-npmd_status blend_log_mean(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                           jet_rows rows, double *out, npmd_error *err)
+npmd_status blend_log_mean(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    const npmd_model *m = e->model;
     const size_t length = row_length(m->domain, rows);
     double *jet = NULL;
     TRY(memory_new(&jet, n * length, err));
     memset(out, 0, n * length * sizeof *out);
     for (int k = 0; k < m->parts; k++) {
-        const npmd_model *part = m->part[k];
-        TRY(model_evaluate(part, how, x, n, rows, jet, err));
+        TRY(evaluate(&e->part[k], x, n, rows, jet, err));
         for (size_t i = 0; i < n; i++) {
-            jet[i * length] -= part->facts.log_integral;
+            jet[i * length] -= m->part[k]->facts.log_integral;
             for (size_t j = 0; j < length; j++)
                 out[i * length + j] += m->part_weight[k] * jet[i * length + j];
         }
@@ -101,9 +100,8 @@ void mixture_of_two(const double *a, const double *b, size_t length, double *out
 }
 
 /* Of these parts by their weights, which need not sum to one. */
-static npmd_status mixture_values(const npmd_domain *dom, int parts, const npmd_model *const *part,
-                                  const double *weight, const npmd_compute *how, const double *x, size_t n,
-                                  jet_rows rows, double *out, npmd_error *err)
+static npmd_status mixture_values(const npmd_domain *dom, int parts, const evaluator *part, const double *weight,
+                                  const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t length = row_length(dom, rows), directions = (size_t)dom->dimension,
@@ -114,8 +112,8 @@ static npmd_status mixture_values(const npmd_domain *dom, int parts, const npmd_
     for (size_t i = 0; i < n; i++)
         *(rows == JET_VALUE ? &out[i] : &sum[i * sums]) = -INFINITY;
     for (int k = 0; k < parts; k++) {
-        const double offset = part[k]->facts.log_integral - log(weight[k]);
-        TRY(model_evaluate(part[k], how, x, n, rows, jet, err));
+        const double offset = part[k].model->facts.log_integral - log(weight[k]);
+        TRY(evaluate(&part[k], x, n, rows, jet, err));
         for (size_t i = 0; i < n; i++)
             if (rows == JET_VALUE)
                 out[i] = log_add(out[i], jet[i] - offset);
@@ -130,55 +128,61 @@ done:
     return st;
 }
 
-npmd_status blend_mixture(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                          jet_rows rows, double *out, npmd_error *err)
+npmd_status blend_mixture(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
 {
-    return mixture_values(m->domain, m->parts, (const npmd_model *const *)m->part, m->part_weight, how, x, n, rows,
-                          out, err);
+    const npmd_model *m = e->model;
+    return mixture_values(m->domain, m->parts, e->part, m->part_weight, x, n, rows, out, err);
 }
 
 /* ---- leaves ---------------------------------------------------------------------------------------------- */
 
-/* Adds those of m to out where there is one; how many they are. */
-static int leaves_add(const npmd_model *m, bool peaked, double weight, blend_parts *out)
+/* Writes those of m where there is room for them; how many they are. */
+static int leaves_list(const npmd_model *m, bool peaked, double weight, const npmd_model **leaf, double *weights)
 {
     int count = 0;
     if (m->kind->evaluate != blend_mixture) {
         if ((m->kind->mean != NULL) != peaked)
             return 0;
-        if (out != NULL) {
-            out->part[out->parts] = m;
-            out->weight[out->parts++] = weight;
+        if (leaf != NULL) {
+            *leaf = m;
+            *weights = weight;
         }
         return 1;
     }
     for (int k = 0; k < m->parts; k++)
-        count += leaves_add(m->part[k], peaked, weight * m->part_weight[k], out);
+        count += leaves_list(m->part[k], peaked, weight * m->part_weight[k], leaf == NULL ? NULL : leaf + count,
+                             leaf == NULL ? NULL : weights + count);
     return count;
 }
 
-npmd_status blend_leaves(const npmd_model *m, bool peaked, blend_parts *out, npmd_error *err)
+npmd_status blend_leaves(const npmd_model *m, bool peaked, const npmd_compute *how, blend_parts *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const size_t count = (size_t)leaves_add(m, peaked, 1.0, NULL);
+    const int count = leaves_list(m, peaked, 1.0, NULL, NULL);
+    const npmd_model **leaf = NULL;
     *out = (blend_parts){ .domain = m->domain };
+    TRY(memory_new(&leaf, count + 1, err));
     TRY(memory_new(&out->part, count + 1, err));
     TRY(memory_new(&out->weight, count + 1, err));
-    leaves_add(m, peaked, 1.0, out);
+    leaves_list(m, peaked, 1.0, leaf, out->weight);
+    for (; out->parts < count; out->parts++)
+        TRY(evaluator_open(&out->part[out->parts], leaf[out->parts], how, err));
 done:
+    memory_free(leaf);
     return st;
 }
 
 void blend_leaves_close(blend_parts *p)
 {
+    for (int k = 0; k < p->parts; k++)
+        evaluator_close(&p->part[k]);
     memory_free(p->part);
     memory_free(p->weight);
 }
 
-npmd_status blend_leaves_values(const blend_parts *p, const npmd_compute *how, const double *x, size_t n,
-                                double *out, npmd_error *err)
+npmd_status blend_leaves_values(const blend_parts *p, const double *x, size_t n, double *out, npmd_error *err)
 {
-    return mixture_values(p->domain, p->parts, p->part, p->weight, how, x, n, JET_VALUE, out, err);
+    return mixture_values(p->domain, p->parts, p->part, p->weight, x, n, JET_VALUE, out, err);
 }
 
 /* ---- spread --------------------------------------------------------------------------------------------- */
@@ -196,16 +200,15 @@ int blend_members(const npmd_model *m)
 
 /* log_sum (members, n) <- log(exp log_sum + weight f_r), f_r the relative density of a part's r-th member, or of all
  * of it where it has none. */
-static npmd_status replicates_add(const npmd_model *part, double weight, const npmd_compute *how,
-                                  const double *x, size_t n, int members, double *v, double *log_sum,
-                                  npmd_error *err)
+static npmd_status replicates_add(const evaluator *part, double weight, const double *x, size_t n, int members,
+                                  double *v, double *log_sum, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const int own = part->parts > 0 ? part->parts : 1;
+    const int own = part->model->parts > 0 ? part->model->parts : 1;
     for (int k = 0; k < own; k++) {
-        const npmd_model *one = part->parts > 0 ? part->part[k] : part;
-        const double offset = one->facts.log_integral - log(weight);
-        TRY(model_values(one, how, x, n, v, err));
+        const evaluator *one = part->model->parts > 0 ? &part->part[k] : part;
+        const double offset = one->model->facts.log_integral - log(weight);
+        TRY(evaluate(one, x, n, JET_VALUE, v, err));
         for (int r = k; r < members; r += own)
             for (size_t i = 0; i < n; i++)
                 log_sum[(size_t)r * n + i] = log_add(log_sum[(size_t)r * n + i], v[i] - offset);
@@ -219,10 +222,10 @@ int blend_first(const npmd_model *m)
     return m->set.bootstrap ? 1 : 0; /* the first saw the points as they are */
 }
 
-npmd_status blend_replicates(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                             double *log_density, npmd_error *err)
+npmd_status blend_replicates(const evaluator *e, const double *x, size_t n, double *log_density, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    const npmd_model *m = e->model;
     const int members = blend_members(m);
     double *v = NULL;
     TRY(memory_new(&v, n, err));
@@ -230,27 +233,27 @@ npmd_status blend_replicates(const npmd_model *m, const npmd_compute *how, const
         log_density[i] = -INFINITY;
     if (m->set.estimator == FIT_STACK)
         for (int k = 0; k < m->parts; k++)
-            TRY(replicates_add(m->part[k], m->part_weight[k], how, x, n, members, v, log_density, err));
+            TRY(replicates_add(&e->part[k], m->part_weight[k], x, n, members, v, log_density, err));
     else
-        TRY(replicates_add(m, 1.0, how, x, n, members, v, log_density, err));
+        TRY(replicates_add(e, 1.0, x, n, members, v, log_density, err));
 done:
     memory_free(v);
     return st;
 }
 
-npmd_status blend_spread(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *out,
-                         npmd_error *err)
+npmd_status blend_spread(const evaluator *e, const double *x, size_t n, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    const npmd_model *m = e->model;
     const int members = blend_members(m), first = blend_first(m);
     double *log_density = NULL;
     if (members - first < 2)
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "--what spread: the model has %d member%s, a spread needs %d; fit with --members or "
-                         "--bootstrap on",
+                         "`what` spread: the model has %d member%s, a spread needs %d; fit with `members` or "
+                         "`bootstrap` on",
                          members, members == 1 ? "" : "s", 2 + first);
     TRY(memory_new(&log_density, (size_t)members * n, err));
-    TRY(blend_replicates(m, how, x, n, log_density, err));
+    TRY(blend_replicates(e, x, n, log_density, err));
     for (size_t i = 0; i < n; i++) {
         double mean = 0.0, square = 0.0;
         for (int r = first; r < members; r++)

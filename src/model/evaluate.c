@@ -3,21 +3,47 @@
 
 #include <stdio.h>
 
-/* v of f, and where order means nothing the mixture of f(x, y) and f(y, x) (mirror.c). */
-npmd_status model_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                           jet_rows rows, double *out, npmd_error *err)
+npmd_status evaluator_open(evaluator *e, const npmd_model *m, const npmd_compute *how, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    *e = (evaluator){ .model = m, .how = how };
+    if (m->kind->open != NULL)
+        TRY(m->kind->open(m, how, &e->open, err));
+    if (m->parts > 0)
+        TRY(memory_new(&e->part, m->parts, err));
+    for (int k = 0; k < m->parts; k++)
+        TRY(evaluator_open(&e->part[k], m->part[k], how, err));
+done:
+    if (st != NPMD_OK)
+        evaluator_close(e);
+    return st;
+}
+
+void evaluator_close(evaluator *e)
+{
+    for (int k = 0; e->part != NULL && k < e->model->parts; k++)
+        evaluator_close(&e->part[k]);
+    memory_free(e->part);
+    if (e->open != NULL)
+        e->model->kind->close(e->open);
+    *e = (evaluator){ 0 };
+}
+
+/* v of f, and where order means nothing the mixture of f(x, y) and f(y, x) (mirror.c). */
+npmd_status evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_model *m = e->model;
     const npmd_domain *dom = m->domain;
     const size_t length = rows == JET_VALUE ? 1 : (size_t)dom->dimension + 2;
     double *y = NULL, *jet = NULL;
-    TRY(m->kind->evaluate(m, how, x, n, rows, out, err));
+    TRY(m->kind->evaluate(e, x, n, rows, out, err));
     if (!model_mirrored(m))
         goto done;
     TRY(memory_new(&y, n * (size_t)dom->columns, err));
     TRY(memory_new(&jet, n * length, err));
     mirror_rows(dom, x, n, y);
-    TRY(m->kind->evaluate(m, how, y, n, rows, jet, err));
+    TRY(m->kind->evaluate(e, y, n, rows, jet, err));
     for (size_t i = 0; i < n; i++) {
         double *own = out + i * length, *other = jet + i * length;
         if (rows != JET_VALUE)
@@ -27,6 +53,23 @@ npmd_status model_evaluate(const npmd_model *m, const npmd_compute *how, const d
 done:
     memory_free(y);
     memory_free(jet);
+    return st;
+}
+
+npmd_status evaluator_values(void *e, const double *x, size_t n, double *v, npmd_error *err)
+{
+    return evaluate(e, x, n, JET_VALUE, v, err);
+}
+
+npmd_status model_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, jet_rows rows,
+                           double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    evaluator e = { 0 };
+    TRY(evaluator_open(&e, m, how, err));
+    TRY(evaluate(&e, x, n, rows, out, err));
+done:
+    evaluator_close(&e);
     return st;
 }
 
@@ -64,7 +107,7 @@ npmd_status what_parse(const char *text, npmd_what *out, npmd_error *err)
         snprintf(known + used, sizeof known - used, "%s%s",
                  i == 0 ? "" : what_name(i + 1) == NULL ? " or " : ", ", what_name(i));
     }
-    return npmd_fail(err, NPMD_ERR_ARGUMENT, "--what: \"%.40s\" was found where %s was expected", text, known);
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "`what`: \"%.40s\" was found where %s was expected", text, known);
 }
 
 /* ---- At points, in the units that were asked for ------------------------------------------------------------- */
@@ -85,19 +128,20 @@ static void ambient_gradient(const npmd_domain *dom, const double *x, const doub
     }
 }
 
-/* Points that are evaluated together: what lies in a file never is in memory as a whole. Many, since a backend
- * is opened for each. */
+/* Points that are evaluated together: what lies in a file never is in memory as a whole. */
 #define PIECE 131072
 
 typedef struct piece_room {
+    evaluator of;
     double *x, *jet;
 } piece_room;
 
 static npmd_status piece_open(piece_room *room, const npmd_model *m, const npmd_points *pts, npmd_what what,
-                              npmd_error *err)
+                              const npmd_compute *how, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     TRY(model_check_domain(m, pts->domain, "points lie", err));
+    TRY(evaluator_open(&room->of, m, how, err));
     if (pts->x == NULL)
         TRY(memory_new(&room->x, PIECE * (size_t)m->domain->columns, err));
     if (what == NPMD_GRADIENT || what == NPMD_LAPLACIAN)
@@ -108,19 +152,18 @@ done:
 
 static void piece_close(piece_room *room)
 {
+    evaluator_close(&room->of);
     memory_free(room->x);
     memory_free(room->jet);
 }
 
 /* Where points first .. first + count - 1 lie, or copied from their file to the room. */
-static const double *piece_rows(const piece_room *room, const npmd_points *pts, size_t first, size_t count,
-                                const npmd_compute *how)
+static const double *piece_rows(const piece_room *room, const npmd_points *pts, size_t first, size_t count)
 {
     const size_t block = 1024, blocks = (count + block - 1) / block, columns = (size_t)pts->domain->columns;
     if (pts->x != NULL)
         return points_rows(pts, first, count, NULL);
-    (void)how; /* unused without OpenMP */
-#pragma omp parallel for schedule(dynamic, 4) num_threads(compute_threads(how))
+#pragma omp parallel for schedule(dynamic, 4) num_threads(compute_threads(room->of.how))
     for (size_t b = 0; b < blocks; b++) {
         const size_t at = b * block, some = count - at < block ? count - at : block;
         points_rows(pts, first + at, some, room->x + at * columns);
@@ -128,15 +171,15 @@ static const double *piece_rows(const piece_room *room, const npmd_points *pts, 
     return room->x;
 }
 
-static npmd_status piece_evaluate(const piece_room *room, const npmd_model *m, const npmd_points *pts,
-                                  size_t first, size_t count, npmd_what what, const npmd_compute *how,
-                                  double *out, npmd_error *err)
+static npmd_status piece_evaluate(const piece_room *room, const npmd_points *pts, size_t first, size_t count,
+                                  npmd_what what, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    const npmd_model *m = room->of.model;
     const size_t rows = (size_t)m->domain->dimension + 2, columns = (size_t)m->domain->columns;
-    const double *x = piece_rows(room, pts, first, count, how), unit = domain_laplacian_unit(m->domain);
+    const double *x = piece_rows(room, pts, first, count), unit = domain_laplacian_unit(m->domain);
     if (room->jet != NULL) {
-        TRY(model_evaluate(m, how, x, count, JET_ALL, room->jet, err));
+        TRY(evaluate(&room->of, x, count, JET_ALL, room->jet, err));
         for (size_t i = 0; i < count; i++)
             if (what == NPMD_GRADIENT)
                 ambient_gradient(m->domain, x + i * columns, room->jet + i * rows, out + i * columns);
@@ -145,8 +188,8 @@ static npmd_status piece_evaluate(const piece_room *room, const npmd_model *m, c
         goto done;
     }
     if (what == NPMD_SPREAD)
-        return blend_spread(m, how, x, count, out, err);
-    TRY(model_values(m, how, x, count, out, err));
+        return blend_spread(&room->of, x, count, out, err);
+    TRY(evaluate(&room->of, x, count, JET_VALUE, out, err));
     double offset = model_offset(m);
     if (what == NPMD_RELATIVE)
         offset -= log(m->domain->volume);
@@ -168,10 +211,10 @@ npmd_status model_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_
 {
     npmd_status st = NPMD_OK;
     piece_room room = { 0 };
-    TRY(piece_open(&room, m, pts, what, err));
+    TRY(piece_open(&room, m, pts, what, how, err));
     for (size_t first = 0; first < pts->n; first += PIECE) {
         const size_t count = pts->n - first < PIECE ? pts->n - first : PIECE;
-        TRY(piece_evaluate(&room, m, pts, first, count, what, how, out + first * what_columns(m, what), err));
+        TRY(piece_evaluate(&room, pts, first, count, what, out + first * what_columns(m, what), err));
     }
 done:
     piece_close(&room);
@@ -186,12 +229,12 @@ npmd_status model_evaluate_to(const npmd_model *m, const npmd_points *pts, npmd_
     table_writer *w = NULL;
     double *out = NULL;
     const size_t columns = what_columns(m, what);
-    TRY(piece_open(&room, m, pts, what, err));
+    TRY(piece_open(&room, m, pts, what, how, err));
     TRY(memory_new(&out, PIECE * columns, err));
     TRY(table_writer_open(path, columns, pts->n, &w, err));
     for (size_t first = 0; first < pts->n; first += PIECE) {
         const size_t count = pts->n - first < PIECE ? pts->n - first : PIECE;
-        TRY(piece_evaluate(&room, m, pts, first, count, what, how, out, err));
+        TRY(piece_evaluate(&room, pts, first, count, what, out, err));
         for (size_t i = 0; i < count * columns; i++)
             if (!isfinite(out[i])) {
                 st = npmd_fail(err, NPMD_ERR_NUMERIC,

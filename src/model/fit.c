@@ -48,7 +48,7 @@ npmd_status fit_run(const fit_plan *plan, const npmd_points *points, const fit_w
     own.unordered = plan->asked.unordered != 0;
     TRY(points_check_distinct(&own, "the data", err));
     if (!plan->kind->keeps && (watch->checkpoint[0] != '\0' || watch->resume[0] != '\0')) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "estimator %s keeps no checkpoints: do without checkpoint and resume",
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`estimator` %s keeps no checkpoints: do without `checkpoint` and `resume`",
                        plan->kind->name);
         goto done;
     }
@@ -68,11 +68,11 @@ npmd_status fit_run(const fit_plan *plan, const npmd_points *points, const fit_w
     f.model = m;
     TRY(plan->kind->fit(&f, err));
     if (settings_unused(&plan->asked, plan->domain, unused, sizeof unused) > 0)
-        model_warn(m, "estimator %s does not use %s", estimator_name(&m->set), unused);
+        model_warn(m, "`estimator` %s does not use %s", estimator_name(&m->set), unused);
     if (own.angle_most > MANY_TURNS)
         model_warn(m,
                    "an angle of %.4g radians is among the points, more than five turns: are they degrees? "
-                   "coords degrees takes them as such",
+                   "`coords` degrees takes them as such",
                    own.angle_most);
     TRY(points_seen(&own, &m->seen, &m->seen_count, err));
     m->facts.tau = m->set.tau;
@@ -120,6 +120,18 @@ npmd_status fit_normalise(fit *f, values_fn values, void *self, size_t most_poin
     if (z.log_integral_se > 2.0 * m->set.descent.accuracy)
         model_warn(m, "the log integral is known to %.1e only, from %zu points", z.log_integral_se, z.points);
 done:
+    return st;
+}
+
+npmd_status fit_normalise_model(fit *f, size_t most_points, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_compute how = model_compute(&f->model->set);
+    evaluator e = { 0 };
+    TRY(evaluator_open(&e, f->model, &how, err));
+    TRY(fit_normalise(f, evaluator_values, &e, most_points, err));
+done:
+    evaluator_close(&e);
     return st;
 }
 

@@ -3,7 +3,7 @@
  * With f the density that was fitted, a model of unordered pairs has
  *     g(x, y) = (f(x, y) + f(y, x)) / 2,
  * symmetric by construction. It integrates to what f does, so v = log(exp v(x, y) + exp v(y, x)) - log 2 has the log integral
- * of f. Its jet is that of a mixture of two (blend.c): the second is f's at (y, x) with the derivatives of the two factors
+ * of f. Its jet is that of a mixture of two (blend_values.c): the second is f's at (y, x) with the derivatives of the two factors
  * exchanged, since both have one frame. A blend needs none of this: its parts are symmetric. */
 #include "model.h"
 
@@ -12,7 +12,7 @@ npmd_status mirror_check(const settings *set, const npmd_domain *dom, npmd_error
     if (!set->unordered || (dom->factors == 2 && strcmp(dom->factor[0]->name, dom->factor[1]->name) == 0))
         return NPMD_OK;
     return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                     "--unordered on: pairs are points of two equal factors, like S2 x S2; the domain is %s",
+                     "`unordered` on: pairs are points of two equal factors, like S2 x S2; the domain is %s",
                      dom->text);
 }
 

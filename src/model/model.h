@@ -9,13 +9,13 @@
 #define NPMD_MODEL_H
 
 #include "io.h"
+#include "json.h"
 #include "surface.h"
 #include "training.h"
 #include "truth.h"
 
-#include <jansson.h>
-
 typedef struct estimator estimator;
+typedef struct evaluator evaluator;
 
 /* ---- Plans -------------------------------------------------------------------------------------------------- */
 
@@ -64,9 +64,11 @@ struct estimator {
     npmd_status (*complete)(fit_plan *p, npmd_error *err);
     /* Fills the model's state, the facts' objective, steps, restarts and seconds, the log integral with its error. */
     npmd_status (*fit)(fit *f, npmd_error *err);
-    /* v at n points: values (n), or jets (n, dimension + 2). */
-    npmd_status (*evaluate)(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                            jet_rows rows, double *out, npmd_error *err);
+    /* v at n points: values (n), or jets (n, dimension + 2). What it keeps open from one call to the next, or NULL. */
+    npmd_status (*open)(const npmd_model *m, const npmd_compute *how, void **out, npmd_error *err);
+    npmd_status (*evaluate)(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out,
+                            npmd_error *err);
+    void (*close)(void *open);
     /* n independent draws, rows of x: functions of (seed, row). NULL: by rejection. */
     npmd_status (*draw)(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
                         npmd_error *err);
@@ -90,6 +92,7 @@ int fit_stop(void *f);
 int64_t fit_log_every(const fit *f); /* steps between reports */
 /* The log integral of v, to the accuracy asked for, into the facts; a warning if it is not reached. */
 npmd_status fit_normalise(fit *f, values_fn values, void *self, size_t most_points, npmd_error *err);
+npmd_status fit_normalise_model(fit *f, size_t most_points, npmd_error *err); /* the same, v being the model's */
 /* While it runs, v with the report's log integral being its function: nise and ae against the truth that is watched. */
 npmd_status fit_truth(const fit *f, values_fn v, void *self, npmd_report *report, npmd_error *err);
 
@@ -165,9 +168,20 @@ double points_seen_before(const npmd_points *pts, const uint64_t *seen, size_t c
 
 /* ---- evaluate.c, mirror.c: values ----------------------------------------------------------------------------- */
 
-/* v of any model: all but its own fit and its own file asks here. */
-npmd_status model_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                           jet_rows rows, double *out, npmd_error *err);
+/* v of any model: all but its own fit and its own file asks here. Opened once, asked many times, by one thread. */
+struct evaluator {
+    const npmd_model *model;
+    const npmd_compute *how;
+    void *open;      /* the estimator's */
+    evaluator *part; /* (the model's parts) */
+};
+npmd_status evaluator_open(evaluator *e, const npmd_model *m, const npmd_compute *how, npmd_error *err);
+void evaluator_close(evaluator *e); /* from {0}, too */
+npmd_status evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
+npmd_status evaluator_values(void *evaluator, const double *x, size_t n, double *v, npmd_error *err); /* a values_fn */
+/* The same for a single call. */
+npmd_status model_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, jet_rows rows,
+                           double *out, npmd_error *err);
 npmd_status model_values(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *v,
                          npmd_error *err);
 npmd_status model_own_values(void *m, const double *x, size_t n, double *v,
@@ -190,10 +204,8 @@ void mirror_draws(const npmd_model *m, uint64_t seed, size_t n, double *x);
 
 npmd_status blend_open(npmd_model *m, int parts, npmd_error *err); /* of equal weights, still empty */
 void blend_close(npmd_model *m);
-npmd_status blend_log_mean(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                           jet_rows rows, double *out, npmd_error *err);
-npmd_status blend_mixture(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                          jet_rows rows, double *out, npmd_error *err);
+npmd_status blend_log_mean(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
+npmd_status blend_mixture(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
 /* The value or jet of log((exp a + exp b) / 2) from two of this length; out may be one of them. */
 void mixture_of_two(const double *a, const double *b, size_t length, double *out);
 /* Those of m's parts, and of their parts in turn, that have peaks (estimator.mean), or the others; m itself where it is no
@@ -201,20 +213,19 @@ void mixture_of_two(const double *a, const double *b, size_t length, double *out
 typedef struct blend_parts {
     const npmd_domain *domain;
     int parts;
-    const npmd_model **part;
+    evaluator *part;
     double *weight;
 } blend_parts;
-npmd_status blend_leaves(const npmd_model *m, bool peaked, blend_parts *out, npmd_error *err);
+npmd_status blend_leaves(const npmd_model *m, bool peaked, const npmd_compute *how, blend_parts *out, npmd_error *err);
 void blend_leaves_close(blend_parts *p);
-npmd_status blend_leaves_values(const blend_parts *p, const npmd_compute *how, const double *x, size_t n, double *out,
+npmd_status blend_leaves_values(const blend_parts *p, const double *x, size_t n, double *out,
                                 npmd_error *err); /* log of their sum by their weights */
-npmd_status blend_spread(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *out,
+npmd_status blend_spread(const evaluator *e, const double *x, size_t n, double *out,
                          npmd_error *err); /* out (n): the standard deviation of the members' log densities */
 int blend_members(const npmd_model *m); /* that were fitted alike; 1: there is no spread */
 int blend_first(const npmd_model *m);   /* the first that counts for it */
 /* log_density (members, n): of each, relative to the uniform measure. */
-npmd_status blend_replicates(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                             double *log_density, npmd_error *err);
+npmd_status blend_replicates(const evaluator *e, const double *x, size_t n, double *log_density, npmd_error *err);
 
 /* ---- model_file.c, surface_file.c -------------------------------------------------------------------------------- */
 

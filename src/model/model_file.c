@@ -167,33 +167,52 @@ typedef struct source_file { /* what its models are made with */
 
 #define OLD_COORDINATES 60.0 /* the decay by which files of 0.1 mean that only the coordinates were drawn */
 
-static double take_number(json_t *root, const char *key) /* NaN: it is not there */
+static double take_number(const json_t *root, const char *key) /* NaN: it is not there */
 {
     const json_t *value = json_object_get(root, key);
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static void take_hash(json_t *root, const char *key, char hash[MODEL_HASH])
+static void take_hash(const json_t *root, const char *key, char hash[MODEL_HASH])
 {
     const char *text = json_string_value(json_object_get(root, key));
     if (text != NULL && strlen(text) < MODEL_HASH)
         snprintf(hash, MODEL_HASH, "%s", text);
 }
 
+/* Of the facts without which there is no model the first that is not there, or no such thing; NULL: all are. */
+static const char *facts_missing(const json_t *root)
+{
+    static const struct {
+        const char *key;
+        bool (*is)(const json_t *value);
+    } NEEDED[] = { { "estimator", json_is_string },
+                   { "domain", json_is_string },
+                   { "n", json_is_integer },
+                   { "total_weight", json_is_number },
+                   { "steps_done", json_is_integer },
+                   { "log_integral", json_is_number },
+                   { "log_integral_se", json_is_number },
+                   { "restarts", json_is_integer },
+                   { "members", json_is_integer },
+                   { "warnings", json_is_array },
+                   { "options", json_is_object } };
+    for (size_t i = 0; i < sizeof NEEDED / sizeof *NEEDED; i++)
+        if (!NEEDED[i].is(json_object_get(root, NEEDED[i].key)))
+            return NEEDED[i].key;
+    return NULL;
+}
+
 /* The facts of a file, each checked; what is missing is named. */
-static npmd_status model_from_json(npmd_model *m, json_t *root, const source_file *from, npmd_error *err)
+static npmd_status model_from_json(npmd_model *m, const json_t *root, const source_file *from, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const char *domain = NULL, *name = NULL;
-    json_int_t n = 0, steps = 0;
-    json_error_t why;
-    json_t *options = NULL, *warnings = NULL;
     const char *path = from->surfaces->path;
     const json_int_t version = json_integer_value(json_object_get(root, "file_version")); /* 0: no integer */
     if (version < 1) {
         st = json_object_get(root, "checkpoint_version") != NULL
                  ? npmd_fail(err, NPMD_ERR_FORMAT,
-                             "%s is no model, but the checkpoint of a fit: fit --resume goes on", path)
+                             "%s is no model, but the checkpoint of a fit: fit `resume` goes on", path)
                  : npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description has no file version", path);
         goto done;
     }
@@ -203,18 +222,21 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const source_fil
                        path, (long long)version, FILE_VERSION);
         goto done;
     }
-    if (json_unpack_ex(root, &why, 0, "{s:s, s:s, s:I, s:F, s:I, s:F, s:F, s:i, s:i, s:o, s:o}", "estimator",
-                       &name, "domain", &domain, "n", &n, "total_weight", &m->total, "steps_done", &steps,
-                       "log_integral", &m->facts.log_integral, "log_integral_se", &m->facts.log_integral_se,
-                       "restarts", &m->facts.restarts, "members", &m->facts.members, "warnings", &warnings,
-                       "options", &options)
-        != 0) {
-        st = json_error_code(&why) == json_error_out_of_memory
-                 ? npmd_fail(err, NPMD_ERR_MEMORY, "%s: not enough memory for the model's description", path)
-                 : npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description is incomplete: %s", path,
-                             why.text);
+    const char *missing = facts_missing(root);
+    if (missing != NULL) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description is incomplete: no %s", path,
+                       missing);
         goto done;
     }
+    const char *domain = json_string_value(json_object_get(root, "domain")),
+               *name = json_string_value(json_object_get(root, "estimator"));
+    const json_t *options = json_object_get(root, "options"), *warnings = json_object_get(root, "warnings");
+    const json_int_t n = json_integer_value(json_object_get(root, "n"));
+    m->total = take_number(root, "total_weight");
+    m->facts.log_integral = take_number(root, "log_integral");
+    m->facts.log_integral_se = take_number(root, "log_integral_se");
+    m->facts.restarts = (int)json_integer_value(json_object_get(root, "restarts"));
+    m->facts.members = (int)json_integer_value(json_object_get(root, "members"));
     if (!(m->total > 0.0) || !(m->facts.log_integral_se >= 0.0) || n < 0) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: n, total_weight or log_integral_se is out of range", path);
         goto done;
@@ -249,7 +271,7 @@ static npmd_status model_from_json(npmd_model *m, json_t *root, const source_fil
     }
     memset(m->set.given, 0, sizeof m->set.given); /* nobody gave them now */
     m->facts.n = (size_t)n;
-    m->facts.steps = (int64_t)steps;
+    m->facts.steps = json_integer_value(json_object_get(root, "steps_done"));
     m->facts.objective = take_number(root, "objective");
     m->held_out_nll = take_number(root, "held_out_nll");
     m->held_out_nll_se = take_number(root, "held_out_nll_se");
@@ -311,16 +333,16 @@ done:
 #define DEEPEST 3 /* a stack of ensembles of fields */
 #define MOST_PARTS 1024
 
-static npmd_status model_from_record(const record *rec, json_t *root, const source_file *from, int depth,
+static npmd_status model_from_record(const record *rec, const json_t *root, const source_file *from, int depth,
                                      npmd_model **out, npmd_error *err);
 
-static npmd_status parts_load(npmd_model *m, const record *rec, json_t *root, const source_file *from,
+static npmd_status parts_load(npmd_model *m, const record *rec, const json_t *root, const source_file *from,
                               int depth, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const char *path = from->surfaces->path;
     record own = { 0 };
-    json_t *list = json_object_get(root, "parts");
+    const json_t *list = json_object_get(root, "parts");
     const size_t parts = json_array_size(list);
     if (m->kind->evaluate != blend_mixture && m->kind->evaluate != blend_log_mean)
         return NPMD_OK;
@@ -330,7 +352,7 @@ static npmd_status parts_load(npmd_model *m, const record *rec, json_t *root, co
     }
     TRY(blend_open(m, (int)parts, err));
     for (int k = 0; k < m->parts; k++) {
-        json_t *one = json_array_get(list, (size_t)k);
+        const json_t *one = json_array_get(list, (size_t)k);
         const double weight = take_number(one, "weight");
         record_free(&own);
         TRY(record_of_part(rec, k, &own, err));
@@ -348,7 +370,7 @@ done:
     return st;
 }
 
-static npmd_status model_from_record(const record *rec, json_t *root, const source_file *from, int depth,
+static npmd_status model_from_record(const record *rec, const json_t *root, const source_file *from, int depth,
                                      npmd_model **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;

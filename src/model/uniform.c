@@ -16,10 +16,10 @@ static npmd_status uniform_fit(fit *f, npmd_error *err)
     return NPMD_OK;
 }
 
-static npmd_status uniform_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                                    jet_rows rows, double *out, npmd_error *err)
+static npmd_status uniform_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
 {
-    (void)how, (void)x, (void)err;
+    const npmd_model *m = e->model;
+    (void)x, (void)err;
     memset(out, 0, n * (rows == JET_VALUE ? 1 : (size_t)m->domain->dimension + 2) * sizeof *out);
     return NPMD_OK;
 }

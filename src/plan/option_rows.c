@@ -136,6 +136,8 @@ static double usual_patience(const usual_case *w)
 #define C2(a, b) a "|" b, NAMES(a, b)
 #define C3(a, b, c) a "|" b "|" c, NAMES(a, b, c)
 #define C4(a, b, c, d) a "|" b "|" c "|" d, NAMES(a, b, c, d)
+#define ON_OFF "on|off", NAMES("off", "on") /* on is 1; people say it first */
+#define ON_OFF_AUTO "on|off|auto", NAMES("off", "on", "auto")
 #define C7(a, b, c, d, e, f, g) a "|" b "|" c "|" d "|" e "|" f "|" g, NAMES(a, b, c, d, e, f, g)
 
 #define AT(member) offsetof(npmd_options, member)
@@ -173,10 +175,10 @@ static const option_row OPTIONS[] = {
       "fits that differ in their seed, combined: far better than one; 0: one, more with bootstrap and in a stack" },
     { "combine", "Choices", OPTION_CHOICE, AT(set.combine), "log", NULL, 0, 0, C2("log", "mixture"), true, ALL,
       "members are averaged in log density and normalised again, or mixed" },
-    { "bootstrap", "Choices", OPTION_CHOICE, AT(set.bootstrap), "off", NULL, 0, 0, C2("off", "on"), true, ALL,
+    { "bootstrap", "Choices", OPTION_CHOICE, AT(set.bootstrap), "off", NULL, 0, 0, ON_OFF, true, ALL,
       "members from the second on see points drawn again from the points: their spread then says how sure the estimate "
       "is" },
-    { "unordered", "Choices", OPTION_CHOICE, AT(set.unordered), "off", NULL, 0, 0, C2("off", "on"), true, ALL,
+    { "unordered", "Choices", OPTION_CHOICE, AT(set.unordered), "off", NULL, 0, 0, ON_OFF, true, ALL,
       "on: a point is a pair whose order means nothing, f(x, y) = f(y, x); the domain has two equal factors" },
     { "folds", "Choices", OPTION_INT, AT(set.folds), "1", NULL, 1, 100, NULL, NULL, true, STACK,
       "stack: shares of the points held out in turn for its weights" },
@@ -198,13 +200,13 @@ static const option_row OPTIONS[] = {
       "s of the power law and the ridge law; 0: dimension / 2 + 1" },
     { "spectrum-ridge", "Encoding", OPTION_REAL, ENCODING(ridge), "0", NULL, 0, 1e6, NULL, NULL, true, FIELD,
       "eps of the ridge law; 0: such that the sum of S / (S + eps) over all eigenfunctions is half of the features" },
-    { "separable", "Encoding", OPTION_CHOICE, ENCODING(separable), "auto", usual_separable, 0, 0, C3("off", "on", "auto"), true,
+    { "separable", "Encoding", OPTION_CHOICE, ENCODING(separable), "auto", usual_separable, 0, 0, ON_OFF_AUTO, true,
       FIELD,
       "on: products of eigenfunctions; off: plane waves on tori, elsewhere random orthogonal combinations of products "
       "of one eigenvalue; auto: off on tori of three or more factors" },
-    { "signs", "Encoding", OPTION_CHOICE, ENCODING(signs), "on", NULL, 0, 0, C2("off", "on"), true, FIELD,
+    { "signs", "Encoding", OPTION_CHOICE, ENCODING(signs), "on", NULL, 0, 0, ON_OFF, true, FIELD,
       "plane waves with frequencies of both signs (off: positive only, as the authors; not a basis)" },
-    { "constant", "Encoding", OPTION_CHOICE, ENCODING(constant), "off", NULL, 0, 0, C2("off", "on"), true, FIELD,
+    { "constant", "Encoding", OPTION_CHOICE, ENCODING(constant), "off", NULL, 0, 0, ON_OFF, true, FIELD,
       "whether the constant function may be drawn" },
     { "scale", "Encoding", OPTION_CHOICE, ENCODING(scale), "unit", NULL, 0, 0,
       C3("unit", "orthonormal", "none"), true, FIELD | SGD,
@@ -216,7 +218,7 @@ static const option_row OPTIONS[] = {
       "L, affine layers, the linear output among them; 1 is the linear series; 0: by the dimension" },
     { "omega", "Network", OPTION_REAL, NETWORK(omega), "10", NULL, 1e-6, 1e6, NULL, NULL, true, FIELD,
       "frequency of the sine" },
-    { "skip", "Network", OPTION_CHOICE, NETWORK(skip), "on", NULL, 0, 0, C2("off", "on"), true, FIELD,
+    { "skip", "Network", OPTION_CHOICE, NETWORK(skip), "on", NULL, 0, 0, ON_OFF, true, FIELD,
       "a linear path from the encoding to the output" },
     { "skip-start", "Network", OPTION_CHOICE, NETWORK(skip_start), "step", NULL, 0, 0,
       C3("step", "convex", "zero"), true, FIELD,
@@ -248,7 +250,7 @@ static const option_row OPTIONS[] = {
       "steps over which the rate rises" },
     { "cycle", "Training", OPTION_COUNT, DESCEND(cycle), "2000", NULL, 1, 4e9, NULL, NULL, true, DESCENT,
       "half-cycle of the triangular schedules, steps" },
-    { "layer-rates", "Training", OPTION_CHOICE, DESCEND(layer_rates), "on", NULL, 0, 0, C2("off", "on"), true,
+    { "layer-rates", "Training", OPTION_CHOICE, DESCEND(layer_rates), "on", NULL, 0, 0, ON_OFF, true,
       FIELD | SGD | PSNF, "layers of more than 128 inputs move at a smaller rate" },
     { "clip", "Training", OPTION_REAL, DESCEND(clip), "2", NULL, 0, 1e6, NULL, NULL, true, DESCENT,
       "a gradient longer than this times its running length is shortened; 0: never" },
@@ -268,7 +270,7 @@ static const option_row OPTIONS[] = {
       FIELD | SGD | RELU | READER_HEAT,
       "standard error wanted of the log integral after training; 0: the usual one" },
 
-    { "convex-gap", "Training", OPTION_CHOICE, DESCEND(convex_gap), "auto", NULL, 0, 0, C3("off", "on", "auto"), true, FIELD,
+    { "convex-gap", "Training", OPTION_CHOICE, DESCEND(convex_gap), "auto", NULL, 0, 0, ON_OFF_AUTO, true, FIELD,
       "after the fit, how far its objective is above the least one that any function has; in one and two "
       "dimensions; auto: where that takes little time beside the fit" },
     { "stop", "Training", OPTION_CHOICE, DESCEND(stop), "none", NULL, 0, 0, C3("none", "ise", "snr"), true, FIELD,
@@ -310,14 +312,14 @@ static const option_row OPTIONS[] = {
       "products on a card while it trains: TF32 (fast, 10 bits) or float32's own error (exact); the cpu is exact" },
     { "log-every", "Machine", OPTION_COUNT, AT(watch.log_every), "0", NULL, 0, 4e9, NULL, NULL, false, DESCENT,
       "steps between reports; 0: 200 reports" },
-    { "snr", "Machine", OPTION_CHOICE, DESCEND(snr), "off", NULL, 0, 0, C2("off", "on"), false, FIELD,
+    { "snr", "Machine", OPTION_CHOICE, DESCEND(snr), "off", NULL, 0, 0, ON_OFF, false, FIELD,
       "whether the log holds the signal-to-noise ratios of the gradients: snr_a, snr_b, snr_c" },
-    { "checkpoint", "Machine", OPTION_PATH, AT(watch.checkpoint), "", NULL, 0, 0, NULL, NULL, false, FIELD,
+    { "checkpoint", "Machine", OPTION_PATH, AT(watch.checkpoint), "", NULL, 0, 0, NULL, NULL, false, FIELD | RELU,
       "a file that keeps the state of the fit: after 1 s, then at intervals, and when the fit is interrupted" },
-    { "resume", "Machine", OPTION_PATH, AT(watch.resume), "", NULL, 0, 0, NULL, NULL, false, FIELD,
+    { "resume", "Machine", OPTION_PATH, AT(watch.resume), "", NULL, 0, 0, NULL, NULL, false, FIELD | RELU,
       "goes on from a checkpoint of the same fit, to the same bytes; a missing file is an error, unless the fit keeps "
       "its checkpoint under the same name" },
-    { "checkpoint-every", "Machine", OPTION_REAL, AT(watch.checkpoint_every), "10", NULL, 0, 1e9, NULL, NULL, false, FIELD,
+    { "checkpoint-every", "Machine", OPTION_REAL, AT(watch.checkpoint_every), "10", NULL, 0, 1e9, NULL, NULL, false, FIELD | RELU,
       "seconds between checkpoints" },
 };
 #define OPTION_TOTAL ((int)(sizeof OPTIONS / sizeof *OPTIONS))

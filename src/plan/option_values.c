@@ -1,9 +1,9 @@
 /* option_values.c - options from text and JSON, and back. Errors name the option, in whatever language it was given. */
+#include "json.h"
 #include "plan.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <jansson.h>
 #include <langinfo.h>
 #include <stdio.h>
 
@@ -46,13 +46,24 @@ static real_text real_write(double value, int digits)
     return out;
 }
 
+/* With no more digits than it takes to give the same number back: 5e-05, not 5.0000000000000002e-05. */
+static real_text real_shortest(double value)
+{
+    for (int digits = 15; digits < 17; digits++) {
+        const real_text out = real_write(value, digits);
+        if (strtod(real_localise(out.text).text, NULL) == value)
+            return out;
+    }
+    return real_write(value, 17);
+}
+
 static npmd_status parse_real(const option_row *row, const char *text, double *out, npmd_error *err)
 {
     char *end = NULL;
     const real_text local = real_localise(text);
     const double value = strtod(local.text, &end);
     if (end == local.text || *end != '\0' || !isfinite(value))
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: \"%.40s\" was found where a number was expected", row->name,
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: \"%.40s\" was found where a number was expected", row->name,
                          text);
     *out = value;
     return NPMD_OK;
@@ -66,10 +77,10 @@ static npmd_status parse_range(const option_row *row, const char *text, bool who
     if (st != NPMD_OK)
         return st;
     if (whole && value != floor(value))
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: %s was found where a whole number was expected", row->name,
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: %s was found where a whole number was expected", row->name,
                          text);
     if (value < row->least || value > row->most)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: %s lies outside %g .. %g", row->name, text, row->least,
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: %s lies outside %g .. %g", row->name, text, row->least,
                          row->most);
     *out = value;
     return NPMD_OK;
@@ -86,7 +97,7 @@ static npmd_status parse_choice(const option_row *row, const char *text, int *ou
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", j == 0 ? "" : ", ", row->choice[j]);
     }
-    return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: \"%.40s\" was found where one of %s was expected", row->name,
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: \"%.40s\" was found where one of %s was expected", row->name,
                      text, known);
 }
 
@@ -99,7 +110,7 @@ static npmd_status parse_list(const option_row *row, const char *text, double *v
         const size_t size = comma == NULL ? strlen(at) : (size_t)(comma - at);
         char item[32];
         if (count == NPMD_MAX_FACTORS || size >= sizeof item)
-            return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: \"%.40s\" has too many values; at most %d", row->name,
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: \"%.40s\" has too many values; at most %d", row->name,
                              text, NPMD_MAX_FACTORS);
         memcpy(item, at, size);
         item[size] = '\0';
@@ -120,7 +131,7 @@ static npmd_status parse_seed(const option_row *row, const char *text, uint64_t 
     const unsigned long long value = strtoull(text, &end, 10);
     if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0)
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "%s: \"%.40s\" was found where a whole number from 0 to 2^64 - 1 was expected", row->name,
+                         "`%s`: \"%.40s\" was found where a whole number from 0 to 2^64 - 1 was expected", row->name,
                          text);
     *out = value;
     return NPMD_OK;
@@ -135,7 +146,7 @@ static npmd_status preset_apply(npmd_options *opt, const char *name, npmd_error 
     const char *const *pair = preset_settings(name);
     if (pair == NULL)
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "preset: \"%.40s\" was found where quick, default, best, paper-t2, paper-t4 or paper-s2s2 "
+                         "`preset`: \"%.40s\" was found where quick, default, best, paper-t2, paper-t4 or paper-s2s2 "
                          "was expected",
                          name);
     for (; *pair != NULL; pair += 2) {
@@ -157,7 +168,7 @@ static npmd_status batch_set(descent_settings *d, const option_row *row, const c
     if (st != NPMD_OK)
         return st;
     if (share && (number < 1.0 || number > 1e6))
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: \"%.40s\" is no share of n from n/1 to n/1000000", row->name,
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: \"%.40s\" is no share of n from n/1 to n/1000000", row->name,
                          value);
     d->batch = share ? 0 : (int64_t)number;
     d->batch_share = share ? (int)number : 0;
@@ -206,12 +217,12 @@ static npmd_status option_set(npmd_options *opt, const option_row *row, const ch
         if (field == opt->set.preset)
             return preset_apply(opt, value, err);
         if (strlen(value) >= PLAN_MAX_NAME)
-            return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: \"%.40s...\" is too long", row->name, value);
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: \"%.40s...\" is too long", row->name, value);
         snprintf(field, PLAN_MAX_NAME, "%s", value);
         return NPMD_OK;
     case OPTION_PATH:
         if (strlen(value) >= PLAN_MAX_PATH)
-            return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: a path of %zu bytes; at most %d", row->name,
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: a path of %zu bytes; at most %d", row->name,
                              strlen(value), PLAN_MAX_PATH - 1);
         snprintf(field, PLAN_MAX_PATH, "%s", value);
         return NPMD_OK;
@@ -223,7 +234,7 @@ npmd_status options_set(npmd_options *opt, const char *name, const char *value, 
 {
     const option_row *row = option_find(name);
     if (row == NULL)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "unknown option %.40s", name);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "unknown option `%.40s`", name);
     const npmd_status st = option_set(opt, row, value, err);
     const int i = (int)(row - option_at(0));
     if (st == NPMD_OK)
@@ -260,7 +271,7 @@ int settings_unused(const settings *set, const npmd_domain *dom, char *names, si
     for (int i = 0; i < option_count(); i++)
         if (row_given(set, i) && (option_at(i)->readers & readers) == 0) {
             const size_t room = used < size ? size - used : 0;
-            used += (size_t)snprintf(room > 0 ? names + used : NULL, room, "%s%s", unused == 0 ? "" : ", ",
+            used += (size_t)snprintf(room > 0 ? names + used : NULL, room, "%s`%s`", unused == 0 ? "" : ", ",
                                      option_at(i)->name);
             unused++;
         }
@@ -302,9 +313,11 @@ static json_t *option_json(const void *of, const option_row *row)
         const bool whole = row->kind == OPTION_LIST;
         json_t *list = json_array();
         for (int d = 0; d < (whole ? set->encoding.max_frequencies : set->kernels.kappas); d++)
-            if (json_array_append_new(list, whole ? json_integer(set->encoding.max_frequency[d])
-                                                  : json_real(set->kernels.kappa[d]))
-                != 0) {
+            if (json_append(list,
+                            whole ? json_integer(set->encoding.max_frequency[d])
+                                  : json_real(set->kernels.kappa[d]),
+                            NULL)
+                != NPMD_OK) {
                 json_decref(list);
                 return NULL;
             }
@@ -373,18 +386,17 @@ static npmd_status option_from_json(npmd_options *opt, const char *name, const j
     return NPMD_OK;
 }
 
-npmd_status options_from_json(npmd_options *opt, const struct json_t *in, const char *where, npmd_error *err)
+npmd_status options_from_json(npmd_options *opt, const struct json_t *object, const char *where,
+                              npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const char *name;
-    json_t *value;
-    json_t *object = (json_t *)(uintptr_t)in; /* the iterator's interface is not const; it changes nothing */
     const json_t *preset = json_object_get(object, "preset");
     if (preset != NULL && (st = option_from_json(opt, "preset", preset, where, err)) != NPMD_OK)
         return st;
-    json_object_foreach(object, name, value)
-    {
-        if (strcmp(name, "preset") != 0 && (st = option_from_json(opt, name, value, where, err)) != NPMD_OK)
+    for (size_t i = 0; i < json_object_size(object); i++) {
+        const char *name = json_object_key(object, i);
+        if (strcmp(name, "preset") != 0
+            && (st = option_from_json(opt, name, json_object_value(object, i), where, err)) != NPMD_OK)
             return st;
     }
     return NPMD_OK;
@@ -412,7 +424,7 @@ size_t option_print(const void *of, const option_row *row, char *text, size_t si
     case OPTION_REAL: {
         const double number = *(const double *)(const void *)field;
         const bool open = field == (const char *)&set->tau && number < 0.0;
-        snprintf(value, sizeof value, "%s", open ? "auto" : real_write(number, 17).text);
+        snprintf(value, sizeof value, "%s", open ? "auto" : real_shortest(number).text);
         break;
     }
     case OPTION_SEED:
@@ -428,7 +440,7 @@ size_t option_print(const void *of, const option_row *row, char *text, size_t si
         for (int d = 0; d < count; d++) {
             const double number = whole ? set->encoding.max_frequency[d] : set->kernels.kappa[d];
             const size_t used = strlen(value);
-            snprintf(value + used, sizeof value - used, "%s%s", d == 0 ? "" : ",", real_write(number, 17).text);
+            snprintf(value + used, sizeof value - used, "%s%s", d == 0 ? "" : ",", real_shortest(number).text);
         }
         break;
     }
@@ -489,14 +501,14 @@ npmd_status settings_take_encoding(settings *set, const settings *from, const ch
         asked = option_json(set, row);
         found = option_json(from, row);
         if (asked == NULL || found == NULL) {
-            st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to compare %s", row->name);
+            st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to compare `%s`", row->name);
             goto done;
         }
         if (!json_equal(asked, found)) {
-            const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6);
-            json_dumpb(asked, text[0], sizeof text[0] - 1, flags);
-            json_dumpb(found, text[1], sizeof text[1] - 1, flags);
-            st = npmd_fail(err, NPMD_ERR_SHAPE, "%s: its encoding has %s %s, this fit was asked for %s", path,
+            const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(6);
+            json_print(asked, flags, text[0], sizeof text[0]);
+            json_print(found, flags, text[1], sizeof text[1]);
+            st = npmd_fail(err, NPMD_ERR_SHAPE, "%s: its encoding has `%s` %s, this fit was asked for %s", path,
                            row->name, text[1], text[0]);
             goto done;
         }

@@ -217,7 +217,8 @@ npmd_status option_usual_text(const char *name, const settings *set, const npmd_
 size_t options_get(const npmd_options *opt, const char *name, char *text, size_t size);
 size_t option_print(const void *of, const option_row *row, char *text, size_t size); /* of settings, or of options */
 double options_number(const npmd_options *opt, const char *name); /* of a choice: 0, 1, ...; NaN: it is no number */
-npmd_status options_from_json(npmd_options *opt, const struct json_t *in, const char *where, npmd_error *err);
+struct json_t;
+npmd_status options_from_json(npmd_options *opt, const struct json_t *object, const char *where, npmd_error *err);
 /* Every setting that shapes the answer as "name": value pairs. */
 npmd_status settings_to_json(const settings *set, struct json_t **out, npmd_error *err);
 /* The options that were given although nothing reads them here: "width, depth", and how many. */

@@ -107,7 +107,7 @@ npmd_status settings_fill_frequencies(settings *set, const npmd_domain *dom, npm
     encoding_settings *e = &set->encoding;
     const option_row *row = option_find("max-frequency");
     if (e->max_frequencies > 1 && e->max_frequencies != dom->factors)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "max-frequency has %d values, but %s has %d factors",
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "`max-frequency` has %d values, but %s has %d factors",
                          e->max_frequencies, dom->text, dom->factors);
     if (e->max_frequencies <= 1) /* one value serves all */
         for (int d = 1; d < dom->factors; d++)
@@ -119,7 +119,7 @@ npmd_status settings_fill_frequencies(settings *set, const npmd_domain *dom, npm
         if (e->max_frequency[d] == 0)
             e->max_frequency[d] = usual < m->max_frequency ? usual : m->max_frequency;
         if (e->max_frequency[d] > m->max_frequency)
-            return npmd_fail(err, NPMD_ERR_ARGUMENT, "max-frequency %d: on %s at most %d", e->max_frequency[d],
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "`max-frequency` %d: on %s at most %d", e->max_frequency[d],
                              m->name, m->max_frequency);
     }
     return NPMD_OK;
@@ -132,7 +132,7 @@ npmd_status option_usual_text(const char *name, const settings *set, const npmd_
     const option_row *row = option_find(name);
     settings full = *set;
     if (row == NULL)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "unknown option %.40s", name);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "unknown option `%.40s`", name);
     if (size > 0)
         text[0] = '\0';
     if (row->usual == NULL)

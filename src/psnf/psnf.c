@@ -352,18 +352,8 @@ static npmd_status psnf_complete(fit_plan *p, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     settings *o = &p->full;
-    npmd_options usual;
-    options_init(&usual);
-    o->encoding.from = usual.set.encoding.from;
-    o->encoding.features = usual.set.encoding.features;
-    o->encoding.law = usual.set.encoding.law;
-    o->encoding.separable = usual.set.encoding.separable;
-    o->encoding.max_frequencies = 0;
-    memset(o->encoding.max_frequency, 0, sizeof o->encoding.max_frequency);
-    o->tau = 0.0;
-    o->penalty = PENALTY_NONE;
-    TRY(domain_refuse_surfaces(p->domain, "--estimator psnf: its features are", err));
-    TRY(training_complete(o, 1u << FIT_FIELD, p->domain, p->n, err));
+    TRY(domain_refuse_surfaces(p->domain, "`estimator` psnf: its features are", err));
+    TRY(training_complete_bare(o, 1u << FIT_FIELD, p->domain, p->n, err));
     const psnf shape = { .width = o->network.width, .embedding = domain_embedding(p->domain) };
     p->bytes = (work_doubles(p->domain, (size_t)o->network.width) + 4 * psnf_parameters(&shape)) * sizeof(double);
 done:
@@ -444,7 +434,7 @@ static npmd_status steps_log_integral(const psnf_steps *t, int64_t step, double 
 {
     *out = psnf_log_integral(t->work, t->family);
     if (!isfinite(*out))
-        return npmd_fail(err, NPMD_ERR_NUMERIC, "the integral is not finite after step %lld; lower --rate",
+        return npmd_fail(err, NPMD_ERR_NUMERIC, "the integral is not finite after step %lld; lower `rate`",
                          (long long)step);
     return NPMD_OK;
 }
@@ -512,7 +502,7 @@ static npmd_status psnf_fit(fit *f, npmd_error *err)
                                         .started = clock_seconds() },
                           &a, err));
     if (a.runaway) {
-        st = npmd_fail(err, NPMD_ERR_NUMERIC, "the objective ran away at step %lld; lower --rate",
+        st = npmd_fail(err, NPMD_ERR_NUMERIC, "the objective ran away at step %lld; lower `rate`",
                        (long long)a.at.step);
         goto done;
     }
@@ -617,13 +607,13 @@ static void evaluate_tile(const psnf_view *s, const double *x, size_t count, dou
         rate_jet(s, u + i * s->ld, shift[i], out + i * rows);
 }
 
-static npmd_status psnf_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                                 jet_rows rows, double *out, npmd_error *err)
+static npmd_status psnf_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    const npmd_model *m = e->model;
     const psnf *p = m->state;
     const size_t H = (size_t)p->width, tiles = (n + EVALUATE_TILE - 1) / EVALUATE_TILE;
-    const int threads = compute_threads(how);
+    const int threads = compute_threads(e->how);
     psnf_view s = { .family = p,
                     .domain = m->domain,
                     .inner = kernels_select(NULL),

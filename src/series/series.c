@@ -90,7 +90,7 @@ npmd_status series_complete(fit_plan *p, npmd_error *err)
         if (most <= 1) {
             st = npmd_fail(
                 err, NPMD_ERR_ARGUMENT,
-                "--estimator series: the full product of eigenfunctions on %s is too large even at "
+                "`estimator` series: the full product of eigenfunctions on %s is too large even at "
                 "frequency 1; a field or kernels can do it",
                 dom->text);
             goto done;
@@ -219,11 +219,10 @@ static npmd_status series_fit(fit *f, npmd_error *err)
     return series_fit_by(f, series_newton, err);
 }
 
-npmd_status series_values_at(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                                    jet_rows rows, double *out, npmd_error *err)
+npmd_status series_values_at(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
 {
-    const series_state *s = m->state;
-    return series_evaluate(&s->basis, s->c, x, n, rows, how == NULL ? 0 : how->threads, out, err);
+    const series_state *s = e->model->state;
+    return series_evaluate(&s->basis, s->c, x, n, rows, compute_threads(e->how), out, err);
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------- */

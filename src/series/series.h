@@ -81,7 +81,6 @@ double series_normalise(const series_grid *g, double *v, double *square);
 /* H (size, size) becomes the Cholesky factor of the Hessian in its lower half; not positive: it has none, by rounding. */
 npmd_status series_factor(const series_grid *g, const double *probability, const double *expected,
                           const double *curb, double *H, bool *positive, npmd_error *err);
-void series_factor_solve(const series_basis *b, const double *L, const double *r, double *z); /* z = H^-1 r */
 
 /* ---- series_solve.c ------------------------------------------------------------------------------------- */
 
@@ -160,8 +159,7 @@ npmd_status series_complete(fit_plan *p, npmd_error *err);
 /* A fit by whatever solves it: the state is there, with its basis, and c is to be found. */
 typedef npmd_status (*series_solver_fn)(fit *f, npmd_error *err);
 npmd_status series_fit_by(fit *f, series_solver_fn solve, npmd_error *err);
-npmd_status series_values_at(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, jet_rows rows,
-                             double *out, npmd_error *err);
+npmd_status series_values_at(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
 npmd_status series_save(const npmd_model *m, record *rec, npmd_error *err);
 npmd_status series_load(npmd_model *m, const record *rec, const char *path, npmd_error *err);
 npmd_status series_describe(const npmd_model *m, json_t *into, npmd_error *err);

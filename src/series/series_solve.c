@@ -99,7 +99,7 @@ static double diagonal(const solver *s, size_t k)
 static double precondition(solver *s)
 {
     if (s->factored)
-        series_factor_solve(s->p->basis, s->factor, s->residual, s->scaled);
+        cholesky_solve(s->p->basis->size, s->p->basis->last, s->factor, s->residual, s->scaled);
     else
         for (size_t k = 0; k < s->size; k++)
             s->scaled[k] = s->residual[k] / diagonal(s, k);

@@ -2,6 +2,7 @@
  *
  * The file is a record eigen-HASH-ELEMENTS-PAIRS.safetensors: lambda (pairs), phi (nodes, pairs), residual (pairs), and as
  * metadata what they belong to and a hash of their bytes. One that does not fit, in whatever way, counts as none. */
+#include "json.h"
 #include "surface.h"
 
 #include <stdio.h>
@@ -143,19 +144,25 @@ static uint64_t pairs_hash(const eigenpairs *e)
 }
 
 /* All that the pairs stand for, as text that is compared whole. */
-typedef struct cache_facts {
-    char text[256];
-} cache_facts;
-static cache_facts facts_of(const mesh *m, const eigenpairs *e)
+static npmd_status facts_of(const mesh *m, const eigenpairs *e, char **out, npmd_error *err)
 {
-    cache_facts f;
-    snprintf(
-        f.text, sizeof f.text,
-        "{\"kind\": \"eigenpairs\", \"version\": %d, \"elements\": %d, \"mesh\": \"%016llx\", \"vertices\": "
-        "%zu, \"faces\": %zu, \"pairs\": %d, \"data\": \"%016llx\"}",
-        CACHE_VERSION, e->at.elements, (unsigned long long)m->hash, m->vertices, m->faces, e->pairs,
-        (unsigned long long)pairs_hash(e));
-    return f;
+    npmd_status st = NPMD_OK;
+    char mesh_hash[24], data_hash[24];
+    json_t *facts = json_object();
+    snprintf(mesh_hash, sizeof mesh_hash, "%016llx", (unsigned long long)m->hash);
+    snprintf(data_hash, sizeof data_hash, "%016llx", (unsigned long long)pairs_hash(e));
+    TRY(json_put(facts, "kind", json_string("eigenpairs"), err));
+    TRY(json_put(facts, "version", json_integer(CACHE_VERSION), err));
+    TRY(json_put(facts, "elements", json_integer(e->at.elements), err));
+    TRY(json_put(facts, "mesh", json_string(mesh_hash), err));
+    TRY(json_put(facts, "vertices", json_integer((json_int_t)m->vertices), err));
+    TRY(json_put(facts, "faces", json_integer((json_int_t)m->faces), err));
+    TRY(json_put(facts, "pairs", json_integer(e->pairs), err));
+    TRY(json_put(facts, "data", json_string(data_hash), err));
+    TRY(json_to_text(facts, 0, out, err));
+done:
+    json_decref(facts);
+    return st;
 }
 
 /* Sets *fits where the file holds these very pairs: the first columns of more would be other functions where an eigenvalue
@@ -166,6 +173,7 @@ static npmd_status cache_read(const char *path, const mesh *m, int pairs, eigenp
     npmd_status st = NPMD_OK;
     record rec = { 0 };
     const tensor *lambda = NULL, *phi = NULL, *residual = NULL;
+    char *facts = NULL;
     npmd_error unused = { 0 };
     *fits = false;
     const npmd_status read = record_read(path, &rec, &unused);
@@ -182,7 +190,8 @@ static npmd_status cache_read(const char *path, const mesh *m, int pairs, eigenp
                               .lambda = lambda->data,
                               .phi = phi->data,
                               .residual = residual->data };
-    if (rec.metadata == NULL || strcmp(rec.metadata, facts_of(m, &held).text) != 0)
+    TRY(facts_of(m, &held, &facts, err));
+    if (rec.metadata == NULL || strcmp(rec.metadata, facts) != 0)
         goto done;
     TRY(memory_new(&e->lambda, pairs, err));
     TRY(memory_new(&e->residual, pairs, err));
@@ -193,6 +202,7 @@ static npmd_status cache_read(const char *path, const mesh *m, int pairs, eigenp
     memcpy(e->phi, held.phi, e->at.nodes * (size_t)pairs * sizeof *e->phi);
     *fits = true;
 done:
+    memory_free(facts);
     record_free(&rec);
     return st;
 }
@@ -202,7 +212,7 @@ static void cache_write(const char *path, const mesh *m, const eigenpairs *e)
 {
     record rec = { 0 };
     const size_t pairs = (size_t)e->pairs;
-    if (memory_text(&rec.metadata, facts_of(m, e).text, NULL) == NPMD_OK
+    if (facts_of(m, e, &rec.metadata, NULL) == NPMD_OK
         && record_add(&rec, "lambda", TENSOR_F64, 1, (const size_t[]){ pairs }, e->lambda, NULL) == NPMD_OK
         && record_add(&rec, "phi", TENSOR_F64, 2, (const size_t[]){ e->at.nodes, pairs }, e->phi, NULL)
                == NPMD_OK

@@ -2,18 +2,20 @@
  *
  * The operator (K - sigma M)^-1 M has the same functions and the values 1 / (lambda - sigma): with sigma below zero
  * the lowest lambda are the largest, far apart, and K - sigma M is positive definite. ARPACK restarts the Lanczos
- * process, SuperLU factorises K - sigma M once, with pivots on the diagonal.
+ * process, SuperLU factorises K - sigma M once, with pivots on the diagonal, in METIS' order of elimination.
  *
  * Lanczos may overlook a copy of a multiple eigenvalue. So the values are counted: by Sylvester's law of inertia
  * K - mu M, factorised, has as many negative pivots as there are eigenvalues below mu.
  *
  * ARPACK keeps its state in static variables: one solve at a time, behind a lock. What BLAS adds up in parts depends
  * on its threads: OpenBLAS is held to one meanwhile. SuperLU ends the program where one of its small arrays gets no
- * memory (not so for the factors); therefore that much is tried for before it is called. */
+ * memory (not so for the factors, nor METIS); therefore that much is tried for before it is called. */
 #include "surface.h"
 
 #include <arpack.h>
+#include <metis.h>
 #include <pthread.h>
+#include <signal.h>
 #include <slu_ddefs.h>
 
 const bool FEM_SOLVES = true;
@@ -64,6 +66,84 @@ done:
     return st;
 }
 
+static npmd_status out_of_memory(size_t nodes, npmd_error *err)
+{
+    return npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the factors of a matrix of %zu rows",
+                     nodes);
+}
+
+/* Where this succeeds METIS and SuperLU's arrays of a known size will find room: graphs, trees and panels, some 60 numbers a
+ * row, and twice the pattern. */
+static npmd_status memory_try(const fem_matrices *a, npmd_error *err)
+{
+    const size_t bytes = a->nodes * 60 * sizeof(double) + (size_t)a->start[a->nodes] * 4 * sizeof(int);
+    char *room = malloc(bytes);
+    if (room == NULL)
+        return out_of_memory(a->nodes, err);
+    free(room);
+    return NPMD_OK;
+}
+
+/* ---- The order of elimination --------------------------------------------------------------------------------------- */
+
+/* METIS draws from rand(), and leaves by a jump on SIGABRT, which it raises where memory fails (it says so on stderr), and on
+ * any SIGTERM; what it puts back is not all that was there. So it is given a state of rand() of its own, SIGTERM waits
+ * until it is done, actions and mask are restored. Of the other threads none must get a SIGTERM meanwhile. */
+static int dissect(idx_t n, idx_t *start, idx_t *column, idx_t *order, idx_t *position)
+{
+    struct sigaction on_abort, on_end;
+    sigset_t end, mask;
+    idx_t how[METIS_NOPTIONS];
+    char drawing[128]; /* glibc's size for rand() */
+    METIS_SetDefaultOptions(how);
+    how[METIS_OPTION_SEED] = 1;
+    how[METIS_OPTION_COMPRESS] = 0; /* no nodes share their neighbours; sums of these overflow at a hub */
+    sigemptyset(&end);
+    sigaddset(&end, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &end, &mask);
+    sigaction(SIGABRT, NULL, &on_abort);
+    sigaction(SIGTERM, NULL, &on_end);
+    char *const drawn = initstate(1, drawing, sizeof drawing);
+    const int code = METIS_NodeND(&n, start, column, NULL, how, order, position);
+    setstate(drawn);
+    sigaction(SIGABRT, &on_abort, NULL);
+    sigaction(SIGTERM, &on_end, NULL);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    return code;
+}
+
+/* position (nodes) of each node in an order with little fill: nested dissection of the graph, which is the pattern less its
+ * diagonal. METIS checks nothing: symmetric, without loops, and fewer than 2^31 entries it is from fem.c. */
+static npmd_status order_make(const fem_matrices *a, int *position, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    idx_t *start = NULL, *column = NULL, *order = NULL, *place = NULL, edges = 0; /* idx_t: 32 or 64 bits */
+    TRY(memory_new(&start, a->nodes + 1, err));
+    TRY(memory_new(&column, a->start[a->nodes], err));
+    TRY(memory_new(&order, a->nodes, err));
+    TRY(memory_new(&place, a->nodes, err));
+    TRY(memory_try(a, err));
+    for (int32_t i = 0; i < (int32_t)a->nodes; i++) {
+        for (int32_t c = a->start[i]; c < a->start[i + 1]; c++)
+            if (a->column[c] != i)
+                column[edges++] = a->column[c];
+        start[i + 1] = edges;
+    }
+    const int code = dissect((idx_t)a->nodes, start, column, order, place);
+    if (code == METIS_ERROR_MEMORY)
+        st = out_of_memory(a->nodes, err);
+    else if (code != METIS_OK)
+        st = npmd_fail(err, NPMD_ERR_NUMERIC, "no order of elimination was found (METIS: %d)", code);
+    for (size_t i = 0; i < a->nodes; i++)
+        position[i] = (int)place[i];
+done:
+    memory_free(start);
+    memory_free(column);
+    memory_free(order);
+    memory_free(place);
+    return st;
+}
+
 /* ---- The factors of K - sigma M ------------------------------------------------------------------------------------- */
 
 typedef struct factors {
@@ -93,25 +173,8 @@ static void factors_free(factors *f)
     *f = (factors){ 0 };
 }
 
-static npmd_status out_of_memory(size_t nodes, npmd_error *err)
-{
-    return npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the factors of a matrix of %zu rows",
-                     nodes);
-}
-
-/* Where this succeeds SuperLU's arrays of a known size will find room: orderings, trees and panels, some 60 numbers a
- * row, and twice the pattern. */
-static npmd_status memory_try(const fem_matrices *a, npmd_error *err)
-{
-    const size_t bytes = a->nodes * 60 * sizeof(double) + (size_t)a->start[a->nodes] * 4 * sizeof(int);
-    char *room = malloc(bytes);
-    if (room == NULL)
-        return out_of_memory(a->nodes, err);
-    free(room);
-    return NPMD_OK;
-}
-
-static npmd_status factors_make(const fem_matrices *a, double sigma, factors *f, npmd_error *err)
+static npmd_status factors_make(const fem_matrices *a, const int *position, double sigma, factors *f,
+                                npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const int n = (int)a->nodes, entries = a->start[n];
@@ -122,8 +185,8 @@ static npmd_status factors_make(const fem_matrices *a, double sigma, factors *f,
     TRY(memory_new(&f->rows, n, err));
     TRY(memory_new(&f->columns, n, err));
     TRY(memory_new(&f->tree, n, err));
-    TRY(fem_order(a, f->columns, err));
     TRY(memory_try(a, err));
+    memcpy(f->columns, position, a->nodes * sizeof *position);
     for (int c = 0; c < entries; c++)
         f->entry[c] = a->stiffness[c] - sigma * a->mass[c];
     set_default_options(&how);
@@ -216,8 +279,8 @@ static bool goes_on(const fem_watch *w, int64_t solved, int64_t expected)
     return w->progress(&report, w->user) == 0;
 }
 
-static npmd_status lanczos_open(const fem_matrices *a, int pairs, const fem_watch *watch, lanczos *l,
-                                npmd_error *err)
+static npmd_status lanczos_open(const fem_matrices *a, const int *position, int pairs, const fem_watch *watch,
+                                lanczos *l, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const int n = (int)a->nodes, half = pairs + pairs / 2 + 20;
@@ -231,7 +294,7 @@ static npmd_status lanczos_open(const fem_matrices *a, int pairs, const fem_watc
     TRY(memory_new(&l->room, (size_t)l->basis * (size_t)(l->basis + 8), err));
     TRY(memory_new(&l->value, pairs, err));
     TRY(memory_new(&l->chosen, l->basis, err));
-    TRY(factors_make(a, l->sigma, &l->inverse, err));
+    TRY(factors_make(a, position, l->sigma, &l->inverse, err));
 done:
     return st;
 }
@@ -306,15 +369,15 @@ static void take_rising(const lanczos *l, int pairs, double *lambda, double *phi
 }
 
 /* Counts the eigenvalues below the last gap that is no rounding: a thousandth of the mean one. */
-static npmd_status count_agrees(const fem_matrices *a, const double *lambda, int pairs, bool *out,
-                                npmd_error *err)
+static npmd_status count_agrees(const fem_matrices *a, const int *position, const double *lambda, int pairs,
+                                bool *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     factors f = { 0 };
     int below = pairs - 1;
     while (below > 1 && lambda[below] - lambda[below - 1] < 1e-3 * lambda[pairs - 1] / pairs)
         below--;
-    TRY(factors_make(a, 0.5 * (lambda[below - 1] + lambda[below]), &f, err));
+    TRY(factors_make(a, position, 0.5 * (lambda[below - 1] + lambda[below]), &f, err));
     *out = memcmp(f.rows, f.columns, a->nodes * sizeof *f.rows) != 0 /* a pivot off the diagonal: no count */
            || factors_negative(&f) == below;
 done:
@@ -332,13 +395,16 @@ static npmd_status solve_sparse(const fem_matrices *a, int pairs, const fem_watc
     npmd_status st = NPMD_OK;
     lanczos l = { 0 };
     bool complete = false;
+    int *position = NULL;
+    TRY(memory_new(&position, a->nodes, err));
+    TRY(order_make(a, position, err));
     for (int attempt = 0; attempt < ATTEMPTS && !complete; attempt++) {
         const size_t more = (size_t)pairs + (size_t)attempt * ((size_t)pairs / 4 + 16), most = a->nodes / 2;
         lanczos_free(&l);
-        TRY(lanczos_open(a, (int)(more < most ? more : most), watch, &l, err));
+        TRY(lanczos_open(a, position, (int)(more < most ? more : most), watch, &l, err));
         TRY(lanczos_run(&l, (uint64_t)attempt, err));
         take_rising(&l, pairs, lambda, phi);
-        TRY(count_agrees(a, lambda, pairs, &complete, err));
+        TRY(count_agrees(a, position, lambda, pairs, &complete, err));
     }
     if (!complete && a->nodes <= DENSE_IF_NEED_BE)
         st = solve_dense(a, pairs, lambda, phi, err);
@@ -350,6 +416,7 @@ static npmd_status solve_sparse(const fem_matrices *a, int pairs, const fem_watc
             pairs, ATTEMPTS);
 done:
     lanczos_free(&l);
+    memory_free(position);
     return st;
 }
 

@@ -141,8 +141,6 @@ npmd_status fem_assemble(const mesh *m, const fem_nodes *at, fem_matrices *out, 
 void fem_matrices_free(fem_matrices *a);
 /* y = A x, A with the pattern of a and these entries; x, y (nodes). */
 void fem_apply(const fem_matrices *a, const double *entry, const double *x, double *y);
-/* dissect.c: position (nodes) of each node in an order of elimination with little fill. */
-npmd_status fem_order(const fem_matrices *a, int32_t *position, npmd_error *err);
 
 /* ---- fem_pairs.c, fem_solve.c: eigenpairs ---------------------------------------------------------------------- */
 
@@ -171,7 +169,7 @@ npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const
  * no failure. */
 npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char *folder,
                               const fem_watch *watch, eigenpairs *out, npmd_error *err);
-/* fem_solve.c, or fem_solve_absent.c where ARPACK and SuperLU are not there: the lowest pairs of K phi = lambda M phi,
+/* fem_solve.c, or fem_solve_absent.c where ARPACK, SuperLU and METIS are not there: the lowest pairs of K phi = lambda M phi,
  * 2 <= pairs <= nodes; lambda (pairs) rising, phi (pairs, nodes) with phi' M phi = 1. watch may be NULL. */
 npmd_status fem_solve(const fem_matrices *a, int pairs, const fem_watch *watch, double *lambda, double *phi,
                       npmd_error *err);

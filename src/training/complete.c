@@ -8,8 +8,8 @@ static npmd_status complete_encoding(settings *set, const npmd_domain *dom, npmd
     if (encoding_by_ridge(set) && encoding_rotated(dom, set))
         return npmd_fail(
             err, NPMD_ERR_ARGUMENT,
-            "--spectrum-law ridge draws with replacement and scales each function by itself: it cannot "
-            "be combined with --separable off on %s, which is no torus",
+            "`spectrum-law` ridge draws with replacement and scales each function by itself: it cannot "
+            "be combined with `separable` off on %s, which is no torus",
             dom->text);
     TRY(settings_fill_frequencies(set, dom, err));
     const double available = encoding_available(dom, set);
@@ -43,8 +43,30 @@ done:
     return st;
 }
 
+npmd_status training_complete_bare(settings *set, unsigned readers, const npmd_domain *dom, size_t n, npmd_error *err)
+{
+    npmd_options usual;
+    options_init(&usual);
+    const encoding_settings *e = &usual.set.encoding;
+    set->encoding.from = e->from;
+    set->encoding.features = e->features;
+    set->encoding.law = e->law;
+    set->encoding.separable = e->separable;
+    set->encoding.max_frequencies = 0;
+    memset(set->encoding.max_frequency, 0, sizeof set->encoding.max_frequency);
+    set->tau = 0.0;
+    set->penalty = PENALTY_NONE;
+    return training_complete(set, readers, dom, n, err);
+}
+
 field_shape training_shape(const settings *set, const npmd_domain *dom)
 {
+    if (set->estimator == FIT_RELU)
+        return (field_shape){ .features = dom->columns,
+                              .width = set->network.width,
+                              .depth = set->network.depth,
+                              .directions = dom->dimension,
+                              .activation = FIELD_RELU };
     return (field_shape){ .features = set->encoding.features,
                           .width = set->network.width,
                           .depth = set->network.depth,

@@ -45,7 +45,7 @@ static size_t convex_points(size_t ld)
 size_t convex_bytes(int features)
 {
     const size_t ld = padded((size_t)features), points = convex_points(ld);
-    return (points * (ld + 4) + ld * (ld + 8 + LANES)) * sizeof(double);
+    return (points * (ld + 4) + ld * (ld + 8 + LANES + CHOLESKY_BLOCK)) * sizeof(double);
 }
 
 static bool same_function(const encoding *enc, int a, int b)
@@ -172,7 +172,7 @@ typedef struct newton {
     double *mean, *curb;          /* (ld); curb: 2 tau rough */
     double *c, *gradient, *along; /* (ld); along: the direction */
     double *v, *change, *p;       /* (points): v, what the direction adds to it, probabilities */
-    double *H, *scaled;           /* (ld, ld); room for a block of rows a thread */
+    double *H, *room, *scaled;    /* (ld, ld); for its factor; for a block of rows a thread */
     double value, log_mass;
 } newton;
 
@@ -215,29 +215,12 @@ static void newton_rows(const newton *s, const double *expected, size_t first, s
 /* H = L L' in place, then along = -H^-1 gradient. False: H is not positive, by rounding. */
 static bool newton_direction(const newton *s)
 {
-    const size_t n = s->d->functions, ld = s->d->ld;
-    double *H = s->H, *z = s->along;
-    for (size_t j = 0; j < n; j++) {
-        for (size_t k = 0; k <= j; k++) {
-            double sum = H[j * ld + k];
-            for (size_t l = 0; l < k; l++)
-                sum -= H[j * ld + l] * H[k * ld + l];
-            if (k == j && !(sum > 0.0))
-                return false;
-            H[j * ld + k] = k == j ? sqrt(sum) : sum / H[k * ld + k];
-        }
-    }
-    for (size_t i = 0; i < n; i++) {
-        double sum = -s->gradient[i];
-        for (size_t j = 0; j < i; j++)
-            sum -= H[i * ld + j] * z[j];
-        z[i] = sum / H[i * ld + i];
-    }
-    for (size_t i = n; i-- > 0;) {
-        z[i] /= H[i * ld + i];
-        for (size_t j = 0; j < i; j++)
-            z[j] -= H[i * ld + j] * z[i];
-    }
+    const size_t n = s->d->ld; /* what it is filled up with stands alone */
+    if (cholesky_factor(s->kern, n, n, s->threads, s->room, s->H, NULL) < n)
+        return false;
+    cholesky_solve(n, n, s->H, s->gradient, s->along);
+    for (size_t i = 0; i < n; i++)
+        s->along[i] = -s->along[i];
     return true;
 }
 
@@ -319,6 +302,7 @@ npmd_status convex_start(linear_gain *out, const encoding *enc, objective *o, np
     TRY(memory_new(&s.change, d.points, err));
     TRY(memory_new(&s.p, d.points, err));
     TRY(memory_new(&s.H, d.ld * d.ld, err));
+    TRY(memory_new(&s.room, d.ld * CHOLESKY_BLOCK, err));
     TRY(memory_new(&s.scaled, (size_t)s.threads * POINTS_AT_ONCE * ROWS_AT_ONCE, err));
     TRY(data_means(&d, enc, o, s.mean, err));
     for (size_t j = 0; j < d.functions; j++)
@@ -342,6 +326,7 @@ done:
     memory_free(s.change);
     memory_free(s.p);
     memory_free(s.H);
+    memory_free(s.room);
     memory_free(s.scaled);
     return st;
 }

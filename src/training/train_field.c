@@ -45,6 +45,12 @@ static npmd_status field_advance(void *self, int64_t first, size_t count, optimi
 
 /* ---- The start ----------------------------------------------------------------------------------------------- */
 
+/* Is there a linear part whose start is known? Of columns it is not. */
+static bool has_start(const field_shape *shape, const linear_gain *possible)
+{
+    return (shape->skip || shape->depth == 1) && possible->coefficient != NULL;
+}
+
 /* The linear part, the skip or the series itself, at the best point of its Newton step or at its optimum. */
 static void linear_start(const field_shape *shape, const linear_gain *possible, double *theta)
 {
@@ -66,7 +72,7 @@ static npmd_status put_start(const field_training *what, const linear_gain *poss
     TRY(b->ops->put(b->self, VECTOR_MOMENT1, theta, err));
     TRY(b->ops->put(b->self, VECTOR_MOMENT2, theta, err));
     field_start(shape, net->start != 0, what->set->seed, theta);
-    if ((shape->skip || shape->depth == 1) && net->skip_start != SKIP_ZERO)
+    if (has_start(shape, possible) && net->skip_start != SKIP_ZERO)
         linear_start(shape, possible, theta);
     TRY(b->ops->put(b->self, VECTOR_THETA, what->from == NULL ? theta : what->from, err));
 done:
@@ -103,13 +109,13 @@ static npmd_status fail_astray(const train_attempt *a, int restarts, double reac
     if (a->runaway)
         return npmd_fail(
             err, NPMD_ERR_NUMERIC,
-            "the objective ran away at step %lld, also after %d restarts at lower rates; lower --rate, "
-            "or use --skip on",
+            "the objective ran away at step %lld, also after %d restarts at lower rates; lower `rate`, "
+            "or use `skip` on",
             (long long)a->at.step, restarts);
     return npmd_fail(
         err, NPMD_ERR_NUMERIC,
         "the fit collapsed to the uniform density (objective %.4g where %.4g is within reach), also "
-        "after %d restarts at lower rates; use --skip on, lower --tau or --rate, or take more --steps",
+        "after %d restarts at lower rates; use `skip` on, lower `tau` or `rate`, or take more `steps`",
         reached, promised, restarts);
 }
 
@@ -136,8 +142,9 @@ npmd_status train(const field_training *what, train_result *out, npmd_error *err
                             .started = clock_seconds() - (resume == NULL ? 0.0 : resume->seconds) };
     layer_shares(shape, shares);
     TRY(memory_new(&theta, field_parameters(shape), err));
-    TRY(linear_gain_open(&possible, what->encoding, what->terms, err));
-    if (set->network.skip_start == SKIP_CONVEX && (shape->skip || shape->depth == 1))
+    if (!what->encoding->columns)
+        TRY(linear_gain_open(&possible, what->encoding, what->terms, err));
+    if (set->network.skip_start == SKIP_CONVEX && has_start(shape, &possible))
         TRY(convex_start(&possible, what->encoding, what->terms, err));
     if (what->judge != NULL)
         TRY(linear_gain_open(&judged, what->judge, what->terms, err));
@@ -171,7 +178,7 @@ npmd_status train(const field_training *what, train_result *out, npmd_error *err
             break;
         if (restart < MOST_RESTARTS)
             continue;
-        if (!shape->skip) {
+        if (!shape->skip || possible.coefficient == NULL) {
             st = fail_astray(&a, restart, reached, 1.0 - promise->gain, err);
             goto done;
         }

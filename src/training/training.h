@@ -13,6 +13,8 @@
 
 /* Every setting of the encoding, the network and its training that is open and that these read. */
 npmd_status training_complete(settings *set, unsigned readers, const npmd_domain *dom, size_t n, npmd_error *err);
+/* The same for what has no encoding that could be asked for, and nothing that is penalised. */
+npmd_status training_complete_bare(settings *set, unsigned readers, const npmd_domain *dom, size_t n, npmd_error *err);
 field_shape training_shape(const settings *full, const npmd_domain *dom);
 
 /* ---- schedule.c ---------------------------------------------------------------------------------------- */
@@ -136,7 +138,7 @@ typedef struct field_training {
     backend *backend;
     const field_shape *shape;
     const encoding *encoding;
-    const encoding *judge; /* the encoding that says what could be gained; NULL: the field's own */
+    const encoding *judge; /* the encoding that says what could be gained; NULL: the field's own, of columns nothing */
     const double *from;    /* (parameters): theta at the start; NULL: as the settings say */
     objective *terms;
     const settings *set;
@@ -169,6 +171,7 @@ bool has_collapsed(const linear_gain *possible, double reached);
 static inline double feature_unit(const encoding *enc,
                                   int k) /* brings it to mean square 1; 0: the constant */
 {
+    assert(!enc->columns);
     return enc->lambda[k] == 0.0 ? 0.0 : sqrt(enc->waves ? 2.0 : enc->domain->volume) / enc->scale[k];
 }
 /* mean (Lap psi)^2 = lambda^2 and mean |grad psi|^2 = lambda at mean square 1 */

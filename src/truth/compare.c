@@ -414,7 +414,7 @@ npmd_status truth_compare(const npmd_truth *t, log_density_fn estimate, void *se
     if (grid != NPMD_GRID_AUTHORS && t->kind == TRUTH_GRID && grid_is_closed(t)) {
         st = npmd_fail(
             err, NPMD_ERR_ARGUMENT,
-            "the first and last rows of the truth's grid are equal, as if its ends were both there: --grid authors "
+            "the first and last rows of the truth's grid are equal, as if its ends were both there: `grid` authors "
             "reads it so; without it node i of G stands at 2 pi i / G");
         goto done;
     }

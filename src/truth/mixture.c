@@ -165,7 +165,7 @@ static npmd_status prepare_covariance(npmd_truth *t, int c, const char *where, n
     const int D = t->domain->dimension;
     const double *C = t->covariance + (size_t)c * (size_t)(D * D);
     double *L = t->lower + (size_t)c * (size_t)(D * D);
-    double log_determinant = 0.0, branches = 0.0;
+    double log_determinant = 0.0, branches = 0.0, pivot[NPMD_MAX_FACTORS], room[NPMD_MAX_FACTORS * CHOLESKY_BLOCK];
     for (int i = 0; i < D; i++)
         if (!(C[i * D + i] >= VARIANCE_LEAST && isfinite(C[i * D + i])))
             return npmd_fail(err, NPMD_ERR_FORMAT,
@@ -178,22 +178,19 @@ static npmd_status prepare_covariance(npmd_truth *t, int c, const char *where, n
                 return npmd_fail(err, NPMD_ERR_FORMAT,
                                  "%s: covariances[%d] is not symmetric: [%d][%d] is %.9g, [%d][%d] is %.9g",
                                  where, c, i, j, C[i * D + j], j, i, upper);
-            double rest = 0.5 * (C[i * D + j] + upper);
-            for (int k = 0; k < j; k++)
-                rest -= L[i * D + k] * L[j * D + k];
-            if (i > j) {
-                L[i * D + j] = rest / L[j * D + j];
-                continue;
-            }
-            if (!(rest > 1e-13 * C[i * D + i])) /* what rounding alone may leave of a singular matrix */
-                return npmd_fail(
-                    err, NPMD_ERR_FORMAT,
-                    "%s: covariances[%d] is not positive definite: pivot %d of its Cholesky factor is %.3g",
-                    where, c, i, rest);
-            L[i * D + i] = sqrt(rest);
-            log_determinant += 0.5 * log(rest);
-            branches = fmax(branches, lattice_branches(i + 1, lattice_slack(D), log_determinant));
+            L[i * D + j] = 0.5 * (C[i * D + j] + upper);
         }
+    const size_t n = (size_t)D, reached = cholesky_factor(kernels_select(NULL), n, n, 1, room, L, pivot);
+    for (int i = 0; i < D; i++) {
+        /* what rounding alone may leave of a singular matrix */
+        if ((size_t)i >= reached || !(pivot[i] > 1e-13 * C[i * D + i]))
+            return npmd_fail(
+                err, NPMD_ERR_FORMAT,
+                "%s: covariances[%d] is not positive definite: pivot %d of its Cholesky factor is %.3g", where, c,
+                i, pivot[i]);
+        log_determinant += 0.5 * log(pivot[i]);
+        branches = fmax(branches, lattice_branches(i + 1, lattice_slack(D), log_determinant));
+    }
     if (branches > LATTICE_TERMS_MOST)
         return npmd_fail(
             err, NPMD_ERR_FORMAT,

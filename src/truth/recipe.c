@@ -98,7 +98,7 @@ npmd_status truth_make(const char *name, uint64_t seed, npmd_truth **out, npmd_e
     if (r == NULL)
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
                          "no recipe is called \"%.40s\"; expected t2, t4 or t2-authors", name);
-    TRY(npmd_domain_parse(r->domain, &dom, err));
+    TRY(domain_read(r->domain, NULL, &dom, err));
     const int D = dom->dimension;
     TRY(mixture_new(TRUTH_WRAPPED_NORMAL, dom, (size_t)r->components, &t, err));
     for (int c = 0; c < r->components; c++) {

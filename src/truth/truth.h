@@ -8,6 +8,7 @@
 
 #include "geometry.h"
 #include "io.h"
+#include "kernels.h"
 
 typedef enum truth_kind { TRUTH_WRAPPED_NORMAL, TRUTH_VON_MISES_FISHER, TRUTH_GRID } truth_kind;
 

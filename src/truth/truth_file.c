@@ -7,9 +7,10 @@
  *
  * "measure" may be missing; a mixture is a density per volume in any case. Other fields are left alone. A
  * message names the file and the element, as in means[2][0]. */
+#include "json.h"
 #include "truth.h"
 
-#include <jansson.h>
+#include <stdio.h>
 
 static const char *const KIND[] = {
     [TRUTH_WRAPPED_NORMAL] = "wrapped normal mixture",
@@ -104,7 +105,7 @@ static npmd_status read_domain(const json_t *root, const char *path, truth_kind 
     const char *text = NULL;
     npmd_error why = { 0 };
     TRY(read_text(root, path, "domain", &text, err));
-    if (npmd_domain_parse(text, &dom, &why) != NPMD_OK) {
+    if (domain_read(text, NULL, &dom, &why) != NPMD_OK) {
         st = npmd_fail(err, why.status == NPMD_ERR_MEMORY ? why.status : NPMD_ERR_FORMAT, "%s: %s", path,
                        why.text);
         goto done;
@@ -218,7 +219,7 @@ static npmd_status grid_read(const char *path, npmd_truth **out, npmd_error *err
         t->nodes *= shape[d]; /* the array is in memory: no overflow */
     }
     snprintf(text, sizeof text, "S1^%d", dimensions);
-    TRY(npmd_domain_parse(text, &t->domain, err));
+    TRY(domain_read(text, NULL, &t->domain, err));
     for (size_t i = 0; i < t->nodes; i++) {
         if (!(t->grid[i] >= 0.0 && isfinite(t->grid[i]))) {
             st = npmd_fail(err, NPMD_ERR_FORMAT,
@@ -258,14 +259,14 @@ static json_t *json_numbers(const double *a, const size_t *shape, int depth)
         stride *= shape[d];
     json_t *array = json_array();
     for (size_t i = 0; i < shape[0]; i++)
-        if (json_array_append_new(array, json_numbers(a + i * stride, shape + 1, depth - 1)) != 0) {
+        if (json_append(array, json_numbers(a + i * stride, shape + 1, depth - 1), NULL) != NPMD_OK) {
             json_decref(array);
             return NULL;
         }
     return array;
 }
 
-/* Jansson keeps the order of the fields. */
+/* The fields keep their order. */
 npmd_status truth_write(const npmd_truth *t, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;

@@ -185,7 +185,7 @@ static npmd_status reach_check(const view_values *v, size_t computed, size_t nod
     return npmd_fail(
         err, NPMD_ERR_ARGUMENT,
         "%zu integrals over the other factors of %s would take about %.0f minutes, as the first %zu do; "
-        "at most %.0f are spent: ask for fewer --nodes, one factor, or a larger --accuracy",
+        "at most %.0f are spent: ask for fewer `nodes`, one factor, or a larger `accuracy`",
         nodes, v->model->domain->text, all / 60.0, computed, LONGEST / 60.0);
 }
 
@@ -279,7 +279,7 @@ npmd_status view_values_open(view_values *v, const npmd_model *m, const npmd_vie
     npmd_status st = NPMD_OK;
     *v = (view_values){ .model = m, .what = what };
     if (what->nodes > VIEW_NODES_MOST) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--nodes is %zu, expected an integer from 1 to %d",
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`nodes` is %zu, expected an integer from 1 to %d",
                        what->nodes, VIEW_NODES_MOST);
         goto done;
     }

@@ -88,7 +88,7 @@ static npmd_status values_fit(const view_values *v, const view_page *page, npmd_
     return npmd_fail(
         err, NPMD_ERR_ARGUMENT,
         "%zu x %zu nodes would take %.0f million bytes or more, a page has %d million at most: ask for "
-        "fewer --nodes",
+        "fewer `nodes`",
         v->factor[0].n, v->factors == 2 ? v->factor[1].n : 1, least / 1e6, VIEW_PAGE_MOST / 1000000);
 }
 
@@ -107,9 +107,9 @@ npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const 
     what = &own;
     if (what->data != NULL)
         TRY(model_check_domain(m, what->data->domain, "points lie", err));
-    TRY(text_check("--title", what->title, err));
-    TRY(text_check("--names, the first", what->name[0], err));
-    TRY(text_check("--names, the second", what->name[1], err));
+    TRY(text_check("`title`", what->title, err));
+    TRY(text_check("`names`, the first", what->name[0], err));
+    TRY(text_check("`names`, the second", what->name[1], err));
     TRY(page_open(&page, path, err)); /* first, so that hours are not spent on what cannot be written */
     TRY(view_values_open(&v, m, what, err));
     TRY(surfaces_check(&v, err));

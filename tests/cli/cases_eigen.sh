@@ -18,8 +18,8 @@ solves() {
     octahedron
     run eigen octahedron.off --k 2 --out probe.csv
     [ "$code" = 6 ] || return 0
-    want_err 'built without ARPACK and SuperLU'
-    skipped="built without ARPACK and SuperLU"
+    want_err 'built without ARPACK, SuperLU and METIS'
+    skipped="built without ARPACK, SuperLU and METIS"
     return 1
 }
 

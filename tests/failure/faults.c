@@ -279,16 +279,6 @@ void __wrap_free(void *p)
     __real_free(p);
 }
 
-void *fault_malloc(size_t size)
-{
-    return __wrap_malloc(size);
-}
-
-void fault_free(void *p)
-{
-    __wrap_free(p);
-}
-
 /* ---- Files --------------------------------------------------------------------------------------------- */
 
 static void descriptor_mark(int fd, bool open_now)

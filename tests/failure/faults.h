@@ -1,8 +1,8 @@
 /* faults.h - calls of the library to the C library that fail on demand.
  *
  * The test program is linked with --wrap: what the objects of the library ask of malloc, write, rename and
- * their like comes here first. Jansson is given the same allocator. What OpenMP, libpng and the C library
- * allocate for themselves is theirs to check and never fails here. */
+ * their like comes here first. What OpenMP, libpng and the C library allocate for themselves is theirs to
+ * check and never fails here. */
 #ifndef NPMD_TEST_FAULTS_H
 #define NPMD_TEST_FAULTS_H
 
@@ -53,8 +53,5 @@ fault_branches faults_branched(void); /* since faults_arm */
 /* Taken while armed and not given back since, armed or not. */
 size_t faults_blocks(void);
 int faults_descriptors(void);
-
-void *fault_malloc(size_t size); /* for json_set_alloc_funcs */
-void fault_free(void *p);
 
 #endif

@@ -94,7 +94,6 @@ int stage_open(void **state)
     *state = s;
     if (s == NULL || place_open(&s->at) != 0)
         return -1;
-    json_set_alloc_funcs(fault_malloc, fault_free);
     omp_set_num_threads(1); /* none that a child would miss */
     for (int i = 0; i < DOMAINS; i++) {
         must(npmd_domain_parse(DOMAIN[i], &s->domain[i], &err), &err);

@@ -176,11 +176,7 @@ static void fits_without_memory(void **state)
           .run = run_fit_convex,
           .prepare = prepare_fit_convex,
           .branch = true },
-        { .name = "fit on T2, from a model", /* as loading, which can do without some */
-          .run = run_fit_from,
-          .prepare = prepare_from,
-          .branch = true,
-          .spares = true },
+        { .name = "fit on T2, from a model", .run = run_fit_from, .prepare = prepare_from, .branch = true },
         /* a checkpoint that cannot be written on the way does not end a fit */
         { .name = "fit on T2, resumed",
           .run = run_fit_resumed,

@@ -1,7 +1,7 @@
 /* support.c - files and texts for the fuzz targets. */
 #include "fuzz.h"
+#include "json.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -49,15 +49,17 @@ const char *fuzz_record(const uint8_t *data, size_t size)
     char *tensors = fuzz_text(data + tensors_at, size - tensors_at);
     const size_t tensors_end = tensors_at + strlen(tensors),
                  data_at = tensors_end < size ? tensors_end + 1 : size;
-    json_t *header = json_loads(tensors, 0, NULL), *text = json_string(facts);
-    if (!json_is_object(header)) {
+    json_t *header = NULL, *metadata = json_object(), *text = json_string(facts);
+    char *line = NULL;
+    if (json_from_text(tensors, strlen(tensors), "tensors", &header, NULL) != NPMD_OK
+        || !json_is_object(header)) {
         json_decref(header);
         header = json_object();
     }
     if (text != NULL) /* NULL: not UTF-8 */
-        json_object_set_new(header, "__metadata__", json_pack("{s:o}", "neuropmd", text));
-    char *line = json_dumps(header, JSON_COMPACT);
-    PROMISE(line != NULL);
+        PROMISE(json_put(metadata, "neuropmd", text, NULL) == NPMD_OK
+                && json_put(header, "__metadata__", json_incref(metadata), NULL) == NPMD_OK);
+    PROMISE(json_to_text(header, JSON_COMPACT, &line, NULL) == NPMD_OK);
     const uint64_t length = strlen(line);
     const size_t whole = sizeof length + (size_t)length + size - data_at;
     uint8_t *bytes = malloc(whole);
@@ -69,6 +71,7 @@ const char *fuzz_record(const uint8_t *data, size_t size)
     const char *path = fuzz_file(bytes, whole);
     free(bytes);
     free(line);
+    json_decref(metadata);
     json_decref(header);
     free(tensors);
     free(facts);

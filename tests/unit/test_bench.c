@@ -93,7 +93,7 @@ static npmd_status count_call(void *self, npmd_error *err)
 
 static void repeats_and_quartiles(void **state)
 {
-    const npmd_bench_request asked = { 0 };
+    const bench_request asked = { 0 };
     const bench b = { .asked = &asked };
     int calls = 0;
     bench_times t;
@@ -137,7 +137,7 @@ static void wrong_figures_are_no_figures(void **state)
 
 static void requests_are_checked(void **state)
 {
-    static const npmd_bench_request WRONG[] = {
+    static const bench_request WRONG[] = {
         { .only = "nothing such" },           { .quick = 1, .full = 1 },         { .how = { .threads = -1 } },
         { .how = { .device = "reference" } }, { .how = { .device = "abacus" } },
     };
@@ -145,10 +145,10 @@ static void requests_are_checked(void **state)
     npmd_error err = { 0 };
     (void)state;
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
-        assert_int_equal(npmd_bench(&WRONG[i], &json, &err), NPMD_ERR_ARGUMENT);
+        assert_int_equal(bench_run(&WRONG[i], &json, &err), NPMD_ERR_ARGUMENT);
         assert_true(err.text[0] != '\0');
     }
-    assert_int_equal(npmd_bench(&(npmd_bench_request){ .how = { .device = "cuda:99" } }, &json, &err),
+    assert_int_equal(bench_run(&(bench_request){ .how = { .device = "cuda:99" } }, &json, &err),
                      NPMD_ERR_DEVICE);
     assert_null(json);
 }
@@ -184,14 +184,14 @@ static void one_part_alone(void **state)
     char folder[256], *json = NULL;
     npmd_error err = { 0 };
     listener l = { .enough = 1000 };
-    npmd_bench_request what = {
+    bench_request what = {
         .quick = 1, .only = "density", .how = { .threads = 1 }, .progress = listen_until, .user = &l
     };
     (void)state;
     snprintf(folder, sizeof folder, "%.200s/npmd-bench-XXXXXX", base != NULL && *base ? base : P_tmpdir);
     assert_non_null(mkdtemp(folder));
     what.folder = folder;
-    if (npmd_bench(&what, &json, &err) != NPMD_OK)
+    if (bench_run(&what, &json, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     assert_true(l.heard > 0);
     assert_non_null(strstr(json, "\"machine\""));
@@ -202,7 +202,7 @@ static void one_part_alone(void **state)
     npmd_text_free(json);
     json = NULL;
     l = (listener){ .enough = 1 };
-    assert_int_equal(npmd_bench(&what, &json, &err), NPMD_STOPPED);
+    assert_int_equal(bench_run(&what, &json, &err), NPMD_STOPPED);
     assert_null(json);
     assert_int_equal(files_in(folder), 0);
     assert_int_equal(rmdir(folder), 0);
@@ -237,7 +237,7 @@ static void words_fit_the_page(void **state)
     npmd_error err = { 0 };
     size_t longest = 0;
     (void)state;
-    if (npmd_bench_words(WIDE, &text, &err) != NPMD_OK)
+    if (bench_words(WIDE, &text, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     for (const char *line = text; *line != '\0';) {
         const size_t length = strcspn(line, "\n");
@@ -252,9 +252,9 @@ static void words_fit_the_page(void **state)
     assert_null(strstr(text, "nan"));
     npmd_text_free(text);
     text = NULL;
-    assert_int_equal(npmd_bench_words("{\"machine\": ", &text, &err), NPMD_ERR_FORMAT);
-    assert_int_equal(npmd_bench_words("{\"n\": 3}", &text, &err), NPMD_ERR_FORMAT);
-    assert_int_equal(npmd_bench_words("[]", &text, &err), NPMD_ERR_FORMAT);
+    assert_int_equal(bench_words("{\"machine\": ", &text, &err), NPMD_ERR_FORMAT);
+    assert_int_equal(bench_words("{\"n\": 3}", &text, &err), NPMD_ERR_FORMAT);
+    assert_int_equal(bench_words("[]", &text, &err), NPMD_ERR_FORMAT);
     assert_null(text);
 }
 

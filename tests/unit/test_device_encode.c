@@ -53,7 +53,9 @@ static void on_the_processor(const encoder_plan *plan, const device_source *s, i
         }
         for (int thread = 0; thread < GROUP_THREADS; thread++) {
             float *eta = out->eta + begin * a_point;
-            if (v.waves && v.factors <= DEVICE_REGISTERS)
+            if (v.vectors == 0)
+                encode_columns(&v, thread, GROUP_THREADS, m, jets, x, eta);
+            else if (v.waves && v.factors <= DEVICE_REGISTERS)
                 encode_waves(&v, thread, GROUP_THREADS, m, jets, tables, eta);
             else if (v.waves)
                 encode_waves_many(&v, thread, GROUP_THREADS, m, jets, tables, eta);

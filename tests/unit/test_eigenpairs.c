@@ -2,13 +2,14 @@
  * keep them. */
 #include "shapes.h"
 
+#include <signal.h>
 #include <sys/stat.h>
 
 static int needs_solver(void **state)
 {
     (void)state;
     if (!FEM_SOLVES)
-        print_message("    built without ARPACK and SuperLU\n");
+        print_message("    built without ARPACK, SuperLU and METIS\n");
     return 0;
 }
 #define SOLVED_ONLY                                                                                          \
@@ -205,6 +206,71 @@ static void lanczos_against_dense(void **state)
     }
 }
 
+/* Two poles at height 1 and -1 and a ring of n at radius 1: in the graph that is put in order two nodes see all others. On
+ * the ring cos k phi and sin k phi are eigenfunctions, zero at the poles; with t = 2 pi / n, c = cos t/2 and s = sin t/2
+ *   lambda_k = 6 (1 + (c / s)^2 (1 - cos k t)) / ((1 + c^2) (2 + cos k t)),
+ * and the height has the lambda of k = 1. */
+static void about_a_hub(void **state)
+{
+    (void)state;
+    SOLVED_ONLY;
+    enum { RING = 1500, DEGREES = 15 };
+    const double t = 2.0 * NPMD_PI / RING, c = cos(0.5 * t), s = sin(0.5 * t);
+    double x[3 * (RING + 2)] = { 0.0, 0.0, 1.0, 0.0, 0.0, -1.0 };
+    int32_t face[6 * RING];
+    mesh m = { 0 };
+    for (int i = 0; i < RING; i++) {
+        const int32_t a = 2 + i, b = 2 + (i + 1) % RING, two[6] = { 0, a, b, 1, b, a };
+        x[3 * a] = cos(t * i);
+        x[3 * a + 1] = sin(t * i);
+        memcpy(face + 6 * i, two, sizeof two);
+    }
+    shape_of(x, RING + 2, face, 2 * RING, &m);
+    eigenpairs e = solved(&m, 1, 2 * DEGREES + 10);
+    for (int k = 1; k <= DEGREES; k++) {
+        const double lambda = 6.0 * (1.0 + c * c / (s * s) * (1.0 - cos(k * t)))
+                              / ((1.0 + c * c) * (2.0 + cos(k * t)));
+        int found = 0;
+        for (int j = 0; j < e.pairs; j++) /* rounded entries move it by eps times the highest one, 6 / s^2 */
+            found += fabs(e.lambda[j] - lambda) < 10.0 * DBL_EPSILON * 6.0 / (s * s);
+        assert_int_equal(found, k == 1 ? 3 : 2);
+    }
+    eigenpairs_free(&e);
+    mesh_free(&m);
+}
+
+static void ending(int number, siginfo_t *why, void *where)
+{
+    (void)number, (void)why, (void)where;
+}
+
+/* METIS seeds rand() and handles SIGTERM and SIGABRT while it runs: the caller's are afterwards as they were. */
+static void caller_keeps_its_own(void **state)
+{
+    (void)state;
+    SOLVED_ONLY;
+    static const int SIGNAL[2] = { SIGABRT, SIGTERM };
+    struct sigaction mine = { .sa_sigaction = ending, .sa_flags = SA_SIGINFO }, before[2], found;
+    sigset_t mask;
+    mesh m = { 0 };
+    shape_bumpy(3, &m);
+    srand(7);
+    const int next = rand();
+    for (int i = 0; i < 2; i++)
+        sigaction(SIGNAL[i], &mine, &before[i]);
+    srand(7);
+    eigenpairs e = solved(&m, 1, 5);
+    assert_int_equal(rand(), next);
+    pthread_sigmask(SIG_BLOCK, NULL, &mask);
+    for (int i = 0; i < 2; i++) {
+        sigaction(SIGNAL[i], &before[i], &found);
+        assert_true(found.sa_sigaction == ending && (found.sa_flags & SA_SIGINFO) != 0);
+        assert_false(sigismember(&mask, SIGNAL[i]));
+    }
+    eigenpairs_free(&e);
+    mesh_free(&m);
+}
+
 static void quadratic_pairs(void **state)
 {
     (void)state;
@@ -339,7 +405,7 @@ static void without_a_solver(void **state)
     npmd_error err = { 0 };
     shape_octahedron(&m);
     assert_int_equal(fem_eigenpairs(&m, 1, 3, &e, &err), NPMD_ERR_DEVICE);
-    assert_says(&err, "built without ARPACK and SuperLU");
+    assert_says(&err, "built without ARPACK, SuperLU and METIS");
     mesh_free(&m);
 }
 
@@ -351,6 +417,8 @@ int main(void)
         cmocka_unit_test(orders),
         cmocka_unit_test(weyl),
         cmocka_unit_test(lanczos_against_dense),
+        cmocka_unit_test(about_a_hub),
+        cmocka_unit_test(caller_keeps_its_own),
         cmocka_unit_test(quadratic_pairs),
         cmocka_unit_test(stopped),
         cmocka_unit_test(kept_in_a_file),

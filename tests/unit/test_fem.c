@@ -202,107 +202,6 @@ static void no_area(void **state)
     assembled_free(&s);
 }
 
-/* An order is a permutation, and its fill on a large regular mesh is that of nested dissection. The count of entries
- * comes from the elimination tree: column j of L holds the columns of its children, less themselves, and its own. */
-static void order_of_elimination(void **state)
-{
-    (void)state;
-    assembled s = { 0 };
-    npmd_error err = { 0 };
-    shape_icosphere(4, &s.m);
-    assemble(&s, 1);
-    const size_t n = s.a.nodes;
-    int32_t *position = NULL, *node = NULL, *parent = NULL, *root = NULL;
-    must(memory_new(&position, n, &err), &err);
-    must(memory_new(&node, n, &err), &err);
-    must(memory_new(&parent, n, &err), &err);
-    must(memory_new(&root, n, &err), &err);
-    must(fem_order(&s.a, position, &err), &err);
-    for (size_t i = 0; i < n; i++)
-        node[i] = -1;
-    for (size_t i = 0; i < n; i++) {
-        assert_true(position[i] >= 0 && position[i] < (int32_t)n && node[position[i]] == -1);
-        node[position[i]] = (int32_t)i;
-    }
-    size_t fill = 0; /* row i of L: up the tree from each neighbour that comes before it (Liu 1986) */
-    for (int32_t i = 0; i < (int32_t)n; i++) {
-        parent[i] = -1;
-        root[i] = i;
-        for (int32_t c = s.a.start[node[i]]; c < s.a.start[node[i] + 1]; c++)
-            for (int32_t j = position[s.a.column[c]]; j < i && root[j] != i; j = parent[j]) {
-                root[j] = i;
-                fill++;
-                if (parent[j] == -1)
-                    parent[j] = i;
-            }
-    }
-    /* 31/4 n log2 n for a square grid of n nodes with nine-point neighbours (George and Liu 1981), 2,562 nodes */
-    check_below("entries below the diagonal of L", (double)fill, 7.75 * 2562.0 * log2(2562.0));
-    memory_free(position);
-    memory_free(node);
-    memory_free(parent);
-    memory_free(root);
-    assembled_free(&s);
-}
-
-/* Two poles and a ring of n, every face divided at its middle when stellated: a hub sees nearly all nodes at once, and
- * without the ring what is left are thousands of single nodes. */
-static void shape_bipyramid(int n, bool stellated, mesh *out)
-{
-    const int faces = 2 * n, vertices = n + 2 + (stellated ? faces : 0);
-    double *x = calloc((size_t)vertices * 3, sizeof *x);
-    int32_t *face = calloc((size_t)faces * 9, sizeof *face);
-    int at = 0;
-    assert_true(x != NULL && face != NULL);
-    x[2] = 1.0;
-    x[5] = -1.0;
-    for (int i = 0; i < n; i++) {
-        x[3 * (i + 2)] = cos(2.0 * NPMD_PI * i / n);
-        x[3 * (i + 2) + 1] = sin(2.0 * NPMD_PI * i / n);
-    }
-    for (int i = 0; i < faces; i++) {
-        const int32_t a = 2 + i / 2, b = 2 + (i / 2 + 1) % n, pole = i % 2,
-                      corner[3] = { pole, pole ? b : a, pole ? a : b }, middle = n + 2 + i;
-        if (!stellated) {
-            memcpy(face + at, corner, sizeof corner);
-            at += 3;
-            continue;
-        }
-        for (int k = 0; k < 3; k++) {
-            face[at++] = corner[k];
-            face[at++] = corner[(k + 1) % 3];
-            face[at++] = middle;
-            for (int c = 0; c < 3; c++)
-                x[3 * middle + c] += x[3 * corner[k] + c] / 3.0;
-        }
-    }
-    shape_of(x, (size_t)vertices, face, (size_t)at / 3, out);
-    free(x);
-    free(face);
-}
-
-static void order_about_a_hub(void **state)
-{
-    (void)state;
-    for (int shape = 0; shape < 4; shape++) {
-        assembled s = { 0 };
-        npmd_error err = { 0 };
-        shape_bipyramid(shape < 2 ? 1500 : 100, shape % 2 == 1, &s.m);
-        assemble(&s, shape < 2 ? 1 : 2);
-        int32_t *position = NULL, *seen = NULL;
-        must(memory_new(&position, s.a.nodes, &err), &err);
-        must(memory_new(&seen, s.a.nodes, &err), &err);
-        must(fem_order(&s.a, position, &err), &err);
-        for (size_t i = 0; i < s.a.nodes; i++) {
-            assert_true(position[i] >= 0 && position[i] < (int32_t)s.a.nodes);
-            assert_int_equal(seen[position[i]]++, 0);
-        }
-        memory_free(position);
-        memory_free(seen);
-        assembled_free(&s);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,8 +210,6 @@ int main(void)
         cmocka_unit_test(constants),
         cmocka_unit_test(polynomials_on_a_square),
         cmocka_unit_test(no_area),
-        cmocka_unit_test(order_of_elimination),
-        cmocka_unit_test(order_about_a_hub),
     };
     return cmocka_run_group_tests_name("fem", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_kernels.c - products, sine layers, outputs and elementwise loops, in every compilation that this machine can
+/* test_kernels.c - products, sine and ReLU layers, outputs and elementwise loops, in every compilation that this machine can
  * run, against plain loops in double. */
 #include "variants.h"
 
@@ -128,7 +128,7 @@ static void sine_case(const kernels *kern, int T, int lap, double *forward, doub
     memcpy(pre, a, size * sizeof *a);
     memcpy(bar_before, bar, size * sizeof *a);
     memcpy(gradient_before, gradient, sizeof gradient_before);
-    kern->sine_forward(POINTS, T, lap, UNITS, LD, bias, pre, post);
+    kern->sine.forward(POINTS, T, lap, UNITS, LD, bias, pre, post);
     for (size_t i = 0; i < POINTS; i++)
         for (size_t j = 0; j < UNITS; j++) {
             const size_t at = i * LD + j, below = at + (size_t)(T + 1) * step;
@@ -155,7 +155,7 @@ static void sine_case(const kernels *kern, int T, int lap, double *forward, doub
     if (T == 0) { /* values alone: the same bound */
         float *values = floats(size);
         memcpy(values, a, size * sizeof *a);
-        kern->sine_values(POINTS, UNITS, LD, bias, values);
+        kern->sine.values(POINTS, UNITS, LD, bias, values);
         for (size_t i = 0; i < POINTS; i++)
             for (size_t j = 0; j < UNITS; j++) {
                 const double x = (double)a[i * LD + j] + (double)bias[j];
@@ -163,7 +163,7 @@ static void sine_case(const kernels *kern, int T, int lap, double *forward, doub
             }
         free(values);
     }
-    kern->sine_adjoint(POINTS, T, lap, UNITS, LD, pre, post, bar, gradient);
+    kern->sine.adjoint(POINTS, T, lap, UNITS, LD, pre, post, bar, gradient);
     for (size_t j = 0; j < UNITS; j++)
         sum[j] = gradient_before[j], sum_size[j] = fabs(sum[j]);
     for (size_t i = 0; i < POINTS; i++)
@@ -217,6 +217,61 @@ static void sine_layers(void **state)
             sine_case(kern, SHAPE[i][0], SHAPE[i][1], &forward, &adjoint);
         report_worst(kern, "sine_forward", forward);
         report_worst(kern, "sine_adjoint", adjoint);
+    }
+}
+
+/* ---- ReLU layers: nothing is rounded but a + bias and the sums of biases ---------------------------------- */
+
+static void relu_case(const kernels *kern, int T, int lap, double *worst)
+{
+    const size_t step = (size_t)POINTS * LD, size = (size_t)(1 + T + lap) * step;
+    uint64_t seed = (uint64_t)(10 * T + lap + 5);
+    float *a = random_floats(size, 6.0, &seed), *pre = floats(size), *post = floats(size),
+          *values = floats(size);
+    float *bar = random_floats(size, 1.0, &seed), *before = floats(size);
+    float *bias = random_floats(UNITS, 1.0, &seed), *gradient = random_floats(UNITS, 1.0, &seed);
+    double sum[UNITS], sum_size[UNITS];
+    a[0] = NAN;
+    a[1] = -bias[1]; /* a kink: off */
+    memcpy(pre, a, size * sizeof *a);
+    memcpy(values, a, size * sizeof *a);
+    memcpy(before, bar, size * sizeof *a);
+    for (size_t j = 0; j < UNITS; j++)
+        sum[j] = gradient[j], sum_size[j] = fabs(sum[j]);
+    kern->relu.forward(POINTS, T, lap, UNITS, LD, bias, pre, post);
+    kern->relu.values(POINTS, UNITS, LD, bias, values);
+    kern->relu.adjoint(POINTS, T, lap, UNITS, LD, pre, post, bar, gradient);
+    for (size_t i = 0; i < POINTS; i++)
+        for (size_t j = 0; j < UNITS; j++) {
+            const size_t at = i * LD + j;
+            const float here = a[at] + bias[j];
+            const bool on = at == 0 || here > 0.0f;
+            assert_true(at == 0 ? isnan(post[0]) && isnan(values[0]) : post[at] == (on ? here : 0.0f));
+            assert_true(at == 0 || values[at] == post[at]);
+            for (size_t k = at + step; k < size; k += step)
+                assert_true(post[k] == (on ? a[k] : 0.0f));
+            for (size_t k = at; k < size; k += step)
+                assert_true(bar[k] == (on ? before[k] : 0.0f));
+            sum[j] += (double)bar[at];
+            sum_size[j] += fabs((double)bar[at]);
+        }
+    for (size_t j = 0; j < UNITS; j++)
+        keep_worst(worst, gradient[j], sum[j], rounding(POINTS) * sum_size[j]);
+    free(a), free(pre), free(post), free(values), free(bar), free(before), free(bias), free(gradient);
+}
+
+static void relu_layers(void **state)
+{
+    (void)state;
+    static const int SHAPE[][2] = { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 4, 0 }, { 4, 1 } };
+    for (int v = 0; v < VARIANT_COUNT; v++) {
+        const kernels *kern = kernels_select(VARIANTS[v]);
+        double worst = 0.0;
+        if (kern == NULL)
+            continue;
+        for (size_t i = 0; i < sizeof SHAPE / sizeof *SHAPE; i++)
+            relu_case(kern, SHAPE[i][0], SHAPE[i][1], &worst);
+        report_worst(kern, "relu, sums of biases", worst);
     }
 }
 
@@ -370,6 +425,7 @@ int main(void)
         cmocka_unit_test(the_best_variant_is_there),
         cmocka_unit_test(products),
         cmocka_unit_test(sine_layers),
+        cmocka_unit_test(relu_layers),
         cmocka_unit_test(outputs),
         cmocka_unit_test(elementwise),
     };

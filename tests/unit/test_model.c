@@ -1,8 +1,7 @@
 /* test_model.c - what a fitted model tells: densities that integrate to one and agree with each other, derivatives
  * against differences of the density, and the facts of its encoding. */
 #include "models.h"
-
-#include <jansson.h>
+#include "trees.h"
 
 /* info: r_max is half of the 20 features, the bound is the theorem's. */
 static void ridges_tell_their_bound(void **state)
@@ -10,7 +9,7 @@ static void ridges_tell_their_bound(void **state)
     models *s = *state;
     char *json = NULL;
     assert_int_equal(npmd_model_describe(s->model[RIDGE], &json, NULL), NPMD_OK);
-    json_t *root = json_loads(json, 0, NULL);
+    json_t *root = tree_read(json, strlen(json));
     const double r_max = json_real_value(json_object_get(root, "r_max")),
                  bound = json_real_value(json_object_get(root, "features_bound"));
     check_below("r_max", fabs(r_max - 10.0), 1e-8);
@@ -46,7 +45,8 @@ static void rotated_fields_train(void **state)
     print_message("    objective %.4f at the start, %.4f after 60 steps\n", before, after);
     assert_true(after < before - 0.02);
     assert_int_equal(npmd_model_describe(s->model[ROTATED], &json, NULL), NPMD_OK);
-    json_t *root = json_loads(json, 0, NULL), *rotated = json_object_get(root, "rotated");
+    json_t *root = tree_read(json, strlen(json));
+    const json_t *rotated = json_object_get(root, "rotated");
     const json_int_t blocks = json_integer_value(json_object_get(rotated, "blocks")),
                      largest = json_integer_value(json_object_get(rotated, "largest_block")),
                      functions = json_integer_value(json_object_get(rotated, "functions"));

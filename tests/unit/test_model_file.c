@@ -1,8 +1,7 @@
 /* test_model_file.c - the file of a fitted model: saved and loaded it is the same model to the last bit, and a file that
  * is not quite one, spoilt in any of its parts or cut anywhere, is refused in words. */
 #include "models.h"
-
-#include <jansson.h>
+#include "trees.h"
 
 static void a_file_keeps_every_bit(void **state)
 {
@@ -77,11 +76,11 @@ static void parts_open(const char *path, parts *p)
     uint64_t length;
     memcpy(&length, bytes, sizeof length);
     assert_true(length < size);
-    p->header = json_loadb((const char *)bytes + 8, length, 0, NULL);
-    assert_non_null(p->header);
-    p->facts = json_loads(
-        json_string_value(json_object_get(json_object_get(p->header, "__metadata__"), "neuropmd")), 0, NULL);
-    assert_non_null(p->facts);
+    p->header = tree_read((const char *)bytes + 8, length);
+    const json_t *metadata = json_object_get(p->header, "__metadata__");
+    const char *facts = json_string_value(json_object_get(metadata, "neuropmd"));
+    assert_non_null(facts);
+    p->facts = tree_read(facts, strlen(facts));
     p->size = size - 8 - length;
     p->data = malloc(p->size + 1);
     assert_non_null(p->data);
@@ -96,11 +95,16 @@ static void parts_close(parts *p)
     free(p->data);
 }
 
+static void put(json_t *object, const char *key, json_t *value)
+{
+    assert_int_equal(json_put(object, key, value, NULL), NPMD_OK);
+}
+
 static void parts_write(const parts *p, models *s, const char *name)
 {
-    char *facts = json_dumps(p->facts, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    json_object_set_new(json_object_get(p->header, "__metadata__"), "neuropmd", json_string(facts));
-    char *header = json_dumps(p->header, JSON_COMPACT);
+    char *facts = tree_print(p->facts, JSON_COMPACT);
+    put(tree_inside(p->header, "__metadata__"), "neuropmd", json_string(facts));
+    char *header = tree_print(p->header, JSON_COMPACT);
     const size_t length = strlen(header), padded = (length + 7) / 8 * 8;
     const uint64_t stored = padded;
     unsigned char *bytes = malloc(8 + padded + p->size);
@@ -115,6 +119,12 @@ static void parts_write(const parts *p, models *s, const char *name)
     free(facts);
 }
 
+static void call_otherwise(parts *p, const char *tensor, const char *name)
+{
+    put(p->header, name, json_incref(json_object_get(p->header, tensor)));
+    json_object_del(p->header, tensor);
+}
+
 static size_t tensor_at(const parts *p, const char *name)
 {
     const json_t *offsets = json_object_get(json_object_get(p->header, name), "data_offsets");
@@ -124,14 +134,13 @@ static size_t tensor_at(const parts *p, const char *name)
 
 static void newer_version(parts *p)
 {
-    json_object_set_new(p->facts, "file_version",
-                        json_integer(json_integer_value(json_object_get(p->facts, "file_version")) + 1));
+    put(p->facts, "file_version",
+        json_integer(json_integer_value(json_object_get(p->facts, "file_version")) + 1));
 }
 
 static void missing_tensor(parts *p)
 {
-    json_object_set(p->header, "layer.2.other", json_object_get(p->header, "layer.2.bias"));
-    json_object_del(p->header, "layer.2.bias");
+    call_otherwise(p, "layer.2.bias", "layer.2.other");
 }
 
 static void hole(parts *p)
@@ -141,26 +150,27 @@ static void hole(parts *p)
 
 static void no_skip(parts *p)
 {
-    json_object_set_new(p->header, "skip.other", json_incref(json_object_get(p->header, "skip.weight")));
-    json_object_del(p->header, "skip.weight");
+    call_otherwise(p, "skip.weight", "skip.other");
 }
 
 static void wrong_shape(parts *p)
 {
-    json_t *shape = json_object_get(json_object_get(p->header, "layer.1.weight"), "shape");
-    json_t *first = json_incref(json_array_get(shape, 0));
-    json_array_set(shape, 0, json_array_get(shape, 1)); /* (8, 20) becomes (20, 8): as many bytes */
-    json_array_set_new(shape, 1, first);
+    json_t *weight = tree_inside(p->header, "layer.1.weight"), *turned = json_array();
+    for (size_t d = 2; d-- > 0;) /* (8, 20) becomes (20, 8): as many bytes */
+        assert_int_equal(
+            json_append(turned, json_incref(json_array_get(json_object_get(weight, "shape"), d)), NULL),
+            NPMD_OK);
+    put(weight, "shape", turned);
 }
 
 static void wrong_type(parts *p)
 {
-    json_object_set_new(json_object_get(p->header, "layer.1.bias"), "dtype", json_string("I64"));
+    put(tree_inside(p->header, "layer.1.bias"), "dtype", json_string("I64"));
 }
 
 static void wrong_width(parts *p)
 {
-    json_object_set_new(json_object_get(p->facts, "options"), "width", json_integer(9));
+    put(tree_inside(p->facts, "options"), "width", json_integer(9));
 }
 
 static void put_double(parts *p, const char *name, double value)
@@ -192,27 +202,27 @@ static void index_negative(parts *p)
 
 static void domain_unknown(parts *p)
 {
-    json_object_set_new(p->facts, "domain", json_string("S9 x K7"));
+    put(p->facts, "domain", json_string("S9 x K7"));
 }
 
 static void domain_other(parts *p)
 {
-    json_object_set_new(p->facts, "domain", json_string("S1^5"));
+    put(p->facts, "domain", json_string("S1^5"));
 }
 
 static void estimator_unknown(parts *p)
 {
-    json_object_set_new(p->facts, "estimator", json_string("oracle"));
+    put(p->facts, "estimator", json_string("oracle"));
 }
 
 static void option_unknown(parts *p)
 {
-    json_object_set_new(json_object_get(p->facts, "options"), "none-such", json_integer(1));
+    put(tree_inside(p->facts, "options"), "none-such", json_integer(1));
 }
 
 static void option_senseless(parts *p)
 {
-    json_object_set_new(json_object_get(p->facts, "options"), "depth", json_integer(-3));
+    put(tree_inside(p->facts, "options"), "depth", json_integer(-3));
 }
 
 static void no_options(parts *p)
@@ -222,13 +232,13 @@ static void no_options(parts *p)
 
 static void log_integral_is_text(parts *p)
 {
-    json_object_set_new(p->facts, "log_integral", json_string("zero"));
+    put(p->facts, "log_integral", json_string("zero"));
 }
 
 static void facts_are_a_list(parts *p)
 {
     json_decref(p->facts);
-    p->facts = json_pack("[i]", 1);
+    p->facts = tree_read("[1]", 3);
 }
 
 static void refused(models *s, const char *what)
@@ -300,14 +310,12 @@ static void spoilt_files_are_refused(void **state)
 
 static void no_block(parts *p)
 {
-    json_object_set(p->header, "encoding.other", json_object_get(p->header, "encoding.block"));
-    json_object_del(p->header, "encoding.block");
+    call_otherwise(p, "encoding.block", "encoding.other");
 }
 
 static void no_rotation(parts *p)
 {
-    json_object_set(p->header, "encoding.other", json_object_get(p->header, "encoding.rotation"));
-    json_object_del(p->header, "encoding.rotation");
+    call_otherwise(p, "encoding.rotation", "encoding.other");
 }
 
 static void put_block(parts *p, int entry, int change)
@@ -364,12 +372,12 @@ static void function_of_another_eigenvalue(parts *p)
 
 static void a_torus_instead(parts *p)
 {
-    json_object_set_new(p->facts, "domain", json_string("S1 x S1"));
+    put(p->facts, "domain", json_string("S1 x S1"));
 }
 
 static void products_instead(parts *p)
 {
-    json_object_set_new(json_object_get(p->facts, "options"), "separable", json_string("on"));
+    put(tree_inside(p->facts, "options"), "separable", json_string("on"));
 }
 
 static void spoilt_rotations_are_refused(void **state)
@@ -397,14 +405,12 @@ static void spoilt_rotations_are_refused(void **state)
 
 static void no_scale(parts *p)
 {
-    json_object_set(p->header, "encoding.other", json_object_get(p->header, "encoding.scale"));
-    json_object_del(p->header, "encoding.scale");
+    call_otherwise(p, "encoding.scale", "encoding.other");
 }
 
 static void no_ridge(parts *p)
 {
-    json_object_set(p->header, "encoding.other", json_object_get(p->header, "encoding.ridge"));
-    json_object_del(p->header, "encoding.ridge");
+    call_otherwise(p, "encoding.ridge", "encoding.other");
 }
 
 static void another_scale(parts *p)
@@ -439,18 +445,18 @@ static void infinite_error(parts *p)
 
 static void another_option(parts *p)
 {
-    json_object_set_new(json_object_get(p->facts, "options"), "spectrum-ridge", json_real(0.5));
+    put(tree_inside(p->facts, "options"), "spectrum-ridge", json_real(0.5));
 }
 
 static void no_eps(parts *p)
 {
-    json_object_set_new(json_object_get(p->facts, "options"), "spectrum-ridge", json_real(0.0));
+    put(tree_inside(p->facts, "options"), "spectrum-ridge", json_real(0.0));
     put_ridge(p, 0, 0.0);
 }
 
 static void another_decay(parts *p)
 {
-    json_object_set_new(json_object_get(p->facts, "options"), "spectrum-decay", json_real(3.0));
+    put(tree_inside(p->facts, "options"), "spectrum-decay", json_real(3.0));
 }
 
 static void spoilt_ridges_are_refused(void **state)

@@ -3,8 +3,6 @@
 #include "models.h"
 #include "view.h"
 
-#include <jansson.h>
-
 #define EPS 2.2e-16
 
 static void assert_within(double found, double expected, double bound)

@@ -195,6 +195,11 @@ for kind in ("Float32LE", "Float32BE", "Float64LE", "Float64BE"):
     data = numbers.astype((">" if kind[-2:] == "BE" else "<") + "f" + ("4" if "32" in kind else "8")).tobytes()
     put("tck", kind + ".tck", start.encode().ljust(80 if kind[-2:] == "BE" else 0, b"\0") + data)
 
+# ---- JSON
+put("json", "all.json", '{"null": null, "yes": [true, false], "numbers": [0, -0, -12, 9223372036854775807, 5.0, -1.5e-7, 1E+22, 5e-324],\n'
+    ' "texts": ["", "\\"\\\\\\/\\b\\f\\n\\r\\t", "caf\\u00e9 \\ud83d\\ude00 \u20ac \ufffd \x7f"], "": {"a": [[], [{}]]}}')
+put("json", "keys.json", json.dumps({f"key {i}": i for i in range(20)}))
+
 # ---- options
 put("options_file", "some.json", '{"preset": "quick", "steps": 5000, "tau": 5e-5, "max-frequency": [3, 4], "skip": "on"}')
 put("options_file", "paper.json", '{"preset": "paper-t4", "rate": 1e-3, "schedule": "cosine", "seed": 18446744073709551615}')

@@ -1,0 +1,156 @@
+/* inputs.c - what several commands read from their options: where to compute, points and where they may lie, files that
+ * must not be one. */
+#include "console.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int cli_compute(const cli_args *args, uint64_t *seed, npmd_compute *how)
+{
+    npmd_error err = { 0 };
+    char digits[32] = "";
+    int code = CLI_DONE;
+    npmd_options *options = npmd_options_new();
+    if (!options)
+        return cli_fail(args, CLI_MEMORY, "not enough memory for the options");
+    for (int i = 0; i < args->count && code == CLI_DONE; i++)
+        if (args->given[i].option.library
+            && npmd_options_set(options, args->given[i].option.name, args->given[i].value, &err))
+            code = cli_refuse(args, &err);
+    npmd_options_get(options, "seed", digits, sizeof digits);
+    *seed = strtoull(digits, NULL, 10);
+    *how = (npmd_compute)NPMD_SIZED(npmd_compute);
+    how->threads = (int)npmd_options_number(options, "threads");
+    how->device = cli_value(args, "device");
+    npmd_options_free(options);
+    return code;
+}
+
+/* Numbers separated by commas, one row; *count is 0 where the text is something else. */
+static void parse_numbers(const char *text, double *x, int most, int *count)
+{
+    *count = 0;
+    for (const char *at = text;; at++) {
+        char *end = NULL;
+        const double value = strtod(at, &end);
+        if (end == at || *count == most || (*end != ',' && *end != '\0')) {
+            *count = 0;
+            return;
+        }
+        x[(*count)++] = value;
+        if (*end == '\0')
+            return;
+        at = end;
+    }
+}
+
+npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npmd_domain **out,
+                            npmd_error *err)
+{
+    const char *text = cli_value(args, "max-distance");
+    char *end = NULL;
+    if (!text)
+        return npmd_domain_part(domain, (1u << npmd_domain_factors(domain)) - 1u, out, err); /* a copy */
+    const double distance = strtod(text, &end);
+    return npmd_domain_within(domain, end == text || *end ? -1.0 : distance, out, err);
+}
+
+int cli_distance(const cli_args *args, double *out)
+{
+    const char *text = cli_value(args, "max-distance");
+    char *end = NULL;
+    const double distance = text ? strtod(text, &end) : 0.0;
+    if (text && (end == text || *end || !(distance > 0.0)))
+        return cli_fail(args, CLI_USAGE,
+                        "--max-distance: '%s' was found where a positive number or inf was expected", text);
+    *out = distance;
+    return CLI_DONE;
+}
+
+npmd_status cli_registered(const char *surface_path, const npmd_surface *surface, const char *sphere_path,
+                           const npmd_surface *sphere, npmd_error *err)
+{
+    npmd_error why = { 0 };
+    const npmd_status st = npmd_surface_log_area(surface, sphere, NULL, 0, NULL,
+                                                 &why); /* of no point: it only checks */
+    if (st != NPMD_OK) {
+        snprintf(err->text, sizeof err->text, "--surface %.90s, --sphere %.90s: %.200s", surface_path,
+                 sphere_path, why.text);
+        err->status = st;
+    }
+    return st;
+}
+
+npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain *domain, unsigned coords,
+                       npmd_points **out, npmd_error *err)
+{
+    npmd_domain *near = NULL;
+    npmd_status st = cli_domain_near(args, domain, &near, err);
+    if (st == NPMD_OK)
+        st = npmd_points_read(path, near, coords, out, err);
+    npmd_domain_free(near);
+    return st;
+}
+
+npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, unsigned coords,
+                             unsigned *given, npmd_points **at, npmd_error *err)
+{
+    enum { NUMBERS_MOST = 3 * NPMD_MAX_FACTORS };
+    npmd_domain *near = NULL, *part = NULL;
+    double x[NUMBERS_MOST];
+    int count = 0;
+    npmd_status st = npmd_factors_parse(cli_value(args, "given"), domain, given, err);
+    if (st == NPMD_OK)
+        st = cli_domain_near(args, domain, &near, err);
+    if (st == NPMD_OK)
+        st = npmd_domain_part(near, *given, &part, err);
+    if (st
+        == NPMD_OK) { /* the coordinates belong to the whole domain: these factors may know only one of them */
+        const char *text = npmd_domain_text(part);
+        coords &= (strstr(text, "S2") ? (unsigned)NPMD_COORDS_LATLON : 0u)
+                  | (strstr(text, "S1") ? (unsigned)NPMD_COORDS_DEGREES : 0u);
+        parse_numbers(cli_value(args, "at"), x, NUMBERS_MOST, &count);
+        st = count > 0 ? npmd_points_from(x, 1, (size_t)count, part, coords, at, err)
+                       : npmd_points_read(cli_value(args, "at"), part, coords, at, err);
+    }
+    npmd_domain_free(part);
+    npmd_domain_free(near);
+    return st;
+}
+
+npmd_status cli_coords(const cli_args *args, unsigned *out, npmd_error *err)
+{
+    const char *text = cli_value(args, "coords");
+    *out = NPMD_COORDS_DEFAULT;
+    return text ? npmd_coords_parse(text, out, err) : NPMD_OK;
+}
+
+/* The file behind an input, which may be one variable of it: file.mat:name. */
+static bool input_stat(const char *path, struct stat *out)
+{
+    const char *colon = strrchr(path, ':');
+    char file[CLI_PATH_MOST];
+    if (stat(path, out) == 0)
+        return true;
+    if (!colon || (size_t)(colon - path) >= sizeof file)
+        return false;
+    memcpy(file, path, (size_t)(colon - path));
+    file[colon - path] = '\0';
+    return stat(file, out) == 0;
+}
+
+int cli_distinct(const cli_args *args, const char *label, const char *path, const char *other_label,
+                 const char *other)
+{
+    struct stat a, b;
+    if (!path || !other)
+        return CLI_DONE;
+    const bool have_a = stat(path, &a) == 0, have_b = input_stat(other, &b);
+    bool same = strcmp(path, other) == 0;
+    if (have_a && have_b) /* /dev/null may be named as often as one likes */
+        same = S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    if (same)
+        return cli_fail(args, CLI_USAGE, "%s and %s name the same file, '%s'", label, other_label, path);
+    return CLI_DONE;
+}

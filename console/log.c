@@ -1,0 +1,112 @@
+/* log.c - the log of a fit: one JSON line a report, each written out at once.
+ *
+ * A fit that is resumed goes on with the log of the run before. That run may have come further than its last
+ * checkpoint: what it wrote beyond, and a line that its end cut off, is taken back, so that the log reads like
+ * that of one run. */
+#include "console.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int cli_log_open(const cli_args *args, cli_log *log, const char *path, bool resumed)
+{
+    struct stat facts;
+    if (!path)
+        return CLI_DONE;
+    log->path = path;
+    log->made = stat(path, &facts) != 0;
+    log->old = resumed && !log->made && S_ISREG(facts.st_mode); /* from a pipe nothing can be taken back */
+    log->file = log->old ? fopen(path, "r+") : NULL;
+    if (!log->file)
+        log->file = fopen(path, "w");
+    if (!log->file)
+        return cli_fail(args, CLI_FILE, "cannot write the log %s: %s", path, strerror(errno));
+    setvbuf(log->file, NULL, _IOLBF, 0);
+    return CLI_DONE;
+}
+
+static long long line_number(const char *line, const char *key, long long fallback)
+{
+    const char *at = strstr(line, key);
+    return at ? strtoll(at + strlen(key), NULL, 10) : fallback;
+}
+
+/* Cuts the log before the first line that is not older than this report. */
+static void log_take_back(cli_log *log, const npmd_report *now)
+{
+    char *line = NULL;
+    size_t room = 0;
+    long good = 0;
+    ssize_t length;
+    rewind(log->file);
+    while ((length = getline(&line, &room, log->file)) > 0 && line[length - 1] == '\n') {
+        const long long step = line_number(line, "\"step\":", -1),
+                        attempt = line_number(line, "\"attempt\":", 1),
+                        member = line_number(line, "\"member\":", 0);
+        const bool same = member == now->member;
+        if (step < 0 || member > now->member || (same && attempt > now->attempt)
+            || (same && attempt == now->attempt && step >= now->step))
+            break;
+        good = ftell(log->file);
+    }
+    free(line);
+    if (fseek(log->file, good, SEEK_SET) != 0 || ftruncate(fileno(log->file), (off_t)good) != 0)
+        log->error = errno;
+}
+
+void cli_log_report(cli_log *log, const npmd_report *now)
+{
+    cli_json *j = &log->line;
+    if (!log->file || !now->logged)
+        return;
+    if (log->old)
+        log_take_back(log, now);
+    log->old = false;
+    cli_json_begin(j);
+    cli_json_signed(j, "step", now->step);
+    cli_json_number(j, "epoch", now->epoch);
+    cli_json_number(j, "seconds", now->seconds);
+    cli_json_number(j, "rate", now->rate);
+    cli_json_number(j, "data", now->data);
+    cli_json_number(j, "integral", now->integral);
+    cli_json_number(j, "penalty", now->penalty);
+    cli_json_number(j, "objective", now->objective);
+    cli_json_number(j, "log_integral", now->log_integral);
+    cli_json_finite(j, "nise", now->nise);
+    cli_json_finite(j, "ae", now->ae);
+    cli_json_finite(j, "ise", now->ise);
+    cli_json_finite(j, "ise_se", now->ise_se);
+    cli_json_finite(j, "snr_a", now->snr_a);
+    cli_json_finite(j, "snr_b", now->snr_b);
+    cli_json_finite(j, "snr_c", now->snr_c);
+    if (now->attempt > 1)
+        cli_json_signed(j, "attempt", now->attempt);
+    if (now->member > 0)
+        cli_json_signed(j, "member", now->member);
+    if (now->part)
+        cli_json_text(j, "part", now->part);
+    cli_json_end(j);
+    errno = 0;
+    if (!log->error && (j->failed || fputs(j->text, log->file) == EOF))
+        log->error = errno ? errno : ENOMEM;
+}
+
+void cli_log_discard(cli_log *log)
+{
+    if (log->file && log->made && ftell(log->file) == 0)
+        unlink(log->path);
+}
+
+int cli_log_close(const cli_args *args, cli_log *log)
+{
+    const bool closed = !log->file || fclose(log->file) == 0;
+    const int why = log->error ? log->error : errno;
+    log->file = NULL;
+    cli_json_free(&log->line);
+    if (closed && !log->error)
+        return CLI_DONE;
+    return cli_fail(args, CLI_FILE, "the log %s is not whole: %s", log->path, strerror(why));
+}

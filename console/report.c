@@ -1,0 +1,180 @@
+/* report.c - what the program says to people: aligned lines on stdout, failures and remarks on stderr. */
+#include "console.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Failures and remarks ------------------------------------------------------------------------------ */
+
+/* Where a library's sentence has an option's name at this place, between back quotes: its length; else 0. */
+static size_t quoted_option(const char *at)
+{
+    size_t length = 0;
+    if (*at != '`' || !islower((unsigned char)at[1]))
+        return 0;
+    while (islower((unsigned char)at[1 + length]) || isdigit((unsigned char)at[1 + length]) || at[1 + length] == '-')
+        length++;
+    return at[1 + length] == '`' ? length : 0;
+}
+
+void cli_respell(const char *text, char *out, size_t size)
+{
+    size_t used = 0;
+    while (*text && used + 1 < size) {
+        const size_t length = quoted_option(text);
+        if (length == 0) {
+            out[used++] = *text++;
+            continue;
+        }
+        used += (size_t)snprintf(out + used, size - used, "--%.*s", (int)length, text + 1);
+        text += length + 2;
+    }
+    out[used < size ? used : size - 1] = 0;
+}
+
+/* One line on stderr: a control character, of a file's name for example, would break it. */
+void cli_say(const cli_args *args, const char *format, va_list values)
+{
+    char said[2048], text[2048];
+    vsnprintf(said, sizeof said, format, values);
+    cli_respell(said, text, sizeof text);
+    for (char *c = text; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = '?';
+    fflush(stdout);
+    if (args->command)
+        fprintf(stderr, "neuropmd %s: %s\n", args->command->name, text);
+    else
+        fprintf(stderr, "neuropmd: %s\n", text);
+}
+
+int cli_fail(const cli_args *args, int code, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    cli_say(args, format, values);
+    va_end(values);
+    return code;
+}
+
+void cli_note(const cli_args *args, const char *format, ...)
+{
+    va_list values;
+    if (args->quiet)
+        return;
+    va_start(values, format);
+    cli_say(args, format, values);
+    va_end(values);
+}
+
+int cli_refuse(const cli_args *args, const npmd_error *err)
+{
+    static const int codes[] = {
+        [NPMD_ERR_ARGUMENT] = CLI_USAGE,  [NPMD_ERR_SHAPE] = CLI_INPUT,     [NPMD_ERR_FORMAT] = CLI_INPUT,
+        [NPMD_ERR_NUMERIC] = CLI_NUMERIC, [NPMD_ERR_FILE] = CLI_FILE,       [NPMD_ERR_DEVICE] = CLI_DEVICE,
+        [NPMD_ERR_MEMORY] = CLI_MEMORY,   [NPMD_STOPPED] = CLI_INTERRUPTED,
+    };
+    const size_t known = sizeof codes / sizeof *codes;
+    const int code = (size_t)err->status < known && err->status != NPMD_OK ? codes[err->status] : CLI_NUMERIC;
+    return cli_fail(args, code, "%s", err->text[0] ? err->text : npmd_status_text(err->status));
+}
+
+double *cli_doubles(const cli_args *args, size_t rows, size_t cols)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    const double wanted = (double)rows * (double)cols * (double)sizeof(double);
+    /* The system may promise more than it has and end the program later: what cannot fit is refused here. */
+    const bool fits = wanted < (double)PTRDIFF_MAX && (pages <= 0 || wanted < (double)pages * (double)page);
+    double *x = fits ? malloc(rows * cols * sizeof *x + 1) : NULL;
+    if (!x)
+        cli_fail(args, CLI_MEMORY, "not enough memory for %zu rows of %zu numbers (%.3g GiB)", rows, cols,
+                 wanted / (1024.0 * 1024.0 * 1024.0));
+    return x;
+}
+
+void cli_accuracy_missed(const cli_args *args, double error, double accuracy)
+{
+    const double wanted = accuracy > 0.0 ? accuracy : 1e-3;
+    if (error > 1.05 * wanted)
+        cli_note(args,
+                 "warning: the largest error of an integral is %.2g in its log, above %.2g, which was wanted",
+                 error, wanted);
+}
+
+/* ---- Numbers and lines for people ---------------------------------------------------------------------- */
+
+cli_words cli_words_count(uint64_t n)
+{
+    char digits[24];
+    cli_words w = { { 0 } };
+    const int length = snprintf(digits, sizeof digits, "%" PRIu64, n);
+    char *to = w.text;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    return w;
+}
+
+cli_words cli_words_bytes(uint64_t bytes)
+{
+    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+    cli_words w = { { 0 } };
+    double x = (double)bytes;
+    size_t u = 0;
+    for (; x >= 1024.0 && u + 1 < sizeof units / sizeof *units; u++)
+        x /= 1024.0;
+    snprintf(w.text, sizeof w.text, u == 0 || x >= 100.0 ? "%.0f %s" : "%.1f %s", x, units[u]);
+    return w;
+}
+
+cli_words cli_words_time(double seconds)
+{
+    cli_words w = { { 0 } };
+    if (!isfinite(seconds) || seconds < 0.0 || seconds > 1e9) {
+        snprintf(w.text, sizeof w.text, "?");
+    } else if (seconds < 9.95) {
+        snprintf(w.text, sizeof w.text, "%.1f s", seconds);
+    } else {
+        const int64_t s = (int64_t)(seconds + 0.5);
+        if (s < 60)
+            snprintf(w.text, sizeof w.text, "%" PRId64 " s", s);
+        else if (s < 3600)
+            snprintf(w.text, sizeof w.text, "%" PRId64 " min %02" PRId64 " s", s / 60, s % 60);
+        else
+            snprintf(w.text, sizeof w.text, "%" PRId64 " h %02" PRId64 " min", s / 3600, s % 3600 / 60);
+    }
+    return w;
+}
+
+cli_words cli_words_error(double x, double se)
+{
+    cli_words w = { { 0 } };
+    if (!(isfinite(se) && se > 0.0)) {
+        snprintf(w.text, sizeof w.text, "%.5g", x);
+        return w;
+    }
+    /* Two digits of the error, and as many places of the value. */
+    const int places = 1 - (int)floor(log10(se));
+    if (places < 0 || places > 8)
+        snprintf(w.text, sizeof w.text, "%.5g +- %.2g", x, se);
+    else
+        snprintf(w.text, sizeof w.text, "%.*f +- %.*f", places, x, places, se);
+    return w;
+}
+
+void cli_row(FILE *stream, const char *label, const char *format, ...)
+{
+    va_list values;
+    fprintf(stream, "%-16s ", label);
+    va_start(values, format);
+    vfprintf(stream, format, values);
+    va_end(values);
+    fputc('\n', stream);
+}

@@ -1,0 +1,255 @@
+/* reproduce_report.c - what an experiment found: mean and standard error over the replicates, a line for
+ * each method and settings, beside what the paper says. */
+#include "reproduce.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct moments {
+    double mean, se, most; /* NaN: not known */
+} moments;
+
+typedef struct summary {
+    const reproduce_row *row;
+    const char *reason; /* of the last failure */
+    int done, failed;
+    moments figure[FIGURES];
+} summary;
+
+/* Over the replicates of a row that know a figure: mean, and standard deviation / sqrt(R). */
+static moments moments_of(const reproduce_plan *plan, const reproduce_row *row, int figure)
+{
+    double sum = 0.0, squares = 0.0, most = NAN;
+    int n = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < plan->count; i++) {
+            const reproduce_task *t = &plan->tasks[i];
+            const double x = t->result.figure[figure];
+            if (t->row != row || !t->done || t->failed || isnan(x))
+                continue;
+            if (pass == 0) {
+                sum += x;
+                most = fmax(most, x);
+                n++;
+            } else {
+                squares += (x - sum / n) * (x - sum / n);
+            }
+        }
+    return (moments){ .mean = n > 0 ? sum / n : NAN,
+                      .se = n > 1 ? sqrt(squares / (n - 1) / n) : NAN,
+                      .most = most };
+}
+
+static summary summarise(const reproduce_plan *plan, const reproduce_row *row)
+{
+    summary s = { .row = row };
+    for (int f = 0; f < FIGURES; f++)
+        s.figure[f] = moments_of(plan, row, f);
+    for (int i = 0; i < plan->count; i++) {
+        const reproduce_task *t = &plan->tasks[i];
+        if (t->row != row)
+            continue;
+        s.failed += t->failed;
+        s.done += !t->failed;
+        if (t->failed)
+            s.reason = t->result.text;
+    }
+    return s;
+}
+
+/* The rows that were run, in the order of the table; false after the last. */
+static bool next_row(const reproduce_plan *plan, const reproduce_row **row)
+{
+    for (*row = *row ? *row + 1 : plan->experiment->rows; (*row)->domain; ++*row)
+        for (int i = 0; i < plan->count; i++)
+            if (plan->tasks[i].row == *row)
+                return true;
+    return false;
+}
+
+static bool is_published(const reproduce_published *p, const reproduce_row *row)
+{
+    return strcmp(p->domain, row->domain) == 0 && strcmp(p->method, row->method) == 0;
+}
+
+/* Seconds, sizes and counts are told as they are, errors with theirs. */
+static bool has_error(int figure)
+{
+    return figure == FIGURE_NISE || figure == FIGURE_AE || figure == FIGURE_FR || figure == FIGURE_KL
+           || figure == FIGURE_ISE || figure == FIGURE_ISE_RELATIVE || figure == FIGURE_MISSED
+           || figure == FIGURE_MISSED_LOW || figure == FIGURE_LOG_LIKELIHOOD
+           || figure == FIGURE_LOG_LIKELIHOOD_RELATIVE || figure == FIGURE_LOG_LIKELIHOOD_SURFACE;
+}
+
+static void put_error(cli_json *j, const char *prefix, int figure, double mean, double se)
+{
+    char key[64];
+    snprintf(key, sizeof key, "%s%s", prefix, REPRODUCE_KEYS[figure]);
+    cli_json_number(j, key, mean);
+    snprintf(key, sizeof key, "%s%s_se", prefix, REPRODUCE_KEYS[figure]);
+    cli_json_number(j, key, se);
+}
+
+static void put_summary(cli_json *j, const reproduce_plan *plan, const summary *s)
+{
+    cli_json_object(j);
+    cli_json_text(j, "domain", s->row->domain);
+    cli_json_text(j, "method", s->row->method);
+    cli_json_text(j, "settings", s->row->settings);
+    cli_json_text(j, "options", s->row->options);
+    cli_json_signed(j, "replicates", s->done);
+    cli_json_signed(j, "failed", s->failed);
+    for (const int *f = plan->experiment->figures; *f != FIGURES_END; f++) {
+        const moments *m = &s->figure[*f];
+        if (has_error(*f))
+            put_error(j, "", *f, m->mean, m->se);
+        else if (*f != FIGURE_ISE_SE && *f != FIGURE_LOG_LIKELIHOOD_SE) /* of one replicate */
+            cli_json_number(j, REPRODUCE_KEYS[*f], *f == FIGURE_MEMORY ? m->most : m->mean);
+    }
+    for (const reproduce_published *p = plan->experiment->published; p->domain; p++)
+        if (is_published(p, s->row))
+            put_error(j, "published_", p->figure, p->mean, p->se);
+    if (s->reason)
+        cli_json_text(j, "reason", s->reason);
+    cli_json_object_end(j);
+}
+
+void reproduce_report_put(const reproduce_plan *plan, cli_json *j)
+{
+    const reproduce_row *row = NULL;
+    cli_json_text(j, "experiment", plan->experiment->name);
+    cli_json_text(j, "domain", plan->pairs ? plan->pairs->domain : plan->domain_name);
+    if (!plan->pairs)
+        cli_json_text(j, "truth",
+                      plan->truth_path ? plan->truth_path
+                                       : reproduce_recipe(plan, plan->domain_name ? plan->domain_name : ""));
+    cli_json_text(j, "data", plan->pairs ? plan->pairs->points : plan->folder);
+    cli_json_signed(j, "replicates", plan->replicates);
+    cli_json_unsigned(j, "seed", plan->seed);
+    cli_json_text(j, "out", plan->pairs ? plan->pairs->folder : plan->out);
+    cli_json_text(j, "version", npmd_version());
+    cli_json_list(j, "rows");
+    while (next_row(plan, &row)) {
+        const summary s = summarise(plan, row);
+        put_summary(j, plan, &s);
+    }
+    cli_json_list_end(j);
+    cli_json_list(j, "results");
+    for (int i = 0; i < plan->count; i++)
+        cli_json_whole(j, plan->tasks[i].line);
+    cli_json_list_end(j);
+}
+
+static int report_json(const reproduce_plan *plan)
+{
+    cli_json j = { 0 };
+    cli_json_begin(&j);
+    reproduce_report_put(plan, &j);
+    return cli_json_print(plan->args, &j);
+}
+
+/* ---- For people ---------------------------------------------------------------------------------------- */
+
+static cli_words words_paper(const reproduce_plan *plan, const reproduce_row *row)
+{
+    cli_words w = { "" };
+    for (const reproduce_published *p = plan->experiment->published; p->domain; p++) {
+        const size_t used = strlen(w.text);
+        if (is_published(p, row))
+            snprintf(w.text + used, sizeof w.text - used, "%s%.4g", used ? "/" : "", p->mean);
+    }
+    if (!w.text[0])
+        strcpy(w.text, "-");
+    return w;
+}
+
+static cli_words words_of(const reproduce_plan *plan, const reproduce_column *c, const summary *s)
+{
+    const moments *m = &s->figure[c->figure];
+    cli_words w = { "-" };
+    if (c->form == COLUMN_PAPER)
+        return words_paper(plan, s->row);
+    if (isnan(m->mean))
+        return w;
+    switch (c->form) {
+    case COLUMN_ERROR:
+        return cli_words_error(m->mean, m->se);
+    case COLUMN_COUNT:
+        return cli_words_count((uint64_t)m->most);
+    case COLUMN_TIME:
+        return cli_words_time(m->mean);
+    case COLUMN_BYTES:
+        return cli_words_bytes((uint64_t)m->most);
+    case COLUMN_NUMBER:
+    case COLUMN_PAPER:
+        break;
+    }
+    snprintf(w.text, sizeof w.text, "%.*g", m->mean != 0.0 && fabs(m->mean) < 0.01 ? 2 : 4, m->mean);
+    return w;
+}
+
+/* Methods and settings are as wide as the widest, six and nine columns at least. */
+static void print_label(const reproduce_plan *plan, const char *domain, const char *method,
+                        const char *settings)
+{
+    const reproduce_row *row = NULL;
+    int widest = 6;
+    while (next_row(plan, &row))
+        widest = (int)strlen(row->method) > widest ? (int)strlen(row->method) : widest;
+    if (!plan->domain_name)
+        printf("%-3s", domain);
+    printf("%-*s %-9s ", widest, method, settings);
+}
+
+static void print_summary(const reproduce_plan *plan, const summary *s)
+{
+    print_label(plan, s->row->domain, s->row->method, s->row->settings);
+    printf("%2d", s->done);
+    for (const reproduce_column *c = plan->experiment->columns; c->heading; c++)
+        if (s->done > 0 || c->form == COLUMN_PAPER)
+            printf(" %*s", c->width, words_of(plan, c, s).text);
+        else
+            printf(" %*s", c->width, c == plan->experiment->columns ? "failed" : "");
+    putchar('\n');
+}
+
+void reproduce_report_words(const reproduce_plan *plan)
+{
+    const reproduce_row *row = NULL;
+    printf("%s%s%s, %d replicate%s\n\n", plan->experiment->title, plan->domain_name ? ", " : "",
+           plan->domain_name ? plan->domain_name : "", plan->replicates, plan->replicates == 1 ? "" : "s");
+    print_label(plan, "", "method", "settings");
+    printf("%2s", "R");
+    for (const reproduce_column *c = plan->experiment->columns; c->heading; c++)
+        printf(" %*s", c->width, c->heading);
+    putchar('\n');
+    while (next_row(plan, &row)) {
+        const summary s = summarise(plan, row);
+        print_summary(plan, &s);
+    }
+    for (row = NULL; next_row(plan, &row);) {
+        const summary s = summarise(plan, row);
+        if (s.failed > 0)
+            printf("\n%s%s%s %s: %d failed, %s\n", plan->domain_name ? "" : row->domain,
+                   plan->domain_name ? "" : " ", row->method, row->settings, s.failed, s.reason);
+    }
+    printf("\n%s\n", plan->experiment->note);
+    for (const reproduce_data *d = plan->experiment->data; plan->out && d->key; d++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.csv", d->suffix);
+        char *path = reproduce_beside(plan->out, name);
+        if (path)
+            printf("%s: %s\n", path, d->columns);
+        free(path);
+    }
+}
+
+int reproduce_report(const reproduce_plan *plan)
+{
+    if (plan->args->json)
+        return report_json(plan);
+    if (!plan->args->quiet)
+        reproduce_report_words(plan);
+    return CLI_DONE;
+}
