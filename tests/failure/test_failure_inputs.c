@@ -127,9 +127,7 @@ static npmd_status run_build(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_bench(stage *s, const char *only, npmd_error *err)
 {
     char *text = NULL;
-    const bench_request what = {
-        .how = { .threads = 1 }, .quick = 1, .only = only, .folder = s->at.folder
-    };
+    const bench_request what = { .how = { .threads = 1 }, .quick = 1, .only = only, .folder = s->at.folder };
     const npmd_status st = bench_run(&what, &text, err);
     if (st != NPMD_OK && text != NULL)
         fail_msg("a benchmark that failed told something");
@@ -153,8 +151,8 @@ static npmd_status run_bench_words(stage *s, outcome *o, npmd_error *err)
 {
     (void)s;
     return bench_words("{\"machine\": {\"threads\": 2, \"memory\": {}}, \"steps\": [{\"ms\": 1.5}],"
-                            " \"density\": {\"n\": 3}, \"seconds\": 1}",
-                            &o->text, err);
+                       " \"density\": {\"n\": 3}, \"seconds\": 1}",
+                       &o->text, err);
 }
 
 static void benchmark_without_memory(void **state)

@@ -21,10 +21,10 @@
 
 typedef struct device_case {
     const char *domain;
-    bool separable; /* else plane waves on tori, rotated products elsewhere */
-    int features, frequency;
-    bool few;     /* only a few points: the encoding is large */
-    int elements; /* of surfaces: 1 linear, 2 quadratic; 0: there is none */
+    bool separable;          /* else plane waves on tori, rotated products elsewhere */
+    int features, frequency; /* features 0: the point's own columns */
+    bool few;                /* only a few points: the encoding is large */
+    int elements;            /* of surfaces: 1 linear, 2 quadratic; 0: there is none */
 } device_case;
 
 static const device_case DEVICE_CASES[] = {
@@ -54,6 +54,10 @@ static const device_case DEVICE_CASES[] = {
     { "S1 x " FIXTURE_SURFACE " x S2", true, 64, 5, false, 1 },
     { FIXTURE_SURFACE "^2 x T3", true, 33, 3, false, 1 },
     { FIXTURE_SURFACE, true, 1, 0, false, 1 },
+    { "T3", true, 0, 0, false, 0 },
+    { "S2", true, 0, 0, false, 0 },
+    { "S1 x S2^2", true, 0, 0, false, 0 },
+    { "S2^11", true, 0, 0, false, 0 },
 };
 enum { DEVICE_CASE_COUNT = (int)(sizeof DEVICE_CASES / sizeof *DEVICE_CASES) };
 
@@ -87,6 +91,10 @@ static inline void device_encoding(const device_case *c, npmd_domain *dom, encod
     npmd_error err = { 0 };
     npmd_options opt;
     options_init(&opt);
+    if (c->features == 0) {
+        assert_int_equal(encoding_columns(dom, out, &err), NPMD_OK);
+        return;
+    }
     if (!c->separable && !dom->torus) {
         opt.set.encoding.separable = 0;
         opt.set.encoding.features = c->features;
@@ -349,9 +357,10 @@ static inline void device_case_check(const device_case *c, device_runner run)
     char words[160];
     snprintf(words, sizeof words, "%.80s, %s, K = %d: encodings", dom->text,
              c->elements == 2 ? "quadratic"
+             : t.enc.columns  ? "columns"
              : c->separable   ? "products"
                               : "not separable",
-             c->features);
+             t.enc.features);
     check_below(words, worst.eta, 1.0);
     check_quiet("points, equal", worst.exact_x, 0.0);
     check_quiet("points, in units of the bound", worst.x, 1.0);

@@ -86,12 +86,18 @@ static inline npmd_model *fit_of(const npmd_points *pts, const npmd_options *opt
     return m;
 }
 
+static inline void values_on(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
+                             jet_rows rows, double *out)
+{
+    npmd_error err = { 0 };
+    if (model_evaluate(m, how, x, n, rows, out, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+}
+
 static inline void values_of(const npmd_model *m, int threads, const double *x, size_t n, jet_rows rows,
                              double *out)
 {
-    npmd_error err = { 0 };
-    if (m->kind->evaluate(m, &(npmd_compute){ .threads = threads }, x, n, rows, out, &err) != NPMD_OK)
-        fail_msg("%s", err.text);
+    values_on(m, &(npmd_compute){ .threads = threads }, x, n, rows, out);
 }
 
 /* The point at distance h along direction t of factor d's frame. */
@@ -110,7 +116,8 @@ static inline void geodesic(const npmd_domain *dom, const double *x, int d, int 
 }
 
 /* The jet (dimension + 2) of v at x by differences of fourth order. */
-static inline void jet_by_differences(const npmd_model *m, const double *x, double h, double *jet)
+static inline void jet_by_differences(const npmd_model *m, const npmd_compute *how, const double *x, double h,
+                                      double *jet)
 {
     enum { SIDES = 4 };
     static const double AT[SIDES] = { -2.0, -1.0, 1.0, 2.0 };
@@ -123,7 +130,7 @@ static inline void jet_by_differences(const npmd_model *m, const double *x, doub
             for (int k = 0; k < SIDES; k++)
                 geodesic(dom, x, d, t, AT[k] * h,
                          y + (size_t)(1 + SIDES * (dom->direction[d] + t) + k) * columns);
-    values_of(m, 1, y, count, JET_VALUE, values);
+    values_on(m, how, y, count, JET_VALUE, values);
     jet[0] = values[0];
     for (int t = 0; t < dom->dimension; t++) {
         const double *v = values + 1 + SIDES * t;

@@ -152,7 +152,7 @@ static void jets_are_derivatives(void **state)
                 dom, pts,
                 (const char *const[]){ SETTING[k][0], SETTING[k][1], SETTING[k][2], SETTING[k][3], NULL });
             memcpy(at, where->x, M * columns * sizeof *at);
-            must(m->kind->evaluate(m, NULL, at, M, JET_ALL, jet, &err), &err);
+            must(model_evaluate(m, NULL, at, M, JET_ALL, jet, &err), &err);
             for (size_t i = 0; i < M; i++) {
                 double lap = 0.0, centre = 0.0;
                 must(model_values(m, &(npmd_compute){ .threads = 1, .device = "reference" }, at + i * columns,

@@ -119,10 +119,10 @@ static void parts_write(const parts *p, models *s, const char *name)
     free(facts);
 }
 
-static void call_otherwise(parts *p, const char *tensor, const char *name)
+static void call_otherwise(parts *p, const char *which, const char *name)
 {
-    put(p->header, name, json_incref(json_object_get(p->header, tensor)));
-    json_object_del(p->header, tensor);
+    put(p->header, name, json_incref(json_object_get(p->header, which)));
+    json_object_del(p->header, which);
 }
 
 static size_t tensor_at(const parts *p, const char *name)

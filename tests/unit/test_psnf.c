@@ -211,7 +211,7 @@ static void jets_by_differences(void **state)
         values_of(&f.model, 1, x, N, JET_ALL, jet);
         values_of(&f.model, 1, x, N, JET_VALUE, v);
         for (size_t k = 0; k < N; k++) {
-            jet_by_differences(&f.model, x + k * columns, 2e-3, expected);
+            jet_by_differences(&f.model, NULL, x + k * columns, 2e-3, expected);
             check_quiet("values of jets", fabs(jet[k * rows] - v[k]), 1e-14 * (1.0 + fabs(v[k])));
             for (size_t r = 1; r < rows; r++)
                 worst = fmax(worst, fabs(jet[k * rows + r] - expected[r]) / (1.0 + fabs(expected[r])));

@@ -139,6 +139,7 @@ static void as_gradients_one_by_one(void **state)
         { { "S2 x S1", true, 15, 9, 3, false, 2.0, SCALE_UNIT }, true, PENALTY_LAPLACIAN },
         { { "S2 x S1", false, 15, 9, 3, true, 2.0, SCALE_UNIT }, false, PENALTY_LAPLACIAN },
         { { "T2", true, 12, 17, 1, false, 1.0, SCALE_ORTHONORMAL }, false, PENALTY_LAPLACIAN },
+        { { "S2 x S1", true, 0, 17, 3, false, 0.0, SCALE_UNIT }, true, PENALTY_GRADIENT },
     };
     (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {

@@ -345,7 +345,7 @@ static void what_makes_no_sense_is_refused(void **state)
 {
     stage *s = *state;
     npmd_points *pts = points_on(s->small, s->x, 1.0), *centre = NULL;
-    static const char *const NAME[] = { "psnf" }; /* and relu, once its estimator is back */
+    static const char *const NAME[] = { "psnf", "relu" };
     npmd_error err = { 0 };
     npmd_model *model = NULL;
     for (size_t i = 0; i < sizeof NAME / sizeof *NAME; i++) {
