@@ -400,13 +400,13 @@ static void other_models_are_refused(void **state)
         const char *said;
     } cases[] = { { "width", "9", field, NPMD_ERR_SHAPE, "width 8, this fit has 3 and 9" },
                   { "depth", "2", field, NPMD_ERR_SHAPE, "depth 3" },
-                  { "skip", "off", field, NPMD_ERR_SHAPE, "skip on" },
-                  { "omega", "3", field, NPMD_ERR_SHAPE, "omega 10, this fit has 3" },
-                  { "features", "10", field, NPMD_ERR_SHAPE, "features 12" },
-                  { "max-frequency", "3", field, NPMD_ERR_SHAPE, "max-frequency [2,2]" },
+                  { "skip", "off", field, NPMD_ERR_SHAPE, "`skip` on" },
+                  { "omega", "3", field, NPMD_ERR_SHAPE, "`omega` 10, this fit has 3" },
+                  { "features", "10", field, NPMD_ERR_SHAPE, "`features` 12" },
+                  { "max-frequency", "3", field, NPMD_ERR_SHAPE, "`max-frequency` [2,2]" },
                   { "seed", "2", kernels_path, NPMD_ERR_SHAPE,
-                    "estimator kde, expected a field or a series" },
-                  { "skip", "off", series, NPMD_ERR_ARGUMENT, "skip off" },
+                    "`estimator` kde, expected a field or a series" },
+                  { "skip", "off", series, NPMD_ERR_ARGUMENT, "`skip` off" },
                   { "seed", "2", "/nowhere/at/all", NPMD_ERR_FILE, "/nowhere" } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         refuses(pts,
@@ -516,9 +516,9 @@ static void gap_is_not_claimed(void **state)
     (void)state;
     static const struct {
         const char *domain, *name, *value, *gap, *said;
-    } CASES[] = { { "T2", "penalty", "gradient", "on", "penalty laplacian" },
-                  { "T2", "penalty", "none", "on", "penalty laplacian" },
-                  { "T2", "tau", "0", "on", "penalty laplacian" },
+    } CASES[] = { { "T2", "penalty", "gradient", "on", "`penalty` laplacian" },
+                  { "T2", "penalty", "none", "on", "`penalty` laplacian" },
+                  { "T2", "tau", "0", "on", "`penalty` laplacian" },
                   { "T2", "tau", "1e-9", "on", "higher frequencies" },
                   { "T3", "seed", "1", "on", "one and two dimensions" },
                   { "T2", "seed", "1", "off", NULL },
@@ -583,9 +583,11 @@ static void unused_options_are_named(void **state)
     (void)state;
     static const struct {
         const char *estimator, *solver, *names;
-    } CASES[] = { { "field", "newton", "kappa" },         { "series", "newton", "width, steps, kappa" },
-                  { "series", "sgd", "width, kappa" },    { "kde", "newton", "holdout, width, steps" },
-                  { "psnf", "newton", "holdout, kappa" }, { "relu", "newton", "kappa" } };
+    } CASES[] = {
+        { "field", "newton", "`kappa`" },           { "series", "newton", "`width`, `steps`, `kappa`" },
+        { "series", "sgd", "`width`, `kappa`" },    { "kde", "newton", "`holdout`, `width`, `steps`" },
+        { "psnf", "newton", "`holdout`, `kappa`" }, { "relu", "newton", "`kappa`" }
+    };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         npmd_options opt;
         char names[200];
@@ -609,7 +611,7 @@ static void unused_options_are_named(void **state)
     options_of(&opt,
                (const char *const[]){ "estimator", "kde", "width", "8", "depth", "2", "omega", "3", NULL });
     assert_int_equal(settings_unused(&opt.set, &PLAIN, little, sizeof little), 3);
-    assert_string_equal(little, "width, depth...");
+    assert_string_equal(little, "`width`, `de...");
     options_of(&opt,
                (const char *const[]){ "estimator", "kde", "holdout", "0.2", "bandwidth", "mixture", NULL });
     assert_int_equal(settings_unused(&opt.set, &PLAIN, little, sizeof little),
@@ -630,7 +632,7 @@ static void fits_warn_of_unused_options(void **state)
                                             "300", NULL });
     npmd_model *m = fit_of(pts, &opt);
     assert_int_equal(m->warnings, 1);
-    assert_string_equal(npmd_model_warning(m, 0), "estimator kde does not use width");
+    assert_string_equal(npmd_model_warning(m, 0), "`estimator` kde does not use `width`");
     npmd_model_free(m);
     options_of(&opt, (const char *const[]){ "preset", "quick", "estimator", "kde", "kappa", "3", NULL });
     m = fit_of(pts, &opt);

@@ -297,7 +297,7 @@ static void spoilt_files_are_refused(void **state)
                                         { "domain other", domain_other, "" },
                                         { "estimator unknown", estimator_unknown, "oracle" },
                                         { "option unknown", option_unknown, "none-such" },
-                                        { "option senseless", option_senseless, "depth" },
+                                        { "option senseless", option_senseless, "`depth`" },
                                         { "no options", no_options, "options" },
                                         { "log integral is text", log_integral_is_text, "" },
                                         { "facts are a list", facts_are_a_list, "" } };

@@ -110,7 +110,7 @@ static void refuse(const char *name, const char *value)
     char wanted[64];
     options_init(&opt);
     options_init(&fresh);
-    snprintf(wanted, sizeof wanted, "%s", name);
+    snprintf(wanted, sizeof wanted, "`%s`", name);
     if (npmd_options_set(&opt, name, value, &err) != NPMD_ERR_ARGUMENT)
         fail_msg("%s \"%s\" was accepted", name, value);
     assert_int_equal(err.status, NPMD_ERR_ARGUMENT);
@@ -345,7 +345,7 @@ static void what_does_not_fit_is_refused(void **state)
         options_init(&opt);
         set(&opt, CASE[i].name, CASE[i].value);
         assert_int_equal(npmd_plan_make(dom, 100, &opt, &plan, &err), CASE[i].expected);
-        snprintf(wanted, sizeof wanted, "%s", CASE[i].name);
+        snprintf(wanted, sizeof wanted, "`%s`", CASE[i].name);
         assert_non_null(strstr(err.text, wanted));
         assert_null(plan); /* outputs are written only on success */
         npmd_domain_free(dom);
@@ -376,8 +376,8 @@ static void the_ridge_law_is_resolved(void **state)
     assert_true(resolved(&opt, "T2", 100).set.encoding.ridge > 0.0); /* plane waves */
     npmd_domain *dom = domain("S2 x S1");
     assert_int_equal(npmd_plan_make(dom, 100, &opt, &plan, &err), NPMD_ERR_ARGUMENT);
-    assert_non_null(strstr(err.text, "spectrum-law ridge"));
-    assert_non_null(strstr(err.text, "separable off"));
+    assert_non_null(strstr(err.text, "`spectrum-law` ridge"));
+    assert_non_null(strstr(err.text, "`separable` off"));
     assert_null(plan);
     set(&opt, "spectrum-law", "power");
     assert_int_equal(npmd_plan_make(dom, 100, &opt, &plan, &err), NPMD_OK);
@@ -482,17 +482,17 @@ static void bad_files_are_refused(void **state)
                  { "", "line 1" },
                  { "[1, 2]", "object" },
                  { "3", "" },
-                 { "{ \"steps\": true }", "steps" },
-                 { "{ \"steps\": 1.5 }", "steps" },
-                 { "{ \"steps\": -1 }", "steps" },
+                 { "{ \"steps\": true }", "`steps`" },
+                 { "{ \"steps\": 1.5 }", "`steps`" },
+                 { "{ \"steps\": -1 }", "`steps`" },
                  { "{ \"steps\": null }", "steps" },
                  { "{ \"steps\": {} }", "steps" },
-                 { "{ \"skip\": \"maybe\" }", "skip" },
+                 { "{ \"skip\": \"maybe\" }", "`skip`" },
                  { "{ \"max-frequency\": [] }", "max-frequency" },
                  { "{ \"max-frequency\": [1, \"2\"] }", "max-frequency" },
                  { "{ \"max-frequency\": [1, 1.5] }", "max-frequency" },
                  { "{ \"max-frequency\": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] }", "max-frequency" },
-                 { "{ \"preset\": \"worst\", \"steps\": 3 }", "preset" },
+                 { "{ \"preset\": \"worst\", \"steps\": 3 }", "`preset`" },
                  { "{ \"steps\": 10 } trailing", "line 1" } };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         npmd_options opt, fresh;

@@ -76,8 +76,8 @@ static void early_stopping_restores_the_best(void **state)
     assert_int_equal(m->warnings, 1);
     assert_int_equal(
         sscanf(npmd_model_warning(m, 0),
-               "stopped early: of %lld steps, the held-out points liked the weights after %lld best", &done,
-               &best),
+               "stopped early, after %lld of 49 steps: 20 held-out points liked the weights after %lld best",
+               &done, &best),
         2);
     print_message("    %lld steps, the best after %lld\n", done, best);
     assert_true(done == best + 6 && m->facts.steps == done && done < 49);

@@ -168,7 +168,7 @@ static void lists_that_make_no_sense(void **state)
     static const struct {
         const char *list, *says;
     } CASES[] = { { "rate", "option=value" },
-                  { "rate=", "rate" },
+                  { "rate=", "`rate`" },
                   { "nonsense=1:2", "nonsense" },
                   { "width=8:many", "many" },
                   { "width=1:2:3:4:5:6:7:8:9", "81 combinations" } };

@@ -213,7 +213,7 @@ static void a_share_is_held_out(void **state)
     opt.set.holdout = 1e-3;
     assert_int_equal(npmd_fit(d.domain, d.points, &opt, &m, &err), NPMD_ERR_ARGUMENT);
     assert_null(m);
-    assert_non_null(strstr(err.text, "holdout"));
+    assert_non_null(strstr(err.text, "raise `holdout`"));
     data_close(&d);
 }
 

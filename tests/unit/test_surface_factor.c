@@ -448,7 +448,7 @@ static void points_are_positions(void **state)
     assert_int_equal(points_from(x, N, dom, &pts, &err), NPMD_ERR_FORMAT);
     assert_null(pts);
     assert_says(&err, "row 42");
-    assert_says(&err, "max-distance");
+    assert_says(&err, "`max-distance`");
     must(npmd_domain_within(dom, 1.0, &near, &err), &err);
     must(points_from(x, N, near, &pts, &err), &err);
     npmd_points_row(pts, 41, back);
