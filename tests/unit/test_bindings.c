@@ -408,7 +408,11 @@ static void results_of_any_size(void **state)
             fail_msg("%s", err.text);
         assert_int_equal(known.size, whole);
         assert_memory_equal(known.byte + whole, untouched.byte + whole, MOST - whole);
-        for (size_t size = sizeof(size_t); size < whole; size += sizeof(double)) { /* an older one */
+        const size_t word = sizeof(double),
+                     older[] = { word, 2 * word, whole / 2 / word * word, whole - word };
+        for (size_t o = 0; o < sizeof older / sizeof *older;
+             o++) { /* its size alone, one member, some, all but one */
+            const size_t size = older[o];
             found = untouched;
             found.size = size;
             assert_int_equal(CASES[k].ask(&s, &found, NULL), NPMD_OK);
