@@ -195,10 +195,13 @@ npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot
     npmd_status st = NPMD_OK;
     npmd_plot_request ask;
     npmd_plot_surfaces surfaces;
+    npmd_compute how;
     figure f = { .ask = &ask, .path = path };
     const figure_kind *kind = NULL;
     f.facts = (npmd_plot_facts){ .low = NAN, .high = NAN, .mass_error = NAN };
     TRY(SIZED_TAKE(what, &ask, err));
+    TRY(compute_take(ask.how, &how, err));
+    ask.how = &how;
     if (ask.surfaces != NULL) {
         TRY(SIZED_TAKE(ask.surfaces, &surfaces, err));
         ask.surfaces = &surfaces;

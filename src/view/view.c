@@ -97,10 +97,13 @@ npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const 
 {
     npmd_status st = NPMD_OK;
     npmd_view_request own;
+    npmd_compute how;
     view_values v = { 0 };
     view_page page = { 0 };
     npmd_view_facts found = { 0 };
     TRY(SIZED_TAKE(what, &own, err));
+    TRY(compute_take(own.how, &how, err));
+    own.how = &how;
     what = &own;
     if (what->data != NULL)
         TRY(model_check_domain(m, what->data->domain, "points lie", err));

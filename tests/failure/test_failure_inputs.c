@@ -27,7 +27,7 @@ static npmd_status run_points(stage *s, outcome *o, npmd_error *err)
 
 static npmd_status run_points_rows(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_points_from_rows(s->x[MIXED], POINTS, 4, s->domain[MIXED], 0, &o->points, err);
+    return npmd_points_from(s->x[MIXED], POINTS, 4, s->domain[MIXED], 0, &o->points, err);
 }
 
 static npmd_status run_points_borrow(stage *s, outcome *o, npmd_error *err)
@@ -121,6 +121,21 @@ static npmd_status run_build(stage *s, outcome *o, npmd_error *err)
     return npmd_build_describe(&o->text, err);
 }
 
+static npmd_status run_option_usual(stage *s, outcome *o, npmd_error *err)
+{
+    char text[32] = "";
+    const npmd_status st = npmd_option_usual("steps", NULL, s->domain[TORUS], POINTS, text, sizeof text, err);
+    if (st == NPMD_OK)
+        o->value[0] = strtod(text, NULL);
+    return st;
+}
+
+static npmd_status run_rule(stage *s, outcome *o, npmd_error *err)
+{
+    assert_int_equal(npmd_domain_rule_nodes(s->domain[TORUS], 10), 100);
+    return npmd_domain_rule(s->domain[TORUS], 10, o->value, o->value + 200, err);
+}
+
 static void inputs_without_memory(void **state)
 {
     static const operation OPS[] = {
@@ -139,6 +154,8 @@ static void inputs_without_memory(void **state)
         { .name = "JSON", .run = run_json },
         { .name = "options from a file", .run = run_options_read },
         { .name = "options for bindings", .run = run_options_new },
+        { .name = "what an option usually is", .run = run_option_usual },
+        { .name = "a quadrature rule", .run = run_rule },
         { .name = "description of the build", .run = run_build },
     };
     SWEEP_MEMORY(*state, OPS);
