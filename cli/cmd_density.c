@@ -48,7 +48,7 @@ static int report(const cli_args *args, const npmd_model *model, npmd_what what,
     if (args->json) {
         cli_json_begin(&j);
         cli_json_text(&j, "out", out);
-        cli_json_text(&j, "what", npmd_what_name(what));
+        cli_json_text(&j, "what", npmd_what_name((int)what));
         cli_json_text(&j, "measure", UNITS[what]);
         cli_json_text(&j, "domain", npmd_domain_text(npmd_model_domain(model)));
         cli_json_unsigned(&j, "n", n);
@@ -58,7 +58,7 @@ static int report(const cli_args *args, const npmd_model *model, npmd_what what,
         return cli_json_print(args, &j);
     }
     if (!args->quiet) {
-        cli_row(stdout, "values", "%s (%s)", npmd_what_name(what), UNITS[what]);
+        cli_row(stdout, "values", "%s (%s)", npmd_what_name((int)what), UNITS[what]);
         cli_row(stdout, "points", "%s", cli_words_count(n).text);
         if (cli_value(args, "given"))
             cli_row(stdout, "error", "at most %.2g in the log", log_se);

@@ -1,6 +1,9 @@
 /* cmd_info.c - neuropmd info: what a model or a surface file holds. */
 #include "cli.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static int surface_info(const cli_args *args)
 {
     npmd_error err = { 0 };
@@ -15,13 +18,23 @@ static int surface_info(const cli_args *args)
     return CLI_DONE;
 }
 
+/* What the model says of itself; its warnings name options. NULL: no memory. */
+static char *respelled(const char *json)
+{
+    const size_t size = strlen(json) + 1;
+    char *text = malloc(size);
+    if (text)
+        cli_respell(json, text, size);
+    return text;
+}
+
 static int run(const cli_args *args)
 {
     npmd_error err = { 0 };
     npmd_model *model = NULL;
     npmd_compute how;
     uint64_t seed = 0;
-    char *json = NULL;
+    char *json = NULL, *text = NULL;
     int code = cli_compute(args, &seed, &how);
     if (code != CLI_DONE)
         return code;
@@ -29,12 +42,15 @@ static int run(const cli_args *args)
         return surface_info(args);
     if (npmd_load(args->operand, &model, &err) || npmd_model_describe(model, &json, &err))
         code = cli_refuse(args, &err);
+    else if (!(text = respelled(json)))
+        code = cli_fail(args, CLI_MEMORY, "not enough memory for the description");
     else if (args->json)
-        printf("%s\n", json);
+        printf("%s\n", text);
     else {
-        cli_listing(json, "choice");
+        cli_listing(text, "choice");
         cli_choice_words(model);
     }
+    free(text);
     npmd_text_free(json);
     npmd_model_free(model);
     return code;

@@ -19,7 +19,7 @@ static const cli_option OPTIONS[] = {
           "one value a point, in the order of the points; .npy or .csv; of a region one a vertex, also .gii or "
           ".vtk" },
     { .name = "what",
-      .values = "log-density|density|relative|intensity|probability|counts",
+      .names = npmd_region_what_name,
       .fallback = "log-density; of a region density",
       .help =
           "log f or f per volume of the factors kept; f x that volume; n f; of a region also f and n f x the "
@@ -75,7 +75,8 @@ static int report(const cli_args *args, const char *domain, size_t n, double wor
         cli_json_text(&j, "out", out);
         cli_json_text(&j, "factors", cli_value(args, "factors"));
         cli_json_text(&j, "domain", domain);
-        cli_json_text(&j, "what", cli_value(args, "what") ? cli_value(args, "what") : "log-density");
+        cli_json_text(&j, "what",
+                      cli_value(args, "what") ? cli_value(args, "what") : npmd_what_name(NPMD_LOG_DENSITY));
         cli_json_unsigned(&j, "n", n);
         cli_json_number(&j, "log_se_max", worst);
         return cli_json_print(args, &j);

@@ -40,6 +40,11 @@ static const char *either(const cli_args *args, const char *name, const char *fa
     return cli_value(args, name) ? cli_value(args, name) : fallback;
 }
 
+static const char *what_name(const job *j)
+{
+    return either(j->args, "what", npmd_region_what_name(NPMD_REGION_DENSITY));
+}
+
 /* The files of both factors; those of the second are by default those of the first. */
 static int find_places(job *j)
 {
@@ -236,7 +241,7 @@ static bool matrix_counts(const job *j)
 
 static const char *matrix_word(const job *j)
 {
-    return matrix_counts(j) ? "counts" : "probability";
+    return npmd_region_what_name(matrix_counts(j) ? NPMD_REGION_COUNTS : NPMD_REGION_PROBABILITY);
 }
 
 static npmd_status compute_matrix(job *j, npmd_error *err)
@@ -265,7 +270,7 @@ static npmd_status compute_dense(job *j, npmd_error *err)
 static npmd_status write_map(const job *j, npmd_error *err)
 {
     const place *p = &j->at[j->other];
-    const char *name = either(j->args, "what", "density");
+    const char *name = what_name(j);
     const double *column = j->value;
     if (!is_drawing(j->out))
         return npmd_array_write(j->out, j->value, j->values, 1, err);
@@ -283,7 +288,7 @@ static const char *warning(const npmd_region_facts *f)
 
 static void report_json(const job *j, cli_json *o)
 {
-    cli_json_text(o, "what", j->out || j->dense ? either(j->args, "what", "density") : matrix_word(j));
+    cli_json_text(o, "what", j->out || j->dense ? what_name(j) : matrix_word(j));
     if (j->out) {
         cli_json_text(o, "out", j->out);
         cli_json_text(o, "region", either(j->args, "region", npmd_region_name(j->at[j->factor].regions, 0)));
@@ -381,7 +386,7 @@ static int prepare(job *j)
     int code = cli_compute(j->args, &seed, &j->how);
     if (code != CLI_DONE || (code = check_options(j)) != CLI_DONE)
         return code;
-    if (npmd_region_what_parse(either(j->args, "what", "density"), &j->what, &err) || check_outputs(j, &err)
+    if (npmd_region_what_parse(what_name(j), &j->what, &err) || check_outputs(j, &err)
         || npmd_load(j->args->operand, &j->model, &err))
         return cli_refuse(j->args, &err);
     if (cli_value(j->args, "what") && !j->out && !j->dense && j->what != NPMD_REGION_PROBABILITY

@@ -17,7 +17,8 @@ static size_t quoted_option(const char *at)
     size_t length = 0;
     if (*at != '`' || !islower((unsigned char)at[1]))
         return 0;
-    while (islower((unsigned char)at[1 + length]) || isdigit((unsigned char)at[1 + length]) || at[1 + length] == '-')
+    while (islower((unsigned char)at[1 + length]) || isdigit((unsigned char)at[1 + length])
+           || at[1 + length] == '-')
         length++;
     return at[1 + length] == '`' ? length : 0;
 }

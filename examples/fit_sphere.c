@@ -65,6 +65,20 @@ static npmd_status moments(const npmd_model *model, double moment[4], npmd_error
     return st;
 }
 
+/* A fit that takes seconds; without these lines the sizes follow from the data. The truth is smooth and the points are
+ * few, hence more penalty than the default of 5e-5. */
+static npmd_status small_fit(npmd_options *opt, npmd_error *err)
+{
+    static const char *const SET[][2] = { { "steps", "800" },   { "batch", "500" },       { "q1", "1024" },
+                                          { "q2", "128" },      { "centres", "64" },      { "width", "32" },
+                                          { "features", "48" }, { "max-frequency", "6" }, { "tau", "1e-3" },
+                                          { "seed", "1" } };
+    npmd_status st = NPMD_OK;
+    for (size_t i = 0; i < sizeof SET / sizeof *SET && st == NPMD_OK; i++)
+        st = npmd_options_set(opt, SET[i][0], SET[i][1], err);
+    return st;
+}
+
 int main(void)
 {
     static double x[POINTS][3];
@@ -72,31 +86,25 @@ int main(void)
     npmd_truth *truth = NULL;
     npmd_points *points = NULL;
     npmd_model *model = NULL;
-    npmd_comparison distance;
-    npmd_options opt;
+    npmd_comparison distance = NPMD_SIZED(npmd_comparison);
+    npmd_options *opt = npmd_options_new();
     double moment[4];
     int wrong = 0;
 
-    npmd_options_init(&opt);
-    opt.steps = 800; /* a small fit that takes seconds; without these lines the sizes follow from the data */
-    opt.batch = 500;
-    opt.q1 = 1024;
-    opt.q2 = 128;
-    opt.centres = 64;
-    opt.width = 32;
-    opt.features = 48;
-    opt.max_frequency[0] = 6;
-    opt.max_frequencies = 1;
-    opt.tau = 1e-3; /* the truth is smooth, the points are few: more penalty than the default of 5e-5 */
-    opt.seed = 1;
+    if (opt == NULL || small_fit(opt, &err) != NPMD_OK) {
+        fprintf(stderr, "fit_sphere: %s\n", opt == NULL ? "not enough memory" : err.text);
+        npmd_options_free(opt);
+        return EXIT_FAILURE;
+    }
     if (write_truth("fit_sphere.json") != 0) {
         perror("fit_sphere.json");
+        npmd_options_free(opt);
         return EXIT_FAILURE;
     }
     if (npmd_truth_read("fit_sphere.json", &truth, &err)
-        || npmd_truth_sample(truth, 1, POINTS, &x[0][0], &err)
-        || npmd_points_from(&x[0][0], POINTS, npmd_truth_domain(truth), &points, &err)
-        || npmd_fit(npmd_truth_domain(truth), points, &opt, &model, &err) || moments(model, moment, &err)
+        || npmd_truth_sample(truth, 1, POINTS, NULL, &x[0][0], &err)
+        || npmd_points_from(&x[0][0], POINTS, 3, npmd_truth_domain(truth), NPMD_COORDS_DEFAULT, &points, &err)
+        || npmd_fit(npmd_truth_domain(truth), points, opt, &model, &err) || moments(model, moment, &err)
         || npmd_compare(model, truth, NPMD_GRID_FINE, 0, 1, NULL, &distance, &err)) {
         fprintf(stderr, "fit_sphere: %s\n", err.text);
         wrong = 1;
@@ -115,6 +123,7 @@ int main(void)
     }
     remove("fit_sphere.json");
     npmd_model_free(model);
+    npmd_options_free(opt);
     npmd_points_free(points);
     npmd_truth_free(truth);
     return wrong ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -53,6 +53,20 @@ static npmd_status mass(const npmd_model *model, double *out, npmd_error *err)
     return st;
 }
 
+/* A fit that takes seconds; without these lines the sizes follow from the data. The truth is smooth and the points are
+ * few, hence more penalty than the default of 5e-5. */
+static npmd_status small_fit(npmd_options *opt, npmd_error *err)
+{
+    static const char *const SET[][2] = { { "steps", "800" },   { "batch", "500" },       { "q1", "1024" },
+                                          { "q2", "128" },      { "centres", "64" },      { "width", "32" },
+                                          { "features", "48" }, { "max-frequency", "6" }, { "tau", "1e-3" },
+                                          { "seed", "1" } };
+    npmd_status st = NPMD_OK;
+    for (size_t i = 0; i < sizeof SET / sizeof *SET && st == NPMD_OK; i++)
+        st = npmd_options_set(opt, SET[i][0], SET[i][1], err);
+    return st;
+}
+
 int main(void)
 {
     static double x[POINTS][2];
@@ -60,32 +74,26 @@ int main(void)
     npmd_truth *truth = NULL;
     npmd_points *points = NULL;
     npmd_model *model = NULL;
-    npmd_comparison distance;
-    npmd_options opt;
+    npmd_comparison distance = NPMD_SIZED(npmd_comparison);
+    npmd_options *opt = npmd_options_new();
     double entropy = 0.0, entropy_se = 0.0, total = 0.0;
     int wrong = 0;
 
-    npmd_options_init(&opt);
-    opt.steps = 800; /* a small fit that takes seconds; without these lines the sizes follow from the data */
-    opt.batch = 500;
-    opt.q1 = 1024;
-    opt.q2 = 128;
-    opt.centres = 64;
-    opt.width = 32;
-    opt.features = 48;
-    opt.max_frequency[0] = 6;
-    opt.max_frequencies = 1;
-    opt.tau = 1e-3; /* the truth is smooth, the points are few: more penalty than the default of 5e-5 */
-    opt.seed = 1;
+    if (opt == NULL || small_fit(opt, &err) != NPMD_OK) {
+        fprintf(stderr, "fit_torus: %s\n", opt == NULL ? "not enough memory" : err.text);
+        npmd_options_free(opt);
+        return EXIT_FAILURE;
+    }
     if (write_text("fit_torus.json", TRUTH) != 0) {
         perror("fit_torus.json");
+        npmd_options_free(opt);
         return EXIT_FAILURE;
     }
     if (npmd_truth_read("fit_torus.json", &truth, &err)
-        || npmd_truth_entropy(truth, 1, &entropy, &entropy_se, &err)
-        || npmd_truth_sample(truth, 1, POINTS, &x[0][0], &err)
-        || npmd_points_from(&x[0][0], POINTS, npmd_truth_domain(truth), &points, &err)
-        || npmd_fit(npmd_truth_domain(truth), points, &opt, &model, &err) || mass(model, &total, &err)
+        || npmd_truth_entropy(truth, 1, NULL, &entropy, &entropy_se, &err)
+        || npmd_truth_sample(truth, 1, POINTS, NULL, &x[0][0], &err)
+        || npmd_points_from(&x[0][0], POINTS, 2, npmd_truth_domain(truth), NPMD_COORDS_DEFAULT, &points, &err)
+        || npmd_fit(npmd_truth_domain(truth), points, opt, &model, &err) || mass(model, &total, &err)
         || npmd_compare(model, truth, NPMD_GRID_FINE, 0, 1, NULL, &distance, &err)) {
         fprintf(stderr, "fit_torus: %s\n", err.text);
         wrong = 1;
@@ -103,6 +111,7 @@ int main(void)
     }
     remove("fit_torus.json");
     npmd_model_free(model);
+    npmd_options_free(opt);
     npmd_points_free(points);
     npmd_truth_free(truth);
     return wrong ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -38,6 +38,20 @@ static int check(const char *what, double found, double expected, double toleran
     return !good;
 }
 
+/* A fit that takes seconds; without these lines the sizes follow from the data. The truth is smooth and the points are
+ * few, hence more penalty than the default of 1e-4. */
+static npmd_status small_fit(npmd_options *opt, npmd_error *err)
+{
+    static const char *const SET[][2] = { { "steps", "800" },   { "batch", "500" },       { "q1", "1024" },
+                                          { "q2", "128" },      { "centres", "64" },      { "width", "32" },
+                                          { "features", "48" }, { "max-frequency", "6" }, { "tau", "1e-3" },
+                                          { "seed", "1" } };
+    npmd_status st = NPMD_OK;
+    for (size_t i = 0; i < sizeof SET / sizeof *SET && st == NPMD_OK; i++)
+        st = npmd_options_set(opt, SET[i][0], SET[i][1], err);
+    return st;
+}
+
 int main(void)
 {
     static double x[TRAIN][COLUMNS], fresh[TEST][COLUMNS], before[TEST], after[TEST];
@@ -45,37 +59,33 @@ int main(void)
     npmd_truth *truth = NULL;
     npmd_points *points = NULL, *test = NULL;
     npmd_model *model = NULL, *loaded = NULL;
-    npmd_comparison distance;
-    npmd_score score;
-    npmd_options opt;
+    npmd_comparison distance = NPMD_SIZED(npmd_comparison);
+    npmd_score score = NPMD_SIZED(npmd_score);
+    npmd_options *opt = npmd_options_new();
     double entropy = 0.0, entropy_se = 0.0;
     int wrong = 0;
 
-    npmd_options_init(&opt);
-    opt.steps = 800; /* a small fit that takes seconds; without these lines the sizes follow from the data */
-    opt.batch = 500;
-    opt.q1 = 1024;
-    opt.q2 = 128;
-    opt.centres = 64;
-    opt.width = 32;
-    opt.features = 48;
-    opt.max_frequency[0] = 6;
-    opt.max_frequencies = 1;
-    opt.tau = 1e-3; /* the truth is smooth, the points are few: more penalty than the default of 1e-4 */
-    opt.seed = 1;
+    if (opt == NULL || small_fit(opt, &err) != NPMD_OK) {
+        fprintf(stderr, "score_and_save: %s\n", opt == NULL ? "not enough memory" : err.text);
+        npmd_options_free(opt);
+        return EXIT_FAILURE;
+    }
     if (write_text(TRUTH_PATH, TRUTH) != 0) {
         perror(TRUTH_PATH);
+        npmd_options_free(opt);
         return EXIT_FAILURE;
     }
     /* Seed 1 draws the points of the fit, seed 2 those of the score. */
-    if (npmd_truth_read(TRUTH_PATH, &truth, &err) || npmd_truth_entropy(truth, 1, &entropy, &entropy_se, &err)
-        || npmd_truth_sample(truth, 1, TRAIN, &x[0][0], &err)
-        || npmd_truth_sample(truth, 2, TEST, &fresh[0][0], &err)
-        || npmd_points_from(&x[0][0], TRAIN, npmd_truth_domain(truth), &points, &err)
-        || npmd_points_from(&fresh[0][0], TEST, npmd_truth_domain(truth), &test, &err)
-        || npmd_fit(npmd_truth_domain(truth), points, &opt, &model, &err)
-        || npmd_save(model, MODEL_PATH, &err) || npmd_load(MODEL_PATH, &loaded, &err)
-        || npmd_log_density(model, &fresh[0][0], TEST, before, &err)
+    if (npmd_truth_read(TRUTH_PATH, &truth, &err)
+        || npmd_truth_entropy(truth, 1, NULL, &entropy, &entropy_se, &err)
+        || npmd_truth_sample(truth, 1, TRAIN, NULL, &x[0][0], &err)
+        || npmd_truth_sample(truth, 2, TEST, NULL, &fresh[0][0], &err)
+        || npmd_points_from(&x[0][0], TRAIN, COLUMNS, npmd_truth_domain(truth), NPMD_COORDS_DEFAULT, &points,
+                            &err)
+        || npmd_points_from(&fresh[0][0], TEST, COLUMNS, npmd_truth_domain(truth), NPMD_COORDS_DEFAULT, &test,
+                            &err)
+        || npmd_fit(npmd_truth_domain(truth), points, opt, &model, &err) || npmd_save(model, MODEL_PATH, &err)
+        || npmd_load(MODEL_PATH, &loaded, &err) || npmd_log_density(model, &fresh[0][0], TEST, before, &err)
         || npmd_log_density(loaded, &fresh[0][0], TEST, after, &err)
         || npmd_score_points(loaded, test, 3, NULL, &score, &err)
         || npmd_compare(loaded, truth, NPMD_GRID_FINE, 65536, 4, NULL, &distance, &err)) {
@@ -101,6 +111,7 @@ int main(void)
     remove(MODEL_PATH);
     npmd_model_free(loaded);
     npmd_model_free(model);
+    npmd_options_free(opt);
     npmd_points_free(test);
     npmd_points_free(points);
     npmd_truth_free(truth);

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# bootstrap.sh [build|package|test|fuzz|docs] - installs with apt-get what building (packing, testing, fuzzing, the
-# documentation) needs and is missing.
+# bootstrap.sh [build|python|package|test|fuzz|docs] - installs with apt-get what building (the Python package, packing,
+# testing, fuzzing, the documentation) needs and is missing.
 #
 # It looks for the tools and libraries themselves: where all are found it does nothing, asks for nothing and needs no
-# network, on any system. "package", "test" (the default), "fuzz" and "docs" are "build" and more.
+# network, on any system. "python", "package", "test" (the default), "fuzz" and "docs" are "build" and more.
 set -euo pipefail
 purpose=${1:-test}
 
@@ -46,12 +46,22 @@ need libsuperlu-dev module superlu
 need libmetis-dev metis
 # npm fetches three.js for the page of the command view, once
 [ -e "$(dirname "$0")/../build/three/package/LICENSE" ] || want npm have npm
+python_package() { # python_package need|want: what pip needs to install it without network, in an environment of its own
+    "$1" python3-numpy python_has numpy
+    "$1" python3-setuptools python_has setuptools
+    "$1" python3-wheel python_has wheel
+    "$1" python3-venv python_has ensurepip
+}
 packing() { # what cpack asks for a Debian package
     need dpkg-dev have dpkg-shlibdeps
     need file have file
 }
 case $purpose in
 build) ;;
+python)
+    need python3 have python3
+    python_package need
+    ;;
 package) packing ;;
 test)
     if have dpkg-deb; then packing; fi
@@ -61,9 +71,8 @@ test)
     need clang-format have clang-format
     need python3 have python3 # runs the code blocks of the documentation
     if have python3; then # the Python package is tested where there is a Python
-        want python3-numpy python_has numpy
+        python_package want
         want python3-sklearn python_has sklearn
-        want python3-pip python_has pip
     fi
     want nodejs have node # these two look at pages
     want chromium browser
@@ -81,7 +90,7 @@ docs)
     need python3-numpy sphinx_has numpy # which the Python package imports; its reference is made from docstrings
     ;;
 *)
-    echo "bootstrap.sh: '$purpose' was found, build, package, test, fuzz or docs was expected" >&2
+    echo "bootstrap.sh: '$purpose' was found, build, python, package, test, fuzz or docs was expected" >&2
     exit 2
     ;;
 esac

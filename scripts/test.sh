@@ -182,20 +182,26 @@ consumer_cmake() { # consumer_cmake PREFIX
         && "$work/consumer_cmake/consumer_static"
 }
 
-# The wheel, unpacked into a folder: what pip does with it, without an environment of its own.
+# The Python package in an environment of its own, without network: as a wheel that carries the libraries, and as a link to
+# the source tree, which has none.
 wheel() {
-    local folder=$work/wheel python
+    local env=$work/env python name
     for python in python3 /usr/bin/python3 ''; do
-        [ -z "$python" ] || ! "$python" -c 'import numpy, pip' 2>/dev/null || break
+        [ -z "$python" ] || ! "$python" -c 'import ensurepip, numpy, setuptools, wheel' 2>/dev/null || break
     done
-    [ -n "$python" ] || { echo "no Python with numpy and pip was found: no wheel is made"; return 77; }
-    rm -rf "$folder" && mkdir -p "$folder" || return 1
-    NEUROPMD_LIBRARY=$work/gcc/libneuropmd.so "$python" -m pip wheel --no-deps \
-        --disable-pip-version-check -w "$folder" ./python || return 1
-    "$python" -m zipfile -e "$folder"/neuropmd-*-py3-none-*.whl "$folder" || return 1
-    cd "$folder" && "$python" -B -c 'import neuropmd, sys
-assert neuropmd.__file__.startswith(sys.argv[1]) and neuropmd._library.library._name.startswith(sys.argv[1])
-print(neuropmd.Series("S1", tau=1e-3).fit([[0.0], [1.0], [1.5]]).density([[1.0]]))' "$folder"
+    [ -n "$python" ] || { echo "no Python with numpy, setuptools, wheel and venv was found: no wheel is made"; return 77; }
+    rm -rf "$env" && "$python" -m venv --system-site-packages "$env" || return 1
+    NEUROPMD_LIBRARY=$work/gcc/libneuropmd.so "$env/bin/pip" install --no-index ./python || return 1
+    for name in libneuropmd libneuropmd-draw; do
+        [ ! -e "$work/gcc/$name.so" ] || ls "$env"/lib/python3*/site-packages/neuropmd/$name.so || return 1
+    done
+    (cd "$env" && bin/python -B -c 'import neuropmd, sys
+assert neuropmd._library.library._name.startswith(sys.argv[1])
+print(neuropmd.Series("S1", tau=1e-3).fit([[0.0], [1.0], [1.5]]).density([[1.0]]), len(neuropmd.plot_kinds()))' "$env") \
+        || return 1
+    "$env/bin/pip" install --no-index -e ./python || return 1
+    (cd "$env" && NEUROPMD_LIBRARY=$work/gcc/libneuropmd.so bin/python -B -c 'import neuropmd, sys
+assert neuropmd.__file__.startswith(sys.argv[1])' "$root")
 }
 
 # Simulate, fit, ask the model everything: each program under the sanitizers.
@@ -222,7 +228,7 @@ if check "gcc, optimised: build without a warning" build gcc -DCMAKE_C_COMPILER=
     # those of failing memory and files run once, where the sanitizers see what they leave behind
     tests "gcc, optimised: all other tests and examples" gcc --label-exclude '^failure$'
     check "symbols of the shared library" symbols
-    check "Python: a wheel that carries the library" wheel
+    check "Python: a wheel that carries the libraries, an editable installation" wheel
     if check "installation" install_tree; then
         check "a program by pkg-config" consumer_pkgconfig "$work/prefix"
         check "programs by CMake, shared and static" consumer_cmake "$work/prefix"

@@ -2,29 +2,29 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import sys
-from ctypes import byref, c_int, c_size_t, c_void_p
+import warnings
+from ctypes import byref, c_char_p, c_int, c_size_t
 from typing import Any, Union
 
 import numpy as np
 
-from . import _library
+from . import _header as h
 from ._domain import Domain, Path, Points, as_points, as_rows, coords_bits, in_coords, weigh
-from ._library import Handle, as_dict, call, encoded, library, structs, take, take_text
+from ._library import Handle, NeuropmdWarning, call, compute, encoded, facts, library, take, take_json
 
 
 class Model(Handle):
     """A fitted model of the library; immutable. It pickles as the bytes of its file."""
 
-    _free = "npmd_model_free"
+    _type = h.npmd_model
 
     def __reduce__(self) -> tuple:
         return _model_again, (self.pack(),)
 
     def pack(self) -> bytes:
-        text, size = c_void_p(), c_size_t()
-        call("npmd_model_pack", self, byref(text), byref(size))
+        text, size = c_char_p(), c_size_t()
+        call(library.npmd_model_pack, self, byref(text), byref(size))
         try:
             return ctypes.string_at(text, size.value)
         finally:
@@ -32,11 +32,11 @@ class Model(Handle):
 
 
 def _model_again(data: bytes) -> Model:
-    return take(Model, "npmd_model_unpack", data, len(data))
+    return take(Model, library.npmd_model_unpack, data, len(data))
 
 
 class NotFittedError(ValueError, AttributeError):
-    """Something was asked of an estimator before ``fit``. With scikit-learn loaded, its own exception of this name is raised."""
+    """Something was asked of an estimator before ``fit``. With scikit-learn loaded, its own of this name is raised."""
 
 
 def _not_fitted(estimator: Any) -> Exception:
@@ -78,31 +78,38 @@ class Density:
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    def _compute(self) -> Any:
-        threads = self.threads or (1 if _library.forked else 0)
-        return byref(structs["npmd_compute"](threads=int(threads), device=(self.device or "").encode()))
+    def _compute(self) -> h.npmd_compute:
+        return compute(self.threads, self.device)
 
     def _points(self, X: Any, domain: Domain | None = None) -> Points:
         """Rows of the domain, or of some factors of it."""
         rows, coords = as_rows(X), coords_bits(self.coords)
         if domain is not None:
-            return as_points(rows, domain, coords & _coords_of(domain))
-        columns = library.npmd_points_columns(self.domain_, coords)
-        if rows.shape[1] != columns:
-            raise ValueError(f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {columns} features as "
-                             f"input: points of {self.domain_.text}" + (f" in {self.coords}" if coords else ""))
-        return as_points(rows, self.domain_, coords)
+            coords &= _coords_of(domain)
+        else:
+            domain, columns = self.domain_, library.npmd_points_columns(self.domain_, coords)
+            if rows.shape[1] != columns:
+                written = f" in {self.coords}" if coords else ""
+                raise ValueError(f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {columns} "
+                                 f"features as input: points of {domain.text}{written}")
+        if coords == 0 and "S1" in domain.text and "mesh:" not in domain.text:
+            most = np.abs(rows[:1000]).max(initial=0)  # an angle: the columns of a sphere are at most 1
+            if most > 10 * np.pi:
+                warnings.warn(f"an angle of {most:.4g} radians is among the points, more than five turns: are they "
+                              'degrees? coords="degrees" takes them as such, also of neuropmd.load, since a model file '
+                              "does not keep it", NeuropmdWarning, stacklevel=4)
+        return as_points(rows, domain, coords)
 
     def _what(self, what: str) -> int:
         number = c_int()
-        call("npmd_what_parse", what.replace("_", "-").encode(), byref(number))
+        call(library.npmd_what_parse, what.replace("_", "-").encode(), byref(number))
         return number.value
 
     def _evaluate(self, X: Any, what: str) -> np.ndarray:
         model, kind, points = self._fitted(), self._what(what), self._points(X)
         n = library.npmd_points_count(points)
         out = np.empty((n, self.domain_.columns) if what == "gradient" else n)
-        call("npmd_evaluate_at", model, points, kind, self._compute(), out.ctypes.data)
+        call(library.npmd_evaluate_at, model, points, kind, self._compute(), out)
         return out
 
     # ---- The density and its derivatives
@@ -142,7 +149,7 @@ class Density:
         return self._evaluate(X, "density")
 
     def relative(self, X: Any) -> np.ndarray:
-        """f times the volume of the domain: with respect to the uniform probability measure, 1 where it is as dense as on average.
+        """f times the volume of the domain: per uniform probability measure, 1 where it is as dense as on average.
 
         >>> import neuropmd
         >>> neuropmd.Uniform("S1").fit([[0.0], [1.0]]).relative([[2.0]]).tolist()
@@ -184,7 +191,7 @@ class Density:
         return self._evaluate(X, "laplacian")
 
     def spread(self, X: Any) -> np.ndarray:
-        """The standard deviation of log f over the members of an ensemble; fit with ``bootstrap=True`` for how sure it is.
+        """The standard deviation of log f over the members of an ensemble; with ``bootstrap=True`` how sure it is.
 
         >>> import numpy as np, neuropmd
         >>> angles = np.random.default_rng(1).vonmises(0.0, 2.0, (200, 1))
@@ -209,18 +216,18 @@ class Density:
         if sample_weight is None:
             return float(np.mean(values))
         weigh(self._points(X), sample_weight)  # checks them
-        return float(np.average(values, weights=np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), values.shape)))
+        weights = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), values.shape)
+        return float(np.average(values, weights=weights))
 
     def scores(self, X: Any, seed: Any = 1) -> dict[str, float]:
-        """All that ``neuropmd score`` tells of points: nll with its standard error, the ISE criterion, the log of the integral.
+        """All that ``neuropmd score`` tells: nll with its standard error, the ISE criterion, the log of the integral.
 
         >>> import neuropmd
         >>> neuropmd.Uniform("S1").fit([[0.0], [1.0]]).scores([[2.0], [3.0]])["n"]
         2
         """
-        out = structs["npmd_score"]()
-        call("npmd_score_points", self._fitted(), self._points(X), seed_number(seed), self._compute(), byref(out))
-        return as_dict(out)
+        return facts(library.npmd_score_points, h.npmd_score, self._fitted(), self._points(X), seed_number(seed),
+                     self._compute())
 
     # ---- Draws
 
@@ -245,21 +252,22 @@ class Density:
             raise ValueError("given names factors and at holds their values: both are needed, or none")
         if given is None:
             x = np.empty((n, self.domain_.columns))
-            call("npmd_sample", model, number, n, self._compute(), x.ctypes.data, None)
+            call(library.npmd_sample, model, number, n, self._compute(), x, None)
         else:
             points = self._points(at, self.domain_.part(given))
             x = np.empty((n * library.npmd_points_count(points), self.domain_.columns))
-            call("npmd_sample_given", model, self.domain_._bits(given), points, number, n, self._compute(), x.ctypes.data, None)
+            call(library.npmd_sample_given, model, self.domain_._bits(given), points, number, n, self._compute(), x,
+                 None)
         return in_coords(x, self.domain_, coords_bits(self.coords))
 
     # ---- Some of the factors
 
-    def _slice(self, function: str, bits: int, points: Points, what: str, accuracy: float, seed: Any,
+    def _slice(self, function: Any, bits: int, points: Points, what: str, accuracy: float, seed: Any,
                return_error: bool) -> Union[np.ndarray, tuple[np.ndarray, np.ndarray]]:
         n = library.npmd_points_count(points)
         out, error = np.empty(n), np.empty(n)
         call(function, self._fitted(), bits, points, self._what(what), accuracy, seed_number(seed), self._compute(),
-             out.ctypes.data, error.ctypes.data)
+             out, error)
         return (out, error) if return_error else out
 
     def marginal(self, X: Any, factors: Any, what: str = "log_density", *, accuracy: float = 0.0, seed: Any = 1,
@@ -278,8 +286,8 @@ class Density:
         1.0
         """
         self._fitted()
-        return self._slice("npmd_marginal_at", self.domain_._bits(factors), self._points(X, self.domain_.part(factors)), what,
-                           accuracy, seed, return_error)
+        return self._slice(library.npmd_marginal_at, self.domain_._bits(factors),
+                           self._points(X, self.domain_.part(factors)), what, accuracy, seed, return_error)
 
     def conditional(self, X: Any, given: Any, what: str = "log_density", *, accuracy: float = 0.0, seed: Any = 1,
                     return_error: bool = False) -> Union[np.ndarray, tuple[np.ndarray, np.ndarray]]:
@@ -293,13 +301,15 @@ class Density:
         1.0
         """
         self._fitted()
-        return self._slice("npmd_conditional_at", self.domain_._bits(given), self._points(X), what, accuracy, seed, return_error)
+        return self._slice(library.npmd_conditional_at, self.domain_._bits(given), self._points(X), what, accuracy,
+                           seed, return_error)
 
     def probability(self, center: Any, radius: Any, *, accuracy: float = 0.0, seed: Any = 1) -> dict[str, float]:
-        """The probability of all points whose every factor lies within ``radius`` (radians, one or one a factor) of ``center``'s.
+        """The probability of all points whose every factor lies within its radius of ``center``'s.
 
-        The answer holds share (of the volume), probability, its standard error se, and with members low and high, an
-        interval from their spread.
+        ``radius`` is one number or one a factor, in radians; with ``coords``, whatever they are, in degrees, as the
+        program takes it. The answer holds share (of the volume), probability, its standard error se, and with members
+        low and high, an interval from their spread.
 
         >>> import neuropmd
         >>> model = neuropmd.Uniform("S1").fit([[0.0], [1.0]])
@@ -309,10 +319,10 @@ class Density:
         model, points = self._fitted(), self._points(np.atleast_2d(np.asarray(center, dtype=np.float64)))
         if library.npmd_points_count(points) != 1:
             raise ValueError(f"center: one point was expected, {library.npmd_points_count(points)} were found")
-        r = np.ascontiguousarray(np.broadcast_to(np.asarray(radius, dtype=np.float64), (self.domain_.factors,)))
-        out = structs["npmd_probability"]()
-        call("npmd_probability_near", model, points, r.ctypes.data, accuracy, seed_number(seed), self._compute(), byref(out))
-        return as_dict(out)
+        radii = np.empty(self.domain_.factors)
+        radii[:] = np.radians(radius) if coords_bits(self.coords) else radius
+        return facts(library.npmd_probability_near, h.npmd_probability, model, points, radii, accuracy,
+                     seed_number(seed), self._compute())
 
     # ---- The model itself
 
@@ -323,10 +333,12 @@ class Density:
         >>> neuropmd.Uniform("S1").fit([[0.0], [1.0]]).info()["estimator"]
         'uniform'
         """
-        return json.loads(take_text("npmd_model_describe", self._fitted()))
+        return take_json(library.npmd_model_describe, self._fitted())
 
     def save(self, path: Path) -> None:
         """Writes the model as a safetensors file, all that is needed to evaluate it; ``neuropmd.load`` reads it.
+
+        How points are written, ``coords``, is not part of a model: ``load`` takes it again. A pickle keeps it.
 
         >>> import neuropmd, tempfile, os
         >>> path = os.path.join(tempfile.mkdtemp(), "model.safetensors")
@@ -334,7 +346,7 @@ class Density:
         >>> type(neuropmd.load(path)).__name__
         'Uniform'
         """
-        call("npmd_save", self._fitted(), encoded(path))
+        call(library.npmd_save, self._fitted(), encoded(path))
 
     def to_bytes(self) -> bytes:
         """The bytes that ``save`` writes. Equal fits are equal bytes.
@@ -349,8 +361,4 @@ class Density:
 
 def _coords_of(domain: Domain) -> int:
     """The coordinates that mean something to a domain, of which some factors may have been left out."""
-    bits = 0
-    for word, factor in (("latlon", "S2"), ("degrees", "S1")):
-        if factor in domain.text:
-            bits |= coords_bits(word)
-    return bits
+    return h.NPMD_COORDS_LATLON * ("S2" in domain.text) | h.NPMD_COORDS_DEGREES * ("S1" in domain.text)

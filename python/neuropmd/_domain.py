@@ -1,7 +1,6 @@
 """Domains, and arrays as points of them."""
 from __future__ import annotations
 
-import ctypes
 import operator
 import os
 from ctypes import byref, c_uint
@@ -9,8 +8,8 @@ from typing import Any, Iterable, Union
 
 import numpy as np
 
-from . import _library
-from ._library import Handle, call, encoded, library, structs, take
+from . import _header as h
+from ._library import Handle, call, encoded, library, option_text, take
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -18,26 +17,27 @@ LARGE = 64 << 20  # bytes: larger arrays stay where they are, as larger files do
 
 
 class _DomainHandle(Handle):
-    _free = "npmd_domain_free"
+    _type = h.npmd_domain
 
 
 class Points(Handle):
     """Checked points of a domain; they keep the array that they borrow."""
 
-    _free = "npmd_points_free"
+    _type = h.npmd_points
     array: Any = None
 
 
 class _Lent:
     """A domain that belongs to another object, which is kept."""
 
-    def __init__(self, pointer: int, owner: Any):
-        self._as_parameter_ = ctypes.c_void_p(pointer)
+    def __init__(self, pointer: h.npmd_domain, owner: Any):
+        self._as_parameter_ = pointer
         self.owner = owner
 
 
 class Domain:
-    """A product of circles, spheres and closed triangle meshes: ``"S1^2"``, ``"T4"``, ``"S2 x S1"``, ``"mesh:lh.white.gii^2"``.
+    """A product of circles, spheres and closed triangle meshes: ``"S1^2"``, ``"T4"``, ``"S2 x S1"``,
+    ``"mesh:lh.white.gii^2"``.
 
     A point is a row: one angle in radians for each S1, a unit vector (three columns) for each S2, a position x y z for
     each mesh.
@@ -48,7 +48,7 @@ class Domain:
         The product.
     elements : int
         Finite elements behind the eigenfunctions of meshes: 1 linear, 2 quadratic.
-    max_frequency : int
+    max_frequency : int or one a factor
         Of meshes, (max_frequency + 1)^2 eigenpairs are computed; 0: 15, fewer on small meshes.
     cache : path, optional
         A folder that keeps eigenpairs of meshes.
@@ -69,17 +69,17 @@ class Domain:
     78.9568
     """
 
-    def __init__(self, text: Union[str, "Domain"], *, elements: int = 1, max_frequency: int = 0,
+    def __init__(self, text: Union[str, "Domain"], *, elements: int = 1, max_frequency: Any = 0,
                  cache: Path | None = None, max_distance: float | None = None):
         if isinstance(text, Domain):
             text = text._made_of[0]
         if not isinstance(text, str):
-            raise TypeError(f"domain: {type(text).__name__} was found where a text as \"S1^2\" or a Domain was expected")
-        how = structs["npmd_surface_options"](elements=elements, max_frequency=max_frequency,
-                                              cache=None if cache is None else encoded(cache))
-        handle = take(_DomainHandle, "npmd_domain_parse_with", encoded(text), byref(how))
+            raise TypeError(f'domain: {type(text).__name__} was found where a text as "S1^2" or a Domain was expected')
+        how = h.npmd_surface_options(elements=elements, max_frequency=option_text(max_frequency),
+                                     cache=None if cache is None else encoded(cache))
+        handle = take(_DomainHandle, library.npmd_domain_parse_with, encoded(text), byref(how))
         if max_distance is not None:
-            handle = take(_DomainHandle, "npmd_domain_within", handle, max_distance)
+            handle = take(_DomainHandle, library.npmd_domain_within, handle, max_distance)
         self._hold(handle, (text, elements, max_frequency, cache, max_distance))
 
     def _hold(self, handle: Any, made_of: tuple | None) -> "Domain":
@@ -118,7 +118,7 @@ class Domain:
             raise ValueError("u: numbers in [0, 1) were expected")
         u = np.ascontiguousarray(u, dtype=np.float64)
         x = np.empty((len(u), self.columns))
-        call("npmd_domain_uniform", self, u.ctypes.data, len(u), x.ctypes.data)
+        call(library.npmd_domain_uniform, self, u, len(u), x)
         return x
 
     def part(self, factors: Any) -> "Domain":
@@ -128,7 +128,7 @@ class Domain:
         >>> Domain("S2 x S1").part(2)
         Domain('S1')
         """
-        return Domain._of(take(_DomainHandle, "npmd_domain_part", self, self._bits(factors)))
+        return Domain._of(take(_DomainHandle, library.npmd_domain_part, self, self._bits(factors)))
 
     def _bits(self, factors: Any) -> int:
         """Factors as the library takes them: 1, "1,3" or [1, 3]."""
@@ -136,7 +136,7 @@ class Domain:
             many = factors if isinstance(factors, Iterable) else [factors]
             factors = ",".join(str(operator.index(one)) for one in many)
         bits = c_uint()
-        call("npmd_factors_parse", factors.encode(), self, byref(bits))
+        call(library.npmd_factors_parse, factors.encode(), self, byref(bits))
         return bits.value
 
     def __repr__(self) -> str:
@@ -163,7 +163,8 @@ class Domain:
         raise TypeError(f"{self!r} is a part of another domain and cannot be pickled by itself")
 
 
-def _domain_again(text: str, elements: int, max_frequency: int, cache: Path | None, max_distance: float | None) -> Domain:
+def _domain_again(text: str, elements: int, max_frequency: Any, cache: Path | None,
+                  max_distance: float | None) -> Domain:
     return Domain(text, elements=elements, max_frequency=max_frequency, cache=cache, max_distance=max_distance)
 
 
@@ -177,7 +178,7 @@ def coords_bits(coords: str | None) -> int:
     if coords is not None:
         if not isinstance(coords, str):
             raise TypeError(f"coords: {type(coords).__name__} was found where a text was expected")
-        call("npmd_coords_parse", coords.encode(), byref(bits))
+        call(library.npmd_coords_parse, coords.encode(), byref(bits))
     return bits.value
 
 
@@ -195,8 +196,10 @@ def as_rows(X: Any, name: str = "X") -> np.ndarray:
     if rows.dtype.kind not in "fiub":
         raise ValueError(f"{name} holds {rows.dtype}; numbers were expected")
     if rows.ndim != 2:
-        hint = f"; Reshape your data: {name}.reshape(-1, 1) is one column, {name}.reshape(1, -1) one row" if rows.ndim < 2 else ""
-        raise ValueError(f"{name}: Expected 2D array, one row a point; got {rows.ndim}D array instead, of shape {rows.shape}{hint}")
+        hint = "" if rows.ndim > 2 else (f"; Reshape your data: {name}.reshape(-1, 1) is one column, "
+                                         f"{name}.reshape(1, -1) one row")
+        raise ValueError(f"{name}: Expected 2D array, one row a point; got {rows.ndim}D array instead, of shape "
+                         f"{rows.shape}{hint}")
     return rows
 
 
@@ -204,11 +207,19 @@ def as_points(X: Any, domain: Domain, coords: int = 0, name: str = "X") -> Point
     """Rows as points. Large arrays of float64 or float32 in C order, memory-mapped ones among them, are not copied."""
     rows = as_rows(X, name)
     if rows.nbytes > LARGE and rows.flags.c_contiguous and rows.dtype in (np.float64, np.float32):
-        points = take(Points, "npmd_points_borrow", rows.ctypes.data, int(rows.dtype == np.float32), *rows.shape, domain, coords)
+        points = take(Points, library.npmd_points_borrow, rows.ctypes.data, int(rows.dtype == np.float32), *rows.shape,
+                      domain, coords)
         points.array = rows
         return points
     rows = np.ascontiguousarray(rows, dtype=np.float64)
-    return take(Points, "npmd_points_from_rows", rows.ctypes.data, *rows.shape, domain, coords)
+    return take(Points, library.npmd_points_from, rows, *rows.shape, domain, coords)
+
+
+def rows_of(points: Points, domain: Domain, coords: int = 0) -> np.ndarray:
+    """Points as rows in these coordinates."""
+    rows = np.empty((library.npmd_points_count(points), library.npmd_points_columns(domain, coords)))
+    call(library.npmd_points_rows, points, coords, rows)
+    return rows
 
 
 def weigh(points: Points, weights: Any) -> None:
@@ -222,23 +233,20 @@ def weigh(points: Points, weights: Any) -> None:
     if w.ndim != 1:
         raise ValueError(f"sample_weight has shape {w.shape}; one number a point, ({n},), was expected")
     w = np.ascontiguousarray(w, dtype=np.float64)
-    call("npmd_points_weigh_by", points, w.ctypes.data, len(w))
+    call(library.npmd_points_weigh_by, points, w, len(w))
 
 
 def in_coords(x: np.ndarray, domain: Domain, coords: int) -> np.ndarray:
     """Rows of the domain in a user's coordinates."""
-    if coords == 0 or len(x) == 0:
-        return x if coords == 0 else np.empty((0, library.npmd_points_columns(domain, coords)))
-    rows = np.empty((len(x), library.npmd_points_columns(domain, coords)))
-    call("npmd_points_rows", as_points(x, domain), coords, rows.ctypes.data)
-    return rows
+    return x if coords == 0 else rows_of(as_points(x, domain), domain, coords)
 
 
 def read_points(path: Path, domain: Union[str, Domain], coords: str | None = None) -> np.ndarray:
     """Points from a file, checked and in canonical form: .csv .tsv .txt (also .gz), .npy or file.mat:variable.
 
     Angles come back in [0, 2 pi), vectors of unit length, points of a mesh on it. ``coords`` says how the file writes
-    them: "latlon" has latitude and longitude in degrees for each S2, "degrees" degrees for each S1, "latlon,degrees" both.
+    them: "latlon" has latitude and longitude in degrees for each S2, "degrees" degrees for each S1, "latlon,degrees"
+    both.
 
     >>> import neuropmd, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "angles.csv")
@@ -247,14 +255,13 @@ def read_points(path: Path, domain: Union[str, Domain], coords: str | None = Non
     [[0.5], [1.5]]
     """
     domain = domain if isinstance(domain, Domain) else Domain(domain)
-    points = take(Points, "npmd_points_read", encoded(path), domain, coords_bits(coords), path=os.fspath(path))
-    x = np.empty((library.npmd_points_count(points), domain.columns))
-    call("npmd_points_rows", points, 0, x.ctypes.data)
-    return x
+    return rows_of(take(Points, library.npmd_points_read, encoded(path), domain, coords_bits(coords),
+                        path=os.fspath(path)), domain)
 
 
 def write_points(path: Path, domain: Union[str, Domain], X: Any, coords: str | None = None) -> None:
-    """Writes points to a file by its suffix, .csv .tsv .txt or .npy, in these coordinates; X is in radians and unit vectors.
+    """Writes points to a file by its suffix, .csv .tsv .txt or .npy, in these coordinates; X is in radians and unit
+    vectors.
 
     >>> import neuropmd, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "poles.csv")
@@ -263,7 +270,5 @@ def write_points(path: Path, domain: Union[str, Domain], X: Any, coords: str | N
     [1.0, -1.0]
     """
     domain = domain if isinstance(domain, Domain) else Domain(domain)
-    points = as_points(X, domain)
-    x = np.empty((library.npmd_points_count(points), domain.columns))
-    call("npmd_points_rows", points, 0, x.ctypes.data)
-    call("npmd_points_write", encoded(path), domain, coords_bits(coords), x.ctypes.data, len(x))
+    x = rows_of(as_points(X, domain), domain)
+    call(library.npmd_points_write, encoded(path), domain, coords_bits(coords), x, len(x))

@@ -1,12 +1,11 @@
-"""The estimators, in scikit-learn's manner and without needing it: parameters are attributes, ``fit`` adds names that end
-in an underscore.
+"""The estimators, in scikit-learn's manner and without needing it: parameters are attributes, ``fit`` adds names that
+end in an underscore.
 
 A parameter of None is not given: the library's default, or that of a preset, holds. Those in a signature are the common
 ones; every other option of ``neuropmd.options()`` is a keyword as well.
 """
 from __future__ import annotations
 
-import ctypes
 import difflib
 import inspect
 import os
@@ -14,20 +13,20 @@ import warnings
 from ctypes import c_char_p
 from typing import Any, Mapping, Sequence, TypeVar, Union
 
-import numpy as np
-
+from . import _header as h
 from . import _library
 from ._density import Density, Model
 from ._domain import Domain, Path, _domain_of, as_points, as_rows, coords_bits, weigh
 from ._fit import Progress, watched
-from ._library import OPTIONS, Handle, NeuropmdWarning, as_dict, call, encoded, library, option_text, python_words, structs, take
+from ._library import (OPTIONS, Handle, NeuropmdWarning, call, encoded, facts, library, option_text, python_words, take,
+                       texts)
 
 Numbers = Union[float, Sequence[float], None]
 Self = TypeVar("Self", bound="Estimator")
 
 
 class _Options(Handle):
-    _free = "npmd_options_free"
+    _type = h.npmd_options
 
 
 class Estimator(Density):
@@ -52,7 +51,7 @@ class Estimator(Density):
     # ---- Parameters
 
     def _take(self, given: dict[str, Any]) -> None:
-        """Parameters of __init__, from its locals(), become attributes; other options are looked up in the library's table."""
+        """Parameters of __init__, from its locals(), become attributes; other options are looked up in the table."""
         others = given.pop("options")
         for name in others:
             if name not in OPTIONS:
@@ -117,19 +116,18 @@ class Estimator(Density):
         if _library.forked and not given.get("threads"):
             given["threads"] = 1
         for name in sorted(given, key=lambda one: one != "preset"):
-            call("npmd_options_set", made, OPTIONS[name]["option"].encode(), option_text(given[name]))
-        call("npmd_options_set", made, b"estimator", self._kind.encode())
+            call(library.npmd_options_set, made, OPTIONS[name]["option"].encode(), option_text(given[name]))
+        call(library.npmd_options_set, made, b"estimator", self._kind.encode())
         return made
 
     def _domain(self, columns: int) -> Domain:
-        """The domain of a fit; None: a circle for each column. A mesh gets the eigenpairs that max_frequency asks for."""
+        """The domain of a fit; None: a circle for each column. A mesh gets the pairs that max_frequency asks for."""
         if isinstance(self.domain, Domain):
             return self.domain
         if self.domain is None:
             return Domain(f"S1^{columns}")
         frequency = getattr(self, "max_frequency", None)
-        highest = 0 if frequency is None or isinstance(frequency, str) else int(np.max(frequency))
-        return Domain(self.domain, max_frequency=highest)
+        return Domain(self.domain, max_frequency=0 if frequency is None else frequency)
 
     # ---- Fitting
 
@@ -139,8 +137,8 @@ class Estimator(Density):
         Parameters
         ----------
         X : array of shape (n, columns of the domain)
-            Points: one angle in radians for each S1, a unit vector for each S2, a position for each mesh (or in ``coords``).
-            Large arrays of float64 or float32 in C order, also memory-mapped ones, are not copied.
+            Points: one angle in radians for each S1, a unit vector for each S2, a position for each mesh (or in
+            ``coords``). Large arrays of float64 or float32 in C order, also memory-mapped ones, are not copied.
         y : ignored
         sample_weight : array of shape (n,), optional
             A weight of 2 counts as a point twice.
@@ -155,8 +153,8 @@ class Estimator(Density):
 
         Notes
         -----
-        The interpreter lock is released. Ctrl-C stops the fit within a fraction of a second: the model so far is set, with
-        ``interrupted_`` True, and KeyboardInterrupt is raised. Any other exception in the calling thread, as in
+        The interpreter lock is released. Ctrl-C stops the fit within a fraction of a second: the model so far is set,
+        with ``interrupted_`` True, and KeyboardInterrupt is raised. Any other exception in the calling thread, as in
         ``progress``, does the same.
 
         Examples
@@ -166,15 +164,15 @@ class Estimator(Density):
         >>> neuropmd.KDE("S1").fit(angles).interrupted_
         False
         """
-        return self._fit("npmd_fit", X, sample_weight, progress, ())
+        return self._fit(library.npmd_fit, X, sample_weight, progress, ())
 
-    def _fit(self: Self, function: str, X: Any, sample_weight: Any, progress: Progress, more: tuple) -> Self:
+    def _fit(self: Self, function: Any, X: Any, sample_weight: Any, progress: Progress, more: tuple) -> Self:
         rows = as_rows(X)
         if rows.shape[1] == 0:
             raise ValueError(f"X: Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")
         if len(rows) < 2:
-            raise ValueError(f"X: Found array with {len(rows)} sample(s) (shape={rows.shape}); a density needs at least two "
-                             "distinct points")
+            raise ValueError(f"X: Found array with {len(rows)} sample(s) (shape={rows.shape}); a density needs at "
+                             "least two distinct points")
         options = self._options()
         domain = self._domain(rows.shape[1])
         points = as_points(rows, domain, coords_bits(self.coords))
@@ -194,14 +192,14 @@ class Estimator(Density):
         self.model_ = model
         self.domain_ = _domain_of(model)
         self.n_features_in_ = columns
-        facts = as_dict(library.npmd_model_facts(model))
-        self.interrupted_ = bool(facts.pop("interrupted"))
-        self.tau_ = facts["tau"]
-        self.facts_ = facts
-        self.warnings_ = [python_words(library.npmd_model_warning(model, i).decode())
-                          for i in range(library.npmd_model_warnings(model))]
-        self.parts_ = [as_dict(library.npmd_model_part(model, i)) for i in range(library.npmd_model_parts(model))]
-        self.choice_ = _choice(model)
+        self.facts_ = facts(library.npmd_model_facts, h.npmd_fit_facts, model)
+        self.interrupted_ = bool(self.facts_.pop("interrupted"))
+        self.tau_ = self.facts_["tau"]
+        self.warnings_ = [python_words(text) for text in texts(lambda i: library.npmd_model_warning(model, i))]
+        self.parts_ = [facts(library.npmd_model_part, h.npmd_part, model, i)
+                       for i in range(library.npmd_model_parts(model))]
+        self.choice_ = [facts(library.npmd_model_choice_row, h.npmd_choice_row, model, i)
+                        for i in range(facts(library.npmd_model_choice, h.npmd_choice, model)["rows"])]
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(vars(self))
@@ -212,15 +210,6 @@ class Estimator(Density):
         vars(self).update(state)
         if "model_" in state:
             self.domain_ = _domain_of(self.model_)
-
-
-def _choice(model: Model) -> list[dict[str, Any]]:
-    """What was compared when settings were chosen, one dict a fit."""
-    choice = library.npmd_model_choice(model)
-    if choice.rows == 0:
-        return []
-    rows = ctypes.cast(choice.row, ctypes.POINTER(structs["npmd_choice_row"]))
-    return [as_dict(rows[i]) for i in range(choice.rows)]
 
 
 class Field(Estimator):
@@ -258,9 +247,9 @@ class Field(Estimator):
 
     def __init__(self, domain: Union[str, Domain, None] = None, *, coords: str | None = None, preset: str | None = None,
                  tau: Union[float, str, None] = None, max_frequency: Numbers = None, features: int | None = None,
-                 width: int | None = None, depth: int | None = None, steps: int | None = None, members: int | None = None,
-                 bootstrap: bool | None = None, seed: int | None = None, threads: int | None = None,
-                 device: str | None = None, **options: Any):
+                 width: int | None = None, depth: int | None = None, steps: int | None = None,
+                 members: int | None = None, bootstrap: bool | None = None, seed: int | None = None,
+                 threads: int | None = None, device: str | None = None, **options: Any):
         self._take(locals())
 
 
@@ -334,9 +323,9 @@ class PSNF(Estimator):
     _kind = "psnf"
 
     def __init__(self, domain: Union[str, Domain, None] = None, *, coords: str | None = None, preset: str | None = None,
-                 width: int | None = None, steps: int | None = None, rate: float | None = None, members: int | None = None,
-                 bootstrap: bool | None = None, seed: int | None = None, threads: int | None = None,
-                 device: str | None = None, **options: Any):
+                 width: int | None = None, steps: int | None = None, rate: float | None = None,
+                 members: int | None = None, bootstrap: bool | None = None, seed: int | None = None,
+                 threads: int | None = None, device: str | None = None, **options: Any):
         self._take(locals())
 
 
@@ -357,14 +346,14 @@ class Relu(Estimator):
     _kind = "relu"
 
     def __init__(self, domain: Union[str, Domain, None] = None, *, coords: str | None = None, preset: str | None = None,
-                 width: int | None = None, depth: int | None = None, steps: int | None = None, rate: float | None = None,
-                 members: int | None = None, bootstrap: bool | None = None, seed: int | None = None,
-                 threads: int | None = None, device: str | None = None, **options: Any):
+                 width: int | None = None, depth: int | None = None, steps: int | None = None,
+                 rate: float | None = None, members: int | None = None, bootstrap: bool | None = None,
+                 seed: int | None = None, threads: int | None = None, device: str | None = None, **options: Any):
         self._take(locals())
 
 
 class Stack(Estimator):
-    """Fields, series, kernels and the uniform density, mixed as held-out points ask for: the most accurate, and the slowest.
+    """Fields, series, kernels and the uniform density, mixed as held-out points ask for: most accurate, and slowest.
 
     Parameters as in Field; ``folds`` is the number of shares of the points that are held out in turn.
 
@@ -419,8 +408,9 @@ def _is_default(value: Any, default: str) -> bool:
 def load(path: Path, coords: str | None = None) -> Estimator:
     """A model from a file, as an estimator of its class whose parameters are the file's options.
 
-    Those are the sizes that the fit used, so that ``fit`` again with the same points gives the same model; but of a Stack,
-    whose parts choose their own sizes where none are given. ``coords`` says how points will be written, as in Field.
+    Those are the sizes that the fit used, so that ``fit`` again with the same points gives the same model; but of a
+    Stack, whose parts choose their own sizes where none are given. ``coords`` says how points will be written, as in
+    Field: a model file does not keep how those of the fit were.
 
     >>> import neuropmd, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "model.safetensors")
@@ -429,7 +419,7 @@ def load(path: Path, coords: str | None = None) -> Estimator:
     >>> type(model).__name__, model.kappa
     ('KDE', [5.0])
     """
-    return _from_model(take(Model, "npmd_load", encoded(path), path=os.fspath(path)), coords)
+    return _from_model(take(Model, library.npmd_load, encoded(path), path=os.fspath(path)), coords)
 
 
 def from_bytes(data: bytes, coords: str | None = None) -> Estimator:
@@ -439,7 +429,7 @@ def from_bytes(data: bytes, coords: str | None = None) -> Estimator:
     >>> neuropmd.from_bytes(neuropmd.Uniform("S1").fit([[0.0], [1.0]]).to_bytes()).domain
     'S1'
     """
-    return _from_model(take(Model, "npmd_model_unpack", bytes(data), len(data)), coords)
+    return _from_model(take(Model, library.npmd_model_unpack, bytes(data), len(data)), coords)
 
 
 def _from_model(model: Model, coords: str | None) -> Estimator:
@@ -460,9 +450,9 @@ def select(estimator: Self, X: Any, over: Mapping[str, Sequence[Any]], sample_we
            progress: Progress = None) -> Self:
     """Fits with settings that are chosen first: every combination of ``over`` is compared on held-out points.
 
-    ``over`` maps options to values, as {"steps": [250, 500]}. Each has its own tau where the estimator leaves it open. The better
-    half goes on to longer fits, the best is fitted to all points. Returns the estimator itself, fitted; ``choice_`` is
-    the table. scikit-learn's GridSearchCV works as well, and fits each combination in full.
+    ``over`` maps options to values, as {"steps": [250, 500]}. Each has its own tau where the estimator leaves it open.
+    The better half goes on to longer fits, the best is fitted to all points. Returns the estimator itself, fitted;
+    ``choice_`` is the table. scikit-learn's GridSearchCV works as well, and fits each combination in full.
 
     >>> import numpy as np, neuropmd
     >>> angles = np.random.default_rng(1).vonmises(0.0, 2.0, (200, 1))
@@ -478,4 +468,4 @@ def select(estimator: Self, X: Any, over: Mapping[str, Sequence[Any]], sample_we
             raise ValueError(f"over: {name} is the text {values!r}; a list of values was expected")
         lists.append(OPTIONS[name]["option"].encode() + b"=" + b":".join(option_text(value) for value in values))
     array = (c_char_p * len(lists))(*lists)
-    return estimator._fit("npmd_select", X, sample_weight, progress, (array, len(lists)))
+    return estimator._fit(library.npmd_select, X, sample_weight, progress, (array, len(lists)))

@@ -1,19 +1,18 @@
-"""Closed triangle meshes and their Laplace-Beltrami eigenpairs; the ends of streamlines."""
+"""Closed triangle meshes and their Laplace-Beltrami eigenpairs."""
 from __future__ import annotations
 
-import ctypes
 import os
-from ctypes import c_int32, c_void_p
-from typing import Any, Sequence, Union
+from typing import Union
 
 import numpy as np
 
+from . import _header as h
 from ._domain import Path
-from ._library import Handle, call, encoded, library, structs, take
+from ._library import Handle, call, compute, encoded, library, take
 
 
 class Surface:
-    """A closed, connected, oriented triangle mesh from .obj .off .ply .vtk .gii (also .gz) or FreeSurfer's binary files.
+    """A closed, connected, oriented triangle mesh: .obj .off .ply .vtk .gii (also .gz) or FreeSurfer's binary files.
 
     Attributes
     ----------
@@ -53,7 +52,7 @@ class Surface:
 
     def __init__(self, path: Path):
         self.path = os.fspath(path)
-        self._handle = take(_SurfaceHandle, "npmd_surface_read", encoded(path), path=self.path)
+        self._handle = take(_SurfaceHandle, library.npmd_surface_read, encoded(path), path=self.path)
         self.area: float = library.npmd_surface_area(self._handle)
         self.vertices = np.empty((library.npmd_surface_vertices(self._handle), 3))
         self.faces = np.empty((library.npmd_surface_faces(self._handle), 3), dtype=np.int32)
@@ -65,7 +64,7 @@ class Surface:
     def vertex_areas(self) -> np.ndarray:
         """A third of the area of the faces about each vertex."""
         areas = np.empty(len(self.vertices))
-        library.npmd_surface_vertex_areas(self._handle, areas.ctypes.data)
+        library.npmd_surface_vertex_areas(self._handle, areas)
         return areas
 
     def __repr__(self) -> str:
@@ -76,18 +75,19 @@ class Surface:
 
 
 class _SurfaceHandle(Handle):
-    _free = "npmd_surface_free"
+    _type = h.npmd_surface
 
 
 def eigen(surface: Union[Path, Surface], k: int, *, elements: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """The first k Laplace-Beltrami eigenpairs of a mesh by finite elements: values (k), rising from 0, and functions (vertices, k).
+    """The first k Laplace-Beltrami eigenpairs of a mesh by finite elements: values (k) and functions (vertices, k).
 
-    Functions are orthonormal as functions on the surface. ``elements`` is 1 for linear or 2 for quadratic ones.
+    Values rise from 0, functions are orthonormal as functions on the surface. ``elements`` is 1 for linear or 2 for
+    quadratic ones.
 
     >>> import neuropmd                                           # doctest: +SKIP
     >>> values, functions = neuropmd.eigen("lh.white.gii", 100)   # doctest: +SKIP
     """
     surface = surface if isinstance(surface, Surface) else Surface(surface)
-    values, functions = np.empty(k), np.empty((len(surface.vertices), k))
-    call("npmd_surface_eigen", surface._handle, elements, k, None, None, values.ctypes.data, functions.ctypes.data, None)
+    values, functions, residuals = np.empty(k), np.empty((len(surface.vertices), k)), np.empty(k)
+    call(library.npmd_surface_eigen, surface._handle, elements, k, compute(), values, functions, residuals)
     return values, functions

@@ -7,13 +7,14 @@ from typing import Any, Union
 
 import numpy as np
 
+from . import _header as h
 from ._density import Density, seed_number
-from ._domain import Domain, Path, _Lent, as_points, as_rows, coords_bits, in_coords
-from ._library import Handle, as_dict, call, encoded, library, structs, take
+from ._domain import Domain, Path, _Lent, as_points, rows_of
+from ._library import Handle, call, compute, encoded, facts, library, take
 
 
 class Truth(Handle):
-    """A density known in closed form: the paper's "t2", "t4" or "t2-authors", or a file that describes a mixture or a grid.
+    """A density known in closed form: the paper's "t2", "t4" or "t2-authors", or a file of a mixture or a grid.
 
     Examples
     --------
@@ -25,13 +26,17 @@ class Truth(Handle):
     (3, 2)
     """
 
-    _free = "npmd_truth_free"
+    _type = h.npmd_truth
     RECIPES = ("t2", "t4", "t2-authors")
 
     def __init__(self, what: Path, seed: Any = 0):
         name = os.fspath(what)
-        super().__init__(take(int, "npmd_truth_make", name.encode(), seed_number(seed)) if name in self.RECIPES
-                         else take(int, "npmd_truth_read", encoded(name), path=name))
+        pointer = h.npmd_truth()
+        if name in self.RECIPES:
+            call(library.npmd_truth_make, name.encode(), seed_number(seed), byref(pointer))
+        else:
+            call(library.npmd_truth_read, encoded(name), byref(pointer), path=name)
+        super().__init__(pointer)
         self.domain = Domain._of(_Lent(library.npmd_truth_domain(self), self))
 
     def sample(self, n: int, seed: Any = 1) -> np.ndarray:
@@ -42,7 +47,7 @@ class Truth(Handle):
         (10, 2)
         """
         x = np.empty((n, self.domain.columns))
-        call("npmd_truth_sample", self, seed_number(seed), n, x.ctypes.data)
+        call(library.npmd_truth_sample, self, seed_number(seed), n, compute(), x)
         return x
 
     def log_density(self, X: Any) -> np.ndarray:
@@ -52,11 +57,9 @@ class Truth(Handle):
         >>> neuropmd.Truth("t2-authors").log_density([[0.0, 1.0]]).shape
         (1,)
         """
-        points = as_points(X, self.domain)
-        x = np.empty((library.npmd_points_count(points), self.domain.columns))
-        call("npmd_points_rows", points, 0, x.ctypes.data)
+        x = rows_of(as_points(X, self.domain), self.domain)
         out = np.empty(len(x))
-        call("npmd_truth_log_density", self, x.ctypes.data, len(x), out.ctypes.data)
+        call(library.npmd_truth_log_density, self, x, len(x), compute(), out)
         return out
 
     def entropy(self, seed: Any = 1) -> tuple[float, float]:
@@ -67,7 +70,7 @@ class Truth(Handle):
         2.01
         """
         value, error = c_double(), c_double()
-        call("npmd_truth_entropy", self, seed_number(seed), byref(value), byref(error))
+        call(library.npmd_truth_entropy, self, seed_number(seed), compute(), byref(value), byref(error))
         return value.value, error.value
 
     def save(self, path: Path) -> None:
@@ -79,7 +82,7 @@ class Truth(Handle):
         >>> neuropmd.Truth(path).domain
         Domain('S1^2')
         """
-        call("npmd_truth_write", self, encoded(path))
+        call(library.npmd_truth_write, self, encoded(path))
 
 
 def simulate(what: Union[Path, Truth], n: int, seed: Any = 1, truth_seed: Any = 0) -> tuple[np.ndarray, Truth]:
@@ -94,7 +97,8 @@ def simulate(what: Union[Path, Truth], n: int, seed: Any = 1, truth_seed: Any = 
     return truth.sample(n, seed), truth
 
 
-def evaluate(model: Density, truth: Union[Path, Truth], *, grid: str = "fine", points: int = 0, seed: Any = 1) -> dict[str, float]:
+def evaluate(model: Density, truth: Union[Path, Truth], *, grid: str = "fine", points: int = 0,
+             seed: Any = 1) -> dict[str, float]:
     """The distance of a fitted density from a known one: nise, ae, fr, fr2, kl and their standard errors.
 
     ``grid`` is "fine", or "authors" for the paper's 100 x 100 nodes on T2. ``points`` of 0 is chosen by the domain.
@@ -104,10 +108,9 @@ def evaluate(model: Density, truth: Union[Path, Truth], *, grid: str = "fine", p
     >>> 0 < neuropmd.evaluate(neuropmd.KDE("S1^2").fit(points), truth)["nise"] < 0.2
     True
     """
-    grids = ("fine", "authors")
+    grids = {"fine": h.NPMD_GRID_FINE, "authors": h.NPMD_GRID_AUTHORS}
     if grid not in grids:
         raise ValueError(f"grid: {grid!r} was found where one of {', '.join(grids)} was expected")
     truth = truth if isinstance(truth, Truth) else Truth(truth)
-    out = structs["npmd_comparison"]()
-    call("npmd_compare", model._fitted(), truth, grids.index(grid), points, seed_number(seed), model._compute(), byref(out))
-    return as_dict(out)
+    return facts(library.npmd_compare, h.npmd_comparison, model._fitted(), truth, grids[grid], points,
+                 seed_number(seed), model._compute())

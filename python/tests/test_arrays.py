@@ -9,8 +9,8 @@ import neuropmd
 from neuropmd import _domain
 from support import angles, kernels, vectors
 
-# The library sums kernels in single precision: their exponents, kappa (cos - 1) of two angles, reach -32 at kappa = 8 and
-# have an error of 32 x 2^-24, which is the relative error of each term of the sum.
+# The library sums kernels in single precision: their exponents, kappa (cos - 1) of two angles, reach -32 at kappa = 8
+# and have an error of 32 x 2^-24, which is the relative error of each term of the sum.
 CLOSE = 32 * 2.0**-24
 
 
@@ -37,13 +37,14 @@ class KernelFormulas(unittest.TestCase):
         """Weights 1 and 2 are points given once and twice."""
         weights = np.where(np.arange(150) % 2, 1.0, 2.0)
         model = neuropmd.KDE("S1^2", kappa=8.0).fit(self.data, sample_weight=weights)
-        np.testing.assert_allclose(model.density(self.x), kernels(self.x, self.data, 8.0, weights), rtol=CLOSE)
-        np.testing.assert_allclose(model.intensity(self.x), kernels(self.x, self.data, 8.0, weights) * weights.sum(), rtol=CLOSE)
+        truth = kernels(self.x, self.data, 8.0, weights)
+        np.testing.assert_allclose(model.density(self.x), truth, rtol=CLOSE)
+        np.testing.assert_allclose(model.intensity(self.x), truth * weights.sum(), rtol=CLOSE)
 
     def test_gradient_and_laplacian(self):
         """With shares p_i of the kernels in f: grad log f = sum p_i g_i, g_i = -kappa sin(x - x_i), and
-        Lap log f = sum p_i (|g_i|^2 - kappa sum cos(x - x_i)) - |grad log f|^2. Shares err by CLOSE, what they multiply is
-        at most kappa^2 x 2, and squares of the gradient double that."""
+        Lap log f = sum p_i (|g_i|^2 - kappa sum cos(x - x_i)) - |grad log f|^2. Shares err by CLOSE, what they multiply
+        is at most kappa^2 x 2, and squares of the gradient double that."""
         away = self.x[:, None] - self.data[None]
         share = np.exp(8.0 * (np.cos(away) - 1.0).sum(axis=2))
         share /= share.sum(axis=1, keepdims=True)
@@ -51,10 +52,11 @@ class KernelFormulas(unittest.TestCase):
         gradient = np.einsum("ij,ijc->ic", share, each)
         second = (share * ((each**2).sum(axis=2) - 8.0 * np.cos(away).sum(axis=2))).sum(axis=1)
         np.testing.assert_allclose(self.model.gradient(self.x), gradient, atol=2 * 8 * CLOSE)
-        np.testing.assert_allclose(self.model.laplacian(self.x), second - (gradient**2).sum(axis=1), atol=4 * 8 * 8 * CLOSE)
+        second -= (gradient**2).sum(axis=1)
+        np.testing.assert_allclose(self.model.laplacian(self.x), second, atol=4 * 8 * 8 * CLOSE)
 
     def test_marginal_and_conditional(self):
-        """Kernels are products: the marginal is the sum of one factor's. The error that is stated is that of the log."""
+        """Kernels are products: the marginal is the sum of one factor's. The error that is stated is of the log."""
         one, error = self.model.marginal(self.x[:, 1:], 2, "density", return_error=True)
         truth = kernels(self.x[:, 1:], self.data[:, 1:], 8.0)
         np.testing.assert_allclose(one, truth, rtol=CLOSE)
@@ -119,8 +121,9 @@ class KindsOfArrays(unittest.TestCase):
     def test_borrowed_arrays_give_equal_bytes(self):
         with mock.patch.object(_domain, "LARGE", 0):
             self.same(self.data)
-            single = neuropmd.KDE("S1^2", kappa=4.0).fit(self.data.astype(np.float32)).to_bytes()
-        self.assertEqual(single, neuropmd.KDE("S1^2", kappa=4.0).fit(self.data.astype(np.float32).astype(float)).to_bytes())
+            rounded = self.data.astype(np.float32)
+            single = neuropmd.KDE("S1^2", kappa=4.0).fit(rounded).to_bytes()
+        self.assertEqual(single, neuropmd.KDE("S1^2", kappa=4.0).fit(rounded.astype(float)).to_bytes())
 
     def test_whole_turns_and_integers(self):
         self.same(np.mod(self.data, 2 * np.pi))  # the branch of an angle means nothing
@@ -147,7 +150,8 @@ class KindsOfArrays(unittest.TestCase):
     def test_weights_that_are_refused(self):
         fit = neuropmd.KDE("S1^2", kappa=1).fit
         for weights, words in ((np.ones(99), "100 weights are needed"), (np.ones((100, 2)), "one number a point"),
-                               (-np.ones(100), "negative"), (np.zeros(100), "add up to 0"), (np.full(100, np.nan), "not finite")):
+                               (-np.ones(100), "negative"), (np.zeros(100), "add up to 0"),
+                               (np.full(100, np.nan), "not finite")):
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
                 fit(self.data, sample_weight=weights)
 
@@ -171,6 +175,33 @@ class Coordinates(unittest.TestCase):
         self.assertEqual(model.marginal(data[:3, :3], 1).shape, (3,))
         self.assertEqual(model.marginal(data[:3, 3:], 2).shape, (3,))
         self.assertEqual(model.sample(2, given=1, at=data[:3, :3]).shape, (6, 4))
+
+    def test_probability(self):
+        """Radii are in degrees where coordinates are, whichever: the same ball in radians."""
+        data = np.column_stack([vectors(), angles(100)])
+        plain = neuropmd.KDE("S2 x S1", kappa=9.0).fit(data)
+        latlon = np.degrees([np.arcsin(data[0, 2]), np.arctan2(data[0, 1], data[0, 0]), data[0, 3]])
+        expected = plain.probability(data[0], [0.3, 0.5])["probability"]
+        for coords, center in (("latlon,degrees", latlon), ("degrees", [*data[0, :3], latlon[2]]),
+                               ("latlon", [*latlon[:2], data[0, 3]])):
+            with self.subTest(coords):
+                found = neuropmd.from_bytes(plain.to_bytes(), coords=coords).probability(center, np.degrees([0.3, 0.5]))
+                self.assertAlmostEqual(found["probability"], expected, places=9)  # 1e-12 of the center, by its gradient
+
+    def test_degrees_for_radians(self):
+        """A model file does not keep the coordinates of its points: more than five turns are not taken in silence."""
+        data = np.degrees(angles(100, 2)) % 360.0
+        model = neuropmd.KDE("T2", coords="degrees", kappa=9.0).fit(data)
+        again = neuropmd.from_bytes(model.to_bytes())
+        for ask in (again.score_samples, again.score, lambda x: again.marginal(x[:, :1], 1),
+                    lambda x: again.sample(1, given=1, at=x[:, :1])):
+            with self.assertWarnsRegex(neuropmd.NeuropmdWarning, 'are they degrees.* coords="degrees"'):
+                ask(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            again.score_samples(np.radians(data))
+            kept = neuropmd.from_bytes(model.to_bytes(), coords="degrees").score_samples(data)
+        np.testing.assert_array_equal(kept, model.score_samples(data))
 
     def test_refused(self):
         with self.assertRaisesRegex(ValueError, "has no S2"):
@@ -211,8 +242,8 @@ class Domains(unittest.TestCase):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = neuropmd.Series(domain, tau=1e-2, max_frequency=2).fit(surface.vertices)
-        areas = surface.vertex_areas()
-        self.assertAlmostEqual((model.density(surface.vertices) * areas).sum(), 1.0, delta=0.05)  # a rule of one node a vertex
+        areas = surface.vertex_areas()  # a rule of one node a vertex
+        self.assertAlmostEqual((model.density(surface.vertices) * areas).sum(), 1.0, delta=0.05)
         again = neuropmd.from_bytes(model.to_bytes())
         np.testing.assert_array_equal(again.density(surface.vertices), model.density(surface.vertices))
         values, functions = neuropmd.eigen(surface, 4)

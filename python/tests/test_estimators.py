@@ -20,9 +20,9 @@ warnings.simplefilter("error", neuropmd.NeuropmdWarning)
 
 def small(cls, **more):
     """Fast settings of each estimator."""
-    own = {"field": dict(tau=1e-3, steps=20, width=8), "series": dict(tau=1e-3, max_frequency=3), "kde": dict(kappa=5.0),
-           "psnf": dict(width=4, steps=10), "relu": dict(width=4, steps=5, depth=2), "uniform": {},
-           "stack": dict(tau=1e-3, steps=10, width=4, members=1, max_frequency=3)}
+    own = {"field": dict(tau=1e-3, steps=20, width=8), "series": dict(tau=1e-3, max_frequency=3),
+           "kde": dict(kappa=5.0), "psnf": dict(width=4, steps=10), "relu": dict(width=4, steps=5, depth=2),
+           "uniform": {}, "stack": dict(tau=1e-3, steps=10, width=4, members=1, max_frequency=3)}
     return cls("S1", **{**own[cls._kind], **more})
 
 
@@ -44,13 +44,16 @@ class Refused(unittest.TestCase):
 
     def test_classes_of_users(self):
         mine = Own(5.0).fit(angles(50, 2))
-        self.assertEqual((mine.get_params(), mine.info()["options"]["kappa"], mine.info()["options"]["seed"]), ({"kappa": 5.0}, [5, 5], 7))
+        options = mine.info()["options"]
+        self.assertEqual((mine.get_params(), options["kappa"], options["seed"]), ({"kappa": 5.0}, [5, 5], 7))
 
     def test_masks_weights_and_zeros(self):
         x = angles(20, 2)
         model = neuropmd.KDE("S1^2", kappa=5.0).fit(x)
-        for wrong in (lambda: model.fit(np.ma.array(x, mask=np.eye(20, 2) > 0)), lambda: model.score(x, sample_weight=-np.ones(20)),
-                      lambda: model.score(x, sample_weight=np.zeros(20)), lambda: model.score(x, sample_weight=np.ones(3)),
+        for wrong in (lambda: model.fit(np.ma.array(x, mask=np.eye(20, 2) > 0)),
+                      lambda: model.score(x, sample_weight=-np.ones(20)),
+                      lambda: model.score(x, sample_weight=np.zeros(20)),
+                      lambda: model.score(x, sample_weight=np.ones(3)),
                       lambda: model.save("a\0b"), lambda: neuropmd.Domain("S1\0x"),
                       lambda: neuropmd.plot(model, "a.png", given=1), lambda: neuropmd.plot(model, "a.png", at=[1.0]),
                       lambda: neuropmd.plot(model, "a.png", dpi=-1), lambda: neuropmd.plot(model, "a.png", names="a"),
@@ -115,6 +118,11 @@ class Parameters(unittest.TestCase):
                               ({"spectrum_law": "flat"}, "spectrum_law: .* one of power, uniform, ridge")):
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
                 neuropmd.Field("S1", **params).fit(angles())
+
+    def test_options_in_sentences(self):
+        said = "lower `max-frequency`, or use `skip` off; `coords` latlon takes `q1` as it is"
+        self.assertEqual(_library.python_words(said),
+                         'lower max_frequency, or use skip=False; coords="latlon" takes q1 as it is')
 
     def test_warnings(self):
         with self.assertWarnsRegex(neuropmd.NeuropmdWarning, "does not use width"):
@@ -188,8 +196,8 @@ class Files(unittest.TestCase):
                     np.testing.assert_array_equal(again.log_density(x), model.log_density(x))
                     with open(path, "rb") as file:
                         self.assertEqual(file.read(), model.to_bytes())
-                    # Its parameters are those of the fit: once more, and the same bytes. The parts of a stack choose sizes
-                    # of their own where none are given.
+                    # Its parameters are those of the fit: once more, and the same bytes. The parts of a stack choose
+                    # sizes of their own where none are given.
                     if cls is not neuropmd.Stack:
                         self.assertEqual(fitted(again, angles(60)).to_bytes(), model.to_bytes())
 
@@ -223,10 +231,11 @@ class Files(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             data, out = os.path.join(folder, "x.npy"), os.path.join(folder, "m.safetensors")
             np.save(data, angles(80))
-            subprocess.run([program, "fit", "--domain", "S1", "--data", data, "--out", out, "--tau", "1e-3", "--steps", "30",
-                            "--width", "8", "--quiet"], check=True)
+            subprocess.run([program, "fit", "--domain", "S1", "--data", data, "--out", out, "--tau", "1e-3",
+                            "--steps", "30", "--width", "8", "--quiet"], check=True)
+            same = neuropmd.Field("S1", tau=1e-3, steps=30, width=8).fit(angles(80))
             with open(out, "rb") as file:
-                self.assertEqual(file.read(), neuropmd.Field("S1", tau=1e-3, steps=30, width=8).fit(angles(80)).to_bytes())
+                self.assertEqual(file.read(), same.to_bytes())
 
 
 class Truths(unittest.TestCase):
@@ -249,48 +258,6 @@ class Truths(unittest.TestCase):
         self.assertEqual(best["settings"], f"max-frequency={model.info()['options']['max-frequency'][0]}")
         with self.assertRaisesRegex(ValueError, "no parameter 'max_freq'"):
             neuropmd.select(neuropmd.Series("S1"), angles(10), {"max_freq": [1]})
-
-
-class Interface(unittest.TestCase):
-    """The prototypes that Python has by hand, against the header."""
-
-    def setUp(self):
-        import re
-
-        path = SOURCE / "include" / "neuropmd.h"
-        if not path.exists():
-            self.skipTest("the header is not there: not a source tree")
-        self.header = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
-        self.found = {name: (result.strip(), arguments) for result, name, arguments in
-                      re.findall(r"NPMD_API\s+([\w\s]+?\*?)\s*\b(npmd_\w+)\(([^;]*)\);", self.header)}
-
-    @staticmethod
-    def letter(argument):
-        words = " ".join(argument.replace("*", " * ").split())
-        if "*" in words or "[" in words or words.startswith(("npmd_progress", "npmd_eigen_progress")):
-            if words.startswith("const char *") and words.count("*") == 1:
-                return "s"
-            return "D" if words.startswith(("double", "const double")) and words.count("*") + words.count("[") == 1 else "p"
-        kind = words.rsplit(" ", 1)[0]
-        return {"int": "i", "unsigned": "u", "size_t": "n", "uint64_t": "U", "double": "d"}.get(kind, "i")  # else an enum
-
-    def test_prototypes(self):
-        for name, letters in {**_library.PROTOTYPES, **{k: v[1] for k, v in _library.PLAIN.items()}}.items():
-            arguments = [a for a in self.found[name][1].split(",") if a.strip() != "void"]
-            found = "".join(self.letter(a) for a in arguments)
-            if name in _library.PROTOTYPES:
-                self.assertTrue(self.found[name][0].endswith("npmd_status") and found.endswith("p"), name)
-                found = found[:-1]
-            # Outputs of one number are passed by reference, and text_free takes any bytes.
-            alike = str.maketrans({"D": "p"}) if name in ("npmd_truth_entropy",) else {}
-            self.assertEqual(found.translate(alike), letters.replace("D", "p") if alike else letters, name)
-
-    def test_statuses(self):
-        import re
-
-        listed = re.search(r"enum npmd_status \{(.*?)\}", self.header, re.S)[1]
-        names = re.findall(r"NPMD_(\w+)", listed)
-        self.assertEqual(names, ["OK", *_library._STATUS.values()])
 
 
 if __name__ == "__main__":

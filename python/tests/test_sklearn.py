@@ -45,7 +45,8 @@ class Sklearn(unittest.TestCase):
                 with self.subTest(name):
                     check(own)
                     passed += 1
-        print(f"\nscikit-learn {sklearn.__version__}: {passed} checks pass of {estimator!r}" + (f", without {', '.join(but)}" if but else ""))
+        without = f", without {', '.join(but)}" if but else ""
+        print(f"\nscikit-learn {sklearn.__version__}: {passed} checks pass of {estimator!r}{without}")
 
     def test_checks_of_kernels(self):
         self.pass_all(neuropmd.KDE(kappa=2.0))

@@ -8,8 +8,10 @@ import signal
 import sys
 import threading
 import time
+import types
 import unittest
 from contextlib import redirect_stderr
+from unittest import mock
 
 import numpy as np
 
@@ -108,11 +110,32 @@ class Interrupts(unittest.TestCase):
         with self.assertRaises(TypeError):
             neuropmd.KDE("S1").fit(angles(50), progress="yes")
 
+    def test_a_bar_that_breaks(self):
+        """tqdm in a notebook raises when it is made, or later, where its widgets are missing or too new."""
+        class Broken:
+            desc, total = "", None
+
+            def __init__(self, unit, when="made"):
+                if when == "made":
+                    raise ImportError("IProgress not found")
+
+            def reset(self, total):
+                raise AttributeError("layout")
+
+        later = types.SimpleNamespace(tqdm=lambda unit: Broken(unit, "later"))
+        for modules in ({"tqdm.auto": types.SimpleNamespace(tqdm=Broken), "tqdm": None}, {"tqdm.auto": later}):
+            said = io.StringIO()
+            with self.subTest(modules), mock.patch.dict(sys.modules, modules), redirect_stderr(said):
+                model = neuropmd.Field("S1", tau=1e-3, steps=20, width=4, log_every=5).fit(angles(50), progress=True)
+            self.assertFalse(model.interrupted_)
+            self.assertIn("20/20", said.getvalue())
+
 
 class Threads(unittest.TestCase):
     def test_another_thread_runs(self):
-        """While a fit runs in one thread, another counts. If the lock were held, it would stand still for all of it: the
-        longest pause is held against a quarter of the fit, which is long beside the 5 ms of Python's own switching."""
+        """While a fit runs in one thread, another counts. If the lock were held, it would stand still for all of it:
+        the longest pause is held against a quarter of the fit, which is long beside the 5 ms of Python's own switching.
+        """
         model, ticks = neuropmd.Field("S1", **{**ENDLESS, "steps": 3000}), [time.monotonic()]
         thread = threading.Thread(target=model.fit, args=(angles(100),))
         thread.start()
@@ -121,7 +144,7 @@ class Threads(unittest.TestCase):
             ticks.append(time.monotonic())
         thread.join()
         pause, took = float(np.diff(ticks).max()), ticks[-1] - ticks[0]
-        print(f"\na fit of {took:.2f} s; the other thread ran {len(ticks)} times, its longest pause {pause * 1e3:.0f} ms")
+        print(f"\na fit of {took:.2f} s; another thread ran {len(ticks)} times, its longest pause {pause * 1e3:.0f} ms")
         self.assertFalse(model.interrupted_)
         self.assertLess(pause, took / 4)
 
@@ -156,8 +179,8 @@ def refit(model, X):
 class Leaks(unittest.TestCase):
     @unittest.skipUnless(sys.platform == "linux", "reads /proc")
     def test_no_leak_over_100_fits(self):
-        """Points of 0.4 MB a fit: of 100 leaks of any one array 40 MB would remain. Pools of the C library and of threads
-        settle within the first fits; 16 MB are left to them."""
+        """Points of 0.4 MB a fit: of 100 leaks of any one array 40 MB would remain. Pools of the C library and of
+        threads settle within the first fits; 16 MB are left to them."""
         X = np.random.default_rng(1).vonmises(0.0, 1.0, (25_000, 2))
         x = X[:10]
 

@@ -67,18 +67,14 @@ static void view_add(surface_views *v, const double eye[3], const double up[3], 
     v->count++;
 }
 
-static void side_add(surface_views *v, const side *s, int hemisphere)
+static void side_add(surface_views *v, const side *s, int half)
 {
-    const double flip = s->mirrored && hemisphere > 0 ? -1.0 : 1.0;
+    const double flip = s->mirrored && half > 0 ? -1.0 : 1.0;
     const double eye[3] = { flip * s->eye[0], s->eye[1], s->eye[2] };
     /* seen from above or below, the right hemisphere keeps its front at the left by showing its medial edge below */
     const double up[3] = { s->up[0], s->up[1], s->up[2] };
     char name[24];
-    snprintf(name, sizeof name, "%s%s",
-             hemisphere == 0  ? ""
-             : hemisphere < 0 ? "left, "
-                              : "right, ",
-             s->name);
+    snprintf(name, sizeof name, "%s%s", half == 0 ? "" : half < 0 ? "left, " : "right, ", s->name);
     view_add(v, eye, up, name);
 }
 
@@ -98,18 +94,18 @@ static bool axis_add(surface_views *v, const char *text, size_t size, int uprigh
     return true;
 }
 
-static npmd_status word_add(surface_views *v, const char *text, size_t size, int hemisphere, int upright,
+static npmd_status word_add(surface_views *v, const char *text, size_t size, int half, int upright,
                             npmd_error *err)
 {
     if (v->count == VIEWS_MOST)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "more than %d views", VIEWS_MOST);
     for (size_t k = 0; k < SIDE_COUNT; k++)
         if (strlen(SIDES[k].name) == size && strncasecmp(SIDES[k].name, text, size) == 0) {
-            if (SIDES[k].mirrored && hemisphere == 0)
+            if (SIDES[k].mirrored && half == 0)
                 return npmd_fail(err, NPMD_ERR_ARGUMENT,
                                  "'%s' is a side of a hemisphere: say which it is, left or right",
                                  SIDES[k].name);
-            side_add(v, &SIDES[k], hemisphere);
+            side_add(v, &SIDES[k], half);
             return NPMD_OK;
         }
     if (axis_add(v, text, size, upright))
@@ -126,7 +122,7 @@ npmd_status surface_views_find(const npmd_plot_surfaces *ask, const char *file, 
 {
     npmd_status st = NPMD_OK;
     static const char *const AROUND[3] = { "+y,+z,-y,-z", "+z,+x,-z,-x", "-y,+x,+y,-x" };
-    int hemisphere = 0;
+    int half = 0;
     const char *axis_up = ask->up != NULL ? ask->up : "z";
     *out = (surface_views){ 0 };
     if (strlen(axis_up) != 1 || *axis_up < 'x' || *axis_up > 'z') {
@@ -134,14 +130,14 @@ npmd_status surface_views_find(const npmd_plot_surfaces *ask, const char *file, 
                        axis_up);
         goto done;
     }
-    TRY(hemisphere_find(ask, file, &hemisphere, err));
+    TRY(hemisphere_find(ask, file, &half, err));
     const char *text = ask->views != NULL ? ask->views
-                       : hemisphere != 0  ? "lateral,medial,dorsal,ventral"
+                       : half != 0        ? "lateral,medial,dorsal,ventral"
                                           : AROUND[*axis_up - 'x'];
     for (const char *p = text; *p != 0;) {
         const size_t size = strcspn(p, ", ");
         if (size > 0)
-            TRY(word_add(out, p, size, hemisphere, *axis_up - 'x', err));
+            TRY(word_add(out, p, size, half, *axis_up - 'x', err));
         p += size + (p[size] != 0);
     }
     if (out->count == 0)

@@ -256,7 +256,7 @@ static npmd_status model_from_json(npmd_model *m, const json_t *root, const sour
     options_init(&read);
     TRY(options_from_json(&read, options, path, err));
     m->set = read.set;
-    if (m->set.encoding.from == FEATURES_AUTO) /* files of 0.1 say it by their decay */
+    if (json_object_get(options, "encoding") == NULL) /* files of 0.1 say it by their decay */
         m->set.encoding.from = m->set.encoding.decay == OLD_COORDINATES ? FEATURES_COORDINATES : FEATURES_DRAWN;
     if (mirror_check(&m->set, m->domain, &inner) != NPMD_OK) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: %.300s", path, inner.text);

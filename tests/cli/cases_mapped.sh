@@ -14,7 +14,7 @@ number_at() {
     printf "$*" | dd of="$file" bs=1 seek=$((128 + 8 * index)) conv=notrunc 2>/dev/null
 }
 one='\000\000\000\000\000\000\360\077'
-nan='\000\000\000\000\000\000\370\177'
+nan8='\000\000\000\000\000\000\370\177'
 large="--domain S1^2 --data big.npy --steps 3 --tau 1e-4 --features 16 --width 8 --batch 1000 --q1 256 --q2 64 --quiet"
 
 t_large_npy() {
@@ -36,8 +36,8 @@ t_large_npy_refusals() {
     large_npy big.npy 4500000 2 72000128
     run fit $large --out m
     want_failure 3; want_err 'big.npy'; want_err 'distinct'; want_no_file m
-    number_at big.npy 5000001 $nan
-    number_at big.npy 5000009 $nan
+    number_at big.npy 5000001 $nan8
+    number_at big.npy 5000009 $nan8
     run fit $large --out m
     want_failure 3; want_err 'big.npy row 2500001: factor 2 (S1) is not finite'; want_no_file m
     truncate -s 72000127 big.npy

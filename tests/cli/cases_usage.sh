@@ -26,6 +26,17 @@ t_help_of_fit_holds_the_library_options() {
     for option in domain data out weights config preset tau steps epochs batch q1 q2 rate schedule omega width depth \
         features max-frequency; do want_out "^  --$option "; done
 }
+# What the library knows better is asked of it: the names of --what, and what an option left open becomes.
+t_help_asks_the_library() {
+    run density --help
+    want_code 0; want_out '^  --what log-density|density|relative|intensity|gradient|laplacian|spread$'
+    run fit --help
+    want_code 0
+    tr -s ' \n' '  ' <out >flat && mv flat out
+    want_out '(default: auto; usual: 5e-05 on S1, T2, S2; 0.0001 on T4, S2 x S2)'
+    want_out '(default: 0; usual: 10000 for 10,000 points)'
+    want_out '(default: 0; usual: 0.1)'
+}
 t_help_wins() {
     run fit --nonsense --help
     want_code 0; want_no_err; want_out 'Usage'

@@ -79,8 +79,8 @@ static uint64_t print_outcome(stage *s, const outcome *o, const char *file)
         h = print_points(h, o->points);
     if (o->model != NULL)
         h = print_model(s, h, o->model);
-    if (o->watch.truth != NULL)
-        h = print_truth(s, h, o->watch.truth);
+    if (o->truth != NULL)
+        h = print_truth(s, h, o->truth);
     if (o->made != NULL)
         h = print_bytes(h, o->made, sizeof *o->made);
     if (o->text != NULL)
@@ -95,6 +95,9 @@ static void outcome_open(stage *s, const operation *op, outcome *o)
     memset(o, 0, sizeof *o);
     for (size_t i = 0; i < VALUES; i++)
         o->value[i] = -7.0;
+    o->score.size = sizeof o->score;
+    o->comparison.size = sizeof o->comparison;
+    o->facts.size = sizeof o->facts;
     options_init(&o->options);
     if (op->prepare != NULL)
         op->prepare(s, o);
@@ -107,7 +110,7 @@ static void outcome_close(outcome *o)
     npmd_domain_free(o->domain);
     npmd_points_free(o->points);
     npmd_model_free(o->model);
-    npmd_truth_free(o->watch.truth);
+    npmd_truth_free(o->truth);
     npmd_options_free(o->made);
     npmd_text_free(o->text);
 }

@@ -26,10 +26,10 @@ static int count_at_step(const npmd_report *now, void *user)
 {
     step_count *c = user;
     (void)now;
-    if (c->set.descent.steps++ == 0)
+    if (c->steps++ == 0)
         c->before = faults_calls();
     else if (faults_calls() != c->before)
-        fail_msg("step %ld allocates", c->set.descent.steps);
+        fail_msg("step %ld allocates", c->steps);
     return 0;
 }
 
@@ -93,6 +93,19 @@ static npmd_status run_select(stage *s, outcome *o, npmd_error *err)
     return npmd_select(s->domain[TORUS], s->points[TORUS], &o->options, OVER, 1, &o->model, err);
 }
 
+/* A plan, and its fit: as long as npmd_fit. */
+static npmd_status run_plan(stage *s, outcome *o, npmd_error *err)
+{
+    npmd_plan *plan = NULL;
+    npmd_status st = npmd_plan_make(s->domain[TORUS], POINTS, &o->options, &plan, err);
+    if (st != NPMD_OK && plan != NULL)
+        fail_msg("a plan that failed was told");
+    if (st == NPMD_OK)
+        st = npmd_plan_fit(plan, s->points[TORUS], &o->model, err);
+    npmd_plan_free(plan);
+    return st;
+}
+
 static int stop_at_once(const npmd_report *now, void *user)
 {
     (void)now, (void)user;
@@ -106,25 +119,26 @@ static void prepare_resumed(stage *s, outcome *o)
     prepare_fit_resumed(s, o);
     npmd_options stopped = o->options;
     stopped.watch.progress = stop_at_once;
-    snprintf(stopped.watch.checkpoint, sizeof stopped.watch.checkpoint, "%s", in_folder(&s->at, "state.safetensors"));
+    snprintf(stopped.watch.checkpoint, sizeof stopped.watch.checkpoint, "%s",
+             in_folder(&s->at, "state.safetensors"));
     assert_int_equal(npmd_fit(s->domain[TORUS], s->points[TORUS], &stopped, &none, NULL), NPMD_STOPPED);
     assert_null(none);
-    memcpy(o->set.resume, stopped.watch.checkpoint, sizeof stopped.watch.checkpoint);
+    memcpy(o->options.watch.resume, stopped.watch.checkpoint, sizeof stopped.watch.checkpoint);
 }
 
 /* From the weights and the encoding of the model in a file. */
 static void prepare_from(stage *s, outcome *o)
 {
     prepare_fit_from(s, o);
-    snprintf(o->set.start_from, sizeof o->set.start_from, "%s",
+    snprintf(o->options.start_from, sizeof o->options.start_from, "%s",
              in_folder(&s->at, "torus.safetensors"));
 }
 
 static void prepare_watch(stage *s, outcome *o)
 {
     prepare_fit_watched(s, o);
-    o->set.progress = quiet;
-    o->set.truth = s->normals;
+    o->options.watch.progress = quiet;
+    o->options.watch.truth = s->normals;
 }
 
 static void fits_without_memory(void **state)
@@ -143,6 +157,7 @@ static void fits_without_memory(void **state)
           .run = run_fit_choice,
           .prepare = prepare_fit_choice,
           .branch = true },
+        { .name = "plan on T2", .run = run_plan, .prepare = prepare_fit_linear, .branch = true },
         { .name = "select on T2", .run = run_select, .prepare = prepare_fit_torus, .branch = true },
         { .name = "fit on T2, watched", .run = run_fit_watched, .prepare = prepare_watch, .branch = true },
         { .name = "fit on T2, until held-out points say so",

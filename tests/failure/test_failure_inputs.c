@@ -1,6 +1,5 @@
-/* test_failure_inputs.c - domains, points, JSON, options and the benchmark while memory runs out or a disk cannot be read:
+/* test_failure_inputs.c - domains, points, JSON and options while memory runs out or a disk cannot be read:
  * they say so and leave everything as it was (sweep.h). */
-#include "bench.h"
 #include "sweep.h"
 
 static npmd_status run_domain(stage *s, outcome *o, npmd_error *err)
@@ -28,7 +27,7 @@ static npmd_status run_points(stage *s, outcome *o, npmd_error *err)
 
 static npmd_status run_points_rows(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_points_from_rows(s->x[MIXED], POINTS, 4, s->domain[MIXED], 0, &o->points, err);
+    return npmd_points_from(s->x[MIXED], POINTS, 4, s->domain[MIXED], 0, &o->points, err);
 }
 
 static npmd_status run_points_borrow(stage *s, outcome *o, npmd_error *err)
@@ -122,49 +121,19 @@ static npmd_status run_build(stage *s, outcome *o, npmd_error *err)
     return npmd_build_describe(&o->text, err);
 }
 
-/* Times differ from run to run: nothing is kept of what it tells. Not from file to file, where a child would remove its
- * parent's folder: the functions that this goes through have lines of their own. */
-static npmd_status run_bench(stage *s, const char *only, npmd_error *err)
+static npmd_status run_option_usual(stage *s, outcome *o, npmd_error *err)
 {
-    char *text = NULL;
-    const bench_request what = {
-        .how = { .threads = 1 }, .quick = 1, .only = only, .folder = s->at.folder
-    };
-    const npmd_status st = bench_run(&what, &text, err);
-    if (st != NPMD_OK && text != NULL)
-        fail_msg("a benchmark that failed told something");
-    npmd_text_free(text);
+    char text[32] = "";
+    const npmd_status st = npmd_option_usual("steps", NULL, s->domain[TORUS], POINTS, text, sizeof text, err);
+    if (st == NPMD_OK)
+        o->value[0] = strtod(text, NULL);
     return st;
 }
 
-static npmd_status run_bench_kernel(stage *s, outcome *o, npmd_error *err)
+static npmd_status run_rule(stage *s, outcome *o, npmd_error *err)
 {
-    (void)o;
-    return run_bench(s, "scale", err);
-}
-
-static npmd_status run_bench_step(stage *s, outcome *o, npmd_error *err)
-{
-    (void)o;
-    return run_bench(s, "t2", err);
-}
-
-static npmd_status run_bench_words(stage *s, outcome *o, npmd_error *err)
-{
-    (void)s;
-    return bench_words("{\"machine\": {\"threads\": 2, \"memory\": {}}, \"steps\": [{\"ms\": 1.5}],"
-                            " \"density\": {\"n\": 3}, \"seconds\": 1}",
-                            &o->text, err);
-}
-
-static void benchmark_without_memory(void **state)
-{
-    static const operation OPS[] = {
-        { .name = "benchmark of a kernel", .run = run_bench_kernel, .branch = true },
-        { .name = "benchmark of a step", .run = run_bench_step, .branch = true },
-        { .name = "benchmark in words", .run = run_bench_words },
-    };
-    SWEEP_MEMORY(*state, OPS);
+    assert_int_equal(npmd_domain_rule_nodes(s->domain[TORUS], 10), 100);
+    return npmd_domain_rule(s->domain[TORUS], 10, o->value, o->value + 200, err);
 }
 
 static void inputs_without_memory(void **state)
@@ -185,6 +154,8 @@ static void inputs_without_memory(void **state)
         { .name = "JSON", .run = run_json },
         { .name = "options from a file", .run = run_options_read },
         { .name = "options for bindings", .run = run_options_new },
+        { .name = "what an option usually is", .run = run_option_usual },
+        { .name = "a quadrature rule", .run = run_rule },
         { .name = "description of the build", .run = run_build },
     };
     SWEEP_MEMORY(*state, OPS);
@@ -204,7 +175,6 @@ static void inputs_from_a_bad_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(benchmark_without_memory),
         cmocka_unit_test(inputs_without_memory),
         cmocka_unit_test(inputs_from_a_bad_disk),
     };

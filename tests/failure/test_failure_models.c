@@ -1,5 +1,6 @@
 /* test_failure_models.c - fitted models and known densities, asked, written and read while memory runs out, or a disk is
  * full or cannot be read: they say so and leave everything as it was (sweep.h). */
+#include "neuropmd-draw.h"
 #include "sweep.h"
 
 static npmd_status run_save(stage *s, outcome *o, npmd_error *err)
@@ -106,7 +107,8 @@ static npmd_status run_gradient(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_intensity(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_evaluate_at(s->model[MIXED], s->points[MIXED], NPMD_INTENSITY,
-                            &(npmd_compute){ .device = "reference" }, o->value, err);
+                            &(npmd_compute){ .size = sizeof(npmd_compute), .device = "reference" }, o->value,
+                            err);
 }
 
 static npmd_status run_score(stage *s, outcome *o, npmd_error *err)
@@ -158,7 +160,9 @@ static npmd_status run_plot(stage *s, outcome *o, npmd_error *err)
 {
     (void)o;
     const npmd_model *const models[1] = { s->model[TORUS] };
-    const npmd_plot_request ask = { .model = models, .models = 1, .dpi = 30.0, .grid = 24, .title = "all" };
+    const npmd_plot_request ask = {
+        .size = sizeof ask, .model = models, .models = 1, .dpi = 30.0, .grid = 24, .title = "all"
+    };
     return npmd_plot(&ask, in_folder(&s->at, "out.png"), NULL, err);
 }
 
@@ -167,14 +171,16 @@ static npmd_status run_plot_svg(stage *s, outcome *o, npmd_error *err)
     (void)o;
     const npmd_model *const models[1] = { s->model[MIXED] };
     const npmd_plot_request ask = {
-        .model = models, .models = 1, .dpi = 30.0, .grid = 10, .data = s->points[MIXED]
+        .size = sizeof ask, .model = models, .models = 1, .dpi = 30.0, .grid = 10, .data = s->points[MIXED]
     };
     return npmd_plot(&ask, in_folder(&s->at, "out.svg"), NULL, err);
 }
 
 static npmd_status run_view(stage *s, outcome *o, npmd_error *err)
 {
-    const npmd_view_request what = { .nodes = 8, .accuracy = 0.5, .data = s->points[MIXED], .title = "<&>" };
+    const npmd_view_request what = {
+        .size = sizeof what, .nodes = 8, .accuracy = 0.5, .data = s->points[MIXED], .title = "<&>"
+    };
     (void)o;
     return npmd_view(s->series, &what, in_folder(&s->at, "out.html"), NULL, err);
 }
@@ -182,8 +188,8 @@ static npmd_status run_view(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_view_surface(stage *s, outcome *o, npmd_error *err)
 {
     (void)o;
-    return npmd_view(s->surface, &(npmd_view_request){ .nodes = 8 }, in_folder(&s->at, "out.html"), NULL,
-                     err);
+    const npmd_view_request what = { .size = sizeof what, .nodes = 8 };
+    return npmd_view(s->surface, &what, in_folder(&s->at, "out.html"), NULL, err);
 }
 
 static npmd_status run_compare(stage *s, outcome *o, npmd_error *err)
@@ -199,7 +205,8 @@ static npmd_status run_compare_grid(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_compare_points(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_compare(s->model[MIXED], s->fisher, NPMD_GRID_FINE, 2048, 1,
-                        &(npmd_compute){ .device = "reference" }, &o->comparison, err);
+                        &(npmd_compute){ .size = sizeof(npmd_compute), .device = "reference" },
+                        &o->comparison, err);
 }
 
 static npmd_status run_points_write(stage *s, outcome *o, npmd_error *err)
@@ -286,22 +293,22 @@ static void models_without_memory(void **state)
 static npmd_status run_make(stage *s, outcome *o, npmd_error *err)
 {
     (void)s;
-    return npmd_truth_make("t4", 3, &o->watch.truth, err);
+    return npmd_truth_make("t4", 3, &o->truth, err);
 }
 
 static npmd_status run_read_normals(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_truth_read(in_folder(&s->at, "normals.json"), &o->watch.truth, err);
+    return npmd_truth_read(in_folder(&s->at, "normals.json"), &o->truth, err);
 }
 
 static npmd_status run_read_fisher(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_truth_read(in_folder(&s->at, "fisher.json"), &o->watch.truth, err);
+    return npmd_truth_read(in_folder(&s->at, "fisher.json"), &o->truth, err);
 }
 
 static npmd_status run_read_grid(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_truth_read(in_folder(&s->at, "grid.npy"), &o->watch.truth, err);
+    return npmd_truth_read(in_folder(&s->at, "grid.npy"), &o->truth, err);
 }
 
 static npmd_status run_truth_write(stage *s, outcome *o, npmd_error *err)
@@ -312,17 +319,17 @@ static npmd_status run_truth_write(stage *s, outcome *o, npmd_error *err)
 
 static npmd_status run_truth_sample(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_truth_sample(s->normals, 7, 100, o->value, err);
+    return npmd_truth_sample(s->normals, 7, 100, NULL, o->value, err);
 }
 
 static npmd_status run_truth_density(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_truth_log_density(s->normals, s->x[TORUS], 100, o->value, err);
+    return npmd_truth_log_density(s->normals, s->x[TORUS], 100, NULL, o->value, err);
 }
 
 static npmd_status run_entropy(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_truth_entropy(s->fisher, 1, &o->entropy, &o->se, err);
+    return npmd_truth_entropy(s->fisher, 1, NULL, &o->entropy, &o->se, err);
 }
 
 static void truths_without_memory(void **state)

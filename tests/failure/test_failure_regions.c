@@ -3,7 +3,7 @@
 #include "sweep.h"
 
 static npmd_model *model; /* uniform on S2 x S2: what fails is not its own evaluation */
-static npmd_region_request at;
+static npmd_region_request at = NPMD_SIZED(npmd_region_request);
 
 static void open_model(void)
 {
@@ -35,7 +35,8 @@ static int regions_open(void **state)
     must(npmd_labels_read(put_text(&s->at, "ico.csv", "0\n0\n0\n1\n1\n1\n1\n-1\n-1\n1\n0\n0\n"), sphere,
                           &parts, &err),
          &err);
-    at.factor[0] = at.factor[1] = (npmd_atlas){ sphere, parts };
+    at.surface[0] = at.surface[1] = sphere;
+    at.labels[0] = at.labels[1] = parts;
     open_model();
     free(off);
     icosphere_free(&ico);
@@ -44,8 +45,8 @@ static int regions_open(void **state)
 
 static int regions_close(void **state)
 {
-    npmd_surface *sphere = (npmd_surface *)(uintptr_t)at.factor[0].surface;
-    npmd_labels *parts = (npmd_labels *)(uintptr_t)at.factor[0].labels;
+    npmd_surface *sphere = (npmd_surface *)(uintptr_t)at.surface[0];
+    npmd_labels *parts = (npmd_labels *)(uintptr_t)at.labels[0];
     npmd_surface_free(sphere);
     npmd_labels_free(parts);
     npmd_model_free(model);
@@ -56,20 +57,20 @@ static npmd_status run_log_area(stage *s, outcome *o, npmd_error *err)
 {
     static const double X[2][3] = { { 0, 0, 1 }, { 0.6, 0.8, 0 } };
     (void)s;
-    return npmd_surface_log_area(at.factor[0].surface, at.factor[1].surface, X[0], 2, o->value, err);
+    return npmd_surface_log_area(at.surface[0], at.surface[1], X[0], 2, o->value, err);
 }
 
 static npmd_status run_map(stage *s, outcome *o, npmd_error *err)
 {
     const int region = 0;
-    npmd_region_facts facts;
+    npmd_region_facts facts = NPMD_SIZED(npmd_region_facts);
     (void)s;
     return npmd_region_map(model, &at, 1, &region, 1, NPMD_REGION_DENSITY, o->value, &facts, err);
 }
 
 static npmd_status run_matrix(stage *s, outcome *o, npmd_error *err)
 {
-    npmd_region_facts facts;
+    npmd_region_facts facts = NPMD_SIZED(npmd_region_facts);
     (void)s;
     return npmd_region_matrix(model, &at, NPMD_REGION_PROBABILITY, o->value, &facts, err);
 }

@@ -2,6 +2,7 @@
  * read: they say so and leave everything as it was (sweep.h). */
 #include "meshes.h"
 #include "surface.h"
+#include "neuropmd-draw.h"
 #include "sweep.h"
 
 static npmd_status surface_read(stage *s, const char *name, outcome *o, npmd_error *err)
@@ -119,10 +120,14 @@ static npmd_status run_plot(stage *s, outcome *o, npmd_error *err)
     static const char *const NAMES[4] = { "plain.off", "values.vtk", "six.csv", "out.png" };
     for (int k = 0; k < 4; k++)
         snprintf(file[k], sizeof file[k], "%s", in_folder(&s->at, NAMES[k]));
-    const npmd_plot_surfaces surfaces = {
-        .surface = file[0], .values = file[1], .labels = file[2], .region = "west", .views = "+x"
-    };
-    const npmd_plot_request ask = { .surfaces = &surfaces, .dpi = 30.0, .how = { .threads = 1 } };
+    const npmd_plot_surfaces surfaces = { .size = sizeof surfaces,
+                                          .surface = file[0],
+                                          .values = file[1],
+                                          .labels = file[2],
+                                          .region = "west",
+                                          .views = "+x" };
+    const npmd_compute how = { .size = sizeof how, .threads = 1 };
+    const npmd_plot_request ask = { .size = sizeof ask, .surfaces = &surfaces, .dpi = 30.0, .how = &how };
     return npmd_plot(&ask, file[3], NULL, err);
 }
 
@@ -132,8 +137,10 @@ static npmd_status run_plot_matrix(stage *s, outcome *o, npmd_error *err)
     char file[2][1024];
     snprintf(file[0], sizeof file[0], "%s", in_folder(&s->at, "matrix.csv"));
     snprintf(file[1], sizeof file[1], "%s", in_folder(&s->at, "out.svg"));
-    const npmd_plot_surfaces surfaces = { .values = file[0] };
-    const npmd_plot_request ask = { .surfaces = &surfaces, .kind = "matrix", .dpi = 30.0 };
+    const npmd_plot_surfaces surfaces = { .size = sizeof surfaces, .values = file[0] };
+    const npmd_plot_request ask = {
+        .size = sizeof ask, .surfaces = &surfaces, .kind = "matrix", .dpi = 30.0
+    };
     return npmd_plot(&ask, file[1], NULL, err);
 }
 

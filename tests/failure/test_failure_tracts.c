@@ -40,7 +40,10 @@ static npmd_status run_ends(stage *s, outcome *o, bool whole, npmd_error *err)
     for (int i = 0; i < NAMES; i++)
         snprintf(path[i], sizeof path[i], "%s/%s", s->at.folder, NAME[i]);
     const char *const tracks[] = { path[0], path[1] }, *const weights[] = { path[3], path[3] };
-    npmd_endpoints_request what = { .tracks = whole ? tracks : tracks + 1, .files = 1, .threads = 1 };
+    const npmd_compute how = { .size = sizeof how, .threads = 1 };
+    npmd_endpoints_request what = {
+        .size = sizeof what, .tracks = whole ? tracks : tracks + 1, .files = 1, .how = &how
+    };
     what.surface[0] = path[2];
     if (whole) {
         what.surface[1] = what.sphere[0] = what.sphere[1] = path[2];
@@ -48,17 +51,19 @@ static npmd_status run_ends(stage *s, outcome *o, bool whole, npmd_error *err)
         what.affine = path[4];
         what.transform = path[4];
     }
-    npmd_endpoints e = { 0 };
+    npmd_endpoints *e = NULL;
     const npmd_status st = npmd_endpoints_find(&what, &e, err);
     if (st == NPMD_OK) {
-        assert_true(e.count[NPMD_PAIR_LL] == 5);
-        memcpy(o->value, e.x[NPMD_PAIR_LL], 30 * sizeof *e.x[0]);
+        npmd_endpoints_facts facts = NPMD_SIZED(npmd_endpoints_facts);
+        assert_int_equal(npmd_endpoints_facts_of(e, &facts, NULL), NPMD_OK);
+        assert_true(facts.count[NPMD_PAIR_LL] == 5);
+        memcpy(o->value, npmd_endpoints_rows(e, NPMD_PAIR_LL), 30 * sizeof *o->value);
         if (whole)
-            memcpy(o->value + 30, e.weight[NPMD_PAIR_LL], 5 * sizeof *e.weight[0]);
-    } else if (e.x[NPMD_PAIR_LL] != NULL || e.streamlines != 0) {
+            memcpy(o->value + 30, npmd_endpoints_weights(e, NPMD_PAIR_LL), 5 * sizeof *o->value);
+    } else if (e != NULL) {
         fail_msg("ends that failed were told");
     }
-    npmd_endpoints_free(&e);
+    npmd_endpoints_free(e);
     return st;
 }
 

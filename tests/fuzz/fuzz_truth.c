@@ -11,9 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     double x[2 * 3 * NPMD_MAX_FACTORS], value[2];
-    PROMISE(npmd_truth_sample(t, 1, 2, x, &err) == NPMD_OK || err.text[0] != 0);
+    PROMISE(npmd_truth_sample(t, 1, 2, NULL, x, &err) == NPMD_OK || err.text[0] != 0);
     if (err.status == NPMD_OK)
-        PROMISE(npmd_truth_log_density(t, x, 2, value, &err) == NPMD_OK || err.text[0] != 0);
+        PROMISE(npmd_truth_log_density(t, x, 2, NULL, value, &err) == NPMD_OK || err.text[0] != 0);
     PROMISE(npmd_truth_write(t, "/dev/null", &err) == NPMD_OK);
     npmd_truth_free(t);
     return 0;

@@ -231,8 +231,7 @@ static void golden_t4(void **state)
     for (int i = 0; i < 64; i++)
         function[i] = (int)frequency->x[i];
     assert_int_equal(npmd_domain_parse("T4", &f.domain, NULL), NPMD_OK);
-    assert_int_equal(encoding_make(f.domain, false, 32, 16, function, SCALE_NONE, &f.enc, NULL),
-                     NPMD_OK);
+    assert_int_equal(encoding_make(f.domain, false, 32, 16, function, SCALE_NONE, &f.enc, NULL), NPMD_OK);
     golden_field(&z, 4, &f);
     golden_encoding(&f, npz_find(&z, "data"), npz_find(&z, "encoding_at_data"));
     golden_backend(&f, &z, &BACKEND_REFERENCE, &DOUBLE);

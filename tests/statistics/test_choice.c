@@ -26,14 +26,14 @@ static void few_points_ask_for_a_higher_tau(void **state)
     npmd_points *pts = points_of(dom, x, N), *test = points_of(dom, fresh, TEST);
     for (int chosen = 0; chosen < 2; chosen++) {
         npmd_options opt;
-        npmd_score score;
+        npmd_score score = NPMD_SIZED(npmd_score);
         options_of(&opt, SETTING);
         assert_int_equal(npmd_options_set(&opt, "tau", chosen ? "auto" : "1e-4", NULL), NPMD_OK);
         npmd_model *m = fit_of(pts, &opt);
         assert_int_equal(npmd_score_points(m, test, 1, NULL, &score, NULL), NPMD_OK);
         nll[chosen] = score.nll;
-        print_message("    tau %g, %lld steps: held-out nll %.3f\n", m->facts.tau,
-                      (long long)m->facts.steps, score.nll);
+        print_message("    tau %g, %lld steps: held-out nll %.3f\n", m->facts.tau, (long long)m->facts.steps,
+                      score.nll);
         if (chosen) {
             assert_true(m->facts.tau > 1e-4);
             assert_int_equal(m->facts.steps, 100); /* a length that was asked for stays */

@@ -10,7 +10,7 @@
 #define DRAWS 100000
 #define SOME 20000 /* given each of some values */
 
-static npmd_model *fit(const char *domain_text, const char *sd_steps, npmd_domain **dom)
+static npmd_model *fitted(const char *domain_text, const char *sd_steps, npmd_domain **dom)
 {
     npmd_options opt;
     npmd_model *m = NULL;
@@ -91,7 +91,7 @@ static int cell_of(const manifold *m, const double *x)
 
 static double *draws_of(const npmd_model *m, const npmd_domain *dom)
 {
-    npmd_sample_facts facts;
+    npmd_sample_facts facts = NPMD_SIZED(npmd_sample_facts);
     npmd_error err = { 0 };
     double *x = doubles(DRAWS * (size_t)dom->columns);
     if (npmd_sample(m, 11, DRAWS, NULL, x, &facts, &err) != NPMD_OK)
@@ -105,7 +105,7 @@ static double *draws_of(const npmd_model *m, const npmd_domain *dom)
 static void check_surface(const char *text)
 {
     npmd_domain *dom = NULL;
-    npmd_model *m = fit(text, "150", &dom);
+    npmd_model *m = fitted(text, "150", &dom);
     double *x = draws_of(m, dom), *share = doubles(SIDE * SIDE), *count = doubles(SIDE * SIDE);
     const size_t side = SIDE * FINE, nodes = side * side;
     double *u = doubles(2 * nodes), *at = doubles(nodes * (size_t)dom->columns), *log_f = doubles(nodes);
@@ -149,7 +149,7 @@ static void draws_on_s2_x_s1(void **state)
     (void)state;
     enum { HEIGHT = 40, ROUND = 40, ANGLE = 60, NODES = HEIGHT * ROUND * ANGLE };
     npmd_domain *dom = NULL;
-    npmd_model *m = fit("S2 x S1", "150", &dom);
+    npmd_model *m = fitted("S2 x S1", "150", &dom);
     double *x = draws_of(m, dom), *u = doubles(3 * NODES), *at = doubles(4 * NODES), *log_f = doubles(NODES);
     double angle_share[SIDE] = { 0 }, angle_count[SIDE] = { 0 }, height_share[SIDE] = { 0 },
            height_count[SIDE] = { 0 };
@@ -184,11 +184,11 @@ static void draws_on_s2_x_s1(void **state)
 static void check_conditional(const char *text, const char *given_text, int drawn, const double *at_rows)
 {
     npmd_domain *dom = NULL, *part = NULL;
-    npmd_model *m = fit(text, "150", &dom);
+    npmd_model *m = fitted(text, "150", &dom);
     npmd_points *at = NULL;
     unsigned given = 0;
     npmd_error err = { 0 };
-    npmd_sample_facts facts;
+    npmd_sample_facts facts = NPMD_SIZED(npmd_sample_facts);
     assert_int_equal(npmd_factors_parse(given_text, dom, &given, &err), NPMD_OK);
     assert_int_equal(npmd_domain_part(dom, given, &part, &err), NPMD_OK);
     assert_int_equal(points_from(at_rows, 2, part, &at, &err), NPMD_OK);
@@ -250,10 +250,14 @@ static void draws_depend_on_the_seed_alone(void **state)
     (void)state;
     enum { N = 500 };
     npmd_domain *dom = NULL;
-    npmd_model *m = fit("T2", "50", &dom);
+    npmd_model *m = fitted("T2", "50", &dom);
     double a[2 * N], b[2 * N], c[2 * N];
-    assert_int_equal(npmd_sample(m, 1, N, &(npmd_compute){ .threads = 1 }, a, NULL, NULL), NPMD_OK);
-    assert_int_equal(npmd_sample(m, 1, N, &(npmd_compute){ .threads = 3 }, b, NULL, NULL), NPMD_OK);
+    assert_int_equal(
+        npmd_sample(m, 1, N, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 1 }, a, NULL, NULL),
+        NPMD_OK);
+    assert_int_equal(
+        npmd_sample(m, 1, N, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 3 }, b, NULL, NULL),
+        NPMD_OK);
     assert_int_equal(npmd_sample(m, 2, N, NULL, c, NULL, NULL), NPMD_OK);
     assert_memory_equal(a, b, sizeof a);
     assert_memory_not_equal(a, c, sizeof a);

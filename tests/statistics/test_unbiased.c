@@ -357,8 +357,8 @@ static void span(const npmd_domain *dom, int lambda, bool signs, int *dimension,
     *products = product_functions(D, lambda, functions);
     *dimension = 2 * count;
     encoding waves, separable;
-    assert_int_equal(
-        encoding_make(dom, false, 2 * count, count, vectors, SCALE_ORTHONORMAL, &waves, NULL), NPMD_OK);
+    assert_int_equal(encoding_make(dom, false, 2 * count, count, vectors, SCALE_ORTHONORMAL, &waves, NULL),
+                     NPMD_OK);
     assert_int_equal(
         encoding_make(dom, true, *products, *products, functions, SCALE_ORTHONORMAL, &separable, NULL),
         NPMD_OK);

@@ -21,10 +21,10 @@
 
 typedef struct device_case {
     const char *domain;
-    bool separable; /* else plane waves on tori, rotated products elsewhere */
-    int features, frequency;
-    bool few;     /* only a few points: the encoding is large */
-    int elements; /* of surfaces: 1 linear, 2 quadratic; 0: there is none */
+    bool separable;          /* else plane waves on tori, rotated products elsewhere */
+    int features, frequency; /* features 0: the point's own columns */
+    bool few;                /* only a few points: the encoding is large */
+    int elements;            /* of surfaces: 1 linear, 2 quadratic; 0: there is none */
 } device_case;
 
 static const device_case DEVICE_CASES[] = {
@@ -54,6 +54,10 @@ static const device_case DEVICE_CASES[] = {
     { "S1 x " FIXTURE_SURFACE " x S2", true, 64, 5, false, 1 },
     { FIXTURE_SURFACE "^2 x T3", true, 33, 3, false, 1 },
     { FIXTURE_SURFACE, true, 1, 0, false, 1 },
+    { "T3", true, 0, 0, false, 0 },
+    { "S2", true, 0, 0, false, 0 },
+    { "S1 x S2^2", true, 0, 0, false, 0 },
+    { "S2^11", true, 0, 0, false, 0 },
 };
 enum { DEVICE_CASE_COUNT = (int)(sizeof DEVICE_CASES / sizeof *DEVICE_CASES) };
 
@@ -87,29 +91,32 @@ static inline void device_encoding(const device_case *c, npmd_domain *dom, encod
     npmd_error err = { 0 };
     npmd_options opt;
     options_init(&opt);
-    if (!c->set.encoding.separable && !dom->torus) {
+    if (c->features == 0) {
+        assert_int_equal(encoding_columns(dom, out, &err), NPMD_OK);
+        return;
+    }
+    if (!c->separable && !dom->torus) {
         opt.set.encoding.separable = 0;
-        opt.set.encoding.features = c->set.encoding.features;
+        opt.set.encoding.features = c->features;
         opt.set.seed = 5;
         opt.set.encoding.decay = 0.5 * dom->dimension + 1.0;
         for (int d = 0; d < dom->factors; d++)
             opt.set.encoding.max_frequency[d] = c->frequency;
-        if (encoding_draw(dom, &opt, out, &err) != NPMD_OK)
+        if (encoding_draw(dom, &opt.set, out, &err) != NPMD_OK)
             fail_msg("encoding_draw: %s", err.text);
         return;
     }
-    const int vectors = c->set.encoding.separable ? c->set.encoding.features : (c->set.encoding.features + 1) / 2, f = c->frequency;
+    const int vectors = c->separable ? c->features : (c->features + 1) / 2, f = c->frequency;
     int *function = device_room((size_t)(vectors * dom->factors), sizeof *function);
     uint64_t seed = 77;
     for (int i = 0; i < vectors * dom->factors; i++) {
         const double u = test_uniform(&seed);
         function[i] =
-            !c->set.encoding.separable
+            !c->separable
                 ? (int)floor((2 * f + 1) * u) - f
                 : (int)(u * dom->factor[i % dom->factors]->functions(dom->factor[i % dom->factors], f));
     }
-    if (encoding_make(dom, c->set.encoding.separable, c->set.encoding.features, vectors, function, SCALE_UNIT, out, &err)
-        != NPMD_OK)
+    if (encoding_make(dom, c->separable, c->features, vectors, function, SCALE_UNIT, out, &err) != NPMD_OK)
         fail_msg("encoding_make: %s", err.text);
     free(function);
 }
@@ -117,10 +124,10 @@ static inline void device_encoding(const device_case *c, npmd_domain *dom, encod
 static inline void device_setting_open(const device_case *c, device_setting *s)
 {
     npmd_error err = { 0 };
-    const npmd_surface_options finite = { .elements = c->elements > 0 ? c->elements : 1,
-                                          .max_frequency = c->frequency > 1 ? c->frequency : 1 };
+    const surface_request finite = { .elements = c->elements > 0 ? c->elements : 1,
+                                     .max_frequency = c->frequency > 1 ? c->frequency : 1 };
     *s = (device_setting){ .what = c };
-    if (npmd_domain_parse_with(c->domain, &finite, &s->domain, &err) != NPMD_OK)
+    if (domain_read(c->domain, &finite, &s->domain, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     device_encoding(c, s->domain, &s->enc);
     const npmd_domain *dom = s->domain;
@@ -350,9 +357,10 @@ static inline void device_case_check(const device_case *c, device_runner run)
     char words[160];
     snprintf(words, sizeof words, "%.80s, %s, K = %d: encodings", dom->text,
              c->elements == 2 ? "quadratic"
-             : c->set.encoding.separable   ? "products"
+             : t.enc.columns  ? "columns"
+             : c->separable   ? "products"
                               : "not separable",
-             c->set.encoding.features);
+             t.enc.features);
     check_below(words, worst.eta, 1.0);
     check_quiet("points, equal", worst.exact_x, 0.0);
     check_quiet("points, in units of the bound", worst.x, 1.0);

@@ -66,6 +66,17 @@ static inline void options_of(npmd_options *opt, const char *const *pair)
             fail_msg("%s", err.text);
 }
 
+/* The settings of a fit to n points on this domain, with every size that was left open; out may be the options' own. */
+static inline npmd_status full_settings(const npmd_options *opt, const npmd_domain *dom, size_t n,
+                                        settings *out, npmd_error *err)
+{
+    fit_plan plan;
+    const npmd_status st = plan_make(estimators_all, &opt->set, NULL, dom, n, &plan, err);
+    if (st == NPMD_OK)
+        *out = plan.full;
+    return st;
+}
+
 static inline npmd_model *fit_of(const npmd_points *pts, const npmd_options *opt)
 {
     npmd_model *m = NULL;
@@ -75,12 +86,18 @@ static inline npmd_model *fit_of(const npmd_points *pts, const npmd_options *opt
     return m;
 }
 
+static inline void values_on(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
+                             jet_rows rows, double *out)
+{
+    npmd_error err = { 0 };
+    if (model_evaluate(m, how, x, n, rows, out, &err) != NPMD_OK)
+        fail_msg("%s", err.text);
+}
+
 static inline void values_of(const npmd_model *m, int threads, const double *x, size_t n, jet_rows rows,
                              double *out)
 {
-    npmd_error err = { 0 };
-    if (m->kind->evaluate(m, &(npmd_compute){ .threads = threads }, x, n, rows, out, &err) != NPMD_OK)
-        fail_msg("%s", err.text);
+    values_on(m, &(npmd_compute){ .threads = threads }, x, n, rows, out);
 }
 
 /* The point at distance h along direction t of factor d's frame. */
@@ -99,7 +116,8 @@ static inline void geodesic(const npmd_domain *dom, const double *x, int d, int 
 }
 
 /* The jet (dimension + 2) of v at x by differences of fourth order. */
-static inline void jet_by_differences(const npmd_model *m, const double *x, double h, double *jet)
+static inline void jet_by_differences(const npmd_model *m, const npmd_compute *how, const double *x, double h,
+                                      double *jet)
 {
     enum { SIDES = 4 };
     static const double AT[SIDES] = { -2.0, -1.0, 1.0, 2.0 };
@@ -112,7 +130,7 @@ static inline void jet_by_differences(const npmd_model *m, const double *x, doub
             for (int k = 0; k < SIDES; k++)
                 geodesic(dom, x, d, t, AT[k] * h,
                          y + (size_t)(1 + SIDES * (dom->direction[d] + t) + k) * columns);
-    values_of(m, 1, y, count, JET_VALUE, values);
+    values_on(m, how, y, count, JET_VALUE, values);
     jet[0] = values[0];
     for (int t = 0; t < dom->dimension; t++) {
         const double *v = values + 1 + SIDES * t;
@@ -191,16 +209,15 @@ static inline void tensor_renamed(tensor *t)
 }
 
 /* A fit to clusters learns them (the uniform density has the objective 1), and a file brings back the same values. */
-static inline npmd_fit_facts check_fit(const char *domain, const char *const *settings, double share,
-                                       double most)
+static inline fit_facts check_fit(const char *domain, const char *const *pair, double share, double most)
 {
     npmd_options opt;
     npmd_domain *dom = domain_of(domain);
     npmd_points *pts = clusters(dom, 500, share, 3);
     double a[500], b[500];
-    options_of(&opt, settings);
+    options_of(&opt, pair);
     npmd_model *m = fit_of(pts, &opt), *back = saved_and_loaded(m);
-    const npmd_fit_facts facts = m->facts;
+    const fit_facts facts = m->facts;
     assert_true(facts.objective < most);
     values_of(m, 1, pts->x, pts->n, JET_VALUE, a);
     values_of(back, 2, pts->x, pts->n, JET_VALUE, b);
@@ -213,14 +230,14 @@ static inline npmd_fit_facts check_fit(const char *domain, const char *const *se
 }
 
 /* Uniform data leave nothing to learn but noise: the mean |log relative density| at the points is below the bound. */
-static inline void check_uniform_data(const char *const *settings, double bound)
+static inline void check_uniform_data(const char *const *pair, double bound)
 {
     enum { N = 4000 };
     npmd_options opt;
     npmd_domain *dom = domain_of("S1^2");
     npmd_points *pts = clusters(dom, N, 0.0, 3);
     double v[N], mean = 0.0;
-    options_of(&opt, settings);
+    options_of(&opt, pair);
     npmd_model *m = fit_of(pts, &opt);
     values_of(m, 1, pts->x, pts->n, JET_VALUE, v);
     for (size_t i = 0; i < pts->n; i++)
@@ -232,13 +249,13 @@ static inline void check_uniform_data(const char *const *settings, double bound)
 }
 
 /* The same values after a fit on one, two and three threads. */
-static inline void check_threads(const char *const *settings)
+static inline void check_threads(const char *const *pair)
 {
     npmd_options opt;
     npmd_domain *dom = domain_of("S2 x S1");
     npmd_points *pts = clusters(dom, 700, 0.5, 3);
     double v[3][700];
-    options_of(&opt, settings);
+    options_of(&opt, pair);
     opt.set.descent.batch = 333;
     opt.set.descent.steps = 5;
     for (int t = 0; t < 3; t++) {

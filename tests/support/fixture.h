@@ -8,10 +8,10 @@
 
 typedef struct field_case {
     const char *domain;
-    bool separable; /* else plane waves on a torus, rotated products on any other domain */
-    int features, width, depth;
+    bool separable;             /* else plane waves on a torus, rotated products on any other domain */
+    int features, width, depth; /* features 0: the point's own columns */
     bool skip;
-    double omega;
+    double omega; /* 0: ReLUs instead of sines */
     feature_scale scale;
 } field_case;
 
@@ -52,13 +52,13 @@ static inline void fixture_rotated(const field_case *c, uint64_t seed, fixture *
     npmd_error err = { 0 };
     options_init(&opt);
     opt.set.encoding.separable = 0;
-    opt.set.encoding.features = c->set.encoding.features;
-    opt.set.encoding.scale = (int)c->set.encoding.scale;
+    opt.set.encoding.features = c->features;
+    opt.set.encoding.scale = (int)c->scale;
     opt.set.seed = seed;
     opt.set.encoding.decay = 0.5 * f->domain->dimension + 1.0;
     for (int d = 0; d < f->domain->factors; d++)
         opt.set.encoding.max_frequency[d] = f->domain->factors == 1 ? 12 : 6;
-    if (encoding_draw(f->domain, &opt, &f->enc, &err) != NPMD_OK)
+    if (encoding_draw(f->domain, &opt.set, &f->enc, &err) != NPMD_OK)
         fail_msg("encoding_draw: %s", err.text);
     assert_true(f->enc.blocks > 0);
 }
@@ -67,18 +67,18 @@ static inline void fixture_rotated(const field_case *c, uint64_t seed, fixture *
 static inline void fixture_encoding(const field_case *c, uint64_t *seed, fixture *f)
 {
     npmd_error err = { 0 };
-    const int factors = f->domain->factors, vectors = c->set.encoding.separable ? c->set.encoding.features : (c->set.encoding.features + 1) / 2;
+    const int factors = f->domain->factors, vectors = c->separable ? c->features : (c->features + 1) / 2;
     int *function = calloc((size_t)(vectors * factors), sizeof *function);
     assert_non_null(function);
     for (int k = 0; k < vectors; k++)
         for (int d = 0; d < factors; d++) {
             const double u = test_uniform(seed);
             int *at = function + k * factors + d;
-            *at = !c->set.encoding.separable                     ? (d == 0 ? 1 + k % 4 : (int)floor(9.0 * u) - 4)
+            *at = !c->separable                     ? (d == 0 ? 1 + k % 4 : (int)floor(9.0 * u) - 4)
                   : f->domain->factor[d] == &CIRCLE ? (int)(11.0 * u)
                                                     : (int)(49.0 * u);
         }
-    if (encoding_make(f->domain, c->set.encoding.separable, c->set.encoding.features, vectors, function, c->set.encoding.scale, &f->enc, &err)
+    if (encoding_make(f->domain, c->separable, c->features, vectors, function, c->scale, &f->enc, &err)
         != NPMD_OK)
         fail_msg("encoding_make: %s", err.text);
     free(function);
@@ -90,22 +90,27 @@ static inline void fixture_open(const field_case *c, uint64_t seed, fixture *f)
     memset(f, 0, sizeof *f);
     if (npmd_domain_parse(c->domain, &f->domain, &err) != NPMD_OK)
         fail_msg("%s", err.text);
-    if (c->set.encoding.separable || f->domain->torus)
+    if (c->features == 0)
+        assert_int_equal(encoding_columns(f->domain, &f->enc, &err), NPMD_OK);
+    else if (c->separable || f->domain->torus)
         fixture_encoding(c, &seed, f);
     else
         fixture_rotated(c, seed, f);
-    f->shape = (field_shape){ .features = c->set.encoding.features,
-                              .width = c->set.network.width,
-                              .depth = c->set.network.depth,
+    const bool relu = c->omega == 0.0;
+    f->shape = (field_shape){ .features = f->enc.features,
+                              .width = c->width,
+                              .depth = c->depth,
                               .directions = f->domain->dimension,
-                              .skip = c->set.network.skip,
-                              .omega = c->set.network.omega };
+                              .skip = c->skip,
+                              .activation = relu ? FIELD_RELU : FIELD_SINE,
+                              .omega = c->omega,
+                              .square = c->features == 0 ? f->enc.square : 0.0 };
     f->plan = (field_plan){ .domain = f->domain, .encoding = &f->enc, .shape = f->shape, .exact = true };
     f->parameters = field_parameters(&f->shape);
     f->theta = doubles(f->parameters);
-    field_start(&f->shape, false, seed, f->theta);
-    if (c->set.network.skip) /* whatever the start, the skip shall be seen */
-        for (int k = 0; k < c->set.encoding.features; k++)
+    field_start(&f->shape, relu, seed, f->theta); /* the other start of ReLUs has no output */
+    if (c->skip)                                  /* whatever the start, the skip shall be seen */
+        for (int k = 0; k < f->shape.features; k++)
             f->theta[field_skip(&f->shape) + (size_t)k] = 0.3 * test_normal(&seed);
 }
 
@@ -114,6 +119,43 @@ static inline void fixture_close(fixture *f)
     encoding_free(&f->enc);
     npmd_domain_free(f->domain);
     free(f->theta);
+}
+
+/* The least |a| of all ReLUs at x: how far away the nearest kink is. Sines have none. */
+static inline double fixture_kink(const fixture *f, const double *x)
+{
+    const field_shape *s = &f->shape;
+    if (s->activation == FIELD_SINE)
+        return INFINITY;
+    double *work = doubles(encoding_work(&f->enc)), *h = doubles((size_t)s->features),
+           *a = doubles((size_t)s->width), least = INFINITY;
+    encoding_jet(&f->enc, x, 1, work, h);
+    for (int l = 1; l < s->depth; l++) {
+        const double *W = f->theta + field_weights(s, l), *b = f->theta + field_biases(s, l);
+        const int inputs = field_inputs(s, l);
+        for (int i = 0; i < s->width; i++) {
+            a[i] = b[i];
+            for (int j = 0; j < inputs; j++)
+                a[i] += W[i * inputs + j] * h[j];
+            least = fmin(least, fabs(a[i]));
+        }
+        free(h);
+        h = doubles((size_t)s->width);
+        for (int i = 0; i < s->width; i++)
+            h[i] = fmax(a[i], 0.0);
+    }
+    free(work), free(h), free(a);
+    return least;
+}
+
+/* Random points farther than margin from every kink. */
+static inline void fixture_points_off_kinks(const fixture *f, size_t n, double margin, uint64_t *seed,
+                                            double *x)
+{
+    for (size_t i = 0; i < n; i++, x += f->domain->columns)
+        do
+            fixture_points(f->domain, 1, 1.0, seed, x);
+        while (!(fixture_kink(f, x) > margin));
 }
 
 /* An open backend that holds the fixture's theta; the first failure ends the test with its sentence. */

@@ -62,9 +62,8 @@ static inline void log_density(const npmd_model *m, const char *device, const do
                                double *out)
 {
     npmd_error err = { 0 };
-    npmd_compute how = { .threads = 1 };
+    const npmd_compute how = { .size = sizeof how, .threads = 1, .device = device };
     npmd_points *pts = points_of(m->domain, x, n);
-    snprintf(how.device, sizeof how.device, "%s", device);
     must(npmd_evaluate_at(m, pts, NPMD_LOG_DENSITY, &how, out, &err), &err);
     npmd_points_free(pts);
 }

@@ -2,7 +2,7 @@
 #include "models.h"
 
 const char *const MODEL_DOMAIN[MODELS] = { "T2", "T3", "S2", "S2 x S1", "T2" };
-const npmd_compute EXACT = { .device = "reference" };
+const npmd_compute EXACT = { .size = sizeof(npmd_compute), .device = "reference" };
 
 /* Clustered points: half of them near one place. */
 void models_coordinates(const npmd_domain *dom, size_t n, uint64_t seed, double *x)

@@ -4,7 +4,7 @@
 #ifndef NPMD_TEST_MODELS_H
 #define NPMD_TEST_MODELS_H
 
-#include "geometry.h"
+#include "model.h"
 #include "place.h"
 
 enum { MODELS = 5, ROTATED = 3, RIDGE = 4, POINTS = 240, PROBES = 40 };

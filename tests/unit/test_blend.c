@@ -98,7 +98,7 @@ static void jets_of_mixtures(void **state)
         for (size_t i = 0; i < 20; i++) {
             double jet[5], expected[5];
             values_of(m, 1, pts->x + i * 4, 1, JET_ALL, jet);
-            jet_by_differences(m, pts->x + i * 4, 1e-2, expected);
+            jet_by_differences(m, NULL, pts->x + i * 4, 1e-2, expected);
             for (size_t j = 0; j < rows; j++) {
                 worst = fmax(worst, fabs(jet[j] - expected[j]));
                 scale = fmax(scale, fabs(expected[j]));
@@ -136,7 +136,7 @@ static void spread_of_members(void **state)
     check_below("spread", worst, 1e-12);
     npmd_model *one = FIT_WITH(pts, "estimator", "series", "tau", "1e-4");
     assert_int_equal(npmd_evaluate_at(one, at, NPMD_SPREAD, NULL, out, &err), NPMD_ERR_ARGUMENT);
-    assert_non_null(strstr(err.text, "--members"));
+    assert_non_null(strstr(err.text, "`members`"));
     npmd_model_free(one);
     npmd_model_free(m);
     npmd_points_free(at);
@@ -248,7 +248,7 @@ static void resumed_at_a_later_try(void **state)
             assert_non_null(strstr(m->warning[0], "member 1 collapsed and was replaced, 1 time"));
         } else {
             assert_int_equal(npmd_fit(dom, pts, &opt, &m, &err), NPMD_ERR_FORMAT);
-            assert_non_null(strstr(err.text, "--seed"));
+            assert_non_null(strstr(err.text, "`seed`"));
             assert_non_null(strstr(err.text, "this one has 1;"));
         }
         npmd_model_free(alone);
@@ -330,7 +330,7 @@ static void stacked(void **state)
 static npmd_probability near(const npmd_model *m, const double *centre, const double *radius)
 {
     npmd_error err = { 0 };
-    npmd_probability found;
+    npmd_probability found = NPMD_SIZED(npmd_probability);
     npmd_points *at = points_of(m->domain, centre, 1);
     if (npmd_probability_near(m, at, radius, 1e-4, 1, NULL, &found, &err) != NPMD_OK)
         fail_msg("%s", err.text);
@@ -394,7 +394,7 @@ static void refused(void **state)
     npmd_model *m = NULL;
     options_of(&opt, (const char *const[]){ "estimator", "series", "members", "4", NULL });
     assert_int_equal(npmd_fit(dom, pts, &opt, &m, &err), NPMD_ERR_ARGUMENT);
-    assert_non_null(strstr(err.text, "--bootstrap"));
+    assert_non_null(strstr(err.text, "`bootstrap`"));
     options_of(&opt, (const char *const[]){ "members", "2", "bootstrap", "on", NULL });
     assert_int_equal(npmd_fit(dom, pts, &opt, &m, &err), NPMD_ERR_ARGUMENT);
     options_of(&opt, (const char *const[]){ "estimator", "stack", "checkpoint", "/nonexistent", NULL });

@@ -7,12 +7,12 @@
 #define MAX_ROWS (DOMAIN_MAX_DIMENSION + 2)
 
 static const field_case CASES[] = {
-    { "T1", true, 0, 6, 2, false, 0.0, NPMD_SCALE_UNIT },
-    { "T3", true, 0, 9, 3, true, 0.0, NPMD_SCALE_UNIT },
-    { "S2", true, 0, 9, 3, false, 0.0, NPMD_SCALE_UNIT },
-    { "S1 x S2", true, 0, 9, 4, false, 0.0, NPMD_SCALE_UNIT },
-    { "S2 x S2 x S1", true, 0, 9, 2, true, 0.0, NPMD_SCALE_UNIT },
-    { "S2 x S1", true, 0, 9, 3, false, 2.0, NPMD_SCALE_UNIT },
+    { "T1", true, 0, 6, 2, false, 0.0, SCALE_UNIT },
+    { "T3", true, 0, 9, 3, true, 0.0, SCALE_UNIT },
+    { "S2", true, 0, 9, 3, false, 0.0, SCALE_UNIT },
+    { "S1 x S2", true, 0, 9, 4, false, 0.0, SCALE_UNIT },
+    { "S2 x S2 x S1", true, 0, 9, 2, true, 0.0, SCALE_UNIT },
+    { "S2 x S1", true, 0, 9, 3, false, 2.0, SCALE_UNIT },
 };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 
@@ -206,20 +206,20 @@ static void a_relu_field_is_trained(void **state)
     train_result done = { 0 };
     uint64_t seed = 5;
     double x[2 * N], eta[2 * 32];
-    fixture_open(&(field_case){ "T2", true, 0, 32, 3, false, 0.0, NPMD_SCALE_UNIT }, 1, &f);
+    fixture_open(&(field_case){ "T2", true, 0, 32, 3, false, 0.0, SCALE_UNIT }, 1, &f);
     for (int i = 0; i < 2 * N; i++)
         x[i] = 3.0 + 0.5 * test_normal(&seed);
-    assert_int_equal(npmd_points_from(x, N, f.domain, &pts, NULL), NPMD_OK);
-    npmd_options_init(&opt);
-    opt.steps = opt.log_every = 200;
-    opt.rate = 1e-2;
-    opt.batch = N;
-    opt.q1 = 512;
-    opt.penalty = NPMD_PENALTY_NONE;
-    opt.tau = 0.0;
-    opt.integral = NPMD_INTEGRAL_UNIFORM;
-    opt.threads = 1;
-    assert_int_equal(objective_open(&o, f.domain, pts, &opt, NULL), NPMD_OK);
+    assert_int_equal(points_from(x, N, f.domain, &pts, NULL), NPMD_OK);
+    options_init(&opt);
+    opt.set.descent.steps = opt.watch.log_every = 200;
+    opt.set.descent.rate = 1e-2;
+    opt.set.descent.batch = N;
+    opt.set.descent.q1 = 512;
+    opt.set.penalty = PENALTY_NONE;
+    opt.set.tau = 0.0;
+    opt.set.descent.integral = INTEGRAL_UNIFORM;
+    opt.set.machine.threads = 1;
+    assert_int_equal(objective_open(&o, f.domain, pts, &opt.set, NULL), NPMD_OK);
     field_start(&f.shape, false, 7, f.theta);
     for (size_t i = 0; i < 32; i++)
         points_row(pts, i, eta + 2 * i);
@@ -229,11 +229,15 @@ static void a_relu_field_is_trained(void **state)
         npmd_error err = { 0 };
         backend b = { 0 };
         f.plan.shape.skip = skip != 0;
+        const field_training what = { .backend = &b,
+                                      .shape = &f.plan.shape,
+                                      .encoding = &f.enc,
+                                      .from = skip ? NULL : f.theta,
+                                      .terms = &o,
+                                      .set = &opt.set,
+                                      .watch = &opt.watch };
         if (backend_open("cpu", 1, &f.plan, &b, &err) != NPMD_OK
-            || b.ops->set_points(b.self, pts, &err) != NPMD_OK
-            || train(&b, &f.plan.shape, &f.enc, NULL, skip ? NULL : f.theta, &o, &opt, NULL, NULL, &done,
-                     &err)
-                   != NPMD_OK)
+            || b.ops->set_points(b.self, pts, &err) != NPMD_OK || train(&what, &done, &err) != NPMD_OK)
             fail_msg("%s", err.text);
         print_message("    objective %.3f after %lld steps\n", done.objective, (long long)done.steps);
         assert_true(done.objective < -0.7 && done.objective > -1.5);

@@ -8,7 +8,7 @@
 
 static npmd_status estimate_truth(void *self, const double *x, size_t n, double *out, npmd_error *err)
 {
-    return npmd_truth_log_density(self, x, n, out, err);
+    return npmd_truth_log_density(self, x, n, NULL, out, err);
 }
 
 static npmd_comparison compare(const npmd_truth *t, npmd_truth *estimate, npmd_grid grid, size_t points)
@@ -267,13 +267,13 @@ static void a_grid_is_a_truth(void **state)
     assert_string_equal(npmd_domain_text(npmd_truth_domain(grid)), "S1^2");
     check_zero("a grid and its mixture", compare(grid, t, NPMD_GRID_FINE, 0));
     assert_int_equal(compare(grid, t, NPMD_GRID_FINE, 0).points, ROWS * COLUMNS);
-    assert_int_equal(npmd_truth_entropy(grid, 1, &entropy, &se, NULL), NPMD_OK);
+    assert_int_equal(npmd_truth_entropy(grid, 1, NULL, &entropy, &se, NULL), NPMD_OK);
     check_below("entropy of the nodes", fabs(entropy - 2.010662), 1e-6);
 
     npmd_error err = { 0 };
-    assert_int_equal(npmd_truth_sample(grid, 1, 1, x, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_truth_sample(grid, 1, 1, NULL, x, &err), NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "not sampled"));
-    assert_int_equal(npmd_truth_log_density(grid, x, 1, x, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_truth_log_density(grid, x, 1, NULL, x, &err), NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "not evaluated"));
     assert_int_equal(npmd_truth_write(grid, in_folder(p, "grid.json"), &err), NPMD_ERR_ARGUMENT);
     f[ROWS * COLUMNS / 2] = -1.0;

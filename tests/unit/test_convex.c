@@ -18,7 +18,7 @@ enum { SPAN_COUNT = sizeof SPANS / sizeof *SPANS, POINTS = 400 };
 typedef struct spanned {
     npmd_domain *dom;
     npmd_points *pts;
-    npmd_options opt; /* resolved, of a field of one layer that spans the basis */
+    settings opt; /* full, of a field of one layer that spans the basis */
     encoding enc;
     objective o;
     npmd_model *series;
@@ -33,7 +33,7 @@ static void spanned_open(spanned *s, int i)
     options_of(&opt, (const char *const[]){ "tau", "1e-2", "depth", "1", "max-frequency", SPANS[i].frequency,
                                             "features", SPANS[i].features, "separable", SPANS[i].separable,
                                             "spectrum-law", "uniform", "integral", "uniform", NULL });
-    if (npmd_options_resolve(&opt, s->dom, POINTS, &s->opt, NULL, &err) != NPMD_OK
+    if (full_settings(&opt, s->dom, POINTS, &s->opt, &err) != NPMD_OK
         || encoding_draw(s->dom, &s->opt, &s->enc, &err) != NPMD_OK
         || objective_open(&s->o, s->dom, s->pts, &s->opt, &err) != NPMD_OK)
         fail_msg("%s: %s", SPANS[i].domain, err.text);
@@ -72,7 +72,7 @@ static void projection_is_exact(void **state)
         double v[POINTS], most = 0.0, worst = 0.0;
         spanned_open(&s, i);
         double *c = doubles((size_t)s.enc.features);
-        assert_int_equal(start_project(s.series, &s.enc, c), s.enc.features);
+        assert_int_equal(origin_project(s.series, &s.enc, c), s.enc.features);
         values_of(s.series, 1, s.pts->x, POINTS, JET_VALUE, v);
         for (int k = 0; k < POINTS; k++) {
             most = fmax(most, fabs(v[k]));
@@ -96,10 +96,10 @@ static void projection_counts(void **state)
     spanned_open(&s, 1);
     options_of(&opt, (const char *const[]){ "max-frequency", "3", "features", "48", "spectrum-law", "uniform",
                                             NULL });
-    assert_int_equal(npmd_options_resolve(&opt, s.dom, POINTS, &opt, NULL, NULL), NPMD_OK);
-    assert_int_equal(encoding_draw(s.dom, &opt, &wide, NULL), NPMD_OK);
+    assert_int_equal(full_settings(&opt, s.dom, POINTS, &opt.set, NULL), NPMD_OK);
+    assert_int_equal(encoding_draw(s.dom, &opt.set, &wide, NULL), NPMD_OK);
     double c[48];
-    assert_int_equal(start_project(s.series, &wide, c), 24);
+    assert_int_equal(origin_project(s.series, &wide, c), 24);
     for (int k = 0; k < 48; k++)
         if (wide.function[2 * k] > 4 || wide.function[2 * k + 1] > 4)
             assert_true(c[k] == 0.0);
@@ -146,15 +146,16 @@ static void copies_share(void **state)
     (void)state;
     npmd_domain *dom = domain_of("T2");
     npmd_points *pts = clusters(dom, POINTS, 0.5, 22);
-    npmd_options opt, resolved;
+    npmd_options opt;
+    settings full;
     encoding ridge, plain;
     objective o;
     linear_gain start[2] = { { 0 } };
     int function[2 * 40], distinct = 0;
     options_of(&opt, (const char *const[]){ "max-frequency", "3", "features", "40", "spectrum-law", "ridge",
                                             "tau", "1e-3", NULL });
-    assert_int_equal(npmd_options_resolve(&opt, dom, POINTS, &resolved, NULL, NULL), NPMD_OK);
-    assert_int_equal(encoding_draw(dom, &resolved, &ridge, NULL), NPMD_OK);
+    assert_int_equal(full_settings(&opt, dom, POINTS, &full, NULL), NPMD_OK);
+    assert_int_equal(encoding_draw(dom, &full, &ridge, NULL), NPMD_OK);
     for (int k = 0; k < ridge.features; k++) {
         int j = 0;
         while (j < distinct && memcmp(function + 2 * j, ridge.function + 2 * k, 2 * sizeof *function) != 0)
@@ -165,7 +166,7 @@ static void copies_share(void **state)
     assert_true(distinct < ridge.features); /* there are copies */
     assert_int_equal(encoding_make(dom, true, distinct, distinct, function, SCALE_UNIT, &plain, NULL),
                      NPMD_OK);
-    assert_int_equal(objective_open(&o, dom, pts, &resolved, NULL), NPMD_OK);
+    assert_int_equal(objective_open(&o, dom, pts, &full, NULL), NPMD_OK);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(linear_gain_open(&start[i], i == 0 ? &ridge : &plain, &o, NULL), NPMD_OK);
         assert_int_equal(convex_start(&start[i], i == 0 ? &ridge : &plain, &o, NULL), NPMD_OK);
@@ -179,8 +180,8 @@ static void copies_share(void **state)
     options_of(&opt,
                (const char *const[]){ "estimator", "series", "tau", "1e-3", "max-frequency", "3", NULL });
     npmd_model *series = fit_of(pts, &opt);
-    start_project(series, &ridge, start[0].coefficient);
-    start_project(series, &plain, start[1].coefficient);
+    origin_project(series, &ridge, start[0].coefficient);
+    origin_project(series, &plain, start[1].coefficient);
     for (int k = 0; k < POINTS; k++)
         check_quiet("copies of a series",
                     fabs(linear_value(&ridge, start[0].coefficient, pts->x + 2 * k)
@@ -251,9 +252,8 @@ static void moments_are_met(void **state)
 
 static const double *skip_of(const npmd_model *m)
 {
-    size_t parameters = 0;
-    const double *theta = field_theta(m, &parameters);
-    return theta + parameters - (size_t)m->set.features;
+    const field_state *s = m->state;
+    return s->theta + field_skip(&s->shape);
 }
 
 static void skip_starts_as_asked(void **state)
@@ -277,17 +277,17 @@ static void skip_starts_as_asked(void **state)
     npmd_options opt;
     npmd_error err = { 0 };
     options_of(&opt, (const char *const[]){ "skip-start", "convex", "features", "1100", NULL });
-    assert_int_equal(npmd_options_resolve(&opt, dom, POINTS, &opt, NULL, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(full_settings(&opt, dom, POINTS, &opt.set, &err), NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "1024"));
     npmd_points_free(pts);
     npmd_domain_free(dom);
 }
 
-static npmd_model *saved_at(const npmd_points *pts, const char *const *settings, char *path, size_t size)
+static npmd_model *saved_at(const npmd_points *pts, const char *const *pair, char *path, size_t size)
 {
     npmd_options opt;
     npmd_error err = { 0 };
-    options_of(&opt, settings);
+    options_of(&opt, pair);
     npmd_model *m = fit_of(pts, &opt);
     temporary_path(path, size);
     if (npmd_save(m, path, &err) != NPMD_OK)
@@ -301,7 +301,6 @@ static void fields_start_from_fields(void **state)
     npmd_domain *dom = domain_of("S2 x S1");
     npmd_points *pts = clusters(dom, POINTS, 0.5, 13);
     char path[300];
-    size_t n = 0, parameters = 0;
     npmd_model *first = saved_at(pts,
                                  (const char *const[]){ "width", "8", "features", "12", "steps", "5", "q1",
                                                         "64", "q2", "32", "tau", "1e-3", "separable", "off",
@@ -310,9 +309,10 @@ static void fields_start_from_fields(void **state)
     npmd_options opt; /* another seed; the encoding's options are left open */
     options_of(&opt, (const char *const[]){ STILL, "width", "8", "seed", "6", "start-from", path, NULL });
     npmd_model *second = fit_of(pts, &opt);
-    const double *a = field_theta(first, &parameters), *b = field_theta(second, &n);
-    assert_int_equal(n, parameters);
-    assert_memory_equal(a, b, n * sizeof *a); /* theta is kept in float32 by both */
+    const field_state *a = first->state, *b = second->state;
+    const size_t n = field_parameters(&a->shape);
+    assert_int_equal(n, field_parameters(&b->shape));
+    assert_memory_equal(a->theta, b->theta, n * sizeof *a->theta); /* theta is kept in float32 by both */
     double v[2][50];
     values_of(first, 1, pts->x, 50, JET_VALUE, v[0]);
     values_of(second, 1, pts->x, 50, JET_VALUE, v[1]);
@@ -327,8 +327,8 @@ static void fields_start_from_fields(void **state)
     /* the encoding alone: other weights */
     options_of(&opt, (const char *const[]){ STILL, "width", "4", "seed", "6", "encoding-from", path, NULL });
     npmd_model *third = fit_of(pts, &opt);
-    assert_int_equal(third->set.features, 12);
-    assert_int_equal(third->set.separable, 0);
+    assert_int_equal(third->set.encoding.features, 12);
+    assert_int_equal(third->set.encoding.separable, 0);
     assert_string_equal(third->encoded_from, second->started_from);
     assert_true(third->started_from[0] == '\0');
     unlink(path);
@@ -370,12 +370,12 @@ static void fields_start_from_series(void **state)
     npmd_domain_free(dom);
 }
 
-static void refuses(const npmd_points *pts, const char *const *settings, npmd_status status, const char *said)
+static void refuses(const npmd_points *pts, const char *const *pair, npmd_status status, const char *said)
 {
     npmd_options opt;
     npmd_error err = { 0 };
     npmd_model *m = NULL;
-    options_of(&opt, settings);
+    options_of(&opt, pair);
     const npmd_status st = npmd_fit(pts->domain, pts, &opt, &m, &err);
     if (st != status || strstr(err.text, said) == NULL)
         fail_msg("status %d, \"%s\"; expected %d, \"%s\"", (int)st, err.text, (int)status, said);
@@ -400,13 +400,13 @@ static void other_models_are_refused(void **state)
         const char *said;
     } cases[] = { { "width", "9", field, NPMD_ERR_SHAPE, "width 8, this fit has 3 and 9" },
                   { "depth", "2", field, NPMD_ERR_SHAPE, "depth 3" },
-                  { "skip", "off", field, NPMD_ERR_SHAPE, "--skip on" },
-                  { "omega", "3", field, NPMD_ERR_SHAPE, "--omega 10, this fit has 3" },
-                  { "features", "10", field, NPMD_ERR_SHAPE, "--features 12" },
-                  { "max-frequency", "3", field, NPMD_ERR_SHAPE, "--max-frequency [2,2]" },
+                  { "skip", "off", field, NPMD_ERR_SHAPE, "`skip` on" },
+                  { "omega", "3", field, NPMD_ERR_SHAPE, "`omega` 10, this fit has 3" },
+                  { "features", "10", field, NPMD_ERR_SHAPE, "`features` 12" },
+                  { "max-frequency", "3", field, NPMD_ERR_SHAPE, "`max-frequency` [2,2]" },
                   { "seed", "2", kernels_path, NPMD_ERR_SHAPE,
-                    "--estimator kde, expected a field or a series" },
-                  { "skip", "off", series, NPMD_ERR_ARGUMENT, "--skip off" },
+                    "`estimator` kde, expected a field or a series" },
+                  { "skip", "off", series, NPMD_ERR_ARGUMENT, "`skip` off" },
                   { "seed", "2", "/nowhere/at/all", NPMD_ERR_FILE, "/nowhere" } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         refuses(pts,
@@ -498,7 +498,10 @@ static void optimum_is_the_limit(void **state)
     options_of(&opt,
                (const char *const[]){ "estimator", "series", "tau", "0.05", "max-frequency", "48", NULL });
     npmd_model *series = fit_of(pts, &opt);
-    assert_int_equal(gap_optimum(series, pts, &optimum, &accuracy, NULL), NPMD_OK);
+    fit_plan plan;
+    assert_int_equal(plan_make(estimators_all, &opt.set, NULL, dom, POINTS, &plan, NULL), NPMD_OK);
+    fit f = { .plan = &plan, .points = pts, .watch = &(fit_watch){ 0 }, .model = series };
+    assert_int_equal(gap_optimum(&f, &optimum, &accuracy, NULL), NPMD_OK);
     const double rest = ((double)CHECK_PI / 2.0 + 1.0) / (4.0 * POINTS * 0.05 * 48.0 * 48.0),
                  found = series->facts.objective - 1.0 - optimum;
     if (!(accuracy <= 1e-5 && found > 0.0 && fabs(found - rest) < accuracy + 0.25 * rest))
@@ -513,9 +516,9 @@ static void gap_is_not_claimed(void **state)
     (void)state;
     static const struct {
         const char *domain, *name, *value, *gap, *said;
-    } CASES[] = { { "T2", "penalty", "gradient", "on", "--penalty laplacian" },
-                  { "T2", "penalty", "none", "on", "--penalty laplacian" },
-                  { "T2", "tau", "0", "on", "--penalty laplacian" },
+    } CASES[] = { { "T2", "penalty", "gradient", "on", "`penalty` laplacian" },
+                  { "T2", "penalty", "none", "on", "`penalty` laplacian" },
+                  { "T2", "tau", "0", "on", "`penalty` laplacian" },
                   { "T2", "tau", "1e-9", "on", "higher frequencies" },
                   { "T3", "seed", "1", "on", "one and two dimensions" },
                   { "T2", "seed", "1", "off", NULL },
@@ -529,7 +532,7 @@ static void gap_is_not_claimed(void **state)
                                                 CASES[i].value, NULL });
         npmd_model *m = fit_of(pts, &opt);
         assert_true(isnan(m->facts.convex_gap) && isnan(m->facts.convex_optimum));
-        for (int k = 0; k < npmd_model_warnings(m); k++)
+        for (int k = 0; npmd_model_warning(m, k) != NULL; k++)
             said = said
                    || strstr(npmd_model_warning(m, k), CASES[i].said == NULL ? "convex" : CASES[i].said)
                           != NULL;
@@ -556,9 +559,10 @@ static void threads_change_nothing(void **state)
         npmd_model *m = fit_of(pts, &opt);
         const double facts[4] = { m->facts.convex_gap, m->facts.convex_optimum, m->facts.convex_gap_accuracy,
                                   m->facts.objective };
-        const double *found = field_theta(m, &n);
+        const field_state *found = m->state;
+        n = field_parameters(&found->shape);
         theta[t] = doubles(n);
-        memcpy(theta[t], found, n * sizeof *found);
+        memcpy(theta[t], found->theta, n * sizeof *found->theta);
         memcpy(kept[t], facts, sizeof facts);
         npmd_model_free(m);
     }
@@ -572,15 +576,17 @@ static void threads_change_nothing(void **state)
 
 /* ---- options that nobody reads ------------------------------------------------------------------------- */
 
+static const npmd_domain PLAIN = { 0 }, SURFACES = { .surfaces = true }; /* all that counts here */
+
 static void unused_options_are_named(void **state)
 {
     (void)state;
     static const struct {
         const char *estimator, *solver, *names;
     } CASES[] = {
-        { "field", "newton", "--kappa" },           { "series", "newton", "--width, --steps, --kappa" },
-        { "series", "sgd", "--width, --kappa" },    { "kde", "newton", "--width, --steps" },
-        { "psnf", "newton", "--holdout, --kappa" }, { "relu", "newton", "--kappa" }
+        { "field", "newton", "`kappa`" },           { "series", "newton", "`width`, `steps`, `kappa`" },
+        { "series", "sgd", "`width`, `kappa`" },    { "kde", "newton", "`holdout`, `width`, `steps`" },
+        { "psnf", "newton", "`holdout`, `kappa`" }, { "relu", "newton", "`kappa`" }
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         npmd_options opt;
@@ -597,18 +603,23 @@ static void unused_options_are_named(void **state)
             };
             assert_int_equal(npmd_options_set(&opt, GIVEN[k][0], GIVEN[k][1], NULL), NPMD_OK);
         }
-        options_unused(&opt, false, names, sizeof names);
+        settings_unused(&opt.set, &PLAIN, names, sizeof names);
         assert_string_equal(names, CASES[i].names);
     }
     npmd_options opt;
     char little[16];
     options_of(&opt,
                (const char *const[]){ "estimator", "kde", "width", "8", "depth", "2", "omega", "3", NULL });
-    assert_int_equal(options_unused(&opt, false, little, sizeof little), 3);
-    assert_string_equal(little, "--width, --d...");
+    assert_int_equal(settings_unused(&opt.set, &PLAIN, little, sizeof little), 3);
+    assert_string_equal(little, "`width`, `de...");
+    options_of(&opt,
+               (const char *const[]){ "estimator", "kde", "holdout", "0.2", "bandwidth", "mixture", NULL });
+    assert_int_equal(settings_unused(&opt.set, &PLAIN, little, sizeof little),
+                     0); /* its weights are held out for */
     options_of(&opt, (const char *const[]){ "estimator", "kde", "max-frequency", "5", NULL });
-    assert_int_equal(options_unused(&opt, false, little, sizeof little), 1);
-    assert_int_equal(options_unused(&opt, true, little, sizeof little), 0); /* heat kernels end there */
+    assert_int_equal(settings_unused(&opt.set, &PLAIN, little, sizeof little), 1);
+    assert_int_equal(settings_unused(&opt.set, &SURFACES, little, sizeof little),
+                     0); /* heat kernels end there */
 }
 
 static void fits_warn_of_unused_options(void **state)
@@ -620,12 +631,12 @@ static void fits_warn_of_unused_options(void **state)
     options_of(&opt, (const char *const[]){ "preset", "quick", "estimator", "kde", "kappa", "3", "width",
                                             "300", NULL });
     npmd_model *m = fit_of(pts, &opt);
-    assert_int_equal(npmd_model_warnings(m), 1);
-    assert_string_equal(npmd_model_warning(m, 0), "--estimator kde does not use --width");
+    assert_int_equal(m->warnings, 1);
+    assert_string_equal(npmd_model_warning(m, 0), "`estimator` kde does not use `width`");
     npmd_model_free(m);
     options_of(&opt, (const char *const[]){ "preset", "quick", "estimator", "kde", "kappa", "3", NULL });
     m = fit_of(pts, &opt);
-    assert_int_equal(npmd_model_warnings(m), 0);
+    assert_int_equal(m->warnings, 0);
     npmd_model_free(m);
     npmd_points_free(pts);
     npmd_domain_free(dom);

@@ -284,10 +284,11 @@ static void quadratic_pairs(void **state)
     mesh_free(&m);
 }
 
-static int stop_after(int64_t done, int64_t expected, void *user)
+static int stop_after(const npmd_report *now, void *user)
 {
-    assert_true(done <= expected);
-    return done >= *(const int64_t *)user;
+    assert_string_equal(now->doing, "eigenfunctions");
+    assert_true(now->step <= now->steps);
+    return now->step >= *(const int64_t *)user;
 }
 
 static void stopped(void **state)
@@ -298,7 +299,7 @@ static void stopped(void **state)
     eigenpairs e = { 0 };
     npmd_error err = { 0 };
     int64_t most = 5;
-    const fem_watch watch = { .told = stop_after, .user = &most };
+    const fem_watch watch = { .progress = stop_after, .user = &most };
     shape_bumpy(3, &m);
     assert_int_equal(fem_eigenpairs_watched(&m, 1, 40, &watch, &e, &err), NPMD_STOPPED);
     assert_null(e.phi);

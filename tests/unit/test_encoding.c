@@ -4,7 +4,7 @@
  * library would fail one with probability 3.2e-5; there are 25). Seeds are fixed, so the verdict never
  * changes. Cells that expect fewer than 5 draws are pooled. */
 #include "check.h"
-#include "encoding.h"
+#include "training.h"
 
 #include <time.h>
 
@@ -45,7 +45,7 @@ static npmd_options options(const npmd_domain *dom, const law *l)
 static void draw(const npmd_domain *dom, const npmd_options *opt, encoding *enc)
 {
     npmd_error err = { 0 };
-    if (encoding_draw(dom, opt, enc, &err) != NPMD_OK)
+    if (encoding_draw(dom, &opt->set, enc, &err) != NPMD_OK)
         fail_msg("%s", err.text);
 }
 
@@ -78,15 +78,20 @@ static void list_members(const npmd_domain *dom, const npmd_options *opt, member
     for (int d = 0; d < dom->factors; d++) {
         const int F = opt->set.encoding.max_frequency[d];
         low[d] = opt->set.encoding.separable ? 0 : opt->set.encoding.signs ? -F : 1;
-        high[d] = !opt->set.encoding.separable ? F : dom->factor[d] == &CIRCLE ? 2 * F : (F + 1) * (F + 1) - 1;
+        high[d] = !opt->set.encoding.separable ? F
+                  : dom->factor[d] == &CIRCLE  ? 2 * F
+                                               : (F + 1) * (F + 1) - 1;
     }
     for (int i = low[0]; i <= high[0]; i++)
         for (int j = low[1]; j <= high[1]; j++) {
             const bool zero = i == 0 && j == 0;
-            if (opt->set.encoding.separable ? zero && !opt->set.encoding.constant : zero || i < 0 || (i == 0 && j < 0))
+            if (opt->set.encoding.separable ? zero && !opt->set.encoding.constant
+                                            : zero || i < 0 || (i == 0 && j < 0))
                 continue;
             const double lambda = eigenvalue(dom, 0, opt->set.encoding.separable != 0, i)
-                                  + (dom->factors == 1 ? 0.0 : eigenvalue(dom, 1, opt->set.encoding.separable != 0, j));
+                                  + (dom->factors == 1
+                                         ? 0.0
+                                         : eigenvalue(dom, 1, opt->set.encoding.separable != 0, j));
             assert_true(out->count < 512);
             out->function[out->count][0] = i;
             out->function[out->count][1] = j;
@@ -245,10 +250,10 @@ static void check_members(const encoding *enc, const npmd_options *opt)
 static bool same_draw(const encoding *a, const encoding *b)
 {
     const size_t entries = (size_t)a->vectors * (size_t)a->domain->factors;
-    return a->set.encoding.features == b->set.encoding.features && a->vectors == b->vectors
+    return a->features == b->features && a->vectors == b->vectors
            && memcmp(a->function, b->function, entries * sizeof *a->function) == 0
-           && memcmp(a->lambda, b->lambda, (size_t)a->set.encoding.features * sizeof *a->lambda) == 0
-           && memcmp(a->set.encoding.scale, b->set.encoding.scale, (size_t)a->set.encoding.features * sizeof *a->set.encoding.scale) == 0;
+           && memcmp(a->lambda, b->lambda, (size_t)a->features * sizeof *a->lambda) == 0
+           && memcmp(a->scale, b->scale, (size_t)a->features * sizeof *a->scale) == 0;
 }
 
 static void draws_are_distinct_and_within_limits(void **state)
@@ -304,11 +309,11 @@ static void all_that_is_available(void **state)
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         npmd_domain *dom = domain(CASE[i].law.domain);
-        npmd_options opt = options(dom, &CASE[i].law), cut;
+        npmd_options opt = options(dom, &CASE[i].law);
         encoding enc = { 0 };
         npmd_error err = { 0 };
         bool constant = false;
-        assert_true(encoding_available(dom, &opt) == CASE[i].available);
+        assert_true(encoding_available(dom, &opt.set) == CASE[i].available);
         opt.set.encoding.features = CASE[i].available;
         draw(dom, &opt, &enc);
         assert_int_equal(enc.features, CASE[i].available);
@@ -318,11 +323,12 @@ static void all_that_is_available(void **state)
         assert_true(constant == (CASE[i].law.separable && CASE[i].law.constant));
         encoding_free(&enc);
         opt.set.encoding.features = CASE[i].available + (CASE[i].law.separable ? 1 : 2);
-        assert_int_equal(encoding_draw(dom, &opt, &enc, &err), NPMD_ERR_ARGUMENT);
+        assert_int_equal(encoding_draw(dom, &opt.set, &enc, &err), NPMD_ERR_ARGUMENT);
         assert_null(enc.function);
         opt.set.encoding.features = 5000;
-        assert_int_equal(npmd_options_resolve(&opt, dom, 100, &cut, NULL, &err), NPMD_OK);
-        assert_int_equal(cut.features, CASE[i].available);
+        settings cut = opt.set;
+        assert_int_equal(training_complete(&cut, 1u << FIT_FIELD, dom, 100, &err), NPMD_OK);
+        assert_int_equal(cut.encoding.features, CASE[i].available);
         npmd_domain_free(dom);
     }
 }
@@ -399,9 +405,9 @@ static void features_have_their_mean_square(void **state)
                 }
             for (int k = 0; k < enc.features; k++) {
                 const double expected = SCALE[s] == SCALE_UNIT          ? 1.0
-                                        : opt.set.encoding.separable                      ? 1.0 / dom->volume
+                                        : opt.set.encoding.separable    ? 1.0 / dom->volume
                                         : SCALE[s] == SCALE_ORTHONORMAL ? 1.0 / dom->volume
-                                                                             : 0.5;
+                                                                        : 0.5;
                 worst = fmax(worst, fabs(square[k] / expected - 1.0));
             }
             if (s == 0)
@@ -433,16 +439,16 @@ static void large_products_are_drawn_quickly(void **state)
     };
     for (size_t i = 0; i < sizeof DOMAIN / sizeof *DOMAIN; i++) {
         npmd_domain *dom = domain(DOMAIN[i]);
-        npmd_options opt, full;
+        npmd_options opt;
         npmd_error err = { 0 };
         encoding enc = { 0 };
         options_init(&opt);
-        if (npmd_options_resolve(&opt, dom, 1000, &full, NULL, &err) != NPMD_OK)
+        if (training_complete(&opt.set, 1u << FIT_FIELD, dom, 1000, &err) != NPMD_OK)
             fail_msg("%s", err.text);
         const clock_t before = clock();
-        draw(dom, &full, &enc);
+        draw(dom, &opt, &enc);
         check_below(DOMAIN[i], (double)(clock() - before) / CLOCKS_PER_SEC, 0.5 * slower);
-        check_members(&enc, &full);
+        check_members(&enc, &opt);
         encoding_free(&enc);
         npmd_domain_free(dom);
     }

@@ -149,7 +149,7 @@ static void put_weights(const char *path, const known_line *lines, int first, in
 static npmd_endpoints_request request_make(const files *f)
 {
     static const char *tracks[2], *weights[2];
-    npmd_endpoints_request what = { .tracks = tracks, .files = 2, .max_distance = 4 };
+    npmd_endpoints_request what = { .size = sizeof what, .tracks = tracks, .files = 2, .max_distance = 4 };
     for (int i = 0; i < 2; i++) {
         tracks[i] = f->tracks[i];
         weights[i] = f->weights[i];
@@ -185,6 +185,8 @@ static int rising(const void *a, const void *b)
 
 static void check_ends(const npmd_endpoints *e, const npmd_endpoints_request *what, const known_line *lines)
 {
+    npmd_endpoints_facts facts = NPMD_SIZED(npmd_endpoints_facts);
+    assert_int_equal(npmd_endpoints_facts_of(e, &facts, NULL), NPMD_OK);
     const bool round = what->sphere[0] != NULL, weighed = what->weights != NULL;
     size_t dropped[NPMD_DROPS] = { 0 }, count[NPMD_PAIRS] = { 0 }, turned = 0, kept = 0;
     double worst = 0.0, *distance = doubles(2 * LINES);
@@ -199,29 +201,29 @@ static void check_ends(const npmd_endpoints *e, const npmd_endpoints_request *wh
         const size_t row = count[pair]++;
         const int first = l->side[0] > l->side[1]; /* the left end comes first */
         turned += (size_t)first;
-        assert_true(row < e->count[pair]);
+        assert_true(row < facts.count[pair]);
         for (int k = 0; k < 6; k++) {
             const known_end *end = &l->end[k < 3 ? first : !first];
             const double x = round ? end->sphere[k % 3] : end->surface[k % 3];
-            worst = fmax(worst, fabs(e->x[pair][6 * row + (size_t)k] - x));
+            worst = fmax(worst, fabs(npmd_endpoints_rows(e, pair)[6 * row + (size_t)k] - x));
         }
         if (weighed)
-            assert_true(e->weight[pair][row] == l->weight);
+            assert_true(npmd_endpoints_weights(e, pair)[row] == l->weight);
         distance[kept++] = l->distance[0];
         distance[kept++] = l->distance[1];
     }
     check_below(round ? "places on the sphere" : "places on the surface, mm", worst,
                 round ? BOUND_UNIT : BOUND_MM);
-    assert_memory_equal(dropped, e->dropped, sizeof dropped);
-    assert_memory_equal(count, e->count, sizeof count);
-    for (int p = 0; p < NPMD_PAIRS; p++)
-        assert_true((e->x[p] != NULL) == (count[p] > 0)
-                    && (e->weight[p] != NULL) == (weighed && count[p] > 0));
-    assert_true(e->streamlines == LINES && e->turned == turned);
+    assert_memory_equal(dropped, facts.dropped, sizeof dropped);
+    assert_memory_equal(count, facts.count, sizeof count);
+    for (npmd_pair p = 0; p < NPMD_PAIRS; p++)
+        assert_true((npmd_endpoints_rows(e, p) != NULL) == (count[p] > 0)
+                    && (npmd_endpoints_weights(e, p) != NULL) == (weighed && count[p] > 0));
+    assert_true(facts.streamlines == LINES && facts.turned == turned);
     qsort(distance, kept, sizeof *distance, rising);
     check_quiet("median distance",
-                fabs(e->distance_median - 0.5 * (distance[kept / 2 - 1] + distance[kept / 2])), BOUND_MM);
-    check_quiet("largest distance", fabs(e->distance_max - distance[kept - 1]), BOUND_MM);
+                fabs(facts.distance_median - 0.5 * (distance[kept / 2 - 1] + distance[kept / 2])), BOUND_MM);
+    check_quiet("largest distance", fabs(facts.distance_max - distance[kept - 1]), BOUND_MM);
     free(distance);
 }
 
@@ -239,16 +241,17 @@ static void ends_on_octahedra(void **state)
     for (unsigned pairs = 0; pairs < 8; pairs++)
         for (int k = 0; k < 4; k++) {
             npmd_endpoints_request what = request_make(f);
-            npmd_endpoints e = { 0 };
+            npmd_endpoints *e = NULL;
+            const npmd_compute how = { .size = sizeof how, .threads = 1 + k };
             what.pairs = pairs;
-            what.threads = 1 + k;
+            what.how = &how;
             if (k & 1)
                 what.sphere[LEFT] = what.sphere[RIGHT] = NULL;
             if (k & 2)
                 what.weights = NULL;
             must(npmd_endpoints_find(&what, &e, &err), &err);
-            check_ends(&e, &what, lines);
-            npmd_endpoints_free(&e);
+            check_ends(e, &what, lines);
+            npmd_endpoints_free(e);
         }
     free(lines);
 }
@@ -260,7 +263,7 @@ static void one_hemisphere(void **state)
     const files *f = files_make(p);
     known_line *lines = lines_draw();
     npmd_error err = { 0 };
-    npmd_endpoints e = { 0 };
+    npmd_endpoints *e = NULL;
     npmd_endpoints_request what = request_make(f);
     size_t kept = 0;
     put_lines(f->tracks[0], lines, 0, LINES);
@@ -273,9 +276,12 @@ static void one_hemisphere(void **state)
         const bool same = drop_expected(&lines[i], 1u << NPMD_PAIR_LL, false, &pair) < 0;
         kept += same;
     }
-    assert_true(e.count[NPMD_PAIR_LL] == kept && e.count[NPMD_PAIR_RR] == 0 && e.count[NPMD_PAIR_LR] == 0);
-    assert_true(e.dropped[NPMD_DROP_PAIR] == 0 && e.turned == 0);
-    npmd_endpoints_free(&e);
+    npmd_endpoints_facts facts = NPMD_SIZED(npmd_endpoints_facts);
+    must(npmd_endpoints_facts_of(e, &facts, &err), &err);
+    assert_true(facts.count[NPMD_PAIR_LL] == kept && facts.count[NPMD_PAIR_RR] == 0
+                && facts.count[NPMD_PAIR_LR] == 0);
+    assert_true(facts.dropped[NPMD_DROP_PAIR] == 0 && facts.turned == 0);
+    npmd_endpoints_free(e);
     free(lines);
 }
 
@@ -286,7 +292,7 @@ static void ends_are_transformed(void **state)
     const files *f = files_make(p);
     known_line *lines = lines_draw();
     npmd_error err = { 0 };
-    npmd_endpoints e = { 0 };
+    npmd_endpoints *e = NULL;
     npmd_endpoints_request what = request_make(f);
     what.weights = NULL;
     put_text(p, "other.txt", "0 1 0 -8\n0 0 1 16\n1 0 0 4\n0 0 0 1\n"); /* x = (y' - 8, z' + 16, x' + 4) */
@@ -299,18 +305,18 @@ static void ends_are_transformed(void **state)
     put_lines(f->tracks[1], lines, 100, LINES - 100);
     what.transform = f->other;
     must(npmd_endpoints_find(&what, &e, &err), &err);
-    check_ends(&e, &what, lines);
-    npmd_endpoints_free(&e);
+    check_ends(e, &what, lines);
+    npmd_endpoints_free(e);
     free(lines);
 }
 
 static void refused(const npmd_endpoints_request *what, npmd_status expected, const char *words)
 {
-    npmd_endpoints e = { .streamlines = 77 };
+    npmd_endpoints *e = NULL;
     npmd_error err = { 0 };
     assert_int_equal(npmd_endpoints_find(what, &e, &err), expected);
     assert_says(&err, words);
-    assert_true(e.streamlines == 77); /* as it was */
+    assert_null(e);
 }
 
 static void refusals(void **state)
@@ -392,35 +398,42 @@ static void ends_on_fsaverage5(void **state)
         snprintf(path[i], sizeof path[i], "%s", found);
     }
     const char *tracks = path[0];
-    const npmd_endpoints_request what = {
-        .tracks = &tracks, .files = 1, .surface = { path[1] }, .sphere = { path[2] }, .space = "mni152"
-    };
-    npmd_endpoints e = { 0 };
+    const npmd_endpoints_request what = { .size = sizeof what,
+                                          .tracks = &tracks,
+                                          .files = 1,
+                                          .surface = { path[1] },
+                                          .sphere = { path[2] },
+                                          .space = "mni152" };
+    npmd_endpoints *e = NULL;
     npmd_error err = { 0 };
     table known = { 0 };
     must(npmd_endpoints_find(&what, &e, &err), &err);
     must(table_read(path[3], &known, &err), &err);
+    npmd_endpoints_facts facts = NPMD_SIZED(npmd_endpoints_facts);
+    must(npmd_endpoints_facts_of(e, &facts, &err), &err);
+    const double *rows = npmd_endpoints_rows(e, NPMD_PAIR_LL);
     size_t at = 0, matched = 0;
     for (size_t i = 0; i < known.rows; i++) {
         size_t row = at;
-        for (; row < e.count[0]; row++) {
+        for (; row < facts.count[NPMD_PAIR_LL]; row++) {
             double chord = 0.0; /* 2 degrees are 0.0349 */
             for (int end = 0; end < 2; end++) {
-                const double *a = e.x[0] + 6 * row + 3 * end, *b = known.data + 6 * i + 3 * end;
+                const double *a = rows + 6 * row + 3 * end, *b = known.data + 6 * i + 3 * end;
                 chord = fmax(chord, hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
             }
             if (chord <= 2.0 * sin((double)CHECK_PI / 180.0))
                 break;
         }
-        if (row < e.count[0]) {
+        if (row < facts.count[NPMD_PAIR_LL]) {
             at = row + 1;
             matched++;
         }
     }
-    print_message("    %zu of %zu rows within 2 degrees, %zu found\n", matched, known.rows, e.count[0]);
+    print_message("    %zu of %zu rows within 2 degrees, %zu found\n", matched, known.rows,
+                  facts.count[NPMD_PAIR_LL]);
     assert_true((double)matched >= 0.95 * (double)known.rows);
     table_free(&known);
-    npmd_endpoints_free(&e);
+    npmd_endpoints_free(e);
 }
 
 int main(void)

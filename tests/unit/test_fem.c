@@ -27,7 +27,7 @@ static void assembled_free(assembled *s)
 
 static double entry_of(const fem_matrices *a, const double *entry, int i, int j)
 {
-    for (int32_t c = a->set.network.start[i]; c < a->set.network.start[i + 1]; c++)
+    for (int32_t c = a->start[i]; c < a->start[i + 1]; c++)
         if (a->column[c] == j)
             return entry[c];
     return NAN;

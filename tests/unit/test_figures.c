@@ -101,7 +101,7 @@ static void sheets_agree_between_nodes(void **state)
         const double length = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
         for (int d = 0; d < 3; d++)
             x[d] /= length;
-        must(npmd_truth_log_density(t, x, 1, &exact, &err), &err);
+        must(npmd_truth_log_density(t, x, 1, NULL, &exact, &err), &err);
         worst = fmax(worst, fabs(log(sheet_at(&sh, x)) - exact));
     }
     const double h = NPMD_PI / 120.0;
@@ -211,7 +211,7 @@ static void fit_small(const char *domain, size_t n, npmd_points **points, npmd_m
 static void draw_twice(place *at, const npmd_plot_request *ask, const char *kind, int panels)
 {
     npmd_error err = { 0 };
-    npmd_plot_facts facts;
+    npmd_plot_facts facts = NPMD_SIZED(npmd_plot_facts);
     static const char *const NAMES[] = { "one.png", "two.png", "one.svg", "two.svg" };
     for (int k = 0; k < 4; k++) {
         must(npmd_plot(ask, in_folder(at, NAMES[k]), &facts, &err), &err);
@@ -236,9 +236,12 @@ static void every_domain_is_drawn(void **state)
         npmd_model *model = NULL;
         fit_small(CASES[k].domain, 40, &points, &model);
         const npmd_model *const models[1] = { model };
-        npmd_plot_request ask = {
-            .model = models, .models = 1, .data = points, .dpi = 40.0, .grid = CASES[k].grid
-        };
+        const npmd_plot_request ask = { .size = sizeof ask,
+                                        .model = models,
+                                        .models = 1,
+                                        .data = points,
+                                        .dpi = 40.0,
+                                        .grid = CASES[k].grid };
         draw_twice(at, &ask, CASES[k].kind, CASES[k].panels);
         npmd_model_free(model);
         npmd_points_free(points);
@@ -257,9 +260,12 @@ static void conditionals_and_contours_are_drawn(void **state)
     must(npmd_domain_parse("S1", &one, &err), &err);
     must(points_from(x, 1, one, &there, &err), &err);
     const npmd_model *const models[2] = { model, model };
-    npmd_plot_request ask = { .model = models, .models = 1, .given = 1, .at = there, .dpi = 40.0 };
+    npmd_plot_request ask = {
+        .size = sizeof ask, .model = models, .models = 1, .given = 1, .at = there, .dpi = 40.0
+    };
     draw_twice(at, &ask, "factors", 2);
-    ask = (npmd_plot_request){ .model = models,
+    ask = (npmd_plot_request){ .size = sizeof ask,
+                               .model = models,
                                .models = 2,
                                .range = range,
                                .ranges = 2,
@@ -297,7 +303,7 @@ static void logs_are_drawn(void **state)
     snprintf(log, sizeof log, "%s", put_text(at, "log.jsonl", LOG));
     snprintf(results, sizeof results, "%s", put_text(at, "results.jsonl", RESULTS));
     assert_int_equal(npmd_plot_is_lines(log), 1);
-    npmd_plot_request ask = { .file = file, .files = 1, .dpi = 40.0 };
+    npmd_plot_request ask = { .size = sizeof ask, .file = file, .files = 1, .dpi = 40.0 };
     draw_twice(at, &ask, "training", 6);
     ask.kind = "snr";
     draw_twice(at, &ask, "snr", 2);

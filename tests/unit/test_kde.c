@@ -152,7 +152,7 @@ static void jets_are_derivatives(void **state)
                 dom, pts,
                 (const char *const[]){ SETTING[k][0], SETTING[k][1], SETTING[k][2], SETTING[k][3], NULL });
             memcpy(at, where->x, M * columns * sizeof *at);
-            must(m->kind->evaluate(m, NULL, at, M, JET_ALL, jet, &err), &err);
+            must(model_evaluate(m, NULL, at, M, JET_ALL, jet, &err), &err);
             for (size_t i = 0; i < M; i++) {
                 double lap = 0.0, centre = 0.0;
                 must(model_values(m, &(npmd_compute){ .threads = 1, .device = "reference" }, at + i * columns,
@@ -209,10 +209,12 @@ static void draws_have_the_right_moments(void **state)
         const double kappa = atof(KAPPA[k]);
         double sum[2] = { 0 }, square[2] = { 0 }, mean[2], top = 0.0, bottom = 0.0, side = 0.0;
         npmd_model *m = FIT(dom, pts, "kappa", KAPPA[k]);
-        npmd_sample_facts facts = { 0 };
+        npmd_sample_facts facts = NPMD_SIZED(npmd_sample_facts);
         must(npmd_sample_given(m, 0, NULL, 5, N, NULL, y, &facts, &err), &err); /* as the program asks */
         assert_true(facts.acceptance == 1.0 && facts.proposed == N);
-        must(npmd_sample(m, 5, 100, &(npmd_compute){ .threads = 1 }, again, NULL, &err), &err);
+        must(npmd_sample(m, 5, 100, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 1 }, again,
+                         NULL, &err),
+             &err);
         assert_memory_equal(y, again, 400 * sizeof *y);
         for (int i = 0; i < N; i++) {
             double far[2] = { 0.0, 2.0 * pow(sin(0.5 * (y[4 * i + 3] - x[3])), 2.0) }; /* 1 - cos */
@@ -262,7 +264,7 @@ static void the_score_knows_the_square(void **state)
     npmd_points *pts = points_of(dom, x, 2);
     npmd_model *m = FIT(dom, pts, "kappa", "7", "bandwidth", "fixed");
     npmd_error err = { 0 };
-    npmd_score s;
+    npmd_score s = NPMD_SIZED(npmd_score);
     double f[2], square = 0.0;
     must(npmd_score_points(m, pts, 1, NULL, &s, &err), &err);
     must(npmd_evaluate_at(m, pts, NPMD_DENSITY, NULL, f, &err), &err);
@@ -291,7 +293,7 @@ static void the_score_knows_the_square_of_unordered_pairs(void **state)
     npmd_points *pts = points_of(dom, x, 2);
     npmd_model *m = FIT(dom, pts, "kappa", "6", "bandwidth", "fixed", "unordered", "on");
     npmd_error err = { 0 };
-    npmd_score s;
+    npmd_score s = NPMD_SIZED(npmd_score);
     double f[2], square = 0.0;
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++) {
@@ -327,7 +329,7 @@ static void check_square(const char *what, const npmd_model *m, const npmd_point
         mean += exp(f[i]) / (double)pts->n;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         npmd_error err = { 0 };
-        npmd_score s;
+        npmd_score s = NPMD_SIZED(npmd_score);
         must(npmd_score_points(m, pts, seed, NULL, &s, &err), &err);
         const double d = (s.ise_criterion + 2.0 * mean) / square - 1.0;
         off += d / SEEDS;

@@ -80,10 +80,10 @@ static void criteria_are_what_they_say(void **state)
             must(kde_cloud_make(pts, 1, &c, &err), &err);
             npmd_model *fast = FIT(dom, pts, "concentration-rule", RULE[rule]),
                        *exact = FIT(dom, pts, "concentration-rule", RULE[rule], "device", "reference");
-            snprintf(kappa, sizeof kappa, "%.17g", exact->set.kappa[0]);
+            snprintf(kappa, sizeof kappa, "%.17g", exact->set.kernels.kappa[0]);
             const double expected = brute_force(&c, (kernel_rule)rule, kappa, CASE[k].resolution);
             print_message("    kappa %s, criterion %.9g\n", kappa, expected);
-            assert_true(exact->set.kappa[0] < 80.0); /* what the rules were made for */
+            assert_true(exact->set.kernels.kappa[0] < 80.0); /* what the rules were made for */
             snprintf(text, sizeof text, "%s %s, reference", CASE[k].domain, RULE[rule]);
             check_below(text, fabs(exact->facts.objective / expected - 1.0), k < 2 ? 1e-9 : 1e-6);
             snprintf(text, sizeof text, "%s %s, float32", CASE[k].domain, RULE[rule]);
@@ -116,8 +116,8 @@ static void twins_are_weights(void **state)
     for (int rule = 0; rule < 2; rule++) {
         npmd_model *a = FIT(dom, weighted, "concentration-rule", RULE[rule]),
                    *b = FIT(dom, repeated, "concentration-rule", RULE[rule]);
-        check_quiet("kappa", fabs(a->set.kappa[0] / b->set.kappa[0] - 1.0), 1e-9);
-        assert_true(a->set.kappa[0] < 1e4); /* twins do not drive it up */
+        check_quiet("kappa", fabs(a->set.kernels.kappa[0] / b->set.kernels.kappa[0] - 1.0), 1e-9);
+        assert_true(a->set.kernels.kappa[0] < 1e4); /* twins do not drive it up */
         log_density(a, "cpu", x, N, one);
         log_density(b, "cpu", x, N, other);
         for (size_t i = 0; i < N; i++)
@@ -193,7 +193,7 @@ static void a_concentration_for_each_factor(void **state)
     }
     npmd_points *pts = points_of(dom, x, N);
     npmd_model *common = FIT(dom, pts, "seed", "1"), *factor = FIT(dom, pts, "concentration", "factor");
-    assert_true(factor->set.kappa[0] > 20.0 * factor->set.kappa[1]);
+    assert_true(factor->set.kernels.kappa[0] > 20.0 * factor->set.kernels.kappa[1]);
     assert_true(factor->facts.objective < common->facts.objective);
     npmd_model_free(common);
     npmd_model_free(factor);

@@ -37,7 +37,7 @@ static void threads_and_files_change_nothing(void **state)
             for (int i = 0; WAYS[way][i] != NULL; i += 2)
                 must(npmd_options_set(&opt, WAYS[way][i], WAYS[way][i + 1], &err), &err);
             must(npmd_fit(dom, pts, &opt, &m, &err), &err);
-            const npmd_compute how = { .threads = THREADS[t] };
+            const npmd_compute how = { .size = sizeof how, .threads = THREADS[t] };
             must(npmd_evaluate_at(m, at, NPMD_LOG_DENSITY, &how, f[t], &err), &err);
             assert_memory_equal(f[t], f[0], sizeof f[0]);
             must(npmd_save(m, path, &err), &err);

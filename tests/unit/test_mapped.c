@@ -1,7 +1,7 @@
 /* test_mapped.c - points and weights that stay in a mapped file give the same numbers, to the bit, as those in memory:
  * rows, hash, messages, densities, scores, fits. */
 #include "check.h"
-#include "geometry.h"
+#include "model.h"
 
 #include <unistd.h>
 
@@ -360,7 +360,7 @@ static npmd_options small_options(void)
     return opt;
 }
 
-static npmd_model *fit(const npmd_domain *dom, const npmd_points *pts, const char *tau)
+static npmd_model *fitted(const npmd_domain *dom, const npmd_points *pts, const char *tau)
 {
     npmd_options opt = small_options();
     npmd_model *m = NULL;
@@ -384,7 +384,7 @@ static void densities_scores_and_fits(void **state)
     (void)state;
     static const rows_case FITTED[] = { { "T2", 0, false, 3 }, { "S2 x S1", NPMD_COORDS_LATLON, true, 2 } };
     enum { SOME = 65536 + 77 };
-    const npmd_compute how = { .threads = 1 };
+    const npmd_compute how = { .size = sizeof how, .threads = 1 };
     for (size_t k = 0; k < 2; k++) {
         npmd_domain *dom = domain_of(FITTED[k].domain);
         place p, w = { 0 };
@@ -394,24 +394,24 @@ static void densities_scores_and_fits(void **state)
         const size_t columns = (size_t)dom->columns;
         double *a = doubles(SOME * columns), *b = doubles(SOME * columns);
         weigh_both(mapped, held, &w, false);
-        npmd_model *m = fit(dom, mapped, "1e-4"), *same = fit(dom, held, "1e-4");
+        npmd_model *m = fitted(dom, mapped, "1e-4"), *same = fitted(dom, held, "1e-4");
         for (int what = NPMD_LOG_DENSITY; what <= NPMD_LAPLACIAN; what++) {
             assert_int_equal(npmd_evaluate_at(m, mapped, (npmd_what)what, &how, a, NULL), NPMD_OK);
             assert_int_equal(npmd_evaluate_at(same, held, (npmd_what)what, &how, b, NULL), NPMD_OK);
             assert_same_bits(a, b, what == NPMD_GRADIENT ? SOME * columns : SOME);
         }
-        npmd_score one = { 0 }, other = { 0 };
+        npmd_score one = NPMD_SIZED(npmd_score), other = NPMD_SIZED(npmd_score);
         assert_int_equal(npmd_score_points(m, mapped, 1, &how, &one, NULL), NPMD_OK);
         assert_int_equal(npmd_score_points(same, held, 1, &how, &other, NULL), NPMD_OK);
         assert_true(one.n == other.n && one.nll == other.nll && one.nll_se == other.nll_se
                     && one.log_integral == other.log_integral && one.ise_criterion == other.ise_criterion
                     && one.ise_criterion_se == other.ise_criterion_se);
-        const npmd_fit_facts f = npmd_model_facts(m), g = npmd_model_facts(same);
-        assert_true(f.objective == g.objective && f.log_integral == g.log_integral);
+        assert_true(m->facts.objective == same->facts.objective
+                    && m->facts.log_integral == same->facts.log_integral);
         npmd_model_free(m);
         npmd_model_free(same);
-        m = fit(dom, mapped, "auto"); /* parts of the points are copied out */
-        same = fit(dom, held, "auto");
+        m = fitted(dom, mapped, "auto"); /* parts of the points are copied out */
+        same = fitted(dom, held, "auto");
         assert_true(m->facts.objective == same->facts.objective);
         npmd_model_free(m);
         npmd_model_free(same);
@@ -480,7 +480,7 @@ static void large_files(void **state)
     }
     assert_true(points_hash(mapped) == points_hash(held));
     free(all);
-    npmd_model *m = fit(dom, mapped, "1e-4"), *same = fit(dom, held, "1e-4");
+    npmd_model *m = fitted(dom, mapped, "1e-4"), *same = fitted(dom, held, "1e-4");
     double probe[200], a[100], b[100];
     for (int i = 0; i < 200; i++)
         probe[i] = 6.0 * test_uniform(&seed);

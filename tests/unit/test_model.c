@@ -128,7 +128,7 @@ static void the_density_integrates_to_one(void **state)
 
         /* the score of the training points: its integral of f^2 moves at most twice as much as log f, plus
          * what a rule at its accuracy (1e-5 or what it states) leaves: 4 log_integral_se */
-        npmd_score score;
+        npmd_score score = NPMD_SIZED(npmd_score);
         assert_int_equal(npmd_score_points(s->model[i], s->points[i], 3, NULL, &score, NULL), NPMD_OK);
         double *at = models_values(s->model[i], s->points[i], NPMD_DENSITY, &EXACT);
         double *logs = models_values(s->model[i], s->points[i], NPMD_LOG_DENSITY, &EXACT);
@@ -296,12 +296,13 @@ static void points_of_another_domain_are_refused(void **state)
     models *s = *state;
     npmd_error err = { 0 };
     double out[POINTS * 3];
-    npmd_score score;
+    npmd_score score = NPMD_SIZED(npmd_score);
     assert_int_equal(npmd_evaluate_at(s->model[0], s->points[2], NPMD_DENSITY, NULL, out, &err),
                      NPMD_ERR_SHAPE);
     assert_int_equal(npmd_score_points(s->model[0], s->points[2], 1, NULL, &score, &err), NPMD_ERR_SHAPE);
     assert_int_not_equal(npmd_evaluate_at(s->model[0], s->points[0], NPMD_DENSITY,
-                                          &(npmd_compute){ .device = "abacus" }, out, &err),
+                                          &(npmd_compute){ .size = sizeof(npmd_compute), .device = "abacus" },
+                                          out, &err),
                          NPMD_OK);
 }
 

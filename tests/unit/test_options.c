@@ -1,6 +1,6 @@
 /* test_options.c - the table of options, its presets, its JSON, and the sizes that a fit chooses. No figure
  * here is rounded: what is compared is equal, or differs by the decimal digits that are said. */
-#include "core.h"
+#include "api.h"
 #include "trees.h"
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 static char *as_text(const npmd_options *opt)
 {
     json_t *object = NULL;
-    assert_int_equal(options_to_json(opt, &object, NULL), NPMD_OK);
+    assert_int_equal(settings_to_json(&opt->set, &object, NULL), NPMD_OK);
     char *text = tree_print(object, 0);
     json_decref(object);
     return text;
@@ -33,28 +33,39 @@ static void set(npmd_options *opt, const char *name, const char *value)
         fail_msg("%s", err.text);
 }
 
+typedef struct row {
+    const char *name, *values, *fallback, *help, *group;
+} row;
+
+static row row_at(int i)
+{
+    return (row){ npmd_option_text(i, NPMD_OPTION_NAME), npmd_option_text(i, NPMD_OPTION_VALUES),
+                  npmd_option_text(i, NPMD_OPTION_FALLBACK), npmd_option_text(i, NPMD_OPTION_HELP),
+                  npmd_option_text(i, NPMD_OPTION_GROUP) };
+}
+
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 static void every_row_stands(void **state)
 {
     (void)state;
-    assert_true(npmd_option_count() > 30);
-    assert_null(npmd_option_describe(-1).name);
-    assert_null(npmd_option_describe(npmd_option_count()).name);
-    for (int i = 0; i < npmd_option_count(); i++) {
-        const npmd_option_text row = npmd_option_describe(i);
+    assert_true(option_count() > 30);
+    assert_null(row_at(-1).name);
+    assert_null(row_at(option_count()).name);
+    for (int i = 0; i < option_count(); i++) {
+        const row o = row_at(i);
         npmd_options fresh, opt;
-        assert_non_null(row.name);
-        assert_non_null(row.values);
-        assert_non_null(row.fallback);
-        assert_non_null(row.help);
-        assert_non_null(row.group);
-        assert_true(row.name[0] != '\0' && row.values[0] != '\0' && row.help[0] != '\0');
+        assert_non_null(o.name);
+        assert_non_null(o.values);
+        assert_non_null(o.fallback);
+        assert_non_null(o.help);
+        assert_non_null(o.group);
+        assert_true(o.name[0] != '\0' && o.values[0] != '\0' && o.help[0] != '\0');
         for (int j = 0; j < i; j++)
-            assert_string_not_equal(row.name, npmd_option_describe(j).name);
+            assert_string_not_equal(o.name, row_at(j).name);
         options_init(&fresh);
         options_init(&opt);
-        set(&opt, row.name, row.fallback);
+        set(&opt, o.name, o.fallback);
         assert_same(&opt, &fresh);
     }
     npmd_options *opt = npmd_options_new();
@@ -70,20 +81,20 @@ static void every_row_stands(void **state)
 static void every_choice_is_accepted(void **state)
 {
     (void)state;
-    for (int i = 0; i < npmd_option_count(); i++) {
-        const npmd_option_text row = npmd_option_describe(i);
+    for (int i = 0; row_at(i).name != NULL; i++) {
+        const row o = row_at(i);
         char list[128], *rest = list, *one, *seen[8] = { 0 };
         int count = 0;
-        if (strchr(row.values, '|') == NULL || row.values[0] == 'X') /* X|auto is a number or a word */
+        if (strchr(o.values, '|') == NULL || strpbrk(o.values, "NX") == o.values) /* a number, or a word */
             continue;
-        snprintf(list, sizeof list, "%s", row.values);
+        snprintf(list, sizeof list, "%s", o.values);
         while ((one = strsep(&rest, "|")) != NULL) {
             npmd_options opt;
             options_init(&opt);
-            set(&opt, row.name, one);
+            set(&opt, o.name, one);
             assert_true(count < 8);
             seen[count] = as_text(&opt);
-            for (int j = 0; j < count && strcmp(row.group, "Machine") != 0; j++) /* those are in no file */
+            for (int j = 0; j < count && strcmp(o.group, "Machine") != 0; j++) /* those are in no file */
                 assert_string_not_equal(seen[j], seen[count]);
             count++;
         }
@@ -99,9 +110,9 @@ static void refuse(const char *name, const char *value)
     char wanted[64];
     options_init(&opt);
     options_init(&fresh);
-    snprintf(wanted, sizeof wanted, "--%s", name);
+    snprintf(wanted, sizeof wanted, "`%s`", name);
     if (npmd_options_set(&opt, name, value, &err) != NPMD_ERR_ARGUMENT)
-        fail_msg("--%s \"%s\" was accepted", name, value);
+        fail_msg("%s \"%s\" was accepted", name, value);
     assert_int_equal(err.status, NPMD_ERR_ARGUMENT);
     if (strstr(err.text, wanted) == NULL)
         fail_msg("\"%s\" does not name %s", err.text, wanted);
@@ -120,26 +131,31 @@ static void bad_values_are_refused(void **state)
                                         "3,x", "1.5", "2000",
                                         "-1",  "3;4", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1" };
     static const char *const CHOICE[] = { "", "maybe", "0", "ON" };
-    for (int i = 0; i < npmd_option_count(); i++) {
-        const npmd_option_text row = npmd_option_describe(i);
-        if (strcmp(row.values, "N") == 0)
+    for (int i = 0; row_at(i).name != NULL; i++) {
+        const row o = row_at(i);
+        if (strcmp(o.values, "N") == 0 || strcmp(o.values, "N|n/K") == 0)
             for (size_t j = 0; j < sizeof WHOLE / sizeof *WHOLE; j++)
-                refuse(row.name, WHOLE[j]);
-        else if (row.values[0] == 'X')
+                refuse(o.name, WHOLE[j]);
+        else if (o.values[0] == 'X')
             for (size_t j = 0; j < sizeof REAL / sizeof *REAL; j++)
-                refuse(row.name, REAL[j]);
-        else if (strcmp(row.values, "N,...") == 0)
+                refuse(o.name, REAL[j]);
+        else if (strcmp(o.values, "N,...") == 0)
             for (size_t j = 0; j < sizeof LIST / sizeof *LIST; j++)
-                refuse(row.name, LIST[j]);
-        else if (strcmp(row.values, "NAME") != 0 && strcmp(row.values, "FILE") != 0)
+                refuse(o.name, LIST[j]);
+        else if (strcmp(o.values, "NAME") != 0 && strcmp(o.values, "FILE") != 0)
             for (size_t j = 0; j < sizeof CHOICE / sizeof *CHOICE; j++)
-                refuse(row.name, CHOICE[j]);
+                refuse(o.name, CHOICE[j]);
     }
     refuse("preset", "nonsense");
     refuse("preset", "");
     refuse("device", "a name that is far longer than any device");
     refuse("seed", "18446744073709551616");
     refuse("none-such", "1");
+    refuse("batch", "n/0");
+    refuse("batch", "n/");
+    refuse("batch", "n/-2");
+    refuse("batch", "n/2000000");
+    refuse("batch", "n");
     npmd_options opt;
     options_init(&opt);
     set(&opt, "seed", "18446744073709551615");
@@ -162,15 +178,17 @@ static npmd_domain *domain(const char *text)
     return dom;
 }
 
+/* The same with every size that a fit to n points there has. */
 static npmd_options resolved(const npmd_options *opt, const char *where, size_t n)
 {
     npmd_domain *dom = domain(where);
-    npmd_options out;
-    size_t bytes = 0;
+    npmd_options out = *opt;
+    fit_plan plan;
     npmd_error err = { 0 };
-    if (npmd_options_resolve(opt, dom, n, &out, &bytes, &err) != NPMD_OK)
+    if (plan_make(estimators_all, &opt->set, NULL, dom, n, &plan, &err) != NPMD_OK)
         fail_msg("%s: %s", where, err.text);
-    assert_true(bytes > 0);
+    assert_true(plan.bytes > 0);
+    out.set = plan.full;
     npmd_domain_free(dom);
     return out;
 }
@@ -271,10 +289,10 @@ static void open_sizes_are_chosen(void **state)
         double tau, decay;
         int separable;
         int features;
-    } CASE[] = { { "S1", 5e-5, 60, 1, 2 },         { "T2", 5e-5, 60, 1, 4 },
-                 { "S2", 5e-5, 2.0, 1, 192 },      { "T3", 1e-4, 60, 0, 6 },
-                 { "S2 x S1", 1e-4, 2.5, 1, 256 }, { "T4", 1e-4, 60, 0, 8 },
-                 { "S2 x S2", 1e-4, 3.0, 1, 256 }, { "T7", 1e-4, 60, 0, 14 } }; /* tori: two an angle */
+    } CASE[] = { { "S1", 5e-5, 1.5, 1, 2 },        { "T2", 5e-5, 2.0, 1, 4 },
+                 { "S2", 5e-5, 2.0, 1, 192 },      { "T3", 1e-4, 2.5, 0, 6 },
+                 { "S2 x S1", 1e-4, 2.5, 1, 256 }, { "T4", 1e-4, 3.0, 0, 8 },
+                 { "S2 x S2", 1e-4, 3.0, 1, 256 }, { "T7", 1e-4, 4.5, 0, 14 } }; /* tori: two an angle */
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         npmd_options opt;
         options_init(&opt);
@@ -282,8 +300,11 @@ static void open_sizes_are_chosen(void **state)
         assert_true(o.set.tau == CASE[i].tau);
         assert_true(o.set.encoding.decay == CASE[i].decay);
         assert_int_equal(o.set.encoding.separable, CASE[i].separable);
+        assert_int_equal(o.set.encoding.from,
+                         CASE[i].features < 192 ? FEATURES_COORDINATES : FEATURES_DRAWN); /* on tori */
         assert_int_equal(o.set.encoding.features, CASE[i].features);
-        assert_true(o.set.encoding.features > 0 && o.set.network.depth > 0 && o.set.descent.q1 > 0 && o.set.descent.q2 > 0 && o.watch.log_every > 0);
+        assert_true(o.set.encoding.features > 0 && o.set.network.depth > 0 && o.set.descent.q1 > 0
+                    && o.set.descent.q2 > 0 && watch_log_every(&o.watch, &o.set) > 0);
         assert_int_equal(o.set.descent.batch, 1000);
         assert_int_not_equal(o.set.descent.integral, INTEGRAL_AUTO);
         const npmd_options again = resolved(&o, CASE[i].where, 1000); /* nothing is left to choose */
@@ -292,16 +313,17 @@ static void open_sizes_are_chosen(void **state)
         set(&opt, "spectrum-decay", "1.25");
         const npmd_options given = resolved(&opt, CASE[i].where, 1000);
         assert_true(given.set.tau == 0.25 && given.set.encoding.decay == 1.25);
+        assert_int_equal(given.set.encoding.from, FEATURES_DRAWN); /* a law was asked for */
     }
     npmd_options opt;
     options_init(&opt);
     set(&opt, "batch", "300");
     set(&opt, "epochs", "7");
-    assert_int_equal(resolved(&opt, "T2", 1000).steps, 21); /* floor(1000 / 300) = 3 a pass */
-    assert_int_equal(resolved(&opt, "T2", 100).batch, 100);
-    assert_int_equal(resolved(&opt, "T2", 100).steps, 7);
+    assert_int_equal(resolved(&opt, "T2", 1000).set.descent.steps, 21); /* floor(1000 / 300) = 3 a pass */
+    assert_int_equal(resolved(&opt, "T2", 100).set.descent.batch, 100);
+    assert_int_equal(resolved(&opt, "T2", 100).set.descent.steps, 7);
     set(&opt, "depth", "1");
-    assert_int_equal(resolved(&opt, "T2", 100).skip, 0);
+    assert_int_equal(resolved(&opt, "T2", 100).set.network.skip, 0);
 }
 
 static void what_does_not_fit_is_refused(void **state)
@@ -316,15 +338,16 @@ static void what_does_not_fit_is_refused(void **state)
                  { "T2", "device", "cuda:99", NPMD_ERR_DEVICE } };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         npmd_domain *dom = domain(CASE[i].where);
-        npmd_options opt, out = { .seed = 77 };
+        npmd_options opt;
+        npmd_plan *plan = NULL;
         npmd_error err = { 0 };
         char wanted[64];
         options_init(&opt);
         set(&opt, CASE[i].name, CASE[i].value);
-        assert_int_equal(npmd_options_resolve(&opt, dom, 100, &out, NULL, &err), CASE[i].expected);
-        snprintf(wanted, sizeof wanted, "--%s", CASE[i].name);
+        assert_int_equal(npmd_plan_make(dom, 100, &opt, &plan, &err), CASE[i].expected);
+        snprintf(wanted, sizeof wanted, "`%s`", CASE[i].name);
         assert_non_null(strstr(err.text, wanted));
-        assert_true(out.set.seed == 77); /* outputs are written only on success */
+        assert_null(plan); /* outputs are written only on success */
         npmd_domain_free(dom);
     }
 }
@@ -334,10 +357,11 @@ static void the_ridge_law_is_resolved(void **state)
 {
     (void)state;
     static const char *const WHERE[] = { "S1", "T2", "T4", "T7", "S2 x S1" };
-    npmd_options opt, out = { .seed = 77 };
+    npmd_options opt;
+    npmd_plan *plan = NULL;
     npmd_error err = { 0 };
     options_init(&opt);
-    assert_true(resolved(&opt, "T2", 100).spectrum_ridge == 0.0); /* another law */
+    assert_true(resolved(&opt, "T2", 100).set.encoding.ridge == 0.0); /* another law */
     set(&opt, "spectrum-law", "ridge");
     for (size_t i = 0; i < sizeof WHERE / sizeof *WHERE; i++) {
         const npmd_options o = resolved(&opt, WHERE[i], 1000);
@@ -345,19 +369,20 @@ static void the_ridge_law_is_resolved(void **state)
         const npmd_options again = resolved(&o, WHERE[i], 1000);
         assert_same(&again, &o);
         set(&opt, "spectrum-ridge", "0.25");
-        assert_true(resolved(&opt, WHERE[i], 1000).spectrum_ridge == 0.25);
+        assert_true(resolved(&opt, WHERE[i], 1000).set.encoding.ridge == 0.25);
         set(&opt, "spectrum-ridge", "0");
     }
     set(&opt, "separable", "off");
-    assert_true(resolved(&opt, "T2", 100).spectrum_ridge > 0.0); /* plane waves */
+    assert_true(resolved(&opt, "T2", 100).set.encoding.ridge > 0.0); /* plane waves */
     npmd_domain *dom = domain("S2 x S1");
-    assert_int_equal(npmd_options_resolve(&opt, dom, 100, &out, NULL, &err), NPMD_ERR_ARGUMENT);
-    assert_non_null(strstr(err.text, "--spectrum-law ridge"));
-    assert_non_null(strstr(err.text, "--separable off"));
-    assert_true(out.set.seed == 77);
+    assert_int_equal(npmd_plan_make(dom, 100, &opt, &plan, &err), NPMD_ERR_ARGUMENT);
+    assert_non_null(strstr(err.text, "`spectrum-law` ridge"));
+    assert_non_null(strstr(err.text, "`separable` off"));
+    assert_null(plan);
     set(&opt, "spectrum-law", "power");
-    assert_int_equal(npmd_options_resolve(&opt, dom, 100, &out, NULL, &err), NPMD_OK);
-    assert_int_equal(out.set.encoding.separable, 0);
+    assert_int_equal(npmd_plan_make(dom, 100, &opt, &plan, &err), NPMD_OK);
+    assert_true(npmd_plan_number(plan, "separable") == 0.0);
+    npmd_plan_free(plan);
     npmd_domain_free(dom);
 }
 
@@ -434,9 +459,7 @@ static void options_survive_json(void **state)
         set(&a, "preset", PRESET[i]);
         set(&a, "tau", "1.2345678901234567e-5");
         set(&a, "seed", "18446744073709551557");
-        if (a.set.descent.batch < 0)
-            a.set.descent.batch = 115411; /* a share of n is not stored: models hold resolved options */
-        assert_int_equal(options_to_json(&a, &object, NULL), NPMD_OK);
+        assert_int_equal(settings_to_json(&a.set, &object, NULL), NPMD_OK);
         char *text = tree_print(object, 0);
         json_decref(object);
         object = tree_read(text, strlen(text));
@@ -459,17 +482,17 @@ static void bad_files_are_refused(void **state)
                  { "", "line 1" },
                  { "[1, 2]", "object" },
                  { "3", "" },
-                 { "{ \"steps\": true }", "--steps" },
-                 { "{ \"steps\": 1.5 }", "--steps" },
-                 { "{ \"steps\": -1 }", "--steps" },
+                 { "{ \"steps\": true }", "`steps`" },
+                 { "{ \"steps\": 1.5 }", "`steps`" },
+                 { "{ \"steps\": -1 }", "`steps`" },
                  { "{ \"steps\": null }", "steps" },
                  { "{ \"steps\": {} }", "steps" },
-                 { "{ \"skip\": \"maybe\" }", "--skip" },
+                 { "{ \"skip\": \"maybe\" }", "`skip`" },
                  { "{ \"max-frequency\": [] }", "max-frequency" },
                  { "{ \"max-frequency\": [1, \"2\"] }", "max-frequency" },
                  { "{ \"max-frequency\": [1, 1.5] }", "max-frequency" },
                  { "{ \"max-frequency\": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] }", "max-frequency" },
-                 { "{ \"preset\": \"worst\", \"steps\": 3 }", "--preset" },
+                 { "{ \"preset\": \"worst\", \"steps\": 3 }", "`preset`" },
                  { "{ \"steps\": 10 } trailing", "line 1" } };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         npmd_options opt, fresh;

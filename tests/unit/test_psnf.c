@@ -211,7 +211,7 @@ static void jets_by_differences(void **state)
         values_of(&f.model, 1, x, N, JET_ALL, jet);
         values_of(&f.model, 1, x, N, JET_VALUE, v);
         for (size_t k = 0; k < N; k++) {
-            jet_by_differences(&f.model, x + k * columns, 2e-3, expected);
+            jet_by_differences(&f.model, NULL, x + k * columns, 2e-3, expected);
             check_quiet("values of jets", fabs(jet[k * rows] - v[k]), 1e-14 * (1.0 + fabs(v[k])));
             for (size_t r = 1; r < rows; r++)
                 worst = fmax(worst, fabs(jet[k * rows + r] - expected[r]) / (1.0 + fabs(expected[r])));
@@ -245,7 +245,7 @@ static void fits_on_every_domain(void **state)
 {
     (void)state;
     for (int i = 0; i < DOMAIN_COUNT; i++) {
-        const npmd_fit_facts facts = check_fit(DOMAINS[i], SMALL, 0.5, 0.7);
+        const fit_facts facts = check_fit(DOMAINS[i], SMALL, 0.5, 0.7);
         assert_true(facts.log_integral_se == 0.0 && facts.tau == 0.0 && facts.steps == 60);
     }
 }
@@ -330,7 +330,7 @@ static void stops_when_asked(void **state)
     npmd_options_watch(&opt, watch, &s);
     npmd_model *m = fit_of(pts, &opt);
     assert_true(m->facts.interrupted && m->facts.steps == 7 && s.steps == 7);
-    assert_int_equal(npmd_model_warnings(m), 1);
+    assert_int_equal(m->warnings, 1);
     npmd_model_free(m);
     npmd_points_free(pts);
     npmd_domain_free(dom);
@@ -355,7 +355,7 @@ static void says_what_is_wrong(void **state)
     m = fit_of(pts, &opt);
     refuses_tensor(m, "V", tensor_not_finite, "tensor V holds a number that is not finite");
     refuses_tensor(m, "b", tensor_renamed, "b");
-    m->set.width = 23;
+    m->set.network.width = 23;
     refuses_tensor(m, "", tensor_renamed, "W");
     npmd_model_free(m);
     npmd_points_free(pts);

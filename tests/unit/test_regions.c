@@ -126,7 +126,7 @@ static double sum_of(const double *x, size_t n)
 static void open_nodes(npmd_surface *s, const npmd_domain *dom, bool cells, region_nodes *g)
 {
     npmd_error err = { 0 };
-    must(region_nodes_open(g, dom, 0, &(npmd_atlas){ .surface = s }, cells, &err), &err);
+    must(region_nodes_open(g, dom, 0, &(npmd_region_request){ .surface = { s } }, cells, &err), &err);
 }
 
 /* All areas add up to 4 pi whatever the radius and whichever way the faces turn; those of the icosahedron are equal. */
@@ -173,13 +173,13 @@ static void uniform_gives_shares(void **state)
     npmd_model *m = fitted("S2 x S2", TWO[0], 2, UNIFORM);
     npmd_surface *s = sphere_of(3, 1.0);
     npmd_labels *l = labels_by(s, 2, by_height);
-    const npmd_region_request at = { .factor = { { s, l }, { s, l } } };
+    const npmd_region_request at = { .size = sizeof at, .surface = { s, s }, .labels = { l, l } };
     const size_t n = s->m.vertices;
     double *map = doubles(n), area[3] = { 0.0 }, cell[9];
     region_nodes g = { 0 };
-    npmd_region_facts facts;
+    npmd_region_facts facts = NPMD_SIZED(npmd_region_facts);
     (void)state;
-    must(region_nodes_open(&g, m->domain, 0, &at.factor[0], false, &err), &err);
+    must(region_nodes_open(&g, m->domain, 0, &at, false, &err), &err);
     for (size_t i = 0; i < n; i++)
         area[g.region[i]] += g.area[i];
     assert_int_equal(npmd_region_count(l), 3);
@@ -231,10 +231,10 @@ static void whole_sphere_converges(void **state)
     for (int refinements = 1; refinements <= 3; refinements++) {
         npmd_surface *s = sphere_of(refinements, 1.0);
         npmd_labels *l = labels_by(s, 1, everywhere);
-        const npmd_region_request at = { .factor = { { s, l }, { s, NULL } } };
+        const npmd_region_request at = { .size = sizeof at, .surface = { s, s }, .labels = { l, NULL } };
         const int all = 0;
         double *map = doubles(s->m.vertices), worst = 0.0;
-        npmd_region_facts facts;
+        npmd_region_facts facts = NPMD_SIZED(npmd_region_facts);
         must(npmd_region_map(m, &at, 1, &all, 1, NPMD_REGION_DENSITY, map, &facts, &err), &err);
         for (size_t i = 0; i < s->m.vertices; i++) {
             const double *y = s->m.x + 3 * i, truth = 0.5 * (fisher(y[0]) + fisher(y[1]));
@@ -259,12 +259,12 @@ static void cap_within_its_band(void **state)
     icosphere ico = icosphere_make(4, 1.0);
     npmd_surface *s = surface_from(&ico);
     npmd_labels *l = labels_by(s, 1, by_cap);
-    const npmd_region_request at = { .factor = { { s, l }, { s, NULL } } };
+    const npmd_region_request at = { .size = sizeof at, .surface = { s, s }, .labels = { l, NULL } };
     const double reach = 2.0 / 3.0 * icosphere_edge(&ico),
                  band = fisher_cap(CAP + reach) - fisher_cap(CAP - reach);
     const int cap = 0;
     double *map = doubles(s->m.vertices), worst = 0.0;
-    npmd_region_facts facts;
+    npmd_region_facts facts = NPMD_SIZED(npmd_region_facts);
     (void)state;
     must(npmd_region_map(m, &at, 1, &cap, 1, NPMD_REGION_LOG_DENSITY, map, &facts, &err), &err);
     for (size_t i = 0; i < s->m.vertices; i++) {
@@ -293,9 +293,9 @@ static void symmetric_matrix(void **state)
     npmd_surface *s = sphere_of(3, 1.0), *fine = sphere_of(4, 1.0);
     npmd_labels *l = labels_by(s, 4, by_side), *lf = labels_by(fine, 4, by_side);
     double cell[16], counts[16], other[16];
-    npmd_region_facts facts;
+    npmd_region_facts facts = NPMD_SIZED(npmd_region_facts);
     (void)state;
-    npmd_region_request at = { .factor = { { s, l }, { s, l } } };
+    npmd_region_request at = { .size = sizeof at, .surface = { s, s }, .labels = { l, l } };
     must(npmd_region_matrix(m, &at, NPMD_REGION_PROBABILITY, cell, &facts, &err), &err);
     must(npmd_region_matrix(m, &at, NPMD_REGION_COUNTS, counts, NULL, &err), &err);
     for (int a = 0; a < 4; a++)
@@ -305,7 +305,8 @@ static void symmetric_matrix(void **state)
         }
     check_below("sum, by its error", fabs(facts.probability - 1.0), 1.5 * facts.sum_error + SINGLE);
     check_below("trace", fabs(facts.within - (cell[0] + cell[5] + cell[10] + cell[15])), 1e-14);
-    at.factor[1] = (npmd_atlas){ fine, lf };
+    at.surface[1] = fine;
+    at.labels[1] = lf;
     must(npmd_region_matrix(m, &at, NPMD_REGION_PROBABILITY, other, &facts, &err), &err);
     check_below("sum on two meshes", fabs(facts.probability - 1.0), 1.5 * facts.sum_error + SINGLE);
     npmd_labels_free(l);
@@ -323,9 +324,9 @@ static void dense_is_the_density(void **state)
     npmd_error err = { 0 };
     npmd_model *m = fitted("S2 x S2", TWO[0], 2, KERNELS);
     npmd_surface *s = sphere_of(2, 50.0);
-    const npmd_region_request at = { .factor = { { s, NULL }, { s, NULL } } };
+    const npmd_region_request at = { .size = sizeof at, .surface = { s, s } };
     npmd_labels *l = labels_by(s, 1, everywhere);
-    const npmd_region_request whole = { .factor = { { s, l }, { s, l } } };
+    const npmd_region_request whole = { .size = sizeof whole, .surface = { s, s }, .labels = { l, l } };
     const char *path = in_folder(p, "dense.npy");
     double sum = 0.0;
     table t = { 0 };
@@ -370,7 +371,10 @@ static void threads_change_nothing(void **state)
     double *map[3], cell[3][16];
     const int threads[3] = { 1, 2, 7 }, north = 0;
     for (int k = 0; k < 3; k++) {
-        const npmd_region_request at = { .factor = { { s, l }, { s, l } }, .how = { .threads = threads[k] } };
+        const npmd_compute how = { .size = sizeof how, .threads = threads[k] };
+        const npmd_region_request at = {
+            .size = sizeof at, .surface = { s, s }, .labels = { l, l }, .how = &how
+        };
         map[k] = doubles(s->m.vertices);
         must(npmd_region_map(m, &at, 2, &north, 1, NPMD_REGION_INTENSITY, map[k], NULL, &err), &err);
         must(npmd_region_matrix(m, &at, NPMD_REGION_PROBABILITY, cell[k], NULL, &err), &err);
@@ -391,7 +395,7 @@ static void field_on_its_mesh(const char *domain, const icosphere *ico, const np
 {
     npmd_error err = { 0 };
     double rows[40][6], cell[4];
-    npmd_region_facts facts;
+    npmd_region_facts facts = NPMD_SIZED(npmd_region_facts);
     for (size_t i = 0; i < 40; i++)
         for (size_t j = 0; j < 6; j++) /* vertices, those of the second end apart from the first */
             rows[i][j] = ico->x[3 * ((j < 3 ? i : 3 * i + 40) % ico->vertices) + j % 3];
@@ -423,10 +427,10 @@ static void own_mesh_in_its_units(void **state)
     npmd_model *m = fitted(domain, rows[0], 2, UNIFORM);
     npmd_surface *s = surface_from(&ico), *round = sphere_of(2, 10.0);
     npmd_labels *l = labels_by(s, 1, by_cap);
-    npmd_region_request at = { .factor = { { s, l }, { s, l } } };
+    npmd_region_request at = { .size = sizeof at, .surface = { s, s }, .labels = { l, l } };
     double *map = doubles(s->m.vertices), *area = doubles(s->m.vertices), inside = 0.0, cell[4];
     const int cap = 0;
-    npmd_region_facts facts;
+    npmd_region_facts facts = NPMD_SIZED(npmd_region_facts);
     mesh_vertex_areas(&s->m, area);
     for (size_t i = 0; i < s->m.vertices; i++)
         inside += by_cap(s->m.x + 3 * i) == 0 ? area[i] : 0.0;
@@ -436,7 +440,7 @@ static void own_mesh_in_its_units(void **state)
     must(npmd_region_matrix(m, &at, NPMD_REGION_PROBABILITY, cell, &facts, &err), &err);
     check_below("sum over the mesh", fabs(facts.probability - 1.0), 1e-12);
     field_on_its_mesh(domain, &ico, &at);
-    at.factor[0].surface = round;
+    at.surface[0] = round;
     assert_int_equal(npmd_region_map(m, &at, 1, &cap, 1, NPMD_REGION_DENSITY, map, &facts, &err),
                      NPMD_ERR_FORMAT);
     assert_says(&err, "another mesh");
@@ -452,9 +456,9 @@ static void own_mesh_in_its_units(void **state)
 
 /* ---- refusals ------------------------------------------------------------------------------------------ */
 
-static int stop_at_once(double done, void *user)
+static int stop_at_once(const npmd_report *now, void *user)
 {
-    *(double *)user = done;
+    *(double *)user = now->done;
     return 1;
 }
 
@@ -470,19 +474,19 @@ static void refusals(void **state)
     ico.x[2] *= 1.02;
     npmd_surface *dented = surface_from(&ico);
     npmd_labels *l = labels_by(s, 2, by_height);
-    npmd_region_request at = { .factor = { { s, l }, { s, l } } };
+    npmd_region_request at = { .size = sizeof at, .surface = { s, s }, .labels = { l, l } };
     double map[642] = { 7.0 }, done = 0.0;
     int region = 0;
     (void)state;
-    at.factor[0].surface = dented;
+    at.surface[0] = dented;
     assert_int_equal(npmd_region_map(m, &at, 1, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err),
                      NPMD_ERR_FORMAT);
     assert_says(&err, "registered sphere");
-    at.factor[0].surface = larger;
+    at.surface[0] = larger;
     assert_int_equal(npmd_region_map(m, &at, 1, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err),
                      NPMD_ERR_SHAPE);
     assert_says(&err, "of 42 vertices, its surface has 162");
-    at.factor[0].surface = s;
+    at.surface[0] = s;
     assert_int_equal(npmd_region_map(torus, &at, 1, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err),
                      NPMD_ERR_ARGUMENT);
     assert_says(&err, "two surfaces");
@@ -493,8 +497,8 @@ static void refusals(void **state)
                      NPMD_ERR_ARGUMENT);
     assert_int_equal(npmd_region_matrix(m, &at, NPMD_REGION_DENSITY, map, NULL, &err), NPMD_ERR_ARGUMENT);
     region = 0;
-    at.progress = stop_at_once;
-    at.user = &done;
+    const npmd_compute how = { .size = sizeof how, .progress = stop_at_once, .user = &done };
+    at.how = &how;
     assert_int_equal(npmd_region_map(m, &at, 1, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err),
                      NPMD_STOPPED);
     assert_int_equal(npmd_region_matrix(m, &at, NPMD_REGION_COUNTS, map, NULL, &err), NPMD_STOPPED);

@@ -1,71 +1,15 @@
-/* test_relu.c - ReLU networks: the adjoint and the jet against differences, early stopping, what a fit promises. */
+/* test_relu.c - ReLU networks: the jet against differences, early stopping, what a fit promises. */
 #include "estimate.h"
 
 static const char *const DOMAINS[] = { "S1^2", "S1^4", "S2", "S2 x S1" };
 enum { DOMAIN_COUNT = 4 };
+static const npmd_compute IN_DOUBLE = { .threads = 1, .device = "reference" };
 
 static const char *const SMALL[] = { "estimator", "relu", "width",   "20",    "steps",    "40",   "seed",
                                      "5",         "q1",   "1024",    "depth", "3",        "rate", "1e-2",
                                      "warmup",    "0",    "threads", "1",     "accuracy", "1e-2", NULL };
 
-/* ---- the network ---------------------------------------------------------------------------------------- */
-
-/* -sum of weighted v over some points + sum of weighted exp v over others. */
-static double objective_at(relu_work *w, const double *theta, const point_source *data, double *gradient)
-{
-    double first = 0.0, second = 0.0;
-    relu_work_put(w, theta);
-    relu_term(w, data, false, -1.0, gradient, &first);
-    relu_term(w, data, true, 1.0, gradient, &second);
-    return second - first;
-}
-
-/* More points than a tile holds. Differences cross a kink with a probability of about points x units x h = 1e-3; the
- * generator's seed is such that none is crossed. */
-static void gradient_by_differences(void **state)
-{
-    (void)state;
-    enum { N = 70 };
-    for (int i = 0; i < DOMAIN_COUNT; i++)
-        for (int depth = 1; depth <= 4; depth++) {
-            npmd_domain *dom = domain_of(DOMAINS[i]);
-            const field_shape shape = { .features = dom->columns, .width = 6, .depth = depth };
-            const size_t parameters = field_parameters(&shape);
-            relu_work *w = NULL;
-            npmd_error err = { 0 };
-            uint64_t seed = 4;
-            point_source data;
-            double *x = doubles(N * (size_t)dom->columns), weight[N], *theta = doubles(parameters),
-                   *gradient = doubles(parameters), *unused = doubles(parameters),
-                   *by_difference = doubles(parameters);
-            for (size_t p = 0; p < parameters; p++)
-                theta[p] = 0.4 * test_normal(&seed);
-            cluster_points(dom, N, 0.6, 5, x);
-            for (int k = 0; k < N; k++)
-                weight[k] = 2.0 * test_uniform(&seed) / N;
-            source_fixed(&data, dom, x, weight, N);
-            assert_int_equal(relu_work_open(dom, &shape, 1, true, &w, &err), NPMD_OK);
-            objective_at(w, theta, &data, gradient);
-            for (size_t p = 0; p < parameters; p++) {
-                const double here = theta[p], h = 1e-6;
-                theta[p] = here - h;
-                const double below = objective_at(w, theta, &data, unused);
-                theta[p] = here + h;
-                by_difference[p] = (objective_at(w, theta, &data, unused) - below) / (2.0 * h);
-                theta[p] = here;
-            }
-            /* rounding u / h = 1e-10 a component, of a gradient of 0.1 and more with up to 100 of them */
-            check_quiet("gradient against central differences",
-                        relative_norm(gradient, by_difference, parameters), 1e-7);
-            relu_work_close(w);
-            free(x);
-            free(theta);
-            free(gradient);
-            free(unused);
-            free(by_difference);
-            npmd_domain_free(dom);
-        }
-}
+/* ---- the network: its adjoint is in test_adjoint.c and test_columns.c -------------------------------------- */
 
 /* Where no kink lies within the differences' reach, nine points of ten at least, they know the jet: exact but for
  * rounding on circles; on spheres, where v is linear in the unit vector, with an error of h^4 / 90. */
@@ -84,11 +28,11 @@ static void jets_by_differences(void **state)
         options_of(&opt, SMALL);
         npmd_model *m = fit_of(pts, &opt);
         cluster_points(dom, N, 0.0, 6, x);
-        values_of(m, 1, x, N, JET_ALL, jet);
-        values_of(m, 1, x, N, JET_VALUE, v);
+        values_on(m, &IN_DOUBLE, x, N, JET_ALL, jet);
+        values_on(m, &IN_DOUBLE, x, N, JET_VALUE, v);
         for (size_t k = 0; k < N; k++) {
             double worst = 0.0;
-            jet_by_differences(m, x + k * columns, 3e-4, expected);
+            jet_by_differences(m, &IN_DOUBLE, x + k * columns, 3e-4, expected);
             assert_true(jet[k * rows] == v[k]);
             for (size_t r = 1; r < rows; r++) {
                 worst = fmax(worst, fabs(jet[k * rows + r] - expected[r]));
@@ -129,11 +73,11 @@ static void early_stopping_restores_the_best(void **state)
     opt.set.descent.rate = 0.03;
     opt.set.descent.steps = 49; /* a look after every step */
     npmd_model *m = fit_of(pts, &opt);
-    assert_int_equal(npmd_model_warnings(m), 1);
+    assert_int_equal(m->warnings, 1);
     assert_int_equal(
         sscanf(npmd_model_warning(m, 0),
-               "stopped early: of %lld steps, the held-out points liked the weights after %lld best", &done,
-               &best),
+               "stopped early, after %lld of 49 steps: 20 held-out points liked the weights after %lld best",
+               &done, &best),
         2);
     print_message("    %lld steps, the best after %lld\n", done, best);
     assert_true(done == best + 6 && m->facts.steps == done && done < 49);
@@ -141,7 +85,7 @@ static void early_stopping_restores_the_best(void **state)
     npmd_model_free(m);
     opt.set.descent.steps = best;
     m = fit_of(pts, &opt);
-    assert_int_equal(npmd_model_warnings(m), 0);
+    assert_int_equal(m->warnings, 0);
     values_of(m, 1, pts->x, pts->n, JET_VALUE, b);
     assert_memory_equal(a, b, sizeof a);
     npmd_model_free(m);
@@ -230,7 +174,6 @@ static void stops_and_says_what_is_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradient_by_differences),
         cmocka_unit_test(jets_by_differences),
         cmocka_unit_test(early_stopping_restores_the_best),
         cmocka_unit_test(twins_are_held_out_together),

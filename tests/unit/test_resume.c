@@ -1,6 +1,6 @@
 /* test_resume.c - a fit that is stopped anywhere and resumed is the fit that was left alone, bit for bit. */
 #include "check.h"
-#include "neuropmd.h"
+#include "model.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -151,7 +151,7 @@ static bytes fit_whole(stage *s, const data *d, npmd_options opt, stop *watch)
 }
 
 /* One run, from the checkpoint if there is one: true when it came to its end, with a model in *out. */
-static bool fit_run(stage *s, const data *d, npmd_options opt, stop *at, npmd_model **out)
+static bool fit_once(stage *s, const data *d, npmd_options opt, stop *at, npmd_model **out)
 {
     npmd_error err = { 0 };
     npmd_model *untouched = (npmd_model *)(void *)s, *m = untouched;
@@ -177,10 +177,10 @@ static void resumes_to(stage *s, const data *d, npmd_options opt, const stop *at
     npmd_model *m = NULL;
     stop there = *at, never = { .step = -1 };
     unlink(s->checkpoint);
-    if (fit_run(s, d, opt, &there, &m))
+    if (fit_once(s, d, opt, &there, &m))
         fail_msg("it did not stop at step %d of attempt %d", (int)at->step, at->attempt);
     opt.set.machine.threads = 2; /* may differ */
-    assert_true(fit_run(s, d, opt, &never, &m));
+    assert_true(fit_once(s, d, opt, &never, &m));
     assert_int_equal(m->facts.interrupted, 0);
     if (resumed >= 0)
         assert_int_equal(m->facts.resumed, resumed);
@@ -221,7 +221,7 @@ static void stopped_again_and_again(void **state)
     stop at = { .step = 7, .attempt = 1 };
     int runs = 1;
     unlink(s->checkpoint);
-    for (; !fit_run(s, &d, opt, &at, &m); at.step += 7)
+    for (; !fit_once(s, &d, opt, &at, &m); at.step += 7)
         runs++;
     assert_int_equal(runs, 9); /* stopped at 7, 14, .. 56 */
     const bytes b = model_bytes(s, m);
@@ -250,8 +250,8 @@ static void stopped_while_tau_is_chosen(void **state)
     resumes_to(s, &d, opt, &(stop){ .step = 36, .attempt = 0 }, &whole, 0);
     resumes_to(s, &d, opt, &(stop){ .step = 1, .attempt = 1 }, &whole, 1);
     resumes_to(s, &d, opt, &(stop){ .step = 100, .attempt = 1 }, &whole, 100);
-    assert_true(fit_run(s, &d, opt, &never, &m));
-    assert_int_equal(npmd_model_warnings(m), 2);
+    assert_true(fit_once(s, &d, opt, &never, &m));
+    assert_int_equal(m->warnings, 2);
     assert_non_null(strstr(npmd_model_warning(m, 0), "tau was lowered"));
     assert_non_null(strstr(npmd_model_warning(m, 1), "200 features were asked for"));
     npmd_model_free(m);
@@ -323,9 +323,9 @@ static void stopped_while_it_is_normalised(void **state)
         assert_true(watch.normalising_seen > 0); /* else there is nothing to stop */
         resumes_to(s, &d, opt, &(stop){ .normalising = true }, &whole, watch.last);
         watch = (stop){ .step = -1 };
-        assert_true(fit_run(s, &d, opt, &watch, &m));
+        assert_true(fit_once(s, &d, opt, &watch, &m));
         assert_int_equal(watch.last, 0); /* no step was taken again */
-        assert_int_equal(npmd_model_warnings(m), linear);
+        assert_int_equal(m->warnings, linear);
         if (linear)
             assert_non_null(strstr(npmd_model_warning(m, 0), "linear start alone"));
         npmd_model_free(m);

@@ -45,9 +45,9 @@ static npmd_options options(const npmd_domain *dom, const ridge_case *c)
 {
     npmd_options opt;
     options_init(&opt);
-    opt.set.encoding.separable = c->set.encoding.separable;
-    opt.set.encoding.signs = c->set.encoding.signs;
-    opt.set.encoding.constant = c->set.encoding.constant;
+    opt.set.encoding.separable = c->separable;
+    opt.set.encoding.signs = c->signs;
+    opt.set.encoding.constant = c->constant;
     opt.set.encoding.max_frequencies = dom->factors;
     for (int d = 0; d < dom->factors; d++)
         opt.set.encoding.max_frequency[d] = c->top[d < 2 ? d : 1];
@@ -60,7 +60,7 @@ static npmd_options options(const npmd_domain *dom, const ridge_case *c)
 static void draw(const npmd_domain *dom, const npmd_options *opt, encoding *enc)
 {
     npmd_error err = { 0 };
-    if (encoding_draw(dom, opt, enc, &err) != NPMD_OK)
+    if (encoding_draw(dom, &opt->set, enc, &err) != NPMD_OK)
         fail_msg("%s", err.text);
 }
 
@@ -90,15 +90,20 @@ static void list_members(const npmd_domain *dom, const npmd_options *opt, member
     for (int d = 0; d < dom->factors; d++) {
         const int F = opt->set.encoding.max_frequency[d];
         low[d] = opt->set.encoding.separable ? 0 : opt->set.encoding.signs ? -F : 1;
-        high[d] = !opt->set.encoding.separable ? F : dom->factor[d] == &CIRCLE ? 2 * F : (F + 1) * (F + 1) - 1;
+        high[d] = !opt->set.encoding.separable ? F
+                  : dom->factor[d] == &CIRCLE  ? 2 * F
+                                               : (F + 1) * (F + 1) - 1;
     }
     for (int i = low[0]; i <= high[0]; i++)
         for (int j = low[1]; j <= high[1]; j++) {
             const bool zero = i == 0 && j == 0;
-            if (opt->set.encoding.separable ? zero && !opt->set.encoding.constant : zero || i < 0 || (i == 0 && j < 0))
+            if (opt->set.encoding.separable ? zero && !opt->set.encoding.constant
+                                            : zero || i < 0 || (i == 0 && j < 0))
                 continue;
             const double lambda = eigenvalue(dom, 0, opt->set.encoding.separable != 0, i)
-                                  + (dom->factors == 1 ? 0.0 : eigenvalue(dom, 1, opt->set.encoding.separable != 0, j));
+                                  + (dom->factors == 1
+                                         ? 0.0
+                                         : eigenvalue(dom, 1, opt->set.encoding.separable != 0, j));
             const double S = pow(1.0 + lambda, -opt->set.encoding.decay);
             assert_true(out->count < 512);
             out->function[out->count][0] = i;
@@ -151,7 +156,7 @@ static void both_ways_follow_the_law(void **state)
             list_members(dom, &opt, all);
             for (int k = 0; k < all->count; k++)
                 total += all->weight[k];
-            assert_int_equal(spectrum_open(dom, &opt, &s, NULL), NPMD_OK);
+            assert_int_equal(spectrum_open(dom, &opt.set, &s, NULL), NPMD_OK);
             assert_int_equal(ridge_open(&s, listed != 0, opt.set.encoding.decay, opt.set.encoding.ridge,
                                         rng_key_make(7, RNG_TEST, 1), &law, NULL),
                              NPMD_OK);
@@ -203,8 +208,8 @@ static void eps_follows_from_r_max(void **state)
         npmd_domain *dom = domain(CASES[c].domain);
         npmd_options opt = options(dom, &CASES[c]);
         spectrum s = { 0 };
-        assert_int_equal(spectrum_open(dom, &opt, &s, NULL), NPMD_OK);
-        const double features = encoding_available(dom, &opt);
+        assert_int_equal(spectrum_open(dom, &opt.set, &s, NULL), NPMD_OK);
+        const double features = encoding_available(dom, &opt.set);
         for (int share = 0; share < 3; share++)
             for (int listed = 0; listed < 2; listed++) {
                 const double target = share == 0 ? 0.5 : share == 1 ? 0.1 * features : 0.5 * features;
@@ -275,7 +280,7 @@ static void sums_on_tori(void **state)
                  { "T4", 4, 20 }, { "T7", 7, 20 }, { "T7", 7, 64 } };
     for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++) {
         npmd_domain *dom = domain(CASE[c].domain);
-        npmd_options opt, full;
+        npmd_options opt;
         npmd_error err = { 0 };
         encoding enc = { 0 };
         char text[96];
@@ -289,24 +294,24 @@ static void sums_on_tori(void **state)
             opt.set.encoding.features = 1000;
         opt.set.encoding.law = LAW_RIDGE;
         const clock_t before = clock();
-        if (npmd_options_resolve(&opt, dom, 1000, &full, NULL, &err) != NPMD_OK)
+        if (training_complete(&opt.set, 1u << FIT_FIELD, dom, 1000, &err) != NPMD_OK)
             fail_msg("%s", err.text);
-        draw(dom, &full, &enc);
+        draw(dom, &opt, &enc);
         const double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
-        const double exact = lattice_sum(count, 1, top, full.set.encoding.decay, full.set.encoding.ridge);
-        assert_true(enc.ridge.eps == full.set.encoding.ridge);
+        const double exact = lattice_sum(count, 1, top, opt.set.encoding.decay, opt.set.encoding.ridge);
+        assert_true(enc.ridge.eps == opt.set.encoding.ridge);
         snprintf(text, sizeof text, "%s up to %d: r_max, relative error", CASE[c].domain, CASE[c].F);
         check_below(text, fabs(enc.ridge.r_max / exact - 1.0),
                     enc.ridge.r_max_se > 0.0 ? 4.5 * enc.ridge.r_max_se / exact : 1e-12);
         check_below("    its standard error, relative", enc.ridge.r_max_se / exact, 0.01);
-        check_below("    distance from features / 2, relative", fabs(2.0 * exact / full.set.encoding.features - 1.0),
-                    0.02);
+        check_below("    distance from features / 2, relative",
+                    fabs(2.0 * exact / opt.set.encoding.features - 1.0), 0.02);
         check_below("    seconds, eps and draws together", seconds, clock_limit());
         double low = 0.0; /* lowest eigenvalues with a third of the probability */
         int edge = 0, seen = 0;
         while (low < exact / 3.0) {
             edge++;
-            low += lattice_sum(count, edge, edge, full.set.encoding.decay, full.set.encoding.ridge);
+            low += lattice_sum(count, edge, edge, opt.set.encoding.decay, opt.set.encoding.ridge);
         }
         for (int k = 0; k < enc.vectors; k++)
             seen += enc.lambda[k] <= edge;
@@ -332,7 +337,7 @@ static void large_products_are_drawn_quickly(void **state)
     for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++)
         for (int l = 0; l < 3; l++) {
             npmd_domain *dom = domain(CASE[c].domain);
-            npmd_options opt, full;
+            npmd_options opt;
             npmd_error err = { 0 };
             encoding enc = { 0 };
             char text[64];
@@ -341,9 +346,9 @@ static void large_products_are_drawn_quickly(void **state)
             opt.set.encoding.max_frequency[0] = CASE[c].top;
             assert_int_equal(npmd_options_set(&opt, "spectrum-law", LAW[l], NULL), NPMD_OK);
             const clock_t before = clock();
-            if (npmd_options_resolve(&opt, dom, 1000, &full, NULL, &err) != NPMD_OK)
+            if (training_complete(&opt.set, 1u << FIT_FIELD, dom, 1000, &err) != NPMD_OK)
                 fail_msg("%s", err.text);
-            draw(dom, &full, &enc);
+            draw(dom, &opt, &enc);
             snprintf(text, sizeof text, "%s up to %d, %s", CASE[c].domain, CASE[c].top, LAW[l]);
             check_below(text, (double)(clock() - before) / CLOCKS_PER_SEC, clock_limit());
             if (l == 2) {
@@ -529,7 +534,8 @@ static void copies_are_counted(void **state)
     options_init(&opt);
     opt.set.encoding.decay = 2.0;
     assert_int_equal(encoding_make(dom, false, 9, 5, WAVE, SCALE_UNIT, &enc, NULL), NPMD_OK);
-    assert_int_equal(encoding_scale_ridge(&enc, &opt, &(encoding_ridge){ 0.1, 10.0, 0.0 }, NULL), NPMD_OK);
+    assert_int_equal(encoding_scale_ridge(&enc, &opt.set, &(encoding_ridge){ 0.1, 10.0, 0.0 }, NULL),
+                     NPMD_OK);
     assert_memory_equal(enc.copies, EXPECTED, sizeof EXPECTED);
     encoding_free(&enc);
     npmd_domain_free(dom);
@@ -562,11 +568,11 @@ static void copies_change_no_gain(void **state)
         encoding enc = { 0 };
         objective o = { 0 };
         linear_gain possible = { 0 };
-        assert_int_equal(
-            encoding_make(dom, true, COUNT[r], COUNT[r], FUNCTION[r], SCALE_UNIT, &enc, &err), NPMD_OK);
-        assert_int_equal(encoding_scale_ridge(&enc, &opt, &(encoding_ridge){ 0.1, 10.0, 0.0 }, &err),
+        assert_int_equal(encoding_make(dom, true, COUNT[r], COUNT[r], FUNCTION[r], SCALE_UNIT, &enc, &err),
                          NPMD_OK);
-        assert_int_equal(objective_open(&o, dom, pts, &opt, &err), NPMD_OK);
+        assert_int_equal(encoding_scale_ridge(&enc, &opt.set, &(encoding_ridge){ 0.1, 10.0, 0.0 }, &err),
+                         NPMD_OK);
+        assert_int_equal(objective_open(&o, dom, pts, &opt.set, &err), NPMD_OK);
         assert_int_equal(linear_gain_open(&possible, &enc, &o, &err), NPMD_OK);
         figure[r][0] = possible.gain0;
         figure[r][1] = possible.gain;

@@ -5,7 +5,7 @@
  * under a quadrature that is exact for them, as in test_encoding.c, to 1e-12. Laws are held to 4.5 standard
  * errors at fixed seeds. */
 #include "check.h"
-#include "encoding.h"
+#include "training.h"
 
 #include <time.h>
 
@@ -38,7 +38,7 @@ static npmd_options options(const npmd_domain *dom, const rotation_case *c)
     npmd_options opt;
     options_init(&opt);
     opt.set.encoding.separable = 0;
-    opt.set.encoding.features = c->set.encoding.features;
+    opt.set.encoding.features = c->features;
     opt.set.encoding.max_frequencies = dom->factors;
     for (int d = 0; d < dom->factors; d++)
         opt.set.encoding.max_frequency[d] = c->top[d < 2 ? d : 1];
@@ -51,7 +51,7 @@ static npmd_options options(const npmd_domain *dom, const rotation_case *c)
 static void draw(const npmd_domain *dom, const npmd_options *opt, encoding *enc)
 {
     npmd_error err = { 0 };
-    if (encoding_draw(dom, opt, enc, &err) != NPMD_OK)
+    if (encoding_draw(dom, &opt->set, enc, &err) != NPMD_OK)
         fail_msg("%s", err.text);
 }
 
@@ -425,17 +425,17 @@ static void large_products_are_rotated_quickly(void **state)
     static const char *const DOMAIN[] = { "S2 x S2 x S2", "S2^4", "S2^2 x S1^6", "S2^16" };
     for (size_t i = 0; i < sizeof DOMAIN / sizeof *DOMAIN; i++) {
         npmd_domain *dom = domain(DOMAIN[i]);
-        npmd_options opt, full;
+        npmd_options opt;
         npmd_error err = { 0 };
         encoding enc = { 0 };
         options_init(&opt);
         opt.set.encoding.separable = 0;
-        if (npmd_options_resolve(&opt, dom, 1000, &full, NULL, &err) != NPMD_OK)
+        if (training_complete(&opt.set, 1u << FIT_FIELD, dom, 1000, &err) != NPMD_OK)
             fail_msg("%s", err.text);
         const clock_t before = clock();
-        draw(dom, &full, &enc);
+        draw(dom, &opt, &enc);
         check_below(DOMAIN[i], (double)(clock() - before) / CLOCKS_PER_SEC, 1.0 * slower);
-        check_blocks(&enc, &full);
+        check_blocks(&enc, &opt);
         int alone = 0;
         for (int b = 0; b < enc.blocks; b++)
             alone += enc.block[b].functions == 1;

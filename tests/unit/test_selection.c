@@ -34,23 +34,25 @@ static void criteria_are_what_they_say(void **state)
     double *x = doubles((size_t)NODES * 2), *v = doubles(NODES);
     quadrature_torus(2, side, false, 0, NODES, x);
     for (int likelihood = 0; likelihood < 2; likelihood++) {
-        npmd_options opt, resolved;
+        npmd_options opt;
+        fit_plan plan;
         pilots *p = NULL;
         int which[2] = { -1, -1 };
         double made[2] = { 0.0, 0.0 }, *contribution[2], difference = 0.0, se = 0.0, sum = 0.0, squares = 0.0;
         options_of(&opt, SMALL);
         opt.set.criterion = likelihood;
-        assert_int_equal(npmd_options_resolve(&opt, dom, N, &resolved, NULL, NULL), NPMD_OK);
+        assert_int_equal(plan_make(estimators_all, &opt.set, NULL, dom, N, &plan, NULL), NPMD_OK);
         assert_int_equal(memory_new(&p, 1, NULL), NPMD_OK);
-        assert_int_equal(pilots_open(p, pts, &resolved, NULL, NULL), NPMD_OK);
+        assert_int_equal(pilots_open(p, pts, &plan.full, &(fit_watch){ 0 }, NULL), NPMD_OK);
         assert_true(p->usable);
         assert_int_equal(p->held_out->n, N / 10);
         assert_int_equal(p->training->n, N - N / 10);
         const size_t n = p->held_out->n;
         for (int i = 0; i < 2; i++) {
             const double tau = i == 0 ? 1e-4 : 1e-2;
-            assert_int_equal(pilot_fit(p, &resolved, tau, 40, 1, "", &which[i], NULL), NPMD_OK);
-            npmd_options alone = resolved; /* the same fit by itself */
+            assert_int_equal(pilot_fit(p, &plan, &plan.full, tau, 40, 1, "", &which[i], NULL), NPMD_OK);
+            npmd_options alone = opt; /* the same fit by itself */
+            alone.set = plan.full;
             alone.set.tau = tau;
             alone.set.descent.accuracy = 3e-3;
             alone.set.descent.batch = 0;
@@ -97,6 +99,13 @@ static npmd_model *selected(const npmd_points *pts, const npmd_options *opt, con
     return m;
 }
 
+static npmd_choice_row row_of(const npmd_model *m, int i)
+{
+    npmd_choice_row row = NPMD_SIZED(npmd_choice_row);
+    assert_int_equal(npmd_model_choice_row(m, i, &row, NULL), NPMD_OK);
+    return row;
+}
+
 /* A network beats its start, which a rate of zero leaves it at. The evidence survives the file, and equal selections are
  * equal models. */
 static void the_better_setting_wins(void **state)
@@ -111,32 +120,38 @@ static void the_better_setting_wins(void **state)
     options_of(&opt, SMALL);
     opt.set.network.skip_start = SKIP_ZERO;
     npmd_model *m = selected(pts, &opt, OVER, 2);
-    const npmd_choice c = npmd_model_choice(m);
-    assert_true(m->set.rate == 5e-3);
+    npmd_choice c = NPMD_SIZED(npmd_choice), again = NPMD_SIZED(npmd_choice);
+    assert_int_equal(npmd_model_choice(m, &c, NULL), NPMD_OK);
+    assert_true(m->set.descent.rate == 5e-3);
     assert_true(c.rows >= 4);
-    assert_int_equal(c.training + c.watch.held_out, 400);
+    assert_int_equal(c.training + c.held_out, 400);
     int last = 0;
     for (int i = 0; i < c.rows; i++) {
-        assert_true(strcmp(c.row[i].settings, "rate=0") == 0 || strcmp(c.row[i].settings, "rate=5e-3") == 0);
-        assert_true(c.row[i].difference_se >= 0.0);
-        if (c.row[i].difference == 0.0)
+        const npmd_choice_row row = row_of(m, i);
+        assert_true(strcmp(row.settings, "rate=0") == 0 || strcmp(row.settings, "rate=5e-3") == 0);
+        assert_true(row.difference_se >= 0.0);
+        if (row.difference == 0.0)
             last = i;
     }
-    assert_string_equal(c.row[last].settings, "rate=5e-3");
+    assert_string_equal(row_of(m, last).settings, "rate=5e-3");
     temporary_path(path, sizeof path);
     assert_int_equal(npmd_save(m, path, NULL), NPMD_OK);
     assert_int_equal(npmd_load(path, &loaded, NULL), NPMD_OK);
-    const npmd_choice again = npmd_model_choice(loaded);
+    assert_int_equal(npmd_model_choice(loaded, &again, NULL), NPMD_OK);
     assert_int_equal(again.rows, c.rows);
-    assert_int_equal(again.set.criterion, c.set.criterion);
-    assert_int_equal(again.watch.held_out, c.watch.held_out);
+    assert_string_equal(c.criterion, "ise");
+    assert_string_equal(again.criterion, c.criterion);
+    assert_int_equal(again.held_out, c.held_out);
     for (int i = 0; i < c.rows; i++) { /* one by one: between the members there may be anything */
-        const npmd_choice_row *a = &again.row[i], *b = &c.row[i];
-        assert_true(a->stage == b->stage && a->set.descent.steps == b->set.descent.steps && a->kept == b->kept);
-        assert_true(a->set.tau == b->set.tau && a->set.criterion == b->set.criterion && a->criterion_se == b->criterion_se);
-        assert_true(a->difference == b->difference && a->difference_se == b->difference_se);
-        assert_string_equal(a->settings, b->settings);
+        const npmd_choice_row a = row_of(loaded, i), b = row_of(m, i);
+        assert_true(a.stage == b.stage && a.steps == b.steps && a.kept == b.kept);
+        assert_true(a.tau == b.tau && a.criterion == b.criterion && a.criterion_se == b.criterion_se);
+        assert_true(a.difference == b.difference && a.difference_se == b.difference_se);
+        assert_string_equal(a.settings, b.settings);
     }
+    npmd_choice_row none = NPMD_SIZED(npmd_choice_row);
+    assert_int_equal(npmd_model_choice_row(m, c.rows, &none, NULL), NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_model_choice_row(m, -1, &none, NULL), NPMD_ERR_ARGUMENT);
     npmd_model_free(loaded);
     loaded = selected(pts, &opt, OVER, 2);
     assert_true(loaded->facts.tau == m->facts.tau);
@@ -153,7 +168,7 @@ static void lists_that_make_no_sense(void **state)
     static const struct {
         const char *list, *says;
     } CASES[] = { { "rate", "option=value" },
-                  { "rate=", "--rate" },
+                  { "rate=", "`rate`" },
                   { "nonsense=1:2", "nonsense" },
                   { "width=8:many", "many" },
                   { "width=1:2:3:4:5:6:7:8:9", "81 combinations" } };

@@ -379,13 +379,15 @@ static void the_basis_shrinks(void **state)
 {
     (void)state;
     npmd_domain *dom = domain("T6");
-    npmd_options opt, out;
+    npmd_options opt;
+    fit_plan plan;
     options_init(&opt);
     opt.set.estimator = FIT_SERIES;
     opt.set.encoding.max_frequency[0] = 9;
-    assert_int_equal(npmd_options_resolve(&opt, dom, 1000, &out, NULL, NULL), NPMD_OK);
-    assert_true(out.set.encoding.max_frequency[0] >= 1 && out.set.encoding.max_frequency[0] < 9);
-    assert_true(series_count(dom, out.set.encoding.max_frequency) <= (double)SERIES_MOST_FUNCTIONS);
+    assert_int_equal(plan_make(estimators_all, &opt.set, NULL, dom, 1000, &plan, NULL), NPMD_OK);
+    const int *frequency = plan.full.encoding.max_frequency;
+    assert_true(frequency[0] >= 1 && frequency[0] < 9);
+    assert_true(series_count(dom, frequency) <= (double)SERIES_MOST_FUNCTIONS);
     npmd_domain_free(dom);
 }
 

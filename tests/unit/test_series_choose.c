@@ -51,17 +51,21 @@ static void chosen_by_held_out_points(void **state)
     options_of(&opt,
                (const char *const[]){ "estimator", "series", "tau", "1e-3", "max-frequency", "3", NULL });
     npmd_model *m = fit_of(pts, &opt);
-    series_watch watch = { .model = m, .started = clock_seconds() };
+    fit_plan plan;
+    assert_int_equal(plan_make(estimators_all, &opt.set, NULL, dom, POINTS, &plan, NULL), NPMD_OK);
+    fit f = { .plan = &plan, .points = pts, .watch = &(fit_watch){ 0 }, .model = m };
+    series_watch watch = { .fit = &f, .started = clock_seconds() };
     assert_int_equal(series_basis_open(&basis, dom, (const int[]){ 3, 3, 3, 3 }, NULL), NPMD_OK);
     assert_int_equal(memory_new(&c, basis.size, NULL), NPMD_OK);
-    assert_int_equal(series_choose(&watch, pts, true, &basis, &c, &level, &path, NULL), NPMD_OK);
+    assert_int_equal(series_choose(&watch, true, &basis, &c, &level, &path, NULL), NPMD_OK);
 
     assert_int_equal(points_hold_out(pts, rng_key_make(m->set.seed, RNG_TUNE, 2), 0,
                                      (size_t)(m->set.holdout * POINTS), &held_out, &training, NULL),
                      NPMD_OK);
     bool lowered = false;
     for (int i = 0; i < path.size; i++) {
-        if (path.row[i][2] == m->set.max_frequency[0] && (best < 0 || path.row[i][1] < path.row[best][1]))
+        if (path.row[i][2] == m->set.encoding.max_frequency[0]
+            && (best < 0 || path.row[i][1] < path.row[best][1]))
             best = i;
         lowered = lowered || path.row[i][2] < 3.0;
         double cube = 0.0;
@@ -74,7 +78,7 @@ static void chosen_by_held_out_points(void **state)
     for (int i = 0; i < path.size; i++) /* no other frequency is better by more than what is worth it */
         assert_true(path.row[i][1] > path.row[best][1] - 5e-4 * fabs(path.row[best][1]));
     for (int d = 0; d < 4; d++) {
-        assert_int_equal(m->set.max_frequency[d], (int)path.row[best][2]);
+        assert_int_equal(m->set.encoding.max_frequency[d], (int)path.row[best][2]);
         assert_int_equal(basis.frequency[d], (int)path.row[best][2]);
     }
     /* the vertex lies within half a step of the best row */
@@ -97,7 +101,7 @@ static void frequencies_that_stay(void **state)
     npmd_options opt;
     options_of(&opt, (const char *const[]){ "estimator", "series", NULL });
     npmd_model *m = fit_of(pts, &opt);
-    assert_int_equal(m->set.max_frequency[0], 10);
+    assert_int_equal(m->set.encoding.max_frequency[0], 10);
     assert_true(m->set.tau > 0.0);
     npmd_model_free(m);
     npmd_points_free(pts);

@@ -13,12 +13,12 @@ enum { N = 700, STEP = 3 };
 
 typedef struct stage {
     fixture field;
-    npmd_options opt;
+    settings opt;
     npmd_points *points;
     objective terms;
 } stage;
 
-static void stage_open(const field_case *c, bool weighted, npmd_penalty penalty, stage *s)
+static void stage_open(const field_case *c, bool weighted, penalty_kind penalty, stage *s)
 {
     uint64_t seed = 11;
     memset(s, 0, sizeof *s);
@@ -35,13 +35,15 @@ static void stage_open(const field_case *c, bool weighted, npmd_penalty penalty,
         for (int i = 0; i < N; i++)
             s->points->weight[i] *= N / total;
     }
-    options_init(&s->opt);
-    s->opt.batch = weighted ? N : 300;
-    s->opt.q1 = 411;
-    s->opt.q2 = 157;
+    npmd_options usual;
+    options_init(&usual);
+    s->opt = usual.set;
+    s->opt.descent.batch = weighted ? N : 300;
+    s->opt.descent.q1 = 411;
+    s->opt.descent.q2 = 157;
     s->opt.tau = 1e-4;
     s->opt.penalty = (int)penalty;
-    s->opt.integral = INTEGRAL_UNIFORM; /* of training: no matter here */
+    s->opt.descent.integral = INTEGRAL_UNIFORM; /* of training: no matter here */
     assert_int_equal(objective_open(&s->terms, dom, s->points, &s->opt, NULL), NPMD_OK);
 }
 
@@ -88,10 +90,10 @@ static snr_values explicit_ratios(const stage *s)
     point_source points;
     objective_batch(&s->terms, STEP, &points);
     out.a = explicit_ratio(s, reference, TERM_DATA, &points);
-    source_uniform(&points, s->field.domain, (size_t)s->opt.q1, false,
+    source_uniform(&points, s->field.domain, (size_t)s->opt.descent.q1, false,
                    rng_key_make(s->opt.seed, RNG_DIAGNOSE, 2 * STEP));
     out.b = explicit_ratio(s, reference, TERM_INTEGRAL, &points);
-    source_uniform(&points, s->field.domain, (size_t)s->opt.q2, false,
+    source_uniform(&points, s->field.domain, (size_t)s->opt.descent.q2, false,
                    rng_key_make(s->opt.seed, RNG_DIAGNOSE, 2 * STEP + 1));
     out.c = explicit_ratio(s, reference, penalty, &points);
     BACKEND_REFERENCE.close(reference);
@@ -128,7 +130,7 @@ static void as_gradients_one_by_one(void **state)
     static const struct {
         field_case field;
         bool weighted;
-        npmd_penalty penalty;
+        penalty_kind penalty;
     } CASES[] = {
         { { "T2", true, 12, 17, 3, false, 3.0, SCALE_UNIT }, false, PENALTY_LAPLACIAN },
         { { "T2", true, 12, 17, 3, true, 3.0, SCALE_UNIT }, true, PENALTY_LAPLACIAN },
@@ -137,6 +139,7 @@ static void as_gradients_one_by_one(void **state)
         { { "S2 x S1", true, 15, 9, 3, false, 2.0, SCALE_UNIT }, true, PENALTY_LAPLACIAN },
         { { "S2 x S1", false, 15, 9, 3, true, 2.0, SCALE_UNIT }, false, PENALTY_LAPLACIAN },
         { { "T2", true, 12, 17, 1, false, 1.0, SCALE_ORTHONORMAL }, false, PENALTY_LAPLACIAN },
+        { { "S2 x S1", true, 0, 17, 3, false, 0.0, SCALE_UNIT }, true, PENALTY_GRADIENT },
     };
     (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
@@ -157,8 +160,8 @@ static void the_backend_changes_nothing(void **state)
     stage s;
     (void)state;
     blind.squares = NULL;
-    stage_open(&(field_case){ "S2 x S1", true, 15, 9, 3, true, 2.0, SCALE_UNIT }, false,
-               PENALTY_LAPLACIAN, &s);
+    stage_open(&(field_case){ "S2 x S1", true, 15, 9, 3, true, 2.0, SCALE_UNIT }, false, PENALTY_LAPLACIAN,
+               &s);
     const snr_values one = ratios(&s, &BACKEND_CPU, 1, false), three = ratios(&s, &BACKEND_CPU, 3, false),
                      other = ratios(&s, &blind, 2, false);
     assert_memory_equal(&one, &three, sizeof one);
@@ -175,8 +178,7 @@ static void the_gradient_of_a_step_stays(void **state)
     static const backend_ops *const ALL[] = { &BACKEND_CPU, &BACKEND_REFERENCE };
     stage s;
     (void)state;
-    stage_open(&(field_case){ "T2", true, 12, 17, 3, true, 3.0, SCALE_UNIT }, false,
-               PENALTY_LAPLACIAN, &s);
+    stage_open(&(field_case){ "T2", true, 12, 17, 3, true, 3.0, SCALE_UNIT }, false, PENALTY_LAPLACIAN, &s);
     for (int i = 0; i < 2; i++) {
         const size_t P = s.field.parameters;
         double *alone = doubles(P), *beside = doubles(P), *gradient = doubles(P), *square = doubles(P), sum;
@@ -207,8 +209,7 @@ static void no_signal(void **state)
     enum { K = 40 };
     stage s;
     (void)state;
-    stage_open(&(field_case){ "T2", true, 1, 1, 1, false, 1.0, SCALE_UNIT }, false, PENALTY_NONE,
-               &s);
+    stage_open(&(field_case){ "T2", true, 1, 1, 1, false, 1.0, SCALE_UNIT }, false, PENALTY_NONE, &s);
     int function[2 * K];
     for (int k = 0; k < K; k++) {
         function[2 * k] = 1 + k % 8;
@@ -221,9 +222,9 @@ static void no_signal(void **state)
     s.field.shape.features = s.field.plan.shape.features = K;
     s.field.parameters = field_parameters(&s.field.shape);
     s.field.theta = doubles(s.field.parameters);
-    s.opt.q1 = 20000;
+    s.opt.descent.q1 = 20000;
     const snr_values found = ratios(&s, &BACKEND_CPU, 1, false);
-    check_below("SNR_b x q1 is 1 within 4 standard errors", fabs(found.b * (double)s.opt.q1 - 1.0),
+    check_below("SNR_b x q1 is 1 within 4 standard errors", fabs(found.b * (double)s.opt.descent.q1 - 1.0),
                 4.0 * sqrt(2.0 / K));
     stage_close(&s);
 }

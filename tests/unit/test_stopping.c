@@ -38,7 +38,7 @@ static void a_minimum_and_patience(void **state)
     opt.set.descent.stop = STOP_ISE;
     opt.set.descent.steps = 1000;
     opt.set.descent.patience = 3;
-    assert_int_equal(stopping_open(&s, &opt, 1, NULL), NPMD_OK);
+    assert_int_equal(stopping_open(&s, &opt.set, 1, NULL), NPMD_OK);
     assert_int_equal(s.every, 5);
     for (int round = 0; round < 2; round++) { /* once more after a restart */
         /* means: -1, -1.5, -2, then up by a fifth of the distance: -1.8, -1.64, -1.512 */
@@ -58,7 +58,7 @@ static void a_minimum_and_patience(void **state)
     stopping_close(&s);
     opt.set.descent.stop = STOP_SNR;
     opt.set.descent.patience = 2;
-    assert_int_equal(stopping_open(&s, &opt, 1, NULL), NPMD_OK);
+    assert_int_equal(stopping_open(&s, &opt.set, 1, NULL), NPMD_OK);
     assert_null(s.best);
     assert_false(look(&s, 1, NAN, 3.0, 1.0));
     assert_false(look(&s, 2, NAN, 2.0, 1.0)); /* the sum falls */
@@ -113,7 +113,7 @@ static npmd_options eager_options(const char *stop)
     return opt;
 }
 
-static npmd_model *fit(const data *d, const npmd_options *opt)
+static npmd_model *fitted(const data *d, const npmd_options *opt)
 {
     npmd_model *m = NULL;
     npmd_error err = { 0 };
@@ -158,11 +158,11 @@ static void the_best_weights_are_kept(void **state)
     npmd_options opt = eager_options("ise");
     course c = { .least = INFINITY };
     (void)state;
-    opt.watch.held_out = d.held_out;
+    npmd_options_hold_out(&opt, d.held_out);
     npmd_options silent = opt;
     npmd_options_watch(&opt, follow, &c);
-    npmd_model *m = fit(&d, &opt);
-    const fit_facts facts = (m)->facts;
+    npmd_model *m = fitted(&d, &opt);
+    const fit_facts facts = m->facts;
     print_message("    stopped after %d steps, kept %d; ise %.3f, at last %.3f\n", (int)facts.steps,
                   (int)facts.kept_step, c.least, c.last);
     assert_int_equal(facts.stopped, STOP_ISE);
@@ -172,11 +172,11 @@ static void the_best_weights_are_kept(void **state)
     assert_non_null(strstr(npmd_model_warning(m, 0), "stopped early"));
     /* what is shown, and to whom, changes nothing */
     silent.watch.log_every = 7;
-    npmd_model *unseen = fit(&d, &silent);
+    npmd_model *unseen = fitted(&d, &silent);
     same_density(m, unseen);
     npmd_options until = eager_options("none");
     until.set.descent.steps = facts.kept_step;
-    npmd_model *told = fit(&d, &until);
+    npmd_model *told = fitted(&d, &until);
     same_density(m, told);
     /* the file knows */
     char path[256];
@@ -185,7 +185,9 @@ static void the_best_weights_are_kept(void **state)
     assert_int_equal(npmd_save(m, path, NULL), NPMD_OK);
     assert_int_equal(npmd_load(path, &loaded, NULL), NPMD_OK);
     unlink(path);
-    assert_int_equal(loaded->facts.stopped, STOP_ISE);
+    npmd_fit_facts told_of = NPMD_SIZED(npmd_fit_facts);
+    assert_int_equal(npmd_model_facts(loaded, &told_of, NULL), NPMD_OK);
+    assert_string_equal(told_of.stopped_by, "ise");
     assert_int_equal(loaded->facts.kept_step, facts.kept_step);
     npmd_model_free(m), npmd_model_free(unseen), npmd_model_free(told), npmd_model_free(loaded);
     data_close(&d);
@@ -195,14 +197,15 @@ static void the_best_weights_are_kept(void **state)
 static void a_share_is_held_out(void **state)
 {
     data d = data_open();
-    npmd_options opt = eager_options("ise"), resolved;
+    npmd_options opt = eager_options("ise");
+    fit_plan plan;
     npmd_error err = { 0 };
     npmd_model *m = NULL;
     (void)state;
     opt.set.holdout = 0.25;
-    assert_int_equal(npmd_options_resolve(&opt, d.domain, N, &resolved, NULL, NULL), NPMD_OK);
-    assert_int_equal(resolved.set.descent.batch, N - N / 4);
-    m = fit(&d, &opt);
+    assert_int_equal(plan_make(estimators_all, &opt.set, NULL, d.domain, N, &plan, NULL), NPMD_OK);
+    assert_int_equal(plan.full.descent.batch, N - N / 4);
+    m = fitted(&d, &opt);
     assert_int_equal(m->facts.n, N);
     assert_non_null(strstr(npmd_model_warning(m, 0), "100 held-out points"));
     npmd_model_free(m);
@@ -210,7 +213,7 @@ static void a_share_is_held_out(void **state)
     opt.set.holdout = 1e-3;
     assert_int_equal(npmd_fit(d.domain, d.points, &opt, &m, &err), NPMD_ERR_ARGUMENT);
     assert_null(m);
-    assert_non_null(strstr(err.text, "raise --holdout"));
+    assert_non_null(strstr(err.text, "raise `holdout`"));
     data_close(&d);
 }
 
@@ -220,14 +223,14 @@ static void the_last_weights_are_kept(void **state)
     npmd_options opt = eager_options("snr");
     (void)state;
     opt.set.descent.patience = 8;
-    npmd_model *m = fit(&d, &opt);
-    const fit_facts facts = (m)->facts;
+    npmd_model *m = fitted(&d, &opt);
+    const fit_facts facts = m->facts;
     print_message("    stopped after %d steps\n", (int)facts.steps);
     assert_int_equal(facts.stopped, STOP_SNR);
     assert_true(facts.steps < 400 && facts.kept_step == 0);
     npmd_options until = eager_options("none");
     until.set.descent.steps = facts.steps;
-    npmd_model *told = fit(&d, &until);
+    npmd_model *told = fitted(&d, &until);
     same_density(m, told);
     npmd_model_free(m), npmd_model_free(told);
     data_close(&d);

@@ -17,8 +17,7 @@ static npmd_domain *parse(const char *text, int frequency)
 {
     npmd_domain *dom = NULL;
     npmd_error err = { 0 };
-    must(npmd_domain_parse_with(text, &(npmd_surface_options){ .max_frequency = frequency, .elements = 2 },
-                                &dom, &err),
+    must(domain_read(text, &(surface_request){ .max_frequency = frequency, .elements = 2 }, &dom, &err),
          &err);
     return dom;
 }
@@ -78,7 +77,7 @@ static npmd_points *points_on(const npmd_domain *dom, const double *x, double sc
     return pts;
 }
 
-static npmd_model *fit(const npmd_domain *dom, const npmd_points *pts, const char *const *set)
+static npmd_model *fitted(const npmd_domain *dom, const npmd_points *pts, const char *const *set)
 {
     npmd_options opt;
     npmd_error err = { 0 };
@@ -103,7 +102,8 @@ static void files_hold_all(void **state)
     stage *s = *state;
     npmd_error err = { 0 };
     npmd_points *pts = points_on(s->product, s->both, 1.0);
-    npmd_model *one = fit(s->product, pts, QUICK), *two = fit(s->product, pts, QUICK_TWO), *again = NULL;
+    npmd_model *one = fitted(s->product, pts, QUICK), *two = fitted(s->product, pts, QUICK_TWO),
+               *again = NULL;
     double before[POINTS], after[POINTS];
     char path[3][1024];
     for (int i = 0; i < 3; i++)
@@ -155,7 +155,7 @@ static void units_are_the_users(void **state)
     stage *s = *state;
     npmd_error err = { 0 };
     npmd_points *pts[2] = { points_on(s->small, s->x, 1.0), points_on(s->large, s->x, 5.0) };
-    npmd_model *model[2] = { fit(s->small, pts[0], QUICK), fit(s->large, pts[1], QUICK) };
+    npmd_model *model[2] = { fitted(s->small, pts[0], QUICK), fitted(s->large, pts[1], QUICK) };
     double *value[2] = { doubles(3 * POINTS), doubles(3 * POINTS) }, worst = 0.0, size = 0.0;
     static const npmd_what WHAT[] = { NPMD_RELATIVE, NPMD_GRADIENT, NPMD_LAPLACIAN };
     static const double UNIT[] = { 1.0, 5.0, 25.0 };
@@ -183,7 +183,7 @@ static void gradients_are_slopes(void **state)
     stage *s = *state;
     npmd_error err = { 0 };
     npmd_points *pts = points_on(s->large, s->x, 5.0), *side[2] = { NULL, NULL };
-    npmd_model *model = fit(s->large, pts, QUICK);
+    npmd_model *model = fitted(s->large, pts, QUICK);
     double *gradient = doubles(3 * POINTS), *x = doubles(3 * POINTS),
            *y[2] = { doubles(POINTS), doubles(POINTS) };
     const double step = 1e-3;
@@ -229,9 +229,9 @@ static void series_is_that_of_the_sphere(void **state)
     npmd_error err = { 0 };
     static const char *const SERIES[] = { "estimator", "series", "max-frequency", "6", "tau", "1e-4", NULL };
     npmd_points *pts[2] = { points_on(s->small, s->x, 1.0), points_on(s->sphere, s->x, 1.0) };
-    npmd_model *model[2] = { fit(s->small, pts[0], SERIES), fit(s->sphere, pts[1], SERIES) };
+    npmd_model *model[2] = { fitted(s->small, pts[0], SERIES), fitted(s->sphere, pts[1], SERIES) };
     double y[2][POINTS], square = 0.0;
-    npmd_score score;
+    npmd_score score = NPMD_SIZED(npmd_score);
     for (int k = 0; k < 2; k++)
         must(npmd_evaluate_at(model[k], pts[k], NPMD_RELATIVE, NULL, y[k], &err), &err);
     for (int i = 0; i < POINTS; i++)
@@ -253,7 +253,7 @@ static void draws_are_positions(void **state)
     npmd_error err = { 0 };
     static const char *const SERIES[] = { "estimator", "series", "max-frequency", "3", "tau", "1e-5", NULL };
     npmd_points *pts = points_on(s->large, s->x, 5.0), *drawn = NULL;
-    npmd_model *model = fit(s->large, pts, SERIES);
+    npmd_model *model = fitted(s->large, pts, SERIES);
     double *x = doubles(3 * POINTS), mean[2] = { 0.0, 0.0 };
     must(npmd_sample(model, 1, POINTS, NULL, x, NULL, &err), &err);
     must(points_from(x, POINTS, s->large, &drawn, &err), &err);
@@ -281,7 +281,7 @@ static void kernels_are_those_of_heat(void **state)
         "estimator", "kde", NULL
     };
     npmd_points *pts = points_on(s->small, s->x, 1.0);
-    npmd_model *model = fit(s->small, pts, HEAT), *chosen = fit(s->small, pts, CHOSEN), *again = NULL;
+    npmd_model *model = fitted(s->small, pts, HEAT), *chosen = fitted(s->small, pts, CHOSEN), *again = NULL;
     double y[POINTS], z[POINTS], worst = 0.0, best[2] = { INFINITY, 0.0 };
     must(npmd_evaluate_at(model, pts, NPMD_RELATIVE, NULL, y, &err), &err);
     for (int i = 0; i < 20; i++) {
@@ -325,9 +325,9 @@ static void kernels_are_those_of_heat(void **state)
     npmd_points *few = NULL;
     must(points_make(pts->domain, 400, &few, &err), &err);
     memcpy(few->x, pts->x, 1200 * sizeof *few->x);
-    npmd_model *small = fit(s->small, few, CHOSEN);
+    npmd_model *small = fitted(s->small, few, CHOSEN);
     check_below("the time that is chosen, against brute force",
-                fabs(log(0.5 / small->set.kappa[0] / best[1])), 0.2);
+                fabs(log(0.5 / small->set.kernels.kappa[0] / best[1])), 0.2);
     must(npmd_save(chosen, in_folder(&s->place, "heat.st"), &err), &err);
     must(npmd_load(in_folder(&s->place, "heat.st"), &again, &err), &err);
     must(npmd_evaluate_at(chosen, pts, NPMD_LAPLACIAN, NULL, y, &err), &err);
@@ -348,7 +348,7 @@ static void what_makes_no_sense_is_refused(void **state)
     static const char *const NAME[] = { "psnf", "relu" };
     npmd_error err = { 0 };
     npmd_model *model = NULL;
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof NAME / sizeof *NAME; i++) {
         npmd_options opt;
         options_init(&opt);
         must(npmd_options_set(&opt, "estimator", NAME[i], &err), &err);
@@ -357,9 +357,9 @@ static void what_makes_no_sense_is_refused(void **state)
         assert_null(model);
     }
     static const char *const UNIFORM[] = { "estimator", "uniform", NULL };
-    model = fit(s->small, pts, UNIFORM);
+    model = fitted(s->small, pts, UNIFORM);
     double row[3], radius = 0.5;
-    npmd_probability found;
+    npmd_probability found = NPMD_SIZED(npmd_probability);
     npmd_points_row(pts, 0, row);
     must(points_from(row, 1, s->small, &centre, &err), &err);
     assert_int_equal(npmd_probability_near(model, centre, &radius, 0.0, 1, NULL, &found, &err),

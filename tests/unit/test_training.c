@@ -1,7 +1,7 @@
 /* test_training.c - the schedule, the objective of a step, and fits whose answer is known: moments, the
  * uniform density, failures that must be seen, and changes of the data that must change nothing. */
 #include "fixture.h"
-#include "training.h"
+#include "model.h"
 
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ static npmd_domain *domain(const char *text)
     return dom;
 }
 
-static npmd_points *points_from(const npmd_domain *dom, const double *x, size_t n)
+static npmd_points *points_of(const npmd_domain *dom, const double *x, size_t n)
 {
     npmd_points *pts = NULL;
     npmd_error err = { 0 };
@@ -74,7 +74,7 @@ static double *wrapped_normals(size_t n, int columns, double sd, uint64_t seed)
     return x;
 }
 
-static npmd_model *fit(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt)
+static npmd_model *fitted(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt)
 {
     npmd_model *m = NULL;
     npmd_error err = { 0 };
@@ -113,14 +113,14 @@ static void triangular_rates_are_pytorchs(void **state)
             opt.set.descent.schedule = halving ? SCHEDULE_TRIANGULAR2 : SCHEDULE_TRIANGULAR;
             opt.set.descent.cycle = CYCLE[c];
             for (int64_t t = 0; t<20 * CYCLE[c]; t += CYCLE[c]> 100 ? 13 : 1) {
-                const schedule_point at = schedule_at(&opt, t);
+                const schedule_point at = schedule_at(&opt.set, t);
                 double lr, momentum;
                 pytorch_cyclic(1e-5, 1e-3, (double)CYCLE[c], (double)t, halving != 0, &lr, &momentum);
                 worst = fmax(worst, fmax(fabs(at.rate - lr) / 1e-3, fabs(at.beta1 - momentum)));
             }
-            assert_true(schedule_at(&opt, 0).rate == 1e-5 && schedule_at(&opt, 0).beta1 == 0.9);
-            check_quiet("top", fabs(schedule_at(&opt, CYCLE[c]).rate - 1e-3), 1e-18);
-            check_quiet("top", fabs(schedule_at(&opt, CYCLE[c]).beta1 - 0.8), 1e-15);
+            assert_true(schedule_at(&opt.set, 0).rate == 1e-5 && schedule_at(&opt.set, 0).beta1 == 0.9);
+            check_quiet("top", fabs(schedule_at(&opt.set, CYCLE[c]).rate - 1e-3), 1e-18);
+            check_quiet("top", fabs(schedule_at(&opt.set, CYCLE[c]).beta1 - 0.8), 1e-15);
         }
     check_below("triangular rates and momenta against PyTorch's", worst, 1e-14);
 }
@@ -133,23 +133,24 @@ static void cosine_and_warm_up(void **state)
     SET(&opt, { { "rate", "2e-3" }, { "rate-min", "1e-5" }, { "warmup", "0" }, { "steps", "1000" } });
     /* cos and two sums: a few 2^-53 of 2e-3 */
     const double tiny = 2e-18;
-    check_quiet("last", fabs(schedule_at(&opt, 999).rate - 1e-5), tiny);
-    check_quiet("middle", fabs(schedule_at(&opt, 499).rate - 0.5 * (2e-3 + 1e-5)), tiny);
-    assert_true(schedule_at(&opt, 0).rate <= 2e-3
-                && schedule_at(&opt, 0).rate > 2e-3 * (1.0 - 3e-6)); /* 1 - (pi/1000)^2/4 */
+    check_quiet("last", fabs(schedule_at(&opt.set, 999).rate - 1e-5), tiny);
+    check_quiet("middle", fabs(schedule_at(&opt.set, 499).rate - 0.5 * (2e-3 + 1e-5)), tiny);
+    assert_true(schedule_at(&opt.set, 0).rate <= 2e-3
+                && schedule_at(&opt.set, 0).rate > 2e-3 * (1.0 - 3e-6)); /* 1 - (pi/1000)^2/4 */
     for (int64_t t = 1; t < 1000; t++) {
-        assert_true(schedule_at(&opt, t).rate < schedule_at(&opt, t - 1).rate);
-        assert_true(schedule_at(&opt, t).beta1 == 0.9);
+        assert_true(schedule_at(&opt.set, t).rate < schedule_at(&opt.set, t - 1).rate);
+        assert_true(schedule_at(&opt.set, t).beta1 == 0.9);
     }
-    assert_true(schedule_at(&opt, 5000).rate >= 0.0); /* beyond the end: the lowest */
+    assert_true(schedule_at(&opt.set, 5000).rate >= 0.0); /* beyond the end: the lowest */
     npmd_options warm = opt;
     warm.set.descent.warmup = 100;
     for (int64_t t = 0; t < 200; t++) {
         const double share = t < 100 ? (double)(t + 1) / 100.0 : 1.0;
-        check_quiet("warm-up", fabs(schedule_at(&warm, t).rate - share * schedule_at(&opt, t).rate), tiny);
+        check_quiet("warm-up", fabs(schedule_at(&warm.set, t).rate - share * schedule_at(&opt.set, t).rate),
+                    tiny);
     }
     opt.set.descent.schedule = SCHEDULE_FIXED;
-    assert_true(schedule_at(&opt, 0).rate == 2e-3 && schedule_at(&opt, 999).rate == 2e-3);
+    assert_true(schedule_at(&opt.set, 0).rate == 2e-3 && schedule_at(&opt.set, 999).rate == 2e-3);
 }
 
 /* ---- one step ------------------------------------------------------------------------------------------ */
@@ -204,7 +205,7 @@ static void a_step_is_the_sum_of_its_terms(void **state)
         fixture_open(&shape, 41, &f);
         double *x = doubles(N * (size_t)f.domain->columns), w[N], worst = 0.0, seen[3] = { 0 };
         fixture_points(f.domain, N, 1.0, &seed, x);
-        npmd_points *pts = points_from(f.domain, x, N);
+        npmd_points *pts = points_of(f.domain, x, N);
         for (int i = 0; i < N; i++)
             w[i] = 0.5 + test_uniform(&seed);
         if (c % 2 == 1)
@@ -221,8 +222,8 @@ static void a_step_is_the_sum_of_its_terms(void **state)
         assert_int_equal(npmd_options_set(&opt, "sequence", CASE[c].sequence, NULL), NPMD_OK);
         backend b = { &BACKEND_REFERENCE, fixture_backend(&f, &BACKEND_REFERENCE, 1) };
         assert_int_equal(b.ops->set_points(b.self, pts, &err), NPMD_OK);
-        assert_int_equal(objective_open(&o, f.domain, pts, &opt, &err), NPMD_OK);
-        assert_int_equal(objective_steps_an_epoch(&opt, N), 3);
+        assert_int_equal(objective_open(&o, f.domain, pts, &opt.set, &err), NPMD_OK);
+        assert_int_equal(objective_steps_an_epoch(&opt.set, N), 3);
         for (int64_t step = 0; step < 7; step++) {
             objective_value value;
             point_source s;
@@ -239,7 +240,7 @@ static void a_step_is_the_sum_of_its_terms(void **state)
                                        ? 0.0
                                        : term_by_hand(&f, b.self, &s,
                                                       opt.set.penalty == PENALTY_GRADIENT ? TERM_GRADIENT
-                                                                                           : TERM_LAPLACIAN);
+                                                                                          : TERM_LAPLACIAN);
             worst = fmax(worst, fabs(value.data - data));
             worst = fmax(worst, fabs(value.integral / integral - 1.0));
             worst = fmax(worst, fabs(value.penalty - penalty) / (penalty + 1e-300));
@@ -275,7 +276,7 @@ static void a_series_has_the_moments_of_the_sample(void **state)
     npmd_domain *dom = domain("S1");
     npmd_options opt = small_options();
     double *x = wrapped_normals(N, 1, 1.2, 7), node[NODES], log_f[NODES], worst = 0.0, mass = 0.0;
-    npmd_points *pts = points_from(dom, x, N);
+    npmd_points *pts = points_of(dom, x, N);
     SET(&opt, { { "depth", "1" },
                 { "max-frequency", "3" },
                 { "tau", "1e-12" },
@@ -283,7 +284,7 @@ static void a_series_has_the_moments_of_the_sample(void **state)
                 { "rate", "1e-2" },
                 { "q1", "4096" },
                 { "q2", "16" } });
-    npmd_model *m = fit(dom, pts, &opt);
+    npmd_model *m = fitted(dom, pts, &opt);
     for (int i = 0; i < NODES; i++)
         node[i] = PI2 * i / NODES;
     assert_int_equal(npmd_log_density(m, node, NODES, log_f, NULL), NPMD_OK);
@@ -317,7 +318,7 @@ static double relative_rms(const npmd_model *m, double *most)
         x[2 * i] = PI2 * (i / G) / G;
         x[2 * i + 1] = PI2 * (i % G) / G;
     }
-    npmd_points *grid = points_from(npmd_model_domain(m), x, G * G);
+    npmd_points *grid = points_of(npmd_model_domain(m), x, G * G);
     assert_int_equal(npmd_evaluate_at(m, grid, NPMD_RELATIVE, NULL, f, NULL), NPMD_OK);
     npmd_points_free(grid);
     *most = 0.0;
@@ -336,10 +337,10 @@ static void a_huge_tau_gives_the_uniform_density(void **state)
     (void)state;
     npmd_domain *dom = domain("T2");
     double *x = wrapped_normals(500, 2, 0.8, 3), most;
-    npmd_points *pts = points_from(dom, x, 500);
+    npmd_points *pts = points_of(dom, x, 500);
     npmd_options opt = small_options();
     SET(&opt, { { "tau", "1e6" }, { "steps", "300" } });
-    npmd_model *m = fit(dom, pts, &opt);
+    npmd_model *m = fitted(dom, pts, &opt);
     relative_rms(m, &most);
     check_below("tau = 1e6: |relative density - 1|", most, 1e-2);
     npmd_model_free(m);
@@ -366,16 +367,16 @@ static void uniform_data_are_no_collapse(void **state)
             const double lambda = (double)(i * i + j * j), shrink = 1.0 / (1.0 + 2.0 * tau * lambda * lambda);
             freedom += lambda > 0.0 ? shrink * shrink : 0.0;
         }
-    npmd_points *pts = points_from(dom, x, N);
+    npmd_points *pts = points_of(dom, x, N);
     npmd_options opt = small_options();
     SET(&opt, { { "tau", "1e-3" },
                 { "steps", "400" },
                 { "max-frequency", "8" },
                 { "features", "96" },
                 { "q1", "2048" } });
-    npmd_model *m = fit(dom, pts, &opt);
+    npmd_model *m = fitted(dom, pts, &opt);
     assert_int_equal(m->facts.restarts, 0);
-    assert_int_equal(npmd_model_warnings(m), 0);
+    assert_int_equal(m->warnings, 0);
     check_below("uniform data: rms of relative density - 1", relative_rms(m, &most), 2.0 * sqrt(freedom / N));
     npmd_model_free(m);
     npmd_points_free(pts);
@@ -397,7 +398,7 @@ static void failures_are_seen(void **state)
     (void)state;
     npmd_domain *dom = domain("T2");
     double *x = wrapped_normals(500, 2, 0.3, 5);
-    npmd_points *pts = points_from(dom, x, 500);
+    npmd_points *pts = points_of(dom, x, 500);
     for (int which = 0; which < 2; which++) {
         npmd_options opt = small_options();
         npmd_model *m = NULL;
@@ -430,7 +431,7 @@ static void a_skip_saves_the_fit(void **state)
     (void)state;
     npmd_domain *dom = domain("T2");
     double *x = wrapped_normals(500, 2, 0.3, 5);
-    npmd_points *pts = points_from(dom, x, 500);
+    npmd_points *pts = points_of(dom, x, 500);
     npmd_options opt = small_options();
     SET(&opt, { { "rate", "1e3" },
                 { "skip", "on" },
@@ -438,11 +439,11 @@ static void a_skip_saves_the_fit(void **state)
                 { "optimiser", "sgd" },
                 { "steps", "400" },
                 { "schedule", "fixed" } });
-    npmd_model *m = fit(dom, pts, &opt);
-    const fit_facts facts = (m)->facts;
+    npmd_model *m = fitted(dom, pts, &opt);
+    const fit_facts facts = m->facts;
     assert_int_equal(facts.restarts, 2);
     assert_true(facts.objective < 1.0);
-    assert_int_equal(npmd_model_warnings(m), 1);
+    assert_int_equal(m->warnings, 1);
     assert_non_null(strstr(npmd_model_warning(m, 0), "linear start"));
     npmd_model_free(m);
     npmd_points_free(pts);
@@ -463,15 +464,15 @@ static void clusters_ask_for_a_lower_tau(void **state)
     for (int i = 0; i < N; i++)
         tight[i] += i % 6;
     for (int which = 0; which < 2; which++) {
-        npmd_points *pts = points_from(dom, which == 0 ? smooth : tight, N);
+        npmd_points *pts = points_of(dom, which == 0 ? smooth : tight, N);
         npmd_options opt = small_options();
         SET(&opt, { { "tau", "auto" }, { "steps", "300" }, { "max-frequency", "60" }, { "features", "60" } });
-        npmd_model *m = fit(dom, pts, &opt);
+        npmd_model *m = fitted(dom, pts, &opt);
         const double tau = m->facts.tau;
         print_message("    %s data: tau %g\n", which == 0 ? "smooth" : "clustered", tau);
         if (which == 0) {
             assert_true(fabs(log10(tau / 5e-5)) <= 0.5 + 1e-12);
-            assert_int_equal(npmd_model_warnings(m), 0);
+            assert_int_equal(m->warnings, 0);
         } else {
             assert_true(tau < 5e-5);
             assert_non_null(strstr(npmd_model_warning(m, 0), "tau was lowered"));
@@ -495,7 +496,7 @@ static void twins_are_held_out_together(void **state)
     double *x = wrapped_normals(N, 4, 0.8, 8), *twice = doubles(2 * N * 4);
     memcpy(twice, x, N * 4 * sizeof *x);
     memcpy(twice + N * 4, x, N * 4 * sizeof *x);
-    npmd_points *twins = points_from(dom, twice, 2 * N);
+    npmd_points *twins = points_of(dom, twice, 2 * N);
     npmd_options opt = small_options();
     SET(&opt, { { "tau", "auto" },
                 { "steps", "60" },
@@ -505,7 +506,7 @@ static void twins_are_held_out_together(void **state)
                 { "centres", "32" },
                 { "criterion", "likelihood" },
                 { "accuracy", "0.1" } });
-    npmd_model *m = fit(dom, twins, &opt);
+    npmd_model *m = fitted(dom, twins, &opt);
     assert_true(m->facts.tau >= 1e-4);
     npmd_model_free(m);
     npmd_points_free(twins);
@@ -526,18 +527,18 @@ static void a_stopped_fit_is_a_model(void **state)
     (void)state;
     npmd_domain *dom = domain("T2");
     double *x = wrapped_normals(500, 2, 0.8, 6), log_f[500];
-    npmd_points *pts = points_from(dom, x, 500);
+    npmd_points *pts = points_of(dom, x, 500);
     npmd_options opt = small_options();
     int64_t last = 0;
     SET(&opt, { { "steps", "5000" }, { "log-every", "10" } });
     npmd_options_watch(&opt, stop_at_30, &last);
-    npmd_model *m = fit(dom, pts, &opt);
-    const fit_facts facts = (m)->facts;
+    npmd_model *m = fitted(dom, pts, &opt);
+    const fit_facts facts = m->facts;
     assert_int_equal(facts.interrupted, 1);
     assert_int_equal(facts.steps, last);
     assert_int_equal(last, 30);
     assert_int_equal(facts.restarts, 0);
-    assert_true(npmd_model_warnings(m) >= 1);
+    assert_true(m->warnings >= 1);
     assert_int_equal(npmd_log_density(m, x, 500, log_f, NULL), NPMD_OK);
     for (int i = 0; i < 500; i++)
         assert_true(isfinite(log_f[i]));
@@ -572,7 +573,7 @@ static void a_weight_is_a_repetition(void **state)
     for (int i = 0; i < N; i++)
         w[i] = i < HALF ? 2.0 : 1.0;
     for (int k = 0; k < 2; k++) {
-        npmd_points *pts = points_from(f.domain, x, k == 0 ? N : N + HALF);
+        npmd_points *pts = points_of(f.domain, x, k == 0 ? N : N + HALF);
         objective o;
         point_source s;
         linear_gain possible = { 0 };
@@ -584,7 +585,7 @@ static void a_weight_is_a_repetition(void **state)
         gradient[k] = doubles(f.parameters);
         source_data(&s, pts, 0, pts->n, false, rng_key_make(1, RNG_BATCH, 0));
         data[k] = fixture_term(&f, &BACKEND_REFERENCE, self, TERM_DATA, &s, -1.0, gradient[k]);
-        assert_int_equal(objective_open(&o, f.domain, pts, &opt, &err), NPMD_OK);
+        assert_int_equal(objective_open(&o, f.domain, pts, &opt.set, &err), NPMD_OK);
         assert_int_equal(linear_gain_open(&possible, &f.enc, &o, &err), NPMD_OK);
         gain[k][0] = possible.gain0;
         gain[k][1] = possible.gain;
@@ -623,22 +624,22 @@ static void turns_and_permutations_change_nothing(void **state)
     double *x = wrapped_normals(N, 2, 0.9, 8), *y = doubles(2 * N), before[N], after[N];
     npmd_options opt = small_options();
     SET(&opt, { { "steps", "10" }, { "device", "reference" }, { "q1", "256" }, { "rate", "1e-3" } });
-    npmd_points *pts = points_from(dom, x, N);
-    npmd_model *m = fit(dom, pts, &opt);
-    npmd_compute exact = { .device = "reference" };
+    npmd_points *pts = points_of(dom, x, N);
+    npmd_model *m = fitted(dom, pts, &opt);
+    npmd_compute exact = { .size = sizeof exact, .device = "reference" };
     assert_int_equal(npmd_evaluate_at(m, pts, NPMD_LOG_DENSITY, &exact, before, NULL), NPMD_OK);
     for (int way = 0; way < 2; way++) {
         for (int i = 0; i < N; i++)
             for (int d = 0; d < 2; d++)
                 y[2 * i + d] = way == 0 ? x[2 * i + d] + PI2 * (i % 3 - 1) : x[2 * ((7 * i + 3) % N) + d];
-        npmd_points *other = points_from(dom, y, N);
-        npmd_model *again = fit(dom, other, &opt);
+        npmd_points *other = points_of(dom, y, N);
+        npmd_model *again = fitted(dom, other, &opt);
         assert_int_equal(npmd_evaluate_at(again, pts, NPMD_LOG_DENSITY, &exact, after, NULL), NPMD_OK);
         double worst = 0.0;
         for (int i = 1; i < N; i++)
             worst = fmax(worst, fabs((after[i] - after[0]) - (before[i] - before[0])));
         check_below(way == 0 ? "angles turned by 2 pi" : "rows permuted", worst, 1e-7);
-        const npmd_fit_facts a = npmd_model_facts(m), b = npmd_model_facts(again);
+        const fit_facts a = m->facts, b = again->facts;
         check_below("    log integral", fabs(a.log_integral - b.log_integral),
                     1e-7 + 5.0 * hypot(a.log_integral_se, b.log_integral_se));
         npmd_model_free(again);

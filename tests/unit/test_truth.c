@@ -51,7 +51,7 @@ static double brute_error(const npmd_truth *t, int reach, int points)
     for (int i = 0; i < points; i++) {
         for (int d = 0; d < t->domain->dimension; d++)
             x[d] = TWO_PI * test_uniform(&state);
-        assert_int_equal(npmd_truth_log_density(t, x, 1, &log_f, NULL), NPMD_OK);
+        assert_int_equal(npmd_truth_log_density(t, x, 1, NULL, &log_f, NULL), NPMD_OK);
         const double exact = (double)brute_log_density(t, x, reach);
         worst = fmax(worst, fabs(log_f - exact) / (1.0 + fabs(exact)));
     }
@@ -88,7 +88,7 @@ static void another_branch_changes_nothing(void **state)
             x[d] = TWO_PI * test_uniform(&random);
             x[4 + d] = x[d] + TWO_PI * (double)((i + 3 * d) % 21 - 10);
         }
-        assert_int_equal(npmd_truth_log_density(t, x, 2, log_f, NULL), NPMD_OK);
+        assert_int_equal(npmd_truth_log_density(t, x, 2, NULL, log_f, NULL), NPMD_OK);
         check_quiet("another branch", fabs(log_f[0] - log_f[1]), 1e-11 * (1.0 + fabs(log_f[0])));
     }
     npmd_truth_free(t);
@@ -102,7 +102,7 @@ static void far_away_the_logarithm_is_finite(void **state)
                              "\"means\":[[0,0]],\"covariances\":[[[1e-6,0],[0,1e-6]]]}");
     const double x[2] = { 1.0, 3.0 };
     double log_f = 0.0;
-    assert_int_equal(npmd_truth_log_density(t, x, 1, &log_f, NULL), NPMD_OK);
+    assert_int_equal(npmd_truth_log_density(t, x, 1, NULL, &log_f, NULL), NPMD_OK);
     check_quiet("log density at 3,000 deviations", fabs(log_f - (-5e6 - log(TWO_PI * 1e-6))), 1e-8);
     npmd_truth_free(t);
 }
@@ -113,10 +113,10 @@ static void bad_points_are_named(void **state)
     const double x[6] = { 0, 0, 1, 0, NAN, 1 }, zero[3] = { 0 };
     double out[2] = { 7.0, 7.0 };
     npmd_error err = { 0 };
-    assert_int_equal(npmd_truth_log_density(t, x, 2, out, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_truth_log_density(t, x, 2, NULL, out, &err), NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "row 1"));
     assert_true(out[0] == 7.0);
-    assert_int_equal(npmd_truth_log_density(t, zero, 1, out, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_truth_log_density(t, zero, 1, NULL, out, &err), NPMD_ERR_ARGUMENT);
     npmd_truth_free(t);
 }
 
@@ -152,7 +152,7 @@ static double mass_of(const npmd_truth *t, size_t G)
             p[1] = r * sin(angle);
             p[2] = z[row];
         }
-        assert_int_equal(npmd_truth_log_density(t, x, 1, &log_f, NULL), NPMD_OK);
+        assert_int_equal(npmd_truth_log_density(t, x, 1, NULL, &log_f, NULL), NPMD_OK);
         mass += w * exp(log_f);
     }
     free(z);
@@ -223,7 +223,7 @@ static void wrapped_normal_moments(void **state)
     static const int N[][3] = { { 1, 0, 0 },  { 0, 1, 0 }, { 0, 0, 1 }, { 1, 1, 0 },
                                 { 1, 0, -1 }, { 0, 1, 1 }, { 2, 0, 1 } };
     double *x = doubles(3 * DRAWS), *cosine = doubles(DRAWS), *sine = doubles(DRAWS);
-    assert_int_equal(npmd_truth_sample(t, 11, DRAWS, x, NULL), NPMD_OK);
+    assert_int_equal(npmd_truth_sample(t, 11, DRAWS, NULL, x, NULL), NPMD_OK);
     for (size_t k = 0; k < sizeof N / sizeof *N; k++) {
         double form = 0.0;
         for (int i = 0; i < 9; i++)
@@ -261,7 +261,7 @@ static void fisher_moments(void **state)
                  kappa, kappa);
         npmd_truth *t = truth_of(*state, text);
         const double *m = t->mean + 1, across[3] = { 0.8, -0.6, 0.0 };
-        assert_int_equal(npmd_truth_sample(t, 12, DRAWS, x, NULL), NPMD_OK);
+        assert_int_equal(npmd_truth_sample(t, 12, DRAWS, NULL, x, NULL), NPMD_OK);
         for (int i = 0; i < DRAWS; i++)
             value[i] = cos(x[4 * i] - 2.0);
         check_mean("von Mises: cosine", value, (double)(scaled_bessel(1, kappa) / scaled_bessel(0, kappa)));
@@ -290,9 +290,9 @@ static void draws_follow_their_density(void **state)
     npmd_truth *t[3] = { recipe_of("t2-authors", 0), truth_of(*state, T2_WIDE), truth_of(*state, T1_FISHER) };
     for (int k = 0; k < 3; k++) {
         double *x = doubles(2 * DRAWS), *value = doubles(DRAWS), entropy = 0.0, se = 1.0;
-        assert_int_equal(npmd_truth_sample(t[k], 13, DRAWS, x, NULL), NPMD_OK);
-        assert_int_equal(npmd_truth_log_density(t[k], x, DRAWS, value, NULL), NPMD_OK);
-        assert_int_equal(npmd_truth_entropy(t[k], 1, &entropy, &se, NULL), NPMD_OK);
+        assert_int_equal(npmd_truth_sample(t[k], 13, DRAWS, NULL, x, NULL), NPMD_OK);
+        assert_int_equal(npmd_truth_log_density(t[k], x, DRAWS, NULL, value, NULL), NPMD_OK);
+        assert_int_equal(npmd_truth_entropy(t[k], 1, NULL, &entropy, &se, NULL), NPMD_OK);
         assert_true(se == 0.0);
         check_mean("log density of draws", value, -entropy);
         free(x);
@@ -309,7 +309,7 @@ static void draws_do_not_know_chunks_or_threads(void **state)
         const int before = omp_get_max_threads();
         const rng_key key = rng_key_make(77, RNG_SIMULATE, 0);
         omp_set_num_threads(1);
-        assert_int_equal(npmd_truth_sample(t[k], 77, 100, whole, NULL), NPMD_OK);
+        assert_int_equal(npmd_truth_sample(t[k], 77, 100, NULL, whole, NULL), NPMD_OK);
         omp_set_num_threads(3);
         for (uint64_t first = 0; first < 100; first += 7)
             mixture_draws(t[k], key, first, first + 7 < 100 ? 7 : 100 - first, parts + 4 * first);
@@ -364,14 +364,14 @@ static void entropies_are_known(void **state)
     npmd_truth *product = truth_of(*state, "{\"domain\":\"S1 x S2\",\"kind\":\"von Mises-Fisher mixture\","
                                            "\"weights\":[1],\"means\":[[1,0,1,0]],\"kappas\":[[7,3]]}");
     double entropy = 0.0, se = 0.0;
-    assert_int_equal(npmd_truth_entropy(t2, 1, &entropy, &se, NULL), NPMD_OK);
+    assert_int_equal(npmd_truth_entropy(t2, 1, NULL, &entropy, &se, NULL), NPMD_OK);
     check_below("entropy of the authors' T2 mixture, 2.010662", fabs(entropy - 2.010662), 1e-6);
     const double i0 = (double)scaled_bessel(0, 7.0), i1 = (double)scaled_bessel(1, 7.0);
     const double circle = log(TWO_PI * i0) + 7.0 - 7.0 * i1 / i0;
     const double sphere = log(2.0 * TWO_PI * sinh(3.0) / 3.0) - 3.0 / tanh(3.0) + 1.0;
-    assert_int_equal(npmd_truth_entropy(mises, 1, &entropy, &se, NULL), NPMD_OK);
+    assert_int_equal(npmd_truth_entropy(mises, 1, NULL, &entropy, &se, NULL), NPMD_OK);
     check_below("entropy of a von Mises density", fabs(entropy - circle), 1e-9);
-    assert_int_equal(npmd_truth_entropy(product, 1, &entropy, &se, NULL), NPMD_OK);
+    assert_int_equal(npmd_truth_entropy(product, 1, NULL, &entropy, &se, NULL), NPMD_OK);
     assert_true(se > 0.0 && se < 0.01);
     check_below("entropy on S1 x S2, in standard errors", fabs(entropy - circle - sphere) / se, 4.0);
     npmd_truth_free(t2);
@@ -402,8 +402,8 @@ static void threads_are_as_many_as_asked_for(void **state)
     if (before == 0 || before >= MANY || omp_get_max_threads() >= MANY)
         skip();
     assert_int_equal(npmd_truth_make("t2", 0, &t, NULL), NPMD_OK);
-    npmd_truth_threads(t, MANY);
-    assert_int_equal(npmd_truth_sample(t, 1, DRAWS, x, NULL), NPMD_OK);
+    const npmd_compute how = { .size = sizeof how, .threads = MANY };
+    assert_int_equal(npmd_truth_sample(t, 1, DRAWS, &how, x, NULL), NPMD_OK);
     assert_true(threads_alive() >= MANY);
     npmd_truth_free(t);
     free(x);

@@ -223,7 +223,7 @@ static void mirror_images_are_twins(void **state)
     /* a model of unordered pairs has seen the mirror image of what it saw */
     npmd_model *m = FIT_PAIRS(one, "estimator", "kde", "kappa", "5");
     npmd_points *images = points_of(dom, x + 2 * N, N);
-    npmd_score s;
+    npmd_score s = NPMD_SIZED(npmd_score);
     assert_int_equal(npmd_score_points(m, images, 1, NULL, &s, &err), NPMD_OK);
     assert_true(s.training_rows == N);
     npmd_model_free(m);

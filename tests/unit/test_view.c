@@ -168,12 +168,15 @@ static bool no_page(void)
 static void equal_pages_are_equal_bytes(void **state)
 {
     models *s = *state;
-    npmd_view_facts facts, others;
+    npmd_view_facts facts = NPMD_SIZED(npmd_view_facts), others = NPMD_SIZED(npmd_view_facts);
     if (no_page())
         skip();
-    npmd_view_request what = { .nodes = 42, .data = s->points[ROTATED], .how = { .threads = 1 } };
+    npmd_compute how = { .size = sizeof how, .threads = 1 };
+    const npmd_view_request what = {
+        .size = sizeof what, .nodes = 42, .data = s->points[ROTATED], .how = &how
+    };
     file_bytes a = page_of(s, ROTATED, &what, &facts);
-    what.how.threads = 2;
+    how.threads = 2;
     file_bytes b = page_of(s, ROTATED, &what, &others);
     assert_int_equal(a.size, b.size);
     assert_memory_equal(a.data, b.data, a.size);
@@ -252,9 +255,9 @@ static void values_are_those_of_the_model(void **state)
     view_values_close(&v);
 }
 
-static int stop_at_once(double done, void *user)
+static int stop_at_once(const npmd_report *now, void *user)
 {
-    (void)done, (void)user;
+    (void)now, (void)user;
     return 1;
 }
 
@@ -267,6 +270,7 @@ static void what_cannot_be_shown_is_refused(void **state)
     if (no_page())
         skip();
     must(npmd_surface_read(put_icosphere(&s->at, "ball.off", 1, 1.0), &ball, &err), &err);
+    const npmd_compute stop = { .size = sizeof stop, .progress = stop_at_once };
     const struct {
         int model;
         npmd_view_request what;
@@ -278,21 +282,20 @@ static void what_cannot_be_shown_is_refused(void **state)
         { 0, { .data = s->points[1] }, NPMD_ERR_SHAPE, "points lie" },
         { 0, { .surface = { ball }, .sphere = { ball } }, NPMD_ERR_ARGUMENT, "not S2" },
         { 2, { .surface = { ball }, .nodes = 42 }, NPMD_ERR_ARGUMENT, "both are needed" },
-        { 0, { .progress = stop_at_once }, NPMD_STOPPED, "asked to stop" },
-        { 1, { .factors = 1u, .progress = stop_at_once }, NPMD_STOPPED, "asked to stop" },
+        { 0, { .how = &stop }, NPMD_STOPPED, "asked to stop" },
+        { 1, { .factors = 1u, .how = &stop }, NPMD_STOPPED, "asked to stop" },
         /* and before anything is computed */
+        { 0, { .surface = { ball }, .sphere = { ball }, .how = &stop }, NPMD_ERR_ARGUMENT, "not S2" },
         { 0,
-          { .surface = { ball }, .sphere = { ball }, .progress = stop_at_once },
-          NPMD_ERR_ARGUMENT,
-          "not S2" },
-        { 0,
-          { .nodes = 10000, .progress = stop_at_once },
+          { .nodes = 10000, .how = &stop },
           NPMD_ERR_ARGUMENT,
           "10000 x 10000 nodes would take 50 million" },
         { 0, { .nodes = 1000001 }, NPMD_ERR_ARGUMENT, "expected an integer from 1 to 1000000" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const npmd_status st = npmd_view(s->model[cases[i].model], &cases[i].what, out, NULL, &err);
+        npmd_view_request what = cases[i].what;
+        what.size = sizeof what;
+        const npmd_status st = npmd_view(s->model[cases[i].model], &what, out, NULL, &err);
         if (st != cases[i].st || strstr(err.text, cases[i].says) == NULL)
             fail_msg("case %zu: status %d, \"%s\"; expected %d and \"%s\"", i, (int)st, err.text,
                      (int)cases[i].st, cases[i].says);

@@ -1,7 +1,7 @@
 /* test_weights.c - a weight w is a point that stands there w times: in the terms of a step, in the start, in a fit, in a
  * score; weights that are all alike are none. */
 #include "fixture.h"
-#include "training.h"
+#include "model.h"
 
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ static void set(npmd_options *opt, const char *name, const char *value)
         fail_msg("%s", err.text);
 }
 
-static npmd_points *points_from(const npmd_domain *dom, const double *x, size_t n)
+static npmd_points *points_of(const npmd_domain *dom, const double *x, size_t n)
 {
     npmd_points *pts = NULL;
     npmd_error err = { 0 };
@@ -51,7 +51,7 @@ static pair pair_open(const npmd_domain *dom, const double *x, const double *w, 
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < (size_t)w[i]; k++, at++)
             memcpy(copies + at * columns, x + i * columns, columns * sizeof *x);
-    pair p = { points_from(dom, x, n), points_from(dom, copies, total) };
+    pair p = { points_of(dom, x, n), points_of(dom, copies, total) };
     weigh(p.weighted, w);
     assert_true(p.weighted->total == (double)total);
     free(copies);
@@ -85,11 +85,11 @@ static void step_of(const fixture *f, const npmd_points *pts, int64_t step, step
     opt.set.descent.batch = (int64_t)npmd_points_count(pts);
     backend b = { &BACKEND_REFERENCE, fixture_backend(f, &BACKEND_REFERENCE, 1) };
     assert_int_equal(b.ops->set_points(b.self, pts, &err), NPMD_OK);
-    assert_int_equal(objective_open(&o, f->domain, pts, &opt, &err), NPMD_OK);
+    assert_int_equal(objective_open(&o, f->domain, pts, &opt.set, &err), NPMD_OK);
     assert_int_equal(objective_step(&o, &b, step, &out->value, &err), NPMD_OK);
     out->gradient = doubles(f->parameters);
     assert_int_equal(b.ops->get(b.self, VECTOR_GRADIENT, out->gradient, &err), NPMD_OK);
-    assert_int_equal(linear_gain_open(&out->set.network.start, &f->enc, &o, &err), NPMD_OK);
+    assert_int_equal(linear_gain_open(&out->start, &f->enc, &o, &err), NPMD_OK);
     objective_close(&o);
     backend_close(&b);
 }
@@ -154,8 +154,8 @@ static double *mixture(const npmd_domain *dom, size_t n, uint64_t seed)
     return x;
 }
 
-static npmd_model *fit(const npmd_domain *dom, const npmd_points *pts, int64_t batch, const char *tau,
-                       const char *steps, uint64_t seed)
+static npmd_model *fitted(const npmd_domain *dom, const npmd_points *pts, int64_t batch, const char *tau,
+                          const char *steps, uint64_t seed)
 {
     static const char *const SET[][2] = { { "features", "32" },     { "width", "16" }, { "depth", "3" },
                                           { "max-frequency", "6" }, { "q1", "1024" },  { "q2", "256" },
@@ -197,11 +197,12 @@ static void weights_all_alike_are_none(void **state)
         double w[MANY], worst = 0.0;
         assert_int_equal(npmd_domain_parse(DOMAIN[k], &dom, NULL), NPMD_OK);
         double *x = mixture(dom, MANY, 31);
-        npmd_points *plain = points_from(dom, x, MANY), *doubled = points_from(dom, x, MANY);
+        npmd_points *plain = points_of(dom, x, MANY), *doubled = points_of(dom, x, MANY);
         for (int i = 0; i < MANY; i++)
             w[i] = 2.0;
         weigh(doubled, w);
-        npmd_model *a = fit(dom, plain, 300, "auto", "60", 1), *b = fit(dom, doubled, 300, "auto", "60", 1);
+        npmd_model *a = fitted(dom, plain, 300, "auto", "60", 1),
+                   *b = fitted(dom, doubled, 300, "auto", "60", 1);
         double *log_a = density(a, plain, NPMD_LOG_DENSITY), *log_b = density(b, plain, NPMD_LOG_DENSITY);
         assert_memory_equal(log_a, log_b, MANY * sizeof *log_a);
         assert_true(a->facts.objective == b->facts.objective);
@@ -238,14 +239,14 @@ static void a_fit_to_weights_is_one_to_repetitions(void **state)
     for (int i = 0; i < MANY; i++)
         w[i] = test_uniform(&seed) < 0.5 ? 2.0 : 1.0;
     pair p = pair_open(dom, x, w, MANY);
-    npmd_points *held_out = points_from(dom, fresh, MANY);
+    npmd_points *held_out = points_of(dom, fresh, MANY);
     for (int quarter = 0; quarter < 2; quarter++) {
         double nll[2];
         const npmd_points *pts[2] = { p.weighted, p.repeated };
         for (int k = 0; k < 2; k++) {
             const int64_t n = (int64_t)npmd_points_count(pts[k]);
-            npmd_model *m = fit(dom, pts[k], quarter ? n / 4 : n, "1e-4", "300", 1);
-            npmd_score score;
+            npmd_model *m = fitted(dom, pts[k], quarter ? n / 4 : n, "1e-4", "300", 1);
+            npmd_score score = NPMD_SIZED(npmd_score);
             assert_int_equal(npmd_score_points(m, held_out, 1, NULL, &score, NULL), NPMD_OK);
             nll[k] = score.nll;
             npmd_model_free(m);
@@ -273,8 +274,8 @@ static void a_score_by_weights_is_one_of_repetitions(void **state)
     for (int i = 0; i < MANY; i++)
         w[i] = floor(4.0 * test_uniform(&seed));
     pair p = pair_open(dom, x, w, MANY);
-    npmd_model *m = fit(dom, p.repeated, 0, "1e-4", "60", 1);
-    npmd_score a, b;
+    npmd_model *m = fitted(dom, p.repeated, 0, "1e-4", "60", 1);
+    npmd_score a = NPMD_SIZED(npmd_score), b = NPMD_SIZED(npmd_score);
     assert_int_equal(npmd_score_points(m, p.weighted, 1, NULL, &a, NULL), NPMD_OK);
     assert_int_equal(npmd_score_points(m, p.repeated, 1, NULL, &b, NULL), NPMD_OK);
     check_below("negative log-likelihood", fabs(a.nll - b.nll), 1e-12);
