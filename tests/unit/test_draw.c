@@ -1,8 +1,8 @@
 /* test_draw.c - the canvas and its furniture: what colours, ticks, contours and projections promise, and the structure of
  * the two kinds of files. */
 #include "check.h"
-#include "draw.h"
 #include "place.h"
+#include "raster.h"
 
 #include <ctype.h>
 

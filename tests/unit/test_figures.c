@@ -1,5 +1,6 @@
 /* test_figures.c - the numbers behind the pictures: masses, marginals, conditional densities and probability content against
  * closed forms; and that every kind of figure is drawn, twice alike. */
+#include "api.h"
 #include "check.h"
 #include "figures.h"
 #include "truths.h"
@@ -7,11 +8,13 @@
 #define KAPPA_1 3.0
 #define KAPPA_2 9.0
 
-/* A figure of one truth, as npmd_plot would make it. */
-static void figure_of(const npmd_truth *t, const npmd_plot_request *ask, source *s, figure *f)
+/* A figure of one truth, as npmd_plot would make it; domain_look_close closes its domain. */
+static void figure_of(const npmd_truth *t, const npmd_plot_request *ask, source *s, domain_look *dom, figure *f)
 {
+    npmd_error err = { 0 };
+    must(domain_look_open(dom, npmd_truth_domain(t), &err), &err);
     *s = (source){ .truth = t };
-    *f = (figure){ .ask = ask, .domain = npmd_truth_domain(t), .from = s, .sources = 1 };
+    *f = (figure){ .ask = ask, .domain = dom, .from = s, .sources = 1 };
     f->facts.mass_error = NAN;
 }
 
@@ -46,11 +49,12 @@ static void contents_are_as_stated(void **state)
     const view whole = { .shown = 3 };
     npmd_error err = { 0 };
     source s;
+    domain_look dom;
     figure f;
     sheet sh = { 0 };
     double *one = malloc(2 * FINE * sizeof *one);
     assert_non_null(one);
-    figure_of(t, &ask, &s, &f);
+    figure_of(t, &ask, &s, &dom, &f);
     must(panel_sheets(&f, SHEET_TORUS, N, &whole, &sh, &err), &err);
     /* the rule is exact for frequencies below 240, of which a kernel of kappa 9 has nothing left */
     check_below("mass on T2", f.facts.mass_error, 1e-12);
@@ -70,6 +74,7 @@ static void contents_are_as_stated(void **state)
     }
     free(one);
     sheet_free(&sh);
+    domain_look_close(&dom);
     npmd_truth_free(t);
 }
 
@@ -85,11 +90,12 @@ static void sheets_agree_between_nodes(void **state)
     const view whole = { .shown = 1 };
     npmd_error err = { 0 };
     source s;
+    domain_look dom;
     figure f;
     sheet sh = { 0 };
     uint64_t seed = 5;
     double worst = 0.0;
-    figure_of(t, &ask, &s, &f);
+    figure_of(t, &ask, &s, &dom, &f);
     must(panel_sheets(&f, SHEET_SPHERE, 120, &whole, &sh, &err), &err);
     check_below("mass on S2", f.facts.mass_error, 1e-10);
     assert_true(sh.x[2] < sh.x[5]); /* from south to north */
@@ -108,6 +114,7 @@ static void sheets_agree_between_nodes(void **state)
     /* where the two kernels meet, log f = log(e^a + e^b) bends by (a - b)' ^3 / 6 sqrt 3, (a - b)' up to 65 */
     check_below("log density between nodes", worst, (60.0 + 65.0 * 65.0 * 65.0 / 10.4) * h * h * h / 8.0);
     sheet_free(&sh);
+    domain_look_close(&dom);
     npmd_truth_free(t);
 }
 
@@ -130,10 +137,11 @@ static void marginals_are_those_of_the_kernels(void **state)
     const npmd_plot_request ask = { 0 };
     npmd_error err = { 0 };
     source s;
+    domain_look dom;
     figure f;
     sheet ball = { 0 }, ring = { 0 };
     double worst = 0.0;
-    figure_of(t, &ask, &s, &f);
+    figure_of(t, &ask, &s, &dom, &f);
     must(panel_sheets(&f, SHEET_SPHERE, 24, &(view){ .shown = 1 }, &ball, &err), &err);
     must(panel_sheets(&f, SHEET_CIRCLE, 64, &(view){ .shown = 2 }, &ring, &err), &err);
     for (size_t k = 0; k < 24 * 48; k++) {
@@ -156,6 +164,7 @@ static void marginals_are_those_of_the_kernels(void **state)
     check_below("mass of the marginals", f.facts.mass_error, 0.01);
     sheet_free(&ball);
     sheet_free(&ring);
+    domain_look_close(&dom);
     npmd_truth_free(t);
 }
 
@@ -169,10 +178,11 @@ static void conditionals_are_normalised(void **state)
     npmd_error err = { 0 };
     const double fixed[2] = { 0.0, 2.5 };
     source s;
+    domain_look dom;
     figure f;
     sheet ring = { 0 };
     double worst = 0.0;
-    figure_of(t, &ask, &s, &f);
+    figure_of(t, &ask, &s, &dom, &f);
     must(panel_sheets(&f, SHEET_CIRCLE, 90, &(view){ .shown = 1, .given = 2, .fixed = fixed }, &ring, &err),
          &err);
     for (int k = 0; k < 90; k++)
@@ -181,6 +191,7 @@ static void conditionals_are_normalised(void **state)
     check_below("conditional density of a product beside its factor", worst, 1e-12);
     check_below("its mass", fabs(sheet_mass(&ring) - 1.0), 1e-13);
     sheet_free(&ring);
+    domain_look_close(&dom);
     npmd_truth_free(t);
 }
 
