@@ -171,6 +171,7 @@ npmd_status npmd_sample_given(const npmd_model *m, unsigned given, const npmd_po
     npmd_compute own;
     npmd_sample_facts found = { 0 };
     const size_t rows = n * (given == 0 ? 1 : at->n);
+    TRY(SIZED_CHECK(facts, err));
     TRY(compute_take(how, &own, err));
     TRY(model_sample_given(m, given, at, seed, n, &own, x, &found, err));
     for (size_t i = 0; m->domain->surfaces && i < rows; i++)
@@ -208,6 +209,7 @@ npmd_status npmd_probability_near(const npmd_model *m, const npmd_points *centre
     npmd_status st = NPMD_OK;
     npmd_compute own;
     npmd_probability p = { 0 };
+    TRY(SIZED_CHECK(found, err));
     TRY(compute_take(how, &own, err));
     TRY(model_probability_near(m, centre, radius, accuracy, seed, &own, &p, err));
     TRY(SIZED_GIVE(&p, found, err));
@@ -221,6 +223,7 @@ npmd_status npmd_score_points(const npmd_model *m, const npmd_points *pts, uint6
     npmd_status st = NPMD_OK;
     npmd_compute own;
     npmd_score s = { 0 };
+    TRY(SIZED_CHECK(score, err));
     TRY(compute_take(how, &own, err));
     TRY(model_score(m, pts, seed, &own, &s, err));
     TRY(SIZED_GIVE(&s, score, err));
@@ -296,6 +299,7 @@ npmd_status npmd_compare(const npmd_model *m, const npmd_truth *t, npmd_grid gri
     npmd_compute own;
     npmd_truth look;
     npmd_comparison c = { 0 };
+    TRY(SIZED_CHECK(found, err));
     TRY(compute_take(how, &own, err));
     TRY(truth_look(t, &own, &look, err));
     TRY(model_compare(m, &look, grid, points, seed, &own, &c, err));

@@ -51,6 +51,7 @@ npmd_status npmd_region_map(const npmd_model *m, const npmd_region_request *at, 
     npmd_region_request own;
     npmd_compute how;
     npmd_region_facts found = { 0 };
+    TRY(SIZED_CHECK(facts, err));
     TRY(request_take(at, &own, &how, err));
     TRY(model_region_map(m, &own, factor, region, regions, what, values, &found, err));
     if (facts != NULL)
@@ -66,6 +67,7 @@ npmd_status npmd_region_matrix(const npmd_model *m, const npmd_region_request *a
     npmd_region_request own;
     npmd_compute how;
     npmd_region_facts found = { 0 };
+    TRY(SIZED_CHECK(facts, err));
     TRY(request_take(at, &own, &how, err));
     TRY(model_region_matrix(m, &own, what, values, &found, err));
     if (facts != NULL)

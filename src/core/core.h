@@ -160,6 +160,9 @@ double clock_seconds(void); /* monotonic */
 npmd_status sized_take(const void *given, void *own, size_t size, const char *name, npmd_error *err);
 /* As much of ours as the caller's has room for; its size stays. */
 npmd_status sized_give(const void *own, size_t size, void *given, const char *name, npmd_error *err);
+/* Is the size that the caller's struct begins with one that a struct can have? NULL is none, and fine. */
+npmd_status sized_check(const void *given, const char *name, npmd_error *err);
+#define SIZED_CHECK(given, err) sized_check((given), #given, (err))
 #define SIZED_TAKE(given, own, err) sized_take((given), (own), sizeof *(own), #given, (err))
 #define SIZED_GIVE(own, given, err) sized_give((own), sizeof *(own), (given), #given, (err))
 

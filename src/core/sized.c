@@ -8,6 +8,14 @@ static npmd_status size_check(size_t found, const char *name, npmd_error *err)
     return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s begins with size %zu: begin it with NPMD_SIZED", name, found);
 }
 
+npmd_status sized_check(const void *given, const char *name, npmd_error *err)
+{
+    size_t found = sizeof found;
+    if (given != NULL)
+        memcpy(&found, given, sizeof found);
+    return size_check(found, name, err);
+}
+
 npmd_status sized_take(const void *given, void *own, size_t size, const char *name, npmd_error *err)
 {
     size_t found = size;
@@ -26,10 +34,10 @@ npmd_status sized_take(const void *given, void *own, size_t size, const char *na
 npmd_status sized_give(const void *own, size_t size, void *given, const char *name, npmd_error *err)
 {
     size_t found = 0;
-    memcpy(&found, given, sizeof found);
-    const npmd_status st = size_check(found, name, err);
+    const npmd_status st = sized_check(given, name, err);
     if (st != NPMD_OK)
         return st;
+    memcpy(&found, given, sizeof found);
     memcpy(given, own, found < size ? found : size);
     if (found > size)
         memset((char *)given + size, 0, found - size);
