@@ -5,9 +5,7 @@
 #include <stdio.h>
 
 const char *const BENCH_VARIANTS[] = { "avx512", "avx2", "plain", NULL };
-static const char *const PARTS[] = {
-    "machine", "kernels", "steps", "evaluation", "density", "scaling", NULL
-};
+static const char *const PARTS[] = { "machine", "kernels", "steps", "evaluation", "density", "scaling", NULL };
 
 static bool in_list(const char *const *list, const char *name)
 {
@@ -22,8 +20,7 @@ static bool in_list(const char *const *list, const char *name)
 bool bench_wants(const bench *b, const char *part, const char *name)
 {
     const char *only = b->asked->only;
-    return only == NULL || (part != NULL && strcmp(only, part) == 0)
-           || (name != NULL && strcmp(only, name) == 0);
+    return only == NULL || (part != NULL && strcmp(only, part) == 0) || (name != NULL && strcmp(only, name) == 0);
 }
 
 npmd_status bench_say(const bench *b, npmd_error *err, const char *format, ...)
@@ -51,17 +48,15 @@ npmd_status bench_verify(const char *what, double error, double bound, npmd_erro
 {
     if (error <= bound)
         return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_NUMERIC, "%s is wrong: its error is %.2e, the bound %.2e", what, error,
-                     bound);
+    return npmd_fail(err, NPMD_ERR_NUMERIC, "%s is wrong: its error is %.2e, the bound %.2e", what, error, bound);
 }
 
 npmd_status bench_put(json_t *row, const bench_number *numbers, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     for (const bench_number *n = numbers; n->key != NULL; n++)
-        TRY(json_put(
-            row, n->key,
-            n->whole && isfinite(n->value) ? json_integer((json_int_t)n->value) : json_known(n->value), err));
+        TRY(json_put(row, n->key,
+                     n->whole && isfinite(n->value) ? json_integer((json_int_t)n->value) : json_known(n->value), err));
 done:
     return st;
 }
@@ -88,20 +83,18 @@ static npmd_status check_request(const bench_request *r, npmd_error *err)
     TRY(backend_find(r->how.device, &ops, err));
     if (ops != &BACKEND_CPU && ops->run == NULL)
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "--device %s: the benchmark measures cpu and cuda, and verifies them against %s",
-                       r->how.device, ops->name);
+                       "--device %s: the benchmark measures cpu and cuda, and verifies them against %s", r->how.device,
+                       ops->name);
     else if (r->how.threads < 0)
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--threads %d: at least 0, which is all cores",
-                       r->how.threads);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--threads %d: at least 0, which is all cores", r->how.threads);
     else if (r->quick && r->full)
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "--quick and --full exclude each other");
     else if (r->only != NULL && !is_known(r->only))
-        st = npmd_fail(
-            err, NPMD_ERR_ARGUMENT,
-            "--only: \"%.40s\" was found where a part (machine, kernels, steps, evaluation, density, "
-            "scaling), a kernel, a variant of the kernels or a size (t2, t4-authors, t4, s2s2, "
-            "s2s2-rotated) was expected",
-            r->only);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "--only: \"%.40s\" was found where a part (machine, kernels, steps, evaluation, density, "
+                       "scaling), a kernel, a variant of the kernels or a size (t2, t4-authors, t4, s2s2, "
+                       "s2s2-rotated) was expected",
+                       r->only);
 done:
     return st;
 }
@@ -131,11 +124,7 @@ npmd_status bench_run(const bench_request *what, char **json, npmd_error *err)
     TRY(check_request(b.asked, err));
     b.kernels = kernels_select(NULL);
     b.threads = threads_wanted(b.asked->how.threads);
-    TRY(json_put(root, "mode",
-                 json_string(b.asked->quick  ? "quick"
-                             : b.asked->full ? "full"
-                                             : "default"),
-                 err));
+    TRY(json_put(root, "mode", json_string(b.asked->quick ? "quick" : b.asked->full ? "full" : "default"), err));
     const backend_ops *ops = NULL;
     TRY(backend_find(b.asked->how.device, &ops, err));
     if (ops->run != NULL) {

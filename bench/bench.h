@@ -44,8 +44,7 @@ extern const char *const BENCH_VARIANTS[]; /* of the kernels, widest first; NULL
 /* Is this part wanted, or the row of that name in it? Either may be NULL. */
 bool bench_wants(const bench *b, const char *part, const char *name);
 /* Tells the caller what comes next; NPMD_STOPPED if he has had enough. */
-npmd_status bench_say(const bench *b, npmd_error *err, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+npmd_status bench_say(const bench *b, npmd_error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 npmd_status bench_go_on(const bench *b, npmd_error *err); /* the same without a word */
 /* NPMD_ERR_NUMERIC unless error <= bound. */
 npmd_status bench_verify(const char *what, double error, double bound, npmd_error *err);
@@ -56,13 +55,13 @@ typedef struct bench_number {
     bool whole;
 } bench_number;
 npmd_status bench_put(json_t *row, const bench_number *numbers, npmd_error *err);
-#define REAL(key, value)                                                                                     \
-    {                                                                                                        \
-        (key), (value), false                                                                                \
+#define REAL(key, value)                                                                                               \
+    {                                                                                                                  \
+        (key), (value), false                                                                                          \
     }
-#define WHOLE(key, value)                                                                                    \
-    {                                                                                                        \
-        (key), (double)(value), true                                                                         \
+#define WHOLE(key, value)                                                                                              \
+    {                                                                                                                  \
+        (key), (double)(value), true                                                                                   \
     }
 #define BENCH_PUT(row, err, ...) bench_put(row, (const bench_number[]){ __VA_ARGS__, REAL(NULL, 0.0) }, err)
 
@@ -144,12 +143,11 @@ npmd_status bench_field_model(const bench_field *f, npmd_model **out, npmd_error
 /* ---- bench_steps.c, bench_evaluate.c, bench_scaling.c --------------------------------------------------- */
 
 npmd_status bench_steps(const bench *b, json_t *rows, npmd_error *err);
-npmd_status bench_step_time(const bench *b, const bench_field *f, int threads, bench_effort effort,
-                            bench_times *out, npmd_error *err); /* of whole steps by the cpu backend */
+npmd_status bench_step_time(const bench *b, const bench_field *f, int threads, bench_effort effort, bench_times *out,
+                            npmd_error *err); /* of whole steps by the cpu backend */
 npmd_status bench_evaluation(const bench *b, json_t *rows, npmd_error *err);
 npmd_status bench_density(const bench *b, json_t *row, npmd_error *err);
 npmd_status bench_scaling(const bench *b, json_t *into, npmd_error *err);
-npmd_status bench_device(const bench *b, json_t *rows,
-                         npmd_error *err); /* steps on another device than the cpu */
+npmd_status bench_device(const bench *b, json_t *rows, npmd_error *err); /* steps on another device than the cpu */
 
 #endif

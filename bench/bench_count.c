@@ -45,6 +45,6 @@ double bench_step_bytes(const field_shape *f, double batch)
     const double parameters = (double)field_parameters(f);
     const double encodings = batch * f->features * (double)sizeof(float);
     const double update = 2.0 * VECTORS * parameters * (double)sizeof(double); /* all are read and written */
-    const double lanes = 3.0 * LANES * parameters * (double)sizeof(float); /* filled, read, and set to zero */
+    const double lanes = 3.0 * LANES * parameters * (double)sizeof(float);     /* filled, read, and set to zero */
     return encodings + update + lanes;
 }

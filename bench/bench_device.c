@@ -20,8 +20,8 @@ typedef struct device_run {
     size_t together;
 } device_run;
 
-static npmd_status run_open(device_run *r, const bench_field *f, const settings *opt, const char *device,
-                            bool exact, const double *theta, npmd_error *err)
+static npmd_status run_open(device_run *r, const bench_field *f, const settings *opt, const char *device, bool exact,
+                            const double *theta, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     field_plan plan = f->plan;
@@ -54,8 +54,7 @@ static npmd_status run_steps(device_run *r, size_t count, double rate, step_reco
                                     .correction1 = 1.0 - pow(0.9, (double)(r->step + (int64_t)i + 1)),
                                     .correction2 = 1.0 - pow(0.999, (double)(r->step + (int64_t)i + 1)),
                                     .max_norm = INFINITY };
-    const npmd_status st = r->backend.ops->run(r->backend.self, &recipe, r->step, count, step, 0.0, 0.0,
-                                               found, err);
+    const npmd_status st = r->backend.ops->run(r->backend.self, &recipe, r->step, count, step, 0.0, 0.0, found, err);
     r->step += (int64_t)count;
     return st;
 }
@@ -97,8 +96,8 @@ done:
 }
 
 /* Distance of each term's gradient from the reference's, relative to its norm. */
-static npmd_status term_errors(const bench *b, const bench_field *f, bool exact, const double *theta,
-                               double error[3], npmd_error *err)
+static npmd_status term_errors(const bench *b, const bench_field *f, bool exact, const double *theta, double error[3],
+                               npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t n = field_parameters(&f->plan.shape);
@@ -132,8 +131,8 @@ done:
     return st;
 }
 
-static npmd_status verify(const bench *b, const bench_field *f, const char *what, double worst[2],
-                          json_t *row, npmd_error *err)
+static npmd_status verify(const bench *b, const bench_field *f, const char *what, double worst[2], json_t *row,
+                          npmd_error *err)
 {
     static const char *const TERMS[] = { "data", "integral", "penalty" };
     npmd_status st = NPMD_OK;
@@ -151,8 +150,7 @@ static npmd_status verify(const bench *b, const bench_field *f, const char *what
                           state ? "after 100 steps" : "start"));
             TRY(term_errors(b, f, exact, theta, error, err));
             for (int t = 0; t < 3; t++) {
-                snprintf(key, sizeof key, "error_%s_%s_%s", TERMS[t], exact ? "exact" : "fast",
-                         state ? "100" : "0");
+                snprintf(key, sizeof key, "error_%s_%s_%s", TERMS[t], exact ? "exact" : "fast", state ? "100" : "0");
                 TRY(json_put(row, key, json_real(error[t]), err));
                 worst[exact] = fmax(worst[exact], error[t]);
             }
@@ -190,19 +188,18 @@ static npmd_status device_row(const bench *b, const bench_size *s, json_t *rows,
     const double flop = bench_step_flop(shape, (double)s->batch, (double)s->q1, (double)s->q2),
                  floor_seconds = flop / TENSOR_RATE;
     r.together = 64;
-    TRY(bench_time(b, (bench_effort){ .repeat = 0.0, .seconds = 4.0, .least = 5, .most = 25 }, steps_call, &r,
-                   &times, err));
+    TRY(bench_time(b, (bench_effort){ .repeat = 0.0, .seconds = 4.0, .least = 5, .most = 25 }, steps_call, &r, &times,
+                   err));
     const double each = 1e3 / (double)r.together;
     TRY(json_put(row, "name", json_string(s->name), err));
     TRY(json_put(row, "title", json_string(s->title), err));
-    TRY(BENCH_PUT(row, err, WHOLE("n", s->n), WHOLE("batch", s->batch), WHOLE("q1", s->q1),
-                  WHOLE("q2", s->q2), WHOLE("features", shape->features), WHOLE("width", shape->width),
-                  WHOLE("depth", shape->depth), REAL("error_fast", worst[0]), REAL("bound_fast", FAST_BOUND),
-                  REAL("error_exact", worst[1]), REAL("bound_exact", EXACT_BOUND), WHOLE("flop", flop)));
+    TRY(BENCH_PUT(row, err, WHOLE("n", s->n), WHOLE("batch", s->batch), WHOLE("q1", s->q1), WHOLE("q2", s->q2),
+                  WHOLE("features", shape->features), WHOLE("width", shape->width), WHOLE("depth", shape->depth),
+                  REAL("error_fast", worst[0]), REAL("bound_fast", FAST_BOUND), REAL("error_exact", worst[1]),
+                  REAL("bound_exact", EXACT_BOUND), WHOLE("flop", flop)));
     TRY(BENCH_PUT(row, err, WHOLE("repeats", times.repeats), REAL("ms", each * times.median),
                   REAL("ms_low", each * times.low), REAL("ms_high", each * times.high),
-                  REAL("floor_ms", 1e3 * floor_seconds),
-                  REAL("ratio", 1e-3 * each * times.median / floor_seconds),
+                  REAL("floor_ms", 1e3 * floor_seconds), REAL("ratio", 1e-3 * each * times.median / floor_seconds),
                   REAL("tflops", 1e-12 * flop / (1e-3 * each * times.median))));
     st = json_append(rows, row, err);
     row = NULL;
@@ -231,14 +228,13 @@ static npmd_status integral_row(const bench *b, json_t *rows, npmd_error *err)
     TRY(r.backend.ops->integrate(r.backend.self, &s, &sum, &square, err)); /* memory, code */
     const double started = clock_seconds();
     for (; points < (b->asked->quick ? EVALUATED / 16 : EVALUATED); points += (double)some) {
-        source_uniform(&s, f.domain, some, true,
-                       rng_key_make(1, RNG_TEST, (uint64_t)(points / (double)some)));
+        source_uniform(&s, f.domain, some, true, rng_key_make(1, RNG_TEST, (uint64_t)(points / (double)some)));
         TRY(r.backend.ops->integrate(r.backend.self, &s, &sum, &square, err));
     }
     const double seconds = clock_seconds() - started;
     TRY(json_put(row, "name", json_string("t2 values"), err));
-    TRY(BENCH_PUT(row, err, REAL("points", points), REAL("seconds", seconds),
-                  REAL("per_second", points / seconds), REAL("seconds_1e9", 1e9 * seconds / points)));
+    TRY(BENCH_PUT(row, err, REAL("points", points), REAL("seconds", seconds), REAL("per_second", points / seconds),
+                  REAL("seconds_1e9", 1e9 * seconds / points)));
     st = json_append(rows, row, err);
     row = NULL;
 done:

@@ -77,8 +77,8 @@ static npmd_status evaluation_row(const bench *b, const bench_size *s, json_t *r
     TRY(json_put(row, "name", json_string(s->name), err));
     TRY(json_put(row, "domain", json_string(f.domain->text), err));
     TRY(BENCH_PUT(row, err, WHOLE("n", n), WHOLE("features", shape->features), WHOLE("width", shape->width),
-                  WHOLE("depth", shape->depth), REAL("error", error), REAL("bound", VALUE_BOUND),
-                  WHOLE("flop", flop), WHOLE("repeats", t.repeats), REAL("points_per_second", n / t.median),
+                  WHOLE("depth", shape->depth), REAL("error", error), REAL("bound", VALUE_BOUND), WHOLE("flop", flop),
+                  WHOLE("repeats", t.repeats), REAL("points_per_second", n / t.median),
                   REAL("points_per_second_low", n / t.high), REAL("points_per_second_high", n / t.low),
                   REAL("floor_points_per_second", limit), REAL("share", n / t.median / limit)));
     st = json_append(rows, row, err);
@@ -124,8 +124,8 @@ typedef struct density_run { /* in a folder of its own, which goes at the end */
 static npmd_status density_open(density_run *d, const char *parent, npmd_error *err)
 {
     if (strlen(parent) > sizeof d->folder - 32)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "the folder for temporary files has a name of %zu characters", strlen(parent));
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "the folder for temporary files has a name of %zu characters",
+                         strlen(parent));
     snprintf(d->folder, sizeof d->folder, "%s/neuropmd-bench-XXXXXX", parent);
     if (mkdtemp(d->folder) == NULL)
         return npmd_fail(err, NPMD_ERR_FILE, "cannot make a folder in %.300s: %s", parent, strerror(errno));
@@ -198,8 +198,7 @@ static npmd_status density_error(const density_run *d, double *error, npmd_error
     memcpy(at, x.rows, CHECKED * x.columns * sizeof *at);
     memcpy(found, v.rows, sizeof found);
     TRY(points_from(at, CHECKED, d->domain, &first, err));
-    TRY(model_evaluate_at(d->model, first, NPMD_LOG_DENSITY, &(npmd_compute){ .device = "reference" },
-                          expected, err));
+    TRY(model_evaluate_at(d->model, first, NPMD_LOG_DENSITY, &(npmd_compute){ .device = "reference" }, expected, err));
     *error = values_error(found, expected, CHECKED);
 done:
     points_free(first);
@@ -241,9 +240,9 @@ npmd_status bench_density(const bench *b, json_t *row, npmd_error *err)
     TRY(json_put(row, "mapped", json_boolean(d.mapped), err));
     TRY(BENCH_PUT(row, err, WHOLE("n", n), REAL("error", error), REAL("bound", VALUE_BOUND),
                   WHOLE("repeats", t.repeats), REAL("seconds", t.median), REAL("seconds_low", t.low),
-                  REAL("seconds_high", t.high), REAL("read_seconds", d.read),
-                  REAL("evaluate_seconds", d.written), REAL("points_per_second", n / t.median),
-                  REAL("floor_points_per_second", limit), REAL("share", n / t.median / limit)));
+                  REAL("seconds_high", t.high), REAL("read_seconds", d.read), REAL("evaluate_seconds", d.written),
+                  REAL("points_per_second", n / t.median), REAL("floor_points_per_second", limit),
+                  REAL("share", n / t.median / limit)));
 done:
     density_close(&d);
     model_free(model);

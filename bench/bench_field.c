@@ -10,20 +10,17 @@
 
 const bench_size BENCH_SIZES[BENCH_SIZE_COUNT] = {
     { "t2", "T2", "T2", "paper-t2", false, false, 9000, 9000, 1024, 1024, 0, 0, 0 },
-    { "t4-authors", "T4, authors' sizes", "T4", "paper-t4", false, false, 95000, 47500, 65536, 16384, 0, 0,
-      0 },
+    { "t4-authors", "T4, authors' sizes", "T4", "paper-t4", false, false, 95000, 47500, 65536, 16384, 0, 0, 0 },
     { "t4", "T4, paper's sizes", "T4", "paper-t4", false, false, 100000, 50000, 1024, 1024, 0, 0, 0 },
     { "s2s2", "S2 x S2", "S2 x S2", "paper-s2s2", false, true, 230822, 115411, 100000, 10000, 0, 0, 0 },
-    { "s2s2-rotated", "S2 x S2, rotated", "S2 x S2", "paper-s2s2", true, true, 230822, 115411, 100000, 10000,
-      0, 0, 0 },
+    { "s2s2-rotated", "S2 x S2, rotated", "S2 x S2", "paper-s2s2", true, true, 230822, 115411, 100000, 10000, 0, 0, 0 },
 };
 
 bench_size bench_size_asked(const bench *b, const bench_size *s)
 {
     bench_size out = *s;
     size_t *const counts[] = { &out.n, &out.batch, &out.q1, &out.q2 };
-    const size_t quarter = s->large && !b->asked->full ? 4 : 1,
-                 part = b->asked->quick ? quarter * QUICK : quarter;
+    const size_t quarter = s->large && !b->asked->full ? 4 : 1, part = b->asked->quick ? quarter * QUICK : quarter;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         *counts[i] = (*counts[i] + part / 2) / part;
         if (*counts[i] < LEAST)
@@ -32,8 +29,7 @@ bench_size bench_size_asked(const bench *b, const bench_size *s)
     return out;
 }
 
-static npmd_status uniform_points(const npmd_domain *dom, size_t n, int threads, npmd_points **out,
-                                  npmd_error *err)
+static npmd_status uniform_points(const npmd_domain *dom, size_t n, int threads, npmd_points **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_points *pts = NULL;
@@ -106,8 +102,7 @@ void bench_field_close(bench_field *f)
     domain_free(f->domain);
 }
 
-npmd_status bench_field_backend(const bench_field *f, const char *device, int threads, backend *out,
-                                npmd_error *err)
+npmd_status bench_field_backend(const bench_field *f, const char *device, int threads, backend *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     TRY(backend_open(device, threads, &f->plan, out, err));
@@ -130,8 +125,8 @@ static npmd_status add_layers(const field_shape *s, const double *theta, record 
         TRY(record_add(rec, name, TENSOR_F64, 1, shape, theta + field_biases(s, l), err));
     }
     if (s->skip)
-        TRY(record_add(rec, "skip.weight", TENSOR_F64, 1, &(size_t){ (size_t)s->features },
-                       theta + field_skip(s), err));
+        TRY(record_add(rec, "skip.weight", TENSOR_F64, 1, &(size_t){ (size_t)s->features }, theta + field_skip(s),
+                       err));
 done:
     return st;
 }

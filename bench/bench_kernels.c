@@ -66,9 +66,7 @@ static void fill(float *p, size_t n, double size, uint64_t what)
         p[i] = (float)(size * (2.0 * rng_uniform(key, i, 0) - 1.0));
 }
 
-enum {
-    SIZE = WIDE_UNITS * (WIDE_UNITS + TILE_UNITS)
-}; /* the weights of the wide tile; all else is smaller */
+enum { SIZE = WIDE_UNITS * (WIDE_UNITS + TILE_UNITS) }; /* the weights of the wide tile; all else is smaller */
 
 /* What kernels change, as it was. */
 static void room_refresh(room *r)
@@ -123,8 +121,8 @@ done:
 
 /* ---- Products: C (m, n) = A (m, k) B (k, n) ------------------------------------------------------------- */
 
-static verdict product_check(const float *C, size_t ldc, const float *C_before, strided A, const float *B,
-                             size_t ldb, size_t m, size_t n, size_t k)
+static verdict product_check(const float *C, size_t ldc, const float *C_before, strided A, const float *B, size_t ldb,
+                             size_t m, size_t n, size_t k)
 {
     verdict v = { 0 };
     for (size_t i = 0; i < m; i++)
@@ -152,8 +150,7 @@ static void layer_forward(room *r)
 static verdict layer_forward_check(room *r)
 {
     layer_forward(r);
-    return product_check(r->work, r->ld, NULL, BY_ROWS(r->before), r->weights, r->ld, r->rows, r->units,
-                         r->units);
+    return product_check(r->work, r->ld, NULL, BY_ROWS(r->before), r->weights, r->ld, r->rows, r->units, r->units);
 }
 
 /* The encoding stands by features, so the first layer sees it transposed. */
@@ -165,8 +162,7 @@ static void first_layer(room *r)
 static verdict first_layer_check(room *r)
 {
     first_layer(r);
-    return product_check(r->work, r->ld, NULL, BY_COLUMNS(r->before), r->weights, r->ld, r->rows, r->units,
-                         r->units);
+    return product_check(r->work, r->ld, NULL, BY_COLUMNS(r->before), r->weights, r->ld, r->rows, r->units, r->units);
 }
 
 static void input_gradient(room *r)
@@ -177,8 +173,7 @@ static void input_gradient(room *r)
 static verdict input_gradient_check(room *r)
 {
     input_gradient(r);
-    return product_check(r->post, r->ld, NULL, BY_ROWS(r->bar), r->weights, r->ld, r->rows, r->units,
-                         r->units);
+    return product_check(r->post, r->ld, NULL, BY_ROWS(r->bar), r->weights, r->ld, r->rows, r->units, r->units);
 }
 
 static void weight_gradient(room *r)
@@ -189,8 +184,8 @@ static void weight_gradient(room *r)
 static verdict weight_gradient_check(room *r)
 {
     weight_gradient(r);
-    return product_check(r->gradient, r->ld, r->gradient_before, TRANSPOSED(r->before), r->bar, r->ld,
-                         r->units, r->units, r->rows);
+    return product_check(r->gradient, r->ld, r->gradient_before, TRANSPOSED(r->before), r->bar, r->ld, r->units,
+                         r->units, r->rows);
 }
 
 /* ---- Sine layers --------------------------------------------------------------------------------------- */
@@ -220,8 +215,7 @@ static verdict sine_forward_check(room *r)
             }
             if (r->lap) {
                 const double lap = (double)r->before[below];
-                judge(&v, (double)r->post[below], c * lap - s * norm2, fabs(lap) + norm2,
-                      trig + rounding(r->T + 3.0));
+                judge(&v, (double)r->post[below], c * lap - s * norm2, fabs(lap) + norm2, trig + rounding(r->T + 3.0));
             }
         }
     return v;
@@ -512,8 +506,7 @@ static void kernel_sums_settle(room *r)
 {
     for (size_t i = 0; i < SUM_ROWS * COLUMNS; i++) /* queries: some of the centres, turned a little */
         r->work[i] = (float)(sqrt(0.5 * KAPPA)
-                             * (r->centre[i % COLUMNS * CENTRES + i / COLUMNS]
-                                + 0.05 * (double)r->bias[i % 97]));
+                             * (r->centre[i % COLUMNS * CENTRES + i / COLUMNS] + 0.05 * (double)r->bias[i % 97]));
     for (size_t i = 0; i < COLUMNS * CENTRES; i++)
         r->bar[i] = (float)(sqrt(0.5 * KAPPA) * r->centre[i]);
     for (size_t c = 0; c < CENTRES; c++) {
@@ -525,8 +518,8 @@ static void kernel_sums_settle(room *r)
 static void kernel_sums(room *r)
 {
     memset(r->sums, 0, sizeof r->sums);
-    r->k->kernel_sums(SUM_ROWS, COLUMNS, r->work, CENTRES, r->bar, CENTRES, r->gradient,
-                      r->gradient + CENTRES, r->sums);
+    r->k->kernel_sums(SUM_ROWS, COLUMNS, r->work, CENTRES, r->bar, CENTRES, r->gradient, r->gradient + CENTRES,
+                      r->sums);
 }
 
 /* An exponent is COLUMNS squares of three roundings and two more; exp errs by 3e-7; 32 sums a lane in the narrowest
@@ -639,8 +632,7 @@ static npmd_status kernel_time(const bench *b, room *r, json_t *rows, npmd_error
     TRY(BENCH_PUT(row, err, REAL("error", v.error), REAL("bound", v.bound), WHOLE("repeats", t.repeats),
                   REAL("us", 1e6 * t.median), REAL("us_low", 1e6 * t.low), REAL("us_high", 1e6 * t.high)));
     if (k->flop > 0.0)
-        TRY(BENCH_PUT(row, err, REAL("gflops", 1e-9 * rate),
-                      REAL("share", rate / bench_rate(b, (int)r->units))));
+        TRY(BENCH_PUT(row, err, REAL("gflops", 1e-9 * rate), REAL("share", rate / bench_rate(b, (int)r->units))));
     if (k->elements > 0.0) {
         TRY(json_put(row, "element", json_string(k->unit), err));
         TRY(BENCH_PUT(row, err, REAL("ns", 1e9 * t.median / k->elements)));

@@ -22,8 +22,7 @@ static npmd_status product_call(void *self, npmd_error *err)
     for (int t = 0; t < p->threads; t++) {
         float *A = p->room + (size_t)t * p->one, *B = A + p->a, *C = B + p->b;
         for (int c = 0; c < p->calls; c++)
-            p->kernels->product(BENCH_ROWS, p->width, p->width, (strided){ A, p->ld, 1 }, B, p->ld, C, p->ld,
-                                0);
+            p->kernels->product(BENCH_ROWS, p->width, p->width, (strided){ A, p->ld, 1 }, B, p->ld, C, p->ld, 0);
     }
     return NPMD_OK;
 }
@@ -70,12 +69,11 @@ static npmd_status machine_product(bench *b, int which, json_t *rows, npmd_error
     p.calls = 8; /* so that starting the threads does not count */
     TRY(bench_time(b, bench_effort_kernel(b), product_call, &p, &all, err));
     b->product_rate[which] = flop / one.best;
-    TRY(BENCH_PUT(row, err, WHOLE("rows", BENCH_ROWS), WHOLE("width", W),
-                  REAL("gflops_one", 1e-9 * flop / one.best),
+    TRY(BENCH_PUT(row, err, WHOLE("rows", BENCH_ROWS), WHOLE("width", W), REAL("gflops_one", 1e-9 * flop / one.best),
                   REAL("gflops_one_median", 1e-9 * flop / one.median),
                   REAL("gflops_all", 1e-9 * flop * p.calls * p.threads / all.best),
-                  REAL("gflops_all_median", 1e-9 * flop * p.calls * p.threads / all.median),
-                  REAL("error", error), REAL("bound", bound)));
+                  REAL("gflops_all_median", 1e-9 * flop * p.calls * p.threads / all.median), REAL("error", error),
+                  REAL("bound", bound)));
     st = json_append(rows, row, err);
     row = NULL;
 done:
@@ -110,8 +108,8 @@ static npmd_status triad_call(void *self, npmd_error *err)
 }
 
 /* Three arrays of that many bytes; all threads are asked only where all is given. */
-static npmd_status triad_time(const bench *b, size_t bytes, bench_effort effort, bench_times *one,
-                              bench_times *all, npmd_error *err)
+static npmd_status triad_time(const bench *b, size_t bytes, bench_effort effort, bench_times *one, bench_times *all,
+                              npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     triad_run t = { .threads = 1, .count = bytes / sizeof(double) };

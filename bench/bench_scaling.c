@@ -24,8 +24,7 @@ static const struct scaling_row {
     { "L", "step", SCALED_L, { 2, 4, 6, 8 } },
     { "D", "step", SCALED_D, { 2, 3, 4, 6 } },
 };
-static const bench_size BASE = { "base", "T4", "T4", "paper-t4", false, false, 16384,
-                                 16384,  8192, 2048, 256,        128,   4 };
+static const bench_size BASE = { "base", "T4", "T4", "paper-t4", false, false, 16384, 16384, 8192, 2048, 256, 128, 4 };
 
 typedef struct term_run {
     backend backend;
@@ -39,8 +38,7 @@ static npmd_status term_call(void *self, npmd_error *err)
     return t->backend.ops->term(t->backend.self, &t->what, &sum, err);
 }
 
-static npmd_status term_time(const bench *b, const bench_field *f, scaled which, bench_times *out,
-                             npmd_error *err)
+static npmd_status term_time(const bench *b, const bench_field *f, scaled which, bench_times *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     point_source source;
@@ -157,9 +155,8 @@ npmd_status bench_scaling(const bench *b, json_t *into, npmd_error *err)
     for (size_t i = 0; i < sizeof SCALINGS / sizeof *SCALINGS; i++)
         TRY(scaling_row(b, &SCALINGS[i], rows, err));
     TRY(json_put(base, "domain", json_string(BASE.domain), err));
-    TRY(BENCH_PUT(base, err, WHOLE("n", BASE.batch / part), WHOLE("q1", BASE.q1 / part),
-                  WHOLE("q2", BASE.q2 / part), WHOLE("features", BASE.features), WHOLE("width", BASE.width),
-                  WHOLE("depth", BASE.depth)));
+    TRY(BENCH_PUT(base, err, WHOLE("n", BASE.batch / part), WHOLE("q1", BASE.q1 / part), WHOLE("q2", BASE.q2 / part),
+                  WHOLE("features", BASE.features), WHOLE("width", BASE.width), WHOLE("depth", BASE.depth)));
     TRY(json_put(into, "base", json_incref(base), err));
     TRY(json_put(into, "rows", json_incref(rows), err));
 done:

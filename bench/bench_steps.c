@@ -15,8 +15,8 @@ typedef struct step_run {
     int64_t step;
 } step_run;
 
-static npmd_status step_open(step_run *s, const bench_field *f, const settings *opt, const char *device,
-                             int threads, npmd_error *err)
+static npmd_status step_open(step_run *s, const bench_field *f, const settings *opt, const char *device, int threads,
+                             npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     TRY(bench_field_backend(f, device, threads, &s->backend, err));
@@ -84,8 +84,8 @@ done:
     return st;
 }
 
-npmd_status bench_step_time(const bench *b, const bench_field *f, int threads, bench_effort effort,
-                            bench_times *out, npmd_error *err)
+npmd_status bench_step_time(const bench *b, const bench_field *f, int threads, bench_effort effort, bench_times *out,
+                            npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     step_run s = { 0 };
@@ -126,15 +126,14 @@ static npmd_status step_row(const bench *b, const bench_size *s, json_t *rows, n
     TRY(json_put(row, "title", json_string(s->title), err));
     TRY(json_put(row, "domain", json_string(f.domain->text), err));
     TRY(BENCH_PUT(row, err, WHOLE("n", s->n), WHOLE("batch", batch), WHOLE("q1", q1), WHOLE("q2", q2),
-                  WHOLE("features", shape->features), WHOLE("width", shape->width),
-                  WHOLE("depth", shape->depth), REAL("error", error), REAL("bound", GRADIENT_BOUND),
-                  WHOLE("flop", flop), WHOLE("bytes", bytes)));
-    TRY(BENCH_PUT(row, err, WHOLE("repeats", all.repeats), REAL("ms", 1e3 * all.median),
-                  REAL("ms_low", 1e3 * all.low), REAL("ms_high", 1e3 * all.high),
-                  REAL("floor_ms", 1e3 * floor_seconds), REAL("ratio", all.median / floor_seconds),
-                  REAL("gflops", 1e-9 * flop / all.median), REAL("bytes_ms", 1e3 * bytes / b->bandwidth),
-                  REAL("cpu_ms", 1e3 * all.cpu), REAL("ms_one_thread", 1e3 * one.median),
-                  REAL("cpu_ms_one_thread", 1e3 * one.cpu), REAL("speedup", one.median / all.median),
+                  WHOLE("features", shape->features), WHOLE("width", shape->width), WHOLE("depth", shape->depth),
+                  REAL("error", error), REAL("bound", GRADIENT_BOUND), WHOLE("flop", flop), WHOLE("bytes", bytes)));
+    TRY(BENCH_PUT(row, err, WHOLE("repeats", all.repeats), REAL("ms", 1e3 * all.median), REAL("ms_low", 1e3 * all.low),
+                  REAL("ms_high", 1e3 * all.high), REAL("floor_ms", 1e3 * floor_seconds),
+                  REAL("ratio", all.median / floor_seconds), REAL("gflops", 1e-9 * flop / all.median),
+                  REAL("bytes_ms", 1e3 * bytes / b->bandwidth), REAL("cpu_ms", 1e3 * all.cpu),
+                  REAL("ms_one_thread", 1e3 * one.median), REAL("cpu_ms_one_thread", 1e3 * one.cpu),
+                  REAL("speedup", one.median / all.median),
                   WHOLE("working_bytes", backend_bytes("cpu", b->threads, &f.plan, s->n))));
     st = json_append(rows, row, err);
     row = NULL;

@@ -21,9 +21,8 @@ static int by_size(const void *a, const void *b)
 
 bench_effort bench_effort_kernel(const bench *b)
 {
-    return b->asked->quick
-               ? (bench_effort){ .repeat = 2e-4, .seconds = 2e-3, .least = 3, .most = 5 }
-               : (bench_effort){ .repeat = 2e-3, .seconds = 0.1, .least = 9, .most = MOST_REPEATS };
+    return b->asked->quick ? (bench_effort){ .repeat = 2e-4, .seconds = 2e-3, .least = 3, .most = 5 }
+                           : (bench_effort){ .repeat = 2e-3, .seconds = 0.1, .least = 9, .most = MOST_REPEATS };
 }
 
 bench_effort bench_effort_step(const bench *b)

@@ -122,8 +122,8 @@ static void kernel_words(page *p, const json_t *rows)
         const json_t *row = json_array_get(rows, i);
         if (strcmp(variant, name(row, "variant")) != 0) {
             variant = name(row, "variant");
-            print(p, "\n%-19s %9s %9s %9s %9s   %-12s %9s\n", variant, "GFLOP/s", "GB/s", "share %", "ns",
-                  "a", "error");
+            print(p, "\n%-19s %9s %9s %9s %9s   %-12s %9s\n", variant, "GFLOP/s", "GB/s", "share %", "ns", "a",
+                  "error");
         }
         print(p, "%-19s %9s %9s %9s %9s   %-12s %9s\n", name(row, "name"), real(row, "gflops", 1.0, 1).text,
               real(row, "gbs", 1.0, 1).text, real(row, "share", 100.0, 0).text, real(row, "ns", 1.0, 3).text,
@@ -134,23 +134,22 @@ static void kernel_words(page *p, const json_t *rows)
 static void step_words(page *p, const json_t *rows)
 {
     print(p, "\none step; floor: its products at the rate of one thread (512 x W x W) times the threads\n\n");
-    print(p, "%-13s %8s %8s %7s %9s %19s %9s %6s %8s\n", "", "batch", "q1", "q2", "ms", "quartiles",
-          "floor ms", "ratio", "error");
+    print(p, "%-13s %8s %8s %7s %9s %19s %9s %6s %8s\n", "", "batch", "q1", "q2", "ms", "quartiles", "floor ms",
+          "ratio", "error");
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
-        print(p, "%-13s %8s %8s %7s %9s %19s %9s %6s %8s\n", name(row, "name"),
-              count(number(row, "batch")).text, count(number(row, "q1")).text, count(number(row, "q2")).text,
-              real(row, "ms", 1.0, 1).text, range(row, "ms_low", "ms_high", 1.0, 1).text,
-              real(row, "floor_ms", 1.0, 1).text, real(row, "ratio", 1.0, 2).text, error_of(row).text);
+        print(p, "%-13s %8s %8s %7s %9s %19s %9s %6s %8s\n", name(row, "name"), count(number(row, "batch")).text,
+              count(number(row, "q1")).text, count(number(row, "q2")).text, real(row, "ms", 1.0, 1).text,
+              range(row, "ms_low", "ms_high", 1.0, 1).text, real(row, "floor_ms", 1.0, 1).text,
+              real(row, "ratio", 1.0, 2).text, error_of(row).text);
     }
-    print(p, "\n%-13s %8s %9s %11s %8s %9s %9s %9s %11s\n", "", "GFLOP", "cpu ms", "1 thread ms", "speedup",
-          "GFLOP/s", "MB moved", "takes ms", "memory MiB");
+    print(p, "\n%-13s %8s %9s %11s %8s %9s %9s %9s %11s\n", "", "GFLOP", "cpu ms", "1 thread ms", "speedup", "GFLOP/s",
+          "MB moved", "takes ms", "memory MiB");
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
-        print(p, "%-13s %8s %9s %11s %8s %9s %9s %9s %11s\n", name(row, "name"),
-              real(row, "flop", 1e-9, 2).text, real(row, "cpu_ms", 1.0, 1).text,
-              real(row, "ms_one_thread", 1.0, 1).text, real(row, "speedup", 1.0, 2).text,
-              real(row, "gflops", 1.0, 1).text, real(row, "bytes", 1e-6, 1).text,
+        print(p, "%-13s %8s %9s %11s %8s %9s %9s %9s %11s\n", name(row, "name"), real(row, "flop", 1e-9, 2).text,
+              real(row, "cpu_ms", 1.0, 1).text, real(row, "ms_one_thread", 1.0, 1).text,
+              real(row, "speedup", 1.0, 2).text, real(row, "gflops", 1.0, 1).text, real(row, "bytes", 1e-6, 1).text,
               real(row, "bytes_ms", 1.0, 2).text, real(row, "working_bytes", 0x1p-20, 1).text);
     }
 }
@@ -158,8 +157,7 @@ static void step_words(page *p, const json_t *rows)
 static void evaluation_words(page *p, const json_t *rows)
 {
     print(p, "\nevaluation, millions of points a second\n\n");
-    print(p, "%-13s %10s %10s %20s %10s %9s %9s\n", "", "points", "measured", "quartiles", "floor", "share %",
-          "error");
+    print(p, "%-13s %10s %10s %20s %10s %9s %9s\n", "", "points", "measured", "quartiles", "floor", "share %", "error");
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         print(p, "%-13s %10s %10s %20s %10s %9s %9s\n", name(row, "name"), count(number(row, "n")).text,
@@ -172,10 +170,10 @@ static void evaluation_words(page *p, const json_t *rows)
 
 static void density_words(page *p, const json_t *row)
 {
-    print(p, "\ndensity of %s points (%s) from .npy to .npy, %s\n\n", count(number(row, "n")).text,
-          name(row, "name"), json_is_true(json_object_get(row, "mapped")) ? "mapped" : "read into memory");
-    print(p, "%9s %20s %12s %12s %14s %9s %9s\n", "seconds", "quartiles", "read in", "evaluated in",
-          "million a s", "share %", "error");
+    print(p, "\ndensity of %s points (%s) from .npy to .npy, %s\n\n", count(number(row, "n")).text, name(row, "name"),
+          json_is_true(json_object_get(row, "mapped")) ? "mapped" : "read into memory");
+    print(p, "%9s %20s %12s %12s %14s %9s %9s\n", "seconds", "quartiles", "read in", "evaluated in", "million a s",
+          "share %", "error");
     print(p, "%9s %20s %12s %12s %14s %9s %9s\n", real(row, "seconds", 1.0, 2).text,
           range(row, "seconds_low", "seconds_high", 1.0, 2).text, real(row, "read_seconds", 1.0, 2).text,
           real(row, "evaluate_seconds", 1.0, 2).text, real(row, "points_per_second", 1e-6, 3).text,
@@ -187,8 +185,8 @@ static void scaling_words(page *p, const json_t *part)
     const json_t *base = json_object_get(part, "base"), *rows = json_object_get(part, "rows");
     print(p, "\nscaling, ms; all but one size as here: %s, n %s, q1 %s, q2 %s, K %s, W %s, L %s\n",
           name(base, "domain"), count(number(base, "n")).text, count(number(base, "q1")).text,
-          count(number(base, "q2")).text, count(number(base, "features")).text,
-          count(number(base, "width")).text, count(number(base, "depth")).text);
+          count(number(base, "q2")).text, count(number(base, "features")).text, count(number(base, "width")).text,
+          count(number(base, "depth")).text);
     print(p, "at the end: the exponent of the time, and of the operation count\n\n");
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
@@ -200,8 +198,7 @@ static void scaling_words(page *p, const json_t *part)
                      json_number_value(json_array_get(ms, k)));
             print(p, " %16s", at);
         }
-        print(p, " %6s %6s\n", real(row, "exponent", 1.0, 2).text,
-              real(row, "exponent_counted", 1.0, 2).text);
+        print(p, " %6s %6s\n", real(row, "exponent", 1.0, 2).text, real(row, "exponent_counted", 1.0, 2).text);
     }
 }
 
@@ -217,8 +214,8 @@ static void device_words(page *p, const json_t *rows)
             continue;
         }
         print(p, "%-22s %10s %10s %8s %9s   %.1e, %.1e\n", name(row, "title"), real(row, "ms", 1.0, 4).text,
-              real(row, "floor_ms", 1.0, 4).text, real(row, "ratio", 1.0, 2).text,
-              real(row, "tflops", 1.0, 1).text, number(row, "error_fast"), number(row, "error_exact"));
+              real(row, "floor_ms", 1.0, 4).text, real(row, "ratio", 1.0, 2).text, real(row, "tflops", 1.0, 1).text,
+              number(row, "error_fast"), number(row, "error_exact"));
     }
 }
 
@@ -235,10 +232,8 @@ npmd_status bench_words(const char *json, char **text, npmd_error *err)
     page p = { .err = err };
     json_t *root = NULL;
     TRY(json_from_text(json, strlen(json), "the benchmark", &root, err));
-    if (!json_is_object(json_object_get(root, "machine"))
-        && !json_is_array(json_object_get(root, "device"))) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "an object of npmd_bench was expected, with its key \"machine\"");
+    if (!json_is_object(json_object_get(root, "machine")) && !json_is_array(json_object_get(root, "device"))) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "an object of npmd_bench was expected, with its key \"machine\"");
         goto done;
     }
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {

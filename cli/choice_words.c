@@ -119,8 +119,7 @@ static void print_curve(const npmd_model *model)
     printf("\ncriterion against tau, from %.3g to %.3g above the best\n", least, most);
     for (int i = 0; i < count; i++)
         printf("%9.2g |%*s\n", shown[i].row.tau,
-               1 + (int)(WIDE * (shown[i].row.difference - least) / (most - least) + 0.5),
-               shown[i].best ? "#" : "*");
+               1 + (int)(WIDE * (shown[i].row.difference - least) / (most - least) + 0.5), shown[i].best ? "#" : "*");
 }
 
 void cli_choice_words(const npmd_model *model)
@@ -137,9 +136,8 @@ void cli_choice_words(const npmd_model *model)
         if (isfinite(row.tau))
             snprintf(tau, sizeof tau, "%.2g", row.tau);
         printf("%5d %6lld %8s  %-22s  %-22s  %-7s  %s\n", row.stage, (long long)row.steps, tau,
-               number_words(row.criterion, row.criterion_se).text,
-               number_words(row.difference, row.difference_se).text, row.kept ? "kept" : "dropped",
-               row.settings);
+               number_words(row.criterion, row.criterion_se).text, number_words(row.difference, row.difference_se).text,
+               row.kept ? "kept" : "dropped", row.settings);
     }
     print_curve(model);
 }

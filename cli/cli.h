@@ -9,10 +9,10 @@
 
 /* ---- Options of several commands ------------------------------------------------------------------------- */
 
-#define CLI_OPTION_ACCURACY                                                                                  \
-    {                                                                                                        \
-        .name = "accuracy", .values = "X", .fallback = "1e-3",                                               \
-        .help = "standard error wanted of the log of each integral"                                          \
+#define CLI_OPTION_ACCURACY                                                                                            \
+    {                                                                                                                  \
+        .name = "accuracy", .values = "X", .fallback = "1e-3",                                                         \
+        .help = "standard error wanted of the log of each integral"                                                    \
     }
 /* clang-format off */
 #define CLI_OPTION_DOMAIN                                                                                    \

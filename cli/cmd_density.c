@@ -12,16 +12,13 @@ static const cli_option OPTIONS[] = {
     { .name = "what",
       .names = npmd_what_name,
       .fallback = "log-density",
-      .help =
-          "log f or f per volume; f x volume; n f; gradient (a row a point, in the point's own columns) or "
-          "Laplacian of log f; its standard deviation over the members" },
+      .help = "log f or f per volume; f x volume; n f; gradient (a row a point, in the point's own columns) or "
+              "Laplacian of log f; its standard deviation over the members" },
     { .name = "given",
       .values = "N,...",
       .help = "the conditional density of the other factors given these, counted from 1: 1,3" },
     CLI_OPTION_ACCURACY,
-    { .name = "errors",
-      .values = "FILE",
-      .help = "with --given: the standard error of the log density at each point" },
+    { .name = "errors", .values = "FILE", .help = "with --given: the standard error of the log density at each point" },
     CLI_OPTION_MAX_DISTANCE,
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",
@@ -40,8 +37,7 @@ static const char *const UNITS[] = {
 };
 _Static_assert(sizeof UNITS / sizeof *UNITS == NPMD_SPREAD + 1, "a row for everything that can be asked for");
 
-static int report(const cli_args *args, const npmd_model *model, npmd_what what, size_t n, size_t cols,
-                  double log_se)
+static int report(const cli_args *args, const npmd_model *model, npmd_what what, size_t n, size_t cols, double log_se)
 {
     const char *out = cli_value(args, "out");
     cli_json j = { 0 };
@@ -78,8 +74,7 @@ static int run(const cli_args *args)
     unsigned coords = 0;
     double *values = NULL, *log_se = NULL, accuracy = 0.0, worst = 0.0;
     unsigned given = 0;
-    const char *out = cli_value(args, "out"), *at = cli_value(args, "points"),
-               *errors = cli_value(args, "errors");
+    const char *out = cli_value(args, "out"), *at = cli_value(args, "points"), *errors = cli_value(args, "errors");
     int code = cli_compute(args, &seed, &how);
     if (code != CLI_DONE || (code = cli_distinct(args, "--out", out, "--points", at)) != CLI_DONE
         || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE
@@ -93,8 +88,7 @@ static int run(const cli_args *args)
         goto done;
     }
     if ((cli_value(args, "what") && npmd_what_parse(cli_value(args, "what"), &what, &err))
-        || cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
-        || npmd_load(args->operand, &model, &err)
+        || cli_coords(args, &coords, &err) || npmd_array_check(out, &err) || npmd_load(args->operand, &model, &err)
         || (cli_value(args, "given")
             && npmd_factors_parse(cli_value(args, "given"), npmd_model_domain(model), &given, &err))
         || cli_points(args, at, npmd_model_domain(model), coords, &points, &err)) {
@@ -109,8 +103,7 @@ static int run(const cli_args *args)
             goto done;
         }
         if (npmd_conditional_at(model, given, points, what, accuracy, seed, &how, values, log_se, &err)
-            || npmd_array_write(out, values, n, 1, &err)
-            || (errors && npmd_array_write(errors, log_se, n, 1, &err))) {
+            || npmd_array_write(out, values, n, 1, &err) || (errors && npmd_array_write(errors, log_se, n, 1, &err))) {
             code = cli_refuse(args, &err);
             goto done;
         }
@@ -134,10 +127,9 @@ const cli_command command_density = {
     .name = "density",
     .operand = "MODEL",
     .summary = "evaluate a model at points",
-    .details =
-        "Writes one float64 a point. Densities are per Riemannian volume; relative ones are with respect "
-        "to the "
-        "uniform probability measure.",
+    .details = "Writes one float64 a point. Densities are per Riemannian volume; relative ones are with respect "
+               "to the "
+               "uniform probability measure.",
     .examples = "neuropmd density torus.safetensors --points where.csv --out logf.npy\n"
                 "neuropmd density torus.safetensors --points where.csv --out grad.npy --what gradient\n"
                 "neuropmd density storms.safetensors --points map.csv --out june.npy --given 2\n",

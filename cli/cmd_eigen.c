@@ -11,9 +11,8 @@ static const cli_option OPTIONS[] = {
     { .name = "out",
       .values = "FILE",
       .required = true,
-      .help =
-          "the functions on the vertices: .npy or .csv (a row a vertex, a column a function), .gii or .vtk "
-          "(the surface with one array a function)" },
+      .help = "the functions on the vertices: .npy or .csv (a row a vertex, a column a function), .gii or .vtk "
+              "(the surface with one array a function)" },
     { .name = "values", .values = "FILE", .help = "the eigenvalues, .npy or .csv" },
     { .name = "elements",
       .values = "1|2",
@@ -149,18 +148,16 @@ static int solve(const cli_args *args, eigen_result *r)
     how.user = &progress;
     cli_progress_begin(&progress, args);
     if (r->k > r->vertices)
-        return cli_fail(args, CLI_USAGE, "--k: %zu was found, %s has %zu vertices", r->k, args->operand,
-                        r->vertices);
+        return cli_fail(args, CLI_USAGE, "--k: %zu was found, %s has %zu vertices", r->k, args->operand, r->vertices);
     if (!(r->lambda = cli_doubles(args, r->k, 1)) || !(r->residual = cli_doubles(args, r->k, 1))
         || !(r->phi = cli_doubles(args, r->vertices, r->k)))
         return CLI_MEMORY;
-    const npmd_status st = npmd_surface_eigen(r->surface, r->elements, (int)r->k, &how, r->lambda, r->phi,
-                                              r->residual, &err);
+    const npmd_status st = npmd_surface_eigen(r->surface, r->elements, (int)r->k, &how, r->lambda, r->phi, r->residual,
+                                              &err);
     cli_progress_end(&progress);
     r->seconds = cli_clock() - begun;
     if (st
-        || (is_surface_file(out) ? write_surface(r, out, &err)
-                                 : npmd_array_write(out, r->phi, r->vertices, r->k, &err))
+        || (is_surface_file(out) ? write_surface(r, out, &err) : npmd_array_write(out, r->phi, r->vertices, r->k, &err))
         || (values && npmd_array_write(values, r->lambda, r->k, 1, &err)))
         return cli_refuse(args, &err);
     return report(args, r);
@@ -176,10 +173,8 @@ static int run(const cli_args *args)
         return code;
     const npmd_status st = is_surface_file(out) ? npmd_surface_check(out, &err) : npmd_array_check(out, &err);
     if (st == NPMD_ERR_ARGUMENT && !is_surface_file(out))
-        return cli_fail(args, CLI_USAGE, "%s: unknown suffix, expected .npy, .csv, .tsv, .txt, .gii or .vtk",
-                        out);
-    if (st || (values && npmd_array_check(values, &err))
-        || npmd_surface_read(args->operand, &r.surface, &err)) {
+        return cli_fail(args, CLI_USAGE, "%s: unknown suffix, expected .npy, .csv, .tsv, .txt, .gii or .vtk", out);
+    if (st || (values && npmd_array_check(values, &err)) || npmd_surface_read(args->operand, &r.surface, &err)) {
         code = cli_refuse(args, &err);
     } else {
         r.vertices = npmd_surface_vertices(r.surface);

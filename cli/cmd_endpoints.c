@@ -14,15 +14,13 @@ static const cli_option OPTIONS[] = {
     { .name = "surface",
       .values = "FILE",
       .required = true,
-      .help =
-          "the cortical surface, of the left hemisphere if both are given: .gii .obj .off .ply .vtk (or .gz), "
-          "FreeSurfer's own" },
+      .help = "the cortical surface, of the left hemisphere if both are given: .gii .obj .off .ply .vtk (or .gz), "
+              "FreeSurfer's own" },
     { .name = "surface-right", .values = "FILE", .help = "that of the right hemisphere" },
     { .name = "sphere",
       .values = "FILE",
-      .help =
-          "the sphere that the surface is registered to, of the same faces; without it the ends stay on the "
-          "surface" },
+      .help = "the sphere that the surface is registered to, of the same faces; without it the ends stay on the "
+              "surface" },
     { .name = "sphere-right", .values = "FILE", .help = "that of the right hemisphere" },
     { .name = "out",
       .values = "FILE",
@@ -33,14 +31,10 @@ static const cli_option OPTIONS[] = {
       .values = "LL|RR|LR|all",
       .fallback = "all",
       .help = "which hemispheres are joined; more than one as in LL,RR. Of LR the left end comes first" },
-    { .name = "max-distance",
-      .values = "X",
-      .fallback = "5",
-      .help = "how far an end may be from the surface, mm" },
+    { .name = "max-distance", .values = "X", .fallback = "5", .help = "how far an end may be from the surface, mm" },
     { .name = "affine",
       .values = "FILE",
-      .help =
-          "4 x 4 numbers as text, from voxels to RAS mm, in the place of those in the header of a .trk file" },
+      .help = "4 x 4 numbers as text, from voxels to RAS mm, in the place of those in the header of a .trk file" },
     { .name = "space",
       .values = "mni152",
       .help = "the streamlines are in MNI152, the surface is in MNI305 (fsaverage): they are carried there" },
@@ -87,8 +81,8 @@ static int parse_pairs(const cli_args *args, bool two, unsigned *out)
             if (length == 2 && strncmp(at, PAIRS[p], 2) == 0)
                 found = 1u << p;
         if (!found)
-            return cli_fail(args, CLI_USAGE,
-                            "--pairs is '%s', expected LL, RR, LR (or several, as in LL,RR) or all", text);
+            return cli_fail(args, CLI_USAGE, "--pairs is '%s', expected LL, RR, LR (or several, as in LL,RR) or all",
+                            text);
         *out |= found;
         at += length + (at[length] == ',');
     }
@@ -167,7 +161,8 @@ static int check_names(const cli_args *args, const endpoints_files *files)
     return code;
 }
 
-/* ---- What was found ------------------------------------------------------------------------------------------------ */
+/* ---- What was found
+ * ------------------------------------------------------------------------------------------------ */
 
 static size_t kept(const npmd_endpoints_facts *e)
 {
@@ -228,9 +223,9 @@ static int report(const cli_args *args, const npmd_endpoints_facts *e, const end
         if (e->count[p] == 0)
             cli_row(stdout, PAIRS[p], "none, no file is written");
         else
-            cli_row(stdout, two ? PAIRS[p] : "out", "%s%s%s%s%s",
-                    two ? cli_words_count(e->count[p]).text : "", two ? " in " : "", files->out[p],
-                    files->weights[p] ? ", weights in " : "", files->weights[p] ? files->weights[p] : "");
+            cli_row(stdout, two ? PAIRS[p] : "out", "%s%s%s%s%s", two ? cli_words_count(e->count[p]).text : "",
+                    two ? " in " : "", files->out[p], files->weights[p] ? ", weights in " : "",
+                    files->weights[p] ? files->weights[p] : "");
     }
     return CLI_DONE;
 }
@@ -252,8 +247,8 @@ static int refuse_all(const cli_args *args, const npmd_endpoints_facts *e)
     size_t used = 0;
     for (size_t i = 0; i < sizeof reason / sizeof *reason; i++)
         if (reason[i].count > 0 && used < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %s", used > 0 ? "; " : "",
-                                     reason[i].count, reason[i].words);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %s", used > 0 ? "; " : "", reason[i].count,
+                                     reason[i].words);
     return cli_fail(args, CLI_INPUT, "none of %zu streamlines is kept: %s", e->streamlines, text);
 }
 
@@ -269,16 +264,16 @@ static int write_files(const cli_args *args, const npmd_endpoints *ends, const n
         if (e->count[p] > 0
             && (npmd_array_write(files->out[p], npmd_endpoints_rows(ends, (npmd_pair)p), e->count[p], 6, &err)
                 || (files->weights[p]
-                    && npmd_array_write(files->weights[p], npmd_endpoints_weights(ends, (npmd_pair)p),
-                                        e->count[p], 1, &err))))
+                    && npmd_array_write(files->weights[p], npmd_endpoints_weights(ends, (npmd_pair)p), e->count[p], 1,
+                                        &err))))
             return cli_refuse(args, &err);
     return CLI_DONE;
 }
 
-/* ---- The command --------------------------------------------------------------------------------------------------- */
+/* ---- The command
+ * --------------------------------------------------------------------------------------------------- */
 
-static int read_request(const cli_args *args, const char **words, npmd_compute *how,
-                        npmd_endpoints_request *what)
+static int read_request(const cli_args *args, const char **words, npmd_compute *how, npmd_endpoints_request *what)
 {
     uint64_t seed = 0;
     int code = cli_compute(args, &seed, how);
@@ -297,17 +292,14 @@ static int read_request(const cli_args *args, const char **words, npmd_compute *
     const int weights = gather(args, "weights", words + what->files);
     what->weights = weights > 0 ? words + what->files : NULL;
     if (weights > 0 && weights != what->files)
-        return cli_fail(args, CLI_USAGE,
-                        "--tracks is given %d times and --weights %d times: one for each was expected",
+        return cli_fail(args, CLI_USAGE, "--tracks is given %d times and --weights %d times: one for each was expected",
                         what->files, weights);
     if (!weights != !cli_value(args, "weights-out"))
         return cli_fail(args, CLI_USAGE, "--weights are read and --weights-out written: both or neither");
     if (what->space && what->transform)
-        return cli_fail(args, CLI_USAGE,
-                        "--space and --transform both say where the streamlines go: one was expected");
+        return cli_fail(args, CLI_USAGE, "--space and --transform both say where the streamlines go: one was expected");
     if (what->surface[1] ? !what->sphere[0] != !what->sphere[1] : what->sphere[1] != NULL)
-        return cli_fail(args, CLI_USAGE,
-                        "a sphere is given for every surface or for none: --sphere, --sphere-right");
+        return cli_fail(args, CLI_USAGE, "a sphere is given for every surface or for none: --sphere, --sphere-right");
     return parse_pairs(args, what->surface[1] != NULL, &what->pairs);
 }
 

@@ -5,18 +5,13 @@
 #include <string.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "truth",
-      .values = "FILE",
-      .required = true,
-      .help = "mixture from simulate (.json), or a grid (.npy)" },
+    { .name = "truth", .values = "FILE", .required = true, .help = "mixture from simulate (.json), or a grid (.npy)" },
     { .name = "grid",
       .values = "fine|authors",
       .fallback = "fine",
       .help = "where the two are compared; authors: the paper's 100 x 100 nodes on T2, each density "
               "divided by its mean" },
-    { .name = "points",
-      .values = "N",
-      .help = "how many points or nodes; without it chosen from the domain" },
+    { .name = "points", .values = "N", .help = "how many points or nodes; without it chosen from the domain" },
     { 0 },
 };
 
@@ -31,8 +26,7 @@ static void distances(const npmd_comparison *c, distance_row rows[DISTANCES])
 {
     const distance_row all[DISTANCES] = {
         { "nise", "nise_se", "mean of (f - g)^2 over mean of f^2, f the truth", c->nise, c->nise_se },
-        { "ae", "ae_se", "arccos of the correlation of sqrt f and sqrt g; the paper's table", c->ae,
-          c->ae_se },
+        { "ae", "ae_se", "arccos of the correlation of sqrt f and sqrt g; the paper's table", c->ae, c->ae_se },
         { "fr", "fr_se", "Fisher-Rao half-distance, arccos <sqrt f, sqrt g>", c->fr, c->fr_se },
         { "fr2", "fr2_se", "arccos <sqrt f, sqrt g>^2; the paper's formula", c->fr2, c->fr2_se },
         { "kl", "kl_se", "Kullback-Leibler divergence of g from f, nats", c->kl, c->kl_se },
@@ -57,11 +51,9 @@ static int report(const cli_args *args, const npmd_comparison *c, npmd_grid grid
         return cli_json_print(args, &j);
     }
     for (int i = 0; i < DISTANCES; i++)
-        cli_row(stdout, rows[i].name, "%-20s %s", cli_words_error(rows[i].value, rows[i].se).text,
-                rows[i].meaning);
+        cli_row(stdout, rows[i].name, "%-20s %s", cli_words_error(rows[i].value, rows[i].se).text, rows[i].meaning);
     if (grid == NPMD_GRID_AUTHORS)
-        cli_row(stdout, "nise undivided", "%-20.5g %s", c->nise_undivided,
-                "without the division by the means");
+        cli_row(stdout, "nise undivided", "%-20.5g %s", c->nise_undivided, "without the division by the means");
     cli_row(stdout, "points", "%s", cli_words_count(c->points).text);
     return CLI_DONE;
 }
@@ -107,10 +99,9 @@ const cli_command command_evaluate = {
     .name = "evaluate",
     .operand = "MODEL",
     .summary = "compare a model with a known density",
-    .details =
-        "f is the truth and g the model. On tori of one and two dimensions the integrals are sums over "
-        "a grid; elsewhere they are means over "
-        "quasi-random points, with their standard errors.",
+    .details = "f is the truth and g the model. On tori of one and two dimensions the integrals are sums over "
+               "a grid; elsewhere they are means over "
+               "quasi-random points, with their standard errors.",
     .examples = "neuropmd evaluate torus.safetensors --truth truth.json\n"
                 "neuropmd evaluate torus.safetensors --truth truth.json --grid authors --json\n",
     .options = OPTIONS,

@@ -111,8 +111,7 @@ static int check_files(const cli_args *args, const npmd_options *options)
         for (int j = i + 1; j < FILES; j++) {
             const int code = i == CHECKPOINT && j == RESUME
                                  ? CLI_DONE
-                                 : cli_distinct(args, files[i].label, files[i].path, files[j].label,
-                                                files[j].path);
+                                 : cli_distinct(args, files[i].label, files[i].path, files[j].label, files[j].path);
             if (code != CLI_DONE)
                 return code;
         }
@@ -123,8 +122,7 @@ static int check_files(const cli_args *args, const npmd_options *options)
 }
 
 /* Eigenpairs of surfaces as far as the options want them, kept beside the model. */
-static npmd_status read_domain(const cli_args *args, const npmd_options *options, npmd_domain **domain,
-                               npmd_error *err)
+static npmd_status read_domain(const cli_args *args, const npmd_options *options, npmd_domain **domain, npmd_error *err)
 {
     const char *out = cli_value(args, "out"), *elements = cli_value(args, "elements"),
                *slash = out ? strrchr(out, '/') : NULL;
@@ -186,8 +184,8 @@ static int check_truth(const cli_args *args, const npmd_domain *domain, const np
     const char *known = truth ? npmd_domain_text(npmd_truth_domain(truth)) : NULL;
     if (!known || strcmp(known, npmd_domain_text(domain)) == 0)
         return CLI_DONE;
-    return cli_fail(args, CLI_INPUT, "%s: the density is on %s, the data are on %s", cli_value(args, "truth"),
-                    known, npmd_domain_text(domain));
+    return cli_fail(args, CLI_INPUT, "%s: the density is on %s, the data are on %s", cli_value(args, "truth"), known,
+                    npmd_domain_text(domain));
 }
 
 static void print_plan(fit_job *j)
@@ -316,14 +314,13 @@ static void report_words(const fit_job *j)
     for (int i = 0; stack && i < npmd_model_parts(model); i++) {
         npmd_part part = NPMD_SIZED(npmd_part);
         npmd_model_part(model, i, &part, NULL);
-        cli_row(stdout, i == 0 ? "weights" : "", "%.3f %-14s held-out -log likelihood %s", part.weight,
-                part.name, cli_words_error(part.held_out_nll, part.held_out_nll_se).text);
+        cli_row(stdout, i == 0 ? "weights" : "", "%.3f %-14s held-out -log likelihood %s", part.weight, part.name,
+                cli_words_error(part.held_out_nll, part.held_out_nll_se).text);
     }
     cli_row(stdout, stack ? "held-out" : "objective", "%.6g", facts.objective);
     cli_row(stdout, "log integral", "%s", cli_words_error(facts.log_integral, facts.log_integral_se).text);
     if (facts.convex_gap == facts.convex_gap) /* NaN: not known */
-        cli_row(stdout, "convex gap", "%s nats",
-                cli_words_error(facts.convex_gap, facts.convex_gap_accuracy).text);
+        cli_row(stdout, "convex gap", "%s nats", cli_words_error(facts.convex_gap, facts.convex_gap_accuracy).text);
     if (facts.restarts > 0)
         cli_row(stdout, "restarts", "%d", facts.restarts);
     if (facts.members > 1)
@@ -350,8 +347,8 @@ static int report_fit(const fit_job *j, bool selected)
         cli_note(args, "warning: %s", npmd_model_warning(model, i));
     if (facts.interrupted)
         cli_note(args, "interrupted after step %s of %s; the model so far is %s%s",
-                 cli_words_count((uint64_t)facts.steps).text, all_steps(j).text,
-                 out ? "saved in " : "not saved", out ? out : "");
+                 cli_words_count((uint64_t)facts.steps).text, all_steps(j).text, out ? "saved in " : "not saved",
+                 out ? out : "");
     if (selected && cli_value(args, "table"))
         code = cli_choice_write(args, model, cli_value(args, "table"));
     if (code != CLI_DONE)
@@ -366,8 +363,7 @@ static int report_fit(const fit_job *j, bool selected)
         report_words(j);
     }
     if (code == CLI_DONE && facts.checkpoint_failure[0])
-        return cli_fail(args, CLI_FILE, "the model is saved, but no checkpoint: %s",
-                        facts.checkpoint_failure);
+        return cli_fail(args, CLI_FILE, "the model is saved, but no checkpoint: %s", facts.checkpoint_failure);
     return code == CLI_DONE && facts.interrupted ? CLI_INTERRUPTED : code;
 }
 
@@ -381,8 +377,7 @@ static int save_model(const cli_args *args, const npmd_model *model)
     char rescue[CLI_PATH_MOST];
     if (!cli_value(args, "out") || npmd_save(model, cli_value(args, "out"), &err) == NPMD_OK)
         return CLI_DONE;
-    snprintf(rescue, sizeof rescue, "%.900s/neuropmd-XXXXXX%s", folder && folder[0] ? folder : "/tmp",
-             ending);
+    snprintf(rescue, sizeof rescue, "%.900s/neuropmd-XXXXXX%s", folder && folder[0] ? folder : "/tmp", ending);
     const int fd = err.status == NPMD_ERR_FILE ? mkstemps(rescue, (int)sizeof ending - 1) : -1;
     if (fd < 0)
         return cli_refuse(args, &err);
@@ -438,8 +433,7 @@ int cli_fit(const cli_args *args, const char *const *over, int lists)
     if (st != NPMD_OK) {
         code = cli_refuse(args, &err);
         cli_log_discard(&j.log);
-    } else if ((code = save_model(args, j.model)) == CLI_DONE
-               && (code = cli_log_close(args, &j.log)) == CLI_DONE) {
+    } else if ((code = save_model(args, j.model)) == CLI_DONE && (code = cli_log_close(args, &j.log)) == CLI_DONE) {
         code = report_fit(&j, over != NULL);
     }
 done:
@@ -462,16 +456,14 @@ static int run(const cli_args *args)
 const cli_command command_fit = {
     .name = "fit",
     .summary = "estimate a density from points",
-    .details =
-        "Fits log f(x) = v(x) - log Z, a sine network on Laplace-Beltrami eigenfunctions, by penalised "
-        "maximum "
-        "likelihood: the mean of -v over the data, plus the integral of exp v, plus tau times the mean of "
-        "(Laplacian v)^2. The result depends on the data, the options and the seed, not on the number of "
-        "threads. Ctrl-C saves the checkpoint if one was asked for, else the model so far.",
-    .examples =
-        "neuropmd fit --domain S1^2 --data points.csv --out torus.safetensors\n"
-        "neuropmd fit --domain S2 --data quakes.csv --coords latlon --out quakes.safetensors --tau 1e-5\n"
-        "neuropmd fit --domain T4 --data torsion.npy --out t4.safetensors --preset paper-t4 --log t4.jsonl\n",
+    .details = "Fits log f(x) = v(x) - log Z, a sine network on Laplace-Beltrami eigenfunctions, by penalised "
+               "maximum "
+               "likelihood: the mean of -v over the data, plus the integral of exp v, plus tau times the mean of "
+               "(Laplacian v)^2. The result depends on the data, the options and the seed, not on the number of "
+               "threads. Ctrl-C saves the checkpoint if one was asked for, else the model so far.",
+    .examples = "neuropmd fit --domain S1^2 --data points.csv --out torus.safetensors\n"
+                "neuropmd fit --domain S2 --data quakes.csv --coords latlon --out quakes.safetensors --tau 1e-5\n"
+                "neuropmd fit --domain T4 --data torsion.npy --out t4.safetensors --preset paper-t4 --log t4.jsonl\n",
     .options = OPTIONS,
     .library_options = true,
     .run = run,

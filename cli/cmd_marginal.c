@@ -11,19 +11,16 @@ static const cli_option OPTIONS[] = {
     { .name = "factors", .values = "N,...", .help = "the factors that are kept, counted from 1: 1,3" },
     { .name = "points",
       .values = "FILE",
-      .help =
-          "where to evaluate: one row a point, with the columns of these factors in the order of the domain" },
+      .help = "where to evaluate: one row a point, with the columns of these factors in the order of the domain" },
     { .name = "out",
       .values = "FILE",
-      .help =
-          "one value a point, in the order of the points; .npy or .csv; of a region one a vertex, also .gii or "
-          ".vtk" },
+      .help = "one value a point, in the order of the points; .npy or .csv; of a region one a vertex, also .gii or "
+              ".vtk" },
     { .name = "what",
       .names = npmd_region_what_name,
       .fallback = "log-density; of a region density",
-      .help =
-          "log f or f per volume of the factors kept; f x that volume; n f; of a region also f and n f x the "
-          "vertex's area" },
+      .help = "log f or f per volume of the factors kept; f x that volume; n f; of a region also f and n f x the "
+              "vertex's area" },
     { .name = "errors", .values = "FILE", .help = "the standard error of the log density at each point" },
     CLI_OPTION_ACCURACY,
     CLI_OPTION_MAX_DISTANCE,
@@ -34,10 +31,7 @@ static const cli_option OPTIONS[] = {
       .values = "FILE",
       .group = REGIONS,
       .help = "a region for every vertex of factor 1: .annot .label .gii .csv .npy" },
-    { .name = "region",
-      .values = "NAME,...",
-      .group = REGIONS,
-      .help = "the region of the map, or several as one" },
+    { .name = "region", .values = "NAME,...", .group = REGIONS, .help = "the region of the map, or several as one" },
     { .name = "factor", .values = "1|2", .fallback = "1", .group = REGIONS, .help = "where the region lies" },
     { .name = "sphere",
       .values = "FILE",
@@ -50,17 +44,10 @@ static const cli_option OPTIONS[] = {
     { .name = "matrix",
       .values = "FILE",
       .group = REGIONS,
-      .help =
-          "the probability, or with --what counts the expected number, of both ends in each pair of regions; .csv "
-          "with names or .npy" },
-    { .name = "dense",
-      .values = "FILE",
-      .group = REGIONS,
-      .help = "the values at all pairs of vertices; .npy" },
-    { .name = "roi2",
-      .values = "FILE",
-      .group = REGIONS,
-      .help = "the same for factor 2, if it is another mesh" },
+      .help = "the probability, or with --what counts the expected number, of both ends in each pair of regions; .csv "
+              "with names or .npy" },
+    { .name = "dense", .values = "FILE", .group = REGIONS, .help = "the values at all pairs of vertices; .npy" },
+    { .name = "roi2", .values = "FILE", .group = REGIONS, .help = "the same for factor 2, if it is another mesh" },
     { .name = "sphere2", .values = "FILE", .group = REGIONS, .help = "the same" },
     { .name = "surface2", .values = "FILE", .group = REGIONS, .help = "the same" },
     { 0 },
@@ -75,8 +62,7 @@ static int report(const cli_args *args, const char *domain, size_t n, double wor
         cli_json_text(&j, "out", out);
         cli_json_text(&j, "factors", cli_value(args, "factors"));
         cli_json_text(&j, "domain", domain);
-        cli_json_text(&j, "what",
-                      cli_value(args, "what") ? cli_value(args, "what") : npmd_what_name(NPMD_LOG_DENSITY));
+        cli_json_text(&j, "what", cli_value(args, "what") ? cli_value(args, "what") : npmd_what_name(NPMD_LOG_DENSITY));
         cli_json_unsigned(&j, "n", n);
         cli_json_number(&j, "log_se_max", worst);
         return cli_json_print(args, &j);
@@ -115,8 +101,7 @@ static int run(const cli_args *args)
     uint64_t seed = 0;
     unsigned coords = 0, factors = 0;
     double *values = NULL, *log_se = NULL, accuracy = 0.0, worst = 0.0;
-    const char *out = cli_value(args, "out"), *at = cli_value(args, "points"),
-               *errors = cli_value(args, "errors");
+    const char *out = cli_value(args, "out"), *at = cli_value(args, "points"), *errors = cli_value(args, "errors");
     if (cli_value(args, "roi") || cli_value(args, "dense"))
         return marginal_regions(args);
     int code = check_given(args);
@@ -129,8 +114,8 @@ static int run(const cli_args *args)
         || (code = cli_real(args, "accuracy", &accuracy)) != CLI_DONE)
         goto done;
     if ((cli_value(args, "what") && npmd_what_parse(cli_value(args, "what"), &what, &err))
-        || cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
-        || (errors && npmd_array_check(errors, &err)) || npmd_load(args->operand, &model, &err)
+        || cli_coords(args, &coords, &err) || npmd_array_check(out, &err) || (errors && npmd_array_check(errors, &err))
+        || npmd_load(args->operand, &model, &err)
         || npmd_factors_parse(cli_value(args, "factors"), npmd_model_domain(model), &factors, &err)
         || npmd_domain_part(npmd_model_domain(model), factors, &part, &err)
         || cli_points(args, at, part, coords, &points, &err)) {

@@ -12,19 +12,15 @@ static const cli_option OPTIONS[] = {
     { .name = "kind",
       .values = "KIND",
       .fallback = "by what is given",
-      .help =
-          "circle, torus, sphere, corner, factors, choice (of models); training, snr (of logs); profiles, "
-          "learning, spectra, tau, snr (of results of reproduce); surface, values, matrix, connectivity, tracts, "
-          "eigenfunctions (of surfaces)" },
-    { .name = "data",
-      .values = "FILE",
-      .help = "points, drawn as dots on maps and as a histogram behind curves" },
+      .help = "circle, torus, sphere, corner, factors, choice (of models); training, snr (of logs); profiles, "
+              "learning, spectra, tau, snr (of results of reproduce); surface, values, matrix, connectivity, tracts, "
+              "eigenfunctions (of surfaces)" },
+    { .name = "data", .values = "FILE", .help = "points, drawn as dots on maps and as a histogram behind curves" },
     { .name = "truth", .values = "FILE", .help = "a known density, drawn beside the estimate on one scale" },
     { .name = "what",
       .names = npmd_plot_what_name,
       .fallback = "density",
-      .help =
-          "f per volume; f relative to the uniform density; the standard deviation of log f over members" },
+      .help = "f per volume; f relative to the uniform density; the standard deviation of log f over members" },
     { .name = "scale",
       .values = "linear|log",
       .fallback = "linear",
@@ -56,10 +52,7 @@ static const cli_option OPTIONS[] = {
       .help = "titles of the models, in their order; else the names of the files" },
     { .name = "title", .values = "TEXT", .help = "over the whole" },
     { .name = "width-mm", .values = "X", .fallback = "85 or 180", .help = "width of the picture" },
-    { .name = "dpi",
-      .values = "X",
-      .fallback = "300",
-      .help = "dots an inch, of a .png and of maps in an .svg" },
+    { .name = "dpi", .values = "X", .fallback = "300", .help = "dots an inch, of a .png and of maps in an .svg" },
     { .name = "grid", .values = "N", .help = "nodes along a side at which densities are evaluated" },
     { .name = "surface",
       .values = "FILE",
@@ -70,17 +63,13 @@ static const cli_option OPTIONS[] = {
     { .name = "column",
       .values = "NAME|N",
       .group = SURFACES,
-      .help =
-          "which of the values, by name or counted from 1 (default: 1); of folders: the only model that is drawn" },
+      .help = "which of the values, by name or counted from 1 (default: 1); of folders: the only model that is drawn" },
     { .name = "roi",
       .values = "FILE",
       .group = SURFACES,
       .help = "a region for every vertex: .annot .label .gii .csv" },
     { .name = "region", .values = "NAME", .group = SURFACES, .help = "the region of --roi that is outlined" },
-    { .name = "points",
-      .values = "FILE",
-      .group = SURFACES,
-      .help = "x y z, drawn as dots on the surface of values" },
+    { .name = "points", .values = "FILE", .group = SURFACES, .help = "x y z, drawn as dots on the surface of values" },
     { .name = "hemisphere",
       .values = "left|right",
       .group = SURFACES,
@@ -89,13 +78,8 @@ static const cli_option OPTIONS[] = {
     { .name = "views",
       .values = "SIDE,...",
       .group = SURFACES,
-      .help =
-          "sides it is seen from: lateral, medial, dorsal, ventral, anterior, posterior, or axes as +x or -z" },
-    { .name = "up",
-      .values = "x|y|z",
-      .group = SURFACES,
-      .fallback = "z",
-      .help = "the axis that points up" },
+      .help = "sides it is seen from: lateral, medial, dorsal, ventral, anterior, posterior, or axes as +x or -z" },
+    { .name = "up", .values = "x|y|z", .group = SURFACES, .fallback = "z", .help = "the axis that points up" },
     { .name = "tracks",
       .values = "TRACKS",
       .group = SURFACES,
@@ -113,20 +97,9 @@ static const cli_option OPTIONS[] = {
       .help =
           "how far the ends of streamlines may lie from the surface (default: 5 mm), or --data from its own (default: "
           "a thousandth of the square root of its area); inf: any distance" },
-    { .name = "most",
-      .values = "N",
-      .group = SURFACES,
-      .fallback = "1500",
-      .help = "streamlines that are drawn" },
-    { .name = "domain",
-      .values = "D",
-      .group = SURFACES,
-      .help = "its eigenfunctions: S1^2, S2 or mesh:FILE" },
-    { .name = "eigenvalue",
-      .values = "X",
-      .group = SURFACES,
-      .fallback = "20",
-      .help = "of those on S1^2 and S2" },
+    { .name = "most", .values = "N", .group = SURFACES, .fallback = "1500", .help = "streamlines that are drawn" },
+    { .name = "domain", .values = "D", .group = SURFACES, .help = "its eigenfunctions: S1^2, S2 or mesh:FILE" },
+    { .name = "eigenvalue", .values = "X", .group = SURFACES, .fallback = "20", .help = "of those on S1^2 and S2" },
     { .name = "function",
       .values = "N",
       .group = SURFACES,
@@ -160,8 +133,8 @@ static int parse_range(job *j, const char *text)
         double *pair = j->range + 2 * j->ask.ranges;
         pair[0] = strtod(text, &end);
         pair[1] = end != text && *end == ':' ? strtod(end + 1, &last) : NAN;
-        if (!last || last == end + 1 || (*last && *last != ',') || !(pair[0] < pair[1])
-            || !isfinite(pair[1] - pair[0]) || j->ask.ranges == MOST)
+        if (!last || last == end + 1 || (*last && *last != ',') || !(pair[0] < pair[1]) || !isfinite(pair[1] - pair[0])
+            || j->ask.ranges == MOST)
             return cli_fail(j->args, CLI_USAGE,
                             "--range is '%s', expected A:B with A below B, as in 0:0.4 or 0:1,0:0.1",
                             cli_value(j->args, "range"));
@@ -184,8 +157,8 @@ static int parse_levels(job *j, const char *text)
         char *end = NULL;
         const double level = strtod(at, &end);
         if (end == at || (*end && *end != ',') || !(level > 0.0 && level < 100.0) || j->ask.levels == 8)
-            return cli_fail(j->args, CLI_USAGE,
-                            "--levels is '%s', expected up to 8 numbers between 0 and 100, or none", text);
+            return cli_fail(j->args, CLI_USAGE, "--levels is '%s', expected up to 8 numbers between 0 and 100, or none",
+                            text);
         j->level[j->ask.levels++] = level;
         at = *end ? end + 1 : end;
     }
@@ -282,8 +255,7 @@ static int read_surfaces(job *j)
     j->ask.surfaces = &j->surfaces.ask;
     const int code = plot_surfaces_read(j->args, &j->surfaces);
     if (code == CLI_DONE && j->args->operand_count == 0 && !j->surfaces.used)
-        return cli_fail(j->args, CLI_USAGE,
-                        "FILE is missing, and so are --tracks and --domain: what is drawn?");
+        return cli_fail(j->args, CLI_USAGE, "FILE is missing, and so are --tracks and --domain: what is drawn?");
     if (!j->surfaces.used)
         j->ask.surfaces = NULL;
     return code;
@@ -292,8 +264,7 @@ static int read_surfaces(job *j)
 static npmd_status read_inputs(job *j, npmd_error *err)
 {
     const cli_args *args = j->args;
-    const char *truth = cli_value(args, "truth"), *data = cli_value(args, "data"),
-               *what = cli_value(args, "what");
+    const char *truth = cli_value(args, "truth"), *data = cli_value(args, "data"), *what = cli_value(args, "what");
     npmd_status st = what ? npmd_plot_what_parse(what, &j->ask.what, err) : NPMD_OK;
     if (st == NPMD_OK)
         st = cli_coords(args, &j->ask.coords, err);
@@ -349,8 +320,7 @@ static void what_is_there(const job *j, char *text, size_t size)
 static int refuse_without_model(const job *j)
 {
     char there[320];
-    static const char *const NAMES[] = { "data",    "truth", "what", "levels",
-                                         "factors", "given", "grid", "names" };
+    static const char *const NAMES[] = { "data", "truth", "what", "levels", "factors", "given", "grid", "names" };
     for (size_t k = 0; j->ask.models == 0 && k < sizeof NAMES / sizeof NAMES[0]; k++)
         if (cli_value(j->args, NAMES[k])) {
             what_is_there(j, there, sizeof there);
@@ -384,15 +354,14 @@ static int report(const job *j)
     }
     if (!j->args->quiet) {
         cli_row(stdout, "picture", "%s", out);
-        cli_row(stdout, "kind", "%s, %d panel%s, %.0f x %.0f mm", f->kind, f->panels,
-                f->panels == 1 ? "" : "s", f->width_mm, f->height_mm);
+        cli_row(stdout, "kind", "%s, %d panel%s, %.0f x %.0f mm", f->kind, f->panels, f->panels == 1 ? "" : "s",
+                f->width_mm, f->height_mm);
         if (isfinite(f->low))
             cli_row(stdout, "range", "%.4g to %.4g", f->low, f->high);
     }
     /* colours hide a few per cent; more is a grid that does not resolve the density */
     if (f->mass_error > 0.05)
-        cli_note(j->args,
-                 "the density drawn integrates to 1 only within %.2g: a finer --grid would show it better",
+        cli_note(j->args, "the density drawn integrates to 1 only within %.2g: a finer --grid would show it better",
                  f->mass_error);
     return CLI_DONE;
 }

@@ -13,9 +13,8 @@ static const cli_option OPTIONS[] = {
     { .name = "radius",
       .values = "R,...",
       .required = true,
-      .help =
-          "how far a point may be from the centre on each factor, along the factor: one value or one a factor, in "
-          "radians, or in degrees with --coords; all: anywhere" },
+      .help = "how far a point may be from the centre on each factor, along the factor: one value or one a factor, in "
+              "radians, or in degrees with --coords; all: anywhere" },
     CLI_OPTION_ACCURACY,
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",
@@ -48,8 +47,8 @@ static int numbers(const char *text, int most, double scale, bool all, double *o
 static int read_radius(const cli_args *args, const npmd_domain *domain, unsigned coords, double *radius)
 {
     const int factors = npmd_domain_factors(domain);
-    const int given = numbers(cli_value(args, "radius"), NPMD_MAX_FACTORS, coords ? acos(-1.0) / 180.0 : 1.0,
-                              true, radius);
+    const int given = numbers(cli_value(args, "radius"), NPMD_MAX_FACTORS, coords ? acos(-1.0) / 180.0 : 1.0, true,
+                              radius);
     if (given != 1 && given != factors)
         return cli_fail(args, CLI_USAGE, "--radius: \"%.60s\" was found where one number or %d were expected",
                         cli_value(args, "radius"), factors);
@@ -98,8 +97,7 @@ static int run(const cli_args *args)
         goto done;
     const int columns = numbers(cli_value(args, "at"), 3 * NPMD_MAX_FACTORS, 1.0, false, row);
     if (columns < 0) {
-        code = cli_fail(args, CLI_USAGE,
-                        "--at: \"%.60s\" was found where numbers between commas were expected",
+        code = cli_fail(args, CLI_USAGE, "--at: \"%.60s\" was found where numbers between commas were expected",
                         cli_value(args, "at"));
         goto done;
     }

@@ -4,19 +4,12 @@
 #include <stdlib.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "n",
-      .values = "N",
-      .required = true,
-      .help = "how many points; with --at, for each of its rows" },
-    { .name = "out",
-      .values = "FILE",
-      .required = true,
-      .help = "the points, one a row; .csv .tsv .txt .npy" },
+    { .name = "n", .values = "N", .required = true, .help = "how many points; with --at, for each of its rows" },
+    { .name = "out", .values = "FILE", .required = true, .help = "the points, one a row; .csv .tsv .txt .npy" },
     { .name = "given", .values = "N,...", .help = "factors whose values are given, counted from 1: 1,3" },
     { .name = "at",
       .values = "FILE|X,...",
-      .help =
-          "the given values: a file with the columns of these factors, one or more rows, or one row of numbers" },
+      .help = "the given values: a file with the columns of these factors, one or more rows, or one row of numbers" },
     CLI_OPTION_MAX_DISTANCE,
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",
@@ -70,10 +63,8 @@ static int run(const cli_args *args)
         code = cli_fail(args, CLI_USAGE, "--given names factors and --at their values: both or neither");
         goto done;
     }
-    if (cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
-        || npmd_load(args->operand, &model, &err)
-        || (cli_value(args, "given")
-            && cli_given_points(args, npmd_model_domain(model), coords, &given, &at, &err))) {
+    if (cli_coords(args, &coords, &err) || npmd_array_check(out, &err) || npmd_load(args->operand, &model, &err)
+        || (cli_value(args, "given") && cli_given_points(args, npmd_model_domain(model), coords, &given, &at, &err))) {
         code = cli_refuse(args, &err);
         goto done;
     }

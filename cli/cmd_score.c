@@ -15,11 +15,9 @@ static int report(const cli_args *args, const npmd_score *s)
 {
     cli_json j = { 0 };
     if (s->training_rows > 0.0)
-        cli_note(
-            args,
-            "warning: %s%s of the %s rows were used to fit or to choose the model: the figures flatter it",
-            s->training_rows < (double)s->n ? "about " : "all ",
-            cli_words_count((uint64_t)s->training_rows).text, cli_words_count(s->n).text);
+        cli_note(args, "warning: %s%s of the %s rows were used to fit or to choose the model: the figures flatter it",
+                 s->training_rows < (double)s->n ? "about " : "all ", cli_words_count((uint64_t)s->training_rows).text,
+                 cli_words_count(s->n).text);
     if (args->json) {
         cli_json_begin(&j);
         cli_json_unsigned(&j, "n", s->n);
@@ -34,13 +32,10 @@ static int report(const cli_args *args, const npmd_score *s)
         return cli_json_print(args, &j);
     }
     cli_row(stdout, "points", "%s", cli_words_count(s->n).text);
-    cli_row(stdout, "-log likelihood", "%s a point (nats, per volume)",
-            cli_words_error(s->nll, s->nll_se).text);
-    cli_row(stdout, "ISE criterion", "%s (per volume)",
-            cli_words_error(s->ise_criterion, s->ise_criterion_se).text);
+    cli_row(stdout, "-log likelihood", "%s a point (nats, per volume)", cli_words_error(s->nll, s->nll_se).text);
+    cli_row(stdout, "ISE criterion", "%s (per volume)", cli_words_error(s->ise_criterion, s->ise_criterion_se).text);
     cli_row(stdout, "", "%.5g (relative: times the volume)", s->ise_criterion_relative);
-    cli_row(stdout, "log integral", "%s (0 is right)",
-            cli_words_error(s->log_integral, s->log_integral_se).text);
+    cli_row(stdout, "log integral", "%s (0 is right)", cli_words_error(s->log_integral, s->log_integral_se).text);
     return CLI_DONE;
 }
 
@@ -73,10 +68,9 @@ const cli_command command_score = {
     .name = "score",
     .operand = "MODEL",
     .summary = "likelihood and ISE criterion of a model on points",
-    .details =
-        "The mean negative log-likelihood in nats; the criterion integral of f^2 - 2 mean f, which is the "
-        "integrated squared error up to a constant of the data's density; and the log of the density's "
-        "integral, computed afresh, which is 0 up to its standard error. All densities are per volume.",
+    .details = "The mean negative log-likelihood in nats; the criterion integral of f^2 - 2 mean f, which is the "
+               "integrated squared error up to a constant of the data's density; and the log of the density's "
+               "integral, computed afresh, which is 0 up to its standard error. All densities are per volume.",
     .examples = "neuropmd score torus.safetensors --data held_out.csv --json\n",
     .options = OPTIONS,
     .run = run,

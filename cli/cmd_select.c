@@ -22,8 +22,8 @@ static int cut_lists(const cli_args *args, char *text, const char **over, int *l
             *comma = '\0';
         const char *value = strchr(over[i], '=');
         if (strcmp(over[i], "tau") != 0 && (!value || value == over[i] || !value[1]))
-            return cli_fail(args, CLI_USAGE,
-                            "--over: '%s' was found where tau or option=value:value was expected", over[i]);
+            return cli_fail(args, CLI_USAGE, "--over: '%s' was found where tau or option=value:value was expected",
+                            over[i]);
     }
     return CLI_DONE;
 }
@@ -58,17 +58,15 @@ static const cli_option OPTIONS[] = {
 const cli_command command_select = {
     .name = "select",
     .summary = "choose tau and other options on held-out points, then fit",
-    .details =
-        "Holds a part of the points out (--holdout), fits the others for a short time with taus on a "
-        "logarithmic grid, and compares on the held-out points by the integrated squared error or the "
-        "likelihood (--criterion). With --over, every combination of the listed values gets a short fit; the "
-        "better half goes on, each with its own tau; the better half of these is fitted as long as the model "
-        "will be. What is chosen is fitted to all points. fit without --tau chooses tau in the same way and "
-        "says less.",
-    .examples =
-        "neuropmd select --domain T2 --data points.npy --out torus.safetensors\n"
-        "neuropmd select --domain T2 --data points.npy --over steps=250:500:1000 --table steps.csv\n"
-        "neuropmd select --domain \"S2 x S2\" --data ends.npy --over separable=on:off,max-frequency=5:10\n",
+    .details = "Holds a part of the points out (--holdout), fits the others for a short time with taus on a "
+               "logarithmic grid, and compares on the held-out points by the integrated squared error or the "
+               "likelihood (--criterion). With --over, every combination of the listed values gets a short fit; the "
+               "better half goes on, each with its own tau; the better half of these is fitted as long as the model "
+               "will be. What is chosen is fitted to all points. fit without --tau chooses tau in the same way and "
+               "says less.",
+    .examples = "neuropmd select --domain T2 --data points.npy --out torus.safetensors\n"
+                "neuropmd select --domain T2 --data points.npy --over steps=250:500:1000 --table steps.csv\n"
+                "neuropmd select --domain \"S2 x S2\" --data ends.npy --over separable=on:off,max-frequency=5:10\n",
     .options = OPTIONS,
     .library_options = true,
     .run = run,

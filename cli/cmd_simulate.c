@@ -6,10 +6,7 @@
 
 static const cli_option OPTIONS[] = {
     { .name = "n", .values = "N", .required = true, .help = "how many points" },
-    { .name = "out",
-      .values = "FILE",
-      .required = true,
-      .help = "the points, one a row; .csv .tsv .txt .npy" },
+    { .name = "out", .values = "FILE", .required = true, .help = "the points, one a row; .csv .tsv .txt .npy" },
     { .name = "truth", .values = "FILE", .help = "the density, as JSON for evaluate, fit and simulate" },
     { .name = "authors", .help = "t2: the very mixture behind the paper's T2 table" },
     { .name = "truth-seed",
@@ -98,8 +95,7 @@ static int run(const cli_args *args)
     if (code != CLI_DONE || (code = check_arguments(args, &s)) != CLI_DONE)
         goto done;
     if (cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
-        || (truth_path && npmd_output_check(truth_path, &err))
-        || make_truth(args, s.truth_seed, &truth, &err)) {
+        || (truth_path && npmd_output_check(truth_path, &err)) || make_truth(args, s.truth_seed, &truth, &err)) {
         code = cli_refuse(args, &err);
         goto done;
     }
@@ -125,9 +121,8 @@ const cli_command command_simulate = {
     .name = "simulate",
     .operand = "t2|t4|FILE",
     .summary = "draw points from a known density",
-    .details =
-        "t2 and t4 are the paper's mixtures of anisotropic wrapped normals on the torus; FILE describes a "
-        "mixture in JSON, in the form that --truth writes.",
+    .details = "t2 and t4 are the paper's mixtures of anisotropic wrapped normals on the torus; FILE describes a "
+               "mixture in JSON, in the form that --truth writes.",
     .examples = "neuropmd simulate t2 --n 5000 --out points.csv --truth truth.json\n"
                 "neuropmd simulate truth.json --n 1000 --out more.npy --seed 7\n",
     .options = OPTIONS,

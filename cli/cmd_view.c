@@ -19,8 +19,7 @@ static const cli_option OPTIONS[] = {
     { .name = "title", .values = "TEXT", .fallback = "the domain", .help = "the heading of the page" },
     { .name = "names",
       .values = "A,B",
-      .help =
-          "what the factors shown are called: \"origin,destination\"; of themselves by their number and kind" },
+      .help = "what the factors shown are called: \"origin,destination\"; of themselves by their number and kind" },
     { .name = "factors",
       .values = "N[,N]",
       .fallback = "the first two",
@@ -28,8 +27,7 @@ static const cli_option OPTIONS[] = {
     { .name = "nodes",
       .values = "N",
       .fallback = "by the domain",
-      .help =
-          "values on each factor, at most: 1 to 1000000; more is sharper and slower, and the page larger" },
+      .help = "values on each factor, at most: 1 to 1000000; more is sharper and slower, and the page larger" },
     { .name = "points-most",
       .values = "N",
       .fallback = "5000",
@@ -38,10 +36,7 @@ static const cli_option OPTIONS[] = {
       .values = "FILE",
       .help = "draw a factor S2 on this surface, a cortex, instead of a globe; with --sphere" },
     { .name = "sphere", .values = "FILE", .help = "the registered sphere that has the faces of the surface" },
-    { .name = "surface2",
-      .values = "FILE",
-      .fallback = "--surface",
-      .help = "the same for the second factor" },
+    { .name = "surface2", .values = "FILE", .fallback = "--surface", .help = "the same for the second factor" },
     { .name = "sphere2", .values = "FILE", .fallback = "--sphere", .help = "the same for the second factor" },
     CLI_OPTION_ACCURACY,
     { 0 },
@@ -74,8 +69,7 @@ static int read_names(job *j)
         j->request.name[1] = comma + 1;
     }
     if (*j->request.name[0] == '\0' || (comma && (comma[1] == '\0' || strchr(comma + 1, ','))))
-        return cli_fail(j->args, CLI_USAGE,
-                        "--names: \"%.60s\" was found where one or two names were expected", given);
+        return cli_fail(j->args, CLI_USAGE, "--names: \"%.60s\" was found where one or two names were expected", given);
     return CLI_DONE;
 }
 
@@ -101,8 +95,7 @@ static bool is_sphere(const npmd_domain *domain, int factor)
 /* Surfaces of the factors shown that are S2; those of the second are by default those of the first. */
 static npmd_status read_surfaces(job *j, npmd_error *err)
 {
-    static const char *const SURFACE[2] = { "surface", "surface2" }, *const SPHERE[2] = { "sphere",
-                                                                                          "sphere2" };
+    static const char *const SURFACE[2] = { "surface", "surface2" }, *const SPHERE[2] = { "sphere", "sphere2" };
     const npmd_domain *domain = npmd_model_domain(j->model);
     for (int s = 0; s < 2; s++) {
         const int factor = shown_factor(domain, j->request.factors, s);
@@ -126,8 +119,7 @@ static int report(const job *j)
 {
     const npmd_view_facts *f = &j->facts;
     const char *out = cli_value(j->args, "out");
-    const double factors[2] = { f->factor[0], f->factor[1] },
-                 nodes[2] = { (double)f->nodes[0], (double)f->nodes[1] };
+    const double factors[2] = { f->factor[0], f->factor[1] }, nodes[2] = { (double)f->nodes[0], (double)f->nodes[1] };
     cli_json json = { 0 };
     if (j->args->json) {
         cli_json_begin(&json);
@@ -151,14 +143,12 @@ static int report(const job *j)
         cli_row(stdout, "values", "at %s x %s nodes of factors %d and %d", cli_words_count(f->nodes[0]).text,
                 cli_words_count(f->nodes[1]).text, f->factor[0], f->factor[1]);
     else
-        cli_row(stdout, "values", "at %s nodes of factor %d", cli_words_count(f->nodes[0]).text,
-                f->factor[0]);
+        cli_row(stdout, "values", "at %s nodes of factor %d", cli_words_count(f->nodes[0]).text, f->factor[0]);
     if (f->compared > 0)
-        cli_row(stdout, "sums", "over nodes are within %.2g %% of the integral, at %zu nodes",
-                100.0 * f->sum_error, f->compared);
+        cli_row(stdout, "sums", "over nodes are within %.2g %% of the integral, at %zu nodes", 100.0 * f->sum_error,
+                f->compared);
     if (f->points > 0)
-        cli_row(stdout, "points", "%s of %s", cli_words_count(f->points_shown).text,
-                cli_words_count(f->points).text);
+        cli_row(stdout, "points", "%s of %s", cli_words_count(f->points_shown).text, cli_words_count(f->points).text);
     return CLI_DONE;
 }
 
@@ -173,8 +163,7 @@ static int make(job *j)
     npmd_view_request *r = &j->request;
     cli_progress progress;
     unsigned coords = 0; /* of the data */
-    if (cli_coords(args, &coords, &err) || npmd_output_check(out, &err)
-        || npmd_load(args->operand, &j->model, &err)
+    if (cli_coords(args, &coords, &err) || npmd_output_check(out, &err) || npmd_load(args->operand, &j->model, &err)
         || (cli_value(args, "factors")
             && npmd_factors_parse(cli_value(args, "factors"), npmd_model_domain(j->model), &r->factors, &err))
         || (data && cli_points(args, data, npmd_model_domain(j->model), coords, &j->points, &err))
@@ -192,8 +181,7 @@ static int make(job *j)
     if (st != NPMD_OK)
         return err.status == NPMD_STOPPED ? CLI_INTERRUPTED : cli_refuse(args, &err);
     if (j->facts.sum_error > SUMS_MUCH)
-        cli_note(args,
-                 "warning: marginal densities by %zu nodes are up to %.2g %% off; more --nodes are better",
+        cli_note(args, "warning: marginal densities by %zu nodes are up to %.2g %% off; more --nodes are better",
                  j->facts.nodes[0], 100.0 * j->facts.sum_error);
     return report(j);
 }
@@ -207,8 +195,7 @@ static int run(const cli_args *args)
         || (code = cli_distinct(args, "--out", out, "--data", cli_value(args, "data"))) != CLI_DONE
         || (code = cli_count(args, "nodes", &j.request.nodes)) != CLI_DONE
         || (code = cli_count(args, "points-most", &j.request.most_points)) != CLI_DONE
-        || (code = cli_real(args, "accuracy", &j.request.accuracy)) != CLI_DONE
-        || (code = read_names(&j)) != CLI_DONE)
+        || (code = cli_real(args, "accuracy", &j.request.accuracy)) != CLI_DONE || (code = read_names(&j)) != CLI_DONE)
         goto done;
     if (!ending || (strcasecmp(ending, ".html") != 0 && strcasecmp(ending, ".htm") != 0)) {
         code = cli_fail(args, CLI_USAGE, "--out is '%s', expected a name that ends in .html", out);
@@ -217,8 +204,7 @@ static int run(const cli_args *args)
     const char *places = cli_value(args, "places");
     if (places && npmd_coords_parse(places, &j.request.coords, NULL)) {
         code = cli_fail(args, CLI_USAGE,
-                        "--places: \"%.40s\" was found where latlon, degrees or latlon,degrees was expected",
-                        places);
+                        "--places: \"%.40s\" was found where latlon, degrees or latlon,degrees was expected", places);
         goto done;
     }
     cli_watch_signals(true);

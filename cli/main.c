@@ -12,24 +12,24 @@
 #include <unistd.h>
 
 /* A new command is a file cmd_NAME.c that defines command_NAME, and its line here: nothing else counts them. */
-#define COMMANDS(X)                                                                                          \
-    X(fit)                                                                                                   \
-    X(select)                                                                                                \
-    X(density)                                                                                               \
-    X(score)                                                                                                 \
-    X(sample)                                                                                                \
-    X(marginal)                                                                                              \
-    X(probability)                                                                                           \
-    X(endpoints)                                                                                             \
-    X(simulate)                                                                                              \
-    X(evaluate)                                                                                              \
-    X(plot)                                                                                                  \
-    X(view)                                                                                                  \
-    X(eigen)                                                                                                 \
-    X(reproduce)                                                                                             \
-    X(bench)                                                                                                 \
-    X(info)                                                                                                  \
-    X(version)                                                                                               \
+#define COMMANDS(X)                                                                                                    \
+    X(fit)                                                                                                             \
+    X(select)                                                                                                          \
+    X(density)                                                                                                         \
+    X(score)                                                                                                           \
+    X(sample)                                                                                                          \
+    X(marginal)                                                                                                        \
+    X(probability)                                                                                                     \
+    X(endpoints)                                                                                                       \
+    X(simulate)                                                                                                        \
+    X(evaluate)                                                                                                        \
+    X(plot)                                                                                                            \
+    X(view)                                                                                                            \
+    X(eigen)                                                                                                           \
+    X(reproduce)                                                                                                       \
+    X(bench)                                                                                                           \
+    X(info)                                                                                                            \
+    X(version)                                                                                                         \
     X(man)
 
 #define COMMAND_DECLARE(name) extern const cli_command command_##name;
@@ -49,8 +49,7 @@ static int unknown_command(const cli_args *args, const char *name)
 {
     cli_nearest near = { .wanted = name };
     if (name[0] == '-')
-        return cli_fail(args, CLI_USAGE, "unknown option %s; options follow a command, see neuropmd --help",
-                        name);
+        return cli_fail(args, CLI_USAGE, "unknown option %s; options follow a command, see neuropmd --help", name);
     for (int i = 0; commands[i]; i++)
         if (!commands[i]->hidden)
             cli_nearest_try(&near, commands[i]->name);
@@ -85,8 +84,7 @@ static int dispatch(int argc, char **argv)
         cli_help_program(commands, stderr);
         return CLI_USAGE;
     }
-    if (strcmp(name, "help") == 0 && argc == 3
-        && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
+    if (strcmp(name, "help") == 0 && argc == 3 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
         return help(0, argv);
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return help(argc - 2, argv + 2);

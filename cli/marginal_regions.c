@@ -1,4 +1,5 @@
-/* marginal_regions.c - neuropmd marginal --roi and --dense: integrals of a density on two surfaces over regions of them. */
+/* marginal_regions.c - neuropmd marginal --roi and --dense: integrals of a density on two surfaces over regions of
+ * them. */
 #include "cli.h"
 
 #include <math.h>
@@ -51,8 +52,7 @@ static int find_places(job *j)
     const cli_args *args = j->args;
     const char *sphere = cli_value(args, "sphere"), *surface = cli_value(args, "surface");
     const char *spheres[2] = { sphere, either(args, "sphere2", sphere) };
-    const char *surfaces[2] = { surface,
-                                either(args, "surface2", cli_value(args, "sphere2") ? NULL : surface) };
+    const char *surfaces[2] = { surface, either(args, "surface2", cli_value(args, "sphere2") ? NULL : surface) };
     const npmd_domain *domain = npmd_model_domain(j->model);
     npmd_error err = { 0 };
     for (int d = 0; d < 2; d++) {
@@ -70,8 +70,7 @@ static int find_places(job *j)
         p->drawn = p->sphere ? surfaces[d] : NULL;
         p->labels = d == 0 ? cli_value(args, "roi") : either(args, "roi2", cli_value(args, "roi"));
         if (!p->nodes)
-            return cli_fail(args, CLI_USAGE,
-                            "--%s is missing: the mesh whose vertices are the nodes on factor %d",
+            return cli_fail(args, CLI_USAGE, "--%s is missing: the mesh whose vertices are the nodes on factor %d",
                             p->sphere ? "sphere" : "surface", d + 1);
     }
     return CLI_DONE;
@@ -100,8 +99,7 @@ static npmd_status check_outputs(const job *j, npmd_error *err)
 static int check_names(const job *j)
 {
     static const char *const OUTPUTS[] = { "--out", "--matrix", "--dense" };
-    static const char *const INPUTS[] = { "--roi",     "--roi2",    "--sphere",
-                                          "--sphere2", "--surface", "--surface2" };
+    static const char *const INPUTS[] = { "--roi", "--roi2", "--sphere", "--sphere2", "--surface", "--surface2" };
     for (int i = 0; i < 3; i++) {
         const char *out = cli_value(j->args, OUTPUTS[i] + 2);
         int code = cli_distinct(j->args, OUTPUTS[i], out, "MODEL", j->args->operand);
@@ -117,9 +115,7 @@ static int check_names(const job *j)
 
 static int check_options(job *j)
 {
-    static const char *const OTHERS[] = {
-        "factors", "points", "errors", "accuracy", "coords", "max-distance"
-    };
+    static const char *const OTHERS[] = { "factors", "points", "errors", "accuracy", "coords", "max-distance" };
     const char *factor = either(j->args, "factor", "1");
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
         if (cli_value(j->args, OTHERS[i]))
@@ -136,8 +132,7 @@ static int check_options(job *j)
     if ((j->out || j->matrix) && !cli_value(j->args, "roi"))
         return cli_fail(j->args, CLI_USAGE, "--roi is missing: a region for every vertex");
     if (!j->out && cli_value(j->args, "region"))
-        return cli_fail(j->args, CLI_USAGE,
-                        "--region chooses the region of a map: --out says where to write it");
+        return cli_fail(j->args, CLI_USAGE, "--region chooses the region of a map: --out says where to write it");
     if (!j->out && cli_value(j->args, "factor"))
         return cli_fail(j->args, CLI_USAGE,
                         "--factor says where the region of a map lies: --out says where to write it");
@@ -163,9 +158,8 @@ static int unknown_region(const job *j, const char *name)
         else if (length + 6 < sizeof list && (length == 0 || list[length - 1] != '.'))
             length += (size_t)snprintf(list + length, sizeof list - length, ", ...");
     }
-    return cli_fail(j->args, CLI_USAGE, "%s has no region '%s'%s%s%s it has %s", j->at[j->factor].labels,
-                    name, near.best ? "; did you mean '" : "", near.best ? near.best : "",
-                    near.best ? "'? Else" : ";", list);
+    return cli_fail(j->args, CLI_USAGE, "%s has no region '%s'%s%s%s it has %s", j->at[j->factor].labels, name,
+                    near.best ? "; did you mean '" : "", near.best ? near.best : "", near.best ? "'? Else" : ";", list);
 }
 
 /* --region NAME,NAME; of labels with one region, that one. */
@@ -176,8 +170,8 @@ static int find_regions(job *j)
     char name[NAME_MOST];
     if (!text) {
         if (npmd_labels_regions(l) != 1)
-            return cli_fail(j->args, CLI_USAGE, "%s has %d regions: --region says which",
-                            j->at[j->factor].labels, npmd_labels_regions(l));
+            return cli_fail(j->args, CLI_USAGE, "%s has %d regions: --region says which", j->at[j->factor].labels,
+                            npmd_labels_regions(l));
         j->region[j->regions++] = 0;
         return CLI_DONE;
     }
@@ -191,8 +185,7 @@ static int find_regions(job *j)
         if (found < 0)
             return unknown_region(j, name);
         if (npmd_region_vertices(l, found) == 0)
-            return cli_fail(j->args, CLI_INPUT, "%s: no vertex lies in region '%s'", j->at[j->factor].labels,
-                            name);
+            return cli_fail(j->args, CLI_INPUT, "%s: no vertex lies in region '%s'", j->at[j->factor].labels, name);
         j->region[j->regions++] = found;
     }
     return CLI_DONE;
@@ -214,8 +207,7 @@ static int read_place(job *j, int d)
     npmd_error err = { 0 };
     place *p = &j->at[d];
     if (npmd_surface_read(p->nodes, &p->surface, &err)
-        || ((j->matrix || (j->out && d == j->factor))
-            && npmd_labels_read(p->labels, p->surface, &p->regions, &err)))
+        || ((j->matrix || (j->out && d == j->factor)) && npmd_labels_read(p->labels, p->surface, &p->regions, &err)))
         return cli_refuse(j->args, &err);
     j->request.surface[d] = p->surface;
     j->request.labels[d] = p->regions;
@@ -227,8 +219,8 @@ static int read_place(job *j, int d)
 static npmd_status compute_map(job *j, npmd_error *err)
 {
     cli_progress_begin(&j->progress, j->args);
-    const npmd_status st = npmd_region_map(j->model, &j->request, j->factor + 1, j->region, j->regions,
-                                           j->what, j->value, &j->map, err);
+    const npmd_status st = npmd_region_map(j->model, &j->request, j->factor + 1, j->region, j->regions, j->what,
+                                           j->value, &j->map, err);
     cli_progress_end(&j->progress);
     return st;
 }
@@ -247,17 +239,15 @@ static const char *matrix_word(const job *j)
 static npmd_status compute_matrix(job *j, npmd_error *err)
 {
     cli_progress_begin(&j->progress, j->args);
-    const npmd_status st = npmd_region_matrix(j->model, &j->request,
-                                              matrix_counts(j) ? NPMD_REGION_COUNTS : NPMD_REGION_PROBABILITY,
-                                              j->cell, &j->sum, err);
+    const npmd_status st = npmd_region_matrix(
+        j->model, &j->request, matrix_counts(j) ? NPMD_REGION_COUNTS : NPMD_REGION_PROBABILITY, j->cell, &j->sum, err);
     cli_progress_end(&j->progress);
     return st;
 }
 
 static npmd_status compute_dense(job *j, npmd_error *err)
 {
-    const size_t rows = npmd_surface_vertices(j->at[0].surface),
-                 columns = npmd_surface_vertices(j->at[1].surface);
+    const size_t rows = npmd_surface_vertices(j->at[0].surface), columns = npmd_surface_vertices(j->at[1].surface);
     cli_note(j->args, "dense: %s x %s values, %s in the file, %s of memory", cli_words_count(rows).text,
              cli_words_count(columns).text, cli_words_bytes((uint64_t)rows * columns * sizeof(double)).text,
              cli_words_bytes(npmd_region_bytes(&j->request)).text);
@@ -326,9 +316,8 @@ static void report_words(const job *j)
         cli_row(stdout, "region", "%s: %.3g of the area, probability %.4g",
                 either(j->args, "region", npmd_region_name(j->at[j->factor].regions, 0)), j->map.share,
                 j->map.probability);
-        cli_row(stdout, "error", "median %.2g, largest %.2g, relative, at %s of %s vertices",
-                j->map.error_median, j->map.error_largest, cli_words_count(j->map.compared).text,
-                cli_words_count(j->values).text);
+        cli_row(stdout, "error", "median %.2g, largest %.2g, relative, at %s of %s vertices", j->map.error_median,
+                j->map.error_largest, cli_words_count(j->map.compared).text, cli_words_count(j->values).text);
         cli_row(stdout, "out", "%s", j->out);
     }
     if (j->matrix) {
@@ -365,15 +354,13 @@ static int compute(job *j)
 {
     npmd_error err = { 0 };
     j->values = npmd_surface_vertices(j->at[j->other].surface);
-    j->cells = j->matrix
-                   ? (size_t)npmd_region_count(j->at[0].regions) * (size_t)npmd_region_count(j->at[1].regions)
-                   : 0;
+    j->cells = j->matrix ? (size_t)npmd_region_count(j->at[0].regions) * (size_t)npmd_region_count(j->at[1].regions)
+                         : 0;
     if (!(j->value = cli_doubles(j->args, j->values, 1)) || !(j->cell = cli_doubles(j->args, j->cells, 1)))
         return CLI_MEMORY;
     cli_watch_signals(true);
     if ((j->out && (compute_map(j, &err) || write_map(j, &err)))
-        || (j->matrix
-            && (compute_matrix(j, &err) || npmd_region_matrix_write(&j->request, j->cell, j->matrix, &err)))
+        || (j->matrix && (compute_matrix(j, &err) || npmd_region_matrix_write(&j->request, j->cell, j->matrix, &err)))
         || (j->dense && compute_dense(j, &err)))
         return cli_refuse(j->args, &err);
     return report(j);

@@ -15,8 +15,9 @@ static bool ends_with(const char *path, const char *suffix)
 /* A file of numbers on vertices, or of a matrix; models and lines have other names. */
 static bool holds_values(const char *path)
 {
-    static const char *const SUFFIXES[] = { ".gii", ".gii.gz", ".vtk", ".vtk.gz", ".csv",
-                                            ".tsv", ".txt",    ".npy", NULL };
+    static const char *const SUFFIXES[] = {
+        ".gii", ".gii.gz", ".vtk", ".vtk.gz", ".csv", ".tsv", ".txt", ".npy", NULL
+    };
     for (int k = 0; SUFFIXES[k]; k++)
         if (ends_with(path, SUFFIXES[k]))
             return true;
@@ -61,8 +62,7 @@ static int check_together(const cli_args *args, const plot_surfaces *s)
         return cli_fail(args, CLI_USAGE, "--%s is missing: a region is a name (--region) in labels (--roi)",
                         ask->labels ? "region" : "roi");
     if (ask->labels && ask->folders > 0)
-        return cli_fail(args, CLI_USAGE,
-                        "--roi does not go with a folder, which has its region in region_*.csv");
+        return cli_fail(args, CLI_USAGE, "--roi does not go with a folder, which has its region in region_*.csv");
     if (ask->values && !ask->surface && !matrix)
         return cli_fail(
             args, CLI_USAGE,
@@ -78,14 +78,12 @@ static int check_together(const cli_args *args, const plot_surfaces *s)
 
 int plot_surfaces_read(const cli_args *args, plot_surfaces *s)
 {
-    static const char *const NAMES[] = { "surface",   "sphere", "column", "roi",        "region",
-                                         "points",    "views",  "up",     "hemisphere", "affine",
-                                         "transform", "space",  "domain" };
+    static const char *const NAMES[] = { "surface", "sphere",     "column", "roi",       "region", "points", "views",
+                                         "up",      "hemisphere", "affine", "transform", "space",  "domain" };
     npmd_plot_surfaces *ask = &s->ask;
-    const char **const places[] = { &ask->surface,    &ask->sphere, &ask->column,    &ask->labels,
-                                    &ask->region,     &ask->points, &ask->views,     &ask->up,
-                                    &ask->hemisphere, &ask->affine, &ask->transform, &ask->space,
-                                    &ask->domain };
+    const char **const places[] = { &ask->surface,   &ask->sphere, &ask->column, &ask->labels,     &ask->region,
+                                    &ask->points,    &ask->views,  &ask->up,     &ask->hemisphere, &ask->affine,
+                                    &ask->transform, &ask->space,  &ask->domain };
     const char *scale = cli_value(args, "scale");
     size_t most = 0, function = 0;
     int code;
@@ -109,14 +107,12 @@ int plot_surfaces_read(const cli_args *args, plot_surfaces *s)
         || (code = cli_count(args, "function", &function)) != CLI_DONE)
         return code;
     if (most > 1000000 || function > 10000)
-        return cli_fail(args, CLI_USAGE, "--%s is %zu, expected at most %d",
-                        most > 1000000 ? "most" : "function", most > 1000000 ? most : function,
-                        most > 1000000 ? 1000000 : 10000);
+        return cli_fail(args, CLI_USAGE, "--%s is %zu, expected at most %d", most > 1000000 ? "most" : "function",
+                        most > 1000000 ? most : function, most > 1000000 ? 1000000 : 10000);
     ask->most = (int)most;
     ask->function = (int)function;
     const char *kind = cli_value(args, "kind");
-    if (ask->values && !ask->surface && !(kind && strcasecmp(kind, "matrix") == 0)
-        && holds_surface(ask->values))
+    if (ask->values && !ask->surface && !(kind && strcasecmp(kind, "matrix") == 0) && holds_surface(ask->values))
         ask->surface = ask->values;
     return check_together(args, s);
 }

@@ -18,9 +18,7 @@ static const char COMMON_GROUP[] = "every command";
 
 static const cli_option COMMON[] = {
     { .name = "json", .help = "one JSON object on stdout, nothing else there", .group = COMMON_GROUP },
-    { .name = "quiet",
-      .help = "no plan, progress, warnings or summary; errors remain",
-      .group = COMMON_GROUP },
+    { .name = "quiet", .help = "no plan, progress, warnings or summary; errors remain", .group = COMMON_GROUP },
     { .name = "help", .help = "this text", .group = COMMON_GROUP },
     { 0 },
 };
@@ -49,8 +47,7 @@ static bool options_have(const cli_option *rows, const char *name)
 
 static cli_option option_from_library(int row)
 {
-    const char *name = npmd_option_text(row, NPMD_OPTION_NAME),
-               *fallback = npmd_option_text(row, NPMD_OPTION_FALLBACK);
+    const char *name = npmd_option_text(row, NPMD_OPTION_NAME), *fallback = npmd_option_text(row, NPMD_OPTION_FALLBACK);
     return (cli_option){
         .name = name,
         .values = npmd_option_text(row, NPMD_OPTION_VALUES),
@@ -158,8 +155,7 @@ static int unknown_option(const cli_args *args, const char *word)
     const int shown = (int)strcspn(word, "=");
     if (near.best)
         return cli_fail(args, CLI_USAGE, "unknown option %.*s; did you mean --%s?", shown, word, near.best);
-    return cli_fail(args, CLI_USAGE, "unknown option %.*s; see neuropmd %s --help", shown, word,
-                    args->command->name);
+    return cli_fail(args, CLI_USAGE, "unknown option %.*s; see neuropmd %s --help", shown, word, args->command->name);
 }
 
 /* ---- Parsing ------------------------------------------------------------------------------------------- */
@@ -189,8 +185,7 @@ static int parse_option(cli_args *args, int argc, char **argv, int *i)
         now->value = argv[++*i];
     }
     if (!cli_option_is_flag(option) && (!now->value || !now->value[0]))
-        return cli_fail(args, CLI_USAGE, "--%s needs a value: %s", option->name,
-                        cli_option_values(option).text);
+        return cli_fail(args, CLI_USAGE, "--%s needs a value: %s", option->name, cli_option_values(option).text);
     if (option_names_file(option) && cli_value(args, option->name))
         return cli_fail(args, CLI_USAGE, "--%s is given twice, '%s' and '%s'", option->name,
                         cli_value(args, option->name), now->value);
@@ -201,11 +196,10 @@ static int parse_option(cli_args *args, int argc, char **argv, int *i)
 static int parse_operand(cli_args *args, const char *word)
 {
     if (!args->command->operand)
-        return cli_fail(args, CLI_USAGE, "unexpected argument '%s'; %s takes options only", word,
-                        args->command->name);
+        return cli_fail(args, CLI_USAGE, "unexpected argument '%s'; %s takes options only", word, args->command->name);
     if (args->operand && !args->command->operands)
-        return cli_fail(args, CLI_USAGE, "unexpected argument '%s'; %s is already '%s'", word,
-                        args->command->operand, args->operand);
+        return cli_fail(args, CLI_USAGE, "unexpected argument '%s'; %s is already '%s'", word, args->command->operand,
+                        args->operand);
     if (!word[0])
         return cli_fail(args, CLI_USAGE, "%s is an empty word", args->command->operand);
     if (!args->operand)
@@ -218,12 +212,11 @@ static int check_required(const cli_args *args)
 {
     const cli_command *command = args->command;
     if (command->operand && !args->operand && !command->no_operand)
-        return cli_fail(args, CLI_USAGE, "%s is missing; see neuropmd %s --help", command->operand,
-                        command->name);
+        return cli_fail(args, CLI_USAGE, "%s is missing; see neuropmd %s --help", command->operand, command->name);
     for (int i = 0; command->options && command->options[i].name; i++)
         if (command->options[i].required && !cli_value(args, command->options[i].name))
-            return cli_fail(args, CLI_USAGE, "--%s is missing; see neuropmd %s --help",
-                            command->options[i].name, command->name);
+            return cli_fail(args, CLI_USAGE, "--%s is missing; see neuropmd %s --help", command->options[i].name,
+                            command->name);
     return CLI_DONE;
 }
 
@@ -274,15 +267,13 @@ const char *cli_value(const cli_args *args, const char *name)
     return NULL;
 }
 
-static int parse_unsigned(const cli_args *args, const char *name, uint64_t least, uint64_t most,
-                          uint64_t *out)
+static int parse_unsigned(const cli_args *args, const char *name, uint64_t least, uint64_t most, uint64_t *out)
 {
     const char *text = cli_value(args, name);
     if (!text)
         return CLI_DONE;
     errno = 0;
-    const bool digits = text[strspn(text, "0123456789")]
-                        == '\0'; /* strtoull alone would take -1 and blanks */
+    const bool digits = text[strspn(text, "0123456789")] == '\0'; /* strtoull alone would take -1 and blanks */
     const unsigned long long value = digits ? strtoull(text, NULL, 10) : 0;
     if (!digits || errno == ERANGE || value < least || value > most)
         return cli_fail(args, CLI_USAGE, "--%s is '%s', expected an integer from %llu to %llu", name, text,
@@ -307,8 +298,7 @@ int cli_real(const cli_args *args, const char *name, double *out)
         return CLI_DONE;
     const double value = strtod(text, &end);
     if (end == text || *end || !(value > 0.0) || !isfinite(value))
-        return cli_fail(args, CLI_USAGE, "--%s: '%s' was found where a positive number was expected", name,
-                        text);
+        return cli_fail(args, CLI_USAGE, "--%s: '%s' was found where a positive number was expected", name, text);
     *out = value;
     return CLI_DONE;
 }

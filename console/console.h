@@ -1,4 +1,5 @@
-/* console.h - what all commands of the program `neuropmd` share with a terminal: arguments, help, words, progress, JSON.
+/* console.h - what all commands of the program `neuropmd` share with a terminal: arguments, help, words, progress,
+ * JSON.
  *
  * A command is one table (cli_command) that holds its options; parsing, --help, the suggestions for a misspelt name and
  * the manual page are all read from it. The options of a fit are not written in the program at all: they come from the
@@ -89,20 +90,18 @@ struct cli_args {
 /* Of this command; out->commands and out->command are set before. */
 int cli_parse(int argc, char **argv, cli_args *out);
 void cli_args_free(cli_args *args);
-const char *cli_value(const cli_args *args, const char *name); /* the last one given, or NULL */
-int cli_count(const cli_args *args, const char *name,
-              size_t *out); /* a positive integer; *out stays when not given */
-int cli_real(const cli_args *args, const char *name, double *out); /* positive; *out stays when not given */
+const char *cli_value(const cli_args *args, const char *name);      /* the last one given, or NULL */
+int cli_count(const cli_args *args, const char *name, size_t *out); /* a positive integer; *out stays when not given */
+int cli_real(const cli_args *args, const char *name, double *out);  /* positive; *out stays when not given */
 int cli_seed(const cli_args *args, const char *name, uint64_t *out);
 /* --seed, --threads and --device of a command that is not a fit, by the library's own rules. */
 int cli_compute(const cli_args *args, uint64_t *seed, npmd_compute *how);
 /* --given 1,3 and --at FILE, or --at with numbers: the factors, and points of their product. */
-npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, unsigned coords,
-                             unsigned *given, npmd_points **at, npmd_error *err);
+npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, unsigned coords, unsigned *given,
+                             npmd_points **at, npmd_error *err);
 npmd_status cli_coords(const cli_args *args, unsigned *out, npmd_error *err);
 /* The domain as --max-distance has it; and points of a file, read so. */
-npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npmd_domain **out,
-                            npmd_error *err);
+npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npmd_domain **out, npmd_error *err);
 npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain *domain, unsigned coords,
                        npmd_points **out, npmd_error *err);
 /* --max-distance by itself: a number above 0, or inf; 0: not given. */
@@ -113,8 +112,7 @@ npmd_status cli_registered(const char *surface_path, const npmd_surface *surface
 /* Says so if an integral is known less well than was asked for (0: than 1e-3): its error in the log. */
 void cli_accuracy_missed(const cli_args *args, double error, double accuracy);
 /* Refuses two names of one file, of which one would overwrite the other. Either may be NULL. */
-int cli_distinct(const cli_args *args, const char *label, const char *path, const char *other_label,
-                 const char *other);
+int cli_distinct(const cli_args *args, const char *label, const char *path, const char *other_label, const char *other);
 /* The name nearest to a misspelt one: start from {.wanted = word}, try all; best is NULL if none is near. */
 typedef struct cli_nearest {
     const char *wanted, *best;
@@ -135,11 +133,10 @@ int cli_refuse(const cli_args *args, const npmd_error *err);
 /* A sentence of the library, which puts names of options between back quotes, with `tau` as --tau. */
 void cli_respell(const char *text, char *out, size_t size);
 void cli_note(const cli_args *args, const char *format, ...) CLI_FORMAT(2, 3); /* silent under --quiet */
-void cli_say(const cli_args *args, const char *format, va_list values); /* one line, whatever it holds */
+void cli_say(const cli_args *args, const char *format, va_list values);        /* one line, whatever it holds */
 
 /* What put prints, to a file: first in memory, so that nothing half written can come of it. */
-int cli_write(const cli_args *args, const char *path, void (*put)(FILE *f, const void *user),
-              const void *user);
+int cli_write(const cli_args *args, const char *path, void (*put)(FILE *f, const void *user), const void *user);
 
 /* Room for rows x cols doubles, or NULL after saying why (the exit status is then CLI_MEMORY). */
 double *cli_doubles(const cli_args *args, size_t rows, size_t cols);
@@ -148,14 +145,13 @@ double *cli_doubles(const cli_args *args, size_t rows, size_t cols);
 
 enum { CLI_JSON_DEEPEST = 8 };
 typedef struct cli_json {
-    struct json_t
-        *open[CLI_JSON_DEEPEST]; /* the object, then what is being filled, each within the one before */
-    int depth;                   /* of the last of them */
-    char *text;                  /* from cli_json_end on */
-    bool failed;                 /* memory ran out; the object is then not printed */
+    struct json_t *open[CLI_JSON_DEEPEST]; /* the object, then what is being filled, each within the one before */
+    int depth;                             /* of the last of them */
+    char *text;                            /* from cli_json_end on */
+    bool failed;                           /* memory ran out; the object is then not printed */
 } cli_json;
 
-void cli_json_begin(cli_json *j); /* from {0}, or again for another object */
+void cli_json_begin(cli_json *j);                                    /* from {0}, or again for another object */
 void cli_json_text(cli_json *j, const char *key, const char *value); /* NULL: null */
 void cli_json_number(cli_json *j, const char *key, double value);    /* not finite: null */
 void cli_json_finite(cli_json *j, const char *key, double value);    /* not finite: left out */
@@ -172,7 +168,7 @@ void cli_json_whole(cli_json *j, const char *object); /* an item that was printe
 void cli_json_end(cli_json *j);                       /* one line with its newline */
 void cli_json_free(cli_json *j);
 int cli_json_print(const cli_args *args, cli_json *j); /* ends, prints on stdout, frees */
-char *cli_json_row(const double *x, size_t count); /* "[1,2.5,null]", of 7 digits; free it, NULL: no memory */
+char *cli_json_row(const double *x, size_t count);     /* "[1,2.5,null]", of 7 digits; free it, NULL: no memory */
 
 /* ---- Results for people -------------------------------------------------------------------------------- */
 
@@ -225,18 +221,17 @@ typedef struct cli_log {
 
 int cli_log_open(const cli_args *args, cli_log *log, const char *path, bool resumed); /* path NULL: no log */
 void cli_log_report(cli_log *log, const npmd_report *now);
-void cli_log_discard(cli_log *log); /* a fit was refused: a new log in which nothing stands goes */
-int cli_log_close(const cli_args *args,
-                  cli_log *log); /* from {0} too; a log that is not whole is a failure */
+void cli_log_discard(cli_log *log);                    /* a fit was refused: a new log in which nothing stands goes */
+int cli_log_close(const cli_args *args, cli_log *log); /* from {0} too; a log that is not whole is a failure */
 
 /* ---- Help ---------------------------------------------------------------------------------------------- */
 
 void cli_help_program(const cli_command *const *commands, FILE *stream);
 void cli_help_command(const cli_command *command);
-void cli_synopsis(const cli_command *command,
-                  FILE *stream);                       /* "fit --domain D --data FILE --out FILE [options]" */
-cli_words cli_option_values(const cli_option *option); /* what follows it: "FILE", "on|off"; "" of a flag */
-/* What an option of the library that is left open becomes on some domains, "3 on S1, T2; 4 on T4"; "": nothing to say. */
+void cli_synopsis(const cli_command *command, FILE *stream); /* "fit --domain D --data FILE --out FILE [options]" */
+cli_words cli_option_values(const cli_option *option);       /* what follows it: "FILE", "on|off"; "" of a flag */
+/* What an option of the library that is left open becomes on some domains, "3 on S1, T2; 4 on T4"; "": nothing to
+ * say. */
 void cli_option_usual(const cli_option *option, char *text, size_t size);
 int cli_manual(const cli_args *args); /* the manual page of all commands on stdout, in troff */
 

@@ -10,8 +10,7 @@ const cli_exit_text CLI_EXITS[] = {
     { CLI_DONE, "done" },
     { CLI_USAGE, "wrong usage: an unknown command or option, a value out of its range" },
     { CLI_INPUT, "a bad input file or bad data; the line names file, row or byte" },
-    { CLI_NUMERIC,
-      "numerical failure: the fit collapsed or stopped being finite, the benchmark found an error" },
+    { CLI_NUMERIC, "numerical failure: the fit collapsed or stopped being finite, the benchmark found an error" },
     { CLI_FILE, "a file cannot be read or written" },
     { CLI_DEVICE, "the device is absent or failing" },
     { CLI_MEMORY, "not enough memory" },
@@ -48,8 +47,7 @@ cli_words cli_option_values(const cli_option *option)
     if (option->values)
         snprintf(w.text, sizeof w.text, "%s", option->values);
     for (int i = 0; option->names && option->names(i) && used < sizeof w.text; i++)
-        used += (size_t)snprintf(w.text + used, sizeof w.text - used, "%s%s", i == 0 ? "" : "|",
-                                 option->names(i));
+        used += (size_t)snprintf(w.text + used, sizeof w.text - used, "%s%s", i == 0 ? "" : "|", option->names(i));
     return w;
 }
 
@@ -84,12 +82,10 @@ void cli_synopsis(const cli_command *command, FILE *stream)
 {
     fputs(command->name, stream);
     if (command->operand)
-        fprintf(stream, command->no_operand ? " [%s%s]" : " %s%s", command->operand,
-                command->operands ? "..." : "");
+        fprintf(stream, command->no_operand ? " [%s%s]" : " %s%s", command->operand, command->operands ? "..." : "");
     for (int i = 0; command->options && command->options[i].name; i++)
         if (command->options[i].required)
-            fprintf(stream, " --%s %s", command->options[i].name,
-                    cli_option_values(&command->options[i]).text);
+            fprintf(stream, " --%s %s", command->options[i].name, cli_option_values(&command->options[i]).text);
     fputs(" [options]", stream);
 }
 
@@ -128,12 +124,11 @@ void cli_help_program(const cli_command *const *commands, FILE *stream)
         if (!commands[i]->hidden)
             fprintf(stream, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(stream, "  %-10s %s\n", "help", "explain a command: neuropmd help fit, or neuropmd fit --help");
-    fprintf(stream,
-            "\nA first fit:\n"
-            "  neuropmd simulate t2 --n 5000 --out points.csv --truth truth.json\n"
-            "  neuropmd fit --domain S1^2 --data points.csv --out torus.safetensors\n"
-            "  neuropmd evaluate torus.safetensors --truth truth.json\n"
-            "\nEvery command takes --json, --quiet, --seed, --threads and --device.\n"
-            "Exit status: 0 done; 2 usage; 3 bad input; 4 numerical failure; 5 file; 6 device; 7 memory; "
-            "130 interrupted.\n");
+    fprintf(stream, "\nA first fit:\n"
+                    "  neuropmd simulate t2 --n 5000 --out points.csv --truth truth.json\n"
+                    "  neuropmd fit --domain S1^2 --data points.csv --out torus.safetensors\n"
+                    "  neuropmd evaluate torus.safetensors --truth truth.json\n"
+                    "\nEvery command takes --json, --quiet, --seed, --threads and --device.\n"
+                    "Exit status: 0 done; 2 usage; 3 bad input; 4 numerical failure; 5 file; 6 device; 7 memory; "
+                    "130 interrupted.\n");
 }

@@ -45,8 +45,7 @@ static void parse_numbers(const char *text, double *x, int most, int *count)
     }
 }
 
-npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npmd_domain **out,
-                            npmd_error *err)
+npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npmd_domain **out, npmd_error *err)
 {
     const char *text = cli_value(args, "max-distance");
     char *end = NULL;
@@ -62,8 +61,8 @@ int cli_distance(const cli_args *args, double *out)
     char *end = NULL;
     const double distance = text ? strtod(text, &end) : 0.0;
     if (text && (end == text || *end || !(distance > 0.0)))
-        return cli_fail(args, CLI_USAGE,
-                        "--max-distance: '%s' was found where a positive number or inf was expected", text);
+        return cli_fail(args, CLI_USAGE, "--max-distance: '%s' was found where a positive number or inf was expected",
+                        text);
     *out = distance;
     return CLI_DONE;
 }
@@ -75,8 +74,8 @@ npmd_status cli_registered(const char *surface_path, const npmd_surface *surface
     const npmd_status st = npmd_surface_log_area(surface, sphere, NULL, 0, NULL,
                                                  &why); /* of no point: it only checks */
     if (st != NPMD_OK) {
-        snprintf(err->text, sizeof err->text, "--surface %.90s, --sphere %.90s: %.200s", surface_path,
-                 sphere_path, why.text);
+        snprintf(err->text, sizeof err->text, "--surface %.90s, --sphere %.90s: %.200s", surface_path, sphere_path,
+                 why.text);
         err->status = st;
     }
     return st;
@@ -93,8 +92,8 @@ npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain
     return st;
 }
 
-npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, unsigned coords,
-                             unsigned *given, npmd_points **at, npmd_error *err)
+npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, unsigned coords, unsigned *given,
+                             npmd_points **at, npmd_error *err)
 {
     enum { NUMBERS_MOST = 3 * NPMD_MAX_FACTORS };
     npmd_domain *near = NULL, *part = NULL;
@@ -105,8 +104,7 @@ npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, un
         st = cli_domain_near(args, domain, &near, err);
     if (st == NPMD_OK)
         st = npmd_domain_part(near, *given, &part, err);
-    if (st
-        == NPMD_OK) { /* the coordinates belong to the whole domain: these factors may know only one of them */
+    if (st == NPMD_OK) { /* the coordinates belong to the whole domain: these factors may know only one of them */
         const char *text = npmd_domain_text(part);
         coords &= (strstr(text, "S2") ? (unsigned)NPMD_COORDS_LATLON : 0u)
                   | (strstr(text, "S1") ? (unsigned)NPMD_COORDS_DEGREES : 0u);
@@ -140,8 +138,7 @@ static bool input_stat(const char *path, struct stat *out)
     return stat(file, out) == 0;
 }
 
-int cli_distinct(const cli_args *args, const char *label, const char *path, const char *other_label,
-                 const char *other)
+int cli_distinct(const cli_args *args, const char *label, const char *path, const char *other_label, const char *other)
 {
     struct stat a, b;
     if (!path || !other)

@@ -43,8 +43,7 @@ static void log_take_back(cli_log *log, const npmd_report *now)
     ssize_t length;
     rewind(log->file);
     while ((length = getline(&line, &room, log->file)) > 0 && line[length - 1] == '\n') {
-        const long long step = line_number(line, "\"step\":", -1),
-                        attempt = line_number(line, "\"attempt\":", 1),
+        const long long step = line_number(line, "\"step\":", -1), attempt = line_number(line, "\"attempt\":", 1),
                         member = line_number(line, "\"member\":", 0);
         const bool same = member == now->member;
         if (step < 0 || member > now->member || (same && attempt > now->attempt)

@@ -145,9 +145,8 @@ static void put_files(void)
           ".csv, .tsv, .txt (header optional, comments with #; also as .gz), .npy (f4, f8, C order) and "
           ".mat:VARIABLE (version 5, read only). One point a row: one angle in radians for each S1, one unit "
           "vector x y z for each S2, a position x y z for each surface." },
-        { "surfaces",
-          "closed triangle meshes: .obj, .off, .ply, .vtk, .gii (each also as .gz), FreeSurfer's; "
-          "labels .annot, .label, .gii, .csv, .npy." },
+        { "surfaces", "closed triangle meshes: .obj, .off, .ply, .vtk, .gii (each also as .gz), FreeSurfer's; "
+                      "labels .annot, .label, .gii, .csv, .npy." },
         { "streamlines", ".trk, .tck, each also as .gz." },
         { "models", "safetensors: weights, encoding, options, seed, tau, log integral and its error. A model "
                     "file is all "
@@ -178,10 +177,9 @@ int cli_manual(const cli_args *args)
            "likelihood. Results go "
            "to standard output, progress and errors to standard error; an error is one line.\n");
     put_commands(args->commands);
-    printf(
-        ".SH OPTIONS\nAn option is written \\fB\\-\\-name\\fR \\fIvalue\\fR or \\fB\\-\\-name=\\fIvalue\\fR. "
-        "All but the "
-        "last group belong to \\fBfit\\fR.\n");
+    printf(".SH OPTIONS\nAn option is written \\fB\\-\\-name\\fR \\fIvalue\\fR or \\fB\\-\\-name=\\fIvalue\\fR. "
+           "All but the "
+           "last group belong to \\fBfit\\fR.\n");
     put_library_options(*fit);
     put_files();
     printf(".SH EXIT STATUS\n");

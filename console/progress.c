@@ -41,8 +41,8 @@ static cli_words progress_noun(const npmd_report *now)
     char member[32] = "";
     if (now->member > 0)
         snprintf(member, sizeof member, "member %d/%d, ", now->member, now->members);
-    snprintf(noun.text, sizeof noun.text, "%.30s%s%s%sstep", now->part ? now->part : "",
-             now->part ? ": " : "", member, now->attempt == 0 ? "choosing tau, " : "");
+    snprintf(noun.text, sizeof noun.text, "%.30s%s%s%sstep", now->part ? now->part : "", now->part ? ": " : "", member,
+             now->attempt == 0 ? "choosing tau, " : "");
     return noun;
 }
 
@@ -63,8 +63,7 @@ static void progress_draw(const npmd_report *now, double done, double rate, cons
     char text[TEXT_MOST], bar[BAR_MOST + 3] = "";
     int length = snprintf(text, sizeof text, "%3.0f%%  %s %s/%s%s  %.4g/s  %s left", 100.0 * done,
                           progress_noun(now).text, cli_words_count((uint64_t)now->step).text,
-                          cli_words_count((uint64_t)now->steps).text, progress_objective(now, "  ").text,
-                          rate, left);
+                          cli_words_count((uint64_t)now->steps).text, progress_objective(now, "  ").text, rate, left);
     if (isfinite(now->nise) && length > 0 && length < TEXT_MOST)
         length += snprintf(text + length, (size_t)(TEXT_MOST - length), "  nISE %.3g", now->nise);
     const int width = terminal_width() - 1; /* the last column would wrap */
@@ -108,9 +107,8 @@ static void show_fit(cli_progress *p, const npmd_report *now)
     p->shown = clock;
     if (now->steps == 0) { /* nobody knows how many it takes */
         if (p->terminal)
-            fprintf(stderr, "\r\033[K%s %s%s  %s", progress_noun(now).text,
-                    cli_words_count((uint64_t)now->step).text, progress_objective(now, "  ").text,
-                    cli_words_time(now->seconds).text);
+            fprintf(stderr, "\r\033[K%s %s%s  %s", progress_noun(now).text, cli_words_count((uint64_t)now->step).text,
+                    progress_objective(now, "  ").text, cli_words_time(now->seconds).text);
         else
             cli_note(p->args, "%s %s%s", progress_noun(now).text, cli_words_count((uint64_t)now->step).text,
                      progress_objective(now, ", ").text);
@@ -120,8 +118,8 @@ static void show_fit(cli_progress *p, const npmd_report *now)
         p->drawn = true;
     } else {
         cli_note(p->args, "%s %s of %s (%.0f %%)%s, %.4g steps/s, %s left", progress_noun(now).text,
-                 cli_words_count((uint64_t)now->step).text, cli_words_count((uint64_t)now->steps).text,
-                 100.0 * done, progress_objective(now, ", ").text, rate, left.text);
+                 cli_words_count((uint64_t)now->step).text, cli_words_count((uint64_t)now->steps).text, 100.0 * done,
+                 progress_objective(now, ", ").text, rate, left.text);
     }
 }
 
@@ -150,8 +148,8 @@ static void show_share(cli_progress *p, const npmd_report *now)
     const double spent = cli_clock() - p->began;
     const cli_words left = cli_words_time(spent * (1.0 - now->done) / now->done);
     if (strcmp(now->doing, "eigenfunctions") == 0)
-        show_words(p, "eigenfunctions of a surface: solve %s of about %s",
-                   cli_words_count((uint64_t)now->step).text, cli_words_count((uint64_t)now->steps).text);
+        show_words(p, "eigenfunctions of a surface: solve %s of about %s", cli_words_count((uint64_t)now->step).text,
+                   cli_words_count((uint64_t)now->steps).text);
     else if (strcmp(now->doing, "picture") == 0 && now->done < 1.0)
         show_words(p, "%.0f %% evaluated", 100.0 * now->done);
     else if (strcmp(now->doing, "page") == 0 && now->done <= 0.0)

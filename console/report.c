@@ -17,8 +17,7 @@ static size_t quoted_option(const char *at)
     size_t length = 0;
     if (*at != '`' || !islower((unsigned char)at[1]))
         return 0;
-    while (islower((unsigned char)at[1 + length]) || isdigit((unsigned char)at[1 + length])
-           || at[1 + length] == '-')
+    while (islower((unsigned char)at[1 + length]) || isdigit((unsigned char)at[1 + length]) || at[1 + length] == '-')
         length++;
     return at[1 + length] == '`' ? length : 0;
 }
@@ -102,8 +101,7 @@ void cli_accuracy_missed(const cli_args *args, double error, double accuracy)
 {
     const double wanted = accuracy > 0.0 ? accuracy : 1e-3;
     if (error > 1.05 * wanted)
-        cli_note(args,
-                 "warning: the largest error of an integral is %.2g in its log, above %.2g, which was wanted",
+        cli_note(args, "warning: the largest error of an integral is %.2g in its log, above %.2g, which was wanted",
                  error, wanted);
 }
 

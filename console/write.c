@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-int cli_write(const cli_args *args, const char *path, void (*put)(FILE *f, const void *user),
-              const void *user)
+int cli_write(const cli_args *args, const char *path, void (*put)(FILE *f, const void *user), const void *user)
 {
     npmd_error err = { 0 };
     char *text = NULL;

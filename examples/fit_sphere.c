@@ -36,8 +36,7 @@ static int write_truth(const char *path)
 static int check(const char *what, double found, double expected, double tolerance)
 {
     const int good = fabs(found - expected) <= tolerance; /* false for NaN */
-    printf("%-28s %9.5f   expected %9.5f +- %.5f   %s\n", what, found, expected, tolerance,
-           good ? "ok" : "WRONG");
+    printf("%-28s %9.5f   expected %9.5f +- %.5f   %s\n", what, found, expected, tolerance, good ? "ok" : "WRONG");
     return !good;
 }
 
@@ -101,8 +100,7 @@ int main(void)
         npmd_options_free(opt);
         return EXIT_FAILURE;
     }
-    if (npmd_truth_read("fit_sphere.json", &truth, &err)
-        || npmd_truth_sample(truth, 1, POINTS, NULL, &x[0][0], &err)
+    if (npmd_truth_read("fit_sphere.json", &truth, &err) || npmd_truth_sample(truth, 1, POINTS, NULL, &x[0][0], &err)
         || npmd_points_from(&x[0][0], POINTS, 3, npmd_truth_domain(truth), NPMD_COORDS_DEFAULT, &points, &err)
         || npmd_fit(npmd_truth_domain(truth), points, opt, &model, &err) || moments(model, moment, &err)
         || npmd_compare(model, truth, NPMD_GRID_FINE, 0, 1, NULL, &distance, &err)) {

@@ -32,8 +32,7 @@ static int write_text(const char *path, const char *text)
 static int check(const char *what, double found, double expected, double tolerance)
 {
     const int good = fabs(found - expected) <= tolerance; /* false for NaN */
-    printf("%-28s %9.5f   expected %9.5f +- %.5f   %s\n", what, found, expected, tolerance,
-           good ? "ok" : "WRONG");
+    printf("%-28s %9.5f   expected %9.5f +- %.5f   %s\n", what, found, expected, tolerance, good ? "ok" : "WRONG");
     return !good;
 }
 
@@ -101,8 +100,7 @@ int main(void)
         const double exact = 2.0 * (log(TWO_PI * I0) - KAPPA * I1 / I0);
         const double uniform = log(TWO_PI * TWO_PI) - exact; /* KL(f || uniform) = 1.14 */
         /* The entropy is a sum over a grid, or a mean with a standard error. */
-        wrong |= check("entropy of the truth", entropy, exact,
-                       1e-6 + (entropy_se > 0.0 ? 5.0 * entropy_se : 0.0));
+        wrong |= check("entropy of the truth", entropy, exact, 1e-6 + (entropy_se > 0.0 ? 5.0 * entropy_se : 0.0));
         /* The model holds the logarithm of its integral, known better than this. */
         wrong |= check("mass of the estimate", total, 1.0, 0.01);
         /* p parameters well determined cost p / (2 n): 40 of them 0.005. An estimate that learned nothing is

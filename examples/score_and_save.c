@@ -33,8 +33,7 @@ static int write_text(const char *path, const char *text)
 static int check(const char *what, double found, double expected, double tolerance)
 {
     const int good = fabs(found - expected) <= tolerance; /* false for NaN */
-    printf("%-28s %9.5f   expected %9.5f +- %.5f   %s\n", what, found, expected, tolerance,
-           good ? "ok" : "WRONG");
+    printf("%-28s %9.5f   expected %9.5f +- %.5f   %s\n", what, found, expected, tolerance, good ? "ok" : "WRONG");
     return !good;
 }
 
@@ -76,14 +75,11 @@ int main(void)
         return EXIT_FAILURE;
     }
     /* Seed 1 draws the points of the fit, seed 2 those of the score. */
-    if (npmd_truth_read(TRUTH_PATH, &truth, &err)
-        || npmd_truth_entropy(truth, 1, NULL, &entropy, &entropy_se, &err)
+    if (npmd_truth_read(TRUTH_PATH, &truth, &err) || npmd_truth_entropy(truth, 1, NULL, &entropy, &entropy_se, &err)
         || npmd_truth_sample(truth, 1, TRAIN, NULL, &x[0][0], &err)
         || npmd_truth_sample(truth, 2, TEST, NULL, &fresh[0][0], &err)
-        || npmd_points_from(&x[0][0], TRAIN, COLUMNS, npmd_truth_domain(truth), NPMD_COORDS_DEFAULT, &points,
-                            &err)
-        || npmd_points_from(&fresh[0][0], TEST, COLUMNS, npmd_truth_domain(truth), NPMD_COORDS_DEFAULT, &test,
-                            &err)
+        || npmd_points_from(&x[0][0], TRAIN, COLUMNS, npmd_truth_domain(truth), NPMD_COORDS_DEFAULT, &points, &err)
+        || npmd_points_from(&fresh[0][0], TEST, COLUMNS, npmd_truth_domain(truth), NPMD_COORDS_DEFAULT, &test, &err)
         || npmd_fit(npmd_truth_domain(truth), points, opt, &model, &err) || npmd_save(model, MODEL_PATH, &err)
         || npmd_load(MODEL_PATH, &loaded, &err) || npmd_log_density(model, &fresh[0][0], TEST, before, &err)
         || npmd_log_density(loaded, &fresh[0][0], TEST, after, &err)
@@ -98,11 +94,9 @@ int main(void)
         printf("%-28s %s\n", "saved and loaded", same ? "equal bits   ok" : "they differ   WRONG");
         wrong |= !same;
         /* Stored and fresh integral carry one error each: 4 joint standard deviations; 1e-3 for float32. */
-        wrong |= check("log of the integral", score.log_integral, 0.0,
-                       4.0 * sqrt(2.0) * score.log_integral_se + 1e-3);
-        wrong |= check(
-            "mean of -log f_hat", score.nll, entropy + distance.kl,
-            4.0 * sqrt(score.nll_se * score.nll_se + entropy_error * entropy_error + kl_se * kl_se));
+        wrong |= check("log of the integral", score.log_integral, 0.0, 4.0 * sqrt(2.0) * score.log_integral_se + 1e-3);
+        wrong |= check("mean of -log f_hat", score.nll, entropy + distance.kl,
+                       4.0 * sqrt(score.nll_se * score.nll_se + entropy_error * entropy_error + kl_se * kl_se));
         /* A tenth of what is lost by an estimate that learned nothing. */
         wrong |= check("KL(f || f_hat)", distance.kl, 0.0,
                        0.1 * (log(npmd_domain_volume(npmd_truth_domain(truth))) - entropy));

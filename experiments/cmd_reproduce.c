@@ -26,9 +26,8 @@ static const cli_option OPTIONS[] = {
           "of pairs as endpoints writes it, given once for each tractogram" },
     { .name = "truth",
       .values = "FILE",
-      .help =
-          "the known density, as for evaluate; without it the authors' mixture on T2, the recipe on T4, of "
-          "dimensions that recipe for any number of angles" },
+      .help = "the known density, as for evaluate; without it the authors' mixture on T2, the recipe on T4, of "
+              "dimensions that recipe for any number of angles" },
     { .name = "truth-seed",
       .values = "S",
       .help = "the recipe of simulate with this seed, on T2, too (T4 without it: 0)" },
@@ -38,9 +37,8 @@ static const cli_option OPTIONS[] = {
       .help = "the paper has 20; of connectivity 3, splits of the pairs" },
     { .name = "n",
       .values = "N",
-      .help =
-          "points of a replicate; without it 10,000, on T4 100,000 (of dimensions 10,000), of frequencies "
-          "1,000, or all of a file; connectivity takes all pairs" },
+      .help = "points of a replicate; without it 10,000, on T4 100,000 (of dimensions 10,000), of frequencies "
+              "1,000, or all of a file; connectivity takes all pairs" },
     { .name = "methods",
       .values = "LIST",
       .help = "all, or names separated by commas: a method (series), settings (best) or both (series:best); "
@@ -54,10 +52,7 @@ static const cli_option OPTIONS[] = {
           "of connectivity a folder; else a file that keeps one line a fit; started again, goes on from there; what belongs to figures is written "
           "beside it: FILE_profiles.csv, FILE_spectra.csv, FILE_course.csv, FILE_courses.csv, FILE_coefficients.csv, "
           "FILE_truth_T3.json" },
-    { .name = "jobs",
-      .values = "J",
-      .fallback = "1",
-      .help = "fits at a time, the cores divided among them" },
+    { .name = "jobs", .values = "J", .fallback = "1", .help = "fits at a time, the cores divided among them" },
     { .name = "tracks",
       .values = "TRACKS",
       .group = CONNECTIVITY,
@@ -107,8 +102,8 @@ static int unknown_experiment(const cli_args *args)
         cli_nearest_try(&near, e->name);
     }
     if (near.best)
-        return cli_fail(args, CLI_USAGE, "unknown experiment '%s'; did you mean %s? There are %s",
-                        args->operand, near.best, known);
+        return cli_fail(args, CLI_USAGE, "unknown experiment '%s'; did you mean %s? There are %s", args->operand,
+                        near.best, known);
     return cli_fail(args, CLI_USAGE, "unknown experiment '%s'; there are %s", args->operand, known);
 }
 
@@ -153,8 +148,7 @@ static int read_domain(const cli_args *args, reproduce_plan *plan)
             const size_t used = strlen(known);
             snprintf(known + used, sizeof known - used, "%s%s", used ? " or " : "", row->domain);
         }
-    return plan->domain_name ? CLI_DONE
-                             : cli_fail(args, CLI_USAGE, "--domain is '%s', expected %s", domain, known);
+    return plan->domain_name ? CLI_DONE : cli_fail(args, CLI_USAGE, "--domain is '%s', expected %s", domain, known);
 }
 
 static int read_plan(const cli_args *args, reproduce_plan *plan)
@@ -234,9 +228,8 @@ static int choose_rows(const reproduce_plan *plan, bool *chosen)
                              rows[i].settings);
             }
             return cli_fail(plan->args, CLI_USAGE, "--methods: '%.*s' is no row of %s%s%s; there are %s",
-                            length < 40 ? (int)length : 40, at, plan->experiment->name,
-                            plan->domain_name ? " on " : "", plan->domain_name ? plan->domain_name : "",
-                            have);
+                            length < 40 ? (int)length : 40, at, plan->experiment->name, plan->domain_name ? " on " : "",
+                            plan->domain_name ? plan->domain_name : "", have);
         }
         at = at[length] == ',' ? at + length + 1 : NULL;
     }
@@ -262,19 +255,17 @@ char *reproduce_words(const char *format, ...)
 char *reproduce_file_of(const reproduce_plan *plan, int replicate)
 {
     const size_t length = strlen(plan->folder);
-    return reproduce_words("%s%spoints_%02d.npy", plan->folder,
-                           length && plan->folder[length - 1] == '/' ? "" : "/", replicate);
+    return reproduce_words("%s%spoints_%02d.npy", plan->folder, length && plan->folder[length - 1] == '/' ? "" : "/",
+                           replicate);
 }
 
 /* Newton's method and kernels take no steps that could be fewer, weights at their start one. */
 static bool takes_steps(const reproduce_row *row)
 {
-    return strcmp(row->method, "kde") != 0 && !strstr(row->options, "newton")
-           && !strstr(row->options, "--rate 0 ");
+    return strcmp(row->method, "kde") != 0 && !strstr(row->options, "newton") && !strstr(row->options, "--rate 0 ");
 }
 
-static int task_make(const reproduce_plan *plan, const reproduce_row *row, int replicate,
-                     reproduce_task *task)
+static int task_make(const reproduce_plan *plan, const reproduce_row *row, int replicate, reproduce_task *task)
 {
     const char *steps = takes_steps(row) ? cli_value(plan->args, "steps") : NULL;
     const char *device = plan->how.device;
@@ -282,10 +273,9 @@ static int task_make(const reproduce_plan *plan, const reproduce_row *row, int r
     const uint64_t seed = plan->seed + (uint64_t)replicate - 1;
     char *path = plan->folder ? reproduce_file_of(plan, replicate) : NULL;
     *task = (reproduce_task){ .row = row, .replicate = replicate };
-    task->options = reproduce_words("%s%s%s%s%s%s --seed %" PRIu64, row->options,
-                                    plan->pairs && plan->pairs->unordered ? " --unordered on" : "",
-                                    steps ? " --steps " : "", steps ? steps : "",
-                                    elsewhere ? " --device " : "", elsewhere ? device : "", seed);
+    task->options = reproduce_words(
+        "%s%s%s%s%s%s --seed %" PRIu64, row->options, plan->pairs && plan->pairs->unordered ? " --unordered on" : "",
+        steps ? " --steps " : "", steps ? steps : "", elsewhere ? " --device " : "", elsewhere ? device : "", seed);
     if (plan->pairs)
         task->data = reproduce_words("%s, nine tenths by seed %" PRIu64,
                                      plan->pairs->tracks ? plan->pairs->tracks : plan->pairs->data, seed);
@@ -359,8 +349,8 @@ static int check_files(const reproduce_plan *plan, const char *out)
             return cli_fail(plan->args, CLI_MEMORY, "not enough memory for a file's name");
         code = cli_distinct(plan->args, "--out", out, "--data", path);
         if (code == CLI_DONE && access(path, R_OK) != 0)
-            code = cli_fail(plan->args, CLI_FILE, "%s: cannot read replicate %d of %d: %s", path, r,
-                            plan->replicates, strerror(errno));
+            code = cli_fail(plan->args, CLI_FILE, "%s: cannot read replicate %d of %d: %s", path, r, plan->replicates,
+                            strerror(errno));
         free(path);
     }
     return code;
@@ -387,9 +377,9 @@ int reproduce_compute(reproduce_plan *plan, const char *results)
         goto done;
     for (int i = 0; i < plan->count; i++)
         known += plan->tasks[i].done;
-    cli_note(plan->args, "%s%s%s%s%s: %d to fit, %d of them done before", plan->experiment->name,
-             name ? " of " : "", name ? name : "", plan->domain_name ? " on " : "",
-             plan->domain_name ? plan->domain_name : "", plan->count, known);
+    cli_note(plan->args, "%s%s%s%s%s: %d to fit, %d of them done before", plan->experiment->name, name ? " of " : "",
+             name ? name : "", plan->domain_name ? " on " : "", plan->domain_name ? plan->domain_name : "", plan->count,
+             known);
     if (!results)
         cli_note(plan->args, "without --out nothing is kept until the end");
     if ((code = reproduce_run(plan, keep, &(keeper){ plan, &file })) != CLI_DONE)
@@ -397,8 +387,7 @@ int reproduce_compute(reproduce_plan *plan, const char *results)
     for (int i = 0; i < plan->count; i++)
         failed += plan->tasks[i].failed;
     if (failed == plan->count)
-        code = cli_fail(plan->args, CLI_NUMERIC, "every fit failed, the first one so: %s",
-                        plan->tasks[0].result.text);
+        code = cli_fail(plan->args, CLI_NUMERIC, "every fit failed, the first one so: %s", plan->tasks[0].result.text);
 done:
     reproduce_file_close(&file);
     return code;
@@ -413,8 +402,7 @@ static int run(const cli_args *args)
     int code = read_plan(args, &plan);
     if (code == CLI_DONE && (code = reproduce_check_steps(args)) == CLI_DONE
         && (code = check_files(&plan, plan.out)) == CLI_DONE && (code = reproduce_tasks(&plan)) == CLI_DONE
-        && (code = reproduce_compute(&plan, plan.out)) == CLI_DONE
-        && (code = reproduce_data_write(&plan)) == CLI_DONE)
+        && (code = reproduce_compute(&plan, plan.out)) == CLI_DONE && (code = reproduce_data_write(&plan)) == CLI_DONE)
         code = reproduce_report(&plan);
     reproduce_tasks_free(&plan);
     return code;

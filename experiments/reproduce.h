@@ -1,8 +1,9 @@
-/* reproduce.h - the command `reproduce`: experiments as tables, the processes of their tasks, the file of their results.
+/* reproduce.h - the command `reproduce`: experiments as tables, the processes of their tasks, the file of their
+ * results.
  *
  * An experiment is a row of REPRODUCE_EXPERIMENTS (reproduce_table.c): rows of methods with settings, figures that are
- * measured of each, columns of the table for people. Tasks run in processes of their own (reproduce_run.c), in which one
- * of the functions measure_* measures; what came out is kept line by line (reproduce_file.c). */
+ * measured of each, columns of the table for people. Tasks run in processes of their own (reproduce_run.c), in which
+ * one of the functions measure_* measures; what came out is kept line by line (reproduce_file.c). */
 #ifndef NEUROPMD_REPRODUCE_H
 #define NEUROPMD_REPRODUCE_H
 
@@ -173,7 +174,7 @@ bool reproduce_hash_file(uint64_t *hash, const char *path); /* false: it cannot 
 int reproduce_maps(const reproduce_plan *plan); /* of the first replicate */
 
 char *reproduce_file_of(const reproduce_plan *plan, int replicate); /* a replicate's points; free it */
-char *reproduce_beside(const char *out, const char *suffix); /* FILE.jsonl gives FILE_suffix; free it */
+char *reproduce_beside(const char *out, const char *suffix);        /* FILE.jsonl gives FILE_suffix; free it */
 
 /* All in processes of their own. The library's threads do not survive a fork, so this one computes nothing. */
 int reproduce_check(const reproduce_plan *plan); /* truth and data can be read */
@@ -197,23 +198,21 @@ struct reproduce_child {
     reproduce_text rows[REPRODUCE_DATA_MOST];
     double until; /* a fit ends after this share of its steps; 0: at its end */
     int attempt;
-    bool profile; /* what a fit logs becomes its first rows, */
+    bool profile;                                                 /* what a fit logs becomes its first rows, */
     void (*keep_row)(reproduce_child *c, const npmd_report *now); /* in this way; NULL: as a profile */
     double least[REPRODUCE_CRITERIA];
     double told; /* clock of the last progress */
     int parent, fd;
 };
 const char *reproduce_recipe(const reproduce_plan *plan, const char *domain);
-npmd_status reproduce_truth_make(const reproduce_plan *plan, const char *domain, npmd_truth **out,
-                                 npmd_error *err);
+npmd_status reproduce_truth_make(const reproduce_plan *plan, const char *domain, npmd_truth **out, npmd_error *err);
 /* The whole of a process, up to its result; and the parts that a measure is made of. */
 npmd_status reproduce_child_run(reproduce_child *c, npmd_error *err);
 /* The task's; npmd_options_free frees them, after a failure too. */
 npmd_status reproduce_options(const reproduce_child *c, npmd_options **options, npmd_error *err);
 npmd_status reproduce_fit(reproduce_child *c, npmd_options *options, npmd_model **out, npmd_error *err);
 /* n rows of the domain's columns. */
-npmd_status reproduce_points(const double *x, size_t n, const npmd_domain *domain, npmd_points **out,
-                             npmd_error *err);
+npmd_status reproduce_points(const double *x, size_t n, const npmd_domain *domain, npmd_points **out, npmd_error *err);
 npmd_status reproduce_compare(reproduce_child *c, const npmd_model *model, npmd_error *err);
 void reproduce_child_tell(reproduce_child *c, const npmd_report *now);
 npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *text);

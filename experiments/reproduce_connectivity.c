@@ -1,8 +1,8 @@
 /* reproduce_connectivity.c - neuropmd reproduce connectivity: tractograms, one folder of results each.
  *
  * The fits run as those of any experiment do (reproduce_run.c), in processes of their own (reproduce_pairs.c); maps and
- * tables of a region come after all of them (reproduce_maps.c), since this process may compute only when no other will be
- * forked. */
+ * tables of a region come after all of them (reproduce_maps.c), since this process may compute only when no other will
+ * be forked. */
 #include "reproduce.h"
 
 #include <errno.h>
@@ -93,14 +93,12 @@ static int check_meshes(const cli_args *args, const reproduce_pairs *p)
 static int find_usual(tractograms *t)
 {
     const char *shared = getenv("NEUROPMD_SHARED");
-    t->usual = reproduce_words("%s/data/streamlines/endpoints_LL_xyz6.npy",
-                               shared && shared[0] ? shared : "../shared");
+    t->usual = reproduce_words("%s/data/streamlines/endpoints_LL_xyz6.npy", shared && shared[0] ? shared : "../shared");
     if (!t->usual)
         return cli_fail(t->args, CLI_MEMORY, "not enough memory for a file's name");
     if (access(t->usual, R_OK) != 0)
         return cli_fail(t->args, CLI_USAGE,
-                        "neither --data nor --tracks is given, and %s cannot be read: which streamlines?",
-                        t->usual);
+                        "neither --data nor --tracks is given, and %s cannot be read: which streamlines?", t->usual);
     return CLI_DONE;
 }
 
@@ -189,11 +187,11 @@ static int read_base(tractograms *t)
 
 /* ---- The fits -------------------------------------------------------------------------------------------- */
 
-/* The published field takes 20,000 steps with 100,000 integration points each: some minutes on a card, days on two cores. */
+/* The published field takes 20,000 steps with 100,000 integration points each: some minutes on a card, days on two
+ * cores. */
 static bool takes_days(const reproduce_plan *plan, const reproduce_row *row)
 {
-    return strstr(row->options, "paper-s2s2")
-           && !(plan->how.device && strncmp(plan->how.device, "cuda", 4) == 0)
+    return strstr(row->options, "paper-s2s2") && !(plan->how.device && strncmp(plan->how.device, "cuda", 4) == 0)
            && !cli_value(plan->args, "steps");
 }
 
@@ -212,14 +210,12 @@ static int drop_days(reproduce_plan *plan)
         }
     plan->count = kept;
     if (dropped > 0 && kept == 0)
-        return cli_fail(
-            plan->args, CLI_USAGE,
-            "field:published takes 20,000 steps, days without a card: give --device cuda, or --steps");
+        return cli_fail(plan->args, CLI_USAGE,
+                        "field:published takes 20,000 steps, days without a card: give --device cuda, or --steps");
     if (dropped > 0)
-        cli_note(
-            plan->args,
-            "field published is left away: its 20,000 steps take days without a card; it runs with --device "
-            "cuda, or with --steps");
+        cli_note(plan->args,
+                 "field published is left away: its 20,000 steps take days without a card; it runs with --device "
+                 "cuda, or with --steps");
     return CLI_DONE;
 }
 

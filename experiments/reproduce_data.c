@@ -21,8 +21,7 @@ static void write_rows(FILE *f, const reproduce_task *task, const char *rows)
 {
     for (const char *at = rows; *at == '[';) {
         const size_t length = strcspn(at + 1, "]");
-        fprintf(f, "%s,%s,%d,%.*s\n", task->row->method, task->row->settings, task->replicate, (int)length,
-                at + 1);
+        fprintf(f, "%s,%s,%d,%.*s\n", task->row->method, task->row->settings, task->replicate, (int)length, at + 1);
         at += length + 2;
         at += *at == ',';
     }

@@ -34,15 +34,15 @@ static void keep_row(reproduce_child *c, const npmd_report *now)
     figure[FIGURE_SNR_B] = now->snr_b;
     figure[FIGURE_SNR_C] = now->snr_c;
     reproduce_text_row(&c->rows[0],
-                       (const double[]){ (double)now->step, now->epoch, now->seconds, now->objective,
-                                         now->nise, now->ae, now->ise, now->ise_se, now->snr_a, now->snr_b,
-                                         now->snr_c, minimum[0], minimum[1], minimum[2], minimum[3] },
+                       (const double[]){ (double)now->step, now->epoch, now->seconds, now->objective, now->nise,
+                                         now->ae, now->ise, now->ise_se, now->snr_a, now->snr_b, now->snr_c, minimum[0],
+                                         minimum[1], minimum[2], minimum[3] },
                        15);
 }
 
 /* The points whose number is, or is not, a multiple of HELD_OUT. */
-static npmd_status take_points(const npmd_points *from, const npmd_domain *domain, bool multiples,
-                               npmd_points **out, npmd_error *err)
+static npmd_status take_points(const npmd_points *from, const npmd_domain *domain, bool multiples, npmd_points **out,
+                               npmd_error *err)
 {
     const size_t n = npmd_points_count(from), columns = (size_t)npmd_domain_columns(domain);
     double *x = malloc(n * columns * sizeof *x);

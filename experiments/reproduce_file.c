@@ -214,17 +214,15 @@ static int read_lines(reproduce_plan *plan, const char *path, char *text, size_t
         const size_t opening = length < sizeof OPENING - 1 ? length : sizeof OPENING - 1;
         const bool last = !end || at + length + 1 == size;
         if (memcmp(line, OPENING, opening) != 0 || (!last && !line_is_whole(line, length)))
-            return cli_fail(plan->args, CLI_INPUT,
-                            "%s, line %zu: found %.30s, expected a line of results of reproduce", path,
-                            number, length == 0 ? "an empty line" : line);
+            return cli_fail(plan->args, CLI_INPUT, "%s, line %zu: found %.30s, expected a line of results of reproduce",
+                            path, number, length == 0 ? "an empty line" : line);
         if (!end || !line_is_whole(line, length))
             break;
         *end = '\0';
         for (int i = 0; i < plan->count; i++) {
             reproduce_task *task = &plan->tasks[i];
             const size_t begun = task->done ? 0 : strlen(task->line);
-            if (begun > 0 && strncmp(line, task->line, begun) == 0
-                && strstr(line + begun, "\"status\": \"done\"}")) {
+            if (begun > 0 && strncmp(line, task->line, begun) == 0 && strstr(line + begun, "\"status\": \"done\"}")) {
                 line_read(plan, line, task);
                 task->done = true;
                 free(task->line);

@@ -62,16 +62,14 @@ static double projection(const reproduce_spectrum *s, bool plane, vector w, bool
         for (int j = 0; j < s->G; j++) {
             const double x = TWO_PI * w.k1 * i / s->G, y = TWO_PI * w.k2 * j / s->G;
             sum += s->values[(size_t)i * (size_t)s->G + (size_t)j]
-                   * (plane ? sine_or_cosine(sine1, x + y)
-                            : sine_or_cosine(sine1, x) * sine_or_cosine(sine2, y));
+                   * (plane ? sine_or_cosine(sine1, x + y) : sine_or_cosine(sine1, x) * sine_or_cosine(sine2, y));
         }
     return sum / s->G / s->G;
 }
 
 /* A network of depth 1 is a sum of its encoding, so its projections on products, or on plane waves, say
  * which there are. */
-static npmd_status find_encoding(const reproduce_spectrum *s, bool plane, int most, encoding *out,
-                                 npmd_error *err)
+static npmd_status find_encoding(const reproduce_spectrum *s, bool plane, int most, encoding *out, npmd_error *err)
 {
     double largest = 0.0;
     for (int pass = 0; pass < 2; pass++)
@@ -88,8 +86,7 @@ static npmd_status find_encoding(const reproduce_spectrum *s, bool plane, int mo
                     if (pass == 0 || found <= 1e-9 * largest)
                         continue;
                     if (out->count == FUNCTIONS_MOST)
-                        return reproduce_fail(err, NPMD_ERR_NUMERIC,
-                                              "the encoding has more functions than expected");
+                        return reproduce_fail(err, NPMD_ERR_NUMERIC, "the encoding has more functions than expected");
                     wave_set *f = &out->function[out->count++];
                     f->w[f->count++] = (vector){ k1, k2 };
                     if (!plane && k1 > 0 && k2 > 0)
@@ -116,9 +113,8 @@ static npmd_status degrees_open(int H, degrees *d, npmd_error *err)
     *d = (degrees){ H, malloc(bytes), malloc(bytes), malloc(bytes) };
     for (size_t i = 0; d->of && i < count; i++)
         d->of[i] = -1;
-    return d->of && d->walked && d->queue
-               ? NPMD_OK
-               : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for degrees");
+    return d->of && d->walked && d->queue ? NPMD_OK
+                                          : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for degrees");
 }
 
 static void degrees_close(degrees *d)
@@ -249,8 +245,7 @@ static npmd_status fit_spectrum(reproduce_child *c, npmd_options *options, int G
         if (st == NPMD_OK)
             st = reproduce_spectrum_of_model(model, NPMD_LOG_DENSITY, s, err);
         enough = st == NPMD_OK
-                 && (2 * G > GRID_MOST
-                     || largest_from(s, G / 2 - EDGE) < 1e-3 * TOLERANCE * largest_from(s, 1));
+                 && (2 * G > GRID_MOST || largest_from(s, G / 2 - EDGE) < 1e-3 * TOLERANCE * largest_from(s, 1));
     }
     npmd_model_free(model);
     return st;

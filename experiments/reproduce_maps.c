@@ -3,8 +3,8 @@
  *     f_E(y) = integral over x in E of f(x, y) dx        at every vertex y, drawn on the sphere and on the surface
  *     p_R    = integral over y in R of f_E(y) dy         for every region R: the row of E in the matrix of regions
  *
- * and beside them what they are estimates of: the end points whose partner lies in E, and their share in each region. An end
- * point lies in the region of the closest vertex, as a vertex stands for what is closest to it. */
+ * and beside them what they are estimates of: the end points whose partner lies in E, and their share in each region.
+ * An end point lies in the region of the closest vertex, as a vertex stands for what is closest to it. */
 #include "reproduce.h"
 
 #include <math.h>
@@ -73,8 +73,7 @@ static size_t closest(const double *vertex, size_t V, const double *x)
     double least = INFINITY;
     for (size_t i = 0; i < V; i++) {
         const double *v = vertex + 3 * i;
-        const double d2 = (v[0] - x[0]) * (v[0] - x[0]) + (v[1] - x[1]) * (v[1] - x[1])
-                          + (v[2] - x[2]) * (v[2] - x[2]);
+        const double d2 = (v[0] - x[0]) * (v[0] - x[0]) + (v[1] - x[1]) * (v[1] - x[1]) + (v[2] - x[2]) * (v[2] - x[2]);
         if (d2 < least) {
             least = d2;
             best = i;
@@ -135,10 +134,10 @@ static int map_of(maps *m, const reproduce_row *row)
     if (!path || !m->name[k] || !m->density[k] || !m->probability[k])
         code = no_memory(m);
     else if (npmd_load(path, &model, &err)
-             || npmd_region_map(model, &m->request, 1, &m->region, 1, NPMD_REGION_DENSITY, m->density[k],
-                                &m->facts[k], &err)
-             || npmd_region_map(model, &m->request, 1, &m->region, 1, NPMD_REGION_PROBABILITY,
-                                m->probability[k], NULL, &err))
+             || npmd_region_map(model, &m->request, 1, &m->region, 1, NPMD_REGION_DENSITY, m->density[k], &m->facts[k],
+                                &err)
+             || npmd_region_map(model, &m->request, 1, &m->region, 1, NPMD_REGION_PROBABILITY, m->probability[k], NULL,
+                                &err))
         code = cli_refuse(m->plan->args, &err);
     else
         cli_note(m->plan->args, "%s: probability of %s %.4g, median error of the map %.2g", m->name[k],
@@ -166,8 +165,7 @@ static int make_maps(maps *m)
             code = map_of(m, row);
         } else {
             char *path = reproduce_model_of(m->plan, row);
-            cli_note(m->plan->args,
-                     "%s %s has no map: %s is not its model (any more); a new --out fits it again",
+            cli_note(m->plan->args, "%s %s has no map: %s is not its model (any more); a new --out fits it again",
                      row->method, row->settings, path ? path : "the file");
             free(path);
         }
@@ -196,8 +194,8 @@ static int write_drawing(const maps *m, const npmd_surface *s, const char *what)
         char *path = file_of(m, what, SUFFIXES[i]);
         if (!path)
             return no_memory(m);
-        if (npmd_surface_write(s, path, (const char *const *)m->name, (const double *const *)m->density,
-                               m->count, &err))
+        if (npmd_surface_write(s, path, (const char *const *)m->name, (const double *const *)m->density, m->count,
+                               &err))
             code = cli_refuse(m->plan->args, &err);
         free(path);
     }

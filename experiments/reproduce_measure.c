@@ -41,8 +41,7 @@ void reproduce_text_row(reproduce_text *t, const double *x, int count)
 
 /* ---- Truth and points ---------------------------------------------------------------------------------- */
 
-static npmd_status read_truth(const reproduce_plan *plan, const char *domain, npmd_truth **truth,
-                              npmd_error *err)
+static npmd_status read_truth(const reproduce_plan *plan, const char *domain, npmd_truth **truth, npmd_error *err)
 {
     npmd_domain *wanted = NULL;
     npmd_status st = plan->truth_path ? npmd_truth_read(plan->truth_path, truth, err)
@@ -61,23 +60,21 @@ static npmd_status read_truth(const reproduce_plan *plan, const char *domain, np
     return st;
 }
 
-npmd_status reproduce_points(const double *x, size_t n, const npmd_domain *domain, npmd_points **out,
-                             npmd_error *err)
+npmd_status reproduce_points(const double *x, size_t n, const npmd_domain *domain, npmd_points **out, npmd_error *err)
 {
     return npmd_points_from(x, n, (size_t)npmd_domain_columns(domain), domain, NPMD_COORDS_DEFAULT, out, err);
 }
 
 /* The first n of the points in a file. */
-static npmd_status shorten(const char *path, npmd_points **points, const npmd_domain *domain, size_t n,
-                           npmd_error *err)
+static npmd_status shorten(const char *path, npmd_points **points, const npmd_domain *domain, size_t n, npmd_error *err)
 {
     const size_t columns = (size_t)npmd_domain_columns(domain), have = npmd_points_count(*points);
     npmd_points *part = NULL;
     if (n == 0 || n == have)
         return NPMD_OK;
     if (n > have) {
-        snprintf(err->text, sizeof err->text, "%.300s: found %zu points, expected at least the %zu of --n",
-                 path, have, n);
+        snprintf(err->text, sizeof err->text, "%.300s: found %zu points, expected at least the %zu of --n", path, have,
+                 n);
         return err->status = NPMD_ERR_FORMAT;
     }
     double *x = malloc(n * columns * sizeof *x);
@@ -108,8 +105,8 @@ static npmd_status draw_points(const reproduce_plan *plan, const npmd_truth *tru
     return st;
 }
 
-static npmd_status read_points(const reproduce_plan *plan, int replicate, const npmd_truth *truth,
-                               npmd_points **out, npmd_error *err)
+static npmd_status read_points(const reproduce_plan *plan, int replicate, const npmd_truth *truth, npmd_points **out,
+                               npmd_error *err)
 {
     const npmd_domain *domain = npmd_truth_domain(truth);
     if (!plan->folder)
@@ -132,8 +129,7 @@ static npmd_status check_inputs(const reproduce_plan *plan, npmd_error *err)
     for (const reproduce_row *row = plan->experiment->rows; row->domain && st == NPMD_OK; row++) {
         npmd_truth *truth = NULL;
         if ((plan->domain_name && strcmp(plan->domain_name, row->domain) != 0)
-            || (row != plan->experiment->rows && strcmp(row->domain, row[-1].domain) == 0
-                && !plan->domain_name))
+            || (row != plan->experiment->rows && strcmp(row->domain, row[-1].domain) == 0 && !plan->domain_name))
             continue;
         st = read_truth(plan, row->domain, &truth, err);
         for (int i = 1; plan->folder && st == NPMD_OK && i <= plan->replicates; i++) {
@@ -166,8 +162,8 @@ npmd_status reproduce_options(const reproduce_child *c, npmd_options **options, 
     int used = 0;
     if (!(*options = npmd_options_new()))
         return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the options");
-    for (const char *at = c->task->options;
-         st == NPMD_OK && sscanf(at, " --%63s %255s%n", name, value, &used) == 2; at += used)
+    for (const char *at = c->task->options; st == NPMD_OK && sscanf(at, " --%63s %255s%n", name, value, &used) == 2;
+         at += used)
         st = npmd_options_set(*options, name, value, err);
     snprintf(value, sizeof value, "%d", c->plan->how.threads);
     return st == NPMD_OK ? npmd_options_set(*options, "threads", value, err) : st;
@@ -184,14 +180,12 @@ static int watch(const npmd_report *now, void *user)
         if (c->keep_row)
             c->keep_row(c, now);
         else
-            reproduce_text_row(&c->rows[0],
-                               (const double[]){ (double)now->step, now->epoch, now->seconds, now->objective,
-                                                 now->nise, now->ae },
-                               6);
+            reproduce_text_row(
+                &c->rows[0],
+                (const double[]){ (double)now->step, now->epoch, now->seconds, now->objective, now->nise, now->ae }, 6);
     }
     /* only where it logs, so that the step does not depend on the clock */
-    return now->logged && now->attempt > 0 && c->until > 0.0
-           && (double)now->step >= c->until * (double)now->steps;
+    return now->logged && now->attempt > 0 && c->until > 0.0 && (double)now->step >= c->until * (double)now->steps;
 }
 
 static double parameters_of(const npmd_model *model)
@@ -216,8 +210,7 @@ npmd_status reproduce_fit(reproduce_child *c, npmd_options *options, npmd_model 
     npmd_options_watch(options, watch, c);
     const double started = cli_clock();
     const npmd_status st = npmd_fit(c->domain, c->points, options, out, err);
-    figure[FIGURE_SECONDS] = (isnan(figure[FIGURE_SECONDS]) ? 0.0 : figure[FIGURE_SECONDS]) + cli_clock()
-                             - started;
+    figure[FIGURE_SECONDS] = (isnan(figure[FIGURE_SECONDS]) ? 0.0 : figure[FIGURE_SECONDS]) + cli_clock() - started;
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         figure[FIGURE_MEMORY] = (double)usage.ru_maxrss * MAXRSS_UNIT;
     if (st == NPMD_OK) {
@@ -236,8 +229,8 @@ npmd_status reproduce_compare(reproduce_child *c, const npmd_model *model, npmd_
     const bool authors = strcmp(c->task->row->domain, "T2") == 0 && !plan->experiment->every_dimension;
     npmd_comparison found = NPMD_SIZED(npmd_comparison);
     /* the seed of the points is the same for all, so all methods are compared at the same ones */
-    const npmd_status st = npmd_compare(model, c->truth, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE, 0,
-                                        plan->seed, &plan->how, &found, err);
+    const npmd_status st = npmd_compare(model, c->truth, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE, 0, plan->seed,
+                                        &plan->how, &found, err);
     if (st == NPMD_OK) {
         c->result.figure[FIGURE_NISE] = found.nise;
         c->result.figure[FIGURE_AE] = found.ae;
@@ -268,15 +261,14 @@ static npmd_status score_fresh(reproduce_child *c, const npmd_model *model, npmd
     const size_t n = npmd_points_count(c->points) / 10 + 2;
     npmd_points *fresh = NULL;
     npmd_score score = NPMD_SIZED(npmd_score);
-    npmd_status st = draw_points(c->plan, c->truth, c->plan->seed + (uint64_t)c->task->replicate - 1 + apart,
-                                 n, &fresh, err);
+    npmd_status st = draw_points(c->plan, c->truth, c->plan->seed + (uint64_t)c->task->replicate - 1 + apart, n, &fresh,
+                                 err);
     if (st == NPMD_OK)
         st = npmd_score_points(model, fresh, c->plan->seed, &c->plan->how, &score, err);
     if (st == NPMD_OK) {
         c->result.figure[FIGURE_ISE] = score.ise_criterion;
         c->result.figure[FIGURE_ISE_RELATIVE] = score.ise_criterion_relative;
-        c->result.figure[FIGURE_ISE_SE] = score.ise_criterion_se
-                                          * npmd_domain_volume(npmd_truth_domain(c->truth));
+        c->result.figure[FIGURE_ISE_SE] = score.ise_criterion_se * npmd_domain_volume(npmd_truth_domain(c->truth));
     }
     npmd_points_free(fresh);
     return st;

@@ -1,5 +1,5 @@
-/* reproduce_pairs.c - connectivity, in the process of a task: end points of streamlines, nine tenths of them fitted, the
- * others asked for their likelihood. */
+/* reproduce_pairs.c - connectivity, in the process of a task: end points of streamlines, nine tenths of them fitted,
+ * the others asked for their likelihood. */
 #include "reproduce.h"
 
 #include <math.h>
@@ -51,8 +51,7 @@ static npmd_status find_ends(const reproduce_plan *plan, npmd_error *err)
     if (st == NPMD_OK)
         st = npmd_endpoints_facts_of(found, &facts, err);
     if (st == NPMD_OK)
-        st = npmd_array_write(p->points, npmd_endpoints_rows(found, NPMD_PAIR_LL), facts.count[NPMD_PAIR_LL],
-                              6, err);
+        st = npmd_array_write(p->points, npmd_endpoints_rows(found, NPMD_PAIR_LL), facts.count[NPMD_PAIR_LL], 6, err);
     npmd_endpoints_free(found);
     return st;
 }
@@ -72,8 +71,7 @@ static npmd_status check_regions(const reproduce_pairs *p, npmd_error *err)
         st = cli_registered(p->surface, drawn, p->sphere, at, err);
     const int region = labels ? npmd_region_find(labels, p->region) : -1;
     if (st == NPMD_OK && labels && (region < 0 || npmd_region_vertices(labels, region) == 0)) {
-        snprintf(err->text, sizeof err->text, "%.300s: no vertex lies in a region '%.80s'", p->labels,
-                 p->region);
+        snprintf(err->text, sizeof err->text, "%.300s: no vertex lies in a region '%.80s'", p->labels, p->region);
         st = err->status = region < 0 ? NPMD_ERR_ARGUMENT : NPMD_ERR_FORMAT;
     }
     npmd_labels_free(labels);
@@ -105,19 +103,18 @@ static npmd_status check_factors(const npmd_domain *domain, const reproduce_pair
         same = st == NPMD_OK && strcmp(npmd_domain_text(end[0]), npmd_domain_text(end[1])) == 0;
     }
     if (st == NPMD_OK && !same) {
-        snprintf(
-            err->text, sizeof err->text,
-            "--domain is '%.200s', expected S2 x S2 or mesh:FILE^2: both ends of a streamline lie on the "
-            "same surface",
-            p->domain);
+        snprintf(err->text, sizeof err->text,
+                 "--domain is '%.200s', expected S2 x S2 or mesh:FILE^2: both ends of a streamline lie on the "
+                 "same surface",
+                 p->domain);
         st = err->status = NPMD_ERR_ARGUMENT;
     }
     if (st == NPMD_OK && p->surfaces) {
         st = is_surface(p->surface, npmd_domain_text(end[0]), &same, err);
         if (st == NPMD_OK && !same) {
             snprintf(err->text, sizeof err->text,
-                     "--domain is '%.200s', but --surface %.200s is another mesh: expected the same",
-                     p->domain, p->surface);
+                     "--domain is '%.200s', but --surface %.200s is another mesh: expected the same", p->domain,
+                     p->surface);
             st = err->status = NPMD_ERR_ARGUMENT;
         }
     }
@@ -175,8 +172,8 @@ static npmd_status fail_memory(npmd_error *err)
 }
 
 /* Rows first .. first + count - 1 of an order. */
-static npmd_status take_rows(const npmd_points *points, const npmd_domain *domain, const size_t *order,
-                             size_t count, npmd_points **out, npmd_error *err)
+static npmd_status take_rows(const npmd_points *points, const npmd_domain *domain, const size_t *order, size_t count,
+                             npmd_points **out, npmd_error *err)
 {
     const size_t columns = (size_t)npmd_domain_columns(domain);
     double *x = malloc(count * columns * sizeof *x);
@@ -189,8 +186,8 @@ static npmd_status take_rows(const npmd_points *points, const npmd_domain *domai
     return st;
 }
 
-static npmd_status split(const npmd_points *points, const npmd_domain *domain, uint64_t seed,
-                         npmd_points **training, npmd_points **held_out, npmd_error *err)
+static npmd_status split(const npmd_points *points, const npmd_domain *domain, uint64_t seed, npmd_points **training,
+                         npmd_points **held_out, npmd_error *err)
 {
     const size_t n = npmd_points_count(points), out = n / SHARE;
     size_t *order = malloc(n * sizeof *order);
@@ -206,10 +203,9 @@ static npmd_status split(const npmd_points *points, const npmd_domain *domain, u
 
 /* ---- The measure of the surface ---------------------------------------------------------------------------- */
 
-/* What makes the mean log-likelihood of pairs on two spheres one per squared area of the surface: the mean over the pairs
- * of the log areas at both ends. NaN where there is no surface. */
-static npmd_status mean_log_areas(const reproduce_pairs *p, const npmd_points *pairs, double *mean,
-                                  npmd_error *err)
+/* What makes the mean log-likelihood of pairs on two spheres one per squared area of the surface: the mean over the
+ * pairs of the log areas at both ends. NaN where there is no surface. */
+static npmd_status mean_log_areas(const reproduce_pairs *p, const npmd_points *pairs, double *mean, npmd_error *err)
 {
     enum { ENDS = 2, COLUMNS = 3 * ENDS };
     const size_t n = npmd_points_count(pairs);
@@ -237,8 +233,7 @@ static npmd_status mean_log_areas(const reproduce_pairs *p, const npmd_points *p
 
 /* ---- One task ---------------------------------------------------------------------------------------------- */
 
-static npmd_status score(reproduce_child *c, const npmd_model *model, const npmd_points *held_out,
-                         npmd_error *err)
+static npmd_status score(reproduce_child *c, const npmd_model *model, const npmd_points *held_out, npmd_error *err)
 {
     double *figure = c->result.figure;
     const double volume = npmd_domain_volume(c->domain);
@@ -322,8 +317,7 @@ int reproduce_pairs_areas(const reproduce_plan *plan)
         if (!points)
             st = reproduce_pairs_read(plan, &domain, &points, &err);
         if (st == NPMD_OK)
-            st = split(points, domain, plan->seed + (uint64_t)task->replicate - 1, &training, &held_out,
-                       &err);
+            st = split(points, domain, plan->seed + (uint64_t)task->replicate - 1, &training, &held_out, &err);
         if (st == NPMD_OK)
             st = mean_log_areas(p, held_out, &areas, &err);
         if (st == NPMD_OK)

@@ -36,9 +36,7 @@ static moments moments_of(const reproduce_plan *plan, const reproduce_row *row, 
                 squares += (x - sum / n) * (x - sum / n);
             }
         }
-    return (moments){ .mean = n > 0 ? sum / n : NAN,
-                      .se = n > 1 ? sqrt(squares / (n - 1) / n) : NAN,
-                      .most = most };
+    return (moments){ .mean = n > 0 ? sum / n : NAN, .se = n > 1 ? sqrt(squares / (n - 1) / n) : NAN, .most = most };
 }
 
 static summary summarise(const reproduce_plan *plan, const reproduce_row *row)
@@ -78,8 +76,8 @@ static bool has_error(int figure)
 {
     return figure == FIGURE_NISE || figure == FIGURE_AE || figure == FIGURE_FR || figure == FIGURE_KL
            || figure == FIGURE_ISE || figure == FIGURE_ISE_RELATIVE || figure == FIGURE_MISSED
-           || figure == FIGURE_MISSED_LOW || figure == FIGURE_LOG_LIKELIHOOD
-           || figure == FIGURE_LOG_LIKELIHOOD_RELATIVE || figure == FIGURE_LOG_LIKELIHOOD_SURFACE;
+           || figure == FIGURE_MISSED_LOW || figure == FIGURE_LOG_LIKELIHOOD || figure == FIGURE_LOG_LIKELIHOOD_RELATIVE
+           || figure == FIGURE_LOG_LIKELIHOOD_SURFACE;
 }
 
 static void put_error(cli_json *j, const char *prefix, int figure, double mean, double se)
@@ -190,8 +188,7 @@ static cli_words words_of(const reproduce_plan *plan, const reproduce_column *c,
 }
 
 /* Methods and settings are as wide as the widest, six and nine columns at least. */
-static void print_label(const reproduce_plan *plan, const char *domain, const char *method,
-                        const char *settings)
+static void print_label(const reproduce_plan *plan, const char *domain, const char *method, const char *settings)
 {
     const reproduce_row *row = NULL;
     int widest = 6;
@@ -231,8 +228,8 @@ void reproduce_report_words(const reproduce_plan *plan)
     for (row = NULL; next_row(plan, &row);) {
         const summary s = summarise(plan, row);
         if (s.failed > 0)
-            printf("\n%s%s%s %s: %d failed, %s\n", plan->domain_name ? "" : row->domain,
-                   plan->domain_name ? "" : " ", row->method, row->settings, s.failed, s.reason);
+            printf("\n%s%s%s %s: %d failed, %s\n", plan->domain_name ? "" : row->domain, plan->domain_name ? "" : " ",
+                   row->method, row->settings, s.failed, s.reason);
     }
     printf("\n%s\n", plan->experiment->note);
     for (const reproduce_data *d = plan->experiment->data; plan->out && d->key; d++) {

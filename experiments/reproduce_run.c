@@ -253,8 +253,7 @@ typedef struct watch {
 static void watch_begin(watch *w)
 {
     const char *kind = getenv("TERM");
-    *w = (watch){ .terminal = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0,
-                  .shown = cli_clock() };
+    *w = (watch){ .terminal = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0, .shown = cli_clock() };
 }
 
 static void watch_clear(watch *w)
@@ -269,8 +268,7 @@ static void watch_show(watch *w, const reproduce_plan *plan, const worker *worke
 {
     const double clock = cli_clock();
     char text[512];
-    if (plan->args->quiet || !any_running(workers, plan->jobs)
-        || clock - w->shown < (w->terminal ? 0.5 : 10.0))
+    if (plan->args->quiet || !any_running(workers, plan->jobs) || clock - w->shown < (w->terminal ? 0.5 : 10.0))
         return;
     w->shown = clock;
     int length = snprintf(text, sizeof text, "%d of %d done; now", done, plan->count);
@@ -279,12 +277,11 @@ static void watch_show(watch *w, const reproduce_plan *plan, const worker *worke
         if (!job->pid)
             continue;
         const double spent = clock - job->started;
-        length += snprintf(text + length, sizeof text - (size_t)length, " %s %s %s #%d for %s",
-                           job->task->row->domain, job->task->row->method, job->task->row->settings,
-                           job->task->replicate, cli_words_time(spent).text);
+        length += snprintf(text + length, sizeof text - (size_t)length, " %s %s %s #%d for %s", job->task->row->domain,
+                           job->task->row->method, job->task->row->settings, job->task->replicate,
+                           cli_words_time(spent).text);
         if (job->share > 0.0 && job->share < 1.0 && (size_t)length < sizeof text)
-            length += snprintf(text + length, sizeof text - (size_t)length, " (%.0f %%, %s left)",
-                               100.0 * job->share,
+            length += snprintf(text + length, sizeof text - (size_t)length, " (%.0f %%, %s left)", 100.0 * job->share,
                                cli_words_time(spent * (1.0 - job->share) / job->share).text);
     }
     if (w->terminal) {
@@ -310,9 +307,8 @@ static void say_ended(watch *w, const reproduce_plan *plan, const reproduce_task
     const reproduce_row *row = task->row;
     watch_clear(w);
     if (task->failed) {
-        cli_note(plan->args, "%d of %d: %s%s %s #%d failed: %s", done, plan->count,
-                 domain_prefix(plan, row).text, row->method, row->settings, task->replicate,
-                 task->result.text);
+        cli_note(plan->args, "%d of %d: %s%s %s #%d failed: %s", done, plan->count, domain_prefix(plan, row).text,
+                 row->method, row->settings, task->replicate, task->result.text);
         return;
     }
     char found[128] = "";
@@ -320,13 +316,11 @@ static void say_ended(watch *w, const reproduce_plan *plan, const reproduce_task
     for (const reproduce_column *c = plan->experiment->columns; c->heading && shown < 2; c++)
         if (c->form == COLUMN_ERROR || c->form == COLUMN_NUMBER) {
             const size_t used = strlen(found);
-            snprintf(found + used, sizeof found - used, "%s %.4g, ", c->heading,
-                     task->result.figure[c->figure]);
+            snprintf(found + used, sizeof found - used, "%s %.4g, ", c->heading, task->result.figure[c->figure]);
             shown++;
         }
-    cli_note(plan->args, "%d of %d: %s%s %s #%d, %s%s", done, plan->count, domain_prefix(plan, row).text,
-             row->method, row->settings, task->replicate, found,
-             cli_words_time(task->result.figure[FIGURE_SECONDS]).text);
+    cli_note(plan->args, "%d of %d: %s%s %s #%d, %s%s", done, plan->count, domain_prefix(plan, row).text, row->method,
+             row->settings, task->replicate, found, cli_words_time(task->result.figure[FIGURE_SECONDS]).text);
 }
 
 /* ---- All of them --------------------------------------------------------------------------------------- */

@@ -73,8 +73,7 @@ npmd_status reproduce_spectrum_open(int G, reproduce_spectrum *s, npmd_error *er
 {
     const size_t nodes = (size_t)G * (size_t)G;
     *s = (reproduce_spectrum){ G, malloc(nodes * sizeof(double)), malloc(2 * nodes * sizeof(double)) };
-    return s->values && s->c ? NPMD_OK
-                             : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for a spectrum");
+    return s->values && s->c ? NPMD_OK : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for a spectrum");
 }
 
 void reproduce_spectrum_close(reproduce_spectrum *s)
@@ -84,8 +83,7 @@ void reproduce_spectrum_close(reproduce_spectrum *s)
 }
 
 /* In double precision, so that a coefficient that is not there is not. */
-npmd_status reproduce_spectrum_of_model(const npmd_model *model, npmd_what what, reproduce_spectrum *s,
-                                        npmd_error *err)
+npmd_status reproduce_spectrum_of_model(const npmd_model *model, npmd_what what, reproduce_spectrum *s, npmd_error *err)
 {
     const int G = s->G;
     npmd_compute how = NPMD_SIZED(npmd_compute);
@@ -107,8 +105,7 @@ npmd_status reproduce_spectrum_of_model(const npmd_model *model, npmd_what what,
 /* ---- Figures S3 to S5 ---------------------------------------------------------------------------------- */
 
 enum {
-    BIAS_GRID =
-        128, /* the narrowest component has a standard deviation of 0.1: nothing is left at frequency 64 */
+    BIAS_GRID = 128, /* the narrowest component has a standard deviation of 0.1: nothing is left at frequency 64 */
     BIAS_SHOWN = 16,
     BIAS_LOW = 4
 };
@@ -133,8 +130,7 @@ static double missed(const reproduce_spectrum *estimate, const reproduce_spectru
     double error = 0.0, power = 0.0;
     for (int k1 = -most; k1 <= most; k1++)
         for (int k2 = -most; k2 <= most; k2++) {
-            const double *e = reproduce_spectrum_at(estimate, k1, k2),
-                         *t = reproduce_spectrum_at(truth, k1, k2);
+            const double *e = reproduce_spectrum_at(estimate, k1, k2), *t = reproduce_spectrum_at(truth, k1, k2);
             if (k1 == 0 && k2 == 0)
                 continue;
             error += (e[0] - t[0]) * (e[0] - t[0]) + (e[1] - t[1]) * (e[1] - t[1]);
@@ -154,8 +150,7 @@ static npmd_status keep_spectrum(reproduce_child *c, const npmd_model *model, co
         for (int k2 = k1 == 0 ? 0 : -BIAS_SHOWN; k2 <= BIAS_SHOWN; k2++) {
             const double *e = reproduce_spectrum_at(now, k1, k2), *t = reproduce_spectrum_at(truth, k1, k2);
             reproduce_text_row(
-                &c->rows[1],
-                (const double[]){ (double)facts.steps, k1, k2, hypot(e[0], e[1]), hypot(t[0], t[1]) }, 5);
+                &c->rows[1], (const double[]){ (double)facts.steps, k1, k2, hypot(e[0], e[1]), hypot(t[0], t[1]) }, 5);
         }
     c->result.figure[FIGURE_MISSED] = missed(now, truth, now->G / 2 - 1);
     c->result.figure[FIGURE_MISSED_LOW] = missed(now, truth, BIAS_LOW);

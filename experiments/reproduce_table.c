@@ -57,8 +57,8 @@ const char *const REPRODUCE_KEYS[FIGURES] = {
 #define TEXT_TAU_T2 "3.948e-4" /* 1e-5 (2 pi)^2 */
 #define TEXT_TAU_T4 "0.015585" /* 1e-5 (2 pi)^4 */
 
-#define PSNF_PUBLISHED                                                                                       \
-    "--estimator psnf --start authors --layer-rates off --schedule fixed --warmup 0 --clip 0 "               \
+#define PSNF_PUBLISHED                                                                                                 \
+    "--estimator psnf --start authors --layer-rates off --schedule fixed --warmup 0 --clip 0 "                         \
     "--epochs 10000 "
 
 /* clang-format off */
@@ -172,8 +172,8 @@ static const reproduce_row FREQUENCY[] = {
     { 0 },
 };
 
-/* Figure S6. published: lambda_2 = 5e-4 .. 5 of the code, divided by the 9,000 points that are fitted; text: 1e-5 .. 1e1 as
- * printed, times the volume of T2. The best value stands inside the first grid and below the second. */
+/* Figure S6. published: lambda_2 = 5e-4 .. 5 of the code, divided by the 9,000 points that are fitted; text: 1e-5 ..
+ * 1e1 as printed, times the volume of T2. The best value stands inside the first grid and below the second. */
 #define TAU(name, settings, tau, usual) { "T2", name, settings, "--preset paper-t2 --tau " tau, usual }
 static const reproduce_row TAUS[] = {
     TAU("5.6e-8", "published", "5.5556e-8", true), TAU("5.6e-7", "published", "5.5556e-7", true),

@@ -1,10 +1,11 @@
-/* reproduce_tau.c - Figure S6: the ISE criterion on held-out points beside the true error, while fits with several taus run.
+/* reproduce_tau.c - Figure S6: the ISE criterion on held-out points beside the true error, while fits with several taus
+ * run.
  *
  *     ise = mean f^2 - 2 mean f(x_i),   f relative to the uniform measure, x_i the held-out points
  *
  * Up to a constant it estimates the integrated squared error, so its curves should stand in the order of those of nISE.
- * A tenth of the points is held out, the same for every tau. The criterion is looked at every 100 steps; its mean over the
- * last 50 looks (5,000 steps) is what the paper chooses by. */
+ * A tenth of the points is held out, the same for every tau. The criterion is looked at every 100 steps; its mean over
+ * the last 50 looks (5,000 steps) is what the paper chooses by. */
 #include "reproduce.h"
 
 #include <inttypes.h>
@@ -26,13 +27,11 @@ static uint64_t next_word(uint64_t *state)
 static npmd_status hold_out(reproduce_child *c, npmd_points **held_out, npmd_points **rest, npmd_error *err)
 {
     const npmd_domain *domain = npmd_truth_domain(c->truth);
-    const size_t n = npmd_points_count(c->points), columns = (size_t)npmd_domain_columns(domain),
-                 out = n / 10;
+    const size_t n = npmd_points_count(c->points), columns = (size_t)npmd_domain_columns(domain), out = n / 10;
     uint64_t state = c->plan->seed + (uint64_t)c->task->replicate;
     size_t *row = malloc(n * sizeof *row);
     double *x = malloc(n * columns * sizeof *x);
-    npmd_status st = row && x ? NPMD_OK
-                              : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the points");
+    npmd_status st = row && x ? NPMD_OK : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the points");
     for (size_t i = 0; st == NPMD_OK && i < n; i++)
         row[i] = i;
     for (size_t i = n; st == NPMD_OK && i > 1; i--) {
@@ -79,10 +78,9 @@ static int watch(const npmd_report *now, void *user)
     if (!now->logged || !isfinite(now->ise))
         return 0;
     w->ise[w->looks++ % WINDOW] = now->ise;
-    reproduce_text_row(&c->rows[0],
-                       (const double[]){ (double)now->step, now->epoch, now->ise, now->ise_se, smoothed(w),
-                                         now->nise, now->ae },
-                       7);
+    reproduce_text_row(
+        &c->rows[0],
+        (const double[]){ (double)now->step, now->epoch, now->ise, now->ise_se, smoothed(w), now->nise, now->ae }, 7);
     c->result.figure[FIGURE_ISE_SE] = now->ise_se;
     return 0;
 }

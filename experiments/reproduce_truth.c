@@ -129,9 +129,8 @@ static npmd_status make_mixture(int D, uint64_t seed, npmd_truth **out, npmd_err
     put_mixture(&j, D, seed);
     const bool whole = !j.failed && fputs(j.text, f) != EOF;
     cli_json_free(&j);
-    npmd_status st = fclose(f) == 0 && whole
-                         ? npmd_truth_read(path, out, err)
-                         : reproduce_fail(err, NPMD_ERR_FILE, "a temporary file is not whole");
+    npmd_status st = fclose(f) == 0 && whole ? npmd_truth_read(path, out, err)
+                                             : reproduce_fail(err, NPMD_ERR_FILE, "a temporary file is not whole");
     unlink(path);
     return st;
 }
@@ -145,8 +144,7 @@ const char *reproduce_recipe(const reproduce_plan *plan, const char *domain)
     return plan->truth_seeded ? "t2" : "t2-authors";
 }
 
-npmd_status reproduce_truth_make(const reproduce_plan *plan, const char *domain, npmd_truth **out,
-                                 npmd_error *err)
+npmd_status reproduce_truth_make(const reproduce_plan *plan, const char *domain, npmd_truth **out, npmd_error *err)
 {
     if (plan->experiment->every_dimension)
         return make_mixture(atoi(domain + 1), plan->truth_seed, out, err);

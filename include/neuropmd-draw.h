@@ -56,18 +56,18 @@ typedef struct npmd_plot_request {
     const char *kind;        /* by the name of npmd_plot_kind; NULL: by what is given */
     const char *title;       /* over the whole; NULL: none */
     npmd_plot_what what;
-    int log_scale;         /* 1: of colours or heights */
-    const double *level;   /* (levels): contours that enclose so many per cent of the probability */
-    int levels;            /* 0: 50, 90 and 99, with data none; negative: none */
-    unsigned factors;      /* bits: which are shown where a figure shows some; 0: all */
-    unsigned given;        /* bits: the conditional density given these */
-    const npmd_points *at; /* at the first of these points, of the product of the given factors */
-    const double *range;   /* (ranges, 2): ends of the colours, or of heights; one row of maps for each */
-    int ranges;            /* 0: chosen */
-    unsigned coords;       /* NPMD_COORDS_DEGREES labels circles in degrees */
-    int grid;              /* nodes along a side; 0: chosen */
-    double width_mm, dpi;  /* 0: 85 or 180 by the number of panels; 300 */
-    uint64_t seed;         /* of draws, where a marginal is made of them */
+    int log_scale;                      /* 1: of colours or heights */
+    const double *level;                /* (levels): contours that enclose so many per cent of the probability */
+    int levels;                         /* 0: 50, 90 and 99, with data none; negative: none */
+    unsigned factors;                   /* bits: which are shown where a figure shows some; 0: all */
+    unsigned given;                     /* bits: the conditional density given these */
+    const npmd_points *at;              /* at the first of these points, of the product of the given factors */
+    const double *range;                /* (ranges, 2): ends of the colours, or of heights; one row of maps for each */
+    int ranges;                         /* 0: chosen */
+    unsigned coords;                    /* NPMD_COORDS_DEGREES labels circles in degrees */
+    int grid;                           /* nodes along a side; 0: chosen */
+    double width_mm, dpi;               /* 0: 85 or 180 by the number of panels; 300 */
+    uint64_t seed;                      /* of draws, where a marginal is made of them */
     const npmd_plot_surfaces *surfaces; /* NULL: none of that */
     const npmd_compute *how;
 } npmd_plot_request;
@@ -76,10 +76,10 @@ typedef struct npmd_plot_facts {
     size_t size;
     const char *kind;
     int panels;
-    double low, high; /* range of the colours, or of the heights (of the first row); NaN: there is none */
+    double low, high;           /* range of the colours, or of the heights (of the first row); NaN: there is none */
     double width_mm, height_mm; /* of the picture */
-    double mass_error; /* largest |integral - 1| of the densities drawn, by their own nodes; NaN: none */
-    size_t data;       /* points drawn */
+    double mass_error;          /* largest |integral - 1| of the densities drawn, by their own nodes; NaN: none */
+    size_t data;                /* points drawn */
 } npmd_plot_facts;
 
 /* One figure as .png or .svg, by the suffix of the path; facts may be NULL. */

@@ -38,9 +38,15 @@ extern "C" {
 #endif
 
 #ifdef __cplusplus
-#define NPMD_SIZED(type) { sizeof(type) }
+#define NPMD_SIZED(type)                                                                                               \
+    {                                                                                                                  \
+        sizeof(type)                                                                                                   \
+    }
 #else
-#define NPMD_SIZED(type) { .size = sizeof(type) }
+#define NPMD_SIZED(type)                                                                                               \
+    {                                                                                                                  \
+        .size = sizeof(type)                                                                                           \
+    }
 #endif
 
 /* ---- Errors: a value and a sentence --------------------------------------------------------------------------- */
@@ -57,9 +63,9 @@ typedef enum npmd_status {
     NPMD_STOPPED       /* the caller asked to stop; of a fit its checkpoint holds all, there is no model */
 } npmd_status;
 
-/* What was found, where, what was expected, how to go on. Names of options stand between back quotes, `max-frequency`, so
- * that a program or a binding can spell them its own way. This struct never grows; begin it with { 0 }, or pass NULL for
- * one to ignore it. */
+/* What was found, where, what was expected, how to go on. Names of options stand between back quotes, `max-frequency`,
+ * so that a program or a binding can spell them its own way. This struct never grows; begin it with { 0 }, or pass NULL
+ * for one to ignore it. */
 typedef struct npmd_error {
     npmd_status status;
     char text[512];
@@ -76,14 +82,14 @@ NPMD_API void npmd_text_free(char *text); /* for every text or array of bytes th
 /* What a long computation tells while it runs; NaN: not computed at this step, or not by this computation. */
 typedef struct npmd_report {
     size_t size;
-    const char *doing;    /* "fit", "eigenfunctions", "values", "draws", "marginal", "conditional", "probability", "score",
+    const char *doing; /* "fit", "eigenfunctions", "values", "draws", "marginal", "conditional", "probability", "score",
                            * "comparison", "map", ... */
-    double done;          /* the share that is done, 0 to 1 */
-    int64_t step, steps;  /* of a fit; of eigenfunctions the systems of equations that were solved, and will be */
-    int attempt;          /* 1, or more after a restart; 0: a short fit that helps to choose */
-    int member, members;  /* of an ensemble, from 1; 0: there is none */
-    const char *part;     /* of a stack: its name; NULL: there is none */
-    int logged;           /* 1 at every log-every-th step and the last; 0 between, called for a sign of life */
+    double done;       /* the share that is done, 0 to 1 */
+    int64_t step, steps; /* of a fit; of eigenfunctions the systems of equations that were solved, and will be */
+    int attempt;         /* 1, or more after a restart; 0: a short fit that helps to choose */
+    int member, members; /* of an ensemble, from 1; 0: there is none */
+    const char *part;    /* of a stack: its name; NULL: there is none */
+    int logged;          /* 1 at every log-every-th step and the last; 0 between, called for a sign of life */
     double epoch, seconds, rate;
     double data, integral, penalty; /* -mean v; mean exp v; mean (Lap v)^2 */
     double objective;               /* their sum, tau times the last */
@@ -92,8 +98,8 @@ typedef struct npmd_report {
     double snr_a, snr_b, snr_c; /* signal-to-noise ratios of the gradients of data, integral and penalty */
 } npmd_report;
 
-/* Called some times a second, or between the pieces of what takes long, in whatever thread computes. Nonzero: stop; a fit
- * keeps its model so far, everything else ends with NPMD_STOPPED. */
+/* Called some times a second, or between the pieces of what takes long, in whatever thread computes. Nonzero: stop; a
+ * fit keeps its model so far, everything else ends with NPMD_STOPPED. */
 typedef int (*npmd_progress)(const npmd_report *now, void *user);
 
 /* NULL in the place of one: all cores of this machine, and nobody is told. */
@@ -130,8 +136,7 @@ NPMD_API npmd_status npmd_domain_parse_with(const char *text, const npmd_surface
 NPMD_API npmd_status npmd_domain_within(const npmd_domain *dom, double max_distance, npmd_domain **out,
                                         npmd_error *err);
 /* Some factors of a domain, as bits: factor 1 is bit 0. "1,3" is 5. And their product, in the order of the domain. */
-NPMD_API npmd_status npmd_factors_parse(const char *text, const npmd_domain *dom, unsigned *factors,
-                                        npmd_error *err);
+NPMD_API npmd_status npmd_factors_parse(const char *text, const npmd_domain *dom, unsigned *factors, npmd_error *err);
 NPMD_API npmd_status npmd_domain_part(const npmd_domain *dom, unsigned factors, npmd_domain **out, npmd_error *err);
 NPMD_API void npmd_domain_free(npmd_domain *dom);
 NPMD_API const char *npmd_domain_text(const npmd_domain *dom); /* canonical, "S1^4"; of a surface mesh: and its hash */
@@ -140,17 +145,16 @@ NPMD_API int npmd_domain_columns(const npmd_domain *dom);   /* numbers in a poin
 NPMD_API int npmd_domain_dimension(const npmd_domain *dom); /* tangent directions */
 NPMD_API double npmd_domain_volume(const npmd_domain *dom);
 /* n rows of u in [0,1)^dimension to n uniformly distributed points, rows of x. */
-NPMD_API npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u, size_t n, double *x,
-                                         npmd_error *err);
+NPMD_API npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u, size_t n, double *x, npmd_error *err);
 
 /* ---- Points ---------------------------------------------------------------------------------------------------- */
 
 typedef struct npmd_points npmd_points; /* checked rows of a domain, with optional weights */
 
-enum { /* how a file, or an array, writes its points: bits */
-    NPMD_COORDS_DEFAULT = 0, /* radians; unit vectors */
-    NPMD_COORDS_LATLON = 1,  /* S2 factors as latitude, longitude in degrees */
-    NPMD_COORDS_DEGREES = 2  /* S1 factors in degrees */
+enum {                          /* how a file, or an array, writes its points: bits */
+       NPMD_COORDS_DEFAULT = 0, /* radians; unit vectors */
+       NPMD_COORDS_LATLON = 1,  /* S2 factors as latitude, longitude in degrees */
+       NPMD_COORDS_DEGREES = 2  /* S1 factors in degrees */
 };
 NPMD_API npmd_status npmd_coords_parse(const char *text, unsigned *coords, npmd_error *err); /* "latlon,degrees" */
 NPMD_API int npmd_points_columns(const npmd_domain *dom, unsigned coords); /* of a row in these coordinates */
@@ -160,10 +164,10 @@ NPMD_API npmd_status npmd_points_read(const char *path, const npmd_domain *dom, 
 /* From n rows of so many columns, which are copied. */
 NPMD_API npmd_status npmd_points_from(const double *rows, size_t n, size_t columns, const npmd_domain *dom,
                                       unsigned coords, npmd_points **out, npmd_error *err);
-/* The same, left where they are (double, or float if float32 is 1; of a surface they are copied) until npmd_points_free,
- * and not to be changed till then. */
-NPMD_API npmd_status npmd_points_borrow(const void *rows, int float32, size_t n, size_t columns,
-                                        const npmd_domain *dom, unsigned coords, npmd_points **out, npmd_error *err);
+/* The same, left where they are (double, or float if float32 is 1; of a surface they are copied) until
+ * npmd_points_free, and not to be changed till then. */
+NPMD_API npmd_status npmd_points_borrow(const void *rows, int float32, size_t n, size_t columns, const npmd_domain *dom,
+                                        unsigned coords, npmd_points **out, npmd_error *err);
 /* Weights from a file, or from n numbers, which are copied: before the points are used. */
 NPMD_API npmd_status npmd_points_weigh(npmd_points *pts, const char *path, npmd_error *err);
 NPMD_API npmd_status npmd_points_weigh_by(npmd_points *pts, const double *weight, size_t n, npmd_error *err);
@@ -197,8 +201,8 @@ NPMD_API void npmd_options_hold_out(npmd_options *opt, const npmd_points *pts);
 /* The table of options: the text in a column of row i, NULL after the last row. */
 typedef enum npmd_option_column {
     NPMD_OPTION_NAME,
-    NPMD_OPTION_VALUES,    /* "N", "X|auto", "on|off" */
-    NPMD_OPTION_FALLBACK,  /* its default, or what leaves it open */
+    NPMD_OPTION_VALUES,   /* "N", "X|auto", "on|off" */
+    NPMD_OPTION_FALLBACK, /* its default, or what leaves it open */
     NPMD_OPTION_HELP,
     NPMD_OPTION_GROUP
 } npmd_option_column;
@@ -209,15 +213,16 @@ NPMD_API int npmd_option_is_read(int i, const char *estimator); /* 1: it may mea
 NPMD_API npmd_status npmd_option_usual(const char *name, const npmd_options *opt, const npmd_domain *dom, size_t n,
                                        char *text, size_t size, npmd_error *err);
 
-/* ---- Fitting, and what a model tells ------------------------------------------------------------------------------ */
+/* ---- Fitting, and what a model tells
+ * ------------------------------------------------------------------------------ */
 
 typedef struct npmd_model npmd_model;
 
-NPMD_API npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt,
-                              npmd_model **out, npmd_error *err);
-/* A fit whose settings are chosen first: over holds lists "option=v1:v2:v3", and every combination of them is compared on
- * held-out points, each with its own tau where the options leave it open. The better half goes on to longer fits; the
- * best is fitted to all points. */
+NPMD_API npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt, npmd_model **out,
+                              npmd_error *err);
+/* A fit whose settings are chosen first: over holds lists "option=v1:v2:v3", and every combination of them is compared
+ * on held-out points, each with its own tau where the options leave it open. The better half goes on to longer fits;
+ * the best is fitted to all points. */
 NPMD_API npmd_status npmd_select(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt,
                                  const char *const *over, int lists, npmd_model **out, npmd_error *err);
 NPMD_API npmd_status npmd_save(const npmd_model *m, const char *path, npmd_error *err);
@@ -243,9 +248,9 @@ typedef struct npmd_fit_facts {
     size_t working_bytes;           /* what the fit takes, stated before it starts */
 } npmd_fit_facts;
 NPMD_API npmd_status npmd_model_facts(const npmd_model *m, npmd_fit_facts *facts, npmd_error *err);
-NPMD_API const npmd_domain *npmd_model_domain(const npmd_model *m);                            /* the model's */
+NPMD_API const npmd_domain *npmd_model_domain(const npmd_model *m);                         /* the model's */
 NPMD_API npmd_status npmd_model_describe(const npmd_model *m, char **out, npmd_error *err); /* all of it, as JSON */
-NPMD_API const char *npmd_model_warning(const npmd_model *m, int i); /* NULL after the last */
+NPMD_API const char *npmd_model_warning(const npmd_model *m, int i);                        /* NULL after the last */
 
 typedef struct npmd_part { /* of a stack or an ensemble */
     size_t size;
@@ -297,8 +302,7 @@ NPMD_API npmd_status npmd_evaluate_at(const npmd_model *m, const npmd_points *pt
 NPMD_API npmd_status npmd_evaluate_to(const npmd_model *m, const npmd_points *pts, npmd_what what,
                                       const npmd_compute *how, const char *path, npmd_error *err);
 /* The log density at n points, rows of the domain's columns. */
-NPMD_API npmd_status npmd_log_density(const npmd_model *m, const double *x, size_t n, double *values,
-                                      npmd_error *err);
+NPMD_API npmd_status npmd_log_density(const npmd_model *m, const double *x, size_t n, double *values, npmd_error *err);
 
 typedef struct npmd_sample_facts {
     size_t size;
@@ -315,9 +319,9 @@ NPMD_API npmd_status npmd_sample_given(const npmd_model *m, unsigned given, cons
                                        npmd_error *err);
 
 /* The marginal density of some factors at points of their product: the integral of f over the others, by quadrature
- * where they have one or two dimensions, else by randomised quasi-Monte Carlo. Densities are per volume of the product of
- * these factors. log_se (n, or NULL): standard error of the log, which is brought below accuracy (0: 1e-3) where that is
- * possible. Not for gradients and Laplacians. */
+ * where they have one or two dimensions, else by randomised quasi-Monte Carlo. Densities are per volume of the product
+ * of these factors. log_se (n, or NULL): standard error of the log, which is brought below accuracy (0: 1e-3) where
+ * that is possible. Not for gradients and Laplacians. */
 NPMD_API npmd_status npmd_marginal_at(const npmd_model *m, unsigned factors, const npmd_points *pts, npmd_what what,
                                       double accuracy, uint64_t seed, const npmd_compute *how, double *values,
                                       double *log_se, npmd_error *err);
@@ -341,7 +345,8 @@ NPMD_API npmd_status npmd_probability_near(const npmd_model *m, const npmd_point
 typedef struct npmd_score {
     size_t size;
     size_t n;
-    /* of the stored normalised density, computed afresh: 0 is right; of kernels in closed form, hence 0 without error */
+    /* of the stored normalised density, computed afresh: 0 is right; of kernels in closed form, hence 0 without
+     * error */
     double log_integral, log_integral_se;
     double nll, nll_se; /* mean of -log f, nats, per volume */
     double ise_criterion, ise_criterion_se, ise_criterion_relative;
@@ -352,8 +357,8 @@ NPMD_API npmd_status npmd_score_points(const npmd_model *m, const npmd_points *p
 
 /* ---- Known densities -------------------------------------------------------------------------------------------- */
 
-/* A mixture file of kind "wrapped normal mixture" (tori) or "von Mises-Fisher mixture" (any product of S1 and S2), or an
- * .npy grid on a torus. */
+/* A mixture file of kind "wrapped normal mixture" (tori) or "von Mises-Fisher mixture" (any product of S1 and S2), or
+ * an .npy grid on a torus. */
 NPMD_API npmd_status npmd_truth_read(const char *path, npmd_truth **out, npmd_error *err);
 /* The paper's recipe (section S5.1), "t2" or "t4", with random orthogonal matrices from the seed; "t2-authors" is the
  * mixture behind the paper's T2 table. */
@@ -361,8 +366,8 @@ NPMD_API npmd_status npmd_truth_make(const char *recipe, uint64_t seed, npmd_tru
 NPMD_API npmd_status npmd_truth_write(const npmd_truth *t, const char *path, npmd_error *err);
 NPMD_API void npmd_truth_free(npmd_truth *t);
 NPMD_API const npmd_domain *npmd_truth_domain(const npmd_truth *t); /* the truth's */
-NPMD_API npmd_status npmd_truth_sample(const npmd_truth *t, uint64_t seed, size_t n, const npmd_compute *how,
-                                       double *x, npmd_error *err);
+NPMD_API npmd_status npmd_truth_sample(const npmd_truth *t, uint64_t seed, size_t n, const npmd_compute *how, double *x,
+                                       npmd_error *err);
 NPMD_API npmd_status npmd_truth_log_density(const npmd_truth *t, const double *x, size_t n, const npmd_compute *how,
                                             double *values, npmd_error *err);
 NPMD_API npmd_status npmd_truth_entropy(const npmd_truth *t, uint64_t seed, const npmd_compute *how, double *entropy,
@@ -388,14 +393,16 @@ NPMD_API npmd_status npmd_array_write(const char *path, const double *a, size_t 
 NPMD_API npmd_status npmd_points_write(const char *path, const npmd_domain *dom, unsigned coords, const double *x,
                                        size_t n, npmd_error *err);
 NPMD_API npmd_status npmd_text_write(const char *path, const char *text, npmd_error *err);
-/* Fail now, with the reason, if path could not be written at the end of a long computation; as a file of any kind, as an
- * array or points. */
+/* Fail now, with the reason, if path could not be written at the end of a long computation; as a file of any kind, as
+ * an array or points. */
 NPMD_API npmd_status npmd_output_check(const char *path, npmd_error *err);
 NPMD_API npmd_status npmd_array_check(const char *path, npmd_error *err);
 
-/* ==== EXPERIMENTAL: from here on, a later version may differ ======================================================== */
+/* ==== EXPERIMENTAL: from here on, a later version may differ
+ * ======================================================== */
 
-/* ---- Plans: what a fit would use ------------------------------------------------------------------------------------ */
+/* ---- Plans: what a fit would use
+ * ------------------------------------------------------------------------------------ */
 
 typedef struct npmd_plan npmd_plan; /* borrows nothing but what the options watch with */
 
@@ -408,29 +415,32 @@ NPMD_API double npmd_plan_number(const npmd_plan *plan, const char *name);
 NPMD_API size_t npmd_plan_bytes(const npmd_plan *plan); /* of memory that the fit takes, beside its points */
 NPMD_API npmd_status npmd_plan_fit(const npmd_plan *plan, const npmd_points *pts, npmd_model **out, npmd_error *err);
 
-/* ---- What domains and points are made of ------------------------------------------------------------------------------ */
+/* ---- What domains and points are made of
+ * ------------------------------------------------------------------------------ */
 
-NPMD_API const npmd_domain *npmd_points_domain(const npmd_points *pts);     /* the points' */
-NPMD_API double npmd_points_weight(const npmd_points *pts, size_t i);       /* of row i; their mean is 1 */
+NPMD_API const npmd_domain *npmd_points_domain(const npmd_points *pts); /* the points' */
+NPMD_API double npmd_points_weight(const npmd_points *pts, size_t i);   /* of row i; their mean is 1 */
 typedef struct npmd_surface npmd_surface;
 /* The surface that a factor, from 1, is; NULL: it is none. It is the domain's. */
 NPMD_API const npmd_surface *npmd_domain_surface(const npmd_domain *dom, int factor);
 
-/* ---- Quadrature: nodes and weights with sum 1 on a domain, finer with the resolution ------------------------------------ */
+/* ---- Quadrature: nodes and weights with sum 1 on a domain, finer with the resolution
+ * ------------------------------------ */
 
 NPMD_API size_t npmd_domain_rule_nodes(const npmd_domain *dom, size_t resolution);
 NPMD_API npmd_status npmd_domain_rule(const npmd_domain *dom, size_t resolution, double *x, double *weight,
                                       npmd_error *err); /* x (nodes, columns), weight (nodes) */
-/* Values at all combinations of nodes of the factors: x[d] (n[d], columns of factor d), values (n[0], n[1], ...), the last
- * factor's nodes side by side. As npmd_evaluate_at at n[0] x n[1] x ... points, which are nowhere in memory as a whole and
- * of which those of a surface are looked for once. */
+/* Values at all combinations of nodes of the factors: x[d] (n[d], columns of factor d), values (n[0], n[1], ...), the
+ * last factor's nodes side by side. As npmd_evaluate_at at n[0] x n[1] x ... points, which are nowhere in memory as a
+ * whole and of which those of a surface are looked for once. */
 NPMD_API npmd_status npmd_evaluate_grid(const npmd_model *m, const double *const *x, const size_t *n, npmd_what what,
                                         const npmd_compute *how, double *values, npmd_error *err);
 
-/* ---- Surfaces: closed triangle meshes, and regions of their vertices ------------------------------------------------------ */
+/* ---- Surfaces: closed triangle meshes, and regions of their vertices
+ * ------------------------------------------------------ */
 
-/* Reads .obj .off .ply .vtk .gii (each also with .gz) or FreeSurfer's binary surfaces, and checks that it is one closed,
- * connected, consistently oriented surface of triangles: else NPMD_ERR_FORMAT says what is wrong and where. */
+/* Reads .obj .off .ply .vtk .gii (each also with .gz) or FreeSurfer's binary surfaces, and checks that it is one
+ * closed, connected, consistently oriented surface of triangles: else NPMD_ERR_FORMAT says what is wrong and where. */
 NPMD_API npmd_status npmd_surface_read(const char *path, npmd_surface **out, npmd_error *err);
 NPMD_API void npmd_surface_free(npmd_surface *s);
 NPMD_API size_t npmd_surface_vertices(const npmd_surface *s);
@@ -446,24 +456,24 @@ NPMD_API void npmd_surface_vertex_areas(const npmd_surface *s, double *area);
 NPMD_API npmd_status npmd_surface_write(const npmd_surface *s, const char *path, const char *const *names,
                                         const double *const *values, int count, npmd_error *err);
 NPMD_API npmd_status npmd_surface_check(const char *path, npmd_error *err); /* as npmd_output_check, for such a file */
-/* Of n unit vectors x (n, 3), points of the sphere that the surface is registered to (the same faces, about the origin):
- * the log of area on the unit sphere per area of the surface there. Added to a log density on S2 it makes the log density
- * of the same points on the surface, per area of the surface. NaN where the sphere's faces leave a hole, as folded ones
- * may. */
-NPMD_API npmd_status npmd_surface_log_area(const npmd_surface *s, const npmd_surface *sphere, const double *x,
-                                           size_t n, double *values, npmd_error *err);
+/* Of n unit vectors x (n, 3), points of the sphere that the surface is registered to (the same faces, about the
+ * origin): the log of area on the unit sphere per area of the surface there. Added to a log density on S2 it makes the
+ * log density of the same points on the surface, per area of the surface. NaN where the sphere's faces leave a hole, as
+ * folded ones may. */
+NPMD_API npmd_status npmd_surface_log_area(const npmd_surface *s, const npmd_surface *sphere, const double *x, size_t n,
+                                           double *values, npmd_error *err);
 NPMD_API int npmd_surface_is_file(const char *path); /* by its suffix or by FreeSurfer's first bytes: 1 or 0 */
 /* What a file holds, as one JSON object: vertices, faces, area, hash, whether it is the closed surface that
  * npmd_surface_read wants, its genus, and else what is wrong. */
 NPMD_API npmd_status npmd_surface_describe(const char *path, char **out, npmd_error *err);
-/* Laplace-Beltrami eigenpairs by finite elements, linear (elements 1) or quadratic (2) on the flat faces, with consistent
- * mass: lambda (pairs) rises from 0, per area of the surface's units; phi (vertices, pairs) are the functions on the
- * vertices, orthonormal as functions, of which the first is constant and the largest entry of each positive. residual
- * (pairs, or NULL): |K phi - lambda M phi| / max(lambda, lambda_1), with |r|^2 = sum_i r_i^2 / M_ii. NPMD_ERR_DEVICE in
- * a build without ARPACK, SuperLU and METIS. One solve at a time; where BLAS is OpenBLAS it is held to one thread
- * meanwhile, in the whole process, and has as many as before afterwards. METIS seeds rand() and handles SIGABRT and
- * SIGTERM for a moment; all are then as before. Until then other threads should block SIGTERM, and leave rand() alone, or
- * the last digits move. */
+/* Laplace-Beltrami eigenpairs by finite elements, linear (elements 1) or quadratic (2) on the flat faces, with
+ * consistent mass: lambda (pairs) rises from 0, per area of the surface's units; phi (vertices, pairs) are the
+ * functions on the vertices, orthonormal as functions, of which the first is constant and the largest entry of each
+ * positive. residual (pairs, or NULL): |K phi - lambda M phi| / max(lambda, lambda_1), with |r|^2 = sum_i r_i^2 / M_ii.
+ * NPMD_ERR_DEVICE in a build without ARPACK, SuperLU and METIS. One solve at a time; where BLAS is OpenBLAS it is held
+ * to one thread meanwhile, in the whole process, and has as many as before afterwards. METIS seeds rand() and handles
+ * SIGABRT and SIGTERM for a moment; all are then as before. Until then other threads should block SIGTERM, and leave
+ * rand() alone, or the last digits move. */
 NPMD_API npmd_status npmd_surface_eigen(const npmd_surface *s, int elements, int pairs, const npmd_compute *how,
                                         double *lambda, double *phi, double *residual, npmd_error *err);
 
@@ -477,11 +487,12 @@ NPMD_API const char *npmd_labels_name(const npmd_labels *l, int region);
 NPMD_API int npmd_labels_find(const npmd_labels *l, const char *name);   /* -1: there is none */
 NPMD_API int npmd_labels_region_of(const npmd_labels *l, size_t vertex); /* -1: it lies in none */
 
-/* ---- Regions: a density on two surfaces, integrated over parts of them ------------------------------------------------------ */
+/* ---- Regions: a density on two surfaces, integrated over parts of them
+ * ------------------------------------------------------ */
 
-/* The factors of the model are two surfaces, S2 or mesh:FILE each. Nodes are the vertices of a triangle mesh: on S2 those
- * of a sphere about the origin, of any radius; on a surface those of the very mesh that the model has. A vertex stands for
- * a third of each face about it (on S2 of the spherical triangle), and a region for its vertices. */
+/* The factors of the model are two surfaces, S2 or mesh:FILE each. Nodes are the vertices of a triangle mesh: on S2
+ * those of a sphere about the origin, of any radius; on a surface those of the very mesh that the model has. A vertex
+ * stands for a third of each face about it (on S2 of the spherical triangle), and a region for its vertices. */
 typedef struct npmd_region_request {
     size_t size;
     const npmd_surface *surface[2]; /* of each factor */
@@ -489,20 +500,20 @@ typedef struct npmd_region_request {
     const npmd_compute *how;        /* NULL: as everywhere */
 } npmd_region_request;
 
-/* Regions are those of the labels; vertices without one are a region of their own, "unknown", which comes last unless the
- * labels have one of that name. */
+/* Regions are those of the labels; vertices without one are a region of their own, "unknown", which comes last unless
+ * the labels have one of that name. */
 NPMD_API int npmd_region_count(const npmd_labels *l);
 NPMD_API const char *npmd_region_name(const npmd_labels *l, int region);
 NPMD_API int npmd_region_find(const npmd_labels *l, const char *name); /* -1: there is none */
 NPMD_API size_t npmd_region_vertices(const npmd_labels *l, int region);
 
 typedef enum npmd_region_what { /* areas are the user's: on S2 those of the unit sphere */
-    NPMD_REGION_LOG_DENSITY,
-    NPMD_REGION_DENSITY,     /* per area */
-    NPMD_REGION_RELATIVE,    /* density x area of the surface */
-    NPMD_REGION_INTENSITY,   /* expected counts per area: n, or the sum of the weights, x density */
-    NPMD_REGION_PROBABILITY, /* density x area of the vertex */
-    NPMD_REGION_COUNTS       /* expected counts of the vertex */
+                                NPMD_REGION_LOG_DENSITY,
+                                NPMD_REGION_DENSITY,  /* per area */
+                                NPMD_REGION_RELATIVE, /* density x area of the surface */
+                                NPMD_REGION_INTENSITY, /* expected counts per area: n, or the sum of the weights, x density */
+                                NPMD_REGION_PROBABILITY, /* density x area of the vertex */
+                                NPMD_REGION_COUNTS       /* expected counts of the vertex */
 } npmd_region_what;
 NPMD_API const char *npmd_region_what_name(int i); /* as npmd_what_name */
 NPMD_API npmd_status npmd_region_what_parse(const char *text, npmd_region_what *what, npmd_error *err);
@@ -519,13 +530,13 @@ typedef struct npmd_region_facts {
 } npmd_region_facts;
 
 /* f_E(y) = integral over x in E of f(x, y) dx at every vertex y of the other factor; E is the union of these regions of
- * factor (1 or 2). values (vertices of the other surface); facts may be NULL. The other rule takes the centroid of every
- * third of a face in place of its corner. */
-NPMD_API npmd_status npmd_region_map(const npmd_model *m, const npmd_region_request *at, int factor,
-                                     const int *region, int regions, npmd_region_what what, double *values,
-                                     npmd_region_facts *facts, npmd_error *err);
-/* values (regions of factor 1, regions of factor 2): the integral of f over both, as a probability or as expected counts.
- * Not normalised: the sum shows the error of the nodes. */
+ * factor (1 or 2). values (vertices of the other surface); facts may be NULL. The other rule takes the centroid of
+ * every third of a face in place of its corner. */
+NPMD_API npmd_status npmd_region_map(const npmd_model *m, const npmd_region_request *at, int factor, const int *region,
+                                     int regions, npmd_region_what what, double *values, npmd_region_facts *facts,
+                                     npmd_error *err);
+/* values (regions of factor 1, regions of factor 2): the integral of f over both, as a probability or as expected
+ * counts. Not normalised: the sum shows the error of the nodes. */
 NPMD_API npmd_status npmd_region_matrix(const npmd_model *m, const npmd_region_request *at, npmd_region_what what,
                                         double *values, npmd_region_facts *facts, npmd_error *err);
 /* .csv: with the names of the regions in the first row and column; .npy: the numbers alone. */
@@ -536,18 +547,19 @@ NPMD_API npmd_status npmd_region_dense(const npmd_model *m, const npmd_region_re
                                        const char *path, npmd_error *err);
 NPMD_API size_t npmd_region_bytes(const npmd_region_request *at); /* of memory that either takes */
 
-/* ---- Streamlines ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Streamlines
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 /* Which hemispheres a streamline joins. Of LR the left end comes first, whichever way it runs. */
 typedef enum npmd_pair { NPMD_PAIR_LL, NPMD_PAIR_RR, NPMD_PAIR_LR, NPMD_PAIRS } npmd_pair;
-typedef enum npmd_drop { /* why a streamline is left out; the first that holds */
-    NPMD_DROP_POINTS,    /* it has fewer than two points */
-    NPMD_DROP_WEIGHT,    /* its weight is zero */
-    NPMD_DROP_BOTH,      /* both ends are too far from the surface */
-    NPMD_DROP_START,     /* its start alone is */
-    NPMD_DROP_END,       /* its end alone is */
-    NPMD_DROP_PAIR,      /* it joins other hemispheres than were asked for */
-    NPMD_DROPS
+typedef enum npmd_drop {                   /* why a streamline is left out; the first that holds */
+                         NPMD_DROP_POINTS, /* it has fewer than two points */
+                         NPMD_DROP_WEIGHT, /* its weight is zero */
+                         NPMD_DROP_BOTH,   /* both ends are too far from the surface */
+                         NPMD_DROP_START,  /* its start alone is */
+                         NPMD_DROP_END,    /* its end alone is */
+                         NPMD_DROP_PAIR,   /* it joins other hemispheres than were asked for */
+                         NPMD_DROPS
 } npmd_drop;
 
 typedef struct npmd_endpoints_request {
@@ -567,9 +579,9 @@ typedef struct npmd_endpoints_request {
 typedef struct npmd_endpoints_facts {
     size_t size;
     size_t streamlines;
-    size_t dropped[16]; /* by npmd_drop; there is room for other reasons */
-    size_t count[8];    /* kept, by npmd_pair */
-    size_t turned;      /* of LR: ran from right to left */
+    size_t dropped[16];                   /* by npmd_drop; there is room for other reasons */
+    size_t count[8];                      /* kept, by npmd_pair */
+    size_t turned;                        /* of LR: ran from right to left */
     double distance_median, distance_max; /* of the ends kept, mm; NaN: there are none */
 } npmd_endpoints_facts;
 

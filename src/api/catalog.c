@@ -8,13 +8,11 @@ static bool several(const settings *set)
 
 const estimator *estimators_all(const settings *set, const npmd_domain *dom)
 {
-    static const estimator *const ONE[FIT_KINDS] = { [FIT_FIELD] = &ESTIMATOR_FIELD,
-                                                     [FIT_SERIES] = &ESTIMATOR_SERIES,
-                                                     [FIT_KDE] = &ESTIMATOR_KDE,
-                                                     [FIT_PSNF] = &ESTIMATOR_PSNF,
-                                                     [FIT_RELU] = &ESTIMATOR_RELU,
-                                                     [FIT_STACK] = &ESTIMATOR_STACK,
-                                                     [FIT_UNIFORM] = &ESTIMATOR_UNIFORM };
+    static const estimator *const ONE[FIT_KINDS] = {
+        [FIT_FIELD] = &ESTIMATOR_FIELD,    [FIT_SERIES] = &ESTIMATOR_SERIES, [FIT_KDE] = &ESTIMATOR_KDE,
+        [FIT_PSNF] = &ESTIMATOR_PSNF,      [FIT_RELU] = &ESTIMATOR_RELU,     [FIT_STACK] = &ESTIMATOR_STACK,
+        [FIT_UNIFORM] = &ESTIMATOR_UNIFORM
+    };
     if (several(set) && set->estimator != FIT_STACK)
         return set->combine == COMBINE_LOG ? &ESTIMATOR_LOG_MEAN : &ESTIMATOR_MIXTURE;
     if (set->estimator == FIT_KDE && dom->surfaces)

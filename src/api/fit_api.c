@@ -127,8 +127,7 @@ static npmd_status origin_load(const char *path, const npmd_domain *dom, npmd_mo
     file_bytes bytes = { 0 };
     TRY(model_load(path, estimators_all, &m, err));
     if (strcmp(m->domain->text, dom->text) != 0) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s is a model on %s, this fit is on %s", path, m->domain->text,
-                       dom->text);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s is a model on %s, this fit is on %s", path, m->domain->text, dom->text);
         goto done;
     }
     TRY(file_read(path, &bytes, err));
@@ -164,15 +163,14 @@ done:
     return st;
 }
 
-npmd_status npmd_plan_make(const npmd_domain *dom, size_t n, const npmd_options *opt, npmd_plan **out,
-                           npmd_error *err)
+npmd_status npmd_plan_make(const npmd_domain *dom, size_t n, const npmd_options *opt, npmd_plan **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_plan *p = NULL;
     fit_origin origin = { 0 };
     if (opt->watch.truth != NULL && strcmp(opt->watch.truth->domain->text, dom->text) != 0) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "the truth lies on %s, the points on %s",
-                       opt->watch.truth->domain->text, dom->text);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "the truth lies on %s, the points on %s", opt->watch.truth->domain->text,
+                       dom->text);
         goto done;
     }
     if (opt->watch.held_out != NULL && strcmp(opt->watch.held_out->domain->text, dom->text) != 0) {
@@ -213,8 +211,8 @@ size_t npmd_plan_bytes(const npmd_plan *plan)
 static npmd_status points_check(const npmd_plan *plan, const npmd_points *pts, npmd_error *err)
 {
     if (strcmp(plan->domain->text, pts->domain->text) != 0)
-        return npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the fit was asked for on %s",
-                         pts->domain->text, plan->domain->text);
+        return npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, the fit was asked for on %s", pts->domain->text,
+                         plan->domain->text);
     if (plan->plan.n != pts->n)
         return npmd_fail(err, NPMD_ERR_SHAPE, "the plan is for %zu points, here are %zu", plan->plan.n, pts->n);
     return NPMD_OK;

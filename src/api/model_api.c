@@ -188,23 +188,20 @@ npmd_status npmd_marginal_at(const npmd_model *m, unsigned factors, const npmd_p
 {
     npmd_compute own;
     const npmd_status st = compute_take(how, &own, err);
-    return st != NPMD_OK ? st
-                         : model_marginal_at(m, factors, pts, what, accuracy, seed, &own, values, log_se, err);
+    return st != NPMD_OK ? st : model_marginal_at(m, factors, pts, what, accuracy, seed, &own, values, log_se, err);
 }
 
 npmd_status npmd_conditional_at(const npmd_model *m, unsigned given, const npmd_points *pts, npmd_what what,
-                                double accuracy, uint64_t seed, const npmd_compute *how, double *values,
-                                double *log_se, npmd_error *err)
+                                double accuracy, uint64_t seed, const npmd_compute *how, double *values, double *log_se,
+                                npmd_error *err)
 {
     npmd_compute own;
     const npmd_status st = compute_take(how, &own, err);
-    return st != NPMD_OK ? st
-                         : model_conditional_at(m, given, pts, what, accuracy, seed, &own, values, log_se, err);
+    return st != NPMD_OK ? st : model_conditional_at(m, given, pts, what, accuracy, seed, &own, values, log_se, err);
 }
 
-npmd_status npmd_probability_near(const npmd_model *m, const npmd_points *centre, const double *radius,
-                                  double accuracy, uint64_t seed, const npmd_compute *how, npmd_probability *found,
-                                  npmd_error *err)
+npmd_status npmd_probability_near(const npmd_model *m, const npmd_points *centre, const double *radius, double accuracy,
+                                  uint64_t seed, const npmd_compute *how, npmd_probability *found, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_compute own;
@@ -284,8 +281,8 @@ npmd_status npmd_truth_log_density(const npmd_truth *t, const double *x, size_t 
     return st != NPMD_OK ? st : truth_log_density(&look, x, n, values, err);
 }
 
-npmd_status npmd_truth_entropy(const npmd_truth *t, uint64_t seed, const npmd_compute *how, double *entropy,
-                               double *se, npmd_error *err)
+npmd_status npmd_truth_entropy(const npmd_truth *t, uint64_t seed, const npmd_compute *how, double *entropy, double *se,
+                               npmd_error *err)
 {
     npmd_truth look;
     const npmd_status st = truth_look(t, how, &look, err);

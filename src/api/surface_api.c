@@ -64,8 +64,7 @@ npmd_status npmd_surface_write(const npmd_surface *s, const char *path, const ch
     npmd_status st = NPMD_OK;
     vertex_values *columns = NULL;
     if (count < 0) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%d columns of values, a number from 0 on was expected",
-                       count);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%d columns of values, a number from 0 on was expected", count);
         goto done;
     }
     TRY(memory_new(&columns, count, err));
@@ -77,8 +76,8 @@ done:
     return st;
 }
 
-npmd_status npmd_surface_log_area(const npmd_surface *s, const npmd_surface *sphere, const double *x,
-                                  size_t n, double *out, npmd_error *err)
+npmd_status npmd_surface_log_area(const npmd_surface *s, const npmd_surface *sphere, const double *x, size_t n,
+                                  double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     locator *near = NULL;
@@ -96,8 +95,8 @@ npmd_status npmd_surface_check(const char *path, npmd_error *err)
     return mesh_output_check(path, err);
 }
 
-npmd_status npmd_surface_eigen(const npmd_surface *s, int elements, int pairs, const npmd_compute *how,
-                               double *lambda, double *phi, double *residual, npmd_error *err)
+npmd_status npmd_surface_eigen(const npmd_surface *s, int elements, int pairs, const npmd_compute *how, double *lambda,
+                               double *phi, double *residual, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_compute own;

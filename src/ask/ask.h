@@ -32,12 +32,12 @@ typedef struct slice { /* some factors fixed: a function on the product of the o
     double *room;
     const asking *ask; /* while values are computed */
 } slice;
-npmd_status slice_open(slice *s, const npmd_model *m, const npmd_compute *how, unsigned given,
-                       const asking *ask, npmd_error *err);
+npmd_status slice_open(slice *s, const npmd_model *m, const npmd_compute *how, unsigned given, const asking *ask,
+                       npmd_error *err);
 void slice_close(slice *s);
 /* Do the points lie on the product of these factors? */
 npmd_status slice_check(const npmd_model *m, unsigned factors, const npmd_points *at, npmd_error *err);
-void slice_fix(slice *s, const double *given); /* the fixed factors' columns, side by side */
+void slice_fix(slice *s, const double *given);                         /* the fixed factors' columns, side by side */
 void slice_rows(const slice *s, const double *y, size_t n, double *x); /* whole points */
 npmd_status slice_values(void *self, const double *y, size_t n, double *v, npmd_error *err);
 /* The columns of these factors of a whole point, side by side. */
@@ -53,12 +53,11 @@ typedef struct sketch {
     int threads;
     uint64_t seed;
 } sketch;
-npmd_status sketch_open(sketch *k, const npmd_model *m, const npmd_compute *how, uint64_t seed,
-                        const asking *ask, npmd_error *err);
+npmd_status sketch_open(sketch *k, const npmd_model *m, const npmd_compute *how, uint64_t seed, const asking *ask,
+                        npmd_error *err);
 void sketch_close(sketch *k);
 /* A proposal for the slice as it is fixed now, on the product of its other factors. */
-npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_key key, proposal *out,
-                            npmd_error *err);
+npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_key key, proposal *out, npmd_error *err);
 
 /* ---- marginal.c: integrals over some factors, one a point ---------------------------------------------- */
 
@@ -70,19 +69,19 @@ typedef struct marginal_integral {
     int threads;
 } marginal_integral;
 /* Open once for many points: where the model has its mass is learnt here, which may take longer than an integral. */
-npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy,
-                          uint64_t seed, const npmd_compute *how, const asking *ask, npmd_error *err);
+npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy, uint64_t seed,
+                          const npmd_compute *how, const asking *ask, npmd_error *err);
 /* log f_A at one point of the factors, and its standard error. */
 npmd_status marginal_log_density(marginal_integral *g, const double *x, double *log_density, double *se,
                                  npmd_error *err);
 void marginal_close(marginal_integral *g);
 
 npmd_status model_marginal_at(const npmd_model *m, unsigned factors, const npmd_points *pts, npmd_what what,
-                              double accuracy, uint64_t seed, const npmd_compute *how, double *out,
-                              double *log_se, npmd_error *err);
+                              double accuracy, uint64_t seed, const npmd_compute *how, double *out, double *log_se,
+                              npmd_error *err);
 npmd_status model_conditional_at(const npmd_model *m, unsigned given, const npmd_points *pts, npmd_what what,
-                                 double accuracy, uint64_t seed, const npmd_compute *how, double *out,
-                                 double *log_se, npmd_error *err);
+                                 double accuracy, uint64_t seed, const npmd_compute *how, double *out, double *log_se,
+                                 npmd_error *err);
 
 /* ---- grid.c: values at all combinations of nodes ----------------------------------------------------------- */
 
@@ -94,21 +93,20 @@ npmd_status model_evaluate_grid(const npmd_model *m, const double *const *x, con
 
 /* n draws for each row of at, points of the product of the given factors (none: at is not looked at). Rows of x are as
  * the domain has them, not in the user's coordinates; facts may be NULL. */
-npmd_status model_sample_given(const npmd_model *m, unsigned given, const npmd_points *at, uint64_t seed,
-                               size_t n, const npmd_compute *how, double *x, npmd_sample_facts *facts,
-                               npmd_error *err);
+npmd_status model_sample_given(const npmd_model *m, unsigned given, const npmd_points *at, uint64_t seed, size_t n,
+                               const npmd_compute *how, double *x, npmd_sample_facts *facts, npmd_error *err);
 npmd_status model_sample(const npmd_model *m, uint64_t seed, size_t n, const npmd_compute *how, double *x,
                          npmd_error *err);
 
 /* ---- probability.c, score.c -------------------------------------------------------------------------------- */
 
 npmd_status model_probability_near(const npmd_model *m, const npmd_points *centre, const double *radius,
-                                   double accuracy, uint64_t seed, const npmd_compute *how,
-                                   npmd_probability *out, npmd_error *err);
+                                   double accuracy, uint64_t seed, const npmd_compute *how, npmd_probability *out,
+                                   npmd_error *err);
 npmd_status model_score(const npmd_model *m, const npmd_points *pts, uint64_t seed, const npmd_compute *how,
                         npmd_score *out, npmd_error *err);
-npmd_status model_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points,
-                          uint64_t seed, const npmd_compute *how, npmd_comparison *out, npmd_error *err);
+npmd_status model_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points, uint64_t seed,
+                          const npmd_compute *how, npmd_comparison *out, npmd_error *err);
 
 /* ---- region.c, region_dense.c, region_nodes.c: densities on two surfaces, as the public header has them ---------- */
 
@@ -118,15 +116,14 @@ int region_find(const npmd_labels *l, const char *name);
 size_t region_vertices(const npmd_labels *l, int region);
 const char *region_what_name(int i);
 npmd_status region_what_parse(const char *text, npmd_region_what *out, npmd_error *err);
-npmd_status model_region_map(const npmd_model *m, const npmd_region_request *at, int factor,
-                             const int *region, int regions, npmd_region_what what, double *out,
-                             npmd_region_facts *facts, npmd_error *err);
-npmd_status model_region_matrix(const npmd_model *m, const npmd_region_request *at, npmd_region_what what,
-                                double *out, npmd_region_facts *facts, npmd_error *err);
+npmd_status model_region_map(const npmd_model *m, const npmd_region_request *at, int factor, const int *region,
+                             int regions, npmd_region_what what, double *out, npmd_region_facts *facts,
+                             npmd_error *err);
+npmd_status model_region_matrix(const npmd_model *m, const npmd_region_request *at, npmd_region_what what, double *out,
+                                npmd_region_facts *facts, npmd_error *err);
 npmd_status model_region_dense(const npmd_model *m, const npmd_region_request *at, npmd_region_what what,
                                const char *path, npmd_error *err);
-npmd_status region_matrix_write(const npmd_region_request *at, const double *matrix, const char *path,
-                                npmd_error *err);
+npmd_status region_matrix_write(const npmd_region_request *at, const double *matrix, const char *path, npmd_error *err);
 size_t region_bytes(const npmd_region_request *at);
 
 #endif

@@ -27,8 +27,7 @@ static void digits_restore(npmd_points *pts, const double *x)
             pts->x[i] = x[i];
 }
 
-static npmd_status grid_open(grid *g, const npmd_domain *dom, const double *const *x, const size_t *n,
-                             npmd_error *err)
+static npmd_status grid_open(grid *g, const npmd_domain *dom, const double *const *x, const size_t *n, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_domain *factor = NULL;
@@ -36,14 +35,12 @@ static npmd_status grid_open(grid *g, const npmd_domain *dom, const double *cons
     *g = (grid){ .domain = dom, .points = 1 };
     for (int d = 0; d < dom->factors; d++) {
         if (n[d] > 0 && g->points > SIZE_MAX / sizeof(double) / n[d]) {
-            st = npmd_fail(err, NPMD_ERR_MEMORY,
-                           "a grid of so many nodes is more than this machine can address");
+            st = npmd_fail(err, NPMD_ERR_MEMORY, "a grid of so many nodes is more than this machine can address");
             goto done;
         }
         g->points *= n[d];
         TRY(domain_part(dom, 1u << d, &factor, err));
-        st = points_from_rows(x[d], n[d], (size_t)factor->columns, factor, NPMD_COORDS_DEFAULT, &g->node[d],
-                              &why);
+        st = points_from_rows(x[d], n[d], (size_t)factor->columns, factor, NPMD_COORDS_DEFAULT, &g->node[d], &why);
         if (st != NPMD_OK) {
             npmd_fail(err, st, "nodes of factor %d: %s", d + 1, why.text);
             goto done;

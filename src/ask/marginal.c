@@ -9,8 +9,7 @@
 #define COARSEST 32
 #define MOST_POINTS ((size_t)1 << 19) /* of one integral */
 #define CENTRES 512
-#define VALUES_SHARE                                                                                         \
-    0.05 /* of the time that a conditional density takes, as it is told: integrals are the rest */
+#define VALUES_SHARE 0.05 /* of the time that a conditional density takes, as it is told: integrals are the rest */
 
 void marginal_close(marginal_integral *g)
 {
@@ -18,8 +17,8 @@ void marginal_close(marginal_integral *g)
     sketch_close(&g->learnt);
 }
 
-npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy,
-                          uint64_t seed, const npmd_compute *how, const asking *ask, npmd_error *err)
+npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy, uint64_t seed,
+                          const npmd_compute *how, const asking *ask, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     *g = (marginal_integral){ .accuracy = accuracy > 0.0 ? accuracy : 1e-3,
@@ -62,9 +61,8 @@ static npmd_status what_check(npmd_what what, npmd_error *err)
 {
     if (what == NPMD_LOG_DENSITY || what == NPMD_DENSITY || what == NPMD_RELATIVE || what == NPMD_INTENSITY)
         return NPMD_OK;
-    return npmd_fail(
-        err, NPMD_ERR_ARGUMENT,
-        "of a marginal or conditional density there is log-density, density, relative or intensity");
+    return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                     "of a marginal or conditional density there is log-density, density, relative or intensity");
 }
 
 /* From the log density on a domain of this volume to what was asked for. */
@@ -76,8 +74,8 @@ static double as_asked(const npmd_model *m, npmd_what what, double volume, doubl
 }
 
 npmd_status model_marginal_at(const npmd_model *m, unsigned factors, const npmd_points *pts, npmd_what what,
-                              double accuracy, uint64_t seed, const npmd_compute *how, double *out,
-                              double *log_se, npmd_error *err)
+                              double accuracy, uint64_t seed, const npmd_compute *how, double *out, double *log_se,
+                              npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     marginal_integral g = { 0 };
@@ -106,16 +104,15 @@ done:
 }
 
 npmd_status model_conditional_at(const npmd_model *m, unsigned given, const npmd_points *pts, npmd_what what,
-                                 double accuracy, uint64_t seed, const npmd_compute *how, double *out,
-                                 double *log_se, npmd_error *err)
+                                 double accuracy, uint64_t seed, const npmd_compute *how, double *out, double *log_se,
+                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     marginal_integral g = { 0 };
     asking ask = { .how = how, .doing = "conditional" };
     compute_part values = { how, ask.doing, 0.0, VALUES_SHARE };
     const npmd_compute own = compute_of_part(&values);
-    double row[DOMAIN_MAX_COLUMNS], x[2][DOMAIN_MAX_COLUMNS] = { { 0.0 } }, below = 0.0, se = 0.0,
-                                    *joint = NULL;
+    double row[DOMAIN_MAX_COLUMNS], x[2][DOMAIN_MAX_COLUMNS] = { { 0.0 } }, below = 0.0, se = 0.0, *joint = NULL;
     TRY(what_check(what, err));
     TRY(memory_new(&joint, pts->n, err));
     TRY(model_evaluate_at(m, pts, NPMD_LOG_DENSITY, &own, joint, err));

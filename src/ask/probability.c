@@ -9,8 +9,7 @@
 #define SCRAMBLES 8
 #define FIRST_POINTS ((size_t)1 << 10) /* of a scramble */
 #define MOST_POINTS ((size_t)1 << 17)
-#define ALL_POINTS                                                                                           \
-    (SCRAMBLES * 4.0 / 3.0 * MOST_POINTS) /* of all rounds, each of four times the points of the last */
+#define ALL_POINTS (SCRAMBLES * 4.0 / 3.0 * MOST_POINTS) /* of all rounds, each of four times the points of the last */
 #define PIECE ((size_t)1 << 12)
 #define NORMAL_95 1.96
 
@@ -52,8 +51,7 @@ static double region_point(const region *r, const double *u, double *x)
     double share = 1.0;
     for (int d = 0; d < dom->factors; d++) {
         const int at = dom->column[d];
-        share *= dom->factor[d]->ball(dom->factor[d], r->centre + at, r->radius[d], u + dom->direction[d],
-                                      x + at);
+        share *= dom->factor[d]->ball(dom->factor[d], r->centre + at, r->radius[d], u + dom->direction[d], x + at);
     }
     return share;
 }
@@ -82,8 +80,7 @@ done:
 }
 
 /* The probability and its standard error from so many points in each scramble; the sums are means over all. */
-static npmd_status region_integrate(region *r, uint64_t seed, size_t points, double *mean, double *se,
-                                    npmd_error *err)
+static npmd_status region_integrate(region *r, uint64_t seed, size_t points, double *mean, double *se, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double one[SCRAMBLES], square = 0.0;
@@ -132,8 +129,8 @@ static void region_interval(const region *r, npmd_probability *out)
 }
 
 npmd_status model_probability_near(const npmd_model *m, const npmd_points *centre, const double *radius,
-                                   double accuracy, uint64_t seed, const npmd_compute *how,
-                                   npmd_probability *out, npmd_error *err)
+                                   double accuracy, uint64_t seed, const npmd_compute *how, npmd_probability *out,
+                                   npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double x[DOMAIN_MAX_COLUMNS];
@@ -143,9 +140,8 @@ npmd_status model_probability_near(const npmd_model *m, const npmd_points *centr
     TRY(domain_refuse_surfaces(m->domain, "`radius`: geodesic balls are", err));
     for (int d = 0; d < m->domain->factors; d++)
         if (!(radius[d] > 0.0 && radius[d] <= NPMD_PI * (1.0 + 1e-12))) {
-            st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "`radius`: %g on factor %d; expected more than 0 and at most pi", radius[d],
-                           d + 1);
+            st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`radius`: %g on factor %d; expected more than 0 and at most pi",
+                           radius[d], d + 1);
             goto done;
         }
     points_row(centre, 0, x);

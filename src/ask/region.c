@@ -8,8 +8,7 @@
 
 const char *region_what_name(int i)
 {
-    static const char *const NAMES[] = { "log-density", "density",     "relative",
-                                         "intensity",   "probability", "counts" };
+    static const char *const NAMES[] = { "log-density", "density", "relative", "intensity", "probability", "counts" };
     return i >= 0 && i < (int)(sizeof NAMES / sizeof *NAMES) ? NAMES[i] : NULL;
 }
 
@@ -20,11 +19,10 @@ npmd_status region_what_parse(const char *text, npmd_region_what *out, npmd_erro
             *out = (npmd_region_what)i;
             return NPMD_OK;
         }
-    return npmd_fail(
-        err, NPMD_ERR_ARGUMENT,
-        "`what`: \"%.40s\" was found where log-density, density, relative, intensity, probability "
-        "or counts was expected of a region",
-        text);
+    return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                     "`what`: \"%.40s\" was found where log-density, density, relative, intensity, probability "
+                     "or counts was expected of a region",
+                     text);
 }
 
 static int size_order(const void *p, const void *q)
@@ -45,8 +43,7 @@ static void error_facts(double *relative, size_t count, npmd_region_facts *facts
 
 /* ---- the map of a region ------------------------------------------------------------------------------- */
 
-double region_as_asked(const npmd_model *m, npmd_region_what what, double volume, double area,
-                       double log_density)
+double region_as_asked(const npmd_model *m, npmd_region_what what, double volume, double area, double log_density)
 {
     switch (what) {
     case NPMD_REGION_LOG_DENSITY:
@@ -66,8 +63,8 @@ double region_as_asked(const npmd_model *m, npmd_region_what what, double volume
 }
 
 /* The nodes of these regions alone, as one region. */
-static npmd_status nodes_of_regions(region_nodes *out, const region_nodes *all, const int *region,
-                                    int regions, npmd_error *err)
+static npmd_status nodes_of_regions(region_nodes *out, const region_nodes *all, const int *region, int regions,
+                                    npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     unsigned char *keep = NULL;
@@ -111,8 +108,8 @@ static npmd_status map_open(region_map *g, const npmd_model *m, const npmd_regio
     g->over = factor - 1;
     for (int r = 0; r < regions; r++)
         if (l == NULL || region[r] < 0 || region[r] >= region_count(l)) {
-            st = npmd_fail(err, NPMD_ERR_ARGUMENT, "region number %d is not among the %d of factor %d",
-                           region[r], l == NULL ? 0 : region_count(l), factor);
+            st = npmd_fail(err, NPMD_ERR_ARGUMENT, "region number %d is not among the %d of factor %d", region[r],
+                           l == NULL ? 0 : region_count(l), factor);
             goto done;
         }
     TRY(pairs_open(&g->pairs, m, at, "map", err));
@@ -145,8 +142,7 @@ static void map_facts(region_map *g, npmd_region_facts *facts)
 }
 
 npmd_status model_region_map(const npmd_model *m, const npmd_region_request *at, int factor, const int *region,
-                            int regions, npmd_region_what what, double *out, npmd_region_facts *facts,
-                            npmd_error *err)
+                             int regions, npmd_region_what what, double *out, npmd_region_facts *facts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     region_map g = { 0 };
@@ -167,16 +163,14 @@ npmd_status model_region_map(const npmd_model *m, const npmd_region_request *at,
         for (size_t i = 0; i < rows.count; i++) {
             const double log_density = g.sums.top[i] + log(g.sums.sum[i]), area = g.rows.area[first + i];
             if (!(g.sums.sum[i] >= 0.0)) {
-                st = npmd_fail(
-                    err, NPMD_ERR_NUMERIC,
-                    "the density of the region is negative at vertex %zu: the region lies where the "
-                    "sphere is folded over, and its area counts as negative",
-                    first + i);
+                st = npmd_fail(err, NPMD_ERR_NUMERIC,
+                               "the density of the region is negative at vertex %zu: the region lies where the "
+                               "sphere is folded over, and its area counts as negative",
+                               first + i);
                 goto done;
             }
             if (what == NPMD_REGION_LOG_DENSITY && !isfinite(log_density)) {
-                st = npmd_fail(err, NPMD_ERR_NUMERIC, "the density vanishes at vertex %zu, it has no log",
-                               first + i);
+                st = npmd_fail(err, NPMD_ERR_NUMERIC, "the density vanishes at vertex %zu, it has no log", first + i);
                 goto done;
             }
             out[first + i] = region_as_asked(m, what, volume, area, log_density);
@@ -209,8 +203,8 @@ static void matrix_close(region_matrix *g)
     memory_free(g->value);
 }
 
-static npmd_status matrix_open(region_matrix *g, const npmd_model *m, const npmd_region_request *at,
-                               bool compare, npmd_error *err)
+static npmd_status matrix_open(region_matrix *g, const npmd_model *m, const npmd_region_request *at, bool compare,
+                               npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     TRY(pairs_open(&g->pairs, m, at, "matrix", err));
@@ -224,8 +218,7 @@ static npmd_status matrix_open(region_matrix *g, const npmd_model *m, const npmd
     }
     g->pairs.all = (double)g->nodes[0].n * (double)g->nodes[1].n;
     for (int d = 0; compare && d < 2; d++)
-        g->pairs.all += (double)rules_rows(g->nodes[1 - d].n)
-                        * (double)(g->nodes[d].n + 3 * at->surface[d]->m.faces);
+        g->pairs.all += (double)rules_rows(g->nodes[1 - d].n) * (double)(g->nodes[d].n + 3 * at->surface[d]->m.faces);
     TRY(sums_open(&g->sums, rows_of_a_piece(g->nodes[0].n), g->regions[0], err));
     TRY(memory_new(&g->value, g->regions[0] * g->regions[1], err));
 done:
@@ -288,9 +281,7 @@ static npmd_status matrix_facts(region_matrix *g, npmd_region_facts *out, npmd_e
         for (size_t b = 0; b < g->regions[1]; b++) {
             const double value = g->value[a * g->regions[1] + b];
             f.probability += value;
-            if (strcmp(region_name(at->labels[0], (int)a),
-                       region_name(at->labels[1], (int)b))
-                == 0)
+            if (strcmp(region_name(at->labels[0], (int)a), region_name(at->labels[1], (int)b)) == 0)
                 f.within += value;
         }
     for (int d = 0; d < 2; d++)
@@ -302,15 +293,14 @@ done:
     return st;
 }
 
-npmd_status model_region_matrix(const npmd_model *m, const npmd_region_request *at, npmd_region_what what,
-                               double *out, npmd_region_facts *facts, npmd_error *err)
+npmd_status model_region_matrix(const npmd_model *m, const npmd_region_request *at, npmd_region_what what, double *out,
+                                npmd_region_facts *facts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     region_matrix g = { 0 };
     npmd_region_facts found = { 0 };
     if (what != NPMD_REGION_PROBABILITY && what != NPMD_REGION_COUNTS)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "`what`: of a matrix of regions there is probability or counts");
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "`what`: of a matrix of regions there is probability or counts");
     TRY(matrix_open(&g, m, at, facts != NULL, err));
     TRY(matrix_fill(&g, err));
     if (facts != NULL)

@@ -1,7 +1,7 @@
 /* region.h - what the files about regions share; nobody else includes it.
  *
- * region_nodes.c has the nodes, region_sums.c values at pairs of nodes, their sums over regions and how two rules differ;
- * region.c the map of a region and the matrix of all, region_dense.c the table of all vertices. */
+ * region_nodes.c has the nodes, region_sums.c values at pairs of nodes, their sums over regions and how two rules
+ * differ; region.c the map of a region and the matrix of all, region_dense.c the table of all vertices. */
 #ifndef NPMD_REGION_H
 #define NPMD_REGION_H
 
@@ -19,8 +19,7 @@ typedef struct region_nodes { /* a rule on one factor */
 npmd_status region_nodes_open(region_nodes *out, const npmd_domain *dom, int d, const npmd_region_request *at,
                               bool cells, npmd_error *err);
 /* Those that are kept. */
-npmd_status region_nodes_pick(region_nodes *out, const region_nodes *from, const unsigned char *keep,
-                              npmd_error *err);
+npmd_status region_nodes_pick(region_nodes *out, const region_nodes *from, const unsigned char *keep, npmd_error *err);
 void region_nodes_close(region_nodes *g);
 
 typedef struct node_range {
@@ -66,14 +65,12 @@ typedef struct rule_pair { /* what both rules give at some rows */
 size_t rules_rows(size_t vertices); /* how many */
 /* Both rules over factor `over` at rows chosen from all nodes of the other. */
 npmd_status rules_compare(rule_pair *r, pair_values *p, int over, const region_nodes *vertices,
-                          const region_nodes *others, const region_nodes *all, size_t regions,
-                          npmd_error *err);
+                          const region_nodes *others, const region_nodes *all, size_t regions, npmd_error *err);
 void rules_pair_close(rule_pair *r);
 
 /* ---- region.c ------------------------------------------------------------------------------------------ */
 
 /* From the log density per area to what was asked for; volume and area: of what it is per area of. */
-double region_as_asked(const npmd_model *m, npmd_region_what what, double volume, double area,
-                       double log_density);
+double region_as_asked(const npmd_model *m, npmd_region_what what, double volume, double area, double log_density);
 
 #endif

@@ -17,8 +17,7 @@ done:
     return st;
 }
 
-npmd_status region_matrix_write(const npmd_region_request *at, const double *matrix, const char *path,
-                                     npmd_error *err)
+npmd_status region_matrix_write(const npmd_region_request *at, const double *matrix, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_writer *w = NULL;
@@ -62,24 +61,22 @@ size_t region_bytes(const npmd_region_request *at)
 }
 
 /* Rows of the table: values at one vertex of factor 1 and all of factor 2. */
-static npmd_status dense_rows(pair_values *p, const region_nodes nodes[2], npmd_region_what what,
-                              node_range rows, double *out, npmd_error *err)
+static npmd_status dense_rows(pair_values *p, const region_nodes nodes[2], npmd_region_what what, node_range rows,
+                              double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t columns = nodes[1].n;
     for (size_t first = 0; first < columns; first += REGION_PIECE) {
-        const node_range some = { &nodes[1], first,
-                                  columns - first < REGION_PIECE ? columns - first : REGION_PIECE };
+        const node_range some = { &nodes[1], first, columns - first < REGION_PIECE ? columns - first : REGION_PIECE };
         TRY(pairs_evaluate(p, 1, some, rows, err));
         for (size_t i = 0; i < rows.count * some.count; i++) {
             const size_t row = i / some.count, column = first + i % some.count;
             const double value = region_as_asked(p->model, what, p->model->domain->volume,
-                                                 nodes[0].area[rows.first + row] * nodes[1].area[column],
-                                                 p->log_f[i]);
+                                                 nodes[0].area[rows.first + row] * nodes[1].area[column], p->log_f[i]);
             if (!isfinite(value)) {
                 st = npmd_fail(err, NPMD_ERR_NUMERIC,
-                               "the value at vertices %zu and %zu is not finite, nothing was written",
-                               rows.first + row, column);
+                               "the value at vertices %zu and %zu is not finite, nothing was written", rows.first + row,
+                               column);
                 goto done;
             }
             out[row * columns + column] = value;
@@ -90,7 +87,7 @@ done:
 }
 
 npmd_status model_region_dense(const npmd_model *m, const npmd_region_request *at, npmd_region_what what,
-                              const char *path, npmd_error *err)
+                               const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     pair_values p = { 0 };

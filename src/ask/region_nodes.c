@@ -1,9 +1,9 @@
 /* region_nodes.c - the vertices of a mesh as nodes of an integral over one factor.
  *
- * A vertex stands for its cell: of every face about it the third that has its corner, bounded by the middles of two edges
- * and of the face. Two rules on these cells: the vertex, with the area of its whole cell; and, for the error, one node for
- * every third of a face, at that third's centroid, which is exact for functions that are linear on the face. Of corner a
- * of (a, b, c) it is
+ * A vertex stands for its cell: of every face about it the third that has its corner, bounded by the middles of two
+ * edges and of the face. Two rules on these cells: the vertex, with the area of its whole cell; and, for the error, one
+ * node for every third of a face, at that third's centroid, which is exact for functions that are linear on the face.
+ * Of corner a of (a, b, c) it is
  *
  *     (22 a + 7 b + 7 c) / 36,
  *
@@ -106,8 +106,7 @@ static npmd_status sphere_areas(const mesh *m, const double *unit, double *area,
     double sum = 0.0;
     for (size_t f = 0; f < m->faces; f++) {
         const int32_t *at = m->face + 3 * f;
-        area[f] = spherical_area(unit + 3 * (size_t)at[0], unit + 3 * (size_t)at[1],
-                                 unit + 3 * (size_t)at[2]);
+        area[f] = spherical_area(unit + 3 * (size_t)at[0], unit + 3 * (size_t)at[1], unit + 3 * (size_t)at[2]);
         sum += area[f];
     }
     for (size_t f = 0; sum < 0.0 && f < m->faces; f++)
@@ -209,8 +208,8 @@ static npmd_status labels_check(const npmd_region_request *at, int d, npmd_error
 {
     if (at->labels[d] == NULL || at->labels[d]->l.vertices == at->surface[d]->m.vertices)
         return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_SHAPE, "the labels of factor %d are of %zu vertices, its surface has %zu",
-                     d + 1, at->labels[d]->l.vertices, at->surface[d]->m.vertices);
+    return npmd_fail(err, NPMD_ERR_SHAPE, "the labels of factor %d are of %zu vertices, its surface has %zu", d + 1,
+                     at->labels[d]->l.vertices, at->surface[d]->m.vertices);
 }
 
 npmd_status region_nodes_open(region_nodes *out, const npmd_domain *dom, int d, const npmd_region_request *at,
@@ -240,8 +239,7 @@ done:
     return st;
 }
 
-npmd_status region_nodes_pick(region_nodes *out, const region_nodes *from, const unsigned char *keep,
-                              npmd_error *err)
+npmd_status region_nodes_pick(region_nodes *out, const region_nodes *from, const unsigned char *keep, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     region_nodes g = { 0 };

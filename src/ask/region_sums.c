@@ -26,8 +26,7 @@ npmd_status pairs_open(pair_values *p, const npmd_model *m, const npmd_region_re
         surfaces = surfaces && (dom->factor[d] == &SPHERE || surface_of(dom->factor[d]) != NULL);
     if (!surfaces) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "regions need a model on two surfaces, S2 or mesh:FILE each; this one is on %s",
-                       dom->text);
+                       "regions need a model on two surfaces, S2 or mesh:FILE each; this one is on %s", dom->text);
         goto done;
     }
     TRY(evaluator_open(&p->of, m, at->how, err));
@@ -67,8 +66,7 @@ npmd_status pairs_evaluate(pair_values *p, int over, node_range nodes, node_rang
     }
     p->done += (double)pairs;
     if (compute_tell(p->at->how, p->doing, p->done / p->all) != 0)
-        st = npmd_fail(err, NPMD_STOPPED, "stopped at %.0f %%, nothing was written",
-                       100.0 * p->done / p->all);
+        st = npmd_fail(err, NPMD_STOPPED, "stopped at %.0f %%, nothing was written", 100.0 * p->done / p->all);
 done:
     return st;
 }
@@ -117,8 +115,7 @@ npmd_status sums_fill(row_sums *s, pair_values *p, int over, const region_nodes 
     for (size_t r = 0; r < rows.count; r++)
         s->top[r] = -INFINITY;
     for (size_t first = 0; first < nodes->n; first += REGION_PIECE) {
-        const node_range some = { nodes, first,
-                                  nodes->n - first < REGION_PIECE ? nodes->n - first : REGION_PIECE };
+        const node_range some = { nodes, first, nodes->n - first < REGION_PIECE ? nodes->n - first : REGION_PIECE };
         TRY(pairs_evaluate(p, over, some, rows, err));
 #pragma omp parallel for schedule(static) num_threads(compute_threads(p->at->how))
         for (size_t r = 0; r < rows.count; r++)
@@ -166,8 +163,8 @@ done:
 }
 
 /* log_total (rows): of all regions together; by_region (regions) gets the sums over the rows. */
-static npmd_status rules_sum(const rule_pair *r, pair_values *p, int over, const region_nodes *nodes,
-                             row_sums *s, double *log_total, double *by_region, npmd_error *err)
+static npmd_status rules_sum(const rule_pair *r, pair_values *p, int over, const region_nodes *nodes, row_sums *s,
+                             double *log_total, double *by_region, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t most = rows_of_a_piece(nodes->n);
@@ -189,8 +186,7 @@ done:
 }
 
 npmd_status rules_compare(rule_pair *r, pair_values *p, int over, const region_nodes *vertices,
-                          const region_nodes *others, const region_nodes *all, size_t regions,
-                          npmd_error *err)
+                          const region_nodes *others, const region_nodes *all, size_t regions, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     row_sums s = { 0 };

@@ -92,8 +92,7 @@ static npmd_status sampler_patch(sampler *s, uint64_t round, int *moved, double 
         proposal_place(&s->q, c, s->y + worst * columns);
         for (size_t i = 0; i < BATCH; i++) /* a source's weight is 1 / (BATCH q) */
             if (s->v[i] > bad) {
-                const double q = 1.0 / (s->weight[i] * BATCH),
-                             more = proposal_kernel(&s->q, c, s->y + i * columns);
+                const double q = 1.0 / (s->weight[i] * BATCH), more = proposal_kernel(&s->q, c, s->y + i * columns);
                 s->v[i] -= log1p(more / q);
                 s->weight[i] = 1.0 / ((q + more) * BATCH);
             }
@@ -157,9 +156,8 @@ done:
     return st;
 }
 
-npmd_status model_sample_given(const npmd_model *m, unsigned given, const npmd_points *at, uint64_t seed,
-                               size_t n, const npmd_compute *how, double *x, npmd_sample_facts *facts,
-                               npmd_error *err)
+npmd_status model_sample_given(const npmd_model *m, unsigned given, const npmd_points *at, uint64_t seed, size_t n,
+                               const npmd_compute *how, double *x, npmd_sample_facts *facts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     sketch learnt = { 0 };

@@ -1,16 +1,15 @@
 /* score.c - how well a model does: on held-out points, and against a known density. */
 #include "ask.h"
 
-#define VALUES_SHARE                                                                                         \
-    0.5 /* of the time that a score takes, as it is told: how long its integral takes is not known */
+#define VALUES_SHARE 0.5 /* of the time that a score takes, as it is told: how long its integral takes is not known */
 
 /* ---- on held-out points ------------------------------------------------------------------------------------- */
 
 /* The mean of the squared relative density by a rule, or by points about those given; the log integral is checked as
  * well. */
-static npmd_status square_by_integral(const npmd_domain *dom, values_fn log_f, void *self,
-                                      const npmd_points *pts, uint64_t seed, int threads, npmd_score *s,
-                                      double *square, double *se, npmd_error *err)
+static npmd_status square_by_integral(const npmd_domain *dom, values_fn log_f, void *self, const npmd_points *pts,
+                                      uint64_t seed, int threads, npmd_score *s, double *square, double *se,
+                                      npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     integral_result z;
@@ -37,8 +36,8 @@ typedef struct halves {
 } halves;
 
 /* Asks, and then the leaves, in pieces. */
-static npmd_status leaves_values(const halves *f, const blend_parts *p, const double *x, size_t n,
-                                 double *out, npmd_error *err)
+static npmd_status leaves_values(const halves *f, const blend_parts *p, const double *x, size_t n, double *out,
+                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t piece = compute_is_watched(f->ask->how) ? ASKING_PIECE : n;
@@ -73,10 +72,11 @@ done:
     return st;
 }
 
-/* mean f^2 = mean smooth^2 + E (2 smooth + peaked) under peaked: points about those given would miss narrow kernels, whose
- * squares may be most of it. Pairs without an order need nothing else: what the kernels are asked for is symmetric. */
-static npmd_status square_of_halves(halves *f, const npmd_points *pts, uint64_t seed, double enough,
-                                    double *square, double *se, npmd_error *err)
+/* mean f^2 = mean smooth^2 + E (2 smooth + peaked) under peaked: points about those given would miss narrow kernels,
+ * whose squares may be most of it. Pairs without an order need nothing else: what the kernels are asked for is
+ * symmetric. */
+static npmd_status square_of_halves(halves *f, const npmd_points *pts, uint64_t seed, double enough, double *square,
+                                    double *se, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_score unused;
@@ -87,8 +87,7 @@ static npmd_status square_of_halves(halves *f, const npmd_points *pts, uint64_t 
                                f->ask->how == NULL ? 0 : f->ask->how->threads, &unused, square, se, err));
     for (int k = 0; k < f->peaked.parts; k++) {
         const npmd_model *part = f->peaked.part[k].model;
-        TRY(part->kind->mean(part, hash_word(seed, (uint64_t)k), outer_values, f, enough, &mean, &mean_se,
-                             err));
+        TRY(part->kind->mean(part, hash_word(seed, (uint64_t)k), outer_values, f, enough, &mean, &mean_se, err));
         *square += f->peaked.weight[k] * mean;
         *se = hypot(*se, f->peaked.weight[k] * mean_se);
     }
@@ -112,8 +111,8 @@ static npmd_status mean_square(const npmd_model *m, const npmd_points *pts, uint
         TRY(square_of_halves(&f, pts, seed, enough, square, se, err));
     } else {
         TRY(evaluator_open(&whole, m, how, err));
-        TRY(square_by_integral(m->domain, shifted_values, &relative, pts, seed,
-                               how == NULL ? 0 : how->threads, s, square, se, err));
+        TRY(square_by_integral(m->domain, shifted_values, &relative, pts, seed, how == NULL ? 0 : how->threads, s,
+                               square, se, err));
     }
 done:
     evaluator_close(&whole);
@@ -156,8 +155,7 @@ done:
 
 /* ---- against a known density ------------------------------------------------------------------------------ */
 
-#define USUAL_POINTS                                                                                         \
-    ((size_t)1 << 20) /* of most comparisons; others have fewer, and are done before their share is */
+#define USUAL_POINTS ((size_t)1 << 20) /* of most comparisons; others have fewer, and are done before their share is */
 
 typedef struct counted { /* an estimate, and how far its comparison is */
     evaluator of;
@@ -173,12 +171,11 @@ static npmd_status counted_values(void *self, const double *x, size_t n, double 
     return asked_values(&(asked_evaluator){ &c->of, &c->ask }, x, n, v, err);
 }
 
-npmd_status model_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points,
-                          uint64_t seed, const npmd_compute *how, npmd_comparison *out, npmd_error *err)
+npmd_status model_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points, uint64_t seed,
+                          const npmd_compute *how, npmd_comparison *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    counted c = { .ask = { .how = how, .doing = "comparison" },
-                  .all = (double)(points > 0 ? points : USUAL_POINTS) };
+    counted c = { .ask = { .how = how, .doing = "comparison" }, .all = (double)(points > 0 ? points : USUAL_POINTS) };
     shifted estimate = { counted_values, &c, model_offset(m) };
     TRY(model_check_domain(m, t->domain, "truth lies", err));
     TRY(evaluator_open(&c.of, m, how, err));

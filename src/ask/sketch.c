@@ -13,12 +13,10 @@
 #define POOL_LEAST 32768 /* points; a pool has 32 for every kernel of the proposals made from it */
 #define POOL_MOST 262144
 #define A_KERNEL 32
-#define ENOUGH                                                                                               \
-    0.15 /* share of a pool that is effective; below, a larger pool with more kernels does better */
+#define ENOUGH 0.15 /* share of a pool that is effective; below, a larger pool with more kernels does better */
 #define MOST_ROUNDS 16
-#define GROWTH 1.1 /* of the effective size, below which a further round is not worth its time; */
-#define FOUND_MORE                                                                                           \
-    0.7 /* a fall below this: mass was met that nobody knew of, and the next round goes there */
+#define GROWTH 1.1     /* of the effective size, below which a further round is not worth its time; */
+#define FOUND_MORE 0.7 /* a fall below this: mass was met that nobody knew of, and the next round goes there */
 #define PIECE 16384
 
 npmd_status asking_go_on(const asking *ask, npmd_error *err)
@@ -43,8 +41,8 @@ done:
 
 /* ---- slices -------------------------------------------------------------------------------------------- */
 
-npmd_status slice_open(slice *s, const npmd_model *m, const npmd_compute *how, unsigned given,
-                       const asking *ask, npmd_error *err)
+npmd_status slice_open(slice *s, const npmd_model *m, const npmd_compute *how, unsigned given, const asking *ask,
+                       npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const unsigned all = (1u << m->domain->factors) - 1u;
@@ -64,8 +62,8 @@ npmd_status slice_check(const npmd_model *m, unsigned factors, const npmd_points
     npmd_domain *part = NULL;
     TRY(domain_part(m->domain, factors, &part, err));
     if (strcmp(part->text, at->domain->text) != 0)
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, these factors of %s on %s",
-                       at->domain->text, m->domain->text, part->text);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points lie on %s, these factors of %s on %s", at->domain->text,
+                       m->domain->text, part->text);
 done:
     domain_free(part);
     return st;
@@ -160,8 +158,8 @@ static double pool_weigh(const double *v, const double *weight, npmd_points *poo
 }
 
 /* Points of the source and the model there, the caller asked now and then. */
-static npmd_status pool_fill(const point_source *source, const evaluator *of, int threads, const asking *ask,
-                             double *x, double *weight, double *v, npmd_error *err)
+static npmd_status pool_fill(const point_source *source, const evaluator *of, int threads, const asking *ask, double *x,
+                             double *weight, double *v, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t piece = compute_is_watched(ask->how) ? ASKING_PIECE : source->count,
@@ -212,8 +210,8 @@ done:
     return st;
 }
 
-npmd_status sketch_open(sketch *k, const npmd_model *m, const npmd_compute *how, uint64_t seed,
-                        const asking *ask, npmd_error *err)
+npmd_status sketch_open(sketch *k, const npmd_model *m, const npmd_compute *how, uint64_t seed, const asking *ask,
+                        npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     size_t size = POOL_LEAST;
@@ -247,8 +245,7 @@ done:
 
 /* ---- proposals from it --------------------------------------------------------------------------------- */
 
-npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_key key, proposal *out,
-                            npmd_error *err)
+npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_key key, proposal *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_domain *dom = s->model->domain;

@@ -32,8 +32,7 @@ npmd_status backend_find_device(const char *device, const backend_ops **out, int
             *out = ops;
         return st;
     }
-    return npmd_fail(err, NPMD_ERR_ARGUMENT, "`device` %s: cpu, reference, cuda or cuda:k was expected",
-                     device);
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "`device` %s: cpu, reference, cuda or cuda:k was expected", device);
 }
 
 npmd_status backend_find(const char *device, const backend_ops **out, npmd_error *err)
@@ -42,8 +41,7 @@ npmd_status backend_find(const char *device, const backend_ops **out, npmd_error
     return backend_find_device(device, out, &number, err);
 }
 
-npmd_status backend_open(const char *device, int threads, const field_plan *plan, backend *out,
-                         npmd_error *err)
+npmd_status backend_open(const char *device, int threads, const field_plan *plan, backend *out, npmd_error *err)
 {
     const backend_ops *ops = NULL;
     int number = 0;

@@ -18,13 +18,7 @@ typedef struct term_request {
     double factor; /* the gradient accumulates factor x d(sum)/d theta: -1 for the data, 1, tau */
 } term_request;
 
-typedef enum backend_vector {
-    VECTOR_THETA,
-    VECTOR_GRADIENT,
-    VECTOR_MOMENT1,
-    VECTOR_MOMENT2,
-    VECTORS
-} backend_vector;
+typedef enum backend_vector { VECTOR_THETA, VECTOR_GRADIENT, VECTOR_MOMENT1, VECTOR_MOMENT2, VECTORS } backend_vector;
 
 typedef struct rate_share { /* parameters up to end (exclusive) move at this share of the rate */
     size_t end;
@@ -89,22 +83,18 @@ typedef struct backend_ops {
     npmd_status (*set_points)(void *self, const npmd_points *pts, npmd_error *err);
     /* *sum = sum_i w_i g(jet of v at x_i); the gradient accumulates until update. */
     npmd_status (*term)(void *self, const term_request *what, double *sum, npmd_error *err);
-    /* gradient (parameters) = factor x d(sum)/d theta, and square = the sum over points of its squared parts, each that of
-     * one point; what accumulates stays as it is. NULL: ask a cpu backend with the same plan and theta. */
-    npmd_status (*squares)(void *self, const term_request *what, double *gradient, double *square,
-                           npmd_error *err);
+    /* gradient (parameters) = factor x d(sum)/d theta, and square = the sum over points of its squared parts, each that
+     * of one point; what accumulates stays as it is. NULL: ask a cpu backend with the same plan and theta. */
+    npmd_status (*squares)(void *self, const term_request *what, double *gradient, double *square, npmd_error *err);
     npmd_status (*update)(void *self, const optimiser_step *step, double *gradient_norm, npmd_error *err);
-    /* Steps first .. first + count - 1 at once, at most BACKEND_MOST_STEPS. A negative max_norm: clip x exp(running), which
-     * starts as given. NULL: there is only one by one. */
-    npmd_status (*run)(void *self, const step_recipe *recipe, int64_t first, size_t count,
-                       const optimiser_step *steps, double clip, double running, step_record *out,
-                       npmd_error *err);
+    /* Steps first .. first + count - 1 at once, at most BACKEND_MOST_STEPS. A negative max_norm: clip x exp(running),
+     * which starts as given. NULL: there is only one by one. */
+    npmd_status (*run)(void *self, const step_recipe *recipe, int64_t first, size_t count, const optimiser_step *steps,
+                       double clip, double running, step_record *out, npmd_error *err);
     /* out (n) values, or (n, directions + 2) jets. */
-    npmd_status (*evaluate)(void *self, const double *x, size_t n, jet_rows rows, double *out,
-                            npmd_error *err);
+    npmd_status (*evaluate)(void *self, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
     /* Sums of w exp v and (w exp v)^2 over a source, made where it is evaluated. NULL: the caller does that. */
-    npmd_status (*integrate)(void *self, const point_source *points, double *sum, double *square,
-                             npmd_error *err);
+    npmd_status (*integrate)(void *self, const point_source *points, double *sum, double *square, npmd_error *err);
     /* For estimators that put a kernel about every point; needs no open backend. NULL: the caller does that. */
     npmd_status (*kernel_sums)(int device, const kernel_request *what, npmd_error *err);
     npmd_status (*get)(void *self, backend_vector which, double *out, npmd_error *err);
@@ -122,8 +112,7 @@ typedef struct backend {
 npmd_status backend_find(const char *device, const backend_ops **out, npmd_error *err);
 npmd_status backend_find_device(const char *device, const backend_ops **out, int *number,
                                 npmd_error *err); /* also, which of its devices */
-npmd_status backend_open(const char *device, int threads, const field_plan *plan, backend *out,
-                         npmd_error *err);
+npmd_status backend_open(const char *device, int threads, const field_plan *plan, backend *out, npmd_error *err);
 void backend_close(backend *b);
 size_t backend_bytes(const char *device, int threads, const field_plan *plan,
                      size_t n);                                    /* what open and set_points will take */

@@ -90,8 +90,7 @@ static void cpu_refresh(cpu *c)
         c->weights[c->output + j] = (float)W[j];
     /* the linear part: the skip, and the whole network when it has one layer */
     for (size_t k = 0; k < (size_t)f->features; k++)
-        c->weights[c->linear + k] = (float)((f->skip ? theta[field_skip(f) + k] : 0.0)
-                                            + (f->depth == 1 ? W[k] : 0.0));
+        c->weights[c->linear + k] = (float)((f->skip ? theta[field_skip(f) + k] : 0.0) + (f->depth == 1 ? W[k] : 0.0));
     c->constant = (float)theta[field_biases(f, f->depth)];
 }
 
@@ -315,8 +314,7 @@ size_t backend_bytes(const char *device, int threads, const field_plan *plan, si
     const size_t combined = plan->rotated ? K * ENCODING_BLOCK : 0,
                  indices = combined * (size_t)plan->domain->factors * sizeof(int);
     size_t bytes = VECTORS * parameters * sizeof(double) + combined * sizeof(double) + indices;
-    if (device[0] != '\0'
-        && strcmp(device, "cpu") != 0) /* tiles and caches are the cpu's; a card has its own memory */
+    if (device[0] != '\0' && strcmp(device, "cpu") != 0) /* tiles and caches are the cpu's; a card has its own memory */
         return bytes;
     cpu c = { .plan = *plan };
     cpu_layout(&c);
@@ -386,20 +384,17 @@ static npmd_status cpu_update(void *self, const optimiser_step *step, double *gr
     return NPMD_OK;
 }
 
-static npmd_status cpu_evaluate(void *self, const double *x, size_t n, jet_rows what, double *out,
-                                npmd_error *err)
+static npmd_status cpu_evaluate(void *self, const double *x, size_t n, jet_rows what, double *out, npmd_error *err)
 {
     cpu *c = self;
     const bool lap = what == JET_ALL;
     const int T = lap ? c->plan.shape.directions : 0;
-    const size_t most = lap ? c->tile_jets : c->tile_values, tiles = (n + most - 1) / most,
-                 R = (size_t)(1 + T + lap);
+    const size_t most = lap ? c->tile_jets : c->tile_values, tiles = (n + most - 1) / most, R = (size_t)(1 + T + lap);
     (void)err;
 #pragma omp parallel for schedule(dynamic, 4) num_threads(c->threads)
     for (size_t tile = 0; tile < tiles; tile++) {
         workspace *w = &c->space[omp_get_thread_num()];
-        const size_t first = tile * most, here = n - first < most ? n - first : most,
-                     m = round_up(here, TILE_ROWS);
+        const size_t first = tile * most, here = n - first < most ? n - first : most, m = round_up(here, TILE_ROWS);
         point_source s;
         source_fixed(&s, c->plan.domain, x, NULL, n);
         const strided eta = tile_points(c, w, &s, first, here, m, T, lap);
@@ -417,8 +412,7 @@ static npmd_status cpu_evaluate(void *self, const double *x, size_t n, jet_rows 
 static npmd_status cpu_set_points(void *self, const npmd_points *pts, npmd_error *err)
 {
     cpu *c = self;
-    const size_t K = (size_t)c->plan.encoding->features, most = c->tile_values,
-                 tiles = (pts->n + most - 1) / most;
+    const size_t K = (size_t)c->plan.encoding->features, most = c->tile_values, tiles = (pts->n + most - 1) / most;
     memory_free(c->cache);
     c->cache = NULL;
     c->points = pts;

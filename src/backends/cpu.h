@@ -81,8 +81,8 @@ static inline const layer_kernels *cpu_activation(const cpu *c)
 /* One tile: m points (a multiple of TILE_ROWS), T derivative rows, with lap a Laplacian row.
  *
  * The encoding of points first .. first + count - 1 of the source, padded to m by copies of the first. */
-strided tile_points(const cpu *c, workspace *w, const point_source *s, size_t first, size_t count, size_t m,
-                    int T, bool lap);
+strided tile_points(const cpu *c, workspace *w, const point_source *s, size_t first, size_t count, size_t m, int T,
+                    bool lap);
 /* w->v (rows m) from the encoding; activations stay in w->pre and w->post for the way back. */
 void tile_forward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool lap);
 /* w->v (m) alone: there is no way back. */
@@ -92,8 +92,7 @@ double tile_seed(workspace *w, const term_request *what, size_t count, size_t m,
 /* Adds to the lane's gradient what w->g (rows m), the derivative with respect to w->v, asks for. */
 void tile_backward(const cpu *c, workspace *w, strided eta, size_t m, int T, bool lap, float *gradient);
 
-npmd_status cpu_squares(void *self, const term_request *what, double *gradient, double *square,
-                        npmd_error *err);
+npmd_status cpu_squares(void *self, const term_request *what, double *gradient, double *square, npmd_error *err);
 size_t squares_bytes(const cpu *c);
 void squares_close(squares *q);
 

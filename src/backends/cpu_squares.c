@@ -75,12 +75,10 @@ size_t squares_bytes(const cpu *c)
 /* ---- one tile ------------------------------------------------------------------------------------------ */
 
 /* out (points, units) = factor a b, or factor a when b.p is NULL; in the order in which a and b lie in memory. */
-static strided_double tile_multiply(size_t points, size_t units, double factor, strided a, strided b,
-                                    double *out)
+static strided_double tile_multiply(size_t points, size_t units, double factor, strided a, strided b, double *out)
 {
     const bool by_rows = a.column == 1;
-    const size_t outer = by_rows ? points : units, inner = by_rows ? units : points,
-                 step = by_rows ? a.row : a.column;
+    const size_t outer = by_rows ? points : units, inner = by_rows ? units : points, step = by_rows ? a.row : a.column;
     for (size_t i = 0; i < outer; i++) {
         const float *x = a.p + i * step, *y = b.p == NULL ? NULL : b.p + i * step;
         double *to = out + i * inner;
@@ -101,22 +99,20 @@ static strided jet_row(strided all, size_t m, int r)
 }
 
 /* out (inputs, outputs) += factor (h_r h_s)' (d_r d_s); s < 0: factor h_r' d_r. */
-static void add_product(const cpu *c, const squares_room *room, const layer_view *v, size_t m, strided h,
-                        strided d, int r, int s, double *out)
+static void add_product(const cpu *c, const squares_room *room, const layer_view *v, size_t m, strided h, strided d,
+                        int r, int s, double *out)
 {
     const strided none = { 0 };
-    const strided_double below = tile_multiply(m, v->inputs, 1.0, jet_row(h, m, r),
-                                               s < 0 ? none : jet_row(h, m, s), room->below);
-    tile_multiply(m, v->outputs, s > r ? 2.0 : 1.0, jet_row(d, m, r), s < 0 ? none : jet_row(d, m, s),
-                  room->bar);
+    const strided_double below = tile_multiply(m, v->inputs, 1.0, jet_row(h, m, r), s < 0 ? none : jet_row(h, m, s),
+                                               room->below);
+    tile_multiply(m, v->outputs, s > r ? 2.0 : 1.0, jet_row(d, m, r), s < 0 ? none : jet_row(d, m, s), room->bar);
     c->kernels->product_double(v->inputs, v->outputs, m,
-                               (strided_double){ .p = below.p, .row = below.column, .column = below.row },
-                               room->bar, v->outputs, out, v->ld_out, 1);
+                               (strided_double){ .p = below.p, .row = below.column, .column = below.row }, room->bar,
+                               v->outputs, out, v->ld_out, 1);
 }
 
 /* Of weights on one output: a point asks for sum_r g_r h_r,u. */
-static void add_output(size_t m, int R, size_t units, strided h, const float *g, double *gradient,
-                       double *square)
+static void add_output(size_t m, int R, size_t units, strided h, const float *g, double *gradient, double *square)
 {
     const bool by_rows = h.column == 1;
     const size_t outer = by_rows ? m : units, inner = by_rows ? units : m;
@@ -143,8 +139,8 @@ static void add_biases(size_t m, size_t units, size_t ld, const float *d, double
 }
 
 /* As tile_backward, with the squares. */
-static void tile_squares(const cpu *c, workspace *w, const squares_room *room, strided eta, size_t m, int T,
-                         bool lap, double *gradient, double *square)
+static void tile_squares(const cpu *c, workspace *w, const squares_room *room, strided eta, size_t m, int T, bool lap,
+                         double *gradient, double *square)
 {
     const kernels *kernel = c->kernels;
     const layer_kernels *activation = cpu_activation(c);
@@ -173,8 +169,7 @@ static void tile_squares(const cpu *c, workspace *w, const squares_room *room, s
                 add_product(c, room, v, m, h, d, r, s, square + v->gradient);
         }
         if (l > 0) {
-            kernel->product(rows, v->inputs, v->outputs, d, c->weights + v->backward, v->ld_in, next, c->ld,
-                            0);
+            kernel->product(rows, v->inputs, v->outputs, d, c->weights + v->backward, v->ld_in, next, c->ld, 0);
             float *swap = bar;
             bar = next;
             next = swap;
@@ -212,8 +207,7 @@ static void lanes_collect(const cpu *c, double *const lanes[LANES], double omega
     out[field_biases(f, f->depth)] = all[c->constant_gradient];
 }
 
-npmd_status cpu_squares(void *self, const term_request *what, double *gradient, double *square,
-                        npmd_error *err)
+npmd_status cpu_squares(void *self, const term_request *what, double *gradient, double *square, npmd_error *err)
 {
     cpu *c = self;
     const bool lap = what->kind == TERM_LAPLACIAN, jets = lap || what->kind == TERM_GRADIENT;

@@ -18,8 +18,7 @@ static void tile_tables(const cpu *c, workspace *w, size_t m, bool jets)
         const int parts = jets && !waves ? 1 + man->dimension : 1;
         const size_t columns = (size_t)dom->columns;
         for (size_t i = 0; i < m; i += JET_POINTS) {
-            man->jets(man, JET_POINTS, w->x + i * columns + dom->column[d], columns, frequency, parts,
-                      w->scratch);
+            man->jets(man, JET_POINTS, w->x + i * columns + dom->column[d], columns, frequency, parts, w->scratch);
             for (int r = 0; r < parts; r++)
                 for (int j = 0; j < t->used; j++) {
                     const double *from = w->scratch + (size_t)(r * functions + t->function[j]) * JET_POINTS;
@@ -79,8 +78,7 @@ static void encode_rotated(const cpu *c, workspace *w, size_t m, int T, size_t l
         for (size_t i = 0; i < functions; i++, j++)
             encode_product(c, w, j, 1.0f, m, T, w->block + i * ld);
         c->kernels->product(padded, (size_t)(1 + T) * m, functions,
-                            (strided){ .p = matrix, .row = functions, .column = 1 }, w->block, ld, eta, ld,
-                            0);
+                            (strided){ .p = matrix, .row = functions, .column = 1 }, w->block, ld, eta, ld, 0);
         matrix += padded * functions;
         eta += features * ld;
     }
@@ -130,8 +128,7 @@ static void encode_waves(const cpu *c, workspace *w, size_t m, int T, bool lap, 
         const int *frequency = enc->function + (size_t)k * (size_t)D, *slot = c->slot + (size_t)k * (size_t)D;
         const bool has_sine = enc->vectors + k < enc->features;
         float *re = w->eta + (size_t)k * ld;
-        float *im = w->eta
-                    + (has_sine ? (size_t)(enc->vectors + k) : c->features) * ld; /* or the spare row */
+        float *im = w->eta + (has_sine ? (size_t)(enc->vectors + k) : c->features) * ld; /* or the spare row */
         const float scale = (float)enc->scale[k];
         bool begun = false;
         for (int d = 0; d < D; d++)
@@ -184,8 +181,7 @@ static strided tile_encode(const cpu *c, workspace *w, size_t m, int T, bool lap
 }
 
 /* The cached encodings of the data rows behind points first .. first + count - 1, by rows. */
-static strided tile_gather(const cpu *c, workspace *w, const point_source *s, size_t first, size_t count,
-                           size_t m)
+static strided tile_gather(const cpu *c, workspace *w, const point_source *s, size_t first, size_t count, size_t m)
 {
     const size_t K = (size_t)c->plan.encoding->features, ld = c->features + TILE_UNITS;
     size_t rows[TILE_MOST];
@@ -205,8 +201,8 @@ static strided tile_gather(const cpu *c, workspace *w, const point_source *s, si
 }
 
 /* Points first .. first + count - 1 of the source, padded to m points by copies of the first. */
-strided tile_points(const cpu *c, workspace *w, const point_source *s, size_t first, size_t count, size_t m,
-                    int T, bool lap)
+strided tile_points(const cpu *c, workspace *w, const point_source *s, size_t first, size_t count, size_t m, int T,
+                    bool lap)
 {
     const size_t columns = (size_t)c->plan.domain->columns;
     if (c->cache != NULL && T == 0 && s->kind == SOURCE_DATA && s->points == c->points)
@@ -277,8 +273,7 @@ void tile_backward(const cpu *c, workspace *w, strided eta, size_t m, int T, boo
         constant += w->g[i];
     gradient[c->constant_gradient] += constant;
     if (c->has_linear)
-        kernel->linear_adjoint(rows, (size_t)c->plan.shape.features, eta, w->g,
-                               gradient + c->linear_gradient);
+        kernel->linear_adjoint(rows, (size_t)c->plan.shape.features, eta, w->g, gradient + c->linear_gradient);
     if (c->hidden == 0)
         return;
     float *bar = w->bar[0], *next = w->bar[1];
@@ -287,13 +282,10 @@ void tile_backward(const cpu *c, workspace *w, strided eta, size_t m, int T, boo
     for (int l = c->hidden - 1; l >= 0; l--) {
         const layer_view *v = &c->layer[l];
         const size_t at = (size_t)l * c->rows * c->ld;
-        activation->adjoint(m, T, lap, v->outputs, c->ld, w->pre + at, w->post + at, bar,
-                            gradient + v->bias_gradient);
+        activation->adjoint(m, T, lap, v->outputs, c->ld, w->pre + at, w->post + at, bar, gradient + v->bias_gradient);
         /* the transpose of what lies below, times bar */
         const strided below = l == 0 ? (strided){ .p = eta.p, .row = eta.column, .column = eta.row }
-                                     : (strided){ .p = w->post + at - c->rows * c->ld,
-                                                  .row = 1,
-                                                  .column = c->ld };
+                                     : (strided){ .p = w->post + at - c->rows * c->ld, .row = 1, .column = c->ld };
         kernel->product(v->inputs, v->outputs, rows, below, bar, c->ld, gradient + v->gradient, v->ld_out, 1);
         if (l > 0) {
             kernel->product(rows, v->inputs, v->outputs, (strided){ .p = bar, .row = c->ld, .column = 1 },

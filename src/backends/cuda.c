@@ -45,13 +45,13 @@ static npmd_status cuda_fail(const cuda *c, int status, const char *doing, npmd_
     return npmd_fail(err, NPMD_ERR_DEVICE, "`device` cuda:%d: %s: %s", c->device, doing, device_text(status));
 }
 
-#define DEVICE(call, doing)                                                                                  \
-    do {                                                                                                     \
-        const int status_ = (call);                                                                          \
-        if (status_ != 0) {                                                                                  \
-            st = cuda_fail(c, status_, (doing), err);                                                        \
-            goto done;                                                                                       \
-        }                                                                                                    \
+#define DEVICE(call, doing)                                                                                            \
+    do {                                                                                                               \
+        const int status_ = (call);                                                                                    \
+        if (status_ != 0) {                                                                                            \
+            st = cuda_fail(c, status_, (doing), err);                                                                  \
+            goto done;                                                                                                 \
+        }                                                                                                              \
     } while (0)
 
 /* Says how much is wanted and how much there is before anything is taken. */
@@ -67,8 +67,7 @@ static npmd_status cuda_ask(const cuda *c, size_t bytes, const char *what, npmd_
         err, NPMD_ERR_DEVICE,
         "`device` cuda:%d: %s would take %.1f GiB, %.1f of the %.1f GiB of %s are free; lower `batch`, `q1` "
         "or `q2`, or choose `device` cpu",
-        c->device, what, (double)bytes / GIB, (double)facts.memory_free / GIB, (double)facts.memory / GIB,
-        facts.name);
+        c->device, what, (double)bytes / GIB, (double)facts.memory_free / GIB, (double)facts.memory / GIB, facts.name);
 }
 
 static npmd_status cuda_present(int device, npmd_error *err)
@@ -76,13 +75,11 @@ static npmd_status cuda_present(int device, npmd_error *err)
     int count = 0;
     const int status = device_count(&count);
     if (status != 0)
-        return npmd_fail(err, NPMD_ERR_DEVICE,
-                         "`device` cuda:%d: no CUDA device was found: %s; choose `device` cpu", device,
-                         device_text(status));
+        return npmd_fail(err, NPMD_ERR_DEVICE, "`device` cuda:%d: no CUDA device was found: %s; choose `device` cpu",
+                         device, device_text(status));
     if (device >= count)
-        return npmd_fail(err, NPMD_ERR_DEVICE,
-                         "`device` cuda:%d: this machine has %d CUDA device%s, counted from 0", device, count,
-                         count == 1 ? "" : "s");
+        return npmd_fail(err, NPMD_ERR_DEVICE, "`device` cuda:%d: this machine has %d CUDA device%s, counted from 0",
+                         device, count, count == 1 ? "" : "s");
     return NPMD_OK;
 }
 
@@ -200,9 +197,8 @@ static npmd_status cuda_set_points(void *self, const npmd_points *pts, npmd_erro
 {
     npmd_status st = NPMD_OK;
     cuda *c = self;
-    const size_t columns = (size_t)c->plan.domain->columns,
-                 ld = (size_t)(c->plan.encoding->features + 31) / 32 * 32, numbers = pts->n * columns,
-                 some = (size_t)1 << 16;
+    const size_t columns = (size_t)c->plan.domain->columns, ld = (size_t)(c->plan.encoding->features + 31) / 32 * 32,
+                 numbers = pts->n * columns, some = (size_t)1 << 16;
     const bool weighted = points_weighted(pts);
     double *room = NULL;
     device_facts facts;
@@ -255,11 +251,9 @@ static npmd_status cuda_fixed_room(cuda *c, size_t points, npmd_error *err)
     device_free(c->fixed_x), device_free(c->fixed_weight), device_free(c->out);
     c->fixed_x = c->fixed_weight = c->out = NULL;
     c->fixed_points = 0;
-    DEVICE(device_new((void **)&c->fixed_x, points * (size_t)c->plan.domain->columns * sizeof(double)),
-           "points");
+    DEVICE(device_new((void **)&c->fixed_x, points * (size_t)c->plan.domain->columns * sizeof(double)), "points");
     DEVICE(device_new((void **)&c->fixed_weight, points * sizeof(double)), "weights");
-    DEVICE(device_new((void **)&c->out, points * (size_t)(c->plan.shape.directions + 2) * sizeof(double)),
-           "values");
+    DEVICE(device_new((void **)&c->out, points * (size_t)(c->plan.shape.directions + 2) * sizeof(double)), "values");
     c->fixed_points = points;
 done:
     return st;
@@ -273,12 +267,11 @@ static npmd_status cuda_centre_room(cuda *c, int centres, npmd_error *err)
     device_free(c->centre), device_free(c->embedded);
     c->centre = c->embedded = NULL;
     c->centres = 0;
-    DEVICE(
-        device_new((void **)&c->centre, (size_t)centres * (size_t)c->plan.domain->columns * sizeof(double)),
-        "centres");
-    DEVICE(device_new((void **)&c->embedded,
-                      (size_t)centres * (size_t)domain_embedding(c->plan.domain) * sizeof(double)),
+    DEVICE(device_new((void **)&c->centre, (size_t)centres * (size_t)c->plan.domain->columns * sizeof(double)),
            "centres");
+    DEVICE(
+        device_new((void **)&c->embedded, (size_t)centres * (size_t)domain_embedding(c->plan.domain) * sizeof(double)),
+        "centres");
     c->centres = centres;
 done:
     return st;
@@ -313,11 +306,9 @@ static npmd_status cuda_source(cuda *c, const point_source *from, device_source 
         TRY(cuda_fixed_room(c, from->count, err));
         s->x = c->fixed_x;
         s->weight = from->weight == NULL ? NULL : c->fixed_weight;
-        DEVICE(device_put(c->fixed_x, from->x, from->count * columns * sizeof(double), c->stream[0]),
-               "points");
+        DEVICE(device_put(c->fixed_x, from->x, from->count * columns * sizeof(double), c->stream[0]), "points");
         if (from->weight != NULL)
-            DEVICE(device_put(c->fixed_weight, from->weight, from->count * sizeof(double), c->stream[0]),
-                   "weights");
+            DEVICE(device_put(c->fixed_weight, from->weight, from->count * sizeof(double), c->stream[0]), "weights");
         break;
     case SOURCE_DATA:
         s->kind = DEVICE_DATA;
@@ -392,8 +383,8 @@ static npmd_status cuda_term(void *self, const term_request *what, double *sum, 
     DEVICE(device_use(c->device), "choosing it");
     TRY(cuda_reserve(c, what->kind, what->points->count, err));
     TRY(cuda_source(c, what->points, &s, err));
-    DEVICE(network_term(c->network, SLOT[what->kind], TERM[what->kind], c->encoder, &s, what->factor,
-                        c->cache, c->stream[0]),
+    DEVICE(network_term(c->network, SLOT[what->kind], TERM[what->kind], c->encoder, &s, what->factor, c->cache,
+                        c->stream[0]),
            "a term");
     DEVICE(network_sum(c->network, SLOT[what->kind], sum, c->stream[0]), "a term");
 done:
@@ -488,8 +479,7 @@ done:
     return st;
 }
 
-static npmd_status cuda_evaluate(void *self, const double *x, size_t n, jet_rows rows, double *out,
-                                 npmd_error *err)
+static npmd_status cuda_evaluate(void *self, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     cuda *c = self;
@@ -501,8 +491,7 @@ static npmd_status cuda_evaluate(void *self, const double *x, size_t n, jet_rows
     for (size_t first = 0; first < n; first += most) {
         const size_t count = n - first < most ? n - first : most;
         const device_source s = { .kind = DEVICE_FIXED, .count = count, .x = c->fixed_x, .step = c->probe };
-        DEVICE(device_put(c->fixed_x, x + first * columns, count * columns * sizeof(double), c->stream[0]),
-               "points");
+        DEVICE(device_put(c->fixed_x, x + first * columns, count * columns * sizeof(double), c->stream[0]), "points");
         DEVICE(network_evaluate(c->network_exact, 0, c->encoder_exact, &s, 0, count, rows == JET_ALL, c->out,
                                 c->stream[0]),
                "values");
@@ -512,8 +501,7 @@ done:
     return st;
 }
 
-static npmd_status cuda_integrate(void *self, const point_source *points, double *sum, double *square,
-                                  npmd_error *err)
+static npmd_status cuda_integrate(void *self, const point_source *points, double *sum, double *square, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     cuda *c = self;
@@ -591,12 +579,8 @@ static npmd_status cuda_capture(cuda *c, const step_recipe *r, npmd_error *err)
                            .batch = (size_t)r->batch,
                            .steps_an_epoch = r->steps_an_epoch,
                            .shuffled = (size_t)r->batch < c->points->n };
-    device_source integral = {
-        .kind = DEVICE_UNIFORM, .count = (size_t)r->q1, .step = step, .quasi = r->quasi
-    };
-    device_source penalty = {
-        .kind = DEVICE_UNIFORM, .count = (size_t)r->q2, .step = step, .quasi = r->quasi
-    };
+    device_source integral = { .kind = DEVICE_UNIFORM, .count = (size_t)r->q1, .step = step, .quasi = r->quasi };
+    device_source penalty = { .kind = DEVICE_UNIFORM, .count = (size_t)r->q2, .step = step, .quasi = r->quasi };
     source_key(&data, r->seed, RNG_BATCH);
     source_key(&integral, r->seed, RNG_INTEGRAL_POINTS);
     source_key(&penalty, r->seed, RNG_PENALTY_POINTS);
@@ -622,11 +606,9 @@ static npmd_status cuda_capture(cuda *c, const step_recipe *r, npmd_error *err)
     DEVICE(device_follow(s[1], s[0]), "a graph");
     DEVICE(device_follow(s[2], s[0]), "a graph");
     DEVICE(network_term(c->network, 0, DEVICE_TERM_DATA, c->encoder, &data, -1.0, c->cache, s[0]), "a graph");
-    DEVICE(network_term(c->network, 1, DEVICE_TERM_INTEGRAL, c->encoder, &integral, 1.0, NULL, s[1]),
-           "a graph");
+    DEVICE(network_term(c->network, 1, DEVICE_TERM_INTEGRAL, c->encoder, &integral, 1.0, NULL, s[1]), "a graph");
     if (r->penalised)
-        DEVICE(network_term(c->network, 2, TERM[r->penalty], c->encoder, &penalty, r->tau, NULL, s[2]),
-               "a graph");
+        DEVICE(network_term(c->network, 2, TERM[r->penalty], c->encoder, &penalty, r->tau, NULL, s[2]), "a graph");
     DEVICE(device_follow(s[0], s[1]), "a graph");
     DEVICE(device_follow(s[0], s[2]), "a graph");
     DEVICE(network_update(c->network, s[0]), "a graph");
@@ -650,9 +632,8 @@ static bool same_recipe(const step_recipe *a, const step_recipe *b)
            && a->tau == b->tau;
 }
 
-static npmd_status cuda_run(void *self, const step_recipe *r, int64_t first, size_t count,
-                            const optimiser_step *steps, double clip, double running, step_record *out,
-                            npmd_error *err)
+static npmd_status cuda_run(void *self, const step_recipe *r, int64_t first, size_t count, const optimiser_step *steps,
+                            double clip, double running, step_record *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     cuda *c = self;
@@ -702,8 +683,7 @@ static npmd_status cuda_kernel_sums(int device, const kernel_request *w, npmd_er
     cuda self = { .device = device }, *c = &self; /* for messages */
     DEVICE(device_use(device), "choosing it");
     TRY(cuda_ask(c, kernels_bytes(w->columns, w->centres, w->n), "kernels", err));
-    DEVICE(kernels_add(w->columns, w->centres, w->y, w->scale, w->offset, w->n, w->x, w->skip, w->out),
-           "kernels");
+    DEVICE(kernels_add(w->columns, w->centres, w->y, w->scale, w->offset, w->n, w->x, w->skip, w->out), "kernels");
 done:
     return st;
 }

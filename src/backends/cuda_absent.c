@@ -4,8 +4,7 @@
 static npmd_status absent(int device, npmd_error *err)
 {
     (void)device;
-    return npmd_fail(err, NPMD_ERR_DEVICE,
-                     "built without CUDA; rebuild with -DNPMD_CUDA=ON or choose `device` cpu");
+    return npmd_fail(err, NPMD_ERR_DEVICE, "built without CUDA; rebuild with -DNPMD_CUDA=ON or choose `device` cpu");
 }
 
 static npmd_status absent_open(const field_plan *plan, int device, int threads, void **self, npmd_error *err)

@@ -29,8 +29,8 @@ const char *device_text(int status);        /* the sentence behind a status */
 
 /* As kernel_request of backend.h: host arrays; waits. */
 #define DEVICE_MOST_COLUMNS 48
-int kernels_add(int columns, size_t centres, const float *y, const float *scale, const float *offset,
-                size_t n, const float *x, const int64_t *skip, double *out);
+int kernels_add(int columns, size_t centres, const float *y, const float *scale, const float *offset, size_t n,
+                const float *x, const int64_t *skip, double *out);
 size_t kernels_bytes(int columns, size_t centres, size_t n); /* what that takes */
 
 /* ---- cuda_points.cu ------------------------------------------------------------------------------------- */
@@ -38,7 +38,8 @@ size_t kernels_bytes(int columns, size_t centres, size_t n); /* what that takes 
 #define DEVICE_MAX_FACTORS 16
 typedef enum device_manifold { DEVICE_CIRCLE, DEVICE_SPHERE, DEVICE_SURFACE } device_manifold;
 
-/* A triangulated surface, as surface_factor.h has it. Points are doubles everywhere, so that a face's number is exact. */
+/* A triangulated surface, as surface_factor.h has it. Points are doubles everywhere, so that a face's number is
+ * exact. */
 typedef struct device_surface {
     surface_map map;
     int corners;          /* nodes of an element: 3 or 6 */
@@ -54,9 +55,9 @@ typedef struct encoder_plan {
     int factors, columns, dimension;
     device_manifold kind[DEVICE_MAX_FACTORS];
     int column[DEVICE_MAX_FACTORS], direction[DEVICE_MAX_FACTORS];
-    int features, ld;    /* K, and K rounded up to a multiple of 32 */
-    int waves, vectors;  /* as in encoding.h: plane waves; rows of function, 0: the point's columns */
-    const int *function; /* (vectors, factors) */
+    int features, ld;             /* K, and K rounded up to a multiple of 32 */
+    int waves, vectors;           /* as in encoding.h: plane waves; rows of function, 0: the point's columns */
+    const int *function;          /* (vectors, factors) */
     const double *lambda, *scale; /* (K) */
     int frequency[DEVICE_MAX_FACTORS];
     device_surface surface[DEVICE_MAX_FACTORS];  /* of factors that are one */
@@ -167,8 +168,8 @@ int network_get(network *net, network_vector which, double *out, device_stream *
 /* Parameters up to end[i] (exclusive) move at share[i] of the rate; count 0: all at the rate. */
 int network_shares(network *net, int count, const size_t *end, const double *share, device_stream *stream);
 /* Adds a term's gradient to its slot and sets its sum. cache: encodings of the data (n, ld), or NULL. */
-int network_term(network *net, int slot, device_term kind, const encoder *e, const device_source *s,
-                 double factor, const float *cache, device_stream *stream);
+int network_term(network *net, int slot, device_term kind, const encoder *e, const device_source *s, double factor,
+                 const float *cache, device_stream *stream);
 /* theta <- theta - ..., gradient is left zero, the log row of this step is written, the step counter goes up. */
 int network_update(network *net, device_stream *stream);
 /* Steps first .. first + count - 1 come next, with these rows; running: log of the running length of the gradient. */
@@ -179,13 +180,12 @@ const int64_t *network_step(const network *net); /* the step counter, on the dev
 int network_logs(network *net, size_t count, device_log *out, device_stream *stream);
 int network_sum(network *net, int slot, double *sum, device_stream *stream); /* waits */
 /* out (count) values or (count, directions + 2) jets of points first .. of the source, on the device. */
-int network_evaluate(network *net, int slot, const encoder *e, const device_source *s, size_t first,
-                     size_t count, int jets, double *out, device_stream *stream);
+int network_evaluate(network *net, int slot, const encoder *e, const device_source *s, size_t first, size_t count,
+                     int jets, double *out, device_stream *stream);
 /* sums[2] += those of w exp v and (w exp v)^2 over points first ..; waits. */
-int network_integrate(network *net, int slot, const encoder *e, const device_source *s, size_t first,
-                      size_t count, double *sums, device_stream *stream);
-int device_follow(device_stream *s,
-                  device_stream *after); /* s goes on when what stands in after now is done */
+int network_integrate(network *net, int slot, const encoder *e, const device_source *s, size_t first, size_t count,
+                      double *sums, device_stream *stream);
+int device_follow(device_stream *s, device_stream *after); /* s goes on when what stands in after now is done */
 
 /* ---- cuda_memory.cu ------------------------------------------------------------------------------------- */
 

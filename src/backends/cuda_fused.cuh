@@ -1,10 +1,10 @@
 /* cuda_fused.cuh - rows through all layers and back in one block, on the device; cuda_layers.cu alone includes it.
  *
- * For networks of two or three sine layers of up to 128 units and TF32 products. A block takes 128 rows from encodings to
- * the adjoints of the first layer: activations stay in shared memory, weights stream through it, and the gradients of
- * all layers but the first stay in registers from tile to tile. Of a row, device memory sees its encoding (written, and
- * read twice: the first layer's gradient is product_gradient's) and the first layer's adjoint: 4.5 KB instead of 11.5
- * with 256 inputs.
+ * For networks of two or three sine layers of up to 128 units and TF32 products. A block takes 128 rows from encodings
+ * to the adjoints of the first layer: activations stay in shared memory, weights stream through it, and the gradients
+ * of all layers but the first stay in registers from tile to tile. Of a row, device memory sees its encoding (written,
+ * and read twice: the first layer's gradient is product_gradient's) and the first layer's adjoint: 4.5 KB instead of
+ * 11.5 with 256 inputs.
  *
  * Jets need both what goes into the sines and what comes out: the former waits in device memory, in the block's own
  * room, which stays in the cache.
@@ -74,8 +74,7 @@ __device__ __forceinline__ int thread_again()
 
 /* sum += 32 columns of a (rows LD apart) times a chunk of weights; as product_rows. */
 template <int LD>
-__device__ __forceinline__ void multiply_chunk(float sum[TALL][4][4], const float *a_tile,
-                                               const float *b_tile)
+__device__ __forceinline__ void multiply_chunk(float sum[TALL][4][4], const float *a_tile, const float *b_tile)
 {
     const int thread = thread_again(), warp = thread / 32, lane = thread % 32, by = turn(lane % 8);
     const float *a_at = a_tile + (warp / 4 * (16 * TALL) + lane % 16) * LD,
@@ -98,8 +97,7 @@ __device__ __forceinline__ void multiply_chunk(float sum[TALL][4][4], const floa
 }
 
 /* sum += bar' below over the rows of two tiles; units in the order of product_gradient. */
-__device__ __forceinline__ void multiply_transposed(float sum[TALL][4][4], const float *bar,
-                                                    const float *below)
+__device__ __forceinline__ void multiply_transposed(float sum[TALL][4][4], const float *bar, const float *below)
 {
     const int thread = thread_again(), warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
     const float *a_at = bar + t * TILE + warp / 4 * (16 * TALL) + g % 2 * 2,
@@ -127,8 +125,7 @@ __device__ __forceinline__ void multiply_transposed(float sum[TALL][4][4], const
 /* What the threads hold of a product to a tile. */
 __device__ __forceinline__ void stage(const float sum[TALL][4][4], float *tile)
 {
-    const int thread = thread_again(), warp = thread / 32, lane = thread % 32,
-              row = warp / 4 * (16 * TALL) + lane / 4;
+    const int thread = thread_again(), warp = thread / 32, lane = thread % 32, row = warp / 4 * (16 * TALL) + lane / 4;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         float *to = tile + place_in(row, warp % 4 * 32 + 8 * j + 2 * (lane % 4));
@@ -136,8 +133,7 @@ __device__ __forceinline__ void stage(const float sum[TALL][4][4], float *tile)
         for (int i = 0; i < TALL; i++)
 #pragma unroll
             for (int h = 0; h < 2; h++)
-                *(float2 *)(to + (16 * i + 8 * h) * TILE) = make_float2(sum[i][j][2 * h],
-                                                                        sum[i][j][2 * h + 1]);
+                *(float2 *)(to + (16 * i + 8 * h) * TILE) = make_float2(sum[i][j][2 * h], sum[i][j][2 * h + 1]);
     }
 }
 
@@ -155,8 +151,8 @@ template <int SINES, int JET> struct fused_tile {
     {
         return JET > 0 ? JET : q.R;
     }
-    /* In shared memory: the activations of the first layer, the tile in work, those of the second, the weights, the rows'
-     * parts of v, their g. */
+    /* In shared memory: the activations of the first layer, the tile in work, those of the second, the weights, the
+     * rows' parts of v, their g. */
     __device__ __forceinline__ float *post(int l) const
     {
         return room + (l == 0 ? 0 : 2 * FUSED_TILE);
@@ -300,8 +296,8 @@ template <int SINES, int JET> struct fused_tile {
                     sine_cosine(acc[i][j][2 * h] + shift.x, false, &s.x, &c.x);
                     sine_cosine(acc[i][j][2 * h + 1] + shift.y, false, &s.y, &c.y);
                     v[i][h] += s.x * output.x + s.y * output.y;
-                    *(float2 *)(to + place_in(row, column)
-                                + (16 * i + 8 * h) * TILE) = make_float2(pack(s.x, c.x), pack(s.y, c.y));
+                    *(float2 *)(to + place_in(row, column) + (16 * i + 8 * h) * TILE) = make_float2(pack(s.x, c.x),
+                                                                                                    pack(s.y, c.y));
                 }
         }
         if (!last)
@@ -350,9 +346,8 @@ template <int SINES, int JET> struct fused_tile {
 #pragma unroll
                 for (int h = 0; h < 2; h++) {
                     const float2 word = *(const float2 *)(words + at + (16 * i + 8 * h) * TILE);
-                    const float2 bar = make_float2(
-                        to_tf32(packed_cosine(word.x) * acc[i][j][2 * h], false),
-                        to_tf32(packed_cosine(word.y) * acc[i][j][2 * h + 1], false));
+                    const float2 bar = make_float2(to_tf32(packed_cosine(word.x) * acc[i][j][2 * h], false),
+                                                   to_tf32(packed_cosine(word.y) * acc[i][j][2 * h + 1], false));
                     if (l > 0)
                         *(float2 *)(cur() + at + (16 * i + 8 * h) * TILE) = bar;
                     else if (row + 16 * i + 8 * h < rows && column < q.units)
@@ -400,8 +395,7 @@ template <int SINES, int JET> struct fused_tile {
                     to[at] = last ? here : to_tf32(here, false);
                 }
             }
-            for (int row = rows + lane; row < ROWS;
-                 row += FUSED_LANES) /* a product multiplies them by zero */
+            for (int row = rows + lane; row < ROWS; row += FUSED_LANES) /* a product multiplies them by zero */
                 to[place_in(row, unit)] = 0.0f;
         });
         if (!last)
@@ -449,8 +443,7 @@ template <int SINES, int JET> struct fused_tile {
                     break;
                 sine_cosine(a[p][0], false, &s, &c);
                 sine_adjoint(
-                    R, s, c, [&](int r) { return bar_of(at + r); }, a[p],
-                    [&](int r) { return keep[(at + r) * TILE]; },
+                    R, s, c, [&](int r) { return bar_of(at + r); }, a[p], [&](int r) { return keep[(at + r) * TILE]; },
                     [&](int r, float value) {
                         const float bar = to_tf32(value, false);
                         bias[l] += r == 0 ? bar : 0.0f;
@@ -481,8 +474,7 @@ template <int SINES, int JET> struct fused_tile {
         pass([&](int unit, int lane) {
             const auto bar_of = [&](int row) { return cur()[place_in(row, unit)]; };
             if (l > 0)
-                jets_adjoint(l, unit, lane, bar_of,
-                             [&](int row, float bar) { cur()[place_in(row, unit)] = bar; });
+                jets_adjoint(l, unit, lane, bar_of, [&](int row, float bar) { cur()[place_in(row, unit)] = bar; });
             else if (unit < q.units)
                 jets_adjoint(l, unit, lane, bar_of, [&](int row, float bar) {
                     q.bar[first * (size_t)q.units + (size_t)(row * q.units + unit)] = bar;
@@ -546,8 +538,8 @@ __global__ void __launch_bounds__(FUSED_THREADS, 1) fused_rows(const __grid_cons
             if (l == 0)
                 at.multiply_first(acc);
             else
-                at.multiply(acc, at.post(l - 1), q.forward[l],
-                            l + 1 < SINES ? q.forward[l + 1] : q.backward[l], &chunk);
+                at.multiply(acc, at.post(l - 1), q.forward[l], l + 1 < SINES ? q.forward[l + 1] : q.backward[l],
+                            &chunk);
             if (JET != 1)
                 at.jets_up(l, acc);
             else

@@ -2,10 +2,10 @@
  *
  *     out_i = sum over c of exp(offset_c - scale_c |x_i - y_c|^2)
  *
- * A thread has one query; a block goes through a share of the centres by tiles in shared memory, which all its threads read
- * at once. Sums of a tile are float32, sums of tiles double; shares are added in their order by a second kernel, so that
- * the result depends on the sizes alone. 3 columns + 2 multiplications and an exponential a pair; nothing is passed over:
- * pairs are cheaper here than looking which of them count. */
+ * A thread has one query; a block goes through a share of the centres by tiles in shared memory, which all its threads
+ * read at once. Sums of a tile are float32, sums of tiles double; shares are added in their order by a second kernel,
+ * so that the result depends on the sizes alone. 3 columns + 2 multiplications and an exponential a pair; nothing is
+ * passed over: pairs are cheaper here than looking which of them count. */
 #include "cuda_device.h"
 
 #include <cuda_runtime.h>
@@ -36,8 +36,7 @@ __global__ void __launch_bounds__(QUERIES)
         __syncthreads();
         for (int i = (int)threadIdx.x; i < COLUMNS * TILE; i += QUERIES) {
             const int j = i / TILE, c = i % TILE;
-            at[j][c] = j < columns && from + (size_t)c < last ? y[(size_t)j * centres + from + (size_t)c]
-                                                              : 0.0f;
+            at[j][c] = j < columns && from + (size_t)c < last ? y[(size_t)j * centres + from + (size_t)c] : 0.0f;
         }
         for (int c = (int)threadIdx.x; c < TILE; c += QUERIES) {
             const bool there = from + (size_t)c < last; /* in powers of two */
@@ -95,8 +94,7 @@ extern "C" size_t kernels_bytes(int columns, size_t centres, size_t n)
 template <int COLUMNS> static void launch(const sums_room *r, int columns, size_t centres, size_t n)
 {
     const dim3 grid((unsigned)((n + QUERIES - 1) / QUERIES), (unsigned)shares_of(centres));
-    add_kernels<COLUMNS>
-        <<<grid, QUERIES>>>(centres, r->y, r->scale, r->offset, columns, n, r->x, r->skip, r->part);
+    add_kernels<COLUMNS><<<grid, QUERIES>>>(centres, r->y, r->scale, r->offset, columns, n, r->x, r->skip, r->part);
 }
 
 static cudaError_t take(void **p, const void *from, size_t bytes)
@@ -107,8 +105,8 @@ static cudaError_t take(void **p, const void *from, size_t bytes)
     return e;
 }
 
-extern "C" int kernels_add(int columns, size_t centres, const float *y, const float *scale,
-                           const float *offset, size_t n, const float *x, const int64_t *skip, double *out)
+extern "C" int kernels_add(int columns, size_t centres, const float *y, const float *scale, const float *offset,
+                           size_t n, const float *x, const int64_t *skip, double *out)
 {
     sums_room r = {};
     const size_t width = (size_t)columns, shares = shares_of(centres);

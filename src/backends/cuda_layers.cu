@@ -1,6 +1,6 @@
-/* cuda_layers.cu - the network on the device: its vectors, the room its terms work in, and the kernels of cuda_fused.cuh
- * (small networks of sines, TF32) or of cuda_products.cuh and cuda_terms.cuh (all others) one after another. All of it
- * goes to streams and nothing waits, so a step can become a graph. */
+/* cuda_layers.cu - the network on the device: its vectors, the room its terms work in, and the kernels of
+ * cuda_fused.cuh (small networks of sines, TF32) or of cuda_products.cuh and cuda_terms.cuh (all others) one after
+ * another. All of it goes to streams and nothing waits, so a step can become a graph. */
 #include "cuda_fused.cuh"
 
 #include <stdlib.h>
@@ -50,11 +50,11 @@ struct network {
     cudaStream_t side[DEVICE_SLOTS]; /* where gradients are made */
 };
 
-#define CHECK(call)                                                                                          \
-    do {                                                                                                     \
-        const int status_ = (int)(call);                                                                     \
-        if (status_ != 0)                                                                                    \
-            return status_;                                                                                  \
+#define CHECK(call)                                                                                                    \
+    do {                                                                                                               \
+        const int status_ = (int)(call);                                                                               \
+        if (status_ != 0)                                                                                              \
+            return status_;                                                                                            \
     } while (0)
 
 static cudaStream_t cuda_stream(device_stream *s)
@@ -65,8 +65,7 @@ static cudaStream_t cuda_stream(device_stream *s)
 static layout make_layout(const network_plan *p)
 {
     layout o = {};
-    o.depth = p->depth, o.hidden = p->depth - 1, o.features = p->features, o.width = p->width,
-    o.skip = p->skip;
+    o.depth = p->depth, o.hidden = p->depth - 1, o.features = p->features, o.width = p->width, o.skip = p->skip;
     o.ldk = (int)round_up((size_t)p->features, 32), o.ldw = (int)round_up((size_t)p->width, 32);
     o.omega = p->omega;
     size_t at = 0, copy = 0;
@@ -151,8 +150,7 @@ size_t network_term_bytes(const network_plan *plan, size_t points, int jets)
 
 static void workspace_close(workspace *w)
 {
-    device_free(w->eta), device_free(w->v_part), device_free(w->v_linear), device_free(w->g),
-        device_free(w->weight);
+    device_free(w->eta), device_free(w->v_part), device_free(w->v_linear), device_free(w->g), device_free(w->weight);
     device_free(w->top), device_free(w->linear), device_free(w->row), device_free(w->sums);
     for (int l = 0; l < DEVICE_MAX_DEPTH; l++)
         device_free(w->pre[l]), device_free(w->post[l]), device_free(w->bar[l]), device_free(w->part[l]);
@@ -220,10 +218,8 @@ typedef void (*rows_function)(const rows_arguments);
 template <bool EXACT, bool RELU> static rows_function rows_kernel(product_kind kind, bool jets)
 {
     if (jets)
-        return kind == FORWARD ? product_rows<FORWARD, EXACT, true, RELU>
-                               : product_rows<BACKWARD, EXACT, true, RELU>;
-    return kind == FORWARD ? product_rows<FORWARD, EXACT, false, RELU>
-                           : product_rows<BACKWARD, EXACT, false, RELU>;
+        return kind == FORWARD ? product_rows<FORWARD, EXACT, true, RELU> : product_rows<BACKWARD, EXACT, true, RELU>;
+    return kind == FORWARD ? product_rows<FORWARD, EXACT, false, RELU> : product_rows<BACKWARD, EXACT, false, RELU>;
 }
 template <bool EXACT> static rows_function rows_kernel(const network *net, product_kind kind, bool jets)
 {
@@ -254,8 +250,7 @@ template <bool EXACT> static int allow_room(const network *net)
     for (int k = 0; k < 4; k++)
         CHECK(cudaFuncSetAttribute(rows_kernel<EXACT>(net, k % 2 ? BACKWARD : FORWARD, k / 2),
                                    cudaFuncAttributeMaxDynamicSharedMemorySize, ROWS_ROOM));
-    CHECK(cudaFuncSetAttribute(product_gradient<EXACT>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               SLAB_ROOM));
+    CHECK(cudaFuncSetAttribute(product_gradient<EXACT>, cudaFuncAttributeMaxDynamicSharedMemorySize, SLAB_ROOM));
     return 0;
 }
 
@@ -263,8 +258,7 @@ static int network_fill(network *net)
 {
     const size_t P = net->o.parameters, blocks = (P + UPDATE_THREADS - 1) / UPDATE_THREADS;
     for (int v = 0; v < NETWORK_VECTORS; v++)
-        CHECK(device_new((void **)&net->vector[v],
-                         (v == NETWORK_GRADIENT ? DEVICE_SLOTS : 1) * P * sizeof(double)));
+        CHECK(device_new((void **)&net->vector[v], (v == NETWORK_GRADIENT ? DEVICE_SLOTS : 1) * P * sizeof(double)));
     CHECK(device_new((void **)&net->copies, net->o.copies * sizeof(float)));
     CHECK(device_new((void **)&net->part, blocks * sizeof(double)));
     CHECK(device_new((void **)&net->scalar, (DEVICE_SLOTS + 1) * sizeof(double)));
@@ -331,8 +325,8 @@ int network_put(network *net, network_vector which, const double *in, device_str
     if (which == NETWORK_GRADIENT)
         CHECK(device_zero(net->vector[which] + P, (DEVICE_SLOTS - 1) * P * sizeof(double), stream));
     if (which == NETWORK_THETA) {
-        refresh_all<<<(unsigned)((P + 255) / 256), 256, 0, cuda_stream(stream)>>>(
-            net->o, net->vector[which], net->copies, net->plan.exact);
+        refresh_all<<<(unsigned)((P + 255) / 256), 256, 0, cuda_stream(stream)>>>(net->o, net->vector[which],
+                                                                                  net->copies, net->plan.exact);
         CHECK(cudaGetLastError());
     }
     return device_wait(stream); /* in is the caller's */
@@ -362,13 +356,13 @@ static int pass_linear(network *net, workspace *w, const float *below, const int
 {
     if (!has_linear(&net->plan))
         return 0;
-    linear_rows<<<(unsigned)((rows + 7) / 8), 256, 0, stream>>>(
-        below, gather, net->o.ldk, net->copies + net->o.linear_copy, rows, w->v_linear);
+    linear_rows<<<(unsigned)((rows + 7) / 8), 256, 0, stream>>>(below, gather, net->o.ldk,
+                                                                net->copies + net->o.linear_copy, rows, w->v_linear);
     return (int)cudaGetLastError();
 }
 
-static int pass_linear_adjoint(network *net, workspace *w, const float *below, const int32_t *gather,
-                               size_t rows, int add, cudaStream_t stream)
+static int pass_linear_adjoint(network *net, workspace *w, const float *below, const int32_t *gather, size_t rows,
+                               int add, cudaStream_t stream)
 {
     if (!has_linear(&net->plan))
         return 0;
@@ -379,8 +373,8 @@ static int pass_linear_adjoint(network *net, workspace *w, const float *below, c
 
 /* The gradient of hidden layer l, from its adjoints and what came in. */
 template <bool EXACT>
-static int pass_gradient(network *net, workspace *w, int l, const float *below, const int32_t *gather,
-                         size_t rows, int R, int add, cudaStream_t stream)
+static int pass_gradient(network *net, workspace *w, int l, const float *below, const int32_t *gather, size_t rows,
+                         int R, int add, cudaStream_t stream)
 {
     const layout *o = &net->o;
     gradient_arguments q = {};
@@ -395,19 +389,19 @@ static int pass_gradient(network *net, workspace *w, int l, const float *below, 
     q.rows_a_split = (int)round_up((rows + (size_t)q.splits - 1) / (size_t)q.splits, DEEP);
     q.part = w->part[l];
     q.add = add;
-    product_gradient<EXACT><<<dim3((unsigned)tiles(q.inputs), (unsigned)tiles(q.units), (unsigned)q.splits),
-                              THREADS, SLAB_ROOM, stream>>>(q);
+    product_gradient<EXACT>
+        <<<dim3((unsigned)tiles(q.inputs), (unsigned)tiles(q.units), (unsigned)q.splits), THREADS, SLAB_ROOM, stream>>>(
+            q);
     return (int)cudaGetLastError();
 }
 
 /* Points [.., ..) that stand in eta, or in the cache at row: v's parts, and with adjoint all that a gradient needs. */
 template <bool EXACT>
-static int pass_forward(network *net, workspace *w, const float *below, const int32_t *gather, size_t rows,
-                        int R, bool adjoint, cudaStream_t stream)
+static int pass_forward(network *net, workspace *w, const float *below, const int32_t *gather, size_t rows, int R,
+                        bool adjoint, cudaStream_t stream)
 {
     const layout *o = &net->o;
-    const unsigned tile_rows = (unsigned)(ROWS / R * R),
-                   row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
+    const unsigned tile_rows = (unsigned)(ROWS / R * R), row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
     for (int l = 0; l < o->hidden; l++) {
         const bool top = l == o->hidden - 1;
         rows_arguments q = {};
@@ -424,9 +418,8 @@ static int pass_forward(network *net, workspace *w, const float *below, const in
         q.v_part = top ? w->v_part : NULL;
         q.rows = rows;
         q.R = R;
-        rows_kernel<EXACT>(
-            net, FORWARD,
-            R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(q);
+        rows_kernel<EXACT>(net, FORWARD,
+                           R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(q);
         CHECK(cudaGetLastError());
     }
     return pass_linear(net, w, below, gather, rows, stream);
@@ -458,13 +451,12 @@ static int pass_seed(network *net, workspace *w, device_term kind, const float *
 }
 
 template <bool EXACT>
-static int pass_backward(network *net, workspace *w, const float *below, const int32_t *gather, size_t points,
-                         int R, int add, cudaStream_t stream, cudaStream_t side)
+static int pass_backward(network *net, workspace *w, const float *below, const int32_t *gather, size_t points, int R,
+                         int add, cudaStream_t stream, cudaStream_t side)
 {
     const layout *o = &net->o;
     const size_t rows = points * (size_t)R;
-    const unsigned tile_rows = (unsigned)(ROWS / R * R),
-                   row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
+    const unsigned tile_rows = (unsigned)(ROWS / R * R), row_tiles = (unsigned)((rows + tile_rows - 1) / tile_rows);
     CHECK(pass_linear_adjoint(net, w, below, gather, rows, add, stream));
     if (o->hidden == 0)
         return 0;
@@ -496,9 +488,8 @@ static int pass_backward(network *net, workspace *w, const float *below, const i
         p.post = w->bar[l - 1];
         p.rows = rows;
         p.R = R;
-        rows_kernel<EXACT>(
-            net, BACKWARD,
-            R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(p);
+        rows_kernel<EXACT>(net, BACKWARD,
+                           R > 1)<<<dim3(row_tiles, (unsigned)tiles(o->ldw)), ROW_THREADS, ROWS_ROOM, stream>>>(p);
         CHECK(cudaGetLastError());
         CHECK(device_follow((device_stream *)side, (device_stream *)stream));
     }
@@ -544,16 +535,14 @@ static int pass_fused(network *net, workspace *w, device_term kind, const float 
     q.add = add;
     CHECK(pass_linear(net, w, below, gather, rows, stream));
     fused_kernel(
-        net,
-        R)<<<fused_blocks(rows, R), FUSED_THREADS, (unsigned)fused_room(o->hidden) * sizeof(float), stream>>>(
-        q);
+        net, R)<<<fused_blocks(rows, R), FUSED_THREADS, (unsigned)fused_room(o->hidden) * sizeof(float), stream>>>(q);
     CHECK(cudaGetLastError());
     CHECK(pass_linear_adjoint(net, w, below, gather, rows, add, stream));
     return pass_gradient<false>(net, w, 0, below, gather, rows, R, add, stream);
 }
 
-int network_term(network *net, int slot, device_term kind, const encoder *e, const device_source *s,
-                 double factor, const float *cache, device_stream *stream)
+int network_term(network *net, int slot, device_term kind, const encoder *e, const device_source *s, double factor,
+                 const float *cache, device_stream *stream)
 {
     const layout *o = &net->o;
     workspace *w = &net->space[slot];
@@ -581,11 +570,11 @@ int network_term(network *net, int slot, device_term kind, const encoder *e, con
             CHECK(pass_fused(net, w, kind, below, gather, weight, points, R, factor, add, to));
             continue;
         }
-        CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, below, gather,
-                                                                           points * (size_t)R, R, true, to));
+        CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, below, gather, points * (size_t)R, R,
+                                                                           true, to));
         CHECK(pass_seed(net, w, kind, weight, points, R, factor, add, NULL, to));
-        CHECK((net->plan.exact ? pass_backward<true> : pass_backward<false>)(net, w, below, gather, points, R,
-                                                                             add, to, net->side[slot]));
+        CHECK((net->plan.exact ? pass_backward<true> : pass_backward<false>)(net, w, below, gather, points, R, add, to,
+                                                                             net->side[slot]));
     }
     /* the first piece is the largest: all of its blocks left a part */
     const int fused = (int)fused_blocks((s->count < most ? s->count : most) * (size_t)R, R);
@@ -607,8 +596,8 @@ int network_term(network *net, int slot, device_term kind, const encoder *e, con
     return (int)cudaGetLastError();
 }
 
-int network_evaluate(network *net, int slot, const encoder *e, const device_source *s, size_t first,
-                     size_t count, int jets, double *out, device_stream *stream)
+int network_evaluate(network *net, int slot, const encoder *e, const device_source *s, size_t first, size_t count,
+                     int jets, double *out, device_stream *stream)
 {
     if (net->fused) /* values come from exact networks: there is no room for them here */
         return DEVICE_REFUSED;
@@ -618,17 +607,16 @@ int network_evaluate(network *net, int slot, const encoder *e, const device_sour
     for (size_t at = 0; at < count; at += most) {
         const size_t points = count - at < most ? count - at : most;
         CHECK(encoder_run(e, s, first + at, points, jets, w->eta, w->weight, NULL, stream));
-        CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, w->eta, NULL,
-                                                                           points * (size_t)R, R, false,
-                                                                           cuda_stream(stream)));
+        CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, w->eta, NULL, points * (size_t)R, R,
+                                                                           false, cuda_stream(stream)));
         CHECK(pass_seed(net, w, DEVICE_TERM_DATA, w->weight, points, R, 1.0, 0, out + at * (size_t)R,
                         cuda_stream(stream)));
     }
     return 0;
 }
 
-int network_integrate(network *net, int slot, const encoder *e, const device_source *s, size_t first,
-                      size_t count, double *sums, device_stream *stream)
+int network_integrate(network *net, int slot, const encoder *e, const device_source *s, size_t first, size_t count,
+                      double *sums, device_stream *stream)
 {
     if (net->fused) /* values come from exact networks: there is no room for them here */
         return DEVICE_REFUSED;
@@ -637,10 +625,9 @@ int network_integrate(network *net, int slot, const encoder *e, const device_sou
     for (size_t at = 0; at < count; at += w->rows) {
         const size_t points = count - at < w->rows ? count - at : w->rows;
         CHECK(encoder_run(e, s, first + at, points, 0, w->eta, w->weight, NULL, stream));
-        CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, w->eta, NULL, points, 1,
-                                                                           false, cuda_stream(stream)));
-        CHECK(pass_seed(net, w, DEVICE_TERM_INTEGRAL, w->weight, points, 1, 1.0, at > 0, NULL,
-                        cuda_stream(stream), 1));
+        CHECK((net->plan.exact ? pass_forward<true> : pass_forward<false>)(net, w, w->eta, NULL, points, 1, false,
+                                                                           cuda_stream(stream)));
+        CHECK(pass_seed(net, w, DEVICE_TERM_INTEGRAL, w->weight, points, 1, 1.0, at > 0, NULL, cuda_stream(stream), 1));
     }
     CHECK(device_get(part, w->sums, sizeof part, stream));
     for (int b = 0; count > 0 && b < SEED_BLOCKS; b++)
@@ -710,8 +697,7 @@ int device_follow(device_stream *s, device_stream *after)
     cudaEvent_t event;
     CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     const cudaError_t recorded = cudaEventRecord(event, cuda_stream(after));
-    const cudaError_t waits = recorded != cudaSuccess ? recorded
-                                                      : cudaStreamWaitEvent(cuda_stream(s), event, 0);
+    const cudaError_t waits = recorded != cudaSuccess ? recorded : cudaStreamWaitEvent(cuda_stream(s), event, 0);
     cudaEventDestroy(event);
     return (int)waits;
 }

@@ -97,9 +97,7 @@ extern "C" void device_free(void *p)
 
 extern "C" int device_put(void *to, const void *from, size_t bytes, device_stream *stream)
 {
-    return bytes == 0
-               ? 0
-               : status_of(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(stream)));
+    return bytes == 0 ? 0 : status_of(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(stream)));
 }
 
 extern "C" int device_get(void *to, const void *from, size_t bytes, device_stream *stream)

@@ -85,8 +85,7 @@ static __device__ __forceinline__ void weigh_importance(const encoder_view *v, c
     for (int i = 4 * warp; i < m; i += 4 * warps) {
         float sum[4] = { 0.0f, 0.0f, 0.0f, 0.0f };
         const wave *const at[4] = { e + i * v->embedding, e + min(i + 1, m - 1) * v->embedding,
-                                    e + min(i + 2, m - 1) * v->embedding,
-                                    e + min(i + 3, m - 1) * v->embedding };
+                                    e + min(i + 2, m - 1) * v->embedding, e + min(i + 3, m - 1) * v->embedding };
         for (int c = lane; c < s->centres; c += 32)
             cauchy_add(v, s, (float)near, (float)slope, c, at, sum);
         for (int q = 0; q < 4; q++)
@@ -268,8 +267,7 @@ extern "C" int encoder_open(const encoder_plan *plan, encoder **out)
         encoder_view_move(&e->view, block, e->memory);
         status = (int)prepare(e);
     }
-    if (status
-        == 0) /* copies from ordinary memory may still be under way, and our streams do not wait for them */
+    if (status == 0) /* copies from ordinary memory may still be under way, and our streams do not wait for them */
         status = (int)cudaStreamSynchronize(cudaStreamLegacy);
     encoder_view_free(block);
     if (status != 0) {
@@ -290,13 +288,12 @@ extern "C" void encoder_close(encoder *e)
     free(e);
 }
 
-extern "C" int encoder_run(const encoder *e, const device_source *s, size_t first, size_t count, int jets,
-                           float *eta, float *weight, double *x_out, device_stream *stream)
+extern "C" int encoder_run(const encoder *e, const device_source *s, size_t first, size_t count, int jets, float *eta,
+                           float *weight, double *x_out, device_stream *stream)
 {
     if (count == 0)
         return 0;
-    group_request g = { first, count,    group_points(e, count, jets != 0), jets != 0, eta, weight,
-                        x_out, e->tables };
+    group_request g = { first, count, group_points(e, count, jets != 0), jets != 0, eta, weight, x_out, e->tables };
     const size_t groups = (count + (size_t)g.points - 1) / (size_t)g.points,
                  shared = room_of(&e->view, g.points, g.jets, e->tables != NULL).bytes;
     const unsigned blocks = (unsigned)(groups < (size_t)e->blocks ? groups : (size_t)e->blocks);

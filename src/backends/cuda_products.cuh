@@ -32,7 +32,8 @@ __device__ __forceinline__ float to_tf32(float x, bool exact)
     return __uint_as_float(y);
 }
 
-/* sin and cos to 4e-7: the argument is brought to [-pi, pi] first, where the hardware's are that good. Exact: to 1e-7. */
+/* sin and cos to 4e-7: the argument is brought to [-pi, pi] first, where the hardware's are that good. Exact: to
+ * 1e-7. */
 __device__ __forceinline__ void sine_cosine(float a, bool exact, float *s, float *c)
 {
     if (exact) {
@@ -40,14 +41,14 @@ __device__ __forceinline__ void sine_cosine(float a, bool exact, float *s, float
         return;
     }
     const float k = fmaf(a, 0.15915494309f, 12582912.0f) - 12582912.0f; /* rounded, below 2^22 turns */
-    float r = fmaf(k, -6.28318548203f, a); /* 2 pi = 6.28318548203 - 1.74845553e-7 */
+    float r = fmaf(k, -6.28318548203f, a);                              /* 2 pi = 6.28318548203 - 1.74845553e-7 */
     r = fmaf(k, 1.74845553e-7f, r);
     asm("sin.approx.ftz.f32 %0, %1;" : "=f"(*s) : "f"(r));
     asm("cos.approx.ftz.f32 %0, %1;" : "=f"(*c) : "f"(r));
 }
 
-/* A sine and its cosine in one word: the sine with TF32's 10 bits of mantissa, which are all that a product reads, and in
- * the 13 bits below them the cosine x 4095, rounded, to 1.2e-4. Half the bytes of a layer of values. An addition of
+/* A sine and its cosine in one word: the sine with TF32's 10 bits of mantissa, which are all that a product reads, and
+ * in the 13 bits below them the cosine x 4095, rounded, to 1.2e-4. Half the bytes of a layer of values. An addition of
  * 1.5 x 2^23 leaves that integer, two's complement, in a float's low bits; 2^23 + 4096 brings it back. */
 __device__ __forceinline__ float pack(float s, float c)
 {
@@ -91,8 +92,7 @@ template <bool RELU> __device__ __forceinline__ float word_slope(float w)
 }
 
 /* The last row of a jet's activation, its Laplacian, from what went in; norm2 = sum_t a_t^2. */
-template <bool RELU>
-__device__ __forceinline__ float activate_laplacian(float h, float slope, float lap, float norm2)
+template <bool RELU> __device__ __forceinline__ float activate_laplacian(float h, float slope, float lap, float norm2)
 {
     return RELU ? slope * lap : slope * lap - h * norm2;
 }
@@ -139,8 +139,7 @@ __device__ __forceinline__ void halves(unsigned x, unsigned *high, unsigned *low
 
 /* A warp's part of the tile, 64 x 32 or 32 x 32, 8 deep: sum (TALL x 4 blocks of 16 x 8) += a (TALL) b (4). */
 template <bool EXACT, int TALL = 4>
-__device__ __forceinline__ void multiply_tile(float sum[TALL][4][4], const unsigned a[TALL][4],
-                                              const unsigned b[4][2])
+__device__ __forceinline__ void multiply_tile(float sum[TALL][4][4], const unsigned a[TALL][4], const unsigned b[4][2])
 {
     if constexpr (!EXACT) {
 #pragma unroll
@@ -162,9 +161,8 @@ __device__ __forceinline__ void multiply_tile(float sum[TALL][4][4], const unsig
             for (int h = 0; h < 4; h++)
                 halves(a[i][h], &high[h], &low[h]);
 #pragma unroll
-            for (
-                int j = 0; j < 4;
-                j++) { /* the small ones first; sums of the tensor cores are cut off, not rounded: short ones */
+            for (int j = 0; j < 4;
+                 j++) { /* the small ones first; sums of the tensor cores are cut off, not rounded: short ones */
                 float part[4] = { 0.0f, 0.0f, 0.0f, 0.0f };
                 multiply_add(part, low, b_high[j][0], b_high[j][1]);
                 multiply_add(part, high, b_low[j][0], b_low[j][1]);
@@ -188,8 +186,8 @@ struct rows_arguments {
     const float *weights;  /* (units, ld_below) */
     int units;             /* a multiple of 32; leading dimension of all that follows */
     const float *bias;     /* (units): FORWARD */
-    /* (rows, units) each, NULL: not wanted. FORWARD: what goes into the activations, and what comes out. BACKWARD: reads the first,
-     * and writes adjoints of it to the second. Values with TF32 are packed words in both. */
+    /* (rows, units) each, NULL: not wanted. FORWARD: what goes into the activations, and what comes out. BACKWARD:
+     * reads the first, and writes adjoints of it to the second. Values with TF32 are packed words in both. */
     float *pre, *post;
     const float *output; /* (units): FORWARD, at the top: v_part[column of tiles][row] = post . output */
     float *v_part;
@@ -199,11 +197,9 @@ struct rows_arguments {
 
 /* The activation of jets on the staged tile, in place. */
 template <bool RELU>
-__device__ void jets_forward(const rows_arguments &q, float *tile, size_t first, int rows, int column0,
-                             bool exact)
+__device__ void jets_forward(const rows_arguments &q, float *tile, size_t first, int rows, int column0, bool exact)
 {
-    const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine,
-              R = q.R;
+    const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine, R = q.R;
     const bool inside = column < q.units;
     const float bias = inside ? q.bias[column] : 0.0f;
     for (int p = half * R; p < rows; p += ROW_THREADS / TILE * R) {
@@ -263,8 +259,7 @@ __device__ __forceinline__ void sine_adjoint(int R, float s, float c, const H &h
 }
 
 /* The same of a ReLU, slope 0 or 1: every row passes, or none. */
-template <class H, class N>
-__device__ __forceinline__ void relu_adjoint(int R, float slope, const H &h, const N &next)
+template <class H, class N> __device__ __forceinline__ void relu_adjoint(int R, float slope, const H &h, const N &next)
 {
     for (int r = 0; r < R; r++)
         next(r, slope * h(r));
@@ -282,8 +277,7 @@ template <bool RELU>
 __device__ void jets_backward(const rows_arguments &q, const float *tile, size_t first, int rows, int column0,
                               bool exact)
 {
-    const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine,
-              R = q.R;
+    const int mine = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE, column = column0 + mine, R = q.R;
     const size_t ld = (size_t)q.units;
     if (column >= q.units)
         return;
@@ -305,8 +299,8 @@ __device__ void jets_backward(const rows_arguments &q, const float *tile, size_t
 
 /* Values: what a thread holds of the product goes through the activation and out, without a stop in shared memory. */
 template <bool EXACT, bool RELU>
-__device__ __forceinline__ void values_forward(const rows_arguments &q, float sum[4][4][4], float *room,
-                                               size_t first, int rows, int row0, int unit)
+__device__ __forceinline__ void values_forward(const rows_arguments &q, float sum[4][4][4], float *room, size_t first,
+                                               int rows, int row0, int unit)
 {
     const int lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
     float v[4][2] = {};
@@ -316,8 +310,7 @@ __device__ __forceinline__ void values_forward(const rows_arguments &q, float su
         if (column >= q.units)
             continue;
         const float2 bias = *(const float2 *)(q.bias + column);
-        const float2 output = q.v_part != NULL ? *(const float2 *)(q.output + column)
-                                               : make_float2(0.0f, 0.0f);
+        const float2 output = q.v_part != NULL ? *(const float2 *)(q.output + column) : make_float2(0.0f, 0.0f);
 #pragma unroll
         for (int i = 0; i < 4; i++)
 #pragma unroll
@@ -360,8 +353,8 @@ __device__ __forceinline__ void values_forward(const rows_arguments &q, float su
 }
 
 template <bool EXACT, bool RELU>
-__device__ __forceinline__ void values_backward(const rows_arguments &q, float sum[4][4][4], size_t first,
-                                                int rows, int row0, int unit)
+__device__ __forceinline__ void values_backward(const rows_arguments &q, float sum[4][4][4], size_t first, int rows,
+                                                int row0, int unit)
 {
     const int lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
@@ -373,8 +366,8 @@ __device__ __forceinline__ void values_backward(const rows_arguments &q, float s
             for (int j = 0; j < 4; j++) {
                 const int row = row0 + 16 * i + g + 8 * h, column = unit + 8 * j + 2 * t;
                 const bool there = row < rows && column < q.units;
-                word[h][j] = there ? __ldg((const float2 *)(q.pre + (first + (size_t)row) * (size_t)q.units
-                                                            + (size_t)column))
+                word[h][j] = there ? __ldg(
+                                 (const float2 *)(q.pre + (first + (size_t)row) * (size_t)q.units + (size_t)column))
                                    : make_float2(0.0f, 0.0f);
             }
 #pragma unroll
@@ -388,9 +381,8 @@ __device__ __forceinline__ void values_backward(const rows_arguments &q, float s
                     activate<RELU>(word[h][j].y, true, &s.y, &c.y);
                 }
                 if (row < rows && column < q.units)
-                    *(float2 *)(q.post + (first + (size_t)row) * (size_t)q.units
-                                + (size_t)column) = make_float2(to_tf32(c.x * sum[i][j][2 * h], EXACT),
-                                                                to_tf32(c.y * sum[i][j][2 * h + 1], EXACT));
+                    *(float2 *)(q.post + (first + (size_t)row) * (size_t)q.units + (size_t)column) = make_float2(
+                        to_tf32(c.x * sum[i][j][2 * h], EXACT), to_tf32(c.y * sum[i][j][2 * h + 1], EXACT));
             }
     }
 }
@@ -427,8 +419,7 @@ __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS) product_rows(const ro
     /* a thread brings 16 bytes of rows thread/8, thread/8 + STEP, ... */
     const int my_row = (int)threadIdx.x / 8, my_part = (int)threadIdx.x % 8 * 4;
     enum { STEP = ROW_THREADS / 8, A_COPIES = ROWS / STEP, B_COPIES = TILE / STEP };
-    const float *from_a[A_COPIES],
-        *from_b = q.weights + (size_t)(column0 + my_row) * (size_t)q.ld_below + my_part;
+    const float *from_a[A_COPIES], *from_b = q.weights + (size_t)(column0 + my_row) * (size_t)q.ld_below + my_part;
     unsigned there = 0;
 #pragma unroll
     for (int i = 0; i < A_COPIES; i++) {
@@ -445,16 +436,15 @@ __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS) product_rows(const ro
         there |= (column0 + my_row + STEP * i < q.units ? 1u : 0u) << (A_COPIES + i);
     auto bring = [&](int chunk) {
         if (chunk < chunks) {
-            float *a = room + chunk % ROW_STAGES * ((ROWS + TILE) * PAD) + my_row * PAD + my_part,
-                  *b = a + ROWS * PAD;
+            float *a = room + chunk % ROW_STAGES * ((ROWS + TILE) * PAD) + my_row * PAD + my_part, *b = a + ROWS * PAD;
 #pragma unroll
             for (int i = 0; i < A_COPIES; i++)
                 copy16(a + STEP * i * PAD, from_a[i] + chunk * DEEP, there >> i & 1u);
 #pragma unroll
             for (int i = 0; i < B_COPIES; i++) {
                 const bool b_there = there >> (A_COPIES + i) & 1u;
-                copy16(b + STEP * i * PAD,
-                       b_there ? from_b + STEP * i * q.ld_below + chunk * DEEP : q.weights, b_there);
+                copy16(b + STEP * i * PAD, b_there ? from_b + STEP * i * q.ld_below + chunk * DEEP : q.weights,
+                       b_there);
             }
         }
         copy_commit(); /* an empty group keeps the count */
@@ -466,8 +456,7 @@ __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS) product_rows(const ro
         copy_wait<ROW_STAGES - 2>();
         __syncthreads();
         bring(chunk + ROW_STAGES - 1);
-        const float *a_tile = room + chunk % ROW_STAGES * ((ROWS + TILE) * PAD),
-                    *b_tile = a_tile + ROWS * PAD;
+        const float *a_tile = room + chunk % ROW_STAGES * ((ROWS + TILE) * PAD), *b_tile = a_tile + ROWS * PAD;
 #pragma unroll
         for (int k = 0; k < DEEP; k += 8) {
             unsigned a[4][4], b[4][2];
@@ -477,8 +466,7 @@ __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS) product_rows(const ro
 #pragma unroll
             for (int j = 0; j < 4; j += 2) {
                 unsigned pair[4];
-                load_matrices(pair, b_tile + (unit0 + 8 * j + lane % 8 + lane / 16 * 8) * PAD + k
-                                        + lane / 8 % 2 * 4);
+                load_matrices(pair, b_tile + (unit0 + 8 * j + lane % 8 + lane / 16 * 8) * PAD + k + lane / 8 % 2 * 4);
                 b[j][0] = pair[0], b[j][1] = pair[1], b[j + 1][0] = pair[2], b[j + 1][1] = pair[3];
             }
             multiply_tile<EXACT>(sum, a, b);
@@ -527,12 +515,12 @@ struct gradient_arguments {
     int add;
 };
 
-/* What a block of threads holds of a gradient to part (units, inputs) from unit0, input0 on. Of 16 units the upper half of
- * a product takes the even ones, the lower the odd ones: then a pair of neighbours in shared memory is a pair of registers.
- * The order of units within a product is free. */
+/* What a block of threads holds of a gradient to part (units, inputs) from unit0, input0 on. Of 16 units the upper half
+ * of a product takes the even ones, the lower the odd ones: then a pair of neighbours in shared memory is a pair of
+ * registers. The order of units within a product is free. */
 template <int TALL>
-__device__ __forceinline__ void write_gradient(const float sum[TALL][4][4], float *part, int units,
-                                               int inputs, int unit0, int input0, int add)
+__device__ __forceinline__ void write_gradient(const float sum[TALL][4][4], float *part, int units, int inputs,
+                                               int unit0, int input0, int add)
 {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
 #pragma unroll
@@ -553,8 +541,7 @@ __device__ __forceinline__ void write_gradient(const float sum[TALL][4][4], floa
             }
 }
 
-template <bool EXACT>
-__global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_arguments q)
+template <bool EXACT> __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_arguments q)
 {
     extern __shared__ __align__(16) float room[];
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
@@ -566,8 +553,7 @@ __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_ar
     /* a thread brings 16 bytes of rows thread/32, + 8, ... of both */
     const int my_row = (int)threadIdx.x / 32, my_part = (int)threadIdx.x % 32 * 4;
     const bool bar_there = unit0 + my_part < q.units, below_there = input0 + my_part < q.inputs;
-    const float *bar = q.bar + (bar_there ? unit0 + my_part : 0)
-                       + (unsigned)(begin + my_row) * (unsigned)q.units;
+    const float *bar = q.bar + (bar_there ? unit0 + my_part : 0) + (unsigned)(begin + my_row) * (unsigned)q.units;
     const float *below = q.below + (below_there ? input0 + my_part : 0);
     int row = begin + my_row; /* of the chunk to come */
     float *to = room + my_row * SLAB + my_part, *const to_end = to + STAGES * 2 * DEEP * SLAB;
@@ -598,8 +584,7 @@ __global__ void __launch_bounds__(THREADS, 2) product_gradient(const gradient_ar
         __syncthreads();
         bring();
         const float *a_tile = room + (chunk % STAGES) * (2 * DEEP * SLAB), *b_tile = a_tile + DEEP * SLAB;
-        if (blockIdx.x
-            == 0) { /* the bias moves with value rows alone; the two halves of threads take turns */
+        if (blockIdx.x == 0) { /* the bias moves with value rows alone; the two halves of threads take turns */
             const int unit = (int)threadIdx.x % TILE, half = (int)threadIdx.x / TILE;
             if (q.R == 1) {
 #pragma unroll 4

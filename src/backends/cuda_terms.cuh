@@ -13,8 +13,7 @@ enum { SEED_BLOCKS = 264, TOP_BLOCKS = 1056, TOP_POINTS = 8, SEED_THREADS = 128 
 /* ---- the output and the terms --------------------------------------------------------------------------- */
 
 /* v (rows) = linear part: a warp a row. */
-__global__ void linear_rows(const float *eta, const int32_t *gather, int ld, const float *linear, size_t rows,
-                            float *v)
+__global__ void linear_rows(const float *eta, const int32_t *gather, int ld, const float *linear, size_t rows, float *v)
 {
     const int lane = (int)threadIdx.x % 32;
     const size_t row = (size_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
@@ -56,8 +55,8 @@ __device__ __forceinline__ float row_value(const seed_arguments &q, size_t row, 
 
 /* A point's share of the term, from v(r), its jet: g(r, ...) is told factor x derivative by it. */
 template <class V, class G>
-__device__ __forceinline__ void seed_point(int kind, int R, float weight, float factor, const V &v,
-                                           const G &g, double *sum, double *constant)
+__device__ __forceinline__ void seed_point(int kind, int R, float weight, float factor, const V &v, const G &g,
+                                           double *sum, double *constant)
 {
     const float pull = weight * factor;
     if (kind == DEVICE_TERM_DATA || kind == DEVICE_TERM_INTEGRAL) {
@@ -131,8 +130,7 @@ template <bool EXACT, bool RELU> __global__ void __launch_bounds__(TILE) top_bac
     if (unit >= q.units)
         return;
     const float output = q.output[unit];
-    const size_t group = (q.points + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * group,
-                 ld = (size_t)q.units;
+    const size_t group = (q.points + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * group, ld = (size_t)q.units;
     const size_t end = begin + group < q.points ? begin + group : q.points;
     float along = 0.0f;
     if (R == 1) {
@@ -165,8 +163,7 @@ template <bool EXACT, bool RELU> __global__ void __launch_bounds__(TILE) top_bac
         const auto more = [&](int r) { return __ldg(q.pre + at + (size_t)r * ld); };
         /* of the activation: what the output's weights see */
         const auto jet = [&](int r, float slope) {
-            along += __ldg(q.g + row + r)
-                     * (r < R - 1 ? c * slope : activate_laplacian<RELU>(s, c, slope, norm2));
+            along += __ldg(q.g + row + r) * (r < R - 1 ? c * slope : activate_laplacian<RELU>(s, c, slope, norm2));
             norm2 += slope * slope;
         };
         along += __ldg(q.g + row) * s;
@@ -197,8 +194,7 @@ __global__ void linear_adjoint(const float *eta, const int32_t *gather, int ld, 
     float sum = 0.0f;
 #pragma unroll 8
     for (size_t i = begin; i < end; i++)
-        sum += __ldg(g + i)
-               * __ldg(eta + (gather == NULL ? i : (size_t)__ldg(gather + i)) * (size_t)ld + (size_t)k);
+        sum += __ldg(g + i) * __ldg(eta + (gather == NULL ? i : (size_t)__ldg(gather + i)) * (size_t)ld + (size_t)k);
     float *to = part + (size_t)blockIdx.x * (size_t)ld + (size_t)k;
     *to = add ? *to + sum : sum;
 }
@@ -210,8 +206,7 @@ struct layout { /* where everything stands */
     double omega;
     size_t weight[DEVICE_MAX_DEPTH], bias[DEVICE_MAX_DEPTH]; /* in theta, layer 1 at 0 */
     size_t linear, parameters;
-    size_t forward[DEVICE_MAX_DEPTH], backward[DEVICE_MAX_DEPTH],
-        shift[DEVICE_MAX_DEPTH]; /* in the float copies */
+    size_t forward[DEVICE_MAX_DEPTH], backward[DEVICE_MAX_DEPTH], shift[DEVICE_MAX_DEPTH]; /* in the float copies */
     size_t output, linear_copy, constant, copies;
 };
 
@@ -230,8 +225,7 @@ __device__ place parameter_place(const layout &o, size_t i)
     const int inputs = l == 0 ? o.features : o.width;
     if (i >= o.bias[l])
         return l == o.depth - 1 ? place{ o.hidden + 1, 0, 0 } : place{ l, (int)(i - o.bias[l]), -1 };
-    const unsigned at =
-        (unsigned)(i - o.weight[l]); /* a layer has fewer than 2^32: division of 64 bits is slow */
+    const unsigned at = (unsigned)(i - o.weight[l]); /* a layer has fewer than 2^32: division of 64 bits is slow */
     if (l < o.depth - 1)
         return { l, (int)(at / (unsigned)inputs), (int)(at % (unsigned)inputs) };
     return { o.depth == 1 ? o.hidden + 2 : o.hidden, 0, (int)at };
@@ -266,8 +260,7 @@ template <class T> __device__ double lane_sum(const parts_of<T> &p)
 
 /* gradient += what the blocks of a term left; the block after the last parameter adds the term's own sum. Lanes of
  * threads take every COLLECT_LANES-th part and are added in order. */
-__global__ void __launch_bounds__(COLLECT_PARAMETERS *COLLECT_LANES)
-    collect(const layout o, const collect_arguments q)
+__global__ void __launch_bounds__(COLLECT_PARAMETERS *COLLECT_LANES) collect(const layout o, const collect_arguments q)
 {
     __shared__ double room[COLLECT_LANES][COLLECT_PARAMETERS];
     const size_t i = (size_t)blockIdx.x * COLLECT_PARAMETERS + threadIdx.x;
@@ -283,8 +276,8 @@ __global__ void __launch_bounds__(COLLECT_PARAMETERS *COLLECT_LANES)
         const size_t at = p.input < 0 ? (size_t)o.ldw * (size_t)inputs + (size_t)p.unit
                                       : (size_t)p.unit * (size_t)inputs + (size_t)p.input;
         sum = o.omega
-              * lane_sum(parts_of<float>{ q.part[p.layer] + at, q.splits[p.layer],
-                                          (size_t)o.ldw * (size_t)(inputs + 1) });
+              * lane_sum(
+                  parts_of<float>{ q.part[p.layer] + at, q.splits[p.layer], (size_t)o.ldw * (size_t)(inputs + 1) });
     } else if (p.layer == o.hidden) {
         sum = lane_sum(parts_of<float>{ q.top + p.input, q.top_blocks, (size_t)o.ldw });
     } else if (p.layer == o.hidden + 1) {
@@ -307,8 +300,7 @@ __global__ void __launch_bounds__(COLLECT_PARAMETERS *COLLECT_LANES)
 enum { UPDATE_THREADS = 256 };
 
 /* Adds the slots in order to the first; part (blocks): squares of the length. */
-__global__ void __launch_bounds__(UPDATE_THREADS)
-    gradient_length(size_t parameters, double *gradient, double *part)
+__global__ void __launch_bounds__(UPDATE_THREADS) gradient_length(size_t parameters, double *gradient, double *part)
 {
     __shared__ double room[UPDATE_THREADS];
     const size_t i = (size_t)blockIdx.x * UPDATE_THREADS + threadIdx.x;
@@ -357,8 +349,7 @@ __device__ double linear_sum(const layout &o, size_t i, double theta, const doub
 {
     if (o.depth > 1 || !o.skip)
         return theta;
-    return i < o.linear ? (i < (size_t)o.features ? theta + all[o.linear + i] : theta)
-                        : theta + all[i - o.linear];
+    return i < o.linear ? (i < (size_t)o.features ? theta + all[o.linear + i] : theta) : theta + all[i - o.linear];
 }
 
 struct update_arguments {

@@ -119,8 +119,8 @@ static void view_legendre(int degree, legendre_step *step, double *diagonal)
 }
 
 /* Where every feature, or every product of its block, finds its factors. */
-static void view_features(const encoder_plan *p, const encoder_view *v, const int *slot, int *place,
-                          float *wavenumber, int *functions, float *rotation)
+static void view_features(const encoder_plan *p, const encoder_view *v, const int *slot, int *place, float *wavenumber,
+                          int *functions, float *rotation)
 {
     const size_t D = (size_t)p->factors, V = (size_t)p->vectors, K = (size_t)p->features;
     const double *from = p->rotation;
@@ -251,8 +251,7 @@ static void view_fill(const encoder_plan *p, const encoder_view *v, const int *s
 {
     float *scale = (float *)v->scale, *minus_lambda = (float *)v->minus_lambda;
     memcpy((int *)v->slot, slot, view_slots(p) * sizeof *slot);
-    view_features(p, v, slot, (int *)v->place, (float *)v->wavenumber, (int *)v->functions,
-                  (float *)v->rotation);
+    view_features(p, v, slot, (int *)v->place, (float *)v->wavenumber, (int *)v->functions, (float *)v->rotation);
     for (int k = 0; k < p->features; k++) {
         scale[k] = (float)p->scale[k];
         minus_lambda[k] = (float)-p->lambda[k];

@@ -25,12 +25,11 @@ SHARED_INLINE int threads_across(int columns, int threads)
 }
 
 /* Products over up to DEVICE_REGISTERS factors; eta is where the group's first point begins. */
-SHARED_INLINE void encode_products(const encoder_view *v, int thread, int threads, int m, int jets,
-                                   const float *table, float *eta)
+SHARED_INLINE void encode_products(const encoder_view *v, int thread, int threads, int m, int jets, const float *table,
+                                   float *eta)
 {
-    const int ld = v->ld, K = v->features, D = v->factors, T = jets ? v->dimension : 0,
-              stride = v->stride[jets], tf32 = v->round_tf32, across = threads_across(ld, threads),
-              rows = threads / across;
+    const int ld = v->ld, K = v->features, D = v->factors, T = jets ? v->dimension : 0, stride = v->stride[jets],
+              tf32 = v->round_tf32, across = threads_across(ld, threads), rows = threads / across;
     const size_t a_point = (size_t)(jets ? T + 2 : 1) * (size_t)ld;
     if (thread >= rows * across)
         return;
@@ -101,8 +100,8 @@ SHARED_INLINE void write_wave(const encoder_view *v, int j, int jets, wave w, fl
 }
 
 /* Plane waves over up to DEVICE_REGISTERS factors; jets, a constant to the compiler. */
-SHARED_INLINE void encode_waves(const encoder_view *v, int thread, int threads, int m, int jets,
-                                const float *table, float *eta)
+SHARED_INLINE void encode_waves(const encoder_view *v, int thread, int threads, int m, int jets, const float *table,
+                                float *eta)
 {
     const int V = v->vectors, D = v->factors, stride = v->stride[jets], across = threads_across(V, threads),
               rows = threads / across;
@@ -154,8 +153,8 @@ SHARED_INLINE void encode_waves_many(const encoder_view *v, int thread, int thre
 
 /* The point's own columns, a thread a (point, factor): along a factor's directions they have its frame as derivatives,
  * along all others none. x (m, columns). */
-SHARED_INLINE void encode_columns(const encoder_view *v, int thread, int threads, int m, int jets,
-                                  const double *x, float *eta)
+SHARED_INLINE void encode_columns(const encoder_view *v, int thread, int threads, int m, int jets, const double *x,
+                                  float *eta)
 {
     const int T = jets ? v->dimension : 0, tf32 = v->round_tf32;
     const size_t ld = (size_t)v->ld, a_point = (size_t)(jets ? T + 2 : 1) * ld;
@@ -173,25 +172,22 @@ SHARED_INLINE void encode_columns(const encoder_view *v, int thread, int threads
             out[j] = round_feature(value, tf32);
             for (int r = 1; r <= T; r++) {
                 const int t = r - first, own = t >= 0 && t < (circle ? 1 : 2);
-                out[(size_t)r * ld + (size_t)j] = own ? round_feature((float)frame[t * columns + j], tf32)
-                                                      : 0.0f;
+                out[(size_t)r * ld + (size_t)j] = own ? round_feature((float)frame[t * columns + j], tf32) : 0.0f;
             }
             if (jets)
-                out[(size_t)(T + 1) * ld + (size_t)j] = round_feature(
-                    v->minus_lambda[v->column[d] + j] * value, tf32);
+                out[(size_t)(T + 1) * ld + (size_t)j] = round_feature(v->minus_lambda[v->column[d] + j] * value, tf32);
         }
     }
 }
 
 /* Sums over the functions of a feature's block of rotation x product, row by row; without a rotation a sum of
  * one product. A few points at a time share the look at rotation and places. */
-SHARED_INLINE void encode_sums(const encoder_view *v, int thread, int threads, int m, int jets,
-                               const float *table, float *eta)
+SHARED_INLINE void encode_sums(const encoder_view *v, int thread, int threads, int m, int jets, const float *table,
+                               float *eta)
 {
     const int K = v->features, D = v->factors, T = jets ? v->dimension : 0, tf32 = v->round_tf32,
               across = threads_across(K, threads), rows = threads / across;
-    const size_t stride = (size_t)v->stride[jets], ld = (size_t)v->ld,
-                 a_point = (size_t)(jets ? T + 2 : 1) * ld;
+    const size_t stride = (size_t)v->stride[jets], ld = (size_t)v->ld, a_point = (size_t)(jets ? T + 2 : 1) * ld;
     encode_padding(v, thread, threads, m, jets, eta);
     if (thread >= rows * across)
         return;
@@ -208,9 +204,8 @@ SHARED_INLINE void encode_sums(const encoder_view *v, int thread, int threads, i
                     const float by = v->blocks > 0 ? v->rotation[(size_t)j * (size_t)K + (size_t)k] : 1.0f;
                     float product[ROTATED_POINTS] = { by, by, by, by };
                     for (int d = 0; d < D; d++) {
-                        const int place =
-                            v->place[((size_t)j * (size_t)D + (size_t)d) * (size_t)K + (size_t)k]
-                            + (d == f ? shift : 0);
+                        const int place = v->place[((size_t)j * (size_t)D + (size_t)d) * (size_t)K + (size_t)k]
+                                          + (d == f ? shift : 0);
                         for (int q = 0; q < ROTATED_POINTS; q++)
                             product[q] *= at[q][place];
                     }

@@ -1,4 +1,5 @@
-/* device_make.h - points of a term, a thread for each (point, factor): data rows, uniform points, draws of the proposal. */
+/* device_make.h - points of a term, a thread for each (point, factor): data rows, uniform points, draws of the
+ * proposal. */
 #ifndef NPMD_DEVICE_MAKE_H
 #define NPMD_DEVICE_MAKE_H
 
@@ -19,8 +20,7 @@ SHARED_INLINE rng_key source_key(const device_source *s, uint32_t purpose, int64
 SHARED_INLINE size_t source_row(const device_source *s, int64_t step, size_t i)
 {
     const size_t at = s->first + (size_t)(step % s->steps_an_epoch) * s->batch + i;
-    return s->shuffled ? (size_t)philox_permute(source_key(s, s->purpose, step / s->steps_an_epoch), at, s->n)
-                       : at;
+    return s->shuffled ? (size_t)philox_permute(source_key(s, s->purpose, step / s->steps_an_epoch), at, s->n) : at;
 }
 
 /* Weight of a data row, x 1 / count. */
@@ -55,8 +55,8 @@ SHARED_INLINE void embed_factor(const encoder_view *v, int d, const double *x, d
 }
 
 /* The image of u: a uniform point of factor d, or a draw about a centre. */
-SHARED_INLINE void draw_factor(const encoder_view *v, int d, const double *centre, double rho,
-                               const double *u, double *x)
+SHARED_INLINE void draw_factor(const encoder_view *v, int d, const double *centre, double rho, const double *u,
+                               double *x)
 {
     const surface_map *map = &v->surface[d].map;
     if (v->kind[d] == DEVICE_CIRCLE && centre == NULL)
@@ -75,8 +75,8 @@ SHARED_INLINE void draw_factor(const encoder_view *v, int d, const double *centr
 
 /* Factor d of point i: its columns at x. For importance points also its unit vector, at e, as pairs of floats
  * whose sum has twice a float's digits. *weight is written by factor 0, but for importance points. */
-SHARED_INLINE void make_factor(const encoder_view *v, const device_source *s, int64_t step,
-                               const uint32_t *scramble, size_t i, int d, double *x, wave *e, float *weight)
+SHARED_INLINE void make_factor(const encoder_view *v, const device_source *s, int64_t step, const uint32_t *scramble,
+                               size_t i, int d, double *x, wave *e, float *weight)
 {
     const int columns = v->kind[d] == DEVICE_CIRCLE ? 1 : 3, dimension = v->kind[d] == DEVICE_CIRCLE ? 1 : 2;
     const int importance = s->kind == DEVICE_IMPORTANCE;
@@ -195,8 +195,7 @@ SHARED_INLINE void cauchy_add(const encoder_view *v, const device_source *s, flo
 
 SHARED_INLINE float importance_weight(const device_source *s, float sum)
 {
-    return (float)(1.0 / (double)s->count
-                   / (s->share + (1.0 - s->share) * ((double)sum / (double)s->centres)));
+    return (float)(1.0 / (double)s->count / (s->share + (1.0 - s->share) * ((double)sum / (double)s->centres)));
 }
 
 #endif

@@ -72,8 +72,7 @@ SHARED_INLINE void table_sphere(const encoder_view *v, int d, int a, const doubl
     }
     if (jets)
         sphere_frame(x, frame);
-    double p = sign * v->diagonal[a], p_1 = 0.0, q = 0.0,
-           q_1 = 0.0; /* order a and a + 1, degrees l and l - 1 */
+    double p = sign * v->diagonal[a], p_1 = 0.0, q = 0.0, q_1 = 0.0; /* order a and a + 1, degrees l and l - 1 */
     for (int l = a; l <= L; l++) {
         if (l > a) {
             const double p_l = here[l].c * (z * p) - here[l].above * p_1;
@@ -81,8 +80,7 @@ SHARED_INLINE void table_sphere(const encoder_view *v, int d, int a, const doubl
             p = p_l;
         }
         if (jets && l > a) {
-            const double q_l = l == a + 1 ? sign * v->diagonal[a + 1]
-                                          : above[l].c * (z * q) - above[l].above * q_1;
+            const double q_l = l == a + 1 ? sign * v->diagonal[a + 1] : above[l].c * (z * q) - above[l].above * q_1;
             q_1 = q;
             q = q_l;
         }
@@ -103,8 +101,8 @@ SHARED_INLINE void table_sphere(const encoder_view *v, int d, int a, const doubl
 
 /* Thread `thread` of so many: its share of the m points' tables, as far as factors are circles and spheres; x (m,
  * columns). Neighbouring threads take neighbouring points and the same unit, so that they do the same. */
-SHARED_INLINE void fill_tables(const encoder_view *v, int thread, int threads, int m, const double *x,
-                               int jets, float *table)
+SHARED_INLINE void fill_tables(const encoder_view *v, int thread, int threads, int m, const double *x, int jets,
+                               float *table)
 {
     const int units = v->unit[v->factors], stride = v->stride[jets];
     for (int task = thread; task < units * m; task += threads) {
@@ -122,8 +120,7 @@ SHARED_INLINE void fill_tables(const encoder_view *v, int thread, int threads, i
 
 /* One part (value, derivative) of the functions with a place: out[j] = sum_c N_c phi_c[j]. corners, a constant to the
  * compiler. */
-SHARED_INLINE void table_elements(const device_surface *s, int corners, const double *x, int part, int lane,
-                                  float *out)
+SHARED_INLINE void table_elements(const device_surface *s, int corners, const double *x, int part, int lane, float *out)
 {
     const size_t face = (size_t)x[0];
     const float *phi[SURFACE_CORNERS];
@@ -139,10 +136,10 @@ SHARED_INLINE void table_elements(const device_surface *s, int corners, const do
     }
 }
 
-/* Factor d of the m points, if it is a surface: neighbouring threads take neighbouring functions, which lie side by side
- * in memory, a warp a part of a point. */
-SHARED_INLINE void table_surface(const encoder_view *v, int d, int thread, int threads, int m,
-                                 const double *x, int jets, float *table)
+/* Factor d of the m points, if it is a surface: neighbouring threads take neighbouring functions, which lie side by
+ * side in memory, a warp a part of a point. */
+SHARED_INLINE void table_surface(const encoder_view *v, int d, int thread, int threads, int m, const double *x,
+                                 int jets, float *table)
 {
     const device_surface *s = &v->surface[d];
     const int lane = thread % WARP_THREADS, warps = threads / WARP_THREADS, parts = jets ? 3 : 1;
@@ -160,8 +157,8 @@ SHARED_INLINE void table_surface(const encoder_view *v, int d, int thread, int t
 }
 
 /* The share of the thread in the tables of all surfaces. */
-SHARED_INLINE void fill_surfaces(const encoder_view *v, int thread, int threads, int m, const double *x,
-                                 int jets, float *table)
+SHARED_INLINE void fill_surfaces(const encoder_view *v, int thread, int threads, int m, const double *x, int jets,
+                                 float *table)
 {
     for (int d = 0; d < v->factors; d++)
         if (v->kind[d] == DEVICE_SURFACE)

@@ -3,11 +3,12 @@
  * A group is up to GROUP_POINTS points of one block of threads. It goes through phases, with a barrier
  * between two:
  *
- *     make     (device_make.h) a thread a (point, factor): the factor's coordinates; a data row, a uniform point, a draw
- *     table    (device_table.h) a thread a (point, unit): the factors' eigenfunctions, in double, left in a table of floats;
- *              on a surface a warp a point, its threads the functions
- *     encode   (device_encode.h) a thread a feature: products over the factors, written side by side; or the columns as they are, which
- *              need no table
+ *     make     (device_make.h) a thread for each point and factor: the factor's coordinates, of a data row, a uniform
+ *              point or a draw
+ *     table    (device_table.h) a thread for each point and unit: the factors' eigenfunctions, in double, left in a table
+ *              of floats; on a surface a warp for each point, its threads the functions
+ *     encode   (device_encode.h) a thread for each feature: products over the factors, written side by side; or the
+ *              columns as they are, which need no table
  *
  * Everything is plain C that both compilers take; cuda_points.cu adds the barriers, and a test runs the
  * phases thread by thread on the processor. Only functions that some feature needs have a place in the table:
@@ -37,8 +38,7 @@ typedef struct legendre_step { /* as sphere.c: p_la = c z p_(l-1)a - above p_(l-
     double c, above, next;
 } legendre_step;
 
-typedef struct
-    wave { /* cosine and sine of one frequency; or a number in two floats, their sum; in one load */
+typedef struct wave { /* cosine and sine of one frequency; or a number in two floats, their sum; in one load */
     float c, s;
 } __attribute__((aligned(8))) wave;
 
@@ -51,15 +51,14 @@ typedef struct encoder_view {
     int slots[DEVICE_MAX_FACTORS];    /* where a factor's places begin in slot */
     int used[DEVICE_MAX_FACTORS];     /* functions with a place */
     int slope[DEVICE_MAX_FACTORS];    /* from a value's place to its first derivative's */
-    int row_factor[DEVICE_DIRECTIONS + 1],
-        row_shift[DEVICE_DIRECTIONS + 1]; /* of derivative rows 1 .. dimension */
-    int stride[2];                        /* floats in a point's table: values only; with derivatives */
-    int degree;                           /* the highest of all spheres */
-    int first[DEVICE_MAX_FACTORS];        /* a factor's first place */
-    const int *slot;  /* eigenfunction (waves: frequency) of a factor to its place, or -1 */
-    const int *place; /* (factors, vectors); waves: 2 x place, + 1 for a negative frequency; rotated: (most
+    int row_factor[DEVICE_DIRECTIONS + 1], row_shift[DEVICE_DIRECTIONS + 1]; /* of derivative rows 1 .. dimension */
+    int stride[2];                 /* floats in a point's table: values only; with derivatives */
+    int degree;                    /* the highest of all spheres */
+    int first[DEVICE_MAX_FACTORS]; /* a factor's first place */
+    const int *slot;               /* eigenfunction (waves: frequency) of a factor to its place, or -1 */
+    const int *place;              /* (factors, vectors); waves: 2 x place, + 1 for a negative frequency; rotated: (most
                               * functions, factors, K) */
-    const float *wavenumber;           /* waves: (factors, vectors) */
+    const float *wavenumber;       /* waves: (factors, vectors) */
     const float *scale, *minus_lambda; /* (K) */
     const int *functions;              /* rotated: (K) functions in a feature's block */
     const float *rotation;             /* rotated: (most functions, K) */

@@ -21,8 +21,7 @@ double optimiser_apply(const optimiser_step *step, size_t n, double *theta, doub
         }
         moment1[i] = step->beta1 * moment1[i] + (1.0 - step->beta1) * g;
         moment2[i] = step->beta2 * moment2[i] + (1.0 - step->beta2) * g * g;
-        theta[i] -= rate * (moment1[i] / step->correction1)
-                    / (sqrt(moment2[i] / step->correction2) + step->epsilon);
+        theta[i] -= rate * (moment1[i] / step->correction1) / (sqrt(moment2[i] / step->correction2) + step->epsilon);
     }
     return norm;
 }

@@ -22,8 +22,7 @@ static void reference_close(void *self)
     memory_free(r);
 }
 
-static npmd_status reference_open(const field_plan *plan, int device, int threads, void **self,
-                                  npmd_error *err)
+static npmd_status reference_open(const field_plan *plan, int device, int threads, void **self, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     reference *r = NULL;
@@ -78,8 +77,7 @@ static npmd_status reference_term(void *self, const term_request *what, double *
     reference *r = self;
     const field_shape *f = &r->plan.shape;
     const int rows = what->kind == TERM_DATA || what->kind == TERM_INTEGRAL ? 1 : f->directions + 2;
-    double x[DOMAIN_MAX_COLUMNS], weight, v[DOMAIN_MAX_DIMENSION + 2], v_bar[DOMAIN_MAX_DIMENSION + 2],
-        total = 0.0;
+    double x[DOMAIN_MAX_COLUMNS], weight, v[DOMAIN_MAX_DIMENSION + 2], v_bar[DOMAIN_MAX_DIMENSION + 2], total = 0.0;
     (void)err;
     for (size_t i = 0; i < what->points->count; i++) {
         source_fill(what->points, i, 1, x, &weight);
@@ -123,8 +121,7 @@ done:
     return st;
 }
 
-static npmd_status reference_update(void *self, const optimiser_step *step, double *gradient_norm,
-                                    npmd_error *err)
+static npmd_status reference_update(void *self, const optimiser_step *step, double *gradient_norm, npmd_error *err)
 {
     reference *r = self;
     (void)err;

@@ -45,8 +45,8 @@ npmd_status blend_load(npmd_model *m, const record *rec, const char *path, npmd_
     for (int k = 0; k < m->parts; k++)
         sum += m->part_weight[k];
     if (m->parts < 1 || !(fabs(sum - 1.0) <= 1e-9))
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %d parts whose weights add up to %g, expected 1", path,
-                         m->parts, sum);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %d parts whose weights add up to %g, expected 1", path, m->parts,
+                         sum);
     return NPMD_OK;
 }
 

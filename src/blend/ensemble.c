@@ -9,10 +9,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define MOST_TRIES 3   /* seeds for one member */
-#define SIDE_BY_SIDE 8 /* on a card */
-#define LEAST_SHARE                                                                                          \
-    0.75 /* of what the best member gains over the uniform density: members differ by their seed only */
+#define MOST_TRIES 3     /* seeds for one member */
+#define SIDE_BY_SIDE 8   /* on a card */
+#define LEAST_SHARE 0.75 /* of what the best member gains over the uniform density: members differ by their seed only */
 
 typedef struct ensemble {
     fit *fit;
@@ -80,8 +79,7 @@ static npmd_status member_points(const ensemble *e, int index, npmd_points **out
         }
     }
     st = npmd_fail(err, NPMD_ERR_SHAPE,
-                   "too few distinct points for `bootstrap` on: %d resamples in a row were of no use",
-                   MOST_DRAWS);
+                   "too few distinct points for `bootstrap` on: %d resamples in a row were of no use", MOST_DRAWS);
 done:
     points_free(drawn);
     return st;
@@ -92,8 +90,8 @@ static const char *kept_in(const fit_watch *w)
     return w->checkpoint[0] != '\0' ? w->checkpoint : w->resume;
 }
 
-/* How a member is watched. The state of member k is kept in FILE.k beside that of the first. A finished member leaves its
- * last state there, and a fit that resumes is through with it at once. */
+/* How a member is watched. The state of member k is kept in FILE.k beside that of the first. A finished member leaves
+ * its last state there, and a fit that resumes is through with it at once. */
 static npmd_status member_watch(const member *k, fit_watch *out, npmd_error *err)
 {
     const ensemble *e = k->all;
@@ -220,8 +218,8 @@ static void member_run(member *k)
     }
 }
 
-/* The members of a list, several at once where that fills a card; elsewhere outside of any parallel region, since theirs are
- * inside. */
+/* The members of a list, several at once where that fills a card; elsewhere outside of any parallel region, since
+ * theirs are inside. */
 static npmd_status members_fit(ensemble *e, member *list, int count, npmd_error *err)
 {
     const bool card = on_card(&e->model->set);
@@ -384,15 +382,13 @@ static npmd_status ensemble_complete(fit_plan *p, npmd_error *err)
     settings *o = &p->full;
     const int members = o->members, bootstrap = o->bootstrap;
     if (members < 2 || (bootstrap && members < 3)) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "`bootstrap` on needs at least 3 members, `members` %d were asked for", members);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`bootstrap` on needs at least 3 members, `members` %d were asked for",
+                       members);
         goto done;
     }
-    if (o->estimator == FIT_UNIFORM
-        || (!bootstrap && (o->estimator == FIT_SERIES || o->estimator == FIT_KDE))) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "`members` %d: members of this estimator would all be the same%s", members,
-                       o->estimator == FIT_UNIFORM ? "" : "; use `bootstrap` on");
+    if (o->estimator == FIT_UNIFORM || (!bootstrap && (o->estimator == FIT_SERIES || o->estimator == FIT_KDE))) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`members` %d: members of this estimator would all be the same%s",
+                       members, o->estimator == FIT_UNIFORM ? "" : "; use `bootstrap` on");
         goto done;
     }
     o->members = 1;

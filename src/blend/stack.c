@@ -76,8 +76,8 @@ static npmd_status part_fit(stack *s, int k, const npmd_points *pts, const npmd_
     }
     if (impossible && last)
         model_warn(s->model,
-                   "its part \"%s\" could not be fitted to all points, and stays that of most of them: %.120s",
-                   s->now, why.text);
+                   "its part \"%s\" could not be fitted to all points, and stays that of most of them: %.120s", s->now,
+                   why.text);
     else if (impossible && before == NULL)
         model_warn(s->model, "without its part \"%s\": %.180s", s->now, why.text);
     *out = NULL;
@@ -128,8 +128,8 @@ done:
 }
 
 /* The weights under which the points held out are most likely, averaged over resamples of these points. Parts that do
- * about as well as each other share the weight between them then, where a single optimum would give all of it to the one
- * that chance prefers; parts that are worse get none either way. mix (PARTS): 0 for what is not there. */
+ * about as well as each other share the weight between them then, where a single optimum would give all of it to the
+ * one that chance prefers; parts that are worse get none either way. mix (PARTS): 0 for what is not there. */
 static npmd_status weigh_parts(const stack *s, size_t all, double mix[PARTS], npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -180,9 +180,7 @@ static npmd_status weigh(stack *s, size_t all, double weight[PARTS], npmd_error 
     npmd_status st = NPMD_OK;
     double *mixed = NULL, mean = 0.0, sum = 0.0;
     const double log_volume = log(s->model->domain->volume);
-    npmd_points held_out = {
-        .domain = s->model->domain, .n = s->held, .weight = s->weight, .weight_scale = 1.0
-    };
+    npmd_points held_out = { .domain = s->model->domain, .n = s->held, .weight = s->weight, .weight_scale = 1.0 };
     int parts = 0;
     for (int k = 0; k < PARTS; k++)
         if (s->part[k] != NULL) {
@@ -289,8 +287,7 @@ static npmd_status stack_fit(fit *f, npmd_error *err)
     TRY(settle(&s, weight, err));
     if (s.stopped) {
         m->facts.interrupted = 1;
-        model_warn(m,
-                   "the fit was interrupted: some parts were fitted to a part of the points, or are missing");
+        model_warn(m, "the fit was interrupted: some parts were fitted to a part of the points, or are missing");
     }
 done:
     for (int k = 0; k < PARTS; k++)
@@ -308,14 +305,13 @@ static npmd_status stack_complete(fit_plan *p, npmd_error *err)
     fit_plan *part = NULL;
     size_t most = 0;
     if (asked.bootstrap && asked.members < 3) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "`bootstrap` on needs at least 3 members, `members` %d were asked for", asked.members);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`bootstrap` on needs at least 3 members, `members` %d were asked for",
+                       asked.members);
         goto done;
     }
     if (p->n < LEAST_POINTS) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE,
-                       "%zu points are too few for a stack, which holds some out; at least %d", p->n,
-                       LEAST_POINTS);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%zu points are too few for a stack, which holds some out; at least %d",
+                       p->n, LEAST_POINTS);
         goto done;
     }
     TRY(memory_new(&part, 1, err));
@@ -338,8 +334,8 @@ static npmd_status stack_complete(fit_plan *p, npmd_error *err)
     o->holdout = asked.holdout > 0.0 ? asked.holdout : settings_usual(o, "holdout", p->domain, p->n);
     const double held = fmin(o->holdout * o->folds, 1.0) * (double)p->n;
     if (held < 2.0) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "`holdout` %g: a stack needs two points held out at least, of %zu", o->holdout, p->n);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`holdout` %g: a stack needs two points held out at least, of %zu",
+                       o->holdout, p->n);
         goto done;
     }
     /* the points, those held out and those that are not; log densities of the former, and once more for the weights */

@@ -1,12 +1,13 @@
-/* kind_connectivity.c - maps of a region E from the folders that reproduce connectivity wrote: f_E of every model on the
- * sphere, on the cortex from four sides, and close to the region; E outlined, and the end points whose partner lies in E.
+/* kind_connectivity.c - maps of a region E from the folders that reproduce connectivity wrote: f_E of every model on
+ * the sphere, on the cortex from four sides, and close to the region; E outlined, and the end points whose partner lies
+ * in E.
  *
  *   sphere_R.gii, surface_R.gii   the meshes with a column of f_E for every model
  *   region_R.csv                  the region: a label for every vertex
  *   partners_R.csv                the end points: pair, x, y, z, closest vertex, ...
  *
- * A column of the page is a model of a folder. Colours go from 0 to the largest value of each column, since their shapes are
- * to be compared. */
+ * A column of the page is a model of a folder. Colours go from 0 to the largest value of each column, since their
+ * shapes are to be compared. */
 #include "io.h"
 #include "brain.h"
 
@@ -38,8 +39,8 @@ typedef struct pages {
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-static bool file_there(const char *folder, const char *what, const char *region, const char *suffix,
-                       char *path, size_t size)
+static bool file_there(const char *folder, const char *what, const char *region, const char *suffix, char *path,
+                       size_t size)
 {
     snprintf(path, size, "%s/%s_%s%s", folder, what, region, suffix);
     FILE *file = fopen(path, "rb");
@@ -70,9 +71,8 @@ static npmd_status region_lookup(const char *folder, const char *asked, char out
     if (count != 1)
         st = npmd_fail(
             err, NPMD_ERR_FORMAT,
-            "%s has maps of %d regions%s%.60s, expected one: it is a folder of reproduce connectivity `roi`%s",
-            folder, count, asked ? " named " : "", asked ? asked : "",
-            count > 1 ? "; say which by `region`" : "");
+            "%s has maps of %d regions%s%.60s, expected one: it is a folder of reproduce connectivity `roi`%s", folder,
+            count, asked ? " named " : "", asked ? asked : "", count > 1 ? "; say which by `region`" : "");
     return st;
 }
 
@@ -117,8 +117,8 @@ static npmd_status partners_read(const char *folder, const char *region, surface
         char *stop = NULL;
         const unsigned long vertex = field != NULL ? strtoul(field, &stop, 10) : 0;
         if (stop == NULL || stop == field || vertex >= s->m->vertices) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu: its fifth field is no vertex of 0 to %zu",
-                           path, count + 2, s->m->vertices - 1);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu: its fifth field is no vertex of 0 to %zu", path,
+                           count + 2, s->m->vertices - 1);
             goto done;
         }
         memcpy(x + 3 * count++, s->m->x + 3 * vertex, 3 * sizeof *x);
@@ -139,8 +139,8 @@ static npmd_status subject_read(const char *folder, const char *asked, subject *
     TRY(place_read(folder, "surface", s->region, &s->cortex, &s->on_cortex, err));
     if (s->ball.m == NULL && s->cortex.m == NULL) {
         st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s has neither sphere_%s.vtk nor surface_%s.vtk: no model of it had a map", folder,
-                       s->region, s->region);
+                       "%s has neither sphere_%s.vtk nor surface_%s.vtk: no model of it had a map", folder, s->region,
+                       s->region);
         goto done;
     }
     TRY(partners_read(folder, s->region, &s->ball, err));
@@ -194,10 +194,9 @@ static npmd_status columns_choose(const figure *f, pages *p, npmd_error *err)
             if (chosen >= 0 && k != chosen)
                 continue;
             if (p->columns == COLUMNS_MOST) {
-                st = npmd_fail(
-                    err, NPMD_ERR_ARGUMENT,
-                    "more than %d maps side by side: draw fewer folders, or choose one model by `column`",
-                    COLUMNS_MOST);
+                st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                               "more than %d maps side by side: draw fewer folders, or choose one model by `column`",
+                               COLUMNS_MOST);
                 goto done;
             }
             p->from[p->columns] = i;
@@ -220,11 +219,10 @@ static npmd_status cortex_column(const subject *s, const char *folder, const cha
             *out = s->on_cortex.value[k];
             return NPMD_OK;
         }
-    return npmd_fail(
-        err, NPMD_ERR_FORMAT,
-        "%s: sphere_%s has a map '%.60s', surface_%s has none of that name; choose one that both have by "
-        "`column`, or run reproduce connectivity again",
-        folder, s->region, name, s->region);
+    return npmd_fail(err, NPMD_ERR_FORMAT,
+                     "%s: sphere_%s has a map '%.60s', surface_%s has none of that name; choose one that both have by "
+                     "`column`, or run reproduce connectivity again",
+                     folder, s->region, name, s->region);
 }
 
 /* Both meshes of a column show the same numbers: one scale. */
@@ -234,10 +232,9 @@ static npmd_status scenes_make(const figure *f, pages *p, npmd_error *err)
     for (int k = 0; k < p->columns; k++) {
         const subject *s = &p->of[p->from[k]];
         const vertex_columns *c = s->ball.m != NULL ? &s->on_ball : &s->on_cortex;
-        TRY(values_shade(f,
-                         s->ball.m != NULL ? "density f_E per area of the unit sphere"
-                                           : "density f_E per area of the surface",
-                         c->value[p->column[k]], c->vertices, &p->how[k], err));
+        TRY(values_shade(
+            f, s->ball.m != NULL ? "density f_E per area of the unit sphere" : "density f_E per area of the surface",
+            c->value[p->column[k]], c->vertices, &p->how[k], err));
         if (s->ball.m != NULL)
             p->ball[k] = surface_scene_relief(&s->ball, s->on_ball.value[p->column[k]], &p->how[k]);
         if (s->cortex.m != NULL) {
@@ -250,7 +247,8 @@ done:
     return st;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------- */
+/* ---- rows
+ * --------------------------------------------------------------------------------------------------------- */
 
 enum { GROUP_CORTEX, GROUP_BALL, GROUP_CLOSE };
 enum { ROW_BALL = -1, ROW_CLOSE = -2 }; /* others: the number of a view */
@@ -368,18 +366,18 @@ static npmd_status connectivity_draw(figure *f, npmd_error *err)
     TRY(columns_choose(f, p, err));
     TRY(scenes_make(f, p, err));
     panels_make(p);
-    relief_page page = { .rows = p->rows,
-                         .columns = p->wide,
-                         .panel = p->panel,
-                         .cell = (figure_width(f, p->wide > 1 ? PAGE_MM : COLUMN_MM)
-                                  - (p->wide > p->columns ? 62.0 : 0.0))
-                                     / p->wide
-                                 - 12.0,
-                         .share = { [GROUP_BALL] = 0.62, [GROUP_CLOSE] = 0.9 },
-                         .titles = p->columns > 1 ? p->titles : NULL,
-                         .bars = p->how,
-                         .bar_count = p->columns,
-                         .head = figure_top(f) };
+    relief_page page = {
+        .rows = p->rows,
+        .columns = p->wide,
+        .panel = p->panel,
+        .cell = (figure_width(f, p->wide > 1 ? PAGE_MM : COLUMN_MM) - (p->wide > p->columns ? 62.0 : 0.0)) / p->wide
+                - 12.0,
+        .share = { [GROUP_BALL] = 0.62, [GROUP_CLOSE] = 0.9 },
+        .titles = p->columns > 1 ? p->titles : NULL,
+        .bars = p->how,
+        .bar_count = p->columns,
+        .head = figure_top(f)
+    };
     page_fit(&page);
     TRY(surface_page_draw(f, &page, err));
     for (int i = 0; i < p->folders; i++)

@@ -1,5 +1,5 @@
-/* kind_eigenfunctions.c - eigenfunctions of the Laplacian that share an eigenvalue: products of functions of the factors
- * beside others of the same space.
+/* kind_eigenfunctions.c - eigenfunctions of the Laplacian that share an eigenvalue: products of functions of the
+ * factors beside others of the same space.
  *
  *   T2     lambda = a^2 + b^2: cos(a x1) cos(b x2), and plane waves cos(a x1 + b x2)
  *   S2     lambda = l (l + 1): harmonics of degree l about the axis z, and the same about another axis
@@ -14,7 +14,8 @@ enum { SHOWN = 4, GRID = 256, BALL_STEPS = 90 };
 #define X1 "x\xE2\x82\x81"
 #define X2 "x\xE2\x82\x82"
 
-/* ---- T2 ---------------------------------------------------------------------------------------------------------------- */
+/* ---- T2
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct wave { /* amplitude times cos(k1 x1 + k2 x2), or cos(k1 x1) cos(k2 x2), or sin sin */
     int k1, k2;
@@ -62,13 +63,12 @@ static npmd_status frequencies_find(double lambda, int *a, int *b, npmd_error *e
             return NPMD_OK;
         }
     }
-    return npmd_fail(
-        err, NPMD_ERR_ARGUMENT,
-        "the eigenvalue %g of T2 is no a^2 + b^2 with whole a and b above 0, such as 2, 5, 13 or 20", lambda);
+    return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                     "the eigenvalue %g of T2 is no a^2 + b^2 with whole a and b above 0, such as 2, 5, 13 or 20",
+                     lambda);
 }
 
-static npmd_status wave_draw(figure *f, box at, const wave *w, const shade *how, unsigned parts,
-                             npmd_error *err)
+static npmd_status wave_draw(figure *f, box at, const wave *w, const shade *how, unsigned parts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const axis x = { AXIS_PI, 0.0, TWO_PI, X1 }, y = { AXIS_PI, 0.0, TWO_PI, X2 };
@@ -100,8 +100,7 @@ static npmd_status torus_draw(figure *f, double lambda, npmd_error *err)
     const wave waves[SHOWN] = {
         { a, b, WAVE_PLANE }, { a, b, WAVE_COSINES }, { b, -a, WAVE_PLANE }, { b, a, WAVE_SINES }
     };
-    const shade how = { .map = MAP_BALANCED,
-                        .scale = { AXIS_LINEAR, -1.0 / NPMD_PI, 1.0 / NPMD_PI, "eigenfunction" } };
+    const shade how = { .map = MAP_BALANCED, .scale = { AXIS_LINEAR, -1.0 / NPMD_PI, 1.0 / NPMD_PI, "eigenfunction" } };
     const double width = figure_width(f, 120.0), left = 38.0, top = figure_top(f) + 32.0;
     const double side = (width - left - 20.0 - 56.0) / 2.0;
     const panel_grid grid = { left, top, side, side, 20.0, 22.0, 2 };
@@ -112,8 +111,8 @@ static npmd_status torus_draw(figure *f, double lambda, npmd_error *err)
                                | (k < 2 ? AXES_NO_X_LABELS | AXES_NO_X_NAME : 0);
         TRY(wave_draw(f, panel_box(&grid, k), &waves[k], &how, parts, err));
         if (k < 2)
-            canvas_text(f->page, panel_box(&grid, k).x + 0.5 * side, top - 20.0, TEXT_CENTRE, 0.0,
-                        &LETTER_TITLE, HEADS[k]);
+            canvas_text(f->page, panel_box(&grid, k).x + 0.5 * side, top - 20.0, TEXT_CENTRE, 0.0, &LETTER_TITLE,
+                        HEADS[k]);
     }
     bar_draw(f->page, (box){ left + 2.0 * side + 32.0, top, 7.0, 2.0 * side + 22.0 }, &how);
     f->facts.panels = SHOWN;
@@ -123,12 +122,12 @@ done:
     return st;
 }
 
-/* ---- on surfaces ------------------------------------------------------------------------------------------------------- */
+/* ---- on surfaces
+ * ------------------------------------------------------------------------------------------------------- */
 
 /* Four functions on one mesh, on one scale. value[k] (vertices). */
-static npmd_status functions_draw(figure *f, const mesh *m, double *const value[SHOWN],
-                                  const relief_view *side, const char *const *names,
-                                  const char *const *titles, npmd_error *err)
+static npmd_status functions_draw(figure *f, const mesh *m, double *const value[SHOWN], const relief_view *side,
+                                  const char *const *names, const char *const *titles, npmd_error *err)
 {
     relief_scene scene[SHOWN];
     relief_panel panel[SHOWN];
@@ -177,8 +176,7 @@ static double harmonic_at(int l, int a, const double x[3])
     return (a % 2 ? -1.0 : 1.0) * (a > 0 ? sqrt(2.0) : 1.0) * p * re;
 }
 
-static void harmonics_values(const relief_ball *ball, int degree, int order, const double turn[3][3],
-                             double *out)
+static void harmonics_values(const relief_ball *ball, int degree, int order, const double turn[3][3], double *out)
 {
     for (size_t i = 0; i < ball->vertices; i++) {
         const double *x = ball->x + 3 * i;
@@ -205,8 +203,8 @@ static npmd_status sphere_draw(figure *f, double lambda, npmd_error *err)
     double *value[SHOWN] = { NULL };
     char words[2][32];
     if (degree < 1 || degree > 64 || (double)degree * (degree + 1) != lambda) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "the eigenvalue %g of S2 is no l (l + 1), such as 2, 6, 12 or 20", lambda);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the eigenvalue %g of S2 is no l (l + 1), such as 2, 6, 12 or 20",
+                       lambda);
         goto done;
     }
     TRY(relief_ball_make(BALL_STEPS, &ball, err));
@@ -244,8 +242,7 @@ static npmd_status mesh_draw(figure *f, const char *path, int first, npmd_error 
     TRY(npmd_surface_read(path, &surface, err));
     TRY(mesh_of_surface(surface, &m, err));
     if (first < 0 || first > 10000) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the number of an eigenfunction is %d, expected 0 to 10000",
-                       first);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the number of an eigenfunction is %d, expected 0 to 10000", first);
         goto done;
     }
     TRY(memory_new(&lambda, pairs, err));
@@ -269,7 +266,8 @@ done:
     return st;
 }
 
-/* ---- the kind ------------------------------------------------------------------------------------------------------------- */
+/* ---- the kind
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static npmd_status eigenfunctions_draw(figure *f, npmd_error *err)
 {
@@ -286,8 +284,8 @@ static npmd_status eigenfunctions_draw(figure *f, npmd_error *err)
     else if (strcmp(text, "S2") == 0)
         TRY(sphere_draw(f, lambda, err));
     else
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "eigenfunctions are drawn on S1^2, on S2 and on mesh:FILE, not on %s", text);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "eigenfunctions are drawn on S1^2, on S2 and on mesh:FILE, not on %s",
+                       text);
 done:
     npmd_domain_free(dom);
     return st;

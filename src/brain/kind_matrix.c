@@ -1,7 +1,8 @@
 /* kind_matrix.c - a matrix of regions by regions as coloured cells, with the names of rows and columns.
  *
- * The file is what marginal --matrix writes: .csv with the names in its first row and column, or the numbers alone. Masses
- * of connections differ by powers of ten, so colours are on a log scale unless said otherwise; a zero is paper. */
+ * The file is what marginal --matrix writes: .csv with the names in its first row and column, or the numbers alone.
+ * Masses of connections differ by powers of ten, so colours are on a log scale unless said otherwise; a zero is
+ * paper. */
 #include "brain.h"
 #include "io.h"
 
@@ -78,8 +79,7 @@ static int fields_count(const char *line)
     return count;
 }
 
-static npmd_status row_take(const char *path, const char *line, int number, locale_t c, matrix *m,
-                            npmd_error *err)
+static npmd_status row_take(const char *path, const char *line, int number, locale_t c, matrix *m, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     char field[256];
@@ -95,8 +95,8 @@ static npmd_status row_take(const char *path, const char *line, int number, loca
         field_take(&line, field, sizeof field);
         const double value = strtod_l(field, &stop, c);
         if (stop == field || *stop != 0 || !isfinite(value)) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %d, column %d: '%.40s' is no number", path,
-                           number + 2, k + 2, field);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %d, column %d: '%.40s' is no number", path, number + 2, k + 2,
+                           field);
             goto done;
         }
         m->cell[number * m->columns + k] = value;
@@ -118,8 +118,8 @@ static npmd_status named_read(const char *path, const char *text, matrix *m, npm
     for (const char *p = line_after(text); *p != 0; p = line_after(p))
         m->rows += *p != '\n' && *p != '\r';
     if (m->columns < 1 || m->rows < 1 || m->columns > NAMES_MOST || m->rows > NAMES_MOST) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is a matrix of %d x %d, expected 1 to %d rows and columns",
-                       path, m->rows, m->columns, NAMES_MOST);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is a matrix of %d x %d, expected 1 to %d rows and columns", path,
+                       m->rows, m->columns, NAMES_MOST);
         goto done;
     }
     TRY(memory_new(&m->cell, m->rows * m->columns, err));
@@ -145,8 +145,8 @@ static npmd_status plain_read(const char *path, matrix *m, npmd_error *err)
     table t = { 0 };
     TRY(table_read(path, &t, err));
     if (t.rows > NAMES_MOST || t.columns > NAMES_MOST) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s is %zu x %zu; a picture has at most %d rows and columns",
-                       path, t.rows, t.columns, NAMES_MOST);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s is %zu x %zu; a picture has at most %d rows and columns", path, t.rows,
+                       t.columns, NAMES_MOST);
         goto done;
     }
     m->rows = (int)t.rows;
@@ -213,11 +213,10 @@ static npmd_status matrix_shade(const figure *f, const matrix *m, shade *out, np
     }
     if (f->ask->ranges > 0) {
         if (out->scale.kind == AXIS_LOG && !(f->ask->range[0] > 0.0))
-            return npmd_fail(
-                err, NPMD_ERR_ARGUMENT,
-                "`range` %g:%g does not begin above 0, as the log scale of a matrix needs; `scale` linear "
-                "may begin at 0",
-                f->ask->range[0], f->ask->range[1]);
+            return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                             "`range` %g:%g does not begin above 0, as the log scale of a matrix needs; `scale` linear "
+                             "may begin at 0",
+                             f->ask->range[0], f->ask->range[1]);
         out->below = least < f->ask->range[0];
         out->above = most > f->ask->range[1];
         out->scale.from = f->ask->range[0];
@@ -265,8 +264,7 @@ static void names_draw(canvas *c, const matrix *m, box at, const lettering *how)
     for (int i = 0; m->row != NULL && i < m->rows; i++)
         text_fit(c, at.x - 3.0, at.y + (i + 0.5) * h + drop, TEXT_RIGHT, 0.0, how, 110.0, m->row[i]);
     for (int k = 0; m->column != NULL && k < m->columns; k++)
-        text_fit(c, at.x + (k + 0.5) * w + drop, at.y + at.height + 3.0, TEXT_RIGHT, 90.0, how, 110.0,
-                 m->column[k]);
+        text_fit(c, at.x + (k + 0.5) * w + drop, at.y + at.height + 3.0, TEXT_RIGHT, 90.0, how, 110.0, m->column[k]);
 }
 
 static npmd_status matrix_draw(figure *f, npmd_error *err)

@@ -1,5 +1,6 @@
-/* kind_surface.c - densities with a surface among their factors: on each surface (and each sphere) from several sides, on a
- * circle as a curve. Of a product these are marginal densities of the factors, or conditional ones given some of them.
+/* kind_surface.c - densities with a surface among their factors: on each surface (and each sphere) from several sides,
+ * on a circle as a curve. Of a product these are marginal densities of the factors, or conditional ones given some of
+ * them.
  *
  * A density is computed at the vertices. Given points are marked on the surfaces they lie on. */
 #include "brain.h"
@@ -33,7 +34,8 @@ typedef struct surface_job {
     factor_map circle; /* the only one; value NULL: there is none */
 } surface_job;
 
-/* ---- nodes --------------------------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * --------------------------------------------------------------------------------------------------------- */
 
 static bool is_surface(const figure *f, int d)
 {
@@ -100,10 +102,11 @@ static int given_column(const figure *f, int factor)
     return at;
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------------------- */
+/* ---- values
+ * ---------------------------------------------------------------------------------------------------------- */
 
-/* What is shown of log densities: exp of them, per volume or relative to uniform. A conditional density is known up to a
- * factor, possibly far from 1, so that its largest term is taken out; its integral by the nodes is made 1. */
+/* What is shown of log densities: exp of them, per volume or relative to uniform. A conditional density is known up to
+ * a factor, possibly far from 1, so that its largest term is taken out; its integral by the nodes is made 1. */
 static void values_show(const surface_job *j, factor_map *m)
 {
     const bool fixed_rest = conditional(j->f, m);
@@ -118,9 +121,7 @@ static void values_show(const surface_job *j, factor_map *m)
     if (!fixed_rest)
         j->f->facts.mass_error = fmax(j->f->facts.mass_error, fabs(mass - 1.0)); /* fmax passes NaN over */
     const bool circle = j->f->domain->factor[m->factor].columns == 1;
-    const double per = circle                                  ? panel_circle_unit(j->f)
-                       : j->f->ask->what == NPMD_PLOT_RELATIVE ? volume
-                                                               : 1.0;
+    const double per = circle ? panel_circle_unit(j->f) : j->f->ask->what == NPMD_PLOT_RELATIVE ? volume : 1.0;
     const double unit = per / (fixed_rest ? mass : 1.0);
     for (size_t i = 0; i < m->nodes; i++)
         m->value[i] *= unit;
@@ -159,7 +160,8 @@ done:
     return st;
 }
 
-/* ---- points on the maps -------------------------------------------------------------------------------------------- */
+/* ---- points on the maps
+ * -------------------------------------------------------------------------------------------- */
 
 /* The data, on marginal densities alone, or the point that is given. */
 static npmd_status points_place(const surface_job *j, factor_map *m, npmd_error *err)
@@ -188,7 +190,8 @@ done:
     return st;
 }
 
-/* ---- the job ---------------------------------------------------------------------------------------------------------- */
+/* ---- the job
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static void title_make(const surface_job *j, factor_map *m)
 {
@@ -208,10 +211,9 @@ static npmd_status map_make(surface_job *j, int d, factor_map *m, npmd_error *er
     m->factor = d;
     m->given = j->f->ask->given >> d & 1U;
     const bool circle = j->f->domain->factor[d].columns == 1, sphere = !circle && !is_surface(j->f, d);
-    const bool degrees = circle && j->f->ask->what == NPMD_PLOT_DENSITY
-                         && j->f->ask->coords & NPMD_COORDS_DEGREES;
-    const char *quantity = degrees            ? "density per degree"
-                           : circle || sphere ? figure_quantity(j->f, circle ? 1 : 2, sphere)
+    const bool degrees = circle && j->f->ask->what == NPMD_PLOT_DENSITY && j->f->ask->coords & NPMD_COORDS_DEGREES;
+    const char *quantity = degrees                                ? "density per degree"
+                           : circle || sphere                     ? figure_quantity(j->f, circle ? 1 : 2, sphere)
                            : j->f->ask->what == NPMD_PLOT_DENSITY ? "density per area of the surface"
                                                                   : figure_quantity(j->f, 2, false);
     TRY(nodes_make(j->f, m, err));
@@ -249,10 +251,9 @@ static npmd_status maps_make(surface_job *j, npmd_error *err)
         } else if (j->f->domain->factor[d].columns == 3 && j->maps < COLUMNS_MOST) {
             TRY(map_make(j, d, &j->map[j->maps++], err));
         } else {
-            st = npmd_fail(
-                err, NPMD_ERR_ARGUMENT,
-                "a figure has at most %d surfaces and spheres and one circle: choose some by `factors`",
-                COLUMNS_MOST);
+            st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                           "a figure has at most %d surfaces and spheres and one circle: choose some by `factors`",
+                           COLUMNS_MOST);
             goto done;
         }
     }
@@ -260,8 +261,8 @@ done:
     return st;
 }
 
-/* Heights of the curve and of the histogram: from 0, or of a log scale from a 10,000th of the largest. --range is of the
- * colours, whose quantity is another. */
+/* Heights of the curve and of the histogram: from 0, or of a log scale from a 10,000th of the largest. --range is of
+ * the colours, whose quantity is another. */
 static axis circle_heights(const figure *f, const factor_map *m, double tallest)
 {
     double least = 0.0, most = 0.0;
@@ -332,8 +333,7 @@ static npmd_status several_draw(surface_job *j, const surface_views *views, npmd
         .rows = (views->count * j->maps + wide - 1) / wide,
         .columns = wide,
         .panel = panel,
-        .cell = (figure_width(f, wide > 1 ? 0.8 * PAGE_MM : COLUMN_MM) - (wide > j->maps ? 62.0 : 0.0)) / wide
-                - 12.0,
+        .cell = (figure_width(f, wide > 1 ? 0.8 * PAGE_MM : COLUMN_MM) - (wide > j->maps ? 62.0 : 0.0)) / wide - 12.0,
         .titles = titles,
         .bars = bars,
         .bar_count = j->maps,
@@ -361,10 +361,9 @@ static npmd_status surface_draw(figure *f, npmd_error *err)
     TRY(maps_make(j, err));
     for (int k = 1; k < j->maps && f->ask->ranges > 0; k++)
         if (strcmp(j->map[k].how.scale.name, j->map[0].how.scale.name) != 0) {
-            st = npmd_fail(
-                err, NPMD_ERR_ARGUMENT,
-                "`range` would be one range for '%s' and '%s': leave it out, or choose one by `factors`",
-                j->map[0].how.scale.name, j->map[k].how.scale.name);
+            st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                           "`range` would be one range for '%s' and '%s': leave it out, or choose one by `factors`",
+                           j->map[0].how.scale.name, j->map[k].how.scale.name);
             goto done;
         }
     if (j->maps == 0)
@@ -398,12 +397,10 @@ static bool surface_fits(const figure *f)
     return f->domain != NULL && f->domain->surfaces;
 }
 
-const figure_kind KIND_SURFACE = {
-    .name = "surface",
-    .help = "a density on surfaces and spheres, shaded, from four sides",
-    .fits = surface_fits,
-    .wants = "one model on surfaces or spheres, all factors but one given if any is",
-    .takes = surface_takes,
-    .uses = USES_FACTORS | USES_GIVEN | USES_RANGE | USES_WHAT | USES_LOG | USES_DATA,
-    .draw = surface_draw
-};
+const figure_kind KIND_SURFACE = { .name = "surface",
+                                   .help = "a density on surfaces and spheres, shaded, from four sides",
+                                   .fits = surface_fits,
+                                   .wants = "one model on surfaces or spheres, all factors but one given if any is",
+                                   .takes = surface_takes,
+                                   .uses = USES_FACTORS | USES_GIVEN | USES_RANGE | USES_WHAT | USES_LOG | USES_DATA,
+                                   .draw = surface_draw };

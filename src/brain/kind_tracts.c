@@ -1,8 +1,8 @@
 /* kind_tracts.c - streamlines inside a surface, and where they end: on it, and on the sphere it is registered to.
  *
- * Streamlines count if both ends lie within a distance of the surface, as for endpoints. Of those a number is drawn, chosen
- * by a fixed shuffle, with the usual colours of directions: red from left to right, green from back to front, blue up; the
- * surface over them lets them through. Beside it the ends of as many pairs: starts red, ends blue. */
+ * Streamlines count if both ends lie within a distance of the surface, as for endpoints. Of those a number is drawn,
+ * chosen by a fixed shuffle, with the usual colours of directions: red from left to right, green from back to front,
+ * blue up; the surface over them lets them through. Beside it the ends of as many pairs: starts red, ends blue. */
 #include "brain.h"
 #include "tracts.h"
 
@@ -10,8 +10,7 @@
 
 enum { TRACTS_DRAWN = 1500, PAIRS_DRAWN = 4000 };
 static const double DISTANCE = 5.0; /* mm, as endpoints has it */
-static const double STEP =
-    1.0; /* mm: points of a streamline that are closer than this to the last are passed over */
+static const double STEP = 1.0; /* mm: points of a streamline that are closer than this to the last are passed over */
 static const colour START = { 200, 40, 45 }, END = { 35, 85, 200 }, EDGE_INK = { 255, 255, 255 };
 
 typedef struct tract_job {
@@ -33,7 +32,8 @@ typedef struct tract_job {
     size_t segments, x_room, ink_room;
 } tract_job;
 
-/* ---- first reading: which streamlines count ----------------------------------------------------------------------- */
+/* ---- first reading: which streamlines count
+ * ----------------------------------------------------------------------- */
 
 static npmd_status end_keep(tract_job *j, const streamline *s, npmd_error *err)
 {
@@ -72,14 +72,15 @@ static npmd_status ends_find(tract_job *j, npmd_error *err)
     }
     if (j->kept == 0)
         st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "none of %zu streamlines has both ends within %g mm of %s: are they in another space?",
-                       j->seen, j->most, j->ask->surface);
+                       "none of %zu streamlines has both ends within %g mm of %s: are they in another space?", j->seen,
+                       j->most, j->ask->surface);
 done:
     tracts_close(t);
     return st;
 }
 
-/* ---- second reading: their paths ------------------------------------------------------------------------------------ */
+/* ---- second reading: their paths
+ * ------------------------------------------------------------------------------------ */
 
 static colour direction_colour(const double *a, const double *b)
 {
@@ -152,7 +153,8 @@ done:
     return st;
 }
 
-/* ---- the page --------------------------------------------------------------------------------------------------------- */
+/* ---- the page
+ * --------------------------------------------------------------------------------------------------------- */
 
 /* x (pairs, 3): one end of the pairs that are drawn, on the surface or on the sphere. */
 static npmd_status ends_place(const tract_job *j, int end, const mesh *on, double **out, npmd_error *err)
@@ -171,9 +173,7 @@ done:
 
 static relief_points ends_points(const tract_job *j, const double *x, colour ink)
 {
-    return (relief_points){
-        .count = j->pairs, .x = x, .ink = ink, .edge = EDGE_INK, .radius = 0.55, .rim = 0.12
-    };
+    return (relief_points){ .count = j->pairs, .x = x, .ink = ink, .edge = EDGE_INK, .radius = 0.55, .rim = 0.12 };
 }
 
 static relief_scene mesh_scene(const mesh *m)
@@ -190,8 +190,7 @@ static npmd_status page_draw(figure *f, tract_job *j, const surface_views *views
 {
     npmd_status st = NPMD_OK;
     enum { SHOWN = 2 };
-    static const char *const TITLES[3] = { "A  streamlines", "B  their ends on the surface",
-                                           "C  and on the sphere" };
+    static const char *const TITLES[3] = { "A  streamlines", "B  their ends on the surface", "C  and on the sphere" };
     const bool ball = j->cortex.sphere.vertices > 0;
     const int columns = ball ? 3 : 2, rows = views->count < SHOWN ? views->count : SHOWN;
     double *x[4] = { NULL };
@@ -201,9 +200,7 @@ static npmd_status page_draw(figure *f, tract_job *j, const surface_views *views
         TRY(ends_place(j, k % 2, k < 2 ? &j->cortex.surface : &j->cortex.sphere, &x[k], err));
     const relief_points on_cortex[2] = { ends_points(j, x[0], START), ends_points(j, x[1], END) };
     const relief_points on_ball[2] = { ends_points(j, x[2], START), ends_points(j, x[3], END) };
-    const relief_lines paths = {
-        .segments = j->segments, .x = j->x, .inks = j->ink, .thickness = 0.4, .round = true
-    };
+    const relief_lines paths = { .segments = j->segments, .x = j->x, .inks = j->ink, .thickness = 0.4, .round = true };
     relief_scene scene[3] = { mesh_scene(&j->cortex.surface), mesh_scene(&j->cortex.surface) };
     scene[0].lines = &paths, scene[0].line_sets = 1, scene[0].opacity = 0.14;
     scene[1].points = on_cortex, scene[1].point_sets = 2;

@@ -15,8 +15,8 @@ static npmd_status dots_read(const npmd_plot_surfaces *ask, surface_scene *s, np
     double *x = NULL;
     TRY(table_read(ask->points, &t, err));
     if (t.columns != 3) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s has %zu columns, points on a surface have 3: x y z",
-                       ask->points, t.columns);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s has %zu columns, points on a surface have 3: x y z", ask->points,
+                       t.columns);
         goto done;
     }
     TRY(memory_new(&x, 3 * t.rows, err));

@@ -45,8 +45,7 @@ static void region_measure(surface_scene *s, const bool *inside)
     }
 }
 
-npmd_status surface_scene_region(surface_scene *s, const char *labels_path, const char *region,
-                                 npmd_error *err)
+npmd_status surface_scene_region(surface_scene *s, const char *labels_path, const char *region, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     labels l = { 0 };
@@ -54,9 +53,8 @@ npmd_status surface_scene_region(surface_scene *s, const char *labels_path, cons
     TRY(labels_read(labels_path, s->m->vertices, &l, err));
     const int found = labels_find(&l, region);
     if (found < 0) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "%s has no region '%.60s'; it has %d, the first of them '%.60s'", labels_path, region,
-                       l.regions, l.regions > 0 ? l.name[0] : "");
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%s has no region '%.60s'; it has %d, the first of them '%.60s'",
+                       labels_path, region, l.regions, l.regions > 0 ? l.name[0] : "");
         goto done;
     }
     TRY(memory_new(&inside, s->m->vertices, err));
@@ -114,8 +112,7 @@ bool values_range(const double *value, size_t n, double *least, double *most)
     return *least <= *most;
 }
 
-npmd_status values_shade(const figure *f, const char *name, const double *value, size_t n, shade *out,
-                         npmd_error *err)
+npmd_status values_shade(const figure *f, const char *name, const double *value, size_t n, shade *out, npmd_error *err)
 {
     double least = 0.0, most = 0.0;
     if (!values_range(value, n, &least, &most))
@@ -158,8 +155,8 @@ done:
     return st;
 }
 
-npmd_status surface_single_draw(figure *f, const relief_scene *scene, const surface_views *views,
-                                const shade *how, npmd_error *err)
+npmd_status surface_single_draw(figure *f, const relief_scene *scene, const surface_views *views, const shade *how,
+                                npmd_error *err)
 {
     relief_panel panel[VIEWS_MOST + 1] = { { 0 } };
     const int columns = views->count == 1 ? 1 : 2;

@@ -1,9 +1,9 @@
 /* surface_views.c - the sides a surface is seen from.
  *
  * Coordinates of brains are RAS: x to the right, y to the front, z up. A hemisphere is seen from its lateral and medial
- * side with the front to one side, and from above and below lying, with the front at the left of both, so that four views
- * fit into two rows. Of any other surface an axis points up, z unless said, and sides are named by the axis at which the
- * eye is. */
+ * side with the front to one side, and from above and below lying, with the front at the left of both, so that four
+ * views fit into two rows. Of any other surface an axis points up, z unless said, and sides are named by the axis at
+ * which the eye is. */
 #include "brain.h"
 
 #include <stdio.h>
@@ -94,8 +94,7 @@ static bool axis_add(surface_views *v, const char *text, size_t size, int uprigh
     return true;
 }
 
-static npmd_status word_add(surface_views *v, const char *text, size_t size, int half, int upright,
-                            npmd_error *err)
+static npmd_status word_add(surface_views *v, const char *text, size_t size, int half, int upright, npmd_error *err)
 {
     if (v->count == VIEWS_MOST)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "more than %d views", VIEWS_MOST);
@@ -103,22 +102,19 @@ static npmd_status word_add(surface_views *v, const char *text, size_t size, int
         if (strlen(SIDES[k].name) == size && strncasecmp(SIDES[k].name, text, size) == 0) {
             if (SIDES[k].mirrored && half == 0)
                 return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                                 "'%s' is a side of a hemisphere: say which it is, left or right",
-                                 SIDES[k].name);
+                                 "'%s' is a side of a hemisphere: say which it is, left or right", SIDES[k].name);
             side_add(v, &SIDES[k], half);
             return NPMD_OK;
         }
     if (axis_add(v, text, size, upright))
         return NPMD_OK;
-    return npmd_fail(
-        err, NPMD_ERR_ARGUMENT,
-        "'%.*s' is no view: expected lateral, medial, dorsal, ventral, anterior, posterior, or an axis as "
-        "+x or -z",
-        (int)(size < 40 ? size : 40), text);
+    return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                     "'%.*s' is no view: expected lateral, medial, dorsal, ventral, anterior, posterior, or an axis as "
+                     "+x or -z",
+                     (int)(size < 40 ? size : 40), text);
 }
 
-npmd_status surface_views_find(const npmd_plot_surfaces *ask, const char *file, surface_views *out,
-                               npmd_error *err)
+npmd_status surface_views_find(const npmd_plot_surfaces *ask, const char *file, surface_views *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     static const char *const AROUND[3] = { "+y,+z,-y,-z", "+z,+x,-z,-x", "-y,+x,+y,-x" };
@@ -126,8 +122,7 @@ npmd_status surface_views_find(const npmd_plot_surfaces *ask, const char *file, 
     const char *axis_up = ask->up != NULL ? ask->up : "z";
     *out = (surface_views){ 0 };
     if (strlen(axis_up) != 1 || *axis_up < 'x' || *axis_up > 'z') {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the axis that points up is '%.40s', expected x, y or z",
-                       axis_up);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the axis that points up is '%.40s', expected x, y or z", axis_up);
         goto done;
     }
     TRY(hemisphere_find(ask, file, &half, err));

@@ -1,5 +1,5 @@
-/* choose.h - choices by points that are held out: parts of the points, short fits that are compared on the others, a tau,
- * a set of options, and when a fit has gone on for long enough. */
+/* choose.h - choices by points that are held out: parts of the points, short fits that are compared on the others, a
+ * tau, a set of options, and when a fit has gone on for long enough. */
 #ifndef NPMD_CHOOSE_H
 #define NPMD_CHOOSE_H
 
@@ -8,27 +8,25 @@
 /* ---- holdout.c: parts of the points ---------------------------------------------------------------------- */
 
 /* Up to count rows of the shuffled order from *next on, without those whose hash is among the avoided ones (sorted). */
-npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_t count,
-                        const uint64_t *avoid, size_t avoided, npmd_points **out, npmd_error *err);
+npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_t count, const uint64_t *avoid,
+                        size_t avoided, npmd_points **out, npmd_error *err);
 /* As many rows, drawn with replacement. */
 npmd_status points_resample(const npmd_points *pts, rng_key key, npmd_points **out, npmd_error *err);
-npmd_status points_twins(const npmd_points *pts, uint64_t **out,
-                         npmd_error *err); /* sorted hashes of all rows */
+npmd_status points_twins(const npmd_points *pts, uint64_t **out, npmd_error *err); /* sorted hashes of all rows */
 /* Rows first .. first + count - 1 of the shuffled order of this key, and the others without those equal to one of
  * them. */
-npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t first, size_t count,
-                            npmd_points **held_out, npmd_points **training, npmd_error *err);
+npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t first, size_t count, npmd_points **held_out,
+                            npmd_points **training, npmd_error *err);
 
 /* ---- mixture_weights.c ----------------------------------------------------------------------------------- */
 
 #define MIXTURE_MOST_PARTS 65
-/* logs (parts, n), log densities of parts at points, become densities relative to the largest at each point; the sum of the
- * logs of these, by the points' weights. */
+/* logs (parts, n), log densities of parts at points, become densities relative to the largest at each point; the sum of
+ * the logs of these, by the points' weights. */
 double mixture_densities(double *logs, const double *weight, int parts, size_t n);
-/* mix (parts): the weights under which points of these weights (n) are most likely, given such densities; their mean log
- * density. NaN: no point has a weight. */
-double mixture_weights(const double *density, const double *weight, double tops, int parts, size_t n,
-                       double *mix);
+/* mix (parts): the weights under which points of these weights (n) are most likely, given such densities; their mean
+ * log density. NaN: no point has a weight. */
+double mixture_weights(const double *density, const double *weight, double tops, int parts, size_t n, double *mix);
 
 /* ---- pilot.c: short fits to a part of the points, compared on the others ------------------------------------ */
 
@@ -76,13 +74,12 @@ typedef struct tau_found {
 } tau_found;
 int64_t pilot_steps(const npmd_domain *dom, const settings *full);
 /* Of a plan, from the tau of its full settings; first: a pilot that was fitted with it already, or -1. */
-npmd_status search_tau(pilots *p, const fit_plan *plan, const char *words, int first, tau_found *out,
-                       npmd_error *err);
-/* Lowers or raises the model's tau from its usual value where held-out points ask for it. *stopped: the caller ended the
- * search, and the tau is the best so far. */
+npmd_status search_tau(pilots *p, const fit_plan *plan, const char *words, int first, tau_found *out, npmd_error *err);
+/* Lowers or raises the model's tau from its usual value where held-out points ask for it. *stopped: the caller ended
+ * the search, and the tau is the best so far. */
 npmd_status choose_tau(const fit *f, const fit_watch *watch, bool *stopped, npmd_error *err);
-/* Between a row and its neighbours, which are worse by this much: where the parabola has its vertex, in steps of the grid,
- * towards above; at most half a step away, and 0 if a neighbour is not known. */
+/* Between a row and its neighbours, which are worse by this much: where the parabola has its vertex, in steps of the
+ * grid, towards above; at most half a step away, and 0 if a neighbour is not known. */
 double choice_vertex(double below, double above);
 
 /* ---- stopping.c: early stopping ------------------------------------------------------------------------- */
@@ -111,14 +108,14 @@ npmd_status stopping_hold_out(const settings *set, const npmd_points *pts, npmd_
 npmd_status stopping_open(stopping *s, const settings *set, size_t parameters, npmd_error *err);
 void stopping_close(stopping *s);
 void stopping_again(stopping *s);
-npmd_status stopping_judge(stopping *s, backend *b, const npmd_report *now, double mean, bool *enough,
-                           npmd_error *err);
+npmd_status stopping_judge(stopping *s, backend *b, const npmd_report *now, double mean, bool *enough, npmd_error *err);
 
-/* ---- select.c: a fit whose options are chosen first --------------------------------------------------------------- */
+/* ---- select.c: a fit whose options are chosen first
+ * --------------------------------------------------------------- */
 
 /* over (lists): "option=v1:v2:v3", or "tau" alone; every combination of them is compared. base: the plan of what was
  * asked for without them. */
-npmd_status select_run(const fit_plan *base, const npmd_options *asked, const npmd_points *pts,
-                       const char *const *over, int lists, npmd_model **out, npmd_error *err);
+npmd_status select_run(const fit_plan *base, const npmd_options *asked, const npmd_points *pts, const char *const *over,
+                       int lists, npmd_model **out, npmd_error *err);
 
 #endif

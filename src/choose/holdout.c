@@ -17,8 +17,8 @@ static void weights_scale(npmd_points *pts, double total)
         pts->weight[i] *= (double)pts->n / total;
 }
 
-npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_t count,
-                        const uint64_t *avoid, size_t avoided, npmd_points **out, npmd_error *err)
+npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_t count, const uint64_t *avoid,
+                        size_t avoided, npmd_points **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_points *part = NULL;
@@ -86,8 +86,8 @@ npmd_status points_twins(const npmd_points *pts, uint64_t **out, npmd_error *err
     return NPMD_OK;
 }
 
-npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t first, size_t count,
-                            npmd_points **held_out, npmd_points **training, npmd_error *err)
+npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t first, size_t count, npmd_points **held_out,
+                            npmd_points **training, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_points *out = NULL, *rest = NULL;

@@ -21,8 +21,7 @@ double mixture_densities(double *logs, const double *weight, int parts, size_t n
     return tops;
 }
 
-double mixture_weights(const double *density, const double *weight, double tops, int parts, size_t n,
-                       double *mix)
+double mixture_weights(const double *density, const double *weight, double tops, int parts, size_t n, double *mix)
 {
     double value = -INFINITY, total = 0.0, next[MIXTURE_MOST_PARTS], share[MIXTURE_MOST_PARTS];
     assert(parts <= MIXTURE_MOST_PARTS);

@@ -1,7 +1,8 @@
 /* pilot.c - short fits to a part of the points, compared on the points that were held out from them.
  *
- * All start from one seed and are judged on the same points, so their differences are known far better than their values:
- * with c_i what point i contributes to the criterion, the error of a difference is that of the mean of c_i - c_i'.
+ * All start from one seed and are judged on the same points, so their differences are known far better than their
+ * values: with c_i what point i contributes to the criterion, the error of a difference is that of the mean of c_i -
+ * c_i'.
  *
  *     ise          mean f^2 - 2 mean f(x_i),  f relative to the uniform measure; a mean over the last looks
  *     likelihood   -mean log f(x_i),          f per volume */
@@ -39,8 +40,7 @@ static int pilot_progress(const npmd_report *now, void *user)
     return p->stop;
 }
 
-npmd_status pilots_open(pilots *p, const npmd_points *pts, const settings *set, const fit_watch *watch,
-                        npmd_error *err)
+npmd_status pilots_open(pilots *p, const npmd_points *pts, const settings *set, const fit_watch *watch, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const rng_key key = rng_key_make(set->seed, RNG_TUNE, 2);
@@ -79,8 +79,7 @@ void pilots_close(pilots *p)
 }
 
 /* What the fitted model has to say of the held-out points. */
-static npmd_status pilot_judge(const pilots *p, const pilot_watch *w, const npmd_model *m, pilot *out,
-                               npmd_error *err)
+static npmd_status pilot_judge(const pilots *p, const pilot_watch *w, const npmd_model *m, pilot *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_score score;
@@ -159,9 +158,8 @@ void pilot_compare(const pilots *p, int which, int other, double *difference, do
         return;
     for (size_t i = 0; i < p->held_out->n; i++) {
         const double u = a->log_density[i], v = b->log_density[i];
-        p->rise[i] = p->criterion == CRITERION_LIKELIHOOD
-                         ? v - u
-                         : 2.0 * (exp(v + b->log_volume) - exp(u + a->log_volume));
+        p->rise[i] = p->criterion == CRITERION_LIKELIHOOD ? v - u
+                                                          : 2.0 * (exp(v + b->log_volume) - exp(u + a->log_volume));
     }
     weighted_mean(p->held_out, p->rise, &mean, se);
     *difference = a->row.criterion - b->row.criterion;

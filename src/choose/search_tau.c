@@ -1,8 +1,8 @@
 /* search_tau.c - a tau for data that came without one.
  *
- * The default suits densities as smooth as the dimension suggests and as many points as it takes. Clustered data want far
- * less smoothing, few points in many dimensions far more. Short fits to a part of the points say so, compared on the
- * others (pilot.c), on a logarithmic grid about the default in steps of sqrt 10:
+ * The default suits densities as smooth as the dimension suggests and as many points as it takes. Clustered data want
+ * far less smoothing, few points in many dimensions far more. Short fits to a part of the points say so, compared on
+ * the others (pilot.c), on a logarithmic grid about the default in steps of sqrt 10:
  *
  *   1. By tens. Where the points of a fit are much more likely than the held-out ones, it learns noise, and tau is raised,
  *      else lowered, as long as the held-out log-likelihood rises by more than noise.
@@ -10,14 +10,14 @@
  *      one. Between the taus of the grid the criterion is a parabola in log tau, and its vertex, at most half a step away,
  *      is the choice: what is not sure moves tau a little, never far.
  *
- * Down, step 2 goes by that half step only, or by one whole step where the likelihood, which sees the tails, gains by it for
- * sure and the criterion does not object. A short fit is kept smooth by its length, so short fits lean to smaller taus
- * than long ones: on T4 the criterion of 200 steps prefers 3e-5 to 1e-4 by seven standard errors, and after 500 nISE
- * is 0.0052 at 1e-4, 0.0054 at 6e-5 and 0.0057 at 2e-5 (ae the other way: 0.099, 0.094). The gain that step 1 asks for is
- * beyond such doubts.
+ * Down, step 2 goes by that half step only, or by one whole step where the likelihood, which sees the tails, gains by
+ * it for sure and the criterion does not object. A short fit is kept smooth by its length, so short fits lean to
+ * smaller taus than long ones: on T4 the criterion of 200 steps prefers 3e-5 to 1e-4 by seven standard errors, and
+ * after 500 nISE is 0.0052 at 1e-4, 0.0054 at 6e-5 and 0.0057 at 2e-5 (ae the other way: 0.099, 0.094). The gain that
+ * step 1 asks for is beyond such doubts.
  *
- * What makes a fit learn noise is its length as well. The evidence for a raised tau is that of the short fits, so the fit
- * to all points then is as short. */
+ * What makes a fit learn noise is its length as well. The evidence for a raised tau is that of the short fits, so the
+ * fit to all points then is as short. */
 #include "choose.h"
 
 #define PILOT_SHARE 0.25      /* of the steps of the fit */
@@ -28,9 +28,8 @@
 #define SURE 2.0            /* standard errors of a difference, */
 #define WORTHWHILE_ISE 1e-3 /* and more than this share of the criterion, which is about as much in nISE, */
 #define WORTHWHILE_NATS 2e-3
-#define LEAST_GAIN 0.03 /* nats a point */
-#define NOISE_LEARNT                                                                                         \
-    0.1 /* nats that a point gains by being one of the fit's: below, there is nothing to mend */
+#define LEAST_GAIN 0.03  /* nats a point */
+#define NOISE_LEARNT 0.1 /* nats that a point gains by being one of the fit's: below, there is nothing to mend */
 
 int64_t pilot_steps(const npmd_domain *dom, const settings *full)
 {
@@ -110,9 +109,8 @@ static bool search_better(search *s, int which, int than)
     if (which < 0 || s->p->pilot[which].failed)
         return false;
     pilot_compare(s->p, which, than, &difference, &se);
-    const double worthwhile = s->p->criterion == CRITERION_ISE
-                                  ? WORTHWHILE_ISE * fabs(s->p->pilot[than].row.criterion)
-                                  : WORTHWHILE_NATS;
+    const double worthwhile = s->p->criterion == CRITERION_ISE ? WORTHWHILE_ISE * fabs(s->p->pilot[than].row.criterion)
+                                                               : WORTHWHILE_NATS;
     return difference < -SURE * se && difference < -worthwhile;
 }
 
@@ -158,8 +156,7 @@ static double search_vertex(search *s, int k)
     return tau_at(s, k) * pow(10.0, 0.5 * choice_vertex(below, above));
 }
 
-npmd_status search_tau(pilots *p, const fit_plan *plan, const char *words, int first, tau_found *out,
-                       npmd_error *err)
+npmd_status search_tau(pilots *p, const fit_plan *plan, const char *words, int first, tau_found *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     search s = { .p = p, .plan = plan, .words = words };
@@ -210,10 +207,9 @@ static void take_over(const fit *f, const tau_found *found)
     }
     if (found->moved != 0)
         model_warn(
-            m,
-            "tau was %s from %.2g to %.2g%s: held-out points gained %.2f nats each; give `tau` to decide yourself",
-            found->moved < 0 ? "lowered" : "raised", found->first, found->tau,
-            shorter ? ", with fewer steps" : "", found->gain);
+            m, "tau was %s from %.2g to %.2g%s: held-out points gained %.2f nats each; give `tau` to decide yourself",
+            found->moved < 0 ? "lowered" : "raised", found->first, found->tau, shorter ? ", with fewer steps" : "",
+            found->gain);
 }
 
 npmd_status choose_tau(const fit *f, const fit_watch *watch, bool *stopped, npmd_error *err)

@@ -64,22 +64,22 @@ static npmd_status setting_add(setting *s, const char *list, int number, npmd_er
     if (at == NULL || length >= sizeof name || strcspn(at, ":") >= sizeof value)
         return npmd_fail(
             err, NPMD_ERR_ARGUMENT,
-            "\"%.60s\" was found where option=value:value was expected, with values of at most %zu letters",
-            list, sizeof value - 1);
+            "\"%.60s\" was found where option=value:value was expected, with values of at most %zu letters", list,
+            sizeof value - 1);
     memcpy(name, list, length);
     memcpy(value, at, strcspn(at, ":"));
     if (!list_varies(name))
-        return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "\"%.60s\": `%s` is not one of the options that can be chosen", list, name);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "\"%.60s\": `%s` is not one of the options that can be chosen", list,
+                         name);
     if ((size_t)snprintf(s->text + used, sizeof s->text - used, "%s%s=%s", used > 0 ? " " : "", name, value)
         >= sizeof s->text - used)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "\"%.60s\": at most %zu letters for all options that vary",
-                         list, sizeof s->text - 1);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "\"%.60s\": at most %zu letters for all options that vary", list,
+                         sizeof s->text - 1);
     return options_set(&s->options, name, value, err);
 }
 
-static npmd_status settings_make(const fit_plan *base, const npmd_options *asked, const char *const *over,
-                                 int lists, setting **out, int *count, npmd_error *err)
+static npmd_status settings_make(const fit_plan *base, const npmd_options *asked, const char *const *over, int lists,
+                                 setting **out, int *count, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     setting *all = NULL;
@@ -105,8 +105,7 @@ static npmd_status settings_make(const fit_plan *base, const npmd_options *asked
             TRY(setting_add(&all[s], over[i], length > 0 ? rest % length : 0, err));
             rest /= length > 0 ? length : 1;
         }
-        TRY(plan_make(base->estimators, &all[s].options.set, &base->origin, base->domain, base->n, &all[s].plan,
-                      err));
+        TRY(plan_make(base->estimators, &all[s].options.set, &base->origin, base->domain, base->n, &all[s].plan, err));
     }
     *out = all;
     all = NULL;
@@ -132,9 +131,8 @@ static npmd_status setting_first(pilots *p, setting *s, npmd_error *err)
 {
     const settings *base = is_field(s) ? &s->plan.full : &s->plan.asked;
     s->tau = base->tau;
-    return pilot_fit(p, &s->plan, base, s->tau,
-                     is_field(s) ? pilot_steps(s->plan.domain, base) : base->descent.steps, 1, s->text, &s->pilot,
-                     err);
+    return pilot_fit(p, &s->plan, base, s->tau, is_field(s) ? pilot_steps(s->plan.domain, base) : base->descent.steps,
+                     1, s->text, &s->pilot, err);
 }
 
 static npmd_status setting_search(pilots *p, setting *s, npmd_error *err)
@@ -160,7 +158,8 @@ static npmd_status setting_whole(pilots *p, setting *s, npmd_error *err)
     return pilot_fit(p, &s->plan, &s->plan.full, s->tau, steps, 3, s->text, &s->pilot, err);
 }
 
-/* The best of the first count come first, in their order; how many go on: half, but two at least, of the last stage one. */
+/* The best of the first count come first, in their order; how many go on: half, but two at least, of the last stage
+ * one. */
 static int settings_keep(pilots *p, setting **order, int count, bool last)
 {
     for (int i = 1; i < count; i++) /* insertion: few, and equal ones stay in order */
@@ -178,8 +177,7 @@ static int settings_keep(pilots *p, setting **order, int count, bool last)
 static npmd_status settings_compare(pilots *p, setting **order, int count, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    npmd_status (*const STAGE[])(pilots *, setting *, npmd_error *) = { setting_first, setting_search,
-                                                                        setting_whole };
+    npmd_status (*const STAGE[])(pilots *, setting *, npmd_error *) = { setting_first, setting_search, setting_whole };
     const int stages = count == 1 ? 2 : 3; /* one alone need not be compared */
     for (int stage = 0; stage < stages && !p->stop; stage++) {
         for (int i = 0; i < count && !p->stop; i++)
@@ -191,8 +189,8 @@ done:
     return st;
 }
 
-npmd_status select_run(const fit_plan *base, const npmd_options *asked, const npmd_points *pts,
-                       const char *const *over, int lists, npmd_model **out, npmd_error *err)
+npmd_status select_run(const fit_plan *base, const npmd_options *asked, const npmd_points *pts, const char *const *over,
+                       int lists, npmd_model **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const fit_watch *watch = &asked->watch;
@@ -209,14 +207,12 @@ npmd_status select_run(const fit_plan *base, const npmd_options *asked, const np
     TRY(memory_new(&p, 1, err));
     TRY(pilots_open(p, pts, &judged, watch, err));
     if (!p->usable) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%zu points are too few to hold some of them out and choose by",
-                       pts->n);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%zu points are too few to hold some of them out and choose by", pts->n);
         goto done;
     }
     TRY(settings_compare(p, order, count, err));
     if (p->stop && (watch->checkpoint[0] != '\0' || watch->resume[0] != '\0')) {
-        st = npmd_fail(err, NPMD_STOPPED,
-                       "interrupted while it was choosing, which keeps nothing to go on from");
+        st = npmd_fail(err, NPMD_STOPPED, "interrupted while it was choosing, which keeps nothing to go on from");
         goto done;
     }
     setting *best = order[0];
@@ -226,8 +222,7 @@ npmd_status select_run(const fit_plan *base, const npmd_options *asked, const np
     TRY(plan_make(base->estimators, &best->options.set, &base->origin, base->domain, base->n, &best->plan, err));
     TRY(fit_run(&best->plan, pts, watch, &m, err));
     if (p->stop)
-        model_warn(m,
-                   "the choice was interrupted: these settings are not the best of all that were asked for");
+        model_warn(m, "the choice was interrupted: these settings are not the best of all that were asked for");
     choice_close(&m->choice); /* of an estimator that chose once more by itself */
     TRY(pilots_record(p, best->pilot, &m->choice, err));
     *out = m;

@@ -1,10 +1,10 @@
 /* stopping.c - when a field's fit has gone on for long enough (the paper's supplement, "Convergence Diagnostics").
  *
- * At looks, 200 in a fit of full length, a criterion is taken: of `ise` the ISE criterion on held-out points, of `snr` the sum of
- * the signal-to-noise ratios of the gradients of data and integral, which fall as long as there is something to learn. Both
- * carry noise, of points that are fresh at every look, so that it is their running mean over about SMOOTH looks that
- * must have new minima: patience looks without one end the fit. The held-out points say which weights were best, and
- * these are kept; a ratio only says that the signal is used up, and the last weights stay. */
+ * At looks, 200 in a fit of full length, a criterion is taken: of `ise` the ISE criterion on held-out points, of `snr`
+ * the sum of the signal-to-noise ratios of the gradients of data and integral, which fall as long as there is something
+ * to learn. Both carry noise, of points that are fresh at every look, so that it is their running mean over about
+ * SMOOTH looks that must have new minima: patience looks without one end the fit. The held-out points say which weights
+ * were best, and these are kept; a ratio only says that the signal is used up, and the last weights stay. */
 #include "choose.h"
 
 #define LOOKS 200
@@ -58,8 +58,7 @@ void stopping_again(stopping *s)
     s->number[STOPPING_LEAST] = INFINITY;
 }
 
-npmd_status stopping_judge(stopping *s, backend *b, const npmd_report *now, double mean, bool *enough,
-                           npmd_error *err)
+npmd_status stopping_judge(stopping *s, backend *b, const npmd_report *now, double mean, bool *enough, npmd_error *err)
 {
     double *number = s->number;
     const double found = s->rule == STOP_ISE ? now->ise : now->snr_a + now->snr_b;

@@ -17,17 +17,16 @@
 #include <string.h>
 
 /* The project's only control-flow macro: a function that owns something has one exit, at the label done. */
-#define TRY(call)                                                                                            \
-    do {                                                                                                     \
-        if ((st = (call)) != NPMD_OK)                                                                        \
-            goto done;                                                                                       \
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        if ((st = (call)) != NPMD_OK)                                                                                  \
+            goto done;                                                                                                 \
     } while (0)
 
 /* ---- status.c ------------------------------------------------------------------------------------------ */
 
 /* Writes the sentence into err (which may be NULL) and returns st. */
-npmd_status npmd_fail(npmd_error *err, npmd_status st, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+npmd_status npmd_fail(npmd_error *err, npmd_status st, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 const char *status_text(npmd_status st);
 const char *version_text(void);
@@ -36,13 +35,11 @@ const char *version_text(void);
 
 #define MEMORY_ALIGNMENT 64
 npmd_status memory_take(void **out, size_t count, size_t size, npmd_error *err);
-#define memory_new(pointer, count, err)                                                                      \
-    memory_take((void **)(pointer), (size_t)(count), sizeof **(pointer), (err))
+#define memory_new(pointer, count, err) memory_take((void **)(pointer), (size_t)(count), sizeof **(pointer), (err))
 void memory_free(void *p);
-void text_free(char *text); /* what a caller of the library was given */
+void text_free(char *text);                                             /* what a caller of the library was given */
 npmd_status memory_text(char **out, const char *text, npmd_error *err); /* a copy */
-npmd_status memory_grow(void **p, size_t *capacity, size_t need, size_t size,
-                        npmd_error *err); /* for readers */
+npmd_status memory_grow(void **p, size_t *capacity, size_t need, size_t size, npmd_error *err); /* for readers */
 
 /* ---- random.c: Philox4x32-10 (Salmon et al. 2011) ------------------------------------------------------ */
 
@@ -142,8 +139,8 @@ static inline bool compute_is_watched(const npmd_compute *how)
 {
     return how != NULL && how->progress != NULL;
 }
-/* How to ask for a part of a longer computation: what it reports comes out under the whole's name, as shares from .. to.
- * It points to the part. */
+/* How to ask for a part of a longer computation: what it reports comes out under the whole's name, as shares from ..
+ * to. It points to the part. */
 typedef struct compute_part {
     const npmd_compute *how; /* of the whole; may be NULL */
     const char *doing;

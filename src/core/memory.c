@@ -5,8 +5,8 @@ npmd_status memory_take(void **out, size_t count, size_t size, npmd_error *err)
 {
     assert(size > 0);
     if (count > (SIZE_MAX - MEMORY_ALIGNMENT) / size)
-        return npmd_fail(err, NPMD_ERR_MEMORY,
-                         "%zu elements of %zu bytes are more than this machine can address", count, size);
+        return npmd_fail(err, NPMD_ERR_MEMORY, "%zu elements of %zu bytes are more than this machine can address",
+                         count, size);
     /* aligned_alloc wants a multiple of the alignment, and a non-zero size */
     const size_t bytes = (count * size + MEMORY_ALIGNMENT) / MEMORY_ALIGNMENT * MEMORY_ALIGNMENT;
     void *p = aligned_alloc(MEMORY_ALIGNMENT, bytes);
@@ -41,8 +41,8 @@ npmd_status memory_grow(void **p, size_t *capacity, size_t need, size_t size, np
     const size_t doubled = *capacity > SIZE_MAX / 2 ? SIZE_MAX : 2 * *capacity;
     const size_t count = need > doubled ? need : doubled;
     if (count > SIZE_MAX / size)
-        return npmd_fail(err, NPMD_ERR_MEMORY,
-                         "%zu elements of %zu bytes are more than this machine can address", count, size);
+        return npmd_fail(err, NPMD_ERR_MEMORY, "%zu elements of %zu bytes are more than this machine can address",
+                         count, size);
     void *grown = realloc(*p, count * size);
     if (grown == NULL)
         return npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory: %zu bytes were asked for", count * size);

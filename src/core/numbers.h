@@ -27,8 +27,7 @@ typedef struct rng_key {
 SHARED_INLINE void philox_round(uint32_t c[4], const uint32_t key[2])
 {
     const uint64_t p0 = (uint64_t)0xD2511F53u * c[0], p1 = (uint64_t)0xCD9E8D57u * c[2];
-    const uint32_t hi0 = (uint32_t)(p0 >> 32), lo0 = (uint32_t)p0, hi1 = (uint32_t)(p1 >> 32),
-                   lo1 = (uint32_t)p1;
+    const uint32_t hi0 = (uint32_t)(p0 >> 32), lo0 = (uint32_t)p0, hi1 = (uint32_t)(p1 >> 32), lo1 = (uint32_t)p1;
     c[0] = hi1 ^ c[1] ^ key[0];
     c[1] = lo1;
     c[2] = hi0 ^ c[3] ^ key[1];
@@ -49,8 +48,7 @@ SHARED_INLINE void philox_ten(const uint32_t counter[4], const uint32_t key[2], 
 
 SHARED_INLINE void philox_block(rng_key key, uint64_t index, uint32_t block, uint32_t out[4])
 {
-    const uint32_t counter[4] = { (uint32_t)index, (uint32_t)(index >> 32), key.step,
-                                  key.purpose | block << 16 };
+    const uint32_t counter[4] = { (uint32_t)index, (uint32_t)(index >> 32), key.step, key.purpose | block << 16 };
     philox_ten(counter, key.seed, out);
 }
 

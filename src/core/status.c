@@ -85,8 +85,7 @@ int compute_tell(const npmd_compute *how, const char *doing, double done)
 
 npmd_status compute_go_on(const npmd_compute *how, const char *doing, double done, npmd_error *err)
 {
-    return compute_tell(how, doing, done) == 0 ? NPMD_OK
-                                               : npmd_fail(err, NPMD_STOPPED, "the caller asked to stop");
+    return compute_tell(how, doing, done) == 0 ? NPMD_OK : npmd_fail(err, NPMD_STOPPED, "the caller asked to stop");
 }
 
 static int part_progress(const npmd_report *now, void *user)

@@ -30,8 +30,7 @@ static void power_words(int exponent, char text[AXIS_LABEL])
                                           "\xE2\x81\xB8", "\xE2\x81\xB9" };
     const int size = abs(exponent);
     snprintf(text, AXIS_LABEL, "10%s%s%s%s", exponent < 0 ? "\xE2\x81\xBB" : "",
-             size >= 100 ? RAISED[size / 100 % 10] : "", size >= 10 ? RAISED[size / 10 % 10] : "",
-             RAISED[size % 10]);
+             size >= 100 ? RAISED[size / 100 % 10] : "", size >= 10 ? RAISED[size / 10 % 10] : "", RAISED[size % 10]);
 }
 
 void number_words(double value, char text[AXIS_LABEL])
@@ -140,8 +139,7 @@ static void pi_words(long p, long q, char text[AXIS_LABEL])
 /* Multiples of pi/4 (up to half a turn), pi/2, pi, 2 pi ..., the finest that gives no more than `most` steps. */
 static void pi_ticks(const axis *a, int most, axis_ticks *out)
 {
-    long quarters = a->to - a->from > NPMD_PI ? 2
-                                              : 1; /* over a whole turn quarters of pi are too many to read */
+    long quarters = a->to - a->from > NPMD_PI ? 2 : 1; /* over a whole turn quarters of pi are too many to read */
     while ((a->to - a->from) / ((double)quarters * NPMD_PI / 4.0) > most * (1.0 + 1e-9))
         quarters *= 2;
     const double step = (double)quarters * NPMD_PI / 4.0, slack = 1e-6;
@@ -173,8 +171,7 @@ static void degree_ticks(const axis *a, int most, axis_ticks *out)
 
 void axis_mark(const axis *a, int most, axis_ticks *out)
 {
-    static void (*const MARK[])(const axis *, int, axis_ticks *) = { linear_ticks, log_ticks, pi_ticks,
-                                                                     degree_ticks };
+    static void (*const MARK[])(const axis *, int, axis_ticks *) = { linear_ticks, log_ticks, pi_ticks, degree_ticks };
     assert(a->from < a->to && most > 0);
     out->count = 0;
     MARK[a->kind](a, most, out);
@@ -187,8 +184,8 @@ double axis_place(const axis *a, double value)
     return (value - a->from) / (a->to - a->from);
 }
 
-/* Of a linear axis: the ends go out to the next tick where that takes less than a fifth of the range more; of a log axis
- * to the next power of ten where that is less than a third of a decade away. A range of one value is widened. */
+/* Of a linear axis: the ends go out to the next tick where that takes less than a fifth of the range more; of a log
+ * axis to the next power of ten where that is less than a third of a decade away. A range of one value is widened. */
 void axis_fit(axis *a, double least, double most)
 {
     assert(isfinite(least) && isfinite(most) && least <= most);

@@ -2,8 +2,7 @@
 #include "raster.h"
 #include "io.h"
 
-npmd_status canvas_open(const char *path, double width, double height, double dpi, canvas **out,
-                        npmd_error *err)
+npmd_status canvas_open(const char *path, double width, double height, double dpi, canvas **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     canvas *c = NULL;
@@ -12,8 +11,7 @@ npmd_status canvas_open(const char *path, double width, double height, double dp
                                                                   : NULL;
     assert(width > 0.0 && height > 0.0 && dpi > 0.0);
     if (writer == NULL)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "a picture is written as .png or .svg, but its name is '%s'",
-                         path);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "a picture is written as .png or .svg, but its name is '%s'", path);
     TRY(memory_new(&c, 1, err));
     *c = (canvas){ .writer = writer, .path = path, .width = width, .height = height, .dpi = dpi };
     TRY(writer->open(c, err));
@@ -100,8 +98,7 @@ void canvas_circle(canvas *c, double x, double y, double radius, const stroke *h
 {
     spot p[CIRCLE_CORNERS];
     for (int k = 0; k < CIRCLE_CORNERS; k++)
-        p[k] = (spot){ x + radius * cos(TWO_PI * k / CIRCLE_CORNERS),
-                       y + radius * sin(TWO_PI * k / CIRCLE_CORNERS) };
+        p[k] = (spot){ x + radius * cos(TWO_PI * k / CIRCLE_CORNERS), y + radius * sin(TWO_PI * k / CIRCLE_CORNERS) };
     canvas_polyline(c, p, CIRCLE_CORNERS, true, how);
 }
 
@@ -124,8 +121,7 @@ void text_copy(char *out, size_t size, const char *text)
     out[n] = 0;
 }
 
-void canvas_text(canvas *c, double x, double y, text_place place, double turned, const lettering *how,
-                 const char *text)
+void canvas_text(canvas *c, double x, double y, text_place place, double turned, const lettering *how, const char *text)
 {
     char *mended = NULL;
     if (text[0] != 0 && c->st == NPMD_OK && utf8_wrong(text) != 0)

@@ -15,10 +15,9 @@ static npmd_status png_open(canvas *c, npmd_error *err)
     png_page *page = NULL;
     const double most = 32767.0, scale = c->dpi / 72.0;
     if (c->width * scale > most || c->height * scale > most)
-        return npmd_fail(
-            err, NPMD_ERR_ARGUMENT,
-            "a picture of %.0f x %.0f pixels is larger than %.0f along a side; give fewer dots an inch",
-            c->width * scale, c->height * scale, most);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "a picture of %.0f x %.0f pixels is larger than %.0f along a side; give fewer dots an inch",
+                         c->width * scale, c->height * scale, most);
     TRY(memory_new(&page, 1, err));
     page->scale = scale;
     TRY(raster_open(canvas_pixels(c, c->width), canvas_pixels(c, c->height), WHITE, &page->r, err));
@@ -55,8 +54,7 @@ static void png_dashes(png_page *page, spot a, spot b, const stroke *how, double
         const double t0 = s / length, t1 = fmin(s + step, length) / length;
         if (on)
             raster_segment(&page->r, png_spot(page, (spot){ a.x + t0 * (b.x - a.x), a.y + t0 * (b.y - a.y) }),
-                           png_spot(page, (spot){ a.x + t1 * (b.x - a.x), a.y + t1 * (b.y - a.y) }),
-                           thickness);
+                           png_spot(page, (spot){ a.x + t1 * (b.x - a.x), a.y + t1 * (b.y - a.y) }), thickness);
         s += step;
     }
     *walked += length;
@@ -104,8 +102,7 @@ static void png_text(canvas *c, double x, double y, text_place place, double tur
                      const char *text)
 {
     png_page *page = c->state;
-    letters_draw(&page->r, page->scale * x, page->scale * y, place, turned, page->scale * how->size,
-                 how->bold, text);
+    letters_draw(&page->r, page->scale * x, page->scale * y, place, turned, page->scale * how->size, how->bold, text);
     raster_ink(&page->r, how->ink, 0.0);
 }
 

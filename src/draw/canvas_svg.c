@@ -210,8 +210,8 @@ static void svg_base64(canvas *c, const unsigned char *bytes, size_t size)
         const size_t left = size - i;
         const uint32_t word = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0)
                               | (left > 2 ? bytes[i + 2] : 0);
-        const char four[4] = { LETTER[word >> 18], LETTER[word >> 12 & 63],
-                               left > 1 ? LETTER[word >> 6 & 63] : '=', left > 2 ? LETTER[word & 63] : '=' };
+        const char four[4] = { LETTER[word >> 18], LETTER[word >> 12 & 63], left > 1 ? LETTER[word >> 6 & 63] : '=',
+                               left > 2 ? LETTER[word & 63] : '=' };
         svg_put(c, four, 4);
     }
 }

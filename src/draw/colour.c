@@ -1,7 +1,7 @@
 /* colour.c - colour maps, as paths through OKLCh (Ottosson 2020), a space in which equal distances look equal.
  *
- * Lightness is a straight line in t on every map (on both halves of the balanced one), so the order of values survives in
- * grey and for colour-blind eyes; chroma stays within what a screen can show. */
+ * Lightness is a straight line in t on every map (on both halves of the balanced one), so the order of values survives
+ * in grey and for colour-blind eyes; chroma stays within what a screen can show. */
 #include "draw.h"
 
 typedef struct lch {

@@ -1,8 +1,8 @@
 /* contour.c - the lines along which a function on a grid has one value, by marching squares.
  *
- * A node is above the level or not; an edge between an upper and a lower node is crossed once, where the linear function
- * between them has the level. Every square joins its two or four crossed edges; of four, the mean of the corners decides
- * which pairs belong together. A line is then followed from square to square. */
+ * A node is above the level or not; an edge between an upper and a lower node is crossed once, where the linear
+ * function between them has the level. Every square joins its two or four crossed edges; of four, the mean of the
+ * corners decides which pairs belong together. A line is then followed from square to square. */
 #include "draw.h"
 
 typedef struct tracer {
@@ -65,8 +65,7 @@ static int square_leave(const tracer *t, int i, int j, int from)
         return crossed[0] == from ? crossed[1] : crossed[0];
     /* a saddle: corner (i, j) is between sides 3 and 0; where it is as the middle is, it is cut off from neither, and
      * the lines go round the other two corners */
-    const double middle = 0.25
-                          * (node(t, i, j) + node(t, i + 1, j) + node(t, i, j + 1) + node(t, i + 1, j + 1));
+    const double middle = 0.25 * (node(t, i, j) + node(t, i + 1, j) + node(t, i, j + 1) + node(t, i + 1, j + 1));
     const bool joined = (middle > t->level) == upper(t, i, j);
     static const int ROUND_OTHERS[4] = { 1, 0, 3, 2 }, ROUND_CORNER[4] = { 3, 2, 1, 0 };
     return joined ? ROUND_OTHERS[from] : ROUND_CORNER[from];

@@ -38,8 +38,7 @@ typedef struct canvas canvas;
 #define CANVAS_DPI 300.0 /* dots an inch where nothing else is said: of a .png, and of images in an .svg */
 
 /* A white page for a .png or .svg, by the suffix of the path, which is the caller's. */
-npmd_status canvas_open(const char *path, double width, double height, double dpi, canvas **out,
-                        npmd_error *err);
+npmd_status canvas_open(const char *path, double width, double height, double dpi, canvas **out, npmd_error *err);
 npmd_status canvas_write(canvas *c, npmd_error *err); /* the first failure, or the file */
 void canvas_free(canvas *c);                          /* accepts NULL */
 double canvas_width(const canvas *c);
@@ -56,13 +55,14 @@ void canvas_circle(canvas *c, double x, double y, double radius, const stroke *h
 /* Filled discs of one radius, each over those before it. */
 void canvas_discs(canvas *c, const spot *p, size_t count, double radius, colour ink, double clear);
 /* Text in UTF-8 with its baseline at (x, y), turned counterclockwise by so many degrees (90: read from below). ASCII,
- * the Greek and the signs of letters.c, and raised and lowered digits are known to a .png; anything else becomes a question
- * mark there. A byte that is no UTF-8 becomes U+FFFD. */
+ * the Greek and the signs of letters.c, and raised and lowered digits are known to a .png; anything else becomes a
+ * question mark there. A byte that is no UTF-8 becomes U+FFFD. */
 void canvas_text(canvas *c, double x, double y, text_place place, double turned, const lettering *how,
                  const char *text);
 /* As much of a text as the room of `size` bytes holds, cut between two characters. */
 void text_copy(char *out, size_t size, const char *text);
-/* As the letters of a .png have it; an .svg leaves its font to the reader, and may come out a little narrower or wider. */
+/* As the letters of a .png have it; an .svg leaves its font to the reader, and may come out a little narrower or
+ * wider. */
 double canvas_text_width(const lettering *how, const char *text);
 /* rgba (height, width, 4), alpha not multiplied in, its first row at the top, stretched to the box. */
 void canvas_image(canvas *c, box at, const unsigned char *rgba, int width, int height);
@@ -127,8 +127,7 @@ typedef enum axes_parts { /* bits: what is left out */
                           AXES_NO_Y_LABELS = 2,
                           AXES_NO_X_NAME = 4,
                           AXES_NO_Y_NAME = 8,
-                          AXES_NO_X_END =
-                              64, /* the last label, where the next panel's first would touch it */
+                          AXES_NO_X_END = 64, /* the last label, where the next panel's first would touch it */
                           AXES_NO_Y_END = 128,
                           AXES_GRID = 16, /* and what is added: pale lines at the ticks */
                           AXES_RIGHT =
@@ -148,8 +147,7 @@ typedef struct shade { /* from a number to a colour */
     bool below, above; /* some values lie beyond that end: the bar ends in a point there */
 } shade;
 colour shade_colour(const shade *s, double value);
-double bar_room(box at,
-                const shade *s); /* across the bar: what labels and name take beside its width or height */
+double bar_room(box at, const shade *s); /* across the bar: what labels and name take beside its width or height */
 /* Upright with labels at the right, or lying (wider than high) with labels below. */
 void bar_draw(canvas *c, box at, const shade *s);
 
@@ -158,15 +156,15 @@ typedef struct legend_row {
     stroke line; /* width 0: none */
     double disc; /* radius of a mark in its colour; 0: none */
 } legend_row;
-/* At the corner of a box: 0 top left, 1 top right, 2 bottom left, 3 bottom right, and half way up 4 left, 5 right; on white
- * that shows a little through. */
+/* At the corner of a box: 0 top left, 1 top right, 2 bottom left, 3 bottom right, and half way up 4 left, 5 right; on
+ * white that shows a little through. */
 void legend_draw(canvas *c, box at, int corner, const legend_row *row, int rows);
 box legend_size(const legend_row *row, int rows);
 /* A title over a box, made smaller until it fits. */
 void title_draw(canvas *c, box over, const char *text);
 /* Text that must fit into a width: made smaller, at most to 2/3, then cut with an ellipsis. */
-void text_fit(canvas *c, double x, double y, text_place place, double turned, const lettering *how,
-              double width, const char *text);
+void text_fit(canvas *c, double x, double y, text_place place, double turned, const lettering *how, double width,
+              const char *text);
 
 /* Panels of one size in rows: where the k-th stands. */
 typedef struct panel_grid {

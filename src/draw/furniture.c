@@ -1,6 +1,7 @@
 /* furniture.c - what figures have in common: axes, colour bars, legends, titles, panels.
  *
- * Letters are 7 to 9 points high: a picture of 85 mm (a column) or 180 mm (a page) is meant to be printed in its size. */
+ * Letters are 7 to 9 points high: a picture of 85 mm (a column) or 180 mm (a page) is meant to be printed in its
+ * size. */
 #include "draw.h"
 
 #include <stdio.h>
@@ -68,8 +69,7 @@ margins axes_margins(box at, const axis *x, const axis *y, unsigned parts)
 
 spot axes_spot(box at, const axis *x, const axis *y, double x_value, double y_value)
 {
-    return (spot){ at.x + at.width * axis_place(x, x_value),
-                   at.y + at.height * (1.0 - axis_place(y, y_value)) };
+    return (spot){ at.x + at.width * axis_place(x, x_value), at.y + at.height * (1.0 - axis_place(y, y_value)) };
 }
 
 /* The label at the end of an axis may be unwanted. */
@@ -90,8 +90,8 @@ static void x_axis_draw(canvas *c, box at, const axis *a, unsigned parts)
         if (parts & AXES_GRID && !small)
             canvas_line(c, x, at.y, x, bottom, &STROKE_GRID);
         if (!(parts & AXES_NO_X_LABELS) && label_wanted(a, t.tick[k].value, parts & AXES_NO_X_END))
-            canvas_text(c, x, bottom + TICK + LABEL_GAP + capital(&LETTER_LABEL), TEXT_CENTRE, 0.0,
-                        &LETTER_LABEL, t.tick[k].label);
+            canvas_text(c, x, bottom + TICK + LABEL_GAP + capital(&LETTER_LABEL), TEXT_CENTRE, 0.0, &LETTER_LABEL,
+                        t.tick[k].label);
     }
     if (a->name == NULL || parts & AXES_NO_X_NAME)
         return;
@@ -119,8 +119,8 @@ static void y_axis_draw(canvas *c, box at, const axis *a, unsigned parts)
     if (a->name == NULL || parts & AXES_NO_Y_NAME)
         return;
     const double labels = parts & AXES_NO_Y_LABELS ? TICK : TICK + LABEL_GAP + labels_width(&t);
-    text_fit(c, edge + side * (labels + NAME_GAP) + (right ? capital(&LETTER_NAME) : 0.0),
-             at.y + 0.5 * at.height, TEXT_CENTRE, 90.0, &LETTER_NAME, at.height, a->name);
+    text_fit(c, edge + side * (labels + NAME_GAP) + (right ? capital(&LETTER_NAME) : 0.0), at.y + 0.5 * at.height,
+             TEXT_CENTRE, 90.0, &LETTER_NAME, at.height, a->name);
 }
 
 void axes_draw(canvas *c, box at, const axis *x, const axis *y, unsigned parts)
@@ -235,8 +235,8 @@ void legend_draw(canvas *c, box at, int corner, const legend_row *row, int rows)
     }
 }
 
-void text_fit(canvas *c, double x, double y, text_place place, double turned, const lettering *how,
-              double width, const char *text)
+void text_fit(canvas *c, double x, double y, text_place place, double turned, const lettering *how, double width,
+              const char *text)
 {
     enum { MOST = 256 };
     char cut[MOST + 4];

@@ -8,9 +8,9 @@
 #define THIN 0.075    /* thickness of a stroke, in font sizes */
 #define THICK 0.115
 
-/* A drawing: "m x y" moves the pen, "l x y ..." draws lines to the points, "a x y rx ry from to" an arc of an
- * ellipse (degrees, counterclockwise when they increase), which moves the pen to its start and draws to its end. y runs up
- * from the baseline. */
+/* A drawing: "m x y" moves the pen, "l x y ..." draws lines to the points, "a x y rx ry from to" an arc of an ellipse
+ * (degrees, counterclockwise when they increase), which moves the pen to its start and draws to its end. y runs up from
+ * the baseline. */
 typedef struct glyph {
     uint32_t code; /* Unicode */
     int width;
@@ -113,28 +113,28 @@ static const glyph GLYPHS[] = {
     { '{', 11, "a10 27 4 4 90 180 l6 17 a2 17 4 4 0 -90 m2 13 a2 9 4 4 90 0 l6 -1 a10 -1 4 4 180 270" },
     { '}', 11, "a1 27 4 4 90 0 l5 17 a9 17 4 4 180 270 m9 13 a9 9 4 4 90 180 l5 -1 a1 -1 4 4 0 -90" },
     { '~', 20, "a6 11 5 4 180 20 a14 13 5 4 200 360" },
-    { 0x00B0, 10, "a5 24 4 4 0 360" },                                                 /* degree */
-    { 0x00B1, 20, "m2 14 l18 14 m10 6 l10 22 m2 1 l18 1" },                            /* plus or minus */
-    { 0x00B7, 4, "m2 12 l2 13" },                                                      /* middle dot */
-    { 0x00D7, 18, "m3 5 l15 17 m3 17 l15 5" },                                         /* times */
-    { 0x0393, 15, "m15 28 l2 28 2 0" },                                                /* Gamma */
-    { 0x0394, 20, "m0 0 l10 28 20 0 0 0" },                                            /* Delta */
-    { 0x039B, 20, "m0 0 l10 28 20 0" },                                                /* Lambda */
-    { 0x03A3, 18, "m17 28 l1 28 10 14 1 0 17 0" },                                     /* Sigma */
-    { 0x03A6, 24, "a12 14 11 9 0 360 m12 28 l12 0" },                                  /* Phi */
-    { 0x03A9, 24, "m1 0 l8 0 m16 0 l23 0 m8 0 a12 16 11 12 248 -68 l16 0" },           /* Omega */
-    { 0x03B1, 20, "a9 10 8 10 35 325 m19 20 l15 6 a19 5 4 5 180 270" },                /* alpha */
-    { 0x03B2, 18, "m2 -8 l2 20 a8 21 6 7 180 -90 m7 14 a8 7 9 7 90 -140" },            /* beta */
-    { 0x03B3, 18, "m1 20 l9 2 17 20 m9 2 l9 -8" },                                     /* gamma */
-    { 0x03B4, 18, "a9 9 8 9 0 360 m9 18 l4 24 a8 25 4 3 200 20" },                     /* delta */
-    { 0x03B5, 15, "a8 15 6 5 40 270 a8 5 7 5 90 320" },                                /* epsilon */
-    { 0x03B7, 18, "m2 20 l2 0 m2 12 a9 12 7 8 180 0 l16 -8" },                         /* eta */
-    { 0x03B8, 16, "a8 14 7 14 0 360 m1 14 l15 14" },                                   /* theta */
-    { 0x03BA, 15, "m2 20 l2 0 m14 20 l2 8 m7 12 l15 0" },                              /* kappa */
-    { 0x03BB, 18, "m2 28 l5 28 17 0 m9 16 l1 0" },                                     /* lambda */
-    { 0x03BC, 18, "m2 20 l2 -8 m2 8 a9 8 7 8 180 360 m16 20 l16 0" },                  /* mu */
-    { 0x00B5, 18, "m2 20 l2 -8 m2 8 a9 8 7 8 180 360 m16 20 l16 0" },                  /* micro */
-    { 0x03BE, 15, "m14 28 l5 26 a8 21 6 5 120 270 a8 8 7 8 90 270 a9 -4 4 4 90 -60" }, /* xi */
+    { 0x00B0, 10, "a5 24 4 4 0 360" },                                                       /* degree */
+    { 0x00B1, 20, "m2 14 l18 14 m10 6 l10 22 m2 1 l18 1" },                                  /* plus or minus */
+    { 0x00B7, 4, "m2 12 l2 13" },                                                            /* middle dot */
+    { 0x00D7, 18, "m3 5 l15 17 m3 17 l15 5" },                                               /* times */
+    { 0x0393, 15, "m15 28 l2 28 2 0" },                                                      /* Gamma */
+    { 0x0394, 20, "m0 0 l10 28 20 0 0 0" },                                                  /* Delta */
+    { 0x039B, 20, "m0 0 l10 28 20 0" },                                                      /* Lambda */
+    { 0x03A3, 18, "m17 28 l1 28 10 14 1 0 17 0" },                                           /* Sigma */
+    { 0x03A6, 24, "a12 14 11 9 0 360 m12 28 l12 0" },                                        /* Phi */
+    { 0x03A9, 24, "m1 0 l8 0 m16 0 l23 0 m8 0 a12 16 11 12 248 -68 l16 0" },                 /* Omega */
+    { 0x03B1, 20, "a9 10 8 10 35 325 m19 20 l15 6 a19 5 4 5 180 270" },                      /* alpha */
+    { 0x03B2, 18, "m2 -8 l2 20 a8 21 6 7 180 -90 m7 14 a8 7 9 7 90 -140" },                  /* beta */
+    { 0x03B3, 18, "m1 20 l9 2 17 20 m9 2 l9 -8" },                                           /* gamma */
+    { 0x03B4, 18, "a9 9 8 9 0 360 m9 18 l4 24 a8 25 4 3 200 20" },                           /* delta */
+    { 0x03B5, 15, "a8 15 6 5 40 270 a8 5 7 5 90 320" },                                      /* epsilon */
+    { 0x03B7, 18, "m2 20 l2 0 m2 12 a9 12 7 8 180 0 l16 -8" },                               /* eta */
+    { 0x03B8, 16, "a8 14 7 14 0 360 m1 14 l15 14" },                                         /* theta */
+    { 0x03BA, 15, "m2 20 l2 0 m14 20 l2 8 m7 12 l15 0" },                                    /* kappa */
+    { 0x03BB, 18, "m2 28 l5 28 17 0 m9 16 l1 0" },                                           /* lambda */
+    { 0x03BC, 18, "m2 20 l2 -8 m2 8 a9 8 7 8 180 360 m16 20 l16 0" },                        /* mu */
+    { 0x00B5, 18, "m2 20 l2 -8 m2 8 a9 8 7 8 180 360 m16 20 l16 0" },                        /* micro */
+    { 0x03BE, 15, "m14 28 l5 26 a8 21 6 5 120 270 a8 8 7 8 90 270 a9 -4 4 4 90 -60" },       /* xi */
     { 0x03C0, 22, "a6 15 5 5 165 90 l22 20 m8 20 l7 8 5 0 m16 20 l16 4 a20 4 4 4 180 280" }, /* pi */
     { 0x03C1, 18, "m2 -8 l2 10 a10 10 8 10 180 -150" },                                      /* rho */
     { 0x03C3, 21, "a9 10 8 10 0 360 m9 20 l21 20" },                                         /* sigma */
@@ -152,18 +152,18 @@ static const glyph GLYPHS[] = {
     { 0x2032, 5, "m4 28 l1 20" },                        /* prime */
     { 0x2190, 26, "m1 11 l25 11 m8 18 l1 11 8 4" },      /* arrows */
     { 0x2192, 26, "m1 11 l25 11 m18 18 l25 11 18 4" },
-    { 0x2202, 17, "a8 9 7 9 0 360 a4 13 11 15 340 470" },                 /* partial */
-    { 0x2207, 20, "m0 28 l20 28 10 0 0 28" },                             /* nabla */
-    { 0x2208, 18, "m16 20 l11 20 a11 11 9 9 90 270 l16 2 m2 11 l16 11" }, /* element of */
-    { 0x2211, 20, "m18 30 l1 30 11 13 1 -4 18 -4" },                      /* sum */
-    { 0x2212, 20, "m2 12 l18 12" },                                       /* minus */
-    { 0x221A, 20, "m1 13 l4 14 8 0 14 30 20 30" },                        /* root */
-    { 0x221E, 28, "a8 11 7 7 45 315 l19 16 a20 11 7 7 135 -135 l13 16" }, /* infinity */
-    { 0x222B, 14, "a12 28 4 5 40 180 l6 0 a2 0 4 5 0 -140" },             /* integral */
+    { 0x2202, 17, "a8 9 7 9 0 360 a4 13 11 15 340 470" },                                          /* partial */
+    { 0x2207, 20, "m0 28 l20 28 10 0 0 28" },                                                      /* nabla */
+    { 0x2208, 18, "m16 20 l11 20 a11 11 9 9 90 270 l16 2 m2 11 l16 11" },                          /* element of */
+    { 0x2211, 20, "m18 30 l1 30 11 13 1 -4 18 -4" },                                               /* sum */
+    { 0x2212, 20, "m2 12 l18 12" },                                                                /* minus */
+    { 0x221A, 20, "m1 13 l4 14 8 0 14 30 20 30" },                                                 /* root */
+    { 0x221E, 28, "a8 11 7 7 45 315 l19 16 a20 11 7 7 135 -135 l13 16" },                          /* infinity */
+    { 0x222B, 14, "a12 28 4 5 40 180 l6 0 a2 0 4 5 0 -140" },                                      /* integral */
     { 0x2248, 20, "a6 6 5 4 180 20 a14 8 5 4 200 360 m1 14 a6 14 5 4 180 20 a14 16 5 4 200 360" }, /* about */
-    { 0x2260, 20, "m2 8 l18 8 m2 16 l18 16 m14 22 l6 2" }, /* not equal */
-    { 0x2264, 18, "m16 24 l2 15 16 7 m2 1 l16 1" },        /* at most */
-    { 0x2265, 18, "m2 24 l16 15 2 7 m2 1 l16 1" },         /* at least */
+    { 0x2260, 20, "m2 8 l18 8 m2 16 l18 16 m14 22 l6 2" },                                         /* not equal */
+    { 0x2264, 18, "m16 24 l2 15 16 7 m2 1 l16 1" },                                                /* at most */
+    { 0x2265, 18, "m2 24 l16 15 2 7 m2 1 l16 1" },                                                 /* at least */
 };
 #define GLYPH_COUNT (sizeof GLYPHS / sizeof GLYPHS[0])
 
@@ -243,8 +243,7 @@ static void letter_draw(raster *r, const letter *l, const stance *where)
 {
     double pen_x = 0.0, pen_y = 0.0;
     char command = 'm';
-    for (char *p = (char *)(uintptr_t)l->look->drawing;
-         *p != 0;) { /* strtol wants it so; nothing is written */
+    for (char *p = (char *)(uintptr_t)l->look->drawing; *p != 0;) { /* strtol wants it so; nothing is written */
         long v[6];
         while (*p == ' ')
             p++;
@@ -302,11 +301,7 @@ void letters_draw(raster *r, double x, double y, text_place place, double turned
                      .cosine = cos(angle),
                      .sine = sin(angle),
                      .thickness = size * (bold ? THICK : THIN) };
-    where.origin = stance_map(&where,
-                              place == TEXT_LEFT     ? 0.0
-                              : place == TEXT_CENTRE ? -0.5 * units
-                                                     : -units,
-                              0.0);
+    where.origin = stance_map(&where, place == TEXT_LEFT ? 0.0 : place == TEXT_CENTRE ? -0.5 * units : -units, 0.0);
     while (*text != 0) {
         const letter l = letter_find(code_take(&text));
         letter_draw(r, &l, &where);

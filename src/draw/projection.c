@@ -1,8 +1,8 @@
 /* projection.c - the sphere on paper: Mollweide's ellipse, which keeps areas, and the view from afar. */
 #include "draw.h"
 
-/* The auxiliary angle of Mollweide: 2 theta + sin 2 theta = pi sin(latitude). With a = 2 theta the left side is convex or
- * concave between 0 and pi, so Newton's steps from the outside converge; near a pole, where the slope 1 + cos a
+/* The auxiliary angle of Mollweide: 2 theta + sin 2 theta = pi sin(latitude). With a = 2 theta the left side is convex
+ * or concave between 0 and pi, so Newton's steps from the outside converge; near a pole, where the slope 1 + cos a
  * vanishes, a = pi - d has d - sin d = pi (1 - sin latitude), d about cbrt(6 (..)), from which it starts. */
 static double mollweide_angle(double sine)
 {

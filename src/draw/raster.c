@@ -78,8 +78,8 @@ void raster_segment(raster *r, spot a, spot b, double thickness)
 {
     const double wide = fmax(thickness, 1.0), strength = thickness / wide, reach = 0.5 * wide + 0.5;
     int at[4];
-    if (!raster_touch(r, fmin(a.x, b.x) - reach, fmax(a.x, b.x) + reach, fmin(a.y, b.y) - reach,
-                      fmax(a.y, b.y) + reach, at))
+    if (!raster_touch(r, fmin(a.x, b.x) - reach, fmax(a.x, b.x) + reach, fmin(a.y, b.y) - reach, fmax(a.y, b.y) + reach,
+                      at))
         return;
     const double dx = b.x - a.x, dy = b.y - a.y;
     for (int y = at[2]; y < at[3]; y++) {
@@ -196,8 +196,8 @@ void raster_ink(raster *r, colour ink, double clear)
 }
 
 /* The mean colour of the image over [u0, u1) x [v0, v1) in its pixels, by whole pixels; alpha weighs. */
-static double image_mean(const unsigned char *rgba, int width, int height, const double u[2],
-                         const double v[2], unsigned char mean[3])
+static double image_mean(const unsigned char *rgba, int width, int height, const double u[2], const double v[2],
+                         unsigned char mean[3])
 {
     double sum[4] = { 0.0 };
     int count = 0;
@@ -274,8 +274,8 @@ npmd_status png_encode(const unsigned char *pixels, int width, int height, int c
     png_alloc_size_t room = PNG_IMAGE_PNG_SIZE_MAX(image); /* without it libpng would compress twice */
     TRY(memory_new(&made, room + PNG_PHYS, err));
     if (!png_image_write_to_memory(&image, made, &room, 0, pixels, 0, NULL)) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "a picture of %d x %d pixels cannot be compressed: %s", width,
-                       height, image.message);
+        st = npmd_fail(err, NPMD_ERR_MEMORY, "a picture of %d x %d pixels cannot be compressed: %s", width, height,
+                       image.message);
         goto done;
     }
     *size = room;

@@ -5,8 +5,9 @@
  *     AMBIENT + (1 - AMBIENT) (n . l)_+ ,     at most 1
  *
  * in linear light, with n the normal interpolated between vertices and l a light near the eye. What faces the eye keeps
- * its colour to a tenth, so that it can be compared with the colour bar; what is turned away gets darker, which shows the
- * shape. The picture is made in bands of rows: each is the work of one thread, and goes through the faces in their order. */
+ * its colour to a tenth, so that it can be compared with the colour bar; what is turned away gets darker, which shows
+ * the shape. The picture is made in bands of rows: each is the work of one thread, and goes through the faces in their
+ * order. */
 #include "relief.h"
 
 enum { BAND = 16 * RELIEF_SIDE, RAMP = 1024 }; /* rows of samples; colours, more than the eye tells apart */
@@ -64,8 +65,8 @@ void relief_extent(const double *x, size_t n, const relief_view *view, double *l
 relief_spot relief_project(const relief_view *view, const relief_window *window, const double *x)
 {
     const double scale = window->scale * RELIEF_SIDE;
-    return (relief_spot){ (dot(view->right, x) - window->left) * scale,
-                          (window->top - dot(view->up, x)) * scale, dot(view->toward, x) };
+    return (relief_spot){ (dot(view->right, x) - window->left) * scale, (window->top - dot(view->up, x)) * scale,
+                          dot(view->toward, x) };
 }
 
 /* ---- Colours --------------------------------------------------------------------------------------------- */
@@ -227,8 +228,8 @@ typedef struct tint {
 static tint tint_over(tint front, tint back)
 {
     const double through = 1.0 - front.alpha;
-    return (tint){ front.red + through * back.red, front.green + through * back.green,
-                   front.blue + through * back.blue, front.alpha + through * back.alpha };
+    return (tint){ front.red + through * back.red, front.green + through * back.green, front.blue + through * back.blue,
+                   front.alpha + through * back.alpha };
 }
 
 static tint tint_of(relief_light l, double brightness, double alpha)
@@ -243,8 +244,7 @@ static relief_light value_light(const shading *s, const int32_t *corner, const d
     if (value == NULL)
         return s->ground;
     double v = w[0] * value[corner[0]] + w[1] * value[corner[1]] + w[2] * value[corner[2]];
-    if (s->scene->how->scale.kind == AXIS_LOG
-        && !isnan(v)) { /* what is shown is the logarithm: that is interpolated */
+    if (s->scene->how->scale.kind == AXIS_LOG && !isnan(v)) { /* what is shown is the logarithm: that is interpolated */
         const double least = 1e-3 * s->scene->how->scale.from;
         double sum = 0.0;
         for (int k = 0; k < 3; k++)
@@ -265,8 +265,7 @@ static tint surface_tint(const shading *s, size_t face, double x, double y)
         n[k] = w[0] * (double)s->normal[3 * (size_t)c[0] + k] + w[1] * (double)s->normal[3 * (size_t)c[1] + k]
                + w[2] * (double)s->normal[3 * (size_t)c[2] + k];
     normalise(n);
-    const double side = n[2] < 0.0 ? -1.0
-                                   : 1.0; /* faces may be oriented either way: the one seen faces the eye */
+    const double side = n[2] < 0.0 ? -1.0 : 1.0; /* faces may be oriented either way: the one seen faces the eye */
     const double lit = fmin(GAIN * fmax(side * dot(n, LIGHT), 0.0), 1.0);
     const double away = 1.0 - fabs(n[2]);
     const double alpha = s->scene->opacity + (1.0 - s->scene->opacity) * away * away;
@@ -341,8 +340,8 @@ static void band_resolve(const shading *s, relief_over *over, int first, relief_
         row_resolve(s, over, row, out);
 }
 
-npmd_status relief_render(const relief_scene *scene, const relief_view *view, const relief_window *window,
-                          int threads, relief_image *out, npmd_error *err)
+npmd_status relief_render(const relief_scene *scene, const relief_view *view, const relief_window *window, int threads,
+                          relief_image *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     shading s = { .scene = scene, .view = view, .window = window };

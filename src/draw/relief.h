@@ -1,9 +1,9 @@
 /* relief.h - a triangle mesh seen from one side, as a block of pixels that a picture places like any image.
  *
- * The eye looks from infinitely far away (orthographic projection): lengths across the picture are true. A view is three
- * orthonormal vectors; a point x of space is shown at (right . x, up . x), and of two points at one place that with the
- * larger toward . x is seen. Pixels are averages of RELIEF_SIDE^2 samples each, formed in linear light. They do not depend
- * on the number of threads. */
+ * The eye looks from infinitely far away (orthographic projection): lengths across the picture are true. A view is
+ * three orthonormal vectors; a point x of space is shown at (right . x, up . x), and of two points at one place that
+ * with the larger toward . x is seen. Pixels are averages of RELIEF_SIDE^2 samples each, formed in linear light. They
+ * do not depend on the number of threads. */
 #ifndef NPMD_RELIEF_H
 #define NPMD_RELIEF_H
 
@@ -61,8 +61,8 @@ typedef struct relief_image {
     int width, height;
     unsigned char *rgba; /* (height, width, 4), sRGB, not multiplied by alpha; 0 where there is nothing */
 } relief_image;
-npmd_status relief_render(const relief_scene *scene, const relief_view *view, const relief_window *window,
-                          int threads, relief_image *out, npmd_error *err);
+npmd_status relief_render(const relief_scene *scene, const relief_view *view, const relief_window *window, int threads,
+                          relief_image *out, npmd_error *err);
 void relief_image_free(relief_image *image);
 
 /* ---- relief_page.c: views of surfaces in rows and columns, with names, titles and colour bars ------------- */
@@ -121,8 +121,8 @@ typedef struct relief_spot {
 } relief_spot;
 relief_spot relief_project(const relief_view *view, const relief_window *window, const double *x);
 
-/* What is drawn over the surface, of rows first .. first + rows - 1: cover is 1 where there is something (2: beneath the
- * surface). All arrays (rows, width); cover comes zeroed. */
+/* What is drawn over the surface, of rows first .. first + rows - 1: cover is 1 where there is something (2: beneath
+ * the surface). All arrays (rows, width); cover comes zeroed. */
 typedef struct relief_over {
     int first, rows;
     unsigned char *cover;

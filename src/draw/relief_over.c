@@ -1,8 +1,8 @@
 /* relief_over.c - lines and points on a shaded surface, and behind it.
  *
- * Whether a line is seen is asked where its middle runs, and of a point at its centre: a disc or a stroke that lies flat
- * on a slope would else be half hidden by it. Lines and points behind a translucent surface are marked as such, and
- * relief.c lays the surface over them. Of two lines the nearer is seen; points lie over lines, the nearer over the
+ * Whether a line is seen is asked where its middle runs, and of a point at its centre: a disc or a stroke that lies
+ * flat on a slope would else be half hidden by it. Lines and points behind a translucent surface are marked as such,
+ * and relief.c lays the surface over them. Of two lines the nearer is seen; points lie over lines, the nearer over the
  * farther. */
 #include "relief.h"
 
@@ -103,8 +103,8 @@ static void lines_draw(const over_job *j, const relief_lines *lines)
 
 /* ---- Points ---------------------------------------------------------------------------------------------- */
 
-/* Among themselves the nearer disc covers the farther, edge and all; the first of equally near ones stays. What is seen is
- * not covered by what lies beneath the surface. */
+/* Among themselves the nearer disc covers the farther, edge and all; the first of equally near ones stays. What is seen
+ * is not covered by what lies beneath the surface. */
 static void points_draw(const over_job *j, const relief_points *points)
 {
     const double unit = j->window->point * RELIEF_SIDE;

@@ -5,8 +5,7 @@
 #include "relief.h"
 
 /* In points. */
-static const double EDGE = 6.0, BETWEEN = 12.0, NAME_ROOM = 12.0, TITLE_ROOM = 15.0, BAR = 7.0,
-                    BAR_GAP = 14.0;
+static const double EDGE = 6.0, BETWEEN = 12.0, NAME_ROOM = 12.0, TITLE_ROOM = 15.0, BAR = 7.0, BAR_GAP = 14.0;
 
 typedef struct layout {
     const relief_page *page;
@@ -122,8 +121,7 @@ static void layout_make(layout *l)
 /* ---- drawing ------------------------------------------------------------------------------------------------ */
 
 /* The surface in the middle of a box; a rim about it leaves room for lines and points at its edge. */
-static npmd_status panel_draw(canvas *c, const relief_panel *p, double scale, box at, int threads,
-                              npmd_error *err)
+static npmd_status panel_draw(canvas *c, const relief_panel *p, double scale, box at, int threads, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     relief_image image = { 0 };
@@ -131,21 +129,20 @@ static npmd_status panel_draw(canvas *c, const relief_panel *p, double scale, bo
     const double rim = p->radius > 0.0 ? 0.0 : 4.0, point = canvas_pixels(c, 720.0) / 720.0;
     const double width = (e.high[0] - e.low[0]) * scale + 2.0 * rim;
     const double height = (e.high[1] - e.low[1]) * scale + 2.0 * rim;
-    relief_window w = { .scale = scale * point,
-                        .width = canvas_pixels(c, width),
-                        .height = canvas_pixels(c, height),
-                        .point = point };
+    relief_window w = {
+        .scale = scale * point, .width = canvas_pixels(c, width), .height = canvas_pixels(c, height), .point = point
+    };
     w.left = 0.5 * (e.low[0] + e.high[0]) - 0.5 * w.width / w.scale;
     w.top = 0.5 * (e.low[1] + e.high[1]) + 0.5 * w.height / w.scale;
     TRY(relief_render(p->scene, &p->view, &w, threads, &image, err));
-    const box place = { at.x + 0.5 * (at.width - w.width / point),
-                        at.y + 0.5 * (at.height - w.height / point), w.width / point, w.height / point };
+    const box place = { at.x + 0.5 * (at.width - w.width / point), at.y + 0.5 * (at.height - w.height / point),
+                        w.width / point, w.height / point };
     canvas_image(c, place, image.rgba, image.width, image.height);
     if (p->radius > 0.0)
         canvas_frame(c, place, &STROKE_AXIS);
     if (p->name != NULL)
-        canvas_text(c, at.x + 0.5 * at.width, at.y + at.height + 0.75 * NAME_ROOM, TEXT_CENTRE, 0.0,
-                    &LETTER_LABEL, p->name);
+        canvas_text(c, at.x + 0.5 * at.width, at.y + at.height + 0.75 * NAME_ROOM, TEXT_CENTRE, 0.0, &LETTER_LABEL,
+                    p->name);
 done:
     relief_image_free(&image);
     return st;
@@ -160,8 +157,7 @@ static npmd_status rows_draw(const layout *l, canvas *c, int threads, npmd_error
         const double height = row_height(l, row);
         for (int k = 0; k < page->columns; k++) {
             const relief_panel *p = panel_at(page, row, k);
-            const box at = { EDGE + k * (page->cell + BETWEEN), y, page->cell,
-                             height - (p->name ? NAME_ROOM : 0.0) };
+            const box at = { EDGE + k * (page->cell + BETWEEN), y, page->cell, height - (p->name ? NAME_ROOM : 0.0) };
             if (p->scene != NULL)
                 TRY(panel_draw(c, p, l->scale[p->group], at, threads, err));
         }
@@ -176,8 +172,8 @@ static void words_draw(const layout *l, canvas *c)
     const relief_page *page = l->page;
     const double below = l->top + l->body + BAR_GAP;
     for (int k = 0; page->titles != NULL && k < page->columns; k++)
-        text_fit(c, EDGE + k * (page->cell + BETWEEN) + 0.5 * page->cell, l->top - 0.3 * TITLE_ROOM,
-                 TEXT_CENTRE, 0.0, &LETTER_TITLE, page->cell, page->titles[k]);
+        text_fit(c, EDGE + k * (page->cell + BETWEEN) + 0.5 * page->cell, l->top - 0.3 * TITLE_ROOM, TEXT_CENTRE, 0.0,
+                 &LETTER_TITLE, page->cell, page->titles[k]);
     for (int k = 0; k < page->bar_count; k++)
         bar_draw(c, bars_lie(page) ? bar_lying(page, k, below) : bar_upright(l), &page->bars[k]);
     if (page->legend_rows > 0) {

@@ -129,8 +129,7 @@ int member_set_add(member_set *set, const int *rows, int row)
     const size_t size = (size_t)set->factors;
     const int *wanted = rows + (size_t)row * size;
     size_t at = function_hash(wanted, set->factors) & (set->slots - 1);
-    while (set->slot[at] != 0
-           && memcmp(rows + (size_t)(set->slot[at] - 1) * size, wanted, size * sizeof *wanted) != 0)
+    while (set->slot[at] != 0 && memcmp(rows + (size_t)(set->slot[at] - 1) * size, wanted, size * sizeof *wanted) != 0)
         at = (at + 1) & (set->slots - 1);
     if (set->slot[at] == 0)
         set->slot[at] = row + 1;
@@ -147,8 +146,7 @@ static npmd_status draw_distinct(drawing *d, int want, int *function, npmd_error
     for (int have = 0; have < want;) {
         if (!drawing_next(d, function + (size_t)have * (size_t)factors)) {
             st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "only %d of %d features could be drawn: lower `features` or `spectrum-decay`",
-                           have, want);
+                           "only %d of %d features could be drawn: lower `features` or `spectrum-decay`", have, want);
             goto done;
         }
         have += member_set_add(&drawn, function, have) == have;
@@ -163,16 +161,15 @@ double encoding_available(const npmd_domain *dom, const settings *opt)
     const bool waves = encoding_waves(dom, opt);
     double members = 1.0;
     for (int d = 0; d < dom->factors; d++)
-        members *= !waves       ? dom->factor[d]->functions(dom->factor[d], opt->encoding.max_frequency[d])
+        members *= !waves                ? dom->factor[d]->functions(dom->factor[d], opt->encoding.max_frequency[d])
                    : opt->encoding.signs ? 2.0 * opt->encoding.max_frequency[d] + 1.0
-                                : opt->encoding.max_frequency[d];
+                                         : opt->encoding.max_frequency[d];
     if (!waves)
         return members - (opt->encoding.constant ? 0.0 : 1.0);
     return opt->encoding.signs ? members - 1.0 : 2.0 * members; /* a cosine and a sine each */
 }
 
-npmd_status encoding_choose_ridge(const npmd_domain *dom, const settings *opt, double *eps,
-                                  npmd_error *err)
+npmd_status encoding_choose_ridge(const npmd_domain *dom, const settings *opt, double *eps, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     spectrum s = { 0 };
@@ -194,7 +191,8 @@ static npmd_status draw_ridge(const npmd_domain *dom, const settings *opt, const
     TRY(ridge_open(s, spectrum_listed(s), opt->encoding.decay, opt->encoding.ridge,
                    rng_key_make(opt->seed, RNG_ENCODING, KEY_RIDGE), &law, err));
     TRY(ridge_draw(&law, rng_key_make(opt->seed, RNG_ENCODING, KEY_DRAW), vectors, function, err));
-    TRY(encoding_make(dom, !s->waves, opt->encoding.features, vectors, function, (feature_scale)opt->encoding.scale, &enc, err));
+    TRY(encoding_make(dom, !s->waves, opt->encoding.features, vectors, function, (feature_scale)opt->encoding.scale,
+                      &enc, err));
     const encoding_ridge ridge = { opt->encoding.ridge, law.r_max, law.r_max_se };
     TRY(encoding_scale_ridge(&enc, opt, &ridge, err));
     *out = enc;
@@ -215,9 +213,8 @@ npmd_status encoding_draw(const npmd_domain *dom, const settings *opt, encoding 
     const int vectors = waves ? (opt->encoding.features + 1) / 2 : opt->encoding.features;
     TRY(spectrum_open(dom, opt, &s, err));
     if (spectrum_members(&s) < vectors) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "%d features were asked for, but %s has only %.0f up to this frequency", opt->encoding.features,
-                       dom->text, encoding_available(dom, opt));
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%d features were asked for, but %s has only %.0f up to this frequency",
+                       opt->encoding.features, dom->text, encoding_available(dom, opt));
         goto done;
     }
     TRY(memory_new(&function, (size_t)vectors * (size_t)dom->factors, err));
@@ -231,7 +228,8 @@ npmd_status encoding_draw(const npmd_domain *dom, const settings *opt, encoding 
     if (encoding_rotated(dom, opt))
         TRY(encoding_rotate(dom, opt, function, &d, out, err));
     else
-        TRY(encoding_make(dom, !waves, opt->encoding.features, vectors, function, (feature_scale)opt->encoding.scale, out, err));
+        TRY(encoding_make(dom, !waves, opt->encoding.features, vectors, function, (feature_scale)opt->encoding.scale,
+                          out, err));
 done:
     drawing_close(&d);
     spectrum_free(&s);

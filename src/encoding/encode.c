@@ -64,9 +64,7 @@ static void encoding_measure(encoding *enc, feature_scale scale)
 {
     enc->square = 0.0;
     for (int k = 0; k < enc->features; k++) { /* of the function that is scaled */
-        const double mean_square = !enc->waves             ? 1.0 / enc->domain->volume
-                                   : enc->lambda[k] == 0.0 ? 1.0
-                                                           : 0.5;
+        const double mean_square = !enc->waves ? 1.0 / enc->domain->volume : enc->lambda[k] == 0.0 ? 1.0 : 0.5;
         enc->square += scale == SCALE_UNIT ? 1.0 : enc->scale[k] * enc->scale[k] * mean_square;
     }
 }
@@ -76,8 +74,7 @@ static void encoding_describe(encoding *enc, feature_scale scale)
     const int D = enc->domain->factors;
     for (int i = 0; i < enc->vectors * D; i++) {
         const int d = i % D, number = enc->function[i];
-        const int f = enc->waves ? abs(number)
-                                 : enc->domain->factor[d]->frequency(enc->domain->factor[d], number);
+        const int f = enc->waves ? abs(number) : enc->domain->factor[d]->frequency(enc->domain->factor[d], number);
         if (f > enc->frequency[d])
             enc->frequency[d] = f;
     }
@@ -105,8 +102,8 @@ done:
     return st;
 }
 
-npmd_status encoding_make(const npmd_domain *dom, bool separable, int features, int vectors,
-                          const int *function, feature_scale scale, encoding *out, npmd_error *err)
+npmd_status encoding_make(const npmd_domain *dom, bool separable, int features, int vectors, const int *function,
+                          feature_scale scale, encoding *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     encoding enc = { .domain = dom, .waves = !separable, .features = features, .vectors = vectors };
@@ -127,9 +124,9 @@ size_t encoding_rotation_size(int blocks, const encoding_block *block)
     return numbers;
 }
 
-npmd_status encoding_make_rotated(const npmd_domain *dom, int features, int vectors, const int *function,
-                                  int blocks, const encoding_block *block, const double *rotation,
-                                  feature_scale scale, encoding *out, npmd_error *err)
+npmd_status encoding_make_rotated(const npmd_domain *dom, int features, int vectors, const int *function, int blocks,
+                                  const encoding_block *block, const double *rotation, feature_scale scale,
+                                  encoding *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     encoding enc = { .domain = dom, .features = features, .vectors = vectors, .blocks = blocks };
@@ -193,8 +190,7 @@ done:
     return st;
 }
 
-npmd_status encoding_scale_ridge(encoding *enc, const settings *opt, const encoding_ridge *ridge,
-                                 npmd_error *err)
+npmd_status encoding_scale_ridge(encoding *enc, const settings *opt, const encoding_ridge *ridge, npmd_error *err)
 {
     const feature_scale scale = (feature_scale)opt->encoding.scale;
     double mean = 0.0;
@@ -255,8 +251,8 @@ static double *factor_jets_fill(const encoding *enc, const double *x, double *wo
 /* scale x the product of eigenfunctions: the value at out, the derivatives (unless there is one row) stride
  * apart behind it. Product rule: the derivative along a direction of factor d takes that factor's derivative
  * and the others' values. */
-static void product_jet(const npmd_domain *dom, const factor_jets *at, const int *function, double scale,
-                        int rows, size_t stride, double *out)
+static void product_jet(const npmd_domain *dom, const factor_jets *at, const int *function, double scale, int rows,
+                        size_t stride, double *out)
 {
     const int D = dom->factors;
     double value = scale;
@@ -341,8 +337,8 @@ static void columns_jet(const encoding *enc, const double *x, int rows, double *
         double frame[MANIFOLD_MAX_DIMENSION * MANIFOLD_MAX_COLUMNS];
         m->frame(m, x + dom->column[d], frame);
         for (int t = 0; t < m->dimension; t++)
-            memcpy(eta + (size_t)(1 + dom->direction[d] + t) * K + (size_t)dom->column[d],
-                   frame + t * m->columns, (size_t)m->columns * sizeof *eta);
+            memcpy(eta + (size_t)(1 + dom->direction[d] + t) * K + (size_t)dom->column[d], frame + t * m->columns,
+                   (size_t)m->columns * sizeof *eta);
     }
     for (size_t k = 0; k < K; k++)
         eta[(size_t)(rows - 1) * K + k] = -enc->lambda[k] * x[k];

@@ -32,11 +32,11 @@ typedef struct encoding {
     bool waves;                /* plane waves; else products of the factors' eigenfunctions, */
     bool columns;              /* or the point's columns; there are no vectors then */
     int features;              /* K */
-    int vectors;    /* rows of function: K; distinct frequency vectors; products that a rotation combines */
-    int *function;  /* (vectors, factors): eigenfunction numbers, or frequencies with their signs */
-    double *lambda; /* (K) */
-    double *scale;  /* (K): multiplies the orthonormal function, or the cosine and sine */
-    double square;  /* sum over the features of their mean squares; K at unit scale */
+    int vectors;               /* rows of function: K; distinct frequency vectors; products that a rotation combines */
+    int *function;             /* (vectors, factors): eigenfunction numbers, or frequencies with their signs */
+    double *lambda;            /* (K) */
+    double *scale;             /* (K): multiplies the orthonormal function, or the cosine and sine */
+    double square;             /* sum over the features of their mean squares; K at unit scale */
     int frequency[NPMD_MAX_FACTORS]; /* the highest that occurs on each factor */
     int blocks;                      /* 0: nothing is rotated */
     encoding_block *block;           /* (blocks): features and functions in their order */
@@ -63,22 +63,20 @@ static inline bool encoding_by_ridge(const settings *opt)
 /* Draws the encoding that the (resolved) options describe. */
 npmd_status encoding_draw(const npmd_domain *dom, const settings *opt, encoding *out, npmd_error *err);
 /* From given indices, shape (vectors, factors); separable: features = vectors, else plane waves. */
-npmd_status encoding_make(const npmd_domain *dom, bool separable, int features, int vectors,
-                          const int *function, feature_scale scale, encoding *out, npmd_error *err);
+npmd_status encoding_make(const npmd_domain *dom, bool separable, int features, int vectors, const int *function,
+                          feature_scale scale, encoding *out, npmd_error *err);
 /* The same with a rotation: the blocks' features add up to features, their functions to vectors, and the
  * functions of a block have one eigenvalue. */
-npmd_status encoding_make_rotated(const npmd_domain *dom, int features, int vectors, const int *function,
-                                  int blocks, const encoding_block *block, const double *rotation,
-                                  feature_scale scale, encoding *out, npmd_error *err);
+npmd_status encoding_make_rotated(const npmd_domain *dom, int features, int vectors, const int *function, int blocks,
+                                  const encoding_block *block, const double *rotation, feature_scale scale,
+                                  encoding *out, npmd_error *err);
 /* The columns of a domain without surfaces, as they are. */
 npmd_status encoding_columns(const npmd_domain *dom, encoding *out, npmd_error *err);
 /* Scales features that were made of draws by the ridge law: sqrt(S / q) each, at unit scale divided by their
  * root mean square. */
-npmd_status encoding_scale_ridge(encoding *enc, const settings *opt, const encoding_ridge *ridge,
-                                 npmd_error *err);
+npmd_status encoding_scale_ridge(encoding *enc, const settings *opt, const encoding_ridge *ridge, npmd_error *err);
 /* The eps that the options leave open: half as many features are wanted (r_max) as there are. */
-npmd_status encoding_choose_ridge(const npmd_domain *dom, const settings *opt, double *eps,
-                                  npmd_error *err);
+npmd_status encoding_choose_ridge(const npmd_domain *dom, const settings *opt, double *eps, npmd_error *err);
 /* The same on a domain that is equal to its own. */
 npmd_status encoding_copy(const encoding *enc, const npmd_domain *dom, encoding *out, npmd_error *err);
 void encoding_free(encoding *enc);

@@ -22,8 +22,7 @@ static double power_law_node(const spectrum *s, power_law *mix, int j)
         log_total += s->lambda[d][0] == 0.0 ? log1p(tail) : log(mix->total[j][d]);
     }
     mix->some_left[j][s->factors] = 0.0;
-    for (int d = s->factors - 1; mix->no_zero && d >= 0;
-         d--) { /* number 0 has lambda 0, so probability 1 / total */
+    for (int d = s->factors - 1; mix->no_zero && d >= 0; d--) { /* number 0 has lambda 0, so probability 1 / total */
         log_left += log1p(mix->tail[j][d]);
         mix->some_left[j][d] = -expm1(-log_left);
     }
@@ -60,8 +59,7 @@ double power_law_aim(power_law *mix, double decay, double shift)
         mix->cumulative[j] = sum += exp(log_mass[j] - top);
     for (int j = 0; j < mix->nodes; j++)
         mix->cumulative[j] /= sum;
-    return top + log(sum)
-           + (mix->nodes > 1 ? log(node_log_t(1) - node_log_t(0)) - lgamma_r(decay, &sign) : 0.0);
+    return top + log(sum) + (mix->nodes > 1 ? log(node_log_t(1) - node_log_t(0)) - lgamma_r(decay, &sign) : 0.0);
 }
 
 /* The choice on factor d behind u, from number first (0 or 1) on, in proportion to e^(-t lambda). */

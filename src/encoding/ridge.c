@@ -76,8 +76,7 @@ static void list_draw(const ridge_law *law, double u, int *function)
 /* ---- any other ----------------------------------------------------------------------------------------- */
 
 /* Aims at this shift; returns the log of the envelope's sum, and in *log_height the log of its height. */
-static double envelope_aim(power_law *envelope, double decay, double log_eps, double shift,
-                           double *log_height)
+static double envelope_aim(power_law *envelope, double decay, double log_eps, double shift, double *log_height)
 {
     const double log_beta = log(shift - 1.0) + log_eps / decay; /* -infinity at shift 1 */
     const double power = decay > 1.0 ? (decay - 1.0) * softplus(decay / (decay - 1.0) * log_beta)
@@ -88,8 +87,8 @@ static double envelope_aim(power_law *envelope, double decay, double log_eps, do
 
 /* The shift with the least sum, among 1 and some that grow to ten times the highest eigenvalue; the log of
  * that sum. */
-static double envelope_best(power_law *envelope, const spectrum *s, double decay, double log_eps,
-                            double *shift, double *log_height)
+static double envelope_best(power_law *envelope, const spectrum *s, double decay, double log_eps, double *shift,
+                            double *log_height)
 {
     double highest = 1.0, least = INFINITY;
     for (int d = 0; d < s->factors; d++)
@@ -119,8 +118,7 @@ static npmd_status ridge_reject(ridge_law *law, rng_key key, npmd_error *err)
     double mean = 0.0, square = 0.0;
     TRY(memory_new(&law->envelope, 1, err));
     power_law_open(s, true, law->envelope);
-    const double log_sum = envelope_best(law->envelope, s, law->decay, law->log_eps, &law->shift,
-                                         &law->log_height);
+    const double log_sum = envelope_best(law->envelope, s, law->decay, law->log_eps, &law->shift, &law->log_height);
     for (uint64_t i = 0; i < RIDGE_DRAWS; i++) {
         const double lambda = power_law_draw(law->envelope, s, key, i, function);
         const double accepted = exp(log_weight(lambda, law->decay, law->log_eps)
@@ -185,8 +183,7 @@ npmd_status ridge_draw(const ridge_law *law, rng_key key, int want, int *functio
             list_draw(law, rng_uniform(key, (uint64_t)k, 0), function + (size_t)k * row);
         else if (!reject_draw(law, key, &attempt, function + (size_t)k * row))
             return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                             "only %d of %d features could be drawn: lower `features` or `spectrum-decay`", k,
-                             want);
+                             "only %d of %d features could be drawn: lower `features` or `spectrum-decay`", k, want);
     return NPMD_OK;
 }
 
@@ -236,8 +233,7 @@ static void weighed_join(weighed *sum, double features_each)
 
 /* A listed product: its distinct eigenvalues and how many features each has. At eps = the least S every w is
  * at least 1/2; and w <= S / eps. */
-static npmd_status choose_listed(const spectrum *s, double decay, double target, double *log_eps,
-                                 npmd_error *err)
+static npmd_status choose_listed(const spectrum *s, double decay, double target, double *log_eps, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t raw = (size_t)spectrum_raw(s);
@@ -261,8 +257,8 @@ done:
 
 /* Any other: the sum of the best envelope is an upper bound, which gives a first eps above the one wanted;
  * draws from that envelope estimate r_max at smaller ones, and so on until eps stays where it is. */
-static npmd_status choose_by_draws(const spectrum *s, double decay, double target, rng_key key,
-                                   double *log_eps, npmd_error *err)
+static npmd_status choose_by_draws(const spectrum *s, double decay, double target, rng_key key, double *log_eps,
+                                   npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const double each = features_a_raw_member(s, false);
@@ -283,8 +279,7 @@ static npmd_status choose_by_draws(const spectrum *s, double decay, double targe
     }
     double now = high;
     for (int round = 0; round < RIDGE_ROUNDS; round++) {
-        const double total = each * exp(envelope_best(envelope, s, decay, now, &shift, &log_height)),
-                     before = now;
+        const double total = each * exp(envelope_best(envelope, s, decay, now, &shift, &log_height)), before = now;
         sum.count = RIDGE_DRAWS;
         for (size_t i = 0; i < RIDGE_DRAWS; i++)
             sum.lambda[i] = power_law_draw(envelope, s, key, i, function);
@@ -303,8 +298,8 @@ done:
     return st;
 }
 
-npmd_status ridge_choose(const spectrum *s, bool listed, double decay, double target, rng_key key,
-                         double *eps, npmd_error *err)
+npmd_status ridge_choose(const spectrum *s, bool listed, double decay, double target, rng_key key, double *eps,
+                         npmd_error *err)
 {
     double log_eps = 0.0;
     const npmd_status st = listed ? choose_listed(s, decay, target, &log_eps, err)

@@ -74,8 +74,7 @@ static void eigenspaces_close(eigenspaces *e)
 }
 
 /* Blocks with the drawn products alone; drawn (K, factors). */
-static npmd_status eigenspaces_open(const spectrum *s, int K, const int *drawn, eigenspaces *e,
-                                    npmd_error *err)
+static npmd_status eigenspaces_open(const spectrum *s, int K, const int *drawn, eigenspaces *e, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     ordered *order = NULL;
@@ -117,8 +116,7 @@ static int block_with_room(const eigenspaces *e, double lambda)
             high = middle;
     }
     for (int b = low; b < e->blocks && e->lambda[b] == lambda; b++)
-        if (e->block[b].functions < ENCODING_BLOCK
-            && (found < 0 || e->block[b].functions < e->block[found].functions))
+        if (e->block[b].functions < ENCODING_BLOCK && (found < 0 || e->block[b].functions < e->block[found].functions))
             found = b;
     return found;
 }
@@ -178,8 +176,8 @@ static void random_rows(rng_key key, int first, int m, int B, double *matrix)
     }
 }
 
-npmd_status encoding_rotate(const npmd_domain *dom, const settings *opt, const int *drawn, drawing *more,
-                            encoding *out, npmd_error *err)
+npmd_status encoding_rotate(const npmd_domain *dom, const settings *opt, const int *drawn, drawing *more, encoding *out,
+                            npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const rng_key key = rng_key_make(opt->seed, RNG_ENCODING, KEY_ROTATION);
@@ -197,8 +195,7 @@ npmd_status encoding_rotate(const npmd_domain *dom, const settings *opt, const i
         const encoding_block *block = &e.block[b];
         random_rows(key, first, block->features, block->functions, rotation + numbers);
         /* the functions of all blocks close up */
-        memmove(e.function + functions * D, block_functions(&e, b),
-                (size_t)block->functions * D * sizeof *e.function);
+        memmove(e.function + functions * D, block_functions(&e, b), (size_t)block->functions * D * sizeof *e.function);
         first += block->features;
         functions += (size_t)block->functions;
         numbers += (size_t)block->features * (size_t)block->functions;

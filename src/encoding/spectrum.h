@@ -39,11 +39,10 @@ typedef struct power_law {
     int nodes;
     bool no_zero; /* the member with number 0 on every factor is not drawn */
     double t[POWER_LAW_NODES], cumulative[POWER_LAW_NODES];
-    double log_total[POWER_LAW_NODES];               /* log of the sum over all members of e^(-t lambda) */
-    double total[POWER_LAW_NODES][NPMD_MAX_FACTORS]; /* sum_i e^(-t lambda_i) on each factor */
-    double tail[POWER_LAW_NODES][NPMD_MAX_FACTORS];  /* the same without the first */
-    double some_left[POWER_LAW_NODES]
-                    [NPMD_MAX_FACTORS + 1]; /* probability that factors d, d + 1, ... are not all 0 */
+    double log_total[POWER_LAW_NODES];                       /* log of the sum over all members of e^(-t lambda) */
+    double total[POWER_LAW_NODES][NPMD_MAX_FACTORS];         /* sum_i e^(-t lambda_i) on each factor */
+    double tail[POWER_LAW_NODES][NPMD_MAX_FACTORS];          /* the same without the first */
+    double some_left[POWER_LAW_NODES][NPMD_MAX_FACTORS + 1]; /* probability that factors d, d + 1, ... are not all 0 */
 } power_law;
 
 void power_law_open(const spectrum *s, bool power, power_law *mix); /* power false: all members are alike */
@@ -77,15 +76,14 @@ typedef struct member_set {
 } member_set;
 npmd_status member_set_open(int factors, size_t most, member_set *out, npmd_error *err);
 void member_set_close(member_set *set);
-int member_set_add(member_set *set, const int *rows,
-                   int row); /* the equal row that is there, or row itself */
+int member_set_add(member_set *set, const int *rows, int row); /* the equal row that is there, or row itself */
 
 /* ---- rotate.c ------------------------------------------------------------------------------------------ */
 
 /* The encoding whose features are random combinations of the drawn products (features, factors) and of
  * companions that the drawing goes on to find. */
-npmd_status encoding_rotate(const npmd_domain *dom, const settings *opt, const int *drawn, drawing *more,
-                            encoding *out, npmd_error *err);
+npmd_status encoding_rotate(const npmd_domain *dom, const settings *opt, const int *drawn, drawing *more, encoding *out,
+                            npmd_error *err);
 
 /* ---- ridge.c: the law of the shallow-network theorem, with replacement --------------------------------- */
 
@@ -106,7 +104,7 @@ npmd_status ridge_open(const spectrum *s, bool listed, double decay, double eps,
 void ridge_close(ridge_law *law);
 npmd_status ridge_draw(const ridge_law *law, rng_key key, int want, int *function, npmd_error *err);
 /* eps such that r_max is target, which must be less than the number of features there are. */
-npmd_status ridge_choose(const spectrum *s, bool listed, double decay, double target, rng_key key,
-                         double *eps, npmd_error *err);
+npmd_status ridge_choose(const spectrum *s, bool listed, double decay, double target, rng_key key, double *eps,
+                         npmd_error *err);
 
 #endif

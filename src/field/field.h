@@ -2,8 +2,9 @@
  *
  *     h_0 = eta,   h_l = f(W_l h_(l-1) + b_l) for l = 1 .. L-1,   v = W_L h_(L-1) + b_L + c . eta
  *
- * f(a) = sin(omega a), or max(0, a): a ReLU network is piecewise linear in eta. L (depth) counts affine layers; L = 1 is the linear series. All parameters stand in one vector theta: W_1
- * (width, K) row-major, b_1, W_2, b_2, ..., W_L (1, width), b_L (1), then the skip c (K).
+ * f(a) = sin(omega a), or max(0, a): a ReLU network is piecewise linear in eta. L (depth) counts affine layers; L = 1
+ * is the linear series. All parameters stand in one vector theta: W_1 (width, K) row-major, b_1, W_2, b_2, ..., W_L (1,
+ * width), b_L (1), then the skip c (K).
  *
  * A jet is rows: value, one derivative a tangent direction, Laplacian; dimension + 2 rows in all. */
 #ifndef NPMD_FIELD_H
@@ -50,8 +51,7 @@ void field_start_kinks(const field_shape *f, const double *eta, double *theta);
 /* Reference implementation, double, one point. rows = 1 or directions + 2; eta (rows, K); v (rows).
  * tape (field_tape doubles) keeps what the adjoint needs. */
 size_t field_tape(const field_shape *f);
-void field_forward(const field_shape *f, const double *theta, const double *eta, int rows, double *tape,
-                   double *v);
+void field_forward(const field_shape *f, const double *theta, const double *eta, int rows, double *tape, double *v);
 /* gradient += sum over rows r of v_bar[r] d v[r] / d theta, for the point that was last forwarded with this
  * tape. */
 void field_adjoint(const field_shape *f, const double *theta, const double *eta, int rows, double *tape,

@@ -108,20 +108,18 @@ static void activation_adjoint(const field_shape *f, const double *a, int rows, 
         relu_pass(a, h_bar, rows, f->width, h_bar);
 }
 
-void field_forward(const field_shape *f, const double *theta, const double *eta, int rows, double *tape,
-                   double *v)
+void field_forward(const field_shape *f, const double *theta, const double *eta, int rows, double *tape, double *v)
 {
     const size_t block = field_block(f);
     const double *h = eta;
     for (int l = 1; l < f->depth; l++) {
         double *a = tape + 2 * block * (size_t)(l - 1), *out = a + block;
-        affine(theta + field_weights(f, l), theta + field_biases(f, l), h, rows, field_inputs(f, l), f->width,
-               a);
+        affine(theta + field_weights(f, l), theta + field_biases(f, l), h, rows, field_inputs(f, l), f->width, a);
         activation_forward(f, a, rows, out);
         h = out;
     }
-    affine(theta + field_weights(f, f->depth), theta + field_biases(f, f->depth), h, rows,
-           field_inputs(f, f->depth), 1, v);
+    affine(theta + field_weights(f, f->depth), theta + field_biases(f, f->depth), h, rows, field_inputs(f, f->depth), 1,
+           v);
     if (f->skip)
         for (int r = 0; r < rows; r++)
             for (int k = 0; k < f->features; k++)
@@ -152,20 +150,17 @@ void field_adjoint(const field_shape *f, const double *theta, const double *eta,
                    const double *v_bar, double *gradient)
 {
     const size_t block = field_block(f);
-    double *spare[2] = { tape + 2 * block * (size_t)(f->depth - 1),
-                         tape + 2 * block * (size_t)(f->depth - 1) + block };
+    double *spare[2] = { tape + 2 * block * (size_t)(f->depth - 1), tape + 2 * block * (size_t)(f->depth - 1) + block };
     const double *out_bar = v_bar;
     if (f->skip)
         for (int r = 0; r < rows; r++)
             for (int k = 0; k < f->features; k++)
-                gradient[field_skip(f) + (size_t)k] += v_bar[r]
-                                                       * eta[(size_t)r * (size_t)f->features + (size_t)k];
+                gradient[field_skip(f) + (size_t)k] += v_bar[r] * eta[(size_t)r * (size_t)f->features + (size_t)k];
     for (int l = f->depth; l >= 1; l--) {
         const double *below = l == 1 ? eta : tape + 2 * block * (size_t)(l - 2) + block;
         double *below_bar = l == 1 ? NULL : spare[l % 2];
-        affine_adjoint(theta + field_weights(f, l), below, out_bar, rows, field_inputs(f, l),
-                       field_outputs(f, l), gradient + field_weights(f, l), gradient + field_biases(f, l),
-                       below_bar);
+        affine_adjoint(theta + field_weights(f, l), below, out_bar, rows, field_inputs(f, l), field_outputs(f, l),
+                       gradient + field_weights(f, l), gradient + field_biases(f, l), below_bar);
         if (l > 1)
             activation_adjoint(f, tape + 2 * block * (size_t)(l - 2), rows, below_bar);
         out_bar = below_bar;

@@ -73,8 +73,8 @@ void field_start_kinks(const field_shape *f, const double *eta, double *theta)
 void field_start(const field_shape *f, bool authors, uint64_t seed, double *theta)
 {
     for (int l = 1; l <= f->depth; l++)
-        (f->activation == FIELD_SINE ? sine_start : relu_start)(
-            f, l, authors, seed, theta + field_weights(f, l), theta + field_biases(f, l));
+        (f->activation == FIELD_SINE ? sine_start : relu_start)(f, l, authors, seed, theta + field_weights(f, l),
+                                                                theta + field_biases(f, l));
     if (f->skip)
         memset(theta + field_skip(f), 0, (size_t)f->features * sizeof *theta);
 }

@@ -1,10 +1,10 @@
 /* checkpoint.c - the state of a fit in a file, to go on from after an end that nobody wished.
  *
- * A step is a function of (seed, step, theta, moments): the file holds these vectors, a few numbers of the
- * optimiser, what early stopping remembers, the tau that was chosen and the warnings that came with it. Everything else (encoding, proposal, linear start)
- * is made again from data and options, to the same bits; so is a choice of tau that was cut off. The file knows
- * which data and which options it belongs to, and no other fit may resume it. A seal over all it holds shows
- * damage, of which a single bit would make another model.
+ * A step is a function of (seed, step, theta, moments): the file holds these vectors, a few numbers of the optimiser,
+ * what early stopping remembers, the tau that was chosen and the warnings that came with it. Everything else (encoding,
+ * proposal, linear start) is made again from data and options, to the same bits; so is a choice of tau that was cut
+ * off. The file knows which data and which options it belongs to, and no other fit may resume it. A seal over all it
+ * holds shows damage, of which a single bit would make another model.
  *
  * A checkpoint that cannot be written is no reason to end a fit that goes well: the failure is remembered, the
  * next one is tried in its turn, and the caller learns of it at the end. */
@@ -44,7 +44,7 @@ struct checkpoint {
     double every;              /* seconds between two */
     json_t *identity;          /* what must be equal in a fit that resumes it */
     backend *backend;          /* that has theta and the moments; NULL: training has not begun */
-    double started, before;   /* clock at the start of this run; seconds of the runs before */
+    double started, before;    /* clock at the start of this run; seconds of the runs before */
     double due;
     double *vector; /* (parameters), room for one */
     size_t parameters;
@@ -147,8 +147,8 @@ static npmd_status options_check(const char *path, const json_t *ours, const jso
             value_print(name, other, text[0], sizeof text[0]);
             value_print(name, mine, text[1], sizeof text[1]);
             st = npmd_fail(err, NPMD_ERR_FORMAT,
-                           "%s is the checkpoint of a fit with `%s` %s, this one has %s; give the same options",
-                           path, name, text[0], text[1]);
+                           "%s is the checkpoint of a fit with `%s` %s, this one has %s; give the same options", path,
+                           name, text[0], text[1]);
             goto done;
         }
     }
@@ -165,15 +165,14 @@ static npmd_status identity_check(const char *path, const json_t *ours, const js
     if (domain == NULL || !json_is_object(options))
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the checkpoint's description is incomplete", path);
     if (strcmp(domain, json_string_value(json_object_get(ours, "domain"))) != 0)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is the checkpoint of a fit on %.60s, this one is on %s",
-                         path, domain, json_string_value(json_object_get(ours, "domain")));
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is the checkpoint of a fit on %.60s, this one is on %s", path,
+                         domain, json_string_value(json_object_get(ours, "domain")));
     const npmd_status st = options_check(path, json_object_get(ours, "options"), options, err);
     if (st != NPMD_OK)
         return st;
     if (!json_equal(json_object_get(ours, "started_from"), json_object_get(theirs, "started_from"))
         || !json_equal(json_object_get(ours, "encoded_from"), json_object_get(theirs, "encoded_from")))
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s is the checkpoint of a fit that started from another model", path);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is the checkpoint of a fit that started from another model", path);
     if (!json_equal(json_object_get(ours, "data"), json_object_get(theirs, "data")))
         return npmd_fail(err, NPMD_ERR_FORMAT,
                          "%s is the checkpoint of a fit to other data: other points, order or weights", path);
@@ -189,8 +188,8 @@ static npmd_status state_read(checkpoint *c, npmd_model *m, const char *path, np
     const bool sound = s[STATE_RESTART] >= 0.0 && s[STATE_RESTART] < 100.0 && s[STATE_STEP] >= 0.0
                        && s[STATE_STEP] <= s[STATE_STEPS] && s[STATE_STEPS] <= (double)m->set.descent.steps
                        && s[STATE_EPOCHS] >= 0.0 && s[STATE_EPOCHS] <= (double)m->set.descent.epochs
-                       && s[STATE_TAIL_STEPS] >= 0.0 && s[STATE_TAIL_STEPS] <= s[STATE_STEP]
-                       && s[STATE_TAU] >= 0.0 && s[STATE_TRAINED] >= 0.0 && s[STATE_SECONDS] >= 0.0;
+                       && s[STATE_TAIL_STEPS] >= 0.0 && s[STATE_TAIL_STEPS] <= s[STATE_STEP] && s[STATE_TAU] >= 0.0
+                       && s[STATE_TRAINED] >= 0.0 && s[STATE_SECONDS] >= 0.0;
     if (!sound) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the checkpoint's state makes no sense", path);
         goto done;
@@ -229,10 +228,9 @@ static npmd_status checkpoint_file(const char *path, record *rec, json_t **descr
         goto done;
     }
     if (version > CHECKPOINT_VERSION) {
-        st = npmd_fail(
-            err, NPMD_ERR_FORMAT,
-            "%s was written by a newer neuropmd (checkpoint version %lld, this program reads up to %d)", path,
-            (long long)version, CHECKPOINT_VERSION);
+        st = npmd_fail(err, NPMD_ERR_FORMAT,
+                       "%s was written by a newer neuropmd (checkpoint version %lld, this program reads up to %d)",
+                       path, (long long)version, CHECKPOINT_VERSION);
         goto done;
     }
     TRY(seal_check(path, root, rec, err));
@@ -251,9 +249,8 @@ npmd_status checkpoint_seed(const char *path, uint64_t *seed, npmd_error *err)
     TRY(checkpoint_file(path, &rec, &root, err));
     const json_t *options = json_object_get(json_object_get(root, "fit"), "options"),
                  *value = json_object_get(options, "seed");
-    *seed = json_is_string(value)
-                ? strtoull(json_string_value(value), NULL, 10) /* JSON integers end at 2^63 */
-                : (uint64_t)json_integer_value(value);
+    *seed = json_is_string(value) ? strtoull(json_string_value(value), NULL, 10) /* JSON integers end at 2^63 */
+                                  : (uint64_t)json_integer_value(value);
 done:
     json_decref(root);
     record_free(&rec);
@@ -298,11 +295,9 @@ npmd_status checkpoint_open(const fit *f, checkpoint **out, npmd_error *err)
     c->due = c->started + fmin(FIRST_AFTER, c->every);
     TRY(identity_make(f, &c->identity, err));
     /* in a script that is run again and again the first run finds nothing */
-    if (resume[0] != '\0'
-        && !(strcmp(resume, path) == 0 && w->checkpoint[0] != '\0' && access(resume, F_OK) != 0))
+    if (resume[0] != '\0' && !(strcmp(resume, path) == 0 && w->checkpoint[0] != '\0' && access(resume, F_OK) != 0))
         TRY(checkpoint_read(c, f->model, resume, err));
-    const npmd_status writable = file_output_check(path,
-                                                   c->resuming ? NULL : err); /* clears leftovers, too */
+    const npmd_status writable = file_output_check(path, c->resuming ? NULL : err); /* clears leftovers, too */
     if (!c->resuming) /* a place that is read-only by now is no reason not to finish */
         TRY(writable);
     *out = c;
@@ -329,8 +324,8 @@ done:
     return st;
 }
 
-npmd_status checkpoint_restore(checkpoint *c, backend *b, size_t parameters, stopping *rule,
-                               const train_state **out, npmd_error *err)
+npmd_status checkpoint_restore(checkpoint *c, backend *b, size_t parameters, stopping *rule, const train_state **out,
+                               npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     c->backend = b;
@@ -343,8 +338,7 @@ npmd_status checkpoint_restore(checkpoint *c, backend *b, size_t parameters, sto
         const tensor *t = NULL;
         if (VECTOR_NAME[v] == NULL)
             continue;
-        TRY(record_find(&c->resumed, c->resume, VECTOR_NAME[v], TENSOR_F64, 1, &parameters, &t,
-                        err));
+        TRY(record_find(&c->resumed, c->resume, VECTOR_NAME[v], TENSOR_F64, 1, &parameters, &t, err));
         TRY(b->ops->put(b->self, (backend_vector)v, t->data, err));
     }
     if (c->resuming && c->rule != NULL)
@@ -363,8 +357,7 @@ bool checkpoint_chosen(const checkpoint *c)
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-static npmd_status description_make(const checkpoint *c, bool chosen, const record *rec, char **out,
-                                    npmd_error *err)
+static npmd_status description_make(const checkpoint *c, bool chosen, const record *rec, char **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_model *m = c->model;

@@ -31,13 +31,11 @@ static npmd_status field_complete(fit_plan *p, npmd_error *err)
     TRY(training_complete(o, settings_readers(o, dom), dom, left, err));
     TRY(origin_complete(p, err));
     if (o->network.skip_start == SKIP_CONVEX && o->encoding.features > CONVEX_FEATURES) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`skip-start` convex: %d features, at most %d",
-                       o->encoding.features, CONVEX_FEATURES);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`skip-start` convex: %d features, at most %d", o->encoding.features,
+                       CONVEX_FEATURES);
         goto done;
     }
-    const field_plan plan = { .domain = dom,
-                              .shape = training_shape(o, dom),
-                              .rotated = encoding_rotated(dom, o) };
+    const field_plan plan = { .domain = dom, .shape = training_shape(o, dom), .rotated = encoding_rotated(dom, o) };
     const int threads = o->machine.threads;
     p->bytes = backend_bytes(o->machine.device, threads, &plan, p->n) + integrate_bytes(dom);
     if (o->network.skip_start == SKIP_CONVEX)
@@ -205,15 +203,12 @@ static void field_report(npmd_model *m, const train_result *done_by)
     m->facts.interrupted = done_by->interrupted;
     m->linear = done_by->linear;
     if (done_by->linear)
-        model_warn(
-            m,
-            "the network ended worse than its linear start in %d attempts: the model is that linear start alone",
-            done_by->restarts + 1);
+        model_warn(m,
+                   "the network ended worse than its linear start in %d attempts: the model is that linear start alone",
+                   done_by->restarts + 1);
     else if (done_by->restarts > 0)
-        model_warn(
-            m,
-            "the fit was started again %d time%s, at last with rate %.2g, since it had collapsed or blown up",
-            done_by->restarts, done_by->restarts == 1 ? "" : "s", done_by->rate);
+        model_warn(m, "the fit was started again %d time%s, at last with rate %.2g, since it had collapsed or blown up",
+                   done_by->restarts, done_by->restarts == 1 ? "" : "s", done_by->rate);
     if (done_by->unfinished)
         model_warn(m, "%lld steps are too few: the objective stands at %.3g, far from what is within reach",
                    (long long)done_by->steps, done_by->objective);
@@ -241,8 +236,7 @@ static npmd_status field_train(fit *f, const fit_watch *watch, backend *b, check
     TRY(field_start_from(f, &o, &from, err));
     TRY(field_watch_open(&watching, &plan, err));
     if (keep != NULL)
-        TRY(checkpoint_restore(keep, b, field_parameters(&s->shape), field_watch_rule(&watching), &keeper.resume,
-                               err));
+        TRY(checkpoint_restore(keep, b, field_parameters(&s->shape), field_watch_rule(&watching), &keeper.resume, err));
     m->facts.resumed = keeper.resume == NULL ? 0 : keeper.resume->step;
     if (s->encoding.features < settings_wide_features(m->domain) / 4)
         TRY(draw_judge(m, &judge, err));

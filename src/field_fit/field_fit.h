@@ -5,7 +5,7 @@
 #include "series.h"
 
 extern const estimator ESTIMATOR_FIELD;
-extern const estimator ESTIMATOR_RELU; /* the same with ReLUs on the point's own columns */
+extern const estimator ESTIMATOR_RELU;       /* the same with ReLUs on the point's own columns */
 extern const estimator ESTIMATOR_SERIES_SGD; /* a series that is trained as a field of one layer */
 
 /* ---- field_model.c: a fitted field ------------------------------------------------------------------------- */
@@ -65,13 +65,13 @@ typedef struct checkpoint checkpoint;
 npmd_status checkpoint_open(const fit *f, checkpoint **out, npmd_error *err);
 /* Before training: what is kept from now on, a rule that stops early among it (or NULL). *resume: the state to go on
  * from, theta and the moments being put into the backend; or NULL. */
-npmd_status checkpoint_restore(checkpoint *c, backend *b, size_t parameters, stopping *rule,
-                               const train_state **resume, npmd_error *err);
+npmd_status checkpoint_restore(checkpoint *c, backend *b, size_t parameters, stopping *rule, const train_state **resume,
+                               npmd_error *err);
 void checkpoint_close(checkpoint *c);
 npmd_status checkpoint_seed(const char *path, uint64_t *seed, npmd_error *err); /* of the fit in this file */
 bool checkpoint_chosen(const checkpoint *c); /* tau was chosen before it was written */
-/* Writes the file when its time has come. now NULL: tau is still being chosen. A failure is remembered, and the fit goes
- * on. */
+/* Writes the file when its time has come. now NULL: tau is still being chosen. A failure is remembered, and the fit
+ * goes on. */
 void checkpoint_keep(void *checkpoint, const train_state *now);
 /* After the last step: a fit of several members that resumes is through with this one at once. */
 void checkpoint_finish(checkpoint *c, const train_state *now);

@@ -18,10 +18,9 @@ void field_free(void *state)
 field_plan field_plan_of(const npmd_model *m)
 {
     const field_state *f = m->state;
-    return (field_plan){ .domain = m->domain,
-                         .encoding = &f->encoding,
-                         .shape = f->shape,
-                         .exact = m->set.machine.precision != 0 };
+    return (field_plan){
+        .domain = m->domain, .encoding = &f->encoding, .shape = f->shape, .exact = m->set.machine.precision != 0
+    };
 }
 
 npmd_status field_open(const npmd_model *m, const npmd_compute *how, void **out, npmd_error *err)
@@ -57,8 +56,8 @@ npmd_status field_evaluate(const evaluator *e, const double *x, size_t n, jet_ro
 /* ---- the file: one tensor for each matrix and vector --------------------------------------------------- */
 
 /* What is done with the tensor that stands at theta + offset. */
-typedef npmd_status (*tensor_visit)(void *self, const char *name, int dimensions, const size_t *shape,
-                                    size_t offset, npmd_error *err);
+typedef npmd_status (*tensor_visit)(void *self, const char *name, int dimensions, const size_t *shape, size_t offset,
+                                    npmd_error *err);
 
 static npmd_status each_tensor(const field_shape *s, tensor_visit visit, void *self, npmd_error *err)
 {
@@ -82,8 +81,8 @@ typedef struct tensor_sink {
     const double *theta;
 } tensor_sink;
 
-static npmd_status add_tensor(void *self, const char *name, int dimensions, const size_t *shape,
-                              size_t offset, npmd_error *err)
+static npmd_status add_tensor(void *self, const char *name, int dimensions, const size_t *shape, size_t offset,
+                              npmd_error *err)
 {
     const tensor_sink *to = self;
     return record_add(to->rec, name, TENSOR_F64, dimensions, shape, to->theta + offset, err);
@@ -106,8 +105,8 @@ typedef struct tensor_source {
     double *theta; /* NULL: only look whether all is there */
 } tensor_source;
 
-static npmd_status take_tensor(void *self, const char *name, int dimensions, const size_t *shape,
-                               size_t offset, npmd_error *err)
+static npmd_status take_tensor(void *self, const char *name, int dimensions, const size_t *shape, size_t offset,
+                               npmd_error *err)
 {
     const tensor_source *from = self;
     const tensor *t = NULL;
@@ -119,8 +118,7 @@ static npmd_status take_tensor(void *self, const char *name, int dimensions, con
     memcpy(data, t->data, count * sizeof *data);
     for (size_t i = 0; i < count; i++)
         if (!isfinite(data[i]))
-            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor %s holds a number that is not finite",
-                             from->path, name);
+            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor %s holds a number that is not finite", from->path, name);
     return NPMD_OK;
 }
 
@@ -132,8 +130,7 @@ npmd_status field_load(npmd_model *m, const record *rec, const char *path, npmd_
     const bool columns = set->estimator == FIT_RELU;
     if (set->network.depth < 1 || (columns && m->domain->surfaces)
         || (!columns && (set->encoding.features < 1 || set->encoding.max_frequencies != m->domain->factors))) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe a field on %s", path,
-                       m->domain->text);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe a field on %s", path, m->domain->text);
         goto done;
     }
     const field_shape shape = training_shape(set, m->domain);

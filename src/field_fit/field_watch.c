@@ -1,5 +1,5 @@
-/* field_watch.c - looking at a field's fit while it runs: its distance from a truth, its criterion on held-out points, the
- * signal-to-noise ratios of its gradients, and whether it is time to stop. */
+/* field_watch.c - looking at a field's fit while it runs: its distance from a truth, its criterion on held-out points,
+ * the signal-to-noise ratios of its gradients, and whether it is time to stop. */
 #include "field_fit.h"
 
 npmd_status backend_values(void *self, const double *x, size_t n, double *v, npmd_error *err)
@@ -9,8 +9,8 @@ npmd_status backend_values(void *self, const double *x, size_t n, double *v, npm
 }
 
 /* mean f^2 - 2 mean over held-out points of f, relative to the uniform measure. */
-static npmd_status watch_ise(const npmd_points *held_out, backend *b, const integral_result *z,
-                             npmd_report *report, npmd_error *err)
+static npmd_status watch_ise(const npmd_points *held_out, backend *b, const integral_result *z, npmd_report *report,
+                             npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double *f = NULL, *room = NULL, mean = 0.0, se = 0.0;
@@ -124,8 +124,7 @@ npmd_status field_watch_settle(const field_watch *w, train_result *done_by, npmd
     npmd_model *m = w->fit->model;
     backend *b = w->backend;
     const bool enough = done_by->state.enough;
-    const long long steps = done_by->steps, all = m->set.descent.steps,
-                    best = (long long)w->rule.number[STOPPING_STEP];
+    const long long steps = done_by->steps, all = m->set.descent.steps, best = (long long)w->rule.number[STOPPING_STEP];
     if (m->set.descent.stop == STOP_NONE || done_by->interrupted || done_by->linear)
         goto done;
     m->facts.stopped = enough ? m->set.descent.stop : STOP_NONE;
@@ -145,8 +144,8 @@ npmd_status field_watch_settle(const field_watch *w, train_result *done_by, npmd
                    "least after %lld",
                    steps, all, best);
     else if (m->set.descent.stop == STOP_ISE && best < steps)
-        model_warn(m, "of %lld steps, %zu held-out points liked the weights after %lld best: these were kept",
-                   steps, w->watch->held_out->n, best);
+        model_warn(m, "of %lld steps, %zu held-out points liked the weights after %lld best: these were kept", steps,
+                   w->watch->held_out->n, best);
 done:
     return st;
 }

@@ -24,8 +24,7 @@
 #define CHUNK 4096  /* points */
 #define COARSEST 64 /* resolutions of the quadrature for the field */
 #define FINEST 512
-#define SETTLED                                                                                              \
-    2e-6 /* nats that a finer rule may move its objective by, or a tenth of the optimum's accuracy */
+#define SETTLED 2e-6     /* nats that a finer rule may move its objective by, or a tenth of the optimum's accuracy */
 #define ENOUGH 1e-5      /* nats of accuracy that end the search for it; */
 #define USEFUL 0.1       /* beyond, at most this share of the gap, or nothing is claimed */
 #define SMALL_EPS 0.03   /* of eps: beyond, the orders do not fall, 16 eps at F/2 */
@@ -99,16 +98,16 @@ static bool cheap(const settings *opt, const npmd_domain *dom, size_t n)
     for (int d = 0; d < dom->factors; d++)
         for (int i = 0; i < 2; i++)
             nodes[i] *= (double)dom->factor[d]->rule_nodes(dom->factor[d], (size_t)COARSEST << i);
-    const double ours = SLOWER
-                        * (rows * (nodes[0] + nodes[1]) + (double)n), /* in passes through the network; */
+    const double ours = SLOWER * (rows * (nodes[0] + nodes[1]) + (double)n), /* in passes through the network; */
         theirs = 3.0 * (double)opt->descent.steps
-              * ((double)(opt->descent.batch + opt->descent.q1) + rows * (double)opt->descent.q2); /* and back */
+                 * ((double)(opt->descent.batch + opt->descent.q1) + rows * (double)opt->descent.q2); /* and back */
     return theirs >= CHEAP * ours;
 }
 
 bool gap_wanted(const settings *opt, const npmd_domain *dom, size_t n)
 {
-    return opt->descent.convex_gap != 0 && obstacle(opt, dom) == NULL && (opt->descent.convex_gap == 1 || cheap(opt, dom, n));
+    return opt->descent.convex_gap != 0 && obstacle(opt, dom) == NULL
+           && (opt->descent.convex_gap == 1 || cheap(opt, dom, n));
 }
 
 size_t gap_bytes(const field_plan *plan, int threads)
@@ -154,8 +153,7 @@ static void field_jets(const gap_room *r, const double *x, size_t n, int rows)
 }
 
 /* log mean exp v + tau mean (Lap v)^2 by the rules of this resolution. */
-static npmd_status domain_terms(const gap_room *r, double tau, size_t resolution, double *out,
-                                npmd_error *err)
+static npmd_status domain_terms(const gap_room *r, double tau, size_t resolution, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_domain *dom = r->plan->domain;
@@ -198,8 +196,8 @@ static void data_term(const gap_room *r, const npmd_points *pts, double *out)
     *out = -sum / total;
 }
 
-static npmd_status field_objective(fit *f, const field_plan *plan, const double *theta, double settled,
-                                   double *out, double *accuracy, npmd_error *err)
+static npmd_status field_objective(fit *f, const field_plan *plan, const double *theta, double settled, double *out,
+                                   double *accuracy, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_model *m = f->model;
@@ -207,8 +205,7 @@ static npmd_status field_objective(fit *f, const field_plan *plan, const double 
     const size_t rows = (size_t)dom->dimension + 2;
     gap_room r = { .plan = plan, .theta = theta, .threads = threads_wanted(m->set.machine.threads) };
     double data = 0.0, rest = 0.0, before = INFINITY;
-    r.a_thread = rows * (size_t)plan->shape.features + field_tape(&plan->shape)
-                 + encoding_work(plan->encoding);
+    r.a_thread = rows * (size_t)plan->shape.features + field_tape(&plan->shape) + encoding_work(plan->encoding);
     TRY(memory_new(&r.work, (size_t)r.threads * r.a_thread, err));
     TRY(memory_new(&r.x, CHUNK * (size_t)dom->columns, err));
     TRY(memory_new(&r.jet, CHUNK * rows, err));
@@ -287,8 +284,8 @@ done:
 }
 
 /* What the functions up to a frequency gain by noise alone: sum_k 1 / (2 n (curb_k + s)). */
-static npmd_status noise_gain(const npmd_model *m, const npmd_points *pts, int frequency, double square,
-                              double *out, npmd_error *err)
+static npmd_status noise_gain(const npmd_model *m, const npmd_points *pts, int frequency, double square, double *out,
+                              npmd_error *err)
 {
     const series_basis of_frequency = basis_sketch(m->domain, frequency);
     series_basis b = { 0 };
@@ -324,8 +321,7 @@ npmd_status gap_optimum(fit *f, double *optimum, double *accuracy, npmd_error *e
         if (found.stopped || !found.verified)
             break;
         const double lambda = next_eigenvalue(m->domain, F), curb = 2.0 * m->set.tau * lambda * lambda,
-                     eps = (4.0 - p) / (8.0 - p) * found.square / curb,
-                     a = (before - found.objective) / (q - 1.0);
+                     eps = (4.0 - p) / (8.0 - p) * found.square / curb, a = (before - found.objective) / (q - 1.0);
         before = found.objective;
         if (eps <= SMALL_EPS && isfinite(a)) {
             const double next = a * eps * 15.0 * q / (q - 1.0);
@@ -353,8 +349,7 @@ npmd_status field_gap(fit *f, const field_plan *plan, const double *theta, npmd_
         /* about: the objective of the last steps is noisy, but says whether it is worth the time */
         const double about = fmax(0.0, m->facts.objective - 1.0 - optimum);
         if (accuracy <= fmax(ENOUGH, 2.0 * USEFUL * about) && !m->facts.interrupted) {
-            TRY(field_objective(f, plan, theta, fmax(SETTLED, 0.1 * accuracy), &own, &own_accuracy,
-                                err));
+            TRY(field_objective(f, plan, theta, fmax(SETTLED, 0.1 * accuracy), &own, &own_accuracy, err));
             accuracy += own_accuracy;
             if (accuracy <= fmax(2.0 * ENOUGH, USEFUL * (own - optimum)))
                 why = NULL;

@@ -10,14 +10,14 @@ static npmd_status same_shape(const network_settings *own, const network_setting
                               npmd_error *err)
 {
     if (own->depth != from->depth || own->width != from->width)
-        return npmd_fail(err, NPMD_ERR_SHAPE, "%s: a field of depth %d and width %d, this fit has %d and %d",
-                         path, from->depth, from->width, own->depth, own->width);
+        return npmd_fail(err, NPMD_ERR_SHAPE, "%s: a field of depth %d and width %d, this fit has %d and %d", path,
+                         from->depth, from->width, own->depth, own->width);
     if (own->skip != from->skip)
         return npmd_fail(err, NPMD_ERR_SHAPE, "%s: a field with `skip` %s, this fit has %s", path,
                          from->skip ? "on" : "off", own->skip ? "on" : "off");
     if (own->omega != from->omega)
-        return npmd_fail(err, NPMD_ERR_SHAPE, "%s: a field with `omega` %g, this fit has %g", path,
-                         from->omega, own->omega);
+        return npmd_fail(err, NPMD_ERR_SHAPE, "%s: a field with `omega` %g, this fit has %g", path, from->omega,
+                         own->omega);
     return NPMD_OK;
 }
 
@@ -28,8 +28,7 @@ npmd_status origin_complete(fit_plan *p, npmd_error *err)
     const fit_origin *from = &p->origin;
     if (from->encoded != NULL) {
         if (from->encoded->kind != &ESTIMATOR_FIELD) {
-            st = npmd_fail(err, NPMD_ERR_SHAPE,
-                           "`encoding-from`: %s was fitted by `estimator` %s, expected a field",
+            st = npmd_fail(err, NPMD_ERR_SHAPE, "`encoding-from`: %s was fitted by `estimator` %s, expected a field",
                            from->encoded_path, from->encoded->kind->name);
             goto done;
         }
@@ -47,8 +46,8 @@ npmd_status origin_complete(fit_plan *p, npmd_error *err)
         TRY(same_shape(&o->network, &from->model->set.network, from->model_path, err));
     } else if (from->model->set.estimator != FIT_SERIES || from->model->parts > 0) {
         st = npmd_fail(err, NPMD_ERR_SHAPE,
-                       "`start-from`: %s was fitted by `estimator` %s, expected a field or a series",
-                       from->model_path, from->model->kind->name);
+                       "`start-from`: %s was fitted by `estimator` %s, expected a field or a series", from->model_path,
+                       from->model->kind->name);
     } else if (!o->network.skip && o->network.depth > 1) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
                        "`start-from`: a series starts the linear path, which `skip` off leaves out");
@@ -76,8 +75,7 @@ static bool product_coefficient(const series_basis *b, const double *c, const in
  * over the sets of factors that take their sine, even in number (of the sine: odd), of a sign times a
  * product of cosines and sines, each 2^(-1/2) times a function of mean square 1:
  *     cos(a + b) = cos a cos b - sin a sin b,     sin(a + b) = sin a cos b + cos a sin b, and so on. */
-static bool wave_coefficient(const series_basis *b, const double *c, const int *frequency, bool sine,
-                             double *out)
+static bool wave_coefficient(const series_basis *b, const double *c, const int *frequency, bool sine, double *out)
 {
     int function[NPMD_MAX_FACTORS] = { 0 }, factor[NPMD_MAX_FACTORS], z = 0;
     double sum = 0.0;
@@ -129,8 +127,7 @@ int origin_project(const npmd_model *series, const encoding *enc, double *coeffi
             }
         } else if (enc->waves) {
             const bool sine = k >= enc->vectors;
-            inside = wave_coefficient(b, c, enc->function + (size_t)(sine ? k - enc->vectors : k) * D, sine,
-                                      &found);
+            inside = wave_coefficient(b, c, enc->function + (size_t)(sine ? k - enc->vectors : k) * D, sine, &found);
         } else {
             inside = product_coefficient(b, c, enc->function + (size_t)k * D, &found);
         }

@@ -27,8 +27,7 @@ const char *json_text_at(const json_t *object, const char *key)
 bool figure_experiment(const figure *f, const char *name)
 {
     for (int k = 0; k < f->logs; k++)
-        if (!f->log[k].experiment
-            || strcmp(json_text_at(json_array_get(f->log[k].rows, 0), "experiment"), name) != 0)
+        if (!f->log[k].experiment || strcmp(json_text_at(json_array_get(f->log[k].rows, 0), "experiment"), name) != 0)
             return false;
     return f->logs > 0;
 }
@@ -48,8 +47,7 @@ static void marks_draw(figure *f, box at, const chart *c)
 static void chart_draw(figure *f, box cell, const chart *c)
 {
     const margins m = axes_margins(cell, &c->x, &c->y, 0);
-    const box at = { cell.x + m.left, cell.y + 12.0, cell.width - m.left - m.right,
-                     cell.height - m.bottom - 12.0 };
+    const box at = { cell.x + m.left, cell.y + 12.0, cell.width - m.left - m.right, cell.height - m.bottom - 12.0 };
     axes_draw(f->page, at, &c->x, &c->y, AXES_GRID);
     curves_draw(f->page, at, &c->curves, &c->x, &c->y);
     marks_draw(f, at, c);
@@ -65,8 +63,7 @@ static npmd_status charts_range(const figure *f, chart *list, int count, npmd_er
     for (int k = 0; k < count; k++) {
         const axis *first = &list[0].y, *y = &list[k].y;
         if (k > 0
-            && (y->kind != first->kind || y->name == NULL || first->name == NULL
-                || strcmp(y->name, first->name) != 0))
+            && (y->kind != first->kind || y->name == NULL || first->name == NULL || strcmp(y->name, first->name) != 0))
             return npmd_fail(
                 err, NPMD_ERR_ARGUMENT,
                 "`range` %g:%g would be one range for %d panels of different quantities, '%s' and '%s' among "

@@ -80,8 +80,8 @@ void curves_draw(canvas *c, box at, const curve_set *set, const axis *x, const a
 }
 
 /* How many points of the curves, and between them, lie in a box given in shares of the axes. */
-static size_t curves_covered(const curve_set *set, const axis *h, const axis *v, double left, double top,
-                             double wide, double high)
+static size_t curves_covered(const curve_set *set, const axis *h, const axis *v, double left, double top, double wide,
+                             double high)
 {
     enum { BETWEEN = 8 };
     size_t covered = 0;
@@ -90,10 +90,8 @@ static size_t curves_covered(const curve_set *set, const axis *h, const axis *v,
         for (size_t i = 1; i < one->count; i++)
             for (int s = 0; s < BETWEEN; s++) {
                 const double t = (double)s / BETWEEN;
-                const double x = (1.0 - t) * axis_place(h, one->x[i - 1]) + t * axis_place(h, one->x[i])
-                                 - left;
-                const double y = 1.0 - (1.0 - t) * axis_place(v, one->y[i - 1]) - t * axis_place(v, one->y[i])
-                                 - top;
+                const double x = (1.0 - t) * axis_place(h, one->x[i - 1]) + t * axis_place(h, one->x[i]) - left;
+                const double y = 1.0 - (1.0 - t) * axis_place(v, one->y[i - 1]) - t * axis_place(v, one->y[i]) - top;
                 covered += x >= 0.0 && x <= wide && y >= 0.0 && y <= high;
             }
     }

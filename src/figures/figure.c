@@ -15,8 +15,8 @@ npmd_status figure_room(const figure *f, double width, int panels, double each, 
         return NPMD_OK;
     return npmd_fail(err, NPMD_ERR_ARGUMENT,
                      "%s %.0f mm wide leaves no room for what it shows: `width-mm` %.0f is enough",
-                     f->ask->width_mm > 0.0 ? "a picture" : "a picture of the usual width,",
-                     width / POINTS_PER_MM, ceil(1.1 * (width + panels * (least - each)) / POINTS_PER_MM));
+                     f->ask->width_mm > 0.0 ? "a picture" : "a picture of the usual width,", width / POINTS_PER_MM,
+                     ceil(1.1 * (width + panels * (least - each)) / POINTS_PER_MM));
 }
 
 /* Room for a title above all; the kinds leave TITLE_ROOM at the top where there is one. */
@@ -51,12 +51,12 @@ int figure_rows(const figure *f)
     return f->ask->ranges > 0 ? f->ask->ranges : 1;
 }
 
-/* Of a linear scale all from 0 to the largest, or, where nothing is above 0, from the least to the largest; of a logarithmic one what is above a 10,000th of it. */
+/* Of a linear scale all from 0 to the largest, or, where nothing is above 0, from the least to the largest; of a
+ * logarithmic one what is above a 10,000th of it. */
 #define LOG_DEPTH 1e-4
 shade figure_shade(const figure *f, const char *name, double least, double most, int row)
 {
-    shade s = { .map = MAP_RISING,
-                .scale = { .kind = f->ask->log_scale ? AXIS_LOG : AXIS_LINEAR, .name = name } };
+    shade s = { .map = MAP_RISING, .scale = { .kind = f->ask->log_scale ? AXIS_LOG : AXIS_LINEAR, .name = name } };
     const bool given = row < f->ask->ranges, negative = !f->ask->log_scale && most <= 0.0 && least < 0.0;
     s.scale.to = given ? f->ask->range[2 * row + 1] : most > 1e-300 || negative ? most : 1.0;
     s.scale.from = given               ? f->ask->range[2 * row]
@@ -83,8 +83,8 @@ size_t figure_datum(const figure *f, size_t k)
     return f->facts.data == n ? k : (size_t)rng_permute(rng_key_make(0, RNG_TEST, 0), k, n);
 }
 
-/* Dots of the least size would cover at most an eighth of the area, and 20,000 are enough for any eye; fewer are larger, until
- * all together cover about a twelfth. */
+/* Dots of the least size would cover at most an eighth of the area, and 20,000 are enough for any eye; fewer are
+ * larger, until all together cover about a twelfth. */
 #define LEAST_DOT 0.3
 #define MOST_DOTS 20000.0
 static const colour DOT = { 255, 140, 60 };
@@ -93,8 +93,7 @@ void figure_dots(figure *f, double side, dot_place where, void *user)
     enum { RUN = 256 };
     const double room = 0.12 * side * side / (NPMD_PI * LEAST_DOT * LEAST_DOT);
     const size_t count = figure_data(f, (size_t)fmin(room, MOST_DOTS));
-    const double radius = fmin(
-        fmax(side * sqrt(0.08 / (NPMD_PI * (double)(count > 0 ? count : 1))), LEAST_DOT), 1.1);
+    const double radius = fmin(fmax(side * sqrt(0.08 / (NPMD_PI * (double)(count > 0 ? count : 1))), LEAST_DOT), 1.1);
     spot run[RUN];
     size_t held = 0;
     for (size_t k = 0; k < count; k++) {

@@ -66,19 +66,18 @@ typedef struct figure_kind {
     unsigned uses;                  /* kind_uses */
     npmd_status (*draw)(figure *f, npmd_error *err); /* opens the page; the caller writes it */
 } figure_kind;
-extern const figure_kind KIND_CIRCLE, KIND_TORUS, KIND_CORNER, KIND_SPHERE, KIND_FACTORS, KIND_CHOICE,
-    KIND_TRAINING, KIND_SNR, KIND_PROFILES, KIND_LEARNING, KIND_SPECTRA, KIND_TAU;
+extern const figure_kind KIND_CIRCLE, KIND_TORUS, KIND_CORNER, KIND_SPHERE, KIND_FACTORS, KIND_CHOICE, KIND_TRAINING,
+    KIND_SNR, KIND_PROFILES, KIND_LEARNING, KIND_SPECTRA, KIND_TAU;
 
 /* ---- figure.c ------------------------------------------------------------------------------------------ */
 
 /* A page of this size in points; the width asked for is a matter of the kind: figure_width. */
 npmd_status figure_page(figure *f, double width, double height, npmd_error *err);
 double figure_width(const figure *f, double usual_mm); /* in points */
-/* Panels, so many side by side, that a page of this width leaves less than `least` points each are refused with the width
- * that they need. */
-npmd_status figure_room(const figure *f, double width, int panels, double each, double least,
-                        npmd_error *err);
-double figure_top(const figure *f); /* room that a title over the whole takes */
+/* Panels, so many side by side, that a page of this width leaves less than `least` points each are refused with the
+ * width that they need. */
+npmd_status figure_room(const figure *f, double width, int panels, double each, double least, npmd_error *err);
+double figure_top(const figure *f);                                       /* room that a title over the whole takes */
 const char *figure_quantity(const figure *f, int dimension, bool sphere); /* "density per rad^2" and so on */
 /* The range of values that colours or heights span, from the sheets' least and most or as asked for; row: which of the
  * ranges asked for. */
@@ -91,8 +90,8 @@ size_t figure_datum(const figure *f, size_t k);
 typedef bool (*dot_place)(const double *row, void *user, spot *out);
 void figure_dots(figure *f, double side, dot_place where, void *user);
 void figure_note(figure *f, double x, double y, double width, const char *text); /* small, below */
-axis figure_angle_axis(const figure *f, const char *name);           /* 0 to 2 pi, or to 360 degrees */
-void factor_name(const domain_look *dom, int factor, char text[16]); /* "x" with its number, lowered */
+axis figure_angle_axis(const figure *f, const char *name);                       /* 0 to 2 pi, or to 360 degrees */
+void factor_name(const domain_look *dom, int factor, char text[16]);             /* "x" with its number, lowered */
 
 /* ---- lines.c ------------------------------------------------------------------------------------------- */
 
@@ -128,8 +127,7 @@ npmd_status view_values(figure *f, const source *s, const view *v, const figure_
 typedef enum sheet_shape { SHEET_CIRCLE, SHEET_TORUS, SHEET_SPHERE } sheet_shape;
 typedef struct sheet {
     sheet_shape shape;
-    int columns,
-        rows; /* circle (N, 1): 2 pi i / N. torus (N, N): 2 pi i / N, 2 pi j / N. sphere (2N, N): longitude
+    int columns, rows; /* circle (N, 1): 2 pi i / N. torus (N, N): 2 pi i / N, 2 pi j / N. sphere (2N, N): longitude
                            2 pi (i + 1/2) / 2N, sine of latitude the j-th node of Legendre's rule */
     double *
         x; /* the nodes: of a circle (columns), of a sphere (columns * rows, 3), of a torus (columns) of either angle */
@@ -148,15 +146,15 @@ double sheet_at(const sheet *s, const double *x);
 /* The density shown on the edge of the smallest region that holds this share (0 to 1) of the probability. */
 npmd_status sheet_content_level(const sheet *s, double share, double *level, npmd_error *err);
 
-/* ---- map_torus.c, map_globe.c: sheets in boxes -------------------------------------------------------------------------------- */
+/* ---- map_torus.c, map_globe.c: sheets in boxes
+ * -------------------------------------------------------------------------------- */
 
 typedef struct map_lines { /* contours: levels of what is shown */
     double level[8];
     int count;
 } map_lines;
 npmd_status map_levels(const figure *f, const sheet *s, map_lines *out, npmd_error *err);
-npmd_status map_torus(figure *f, box at, const sheet *s, const shade *h, const map_lines *lines,
-                      npmd_error *err);
+npmd_status map_torus(figure *f, box at, const sheet *s, const shade *h, const map_lines *lines, npmd_error *err);
 /* Data: columns a and b of the points, angles. */
 void map_torus_data(figure *f, box at, int column_x, int column_y);
 
@@ -165,9 +163,9 @@ typedef struct globe { /* how the sphere is seen */
     double longitude;  /* in the middle, radians */
     double towards[3]; /* the point in the middle of an orthographic view */
 } globe;
-npmd_status map_globe(figure *f, box at, const sheet *s, const shade *h, const globe *g,
-                      const map_lines *lines, npmd_error *err);
-void map_globe_data(figure *f, box at, const globe *g, int column); /* unit vectors from this column on */
+npmd_status map_globe(figure *f, box at, const sheet *s, const shade *h, const globe *g, const map_lines *lines,
+                      npmd_error *err);
+void map_globe_data(figure *f, box at, const globe *g, int column);        /* unit vectors from this column on */
 void map_globe_mark(figure *f, box at, const globe *g, const double p[3]); /* a cross at one point */
 void globe_words(const globe *g, char text[48]);                           /* "60 N, 100 W" */
 

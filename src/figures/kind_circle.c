@@ -26,9 +26,8 @@ static axis heights(const figure *f, const sheet *sheets, double tallest)
     axis y = { .kind = f->ask->log_scale ? AXIS_LOG : AXIS_LINEAR };
     panel_range(sheets, f->sources, &least, &most);
     const shade s = figure_shade(f, NULL, least, fmax(most, tallest), 0);
-    y.name = f->ask->what == NPMD_PLOT_DENSITY && f->ask->coords & NPMD_COORDS_DEGREES
-                 ? "density per degree"
-                 : figure_quantity(f, 1, false);
+    y.name = f->ask->what == NPMD_PLOT_DENSITY && f->ask->coords & NPMD_COORDS_DEGREES ? "density per degree"
+                                                                                       : figure_quantity(f, 1, false);
     if (f->ask->ranges > 0)
         y.from = s.scale.from, y.to = s.scale.to;
     else

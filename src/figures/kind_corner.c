@@ -1,9 +1,9 @@
 /* kind_corner.c - densities on tori of three and more angles: every one- and two-factor marginal.
  *
- * Up to four angles all of them are sums over one grid of the whole torus, exact to many digits for a density that the grid
- * resolves. Above, they are made of independent draws: counted in cells, and smoothed by a kernel as wide as a cell. The
- * diagonal has the densities of one angle; below it stand those of two, of the estimate; above, of the truth if there is
- * one. */
+ * Up to four angles all of them are sums over one grid of the whole torus, exact to many digits for a density that the
+ * grid resolves. Above, they are made of independent draws: counted in cells, and smoothed by a kernel as wide as a
+ * cell. The diagonal has the densities of one angle; below it stand those of two, of the estimate; above, of the truth
+ * if there is one. */
 #include "figures.h"
 
 #include <stdio.h>
@@ -250,10 +250,9 @@ done:
     return st;
 }
 
-/* Cell in row r, column q: below the diagonal x is the angle of the column and y that of the row. Above it the truth stands
- * mirrored, with the same angle along x. */
-static npmd_status corner_map(figure *f, box at, const sheet *s, bool mirrored, const shade *h,
-                              npmd_error *err)
+/* Cell in row r, column q: below the diagonal x is the angle of the column and y that of the row. Above it the truth
+ * stands mirrored, with the same angle along x. */
+static npmd_status corner_map(figure *f, box at, const sheet *s, bool mirrored, const shade *h, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     sheet turned = { 0 };
@@ -274,8 +273,7 @@ done:
     return st;
 }
 
-static npmd_status corner_cells(figure *f, const panel_grid *g, const corner *all, const shade *h,
-                                npmd_error *err)
+static npmd_status corner_cells(figure *f, const panel_grid *g, const corner *all, const shade *h, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const int D = all->shown;
@@ -287,8 +285,7 @@ static npmd_status corner_cells(figure *f, const panel_grid *g, const corner *al
             factor_name(f->domain, all->factor[q], name_x);
             factor_name(f->domain, all->factor[r], name_y);
             const axis x = figure_angle_axis(f, name_x), y = figure_angle_axis(f, name_y);
-            unsigned parts = r == D - 1 ? (q == D - 1 ? 0 : AXES_NO_X_END)
-                                        : AXES_NO_X_LABELS | AXES_NO_X_NAME;
+            unsigned parts = r == D - 1 ? (q == D - 1 ? 0 : AXES_NO_X_END) : AXES_NO_X_LABELS | AXES_NO_X_NAME;
             parts |= r > 1 ? AXES_NO_Y_END : 0;
             parts |= q == 0 && r > 0 ? 0 : AXES_NO_Y_LABELS | AXES_NO_Y_NAME;
             if (r == q)
@@ -331,8 +328,7 @@ static npmd_status corner_draw(figure *f, npmd_error *err)
         TRY(corner_fill(f, &f->from[k], &all[k], err));
     const int D = all->shown;
     if (D < 2) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "a corner plot shows two factors or more; `factors` names %d",
-                       D);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "a corner plot shows two factors or more; `factors` names %d", D);
         goto done;
     }
     corner_range(f, all, &least, &most);
@@ -349,8 +345,7 @@ static npmd_status corner_draw(figure *f, npmd_error *err)
     TRY(corner_cells(f, &g, all, &h, err));
     /* the bar stands where the corner is empty, or beside it all */
     const box first = panel_box(&g, 0), last = panel_box(&g, D - 1);
-    bar_draw(f->page, (box){ f->sources > 1 ? last.x + side + GAP : last.x + 0.3 * side, first.y, BAR, side },
-             &h);
+    bar_draw(f->page, (box){ f->sources > 1 ? last.x + side + GAP : last.x + 0.3 * side, first.y, BAR, side }, &h);
     panel_lines_words(f, words);
     if (!corner_exact(f))
         snprintf(words + strlen(words), sizeof words - strlen(words), " Made of 200,000 draws.");
@@ -372,6 +367,6 @@ const figure_kind KIND_CORNER = { .name = "corner",
                                   .fits = corner_fits,
                                   .wants = "one model on a torus, and its truth",
                                   .takes = corner_takes,
-                                  .uses = USES_FACTORS | USES_RANGE | USES_LEVELS | USES_WHAT | USES_LOG
-                                          | USES_GRID | USES_DATA,
+                                  .uses = USES_FACTORS | USES_RANGE | USES_LEVELS | USES_WHAT | USES_LOG | USES_GRID
+                                          | USES_DATA,
                                   .draw = corner_draw };

@@ -1,5 +1,5 @@
-/* kind_factors.c - densities on products: the marginal density of each factor, a map of a sphere and a curve of a circle;
- * or, given some factors at a point, that point on their marginal and the conditional density of the others. */
+/* kind_factors.c - densities on products: the marginal density of each factor, a map of a sphere and a curve of a
+ * circle; or, given some factors at a point, that point on their marginal and the conditional density of the others. */
 #include "figures.h"
 
 #include <stdio.h>
@@ -53,7 +53,8 @@ typedef struct factor_page {
     double fixed[LOOK_COLUMNS];
 } factor_page;
 
-/* ---- Which panels ------------------------------------------------------------------------------------------------- */
+/* ---- Which panels
+ * ------------------------------------------------------------------------------------------------- */
 
 static void point_words(const figure *f, unsigned given, const double *row, char *text, size_t size)
 {
@@ -91,8 +92,7 @@ static npmd_status part_add(const figure *f, factor_page *p, unsigned shown, uns
         if (shown >> d & 1) {
             char name[16];
             factor_name(dom, d, name);
-            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] == 0 ? "" : ", ",
-                     name);
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] == 0 ? "" : ", ", name);
             *(part->factor < 0 ? &part->factor : &part->second) = d;
         }
     const bool sphere = dom->factor[part->factor].kind == FACTOR_SPHERE;
@@ -103,8 +103,7 @@ static npmd_status part_add(const figure *f, factor_page *p, unsigned shown, uns
     else
         snprintf(part->title, sizeof part->title, "%s given %s", names, where);
     snprintf(part->quantity, sizeof part->quantity, "%s",
-             part->shape == SHEET_CIRCLE && f->ask->what == NPMD_PLOT_DENSITY
-                     && f->ask->coords & NPMD_COORDS_DEGREES
+             part->shape == SHEET_CIRCLE && f->ask->what == NPMD_PLOT_DENSITY && f->ask->coords & NPMD_COORDS_DEGREES
                  ? "density per degree"
                  : figure_quantity(f, part->shape == SHEET_TORUS ? 2 : 1, sphere));
     p->parts++;
@@ -129,8 +128,7 @@ static npmd_status parts_given(const figure *f, factor_page *p, npmd_error *err)
     npmd_points_row(f->ask->at, 0, packed);
     for (int d = 0; d < dom->factors; d++)
         if (given >> d & 1) {
-            memcpy(p->fixed + dom->factor[d].column, packed + at,
-                   (size_t)dom->factor[d].columns * sizeof *packed);
+            memcpy(p->fixed + dom->factor[d].column, packed + at, (size_t)dom->factor[d].columns * sizeof *packed);
             at += dom->factor[d].columns;
         }
     for (int d = 0; d < dom->factors; d++)
@@ -164,7 +162,8 @@ done:
     return st;
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------------------------------- */
+/* ---- Numbers
+ * --------------------------------------------------------------------------------------------------------- */
 
 /* Nodes along a side: the finer, the fewer factors are integrated out at each. */
 static int part_nodes(const figure *f, const factor_part *part)
@@ -204,7 +203,8 @@ static npmd_status parts_range(const figure *f, const factor_page *p, npmd_error
     return NPMD_OK;
 }
 
-/* ---- The picture ------------------------------------------------------------------------------------------------------ */
+/* ---- The picture
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* The curve of one source, or, k negative, of all of them. */
 static npmd_status curve_panel(figure *f, box cell, const factor_part *part, int k, npmd_error *err)
@@ -289,10 +289,7 @@ static npmd_status factors_draw(figure *f, npmd_error *err)
         torus = torus || p.part[k].shape == SHEET_TORUS;
         curves = curves && p.part[k].shape == SHEET_CIRCLE;
     }
-    const int columns = p.parts < 3    ? p.parts
-                        : p.parts == 4 ? 2
-                                       : p.parts,
-              down = (p.parts + columns - 1) / columns;
+    const int columns = p.parts < 3 ? p.parts : p.parts == 4 ? 2 : p.parts, down = (p.parts + columns - 1) / columns;
     const double width = figure_width(f, columns == 1 ? COLUMN_MM : PAGE_MM);
     const double each = (width - 2.0 * EDGE - (columns - 1) * GAP) / columns;
     const double high = torus ? each + 20.0 : 0.5 * each + 36.0, top = EDGE + figure_top(f) + ABOVE;
@@ -307,8 +304,8 @@ static npmd_status factors_draw(figure *f, npmd_error *err)
             const box cell = panel_box(&g, k * columns * down + i);
             snprintf(title, sizeof title, "%s%s%s", shown > 1 ? f->from[k].name : "", shown > 1 ? ": " : "",
                      part->title);
-            text_fit(f->page, cell.x + 0.5 * cell.width, cell.y - 5.0, TEXT_CENTRE, 0.0, &LETTER_TITLE,
-                     cell.width, title);
+            text_fit(f->page, cell.x + 0.5 * cell.width, cell.y - 5.0, TEXT_CENTRE, 0.0, &LETTER_TITLE, cell.width,
+                     title);
             if (part->shape == SHEET_CIRCLE)
                 TRY(curve_panel(f, cell, part, curves ? -1 : k, err));
             else
@@ -328,13 +325,11 @@ done:
     return st;
 }
 
-const figure_kind KIND_FACTORS = {
-    .name = "factors",
-    .help = "products: the marginal of each factor; with `given`, conditional densities",
-    .fits = factors_fits,
-    .wants = "models on a product of S1 and S2",
-    .takes = factors_takes,
-    .uses = USES_FACTORS | USES_GIVEN | USES_RANGE | USES_LEVELS | USES_WHAT | USES_LOG | USES_GRID
-            | USES_DATA,
-    .draw = factors_draw
-};
+const figure_kind KIND_FACTORS = { .name = "factors",
+                                   .help = "products: the marginal of each factor; with `given`, conditional densities",
+                                   .fits = factors_fits,
+                                   .wants = "models on a product of S1 and S2",
+                                   .takes = factors_takes,
+                                   .uses = USES_FACTORS | USES_GIVEN | USES_RANGE | USES_LEVELS | USES_WHAT | USES_LOG
+                                           | USES_GRID | USES_DATA,
+                                   .draw = factors_draw };

@@ -1,5 +1,6 @@
-/* kind_profiles.c - medians over replicates of the courses that experiments have kept: convergence profiles of encodings
- * (Figure S2), learning curves of field and squared family (Figure S3), trajectories of several taus (Figure S6). */
+/* kind_profiles.c - medians over replicates of the courses that experiments have kept: convergence profiles of
+ * encodings (Figure S2), learning curves of field and squared family (Figure S3), trajectories of several taus (Figure
+ * S6). */
 #include "figures.h"
 
 #include <stdio.h>
@@ -24,7 +25,8 @@ static bool has_profiles(const figure *f)
     return profiles_fits(f) || learning_fits(f);
 }
 
-/* ---- Groups of lines ------------------------------------------------------------------------------------------------ */
+/* ---- Groups of lines
+ * ------------------------------------------------------------------------------------------------ */
 
 typedef struct group { /* replicates of one method with one setting on one domain */
     char domain[24], name[96];
@@ -56,11 +58,9 @@ static npmd_status groups_collect(const figure *f, const char *key, groups *out,
             if (!json_is_array(list) || json_array_size(list) == 0)
                 continue;
             snprintf(g.domain, sizeof g.domain, "%.20s", json_text_at(row, "domain"));
-            snprintf(g.name, sizeof g.name, "%.40s, %.40s", json_text_at(row, "method"),
-                     json_text_at(row, "settings"));
+            snprintf(g.name, sizeof g.name, "%.40s, %.40s", json_text_at(row, "method"), json_text_at(row, "settings"));
             while (found < out->count
-                   && (strcmp(out->group[found].domain, g.domain) != 0
-                       || strcmp(out->group[found].name, g.name) != 0))
+                   && (strcmp(out->group[found].domain, g.domain) != 0 || strcmp(out->group[found].name, g.name) != 0))
                 found++;
             if (found == out->count) {
                 TRY(memory_grow((void **)&out->group, &out->capacity, (size_t)found + 1, sizeof g, err));
@@ -82,8 +82,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /* At every row of the first course, the median of a column over the courses that have this row. */
-static npmd_status group_curve(const group *g, size_t x, size_t y, const char *name, curve_set *into,
-                               curve **out, npmd_error *err)
+static npmd_status group_curve(const group *g, size_t x, size_t y, const char *name, curve_set *into, curve **out,
+                               npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t rows = json_array_size(g->list[0]);
@@ -111,7 +111,8 @@ static void charts_free(chart *list, int count)
         curves_free(&list[k].curves);
 }
 
-/* ---- Figure S2: a panel a domain --------------------------------------------------------------------------------------- */
+/* ---- Figure S2: a panel a domain
+ * --------------------------------------------------------------------------------------- */
 
 static npmd_status profiles_draw(figure *f, npmd_error *err)
 {
@@ -143,7 +144,8 @@ done:
     return st;
 }
 
-/* ---- Figure S3: nISE and ae ---------------------------------------------------------------------------------------------- */
+/* ---- Figure S3: nISE and ae
+ * ---------------------------------------------------------------------------------------------- */
 
 static npmd_status learning_draw(figure *f, npmd_error *err)
 {
@@ -168,19 +170,16 @@ done:
     return st;
 }
 
-/* ---- Figure S6: the criterion, smoothed, and the error, for every tau ------------------------------------------------------ */
+/* ---- Figure S6: the criterion, smoothed, and the error, for every tau
+ * ------------------------------------------------------ */
 
 static npmd_status tau_draw(figure *f, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     groups g = { 0 };
     chart list[3] = {
-        { .title = "ISE criterion, held out",
-          .y = { .kind = AXIS_LINEAR, .name = "ISE \xC3\x97 Vol" },
-          .legend = -1 },
-        { .title = "smoothed over 50 looks",
-          .y = { .kind = AXIS_LINEAR, .name = "ISE \xC3\x97 Vol" },
-          .legend = -1 },
+        { .title = "ISE criterion, held out", .y = { .kind = AXIS_LINEAR, .name = "ISE \xC3\x97 Vol" }, .legend = -1 },
+        { .title = "smoothed over 50 looks", .y = { .kind = AXIS_LINEAR, .name = "ISE \xC3\x97 Vol" }, .legend = -1 },
         { .title = "error against the truth", .y = { .kind = AXIS_LOG, .name = "nISE" }, .legend = 1 }
     };
     static const size_t COLUMN[3] = { 2, 4, 5 };
@@ -200,8 +199,8 @@ static npmd_status tau_draw(figure *f, npmd_error *err)
             snprintf(name, sizeof name, "\xCF\x84 = %s", tau);
             TRY(group_curve(&g.group[k], 0, COLUMN[p], name, &list[p].curves, &c, err));
             /* dark for the smallest tau to light, short of the palest */
-            c->line.ink = map_colour(
-                MAP_RISING, most > least ? 0.88 * log(g.group[k].tau / least) / log(most / least) : 0.3);
+            c->line.ink = map_colour(MAP_RISING,
+                                     most > least ? 0.88 * log(g.group[k].tau / least) / log(most / least) : 0.3);
         }
     }
     st = charts_draw(f, list, 3, 3, "holds no courses", err);
@@ -227,12 +226,10 @@ const figure_kind KIND_LEARNING = { .name = "learning",
                                     .takes = has_profiles,
                                     .uses = USES_RANGE,
                                     .draw = learning_draw };
-const figure_kind KIND_TAU = {
-    .name = "tau",
-    .help = "reproduce tau (Figure S6): criterion and error of several taus against steps",
-    .fits = tau_fits,
-    .wants = "results of reproduce tau",
-    .takes = tau_fits,
-    .uses = USES_RANGE,
-    .draw = tau_draw
-};
+const figure_kind KIND_TAU = { .name = "tau",
+                               .help = "reproduce tau (Figure S6): criterion and error of several taus against steps",
+                               .fits = tau_fits,
+                               .wants = "results of reproduce tau",
+                               .takes = tau_fits,
+                               .uses = USES_RANGE,
+                               .draw = tau_draw };

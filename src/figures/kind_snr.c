@@ -22,7 +22,8 @@ static bool snr_takes(const figure *f)
 
 enum { SNR_EPOCH, SNR_AE, SNR_ISE, SNR_A, SNR_B, SNR_C, SNR_COLUMNS };
 static const char *const KEYS[SNR_COLUMNS] = { "epoch", "ae", "ise", "snr_a", "snr_b", "snr_c" };
-/* Where they stand in a row of the experiment's course: step, epoch, seconds, objective, nise, ae, ise, ise_se, snr_a, ... */
+/* Where they stand in a row of the experiment's course: step, epoch, seconds, objective, nise, ae, ise, ise_se, snr_a,
+ * ... */
 static const size_t COLUMN[SNR_COLUMNS] = { 1, 5, 6, 8, 9, 10 };
 
 typedef struct snr_row { /* where the numbers come from */
@@ -38,8 +39,8 @@ static double snr_number(const snr_row *r, size_t i, int column)
 }
 
 /* A curve, and where it is below all values before it. */
-static npmd_status snr_curve(chart *into, const snr_row *r, int column, const char *name, colour ink,
-                             bool marked, npmd_error *err)
+static npmd_status snr_curve(chart *into, const snr_row *r, int column, const char *name, colour ink, bool marked,
+                             npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t rows = json_array_size(r->rows);
@@ -93,8 +94,7 @@ static bool snr_take(const log_lines *l, size_t i, snr_row *out)
         return i == 0;
     }
     *out = (snr_row){ .rows = json_object_get(row, "course") };
-    snprintf(out->name, sizeof out->name, "%.40s, %.40s", json_text_at(row, "method"),
-             json_text_at(row, "settings"));
+    snprintf(out->name, sizeof out->name, "%.40s, %.40s", json_text_at(row, "method"), json_text_at(row, "settings"));
     return json_number_at(row, "replicate") == 1.0 && json_is_array(out->rows);
 }
 
@@ -105,9 +105,7 @@ static npmd_status snr_draw(figure *f, npmd_error *err)
     snr_row r;
     chart list[3] = {
         { .title = "error against the truth", .y = { .kind = AXIS_LOG, .name = "ae" }, .legend = 1 },
-        { .title = "ISE criterion, held out",
-          .y = { .kind = AXIS_LINEAR, .name = "ISE \xC3\x97 Vol" },
-          .legend = 1 },
+        { .title = "ISE criterion, held out", .y = { .kind = AXIS_LINEAR, .name = "ISE \xC3\x97 Vol" }, .legend = 1 },
         { .title = "signal-to-noise ratio", .y = { .kind = AXIS_LOG, .name = "SNR" }, .legend = 1 }
     };
     for (int k = 0; k < 3; k++)
@@ -130,12 +128,10 @@ done:
     return st;
 }
 
-const figure_kind KIND_SNR = {
-    .name = "snr",
-    .help = "diagnostics (Figure S7): error, ISE criterion and signal-to-noise ratios",
-    .fits = snr_fits,
-    .wants = "logs of fit `snr` on or results of reproduce diagnostics",
-    .takes = snr_takes,
-    .uses = USES_RANGE,
-    .draw = snr_draw
-};
+const figure_kind KIND_SNR = { .name = "snr",
+                               .help = "diagnostics (Figure S7): error, ISE criterion and signal-to-noise ratios",
+                               .fits = snr_fits,
+                               .wants = "logs of fit `snr` on or results of reproduce diagnostics",
+                               .takes = snr_takes,
+                               .uses = USES_RANGE,
+                               .draw = snr_draw };

@@ -1,6 +1,6 @@
 /* kind_spectra.c - Fourier coefficients of truth and estimates on T2 while they are fitted (Figure S5): moduli on a log
- * scale, over all frequencies kept and, beside it, the lowest ones. The density is real, so (k1, k2) and (-k1, -k2) have one
- * modulus. From the first replicate of each row of reproduce spectral-bias. */
+ * scale, over all frequencies kept and, beside it, the lowest ones. The density is real, so (k1, k2) and (-k1, -k2)
+ * have one modulus. From the first replicate of each row of reproduce spectral-bias. */
 #include "figures.h"
 
 #include <stdio.h>
@@ -79,18 +79,17 @@ static void spectra_read(const figure *f, spectra *out)
         }
 }
 
-/* Coefficients as squares of one colour, k1 to the right and k2 upwards; each is several pixels wide, so that a reader of
- * the picture does not blur them into each other. */
+/* Coefficients as squares of one colour, k1 to the right and k2 upwards; each is several pixels wide, so that a reader
+ * of the picture does not blur them into each other. */
 #define FINE 8
-static npmd_status spectrum_draw(figure *f, box at, const spectrum *s, int highest, const shade *h,
-                                 unsigned parts, npmd_error *err)
+static npmd_status spectrum_draw(figure *f, box at, const spectrum *s, int highest, const shade *h, unsigned parts,
+                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const int side = FINE * (2 * highest + 1);
     unsigned char *rgba = NULL;
-    const axis
-        x = { .kind = AXIS_LINEAR, .from = -highest - 0.5, .to = highest + 0.5, .name = "k\xE2\x82\x81" },
-        y = { .kind = AXIS_LINEAR, .from = -highest - 0.5, .to = highest + 0.5, .name = "k\xE2\x82\x82" };
+    const axis x = { .kind = AXIS_LINEAR, .from = -highest - 0.5, .to = highest + 0.5, .name = "k\xE2\x82\x81" },
+               y = { .kind = AXIS_LINEAR, .from = -highest - 0.5, .to = highest + 0.5, .name = "k\xE2\x82\x82" };
     TRY(memory_new(&rgba, 4 * (size_t)side * (size_t)side, err));
     for (int v = 0; v < side; v++)
         for (int u = 0; u < side; u++) {
@@ -107,8 +106,8 @@ done:
 }
 
 /* Two panels: all frequencies, and the lowest. */
-static npmd_status spectrum_pair(figure *f, const panel_grid *g, int cell, const spectrum *s, const shade *h,
-                                 bool last, const char *title, npmd_error *err)
+static npmd_status spectrum_pair(figure *f, const panel_grid *g, int cell, const spectrum *s, const shade *h, bool last,
+                                 const char *title, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const box all = panel_box(g, cell), near = panel_box(g, cell + 1);
@@ -120,8 +119,7 @@ done:
     return st;
 }
 
-static npmd_status spectra_panels(figure *f, const spectra *s, const panel_grid *g, const shade *h,
-                                  npmd_error *err)
+static npmd_status spectra_panels(figure *f, const spectra *s, const panel_grid *g, const shade *h, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     TRY(spectrum_pair(f, g, 0, &s->truth, h, s->rows == 0, "truth", err));
@@ -129,8 +127,7 @@ static npmd_status spectra_panels(figure *f, const spectra *s, const panel_grid 
         for (int k = 0; k < s->row[r].looks; k++) {
             char title[160];
             snprintf(title, sizeof title, "%s: step %.0f", s->row[r].name, s->row[r].look[k].step);
-            TRY(spectrum_pair(f, g, (r + 1) * g->columns + 2 * k, &s->row[r].look[k], h, r == s->rows - 1,
-                              title, err));
+            TRY(spectrum_pair(f, g, (r + 1) * g->columns + 2 * k, &s->row[r].look[k], h, r == s->rows - 1, title, err));
         }
 done:
     return st;
@@ -163,8 +160,8 @@ static npmd_status spectra_draw(figure *f, npmd_error *err)
     TRY(spectra_panels(f, s, &g, &h, err));
     const box beside = panel_box(&g, 2);
     bar_draw(f->page,
-             (box){ looks > 1 ? beside.x + 10.0 : width - 60.0, top + 0.3 * side,
-                    looks > 1 ? 1.6 * side : BAR, looks > 1 ? BAR : 0.6 * side },
+             (box){ looks > 1 ? beside.x + 10.0 : width - 60.0, top + 0.3 * side, looks > 1 ? 1.6 * side : BAR,
+                    looks > 1 ? BAR : 0.6 * side },
              &h);
     f->facts.panels = 2 + 2 * s->rows * looks;
     f->facts.low = h.scale.from, f->facts.high = h.scale.to;
@@ -173,11 +170,9 @@ done:
     return st;
 }
 
-const figure_kind KIND_SPECTRA = {
-    .name = "spectra",
-    .help = "reproduce spectral-bias (Figure S5): Fourier coefficients while fitting",
-    .fits = spectra_fits,
-    .wants = "results of reproduce spectral-bias",
-    .takes = spectra_takes,
-    .draw = spectra_draw
-};
+const figure_kind KIND_SPECTRA = { .name = "spectra",
+                                   .help = "reproduce spectral-bias (Figure S5): Fourier coefficients while fitting",
+                                   .fits = spectra_fits,
+                                   .wants = "results of reproduce spectral-bias",
+                                   .takes = spectra_takes,
+                                   .draw = spectra_draw };

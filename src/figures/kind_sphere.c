@@ -44,8 +44,7 @@ static npmd_status sphere_row(figure *f, double x, double y, double high, const 
         if (k > 0) {
             char words[48];
             globe_words(&side[k], words);
-            text_fit(f->page, at.x + 0.5 * at.width, y + high + 9.0, TEXT_CENTRE, 0.0, &LETTER_SMALL, high,
-                     words);
+            text_fit(f->page, at.x + 0.5 * at.width, y + high + 9.0, TEXT_CENTRE, 0.0, &LETTER_SMALL, high, words);
         }
     }
     figure_note(f, x, y + high + 9.0, 2.0 * high,
@@ -97,6 +96,5 @@ const figure_kind KIND_SPHERE = { .name = "sphere",
                                   .fits = sphere_fits,
                                   .wants = "models on S2",
                                   .takes = sphere_fits,
-                                  .uses = USES_RANGE | USES_LEVELS | USES_WHAT | USES_LOG | USES_GRID
-                                          | USES_DATA,
+                                  .uses = USES_RANGE | USES_LEVELS | USES_WHAT | USES_LOG | USES_GRID | USES_DATA,
                                   .draw = sphere_draw };

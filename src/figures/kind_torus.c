@@ -29,19 +29,13 @@ static torus_page torus_layout(const figure *f, const axis *x, const axis *y, co
     for (int r = 0; r < ranges; r++)
         bar = fmax(bar, bar_room((box){ 0.0, 0.0, BAR, rough.height }, &shades[r]));
     p.around = axes_margins(rough, x, y, 0);
-    const double side = (p.width - 2.0 * EDGE - p.around.left - GAP - BAR - bar - (p.columns - 1) * GAP)
-                        / p.columns;
+    const double side = (p.width - 2.0 * EDGE - p.around.left - GAP - BAR - bar - (p.columns - 1) * GAP) / p.columns;
     const double above = f->sources > 1 ? 13.0 : 4.0;
-    p.grid = (panel_grid){ EDGE + p.around.left,
-                           EDGE + figure_top(f) + above,
-                           side,
-                           side,
-                           GAP,
-                           p.around.bottom + above + 2.0,
-                           p.columns };
+    p.grid = (panel_grid){
+        EDGE + p.around.left, EDGE + figure_top(f) + above, side, side, GAP, p.around.bottom + above + 2.0, p.columns
+    };
     p.bar_x = p.grid.x + p.columns * side + p.columns * GAP;
-    p.height = p.grid.y + p.rows * ranges * side + (p.rows * ranges - 1) * p.grid.between_y + p.around.bottom
-               + 11.0;
+    p.height = p.grid.y + p.rows * ranges * side + (p.rows * ranges - 1) * p.grid.between_y + p.around.bottom + 11.0;
     return p;
 }
 
@@ -101,12 +95,10 @@ done:
     return st;
 }
 
-const figure_kind KIND_TORUS = {
-    .name = "torus",
-    .help = "T2: maps side by side, with contours of probability content and the data",
-    .fits = torus_fits,
-    .wants = "models on T2",
-    .takes = torus_fits,
-    .uses = USES_RANGES | USES_LEVELS | USES_WHAT | USES_LOG | USES_GRID | USES_DATA,
-    .draw = torus_draw
-};
+const figure_kind KIND_TORUS = { .name = "torus",
+                                 .help = "T2: maps side by side, with contours of probability content and the data",
+                                 .fits = torus_fits,
+                                 .wants = "models on T2",
+                                 .takes = torus_fits,
+                                 .uses = USES_RANGES | USES_LEVELS | USES_WHAT | USES_LOG | USES_GRID | USES_DATA,
+                                 .draw = torus_draw };

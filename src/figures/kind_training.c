@@ -31,18 +31,14 @@ static const course COURSES[] = {
     { "penalty, mean (\xCE\x94v)\xC2\xB2", AXIS_LOG, { "penalty" }, { "penalty" }, -1 },
     { "error against the truth", AXIS_LOG, { "nise", "ae" }, { "nISE", "ae" }, 1 },
     { "ISE criterion, held out", AXIS_LINEAR, { "ise" }, { "ISE criterion" }, -1 },
-    { "signal-to-noise ratio",
-      AXIS_LOG,
-      { "snr_a", "snr_b", "snr_c" },
-      { "data", "integral", "penalty" },
-      1 },
+    { "signal-to-noise ratio", AXIS_LOG, { "snr_a", "snr_b", "snr_c" }, { "data", "integral", "penalty" }, 1 },
     { "rate", AXIS_LINEAR, { "rate" }, { "rate" }, -1 },
 };
 #define COURSE_COUNT ((int)(sizeof COURSES / sizeof COURSES[0]))
 
 /* One column of a log; where the steps begin anew, at another member or attempt, the line has a gap. */
-static npmd_status log_curve(const log_lines *l, const char *key, const char *name, curve_set *set,
-                             curve **out, npmd_error *err)
+static npmd_status log_curve(const log_lines *l, const char *key, const char *name, curve_set *set, curve **out,
+                             npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t rows = json_array_size(l->rows);

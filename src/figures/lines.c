@@ -15,8 +15,7 @@ int npmd_plot_is_lines(const char *path)
     file_source_close(&s);
     /* a model begins with eight bytes of a length, of which the last are zero */
     const char *brace = start + strspn(start, " \t\r\n");
-    return st == NPMD_OK && strlen(start) == got && brace[0] == '{'
-           && brace[1 + strspn(brace + 1, " \t")] == '"';
+    return st == NPMD_OK && strlen(start) == got && brace[0] == '{' && brace[1 + strspn(brace + 1, " \t")] == '"';
 }
 
 static void name_of_file(const char *path, char name[96])
@@ -54,11 +53,10 @@ npmd_status lines_read(const char *path, log_lines *out, npmd_error *err)
         if (!json_is_object(row)
             || (json_object_get(row, "step") == NULL && json_object_get(row, "experiment") == NULL)) {
             json_decref(row);
-            st = npmd_fail(
-                err, NPMD_ERR_FORMAT,
-                "%s holds neither a \"step\", as the lines of fit `log` do, nor an \"experiment\", as those "
-                "of reproduce",
-                where);
+            st = npmd_fail(err, NPMD_ERR_FORMAT,
+                           "%s holds neither a \"step\", as the lines of fit `log` do, nor an \"experiment\", as those "
+                           "of reproduce",
+                           where);
             goto done;
         }
         l.experiment = json_object_get(row, "experiment") != NULL;

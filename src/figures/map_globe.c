@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-/* The map fills its box: an ellipse twice as wide as high, or a disc. To the plane of the projection, y up, and back. */
+/* The map fills its box: an ellipse twice as wide as high, or a disc. To the plane of the projection, y up, and
+ * back. */
 static void box_plane(box at, const globe *g, double x, double y, double *u, double *v)
 {
     *u = (2.0 * (x - at.x) / at.width - 1.0) * (g->whole ? 2.0 : 1.0);
@@ -13,8 +14,7 @@ static void box_plane(box at, const globe *g, double x, double y, double *u, dou
 
 static spot plane_box(box at, const globe *g, spot p)
 {
-    return (spot){ at.x + at.width * 0.5 * (1.0 + p.x / (g->whole ? 2.0 : 1.0)),
-                   at.y + at.height * 0.5 * (1.0 - p.y) };
+    return (spot){ at.x + at.width * 0.5 * (1.0 + p.x / (g->whole ? 2.0 : 1.0)), at.y + at.height * 0.5 * (1.0 - p.y) };
 }
 
 static bool globe_forward(box at, const globe *g, const double p[3], spot *out)
@@ -31,8 +31,7 @@ static bool globe_forward(box at, const globe *g, const double p[3], spot *out)
 
 /* ---- Colours ------------------------------------------------------------------------------------------------ */
 
-static npmd_status globe_image(figure *f, box at, const sheet *s, const shade *h, const globe *g,
-                               npmd_error *err)
+static npmd_status globe_image(figure *f, box at, const sheet *s, const shade *h, const globe *g, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const int width = canvas_pixels(f->page, at.width), height = canvas_pixels(f->page, at.height);
@@ -41,22 +40,18 @@ static npmd_status globe_image(figure *f, box at, const sheet *s, const shade *h
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
             double u, v, p[3];
-            box_plane(at, g, at.x + at.width * (x + 0.5) / width, at.y + at.height * (y + 0.5) / height, &u,
-                      &v);
+            box_plane(at, g, at.x + at.width * (x + 0.5) / width, at.y + at.height * (y + 0.5) / height, &u, &v);
             /* a pixel across the edge is coloured as the point of the edge, and hidden by the outline's stroke */
-            const double beyond = g->whole ? sqrt(u * u / 4.0 + v * v) : hypot(u, v),
-                         slack = 1.0 + 3.0 / height;
+            const double beyond = g->whole ? sqrt(u * u / 4.0 + v * v) : hypot(u, v), slack = 1.0 + 3.0 / height;
             if (beyond > slack)
                 continue;
             if (beyond > 1.0)
                 u *= (1.0 - 1e-9) / beyond, v *= (1.0 - 1e-9) / beyond;
-            if (!(g->whole ? mollweide_inverse(u, v, g->longitude, p)
-                           : orthographic_inverse(u, v, g->towards, p)))
+            if (!(g->whole ? mollweide_inverse(u, v, g->longitude, p) : orthographic_inverse(u, v, g->towards, p)))
                 continue;
             const colour ink = shade_colour(h, sheet_at(s, p));
             const double alpha = fmin(fmax((slack - beyond) / (slack - 1.0), 0.0), 1.0);
-            const unsigned char pixel[4] = { ink.red, ink.green, ink.blue,
-                                             (unsigned char)lrint(255.0 * alpha) };
+            const unsigned char pixel[4] = { ink.red, ink.green, ink.blue, (unsigned char)lrint(255.0 * alpha) };
             memcpy(rgba + 4 * ((size_t)y * (size_t)width + (size_t)x), pixel, 4);
         }
     canvas_image(f->page, at, rgba, width, height);
@@ -116,8 +111,7 @@ static void globe_graticule(figure *f, box at, const globe *g, const shade *h)
                       .g = g,
                       .how = { .width = 0.35, .ink = h->map == MAP_RISING ? PAPER : INK, .clear = 0.7 } };
     double p[3];
-    for (int longitude = -180; longitude < 180;
-         longitude += 30) { /* to the poles every 90 degrees, else to 60 */
+    for (int longitude = -180; longitude < 180; longitude += 30) { /* to the poles every 90 degrees, else to 60 */
         const int most = longitude % 90 == 0 ? 90 : 60;
         for (int latitude = -most; latitude <= most; latitude += 2) {
             lonlat_point(RADIANS * longitude, RADIANS * latitude, p);
@@ -127,8 +121,7 @@ static void globe_graticule(figure *f, box at, const globe *g, const shade *h)
     }
     for (int latitude = -60; latitude <= 60; latitude += 30) {
         for (int longitude = 0; longitude <= 360; longitude += 2) {
-            lonlat_point((g->whole ? g->longitude - NPMD_PI + 1e-9 : 0.0)
-                             + RADIANS * longitude * (1.0 - 1e-9),
+            lonlat_point((g->whole ? g->longitude - NPMD_PI + 1e-9 : 0.0) + RADIANS * longitude * (1.0 - 1e-9),
                          RADIANS * latitude, p);
             pen_move(&pen, p);
         }
@@ -189,8 +182,8 @@ done:
     return st;
 }
 
-npmd_status map_globe(figure *f, box at, const sheet *s, const shade *h, const globe *g,
-                      const map_lines *lines, npmd_error *err)
+npmd_status map_globe(figure *f, box at, const sheet *s, const shade *h, const globe *g, const map_lines *lines,
+                      npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     TRY(globe_image(f, at, s, h, g, err));

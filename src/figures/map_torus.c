@@ -71,8 +71,7 @@ done:
     return st;
 }
 
-npmd_status map_torus(figure *f, box at, const sheet *s, const shade *h, const map_lines *lines,
-                      npmd_error *err)
+npmd_status map_torus(figure *f, box at, const sheet *s, const shade *h, const map_lines *lines, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const int width = canvas_pixels(f->page, at.width), height = canvas_pixels(f->page, at.height);

@@ -2,7 +2,8 @@
  *
  *     log g(a) = log integral over r of f(a, fixed, r) dr = log volume(r) + log sum_k w_k f(a, fixed, r_k)
  *
- * by the product of the factors' quadrature rules. The rule is chosen by comparing two of them at a few of the nodes. */
+ * by the product of the factors' quadrature rules. The rule is chosen by comparing two of them at a few of the
+ * nodes. */
 #include "figures.h"
 
 #define CHUNK 65536                /* rows of a truth at a time */
@@ -47,8 +48,8 @@ static void rows_fill(const domain_look *dom, const figure_nodes *at, size_t fir
     }
 }
 
-static npmd_status truth_values(figure *f, const npmd_truth *t, const figure_nodes *at, size_t points,
-                                double *out, npmd_error *err)
+static npmd_status truth_values(figure *f, const npmd_truth *t, const figure_nodes *at, size_t points, double *out,
+                                npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t most = points < CHUNK ? points : CHUNK;
@@ -65,8 +66,7 @@ done:
     return st;
 }
 
-npmd_status source_values(figure *f, const source *s, bool spread, const figure_nodes *at, double *out,
-                          npmd_error *err)
+npmd_status source_values(figure *f, const source *s, bool spread, const figure_nodes *at, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t points = nodes_count(f, ~0U, at->n);
@@ -88,8 +88,8 @@ npmd_status zeros_raise(const source *s, double *value, size_t n, npmd_error *er
     double least = INFINITY;
     for (size_t i = 0; i < n; i++) {
         if (isnan(value[i]) || value[i] == INFINITY)
-            return npmd_fail(err, NPMD_ERR_NUMERIC, "%s: log density %g at node %zu of %zu cannot be drawn",
-                             s->name, value[i], i + 1, n);
+            return npmd_fail(err, NPMD_ERR_NUMERIC, "%s: log density %g at node %zu of %zu cannot be drawn", s->name,
+                             value[i], i + 1, n);
         if (isfinite(value[i]))
             least = fmin(least, value[i]);
     }
@@ -159,8 +159,7 @@ static double rest_count(const domain_look *dom, unsigned factors, size_t N)
     return nodes;
 }
 
-static npmd_status rest_open(const domain_look *dom, unsigned factors, size_t N, rest_rule *out,
-                             npmd_error *err)
+static npmd_status rest_open(const domain_look *dom, unsigned factors, size_t N, rest_rule *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     rest_rule r = { .nodes = 1, .volume = 1.0 };
@@ -254,8 +253,8 @@ done:
 #define MOST_NODES 20000 /* of the rest's rule: beyond, the finest so far is taken */
 #define COARSEST 12
 
-/* The work of the coarsest product is counted before anything is allocated. A single factor is never too much: a surface has
- * as many nodes as it has. */
+/* The work of the coarsest product is counted before anything is allocated. A single factor is never too much: a
+ * surface has as many nodes as it has. */
 #define MOST_OPENED 1e6 /* nodes of the coarsest rule */
 #define MOST_POINTS 4e8 /* evaluations of one marginal density: the three spheres of S2^3 need this much */
 static npmd_status rest_check(const domain_look *dom, unsigned rest, size_t n, npmd_error *err)
@@ -271,9 +270,8 @@ static npmd_status rest_check(const domain_look *dom, unsigned rest, size_t n, n
 }
 
 /* Some of the nodes shown. Those of two factors are no grid: one question for each. */
-static npmd_status rest_try(figure *f, const source *s, const view *v, const rest_rule *r,
-                            const figure_nodes *shown, const size_t *some, size_t tried, double *out,
-                            npmd_error *err)
+static npmd_status rest_try(figure *f, const source *s, const view *v, const rest_rule *r, const figure_nodes *shown,
+                            const size_t *some, size_t tried, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const int lead = first_of(v->shown);
@@ -303,8 +301,8 @@ done:
 }
 
 /* The coarsest of the rules 12, 24, 48, ... that agrees with the next at the nodes where the function is largest. */
-static npmd_status rest_choose(figure *f, const source *s, const view *v, unsigned rest,
-                               const figure_nodes *shown, size_t n, rest_rule *out, npmd_error *err)
+static npmd_status rest_choose(figure *f, const source *s, const view *v, unsigned rest, const figure_nodes *shown,
+                               size_t n, rest_rule *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t tried = n < TRIED ? n : TRIED;

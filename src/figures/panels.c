@@ -45,8 +45,7 @@ npmd_status panel_sheets(figure *f, sheet_shape shape, int N, const view *v, she
         if (v->given != 0)
             sheet_normalise(s);
         else
-            f->facts.mass_error = fmax(f->facts.mass_error,
-                                       fabs(sheet_mass(s) - 1.0)); /* fmax passes NaN over */
+            f->facts.mass_error = fmax(f->facts.mass_error, fabs(sheet_mass(s) - 1.0)); /* fmax passes NaN over */
         s->unit = shape == SHEET_CIRCLE ? panel_circle_unit(f) : what == NPMD_PLOT_RELATIVE ? s->volume : 1.0;
     }
 done:

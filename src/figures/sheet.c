@@ -121,8 +121,8 @@ static double node_value(const sheet *s, int i, int j)
     return s->value[(size_t)i * (size_t)s->rows + (size_t)j];
 }
 
-/* Hermite's cubic between the two middle ones of four places t with values v; slopes are those of parabolas through three
- * neighbours. At equal steps this is the spline of Catmull and Rom. */
+/* Hermite's cubic between the two middle ones of four places t with values v; slopes are those of parabolas through
+ * three neighbours. At equal steps this is the spline of Catmull and Rom. */
 static double cubic(const double t[4], const double v[4], double at)
 {
     const double h0 = t[1] - t[0], h1 = t[2] - t[1], h2 = t[3] - t[2];
@@ -132,8 +132,8 @@ static double cubic(const double t[4], const double v[4], double at)
     return v[1] + s * (m1 + s * (3.0 * (v[2] - v[1]) - 2.0 * m1 - m2 + s * (m1 + m2 - 2.0 * (v[2] - v[1]))));
 }
 
-/* Where a row stands, in steps between rows: 0, 1, ... on a torus. On the sphere it is the angle from the south pole, of
- * Legendre's nodes pi (j + 3/4) / (N + 1/2) up to 1/(8 N^2) of a step, so that two rows are a step and a half apart
+/* Where a row stands, in steps between rows: 0, 1, ... on a torus. On the sphere it is the angle from the south pole,
+ * of Legendre's nodes pi (j + 3/4) / (N + 1/2) up to 1/(8 N^2) of a step, so that two rows are a step and a half apart
  * where they face each other across a pole. */
 static double row_place(const sheet *s, int j)
 {

@@ -74,9 +74,9 @@ static void circle_wave(size_t m, const double *x, size_t stride, double *cosine
 {
     const double round = 0x1.8p52, pi_rest = 1.2246467991473532e-16; /* pi - NPMD_PI */
     for (size_t i = 0; i < m; i++) {
-        const double at = x[i * stride], k = at * (1.0 / NPMD_PI) + round - round,
-                     half = k * 0.5 + round - round, odd = k - 2.0 * half, sign = 1.0 - 2.0 * odd * odd,
-                     r = (at - k * NPMD_PI) - k * pi_rest, z = r * r;
+        const double at = x[i * stride], k = at * (1.0 / NPMD_PI) + round - round, half = k * 0.5 + round - round,
+                     odd = k - 2.0 * half, sign = 1.0 - 2.0 * odd * odd, r = (at - k * NPMD_PI) - k * pi_rest,
+                     z = r * r;
         double c = 1.0, s = 1.0; /* Horner, from the term of r^20 or r^21 down */
         for (int n = 20; n > 0; n -= 2) {
             c = 1.0 - z * c * (1.0 / (n * (n - 1)));
@@ -88,8 +88,8 @@ static void circle_wave(size_t m, const double *x, size_t stride, double *cosine
 }
 
 /* e^{ikx} by products e^{i(a+b)x} = e^{iax} e^{ibx} with a = k/2; measured error 1.3e-14 at k = 200. */
-static void circle_jets(const manifold *self, size_t m, const double *x, size_t stride, int frequency,
-                        int parts, double *jet)
+static void circle_jets(const manifold *self, size_t m, const double *x, size_t stride, int frequency, int parts,
+                        double *jet)
 {
     const double c0 = 1.0 / sqrt(TWO_PI), c1 = 1.0 / sqrt(NPMD_PI);
     const size_t functions = (size_t)circle_functions(self, frequency);
@@ -178,13 +178,13 @@ static double circle_log_kernel(const manifold *self, double kappa) /* von Mises
 
 /* Best and Fisher (1979): proposals are wrapped Cauchy with the rho that suits kappa. Written with 1 - rho, r - 1 and
  * 1 - cos, which keep their digits when kappa is large. Two thirds are accepted or more, so the slots never end. */
-static void circle_kernel_draw(const manifold *self, const double *x, double kappa, rng_key key,
-                               uint64_t index, uint32_t slot, double *y)
+static void circle_kernel_draw(const manifold *self, const double *x, double kappa, rng_key key, uint64_t index,
+                               uint32_t slot, double *y)
 {
     const double root = sqrt(1.0 + 4.0 * kappa * kappa), tau = 1.0 + root;
     const double rest = (sqrt(2.0 * tau) - 1.0 - 1.0 / (root + 2.0 * kappa)) / (2.0 * kappa); /* 1 - rho */
     const double above = kappa < 1e-4 ? 1.0 / kappa : rest * rest / (2.0 * (1.0 - rest));     /* r - 1 */
-    double half = 1.0; /* (1 - cos) / 2 */
+    double half = 1.0;                                                                        /* (1 - cos) / 2 */
     for (uint32_t at = slot; at + 3 <= slot + KERNEL_SLOTS; at += 3) {
         const double s = sin(0.5 * NPMD_PI * rng_uniform(key, index, at)), from_one = 2.0 * s * s;
         const double near = above * from_one / (above + 2.0 - from_one), c = kappa * (above + near),

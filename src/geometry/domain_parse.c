@@ -1,8 +1,8 @@
 /* domain_parse.c - products of manifolds as text: "S1^4", "T4", "S2 x S1", "s2*S2", "mesh:lh.white.gii^2".
  *
- * Grammar: factor (("x" | "*") factor)*, factor = name ["^" power]; T followed by a number is that power of S1; a surface is
- * mesh: and a path, which ends at " x ", "*", "^" or the end, or stands between double quotes. Case and blanks do not
- * matter outside a path. */
+ * Grammar: factor (("x" | "*") factor)*, factor = name ["^" power]; T followed by a number is that power of S1; a
+ * surface is mesh: and a path, which ends at " x ", "*", "^" or the end, or stands between double quotes. Case and
+ * blanks do not matter outside a path. */
 #include "geometry.h"
 
 #include <ctype.h>
@@ -55,8 +55,7 @@ static bool begins_mesh(const char *at)
 static bool ends_path(const char *at)
 {
     return *at == '\0' || *at == '*' || *at == '^'
-           || (isspace((unsigned char)at[0]) && tolower((unsigned char)at[1]) == 'x'
-               && isspace((unsigned char)at[2]));
+           || (isspace((unsigned char)at[0]) && tolower((unsigned char)at[1]) == 'x' && isspace((unsigned char)at[2]));
 }
 
 /* Copies a path and closes it with a double quote; where it ends in the text, NULL if there is none. */
@@ -131,8 +130,7 @@ typedef struct parsing {
 } parsing;
 
 /* A surface: one that the domain has already, or a new one. *out is the caller's. */
-static npmd_status parse_surface(parsing *p, const char **path, size_t *length, const manifold **out,
-                                 npmd_error *err)
+static npmd_status parse_surface(parsing *p, const char **path, size_t *length, const manifold **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     char *spelling = NULL;
@@ -170,16 +168,14 @@ static npmd_status parse_factor(parsing *p, npmd_error *err)
         power *= domain_number(&p->at);
     }
     if (m == NULL || power < 1) {
-        st = npmd_fail(
-            err, NPMD_ERR_ARGUMENT,
-            "domain \"%.60s\": found \"%.20s\" where a factor S1, S2, T<number> or mesh:<file> with "
-            "an optional ^power was expected, as in T4, S2 x S1 or S1^3",
-            p->text, p->at);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "domain \"%.60s\": found \"%.20s\" where a factor S1, S2, T<number> or mesh:<file> with "
+                       "an optional ^power was expected, as in T4, S2 x S1 or S1^3",
+                       p->text, p->at);
         goto done;
     }
     if (p->domain->factors + power > NPMD_MAX_FACTORS) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "domain \"%.60s\" has more than %d factors", p->text,
-                       NPMD_MAX_FACTORS);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "domain \"%.60s\" has more than %d factors", p->text, NPMD_MAX_FACTORS);
         goto done;
     }
     while (power-- > 0) {
@@ -193,8 +189,7 @@ done:
     return st;
 }
 
-npmd_status domain_parse(const char *text, surface_finder find, void *user, npmd_domain **out,
-                         npmd_error *err)
+npmd_status domain_parse(const char *text, surface_finder find, void *user, npmd_domain **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_domain *dom = NULL;
@@ -209,8 +204,8 @@ npmd_status domain_parse(const char *text, surface_finder find, void *user, npmd
             break;
         if (*p.at != '*' && tolower((unsigned char)*p.at) != 'x') {
             st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "domain \"%.60s\": found \"%.20s\" where \" x \", \"*\" or the end was expected",
-                           text, p.at);
+                           "domain \"%.60s\": found \"%.20s\" where \" x \", \"*\" or the end was expected", text,
+                           p.at);
             goto done;
         }
     }

@@ -2,8 +2,8 @@
  *
  * A manifold is one table of functions, each of which is given the table; a new one is a new file and a line in the
  * list of domain_parse.c. A jet of a function at a point is its value, its derivatives along an orthonormal tangent
- * frame, and its Laplacian; for an eigenfunction the Laplacian is -eigenvalue x value, so a jet of eigenfunctions stores
- * value and derivatives only.
+ * frame, and its Laplacian; for an eigenfunction the Laplacian is -eigenvalue x value, so a jet of eigenfunctions
+ * stores value and derivatives only.
  *
  * A triangulated surface is such a table with a state (surface_factor.h).
  *
@@ -26,12 +26,10 @@ typedef struct manifold manifold;
 struct manifold {
     const char *name;
     int columns, dimension;
-    double
-        volume; /* in the user's units; eigenvalues and derivatives are those of the manifold made larger by */
-    double
-        scale; /* a length of it over a length in the user's units: 1 where the manifold is one of its kind */
+    double volume;     /* in the user's units; eigenvalues and derivatives are those of the manifold made larger by */
+    double scale;      /* a length of it over a length in the user's units: 1 where the manifold is one of its kind */
     int max_frequency; /* the highest frequency (degree) whose eigenfunctions are accurate */
-    void *state; /* immutable, shared by those who retain it and freed with the last; NULL: there is none */
+    void *state;       /* immutable, shared by those who retain it and freed with the last; NULL: there is none */
     void (*retain)(const manifold *self);
     void (*release)(const manifold *self);
 
@@ -49,10 +47,9 @@ struct manifold {
     const char *(*from_foreign)(const manifold *self, const double *in, double *x);
     void (*to_foreign)(const manifold *self, const double *x, double *out);
 
-    void (*uniform)(const manifold *self, const double *u,
-                    double *x); /* u in [0,1)^dimension to a uniform point */
-    /* A uniform point of the geodesic ball of this radius (up to pi) about x, from u in [0,1)^dimension; its share of the
-     * volume. NULL: not known here. */
+    void (*uniform)(const manifold *self, const double *u, double *x); /* u in [0,1)^dimension to a uniform point */
+    /* A uniform point of the geodesic ball of this radius (up to pi) about x, from u in [0,1)^dimension; its share of
+     * the volume. NULL: not known here. */
     double (*ball)(const manifold *self, const double *x, double radius, const double *u, double *y);
     /* (dimension, columns): orthonormal tangent vectors at x, such that the gradient in the user's units is the sum of
      * derivative times vector. */
@@ -64,8 +61,7 @@ struct manifold {
     /* Jets of the first functions(frequency) eigenfunctions at m points, which stand stride apart, m <=
      * JET_POINTS: jet (parts, functions, m); parts is 1 for values, or 1 + dimension. Several points at a time,
      * so that loops run over points. */
-    void (*jets)(const manifold *self, size_t m, const double *x, size_t stride, int frequency, int parts,
-                 double *jet);
+    void (*jets)(const manifold *self, size_t m, const double *x, size_t stride, int frequency, int parts, double *jet);
 
     /* A quadrature rule of resolution N: x (nodes, columns), weight (nodes) with sum 1. A spectral one converges faster
      * than any power of N for smooth functions. */
@@ -85,8 +81,8 @@ struct manifold {
     double (*log_kernel)(const manifold *self, double kappa);
     /* A draw from that kernel about x, by the uniform numbers of this key and index from slot on, KERNEL_SLOTS of
      * them. */
-    void (*kernel_draw)(const manifold *self, const double *x, double kappa, rng_key key, uint64_t index,
-                        uint32_t slot, double *y);
+    void (*kernel_draw)(const manifold *self, const double *x, double kappa, rng_key key, uint64_t index, uint32_t slot,
+                        double *y);
 };
 
 extern const manifold CIRCLE, SPHERE;
@@ -104,11 +100,10 @@ struct npmd_domain {
     char text[512];
 };
 
-/* Factors that are no fixed table: *out is owned by the caller, who releases it. spelling: what stands behind "mesh:". */
-typedef npmd_status (*surface_finder)(void *user, const char *spelling, const manifold **out,
-                                      npmd_error *err);
-npmd_status domain_parse(const char *text, surface_finder find, void *user, npmd_domain **out,
-                         npmd_error *err);
+/* Factors that are no fixed table: *out is owned by the caller, who releases it. spelling: what stands behind
+ * "mesh:". */
+typedef npmd_status (*surface_finder)(void *user, const char *spelling, const manifold **out, npmd_error *err);
+npmd_status domain_parse(const char *text, surface_finder find, void *user, npmd_domain **out, npmd_error *err);
 void manifold_retain(const manifold *m);
 void manifold_release(const manifold *m);
 void domain_add(npmd_domain *dom, const manifold *m);
@@ -121,7 +116,8 @@ static inline bool domain_has_rules(const npmd_domain *dom)
 {
     return dom->dimension <= 2 && !dom->surfaces;
 }
-/* What takes a Laplacian to the user's units: 1 where the factors' scales differ, since then there is no such number. */
+/* What takes a Laplacian to the user's units: 1 where the factors' scales differ, since then there is no such
+ * number. */
 double domain_laplacian_unit(const npmd_domain *dom);
 /* An error, if what is asked for makes no sense on a surface and there is one; what: "kernels are". */
 npmd_status domain_refuse_surfaces(const npmd_domain *dom, const char *what, npmd_error *err);
@@ -134,9 +130,9 @@ void domain_embed(const npmd_domain *dom, const double *x, double *e);
 void domain_embed_jet(const npmd_domain *dom, const double *x, double *jet);
 /* The domain that a text names, with the surfaces of its files; how may be NULL. */
 typedef struct surface_request {
-    int elements;              /* 1 linear (also 0), 2 quadratic */
-    int max_frequency;         /* 0: usual */
-    const int *frequency;      /* (frequencies), instead: for each factor, of which those of surfaces count; NULL: none */
+    int elements;         /* 1 linear (also 0), 2 quadratic */
+    int max_frequency;    /* 0: usual */
+    const int *frequency; /* (frequencies), instead: for each factor, of which those of surfaces count; NULL: none */
     int frequencies;
     const char *cache; /* a folder that keeps eigenpairs; NULL: none */
     npmd_progress progress;
@@ -159,101 +155,5 @@ const char *domain_canonical(const npmd_domain *dom, double *x, int *factor);
 void quadrature_torus(int dimension, const size_t *side, bool closed, size_t first, size_t n, double *x);
 /* Gauss-Legendre nodes in (-1, 1) and weights that sum to 1. */
 void quadrature_legendre(size_t n, double *z, double *weight);
-
-/* ---- points.c: the data -------------------------------------------------------------------------------- */
-
-/* Rows of numbers that stay where they lie, in a mapped file or a caller's array: nothing of them is copied. */
-typedef struct number_rows {
-    const unsigned char *bytes; /* little-endian, row-major, of any alignment; NULL: there are none */
-    bool f4;                    /* float32, else float64 */
-    size_t columns;
-    void *owner;
-    void (*release)(void *owner); /* NULL: nobody, they are borrowed */
-} number_rows;
-
-struct npmd_points {
-    const npmd_domain *domain; /* a copy of its own */
-    npmd_domain *owned;
-    size_t n;
-    double *x;        /* (n, columns), canonical; NULL: every row is read from the file when it is wanted */
-    number_rows file; /* in these coordinates: */
-    unsigned coords;
-    double *weight;          /* (n), mean 1; NULL: all 1, or in a file */
-    number_rows weight_file; /* weights as given; the mean is 1 after multiplication by */
-    double weight_scale;
-    double total;      /* sum of the weights as given; n without weights */
-    bool unordered;    /* a row and the same with its two factors exchanged are one point */
-    double angle_most; /* the largest angle that was given in radians, without its sign; 0: there is none */
-};
-npmd_status points_from(const double *x, size_t n, const npmd_domain *dom, npmd_points **out, npmd_error *err);
-void points_free(npmd_points *pts);
-size_t points_bytes(const npmd_points *pts);
-npmd_status points_make(const npmd_domain *dom, size_t n, npmd_points **out, npmd_error *err);
-void rows_release(number_rows *rows); /* what owns them, if anything does */
-/* Takes the mapped rows over, also on failure; their columns are right. A row that is no point: *bad_row,
- * *factor, and the reason in *reason; otherwise *reason is NULL. */
-npmd_status points_map(const npmd_domain *dom, const number_rows *file, size_t n, unsigned coords,
-                       npmd_points **out, size_t *bad_row, int *factor, const char **reason, npmd_error *err);
-void points_unweigh(npmd_points *pts);
-npmd_status points_check_distinct(const npmd_points *pts, const char *where, npmd_error *err);
-/* Rows first .. first + count - 1: where they lie, or copied to room (count, columns). */
-const double *points_rows(const npmd_points *pts, size_t first, size_t count, double *room);
-/* One row as the domain has it; and in the user's coordinates. */
-void points_user_row(const npmd_points *pts, size_t i, double *x);
-void points_row(const npmd_points *pts, size_t i, double *x);
-/* What stands in the columns of a file: how many there are in these coordinates, and one row as a canonical
- * point; the reason if it is none. */
-size_t points_file_columns(const npmd_domain *dom, unsigned coords);
-const char *points_from_row(const npmd_domain *dom, unsigned coords, const double *row, double *x,
-                            int *factor);
-/* Why a row is no point, in words that follow the place where it stands: "factor 2 (S2) is not finite". */
-#define POINTS_REASON 256
-void points_reason(const npmd_domain *dom, unsigned coords, const double *row, char text[POINTS_REASON]);
-/* All rows (n, file columns) at once; the first that is no point, or n. */
-size_t points_take(npmd_points *pts, unsigned coords, const double *rows);
-/* From a row in the user's coordinates to those of a file. */
-void points_to_row(const npmd_domain *dom, unsigned coords, const double *x, double *row);
-/* Equal points in equal order with equal weights, whatever file they came from: equal numbers. */
-uint64_t points_hash(const npmd_points *pts);
-uint64_t points_row_hash(const npmd_points *pts, size_t row); /* of one row; of unordered pairs the same both ways */
-/* The mean of value (n) over points by their weights, and its standard error. */
-void weighted_mean(const npmd_points *pts, const double *value, double *mean, double *se);
-
-/* ---- points_read.c: points from files and arrays, with weights from either ------------------------------ */
-
-npmd_status coords_parse(const char *text, unsigned *out, npmd_error *err);
-npmd_status points_read(const char *path, const npmd_domain *dom, unsigned coords, npmd_points **out,
-                        npmd_error *err);
-npmd_status points_from_rows(const double *rows, size_t n, size_t columns, const npmd_domain *dom, unsigned coords,
-                             npmd_points **out, npmd_error *err);
-npmd_status points_borrow(const void *rows, int float32, size_t n, size_t columns, const npmd_domain *dom,
-                          unsigned coords, npmd_points **out, npmd_error *err);
-npmd_status points_user_rows(const npmd_points *pts, unsigned coords, double *rows, npmd_error *err);
-npmd_status points_weigh(npmd_points *pts, const char *weights_path, npmd_error *err);
-npmd_status points_weigh_by(npmd_points *pts, const double *weight, size_t n, npmd_error *err);
-npmd_status points_write(const char *path, const npmd_domain *dom, unsigned coords, const double *x, size_t n,
-                         npmd_error *err);
-
-static inline double number_at(const number_rows *r, size_t i) /* the i-th number */
-{
-    float single;
-    double value;
-    if (!r->f4) {
-        memcpy(&value, r->bytes + i * sizeof value, sizeof value);
-        return value;
-    }
-    memcpy(&single, r->bytes + i * sizeof single, sizeof single);
-    return (double)single;
-}
-static inline bool points_weighted(const npmd_points *pts)
-{
-    return pts->weight != NULL || pts->weight_file.bytes != NULL;
-}
-static inline double points_weight(const npmd_points *pts, size_t i)
-{
-    if (pts->weight != NULL)
-        return pts->weight[i];
-    return pts->weight_file.bytes == NULL ? 1.0 : pts->weight_scale * number_at(&pts->weight_file, i);
-}
 
 #endif

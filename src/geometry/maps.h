@@ -85,8 +85,8 @@ SHARED_INLINE void sphere_square(const double *e, double *square)
 /* ---- a triangulated surface: points (face, u, v) --------------------------------------------------------- */
 
 /* A bijection of the surface and the unit square that takes area to area, up to the factor; surface_map.c makes it. The
- * square is the sphere, by Archimedes: ((z + 1) / 2, longitude / 2 pi). Each face has a rectangle of its own, a leaf of a
- * tree of rectangles. */
+ * square is the sphere, by Archimedes: ((z + 1) / 2, longitude / 2 pi). Each face has a rectangle of its own, a leaf of
+ * a tree of rectangles. */
 typedef struct surface_map {
     size_t faces;
     double (*corner)[4]; /* (faces): low and high of the first coordinate, then of the second */
@@ -138,8 +138,7 @@ SHARED_INLINE void surface_map_embed(const surface_map *map, const double *x, do
 }
 
 /* The sphere's Cauchy kernel, by the map there and back. */
-SHARED_INLINE void surface_map_cauchy(const surface_map *map, const double *x, double rho, const double *u,
-                                      double *y)
+SHARED_INLINE void surface_map_cauchy(const surface_map *map, const double *x, double rho, const double *u, double *y)
 {
     double centre[3], e[3], square[2];
     surface_map_embed(map, x, centre);
@@ -155,8 +154,8 @@ SHARED_INLINE void surface_map_cauchy(const surface_map *map, const double *x, d
  * second. See surface_factor.c for N. */
 SHARED_INLINE void surface_shape(const double *metric, int corners, double u, double v, int part, double *N)
 {
-    const double L[3] = { 1.0 - u - v, u, v }, du = part == 1 ? metric[0] : metric[1],
-                 dv = part == 1 ? 0.0 : metric[2], d[3] = { -du - dv, du, dv };
+    const double L[3] = { 1.0 - u - v, u, v }, du = part == 1 ? metric[0] : metric[1], dv = part == 1 ? 0.0 : metric[2],
+                 d[3] = { -du - dv, du, dv };
     for (int c = 0; c < 3; c++) {
         const int next = c == 2 ? 0 : c + 1;
         if (corners == 3) {

@@ -46,8 +46,7 @@ void domain_spell(npmd_domain *dom)
     }
 }
 
-npmd_status domain_within(const npmd_domain *dom, double max_distance, npmd_domain **out,
-                               npmd_error *err)
+npmd_status domain_within(const npmd_domain *dom, double max_distance, npmd_domain **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_domain *copy = NULL;
@@ -71,11 +70,10 @@ npmd_status factors_parse(const char *text, const npmd_domain *dom, unsigned *fa
         const bool known = number >= 1 && number <= dom->factors, twice = known && found >> (number - 1) & 1u;
         more = *at == ',';
         if (!known || twice || (!more && *at != '\0'))
-            return npmd_fail(
-                err, NPMD_ERR_ARGUMENT,
-                "factors \"%.40s\": numbers from 1 to %d, each once, separated by commas were expected, "
-                "as in 1,%d",
-                text, dom->factors, dom->factors);
+            return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                             "factors \"%.40s\": numbers from 1 to %d, each once, separated by commas were expected, "
+                             "as in 1,%d",
+                             text, dom->factors, dom->factors);
         found |= 1u << (number - 1);
     }
     *factors = found;
@@ -86,8 +84,7 @@ npmd_status domain_part(const npmd_domain *dom, unsigned factors, npmd_domain **
 {
     npmd_domain *part = NULL;
     if (factors == 0)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "all factors of %s are given; at least one must remain",
-                         dom->text);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "all factors of %s are given; at least one must remain", dom->text);
     if (factors >> dom->factors != 0)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s has %d factors, not more", dom->text, dom->factors);
     const npmd_status st = memory_new(&part, 1, err);
@@ -198,8 +195,7 @@ npmd_status domain_refuse_surfaces(const npmd_domain *dom, const char *what, npm
 {
     if (!dom->surfaces)
         return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s not known on a triangulated surface: %s has one", what,
-                     dom->text);
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s not known on a triangulated surface: %s has one", what, dom->text);
 }
 
 const char *domain_canonical(const npmd_domain *dom, double *x, int *factor)

@@ -120,15 +120,13 @@ static double sphere_ball(const manifold *self, const double *x, double radius, 
 }
 
 /* The frame's derivatives of a function with this gradient in R^3. */
-static inline void sphere_slopes(const double *frame, double x, double y, double z, double *along1,
-                                 double *along2)
+static inline void sphere_slopes(const double *frame, double x, double y, double z, double *along1, double *along2)
 {
     *along1 = frame[0] * x + frame[1] * y + frame[2] * z;
     *along2 = frame[3] * x + frame[4] * y + frame[5] * z;
 }
 
-static void sphere_jets(const manifold *self, size_t m, const double *x, size_t stride, int L, int parts,
-                        double *jet)
+static void sphere_jets(const manifold *self, size_t m, const double *x, size_t stride, int L, int parts, double *jet)
 {
     enum { ORDERS = SPHERE_MAX_DEGREE + 1 };
     const size_t part = (size_t)sphere_functions(self, L) * m;
@@ -167,13 +165,10 @@ static void sphere_jets(const manifold *self, size_t m, const double *x, size_t 
             for (size_t i = 0; i < m; i++) {
                 /* the gradient in R^3 of q(z) Re (x+iy)^a, and of the imaginary part */
                 const double aq = a * sign * p[l][i], dq = l == a ? 0.0 : next * p_next[l][i];
-                const double slope_re = a == 0 ? 0.0 : aq * re[a - 1][i],
-                             slope_im = a == 0 ? 0.0 : aq * im[a - 1][i];
-                sphere_slopes(frame[i], slope_re, -slope_im, dq * re[a][i], cosine + part + i,
-                              cosine + 2 * part + i);
+                const double slope_re = a == 0 ? 0.0 : aq * re[a - 1][i], slope_im = a == 0 ? 0.0 : aq * im[a - 1][i];
+                sphere_slopes(frame[i], slope_re, -slope_im, dq * re[a][i], cosine + part + i, cosine + 2 * part + i);
                 if (a > 0)
-                    sphere_slopes(frame[i], slope_im, slope_re, dq * im[a][i], sine + part + i,
-                                  sine + 2 * part + i);
+                    sphere_slopes(frame[i], slope_im, slope_re, dq * im[a][i], sine + part + i, sine + 2 * part + i);
             }
         }
     }
@@ -190,13 +185,11 @@ static npmd_status sphere_rule(const manifold *self, size_t N, double *x, double
 {
     (void)self;
     (void)err;
-    double *z = weight,
-           *share = weight + N; /* the first 2 N weights hold heights and their shares until the end */
+    double *z = weight, *share = weight + N; /* the first 2 N weights hold heights and their shares until the end */
     quadrature_legendre(N, z, share);
     for (size_t i = N; i-- > 0;) /* from the back, so that nothing is overwritten before it is used */
         for (size_t j = 0; j < 2 * N; j++) {
-            const double r = sqrt((1.0 - z[i]) * (1.0 + z[i])),
-                         angle = NPMD_PI * ((double)j + 0.5) / (double)N;
+            const double r = sqrt((1.0 - z[i]) * (1.0 + z[i])), angle = NPMD_PI * ((double)j + 0.5) / (double)N;
             double *at = x + 3 * (i * 2 * N + j);
             at[0] = r * cos(angle);
             at[1] = r * sin(angle);
@@ -228,8 +221,8 @@ static double sphere_log_kernel(const manifold *self, double kappa)
 
 /* The height above the axis x has density ~ exp(kappa h) on [-1, 1]: by inversion, 1 - h = -log(1 - u (1 - exp(-2
  * kappa))) / kappa. */
-static void sphere_kernel_draw(const manifold *self, const double *x, double kappa, rng_key key,
-                               uint64_t index, uint32_t slot, double *y)
+static void sphere_kernel_draw(const manifold *self, const double *x, double kappa, rng_key key, uint64_t index,
+                               uint32_t slot, double *y)
 {
     const double below = fmin(2.0, -log1p(rng_uniform(key, index, slot) * expm1(-2.0 * kappa)) / kappa);
     const double sine = sqrt(below * (2.0 - below)), angle = TWO_PI * rng_uniform(key, index, slot + 1);

@@ -1,7 +1,7 @@
 /* surface_factor.c - a closed triangulated surface as a factor of a domain.
  *
- * A point is a face and two barycentric coordinates. The user's files and rows have its position in space: reading looks
- * for the closest point once, and training never does. Eigenfunctions are finite elements: on a face
+ * A point is a face and two barycentric coordinates. The user's files and rows have its position in space: reading
+ * looks for the closest point once, and training never does. Eigenfunctions are finite elements: on a face
  *
  *     psi = sum_c N_c(u, v) phi_c,   linear N = (L0, L1, L2),   L = (1 - u - v, u, v),
  *     quadratic N = (L_i (2 L_i - 1); 4 L0 L1, 4 L1 L2, 4 L2 L0),
@@ -66,8 +66,7 @@ static const double *surface_corner(const surface *s, size_t face, int i)
 /* The edges ab and ac of a face: the unit vectors e1 along ab and e2 across, and l, p, q. */
 static void surface_edges(const surface *s, size_t face, double e[6], double lpq[3])
 {
-    const double *a = surface_corner(s, face, 0), *b = surface_corner(s, face, 1),
-                 *c = surface_corner(s, face, 2);
+    const double *a = surface_corner(s, face, 0), *b = surface_corner(s, face, 1), *c = surface_corner(s, face, 2);
     double l = 0.0, p = 0.0, q = 0.0;
     for (int i = 0; i < 3; i++)
         l += (b[i] - a[i]) * (b[i] - a[i]);
@@ -127,8 +126,7 @@ static double surface_eigenvalue(const manifold *self, int function)
 }
 
 /* out[k m] = sum_c N_c phi_c[k], k < functions: the rows of the table lie side by side, those of a jet do not. */
-static void surface_sum(const double *N, int corners, const float *const *phi, size_t functions, size_t m,
-                        double *out)
+static void surface_sum(const double *N, int corners, const float *const *phi, size_t functions, size_t m, double *out)
 {
     if (corners == 3)
         for (size_t k = 0; k < functions; k++)
@@ -139,8 +137,8 @@ static void surface_sum(const double *N, int corners, const float *const *phi, s
                          + N[3] * (double)phi[3][k] + N[4] * (double)phi[4][k] + N[5] * (double)phi[5][k];
 }
 
-static void surface_jets(const manifold *self, size_t m, const double *x, size_t stride, int frequency,
-                         int parts, double *jet)
+static void surface_jets(const manifold *self, size_t m, const double *x, size_t stride, int frequency, int parts,
+                         double *jet)
 {
     const surface *s = self->state;
     const size_t functions = (size_t)surface_functions(self, frequency);

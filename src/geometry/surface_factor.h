@@ -1,4 +1,5 @@
-/* surface_factor.h - a closed triangulated surface as a factor of a domain: its map to the square, its state, its rule. */
+/* surface_factor.h - a closed triangulated surface as a factor of a domain: its map to the square, its state, its
+ * rule. */
 #ifndef NPMD_SURFACE_FACTOR_H
 #define NPMD_SURFACE_FACTOR_H
 
@@ -10,16 +11,17 @@
 
 /* ---- surface_map.c --------------------------------------------------------------------------------------- */
 
-/* The map of maps.h. centroid (faces, 2): where in the square the middles of the faces would like to be; area (faces). */
+/* The map of maps.h. centroid (faces, 2): where in the square the middles of the faces would like to be; area
+ * (faces). */
 npmd_status surface_map_open(surface_map *map, size_t faces, const double *centroid, const double *area,
                              npmd_error *err);
 void surface_map_close(surface_map *map);
 
 /* ---- surface_factor.c ------------------------------------------------------------------------------------- */
 
-/* A point is (face, u, v), see surface.h. Inside, the surface is scaled to the area of the unit sphere, so that tau means
- * the same there; eigenfunctions are orthonormal with respect to the user's area. They are numbered as on S2: those of
- * frequency f are f^2 .. (f + 1)^2 - 1, since by Weyl's law their eigenvalues are about f (f + 1). */
+/* A point is (face, u, v), see surface.h. Inside, the surface is scaled to the area of the unit sphere, so that tau
+ * means the same there; eigenfunctions are orthonormal with respect to the user's area. They are numbered as on S2:
+ * those of frequency f are f^2 .. (f + 1)^2 - 1, since by Weyl's law their eigenvalues are about f (f + 1). */
 typedef struct surface {
     manifold table; /* whose state this is */
     atomic_size_t owners;

@@ -6,8 +6,8 @@
  *
  *     (s, t) in [0,1]^2   ->   u = sqrt(s) (1 - t),  v = sqrt(s) t,
  *
- * which preserves area. So a uniform point of the square is a uniform point of the surface, and a density relative to the
- * uniform measure is the same number on both. The map is continuous in pieces only: what is close on the surface is
+ * which preserves area. So a uniform point of the square is a uniform point of the surface, and a density relative to
+ * the uniform measure is the same number on both. The map is continuous in pieces only: what is close on the surface is
  * mostly close in the square, which is all that a proposal asks for. The map itself stands in maps.h. */
 #include "surface_factor.h"
 

@@ -4,8 +4,8 @@
 #define USUAL_FREQUENCY 15 /* 256 eigenpairs */
 #define NODES_A_PAIR 4     /* elements that are coarser than this know little of an eigenfunction */
 
-static npmd_status surface_solve(mesh *m, const char *path, const surface_request *opt,
-                                 const manifold **out, npmd_error *err)
+static npmd_status surface_solve(mesh *m, const char *path, const surface_request *opt, const manifold **out,
+                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     eigenpairs e = { 0 };
@@ -23,8 +23,7 @@ static npmd_status surface_solve(mesh *m, const char *path, const surface_reques
         st = npmd_fail(err, opt->max_frequency > 0 ? NPMD_ERR_ARGUMENT : NPMD_ERR_FORMAT,
                        "%s: frequency %d needs %d nodes, elements of order %d have %zu%s", path,
                        frequency < 1 ? 1 : frequency,
-                       NODES_A_PAIR * ((frequency < 1 ? 1 : frequency) + 1)
-                           * ((frequency < 1 ? 1 : frequency) + 1),
+                       NODES_A_PAIR * ((frequency < 1 ? 1 : frequency) + 1) * ((frequency < 1 ? 1 : frequency) + 1),
                        elements, nodes, quadratic_does ? "; `elements` 2 has enough" : "");
         goto done;
     }
@@ -72,8 +71,7 @@ static npmd_status as_sphere(void *user, const char *path, const manifold **out,
 }
 
 /* The highest of the frequencies that are given for surfaces: the factors that are what their finder says. */
-static npmd_status surface_frequency(const char *text, const surface_request *opt, int *out,
-                                     npmd_error *err)
+static npmd_status surface_frequency(const char *text, const surface_request *opt, int *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_domain *round = NULL, *flat = NULL;
@@ -94,8 +92,7 @@ done:
     return st;
 }
 
-npmd_status domain_read(const char *text, const surface_request *opt, npmd_domain **out,
-                                   npmd_error *err)
+npmd_status domain_read(const char *text, const surface_request *opt, npmd_domain **out, npmd_error *err)
 {
     surface_request given = { 0 };
     if (opt != NULL)

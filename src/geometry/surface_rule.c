@@ -6,8 +6,8 @@
  *
  *     w = 1/n + Psi mu / n,   Psi' w = (1, 0, 0, ...),   Psi (n, K) of mean square 1,
  *
- * (Psi' Psi / n) mu = the miss of equal weights, a matrix near the identity: a few steps of conjugate gradients. Should a
- * weight become negative, half the functions are enough. */
+ * (Psi' Psi / n) mu = the miss of equal weights, a matrix near the identity: a few steps of conjugate gradients. Should
+ * a weight become negative, half the functions are enough. */
 #include "surface_factor.h"
 
 #define MOST_STEPS 200
@@ -113,8 +113,7 @@ npmd_status surface_rule(const manifold *self, size_t N, double *x, double *weig
     c.ld = (size_t)self->functions(self, self->frequency(self, (int)(most > 0 ? most : 1)) - 1);
     for (size_t i = 0; i < c.n; i++) {
         const double turn = (double)i * GOLDEN;
-        self->uniform(self, (const double[]){ ((double)i + 0.5) / (double)c.n, turn - floor(turn) },
-                      x + 3 * i);
+        self->uniform(self, (const double[]){ ((double)i + 0.5) / (double)c.n, turn - floor(turn) }, x + 3 * i);
         weight[i] = 1.0 / (double)c.n;
     }
     TRY(memory_new(&c.psi, c.n * c.ld, err));

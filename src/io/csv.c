@@ -194,32 +194,28 @@ typedef struct csv_reader {
     size_t data_capacity, line_capacity;
 } csv_reader;
 
-static npmd_status field_fail(const csv_reader *r, size_t column, span field, field_kind kind,
-                              npmd_error *err)
+static npmd_status field_fail(const csv_reader *r, size_t column, span field, field_kind kind, npmd_error *err)
 {
     char quote[FILE_QUOTE + 4];
     file_quote(field.at, (size_t)(field.end - field.at), quote);
     switch (kind) {
     case FIELD_NAN:
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s line %zu, column %zu: NaN where a finite number was expected", r->path, r->line,
-                         column);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: NaN where a finite number was expected",
+                         r->path, r->line, column);
     case FIELD_INFINITY:
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s line %zu, column %zu: infinity where a finite number was expected", r->path,
-                         r->line, column);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: infinity where a finite number was expected",
+                         r->path, r->line, column);
     case FIELD_EMPTY:
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s line %zu, column %zu: empty field where a number was expected", r->path, r->line,
-                         column);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: empty field where a number was expected",
+                         r->path, r->line, column);
     case FIELD_NUMBER:
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: '%s' is too large for a double",
-                         r->path, r->line, column, quote);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: '%s' is too large for a double", r->path,
+                         r->line, column, quote);
     case FIELD_TEXT:
         break;
     }
-    return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: text '%s' where a number was expected",
-                     r->path, r->line, column, quote);
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: text '%s' where a number was expected", r->path,
+                     r->line, column, quote);
 }
 
 static npmd_status row_read(csv_reader *r, span line, npmd_error *err)
@@ -263,9 +259,8 @@ static npmd_status line_read(csv_reader *r, span line, npmd_error *err)
     }
     const size_t found = fields_count(line, r->separator);
     if (found != r->t.columns)
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s line %zu: %zu field%s found, %zu expected as in the first line", r->path,
-                         r->line, found, found == 1 ? "" : "s", r->t.columns);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu: %zu field%s found, %zu expected as in the first line",
+                         r->path, r->line, found, found == 1 ? "" : "s", r->t.columns);
     return row_read(r, line, err);
 }
 
@@ -281,8 +276,8 @@ static npmd_status text_check(const char *path, const file_bytes *b, npmd_error 
     for (const unsigned char *p = b->data; p < zero; p++)
         line += *p == '\n';
     return npmd_fail(err, NPMD_ERR_FORMAT,
-                     "%s line %zu: NUL byte (byte %zu) where text was expected: a binary or UTF-16 file?",
-                     path, line, (size_t)(zero - b->data) + 1);
+                     "%s line %zu: NUL byte (byte %zu) where text was expected: a binary or UTF-16 file?", path, line,
+                     (size_t)(zero - b->data) + 1);
 }
 
 npmd_status csv_read(const char *path, table *out, npmd_error *err)
@@ -338,8 +333,7 @@ static int number_print(double x, char text[40])
     return length;
 }
 
-npmd_status csv_put(file_writer *w, char separator, const double *a, size_t rows, size_t columns,
-                    npmd_error *err)
+npmd_status csv_put(file_writer *w, char separator, const double *a, size_t rows, size_t columns, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     char text[40];

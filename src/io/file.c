@@ -143,8 +143,7 @@ static void writer_free(file_writer *w)
     if (w == NULL)
         return;
     if (w->temporary[0] != 0)
-        unlinkat(w->folder, w->temporary,
-                 0); /* before the lock is given up: then it may be another writer's */
+        unlinkat(w->folder, w->temporary, 0); /* before the lock is given up: then it may be another writer's */
     if (w->fd >= 0)
         close(w->fd);
     if (w->lock >= 0)
@@ -204,8 +203,7 @@ static void temporary_clear(int folder, const char *name)
 /* A file that did not exist before, locked; or -1, and errno. */
 static int temporary_create(int folder, const char *name)
 {
-    const int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                          0666); /* less the user's mask */
+    const int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* less the user's mask */
     if (fd < 0)
         return fd;
     const bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -247,8 +245,7 @@ static npmd_status folder_open(file_writer *w, npmd_error *err)
         temporary_open(w);
     if (w->fd < 0) {
         const int reason = errno;
-        st = npmd_fail(err, NPMD_ERR_FILE, "cannot write %s: folder %s: %s", w->path, folder,
-                       strerror(reason));
+        st = npmd_fail(err, NPMD_ERR_FILE, "cannot write %s: folder %s: %s", w->path, folder, strerror(reason));
     }
     if (st == NPMD_OK && (w->lock = fcntl(w->fd, F_DUPFD_CLOEXEC, 0)) < 0)
         st = writer_fail(w, errno, err);
@@ -463,9 +460,8 @@ npmd_status file_output_check(const char *path, npmd_error *err)
     struct stat facts;
     /* opening and closing a pipe would end its reader */
     if (stat(path, &facts) == 0 && S_ISFIFO(facts.st_mode))
-        return access(path, W_OK) == 0
-                   ? NPMD_OK
-                   : npmd_fail(err, NPMD_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
+        return access(path, W_OK) == 0 ? NPMD_OK
+                                       : npmd_fail(err, NPMD_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
     TRY(file_writer_open(path, &w, err)); /* everything that commit needs, except the space */
 done:
     file_writer_abandon(w);

@@ -20,21 +20,19 @@ static npmd_status damage_fail(const char *path, int code, size_t byte, npmd_err
     if (code == Z_MEM_ERROR)
         return npmd_fail(err, NPMD_ERR_MEMORY, "%s: not enough memory to inflate it", path);
     if (code == Z_BUF_ERROR)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: its gzip data end too soon, after %zu bytes",
-                         path, byte);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: its gzip data end too soon, after %zu bytes", path,
+                         byte);
     return npmd_fail(err, NPMD_ERR_FORMAT, "%s is damaged: its gzip data before byte %zu make no sense", path,
                      byte + 1);
 }
 
 static npmd_status not_gzip_fail(const char *path, npmd_error *err)
 {
-    return npmd_fail(err, NPMD_ERR_FORMAT, "%s is no gzip file: it does not begin with the bytes 1f 8b",
-                     path);
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s is no gzip file: it does not begin with the bytes 1f 8b", path);
 }
 
 /* All members of packed, one behind the other, and a closing zero. */
-static npmd_status members_inflate(const char *path, const file_bytes *packed, file_bytes *out,
-                                   npmd_error *err)
+static npmd_status members_inflate(const char *path, const file_bytes *packed, file_bytes *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_bytes b = { 0 };
@@ -142,8 +140,7 @@ done:
 }
 
 /* What inflates to at most size bytes (and fits zlib's counters); none (*got) only at the end. */
-static npmd_status piece_inflate(gzip_source *s, unsigned char *out, size_t size, size_t *got,
-                                 npmd_error *err)
+static npmd_status piece_inflate(gzip_source *s, unsigned char *out, size_t size, size_t *got, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const uInt room = (uInt)(size < PIECE ? size : PIECE);

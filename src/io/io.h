@@ -36,7 +36,7 @@ npmd_status file_writer_put(file_writer *w, const void *data, size_t size, npmd_
 npmd_status file_writer_print(file_writer *w, npmd_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 npmd_status file_writer_commit(file_writer *w, npmd_error *err); /* sync, rename; frees w in any case */
-void file_writer_abandon(file_writer *w); /* removes the temporary file; accepts NULL */
+void file_writer_abandon(file_writer *w);                        /* removes the temporary file; accepts NULL */
 /* Can it be written? Leaves nothing behind. */
 npmd_status file_output_check(const char *path, npmd_error *err);
 bool file_has_suffix(const char *path, const char *suffix); /* ".csv"; upper or lower case */
@@ -77,17 +77,14 @@ void table_where(const table *t, size_t row, char *text, size_t size);
  * the commit, which fails if fewer rows came than were announced. */
 typedef struct table_writer table_writer;
 #define TABLE_ROWS_UNKNOWN SIZE_MAX /* text only: an .npy file begins with its number of rows */
-npmd_status table_writer_open(const char *path, size_t columns, size_t rows, table_writer **out,
-                              npmd_error *err);
+npmd_status table_writer_open(const char *path, size_t columns, size_t rows, table_writer **out, npmd_error *err);
 npmd_status table_writer_put(table_writer *w, const double *a, size_t rows, npmd_error *err);
 npmd_status table_writer_commit(table_writer *w, npmd_error *err); /* frees w in any case */
 void table_writer_abandon(table_writer *w);                        /* accepts NULL */
 
 npmd_status csv_read(const char *path, table *out, npmd_error *err);
-npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns,
-                      npmd_error *err);
-npmd_status csv_put(file_writer *w, char separator, const double *a, size_t rows, size_t columns,
-                    npmd_error *err);
+npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns, npmd_error *err);
+npmd_status csv_put(file_writer *w, char separator, const double *a, size_t rows, size_t columns, npmd_error *err);
 /* One or two dimensions; f4, f8, little-endian, C order. One column is written as a vector. */
 npmd_status npy_read(const char *path, table *out, npmd_error *err);
 npmd_status npy_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err);
@@ -140,8 +137,8 @@ npmd_status record_parse(const char *name, const file_bytes *bytes, record *out,
 npmd_status record_write(const char *path, const record *rec, npmd_error *err);
 npmd_status record_pack(const record *rec, char **out, size_t *size, npmd_error *err);
 /* The tensor of that name, type and shape (0 in shape: any); if there is none, NPMD_ERR_FORMAT. */
-npmd_status record_find(const record *rec, const char *path, const char *name, tensor_type type,
-                        int dimensions, const size_t *shape, const tensor **out, npmd_error *err);
+npmd_status record_find(const record *rec, const char *path, const char *name, tensor_type type, int dimensions,
+                        const size_t *shape, const tensor **out, npmd_error *err);
 /* Appends a tensor that borrows data. */
 npmd_status record_add(record *rec, const char *name, tensor_type type, int dimensions, const size_t *shape,
                        const void *data, npmd_error *err);

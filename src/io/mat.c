@@ -26,19 +26,11 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "swapping is decided b
 #define LIST_TEXT 320     /* the names of the variables, as far as a message has room */
 #define INFLATE_MOST 1032 /* deflate makes at most so many bytes of one */
 
-enum {
-    TYPE_INT8 = 1,
-    TYPE_INT32 = 5,
-    TYPE_UINT32 = 6,
-    TYPE_MATRIX = 14,
-    TYPE_COMPRESSED = 15,
-    TYPE_UTF8 = 16
-};
+enum { TYPE_INT8 = 1, TYPE_INT32 = 5, TYPE_UINT32 = 6, TYPE_MATRIX = 14, TYPE_COMPRESSED = 15, TYPE_UTF8 = 16 };
 enum { CLASS_SPARSE = 5, CLASS_DOUBLE = 6, CLASS_UINT64 = 15, CLASS_OPAQUE = 17, CLASSES };
-static const char *const CLASS_NAME[CLASSES] = { "unknown", "cell",     "struct", "object", "char",
-                                                 "sparse",  "double",   "single", "int8",   "uint8",
-                                                 "int16",   "uint16",   "int32",  "uint32", "int64",
-                                                 "uint64",  "function", "object" };
+static const char *const CLASS_NAME[CLASSES] = { "unknown", "cell",   "struct", "object", "char",     "sparse",
+                                                 "double",  "single", "int8",   "uint8",  "int16",    "uint16",
+                                                 "int32",   "uint32", "int64",  "uint64", "function", "object" };
 
 typedef struct mat_variable {
     char name[NAME_MOST + 1];
@@ -75,8 +67,8 @@ static npmd_status raw_take(mat_reader *r, void *out, size_t size, npmd_error *e
     TRY(file_source_take(&r->file, out, size, &got, err));
     r->at += got;
     if (got < size)
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: it ends at byte %zu, within an element",
-                       r->file.path, r->at);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: it ends at byte %zu, within an element", r->file.path,
+                       r->at);
 done:
     return st;
 }
@@ -145,8 +137,8 @@ static npmd_status bytes_take(mat_reader *r, void *out, size_t size, npmd_error 
 {
     if (size > r->left)
         return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s is damaged: before byte %zu, a variable ends within one of its parts",
-                         r->file.path, r->at + 1);
+                         "%s is damaged: before byte %zu, a variable ends within one of its parts", r->file.path,
+                         r->at + 1);
     r->left -= size;
     return r->zipped ? zip_take(r, out, size, err) : raw_take(r, out, size, err);
 }
@@ -184,10 +176,9 @@ static npmd_status tag_take(mat_reader *r, mat_tag *tag, npmd_error *err)
     tag->size = tag->small ? first >> 16 : word_of(r, bytes + 4);
     memcpy(tag->data, bytes + 4, sizeof tag->data);
     if (tag->size > (tag->small ? sizeof tag->data : r->left))
-        st = npmd_fail(
-            err, NPMD_ERR_FORMAT,
-            "%s is damaged: before byte %zu, a part of a variable claims %zu bytes, at most %zu fit",
-            r->file.path, r->at + 1, tag->size, tag->small ? sizeof tag->data : r->left);
+        st = npmd_fail(err, NPMD_ERR_FORMAT,
+                       "%s is damaged: before byte %zu, a part of a variable claims %zu bytes, at most %zu fit",
+                       r->file.path, r->at + 1, tag->size, tag->small ? sizeof tag->data : r->left);
 done:
     return st;
 }
@@ -213,8 +204,8 @@ static npmd_status data_close(mat_reader *r, const mat_tag *tag, size_t rest, np
 static npmd_status part_fail(const mat_reader *r, const char *part, const mat_tag *tag, npmd_error *err)
 {
     return npmd_fail(err, NPMD_ERR_FORMAT,
-                     "%s is damaged: before byte %zu, the %s of a variable have type %u and %zu bytes",
-                     r->file.path, r->at + 1, part, tag->type, tag->size);
+                     "%s is damaged: before byte %zu, the %s of a variable have type %u and %zu bytes", r->file.path,
+                     r->at + 1, part, tag->type, tag->size);
 }
 
 /* ---- Variables ------------------------------------------------------------------------------------- */
@@ -288,8 +279,8 @@ static npmd_status variable_at(mat_reader *r, size_t byte, mat_variable *v, size
     const size_t size = word_of(r, bytes + 4), follow = r->file.size - r->at;
     if (size > follow) {
         st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s is truncated: the element at byte %zu should have %zu bytes, but %zu follow",
-                       r->file.path, byte + 1, size, follow);
+                       "%s is truncated: the element at byte %zu should have %zu bytes, but %zu follow", r->file.path,
+                       byte + 1, size, follow);
         goto done;
     }
     *next = r->at + size;
@@ -311,8 +302,8 @@ static npmd_status variable_at(mat_reader *r, size_t byte, mat_variable *v, size
     }
     if (type != TYPE_MATRIX || (r->zipped && r->left / INFLATE_MOST > size)) {
         st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s is damaged: the element at byte %zu is no variable (type %u, %zu bytes)",
-                       r->file.path, byte + 1, type, r->left);
+                       "%s is damaged: the element at byte %zu is no variable (type %u, %zu bytes)", r->file.path,
+                       byte + 1, type, r->left);
         goto done;
     }
     TRY(variable_take(r, v, err));
@@ -326,19 +317,18 @@ static npmd_status variable_check(const char *path, const mat_variable *v, npmd_
     char name[FILE_QUOTE + 4];
     file_quote(v->name, strlen(v->name), name);
     if (v->kind == CLASS_SPARSE)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: '%s' is sparse, expected a full matrix: save full(%s)",
-                         path, name, name);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: '%s' is sparse, expected a full matrix: save full(%s)", path, name,
+                         name);
     if (v->kind < CLASS_DOUBLE || v->kind > CLASS_UINT64 || v->logical)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: '%s' is of class %s, expected a matrix of numbers", path,
-                         name, v->logical ? "logical" : CLASS_NAME[v->kind]);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: '%s' is of class %s, expected a matrix of numbers", path, name,
+                         v->logical ? "logical" : CLASS_NAME[v->kind]);
     if (v->complex)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: '%s' is complex, expected real numbers", path, name);
     if (v->dimensions != 2)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: '%s' has %zu dimensions, expected rows and columns", path,
-                         name, v->dimensions);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: '%s' has %zu dimensions, expected rows and columns", path, name,
+                         v->dimensions);
     if (v->rows == 0 || v->columns == 0)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: '%s' is empty: %zu x %zu", path, name, v->rows,
-                         v->columns);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: '%s' is empty: %zu x %zu", path, name, v->rows, v->columns);
     return NPMD_OK;
 }
 
@@ -352,8 +342,8 @@ static void list_add(char list[LIST_TEXT], const mat_variable *v)
         snprintf(size, sizeof size, "%zu x %zu ", v->rows, v->columns);
     else if (v->dimensions > 2)
         snprintf(size, sizeof size, "%zu-dimensional ", v->dimensions);
-    snprintf(entry, sizeof entry, "%s%s (%s%s%s)", used == 0 ? "" : ", ", name, size,
-             v->complex ? "complex " : "", v->logical ? "logical" : CLASS_NAME[v->kind]);
+    snprintf(entry, sizeof entry, "%s%s (%s%s%s)", used == 0 ? "" : ", ", name, size, v->complex ? "complex " : "",
+             v->logical ? "logical" : CLASS_NAME[v->kind]);
     if (used + strlen(entry) + sizeof ", ..." <= LIST_TEXT)
         memcpy(list + used, entry, strlen(entry) + 1);
     else if (used > 0 && list[used - 1] != '.')
@@ -373,8 +363,7 @@ static npmd_status variable_find(mat_reader *r, const char *name, size_t *byte, 
         if (v.name[0] == 0) /* what MATLAB keeps for itself */
             continue;
         list_add(list, &v);
-        const bool fits = name != NULL ? strcmp(v.name, name) == 0
-                                       : variable_check(path, &v, NULL) == NPMD_OK;
+        const bool fits = name != NULL ? strcmp(v.name, name) == 0 : variable_check(path, &v, NULL) == NPMD_OK;
         found += fits;
         if (fits)
             *byte = at;
@@ -389,8 +378,7 @@ static npmd_status variable_find(mat_reader *r, const char *name, size_t *byte, 
     } else if (found == 0) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s holds no matrix of real numbers, but %s", path, list);
     } else if (found > 1) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s holds several matrices, name one as in FILE.mat:NAME: %s",
-                       path, list);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s holds several matrices, name one as in FILE.mat:NAME: %s", path, list);
     }
 done:
     return st;
@@ -462,8 +450,8 @@ static npmd_status numbers_take(mat_reader *r, const mat_variable *v, table *t, 
     const size_t item = number_size(tag.type);
     if (item == 0 || tag.size % item != 0 || tag.size / item != count) {
         st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s is damaged: %zu x %zu numbers, but %zu bytes of type %u before byte %zu", t->path,
-                       v->rows, v->columns, tag.size, tag.type, r->at + 1);
+                       "%s is damaged: %zu x %zu numbers, but %zu bytes of type %u before byte %zu", t->path, v->rows,
+                       v->columns, tag.size, tag.type, r->at + 1);
         goto done;
     }
     TRY(memory_new(&t->data, count, err));
@@ -485,9 +473,8 @@ static npmd_status numbers_take(mat_reader *r, const mat_variable *v, table *t, 
         TRY(zip_finish(r, err));
     if (bad < count) {
         const size_t row = bad % t->rows, column = bad / t->rows;
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %zu, column %zu: %s where a finite number was expected",
-                       t->path, row + 1, column + 1,
-                       isnan(t->data[row * t->columns + column]) ? "NaN" : "infinity");
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %zu, column %zu: %s where a finite number was expected", t->path,
+                       row + 1, column + 1, isnan(t->data[row * t->columns + column]) ? "NaN" : "infinity");
     }
 done:
     return st;
@@ -513,24 +500,20 @@ static npmd_status header_check(mat_reader *r, npmd_error *err)
     const char *path = r->file.path;
     size_t got = 0;
     TRY(file_source_take(&r->file, bytes, sizeof bytes, &got, err));
-    const bool order = got == sizeof bytes
-                       && (memcmp(bytes + 126, "IM", 2) == 0 || memcmp(bytes + 126, "MI", 2) == 0);
+    const bool order = got == sizeof bytes && (memcmp(bytes + 126, "IM", 2) == 0 || memcmp(bytes + 126, "MI", 2) == 0);
     r->swap = order && bytes[126] == 'M';
     const unsigned version = order ? bytes[r->swap ? 124 : 125] : 0;
     if (got == 0)
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path);
     else if ((order && version == 2) || (got >= 8 && memcmp(bytes, HDF5, 8) == 0))
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is a MAT-file of version 7.3, expected 5: save it with -v7",
-                       path);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is a MAT-file of version 7.3, expected 5: save it with -v7", path);
     else if (order && version != 1)
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s is a MAT-file of unknown version %u, expected 5: save it with -v7", path, version);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is a MAT-file of unknown version %u, expected 5: save it with -v7",
+                       path, version);
     else if (!order && got >= 20 && is_version_4(bytes))
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is a MAT-file of version 4, expected 5: save it with -v7",
-                       path);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is a MAT-file of version 4, expected 5: save it with -v7", path);
     else if (!order)
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is no MAT-file, or truncated: its header makes no sense",
-                       path);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is no MAT-file, or truncated: its header makes no sense", path);
 done:
     return st;
 }

@@ -123,8 +123,7 @@ static npmd_status shape_parse(npy_parser *p, npy_header *h, npmd_error *err)
             goto done;
         }
         if (h->dimensions == NPY_MAX_DIMENSIONS) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has more than %d dimensions", p->path,
-                           NPY_MAX_DIMENSIONS);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has more than %d dimensions", p->path, NPY_MAX_DIMENSIONS);
             goto done;
         }
         TRY(count_parse(p, &h->shape[h->dimensions], err));
@@ -200,14 +199,13 @@ static npmd_status preamble_read(file_source *s, size_t *start, size_t *length, 
         goto done;
     }
     if (got < PREFIX_SIZE || memcmp(first, PREFIX, PREFIX_SIZE) != 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is not an .npy file: it does not begin with \\x93NUMPY",
-                       s->path);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is not an .npy file: it does not begin with \\x93NUMPY", s->path);
         goto done;
     }
     const unsigned major = first[6], minor = first[7];
     if (got == sizeof first && (major < 1 || major > 3 || minor != 0)) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has .npy version %u.%u, expected 1.0, 2.0 or 3.0", s->path,
-                       major, minor);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has .npy version %u.%u, expected 1.0, 2.0 or 3.0", s->path, major,
+                       minor);
         goto done;
     }
     const size_t digits = major == 1 ? 2 : 4;
@@ -221,8 +219,8 @@ static npmd_status preamble_read(file_source *s, size_t *start, size_t *length, 
     for (size_t i = 0; i < digits; i++)
         *length |= (size_t)digit[i] << 8 * i;
     if (*length > HEADER_MOST)
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its header should have %zu bytes, at most %d expected",
-                       s->path, *length, HEADER_MOST);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its header should have %zu bytes, at most %d expected", s->path,
+                       *length, HEADER_MOST);
 done:
     return st;
 }
@@ -237,9 +235,8 @@ static npmd_status header_read(file_source *s, npy_header *h, size_t *data_at, n
     TRY(memory_new(&text, length, err));
     TRY(file_source_take(s, text, length, &got, err));
     if (got < length) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s is truncated: its header should have %zu bytes, but %zu follow", s->path, length,
-                       got);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: its header should have %zu bytes, but %zu follow",
+                       s->path, length, got);
         goto done;
     }
     npy_parser p = { .path = s->path, .start = text, .at = text, .end = text + length, .offset = start };
@@ -258,13 +255,13 @@ static void shape_print(const npy_header *h, char text[SHAPE_TEXT])
         used += (size_t)snprintf(text + used, SHAPE_TEXT - used, "%s%zu", d == 0 ? "" : " x ", h->shape[d]);
 }
 
-static npmd_status length_fail(const char *path, const npy_header *h, size_t item, const char *more,
-                               size_t bytes, npmd_error *err)
+static npmd_status length_fail(const char *path, const npy_header *h, size_t item, const char *more, size_t bytes,
+                               npmd_error *err)
 {
     char shape[SHAPE_TEXT];
     shape_print(h, shape);
-    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: header says %s of %zu bytes each, but %s%zu bytes follow",
-                     path, shape, item, more, bytes);
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: header says %s of %zu bytes each, but %s%zu bytes follow", path, shape,
+                     item, more, bytes);
 }
 
 /* Checks type, order and size before anything is allocated. follow: the bytes behind the header, NULL if
@@ -274,8 +271,7 @@ static npmd_status header_check(const char *path, const npy_header *h, const siz
 {
     if (strcmp(h->type, "<f8") != 0 && strcmp(h->type, "<f4") != 0)
         return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s has numbers of type '%s', expected '<f8' or '<f4': save a.astype('<f8')", path,
-                         h->type);
+                         "%s has numbers of type '%s', expected '<f8' or '<f4': save a.astype('<f8')", path, h->type);
     if (h->dimensions == 0)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s holds a single number, expected an array", path);
     int wide = 0; /* in Fortran order the bytes are the same if at most one size exceeds 1 */
@@ -305,8 +301,7 @@ static npmd_status header_check(const char *path, const npy_header *h, const siz
     return NPMD_OK;
 }
 
-static npmd_status entry_fail(const char *path, const npy_header *h, size_t entry, double value,
-                              npmd_error *err)
+static npmd_status entry_fail(const char *path, const npy_header *h, size_t entry, double value, npmd_error *err)
 {
     const char *found = isnan(value) ? "NaN" : "infinity";
     npy_header index = *h; /* where the entry stands, counted from 1 for people */
@@ -316,18 +311,16 @@ static npmd_status entry_fail(const char *path, const npy_header *h, size_t entr
         entry /= h->shape[d];
     }
     if (h->dimensions <= 2)
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s row %zu, column %zu: %s where a finite number was expected", path,
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s row %zu, column %zu: %s where a finite number was expected", path,
                          index.shape[0], h->dimensions == 2 ? index.shape[1] : 1, found);
     shape_print(&index, place);
-    return npmd_fail(err, NPMD_ERR_FORMAT,
-                     "%s entry %s, counted from 1: %s where a finite number was expected", path, place,
-                     found);
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s entry %s, counted from 1: %s where a finite number was expected", path,
+                     place, found);
 }
 
 /* The next numbers of the file: doubles straight to their place, floats by way of narrow (PIECE). */
-static npmd_status piece_read(file_source *s, const npy_header *h, size_t at, size_t count, size_t item,
-                              float *narrow, double *out, npmd_error *err)
+static npmd_status piece_read(file_source *s, const npy_header *h, size_t at, size_t count, size_t item, float *narrow,
+                              double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     size_t got = 0;
@@ -403,8 +396,7 @@ done:
 static npmd_status dimensions_check(const char *path, const npy_header *h, npmd_error *err)
 {
     if (h->dimensions > 2)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s has %d dimensions, expected rows and columns", path,
-                         h->dimensions);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s has %d dimensions, expected rows and columns", path, h->dimensions);
     return NPMD_OK;
 }
 
@@ -445,8 +437,8 @@ static int64_t integer_decode(const unsigned char *bytes, size_t size, bool is_s
     return (int64_t)bits;
 }
 
-static npmd_status integers_take(file_source *s, const npy_header *h, size_t data_at, int64_t **out,
-                                 size_t *count, npmd_error *err)
+static npmd_status integers_take(file_source *s, const npy_header *h, size_t data_at, int64_t **out, size_t *count,
+                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     unsigned char *bytes = NULL;
@@ -475,8 +467,7 @@ static npmd_status integers_take(file_source *s, const npy_header *h, size_t dat
     for (size_t i = 0; i < rows; i++) {
         value[i] = integer_decode(bytes + i * item, item, h->type[1] == 'i');
         if (value[i] < 0 && h->type[1] == 'u') {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %zu: a number below 2^63 was expected", s->path,
-                           i + 1);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %zu: a number below 2^63 was expected", s->path, i + 1);
             goto done;
         }
     }
@@ -579,13 +570,12 @@ npmd_status npy_put_header(file_writer *w, size_t rows, size_t columns, npmd_err
         snprintf(shape, sizeof shape, "(%zu,)", rows);
     else
         snprintf(shape, sizeof shape, "(%zu, %zu)", rows, columns);
-    const int length = snprintf(header, sizeof header,
-                                "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }", shape);
+    const int length = snprintf(header, sizeof header, "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }",
+                                shape);
     const int unpadded = PREFIX_SIZE + 4 + length + 1;
     const int padded = (unpadded + 63) / 64 * 64; /* as NumPy aligns the data */
     const unsigned header_size = (unsigned)(padded - PREFIX_SIZE - 4);
-    const unsigned char start[4] = { 1, 0, (unsigned char)(header_size & 255),
-                                     (unsigned char)(header_size >> 8) };
+    const unsigned char start[4] = { 1, 0, (unsigned char)(header_size & 255), (unsigned char)(header_size >> 8) };
     TRY(file_writer_put(w, PREFIX, PREFIX_SIZE, err));
     TRY(file_writer_put(w, start, sizeof start, err));
     TRY(file_writer_print(w, err, "%s%*s\n", header, padded - unpadded, ""));

@@ -71,10 +71,8 @@ npmd_status record_add(record *rec, const char *name, tensor_type type, int dime
     npmd_status st = NPMD_OK;
     tensor *more = NULL;
     assert(dimensions >= 0 && dimensions <= TENSOR_MAX_DIMENSIONS);
-    if (strlen(name) >= sizeof more->name || strcmp(name, "__metadata__") == 0
-        || record_look(rec, name) != NULL) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "'%s' cannot name a tensor: too long, reserved or in use",
-                       name);
+    if (strlen(name) >= sizeof more->name || strcmp(name, "__metadata__") == 0 || record_look(rec, name) != NULL) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "'%s' cannot name a tensor: too long, reserved or in use", name);
         goto done;
     }
     TRY(memory_new(&more, rec->count + 1, err));
@@ -107,8 +105,8 @@ static void shape_print(int dimensions, const size_t *shape, const char *zero, c
     }
 }
 
-npmd_status record_find(const record *rec, const char *path, const char *name, tensor_type type,
-                        int dimensions, const size_t *shape, const tensor **out, npmd_error *err)
+npmd_status record_find(const record *rec, const char *path, const char *name, tensor_type type, int dimensions,
+                        const size_t *shape, const tensor **out, npmd_error *err)
 {
     const tensor *t = record_look(rec, name);
     if (t == NULL)
@@ -153,14 +151,13 @@ static npmd_status extents_check(const char *path, extent *e, size_t count, size
         char name[FILE_QUOTE + 4];
         file_quote(e[i].name, strlen(e[i].name), name);
         if (e[i].begin != reached)
-            return npmd_fail(err, NPMD_ERR_FORMAT,
-                             "%s: tensor '%s' begins at byte %zu of the data, expected %zu (%s)", path, name,
-                             e[i].begin, reached, e[i].begin < reached ? "overlap" : "hole");
+            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s' begins at byte %zu of the data, expected %zu (%s)",
+                             path, name, e[i].begin, reached, e[i].begin < reached ? "overlap" : "hole");
         reached = e[i].end;
     }
     if (reached != size)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensors cover %zu bytes, but %zu follow the header", path,
-                         reached, size);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensors cover %zu bytes, but %zu follow the header", path, reached,
+                         size);
     return NPMD_OK;
 }
 
@@ -174,8 +171,8 @@ static bool size_parse(const json_t *value, size_t *out)
 }
 
 /* What the header says of one tensor; size is that of all data. */
-static npmd_status tensor_parse(const char *path, const char *name, const json_t *facts, size_t size,
-                                tensor *t, extent *place, npmd_error *err)
+static npmd_status tensor_parse(const char *path, const char *name, const json_t *facts, size_t size, tensor *t,
+                                extent *place, npmd_error *err)
 {
     char quote[FILE_QUOTE + 4], type_quote[FILE_QUOTE + 4];
     file_quote(name, strlen(name), quote);
@@ -185,40 +182,37 @@ static npmd_status tensor_parse(const char *path, const char *name, const json_t
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor name '%s' is longer than %zu bytes", path, quote,
                          sizeof t->name - 1);
     if (type == NULL || !json_is_array(shape) || !json_is_array(offsets) || json_object_size(facts) != 3)
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s: tensor '%s' needs dtype, shape, data_offsets and nothing else", path, quote);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s' needs dtype, shape, data_offsets and nothing else",
+                         path, quote);
     size_t known = 0;
     while (known < TYPE_COUNT && strcmp(type, TYPES[known].name) != 0)
         known++;
     file_quote(type, strlen(type), type_quote);
     if (known == TYPE_COUNT)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s' has type '%s', expected F64, F32, I64 or I32",
-                         path, quote, type_quote);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s' has type '%s', expected F64, F32, I64 or I32", path,
+                         quote, type_quote);
     if (json_array_size(shape) > TENSOR_MAX_DIMENSIONS)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s' has %zu dimensions, expected at most %d",
-                         path, quote, json_array_size(shape), TENSOR_MAX_DIMENSIONS);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s' has %zu dimensions, expected at most %d", path, quote,
+                         json_array_size(shape), TENSOR_MAX_DIMENSIONS);
     snprintf(t->name, sizeof t->name, "%s", name);
     t->type = (tensor_type)known;
     t->dimensions = (int)json_array_size(shape);
     for (int d = 0; d < t->dimensions; d++)
         if (!size_parse(json_array_get(shape, (size_t)d), &t->shape[d]))
-            return npmd_fail(err, NPMD_ERR_FORMAT,
-                             "%s: tensor '%s': the shape holds something that is no size", path, quote);
+            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s': the shape holds something that is no size", path,
+                             quote);
     if (json_array_size(offsets) != 2 || !size_parse(json_array_get(offsets, 0), &place->begin)
         || !size_parse(json_array_get(offsets, 1), &place->end) || place->begin > place->end)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s': data_offsets are no pair begin <= end", path,
-                         quote);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s': data_offsets are no pair begin <= end", path, quote);
     if (place->end > size)
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s: tensor '%s' ends at byte %zu of the data, but %zu bytes follow", path, quote,
-                         place->end, size);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s' ends at byte %zu of the data, but %zu bytes follow",
+                         path, quote, place->end, size);
     size_t bytes;
     if (!tensor_bytes(t, &bytes) || bytes != place->end - place->begin) {
         char text[SHAPE_TEXT];
         shape_print(t->dimensions, t->shape, "0", text);
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s: tensor '%s' is %s (%s), but its data_offsets hold %zu bytes", path, quote,
-                         type_quote, text, place->end - place->begin);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor '%s' is %s (%s), but its data_offsets hold %zu bytes", path,
+                         quote, type_quote, text, place->end - place->begin);
     }
     return NPMD_OK;
 }
@@ -231,8 +225,7 @@ static npmd_status metadata_parse(const char *path, const json_t *header, char *
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: __metadata__ is no map from strings to strings", path);
     for (size_t i = 0; i < json_object_size(map); i++)
         if (!json_is_string(json_object_value(map, i)))
-            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: __metadata__ is no map from strings to strings",
-                             path);
+            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: __metadata__ is no map from strings to strings", path);
     const char *facts = json_string_value(json_object_get(map, "neuropmd"));
     if (facts == NULL)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s is a safetensors file but not a neuropmd model", path);
@@ -240,26 +233,23 @@ static npmd_status metadata_parse(const char *path, const json_t *header, char *
 }
 
 /* Reads the length and the header; *data_at is where the arrays begin. */
-static npmd_status header_read(const char *path, const file_bytes *b, json_t **out, size_t *data_at,
-                               npmd_error *err)
+static npmd_status header_read(const char *path, const file_bytes *b, json_t **out, size_t *data_at, npmd_error *err)
 {
     uint64_t length = 0;
     if (b->size == 0)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path);
     if (b->size < LENGTH_SIZE)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: %zu bytes are no safetensors file", path,
-                         b->size);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: %zu bytes are no safetensors file", path, b->size);
     memcpy(&length, b->data, LENGTH_SIZE);
     const size_t follow = b->size - LENGTH_SIZE;
     if (length > follow || length > HEADER_MOST)
         return npmd_fail(
             err, NPMD_ERR_FORMAT,
-            "%s is no model, or a truncated one: as safetensors its header says %llu bytes, but %zu follow",
-            path, (unsigned long long)length, follow);
+            "%s is no model, or a truncated one: as safetensors its header says %llu bytes, but %zu follow", path,
+            (unsigned long long)length, follow);
     const char *text = (const char *)b->data + LENGTH_SIZE;
     if (length == 0 || text[0] != '{')
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s is no safetensors file: its header does not begin with '{'", path);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is no safetensors file: its header does not begin with '{'", path);
     char where[340];
     snprintf(where, sizeof where, "%.300s: header is no valid JSON:", path);
     *data_at = LENGTH_SIZE + (size_t)length;
@@ -366,23 +356,21 @@ done:
 }
 
 /* The header as text, members in the order of insertion; *size is that with blanks behind it. */
-static npmd_status header_print(const char *path, const record *rec, char **out, size_t *size,
-                                npmd_error *err)
+static npmd_status header_print(const char *path, const record *rec, char **out, size_t *size, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     char *text = NULL;
     json_t *header = json_object();
     if (header_fill(header, rec) != NPMD_OK) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY,
-                       "cannot write %s: no memory for its header, or a text that is not UTF-8", path);
+        st = npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: no memory for its header, or a text that is not UTF-8",
+                       path);
         goto done;
     }
     TRY(json_to_text(header, JSON_COMPACT, &text, err));
     const size_t padded = (strlen(text) + 7) / 8 * 8;
     if (padded > HEADER_MOST) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "cannot write %s: its header would have %zu bytes, at most %d allowed", path, padded,
-                       HEADER_MOST);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "cannot write %s: its header would have %zu bytes, at most %d allowed",
+                       path, padded, HEADER_MOST);
         goto done;
     }
     *out = text;

@@ -76,8 +76,8 @@ static npmd_status writer_open(const char *path, const table_format *format, siz
     npmd_status st = NPMD_OK;
     table_writer *w = NULL;
     if (format->separator == 0 && rows == TABLE_ROWS_UNKNOWN) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "%s: an .npy file begins with its number of rows, which must be known", path);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: an .npy file begins with its number of rows, which must be known",
+                       path);
         goto done;
     }
     TRY(memory_new(&w, 1, err));
@@ -97,8 +97,7 @@ done:
     return st;
 }
 
-npmd_status table_writer_open(const char *path, size_t columns, size_t rows, table_writer **out,
-                              npmd_error *err)
+npmd_status table_writer_open(const char *path, size_t columns, size_t rows, table_writer **out, npmd_error *err)
 {
     const table_format *format = format_of(path);
     if (format == NULL)
@@ -126,8 +125,7 @@ npmd_status table_writer_commit(table_writer *w, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     if (w->rows != TABLE_ROWS_UNKNOWN && w->done != w->rows) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s: %zu rows were announced, %zu came", w->path, w->rows,
-                       w->done);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s: %zu rows were announced, %zu came", w->path, w->rows, w->done);
         goto done;
     }
     st = file_writer_commit(w->file, err);
@@ -156,8 +154,7 @@ done:
     return st;
 }
 
-npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns,
-                      npmd_error *err)
+npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns, npmd_error *err)
 {
     const table_format format = { .separator = separator };
     return write_whole(path, &format, a, rows, columns, err);

@@ -36,11 +36,11 @@ static npmd_status kde_complete(fit_plan *p, npmd_error *err)
     const size_t columns = (size_t)kde_columns(dom), whole = (size_t)dom->columns, D = sizeof(double);
     int given = 0;
     settings_fill(o, settings_readers(o, dom), dom, p->n);
-    o->tau = 0.0;          /* nothing is penalised */
-    o->descent.batch = 0;  /* a preset may have left a share of n */
+    o->tau = 0.0;         /* nothing is penalised */
+    o->descent.batch = 0; /* a preset may have left a share of n */
     if (k->kappas > 1 && k->kappas != dom->factors) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`kappa` has %d values, but %s has %d factors", k->kappas,
-                       dom->text, dom->factors);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`kappa` has %d values, but %s has %d factors", k->kappas, dom->text,
+                       dom->factors);
         goto done;
     }
     for (int d = 0; d < dom->factors; d++) {
@@ -61,16 +61,15 @@ static npmd_status kde_complete(fit_plan *p, npmd_error *err)
      * offsets of the parts; distances */
     const size_t parts = k->bandwidth == BANDWIDTH_MIXTURE ? 32 : 2,
                  cloud = (whole + columns + 1) * D + columns * (D + sizeof(float)),
-                 arrays = parts * (3 * D + 2 * sizeof(float)),
-                 distances = k->bandwidth == BANDWIDTH_FIXED ? 0 : 6 * D, room = 10 * D + 4 * D;
+                 arrays = parts * (3 * D + 2 * sizeof(float)), distances = k->bandwidth == BANDWIDTH_FIXED ? 0 : 6 * D,
+                 room = 10 * D + 4 * D;
     p->bytes = p->n * (2 * cloud + arrays + distances + room);
 done:
     return st;
 }
 
 /* The chosen recipe on all points. local of adaptive parts from the distances of kinds different k. */
-static npmd_status kde_make_parts(kde_state *k, const settings *opt, const kde_recipe *r, kde_watch *w,
-                                  npmd_error *err)
+static npmd_status kde_make_parts(kde_state *k, const settings *opt, const kde_recipe *r, kde_watch *w, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double *distance2 = NULL;
@@ -158,9 +157,7 @@ static npmd_status kde_fit(fit *f, npmd_error *err)
     kde_state *k = NULL;
     kde_recipe recipe;
     double ratio[NPMD_MAX_FACTORS];
-    kde_watch w = {
-        .watch = f->watch, .doing = "the points were read", .started = clock_seconds(), .objective = NAN
-    };
+    kde_watch w = { .watch = f->watch, .doing = "the points were read", .started = clock_seconds(), .objective = NAN };
     TRY(memory_new(&k, 1, err));
     m->state = k;
     TRY(kde_watch_go(&w, err));
@@ -180,8 +177,8 @@ done:
 
 /* ---- values ------------------------------------------------------------------------------------------------ */
 
-static npmd_status kde_values(const kde_state *k, const kde_view *view, int threads, const double *x,
-                              size_t n, double *out, npmd_error *err)
+static npmd_status kde_values(const kde_state *k, const kde_view *view, int threads, const double *x, size_t n,
+                              double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_domain *dom = k->cloud.domain;
@@ -240,8 +237,7 @@ static void kde_jet(const kde_state *k, const double *x, double *out)
     const npmd_domain *dom = k->cloud.domain;
     const kde_view *v = &k->view;
     const size_t columns = (size_t)k->cloud.columns;
-    double e[KDE_MOST_COLUMNS], frame[DOMAIN_MAX_DIMENSION * MANIFOLD_MAX_COLUMNS],
-        slope[DOMAIN_MAX_DIMENSION] = { 0 };
+    double e[KDE_MOST_COLUMNS], frame[DOMAIN_MAX_DIMENSION * MANIFOLD_MAX_COLUMNS], slope[DOMAIN_MAX_DIMENSION] = { 0 };
     jet_sum sum = { .top = -INFINITY };
     kde_embed(dom, x, e);
     for (int d = 0; d < dom->factors; d++)
@@ -282,7 +278,8 @@ static void kde_jet(const kde_state *k, const double *x, double *out)
     }
 }
 
-static npmd_status kde_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
+static npmd_status kde_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out,
+                                npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_model *m = e->model;
@@ -319,8 +316,7 @@ static npmd_status kde_save(const npmd_model *m, record *rec, npmd_error *err)
     const kde_state *k = m->state;
     const size_t n = k->cloud.n, parts = (size_t)k->parts;
     char name[64];
-    TRY(record_add(rec, "points", TENSOR_F64, 2, (const size_t[]){ n, (size_t)m->domain->columns },
-                   k->cloud.x, err));
+    TRY(record_add(rec, "points", TENSOR_F64, 2, (const size_t[]){ n, (size_t)m->domain->columns }, k->cloud.x, err));
     TRY(record_add(rec, "points.weight", TENSOR_F64, 1, &n, k->cloud.weight, err));
     TRY(record_add(rec, "ratio", TENSOR_F64, 1, &(size_t){ (size_t)m->domain->factors }, k->view.ratio, err));
     TRY(record_add(rec, "part.weight", TENSOR_F64, 1, &parts, k->weights, err));
@@ -340,8 +336,7 @@ done:
 static npmd_status bad(npmd_error *err, const char *path, const char *name, size_t i, double value,
                        const char *expected)
 {
-    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %s, number %zu: %g, expected %s", path, name, i + 1, value,
-                     expected);
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %s, number %zu: %g, expected %s", path, name, i + 1, value, expected);
 }
 
 /* Points that are what they were when they were saved, but for the last digits that canonical() may turn. */
@@ -370,8 +365,7 @@ static npmd_status load_points(kde_state *k, const npmd_domain *dom, const recor
             if (!(fabs(row[j] - k->cloud.x[i * columns + j]) <= 1e-12))
                 reason = "is not in its canonical form";
         if (reason != NULL) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: points, row %zu, factor %d %s", path, i + 1, factor + 1,
-                           reason);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: points, row %zu, factor %d %s", path, i + 1, factor + 1, reason);
             goto done;
         }
         if (!(w > 0.0 && w <= 1.0 + 1e-9)) {
@@ -428,8 +422,7 @@ static npmd_status kde_load(npmd_model *m, const record *rec, const char *path, 
 {
     npmd_status st = NPMD_OK;
     kde_state *k = NULL;
-    const tensor *ratio = NULL, *weight = NULL, *kappa = NULL, *neighbours = NULL, *uniform = NULL,
-                 *queries = NULL;
+    const tensor *ratio = NULL, *weight = NULL, *kappa = NULL, *neighbours = NULL, *uniform = NULL, *queries = NULL;
     const double *number = NULL;
     TRY(record_find(rec, path, "ratio", TENSOR_F64, 1, &(size_t){ (size_t)m->domain->factors }, &ratio, err));
     TRY(record_find(rec, path, "part.weight", TENSOR_F64, 1, &(size_t){ 0 }, &weight, err));
@@ -449,8 +442,7 @@ static npmd_status kde_load(npmd_model *m, const record *rec, const char *path, 
             goto done;
         }
     if (m->facts.log_integral != 0.0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: a log integral of %g, kernels have 0", path,
-                       m->facts.log_integral);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: a log integral of %g, kernels have 0", path, m->facts.log_integral);
         goto done;
     }
     TRY(memory_new(&k, 1, err));
@@ -469,8 +461,8 @@ static npmd_status kde_load(npmd_model *m, const record *rec, const char *path, 
         sum += k->weights[p];
     }
     if (!(k->uniform >= 0.0 && fabs(sum - 1.0) <= 1e-6))
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: uniform (%g) and part.weight sum to %g, expected 1", path,
-                       k->uniform, sum);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: uniform (%g) and part.weight sum to %g, expected 1", path, k->uniform,
+                       sum);
 done:
     return st;
 }

@@ -40,8 +40,7 @@ void kde_embed(const npmd_domain *dom, const double *x, double *e); /* one point
 npmd_status kde_cloud_open(const npmd_domain *dom, size_t n, kde_cloud *out, npmd_error *err);
 npmd_status kde_cloud_make(const npmd_points *pts, uint64_t seed, kde_cloud *out, npmd_error *err);
 /* The rows outside first .. last - 1; their weights sum to 1 again. */
-npmd_status kde_cloud_without(const kde_cloud *cloud, size_t first, size_t last, kde_cloud *out,
-                              npmd_error *err);
+npmd_status kde_cloud_without(const kde_cloud *cloud, size_t first, size_t last, kde_cloud *out, npmd_error *err);
 void kde_cloud_close(kde_cloud *c);
 
 /* Coordinates by columns, scaled by the root of half the ratio. Points stand so that each run of KDE_BOX of them lies
@@ -52,7 +51,7 @@ typedef struct kde_view {
     const kernels *inner;   /* NULL: plain loops in double */
     const backend_ops *ops; /* where sums are made, if it can */
     int device;
-    int groups; /* of rows, each padded to whole boxes with centres that do not count */
+    int groups;                        /* of rows, each padded to whole boxes with centres that do not count */
     size_t first[KDE_MOST_GROUPS + 1]; /* row that opens a group, */
     size_t start[KDE_MOST_GROUPS + 1]; /* and the place where it starts */
     size_t ld, boxes, box_ld;
@@ -63,8 +62,7 @@ typedef struct kde_view {
     double *wide;      /* the same */
     float *low, *high; /* (columns, box_ld): the boxes */
 } kde_view;
-npmd_status kde_view_open(const kde_cloud *cloud, int groups, const char *device, kde_view *out,
-                          npmd_error *err);
+npmd_status kde_view_open(const kde_cloud *cloud, int groups, const char *device, kde_view *out, npmd_error *err);
 void kde_view_scale(kde_view *v, const double *ratio); /* ratio (factors) */
 void kde_view_close(kde_view *v);
 /* distance2 (counts, n): squared distances from every point to its count[k]-th nearest other point, in the scaled
@@ -95,18 +93,17 @@ typedef struct kde_part {
 } kde_part;
 double kde_concentration(double kappa); /* within 0 .. KDE_KAPPA_MOST */
 npmd_status kde_part_open(kde_part *p, const kde_view *v, bool adaptive, npmd_error *err);
-void kde_part_set(kde_part *p, const kde_view *v,
-                  double kappa); /* offsets: relative to the uniform measure */
+void kde_part_set(kde_part *p, const kde_view *v, double kappa); /* offsets: relative to the uniform measure */
 void kde_part_close(kde_part *p);
 /* out (n) = log of the part's density relative to uniform at the points with unit vectors e (n, columns). own: they
  * are rows own .. own + n - 1 of the cloud, each left out at itself (the others keep their weights); SIZE_MAX: they
  * are not. Below least a value need only be small. w may be NULL. */
-npmd_status kde_log_sums(const kde_view *v, const kde_part *p, const double *e, size_t n, size_t own,
-                         double least, int threads, kde_watch *w, double *out, npmd_error *err);
+npmd_status kde_log_sums(const kde_view *v, const kde_part *p, const double *e, size_t n, size_t own, double least,
+                         int threads, kde_watch *w, double *out, npmd_error *err);
 /* For rows first .. first + n - 1 and one kappa a factor, which the view is scaled by: sums over the other rows j of
  * each group of w_j kernel(i, j) and of w_j overlap(i, j), both relative to their values for i = j: (n, groups). */
-npmd_status kde_pair_sums(const kde_view *v, const kde_part *p, size_t first, size_t n, int threads,
-                          kde_watch *w, double *kernel, double *overlap, npmd_error *err);
+npmd_status kde_pair_sums(const kde_view *v, const kde_part *p, size_t first, size_t n, int threads, kde_watch *w,
+                          double *kernel, double *overlap, npmd_error *err);
 /* log of kernel(i, i), and of the integral of its square: sums over the factors. */
 double kde_log_peak(const npmd_domain *dom, const double *kappa);
 double kde_log_square(const npmd_domain *dom, const double *kappa);
@@ -127,8 +124,8 @@ typedef struct kde_choice {
 npmd_status kde_choose_fixed(const kde_cloud *cloud, const settings *opt, kde_watch *w, kde_choice *out,
                              npmd_error *err);
 /* ratio (factors), and the k-th neighbour unless it is given. kappa: the geometric mean, by likelihood. */
-npmd_status kde_choose_adaptive(const kde_cloud *cloud, const settings *opt, const double *ratio,
-                                kde_watch *w, kde_choice *out, npmd_error *err);
+npmd_status kde_choose_adaptive(const kde_cloud *cloud, const settings *opt, const double *ratio, kde_watch *w,
+                                kde_choice *out, npmd_error *err);
 
 /* ---- kde_mixture.c --------------------------------------------------------------------------------------- */
 
@@ -140,8 +137,8 @@ typedef struct kde_recipe { /* parts without their points */
     double held_out, best_part; /* mean log density relative to uniform of the mixture, of its best part */
     size_t queries;
 } kde_recipe;
-npmd_status kde_choose_mixture(const kde_cloud *cloud, const settings *opt, const double *ratio,
-                               kde_watch *w, kde_recipe *out, npmd_error *err);
+npmd_status kde_choose_mixture(const kde_cloud *cloud, const settings *opt, const double *ratio, kde_watch *w,
+                               kde_recipe *out, npmd_error *err);
 /* local (n) from squared distances: their inverses over the geometric mean, which is returned. */
 double kde_local(const double *distance2, size_t n, double *local);
 
@@ -157,9 +154,8 @@ typedef struct kde_state {
     double weights[KDE_MOST_PARTS], kappas[KDE_MOST_PARTS]; /* of the parts, for the file */
     int neighbours[KDE_MOST_PARTS];
 } kde_state;
-npmd_status kde_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
-                     npmd_error *err);
-npmd_status kde_mean(const npmd_model *m, uint64_t seed, values_fn log_g, void *self, double enough,
-                     double *mean, double *se, npmd_error *err); /* see struct estimator */
+npmd_status kde_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x, npmd_error *err);
+npmd_status kde_mean(const npmd_model *m, uint64_t seed, values_fn log_g, void *self, double enough, double *mean,
+                     double *se, npmd_error *err); /* see struct estimator */
 
 #endif

@@ -81,8 +81,8 @@ static double rest_of(double weight)
 static npmd_status likelihood(chooser *c, size_t queries, double *value, npmd_error *err)
 {
     double sum = 0.0, total = 0.0;
-    const npmd_status st = kde_log_sums(&c->view, &c->part, c->cloud->e, queries, 0, -INFINITY,
-                                        c->set->machine.threads, c->watch, c->kernel, err);
+    const npmd_status st = kde_log_sums(&c->view, &c->part, c->cloud->e, queries, 0, -INFINITY, c->set->machine.threads,
+                                        c->watch, c->kernel, err);
     for (size_t i = 0; i < queries; i++) {
         const double w = c->cloud->weight[i];
         sum += w * (c->kernel[i] - log(rest_of(w)));
@@ -95,8 +95,8 @@ static npmd_status likelihood(chooser *c, size_t queries, double *value, npmd_er
 static npmd_status least_squares(chooser *c, size_t queries, double *value, npmd_error *err)
 {
     double kernel = 0.0, overlap = 0.0, total = 0.0;
-    const npmd_status st = kde_pair_sums(&c->view, &c->part, 0, queries, c->set->machine.threads, c->watch,
-                                         c->kernel, c->overlap, err);
+    const npmd_status st = kde_pair_sums(&c->view, &c->part, 0, queries, c->set->machine.threads, c->watch, c->kernel,
+                                         c->overlap, err);
     for (size_t i = 0; i < queries; i++) {
         const double w = c->cloud->weight[i];
         kernel += w * c->kernel[i] / rest_of(w);
@@ -121,8 +121,8 @@ static npmd_status five_folds(chooser *c, size_t queries, double *value, npmd_er
         const size_t rows = v->first[a + 1] - v->first[a], part = 1 + queries / G;
         const size_t some = part < rows ? part : rows;
         double used = 0.0;
-        TRY(kde_pair_sums(v, &c->part, v->first[a], some, c->set->machine.threads, c->watch, c->kernel,
-                          c->overlap, err));
+        TRY(kde_pair_sums(v, &c->part, v->first[a], some, c->set->machine.threads, c->watch, c->kernel, c->overlap,
+                          err));
         for (size_t i = 0; i < rows; i++) {
             const double w = c->cloud->weight[v->first[a] + i];
             W[a] += w;
@@ -170,7 +170,7 @@ static npmd_status criterion(chooser *c, double log_kappa, double *value, npmd_e
     }
     st = c->rule == RULE_LIKELIHOOD      ? likelihood(c, c->queries, value, err)
          : c->rule == RULE_LEAST_SQUARES ? least_squares(c, c->queries, value, err)
-                                              : five_folds(c, c->queries, value, err);
+                                         : five_folds(c, c->queries, value, err);
     c->watch->step++;
     c->watch->objective = *value;
     return st;
@@ -257,8 +257,7 @@ static npmd_status search(chooser *c, double first, double *best, double *value,
     c->queries = queries_for(c->cloud, COARSE);
     TRY(grid(c, first, best, value, bound, err));
     c->queries = queries_for(c->cloud, FINE);
-    TRY(brent(c, *best - log(GRID_STEP), fmin(*best + log(GRID_STEP), log(KDE_KAPPA_MOST)), best, value,
-              err));
+    TRY(brent(c, *best - log(GRID_STEP), fmin(*best + log(GRID_STEP), log(KDE_KAPPA_MOST)), best, value, err));
 done:
     return st;
 }
@@ -294,11 +293,10 @@ npmd_status kde_choose_fixed(const kde_cloud *cloud, const settings *opt, kde_wa
     w->doing = "the concentration was being chosen";
     w->steps = w->step + GUESS + (opt->kernels.concentration == 1 ? MOST_SWEEPS * 8 * cloud->domain->factors : 0);
     if (opt->kernels.rule == RULE_ISE && cloud->n < KDE_MOST_GROUPS) {
-        st = npmd_fail(
-            err, NPMD_ERR_ARGUMENT,
-            "`concentration-rule` ise makes %d folds, and there are %zu distinct points: give `kappa`, or "
-            "another rule",
-            KDE_MOST_GROUPS, cloud->n);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "`concentration-rule` ise makes %d folds, and there are %zu distinct points: give `kappa`, or "
+                       "another rule",
+                       KDE_MOST_GROUPS, cloud->n);
         goto done;
     }
     TRY(chooser_open(&c, cloud, opt, (kernel_rule)opt->kernels.rule, false, w, err));
@@ -316,8 +314,8 @@ done:
 
 /* kappa_i = kappa local_i. A point does not count as its own neighbour, but it may be one of those of the points that
  * f_-i is made of: their kernels know of it, a little. */
-npmd_status kde_choose_adaptive(const kde_cloud *cloud, const settings *opt, const double *ratio,
-                                kde_watch *w, kde_choice *out, npmd_error *err)
+npmd_status kde_choose_adaptive(const kde_cloud *cloud, const settings *opt, const double *ratio, kde_watch *w,
+                                kde_choice *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     static const int COUNTS[] = { 8, 16, 32, 64, 128 };

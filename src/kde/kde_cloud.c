@@ -111,8 +111,7 @@ done:
     return st;
 }
 
-npmd_status kde_cloud_without(const kde_cloud *cloud, size_t first, size_t last, kde_cloud *out,
-                              npmd_error *err)
+npmd_status kde_cloud_without(const kde_cloud *cloud, size_t first, size_t last, kde_cloud *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t wide = (size_t)cloud->columns, columns = (size_t)cloud->domain->columns;
@@ -182,8 +181,7 @@ static void split(const kde_cloud *c, placed *p, size_t n)
     }
 }
 
-npmd_status kde_view_open(const kde_cloud *cloud, int groups, const char *device, kde_view *out,
-                          npmd_error *err)
+npmd_status kde_view_open(const kde_cloud *cloud, int groups, const char *device, kde_view *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     kde_view v = { .cloud = cloud, .groups = groups };
@@ -252,8 +250,8 @@ static inline void keep_nearest(float *nearest, int most, float z)
     nearest[at] = z;
 }
 
-static void look_in_box(const kde_view *v, const kernels *inner, const float *query, size_t own, size_t box,
-                        int most, float *nearest)
+static void look_in_box(const kde_view *v, const kernels *inner, const float *query, size_t own, size_t box, int most,
+                        float *nearest)
 {
     const size_t first = box * KDE_BOX, left = v->cloud->n - first, count = left < KDE_BOX ? left : KDE_BOX;
     float z[KDE_BOX], least = nearest[most - 1];
@@ -270,8 +268,7 @@ static void neighbours_of(const kde_view *v, size_t own, int most, float *neares
 {
     const kernels *inner = v->inner == NULL ? kernels_select("plain") : v->inner;
     const size_t home = own / KDE_BOX, reach = 1 + (size_t)most / KDE_BOX;
-    const size_t from = home < reach ? 0 : home - reach,
-                 to = home + reach < v->boxes ? home + reach + 1 : v->boxes;
+    const size_t from = home < reach ? 0 : home - reach, to = home + reach < v->boxes ? home + reach + 1 : v->boxes;
     float query[KDE_MOST_COLUMNS], z[KERNEL_BLOCK];
     for (int j = 0; j < v->cloud->columns; j++)
         query[j] = v->narrow[(size_t)j * v->ld + own];

@@ -50,10 +50,9 @@ static void draw_about(const kde_state *k, int p, size_t point, rng_key key, siz
     const npmd_domain *dom = k->cloud.domain;
     const double scale = k->part[p].scale_wide[k->view.place[point]];
     for (int d = 0; d < dom->factors; d++)
-        dom->factor[d]->kernel_draw(dom->factor[d],
-                                    k->cloud.x + point * (size_t)dom->columns + dom->column[d],
-                                    scale * k->view.ratio[d], key, row,
-                                    (uint32_t)(SLOT_KERNEL + d * KERNEL_SLOTS), y + dom->column[d]);
+        dom->factor[d]->kernel_draw(dom->factor[d], k->cloud.x + point * (size_t)dom->columns + dom->column[d],
+                                    scale * k->view.ratio[d], key, row, (uint32_t)(SLOT_KERNEL + d * KERNEL_SLOTS),
+                                    y + dom->column[d]);
 }
 
 static void draw_one(const drawing *draw, size_t row, double *y)
@@ -71,8 +70,7 @@ static void draw_one(const drawing *draw, size_t row, double *y)
     draw_about(k, p, find_above(draw->cumulative, k->cloud.n, target), draw->key, row, y);
 }
 
-npmd_status kde_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
-                     npmd_error *err)
+npmd_status kde_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x, npmd_error *err)
 {
     drawing draw;
     (void)how; /* unused without OpenMP */
@@ -90,14 +88,14 @@ npmd_status kde_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed
  *
  *     mean of g under f = pi_0 E_uniform g + sum_c pi_c E_c g.
  *
- * The g that matters is f itself or has peaks where f has them: at the narrowest kernels, which draws by pi_c would meet
- * too rarely to tell. So c is drawn with probability
+ * The g that matters is f itself or has peaks where f has them: at the narrowest kernels, which draws by pi_c would
+ * meet too rarely to tell. So c is drawn with probability
  *
  *     q_c = (pi_c + s_c / sum_b s_b) / 2,     q_0 = pi_0 / 2,
  *
- * s_c the share of c in the sum over the points of the integral of f_i^2, f_i all kernels about point i; and a draw counts
- * pi_c / q_c, at most 2. The share is known in closed form, for two kernels about one point multiply to a kernel of the sum
- * of their concentrations. */
+ * s_c the share of c in the sum over the points of the integral of f_i^2, f_i all kernels about point i; and a draw
+ * counts pi_c / q_c, at most 2. The share is known in closed form, for two kernels about one point multiply to a kernel
+ * of the sum of their concentrations. */
 
 #define DRAWS 4096 /* at a time, */
 #define MOST_DRAWS ((size_t)1 << 18)
@@ -143,12 +141,11 @@ static double draw_weighted(const kde_state *k, const double *cumulative, rng_ke
     }
     const size_t c = find_above(cumulative, count, target);
     draw_about(k, (int)(c % parts), c / parts, key, row, y);
-    return k->part[c % parts].weight * k->cloud.weight[c / parts]
-           / (cumulative[c] - (c > 0 ? cumulative[c - 1] : 0.0));
+    return k->part[c % parts].weight * k->cloud.weight[c / parts] / (cumulative[c] - (c > 0 ? cumulative[c - 1] : 0.0));
 }
 
-npmd_status kde_mean(const npmd_model *m, uint64_t seed, values_fn log_g, void *self, double enough,
-                     double *mean, double *se, npmd_error *err)
+npmd_status kde_mean(const npmd_model *m, uint64_t seed, values_fn log_g, void *self, double enough, double *mean,
+                     double *se, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const kde_state *k = m->state;

@@ -1,17 +1,18 @@
 /* kde_heat.c - kernels on surfaces: those of the heat equation, from the spectrum.
  *
- * With c_k the mean over the points of the k-th product of eigenfunctions (mean square 1, eigenvalue lambda_k), heat that
- * starts at the points has after the time t the density, relative to the uniform measure,
+ * With c_k the mean over the points of the k-th product of eigenfunctions (mean square 1, eigenvalue lambda_k), heat
+ * that starts at the points has after the time t the density, relative to the uniform measure,
  *
  *     f(x) = sum_k exp(-lambda_k t) c_k psi_k(x).
  *
  * Beside a von Mises-Fisher kernel, t is 1 / (2 kappa). It is chosen by least squares, without a draw or a grid: by
  * Parseval's identity the criterion is
  *
- *     integral of f^2 - 2 mean_i f_(-i)(x_i) = sum_k e_k^2 c_k^2 - 2 e_k (n c_k^2 - s_k) / (n - 1),   e_k = exp(-lambda_k t),
+ *     integral of f^2 - 2 mean_i f_(-i)(x_i) = sum_k e_k^2 c_k^2 - 2 e_k (n c_k^2 - s_k) / (n - 1),
+ *     e_k = exp(-lambda_k t),
  *
- * f_(-i) the estimate without point i, s_k the mean of psi_k^2 over the points. The series is finite, so f may fall below
- * zero where there are no points: it is kept above FLOOR times the uniform density, and normalised again. */
+ * f_(-i) the estimate without point i, s_k the mean of psi_k^2 over the points. The series is finite, so f may fall
+ * below zero where there are no points: it is kept above FLOOR times the uniform density, and normalised again. */
 #include "kde.h"
 
 #define FLOOR 1e-3
@@ -19,7 +20,7 @@
 #define LONGEST 1.0   /* times: at the former little more than the mean is left, */
 #define SHORTEST 1e-6 /* at the latter kernels are narrower than any eigenfunction that is computed */
 #define TRIALS 300
-#define MOST_FUNCTIONS                                                                                       \
+#define MOST_FUNCTIONS                                                                                                 \
     ((size_t)1 << 20) /* coefficients, 8 MiB: there is no grid, and so more of them than a series has */
 #define MOST_POINTS ((size_t)1 << 21)
 
@@ -52,8 +53,7 @@ static npmd_status heat_complete(fit_plan *p, npmd_error *err)
         goto done;
     }
     if (k->kappas > 1) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`kappa`: one value was expected, since %s has a surface",
-                       dom->text);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`kappa`: one value was expected, since %s has a surface", dom->text);
         goto done;
     }
     const bool asked = frequency[0] > 0 || o->encoding.max_frequencies > 1;
@@ -67,10 +67,9 @@ static npmd_status heat_complete(fit_plan *p, npmd_error *err)
         for (int d = 0; d < dom->factors; d++) /* the highest go down by one */
             frequency[d] -= frequency[d] == most;
     if (series_count(dom, frequency) > (double)budget) {
-        st = npmd_fail(
-            err, NPMD_ERR_ARGUMENT,
-            "kernels on %s would be sums of %.3g products of eigenfunctions%s, at most %zu are possible",
-            dom->text, series_count(dom, frequency), asked ? "" : " even at frequency 1", budget);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "kernels on %s would be sums of %.3g products of eigenfunctions%s, at most %zu are possible",
+                       dom->text, series_count(dom, frequency), asked ? "" : " even at frequency 1", budget);
         goto done;
     }
     p->bytes = (LANES + 10) * (size_t)series_count(dom, frequency) * sizeof(double);
@@ -93,8 +92,7 @@ static double heat_criterion(const series_basis *b, const double *c, const doubl
     return sum;
 }
 
-static double heat_choose(const series_basis *b, const double *c, const double *s, double n,
-                          double *criterion)
+static double heat_choose(const series_basis *b, const double *c, const double *s, double n, double *criterion)
 {
     double best = LONGEST;
     *criterion = INFINITY;
@@ -125,7 +123,8 @@ static void heat_log(double *out, size_t n, size_t rows)
     }
 }
 
-static npmd_status heat_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
+static npmd_status heat_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out,
+                                 npmd_error *err)
 {
     const npmd_model *m = e->model;
     const heat *h = m->state;
@@ -188,10 +187,10 @@ static npmd_status heat_load(npmd_model *m, const record *rec, const char *path,
     heat *h = NULL;
     bool sound = opt->encoding.max_frequencies == m->domain->factors;
     for (int d = 0; sound && d < m->domain->factors; d++)
-        sound = opt->encoding.max_frequency[d] >= 1 && opt->encoding.max_frequency[d] <= m->domain->factor[d]->max_frequency;
+        sound = opt->encoding.max_frequency[d] >= 1
+                && opt->encoding.max_frequency[d] <= m->domain->factor[d]->max_frequency;
     if (!sound || series_count(m->domain, opt->encoding.max_frequency) > (double)MOST_FUNCTIONS) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe kernels on %s", path,
-                       m->domain->text);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe kernels on %s", path, m->domain->text);
         goto done;
     }
     TRY(memory_new(&h, 1, err));
@@ -202,8 +201,8 @@ static npmd_status heat_load(npmd_model *m, const record *rec, const char *path,
     memcpy(h->c, coefficients->data, h->basis.size * sizeof *h->c);
     for (size_t k = 0; k < h->basis.size; k++)
         if (!isfinite(h->c[k])) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT,
-                           "%s: tensor heat.coefficients holds a number that is not finite", path);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor heat.coefficients holds a number that is not finite",
+                           path);
             goto done;
         }
 done:

@@ -60,8 +60,7 @@ static double bounded(double kappa, const double *ratio, int factors)
 
 /* logs (parts, n): log density of every part at rows first .. first + n - 1, made from the other rows. */
 static npmd_status trial_run(trial *t, const kde_cloud *cloud, const settings *opt, const double *ratio,
-                             const kde_recipe *r, size_t first, size_t n, kde_watch *w, double *logs,
-                             npmd_error *err)
+                             const kde_recipe *r, size_t first, size_t n, kde_watch *w, double *logs, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     int kinds = 0;
@@ -84,8 +83,7 @@ static npmd_status trial_run(trial *t, const kde_cloud *cloud, const settings *o
         while (r->neighbours[p] > 0 && (kind < 0 || NEIGHBOURS[kind] != r->neighbours[p]))
             kind++;
         if (r->neighbours[p] > 0)
-            kappa = r->kappa[p]
-                    * kde_local(t->distance2 + (size_t)kind * t->cloud.n, t->cloud.n, part->local);
+            kappa = r->kappa[p] * kde_local(t->distance2 + (size_t)kind * t->cloud.n, t->cloud.n, part->local);
         kde_part_set(part, &t->view, kappa);
         TRY(kde_log_sums(&t->view, part, e, n, SIZE_MAX, -40.0, opt->machine.threads, w, logs + (size_t)p * n, err));
         w->step++;
@@ -114,8 +112,8 @@ static void recipe_settle(kde_recipe *r, const double *mix, size_t n)
         r->weight[p] *= (1.0 - r->uniform) / sum;
 }
 
-npmd_status kde_choose_mixture(const kde_cloud *cloud, const settings *opt, const double *ratio,
-                               kde_watch *w, kde_recipe *out, npmd_error *err)
+npmd_status kde_choose_mixture(const kde_cloud *cloud, const settings *opt, const double *ratio, kde_watch *w,
+                               kde_recipe *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const double share = opt->holdout;

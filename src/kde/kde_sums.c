@@ -2,8 +2,8 @@
  *
  * The work is n x queries kernel terms, less what lies in boxes too far away to be seen. In float32 it goes by a few
  * queries and by blocks of centres that stay in the first-level cache; every query's sum is formed by one thread in the
- * order of the centres, so it does not depend on the number of threads. Where float32 is not enough, since kernels are narrow or all far away, a query is summed
- * in double as logarithms.
+ * order of the centres, so it does not depend on the number of threads. Where float32 is not enough, since kernels are
+ * narrow or all far away, a query is summed in double as logarithms.
  *
  * float32 moves a point by 6e-8 radians at most; in units of the kernel's width that is 6e-8 sqrt(kappa), so a term
  * changes by about 3e-6 at kappa = NARROW_MOST. */
@@ -139,8 +139,8 @@ typedef void (*run_fn)(void *self, const query_block *b, unsigned queries, size_
 
 /* A box counts where its largest offset less share x its least scale x its squared distance is above least. Runs end
  * at the groups' ends. A box that counts for most of the queries is summed for all. */
-static void each_run(const kde_view *v, const kde_part *p, const query_block *b, float share, float least,
-                     run_fn run, void *self)
+static void each_run(const kde_view *v, const kde_part *p, const query_block *b, float share, float least, run_fn run,
+                     void *self)
 {
     const size_t columns = (size_t)v->cloud->columns;
     float z[SOME][A_LOOK];
@@ -150,8 +150,8 @@ static void each_run(const kde_view *v, const kde_part *p, const query_block *b,
     for (size_t look = 0; look < v->boxes; look += A_LOOK) {
         const size_t left = v->box_ld - look, count = left < A_LOOK ? left : A_LOOK;
         for (size_t q = 0; q < b->n; q++)
-            v->inner->box_distances((int)columns, b->narrow + q * columns, count, v->low + look,
-                                    v->high + look, v->box_ld, z[q]);
+            v->inner->box_distances((int)columns, b->narrow + q * columns, count, v->low + look, v->high + look,
+                                    v->box_ld, z[q]);
         for (size_t box = look; box < look + count && box < v->boxes; box++) {
             unsigned bits = 0, met = 0;
             for (size_t q = 0; q < b->n; q++)
@@ -205,10 +205,10 @@ static void add_run(void *self, const query_block *b, unsigned queries, size_t f
     for (size_t q = 0; q < (all ? 1 : b->n); q++) {
         float offset[KERNEL_BLOCK];
         if (queries >> q & 1u)
-            v->inner->kernel_sums(
-                all ? SOME : 1, columns, b->narrow + q * (size_t)columns, count, v->narrow + first, v->ld,
-                p->scale + first,
-                without_own(p, b->place[q], first, count, offset) ? offset : p->offset + first, s->sum + q);
+            v->inner->kernel_sums(all ? SOME : 1, columns, b->narrow + q * (size_t)columns, count, v->narrow + first,
+                                  v->ld, p->scale + first,
+                                  without_own(p, b->place[q], first, count, offset) ? offset : p->offset + first,
+                                  s->sum + q);
     }
 }
 
@@ -235,8 +235,7 @@ static double plain_log_sum(const kde_view *v, const kde_part *p, const double *
 
 /* The same in double by vectors. One pass finds a sum near the largest, going where boxes promise most; a second adds
  * up all boxes that could be seen beside it. */
-static double wide_log_sum(const kde_view *v, const kde_part *p, const float *narrow, const double *query,
-                           size_t skip)
+static double wide_log_sum(const kde_view *v, const kde_part *p, const float *narrow, const double *query, size_t skip)
 {
     float z[A_LOOK];
     double top = -INFINITY, total = 0.0, promised = -INFINITY, found = -INFINITY;
@@ -253,8 +252,7 @@ static double wide_log_sum(const kde_view *v, const kde_part *p, const float *na
                     continue;
                 const size_t at = box * KDE_BOX;
                 const double sum = v->inner->kernel_log_sum(columns, query, KDE_BOX, v->wide + at, v->ld,
-                                                            p->scale_wide + at, p->offset_wide + at,
-                                                            skip - at);
+                                                            p->scale_wide + at, p->offset_wide + at, skip - at);
                 promised = bound;
                 found = fmax(found, sum);
                 if (pass == 0)
@@ -270,8 +268,8 @@ static double wide_log_sum(const kde_view *v, const kde_part *p, const float *na
 }
 
 /* log density from a float32 sum where that is enough, else from a sum in double. */
-static double settle_log_sum(const kde_view *v, const kde_part *p, double sum, double least,
-                             const float *narrow, const double *query, size_t skip)
+static double settle_log_sum(const kde_view *v, const kde_part *p, double sum, double least, const float *narrow,
+                             const double *query, size_t skip)
 {
     const double floor = FLOOR * (double)v->ld;
     if (sum >= floor || p->top + log(floor) < least)
@@ -279,8 +277,8 @@ static double settle_log_sum(const kde_view *v, const kde_part *p, double sum, d
     return wide_log_sum(v, p, narrow, query, skip);
 }
 
-static void block_log_sums(const kde_view *v, const kde_part *p, const double *e, size_t n, size_t own,
-                           double least, double *out)
+static void block_log_sums(const kde_view *v, const kde_part *p, const double *e, size_t n, size_t own, double least,
+                           double *out)
 {
     query_block b;
     sum_run s = { .view = v, .part = p };
@@ -345,8 +343,8 @@ done:
     return st;
 }
 
-npmd_status kde_log_sums(const kde_view *v, const kde_part *p, const double *e, size_t n, size_t own,
-                         double least, int threads, kde_watch *w, double *out, npmd_error *err)
+npmd_status kde_log_sums(const kde_view *v, const kde_part *p, const double *e, size_t n, size_t own, double least,
+                         int threads, kde_watch *w, double *out, npmd_error *err)
 {
     const size_t columns = (size_t)v->cloud->columns, blocks = (n + SOME - 1) / SOME,
                  piece = 64 + (size_t)(PIECE_TERMS / ((double)v->ld * SOME));
@@ -411,8 +409,8 @@ static pair_constants pair_open(const kde_view *v)
 
 /* As kernel_pairs, in plain loops: with h = |e(y) - e(y')|^2 / 4 and s = sqrt(1 - h), r = 2 kappa s and r - 2 kappa =
  * -2 kappa h / (1 + s). */
-static void plain_pairs(const kde_view *v, const kde_part *p, const double *query, size_t skip, size_t at,
-                        size_t count, double *kernel, double *overlap)
+static void plain_pairs(const kde_view *v, const kde_part *p, const double *query, size_t skip, size_t at, size_t count,
+                        double *kernel, double *overlap)
 {
     const npmd_domain *dom = v->cloud->domain;
     for (size_t c = at; c < at + count; c++) {
@@ -472,8 +470,7 @@ static void block_pairs(const kde_view *v, const kde_part *p, const pair_constan
     const size_t columns = (size_t)v->cloud->columns, groups = (size_t)v->groups;
     /* without them the sums change by less than 1e-7 of a point's own term */
     const float least = (float)(-16.0 - log((double)v->cloud->n));
-    const double heaviest = exp(p->top
-                                - kde_log_constant(v, 1.0)); /* offsets are log weights less the largest */
+    const double heaviest = exp(p->top - kde_log_constant(v, 1.0)); /* offsets are log weights less the largest */
     pair_run r = { v, p, k, least, kernel, overlap };
     memset(kernel, 0, n * groups * sizeof *kernel);
     memset(overlap, 0, n * groups * sizeof *overlap);
@@ -490,8 +487,8 @@ static void block_pairs(const kde_view *v, const kde_part *p, const pair_constan
     }
 }
 
-npmd_status kde_pair_sums(const kde_view *v, const kde_part *p, size_t first, size_t n, int threads,
-                          kde_watch *w, double *kernel, double *overlap, npmd_error *err)
+npmd_status kde_pair_sums(const kde_view *v, const kde_part *p, size_t first, size_t n, int threads, kde_watch *w,
+                          double *kernel, double *overlap, npmd_error *err)
 {
     const size_t blocks = (n + SOME - 1) / SOME, groups = (size_t)v->groups,
                  piece = 64 + (size_t)(PIECE_TERMS / ((double)v->ld * SOME));

@@ -36,8 +36,7 @@
 #endif
 
 typedef float vec __attribute__((vector_size(4 * VECTOR)));
-typedef float vec_memory
-    __attribute__((vector_size(4 * VECTOR), aligned(4), may_alias)); /* anywhere in memory */
+typedef float vec_memory __attribute__((vector_size(4 * VECTOR), aligned(4), may_alias)); /* anywhere in memory */
 typedef double dvec __attribute__((vector_size(4 * VECTOR)));
 typedef double dvec_memory __attribute__((vector_size(4 * VECTOR), aligned(8), may_alias));
 typedef int32_t mask __attribute__((vector_size(4 * VECTOR)));
@@ -68,8 +67,7 @@ static inline vec clamp(vec a, float limit)
 
 static inline vec choose_odd(mask q, vec yes, vec no)
 {
-    return (vec)_mm512_mask_blend_ps(_mm512_test_epi32_mask((__m512i)q, _mm512_set1_epi32(1)), (__m512)no,
-                                     (__m512)yes);
+    return (vec)_mm512_mask_blend_ps(_mm512_test_epi32_mask((__m512i)q, _mm512_set1_epi32(1)), (__m512)no, (__m512)yes);
 }
 
 static inline vec vec_max(vec a, float least)
@@ -222,8 +220,7 @@ static inline vec vec_sin(vec x)
 
 /* ---- sine layers --------------------------------------------------------------------------------------- */
 
-static void sine_forward(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre,
-                         float *post)
+static void sine_forward(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre, float *post)
 {
     const size_t step = m * ld; /* from one row of a jet to the next */
     for (size_t i = 0; i < m; i++)
@@ -251,8 +248,8 @@ static void sine_values(size_t m, size_t n, size_t ld, const float *bias, float 
             store(a + i * ld + u, vec_sin(load(a + i * ld + u) + load(bias + u)));
 }
 
-static void sine_adjoint(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post,
-                         float *bar, float *bias_gradient)
+static void sine_adjoint(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post, float *bar,
+                         float *bias_gradient)
 {
     const size_t step = m * ld, below = (size_t)(T + 1) * step;
     for (size_t i = 0; i < m; i++)
@@ -287,8 +284,7 @@ static inline vec pass(vec a, vec row)
     return (vec)(~(mask)(a <= 0.0f) & (mask)row);
 }
 
-static void relu_forward(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre,
-                         float *post)
+static void relu_forward(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre, float *post)
 {
     const size_t step = m * ld, size = (size_t)(1 + T + lap) * step;
     for (size_t i = 0; i < m; i++)
@@ -311,8 +307,8 @@ static void relu_values(size_t m, size_t n, size_t ld, const float *bias, float 
 }
 
 /* h = 0 tells where a <= 0. */
-static void relu_adjoint(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post,
-                         float *bar, float *bias_gradient)
+static void relu_adjoint(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post, float *bar,
+                         float *bias_gradient)
 {
     const size_t step = m * ld, size = (size_t)(1 + T + lap) * step;
     (void)pre;
@@ -357,8 +353,8 @@ static void output_forward(size_t rows, size_t n, size_t ld, const float *h, con
         v[i] += dot(n, h + i * ld, w);
 }
 
-static void output_adjoint(size_t rows, size_t n, size_t ld, const float *h, const float *w, const float *g,
-                           float *bar, float *w_gradient)
+static void output_adjoint(size_t rows, size_t n, size_t ld, const float *h, const float *w, const float *g, float *bar,
+                           float *w_gradient)
 {
     for (size_t i = 0; i < rows; i++)
         for (size_t u = 0; u < n; u += VECTOR) {
@@ -412,8 +408,8 @@ static void turn(size_t count, const float *c, const float *s, float sign, float
 
 /* ---- kernel sums --------------------------------------------------------------------------------------- */
 
-static double cauchy_mean(int factors, const int *embedding, const int *power, const double *e,
-                          size_t centres, const double *centre, double a, double b)
+static double cauchy_mean(int factors, const int *embedding, const int *power, const double *e, size_t centres,
+                          const double *centre, double a, double b)
 {
     dvec sum = { 0 };
     for (size_t c = 0; c < centres; c += VECTOR / 2) {
@@ -444,8 +440,7 @@ static inline vec vec_exp(vec x)
     const vec shifted = x * 1.44269504088896341f + 12582912.0f; /* 1.5 x 2^23, as in quarter_turns */
     const vec k = shifted - 12582912.0f;
     const vec r = (x - k * 0.693359375f) + k * 2.12194440e-4f, z = r * r;
-    const vec p = ((((1.9875691500e-4f * r + 1.3981999507e-3f) * r + 8.3334519073e-3f) * r + 4.1665795894e-2f)
-                       * r
+    const vec p = ((((1.9875691500e-4f * r + 1.3981999507e-3f) * r + 8.3334519073e-3f) * r + 4.1665795894e-2f) * r
                    + 1.6666665459e-1f)
                       * r
                   + 5.0000001201e-1f;
@@ -497,8 +492,7 @@ static void exp_all(size_t count, const float *x, float *y)
 #define SUM_QUERIES 4
 static inline __attribute__((always_inline)) void sum_block(int queries, int columns, const float *query,
                                                             size_t centres, const float *centre, size_t ld,
-                                                            const float *scale, const float *offset,
-                                                            double *sum)
+                                                            const float *scale, const float *offset, double *sum)
 {
     vec total[SUM_QUERIES];
     UNROLL
@@ -527,18 +521,18 @@ static inline __attribute__((always_inline)) void sum_block(int queries, int col
         sum[q] += (double)add_up(total[q]);
 }
 
-static void kernel_sums(size_t queries, int columns, const float *query, size_t centres, const float *centre,
-                        size_t ld, const float *scale, const float *offset, double *sum)
+static void kernel_sums(size_t queries, int columns, const float *query, size_t centres, const float *centre, size_t ld,
+                        const float *scale, const float *offset, double *sum)
 {
     for (size_t q = 0; q < queries;) {
         const float *at = query + q * (size_t)columns;
         const int some = queries - q >= SUM_QUERIES ? SUM_QUERIES : 1;
-#define SUM_CASE(columns_)                                                                                   \
-    case columns_:                                                                                           \
-        if (some == SUM_QUERIES)                                                                             \
-            sum_block(SUM_QUERIES, columns_, at, centres, centre, ld, scale, offset, sum + q);               \
-        else                                                                                                 \
-            sum_block(1, columns_, at, centres, centre, ld, scale, offset, sum + q);                         \
+#define SUM_CASE(columns_)                                                                                             \
+    case columns_:                                                                                                     \
+        if (some == SUM_QUERIES)                                                                                       \
+            sum_block(SUM_QUERIES, columns_, at, centres, centre, ld, scale, offset, sum + q);                         \
+        else                                                                                                           \
+            sum_block(1, columns_, at, centres, centre, ld, scale, offset, sum + q);                                   \
         break
         switch (columns) {
             SUM_CASE(2);
@@ -561,22 +555,20 @@ static void kernel_sums(size_t queries, int columns, const float *query, size_t 
 static inline vec vec_circle(vec r, vec *more)
 {
     const vec t = 3.75f / vec_max(r, 1e-6f);
-    const vec far =
-        ((((((((0.00392377f * t - 0.01647633f) * t + 0.02635537f) * t - 0.02057706f) * t + 0.00916281f) * t
-            - 0.00157565f)
-               * t
-           + 0.00225319f)
-              * t
-          + 0.01328592f)
-             * t
-         + 0.39894228f)
-        / vec_sqrt(vec_max(r, 1e-6f));
+    const vec far = ((((((((0.00392377f * t - 0.01647633f) * t + 0.02635537f) * t - 0.02057706f) * t + 0.00916281f) * t
+                        - 0.00157565f)
+                           * t
+                       + 0.00225319f)
+                          * t
+                      + 0.01328592f)
+                         * t
+                     + 0.39894228f)
+                    / vec_sqrt(vec_max(r, 1e-6f));
     const mask near = (mask)(r < 3.75f);
     if (!any(near))
         return far;
     const vec u = (r * (1.0f / 3.75f)) * (r * (1.0f / 3.75f));
-    const vec middle = (((((0.0045813f * u + 0.0360768f) * u + 0.2659732f) * u + 1.2067492f) * u + 3.0899424f)
-                            * u
+    const vec middle = (((((0.0045813f * u + 0.0360768f) * u + 0.2659732f) * u + 1.2067492f) * u + 3.0899424f) * u
                         + 3.5156229f)
                            * u
                        + 1.0f;
@@ -591,20 +583,19 @@ static inline vec vec_sphere(vec r)
     if (!any((mask)(r < 9.0f)))
         return 1.0f / safe;
     const vec t = -2.0f * r, far = (1.0f - vec_exp(t)) / safe;
-    const vec near = ((((((t * (1.0f / 5040.0f) + 1.0f / 720.0f) * t + 1.0f / 120.0f) * t + 1.0f / 24.0f) * t
-                        + 1.0f / 6.0f)
-                           * t
-                       + 0.5f)
-                          * t
-                      + 1.0f)
-                     * 2.0f;
+    const vec near =
+        ((((((t * (1.0f / 5040.0f) + 1.0f / 720.0f) * t + 1.0f / 120.0f) * t + 1.0f / 24.0f) * t + 1.0f / 6.0f) * t
+          + 0.5f)
+             * t
+         + 1.0f)
+        * 2.0f;
     const mask small = (mask)(r < 0.25f);
     return (vec)((small & (mask)near) | (~small & (mask)far));
 }
 
 static inline __attribute__((always_inline)) void pairs_block(
-    int factors, const int *embedding, int same, float least, const float *twice, const float *gain,
-    const float *query, size_t centres, const float *centre, size_t ld, const float *offset, double *kernel,
+    int factors, const int *embedding, int same, float least, const float *twice, const float *gain, const float *query,
+    size_t centres, const float *centre, size_t ld, const float *offset, double *kernel,
     double *overlap) /* same: the embedding of all factors, 0 when they differ */
 {
     vec kernels_total = { 0 }, overlaps_total = { 0 };
@@ -627,8 +618,7 @@ static inline __attribute__((always_inline)) void pairs_block(
         for (int d = 0; d < factors; d++) {
             const vec root = vec_sqrt(vec_max(1.0f - z[d] / twice[d], 0.0f)), r = twice[d] * root;
             exponent -= z[d] / (1.0f + root);
-            product *= gain[d]
-                       * ((same ? same : embedding[d]) == 2 ? vec_circle(r, &exponent) : vec_sphere(r));
+            product *= gain[d] * ((same ? same : embedding[d]) == 2 ? vec_circle(r, &exponent) : vec_sphere(r));
         }
         kernels_total += vec_exp(o - sum);
         overlaps_total += product * vec_exp(exponent);
@@ -637,16 +627,15 @@ static inline __attribute__((always_inline)) void pairs_block(
     *overlap += (double)add_up(overlaps_total);
 }
 
-static void kernel_pairs(int factors, const int *embedding, float least, const float *twice,
-                         const float *gain, const float *query, size_t centres, const float *centre,
-                         size_t ld, const float *offset, double *kernel, double *overlap)
+static void kernel_pairs(int factors, const int *embedding, float least, const float *twice, const float *gain,
+                         const float *query, size_t centres, const float *centre, size_t ld, const float *offset,
+                         double *kernel, double *overlap)
 {
     int same = embedding[0];
     for (int d = 1; d < factors; d++)
         same = embedding[d] == same ? same : 0;
-#define PAIRS(factors_, same_)                                                                               \
-    pairs_block(factors_, embedding, same_, least, twice, gain, query, centres, centre, ld, offset, kernel,  \
-                overlap)
+#define PAIRS(factors_, same_)                                                                                         \
+    pairs_block(factors_, embedding, same_, least, twice, gain, query, centres, centre, ld, offset, kernel, overlap)
     if (same == 2 && factors == 2)
         PAIRS(2, 2);
     else if (same == 2 && factors == 3)
@@ -661,8 +650,8 @@ static void kernel_pairs(int factors, const int *embedding, float least, const f
         PAIRS(factors, 0);
 }
 
-static double kernel_log_sum(int columns, const double *query, size_t centres, const double *centre,
-                             size_t ld, const double *scale, const double *offset, size_t skip)
+static double kernel_log_sum(int columns, const double *query, size_t centres, const double *centre, size_t ld,
+                             const double *scale, const double *offset, size_t skip)
 {
     double exponent[KERNEL_BLOCK], top = -INFINITY, total = 0.0;
     for (size_t first = 0; first < centres; first += KERNEL_BLOCK) {
@@ -697,8 +686,8 @@ static double kernel_log_sum(int columns, const double *query, size_t centres, c
     return top == -INFINITY ? top : top + log(total);
 }
 
-static void box_distances(int columns, const float *query, size_t boxes, const float *low, const float *high,
-                          size_t ld, float *out)
+static void box_distances(int columns, const float *query, size_t boxes, const float *low, const float *high, size_t ld,
+                          float *out)
 {
     for (size_t b = 0; b < boxes; b += VECTOR) {
         vec z = { 0 };

@@ -31,31 +31,29 @@ typedef struct strided_double {
 typedef struct layer_kernels {
     /* On entry pre holds the affine part without bias. On return post holds h, and pre what the adjoint needs:
      * of sines cos a on the value rows, a_t and lap a below. */
-    void (*forward)(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre,
-                    float *post);
+    void (*forward)(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre, float *post);
     /* The same for values that nobody takes back: a (m, n) becomes h(a + bias). */
     void (*values)(size_t m, size_t n, size_t ld, const float *bias, float *a);
     /* bar holds h bar, and a bar on return; bias_gradient (n) += the value rows of a bar. */
-    void (*adjoint)(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post,
-                    float *bar, float *bias_gradient);
+    void (*adjoint)(size_t m, int T, int lap, size_t n, size_t ld, const float *pre, const float *post, float *bar,
+                    float *bias_gradient);
 } layer_kernels;
 
 typedef struct kernels {
     const char *name;
 
     /* C (m, n) = A (m, k) B (k, n), or C += with add. n a multiple of TILE_UNITS; in double of PANEL. */
-    void (*product)(size_t m, size_t n, size_t k, strided A, const float *B, size_t ldb, float *C, size_t ldc,
-                    int add);
-    void (*product_double)(size_t m, size_t n, size_t k, strided_double A, const double *B, size_t ldb,
-                           double *C, size_t ldc, int add);
+    void (*product)(size_t m, size_t n, size_t k, strided A, const float *B, size_t ldb, float *C, size_t ldc, int add);
+    void (*product_double)(size_t m, size_t n, size_t k, strided_double A, const double *B, size_t ldb, double *C,
+                           size_t ldc, int add);
 
     layer_kernels sine, relu;
 
     /* v (rows) += h (rows, n) w. */
     void (*output_forward)(size_t rows, size_t n, size_t ld, const float *h, const float *w, float *v);
     /* bar (rows, n) = g w', w_gradient += h' g. */
-    void (*output_adjoint)(size_t rows, size_t n, size_t ld, const float *h, const float *w, const float *g,
-                           float *bar, float *w_gradient);
+    void (*output_adjoint)(size_t rows, size_t n, size_t ld, const float *h, const float *w, const float *g, float *bar,
+                           float *w_gradient);
 
     /* v (rows) += eta (rows, K) c and c_gradient (K) += eta' g, for eta by rows or by columns. */
     void (*linear_forward)(size_t rows, size_t K, strided eta, const float *c, float *v);
@@ -70,29 +68,29 @@ typedef struct kernels {
     /* In double: the mean over centres c of prod_d 1/(a - b e_d . c_d)^power[d], where e (columns) and centre
      * (columns, centres) hold the unit vectors of all factors one after another, embedding[d] columns each.
      * centres: a multiple of 8. */
-    double (*cauchy_mean)(int factors, const int *embedding, const int *power, const double *e,
-                          size_t centres, const double *centre, double a, double b);
+    double (*cauchy_mean)(int factors, const int *embedding, const int *power, const double *e, size_t centres,
+                          const double *centre, double a, double b);
 
     /* Kernel estimates. A query stands in a row (columns), centres by columns (columns, ld); coordinates are scaled
      * so that z = |x - y|^2 is the exponent. centres: a multiple of KERNEL_PAD. Terms below exp(-87) count as
      * exp(-87). In float32 no more than KERNEL_BLOCK centres at a time, so that few roundings add up.
      *     sum_q += sum over c of exp(offset_c - scale_c z) */
-    void (*kernel_sums)(size_t queries, int columns, const float *query, size_t centres, const float *centre,
-                        size_t ld, const float *scale, const float *offset, double *sum);
+    void (*kernel_sums)(size_t queries, int columns, const float *query, size_t centres, const float *centre, size_t ld,
+                        const float *scale, const float *offset, double *sum);
     /* One query; with z_d of factor d on S1 (embedding 2) or S2 (3), t_d = twice[d], s_d = sqrt(1 - z_d / t_d):
      *     kernel  += sum over c of exp(offset_c - sum_d z_d)
      *     overlap += sum over c of exp(offset_c - sum_d z_d / (1 + s_d)) prod_d gain_d g_d(t_d s_d)
      * g(r) = exp(-r) I_0(r) on S1, (1 - exp(-2 r))/r on S2: 1 / 2 pi of the integral of exp(r (cosine - 1)). Centres
      * with offset_c - sum_d z_d / 2 below least may be left away. */
-    void (*kernel_pairs)(int factors, const int *embedding, float least, const float *twice,
-                         const float *gain, const float *query, size_t centres, const float *centre,
-                         size_t ld, const float *offset, double *kernel, double *overlap);
+    void (*kernel_pairs)(int factors, const int *embedding, float least, const float *twice, const float *gain,
+                         const float *query, size_t centres, const float *centre, size_t ld, const float *offset,
+                         double *kernel, double *overlap);
     /* In double, any number of centres: the log of the sum of exp(offset_c - scale_c z), without centre skip. */
-    double (*kernel_log_sum)(int columns, const double *query, size_t centres, const double *centre,
-                             size_t ld, const double *scale, const double *offset, size_t skip);
+    double (*kernel_log_sum)(int columns, const double *query, size_t centres, const double *centre, size_t ld,
+                             const double *scale, const double *offset, size_t skip);
     /* Squared distances to boxes low .. high (columns, ld), and to centres; as many as are a multiple of KERNEL_PAD. */
-    void (*box_distances)(int columns, const float *query, size_t boxes, const float *low, const float *high,
-                          size_t ld, float *out);
+    void (*box_distances)(int columns, const float *query, size_t boxes, const float *low, const float *high, size_t ld,
+                          float *out);
     void (*squared_distances)(int columns, const float *query, size_t centres, const float *centre, size_t ld,
                               float *out);
 

@@ -5,8 +5,8 @@
 
 /* One register block: C (rows, nv vectors) over the whole inner dimension. Inlined with constant rows and nv. */
 static inline __attribute__((always_inline)) void BLOCK(size_t k, const REAL *A, size_t row, size_t column,
-                                                        const REAL *B, size_t ldb, REAL *C, size_t ldc,
-                                                        int add, int rows, int nv)
+                                                        const REAL *B, size_t ldb, REAL *C, size_t ldc, int add,
+                                                        int rows, int nv)
 {
     VEC sum[MR][NV];
     UNROLL
@@ -39,14 +39,11 @@ static inline __attribute__((always_inline)) void BLOCK(size_t k, const REAL *A,
     }
 }
 
-static void PRODUCT(size_t m, size_t n, size_t k, STRIDED A, const REAL *B, size_t ldb, REAL *C, size_t ldc,
-                    int add)
+static void PRODUCT(size_t m, size_t n, size_t k, STRIDED A, const REAL *B, size_t ldb, REAL *C, size_t ldc, int add)
 {
     for (size_t j = 0; j < n;) { /* a panel of B stays in the first cache while the rows of A pass by */
         const size_t left = (n - j) / LANES;
-        const size_t nv = left >= NV && left != NV + 1 ? NV
-                          : left > 2                   ? 2
-                                                       : left; /* never a lone vector at the end */
+        const size_t nv = left >= NV && left != NV + 1 ? NV : left > 2 ? 2 : left; /* never a lone vector at the end */
         size_t i = 0;
         for (; i + MR <= m; i += MR) {
             const REAL *a = A.p + i * A.row;

@@ -10,8 +10,8 @@ extern const kernels kernels_avx2, kernels_avx512;
 
 static int has_avx512(void)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")
-           && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")
+           && __builtin_cpu_supports("avx512vl");
 }
 
 static int has_avx2(void)

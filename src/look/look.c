@@ -49,9 +49,7 @@ void domain_look_close(domain_look *l)
 npmd_status mesh_of_surface(const npmd_surface *s, mesh *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    mesh m = { .vertices = npmd_surface_vertices(s),
-               .faces = npmd_surface_faces(s),
-               .area = npmd_surface_area(s) };
+    mesh m = { .vertices = npmd_surface_vertices(s), .faces = npmd_surface_faces(s), .area = npmd_surface_area(s) };
     TRY(memory_new(&m.x, 3 * m.vertices, err));
     TRY(memory_new(&m.face, 3 * m.faces, err));
     for (size_t i = 0; i < m.vertices; i++)
@@ -80,8 +78,7 @@ done:
     return st;
 }
 
-npmd_status domains_agree(const npmd_domain *dom, const npmd_domain *of_model, const char *what,
-                          npmd_error *err)
+npmd_status domains_agree(const npmd_domain *dom, const npmd_domain *of_model, const char *what, npmd_error *err)
 {
     if (strcmp(npmd_domain_text(dom), npmd_domain_text(of_model)) == 0)
         return NPMD_OK;

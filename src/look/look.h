@@ -39,7 +39,6 @@ npmd_status mesh_of_surface(const npmd_surface *s, mesh *out, npmd_error *err);
 #define ESTIMATOR_NAME 24
 npmd_status estimator_of(const npmd_model *m, char name[ESTIMATOR_NAME], npmd_error *err);
 /* Does this lie on the domain of that? What lies on what, for a message: "points lie". */
-npmd_status domains_agree(const npmd_domain *dom, const npmd_domain *of_model, const char *what,
-                          npmd_error *err);
+npmd_status domains_agree(const npmd_domain *dom, const npmd_domain *of_model, const char *what, npmd_error *err);
 
 #endif

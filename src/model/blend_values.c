@@ -55,8 +55,8 @@ done:
     return st;
 }
 
-/* Adds w f_k to a mixture that stands scaled: sum[0] is the log of the largest term so far, sum[1] the sum of terms over
- * it, then the sums of terms times grad v_k, and of terms times (lap v_k + |grad v_k|^2). */
+/* Adds w f_k to a mixture that stands scaled: sum[0] is the log of the largest term so far, sum[1] the sum of terms
+ * over it, then the sums of terms times grad v_k, and of terms times (lap v_k + |grad v_k|^2). */
 static void mixture_add(double log_term, const double *jet, size_t directions, double *sum)
 {
     double square = 0.0;

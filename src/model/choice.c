@@ -81,15 +81,14 @@ static bool row_from_json(const json_t *in, choice_row *row)
                      steps = json_integer_value(json_object_get(in, "steps"));
     const char *words = json_string_value(json_object_get(in, "settings"));
     *row = (choice_row){ .stage = (int)stage,
-                              .steps = steps,
-                              .tau = number_of(in, "tau"),
-                              .criterion = number_of(in, "criterion"),
-                              .criterion_se = number_of(in, "criterion_se"),
-                              .difference = number_of(in, "difference"),
-                              .difference_se = number_of(in, "difference_se"),
-                              .kept = json_is_true(json_object_get(in, "kept")) };
-    if (stage < 1 || stage > 1000 || steps < 0 || words == NULL
-        || strlen(words) >= sizeof row->settings)
+                         .steps = steps,
+                         .tau = number_of(in, "tau"),
+                         .criterion = number_of(in, "criterion"),
+                         .criterion_se = number_of(in, "criterion_se"),
+                         .difference = number_of(in, "difference"),
+                         .difference_se = number_of(in, "difference_se"),
+                         .kept = json_is_true(json_object_get(in, "kept")) };
+    if (stage < 1 || stage > 1000 || steps < 0 || words == NULL || strlen(words) >= sizeof row->settings)
         return false;
     snprintf(row->settings, sizeof row->settings, "%s", words);
     return true;

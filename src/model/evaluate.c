@@ -105,7 +105,10 @@ npmd_status what_parse(const char *text, npmd_what *out, npmd_error *err)
         }
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s",
-                 i == 0 ? "" : what_name(i + 1) == NULL ? " or " : ", ", what_name(i));
+                 i == 0                     ? ""
+                 : what_name(i + 1) == NULL ? " or "
+                                            : ", ",
+                 what_name(i));
     }
     return npmd_fail(err, NPMD_ERR_ARGUMENT, "`what`: \"%.40s\" was found where %s was expected", text, known);
 }
@@ -190,8 +193,8 @@ static const double *piece_rows(const piece_room *room, const npmd_points *pts, 
     return room->x;
 }
 
-npmd_status evaluate_what(const evaluator *e, npmd_what what, const double *x, size_t count, double *jet,
-                          double *out, npmd_error *err)
+npmd_status evaluate_what(const evaluator *e, npmd_what what, const double *x, size_t count, double *jet, double *out,
+                          npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_model *m = e->model;
@@ -220,8 +223,8 @@ done:
     return st;
 }
 
-npmd_status model_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_what what,
-                             const npmd_compute *how, double *out, npmd_error *err)
+npmd_status model_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_what what, const npmd_compute *how,
+                              double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     piece_room room = { 0 };
@@ -237,8 +240,8 @@ done:
     return st;
 }
 
-npmd_status model_evaluate_to(const npmd_model *m, const npmd_points *pts, npmd_what what,
-                             const npmd_compute *how, const char *path, npmd_error *err)
+npmd_status model_evaluate_to(const npmd_model *m, const npmd_points *pts, npmd_what what, const npmd_compute *how,
+                              const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     piece_room room = { 0 };
@@ -254,8 +257,7 @@ npmd_status model_evaluate_to(const npmd_model *m, const npmd_points *pts, npmd_
         TRY(evaluate_what(&room.of, what, piece_rows(&room, pts, first, count), count, room.jet, out, err));
         for (size_t i = 0; i < count * columns; i++)
             if (!isfinite(out[i])) {
-                st = npmd_fail(err, NPMD_ERR_NUMERIC,
-                               "the value at row %zu is not finite, nothing was written",
+                st = npmd_fail(err, NPMD_ERR_NUMERIC, "the value at row %zu is not finite, nothing was written",
                                first + i / columns + 1);
                 goto done;
             }

@@ -48,8 +48,8 @@ npmd_status fit_run(const fit_plan *plan, const npmd_points *points, const fit_w
     own.unordered = plan->asked.unordered != 0;
     TRY(points_check_distinct(&own, "the data", err));
     if (!plan->kind->keeps && (watch->checkpoint[0] != '\0' || watch->resume[0] != '\0')) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`estimator` %s keeps no checkpoints: do without `checkpoint` and `resume`",
-                       plan->kind->name);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "`estimator` %s keeps no checkpoints: do without `checkpoint` and `resume`", plan->kind->name);
         goto done;
     }
     TRY(memory_new(&m, 1, err));
@@ -143,8 +143,8 @@ npmd_status fit_truth(const fit *f, values_fn values, void *self, npmd_report *r
     const bool authors = dom->torus && dom->dimension == 2 && t->kind != TRUTH_GRID;
     shifted now = { values, self, report->log_integral + log(dom->volume) };
     npmd_comparison c;
-    TRY(truth_compare(t, shifted_values, &now, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE,
-                      authors ? 0 : 32768, f->model->set.seed, &c, err));
+    TRY(truth_compare(t, shifted_values, &now, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE, authors ? 0 : 32768,
+                      f->model->set.seed, &c, err));
     report->nise = c.nise;
     report->ae = c.ae;
 done:

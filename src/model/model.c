@@ -40,7 +40,8 @@ npmd_status model_check_domain(const npmd_model *m, const npmd_domain *dom, cons
 
 npmd_compute model_compute(const settings *set)
 {
-    return (npmd_compute){ .size = sizeof(npmd_compute), .threads = set->machine.threads, .device = set->machine.device };
+    return (
+        npmd_compute){ .size = sizeof(npmd_compute), .threads = set->machine.threads, .device = set->machine.device };
 }
 
 double model_offset(const npmd_model *m)

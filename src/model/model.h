@@ -8,6 +8,7 @@
 #ifndef NPMD_MODEL_H
 #define NPMD_MODEL_H
 
+#include "derive.h"
 #include "io.h"
 #include "json.h"
 #include "surface.h"
@@ -22,10 +23,10 @@ typedef struct evaluator evaluator;
 /* Which estimator fits such settings on this domain: the list of all is far to the right, and is handed in. */
 typedef const estimator *(*catalog)(const settings *set, const npmd_domain *dom);
 
-#define MODEL_HASH 17 /* 16 digits and a closing zero */
-typedef struct fit_origin { /* models that a fit begins with, read once */
-    const npmd_model *model;   /* gives weights, */
-    const npmd_model *encoded; /* gives the encoding; NULL: there is none */
+#define MODEL_HASH 17                                      /* 16 digits and a closing zero */
+typedef struct fit_origin {                                /* models that a fit begins with, read once */
+    const npmd_model *model;                               /* gives weights, */
+    const npmd_model *encoded;                             /* gives the encoding; NULL: there is none */
     char model_hash[MODEL_HASH], encoded_hash[MODEL_HASH]; /* of their files */
     const char *model_path, *encoded_path;                 /* for messages */
 } fit_origin;
@@ -38,9 +39,9 @@ typedef struct fit_plan {
     const estimator *kind;
     catalog estimators;
     const npmd_domain *domain;
-    size_t n;           /* points */
-    size_t bytes;       /* of memory that the fit takes, beside its points */
-    fit_origin origin;  /* all zero: it begins by itself */
+    size_t n;          /* points */
+    size_t bytes;      /* of memory that the fit takes, beside its points */
+    fit_origin origin; /* all zero: it begins by itself */
 } fit_plan;
 /* A plan for another fit that this one needs, to so many points. */
 npmd_status plan_derive(const fit_plan *from, const derived *d, size_t n, fit_plan *out, npmd_error *err);
@@ -66,16 +67,15 @@ struct estimator {
     npmd_status (*fit)(fit *f, npmd_error *err);
     /* v at n points: values (n), or jets (n, dimension + 2). What it keeps open from one call to the next, or NULL. */
     npmd_status (*open)(const npmd_model *m, const npmd_compute *how, void **out, npmd_error *err);
-    npmd_status (*evaluate)(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out,
-                            npmd_error *err);
+    npmd_status (*evaluate)(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
     void (*close)(void *open);
     /* n independent draws, rows of x: functions of (seed, row). NULL: by rejection. */
     npmd_status (*draw)(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
                         npmd_error *err);
-    /* Of a density with peaks that points drawn at random would miss: the mean of exp log_g under it, by draws that meet
-     * them, with a standard error that need not be below enough. NULL: it has no such peaks. */
-    npmd_status (*mean)(const npmd_model *m, uint64_t seed, values_fn log_g, void *self, double enough,
-                        double *mean, double *se, npmd_error *err);
+    /* Of a density with peaks that points drawn at random would miss: the mean of exp log_g under it, by draws that
+     * meet them, with a standard error that need not be below enough. NULL: it has no such peaks. */
+    npmd_status (*mean)(const npmd_model *m, uint64_t seed, values_fn log_g, void *self, double enough, double *mean,
+                        double *se, npmd_error *err);
     /* NULL where there is no state of its own to save, load, describe or free. */
     npmd_status (*save)(const npmd_model *m, record *rec, npmd_error *err); /* adds tensors, which may borrow */
     npmd_status (*load)(npmd_model *m, const record *rec, const char *path, npmd_error *err);
@@ -137,7 +137,7 @@ struct npmd_model {
     fit_facts facts;
     double total; /* n, or the sum of the weights: what the intensity integrates to */
     char started_from[MODEL_HASH], encoded_from[MODEL_HASH]; /* hashes of other models' files; "": there was none */
-    uint64_t *seen; /* of the rows it was made of, see points_seen */
+    uint64_t *seen;                                          /* of the rows it was made of, see points_seen */
     size_t seen_count;
     choice_record choice;
     int warnings;
@@ -150,9 +150,8 @@ struct npmd_model {
 };
 void model_free(npmd_model *m); /* accepts NULL */
 void model_warn(npmd_model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
-npmd_status model_check_domain(const npmd_model *m, const npmd_domain *dom, const char *what,
-                               npmd_error *err);
-double model_offset(const npmd_model *m);   /* log f = v - offset */
+npmd_status model_check_domain(const npmd_model *m, const npmd_domain *dom, const char *what, npmd_error *err);
+double model_offset(const npmd_model *m);        /* log f = v - offset */
 npmd_compute model_compute(const settings *set); /* where a fit computes, for asking its model */
 
 npmd_status choice_add(choice_record *c, const choice_row *row, npmd_error *err);
@@ -164,7 +163,8 @@ void choice_close(choice_record *c);
  * SEEN_MOST at most. Whether another row is among them is known for every hash up to the largest. */
 #define SEEN_MOST 16384
 npmd_status points_seen(const npmd_points *pts, uint64_t **out, size_t *count, npmd_error *err);
-double points_seen_before(const npmd_points *pts, const uint64_t *seen, size_t count); /* about how many; NaN: unknown */
+double points_seen_before(const npmd_points *pts, const uint64_t *seen,
+                          size_t count); /* about how many; NaN: unknown */
 
 /* ---- evaluate.c, mirror.c: values ----------------------------------------------------------------------------- */
 
@@ -186,7 +186,7 @@ npmd_status model_values(const npmd_model *m, const npmd_compute *how, const dou
                          npmd_error *err);
 npmd_status model_own_values(void *m, const double *x, size_t n, double *v,
                              npmd_error *err); /* a values_fn: computed where the model is fitted */
-const char *what_name(int i); /* of an npmd_what; NULL after the last */
+const char *what_name(int i);                  /* of an npmd_what; NULL after the last */
 npmd_status what_parse(const char *text, npmd_what *out, npmd_error *err);
 size_t what_columns(const npmd_model *m, npmd_what what); /* numbers for each point */
 bool what_needs_jets(npmd_what what);
@@ -214,8 +214,8 @@ npmd_status blend_log_mean(const evaluator *e, const double *x, size_t n, jet_ro
 npmd_status blend_mixture(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
 /* The value or jet of log((exp a + exp b) / 2) from two of this length; out may be one of them. */
 void mixture_of_two(const double *a, const double *b, size_t length, double *out);
-/* Those of m's parts, and of their parts in turn, that have peaks (estimator.mean), or the others; m itself where it is no
- * mixture. It borrows them; the weights are those they have in m. */
+/* Those of m's parts, and of their parts in turn, that have peaks (estimator.mean), or the others; m itself where it is
+ * no mixture. It borrows them; the weights are those they have in m. */
 typedef struct blend_parts {
     const npmd_domain *domain;
     int parts;
@@ -228,12 +228,13 @@ npmd_status blend_leaves_values(const blend_parts *p, const double *x, size_t n,
                                 npmd_error *err); /* log of their sum by their weights */
 npmd_status blend_spread(const evaluator *e, const double *x, size_t n, double *out,
                          npmd_error *err); /* out (n): the standard deviation of the members' log densities */
-int blend_members(const npmd_model *m); /* that were fitted alike; 1: there is no spread */
-int blend_first(const npmd_model *m);   /* the first that counts for it */
+int blend_members(const npmd_model *m);    /* that were fitted alike; 1: there is no spread */
+int blend_first(const npmd_model *m);      /* the first that counts for it */
 /* log_density (members, n): of each, relative to the uniform measure. */
 npmd_status blend_replicates(const evaluator *e, const double *x, size_t n, double *log_density, npmd_error *err);
 
-/* ---- model_file.c -------------------------------------------------------------------------------------------------- */
+/* ---- model_file.c
+ * -------------------------------------------------------------------------------------------------- */
 
 npmd_status model_save(const npmd_model *m, const char *path, npmd_error *err);
 npmd_status model_pack(const npmd_model *m, char **bytes, size_t *size, npmd_error *err);

@@ -1,4 +1,5 @@
-/* model_file.c - a model as a file and back: its facts as JSON, its arrays as tensors, the parts of a blend within it. */
+/* model_file.c - a model as a file and back: its facts as JSON, its arrays as tensors, the parts of a blend within
+ * it. */
 #include "surface_file.h"
 
 #include <stdio.h>
@@ -87,8 +88,7 @@ npmd_status model_describe(const npmd_model *m, char **json, npmd_error *err)
     TRY(model_json(m, &object, err));
     TRY(surfaces_json(m, object, err));
     TRY(json_put(object, "tau", json_real(m->facts.tau), err));
-    TRY(json_put(object, "seed", json_incref(json_object_get(json_object_get(object, "options"), "seed")),
-                 err));
+    TRY(json_put(object, "seed", json_incref(json_object_get(json_object_get(object, "options"), "seed")), err));
     TRY(json_put(object, "volume", json_real(m->domain->volume), err));
     TRY(json_put(object, "dimension", json_integer(m->domain->dimension), err));
     if (m->kind->describe != NULL)
@@ -186,17 +186,12 @@ static const char *facts_missing(const json_t *root)
     static const struct {
         const char *key;
         bool (*is)(const json_t *value);
-    } NEEDED[] = { { "estimator", json_is_string },
-                   { "domain", json_is_string },
-                   { "n", json_is_integer },
-                   { "total_weight", json_is_number },
-                   { "steps_done", json_is_integer },
-                   { "log_integral", json_is_number },
-                   { "log_integral_se", json_is_number },
-                   { "restarts", json_is_integer },
-                   { "members", json_is_integer },
-                   { "warnings", json_is_array },
-                   { "options", json_is_object } };
+    } NEEDED[] = {
+        { "estimator", json_is_string },       { "domain", json_is_string },      { "n", json_is_integer },
+        { "total_weight", json_is_number },    { "steps_done", json_is_integer }, { "log_integral", json_is_number },
+        { "log_integral_se", json_is_number }, { "restarts", json_is_integer },   { "members", json_is_integer },
+        { "warnings", json_is_array },         { "options", json_is_object }
+    };
     for (size_t i = 0; i < sizeof NEEDED / sizeof *NEEDED; i++)
         if (!NEEDED[i].is(json_object_get(root, NEEDED[i].key)))
             return NEEDED[i].key;
@@ -211,21 +206,20 @@ static npmd_status model_from_json(npmd_model *m, const json_t *root, const sour
     const json_int_t version = json_integer_value(json_object_get(root, "file_version")); /* 0: no integer */
     if (version < 1) {
         st = json_object_get(root, "checkpoint_version") != NULL
-                 ? npmd_fail(err, NPMD_ERR_FORMAT,
-                             "%s is no model, but the checkpoint of a fit: fit `resume` goes on", path)
+                 ? npmd_fail(err, NPMD_ERR_FORMAT, "%s is no model, but the checkpoint of a fit: fit `resume` goes on",
+                             path)
                  : npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description has no file version", path);
         goto done;
     }
     if (version > FILE_VERSION) {
         st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s was written by a newer neuropmd (file version %lld, this program reads up to %d)",
-                       path, (long long)version, FILE_VERSION);
+                       "%s was written by a newer neuropmd (file version %lld, this program reads up to %d)", path,
+                       (long long)version, FILE_VERSION);
         goto done;
     }
     const char *missing = facts_missing(root);
     if (missing != NULL) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description is incomplete: no %s", path,
-                       missing);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the model's description is incomplete: no %s", path, missing);
         goto done;
     }
     const char *domain = json_string_value(json_object_get(root, "domain")),
@@ -244,13 +238,12 @@ static npmd_status model_from_json(npmd_model *m, const json_t *root, const sour
     npmd_error inner = { 0 };
     npmd_options read;
     if (domain_parse(domain, surfaces_find, from->surfaces, &m->domain, &inner) != NPMD_OK) {
-        st = npmd_fail(err, inner.status == NPMD_ERR_MEMORY ? inner.status : NPMD_ERR_FORMAT, "%s: %.300s",
-                       path, inner.text);
+        st = npmd_fail(err, inner.status == NPMD_ERR_MEMORY ? inner.status : NPMD_ERR_FORMAT, "%s: %.300s", path,
+                       inner.text);
         goto done;
     }
     if (estimator_number(name) < 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: estimator \"%.40s\" is unknown to this version", path,
-                       name);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: estimator \"%.40s\" is unknown to this version", path, name);
         goto done;
     }
     options_init(&read);
@@ -264,9 +257,8 @@ static npmd_status model_from_json(npmd_model *m, const json_t *root, const sour
     }
     m->kind = from->estimators(&m->set, m->domain);
     if (strcmp(estimator_name(&m->set), name) != 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s: the estimator is \"%.40s\", but its options are those of \"%s\"", path, name,
-                       estimator_name(&m->set));
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the estimator is \"%.40s\", but its options are those of \"%s\"",
+                       path, name, estimator_name(&m->set));
         goto done;
     }
     memset(m->set.given, 0, sizeof m->set.given); /* nobody gave them now */
@@ -277,9 +269,7 @@ static npmd_status model_from_json(npmd_model *m, const json_t *root, const sour
     m->held_out_nll_se = take_number(root, "held_out_nll_se");
     m->facts.kept_step = (int64_t)json_integer_value(json_object_get(root, "kept_step"));
     const char *stopped = json_string_value(json_object_get(root, "stopped_by"));
-    m->facts.stopped = stopped == NULL               ? STOP_NONE
-                       : strcmp(stopped, "ise") == 0 ? STOP_ISE
-                                                     : STOP_SNR;
+    m->facts.stopped = stopped == NULL ? STOP_NONE : strcmp(stopped, "ise") == 0 ? STOP_ISE : STOP_SNR;
     m->facts.convex_optimum = take_number(root, "convex_optimum");
     m->facts.convex_gap = take_number(root, "convex_gap");
     m->facts.convex_gap_accuracy = take_number(root, "convex_gap_accuracy");
@@ -336,8 +326,8 @@ done:
 static npmd_status model_from_record(const record *rec, const json_t *root, const source_file *from, int depth,
                                      npmd_model **out, npmd_error *err);
 
-static npmd_status parts_load(npmd_model *m, const record *rec, const json_t *root, const source_file *from,
-                              int depth, npmd_error *err)
+static npmd_status parts_load(npmd_model *m, const record *rec, const json_t *root, const source_file *from, int depth,
+                              npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const char *path = from->surfaces->path;
@@ -359,8 +349,8 @@ static npmd_status parts_load(npmd_model *m, const record *rec, const json_t *ro
         TRY(model_from_record(&own, one, from, depth + 1, &m->part[k], err));
         if (!(weight > 0.0 && weight <= 1.0) || strcmp(m->part[k]->domain->text, m->domain->text) != 0) {
             st = npmd_fail(err, NPMD_ERR_FORMAT,
-                           "%s: part %d has weight %g and lies on %s; expected a share of 1, and %s", path,
-                           k + 1, weight, m->part[k]->domain->text, m->domain->text);
+                           "%s: part %d has weight %g and lies on %s; expected a share of 1, and %s", path, k + 1,
+                           weight, m->part[k]->domain->text, m->domain->text);
             goto done;
         }
         m->part_weight[k] = weight;

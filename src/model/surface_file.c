@@ -1,8 +1,8 @@
 /* surface_file.c - the surfaces of a domain in a model's file, so that the model needs neither the mesh's file nor a
  * solver: vertices and faces, eigenvalues, and eigenfunctions at the nodes of the elements.
  *
- * The k-th surface, each once in the order of the factors, has the tensors surface.k.vertices, .faces, .eigenvalues (per
- * area in the user's units) and .functions (nodes, pairs). */
+ * The k-th surface, each once in the order of the factors, has the tensors surface.k.vertices, .faces, .eigenvalues
+ * (per area in the user's units) and .functions (nodes, pairs). */
 #include "surface_file.h"
 #include "surface_factor.h"
 
@@ -88,10 +88,8 @@ npmd_status surfaces_save(const npmd_model *m, record *rec, npmd_error *err)
     for (int k = 0; k < count; k++) {
         const surface *s = surfaces[k];
         const size_t pairs = pairs_in_use(m, s), nodes = s->at.nodes;
-        TRY(surface_add(rec, k, "vertices", TENSOR_F64, 2, (const size_t[]){ s->mesh.vertices, 3 }, s->mesh.x,
-                        err));
-        TRY(surface_add(rec, k, "faces", TENSOR_I32, 2, (const size_t[]){ s->mesh.faces, 3 }, s->mesh.face,
-                        err));
+        TRY(surface_add(rec, k, "vertices", TENSOR_F64, 2, (const size_t[]){ s->mesh.vertices, 3 }, s->mesh.x, err));
+        TRY(surface_add(rec, k, "faces", TENSOR_I32, 2, (const size_t[]){ s->mesh.faces, 3 }, s->mesh.face, err));
         TRY(surface_add(rec, k, "eigenvalues", TENSOR_F64, 1, &pairs, s->lambda, err));
         TRY(memory_new(&phi, nodes * pairs, err));
         for (size_t i = 0; i < nodes; i++)
@@ -107,9 +105,8 @@ done:
 
 /* ---- and back -------------------------------------------------------------------------------------------- */
 
-static npmd_status surface_find(const record *rec, const char *path, int k, const char *name,
-                                tensor_type type, int dimensions, const size_t *shape, const tensor **out,
-                                npmd_error *err)
+static npmd_status surface_find(const record *rec, const char *path, int k, const char *name, tensor_type type,
+                                int dimensions, const size_t *shape, const tensor **out, npmd_error *err)
 {
     char full[64];
     snprintf(full, sizeof full, "surface.%d.%s", k + 1, name);
@@ -139,20 +136,19 @@ done:
     return st;
 }
 
-static npmd_status pairs_load(const record *rec, const char *path, int k, size_t nodes, int *pairs,
-                              double **lambda, float **phi, npmd_error *err)
+static npmd_status pairs_load(const record *rec, const char *path, int k, size_t nodes, int *pairs, double **lambda,
+                              float **phi, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const tensor *values = NULL, *functions = NULL;
     TRY(surface_find(rec, path, k, "eigenvalues", TENSOR_F64, 1, (const size_t[]){ 0 }, &values, err));
     const size_t count = values->shape[0];
     if (count < SURFACE_LEAST_PAIRS || count > nodes) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: surface %d has %zu eigenpairs at %zu nodes", path, k + 1,
-                       count, nodes);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: surface %d has %zu eigenpairs at %zu nodes", path, k + 1, count,
+                       nodes);
         goto done;
     }
-    TRY(surface_find(rec, path, k, "functions", TENSOR_F32, 2, (const size_t[]){ nodes, count }, &functions,
-                     err));
+    TRY(surface_find(rec, path, k, "functions", TENSOR_F32, 2, (const size_t[]){ nodes, count }, &functions, err));
     TRY(memory_new(lambda, count, err));
     TRY(memory_new(phi, nodes * count, err));
     memcpy(*lambda, values->data, count * sizeof **lambda);
@@ -163,15 +159,15 @@ static npmd_status pairs_load(const record *rec, const char *path, int k, size_t
     for (size_t i = 0; i < nodes * count; i++)
         sound = sound && isfinite((*phi)[i]);
     if (!sound)
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the eigenpairs of surface %d are not finite or do not rise",
-                       path, k + 1);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the eigenpairs of surface %d are not finite or do not rise", path,
+                       k + 1);
     *pairs = (int)count;
 done:
     return st;
 }
 
-static npmd_status surface_load(const record *rec, const json_t *one, const char *path, int k,
-                                const manifold **out, npmd_error *err)
+static npmd_status surface_load(const record *rec, const json_t *one, const char *path, int k, const manifold **out,
+                                npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     mesh m = { 0 };
@@ -189,8 +185,8 @@ static npmd_status surface_load(const record *rec, const json_t *one, const char
     TRY(mesh_load(rec, path, k, &m, err));
     snprintf(hash, sizeof hash, "%016" PRIx64, m.hash);
     if (strcmp(hash, expected) != 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: surface %d has the hash %s, but %.40s was expected", path,
-                       k + 1, hash, expected);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: surface %d has the hash %s, but %.40s was expected", path, k + 1,
+                       hash, expected);
         goto done;
     }
     TRY(fem_nodes_make(&m, elements, &at, err));
@@ -206,20 +202,19 @@ done:
     return st;
 }
 
-npmd_status surfaces_load(const record *rec, const json_t *root, const char *path, surface_shelf *out,
-                          npmd_error *err)
+npmd_status surfaces_load(const record *rec, const json_t *root, const char *path, surface_shelf *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const json_t *list = json_object_get(root, "surfaces");
     *out = (surface_shelf){ .path = path };
     if (json_array_size(list) > NPMD_MAX_FACTORS) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: %zu surfaces, expected at most %d", path,
-                       json_array_size(list), NPMD_MAX_FACTORS);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: %zu surfaces, expected at most %d", path, json_array_size(list),
+                       NPMD_MAX_FACTORS);
         goto done;
     }
     for (; out->count < (int)json_array_size(list); out->count++)
-        TRY(surface_load(rec, json_array_get(list, (size_t)out->count), path, out->count,
-                         &out->surface[out->count], err));
+        TRY(surface_load(rec, json_array_get(list, (size_t)out->count), path, out->count, &out->surface[out->count],
+                         err));
 done:
     return st;
 }
@@ -240,6 +235,5 @@ npmd_status surfaces_find(void *shelf, const char *hash, const manifold **out, n
             *out = s->surface[k];
             return NPMD_OK;
         }
-    return npmd_fail(err, NPMD_ERR_FORMAT, "the domain names surface %.40s, which the file does not hold",
-                     hash);
+    return npmd_fail(err, NPMD_ERR_FORMAT, "the domain names surface %.40s, which the file does not hold", hash);
 }

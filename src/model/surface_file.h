@@ -12,8 +12,7 @@ typedef struct surface_shelf { /* the surfaces of a file, each once */
 npmd_status surfaces_json(const npmd_model *m, json_t *into, npmd_error *err); /* as "surfaces", if there are any */
 /* Adds tensors: mesh, eigenvalues and eigenfunctions up to the highest frequency that the model, or a part, has. */
 npmd_status surfaces_save(const npmd_model *m, record *rec, npmd_error *err);
-npmd_status surfaces_load(const record *rec, const json_t *root, const char *path, surface_shelf *out,
-                          npmd_error *err);
+npmd_status surfaces_load(const record *rec, const json_t *root, const char *path, surface_shelf *out, npmd_error *err);
 void surfaces_close(surface_shelf *s);
 npmd_status surfaces_find(void *shelf, const char *hash, const manifold **out, npmd_error *err);
 

@@ -16,7 +16,8 @@ static npmd_status uniform_fit(fit *f, npmd_error *err)
     return NPMD_OK;
 }
 
-static npmd_status uniform_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
+static npmd_status uniform_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out,
+                                    npmd_error *err)
 {
     const npmd_model *m = e->model;
     (void)x, (void)err;

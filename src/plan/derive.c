@@ -1,6 +1,7 @@
 /* derive.c - settings made from settings: the fits that other fits need.
  *
- * Each begins as a copy; what is not kept is set here, side by side, so that what a fit inherits can be seen at a glance.
+ * Each begins as a copy; what is not kept is set here, side by side, so that what a fit inherits can be seen at a
+ * glance.
  *
  *             a short fit       one of an        a part of a       a series as
  *             that is compared  ensemble         stack             a linear field
@@ -28,7 +29,7 @@
  * Weights and encoding are those of models that the fit was told to start from. Whatever is judged by points that are
  * held out must not begin with weights that may have seen them. What was given by name is looked at once, by the fit
  * that a user asked for. */
-#include "plan.h"
+#include "derive.h"
 
 #define PILOT_ACCURACY 3e-3  /* of its log integral: hundredths of a nat are compared */
 #define MEMBER_ACCURACY 2e-3 /* in three or more dimensions: the blend has its own */
@@ -92,8 +93,7 @@ derived derive_part(const settings *asked, const part_kind *kind, int members, b
         d.set.descent.warmup = before->descent.warmup;
     }
     if (kind->estimator == FIT_SERIES) {
-        memcpy(d.set.encoding.max_frequency, before->encoding.max_frequency,
-               sizeof d.set.encoding.max_frequency);
+        memcpy(d.set.encoding.max_frequency, before->encoding.max_frequency, sizeof d.set.encoding.max_frequency);
         d.set.encoding.max_frequencies = before->encoding.max_frequencies;
     }
     return d;

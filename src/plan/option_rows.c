@@ -99,7 +99,8 @@ static double usual_q2(const usual_case *w)
     return low_dimension(w) ? 1024 : 2048;
 }
 
-/* Scrambled Sobol points on a surface integrate a smooth density better than any proposal; not so in more dimensions. */
+/* Scrambled Sobol points on a surface integrate a smooth density better than any proposal; not so in more
+ * dimensions. */
 static double usual_integral(const usual_case *w)
 {
     return low_dimension(w) ? INTEGRAL_UNIFORM : INTEGRAL_IMPORTANCE;
@@ -370,8 +371,8 @@ const option_row *option_find(const char *name)
 
 const char *option_text(int i, int column)
 {
-    static const char *const VALUES[] = { [OPTION_INT] = "N",    [OPTION_COUNT] = "N",     [OPTION_BATCH] = "N|n/K",
-                                          [OPTION_REAL] = "X",   [OPTION_SEED] = "N",      [OPTION_LIST] = "N,...",
+    static const char *const VALUES[] = { [OPTION_INT] = "N",       [OPTION_COUNT] = "N",   [OPTION_BATCH] = "N|n/K",
+                                          [OPTION_REAL] = "X",      [OPTION_SEED] = "N",    [OPTION_LIST] = "N,...",
                                           [OPTION_REALS] = "X,...", [OPTION_TEXT] = "NAME", [OPTION_PATH] = "FILE" };
     const option_row *row = option_at(i);
     if (row == NULL)
@@ -429,8 +430,8 @@ int estimator_number(const char *name)
 
 const char *settings_part_name(const settings *set)
 {
-    static const char *const KERNELS[] = { [BANDWIDTH_FIXED] = "kde fixed",
-                                           [BANDWIDTH_ADAPTIVE] = "kde adaptive",
-                                           [BANDWIDTH_MIXTURE] = "kde mixture" };
+    static const char *const KERNELS[] = {
+        [BANDWIDTH_FIXED] = "kde fixed", [BANDWIDTH_ADAPTIVE] = "kde adaptive", [BANDWIDTH_MIXTURE] = "kde mixture"
+    };
     return set->estimator == FIT_KDE ? KERNELS[set->kernels.bandwidth] : estimator_name(set);
 }

@@ -69,8 +69,7 @@ static npmd_status parse_real(const option_row *row, const char *text, double *o
     return NPMD_OK;
 }
 
-static npmd_status parse_range(const option_row *row, const char *text, bool whole, double *out,
-                               npmd_error *err)
+static npmd_status parse_range(const option_row *row, const char *text, bool whole, double *out, npmd_error *err)
 {
     double value = 0.0;
     const npmd_status st = parse_real(row, text, &value, err);
@@ -97,8 +96,8 @@ static npmd_status parse_choice(const option_row *row, const char *text, int *ou
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", j == 0 ? "" : ", ", row->choice[j]);
     }
-    return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: \"%.40s\" was found where one of %s was expected", row->name,
-                     text, known);
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: \"%.40s\" was found where one of %s was expected", row->name, text,
+                     known);
 }
 
 /* Numbers between commas, one for all factors or one for each. */
@@ -110,8 +109,8 @@ static npmd_status parse_list(const option_row *row, const char *text, double *v
         const size_t size = comma == NULL ? strlen(at) : (size_t)(comma - at);
         char item[32];
         if (count == NPMD_MAX_FACTORS || size >= sizeof item)
-            return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: \"%.40s\" has too many values; at most %d", row->name,
-                             text, NPMD_MAX_FACTORS);
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: \"%.40s\" has too many values; at most %d", row->name, text,
+                             NPMD_MAX_FACTORS);
         memcpy(item, at, size);
         item[size] = '\0';
         const npmd_status st = parse_range(row, item, row->kind == OPTION_LIST, &value[count], err);
@@ -222,8 +221,8 @@ static npmd_status option_set(npmd_options *opt, const option_row *row, const ch
         return NPMD_OK;
     case OPTION_PATH:
         if (strlen(value) >= PLAN_MAX_PATH)
-            return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: a path of %zu bytes; at most %d", row->name,
-                             strlen(value), PLAN_MAX_PATH - 1);
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: a path of %zu bytes; at most %d", row->name, strlen(value),
+                             PLAN_MAX_PATH - 1);
         snprintf(field, PLAN_MAX_PATH, "%s", value);
         return NPMD_OK;
     }
@@ -313,10 +312,8 @@ static json_t *option_json(const void *of, const option_row *row)
         const bool whole = row->kind == OPTION_LIST;
         json_t *list = json_array();
         for (int d = 0; d < (whole ? set->encoding.max_frequencies : set->kernels.kappas); d++)
-            if (json_append(list,
-                            whole ? json_integer(set->encoding.max_frequency[d])
-                                  : json_real(set->kernels.kappa[d]),
-                            NULL)
+            if (json_append(
+                    list, whole ? json_integer(set->encoding.max_frequency[d]) : json_real(set->kernels.kappa[d]), NULL)
                 != NPMD_OK) {
                 json_decref(list);
                 return NULL;
@@ -372,22 +369,20 @@ static bool value_to_text(const json_t *value, char *text, size_t size)
     return true;
 }
 
-static npmd_status option_from_json(npmd_options *opt, const char *name, const json_t *value,
-                                    const char *where, npmd_error *err)
+static npmd_status option_from_json(npmd_options *opt, const char *name, const json_t *value, const char *where,
+                                    npmd_error *err)
 {
     char text[PLAN_MAX_PATH];
     npmd_error inner = { 0 };
     if (!value_to_text(value, text, sizeof text))
         return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s: \"%.40s\" is neither a number, a text, a switch nor a list of numbers", where,
-                         name);
+                         "%s: \"%.40s\" is neither a number, a text, a switch nor a list of numbers", where, name);
     if (options_set(opt, name, text, &inner) != NPMD_OK)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %.300s", where, inner.text);
     return NPMD_OK;
 }
 
-npmd_status options_from_json(npmd_options *opt, const struct json_t *object, const char *where,
-                              npmd_error *err)
+npmd_status options_from_json(npmd_options *opt, const struct json_t *object, const char *where, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const json_t *preset = json_object_get(object, "preset");
@@ -415,8 +410,7 @@ size_t option_print(const void *of, const option_row *row, char *text, size_t si
         break;
     case OPTION_BATCH:
         snprintf(value, sizeof value, set->descent.batch_share > 0 ? "n/%lld" : "%lld",
-                 set->descent.batch_share > 0 ? (long long)set->descent.batch_share
-                                                  : (long long)set->descent.batch);
+                 set->descent.batch_share > 0 ? (long long)set->descent.batch_share : (long long)set->descent.batch);
         break;
     case OPTION_COUNT:
         snprintf(value, sizeof value, "%lld", (long long)*(const int64_t *)(const void *)field);

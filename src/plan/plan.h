@@ -6,7 +6,7 @@
 #ifndef NPMD_PLAN_H
 #define NPMD_PLAN_H
 
-#include "geometry.h"
+#include "points.h"
 
 /* ---- Choices, in the order of their names in option_rows.c ----------------------------------------------- */
 
@@ -33,12 +33,7 @@ typedef enum penalty_kind { PENALTY_LAPLACIAN, PENALTY_GRADIENT, PENALTY_NONE } 
 typedef enum integral_points { INTEGRAL_AUTO, INTEGRAL_IMPORTANCE, INTEGRAL_UNIFORM } integral_points;
 typedef enum point_sequence { SEQUENCE_SOBOL, SEQUENCE_INDEPENDENT } point_sequence;
 typedef enum optimiser_kind { OPTIMISER_ADAM, OPTIMISER_SGD } optimiser_kind;
-typedef enum rate_schedule {
-    SCHEDULE_COSINE,
-    SCHEDULE_FIXED,
-    SCHEDULE_TRIANGULAR,
-    SCHEDULE_TRIANGULAR2
-} rate_schedule;
+typedef enum rate_schedule { SCHEDULE_COSINE, SCHEDULE_FIXED, SCHEDULE_TRIANGULAR, SCHEDULE_TRIANGULAR2 } rate_schedule;
 typedef enum stop_rule { STOP_NONE, STOP_ISE, STOP_SNR } stop_rule;
 
 /* ---- Settings ------------------------------------------------------------------------------------------- */
@@ -134,9 +129,9 @@ typedef struct settings {
 typedef struct fit_watch {
     npmd_progress progress; /* may be NULL */
     void *user;
-    int64_t log_every;             /* steps between reports; 0: 200 reports */
-    const npmd_truth *truth;       /* reports hold nise and ae against it */
-    const npmd_points *held_out;   /* not fitted to: reports hold the ISE criterion on them */
+    int64_t log_every;              /* steps between reports; 0: 200 reports */
+    const npmd_truth *truth;        /* reports hold nise and ae against it */
+    const npmd_points *held_out;    /* not fitted to: reports hold the ISE criterion on them */
     char checkpoint[PLAN_MAX_PATH]; /* where the state of a fit is kept while it runs; "": nowhere */
     char resume[PLAN_MAX_PATH];     /* a checkpoint to go on from; also kept there, unless checkpoint says where */
     double checkpoint_every;        /* seconds; the first comes after one at the latest */
@@ -178,7 +173,7 @@ typedef struct usual_case { /* what a default depends on */
 typedef struct option_row {
     const char *name, *group;
     option_kind kind;
-    size_t field; /* offset in npmd_options */
+    size_t field;                             /* offset in npmd_options */
     const char *fallback;                     /* as a user would write it; with usual: what leaves it open */
     double (*usual)(const usual_case *where); /* what an open one becomes; NULL: it is never open */
     double least, most;
@@ -191,20 +186,20 @@ typedef struct option_row {
 
 /* Readers that other options make of an estimator. */
 #define PLAN_MOST_THREADS 4096
-#define READER_SGD (1u << 31)   /* a series by stochastic gradients */
-#define READER_STOPS (1u << 30) /* a field that stops early */
-#define READER_HEAT (1u << 29)  /* kernels on surfaces */
+#define READER_SGD (1u << 31)    /* a series by stochastic gradients */
+#define READER_STOPS (1u << 30)  /* a field that stops early */
+#define READER_HEAT (1u << 29)   /* kernels on surfaces */
 #define READER_WIDTHS (1u << 28) /* kernels of several widths */
 
 int option_count(void);
 const option_row *option_at(int i);
-const option_row *option_find(const char *name); /* NULL: there is none */
-const char *option_text(int i, int column); /* as npmd_option_text */
-unsigned option_estimators(const option_row *row); /* bits 1 << fit_kind */
+const option_row *option_find(const char *name);      /* NULL: there is none */
+const char *option_text(int i, int column);           /* as npmd_option_text */
+unsigned option_estimators(const option_row *row);    /* bits 1 << fit_kind */
 const char *const *preset_settings(const char *name); /* pairs of name and value, then NULL; NULL: no such preset */
-const char *estimator_name(const settings *set);    /* as a user says it */
-int estimator_number(const char *name);             /* -1: there is none */
-const char *settings_part_name(const settings *set); /* of a part of a stack: "field", "kde adaptive" */
+const char *estimator_name(const settings *set);      /* as a user says it */
+int estimator_number(const char *name);               /* -1: there is none */
+const char *settings_part_name(const settings *set);  /* of a part of a stack: "field", "kde adaptive" */
 
 /* ---- option_values.c: values from text and back ------------------------------------------------------------ */
 
@@ -236,25 +231,8 @@ void settings_fill(settings *set, unsigned readers, const npmd_domain *dom, size
 double settings_usual(const settings *set, const char *name, const npmd_domain *dom, size_t n); /* NaN: it has none */
 /* One frequency for each factor, those left open at their usual value, none above what the factor has. */
 npmd_status settings_fill_frequencies(settings *set, const npmd_domain *dom, npmd_error *err);
-double settings_accuracy(const npmd_domain *dom); /* of the log integral of a smooth density */
+double settings_accuracy(const npmd_domain *dom);   /* of the log integral of a smooth density */
 int settings_wide_features(const npmd_domain *dom); /* of a drawn encoding that misses little */
 double settings_wide_decay(const npmd_domain *dom);
-
-/* ---- derive.c: the fits that other fits need ------------------------------------------------------------------- */
-
-typedef struct derived {
-    settings set;
-    bool weights, encoding; /* whether it, too, begins with those of the model that its origin names */
-} derived;
-typedef struct part_kind { /* of a stack */
-    fit_kind estimator;
-    kernel_width bandwidth;
-    bool chooses_again; /* when fitted to all points: its choice is cheap, and not that of fewer points */
-} part_kind;
-derived derive_pilot(const settings *base, double tau, int64_t steps);
-derived derive_member(const settings *from, bool first, uint64_t seed, const npmd_domain *dom);
-derived derive_part(const settings *asked, const part_kind *kind, int members, bool resampled, bool last,
-                    const settings *before);
-derived derive_linear(const settings *asked, const settings *full, int features);
 
 #endif

@@ -75,9 +75,7 @@ static double row_usual(const option_row *row, const settings *set, const npmd_d
 double settings_usual(const settings *set, const char *name, const npmd_domain *dom, size_t n)
 {
     const option_row *row = option_find(name);
-    return row == NULL || row->usual == NULL
-               ? NAN
-               : row->usual(&(usual_case){ .set = set, .domain = dom, .n = n });
+    return row == NULL || row->usual == NULL ? NAN : row->usual(&(usual_case){ .set = set, .domain = dom, .n = n });
 }
 
 void settings_fill(settings *set, unsigned readers, const npmd_domain *dom, size_t n)

@@ -87,8 +87,8 @@ static npmd_status figure_sources(figure *f, domain_look *dom, npmd_error *err)
         s->model = ask->model[k];
         TRY(source_name(ask, k, s, err));
         if (on != NULL)
-            TRY(domains_agree(on, npmd_model_domain(ask->model[k]),
-                              k == 0 ? "truth lies" : "model before it lies", err));
+            TRY(domains_agree(on, npmd_model_domain(ask->model[k]), k == 0 ? "truth lies" : "model before it lies",
+                              err));
         on = npmd_model_domain(ask->model[k]);
     }
     if (on != NULL) {
@@ -110,20 +110,16 @@ static npmd_status figure_check(const figure *f, npmd_error *err)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "there is neither a model nor a log to draw");
     if (ask->models > 0 && ask->files > 0)
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "models and logs are drawn apart: %s holds lines, but there is a model too",
-                         ask->file[0]);
+                         "models and logs are drawn apart: %s holds lines, but there is a model too", ask->file[0]);
     if (ask->files > 0 && (ask->truth != NULL || ask->data != NULL || ask->given != 0))
-        return npmd_fail(
-            err, NPMD_ERR_ARGUMENT,
-            "%s holds the lines of a log: with them no truth, data or conditional density is drawn",
-            ask->file[0]);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "%s holds the lines of a log: with them no truth, data or conditional density is drawn",
+                         ask->file[0]);
     const char *data_on = ask->data == NULL ? NULL : npmd_domain_text(npmd_points_domain(ask->data));
     if (data_on != NULL && f->domain == NULL)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "the data lie on %s, but there is no density on it to draw",
-                         data_on);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "the data lie on %s, but there is no density on it to draw", data_on);
     if (data_on != NULL && strcmp(data_on, f->domain->text) != 0)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "the data lie on %s, the models on %s", data_on,
-                         f->domain->text);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "the data lie on %s, the models on %s", data_on, f->domain->text);
     for (int k = 0; k < ask->ranges; k++)
         if (!(ask->range[2 * k] < ask->range[2 * k + 1]) || (ask->log_scale && !(ask->range[2 * k] > 0.0)))
             return npmd_fail(err, NPMD_ERR_ARGUMENT, "the range %g:%g does not rise%s", ask->range[2 * k],
@@ -131,8 +127,8 @@ static npmd_status figure_check(const figure *f, npmd_error *err)
                              ask->log_scale ? " from a number above 0, as a log scale needs" : "");
     for (int k = 0; k < ask->levels; k++)
         if (!(ask->level[k] > 0.0 && ask->level[k] < 100.0))
-            return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                             "a contour encloses more than 0 and less than 100 %%, not %g", ask->level[k]);
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "a contour encloses more than 0 and less than 100 %%, not %g",
+                             ask->level[k]);
     if (ask->what == NPMD_PLOT_SPREAD && ask->truth != NULL)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "a truth has no spread: leave it out, or draw the density");
     return NPMD_OK;
@@ -157,15 +153,13 @@ static npmd_status figure_uses(const figure *f, const figure_kind *kind, npmd_er
                { ask->data != NULL, USES_DATA, "data" } };
     for (size_t k = 0; k < sizeof of / sizeof of[0]; k++)
         if (of[k].asked && !(kind->uses & of[k].use))
-            return npmd_fail(
-                err, NPMD_ERR_ARGUMENT,
-                "a figure of the kind %s makes no use of `%s`: leave it out, or choose another `kind`",
-                kind->name, of[k].name);
+            return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                             "a figure of the kind %s makes no use of `%s`: leave it out, or choose another `kind`",
+                             kind->name, of[k].name);
     const int most = (kind->uses & USES_RANGES) == USES_RANGES ? RANGES_MOST : 1;
     if (ask->ranges > most)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "`range` has %d ranges, a figure of the kind %s has at most %d", ask->ranges,
-                         kind->name, most);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "`range` has %d ranges, a figure of the kind %s has at most %d",
+                         ask->ranges, kind->name, most);
     return NPMD_OK;
 }
 
@@ -183,18 +177,16 @@ static void kinds_list(char *text, size_t size)
 static npmd_status figure_choose(const figure *f, const figure_kind **out, npmd_error *err)
 {
     char names[384];
-    const char *given = f->domain != NULL ? f->domain->text
-                        : f->logs > 0     ? f->log[0].path
-                        : f->ask->surfaces != NULL && f->ask->surfaces->values != NULL
-                            ? f->ask->surfaces->values
-                            : "what is given";
+    const char *given = f->domain != NULL                                              ? f->domain->text
+                        : f->logs > 0                                                  ? f->log[0].path
+                        : f->ask->surfaces != NULL && f->ask->surfaces->values != NULL ? f->ask->surfaces->values
+                                                                                       : "what is given";
     for (int k = 0; k < KIND_COUNT; k++) {
         const figure_kind *kind = KINDS[k];
         if (f->ask->kind == NULL ? !kind->fits(f) : strcasecmp(kind->name, f->ask->kind) != 0)
             continue;
         if (!kind->takes(f))
-            return npmd_fail(err, NPMD_ERR_ARGUMENT, "`kind` %s draws %s, but given %s %s%s", kind->name,
-                             kind->wants,
+            return npmd_fail(err, NPMD_ERR_ARGUMENT, "`kind` %s draws %s, but given %s %s%s", kind->name, kind->wants,
                              f->sources > 1      ? "are several densities on"
                              : f->domain != NULL ? "is a density on"
                                                  : "is",
@@ -215,8 +207,7 @@ static npmd_status figure_choose(const figure *f, const figure_kind **out, npmd_
 
 /* ---- The request ---------------------------------------------------------------------------------------------- */
 
-npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot_facts *facts,
-                      npmd_error *err)
+npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot_facts *facts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_plot_request ask;
@@ -233,8 +224,7 @@ npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot
         ask.surfaces = &surfaces;
     }
     if (!file_has_suffix(path, ".png") && !file_has_suffix(path, ".svg"))
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "a picture is written as .png or .svg, but its name is '%s'",
-                         path);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "a picture is written as .png or .svg, but its name is '%s'", path);
     TRY(figure_sources(&f, &dom, err));
     TRY(figure_check(&f, err));
     TRY(figure_choose(&f, &kind, err));

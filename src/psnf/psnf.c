@@ -2,13 +2,14 @@
  *
  *     rate(x) = |V psi(x)|^2 + v0^2,      psi_i(x) = exp(w_i . e(x) + b_i),
  *
- * relative to the uniform measure; e(x) holds the unit vectors of all factors side by side. The mean of a product of two
- * units over the domain is known, and so is that of the rate:
+ * relative to the uniform measure; e(x) holds the unit vectors of all factors side by side. The mean of a product of
+ * two units over the domain is known, and so is that of the rate:
  *
  *     G_ij = exp(b_i + b_j) prod_d M_d(|w_i + w_j|_d),      Z = tr(Q G) + v0^2,      Q = V'V,
  *
- * |.|_d the norm of factor d's coordinates, M_d(r) the mean of exp(r e_1) over its unit sphere. W, V and v0 minimise the
- * Poisson form -mean over data of log rate + Z; there is no penalty. b is fixed: trained, it would move with V's columns.
+ * |.|_d the norm of factor d's coordinates, M_d(r) the mean of exp(r e_1) over its unit sphere. W, V and v0 minimise
+ * the Poisson form -mean over data of log rate + Z; there is no penalty. b is fixed: trained, it would move with V's
+ * columns.
  *
  * With Q, a step takes two products with all points instead of three. At a point of weight p, with y = Q psi,
  *
@@ -115,8 +116,7 @@ static size_t work_doubles(const npmd_domain *dom, size_t width)
            + LANES * lane_doubles(dom, units, ld);
 }
 
-npmd_status psnf_work_open(const npmd_domain *dom, const psnf *p, int threads, psnf_work **out,
-                           npmd_error *err)
+npmd_status psnf_work_open(const npmd_domain *dom, const psnf *p, int threads, psnf_work **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     psnf_work *w = NULL;
@@ -259,8 +259,7 @@ static void lane_tile(const psnf_work *w, const psnf *p, const point_source *dat
         units_at(w, p, lane->e + i * E, lane->psi + i * ld);
     }
     memset(lane->psi + count * ld, 0, (TILE - count) * ld * sizeof *lane->psi);
-    w->inner->product_double(TILE, w->units, w->units, (strided_double){ lane->psi, ld, 1 }, w->Q, ld,
-                             lane->y, ld, 0);
+    w->inner->product_double(TILE, w->units, w->units, (strided_double){ lane->psi, ld, 1 }, w->Q, ld, lane->y, ld, 0);
     for (size_t i = 0; i < count; i++) {
         double *psi = lane->psi + i * ld, *y = lane->y + i * ld, rate = 0.0;
         for (size_t h = 0; h < w->width; h++)
@@ -281,8 +280,8 @@ static void lane_tile(const psnf_work *w, const psnf *p, const point_source *dat
             y[h] = c * psi[h];
     }
     memset(lane->y + count * ld, 0, (TILE - count) * ld * sizeof *lane->y);
-    w->inner->product_double(w->units, w->units, TILE, (strided_double){ lane->y, 1, ld }, lane->psi, ld,
-                             lane->S, ld, 1);
+    w->inner->product_double(w->units, w->units, TILE, (strided_double){ lane->y, 1, ld }, lane->psi, ld, lane->S, ld,
+                             1);
 }
 
 /* Adds the gradients of all lanes and of the integral; S is G and the lanes' sums. */
@@ -333,8 +332,7 @@ void psnf_terms(psnf_work *w, const psnf *p, const point_source *data, double *g
         memset(lane->W_gradient, 0, (size_t)w->embedding * w->ld * sizeof *lane->W_gradient);
         lane->data = lane->v0_gradient = 0.0;
         for (size_t t = (size_t)l; t < tiles; t += LANES)
-            lane_tile(w, p, data, t * TILE, data->count - t * TILE < TILE ? data->count - t * TILE : TILE,
-                      lane);
+            lane_tile(w, p, data, t * TILE, data->count - t * TILE < TILE ? data->count - t * TILE : TILE, lane);
     }
     for (int l = 0; l < LANES; l++) {
         sum += w->lane[l].data;
@@ -360,8 +358,9 @@ done:
     return st;
 }
 
-/* authors: W ~ N(0, 4/D), b = 0. unit: every unit stands on a data point, w_i = length x e, with lengths about
- * n^(2/(4 + p)), the rate of the kernels that suit n points of a smooth density, and b gives psi_i the mean square 1. V ~ N(0, 1/H^2), v0 = 1 in both. */
+/* authors: W ~ N(0, 4/D), b = 0. unit: every unit stands on a data point, w_i = length x e, with lengths about n^(2/(4
+ * + p)), the rate of the kernels that suit n points of a smooth density, and b gives psi_i the mean square 1. V ~ N(0,
+ * 1/H^2), v0 = 1 in both. */
 static npmd_status psnf_start(const npmd_model *m, const npmd_points *pts, psnf *p, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -492,15 +491,15 @@ static npmd_status psnf_fit(fit *f, npmd_error *err)
     TRY(memory_new(&steps.moment1, psnf_parameters(p), err));
     TRY(memory_new(&steps.moment2, psnf_parameters(p), err));
     TRY(psnf_start(m, f->points, p, err));
-    TRY(train_attempt_run(&(train_run){ .what = &(trainee){ .self = &steps, .advance = psnf_advance },
-                                        .set = &m->set,
-                                        .n = f->points->n,
-                                        .shares = m->set.descent.layer_rates && m->set.network.start == 0 ? &faster
-                                                                                                          : NULL,
-                                        .watch = &watch,
-                                        .look = watch.truth == NULL ? NULL : &look,
-                                        .started = clock_seconds() },
-                          &a, err));
+    TRY(train_attempt_run(
+        &(train_run){ .what = &(trainee){ .self = &steps, .advance = psnf_advance },
+                      .set = &m->set,
+                      .n = f->points->n,
+                      .shares = m->set.descent.layer_rates && m->set.network.start == 0 ? &faster : NULL,
+                      .watch = &watch,
+                      .look = watch.truth == NULL ? NULL : &look,
+                      .started = clock_seconds() },
+        &a, err));
     if (a.runaway) {
         st = npmd_fail(err, NPMD_ERR_NUMERIC, "the objective ran away at step %lld; lower `rate`",
                        (long long)a.at.step);
@@ -607,7 +606,8 @@ static void evaluate_tile(const psnf_view *s, const double *x, size_t count, dou
         rate_jet(s, u + i * s->ld, shift[i], out + i * rows);
 }
 
-static npmd_status psnf_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
+static npmd_status psnf_evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out,
+                                 npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_model *m = e->model;

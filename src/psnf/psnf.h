@@ -16,8 +16,7 @@ typedef struct psnf { /* rate = |V psi|^2 + v0^2, psi_i = exp(w_i . e + b_i) */
 } psnf;
 size_t psnf_parameters(const psnf *p);
 typedef struct psnf_work psnf_work;
-npmd_status psnf_work_open(const npmd_domain *dom, const psnf *p, int threads, psnf_work **out,
-                           npmd_error *err);
+npmd_status psnf_work_open(const npmd_domain *dom, const psnf *p, int threads, psnf_work **out, npmd_error *err);
 void psnf_work_close(psnf_work *w);
 /* -mean log rate and the integral, whose gradients are added. */
 void psnf_terms(psnf_work *w, const psnf *p, const point_source *data, double *gradient, double *data_term,

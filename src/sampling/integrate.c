@@ -1,10 +1,9 @@
 /* integrate.c - integrals of exp v and exp 2v over the domain.
  *
- * In one and two dimensions, surfaces aside, by the product of the factors' quadrature rules, whose resolution is doubled
- * until the log integral settles; the last change stands for its error. Above by randomised quasi-Monte
- * Carlo: points are the importance proposal's (kernels on given points and a uniform share) or uniform ones,
- * as REPLICATES independently scrambled Sobol sets; their spread is the standard error. Sets grow until it is
- * small enough. */
+ * In one and two dimensions, surfaces aside, by the product of the factors' quadrature rules, whose resolution is
+ * doubled until the log integral settles; the last change stands for its error. Above by randomised quasi-Monte Carlo:
+ * points are the importance proposal's (kernels on given points and a uniform share) or uniform ones, as REPLICATES
+ * independently scrambled Sobol sets; their spread is the standard error. Sets grow until it is small enough. */
 #include "sampling.h"
 
 #define REPLICATES 16
@@ -68,8 +67,8 @@ typedef struct chunk {
 } chunk;
 
 /* Adds points from .. s->count - 1: a longer scrambled sequence begins with the shorter one. */
-static npmd_status integrate_set(const point_source *s, size_t from, int threads, values_fn values,
-                                 void *self, const chunk *room, replicate *r, npmd_error *err)
+static npmd_status integrate_set(const point_source *s, size_t from, int threads, values_fn values, void *self,
+                                 const chunk *room, replicate *r, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     for (size_t first = from; first < s->count; first += CHUNK) {
@@ -84,9 +83,9 @@ done:
 }
 
 /* All replicates, from their points so far up to count each. */
-static npmd_status integrate_sets(const integral_request *what, const proposal *p, bool kernels_on,
-                                  size_t from, size_t count, values_fn values, void *self, const chunk *room,
-                                  replicate *set, integral_result *out, npmd_error *err)
+static npmd_status integrate_sets(const integral_request *what, const proposal *p, bool kernels_on, size_t from,
+                                  size_t count, values_fn values, void *self, const chunk *room, replicate *set,
+                                  integral_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     for (int r = 0; r < REPLICATES; r++) {
@@ -174,8 +173,8 @@ done:
 #define FINEST_LINE ((size_t)1 << 17) /* resolutions: one dimension, and two */
 #define FINEST_SURFACE 1152
 
-static npmd_status integrate_rules(const integral_request *what, values_fn values, void *self,
-                                   const chunk *room, integral_result *out, npmd_error *err)
+static npmd_status integrate_rules(const integral_request *what, values_fn values, void *self, const chunk *room,
+                                   integral_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t finest = what->domain->dimension == 1 ? FINEST_LINE : FINEST_SURFACE;
@@ -210,8 +209,8 @@ size_t integrate_bytes(const npmd_domain *dom)
 /* ---- either -------------------------------------------------------------------------------------------- */
 
 /* A pilot says whether uniform points (smooth densities, few dimensions) or the proposal's are better. */
-static npmd_status integrate_random(const integral_request *what, values_fn values, void *self,
-                                    const chunk *room, integral_result *out, npmd_error *err)
+static npmd_status integrate_random(const integral_request *what, values_fn values, void *self, const chunk *room,
+                                    integral_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const int centres = 1024;
@@ -237,8 +236,8 @@ static npmd_status integrate_random(const integral_request *what, values_fn valu
             set = about;
         }
     }
-    for (size_t count = PILOT;
-         out->log_integral_se > what->target && 2 * count * REPLICATES <= what->most_points; count *= 2) {
+    for (size_t count = PILOT; out->log_integral_se > what->target && 2 * count * REPLICATES <= what->most_points;
+         count *= 2) {
         if (what->stop != NULL && what->stop(what->user))
             break;
         TRY(integrate_sets(what, q, set == about, count, 2 * count, values, self, room, set, out, err));
@@ -249,8 +248,7 @@ done:
     return st;
 }
 
-npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out,
-                      npmd_error *err)
+npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     chunk room = { 0 };

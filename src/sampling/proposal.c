@@ -2,8 +2,7 @@
  * density. */
 #include "sampling.h"
 
-double domain_log_kernel(const npmd_domain *dom, unsigned factors, double rho, const double *x,
-                         const double *y)
+double domain_log_kernel(const npmd_domain *dom, unsigned factors, double rho, const double *x, const double *y)
 {
     double log_kernel = 0.0;
     for (int d = 0; d < dom->factors; d++) {
@@ -20,15 +19,12 @@ double domain_log_kernel(const npmd_domain *dom, unsigned factors, double rho, c
     return log_kernel;
 }
 
-npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int centres, proposal *out,
-                          npmd_error *err)
+npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int centres, proposal *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    proposal p = { .domain = dom,
-                   .share = share,
-                   .rho = rho,
-                   .centres = (centres + 7) / 8 * 8,
-                   .inner = kernels_select(NULL) };
+    proposal p = {
+        .domain = dom, .share = share, .rho = rho, .centres = (centres + 7) / 8 * 8, .inner = kernels_select(NULL)
+    };
     TRY(memory_new(&p.row, p.centres, err));
     TRY(memory_new(&p.centre, (size_t)p.centres * (size_t)dom->columns, err));
     TRY(memory_new(&p.embedded, (size_t)p.centres * (size_t)domain_embedding(dom), err));
@@ -51,8 +47,7 @@ npmd_status points_cumulative(const npmd_points *pts, double **out, npmd_error *
 {
     double *cumulative = NULL, sum = 0.0;
     if (points_weighted(pts)) {
-        const npmd_status st = memory_new(&cumulative, (pts->n + CUMULATIVE_SHELF - 1) / CUMULATIVE_SHELF,
-                                          err);
+        const npmd_status st = memory_new(&cumulative, (pts->n + CUMULATIVE_SHELF - 1) / CUMULATIVE_SHELF, err);
         if (st != NPMD_OK)
             return st;
         for (size_t i = 0; i < pts->n; i++)
@@ -79,8 +74,7 @@ static size_t points_pick(const npmd_points *pts, const double *cumulative, doub
             high = middle;
     }
     double sum = low == 0 ? 0.0 : cumulative[low - 1];
-    for (size_t i = low * CUMULATIVE_SHELF; i < pts->n && i < (low + 1) * CUMULATIVE_SHELF && sum < target;
-         i++) {
+    for (size_t i = low * CUMULATIVE_SHELF; i < pts->n && i < (low + 1) * CUMULATIVE_SHELF && sum < target; i++) {
         const double weight = points_weight(pts, i);
         sum += weight;
         last = weight > 0.0 ? i : last; /* rounding of the sums never lands on a weight of zero */
@@ -122,8 +116,7 @@ double proposal_density(const proposal *p, const double *x)
     }
     return p->share
            + (1.0 - p->share)
-                 * p->inner->cauchy_mean(dom->factors, embedding, power, e, (size_t)p->centres, p->embedded,
-                                         a, b);
+                 * p->inner->cauchy_mean(dom->factors, embedding, power, e, (size_t)p->centres, p->embedded, a, b);
 }
 
 double proposal_kernel(const proposal *p, int c, const double *x)
@@ -140,17 +133,16 @@ static double density_without_itself(const proposal *p, const npmd_points *pts, 
     for (int c = 0; c < p->centres; c++)
         own += p->row[c] == row;
     const double peak = pow((1.0 + p->rho) / (1.0 - p->rho), p->domain->dimension);
-    const double kernels_sum = (proposal_density(p, points_rows(pts, row, 1, x)) - p->share)
-                                   / (1.0 - p->share) * p->centres
+    const double kernels_sum = (proposal_density(p, points_rows(pts, row, 1, x)) - p->share) / (1.0 - p->share)
+                                   * p->centres
                                - own * peak;
-    return p->share
-           + (own == p->centres ? 0.0 : (1.0 - p->share) * fmax(0.0, kernels_sum) / (p->centres - own));
+    return p->share + (own == p->centres ? 0.0 : (1.0 - p->share) * fmax(0.0, kernels_sum) / (p->centres - own));
 }
 
 /* Cross-entropy: of a fixed list of widths, the one under which data points are most likely, each left out of
  * its own density. */
-npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative,
-                          double share, int centres, uint64_t seed, double *rho, npmd_error *err)
+npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative, double share,
+                          int centres, uint64_t seed, double *rho, npmd_error *err)
 {
     static const double WIDTH[] = {
         0.6, 0.45, 0.33, 0.25, 0.18, 0.13, 0.1, 0.075, 0.055, 0.04, 0.03, 0.02

@@ -8,7 +8,7 @@
 #ifndef NPMD_SAMPLING_H
 #define NPMD_SAMPLING_H
 
-#include "geometry.h"
+#include "points.h"
 #include "kernels.h"
 
 /* The importance proposal: a share of uniform points, the rest from Cauchy kernels about data points.
@@ -28,19 +28,17 @@ typedef struct proposal {
 } proposal;
 
 /* log of the product of Cauchy kernels over these factors (bits), about x at y. */
-double domain_log_kernel(const npmd_domain *dom, unsigned factors, double rho, const double *x,
-                         const double *y);
+double domain_log_kernel(const npmd_domain *dom, unsigned factors, double rho, const double *x, const double *y);
 npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int centres, proposal *out,
                           npmd_error *err);
 /* New centres: data points drawn with probability proportional to their weight. */
 void proposal_aim(proposal *p, const npmd_points *pts, const double *cumulative, rng_key key);
-double proposal_density(const proposal *p, const double *x); /* relative to uniform */
-void proposal_place(proposal *p, int c, const double *x);    /* moves kernel c */
-double proposal_kernel(const proposal *p, int c,
-                       const double *x); /* what kernel c adds to the density at x */
+double proposal_density(const proposal *p, const double *x);       /* relative to uniform */
+void proposal_place(proposal *p, int c, const double *x);          /* moves kernel c */
+double proposal_kernel(const proposal *p, int c, const double *x); /* what kernel c adds to the density at x */
 /* The kernel width under which fresh data points are most likely. */
-npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative,
-                          double share, int centres, uint64_t seed, double *rho, npmd_error *err);
+npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative, double share,
+                          int centres, uint64_t seed, double *rho, npmd_error *err);
 void proposal_close(proposal *p);
 /* Running sums of the weights, one for CUMULATIVE_SHELF points, for draws in proportion to them; NULL when there are no
  * weights. */
@@ -63,17 +61,14 @@ typedef struct point_source {
     const proposal *importance;
 } point_source;
 
-void source_fixed(point_source *s, const npmd_domain *dom, const double *x, const double *weight,
-                  size_t count);
-void source_data(point_source *s, const npmd_points *pts, size_t first, size_t count, bool shuffled,
-                 rng_key epoch);
+void source_fixed(point_source *s, const npmd_domain *dom, const double *x, const double *weight, size_t count);
+void source_data(point_source *s, const npmd_points *pts, size_t first, size_t count, bool shuffled, rng_key epoch);
 void source_uniform(point_source *s, const npmd_domain *dom, size_t count, bool quasi, rng_key key);
 void source_importance(point_source *s, const proposal *p, size_t count, bool quasi, rng_key key);
 size_t source_data_row(const point_source *s, size_t i); /* the data row behind point i of a data source */
 void source_fill(const point_source *s, size_t first, size_t count, double *x, double *weight);
 /* The same on several threads (0: all cores). */
-void source_fill_all(const point_source *s, size_t first, size_t count, int threads, double *x,
-                     double *weight);
+void source_fill_all(const point_source *s, size_t first, size_t count, int threads, double *x, double *weight);
 
 /* ---- integrate.c: integrals over the domain, with their error ------------------------------------------ */
 
@@ -102,9 +97,8 @@ typedef struct integral_request {
 
 typedef struct integral_result { /* relative to the uniform measure */
     double log_integral, log_integral_se;
-    double log_square,
-        square_se; /* log of the mean of exp(2 v); standard error of mean exp(2v) / mean exp(v)^2 */
-    double square; /* mean exp(2v) / (mean exp v)^2: mean of the squared relative density */
+    double log_square, square_se; /* log of the mean of exp(2 v); standard error of mean exp(2v) / mean exp(v)^2 */
+    double square;                /* mean exp(2v) / (mean exp v)^2: mean of the squared relative density */
     size_t points;
 } integral_result;
 
@@ -119,7 +113,6 @@ typedef struct rules {
 } rules;
 npmd_status rules_open(rules *r, const npmd_domain *dom, size_t resolution, npmd_error *err);
 void rules_close(rules *r);
-double rules_point(const rules *r, const npmd_domain *dom, size_t index,
-                   double *x); /* its weight; their sum is 1 */
+double rules_point(const rules *r, const npmd_domain *dom, size_t index, double *x); /* its weight; their sum is 1 */
 
 #endif

@@ -1,14 +1,12 @@
 /* source.c - points by index. */
 #include "sampling.h"
 
-void source_fixed(point_source *s, const npmd_domain *dom, const double *x, const double *weight,
-                  size_t count)
+void source_fixed(point_source *s, const npmd_domain *dom, const double *x, const double *weight, size_t count)
 {
     *s = (point_source){ .kind = SOURCE_FIXED, .domain = dom, .count = count, .x = x, .weight = weight };
 }
 
-void source_data(point_source *s, const npmd_points *pts, size_t first, size_t count, bool shuffled,
-                 rng_key epoch)
+void source_data(point_source *s, const npmd_points *pts, size_t first, size_t count, bool shuffled, rng_key epoch)
 {
     *s = (point_source){ .kind = SOURCE_DATA,
                          .domain = pts->domain,
@@ -28,12 +26,9 @@ void source_uniform(point_source *s, const npmd_domain *dom, size_t count, bool 
 
 void source_importance(point_source *s, const proposal *p, size_t count, bool quasi, rng_key key)
 {
-    *s = (point_source){ .kind = SOURCE_IMPORTANCE,
-                         .domain = p->domain,
-                         .count = count,
-                         .importance = p,
-                         .quasi = quasi,
-                         .key = key };
+    *s = (point_source){
+        .kind = SOURCE_IMPORTANCE, .domain = p->domain, .count = count, .importance = p, .quasi = quasi, .key = key
+    };
     if (quasi)
         sobol_open(&s->sequence, p->domain->dimension + 1, key);
 }
@@ -66,9 +61,8 @@ static double importance_point(const point_source *s, size_t i, double *x)
         const double at = (u[0] - p->share) / (1.0 - p->share) * p->centres;
         const int c = at < p->centres - 1 ? (int)at : p->centres - 1;
         for (int d = 0; d < dom->factors; d++)
-            dom->factor[d]->cauchy(dom->factor[d],
-                                   p->centre + (size_t)c * (size_t)dom->columns + dom->column[d], p->rho,
-                                   u + 1 + dom->direction[d], x + dom->column[d]);
+            dom->factor[d]->cauchy(dom->factor[d], p->centre + (size_t)c * (size_t)dom->columns + dom->column[d],
+                                   p->rho, u + 1 + dom->direction[d], x + dom->column[d]);
     }
     return 1.0 / proposal_density(p, x);
 }
@@ -105,8 +99,7 @@ void source_fill(const point_source *s, size_t first, size_t count, double *x, d
     }
 }
 
-void source_fill_all(const point_source *s, size_t first, size_t count, int threads, double *x,
-                     double *weight)
+void source_fill_all(const point_source *s, size_t first, size_t count, int threads, double *x, double *weight)
 {
     const size_t block = 256, blocks = (count + block - 1) / block, columns = (size_t)s->domain->columns;
     (void)threads; /* unused without OpenMP */

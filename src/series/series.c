@@ -10,7 +10,8 @@
  * The file holds
  *     series.coefficients (functions of the first factor x ... x of the last), by rows; of functions of mean square 1
  *     series.certificate  (9)         objective, decrement, gap, square, Newton steps, products, nodes, verified, sgd
- *     series.path         (taus, 3)   files of before: tau, criterion, highest frequency; now it is a choice (choice.c) */
+ *     series.path         (taus, 3)   files of before: tau, criterion, highest frequency; now it is a choice
+ * (choice.c) */
 #include "series.h"
 
 #include <stdio.h>
@@ -88,11 +89,10 @@ npmd_status series_complete(fit_plan *p, npmd_error *err)
         for (int d = 0; d < dom->factors; d++)
             most = frequency[d] > most ? frequency[d] : most;
         if (most <= 1) {
-            st = npmd_fail(
-                err, NPMD_ERR_ARGUMENT,
-                "`estimator` series: the full product of eigenfunctions on %s is too large even at "
-                "frequency 1; a field or kernels can do it",
-                dom->text);
+            st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                           "`estimator` series: the full product of eigenfunctions on %s is too large even at "
+                           "frequency 1; a field or kernels can do it",
+                           dom->text);
             goto done;
         }
         for (int d = 0; d < dom->factors; d++)
@@ -128,12 +128,12 @@ static npmd_status series_evidence(npmd_model *m, const series_path *path, npmd_
         const double *r = path->row[i];
         stage += i > 0 && r[2] != path->row[i - 1][2];
         choice_row row = { .stage = stage,
-                                .tau = r[0],
-                                .criterion = r[1],
-                                .criterion_se = NAN,
-                                .difference = r[1] - path->row[best][1],
-                                .difference_se = NAN,
-                                .kept = i == best };
+                           .tau = r[0],
+                           .criterion = r[1],
+                           .criterion_se = NAN,
+                           .difference = r[1] - path->row[best][1],
+                           .difference_se = NAN,
+                           .kept = i == best };
         snprintf(row.settings, sizeof row.settings, "max-frequency=%.0f", r[2]);
         TRY(choice_add(&m->choice, &row, err));
     }
@@ -179,8 +179,8 @@ static npmd_status series_newton(fit *f, npmd_error *err)
     else if (!(s->found.decrement <= accuracy))
         model_warn(m, "the Newton decrement stands at %.1e nats, above %.0e", s->found.decrement, accuracy);
     else if (!s->found.verified)
-        model_warn(m, "the finest grid allowed, %zu nodes, knows the log integral to %.1e only",
-                   s->found.nodes, s->found.log_integral_se);
+        model_warn(m, "the finest grid allowed, %zu nodes, knows the log integral to %.1e only", s->found.nodes,
+                   s->found.log_integral_se);
 done:
     memory_free(mean);
     memory_free(rough);
@@ -200,8 +200,7 @@ npmd_status series_fit_by(fit *f, series_solver_fn solve, npmd_error *err)
     for (int d = 0; d < m->domain->factors; d++) {
         const int wanted = asked->max_frequencies > 1 ? asked->max_frequency[d] : asked->max_frequency[0];
         if (wanted > full->max_frequency[d]) {
-            model_warn(m,
-                       "the full product is too large: frequencies up to %d on factor %d, %zu coefficients",
+            model_warn(m, "the full product is too large: frequencies up to %d on factor %d, %zu coefficients",
                        full->max_frequency[d], d + 1, s->basis.coefficients);
             break;
         }
@@ -250,8 +249,7 @@ npmd_status series_load(npmd_model *m, const record *rec, const char *path, npmd
     for (int d = 0; sound && d < dom->factors; d++)
         sound = opt->encoding.max_frequency[d] >= 1 && opt->encoding.max_frequency[d] <= dom->factor[d]->max_frequency;
     if (!sound || series_count(dom, opt->encoding.max_frequency) > (double)SERIES_MOST_FUNCTIONS) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe a series on %s", path,
-                       dom->text);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe a series on %s", path, dom->text);
         goto done;
     }
     const size_t count = (size_t)series_count(dom, opt->encoding.max_frequency);
@@ -264,8 +262,8 @@ npmd_status series_load(npmd_model *m, const record *rec, const char *path, npmd
     memcpy(s->flat, t->data, count * sizeof *s->flat);
     for (size_t k = 0; k < count; k++)
         if (!isfinite(s->flat[k])) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT,
-                           "%s: tensor series.coefficients holds a number that is not finite", path);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor series.coefficients holds a number that is not finite",
+                           path);
             goto done;
         }
     series_pack(s, true);
@@ -273,8 +271,8 @@ npmd_status series_load(npmd_model *m, const record *rec, const char *path, npmd
     const double *a = t->data;
     for (int i = 0; i < CERTIFICATE; i++)
         if (isnan(a[i]) || (i >= 4 && !(a[i] >= 0.0 && a[i] < 1e9))) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor series.certificate, number %d is out of range",
-                           path, i + 1);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor series.certificate, number %d is out of range", path,
+                           i + 1);
             goto done;
         }
     s->found = (series_certificate){ .objective = a[0],
@@ -287,8 +285,7 @@ npmd_status series_load(npmd_model *m, const record *rec, const char *path, npmd
                                      .verified = a[7] != 0.0 };
     s->stochastic = a[8] != 0.0;
     memcpy(s->written, a, sizeof s->written);
-    if (record_find(rec, path, "series.path", TENSOR_F64, 2, (const size_t[]){ 0, PATH_COLUMNS }, &t, NULL)
-            == NPMD_OK
+    if (record_find(rec, path, "series.path", TENSOR_F64, 2, (const size_t[]){ 0, PATH_COLUMNS }, &t, NULL) == NPMD_OK
         && t->shape[0] <= PATH_MOST && m->choice.rows == 0) {
         series_path old = { .size = (int)t->shape[0] };
         memcpy(old.row, t->data, t->shape[0] * sizeof *old.row);

@@ -29,9 +29,8 @@ typedef struct series_basis {
     size_t last;                        /* functions of the last factor, padded */
     size_t size;                        /* of a tensor of coefficients, padding included */
     size_t coefficients;                /* without padding and the constant: what is fitted */
-    double *lambda; /* (size): eigenvalues; 0 for the constant and padding, which stay 0 */
+    double *lambda;                     /* (size): eigenvalues; 0 for the constant and padding, which stay 0 */
 } series_basis;
-
 
 npmd_status series_basis_open(series_basis *b, const npmd_domain *dom, const int *frequency, npmd_error *err);
 void series_basis_close(series_basis *b);
@@ -44,19 +43,16 @@ double series_count(const npmd_domain *dom, const int *frequency);
 npmd_status series_evaluate(const series_basis *b, const double *c, const double *x, size_t n, jet_rows rows,
                             int threads, double *out, npmd_error *err);
 /* The weighted mean of every function over the points: mean (size). */
-npmd_status series_moments(const series_basis *b, const npmd_points *pts, int threads, double *mean,
-                           npmd_error *err);
+npmd_status series_moments(const series_basis *b, const npmd_points *pts, int threads, double *mean, npmd_error *err);
 
 /* The same of their squares, under the squared weights. */
-npmd_status series_squares(const series_basis *b, const npmd_points *pts, int threads, double *mean,
-                           npmd_error *err);
+npmd_status series_squares(const series_basis *b, const npmd_points *pts, int threads, double *mean, npmd_error *err);
 
 typedef struct series_grid { /* a quadrature rule on every factor, and the functions there */
     const series_basis *basis;
     const kernels *kernels;
     int threads;
-    size_t resolution[NPMD_MAX_FACTORS], nodes[NPMD_MAX_FACTORS],
-        last;                         /* last: padded nodes of the last factor */
+    size_t resolution[NPMD_MAX_FACTORS], nodes[NPMD_MAX_FACTORS], last; /* last: padded nodes of the last factor */
     size_t size, count;               /* of a tensor of values with padding, and without */
     double *table[NPMD_MAX_FACTORS];  /* (nodes, functions); of the last factor (nodes, basis->last) */
     double *across;                   /* (functions, last): of the last factor, when there are several */
@@ -68,7 +64,7 @@ typedef struct series_grid { /* a quadrature rule on every factor, and the funct
 bool series_grid_allowed(const series_basis *b, int level);
 npmd_status series_grid_open(series_grid *g, const series_basis *b, int level, int threads, npmd_error *err);
 void series_grid_close(series_grid *g);
-size_t series_grid_bytes(const series_basis *b, int level); /* what it takes, with two tensors of values */
+size_t series_grid_bytes(const series_basis *b, int level);            /* what it takes, with two tensors of values */
 void series_values(const series_grid *g, const double *c, double *v);  /* v (size) on the nodes */
 void series_adjoint(const series_grid *g, const double *q, double *c); /* c_k = sum over nodes of q phi_k */
 /* In place: v becomes weight x exp(v - log Z), probabilities of the nodes; log Z = log mean exp v. Also the mean of
@@ -78,9 +74,10 @@ double series_normalise(const series_grid *g, double *v, double *square);
 /* ---- series_dense.c: one factor, few functions ----------------------------------------------------------- */
 
 #define SERIES_DENSE ((size_t)4096) /* the largest basis whose Hessian is made */
-/* H (size, size) becomes the Cholesky factor of the Hessian in its lower half; not positive: it has none, by rounding. */
-npmd_status series_factor(const series_grid *g, const double *probability, const double *expected,
-                          const double *curb, double *H, bool *positive, npmd_error *err);
+/* H (size, size) becomes the Cholesky factor of the Hessian in its lower half; not positive: it has none, by
+ * rounding. */
+npmd_status series_factor(const series_grid *g, const double *probability, const double *expected, const double *curb,
+                          double *H, bool *positive, npmd_error *err);
 
 /* ---- series_solve.c ------------------------------------------------------------------------------------- */
 
@@ -104,8 +101,8 @@ typedef struct series_problem {
 typedef struct series_certificate {
     double objective, log_integral, log_integral_se; /* se: how far a finer grid moved it */
     double decrement;                                /* upper bound of g' H^-1 g / 2, on the finest grid */
-    double gap;    /* f(c) - min f <= g' (2 tau Lambda^2)^-1 g / 2: strong convexity by the penalty alone */
-    double square; /* mean of the squared relative density */
+    double gap;           /* f(c) - min f <= g' (2 tau Lambda^2)^-1 g / 2: strong convexity by the penalty alone */
+    double square;        /* mean of the squared relative density */
     int newton, products; /* steps, and products with the Hessian */
     size_t nodes;
     bool verified, stopped;
@@ -114,8 +111,7 @@ typedef struct series_certificate {
 /* What can be asked of a grid: on surfaces, whose rule is not spectral, less. */
 double series_accuracy(const npmd_domain *dom, double target);
 /* Starts from c (size), leaves the solution there; level: of the grid to begin with, and reached. */
-npmd_status series_solve(const series_problem *p, int *level, double *c, series_certificate *out,
-                         npmd_error *err);
+npmd_status series_solve(const series_problem *p, int *level, double *c, series_certificate *out, npmd_error *err);
 /* The log integral of a given c, on grids that are refined until it settles, and the square. */
 npmd_status series_integral(const series_basis *b, const double *c, int threads, series_certificate *out,
                             npmd_error *err);
@@ -140,8 +136,8 @@ int series_progress(void *watch, int newton, double value, bool step);
 npmd_status series_rough(const series_basis *b, int penalty, double **out, npmd_error *err);
 /* Chooses the model's tau, and where open its highest frequency, by held-out points; *basis and *c (their best
  * solution, where the fit to all points starts) become those chosen. */
-npmd_status series_choose(series_watch *watch, bool open, series_basis *basis,
-                          double **c, int *level, series_path *path, npmd_error *err);
+npmd_status series_choose(series_watch *watch, bool open, series_basis *basis, double **c, int *level,
+                          series_path *path, npmd_error *err);
 
 /* ---- series.c: the estimator ------------------------------------------------------------------------------- */
 
@@ -149,8 +145,8 @@ extern const estimator ESTIMATOR_SERIES;
 enum { CERTIFICATE = 9 };
 typedef struct series_state {
     series_basis basis;
-    double *c; /* (basis.size) */
-    double *flat;               /* the same without padding, */
+    double *c;                   /* (basis.size) */
+    double *flat;                /* the same without padding, */
     double written[CERTIFICATE]; /* and the certificate, as the file has them */
     series_certificate found;
     bool stochastic; /* by the published solver: there is no certificate */
@@ -159,7 +155,8 @@ npmd_status series_complete(fit_plan *p, npmd_error *err);
 /* A fit by whatever solves it: the state is there, with its basis, and c is to be found. */
 typedef npmd_status (*series_solver_fn)(fit *f, npmd_error *err);
 npmd_status series_fit_by(fit *f, series_solver_fn solve, npmd_error *err);
-npmd_status series_values_at(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
+npmd_status series_values_at(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out,
+                             npmd_error *err);
 npmd_status series_save(const npmd_model *m, record *rec, npmd_error *err);
 npmd_status series_load(npmd_model *m, const record *rec, const char *path, npmd_error *err);
 npmd_status series_describe(const npmd_model *m, json_t *into, npmd_error *err);

@@ -93,8 +93,8 @@ static series_sides sides_of(const series_basis *b)
     return s;
 }
 
-typedef struct series_room {        /* of a thread */
-    double *jets[NPMD_MAX_FACTORS]; /* (1 + dimension, functions, SERIES_BLOCK) scaled to mean square 1 */
+typedef struct series_room {               /* of a thread */
+    double *jets[NPMD_MAX_FACTORS];        /* (1 + dimension, functions, SERIES_BLOCK) scaled to mean square 1 */
     double *scratch, *left, *right, *work; /* left (points, left), right and work (points, right) */
 } series_room;
 
@@ -113,8 +113,8 @@ static npmd_status room_open(series_room *r, const series_basis *b, npmd_error *
     npmd_status st = NPMD_OK;
     const series_sides s = sides_of(b);
     for (int d = 0; d < b->factors; d++)
-        TRY(memory_new(&r->jets[d],
-                       (size_t)(1 + b->domain->factor[d]->dimension) * b->functions[d] * SERIES_BLOCK, err));
+        TRY(memory_new(&r->jets[d], (size_t)(1 + b->domain->factor[d]->dimension) * b->functions[d] * SERIES_BLOCK,
+                       err));
     TRY(memory_new(&r->scratch, s.scratch, err));
     TRY(memory_new(&r->left, SERIES_BLOCK * s.left, err));
     TRY(memory_new(&r->right, SERIES_BLOCK * s.right, err));
@@ -150,8 +150,8 @@ static void room_jets(series_room *r, const series_basis *b, const double *x, si
         const double unit = sqrt(man->volume);
         for (size_t i = 0; i < m; i += JET_POINTS) {
             const size_t some = m - i < JET_POINTS ? m - i : JET_POINTS;
-            man->jets(man, some, x + i * (size_t)dom->columns + dom->column[d], (size_t)dom->columns,
-                      b->frequency[d], parts, r->scratch);
+            man->jets(man, some, x + i * (size_t)dom->columns + dom->column[d], (size_t)dom->columns, b->frequency[d],
+                      parts, r->scratch);
             for (size_t j = 0; j < (size_t)parts * b->functions[d]; j++)
                 for (size_t k = 0; k < some; k++)
                     r->jets[d][j * SERIES_BLOCK + i + k] = unit * r->scratch[j * some + k];
@@ -193,14 +193,14 @@ static double row_dot(size_t n, const double *a, const double *b)
 
 /* v_i = sum_ab left_ia c_ab right_ib for m points, to every stride-th of out; with d and t a derivative; laplacian:
  * c is that of the Laplacian. */
-static void room_values(series_room *r, const series_basis *b, const series_sides *s, const double *c,
-                        size_t m, int d, int t, double *out, size_t stride)
+static void room_values(series_room *r, const series_basis *b, const series_sides *s, const double *c, size_t m, int d,
+                        int t, double *out, size_t stride)
 {
     const kernels *kern = kernels_select(NULL);
     room_side(r, b, m, 0, s->split, d, t, r->left, s->left);
     room_side(r, b, m, s->split, b->factors, d, t, r->right, s->right);
-    kern->product_double(m, s->right, s->left, (strided_double){ r->left, s->left, 1 }, c, s->right, r->work,
-                         s->right, 0);
+    kern->product_double(m, s->right, s->left, (strided_double){ r->left, s->left, 1 }, c, s->right, r->work, s->right,
+                         0);
     for (size_t i = 0; i < m; i++)
         out[i * stride] = row_dot(s->right, r->work + i * s->right, r->right + i * s->right);
 }
@@ -249,14 +249,13 @@ static void room_square(series_room *r, const series_basis *b, size_t m)
                 r->jets[d][j * SERIES_BLOCK + i] *= r->jets[d][j * SERIES_BLOCK + i];
 }
 
-/* The weighted mean of every function, or of its square under the squared weights: the square of a product is the product
- * of the squares. */
-static npmd_status moments_of(const series_basis *b, const npmd_points *pts, bool squared, int threads,
-                              double *mean, npmd_error *err)
+/* The weighted mean of every function, or of its square under the squared weights: the square of a product is the
+ * product of the squares. */
+static npmd_status moments_of(const series_basis *b, const npmd_points *pts, bool squared, int threads, double *mean,
+                              npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const size_t columns = (size_t)b->domain->columns, n = pts->n,
-                 blocks = (n + SERIES_BLOCK - 1) / SERIES_BLOCK;
+    const size_t columns = (size_t)b->domain->columns, n = pts->n, blocks = (n + SERIES_BLOCK - 1) / SERIES_BLOCK;
     const int T = threads_wanted(threads);
     const series_sides s = sides_of(b);
     const kernels *kern = kernels_select(NULL);
@@ -270,8 +269,7 @@ static npmd_status moments_of(const series_basis *b, const npmd_points *pts, boo
         for (size_t block = lane; block < blocks; block += LANES) {
             series_room *r = &rooms[omp_get_thread_num()];
             double *room = rows + (size_t)omp_get_thread_num() * SERIES_BLOCK * columns;
-            const size_t first = block * SERIES_BLOCK,
-                         m = n - first < SERIES_BLOCK ? n - first : SERIES_BLOCK;
+            const size_t first = block * SERIES_BLOCK, m = n - first < SERIES_BLOCK ? n - first : SERIES_BLOCK;
             room_jets(r, b, points_rows(pts, first, m, room), m, false);
             if (squared)
                 room_square(r, b, m);
@@ -282,8 +280,8 @@ static npmd_status moments_of(const series_basis *b, const npmd_points *pts, boo
                 for (size_t a = 0; a < s.left; a++)
                     r->left[i * s.left + a] *= factor;
             }
-            kern->product_double(s.left, s.right, m, (strided_double){ r->left, 1, s.left }, r->right,
-                                 s.right, sums + lane * b->size, s.right, 1);
+            kern->product_double(s.left, s.right, m, (strided_double){ r->left, 1, s.left }, r->right, s.right,
+                                 sums + lane * b->size, s.right, 1);
         }
     double total = squared ? 0.0 : (double)n;
     for (size_t i = 0; squared && i < n; i++)
@@ -301,14 +299,12 @@ done:
     return st;
 }
 
-npmd_status series_moments(const series_basis *b, const npmd_points *pts, int threads, double *mean,
-                           npmd_error *err)
+npmd_status series_moments(const series_basis *b, const npmd_points *pts, int threads, double *mean, npmd_error *err)
 {
     return moments_of(b, pts, false, threads, mean, err);
 }
 
-npmd_status series_squares(const series_basis *b, const npmd_points *pts, int threads, double *mean,
-                           npmd_error *err)
+npmd_status series_squares(const series_basis *b, const npmd_points *pts, int threads, double *mean, npmd_error *err)
 {
     return moments_of(b, pts, true, threads, mean, err);
 }
@@ -320,8 +316,7 @@ npmd_status series_squares(const series_basis *b, const npmd_points *pts, int th
 static size_t grid_resolution(const series_basis *b, int d, int level)
 {
     const int frequency = b->frequency[d];
-    const double first = b->domain->factor[d]->dimension == 1 ? fmax(6.0, 4.5 * frequency)
-                                                              : fmax(8.0, frequency + 6.0),
+    const double first = b->domain->factor[d]->dimension == 1 ? fmax(6.0, 4.5 * frequency) : fmax(8.0, frequency + 6.0),
                  N = first * (level % 2 == 0 ? 1.0 : 1.5) * pow(2.0, level / 2);
     return ((size_t)N + 1) / 2 * 2;
 }
@@ -450,8 +445,8 @@ static void map_middle(const series_grid *g, size_t left, size_t m, size_t k, si
     for (size_t task = 0; task < left * parts; task++) {
         const size_t l = task / parts, first = task % parts * COLUMNS_AT_ONCE,
                      some = right - first < COLUMNS_AT_ONCE ? right - first : COLUMNS_AT_ONCE;
-        g->kernels->product_double(m, some, k, A, in + l * k * right + first, right,
-                                   out + l * m * right + first, right, 0);
+        g->kernels->product_double(m, some, k, A, in + l * k * right + first, right, out + l * m * right + first, right,
+                                   0);
     }
 }
 
@@ -462,10 +457,8 @@ static void map_last(const series_grid *g, size_t left, size_t n, size_t k, cons
     const size_t parts = (left + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
 #pragma omp parallel for schedule(static) num_threads(g->threads)
     for (size_t part = 0; part < parts; part++) {
-        const size_t first = part * ROWS_AT_ONCE,
-                     some = left - first < ROWS_AT_ONCE ? left - first : ROWS_AT_ONCE;
-        g->kernels->product_double(some, n, k, (strided_double){ in + first * ld, ld, 1 }, B, n,
-                                   out + first * n, n, 0);
+        const size_t first = part * ROWS_AT_ONCE, some = left - first < ROWS_AT_ONCE ? left - first : ROWS_AT_ONCE;
+        g->kernels->product_double(some, n, k, (strided_double){ in + first * ld, ld, 1 }, B, n, out + first * n, n, 0);
     }
 }
 
@@ -477,13 +470,12 @@ static void values_of_one(const series_grid *g, const double *c, double *v)
     memset(columns, 0, functions * PANEL * sizeof *columns);
     for (size_t j = 0; j < functions; j++)
         columns[j * PANEL] = c[j];
-#pragma omp parallel for schedule(static)                                                                    \
-    num_threads(g->threads) if (nodes * functions * PANEL > WORTH_THREADS)
+#pragma omp parallel for schedule(static) num_threads(g->threads) if (nodes * functions * PANEL > WORTH_THREADS)
     for (size_t i = 0; i < nodes; i += ROWS_AT_ONCE) {
         const size_t some = nodes - i < ROWS_AT_ONCE ? nodes - i : ROWS_AT_ONCE;
         g->kernels->product_double(some, PANEL, functions,
-                                   (strided_double){ g->table[0] + i * g->basis->last, g->basis->last, 1 },
-                                   columns, PANEL, out + i * PANEL, PANEL, 0);
+                                   (strided_double){ g->table[0] + i * g->basis->last, g->basis->last, 1 }, columns,
+                                   PANEL, out + i * PANEL, PANEL, 0);
     }
     memset(v + nodes, 0, (g->last - nodes) * sizeof *v);
     for (size_t i = 0; i < nodes; i++)
@@ -503,8 +495,8 @@ void series_values(const series_grid *g, const double *c, double *v)
     for (int d = 0; d < D - 1; d++) {
         double *out = g->half[d % 2];
         right /= b->functions[d];
-        map_middle(g, left, g->nodes[d], b->functions[d], right,
-                   (strided_double){ g->table[d], b->functions[d], 1 }, in, out);
+        map_middle(g, left, g->nodes[d], b->functions[d], right, (strided_double){ g->table[d], b->functions[d], 1 },
+                   in, out);
         left *= g->nodes[d];
         in = out;
     }
@@ -523,8 +515,8 @@ void series_adjoint(const series_grid *g, const double *q, double *c)
         for (size_t part = 0; part < parts; part++) {
             const size_t first = part * COLUMNS_AT_ONCE,
                          some = b->last - first < COLUMNS_AT_ONCE ? b->last - first : COLUMNS_AT_ONCE;
-            g->kernels->product_double(1, some, g->nodes[0], (strided_double){ q, 0, 1 }, g->table[0] + first,
-                                       b->last, c + first, b->last, 0);
+            g->kernels->product_double(1, some, g->nodes[0], (strided_double){ q, 0, 1 }, g->table[0] + first, b->last,
+                                       c + first, b->last, 0);
         }
         return;
     }
@@ -532,8 +524,8 @@ void series_adjoint(const series_grid *g, const double *q, double *c)
     for (int d = D - 2; d >= 0; d--) {
         double *out = d == 0 ? c : g->half[d % 2];
         left /= g->nodes[d];
-        map_middle(g, left, b->functions[d], g->nodes[d], right,
-                   (strided_double){ g->table[d], 1, b->functions[d] }, in, out);
+        map_middle(g, left, b->functions[d], g->nodes[d], right, (strided_double){ g->table[d], 1, b->functions[d] },
+                   in, out);
         right *= b->functions[d];
         in = out;
     }

@@ -7,14 +7,13 @@
  *
  * From four dimensions on, sum_k 1/lambda_k^2 diverges: the penalty alone does not keep the noise of ever more
  * coefficients bounded, and the highest frequency smooths as well. Where it was left open it goes down by one as long
- * as the criterion falls by WORTHWHILE of itself: a rough series of few functions needs grids as fine as one of many, and
- * small gains are noise. */
+ * as the criterion falls by WORTHWHILE of itself: a rough series of few functions needs grids as fine as one of many,
+ * and small gains are noise. */
 #include "series.h"
 
 #define PATH_TARGET 1e-5  /* nats, and */
 #define PATH_SETTLED 1e-3 /* of the log integral: enough to compare */
-#define PATH_PRODUCTS                                                                                        \
-    400 /* with the Hessian; a tau that asks for more is the last: lower ones ask for more still */
+#define PATH_PRODUCTS 400 /* with the Hessian; a tau that asks for more is the last: lower ones ask for more still */
 #define PATH_FIRST 1e-2
 #define PATH_STEPS 13   /* taus at a frequency */
 #define PATH_PATIENCE 2 /* taus after the best one */
@@ -44,7 +43,7 @@ npmd_status series_rough(const series_basis *b, int penalty, double **out, npmd_
     for (size_t k = 0; k < b->size; k++)
         rough[k] = penalty == PENALTY_LAPLACIAN  ? b->lambda[k] * b->lambda[k]
                    : penalty == PENALTY_GRADIENT ? b->lambda[k]
-                                                      : 0.0;
+                                                 : 0.0;
     *out = rough;
     return NPMD_OK;
 }
@@ -66,8 +65,7 @@ static void stage_close(stage *s)
     *s = (stage){ 0 };
 }
 
-static npmd_status stage_open(stage *s, const npmd_domain *dom, const int *frequency, int penalty,
-                              npmd_error *err)
+static npmd_status stage_open(stage *s, const npmd_domain *dom, const int *frequency, int penalty, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     *s = (stage){ .criterion = INFINITY };
@@ -105,8 +103,8 @@ static npmd_status stage_lower(const stage *s, int penalty, stage *out, npmd_err
     return st;
 }
 
-static npmd_status stage_criterion(const stage *s, const series_certificate *found,
-                                   const npmd_points *held_out, int threads, double *out, npmd_error *err)
+static npmd_status stage_criterion(const stage *s, const series_certificate *found, const npmd_points *held_out,
+                                   int threads, double *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double *v = NULL, mean = 0.0, se = 0.0;
@@ -183,8 +181,8 @@ static bool path_vertex(const series_path *path, double frequency, double *tau)
     return true;
 }
 
-npmd_status series_choose(series_watch *watch, bool open, series_basis *basis,
-                          double **c, int *level, series_path *path, npmd_error *err)
+npmd_status series_choose(series_watch *watch, bool open, series_basis *basis, double **c, int *level,
+                          series_path *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = watch->fit->model;

@@ -15,8 +15,8 @@ static size_t least(size_t a, size_t b)
 }
 
 /* Rows first .. first + rows - 1 of H, up to the diagonal and a bit beyond. */
-static void dense_rows(const series_grid *g, const double *probability, const double *expected,
-                       const double *curb, size_t first, size_t rows, double *scaled, double *H)
+static void dense_rows(const series_grid *g, const double *probability, const double *expected, const double *curb,
+                       size_t first, size_t rows, double *scaled, double *H)
 {
     const series_basis *b = g->basis;
     const size_t ld = b->last, columns = first + rows, nodes = g->nodes[0];
@@ -36,18 +36,16 @@ static void dense_rows(const series_grid *g, const double *probability, const do
     }
 }
 
-npmd_status series_factor(const series_grid *g, const double *probability, const double *expected,
-                          const double *curb, double *H, bool *positive, npmd_error *err)
+npmd_status series_factor(const series_grid *g, const double *probability, const double *expected, const double *curb,
+                          double *H, bool *positive, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const size_t size = g->basis->size, ld = g->basis->last,
-                 blocks = (size + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+    const size_t size = g->basis->size, ld = g->basis->last, blocks = (size + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
     double *scaled = NULL, *room = NULL;
     assert(g->basis->factors == 1);
     TRY(memory_new(&scaled, (size_t)g->threads * NODES_AT_ONCE * ROWS_AT_ONCE, err));
     TRY(memory_new(&room, size * CHOLESKY_BLOCK, err));
-#pragma omp parallel for schedule(dynamic, 1)                                                                \
-    num_threads(g->threads) if (size * size * g->nodes[0] > WORTH_THREADS)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(g->threads) if (size * size * g->nodes[0] > WORTH_THREADS)
     for (size_t k = 0; k < blocks; k++) {
         const size_t block = blocks - 1 - k, first = block * ROWS_AT_ONCE; /* the longest first */
         dense_rows(g, probability, expected, curb, first, least(size - first, ROWS_AT_ONCE),

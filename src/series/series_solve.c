@@ -10,8 +10,7 @@
 #include "series.h"
 
 #define MOST_NEWTON 100
-#define MOST_PRODUCTS                                                                                        \
-    4000 /* of one solution: where a peaked density leaves little curvature they end nowhere */
+#define MOST_PRODUCTS 4000 /* of one solution: where a peaked density leaves little curvature they end nowhere */
 #define ENOUGH_PRODUCTS 20 /* for a direction, while the decrement is far from its target */
 
 typedef struct solver {
@@ -160,8 +159,8 @@ static npmd_status solver_run(solver *s, double *c, series_certificate *out, npm
     const series_problem *p = s->p;
     for (int i = 0;; i++) {
         if (!isfinite(s->objective))
-            return npmd_fail(err, NPMD_ERR_NUMERIC,
-                             "series: the objective is not finite after %d Newton steps", out->newton);
+            return npmd_fail(err, NPMD_ERR_NUMERIC, "series: the objective is not finite after %d Newton steps",
+                             out->newton);
         if (s->factor != NULL) {
             const npmd_status st = series_factor(&s->grid, s->probability, s->expected, s->curb, s->factor,
                                                  &s->factored, err);
@@ -169,8 +168,7 @@ static npmd_status solver_run(solver *s, double *c, series_certificate *out, npm
                 return st;
         }
         out->decrement = solver_direction(s, out);
-        out->stopped = out->stopped
-                       || (p->go_on != NULL && p->go_on(p->user, out->newton, s->objective, true) != 0);
+        out->stopped = out->stopped || (p->go_on != NULL && p->go_on(p->user, out->newton, s->objective, true) != 0);
         if (out->decrement <= p->target || i == MOST_NEWTON || out->stopped)
             return NPMD_OK;
         const double slope = dot(s, s->gradient, s->direction);
@@ -217,13 +215,10 @@ double series_accuracy(const npmd_domain *dom, double target)
     return dom->surfaces ? fmax(surface, target) : target;
 }
 
-npmd_status series_solve(const series_problem *p, int *level, double *c, series_certificate *out,
-                         npmd_error *err)
+npmd_status series_solve(const series_problem *p, int *level, double *c, series_certificate *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    solver s = { .p = p,
-                 .size = p->basis->size,
-                 .most = p->most_products > 0 ? p->most_products : MOST_PRODUCTS };
+    solver s = { .p = p, .size = p->basis->size, .most = p->most_products > 0 ? p->most_products : MOST_PRODUCTS };
     series_certificate done_by = { .log_integral_se = INFINITY };
     TRY(memory_new(&s.gradient, s.size, err));
     TRY(memory_new(&s.expected, s.size, err));
@@ -264,8 +259,7 @@ npmd_status series_solve(const series_problem *p, int *level, double *c, series_
     done_by.square = s.square;
     done_by.gap = curbed(&s, s.gradient);
     done_by.nodes = s.grid.count;
-    if (!isfinite(done_by.log_integral_se)
-        && *level > 0) { /* nothing finer is allowed: what did the last one bring? */
+    if (!isfinite(done_by.log_integral_se) && *level > 0) { /* nothing finer is allowed: what did the last one bring? */
         TRY(solver_open_grid(&s, *level - 1, err));
         solver_look(&s, c);
         done_by.log_integral_se = fabs(done_by.log_integral - s.log_integral);
@@ -293,8 +287,7 @@ npmd_status series_integral(const series_basis *b, const double *c, int threads,
     series_certificate done_by = { .log_integral_se = INFINITY, .decrement = INFINITY, .gap = INFINITY };
     series_grid g = { 0 };
     double *v = NULL;
-    for (int level = 0;
-         series_grid_allowed(b, level) && !(done_by.log_integral_se <= series_accuracy(b->domain, 1e-8));
+    for (int level = 0; series_grid_allowed(b, level) && !(done_by.log_integral_se <= series_accuracy(b->domain, 1e-8));
          level++) {
         series_grid_close(&g);
         memory_free(v);

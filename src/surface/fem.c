@@ -1,14 +1,14 @@
 /* fem.c - linear and quadratic finite elements on flat triangles: nodes, stiffness and consistent mass.
  *
- * On a face with corners a, b, c let l_i be the barycentric coordinates, e_i the edge that faces corner i and A the area.
- * Their gradients satisfy  k_ij = A grad l_i . grad l_j = e_i . e_j / (4 A)  (half the cotangents, with signs), and
- * integral of l_a^p l_b^q l_c^r = 2 A p! q! r! / (p + q + r + 2)!. All that follows is exact.
+ * On a face with corners a, b, c let l_i be the barycentric coordinates, e_i the edge that faces corner i and A the
+ * area. Their gradients satisfy  k_ij = A grad l_i . grad l_j = e_i . e_j / (4 A)  (half the cotangents, with signs),
+ * and integral of l_a^p l_b^q l_c^r = 2 A p! q! r! / (p + q + r + 2)!. All that follows is exact.
  *
  *   linear     e_i = l_i:                   K = k,  M = A / 12 (1 + delta_ij)
  *   quadratic  e_i = l_i (2 l_i - 1) at the corners, e_ij = 4 l_i l_j at the middles of the edges:
  *              K(i, i) = k_ii      K(i, j) = -k_ij / 3        K(i, ij) = 4 k_ij / 3     K(i, jk) = 0
  *              K(ij, ij) = 8/3 (k_ii + k_jj + k_ij)           K(ij, ik) = 8 k_jk / 3
- *              M = A / 180 times 6 (i, i), -1 (i, j), 0 (i, ij), -4 (i, jk), 32 (ij, ij), 16 (ij, ik)  */
+ *              M = A / 180 times 6 (i, i), -1 (i, j), 0 (i, ij), -4 (i, jk), 32 (ij, ij), 16 (ij, ik) */
 #include "surface.h"
 
 /* ---- Nodes ----------------------------------------------------------------------------------------------------- */
@@ -116,8 +116,8 @@ npmd_status fem_nodes_make(const mesh *m, int elements, fem_nodes *out, npmd_err
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "elements: %d was found, 1 or 2 was expected", elements);
     /* entries of a matrix are counted in 32 bits: two edges a face, six or at most 12 + 3 neighbours a node */
     if (m->faces > (size_t)INT32_MAX / 36 || m->vertices > (size_t)INT32_MAX / 36)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "%zu faces are too many for finite elements (most: %d)",
-                         m->faces, INT32_MAX / 36);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "%zu faces are too many for finite elements (most: %d)", m->faces,
+                         INT32_MAX / 36);
     TRY(memory_new(&n.node, (size_t)n.corners * m->faces, err));
     if (elements == 2) {
         TRY(edges_make(m, &edges, err));
@@ -167,8 +167,7 @@ static bool face_products(const mesh *m, size_t face, double k[3][3], double *ar
     *area = 0.5 * sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            k[i][j] = (edge[i][0] * edge[j][0] + edge[i][1] * edge[j][1] + edge[i][2] * edge[j][2])
-                      / (4.0 * *area);
+            k[i][j] = (edge[i][0] * edge[j][0] + edge[i][1] * edge[j][1] + edge[i][2] * edge[j][2]) / (4.0 * *area);
     return *area > 0.0 && isfinite(k[0][0] + k[1][1] + k[2][2]);
 }
 

@@ -1,7 +1,7 @@
 /* fem_pairs.c - eigenpairs of a surface: solved, normalised, with their residuals, and kept in a file.
  *
- * The file is a record eigen-HASH-ELEMENTS-PAIRS.safetensors: lambda (pairs), phi (nodes, pairs), residual (pairs), and as
- * metadata what they belong to and a hash of their bytes. One that does not fit, in whatever way, counts as none. */
+ * The file is a record eigen-HASH-ELEMENTS-PAIRS.safetensors: lambda (pairs), phi (nodes, pairs), residual (pairs), and
+ * as metadata what they belong to and a hash of their bytes. One that does not fit, in whatever way, counts as none. */
 #include "json.h"
 #include "surface.h"
 
@@ -16,7 +16,8 @@ void eigenpairs_free(eigenpairs *e)
     *e = (eigenpairs){ 0 };
 }
 
-/* ---- Solved -------------------------------------------------------------------------------------------------------- */
+/* ---- Solved
+ * -------------------------------------------------------------------------------------------------------- */
 
 static double product(const double *x, const double *y, size_t n)
 {
@@ -96,13 +97,12 @@ static npmd_status pairs_check(int pairs, size_t nodes, npmd_error *err)
 {
     if (pairs < 1 || (size_t)pairs > nodes)
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "%d eigenpairs were asked for, 1 to %zu are there (one a node of the elements)",
-                         pairs, nodes);
+                         "%d eigenpairs were asked for, 1 to %zu are there (one a node of the elements)", pairs, nodes);
     return NPMD_OK;
 }
 
-npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const fem_watch *watch,
-                                   eigenpairs *out, npmd_error *err)
+npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const fem_watch *watch, eigenpairs *out,
+                                   npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     eigenpairs e = { .pairs = pairs };
@@ -132,7 +132,8 @@ npmd_status fem_eigenpairs(const mesh *m, int elements, int pairs, eigenpairs *o
     return fem_eigenpairs_watched(m, elements, pairs, NULL, out, err);
 }
 
-/* ---- Kept ---------------------------------------------------------------------------------------------------------- */
+/* ---- Kept
+ * ---------------------------------------------------------------------------------------------------------- */
 
 enum { CACHE_VERSION = 1 }; /* of the file's layout and of the solver: another number, another file */
 
@@ -165,10 +166,9 @@ done:
     return st;
 }
 
-/* Sets *fits where the file holds these very pairs: the first columns of more would be other functions where an eigenvalue
- * is multiple, and a result must not depend on what lies in a folder. Only a failure of memory is one. */
-static npmd_status cache_read(const char *path, const mesh *m, int pairs, eigenpairs *e, bool *fits,
-                              npmd_error *err)
+/* Sets *fits where the file holds these very pairs: the first columns of more would be other functions where an
+ * eigenvalue is multiple, and a result must not depend on what lies in a folder. Only a failure of memory is one. */
+static npmd_status cache_read(const char *path, const mesh *m, int pairs, eigenpairs *e, bool *fits, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     record rec = { 0 };
@@ -181,8 +181,8 @@ static npmd_status cache_read(const char *path, const mesh *m, int pairs, eigenp
         return read == NPMD_ERR_MEMORY ? npmd_fail(err, read, "%s", unused.text) : NPMD_OK;
     if (record_find(&rec, path, "lambda", TENSOR_F64, 1, (const size_t[]){ 0 }, &lambda, &unused)
         || lambda->shape[0] != (size_t)pairs
-        || record_find(&rec, path, "phi", TENSOR_F64, 2, (const size_t[]){ e->at.nodes, lambda->shape[0] },
-                       &phi, &unused)
+        || record_find(&rec, path, "phi", TENSOR_F64, 2, (const size_t[]){ e->at.nodes, lambda->shape[0] }, &phi,
+                       &unused)
         || record_find(&rec, path, "residual", TENSOR_F64, 1, lambda->shape, &residual, &unused))
         goto done;
     const eigenpairs held = { .at = e->at,
@@ -214,16 +214,14 @@ static void cache_write(const char *path, const mesh *m, const eigenpairs *e)
     const size_t pairs = (size_t)e->pairs;
     if (facts_of(m, e, &rec.metadata, NULL) == NPMD_OK
         && record_add(&rec, "lambda", TENSOR_F64, 1, (const size_t[]){ pairs }, e->lambda, NULL) == NPMD_OK
-        && record_add(&rec, "phi", TENSOR_F64, 2, (const size_t[]){ e->at.nodes, pairs }, e->phi, NULL)
-               == NPMD_OK
-        && record_add(&rec, "residual", TENSOR_F64, 1, (const size_t[]){ pairs }, e->residual, NULL)
-               == NPMD_OK)
+        && record_add(&rec, "phi", TENSOR_F64, 2, (const size_t[]){ e->at.nodes, pairs }, e->phi, NULL) == NPMD_OK
+        && record_add(&rec, "residual", TENSOR_F64, 1, (const size_t[]){ pairs }, e->residual, NULL) == NPMD_OK)
         (void)record_write(path, &rec, NULL);
     record_free(&rec);
 }
 
-npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char *folder,
-                              const fem_watch *watch, eigenpairs *out, npmd_error *err)
+npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char *folder, const fem_watch *watch,
+                              eigenpairs *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     eigenpairs e = { 0 };
@@ -235,8 +233,7 @@ npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char
     TRY(fem_nodes_make(m, elements, &e.at, err));
     TRY(pairs_check(pairs, e.at.nodes, err));
     TRY(memory_new(&path, room, err));
-    snprintf(path, room, "%s/eigen-%016llx-%d-%d.safetensors", folder, (unsigned long long)m->hash, elements,
-             pairs);
+    snprintf(path, room, "%s/eigen-%016llx-%d-%d.safetensors", folder, (unsigned long long)m->hash, elements, pairs);
     TRY(cache_read(path, m, pairs, &e, &fits, err));
     if (!fits) {
         eigenpairs_free(&e);

@@ -21,9 +21,9 @@
 const bool FEM_SOLVES = true;
 
 /* LAPACK: A z = w B z, all of it, symmetric, by columns; a becomes the vectors. Lengths of the texts come last. */
-void dsygv_(const int *kind, const char *vectors, const char *half, const int *n, double *a,
-            const int *a_step, double *b, const int *b_step, double *w, double *work, const int *room,
-            int *info, size_t vectors_length, size_t half_length);
+void dsygv_(const int *kind, const char *vectors, const char *half, const int *n, double *a, const int *a_step,
+            double *b, const int *b_step, double *w, double *work, const int *room, int *info, size_t vectors_length,
+            size_t half_length);
 
 /* Of OpenBLAS; absent (NULL) where another BLAS is linked. */
 extern int openblas_get_num_threads(void) __attribute__((weak));
@@ -31,7 +31,8 @@ extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- Small problems: dense ---------------------------------------------------------------------------------------- */
+/* ---- Small problems: dense
+ * ---------------------------------------------------------------------------------------- */
 
 enum { DENSE = 500 }; /* nodes; a quarter of a second, and any number of pairs, all nodes of them */
 
@@ -52,8 +53,7 @@ static npmd_status solve_dense(const fem_matrices *a, int pairs, double *lambda,
         }
     dsygv_(&kind, "V", "L", &n, stiffness, &n, mass, &n, value, work, &room, &info, 1, 1);
     if (info != 0) {
-        st = npmd_fail(err, NPMD_ERR_NUMERIC, "the eigenpairs of %d nodes were not found (LAPACK: %d)", n,
-                       info);
+        st = npmd_fail(err, NPMD_ERR_NUMERIC, "the eigenpairs of %d nodes were not found (LAPACK: %d)", n, info);
         goto done;
     }
     memcpy(lambda, value, (size_t)pairs * sizeof *lambda);
@@ -68,12 +68,11 @@ done:
 
 static npmd_status out_of_memory(size_t nodes, npmd_error *err)
 {
-    return npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the factors of a matrix of %zu rows",
-                     nodes);
+    return npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory for the factors of a matrix of %zu rows", nodes);
 }
 
-/* Where this succeeds METIS and SuperLU's arrays of a known size will find room: graphs, trees and panels, some 60 numbers a
- * row, and twice the pattern. */
+/* Where this succeeds METIS and SuperLU's arrays of a known size will find room: graphs, trees and panels, some 60
+ * numbers a row, and twice the pattern. */
 static npmd_status memory_try(const fem_matrices *a, npmd_error *err)
 {
     const size_t bytes = a->nodes * 60 * sizeof(double) + (size_t)a->start[a->nodes] * 4 * sizeof(int);
@@ -84,11 +83,12 @@ static npmd_status memory_try(const fem_matrices *a, npmd_error *err)
     return NPMD_OK;
 }
 
-/* ---- The order of elimination --------------------------------------------------------------------------------------- */
+/* ---- The order of elimination
+ * --------------------------------------------------------------------------------------- */
 
-/* METIS draws from rand(), and leaves by a jump on SIGABRT, which it raises where memory fails (it says so on stderr), and on
- * any SIGTERM; what it puts back is not all that was there. So it is given a state of rand() of its own, SIGTERM waits
- * until it is done, actions and mask are restored. Of the other threads none must get a SIGTERM meanwhile. */
+/* METIS draws from rand(), and leaves by a jump on SIGABRT, which it raises where memory fails (it says so on stderr),
+ * and on any SIGTERM; what it puts back is not all that was there. So it is given a state of rand() of its own, SIGTERM
+ * waits until it is done, actions and mask are restored. Of the other threads none must get a SIGTERM meanwhile. */
 static int dissect(idx_t n, idx_t *start, idx_t *column, idx_t *order, idx_t *position)
 {
     struct sigaction on_abort, on_end;
@@ -112,8 +112,8 @@ static int dissect(idx_t n, idx_t *start, idx_t *column, idx_t *order, idx_t *po
     return code;
 }
 
-/* position (nodes) of each node in an order with little fill: nested dissection of the graph, which is the pattern less its
- * diagonal. METIS checks nothing: symmetric, without loops, and fewer than 2^31 entries it is from fem.c. */
+/* position (nodes) of each node in an order with little fill: nested dissection of the graph, which is the pattern less
+ * its diagonal. METIS checks nothing: symmetric, without loops, and fewer than 2^31 entries it is from fem.c. */
 static npmd_status order_make(const fem_matrices *a, int *position, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -144,7 +144,8 @@ done:
     return st;
 }
 
-/* ---- The factors of K - sigma M ------------------------------------------------------------------------------------- */
+/* ---- The factors of K - sigma M
+ * ------------------------------------------------------------------------------------- */
 
 typedef struct factors {
     double *entry;              /* of K - sigma M */
@@ -173,8 +174,7 @@ static void factors_free(factors *f)
     *f = (factors){ 0 };
 }
 
-static npmd_status factors_make(const fem_matrices *a, const int *position, double sigma, factors *f,
-                                npmd_error *err)
+static npmd_status factors_make(const fem_matrices *a, const int *position, double sigma, factors *f, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const int n = (int)a->nodes, entries = a->start[n];
@@ -199,8 +199,8 @@ static npmd_status factors_make(const fem_matrices *a, const int *position, doub
     f->made = true;
     sp_preorder(&how, &f->matrix, f->columns, f->tree, &f->ordered);
     f->permuted = true;
-    dgstrf(&how, &f->ordered, sp_ienv(2), sp_ienv(1), f->tree, NULL, 0, f->columns, f->rows, &f->lower,
-           &f->upper, &shared, &f->count, &info);
+    dgstrf(&how, &f->ordered, sp_ienv(2), sp_ienv(1), f->tree, NULL, 0, f->columns, f->rows, &f->lower, &f->upper,
+           &shared, &f->count, &info);
     f->factorised = info >= 0 && info <= n;
     if (info > n)
         st = out_of_memory(a->nodes, err);
@@ -234,7 +234,8 @@ static int factors_negative(const factors *f)
     return count;
 }
 
-/* ---- Lanczos -------------------------------------------------------------------------------------------------------- */
+/* ---- Lanczos
+ * -------------------------------------------------------------------------------------------------------- */
 
 typedef struct lanczos {
     const fem_matrices *a;
@@ -335,8 +336,8 @@ static npmd_status lanczos_run(lanczos *l, uint64_t attempt, npmd_error *err)
     l->which[3] = 1; /* the size of its blocks */
     l->which[6] = shift_invert;
     for (;;) {
-        dsaupd_c(&ido, "G", l->n, "LM", l->pairs, TOLERANCE, l->rest, l->basis, l->v, l->n, l->which,
-                 l->where, l->three, l->room, room, &info);
+        dsaupd_c(&ido, "G", l->n, "LM", l->pairs, TOLERANCE, l->rest, l->basis, l->v, l->n, l->which, l->where,
+                 l->three, l->room, room, &info);
         if (ido != ASK_START && ido != ASK_SOLVE && ido != ASK_MASS)
             break;
         answer(l, ido);
@@ -344,12 +345,11 @@ static npmd_status lanczos_run(lanczos *l, uint64_t attempt, npmd_error *err)
             return npmd_fail(err, NPMD_STOPPED, "stopped after %lld solves", (long long)l->solved);
     }
     if (ido == ENDED && info == 0)
-        dseupd_c(1, "A", l->chosen, l->value, l->v, l->n, l->sigma, "G", l->n, "LM", l->pairs, TOLERANCE,
-                 l->rest, l->basis, l->v, l->n, l->which, l->where, l->three, l->room, room, &info);
+        dseupd_c(1, "A", l->chosen, l->value, l->v, l->n, l->sigma, "G", l->n, "LM", l->pairs, TOLERANCE, l->rest,
+                 l->basis, l->v, l->n, l->which, l->where, l->three, l->room, room, &info);
     if (info != 0 || l->which[4] < l->pairs)
-        return npmd_fail(err, NPMD_ERR_NUMERIC,
-                         "%d of %d eigenpairs were found after %d restarts (ARPACK: %d)", l->which[4],
-                         l->pairs, l->which[2], info);
+        return npmd_fail(err, NPMD_ERR_NUMERIC, "%d of %d eigenpairs were found after %d restarts (ARPACK: %d)",
+                         l->which[4], l->pairs, l->which[2], info);
     return NPMD_OK;
 }
 
@@ -363,14 +363,13 @@ static void take_rising(const lanczos *l, int pairs, double *lambda, double *phi
         if (place >= pairs)
             continue;
         lambda[place] = l->value[i];
-        memcpy(phi + (size_t)place * (size_t)l->n, l->v + (size_t)i * (size_t)l->n,
-               (size_t)l->n * sizeof *phi);
+        memcpy(phi + (size_t)place * (size_t)l->n, l->v + (size_t)i * (size_t)l->n, (size_t)l->n * sizeof *phi);
     }
 }
 
 /* Counts the eigenvalues below the last gap that is no rounding: a thousandth of the mean one. */
-static npmd_status count_agrees(const fem_matrices *a, const int *position, const double *lambda, int pairs,
-                                bool *out, npmd_error *err)
+static npmd_status count_agrees(const fem_matrices *a, const int *position, const double *lambda, int pairs, bool *out,
+                                npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     factors f = { 0 };
@@ -387,10 +386,10 @@ done:
 
 enum { ATTEMPTS = 3, DENSE_IF_NEED_BE = 3000 };
 
-/* On a symmetric mesh Lanczos may overlook copies of a multiple eigenvalue: each attempt asks for more pairs than the one
- * before, in a larger space; then a small mesh is solved as a whole. */
-static npmd_status solve_sparse(const fem_matrices *a, int pairs, const fem_watch *watch, double *lambda,
-                                double *phi, npmd_error *err)
+/* On a symmetric mesh Lanczos may overlook copies of a multiple eigenvalue: each attempt asks for more pairs than the
+ * one before, in a larger space; then a small mesh is solved as a whole. */
+static npmd_status solve_sparse(const fem_matrices *a, int pairs, const fem_watch *watch, double *lambda, double *phi,
+                                npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     lanczos l = { 0 };
@@ -409,11 +408,10 @@ static npmd_status solve_sparse(const fem_matrices *a, int pairs, const fem_watc
     if (!complete && a->nodes <= DENSE_IF_NEED_BE)
         st = solve_dense(a, pairs, lambda, phi, err);
     else if (!complete)
-        st = npmd_fail(
-            err, NPMD_ERR_NUMERIC,
-            "some of the %d eigenpairs were overlooked in %d attempts: the mesh is very symmetric; move "
-            "its vertices a little, or ask for another number",
-            pairs, ATTEMPTS);
+        st = npmd_fail(err, NPMD_ERR_NUMERIC,
+                       "some of the %d eigenpairs were overlooked in %d attempts: the mesh is very symmetric; move "
+                       "its vertices a little, or ask for another number",
+                       pairs, ATTEMPTS);
 done:
     lanczos_free(&l);
     memory_free(position);

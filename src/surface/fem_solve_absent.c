@@ -1,5 +1,5 @@
-/* fem_solve_absent.c - stands in for fem_solve.c in a build without ARPACK, SuperLU and METIS. Eigenpairs that lie in a file
- * are still read. */
+/* fem_solve_absent.c - stands in for fem_solve.c in a build without ARPACK, SuperLU and METIS. Eigenpairs that lie in a
+ * file are still read. */
 #include "surface.h"
 
 const bool FEM_SOLVES = false;
@@ -8,8 +8,7 @@ npmd_status fem_solve(const fem_matrices *a, int pairs, const fem_watch *watch, 
                       npmd_error *err)
 {
     (void)a, (void)pairs, (void)watch, (void)lambda, (void)phi;
-    return npmd_fail(
-        err, NPMD_ERR_DEVICE,
-        "built without ARPACK, SuperLU and METIS: eigenpairs of a surface can be read, not computed; "
-        "rebuild with -DNPMD_EIGEN=ON");
+    return npmd_fail(err, NPMD_ERR_DEVICE,
+                     "built without ARPACK, SuperLU and METIS: eigenpairs of a surface can be read, not computed; "
+                     "rebuild with -DNPMD_EIGEN=ON");
 }

@@ -24,7 +24,7 @@ typedef struct gifti_reader {
     bool is_gifti;         /* the outermost element was met */
     bool values;           /* those are decoded, else all others */
     bool is_name;          /* of the metadata of an array, what comes next is its name */
-    bool listening; /* text is kept: within Data or Label, or the Name or Value of an array's metadata */
+    bool listening;        /* text is kept: within Data or Label, or the Name or Value of an array's metadata */
     char *text;
     size_t size, room;
     npmd_status st; /* the first failure */
@@ -69,19 +69,18 @@ static npmd_status choice_read(gifti_reader *r, const XML_Char **pairs, const ch
     return scan_fail(&r->where, r->err, "%s is '%s', expected %s%s", name, quote, among[0].name,
                      count > 1 ? " or its like" : "");
 }
-#define CHOICE(r, pairs, name, among, out)                                                                   \
-    choice_read(r, pairs, name, among, sizeof(among) / sizeof *(among), out)
+#define CHOICE(r, pairs, name, among, out) choice_read(r, pairs, name, among, sizeof(among) / sizeof *(among), out)
 
-static npmd_status integer_read(gifti_reader *r, const XML_Char **pairs, const char *name, long least,
-                                long most, long *out)
+static npmd_status integer_read(gifti_reader *r, const XML_Char **pairs, const char *name, long least, long most,
+                                long *out)
 {
     const char *found = attribute(pairs, name);
     char *stop = NULL, quote[FILE_QUOTE + 4];
     const long value = strtol(found, &stop, 10);
     if (stop == found || *stop != 0 || value < least || value > most) {
         file_quote(found, strlen(found), quote);
-        return scan_fail(&r->where, r->err, "%s is '%s', expected an integer from %ld to %ld", name, quote,
-                         least, most);
+        return scan_fail(&r->where, r->err, "%s is '%s', expected an integer from %ld to %ld", name, quote, least,
+                         most);
     }
     *out = value;
     return NPMD_OK;
@@ -99,13 +98,11 @@ static gifti_intent intent_of(const char *name)
 
 static npmd_status array_open(gifti_reader *r, const XML_Char **pairs)
 {
-    static const choice TYPES[] = {
-        { "NIFTI_TYPE_FLOAT32", NUMBER_F32 }, { "NIFTI_TYPE_FLOAT64", NUMBER_F64 },
-        { "NIFTI_TYPE_INT32", NUMBER_I32 },   { "NIFTI_TYPE_UINT32", NUMBER_U32 },
-        { "NIFTI_TYPE_INT64", NUMBER_I64 },   { "NIFTI_TYPE_UINT64", NUMBER_U64 },
-        { "NIFTI_TYPE_INT16", NUMBER_I16 },   { "NIFTI_TYPE_UINT16", NUMBER_U16 },
-        { "NIFTI_TYPE_INT8", NUMBER_I8 },     { "NIFTI_TYPE_UINT8", NUMBER_U8 }
-    };
+    static const choice TYPES[] = { { "NIFTI_TYPE_FLOAT32", NUMBER_F32 }, { "NIFTI_TYPE_FLOAT64", NUMBER_F64 },
+                                    { "NIFTI_TYPE_INT32", NUMBER_I32 },   { "NIFTI_TYPE_UINT32", NUMBER_U32 },
+                                    { "NIFTI_TYPE_INT64", NUMBER_I64 },   { "NIFTI_TYPE_UINT64", NUMBER_U64 },
+                                    { "NIFTI_TYPE_INT16", NUMBER_I16 },   { "NIFTI_TYPE_UINT16", NUMBER_U16 },
+                                    { "NIFTI_TYPE_INT8", NUMBER_I8 },     { "NIFTI_TYPE_UINT8", NUMBER_U8 } };
     static const choice ENCODINGS[] = { { "ASCII", GIFTI_ASCII },
                                         { "Base64Binary", GIFTI_BASE64 },
                                         { "GZipBase64Binary", GIFTI_GZIP_BASE64 } };
@@ -152,8 +149,7 @@ done:
 /* Within an array: its data, and of values the pairs of names and values in its metadata. */
 static bool is_listened_to(const gifti_reader *r, const char *name)
 {
-    return strcmp(name, "Data") == 0
-           || (r->values && (strcmp(name, "Name") == 0 || strcmp(name, "Value") == 0));
+    return strcmp(name, "Data") == 0 || (r->values && (strcmp(name, "Name") == 0 || strcmp(name, "Value") == 0));
 }
 
 static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **pairs)
@@ -251,9 +247,9 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
     }
 }
 
-static void XMLCALL on_entity(void *user, const XML_Char *name, int is_parameter, const XML_Char *value,
-                              int length, const XML_Char *base, const XML_Char *system_id,
-                              const XML_Char *public_id, const XML_Char *notation)
+static void XMLCALL on_entity(void *user, const XML_Char *name, int is_parameter, const XML_Char *value, int length,
+                              const XML_Char *base, const XML_Char *system_id, const XML_Char *public_id,
+                              const XML_Char *notation)
 {
     gifti_reader *r = user;
     (void)name, (void)is_parameter, (void)value, (void)length, (void)base, (void)system_id, (void)public_id,
@@ -292,9 +288,7 @@ static npmd_status parse(const scanner *s, bool values, gifti *out, npmd_error *
 {
     npmd_status st = NPMD_OK;
     static const XML_Memory_Handling_Suite MEMORY = { malloc, realloc, free };
-    gifti_reader r = {
-        .where = *s, .values = values, .err = err, .parser = XML_ParserCreate_MM(NULL, &MEMORY, NULL)
-    };
+    gifti_reader r = { .where = *s, .values = values, .err = err, .parser = XML_ParserCreate_MM(NULL, &MEMORY, NULL) };
     if (r.parser == NULL) {
         st = npmd_fail(err, NPMD_ERR_MEMORY, "%s: not enough memory to read its XML", s->path);
         goto done;
@@ -339,8 +333,8 @@ void gifti_free(gifti *g)
     *g = (gifti){ 0 };
 }
 
-npmd_status gifti_find(const gifti *g, const char *path, gifti_intent intent, size_t columns,
-                       const gifti_array **out, npmd_error *err)
+npmd_status gifti_find(const gifti *g, const char *path, gifti_intent intent, size_t columns, const gifti_array **out,
+                       npmd_error *err)
 {
     static const char *const NAMES[] = { "", "POINTSET", "TRIANGLE", "LABEL" };
     const gifti_array *found = NULL;
@@ -351,12 +345,11 @@ npmd_status gifti_find(const gifti *g, const char *path, gifti_intent intent, si
             count++;
         }
     if (count != 1)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s has %zu arrays of intent NIFTI_INTENT_%s, expected 1",
-                         path, count, NAMES[intent]);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s has %zu arrays of intent NIFTI_INTENT_%s, expected 1", path, count,
+                         NAMES[intent]);
     if (found->columns != columns)
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s: the array of intent NIFTI_INTENT_%s has %zu columns, expected %zu", path,
-                         NAMES[intent], found->columns, columns);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the array of intent NIFTI_INTENT_%s has %zu columns, expected %zu",
+                         path, NAMES[intent], found->columns, columns);
     *out = found;
     return NPMD_OK;
 }

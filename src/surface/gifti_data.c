@@ -19,8 +19,8 @@ static int digit_of(char c)
 }
 
 /* out has room for 3 bytes of every 4 characters. Blanks do not count; = fills the last four up. */
-static npmd_status base64_decode(const scanner *where, const char *text, size_t size, unsigned char *out,
-                                 size_t *bytes, npmd_error *err)
+static npmd_status base64_decode(const scanner *where, const char *text, size_t size, unsigned char *out, size_t *bytes,
+                                 npmd_error *err)
 {
     uint32_t bits = 0;
     size_t digits = 0, fill = 0;
@@ -84,12 +84,10 @@ static size_t place_of(const gifti_array *a, size_t i)
 
 static npmd_status short_fail(const scanner *where, const gifti_array *a, npmd_error *err)
 {
-    return scan_fail(where, err, "%zu x %zu numbers are announced, but its data hold fewer", a->rows,
-                     a->columns);
+    return scan_fail(where, err, "%zu x %zu numbers are announced, but its data hold fewer", a->rows, a->columns);
 }
 
-static npmd_status ascii_decode(const scanner *where, const char *text, size_t size, gifti_array *a,
-                                npmd_error *err)
+static npmd_status ascii_decode(const scanner *where, const char *text, size_t size, gifti_array *a, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t count = a->rows * a->columns;
@@ -128,8 +126,7 @@ static npmd_status inflate_all(const scanner *where, const unsigned char *packed
     if (code == Z_BUF_ERROR && zip.avail_out > 0)
         return short_fail(where, a, err);
     if (code == Z_BUF_ERROR)
-        return scan_fail(where, err, "%zu x %zu numbers are announced, but its data hold more", a->rows,
-                         a->columns);
+        return scan_fail(where, err, "%zu x %zu numbers are announced, but its data hold more", a->rows, a->columns);
     if (code != Z_STREAM_END || zip.avail_in > 0)
         return scan_fail(where, err, "its compressed data are damaged");
     return zip.avail_out == 0 ? NPMD_OK : short_fail(where, a, err);
@@ -138,8 +135,7 @@ static npmd_status inflate_all(const scanner *where, const unsigned char *packed
 /* Deflated data hold at most 1032 bytes in one. */
 #define DEFLATE_MOST 1032
 
-static npmd_status bytes_decode(const scanner *where, const char *text, size_t size, gifti_array *a,
-                                npmd_error *err)
+static npmd_status bytes_decode(const scanner *where, const char *text, size_t size, gifti_array *a, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     unsigned char *bytes = NULL, *inflated = NULL;
@@ -158,8 +154,7 @@ static npmd_status bytes_decode(const scanner *where, const char *text, size_t s
         TRY(inflate_all(where, bytes, have, a, inflated, count * item, err));
         from = inflated;
     } else if (count > have / item || have != count * item) {
-        st = scan_fail(where, err,
-                       "%zu x %zu numbers of %zu bytes are announced, but its data hold %zu bytes", a->rows,
+        st = scan_fail(where, err, "%zu x %zu numbers of %zu bytes are announced, but its data hold %zu bytes", a->rows,
                        a->columns, item, have);
         goto done;
     }

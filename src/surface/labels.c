@@ -71,8 +71,8 @@ npmd_status labels_count_check(const char *path, size_t found, size_t vertices, 
     if (found == vertices)
         return NPMD_OK;
     return npmd_fail(err, NPMD_ERR_FORMAT,
-                     "%s has labels of %zu vertices, but the surface has %zu: are they of another mesh?",
-                     path, found, vertices);
+                     "%s has labels of %zu vertices, but the surface has %zu: are they of another mesh?", path, found,
+                     vertices);
 }
 
 /* ---- a number or a word for every vertex ------------------------------------------------------------------ */
@@ -208,9 +208,8 @@ npmd_status gifti_labels_read(scanner *s, size_t vertices, labels *out, npmd_err
     for (size_t i = 0; i < vertices; i++) {
         l.region[i] = key_find(&g, a->value[i]);
         if (l.region[i] < 0) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT,
-                           "%s: vertex %zu has the key %.17g, which its LabelTable lacks", s->path, i,
-                           a->value[i]);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: vertex %zu has the key %.17g, which its LabelTable lacks",
+                           s->path, i, a->value[i]);
             goto done;
         }
     }

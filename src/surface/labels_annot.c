@@ -27,8 +27,8 @@ static npmd_status text_read(scanner *s, const char *what, scan_text *out, npmd_
     int64_t length = 0;
     TRY(int_read(s, what, &length, err));
     if (length < 0 || (size_t)length > scan_left(s)) {
-        st = scan_fail(&before, err, "%lld bytes are announced for %s, but %zu follow", (long long)length,
-                       what, scan_left(s));
+        st = scan_fail(&before, err, "%lld bytes are announced for %s, but %zu follow", (long long)length, what,
+                       scan_left(s));
         goto done;
     }
     const char *zero = memchr(s->at, 0, (size_t)length);
@@ -86,8 +86,8 @@ static npmd_status table_open(scanner *s, size_t *entries, bool *second, npmd_er
     if (*second)
         TRY(int_read(s, "the number of entries", &count, err));
     if (count < 0 || (size_t)count > scan_left(s) / 20) { /* a length and four colours at least */
-        st = scan_fail(s, err, "its table of colours has %lld entries, but %zu bytes follow",
-                       (long long)count, scan_left(s));
+        st = scan_fail(s, err, "its table of colours has %lld entries, but %zu bytes follow", (long long)count,
+                       scan_left(s));
         goto done;
     }
     *entries = (size_t)count;
@@ -154,8 +154,8 @@ npmd_status annot_read(scanner *s, size_t vertices, labels *out, npmd_error *err
         l.region[i] = region_find(colours, entries, annotation[i]);
         if (l.region[i] < 0 && annotation[i] != 0) {
             st = npmd_fail(err, NPMD_ERR_FORMAT,
-                           "%s: vertex %zu has the annotation %lld, which its table of colours lacks",
-                           s->path, i, (long long)annotation[i]);
+                           "%s: vertex %zu has the annotation %lld, which its table of colours lacks", s->path, i,
+                           (long long)annotation[i]);
             goto done;
         }
     }

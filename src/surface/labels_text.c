@@ -7,8 +7,8 @@
  *   17  -12.3 4.5 6.7  0.0     a vertex, its coordinates, a number; a line each
  *
  * A table (.csv, .tsv, .txt) has a row for every vertex: its label, or its number and its label, separated by a comma,
- * semicolon or tab; numbers count from 0. A label is a name, or, if all of them are, an integer. An empty label, where a
- * line is not empty, and a negative number are no region. # opens a comment, a first row too many is a header. */
+ * semicolon or tab; numbers count from 0. A label is a name, or, if all of them are, an integer. An empty label, where
+ * a line is not empty, and a negative number are no region. # opens a comment, a first row too many is a header. */
 #include "mesh_formats.h"
 
 /* ---- .label ------------------------------------------------------------------------------------------------ */
@@ -48,8 +48,8 @@ npmd_status label_read(scanner *s, size_t vertices, labels *out, npmd_error *err
         }
         TRY(scan_count(&line, "a vertex, from 0", &vertex, err));
         if (vertex >= vertices) {
-            st = scan_fail(&line, err, "vertex %zu, but the surface has %zu: is the label of another mesh?",
-                           vertex, vertices);
+            st = scan_fail(&line, err, "vertex %zu, but the surface has %zu: is the label of another mesh?", vertex,
+                           vertices);
             goto done;
         }
         TRY(scan_skip(&line, NUMBER_F64, 4, "three coordinates and a number", err));
@@ -107,8 +107,7 @@ static bool is_integer(const scanner *line, scan_text field, int64_t *out)
     s.at = field.at;
     s.end = field.at + field.size;
     scanner once = s;
-    return scan_word(&once, &word) && word.size == field.size
-           && strspn(field.at, "+-0123456789") >= field.size
+    return scan_word(&once, &word) && word.size == field.size && strspn(field.at, "+-0123456789") >= field.size
            && scan_whole(&s, NUMBER_I64, "an integer", out, NULL) == NPMD_OK;
 }
 
@@ -136,8 +135,7 @@ static npmd_status rows_count(scanner s, size_t vertices, row_facts *out, npmd_e
             first_number = integer;
             r.header = fields == 2 && !is_integer(&line, field[0], &number);
         } else if (fields != r.fields) {
-            return scan_fail(&line, err, "%d fields were found, %d expected as in the first row", fields,
-                             r.fields);
+            return scan_fail(&line, err, "%d fields were found, %d expected as in the first row", fields, r.fields);
         } else {
             r.words |= !integer;
         }
@@ -180,8 +178,7 @@ npmd_status label_table_read(scanner *s, size_t vertices, labels *out, npmd_erro
         if (fields == 2 && !is_integer(&line, field[0], &vertex))
             vertex = -1;
         if (vertex < 0 || (size_t)vertex >= vertices || entry[vertex].vertex != SIZE_MAX) {
-            st = scan_fail(&line, err, "each vertex of 0 to %zu was expected once in the first field",
-                           vertices - 1);
+            st = scan_fail(&line, err, "each vertex of 0 to %zu was expected once in the first field", vertices - 1);
             goto done;
         }
         if (!r.words && label.size > 0)

@@ -196,8 +196,7 @@ npmd_status locator_open(const mesh *m, locator **out, npmd_error *err)
     builder b = { .m = m };
     locator *l = NULL;
     if (m->faces == 0 || m->faces > INT32_MAX)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "a surface of %zu faces: 1 to %d were expected", m->faces,
-                         INT32_MAX);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "a surface of %zu faces: 1 to %d were expected", m->faces, INT32_MAX);
     TRY(memory_new(&l, 1, err));
     TRY(memory_new(&b.centroid, 3 * m->faces, err));
     TRY(memory_new(&b.order, m->faces, err));
@@ -270,10 +269,10 @@ static void edge_try(const triangle *t, int k, const double *p, closest *best)
     closest_take(best, dot(away, away), t->face, weight[0], weight[1], weight[2]);
 }
 
-/* The foot of the perpendicular has the weights w_a = ((c - b) x (p - b)).n / |n|^2 and its like, n = (b - a) x (c - a):
- * areas of the triangles that it makes with the edges. If none is negative it is the closest point, else that lies on
- * an edge that has the foot on its far side. (Areas by cross products keep twice the digits that the normal equations
- * would on a narrow face.) No face is closer than its plane; the slack is for rounding. */
+/* The foot of the perpendicular has the weights w_a = ((c - b) x (p - b)).n / |n|^2 and its like, n = (b - a) x (c -
+ * a): areas of the triangles that it makes with the edges. If none is negative it is the closest point, else that lies
+ * on an edge that has the foot on its far side. (Areas by cross products keep twice the digits that the normal
+ * equations would on a narrow face.) No face is closer than its plane; the slack is for rounding. */
 static void triangle_try(const triangle *t, const double *p, closest *best)
 {
     double away[3], weight[3];

@@ -27,8 +27,8 @@ static npmd_status numbers_check(const mesh *m, const char *where, npmd_error *e
     for (size_t i = 0; i < 3 * m->faces; i++)
         if (m->face[i] < 0 || (size_t)m->face[i] >= m->vertices)
             return npmd_fail(err, NPMD_ERR_FORMAT,
-                             "%s: face %zu has a corner at vertex %lld, but the vertices are %d to %lld",
-                             where, i / 3 + (size_t)m->first, (long long)m->face[i] + m->first, m->first,
+                             "%s: face %zu has a corner at vertex %lld, but the vertices are %d to %lld", where,
+                             i / 3 + (size_t)m->first, (long long)m->face[i] + m->first, m->first,
                              (long long)m->vertices - 1 + m->first);
     return NPMD_OK;
 }
@@ -50,14 +50,12 @@ static uint64_t hash_of(const mesh *m)
 npmd_status mesh_make_counted(mesh_parts *parts, int first, const char *where, mesh *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    mesh m = {
-        .vertices = parts->vertices, .faces = parts->faces, .x = parts->x, .face = parts->face, .first = first
-    };
+    mesh m = { .vertices = parts->vertices, .faces = parts->faces, .x = parts->x, .face = parts->face, .first = first };
     *parts = (mesh_parts){ 0 };
     if (m.vertices == 0 || m.faces == 0 || m.vertices > INT32_MAX || m.faces > INT32_MAX) {
         st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s has %zu vertices and %zu faces, at least one and below 2^31 of each were expected",
-                       where, m.vertices, m.faces);
+                       "%s has %zu vertices and %zu faces, at least one and below 2^31 of each were expected", where,
+                       m.vertices, m.faces);
         goto done;
     }
     TRY(numbers_check(&m, where, err));

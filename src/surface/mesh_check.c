@@ -74,12 +74,11 @@ static npmd_status faces_check(const inspection *s, npmd_error *err)
     const int32_t *v = m->face + 3 * first[repeating == 0];
     if (repeating > 0)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: face %zu (%zu, %zu, %zu) has a vertex twice%s", s->where,
-                         shown(s, first[0]), shown(s, (size_t)v[0]), shown(s, (size_t)v[1]),
-                         shown(s, (size_t)v[2]), more(repeating, rest));
+                         shown(s, first[0]), shown(s, (size_t)v[0]), shown(s, (size_t)v[1]), shown(s, (size_t)v[2]),
+                         more(repeating, rest));
     if (flat > 0)
-        return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s: face %zu (%zu, %zu, %zu) has no area: its corners lie on a line%s", s->where,
-                         shown(s, first[1]), shown(s, (size_t)v[0]), shown(s, (size_t)v[1]),
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: face %zu (%zu, %zu, %zu) has no area: its corners lie on a line%s",
+                         s->where, shown(s, first[1]), shown(s, (size_t)v[0]), shown(s, (size_t)v[1]),
                          shown(s, (size_t)v[2]), more(flat, rest));
     return NPMD_OK;
 }
@@ -155,10 +154,9 @@ static void edges_sort(inspection *s)
     const mesh *m = s->m;
     for (size_t h = 0; h < 3 * m->faces; h++) {
         const int32_t from = m->face[h], to = m->face[h % 3 == 2 ? h - 2 : h + 1];
-        s->edge[h] = (half_edge){ .low = from < to ? from : to,
-                                  .high = from < to ? to : from,
-                                  .number = (uint32_t)h,
-                                  .up = from < to };
+        s->edge[h] = (half_edge){
+            .low = from < to ? from : to, .high = from < to ? to : from, .number = (uint32_t)h, .up = from < to
+        };
     }
     qsort(s->edge, 3 * m->faces, sizeof *s->edge, edge_order);
 }
@@ -167,8 +165,7 @@ static void edges_sort(inspection *s)
 static size_t edge_faces(const inspection *s, size_t e)
 {
     size_t end = e + 1;
-    while (end < 3 * s->m->faces && s->edge[end].low == s->edge[e].low
-           && s->edge[end].high == s->edge[e].high)
+    while (end < 3 * s->m->faces && s->edge[end].low == s->edge[e].low && s->edge[end].high == s->edge[e].high)
         end++;
     return end - e;
 }
@@ -234,10 +231,9 @@ static npmd_status edges_check(const inspection *s, npmd_error *err)
     const half_edge *many = &s->edge[first[MANY]], *same = &s->edge[first[SAME]];
     if (count[MANY] > 0)
         return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s: the edge of vertices %zu and %zu has %zu faces (%zu, %zu, %zu%s), expected 2%s",
-                         s->where, shown(s, (size_t)many->low), shown(s, (size_t)many->high),
-                         edge_faces(s, first[MANY]), shown(s, many[0].number / 3),
-                         shown(s, many[1].number / 3), shown(s, many[2].number / 3),
+                         "%s: the edge of vertices %zu and %zu has %zu faces (%zu, %zu, %zu%s), expected 2%s", s->where,
+                         shown(s, (size_t)many->low), shown(s, (size_t)many->high), edge_faces(s, first[MANY]),
+                         shown(s, many[0].number / 3), shown(s, many[1].number / 3), shown(s, many[2].number / 3),
                          edge_faces(s, first[MANY]) > 3 ? ", ..." : "", more(count[MANY], rest));
     if (count[ONE] > 0)
         return holes_fail(s, count[ONE], first[ONE], err);
@@ -267,8 +263,8 @@ static npmd_status use_check(const inspection *s, npmd_error *err)
             first = v;
         }
     if (unused > 0)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: vertex %zu is a corner of no face%s", s->where,
-                         shown(s, first), more(unused, rest));
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: vertex %zu is a corner of no face%s", s->where, shown(s, first),
+                         more(unused, rest));
     return NPMD_OK;
 }
 
@@ -292,11 +288,10 @@ static npmd_status pieces_check(const inspection *s, npmd_error *err)
         else
             other = f;
     }
-    return npmd_fail(
-        err, NPMD_ERR_FORMAT,
-        "%s is in %zu pieces, one was expected: that of face %zu has %zu of the %zu faces, and face "
-        "%zu lies in another",
-        s->where, pieces, shown(s, 0), kept, m->faces, shown(s, other));
+    return npmd_fail(err, NPMD_ERR_FORMAT,
+                     "%s is in %zu pieces, one was expected: that of face %zu has %zu of the %zu faces, and face "
+                     "%zu lies in another",
+                     s->where, pieces, shown(s, 0), kept, m->faces, shown(s, other));
 }
 
 static npmd_status fans_check(const inspection *s, npmd_error *err)
@@ -321,10 +316,9 @@ static npmd_status fans_check(const inspection *s, npmd_error *err)
         }
     }
     if (pinched > 0)
-        return npmd_fail(
-            err, NPMD_ERR_FORMAT,
-            "%s: at vertex %zu parts of the surface touch in a point: its faces are not one fan%s", s->where,
-            shown(s, first), more(pinched, rest));
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s: at vertex %zu parts of the surface touch in a point: its faces are not one fan%s",
+                         s->where, shown(s, first), more(pinched, rest));
     return NPMD_OK;
 }
 

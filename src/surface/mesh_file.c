@@ -85,9 +85,8 @@ done:
 
 npmd_status parts_polygon_fail(const mesh_parts *p, const scanner *where, int64_t corners, npmd_error *err)
 {
-    return scan_fail(where, err,
-                     "the face after %zu others has %lld corners, 3 were expected: triangulate it", p->faces,
-                     (long long)corners);
+    return scan_fail(where, err, "the face after %zu others has %lld corners, 3 were expected: triangulate it",
+                     p->faces, (long long)corners);
 }
 
 npmd_status mesh_read(const char *path, mesh *out, npmd_error *err)
@@ -103,8 +102,8 @@ npmd_status mesh_read(const char *path, mesh *out, npmd_error *err)
         goto done;
     }
     if (format == NULL) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s: unknown kind of surface, expected " SUFFIXES " or FreeSurfer's", path);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of surface, expected " SUFFIXES " or FreeSurfer's",
+                       path);
         goto done;
     }
     TRY(scan_open(path, &b, &s, err));
@@ -132,8 +131,7 @@ static npmd_status target_check(const char *path, int count, npmd_error *err)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: unknown suffix, expected .gii, .gii.gz or .vtk", path);
     if (scan_suffix(path, ".surf.gii") && count > 0)
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "%s: such a file holds no values; write them to .shape.gii, .func.gii or .gii",
-                         path);
+                         "%s: such a file holds no values; write them to .shape.gii, .func.gii or .gii", path);
     if (is_values_alone(path) && count == 0)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: such a file holds values, but none were given", path);
     return NPMD_OK;
@@ -145,8 +143,7 @@ npmd_status mesh_output_check(const char *path, npmd_error *err)
     return st != NPMD_OK ? st : file_output_check(path, err);
 }
 
-npmd_status mesh_write(const char *path, const mesh *m, const vertex_values *values, int count,
-                       npmd_error *err)
+npmd_status mesh_write(const char *path, const mesh *m, const vertex_values *values, int count, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_writer *w = NULL;

@@ -64,13 +64,11 @@ npmd_status scan_count(scanner *s, const char *what, size_t *out, npmd_error *er
 npmd_status scan_skip(scanner *s, number_type type, size_t count, const char *what, npmd_error *err);
 size_t scan_left(const scanner *s); /* bytes */
 /* "PATH line 7: " or "PATH byte 7: ", and a sentence. */
-npmd_status scan_fail(const scanner *s, npmd_error *err, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+npmd_status scan_fail(const scanner *s, npmd_error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* What was found at s, and what was expected there. */
 npmd_status scan_unexpected(const scanner *s, const char *expected, npmd_error *err);
 /* The next word, which names a type of numbers in this format. */
-npmd_status scan_number_type(scanner *s, const number_name *names, size_t count, number_type *out,
-                             npmd_error *err);
+npmd_status scan_number_type(scanner *s, const number_name *names, size_t count, number_type *out, npmd_error *err);
 
 /* ---- mesh_file.c: a mesh while it is read --------------------------------------------------------------- */
 
@@ -130,11 +128,10 @@ npmd_status gifti_parse(const scanner *s, gifti *out, npmd_error *err);
 npmd_status gifti_parse_values(const scanner *s, gifti *out, npmd_error *err);
 void gifti_free(gifti *g);
 /* The array of this intent, with so many columns; of which there must be one. */
-npmd_status gifti_find(const gifti *g, const char *path, gifti_intent intent, size_t columns,
-                       const gifti_array **out, npmd_error *err);
+npmd_status gifti_find(const gifti *g, const char *path, gifti_intent intent, size_t columns, const gifti_array **out,
+                       npmd_error *err);
 /* The text of a Data element to a's value. where: file and line. */
-npmd_status gifti_decode(const scanner *where, const char *text, size_t size, gifti_array *a,
-                         npmd_error *err);
+npmd_status gifti_decode(const scanner *where, const char *text, size_t size, gifti_array *a, npmd_error *err);
 /* Little-endian bytes as GIFTI's GZipBase64Binary. */
 npmd_status gifti_encode(file_writer *w, const void *bytes, size_t size, npmd_error *err);
 
@@ -145,7 +142,8 @@ npmd_status columns_add(vertex_columns *c, const char *name, size_t size, double
 npmd_status columns_count_check(const char *path, size_t found, size_t vertices, npmd_error *err);
 npmd_status vtk_values_read(scanner *s, vertex_columns *out, npmd_error *err);
 npmd_status gifti_values_read(scanner *s, vertex_columns *out, npmd_error *err);
-/* mesh_vtk.c: reads the surface; *line is that of POINT_DATA or CELL_DATA, where it ended. *data: there is such a line. */
+/* mesh_vtk.c: reads the surface; *line is that of POINT_DATA or CELL_DATA, where it ended. *data: there is such a
+ * line. */
 npmd_status vtk_mesh_read(scanner *s, mesh_parts *out, scanner *line, bool *data, npmd_error *err);
 npmd_status vtk_type_read(scanner *line, number_type *out, npmd_error *err);
 
@@ -158,8 +156,7 @@ typedef struct label_entry {
     int64_t number; /* where words are not used */
 } label_entry;
 /* Sorts the entries; regions in the order of their numbers or words. */
-npmd_status labels_from_entries(label_entry *entry, size_t vertices, bool words, labels *out,
-                                npmd_error *err);
+npmd_status labels_from_entries(label_entry *entry, size_t vertices, bool words, labels *out, npmd_error *err);
 /* Memory for all vertices, none in a region. */
 npmd_status labels_start(size_t vertices, int regions, labels *out, npmd_error *err);
 npmd_status labels_name(labels *l, int region, const char *text, size_t size, npmd_error *err);

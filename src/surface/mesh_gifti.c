@@ -21,8 +21,7 @@ npmd_status gifti_mesh_read(scanner *s, mesh_parts *out, npmd_error *err)
         for (size_t k = 0; k < 3; k++) {
             const double v = triangles->value[3 * i + k];
             if (!(fabs(v) <= INT32_MAX) || v != floor(v)) {
-                st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: face %zu has a corner at vertex %.17g", s->path, i,
-                               v);
+                st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: face %zu has a corner at vertex %.17g", s->path, i, v);
                 goto done;
             }
             corner[k] = (int64_t)v;
@@ -41,11 +40,7 @@ static npmd_status text_put(file_writer *w, const char *text, npmd_error *err)
     npmd_status st = NPMD_OK;
     for (const char *p = text; *p != 0; p++) {
         const unsigned char c = (unsigned char)*p;
-        const char *escaped = c == '&'   ? "&amp;"
-                              : c == '<' ? "&lt;"
-                              : c == '>' ? "&gt;"
-                              : c < ' '  ? "?"
-                                         : NULL;
+        const char *escaped = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c < ' ' ? "?" : NULL;
         TRY(escaped != NULL ? file_writer_print(w, err, "%s", escaped) : file_writer_put(w, p, 1, err));
     }
 done:
@@ -60,11 +55,10 @@ typedef struct array_facts {
 static npmd_status array_put(file_writer *w, const array_facts *a, const void *bytes, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    TRY(file_writer_print(
-        w, err,
-        "  <DataArray Intent=\"NIFTI_INTENT_%s\" DataType=\"NIFTI_TYPE_%s\"\n"
-        "             ArrayIndexingOrder=\"RowMajorOrder\" Dimensionality=\"%d\" Dim0=\"%zu\"",
-        a->intent, a->type, a->columns > 1 ? 2 : 1, a->rows));
+    TRY(file_writer_print(w, err,
+                          "  <DataArray Intent=\"NIFTI_INTENT_%s\" DataType=\"NIFTI_TYPE_%s\"\n"
+                          "             ArrayIndexingOrder=\"RowMajorOrder\" Dimensionality=\"%d\" Dim0=\"%zu\"",
+                          a->intent, a->type, a->columns > 1 ? 2 : 1, a->rows));
     if (a->columns > 1)
         TRY(file_writer_print(w, err, " Dim1=\"%zu\"", a->columns));
     TRY(file_writer_print(w, err,
@@ -91,8 +85,7 @@ done:
 }
 
 /* What is too large for a float32 is not written as infinity. */
-static npmd_status floats_put(file_writer *w, const array_facts *a, const double *x, float *narrow,
-                              npmd_error *err)
+static npmd_status floats_put(file_writer *w, const array_facts *a, const double *x, float *narrow, npmd_error *err)
 {
     for (size_t i = 0; i < a->rows * a->columns; i++) {
         if (isfinite(x[i]) && fabs(x[i]) > (double)FLT_MAX)
@@ -112,12 +105,11 @@ npmd_status gifti_write(file_writer *w, const mesh *m, bool geometry, const vert
     const array_facts triangles = { "TRIANGLE", "INT32", NULL, m->faces, 3 };
     float *narrow = NULL;
     TRY(memory_new(&narrow, 3 * m->vertices, err));
-    TRY(file_writer_print(
-        w, err,
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        "<!DOCTYPE GIFTI SYSTEM \"http://gifti.projects.nitrc.org/gifti.dtd\">\n"
-        "<GIFTI Version=\"1.0\" NumberOfDataArrays=\"%d\">\n  <MetaData/>\n  <LabelTable/>\n",
-        count + (geometry ? 2 : 0)));
+    TRY(file_writer_print(w, err,
+                          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                          "<!DOCTYPE GIFTI SYSTEM \"http://gifti.projects.nitrc.org/gifti.dtd\">\n"
+                          "<GIFTI Version=\"1.0\" NumberOfDataArrays=\"%d\">\n  <MetaData/>\n  <LabelTable/>\n",
+                          count + (geometry ? 2 : 0)));
     if (geometry) {
         TRY(floats_put(w, &points, m->x, narrow, err));
         TRY(array_put(w, &triangles, m->face, err));

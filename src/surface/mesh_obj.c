@@ -5,10 +5,9 @@
 
 static bool is_skipped(scan_text word)
 {
-    static const char *const WORDS[] = { "vt",        "vn",    "vp",       "o",       "g",
-                                         "s",         "mg",    "usemtl",   "mtllib",  "usemap",
-                                         "maplib",    "l",     "p",        "lod",     "shadow_obj",
-                                         "trace_obj", "bevel", "c_interp", "d_interp" };
+    static const char *const WORDS[] = { "vt",         "vn",        "vp",     "o",        "g",       "s", "mg",
+                                         "usemtl",     "mtllib",    "usemap", "maplib",   "l",       "p", "lod",
+                                         "shadow_obj", "trace_obj", "bevel",  "c_interp", "d_interp" };
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
         if (scan_is(word, WORDS[i]))
             return true;
@@ -28,8 +27,7 @@ done:
 }
 
 /* The number before the first slash. */
-static npmd_status corner_read(const scanner *line, scan_text word, size_t vertices, int64_t *out,
-                               npmd_error *err)
+static npmd_status corner_read(const scanner *line, scan_text word, size_t vertices, int64_t *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     scanner s = *line;

@@ -29,8 +29,7 @@ static npmd_status header_read(scanner *s, size_t *vertices, size_t *faces, npmd
         before = line;
         scan_word(&line, &word);
     }
-    if (!scan_is(word, "OFF") && !scan_is(word, "COFF") && !scan_is(word, "NOFF")
-        && !scan_is(word, "CNOFF")) {
+    if (!scan_is(word, "OFF") && !scan_is(word, "COFF") && !scan_is(word, "NOFF") && !scan_is(word, "CNOFF")) {
         st = scan_unexpected(&before, "OFF, COFF, NOFF or CNOFF", err);
         goto done;
     }

@@ -232,8 +232,7 @@ static npmd_status property_skip(scanner *s, const property *p, npmd_error *err)
     if (p->list)
         TRY(scan_whole(s, p->count, "the length of a list", &count, err));
     if (count < 0) {
-        st = scan_fail(&before, err, "%lld was found where the length of a list was expected",
-                       (long long)count);
+        st = scan_fail(&before, err, "%lld was found where the length of a list was expected", (long long)count);
         goto done;
     }
     TRY(scan_skip(s, p->type, (size_t)count, "numbers of a property", err));

@@ -89,8 +89,8 @@ static npmd_status polygons_read(scanner *s, size_t polygons, size_t size, mesh_
         TRY(corners_read(s, NUMBER_I32, out, err));
     }
     if (size != 4 * polygons)
-        st = scan_fail(s, err, "%zu triangles are %zu numbers, but POLYGONS announced %zu", polygons,
-                       4 * polygons, size);
+        st = scan_fail(s, err, "%zu triangles are %zu numbers, but POLYGONS announced %zu", polygons, 4 * polygons,
+                       size);
 done:
     return st;
 }
@@ -186,8 +186,8 @@ static npmd_status field_skip(scanner *s, scanner *line, npmd_error *err)
         TRY(scan_count(line, "a number of tuples", &tuples, err));
         TRY(vtk_type_read(line, &type, err));
         if (components > 0 && tuples > scan_left(s) / components) {
-            st = scan_fail(line, err, "%zu x %zu numbers are announced, but %zu bytes follow", tuples,
-                           components, scan_left(s));
+            st = scan_fail(line, err, "%zu x %zu numbers are announced, but %zu bytes follow", tuples, components,
+                           scan_left(s));
             goto done;
         }
         TRY(scan_skip(s, type, components * tuples, "numbers of an array", err));
@@ -235,8 +235,8 @@ npmd_status vtk_mesh_read(scanner *s, mesh_parts *out, scanner *last, bool *data
     scan_text word = { "", 0 };
     bool ends = false;
     if (!scan_line(s, &line) || scan_left(&line) < 14 || memcmp(line.at, "# vtk DataFile", 14) != 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s is no legacy VTK file: it does not begin with '# vtk DataFile'", s->path);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is no legacy VTK file: it does not begin with '# vtk DataFile'",
+                       s->path);
         goto done;
     }
     scan_line(s, &line); /* the title */
@@ -319,9 +319,8 @@ done:
 npmd_status vtk_write(file_writer *w, const mesh *m, const vertex_values *values, int count, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    TRY(file_writer_print(
-        w, err, "# vtk DataFile Version 3.0\nneuropmd\nBINARY\nDATASET POLYDATA\nPOINTS %zu double\n",
-        m->vertices));
+    TRY(file_writer_print(w, err, "# vtk DataFile Version 3.0\nneuropmd\nBINARY\nDATASET POLYDATA\nPOINTS %zu double\n",
+                          m->vertices));
     TRY(doubles_put(w, m->x, 3 * m->vertices, err));
     TRY(file_writer_print(w, err, "POLYGONS %zu %zu\n", m->faces, 4 * m->faces));
     TRY(faces_put(w, m, err));

@@ -1,8 +1,9 @@
 /* outline.c - contour lines of functions on the vertices, and the boundaries of regions, as segments on the surface.
  *
- * On a face whose corners lie on both sides of the level one corner is alone on its side; the line crosses the two edges
- * from there. The boundary of a region is where the share of vertices that are inside, averaged twice over the neighbours
- * of each vertex, falls below a half: the boundary itself runs between vertices and zigzags from face to face. */
+ * On a face whose corners lie on both sides of the level one corner is alone on its side; the line crosses the two
+ * edges from there. The boundary of a region is where the share of vertices that are inside, averaged twice over the
+ * neighbours of each vertex, falls below a half: the boundary itself runs between vertices and zigzags from face to
+ * face. */
 #include "surface.h"
 
 /* Which corner of the face is alone: 0, 1, 2; -1: all are on one side. */
@@ -49,8 +50,8 @@ done:
     return st;
 }
 
-/* g (vertices) = (f + mean of f over the neighbours) / 2; sum and weight (vertices) are room. A neighbour is met once in
- * each of the two faces at the edge, so the mean is right without a list of edges. */
+/* g (vertices) = (f + mean of f over the neighbours) / 2; sum and weight (vertices) are room. A neighbour is met once
+ * in each of the two faces at the edge, so the mean is right without a list of edges. */
 static void neighbours_average(const mesh *m, const double *f, double *sum, double *weight, double *g)
 {
     memset(sum, 0, m->vertices * sizeof *sum);

@@ -1,12 +1,12 @@
 /* registered.c - a surface and the sphere that it is registered to: vertex by vertex the same mesh.
  *
- * A point of a face goes to the point of the sphere's face with the same barycentric coordinates, q, and from there along
- * its ray to x = q / |q| on the unit sphere. The first map has the ratio of the two faces' areas; the second, with n the
- * normal of the sphere's face, takes the area dA about q to (n . x) / |q|^2 dA. */
+ * A point of a face goes to the point of the sphere's face with the same barycentric coordinates, q, and from there
+ * along its ray to x = q / |q| on the unit sphere. The first map has the ratio of the two faces' areas; the second,
+ * with n the normal of the sphere's face, takes the area dA about q to (n . x) / |q|^2 dA. */
 #include "surface.h"
 
-/* FreeSurfer's spheres have one radius to single precision; those that other tools resampled stay within this. A brain's
- * own surface, taken for a sphere by mistake, is off by tens of percent. */
+/* FreeSurfer's spheres have one radius to single precision; those that other tools resampled stay within this. A
+ * brain's own surface, taken for a sphere by mistake, is off by tens of percent. */
 #define RADIUS_TOLERANCE 0.01
 
 enum { ROUNDS = 16 };
@@ -19,24 +19,22 @@ static npmd_status sphere_check(const mesh *m, const char *name, npmd_error *err
         const double *x = m->x + 3 * i, r = hypot(hypot(x[0], x[1]), x[2]);
         if (!(r > 0.0) || !(fabs(r - first) <= RADIUS_TOLERANCE * first))
             return npmd_fail(err, NPMD_ERR_FORMAT,
-                             "%s is no sphere about the origin: vertex 0 lies %g from it, vertex %zu %g",
-                             name, first, i, r);
+                             "%s is no sphere about the origin: vertex 0 lies %g from it, vertex %zu %g", name, first,
+                             i, r);
     }
     return NPMD_OK;
 }
 
-npmd_status registered_check(const mesh *surface, const char *surface_name, const mesh *sphere,
-                             const char *sphere_name, npmd_error *err)
+npmd_status registered_check(const mesh *surface, const char *surface_name, const mesh *sphere, const char *sphere_name,
+                             npmd_error *err)
 {
     if (sphere->vertices != surface->vertices || sphere->faces != surface->faces)
         return npmd_fail(err, NPMD_ERR_SHAPE,
                          "%s has %zu vertices and %zu faces, but %s has %zu and %zu: they are not registered",
-                         sphere_name, sphere->vertices, sphere->faces, surface_name, surface->vertices,
-                         surface->faces);
+                         sphere_name, sphere->vertices, sphere->faces, surface_name, surface->vertices, surface->faces);
     for (size_t i = 0; i < 3 * surface->faces; i++)
         if (sphere->face[i] != surface->face[i])
-            return npmd_fail(err, NPMD_ERR_SHAPE,
-                             "face %zu of %s is another one in %s: they are not registered", i / 3,
+            return npmd_fail(err, NPMD_ERR_SHAPE, "face %zu of %s is another one in %s: they are not registered", i / 3,
                              surface_name, sphere_name);
     return sphere_check(sphere, sphere_name, err);
 }
@@ -59,7 +57,8 @@ static double face_normal(const mesh *m, size_t face, double normal[3])
     return sqrt(dot(normal, normal));
 }
 
-/* Where the ray along x meets the plane of a face, t x, and whether within it: the signs of the three triple products. */
+/* Where the ray along x meets the plane of a face, t x, and whether within it: the signs of the three triple
+ * products. */
 static bool face_on_ray(const mesh *sphere, size_t face, const double x[3], double normal[3], double *t)
 {
     const int32_t *corner = sphere->face + 3 * face;
@@ -83,7 +82,8 @@ double registered_log_area(const mesh *surface, const mesh *sphere, const locato
     double q[3], normal[3], other[3], t = radius;
     surface_point at = { 0 };
     bool found = false;
-    /* The face on the ray is the closest one, or nearly: where the ray meets its plane the closest is looked for again. */
+    /* The face on the ray is the closest one, or nearly: where the ray meets its plane the closest is looked for
+     * again. */
     for (int round = 0; round < ROUNDS && !found && t > 0.0 && isfinite(t); round++) {
         for (int i = 0; i < 3; i++)
             q[i] = t * x[i];

@@ -65,9 +65,7 @@ npmd_status scan_open(const char *path, const file_bytes *b, scanner *out, npmd_
     const locale_t locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (locale == (locale_t)0)
         return npmd_fail(err, NPMD_ERR_MEMORY, "%s: no memory for the C locale", path);
-    *out = (scanner){
-        .path = path, .start = start, .at = start, .end = start + b->size, .line = 1, .locale = locale
-    };
+    *out = (scanner){ .path = path, .start = start, .at = start, .end = start + b->size, .line = 1, .locale = locale };
     return NPMD_OK;
 }
 
@@ -92,8 +90,7 @@ npmd_status scan_fail(const scanner *s, npmd_error *err, const char *format, ...
     va_end(arguments);
     if (s->mode == SCAN_TEXT)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu: %s", s->path, s->line, sentence);
-    return npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: %s", s->path, (size_t)(s->at - s->start) + 1,
-                     sentence);
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: %s", s->path, (size_t)(s->at - s->start) + 1, sentence);
 }
 
 npmd_status scan_unexpected(const scanner *s, const char *expected, npmd_error *err)
@@ -197,8 +194,8 @@ npmd_status scan_number(scanner *s, number_type type, const char *what, double *
 }
 
 /* Beyond 2^53 a double is no exact integer. */
-static npmd_status whole_take(const scanner *before, double value, double least, const char *what,
-                              int64_t *out, npmd_error *err)
+static npmd_status whole_take(const scanner *before, double value, double least, const char *what, int64_t *out,
+                              npmd_error *err)
 {
     if (!(fabs(value) <= 0x1p53) || value != floor(value) || value < least)
         return scan_fail(before, err, "%.17g was found where %s was expected", value, what);
@@ -249,8 +246,7 @@ done:
     return st;
 }
 
-npmd_status scan_number_type(scanner *s, const number_name *names, size_t count, number_type *out,
-                             npmd_error *err)
+npmd_status scan_number_type(scanner *s, const number_name *names, size_t count, number_type *out, npmd_error *err)
 {
     const scanner before = *s;
     scan_text word = { "", 0 };

@@ -15,8 +15,8 @@ typedef struct mesh {
     double *x;              /* (vertices, 3) */
     int32_t *face;          /* (faces, 3) */
     double area;            /* of all faces */
-    uint64_t hash; /* of vertices and faces: equal meshes, equal numbers, whatever file they came from */
-    int first;     /* the number that messages give the first vertex and face: 1 of an .obj file, else 0 */
+    uint64_t hash;          /* of vertices and faces: equal meshes, equal numbers, whatever file they came from */
+    int first;              /* the number that messages give the first vertex and face: 1 of an .obj file, else 0 */
 } mesh;
 
 /* Takes over x and face, also on failure. Every index is in range and every number finite, else NPMD_ERR_FORMAT;
@@ -43,8 +43,7 @@ typedef struct vertex_values {
     const double *value;
 } vertex_values;
 npmd_status mesh_output_check(const char *path, npmd_error *err); /* could values be written there? */
-npmd_status mesh_write(const char *path, const mesh *m, const vertex_values *values, int count,
-                       npmd_error *err);
+npmd_status mesh_write(const char *path, const mesh *m, const vertex_values *values, int count, npmd_error *err);
 
 /* ---- values.c: columns of numbers on the vertices of a surface -------------------------------------------------- */
 
@@ -55,14 +54,13 @@ typedef struct vertex_columns {
     double **value; /* (columns), (vertices) each; NaN: none there */
     size_t name_room, value_room;
 } vertex_columns;
-/* .gii (arrays that are neither points nor triangles nor labels) and .vtk (what is stored on points), each also with .gz;
- * .csv .tsv .txt .npy .mat with a row for every vertex. At least one column, of exactly this many vertices, else
+/* .gii (arrays that are neither points nor triangles nor labels) and .vtk (what is stored on points), each also with
+ * .gz; .csv .tsv .txt .npy .mat with a row for every vertex. At least one column, of exactly this many vertices, else
  * NPMD_ERR_FORMAT. */
 npmd_status vertex_columns_read(const char *path, size_t vertices, vertex_columns *out, npmd_error *err);
 void vertex_columns_free(vertex_columns *c);
 /* By its name, or by its number from 1; else the names that are there. path opens the message. */
-npmd_status vertex_columns_find(const vertex_columns *c, const char *name, const char *path, int *out,
-                                npmd_error *err);
+npmd_status vertex_columns_find(const vertex_columns *c, const char *name, const char *path, int *out, npmd_error *err);
 
 /* ---- labels.c: a region for every vertex ------------------------------------------------------------------ */
 
@@ -83,8 +81,7 @@ int labels_find(const labels *l, const char *name); /* -1: there is none */
 npmd_status mesh_contour(const mesh *m, const double *f, double level, double **segments, size_t *count,
                          npmd_error *err);
 /* The line between the vertices that are inside and those that are not, smoothed within half an edge. */
-npmd_status mesh_outline(const mesh *m, const bool *inside, double **segments, size_t *count,
-                         npmd_error *err);
+npmd_status mesh_outline(const mesh *m, const bool *inside, double **segments, size_t *count, npmd_error *err);
 
 /* ---- what stands behind the public names (src/surface_api.c) ------------------------------------------------ */
 
@@ -109,11 +106,12 @@ void locator_close(locator *l);
 
 /* ---- registered.c: a surface and its sphere, vertex by vertex the same mesh -------------------------------------- */
 
-/* The same faces, and a sphere about the origin: else NPMD_ERR_SHAPE or NPMD_ERR_FORMAT. The names open the messages. */
-npmd_status registered_check(const mesh *surface, const char *surface_name, const mesh *sphere,
-                             const char *sphere_name, npmd_error *err);
-/* The log of area on the unit sphere per area of the surface, at the unit vector x; near is the sphere's. NaN: no face lies
- * on its ray, for the sphere does not surround the origin. */
+/* The same faces, and a sphere about the origin: else NPMD_ERR_SHAPE or NPMD_ERR_FORMAT. The names open the
+ * messages. */
+npmd_status registered_check(const mesh *surface, const char *surface_name, const mesh *sphere, const char *sphere_name,
+                             npmd_error *err);
+/* The log of area on the unit sphere per area of the surface, at the unit vector x; near is the sphere's. NaN: no face
+ * lies on its ray, for the sphere does not surround the origin. */
 double registered_log_area(const mesh *surface, const mesh *sphere, const locator *near, const double x[3]);
 
 /* ---- fem.c: finite elements on flat triangles ---------------------------------------------------------------- */
@@ -149,10 +147,9 @@ void fem_apply(const fem_matrices *a, const double *entry, const double *x, doub
 typedef struct eigenpairs {
     fem_nodes at;
     int pairs;
-    double *lambda; /* (pairs), per area of the user's units */
-    double *phi;    /* (nodes, pairs) */
-    double *
-        residual; /* (pairs): |r| / max(lambda, lambda_1), r = K phi - lambda M phi, |r|^2 = sum_i r_i^2 / M_ii */
+    double *lambda;   /* (pairs), per area of the user's units */
+    double *phi;      /* (nodes, pairs) */
+    double *residual; /* (pairs): |r| / max(lambda, lambda_1), r = K phi - lambda M phi, |r|^2 = sum_i r_i^2 / M_ii */
 } eigenpairs;
 npmd_status fem_eigenpairs(const mesh *m, int elements, int pairs, eigenpairs *out, npmd_error *err);
 void eigenpairs_free(eigenpairs *e);
@@ -162,15 +159,15 @@ typedef struct fem_watch {
     npmd_progress progress;
     void *user;
 } fem_watch;
-npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const fem_watch *watch,
-                                   eigenpairs *out, npmd_error *err);
+npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const fem_watch *watch, eigenpairs *out,
+                                   npmd_error *err);
 /* The same through a file in this folder (NULL: none), named after the mesh's hash, the elements and the number of
- * pairs: read where it is there, else computed and written. A file that does not fit is written anew; a folder that cannot be written is
- * no failure. */
-npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char *folder,
-                              const fem_watch *watch, eigenpairs *out, npmd_error *err);
-/* fem_solve.c, or fem_solve_absent.c where ARPACK, SuperLU and METIS are not there: the lowest pairs of K phi = lambda M phi,
- * 2 <= pairs <= nodes; lambda (pairs) rising, phi (pairs, nodes) with phi' M phi = 1. watch may be NULL. */
+ * pairs: read where it is there, else computed and written. A file that does not fit is written anew; a folder that
+ * cannot be written is no failure. */
+npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char *folder, const fem_watch *watch,
+                              eigenpairs *out, npmd_error *err);
+/* fem_solve.c, or fem_solve_absent.c where ARPACK, SuperLU and METIS are not there: the lowest pairs of K phi = lambda
+ * M phi, 2 <= pairs <= nodes; lambda (pairs) rising, phi (pairs, nodes) with phi' M phi = 1. watch may be NULL. */
 npmd_status fem_solve(const fem_matrices *a, int pairs, const fem_watch *watch, double *lambda, double *phi,
                       npmd_error *err);
 extern const bool FEM_SOLVES; /* false: the stand-in */

@@ -39,8 +39,8 @@ npmd_status columns_count_check(const char *path, size_t found, size_t vertices,
     if (found == vertices)
         return NPMD_OK;
     return npmd_fail(err, NPMD_ERR_FORMAT,
-                     "%s has values of %zu vertices, but the surface has %zu: are they of another mesh?",
-                     path, found, vertices);
+                     "%s has values of %zu vertices, but the surface has %zu: are they of another mesh?", path, found,
+                     vertices);
 }
 
 /* ---- formats ----------------------------------------------------------------------------------------------- */
@@ -98,8 +98,7 @@ done:
     return st;
 }
 
-static npmd_status scanned_read(const char *path,
-                                npmd_status (*read)(scanner *s, vertex_columns *c, npmd_error *err),
+static npmd_status scanned_read(const char *path, npmd_status (*read)(scanner *s, vertex_columns *c, npmd_error *err),
                                 vertex_columns *c, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -137,8 +136,7 @@ done:
 
 /* ---- choosing ---------------------------------------------------------------------------------------------- */
 
-npmd_status vertex_columns_find(const vertex_columns *c, const char *name, const char *path, int *out,
-                                npmd_error *err)
+npmd_status vertex_columns_find(const vertex_columns *c, const char *name, const char *path, int *out, npmd_error *err)
 {
     char *stop = NULL, names[300] = "";
     for (int i = 0; i < c->columns; i++)
@@ -152,9 +150,8 @@ npmd_status vertex_columns_find(const vertex_columns *c, const char *name, const
         return NPMD_OK;
     }
     for (int i = 0; i < c->columns && i < 6; i++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s'%.40s'", i > 0 ? ", " : "",
-                 c->name[i]);
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s'%.40s'", i > 0 ? ", " : "", c->name[i]);
     return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                     "%s has no column '%.60s'; it has %s%s: give a name or a number from 1 to %d", path,
-                     name, names, c->columns > 6 ? ", ..." : "", c->columns);
+                     "%s has no column '%.60s'; it has %s%s: give a name or a number from 1 to %d", path, name, names,
+                     c->columns > 6 ? ", ..." : "", c->columns);
 }

@@ -87,21 +87,18 @@ npmd_status affine_read(const char *path, affine *out, npmd_error *err)
     if (file_has_suffix(path, ".npy"))
         TRY(npy_read(path, &t, err));
     else
-        TRY(csv_read(path, &t,
-                     err)); /* whatever its name: such files end in .txt, .mat, .xfm, or in nothing */
+        TRY(csv_read(path, &t, err)); /* whatever its name: such files end in .txt, .mat, .xfm, or in nothing */
     if (t.rows != 4 || t.columns != 4 || memcmp(t.data + 12, LAST, sizeof LAST) != 0) {
-        st = npmd_fail(
-            err, NPMD_ERR_FORMAT,
-            "%s has %zu rows of %zu numbers, expected the 4 x 4 of an affine map, its last row 0 0 0 1", path,
-            t.rows, t.columns);
+        st = npmd_fail(err, NPMD_ERR_FORMAT,
+                       "%s has %zu rows of %zu numbers, expected the 4 x 4 of an affine map, its last row 0 0 0 1",
+                       path, t.rows, t.columns);
         goto done;
     }
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 4; j++)
             m.a[i][j] = t.data[4 * i + j];
     if (affine_spread(&m) == 0.0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s: this matrix flattens space, expected one that can be inverted", path);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: this matrix flattens space, expected one that can be inverted", path);
         goto done;
     }
     *out = m;
@@ -145,8 +142,8 @@ bool orientation_parse(const char letters[3], orientation *out)
     return true;
 }
 
-/* r = the orthogonal factor of a, by Newton's iteration r <- (r + inverse of r') / 2 (Higham 1986). A singular value s of r
- * becomes (s + 1/s) / 2: from 1e-6 it takes 20 halvings and some squarings of the error to reach 1. */
+/* r = the orthogonal factor of a, by Newton's iteration r <- (r + inverse of r') / 2 (Higham 1986). A singular value s
+ * of r becomes (s + 1/s) / 2: from 1e-6 it takes 20 halvings and some squarings of the error to reach 1. */
 static void polar(double a[3][3], double r[3][3])
 {
     enum { ITERATIONS = 40 };

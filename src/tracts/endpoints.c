@@ -1,13 +1,12 @@
 /* endpoints.c - the two ends of every streamline on the cortex, as points of S2 x S2 or of surface x surface.
  *
- * An end goes to the closest point of the nearer hemisphere. A streamline is kept when both ends lie within the distance and
- * the pair of hemispheres is one of those asked for. Blocks of streamlines are read by one thread and placed by all, each
- * for itself; what is kept is appended in the order of the file. */
+ * An end goes to the closest point of the nearer hemisphere. A streamline is kept when both ends lie within the
+ * distance and the pair of hemispheres is one of those asked for. Blocks of streamlines are read by one thread and
+ * placed by all, each for itself; what is kept is appended in the order of the file. */
 #include "tracts.h"
 
 #define BLOCK 4096
-#define DISTANCE_DEFAULT                                                                                     \
-    5.0 /* mm: about twice the thickness of the cortex, where tracking stops short of it */
+#define DISTANCE_DEFAULT 5.0 /* mm: about twice the thickness of the cortex, where tracking stops short of it */
 
 typedef struct landing { /* what becomes of one streamline */
     bool kept, turned;
@@ -131,15 +130,15 @@ static npmd_status weights_read(const char *path, table *out, npmd_error *err)
     else
         TRY(csv_read(path, &t, err));
     if (t.rows > 1 && t.columns > 1) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has %zu rows of %zu numbers, expected one row or one column",
-                       path, t.rows, t.columns);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has %zu rows of %zu numbers, expected one row or one column", path,
+                       t.rows, t.columns);
         goto done;
     }
     for (size_t i = 0; i < t.rows * t.columns; i++)
         if (t.data[i] < 0.0) {
             table_where(&t, t.rows > 1 ? i : 0, where, sizeof where);
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: weight %zu is %g, expected none below zero", where,
-                           i + 1, t.data[i]);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: weight %zu is %g, expected none below zero", where, i + 1,
+                           t.data[i]);
             goto done;
         }
     *out = t;
@@ -172,8 +171,8 @@ static npmd_status file_place(journey *j, int file, npmd_error *err)
         }
     }
     if (j->what->weights != NULL && weighed != seen)
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s has %zu weights, but %s has %zu streamlines",
-                       j->what->weights[file], weighed, path, seen);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s has %zu weights, but %s has %zu streamlines", j->what->weights[file],
+                       weighed, path, seen);
 done:
     tracts_close(t);
     table_free(&weights);

@@ -84,18 +84,17 @@ const double *tracts_path(const tracts *t)
 npmd_status tracts_cut_fail(const tracts *t, size_t got, npmd_error *err)
 {
     if (t->count > 0)
-        return npmd_fail(
-            err, NPMD_ERR_FORMAT,
-            "%s is cut short: it ends at byte %zu, in streamline %zu of the %zu that it should have", t->path,
-            t->at + got, t->done + 1, t->count);
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s is cut short: it ends at byte %zu, in streamline %zu of the %zu that it should have",
+                         t->path, t->at + got, t->done + 1, t->count);
     return npmd_fail(err, NPMD_ERR_FORMAT, "%s is cut short: it ends at byte %zu, in streamline %zu", t->path,
                      t->at + got, t->done + 1);
 }
 
 npmd_status tracts_count_fail(const tracts *t, const char *found, npmd_error *err)
 {
-    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: its header says %zu streamlines, but %s at byte %zu", t->path,
-                     t->count, found, t->at + 1);
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: its header says %zu streamlines, but %s at byte %zu", t->path, t->count,
+                     found, t->at + 1);
 }
 
 static npmd_status format_find(tracts *t, npmd_error *err)
@@ -114,8 +113,8 @@ static npmd_status format_find(tracts *t, npmd_error *err)
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", t->path);
     else if (t->format == NULL)
         st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s is no file of streamlines: it begins neither with %s (.trk) nor with %s (.tck)",
-                       t->path, TRACTS_TRK.magic, TRACTS_TCK.magic);
+                       "%s is no file of streamlines: it begins neither with %s (.trk) nor with %s (.tck)", t->path,
+                       TRACTS_TRK.magic, TRACTS_TCK.magic);
 done:
     return st;
 }

@@ -1,8 +1,8 @@
 /* tracts.h - streamlines: the files that hold them, and where their ends meet a surface.
  *
  * A file is read in pieces, inflated on the way if it is a gzip file, one streamline after the other: memory does not
- * grow with it. Of a streamline its two ends are kept. Points leave a reader in RAS mm: x to the right, y to the front, z
- * up, in the space of the scanner or of a template. */
+ * grow with it. Of a streamline its two ends are kept. Points leave a reader in RAS mm: x to the right, y to the front,
+ * z up, in the space of the scanner or of a template. */
 #ifndef NPMD_TRACTS_H
 #define NPMD_TRACTS_H
 
@@ -47,7 +47,8 @@ npmd_status tracts_open(const char *path, const affine *voxel_to_ras, tracts **o
 /* *more is false, and out as it was, after the last one; an end before that is NPMD_ERR_FORMAT. */
 npmd_status tracts_next(tracts *t, streamline *out, bool *more, npmd_error *err);
 void tracts_close(tracts *t); /* accepts NULL */
-/* From now on all points of a streamline are kept: tracts_path gives those of the last one, (points, 3), until the next. */
+/* From now on all points of a streamline are kept: tracts_path gives those of the last one, (points, 3), until the
+ * next. */
 void tracts_keep_paths(tracts *t);
 const double *tracts_path(const tracts *t);
 
@@ -77,7 +78,8 @@ struct tracts {
     size_t kept_room;
 };
 #define TRACTS_WINDOW 262144 /* bytes; larger than any header and any point with its scalars */
-/* The next n <= TRACTS_WINDOW bytes; fewer (*got) only where the file ends. They remain the next ones until the skip. */
+/* The next n <= TRACTS_WINDOW bytes; fewer (*got) only where the file ends. They remain the next ones until the
+ * skip. */
 npmd_status tracts_peek(tracts *t, size_t n, const unsigned char **bytes, size_t *got, npmd_error *err);
 void tracts_skip(tracts *t, size_t n); /* of those that were peeked at */
 /* One point, three numbers of this width, as they stand in the file. */
@@ -85,7 +87,7 @@ void tracts_point(const tracts *t, const unsigned char *bytes, double x[3]);
 /* The i-th point of the streamline that is read, as it stands in the file; does nothing unless paths are kept. */
 npmd_status tracts_keep(tracts *t, size_t i, const double x[3], npmd_error *err);
 int64_t tracts_integer(const tracts *t, const unsigned char *bytes, size_t width); /* signed */
-npmd_status tracts_cut_fail(const tracts *t, size_t got, npmd_error *err); /* it ends got bytes ahead */
+npmd_status tracts_cut_fail(const tracts *t, size_t got, npmd_error *err);         /* it ends got bytes ahead */
 npmd_status tracts_count_fail(const tracts *t, const char *found, npmd_error *err);
 
 struct npmd_endpoints {

@@ -37,13 +37,11 @@ static bool line_is(tck_line l, const char *word)
     return (size_t)(l.end - l.at) == strlen(word) && strncasecmp(l.at, word, strlen(word)) == 0;
 }
 
-static npmd_status line_fail(const tracts *t, const char *key, tck_line value, const char *expected,
-                             npmd_error *err)
+static npmd_status line_fail(const tracts *t, const char *key, tck_line value, const char *expected, npmd_error *err)
 {
     char quote[FILE_QUOTE + 4];
     file_quote(value.at, (size_t)(value.end - value.at), quote);
-    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: its header has %s '%s', expected %s", t->path, key, quote,
-                     expected);
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: its header has %s '%s', expected %s", t->path, key, quote, expected);
 }
 
 /* Digits and nothing else. */
@@ -91,8 +89,7 @@ static npmd_status pair_read(tracts *t, tck_line key, tck_line value, tck_header
     } else if (line_is(key, "count") && !line_number(value, &t->count)) {
         st = line_fail(t, "count:", value, "a number", err);
     } else if (line_is(key, "file")) {
-        const bool here = value.end - value.at > 1 && value.at[0] == '.'
-                          && (value.at[1] == ' ' || value.at[1] == '\t');
+        const bool here = value.end - value.at > 1 && value.at[0] == '.' && (value.at[1] == ' ' || value.at[1] == '\t');
         if (!here || !line_number(line_trim(value.at + 1, value.end), &h->data))
             st = line_fail(t, "file:", value, "a dot and the byte at which the numbers begin", err);
     }
@@ -119,8 +116,7 @@ static npmd_status lines_read(tracts *t, const char *text, size_t size, tck_head
         if (at != text && colon != NULL)
             TRY(pair_read(t, line_trim(line.at, colon), line_trim(colon + 1, line.end), h, err));
     }
-    st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is cut short, or no .tck file: its header has no line END",
-                   t->path);
+    st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is cut short, or no .tck file: its header has no line END", t->path);
 done:
     return st;
 }
@@ -153,8 +149,7 @@ static npmd_status tck_header_read(tracts *t, const affine *voxel_to_ras, npmd_e
     size_t got = 0;
     if (voxel_to_ras != NULL) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "%s is a .tck file, in RAS mm already: an affine from voxels is for .trk files",
-                       t->path);
+                       "%s is a .tck file, in RAS mm already: an affine from voxels is for .trk files", t->path);
         goto done;
     }
     TRY(tracts_peek(t, TRACTS_WINDOW, &bytes, &got, err));
@@ -164,9 +159,8 @@ static npmd_status tck_header_read(tracts *t, const affine *voxel_to_ras, npmd_e
         goto done;
     }
     if (h.data != 0 && h.data < h.length) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s: its numbers should begin at byte %zu, within the header of %zu bytes", t->path,
-                       h.data, h.length);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its numbers should begin at byte %zu, within the header of %zu bytes",
+                       t->path, h.data, h.length);
         goto done;
     }
     TRY(bytes_pass(t, h.data != 0 ? h.data : h.length, err));
@@ -221,11 +215,9 @@ static npmd_status tck_next(tracts *t, streamline *out, bool *more, npmd_error *
         tracts_point(t, bytes, x);
         const triple_kind kind = triple_classify(x);
         if (kind == TRIPLE_NONSENSE || (kind == TRIPLE_END && out->points > 0)) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: %s in streamline %zu, which NaN should close",
-                           t->path, t->at + 1,
-                           kind == TRIPLE_END ? "the infinities that end the file stand"
-                                              : "a point is not finite",
-                           t->done + 1);
+            st = npmd_fail(
+                err, NPMD_ERR_FORMAT, "%s byte %zu: %s in streamline %zu, which NaN should close", t->path, t->at + 1,
+                kind == TRIPLE_END ? "the infinities that end the file stand" : "a point is not finite", t->done + 1);
             goto done;
         }
         tracts_skip(t, row);

@@ -7,13 +7,14 @@
  *         992  version (int32)                     996 1000, the size of the header: it tells the order of bytes
  *   then, for each streamline: points n (int32), n times x y z and the scalars (float32), the properties (float32)
  *
- * A point is in mm along the voxel axes, from the corner of the first voxel; vox_to_ras maps voxel indices, whole at the
- * centres of voxels:
+ * A point is in mm along the voxel axes, from the corner of the first voxel; vox_to_ras maps voxel indices, whole at
+ * the centres of voxels:
  *
  *   i = x / voxel size - 1/2,    RAS mm = vox_to_ras (i turned into the order that the matrix has)
  *
- * The axes of the points run as the voxel order says (LPS where it is not given); the matrix may be that of an image stored
- * in another order. An axis of the one is then that axis of the other which runs the same way, or against it: dim - 1 - i. */
+ * The axes of the points run as the voxel order says (LPS where it is not given); the matrix may be that of an image
+ * stored in another order. An axis of the one is then that axis of the other which runs the same way, or against it:
+ * dim - 1 - i. */
 #include "tracts.h"
 
 #define HEADER 1000
@@ -46,13 +47,12 @@ static npmd_status byte_order(tracts *t, const unsigned char *h, npmd_error *err
         if (tracts_integer(t, h + AT_HEADER, 4) == HEADER)
             return NPMD_OK;
     }
-    return npmd_fail(err, NPMD_ERR_FORMAT,
-                     "%s byte %d: the size of its header is not %d in either order of bytes", t->path,
-                     AT_HEADER + 1, HEADER);
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: the size of its header is not %d in either order of bytes",
+                     t->path, AT_HEADER + 1, HEADER);
 }
 
-static npmd_status number_read(const tracts *t, const unsigned char *h, size_t at, size_t width,
-                               const char *what, size_t *out, npmd_error *err)
+static npmd_status number_read(const tracts *t, const unsigned char *h, size_t at, size_t width, const char *what,
+                               size_t *out, npmd_error *err)
 {
     const int64_t value = tracts_integer(t, h + at, width);
     if (value < 0)
@@ -73,8 +73,8 @@ static npmd_status reorder(const tracts *t, const unsigned char *h, const affine
     if (!orientation_parse(letters[0] == 0 ? DEFAULT_ORDER : letters, &from)) {
         file_quote(letters, strnlen(letters, 4), quote);
         return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s byte %d: its voxel order is '%s', expected three letters like LPS or RAS",
-                         t->path, AT_ORDER + 1, quote);
+                         "%s byte %d: its voxel order is '%s', expected three letters like LPS or RAS", t->path,
+                         AT_ORDER + 1, quote);
     }
     *out = (affine){ { { 0 } } };
     for (int e = 0; e < 3; e++)
@@ -84,37 +84,33 @@ static npmd_status reorder(const tracts *t, const unsigned char *h, const affine
             const int64_t dim = tracts_integer(t, h + AT_DIM + 2 * s, 2);
             const bool same = from.sign[s] == to.sign[e];
             if (!same && dim <= 0)
-                return npmd_fail(
-                    err, NPMD_ERR_FORMAT,
-                    "%s byte %d: %lld voxels along axis %d, which must be turned around: a positive "
-                    "number was expected",
-                    t->path, AT_DIM + 2 * s + 1, (long long)dim, s + 1);
+                return npmd_fail(err, NPMD_ERR_FORMAT,
+                                 "%s byte %d: %lld voxels along axis %d, which must be turned around: a positive "
+                                 "number was expected",
+                                 t->path, AT_DIM + 2 * s + 1, (long long)dim, s + 1);
             out->a[e][s] = same ? 1.0 : -1.0;
             out->a[e][3] = same ? 0.0 : (double)(dim - 1);
         }
     return NPMD_OK;
 }
 
-static npmd_status matrix_read(const tracts *t, const unsigned char *h, int64_t version, affine *out,
-                               npmd_error *err)
+static npmd_status matrix_read(const tracts *t, const unsigned char *h, int64_t version, affine *out, npmd_error *err)
 {
     const unsigned char *at = h + AT_MATRIX;
     affine m;
     if (version == 1 || single(t, at + 4 * 15) == 0.0)
-        return npmd_fail(
-            err, NPMD_ERR_FORMAT,
-            "%s: its header (version %lld) has no matrix from voxels to RAS mm: the affine of the image "
-            "that it was made from must be given",
-            t->path, (long long)version);
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s: its header (version %lld) has no matrix from voxels to RAS mm: the affine of the image "
+                         "that it was made from must be given",
+                         t->path, (long long)version);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 4; j++)
             m.a[i][j] = single(t, at + 4 * (4 * i + j));
     const bool finite = isfinite(m.a[0][3]) && isfinite(m.a[1][3]) && isfinite(m.a[2][3]);
     if (!finite || affine_spread(&m) == 0.0 || single(t, at + 4 * 15) != 1.0)
-        return npmd_fail(
-            err, NPMD_ERR_FORMAT,
-            "%s byte %d: its matrix from voxels to RAS mm makes no sense; it can be given instead", t->path,
-            AT_MATRIX + 1);
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s byte %d: its matrix from voxels to RAS mm makes no sense; it can be given instead",
+                         t->path, AT_MATRIX + 1);
     *out = m;
     return NPMD_OK;
 }
@@ -128,9 +124,8 @@ static npmd_status space_read(tracts *t, const unsigned char *h, const affine *v
     for (int i = 0; i < 3; i++) {
         const double size = single(t, h + AT_SIZE + 4 * i);
         if (!(size > 0.0 && isfinite(size))) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT,
-                           "%s byte %d: its voxels have the size %g, expected a positive one", t->path,
-                           AT_SIZE + 4 * i + 1, size);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: its voxels have the size %g, expected a positive one",
+                           t->path, AT_SIZE + 4 * i + 1, size);
             goto done;
         }
         index.a[i][i] = 1.0 / size;
@@ -154,17 +149,16 @@ static npmd_status trk_header(tracts *t, const affine *voxel_to_ras, npmd_error 
     size_t got = 0;
     TRY(tracts_peek(t, HEADER, &h, &got, err));
     if (got < HEADER) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s is cut short: it has %zu bytes, %d of a header were expected", t->path, got,
-                       HEADER);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is cut short: it has %zu bytes, %d of a header were expected", t->path,
+                       got, HEADER);
         goto done;
     }
     t->width = 4;
     TRY(byte_order(t, h, err));
     const int64_t version = tracts_integer(t, h + AT_VERSION, 4);
     if (version != 1 && version != 2) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: a .trk file of version %lld, expected 1 or 2",
-                       t->path, AT_VERSION + 1, (long long)version);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: a .trk file of version %lld, expected 1 or 2", t->path,
+                       AT_VERSION + 1, (long long)version);
         goto done;
     }
     TRY(number_read(t, h, AT_SCALARS, 2, "scalars a point", &t->scalars, err));
@@ -190,8 +184,8 @@ static npmd_status points_read(tracts *t, streamline *out, npmd_error *err)
         }
         tracts_point(t, bytes, out->end);
         if (!isfinite(out->end[0]) || !isfinite(out->end[1]) || !isfinite(out->end[2])) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: point %zu of streamline %zu is not finite",
-                           t->path, t->at + 1, i + 1, t->done + 1);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: point %zu of streamline %zu is not finite", t->path,
+                           t->at + 1, i + 1, t->done + 1);
             goto done;
         }
         if (i == 0)
@@ -221,8 +215,8 @@ static npmd_status trk_next(tracts *t, streamline *out, bool *more, npmd_error *
     if (!last) {
         const int64_t points = tracts_integer(t, bytes, 4);
         if (points < 0) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: streamline %zu has %lld points", t->path,
-                           t->at + 1, t->done + 1, (long long)points);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: streamline %zu has %lld points", t->path, t->at + 1,
+                           t->done + 1, (long long)points);
             goto done;
         }
         out->points = (size_t)points;

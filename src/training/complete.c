@@ -6,11 +6,10 @@ static npmd_status complete_encoding(settings *set, const npmd_domain *dom, npmd
     npmd_status st = NPMD_OK;
     encoding_settings *e = &set->encoding;
     if (encoding_by_ridge(set) && encoding_rotated(dom, set))
-        return npmd_fail(
-            err, NPMD_ERR_ARGUMENT,
-            "`spectrum-law` ridge draws with replacement and scales each function by itself: it cannot "
-            "be combined with `separable` off on %s, which is no torus",
-            dom->text);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "`spectrum-law` ridge draws with replacement and scales each function by itself: it cannot "
+                         "be combined with `separable` off on %s, which is no torus",
+                         dom->text);
     TRY(settings_fill_frequencies(set, dom, err));
     const double available = encoding_available(dom, set);
     if (e->features > available)

@@ -127,15 +127,13 @@ done:
 
 /* mean (ld): of every function over the data by their weights; rows of a shuffled order where there are
  * many. */
-static npmd_status data_means(const design *d, const encoding *enc, const objective *o, double *mean,
-                              npmd_error *err)
+static npmd_status data_means(const design *d, const encoding *enc, const objective *o, double *mean, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_points *pts = o->points;
     const int T = threads_wanted(o->opt->machine.threads);
     const bool all = pts->n <= CONVEX_DATA;
-    const size_t K = (size_t)enc->features, room = encoding_work(enc) + K + d->ld,
-                 n = all ? pts->n : CONVEX_DATA;
+    const size_t K = (size_t)enc->features, room = encoding_work(enc) + K + d->ld, n = all ? pts->n : CONVEX_DATA;
     const rng_key key = rng_key_make(o->opt->seed, RNG_TUNE, 3);
     double *sums = NULL, *work = NULL, weight[LANES] = { 0 }, total = 0.0;
     TRY(memory_new(&sums, LANES * d->ld, err));

@@ -7,8 +7,8 @@
 #define LEAST_GAIN 0.01 /* nats: less cannot be told from the noise of the objective */
 
 /* g (K): data means of the features at mean square 1; the effective number of points. */
-static void feature_means(const encoding *enc, const npmd_points *pts, uint64_t seed, const double *unit,
-                          double *work, double *eta, double *g, double *effective)
+static void feature_means(const encoding *enc, const npmd_points *pts, uint64_t seed, const double *unit, double *work,
+                          double *eta, double *g, double *effective)
 {
     const size_t K = (size_t)enc->features, n = pts->n < GAIN_POINTS ? pts->n : GAIN_POINTS;
     const rng_key key = rng_key_make(seed, RNG_TUNE, 1);
@@ -29,8 +29,8 @@ static void feature_means(const encoding *enc, const npmd_points *pts, uint64_t 
 
 /* The best of a mean_data(d) - log mean exp(a d) - a^2 roughness over a = 1, 1/2, 1/4, ...: the constant is
  * free. On entry the coefficients are those of d, on return of a d. */
-static npmd_status line_search(const encoding *enc, objective *o, double slope, double roughness,
-                               double *work, double *eta, linear_gain *out, npmd_error *err)
+static npmd_status line_search(const encoding *enc, objective *o, double slope, double roughness, double *work,
+                               double *eta, linear_gain *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double x[DOMAIN_MAX_COLUMNS], *weight = NULL, *d = NULL, best = 0.0;

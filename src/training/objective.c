@@ -1,8 +1,8 @@
 /* objective.c - the three terms of one step, each on its own points. */
 #include "training.h"
 
-npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts,
-                           const settings *opt, npmd_error *err)
+npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts, const settings *opt,
+                           npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double rho = opt->descent.proposal_rho;
@@ -12,8 +12,8 @@ npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_poin
     TRY(points_cumulative(pts, &o->cumulative, err));
     if (o->importance) {
         if (rho == 0.0)
-            TRY(proposal_tune(dom, pts, o->cumulative, opt->descent.uniform_share, opt->descent.centres, opt->seed, &rho,
-                              err));
+            TRY(proposal_tune(dom, pts, o->cumulative, opt->descent.uniform_share, opt->descent.centres, opt->seed,
+                              &rho, err));
         TRY(proposal_open(dom, opt->descent.uniform_share, rho, opt->descent.centres, &o->proposal, err));
     }
 done:

@@ -11,7 +11,8 @@ static schedule_point triangular(const settings *opt, int64_t step, bool halving
     const int64_t cycle = step / (2 * opt->descent.cycle), within = step % (2 * opt->descent.cycle);
     const double height = 1.0 - fabs((double)within / (double)opt->descent.cycle - 1.0);
     const double amplitude = height * (halving ? exp2(-(double)cycle) : 1.0);
-    return (schedule_point){ opt->descent.rate_min + (opt->descent.rate - opt->descent.rate_min) * amplitude, 0.9 - 0.1 * amplitude };
+    return (schedule_point){ opt->descent.rate_min + (opt->descent.rate - opt->descent.rate_min) * amplitude,
+                             0.9 - 0.1 * amplitude };
 }
 
 schedule_point schedule_at(const settings *opt, int64_t step)
@@ -38,8 +39,8 @@ schedule_point schedule_at(const settings *opt, int64_t step)
     return at;
 }
 
-optimiser_step schedule_step(const settings *opt, const rate_share *shares, int64_t step,
-                             double *beta1_product, double *beta2_product)
+optimiser_step schedule_step(const settings *opt, const rate_share *shares, int64_t step, double *beta1_product,
+                             double *beta2_product)
 {
     const schedule_point now = schedule_at(opt, step);
     *beta1_product *= now.beta1;

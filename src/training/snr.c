@@ -5,13 +5,13 @@
  *
  *     SNR = average over parameters p of g_p^2 / Var_p,     Var_p = sum_i (g_i - g)_p^2 / (n - 1).
  *
- * The variance is that of one point's gradient, as in the paper, and not of the mean's: n is no part of what is measured,
- * only of its noise, 1/n on average where there is no signal. Parameters that all points move alike have no variance and
- * are left out: the output's bias under the data. A data point of weight w (mean 1) has w times its gradient: that is what
- * a step adds up, so unequal weights are noise, too.
+ * The variance is that of one point's gradient, as in the paper, and not of the mean's: n is no part of what is
+ * measured, only of its noise, 1/n on average where there is no signal. Parameters that all points move alike have no
+ * variance and are left out: the output's bias under the data. A data point of weight w (mean 1) has w times its
+ * gradient: that is what a step adds up, so unequal weights are noise, too.
  *
- * Defined for independent points: the integral and the penalty are taken at q1 and q2 independent uniform ones, whatever
- * training uses, the data at the batch of the step that comes next. */
+ * Defined for independent points: the integral and the penalty are taken at q1 and q2 independent uniform ones,
+ * whatever training uses, the data at the batch of the step that comes next. */
 #include "training.h"
 
 /* Of the mean square of a gradient. A variance below it is the rounding of the sums that it is the difference of. */
@@ -57,11 +57,11 @@ static double average_ratio(const double *gradient, const double *square, size_t
     return counted == 0 ? NAN : sum / (double)counted;
 }
 
-static npmd_status term_snr(snr *s, const backend *with, term_kind kind, const point_source *points,
-                            double *out, npmd_error *err)
+static npmd_status term_snr(snr *s, const backend *with, term_kind kind, const point_source *points, double *out,
+                            npmd_error *err)
 {
-    const npmd_status st = with->ops->squares(with->self, &(term_request){ kind, points, 1.0 }, s->gradient,
-                                              s->square, err);
+    const npmd_status st = with->ops->squares(with->self, &(term_request){ kind, points, 1.0 }, s->gradient, s->square,
+                                              err);
     if (st == NPMD_OK)
         *out = average_ratio(s->gradient, s->square, s->parameters, points->count);
     return st;

@@ -1,4 +1,5 @@
-/* train.c - the loop: steps, their reports, the guard on the gradient, when to end. What is trained is not known here. */
+/* train.c - the loop: steps, their reports, the guard on the gradient, when to end. What is trained is not known
+ * here. */
 #include "training.h"
 
 #define RUNAWAY 1e6          /* a likelihood above this will not come back, */
@@ -37,8 +38,7 @@ static npmd_status attempt_advance(const train_run *run, size_t count, train_att
     optimiser_step step[BACKEND_MOST_STEPS];
     step_record record[BACKEND_MOST_STEPS];
     for (size_t i = 0; i < count; i++)
-        step[i] = schedule_step(set, run->shares, a->at.step + (int64_t)i, &a->at.beta1_product,
-                                &a->at.beta2_product);
+        step[i] = schedule_step(set, run->shares, a->at.step + (int64_t)i, &a->at.beta1_product, &a->at.beta2_product);
     TRY(run->what->advance(run->what->self, a->at.step, count, step, a->at.running_log_norm, record, err));
     for (size_t i = 0; i < count && !a->runaway; i++) {
         const step_record *r = &record[i];
@@ -101,14 +101,12 @@ npmd_status train_attempt_run(const train_run *run, train_attempt *a, npmd_error
             count = look->every - a->at.step % look->every;
         const double before = clock_seconds();
         TRY(attempt_advance(run, (size_t)count, a, &value, &rate, err));
-        if (clock_seconds() - before < 0.5 * SIGN_OF_LIFE && count == together
-            && together < BACKEND_MOST_STEPS)
+        if (clock_seconds() - before < 0.5 * SIGN_OF_LIFE && count == together && together < BACKEND_MOST_STEPS)
             together *= 2;
         const bool logged = a->at.step % log_every == 0 || a->at.step == steps;
         const double now = clock_seconds();
         a->at.seconds = now - run->started;
-        if ((run->watch->progress != NULL && (logged || now - last_sign >= SIGN_OF_LIFE))
-            || is_look(run, a->at.step)) {
+        if ((run->watch->progress != NULL && (logged || now - last_sign >= SIGN_OF_LIFE)) || is_look(run, a->at.step)) {
             npmd_report report = report_new(a->at.step, steps, (int)a->at.restart + 1, a->at.seconds);
             report.logged = logged;
             report.epoch = (double)a->at.step / an_epoch;

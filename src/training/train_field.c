@@ -60,8 +60,7 @@ static void linear_start(const field_shape *shape, const linear_gain *possible, 
 }
 
 /* The network as field_start leaves it, the linear part with its first gain before any step; or as given. */
-static npmd_status put_start(const field_training *what, const linear_gain *possible, double *theta,
-                             npmd_error *err)
+static npmd_status put_start(const field_training *what, const linear_gain *possible, double *theta, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const field_shape *shape = what->shape;
@@ -94,8 +93,7 @@ static npmd_status put_convex_start(const field_training *what, const linear_gai
 static void layer_shares(const field_shape *shape, rate_share *shares)
 {
     for (int l = 1; l <= shape->depth; l++)
-        shares[l - 1] = (rate_share){ field_weights(shape, l + 1),
-                                      fmin(1.0, SAFE_INPUTS / field_inputs(shape, l)) };
+        shares[l - 1] = (rate_share){ field_weights(shape, l + 1), fmin(1.0, SAFE_INPUTS / field_inputs(shape, l)) };
     shares[shape->depth] = (rate_share){ SIZE_MAX, 1.0 };
     if (shape->depth == 1) /* convex: it may run */
         shares[0].share = CONVEX_SHARE;
@@ -103,20 +101,17 @@ static void layer_shares(const field_shape *shape, rate_share *shares)
 
 /* ---- Attempts ------------------------------------------------------------------------------------------------ */
 
-static npmd_status fail_astray(const train_attempt *a, int restarts, double reached, double promised,
-                               npmd_error *err)
+static npmd_status fail_astray(const train_attempt *a, int restarts, double reached, double promised, npmd_error *err)
 {
     if (a->runaway)
-        return npmd_fail(
-            err, NPMD_ERR_NUMERIC,
-            "the objective ran away at step %lld, also after %d restarts at lower rates; lower `rate`, "
-            "or use `skip` on",
-            (long long)a->at.step, restarts);
-    return npmd_fail(
-        err, NPMD_ERR_NUMERIC,
-        "the fit collapsed to the uniform density (objective %.4g where %.4g is within reach), also "
-        "after %d restarts at lower rates; use `skip` on, lower `tau` or `rate`, or take more `steps`",
-        reached, promised, restarts);
+        return npmd_fail(err, NPMD_ERR_NUMERIC,
+                         "the objective ran away at step %lld, also after %d restarts at lower rates; lower `rate`, "
+                         "or use `skip` on",
+                         (long long)a->at.step, restarts);
+    return npmd_fail(err, NPMD_ERR_NUMERIC,
+                     "the fit collapsed to the uniform density (objective %.4g where %.4g is within reach), also "
+                     "after %d restarts at lower rates; use `skip` on, lower `tau` or `rate`, or take more `steps`",
+                     reached, promised, restarts);
 }
 
 npmd_status train(const field_training *what, train_result *out, npmd_error *err)
@@ -130,16 +125,16 @@ npmd_status train(const field_training *what, train_result *out, npmd_error *err
     double *theta = NULL;
     linear_gain possible = { 0 }, judged = { 0 };
     rate_share shares[FIELD_MAX_DEPTH + 1];
-    const train_run run = { .what = &(trainee){ .self = &steps,
-                                                .several = what->backend->ops->run != NULL,
-                                                .advance = field_advance },
-                            .set = &now,
-                            .n = what->terms->points->n,
-                            .shares = set->descent.layer_rates ? shares : NULL,
-                            .watch = what->watch,
-                            .look = what->look,
-                            .keeper = what->keeper,
-                            .started = clock_seconds() - (resume == NULL ? 0.0 : resume->seconds) };
+    const train_run run = {
+        .what = &(trainee){ .self = &steps, .several = what->backend->ops->run != NULL, .advance = field_advance },
+        .set = &now,
+        .n = what->terms->points->n,
+        .shares = set->descent.layer_rates ? shares : NULL,
+        .watch = what->watch,
+        .look = what->look,
+        .keeper = what->keeper,
+        .started = clock_seconds() - (resume == NULL ? 0.0 : resume->seconds)
+    };
     layer_shares(shape, shares);
     TRY(memory_new(&theta, field_parameters(shape), err));
     if (!what->encoding->columns)

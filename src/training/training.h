@@ -23,18 +23,18 @@ typedef struct schedule_point {
     double rate, beta1;
 } schedule_point;
 schedule_point schedule_at(const settings *opt, int64_t step);
-/* The optimiser's step of that number; the products of the betas go on with it. A negative max_norm: the guard acts, and
- * schedule_guard says how. */
-optimiser_step schedule_step(const settings *opt, const rate_share *shares, int64_t step,
-                             double *beta1_product, double *beta2_product);
+/* The optimiser's step of that number; the products of the betas go on with it. A negative max_norm: the guard acts,
+ * and schedule_guard says how. */
+optimiser_step schedule_step(const settings *opt, const rate_share *shares, int64_t step, double *beta1_product,
+                             double *beta2_product);
 /* The longest gradient that the guard lets pass, and the running length after a gradient of this norm. */
 double schedule_guard(double clip, const optimiser_step *step, double running_log_norm);
 double schedule_running(int64_t step, double running_log_norm, double norm, double max_norm);
 
 /* ---- objective.c --------------------------------------------------------------------------------------- */
 
-typedef struct objective {   /* one step's points; a pure function of (seed, step) */
-    const settings *opt;     /* full */
+typedef struct objective { /* one step's points; a pure function of (seed, step) */
+    const settings *opt;   /* full */
     const npmd_domain *domain;
     const npmd_points *points;
     double *cumulative; /* of the weights, or NULL */
@@ -43,12 +43,11 @@ typedef struct objective {   /* one step's points; a pure function of (seed, ste
 } objective;
 
 typedef struct objective_value {
-    double data, integral, penalty,
-        total; /* -mean v, mean exp v, mean of the penalised quantity, their sum */
+    double data, integral, penalty, total; /* -mean v, mean exp v, mean of the penalised quantity, their sum */
 } objective_value;
 
-npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts,
-                           const settings *opt, npmd_error *err);
+npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts, const settings *opt,
+                           npmd_error *err);
 void objective_close(objective *o);
 /* The data points of this step: every epoch is a new shuffle, cut into batches; a batch of all points needs none. */
 void batch_points(const settings *set, const npmd_points *pts, int64_t step, point_source *out);
@@ -85,8 +84,8 @@ typedef struct train_look { /* how a fit is looked at; may be NULL */
 
 /* Where a fit stands between two steps: with theta and the moments, all that it needs to go on. */
 typedef struct train_state {
-    int64_t restart, step; /* restarts before this attempt; steps done in it */
-    double last;           /* objective of the latest step */
+    int64_t restart, step;                                 /* restarts before this attempt; steps done in it */
+    double last;                                           /* objective of the latest step */
     double beta1_product, beta2_product, running_log_norm; /* state of the optimiser and of the guard */
     double tail;                                           /* sum of the objective over the last steps */
     int64_t tail_steps;
@@ -104,12 +103,12 @@ typedef struct train_keeper { /* is shown the state after every step; may be NUL
 typedef struct train_run { /* a course of steps */
     const trainee *what;
     const settings *set;
-    size_t n;                  /* points that an epoch passes through */
-    const rate_share *shares;  /* NULL: 1 throughout */
-    const fit_watch *watch;    /* progress, and how often; its log_every is positive */
-    const train_look *look;    /* NULL: nobody looks closer */
+    size_t n;                 /* points that an epoch passes through */
+    const rate_share *shares; /* NULL: 1 throughout */
+    const fit_watch *watch;   /* progress, and how often; its log_every is positive */
+    const train_look *look;   /* NULL: nobody looks closer */
     const train_keeper *keeper;
-    double started;            /* clock */
+    double started; /* clock */
 } train_run;
 
 typedef struct train_attempt {
@@ -168,8 +167,7 @@ void linear_gain_close(linear_gain *gain);
 /* A fit that stayed at v = 0 although there was something to gain. Uniform data are no collapse. */
 bool has_collapsed(const linear_gain *possible, double reached);
 
-static inline double feature_unit(const encoding *enc,
-                                  int k) /* brings it to mean square 1; 0: the constant */
+static inline double feature_unit(const encoding *enc, int k) /* brings it to mean square 1; 0: the constant */
 {
     assert(!enc->columns);
     return enc->lambda[k] == 0.0 ? 0.0 : sqrt(enc->waves ? 2.0 : enc->domain->volume) / enc->scale[k];

@@ -31,8 +31,7 @@ enum { WEIGHT, F, G, A, B, D1, D2, FF, DIFF, DIFF2, KL, MOMENTS };
 /* Adds a node of weight w; log_f or log_g may be -infinity. */
 static void moments_add(double m[MOMENTS], double w, double log_f, double log_g)
 {
-    const double a = exp(0.5 * log_f), b = exp(0.5 * log_g), d = a - b, f = a * a, g = b * b,
-                 diff = d * (a + b);
+    const double a = exp(0.5 * log_f), b = exp(0.5 * log_g), d = a - b, f = a * a, g = b * b, diff = d * (a + b);
     const double delta = log_f - log_g;
     double kl = g; /* f (delta - 1 + exp(-delta)), without cancellation near delta = 0; g where f = 0 */
     if (f > 0.0)
@@ -96,8 +95,7 @@ typedef struct bench { /* what is compared, and space for a chunk */
     double *log_f, *log_g, *weight; /* (TRUTH_CHUNK): relative densities; weights of the nodes, any scale */
 } bench;
 
-static npmd_status bench_open(bench *b, const npmd_truth *t, log_density_fn estimate, void *self,
-                              npmd_error *err)
+static npmd_status bench_open(bench *b, const npmd_truth *t, log_density_fn estimate, void *self, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     *b = (bench){ .truth = t, .estimate = estimate, .self = self };
@@ -133,8 +131,8 @@ static npmd_status bench_evaluate(bench *b, size_t first, size_t n, npmd_error *
     TRY(b->estimate(b->self, b->x, n, b->log_g, err));
     for (size_t i = 0; i < n; i++) {
         if (!(b->log_g[i] < INFINITY)) {
-            st = npmd_fail(err, NPMD_ERR_NUMERIC,
-                           "the estimate's log density is %g at a point of the comparison", b->log_g[i]);
+            st = npmd_fail(err, NPMD_ERR_NUMERIC, "the estimate's log density is %g at a point of the comparison",
+                           b->log_g[i]);
             goto done;
         }
         b->log_g[i] += log_volume;
@@ -160,8 +158,7 @@ static size_t chunk_at(size_t first, size_t total)
 
 /* ---- Grids --------------------------------------------------------------------------------------------- */
 
-static npmd_status moments_on_torus(bench *b, const size_t *side, size_t nodes, double m[MOMENTS],
-                                    npmd_error *err)
+static npmd_status moments_on_torus(bench *b, const size_t *side, size_t nodes, double m[MOMENTS], npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     for (size_t i = 0; i < TRUTH_CHUNK; i++)
@@ -223,8 +220,8 @@ static npmd_status compare_on_grid(const npmd_truth *t, log_density_fn estimate,
     double m[MOMENTS] = { 0 };
     size_t side[NPMD_MAX_FACTORS] = { 0 }, nodes = 1;
     if ((double)points > GRID_POINTS_MOST) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%zu points are too many for a grid; expected at most %g",
-                       points, GRID_POINTS_MOST);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%zu points are too many for a grid; expected at most %g", points,
+                       GRID_POINTS_MOST);
         goto done;
     }
     TRY(bench_open(&b, t, estimate, self, err));
@@ -260,13 +257,11 @@ static npmd_status compare_as_authors(const npmd_truth *t, log_density_fn estima
     double *log_f = NULL, *log_g = NULL, mean_f = 0.0, mean_g = 0.0;
     double divided[MOMENTS] = { 0 }, undivided[MOMENTS] = { 0 };
     if (!t->domain->torus || t->domain->dimension != 2) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the authors' grid lies on S1^2, the domain is %s",
-                       t->domain->text);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the authors' grid lies on S1^2, the domain is %s", t->domain->text);
         goto done;
     }
     const size_t same = points > 0 ? side_for(fmin((double)points, 1e8), 2) : 100;
-    const size_t side[2] = { t->kind == TRUTH_GRID ? t->side[0] : same,
-                             t->kind == TRUTH_GRID ? t->side[1] : same };
+    const size_t side[2] = { t->kind == TRUTH_GRID ? t->side[0] : same, t->kind == TRUTH_GRID ? t->side[1] : same };
     const size_t nodes = side[0] * side[1];
     TRY(bench_open(&b, t, estimate, self, err));
     TRY(memory_new(&log_f, nodes, err));
@@ -283,9 +278,8 @@ static npmd_status compare_as_authors(const npmd_truth *t, log_density_fn estima
         mean_g += exp(log_g[i]) / (double)nodes;
     }
     if (!(mean_f > 0.0 && mean_g > 0.0 && isfinite(mean_g))) {
-        st = npmd_fail(err, NPMD_ERR_NUMERIC,
-                       "the node means of truth and estimate are %g and %g, expected about 1", mean_f,
-                       mean_g);
+        st = npmd_fail(err, NPMD_ERR_NUMERIC, "the node means of truth and estimate are %g and %g, expected about 1",
+                       mean_f, mean_g);
         goto done;
     }
     for (size_t i = 0; i < nodes; i++) {
@@ -359,9 +353,8 @@ npmd_status truth_compare_sampled(const npmd_truth *t, log_density_fn estimate, 
     const size_t half = (points > 0 ? points : SAMPLED_POINTS) / (2 * BATCHES);
     assert(t->kind != TRUTH_GRID);
     if (half == 0 || half > UINT32_MAX) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "%zu points to compare with; expected %d or more, and at most 2^37", points,
-                       2 * BATCHES);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%zu points to compare with; expected %d or more, and at most 2^37",
+                       points, 2 * BATCHES);
         goto done;
     }
     TRY(bench_open(&b, t, estimate, self, err));
@@ -403,8 +396,8 @@ static bool grid_is_closed(const npmd_truth *t)
     return t->side[0] > 2 && varies;
 }
 
-npmd_status truth_compare(const npmd_truth *t, log_density_fn estimate, void *self, npmd_grid grid,
-                          size_t points, uint64_t seed, npmd_comparison *out, npmd_error *err)
+npmd_status truth_compare(const npmd_truth *t, log_density_fn estimate, void *self, npmd_grid grid, size_t points,
+                          uint64_t seed, npmd_comparison *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_comparison result;

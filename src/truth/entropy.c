@@ -10,8 +10,7 @@
 #define ENTROPY_STEP 1024 /* of RNG_TRUTH: below it stand the components of a recipe */
 
 /* Mass and entropy on a grid of side nodes a circle; x and log_f have room for a chunk. */
-static void entropy_on_grid(const npmd_truth *t, size_t side, double *x, double *log_f, double *mass,
-                            double *entropy)
+static void entropy_on_grid(const npmd_truth *t, size_t side, double *x, double *log_f, double *mass, double *entropy)
 {
     const int D = t->domain->dimension;
     const size_t sides[2] = { side, side }, nodes = D == 1 ? side : side * side;
@@ -50,8 +49,7 @@ static bool entropy_by_grids(const npmd_truth *t, double *x, double *log_f, doub
 }
 
 /* The mean of -log f over draws, and its standard error; the sums are taken about the first value. */
-static void entropy_by_draws(const npmd_truth *t, uint64_t seed, double *x, double *log_f, double *out,
-                             double *se)
+static void entropy_by_draws(const npmd_truth *t, uint64_t seed, double *x, double *log_f, double *out, double *se)
 {
     const rng_key key = rng_key_make(seed, RNG_TRUTH, ENTROPY_STEP);
     double origin = 0.0, sum = 0.0, sum2 = 0.0;
@@ -80,8 +78,7 @@ static double entropy_of_nodes(const npmd_truth *t)
     return sum / (double)t->nodes + log(t->domain->volume);
 }
 
-npmd_status truth_entropy(const npmd_truth *t, uint64_t seed, double *entropy, double *se,
-                               npmd_error *err)
+npmd_status truth_entropy(const npmd_truth *t, uint64_t seed, double *entropy, double *se, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double *x = NULL, *log_f = NULL, value = 0.0, error = 0.0;

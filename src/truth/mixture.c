@@ -39,16 +39,14 @@ double truth_log_fisher_constant(double kappa)
 #define KAPPA_MOST 1e8         /* the smallest width either kernel is meant for: 1e-4 radians */
 #define LATTICE_TERMS_MOST 1e5 /* terms a point; with more, evaluation would seem to hang */
 
-npmd_status mixture_new(truth_kind kind, npmd_domain *dom, size_t components, npmd_truth **out,
-                        npmd_error *err)
+npmd_status mixture_new(truth_kind kind, npmd_domain *dom, size_t components, npmd_truth **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_truth *t = NULL;
     assert(kind != TRUTH_GRID);
     const size_t columns = (size_t)dom->columns, factors = (size_t)dom->factors;
     if (components == 0 || components > 1000000) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "a mixture of %zu components; expected 1 to 1,000,000",
-                       components);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "a mixture of %zu components; expected 1 to 1,000,000", components);
         goto done;
     }
     TRY(memory_new(&t, 1, err));
@@ -96,13 +94,13 @@ static npmd_status prepare_weights(npmd_truth *t, const char *where, npmd_error 
     double sum = 0.0;
     for (int c = 0; c < t->components; c++) {
         if (!(t->weight[c] > 0.0 && isfinite(t->weight[c])))
-            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: weights[%d] is %g, expected a positive number", where,
-                             c, t->weight[c]);
+            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: weights[%d] is %g, expected a positive number", where, c,
+                             t->weight[c]);
         sum += t->weight[c];
     }
     if (!(fabs(sum - 1.0) <= WEIGHT_SUM_TOLERANCE))
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the weights sum to %.9g, expected 1 to within %g", where,
-                         sum, WEIGHT_SUM_TOLERANCE);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: the weights sum to %.9g, expected 1 to within %g", where, sum,
+                         WEIGHT_SUM_TOLERANCE);
     if (fabs(sum - 1.0) > EXACT_TOLERANCE * t->components)
         for (int c = 0; c < t->components; c++)
             t->weight[c] /= sum;
@@ -130,10 +128,9 @@ static npmd_status prepare_means(npmd_truth *t, const char *where, npmd_error *e
                 continue;
             const double norm = sqrt(norm2);
             if (!(fabs(norm - 1.0) <= UNIT_TOLERANCE))
-                return npmd_fail(
-                    err, NPMD_ERR_FORMAT,
-                    "%s: means[%d], factor %d (S2) has length %.6g, expected a unit vector to within %g",
-                    where, c, d, norm, UNIT_TOLERANCE);
+                return npmd_fail(err, NPMD_ERR_FORMAT,
+                                 "%s: means[%d], factor %d (S2) has length %.6g, expected a unit vector to within %g",
+                                 where, c, d, norm, UNIT_TOLERANCE);
             if (fabs(norm - 1.0) > EXACT_TOLERANCE)
                 for (int i = 0; i < 3; i++)
                     m[i] /= norm;
@@ -169,34 +166,32 @@ static npmd_status prepare_covariance(npmd_truth *t, int c, const char *where, n
     for (int i = 0; i < D; i++)
         if (!(C[i * D + i] >= VARIANCE_LEAST && isfinite(C[i * D + i])))
             return npmd_fail(err, NPMD_ERR_FORMAT,
-                             "%s: covariances[%d][%d][%d] is %g, expected a variance of at least %g", where,
-                             c, i, i, C[i * D + i], VARIANCE_LEAST);
+                             "%s: covariances[%d][%d][%d] is %g, expected a variance of at least %g", where, c, i, i,
+                             C[i * D + i], VARIANCE_LEAST);
     for (int i = 0; i < D; i++)
         for (int j = 0; j <= i; j++) {
             const double upper = C[j * D + i], scale = sqrt(C[i * D + i] * C[j * D + j]);
             if (!(fabs(C[i * D + j] - upper) <= SYMMETRY_TOLERANCE * scale))
                 return npmd_fail(err, NPMD_ERR_FORMAT,
-                                 "%s: covariances[%d] is not symmetric: [%d][%d] is %.9g, [%d][%d] is %.9g",
-                                 where, c, i, j, C[i * D + j], j, i, upper);
+                                 "%s: covariances[%d] is not symmetric: [%d][%d] is %.9g, [%d][%d] is %.9g", where, c,
+                                 i, j, C[i * D + j], j, i, upper);
             L[i * D + j] = 0.5 * (C[i * D + j] + upper);
         }
     const size_t n = (size_t)D, reached = cholesky_factor(kernels_select(NULL), n, n, 1, room, L, pivot);
     for (int i = 0; i < D; i++) {
         /* what rounding alone may leave of a singular matrix */
         if ((size_t)i >= reached || !(pivot[i] > 1e-13 * C[i * D + i]))
-            return npmd_fail(
-                err, NPMD_ERR_FORMAT,
-                "%s: covariances[%d] is not positive definite: pivot %d of its Cholesky factor is %.3g", where, c,
-                i, pivot[i]);
+            return npmd_fail(err, NPMD_ERR_FORMAT,
+                             "%s: covariances[%d] is not positive definite: pivot %d of its Cholesky factor is %.3g",
+                             where, c, i, pivot[i]);
         log_determinant += 0.5 * log(pivot[i]);
         branches = fmax(branches, lattice_branches(i + 1, lattice_slack(D), log_determinant));
     }
     if (branches > LATTICE_TERMS_MOST)
-        return npmd_fail(
-            err, NPMD_ERR_FORMAT,
-            "%s: covariances[%d] is so wide that a density is a sum of %.3g terms; expected at most %g: "
-            "use smaller variances",
-            where, c, branches, LATTICE_TERMS_MOST);
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s: covariances[%d] is so wide that a density is a sum of %.3g terms; expected at most %g: "
+                         "use smaller variances",
+                         where, c, branches, LATTICE_TERMS_MOST);
     t->constant[c] = log(t->weight[c]) - log_determinant - 0.5 * D * log(TWO_PI);
     return NPMD_OK;
 }
@@ -208,8 +203,8 @@ static npmd_status prepare_kappas(npmd_truth *t, int c, const char *where, npmd_
     for (int d = 0; d < dom->factors; d++) {
         const double kappa = t->kappa[c * dom->factors + d];
         if (!(kappa >= 0.0 && kappa <= KAPPA_MOST))
-            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: kappas[%d][%d] is %g, expected 0 to %g", where, c, d,
-                             kappa, KAPPA_MOST);
+            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: kappas[%d][%d] is %g, expected 0 to %g", where, c, d, kappa,
+                             KAPPA_MOST);
         t->constant[c] += dom->factor[d] == &CIRCLE ? truth_log_von_mises_constant(kappa)
                                                     : truth_log_fisher_constant(kappa);
     }
@@ -222,8 +217,7 @@ npmd_status mixture_prepare(npmd_truth *t, const char *where, npmd_error *err)
     TRY(prepare_weights(t, where, err));
     TRY(prepare_means(t, where, err));
     for (int c = 0; c < t->components; c++)
-        TRY(t->kind == TRUTH_WRAPPED_NORMAL ? prepare_covariance(t, c, where, err)
-                                            : prepare_kappas(t, c, where, err));
+        TRY(t->kind == TRUTH_WRAPPED_NORMAL ? prepare_covariance(t, c, where, err) : prepare_kappas(t, c, where, err));
 done:
     return st;
 }
@@ -251,7 +245,7 @@ typedef struct lattice_walk {
     double constant;     /* a term is constant - |t|^2 / 2 */
     double slack;
     double y[NPMD_MAX_FACTORS], t[NPMD_MAX_FACTORS]; /* x - mean; the coordinates of t chosen so far */
-    log_sum *total; /* over the whole mixture: a far component ends at once */
+    log_sum *total;                                  /* over the whole mixture: a far component ends at once */
 } lattice_walk;
 
 /* Adds all terms whose first i coordinates of t are those chosen, norm2 their squares' sum. The shifts of
@@ -348,14 +342,12 @@ void mixture_log_densities(const npmd_truth *t, const double *x, size_t n, doubl
         out[i] = mixture_log_density(t, x + i * columns);
 }
 
-npmd_status truth_log_density(const npmd_truth *t, const double *x, size_t n, double *out,
-                                   npmd_error *err)
+npmd_status truth_log_density(const npmd_truth *t, const double *x, size_t n, double *out, npmd_error *err)
 {
     const size_t columns = (size_t)t->domain->columns;
     if (t->kind == TRUTH_GRID)
-        return npmd_fail(
-            err, NPMD_ERR_ARGUMENT,
-            "this truth is known on the nodes of its grid only: it can be compared with, not evaluated");
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "this truth is known on the nodes of its grid only: it can be compared with, not evaluated");
     for (size_t i = 0; i < n; i++) {
         double row[DOMAIN_MAX_COLUMNS];
         int factor = 0;
@@ -402,8 +394,7 @@ static double von_mises_angle(double kappa, rng_key key, uint64_t index, uint32_
  * (exp(kappa w) - exp(-kappa)) / (exp(kappa) - exp(-kappa)), which is inverted as a fall v = 1 - w from the
  * mode (Ulrich 1984; in the form of Jakob 2012, stable for any kappa); the direction around the mean is
  * uniform. */
-static void fisher_point(const double *mean, double kappa, rng_key key, uint64_t index, uint32_t slot,
-                         double *x)
+static void fisher_point(const double *mean, double kappa, rng_key key, uint64_t index, uint32_t slot, double *x)
 {
     const double u = rng_uniform(key, index, slot), angle = TWO_PI * rng_uniform(key, index, slot + 1);
     const double fall = kappa < 1e-12 ? 2.0 * u : -log1p(u * expm1(-2.0 * kappa)) / kappa;
@@ -470,9 +461,8 @@ void mixture_draws(const npmd_truth *t, rng_key key, uint64_t first, size_t n, d
 npmd_status truth_sample(const npmd_truth *t, uint64_t seed, size_t n, double *x, npmd_error *err)
 {
     if (t->kind == TRUTH_GRID)
-        return npmd_fail(
-            err, NPMD_ERR_ARGUMENT,
-            "this truth is known on the nodes of its grid only: it can be compared with, not sampled");
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "this truth is known on the nodes of its grid only: it can be compared with, not sampled");
     mixture_draws(t, rng_key_make(seed, RNG_SIMULATE, 0), 0, n, x);
     return NPMD_OK;
 }

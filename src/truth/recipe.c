@@ -96,8 +96,7 @@ npmd_status truth_make(const char *name, uint64_t seed, npmd_truth **out, npmd_e
         if (strcmp(RECIPES[i].name, name) == 0)
             r = &RECIPES[i];
     if (r == NULL)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "no recipe is called \"%.40s\"; expected t2, t4 or t2-authors", name);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "no recipe is called \"%.40s\"; expected t2, t4 or t2-authors", name);
     TRY(domain_read(r->domain, NULL, &dom, err));
     const int D = dom->dimension;
     TRY(mixture_new(TRUTH_WRAPPED_NORMAL, dom, (size_t)r->components, &t, err));

@@ -6,7 +6,7 @@
 #ifndef NPMD_TRUTH_H
 #define NPMD_TRUTH_H
 
-#include "geometry.h"
+#include "points.h"
 #include "io.h"
 #include "kernels.h"
 
@@ -39,8 +39,7 @@ struct npmd_truth {
 /* ---- mixture.c: density and draws of a mixture --------------------------------------------------------- */
 
 /* A truth with room for that many components; takes the domain over, also when it fails. */
-npmd_status mixture_new(truth_kind kind, npmd_domain *dom, size_t components, npmd_truth **out,
-                        npmd_error *err);
+npmd_status mixture_new(truth_kind kind, npmd_domain *dom, size_t components, npmd_truth **out, npmd_error *err);
 /* Checks the numbers of a mixture and derives the rest; where (a path) opens each message. */
 npmd_status mixture_prepare(npmd_truth *t, const char *where, npmd_error *err);
 double mixture_log_density(const npmd_truth *t, const double *x); /* x (columns), finite */
@@ -66,8 +65,8 @@ npmd_status truth_entropy(const npmd_truth *t, uint64_t seed, double *entropy, d
 /* The estimate: log density per volume, already normalised. */
 typedef npmd_status (*log_density_fn)(void *self, const double *x, size_t n, double *out, npmd_error *err);
 
-npmd_status truth_compare(const npmd_truth *t, log_density_fn estimate, void *self, npmd_grid grid,
-                          size_t points, uint64_t seed, npmd_comparison *out, npmd_error *err);
+npmd_status truth_compare(const npmd_truth *t, log_density_fn estimate, void *self, npmd_grid grid, size_t points,
+                          uint64_t seed, npmd_comparison *out, npmd_error *err);
 /* What truth_compare does where no grid will do: points from an even mixture of uniform measure and truth. */
 npmd_status truth_compare_sampled(const npmd_truth *t, log_density_fn estimate, void *self, size_t points,
                                   uint64_t seed, npmd_comparison *out, npmd_error *err);

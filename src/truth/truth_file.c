@@ -50,8 +50,8 @@ static npmd_status read_numbers(const json_t *array, element at, const size_t *s
         return NPMD_OK;
     }
     if (!json_is_array(array) || json_array_size(array) != shape[0])
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %s has %zu elements, expected an array of %zu", at.path,
-                         name, json_array_size(array), shape[0]);
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %s has %zu elements, expected an array of %zu", at.path, name,
+                         json_array_size(array), shape[0]);
     size_t stride = 1;
     for (int d = 1; d < depth; d++)
         stride *= shape[d];
@@ -64,8 +64,7 @@ done:
     return st;
 }
 
-static npmd_status read_text(const json_t *root, const char *path, const char *field, const char **out,
-                             npmd_error *err)
+static npmd_status read_text(const json_t *root, const char *path, const char *field, const char **out, npmd_error *err)
 {
     const json_t *value = json_object_get(root, field);
     if (!json_is_string(value))
@@ -106,19 +105,18 @@ static npmd_status read_domain(const json_t *root, const char *path, truth_kind 
     npmd_error why = { 0 };
     TRY(read_text(root, path, "domain", &text, err));
     if (domain_read(text, NULL, &dom, &why) != NPMD_OK) {
-        st = npmd_fail(err, why.status == NPMD_ERR_MEMORY ? why.status : NPMD_ERR_FORMAT, "%s: %s", path,
-                       why.text);
+        st = npmd_fail(err, why.status == NPMD_ERR_MEMORY ? why.status : NPMD_ERR_FORMAT, "%s: %s", path, why.text);
         goto done;
     }
     if (kind == TRUTH_WRAPPED_NORMAL && !dom->torus) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: a wrapped normal mixture needs a torus, the domain is %s",
-                       path, dom->text);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: a wrapped normal mixture needs a torus, the domain is %s", path,
+                       dom->text);
         goto done;
     }
     for (int d = 0; d < dom->factors; d++)
         if (dom->factor[d] != &CIRCLE && dom->factor[d] != &SPHERE) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: a mixture needs factors S1 and S2, the domain is %s",
-                           path, dom->text);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: a mixture needs factors S1 and S2, the domain is %s", path,
+                           dom->text);
             goto done;
         }
     *out = dom;
@@ -141,8 +139,7 @@ static npmd_status mixture_from_json(const json_t *root, const char *path, npmd_
     }
     TRY(read_kind(root, path, &kind, err));
     if (!json_is_array(weights) || json_array_size(weights) == 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s: the field \"weights\" is %s, expected one number a component", path,
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the field \"weights\" is %s, expected one number a component", path,
                        weights == NULL ? "missing" : "not a filled array");
         goto done;
     }
@@ -152,8 +149,8 @@ static npmd_status mixture_from_json(const json_t *root, const char *path, npmd_
     dom = NULL; /* mixture_new takes it over */
     TRY(mixture_new(kind, given, C, &t, err));
     TRY(read_numbers(weights, (element){ path, "weights", 0, { 0 } }, (size_t[]){ C }, 1, t->weight, err));
-    TRY(read_numbers(json_object_get(root, "means"), (element){ path, "means", 0, { 0 } },
-                     (size_t[]){ C, columns }, 2, t->mean, err));
+    TRY(read_numbers(json_object_get(root, "means"), (element){ path, "means", 0, { 0 } }, (size_t[]){ C, columns }, 2,
+                     t->mean, err));
     if (kind == TRUTH_WRAPPED_NORMAL)
         TRY(read_numbers(json_object_get(root, "covariances"), (element){ path, "covariances", 0, { 0 } },
                          (size_t[]){ C, columns, columns }, 3, t->covariance, err));
@@ -204,15 +201,15 @@ static npmd_status grid_read(const char *path, npmd_truth **out, npmd_error *err
     t->kind = TRUTH_GRID;
     TRY(npy_read_array(path, &t->grid, shape, &dimensions, err));
     if (dimensions < 1 || dimensions > NPMD_MAX_FACTORS) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has %d dimensions, expected one a circle, 1 to %d", path,
-                       dimensions, NPMD_MAX_FACTORS);
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has %d dimensions, expected one a circle, 1 to %d", path, dimensions,
+                       NPMD_MAX_FACTORS);
         goto done;
     }
     t->nodes = 1;
     for (int d = 0; d < dimensions; d++) {
         if (shape[d] < 2) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has %zu nodes along dimension %d, expected 2 or more",
-                           path, shape[d], d);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has %zu nodes along dimension %d, expected 2 or more", path,
+                           shape[d], d);
             goto done;
         }
         t->side[d] = shape[d];
@@ -222,9 +219,8 @@ static npmd_status grid_read(const char *path, npmd_truth **out, npmd_error *err
     TRY(domain_read(text, NULL, &t->domain, err));
     for (size_t i = 0; i < t->nodes; i++) {
         if (!(t->grid[i] >= 0.0 && isfinite(t->grid[i]))) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT,
-                           "%s: value %zu is %g, expected a density: finite, not negative", path, i,
-                           t->grid[i]);
+            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: value %zu is %g, expected a density: finite, not negative", path,
+                           i, t->grid[i]);
             goto done;
         }
         sum += t->grid[i];
@@ -274,18 +270,16 @@ npmd_status truth_write(const npmd_truth *t, const char *path, npmd_error *err)
     json_t *root = NULL;
     char *text = NULL;
     if (t->kind == TRUTH_GRID)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                         "%s: a truth read from a grid is not a mixture and cannot be written", path);
-    const size_t C = (size_t)t->components, columns = (size_t)t->domain->columns,
-                 factors = (size_t)t->domain->factors;
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: a truth read from a grid is not a mixture and cannot be written",
+                         path);
+    const size_t C = (size_t)t->components, columns = (size_t)t->domain->columns, factors = (size_t)t->domain->factors;
     root = json_object();
     TRY(json_put(root, "domain", json_string(t->domain->text), err));
     TRY(json_put(root, "kind", json_string(KIND[t->kind]), err));
     TRY(json_put(root, "weights", json_numbers(t->weight, (size_t[]){ C }, 1), err));
     TRY(json_put(root, "means", json_numbers(t->mean, (size_t[]){ C, columns }, 2), err));
     if (t->kind == TRUTH_WRAPPED_NORMAL)
-        TRY(json_put(root, "covariances", json_numbers(t->covariance, (size_t[]){ C, columns, columns }, 3),
-                     err));
+        TRY(json_put(root, "covariances", json_numbers(t->covariance, (size_t[]){ C, columns, columns }, 3), err));
     else
         TRY(json_put(root, "kappas", json_numbers(t->kappa, (size_t[]){ C, factors }, 2), err));
     TRY(json_put(root, "measure", json_string("volume"), err));

@@ -1,6 +1,7 @@
 /* contents.c - what the page is given: one JSON object that says what everything is, and the arrays it names.
  *
- *   head          title, domain, factors with their kinds, units and sizes, step and top of the levels, what was thinned
+ *   head          title, domain, factors with their kinds, units and sizes, step and top of the levels, what is
+ *                 thinned
  *   values        levels of log f, (nodes of factor 1, nodes of factor 2), predicted and in planes (pack.c)
  *   nodesK        of a thinned mesh: the vertex of each node
  *   vertexK       of a surface: vertices as shares of the box about it; faceK: corners, each less the one before
@@ -59,9 +60,7 @@ done:
 
 static npmd_status head_factor(const view_values *v, int s, json_t *list, npmd_error *err)
 {
-    static const char *const KIND[] = {
-        [FACTOR_CIRCLE] = "S1", [FACTOR_SPHERE] = "S2", [FACTOR_SURFACE] = "mesh"
-    };
+    static const char *const KIND[] = { [FACTOR_CIRCLE] = "S1", [FACTOR_SPHERE] = "S2", [FACTOR_SURFACE] = "mesh" };
     npmd_status st = NPMD_OK;
     const view_factor *f = &v->factor[s];
     const mesh *on = drawn_on(v, s);
@@ -159,8 +158,7 @@ done:
 }
 
 /* Numbers of 32 bits, each less the one before it, as four planes of bytes. */
-static npmd_status integers_write(view_page *p, const char *name, const int32_t *number, size_t n,
-                                  npmd_error *err)
+static npmd_status integers_write(view_page *p, const char *name, const int32_t *number, size_t n, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     unsigned char *bytes = NULL;
@@ -240,8 +238,7 @@ static void rows_choose(uint64_t seed, size_t n, size_t shown, unsigned char *ta
 }
 
 /* x (n, 3): unit vectors, to the surface whose faces the sphere has. */
-static npmd_status carry_to_surface(const mesh *sphere, const mesh *cortex, double *x, size_t n,
-                                    npmd_error *err)
+static npmd_status carry_to_surface(const mesh *sphere, const mesh *cortex, double *x, size_t n, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     locator *near = NULL;
@@ -251,8 +248,7 @@ static npmd_status carry_to_surface(const mesh *sphere, const mesh *cortex, doub
         radius += sphere->x[k] * sphere->x[k];
     for (size_t i = 0; i < n; i++) {
         surface_point at;
-        const double p[3] = { sqrt(radius) * x[3 * i], sqrt(radius) * x[3 * i + 1],
-                              sqrt(radius) * x[3 * i + 2] };
+        const double p[3] = { sqrt(radius) * x[3 * i], sqrt(radius) * x[3 * i + 1], sqrt(radius) * x[3 * i + 2] };
         locator_nearest(near, p, &at);
         mesh_point(cortex, at.face, at.u, at.v, x + 3 * i);
     }
@@ -274,8 +270,7 @@ done:
     return st;
 }
 
-static npmd_status dots_write(const view_values *v, int s, const size_t *row, size_t n, view_page *p,
-                              npmd_error *err)
+static npmd_status dots_write(const view_values *v, int s, const size_t *row, size_t n, view_page *p, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const view_factor *f = &v->factor[s];
@@ -292,8 +287,7 @@ static npmd_status dots_write(const view_values *v, int s, const size_t *row, si
     }
     const mesh *on = drawn_on(v, s);
     const bounds about = on != NULL ? bounds_about(on->x, on->vertices) : UNIT_BOUNDS;
-    TRY(places_write(p, name_of("points", s).text, x, n,
-                     f->on->kind == FACTOR_SURFACE ? &about : &UNIT_BOUNDS, err));
+    TRY(places_write(p, name_of("points", s).text, x, n, f->on->kind == FACTOR_SURFACE ? &about : &UNIT_BOUNDS, err));
     if (f->on->kind == FACTOR_SPHERE && on != NULL) {
         TRY(carry_to_surface(&v->sphere[s], on, x, n, err));
         TRY(places_write(p, name_of("places", s).text, x, n, &about, err));
@@ -303,8 +297,7 @@ done:
     return st;
 }
 
-static npmd_status data_write(const view_values *v, view_page *p, const npmd_view_facts *facts,
-                              npmd_error *err)
+static npmd_status data_write(const view_values *v, view_page *p, const npmd_view_facts *facts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     unsigned char *taken = NULL;
@@ -322,8 +315,7 @@ done:
     return st;
 }
 
-npmd_status contents_write_shapes(const view_values *v, view_page *p, const npmd_view_facts *facts,
-                                  npmd_error *err)
+npmd_status contents_write_shapes(const view_values *v, view_page *p, const npmd_view_facts *facts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     for (int s = 0; s < v->factors; s++)
@@ -333,8 +325,7 @@ done:
     return st;
 }
 
-npmd_status contents_write_values(const view_values *v, view_page *p, const npmd_view_facts *facts,
-                                  npmd_error *err)
+npmd_status contents_write_values(const view_values *v, view_page *p, const npmd_view_facts *facts, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double top = -INFINITY;

@@ -50,8 +50,8 @@ done:
     return st;
 }
 
-npmd_status view_factor_open(view_factor *f, const domain_look *dom, int factor, size_t most,
-                             const npmd_compute *how, npmd_error *err)
+npmd_status view_factor_open(view_factor *f, const domain_look *dom, int factor, size_t most, const npmd_compute *how,
+                             npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     *f = (view_factor){ .factor = factor, .on = &dom->factor[factor] };
@@ -67,9 +67,8 @@ npmd_status view_factor_open(view_factor *f, const domain_look *dom, int factor,
         TRY(circle_nodes(f, most, err));
         break;
     default:
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "the page knows S1, S2 and surfaces; factor %d of the model is %s", factor + 1,
-                       f->on->name);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the page knows S1, S2 and surfaces; factor %d of the model is %s",
+                       factor + 1, f->on->name);
     }
 done:
     return st;

@@ -39,11 +39,10 @@ static npmd_status page_put(view_page *p, const void *bytes, size_t size, npmd_e
 {
     p->bytes += size;
     if (p->bytes > VIEW_PAGE_MOST)
-        return npmd_fail(
-            err, NPMD_ERR_ARGUMENT,
-            "the page would be larger than %d million bytes: ask for fewer nodes or points, or a "
-            "surface of fewer vertices",
-            VIEW_PAGE_MOST / 1000000);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "the page would be larger than %d million bytes: ask for fewer nodes or points, or a "
+                         "surface of fewer vertices",
+                         VIEW_PAGE_MOST / 1000000);
     return file_writer_put(p->file, bytes, size, err);
 }
 
@@ -56,10 +55,9 @@ npmd_status page_open(view_page *p, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     if (VIEW_BUNDLE_SIZE == 0) {
-        st = npmd_fail(
-            err, NPMD_ERR_DEVICE,
-            "this build has no page: three.js was not found; install npm, or give the folder of its "
-            "package with cmake -DNPMD_THREE=DIR, and build again");
+        st = npmd_fail(err, NPMD_ERR_DEVICE,
+                       "this build has no page: three.js was not found; install npm, or give the folder of its "
+                       "package with cmake -DNPMD_THREE=DIR, and build again");
         goto done;
     }
     TRY(bundle_inflate(&p->text, err));
@@ -123,8 +121,7 @@ static size_t base64(const unsigned char *bytes, size_t size, char *out)
     return length;
 }
 
-npmd_status page_blob(view_page *p, const char *name, const unsigned char *bytes, size_t size,
-                      npmd_error *err)
+npmd_status page_blob(view_page *p, const char *name, const unsigned char *bytes, size_t size, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     unsigned char *packed = NULL;

@@ -2,8 +2,8 @@
  *
  * Each is the vertex that lies farthest, along the edges, from those chosen before it (Gonzalez 1985): they are spread
  * evenly whatever the size of the faces. A vertex belongs to the nearest of them, and its area with it. At the end they
- * are sorted along a curve that fills space (Morton 1966), so that neighbours in the order are neighbours on the surface
- * and their values differ little. */
+ * are sorted along a curve that fills space (Morton 1966), so that neighbours in the order are neighbours on the
+ * surface and their values differ little. */
 #include "view.h"
 
 typedef struct thinning {
@@ -167,8 +167,8 @@ static void order_make(thinning *t, const int32_t *vertex, size_t count)
     qsort(t->order, count, sizeof *t->order, by_number);
 }
 
-npmd_status thin_vertices(const mesh *m, size_t count, const npmd_compute *how, int32_t *vertex,
-                          double *weight, npmd_error *err)
+npmd_status thin_vertices(const mesh *m, size_t count, const npmd_compute *how, int32_t *vertex, double *weight,
+                          npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     thinning t = { 0 };

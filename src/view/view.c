@@ -10,11 +10,10 @@ static npmd_status sphere_check(const mesh *cortex, const mesh *sphere, npmd_err
     double least = INFINITY, most = 0.0;
     if (cortex->vertices != sphere->vertices || cortex->faces != sphere->faces
         || memcmp(cortex->face, sphere->face, 3 * cortex->faces * sizeof *cortex->face) != 0)
-        return npmd_fail(
-            err, NPMD_ERR_FORMAT,
-            "the surface has %zu vertices and %zu faces, the sphere %zu and %zu: the same faces in "
-            "the same order were expected",
-            cortex->vertices, cortex->faces, sphere->vertices, sphere->faces);
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "the surface has %zu vertices and %zu faces, the sphere %zu and %zu: the same faces in "
+                         "the same order were expected",
+                         cortex->vertices, cortex->faces, sphere->vertices, sphere->faces);
     for (size_t i = 0; i < sphere->vertices; i++) {
         const double *x = sphere->x + 3 * i, r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
         least = fmin(least, r);
@@ -35,8 +34,8 @@ static npmd_status text_check(const char *option, const char *text, npmd_error *
     if (at == 0)
         return NPMD_OK;
     return npmd_fail(err, NPMD_ERR_ARGUMENT,
-                     "%s: byte %zu is 0x%02x, which is not UTF-8: the page takes text in UTF-8 alone", option,
-                     at, (unsigned)(unsigned char)text[at - 1]);
+                     "%s: byte %zu is 0x%02x, which is not UTF-8: the page takes text in UTF-8 alone", option, at,
+                     (unsigned)(unsigned char)text[at - 1]);
 }
 
 /* The surfaces that factors are drawn on, taken and checked. */
@@ -82,21 +81,21 @@ static void facts_fill(const view_values *v, npmd_view_facts *facts)
     }
 }
 
-/* Levels of a pair take a byte or more on the page, rarely less than half of one: what is far beyond that is not tried. */
+/* Levels of a pair take a byte or more on the page, rarely less than half of one: what is far beyond that is not
+ * tried. */
 static npmd_status values_fit(const view_values *v, const view_page *page, npmd_error *err)
 {
     const double least = 0.5 * (double)view_values_count(v);
     if ((double)page->bytes + least <= VIEW_PAGE_MOST)
         return NPMD_OK;
-    return npmd_fail(
-        err, NPMD_ERR_ARGUMENT,
-        "%zu x %zu nodes would take %.0f million bytes or more, a page has %d million at most: ask for "
-        "fewer `nodes`",
-        v->factor[0].n, v->factors == 2 ? v->factor[1].n : 1, least / 1e6, VIEW_PAGE_MOST / 1000000);
+    return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                     "%zu x %zu nodes would take %.0f million bytes or more, a page has %d million at most: ask for "
+                     "fewer `nodes`",
+                     v->factor[0].n, v->factors == 2 ? v->factor[1].n : 1, least / 1e6, VIEW_PAGE_MOST / 1000000);
 }
 
-npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const char *path,
-                      npmd_view_facts *facts, npmd_error *err)
+npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const char *path, npmd_view_facts *facts,
+                      npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_view_request own;

@@ -26,9 +26,7 @@ static npmd_status told(const view_values *v, double done, npmd_error *err)
 /* What the library says where it was stopped, as a caller of the page hears it. */
 static npmd_status outcome(npmd_status st, npmd_error *err)
 {
-    return st != NPMD_STOPPED
-               ? st
-               : npmd_fail(err, NPMD_STOPPED, "the page was not made: the caller asked to stop");
+    return st != NPMD_STOPPED ? st : npmd_fail(err, NPMD_STOPPED, "the page was not made: the caller asked to stop");
 }
 
 /* ---- where ------------------------------------------------------------------------------------------------ */
@@ -62,8 +60,8 @@ static npmd_status factors_choose(const domain_look *dom, unsigned asked, unsign
         count += (int)(*shown >> d & 1u);
     if ((*shown & ~all) == 0 && count >= 1 && count <= 2)
         return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_ARGUMENT, "a page shows one or two factors of %s; %d were asked for",
-                     dom->text, count);
+    return npmd_fail(err, NPMD_ERR_ARGUMENT, "a page shows one or two factors of %s; %d were asked for", dom->text,
+                     count);
 }
 
 static npmd_status factors_open(view_values *v, npmd_error *err)
@@ -135,8 +133,7 @@ static npmd_status values_sum(view_values *v, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const view_factor *f = &v->factor[0], *over = &v->hidden;
-    const size_t together = over->n < TOGETHER ? TOGETHER / over->n : 1,
-                 most = f->n < together ? f->n : together;
+    const size_t together = over->n < TOGETHER ? TOGETHER / over->n : 1, most = f->n < together ? f->n : together;
     compute_part part = { v->what->how, "page", 0.0, 0.0 };
     const npmd_compute own = compute_of_part(&part);
     const double *x[2];
@@ -203,16 +200,15 @@ static npmd_status integrals_refuse(const integrals *g, npmd_error *err)
             "after %.0f minutes not one integral over the other factors of %s was done: a sharp density on "
             "so many factors is out of reach",
             LONGEST / 60.0, domain);
-    return npmd_fail(
-        err, NPMD_ERR_ARGUMENT,
-        "%zu integrals over the other factors of %s would take about %.0f minutes, as the first %zu do; "
-        "at most %.0f are spent: ask for fewer `nodes`, one factor, or a larger `accuracy`",
-        g->all, domain, integrals_foretold(g) / 60.0, g->done, LONGEST / 60.0);
+    return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                     "%zu integrals over the other factors of %s would take about %.0f minutes, as the first %zu do; "
+                     "at most %.0f are spent: ask for fewer `nodes`, one factor, or a larger `accuracy`",
+                     g->all, domain, integrals_foretold(g) / 60.0, g->done, LONGEST / 60.0);
 }
 
 /* n points of the product of these factors: rows x (n, columns). */
-static npmd_status points_of(const view_values *v, unsigned factors, const double *x, size_t n,
-                             npmd_points **out, npmd_error *err)
+static npmd_status points_of(const view_values *v, unsigned factors, const double *x, size_t n, npmd_points **out,
+                             npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_domain *part = NULL;
@@ -240,8 +236,8 @@ static npmd_status values_integrate(view_values *v, size_t pairs, npmd_error *er
     TRY(memory_new(&x, pairs * columns, err));
     pairs_fill(v, pairs, x);
     TRY(points_of(v, v->shown, x, pairs, &at, err));
-    TRY(npmd_marginal_at(v->model, v->shown, at, NPMD_LOG_DENSITY, v->what->accuracy, v->what->seed, &own,
-                         v->log_f, NULL, err));
+    TRY(npmd_marginal_at(v->model, v->shown, at, NPMD_LOG_DENSITY, v->what->accuracy, v->what->seed, &own, v->log_f,
+                         NULL, err));
 done:
     npmd_points_free(at);
     memory_free(x);
@@ -255,8 +251,7 @@ static void marginal_sum(const view_values *v, int s, double *log_marginal)
     const size_t columns = v->factor[1].n;
     const view_factor *over = &v->factor[1 - s];
     for (size_t i = 0; i < v->factor[s].n; i++)
-        log_marginal[i] = log_sum(over->weight, over->n, v->log_f + (s == 0 ? i * columns : i),
-                                  s == 0 ? 1 : columns);
+        log_marginal[i] = log_sum(over->weight, over->n, v->log_f + (s == 0 ? i * columns : i), s == 0 ? 1 : columns);
 }
 
 /* Marginal densities of a factor shown, by sums. */
@@ -279,14 +274,14 @@ static size_t compared_node(const view_values *v, int s, int k)
 }
 
 /* By the library's integral. */
-static npmd_status marginal_integrals(const view_values *v, int factor, const double *x,
-                                      const npmd_compute *how, double *log_f, double *se, npmd_error *err)
+static npmd_status marginal_integrals(const view_values *v, int factor, const double *x, const npmd_compute *how,
+                                      double *log_f, double *se, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_points *at = NULL;
     TRY(points_of(v, 1u << factor, x, COMPARED, &at, err));
-    TRY(npmd_marginal_at(v->model, 1u << factor, at, NPMD_LOG_DENSITY, v->what->accuracy, v->what->seed, how,
-                         log_f, se, err));
+    TRY(npmd_marginal_at(v->model, 1u << factor, at, NPMD_LOG_DENSITY, v->what->accuracy, v->what->seed, how, log_f, se,
+                         err));
 done:
     npmd_points_free(at);
     return st;
@@ -333,8 +328,7 @@ static npmd_status marginal_rules(const view_values *v, int factor, const double
     const double enough = v->what->accuracy > 0.0 ? v->what->accuracy : 1e-3;
     double before[COMPARED], worst = INFINITY;
     TRY(marginal_rule(v, factor, x, RULE_COARSEST, how, log_f, err));
-    for (size_t resolution = 2 * RULE_COARSEST; resolution <= RULE_FINEST && worst > enough;
-         resolution *= 2) {
+    for (size_t resolution = 2 * RULE_COARSEST; resolution <= RULE_FINEST && worst > enough; resolution *= 2) {
         memcpy(before, log_f, sizeof before);
         TRY(marginal_rule(v, factor, x, resolution, how, log_f, err));
         worst = 0.0;
@@ -379,14 +373,13 @@ static void mass_sum(view_values *v)
         v->mass += v->factor[0].weight[i] * exp(log_f[i]);
 }
 
-npmd_status view_values_open(view_values *v, const npmd_model *m, const npmd_view_request *what,
-                             npmd_error *err)
+npmd_status view_values_open(view_values *v, const npmd_model *m, const npmd_view_request *what, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     *v = (view_values){ .model = m, .what = what };
     if (what->nodes > VIEW_NODES_MOST) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`nodes` is %zu, expected an integer from 1 to %d",
-                       what->nodes, VIEW_NODES_MOST);
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`nodes` is %zu, expected an integer from 1 to %d", what->nodes,
+                       VIEW_NODES_MOST);
         goto done;
     }
     TRY(domain_look_open(&v->domain, npmd_model_domain(m), err));

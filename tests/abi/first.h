@@ -38,9 +38,15 @@ extern "C" {
 #endif
 
 #ifdef __cplusplus
-#define NPMD_SIZED(type) { sizeof(type) }
+#define NPMD_SIZED(type)                                                                                               \
+    {                                                                                                                  \
+        sizeof(type)                                                                                                   \
+    }
 #else
-#define NPMD_SIZED(type) { .size = sizeof(type) }
+#define NPMD_SIZED(type)                                                                                               \
+    {                                                                                                                  \
+        .size = sizeof(type)                                                                                           \
+    }
 #endif
 
 /* ---- Errors: a value and a sentence --------------------------------------------------------------------------- */
@@ -76,13 +82,13 @@ NPMD_API void npmd_text_free(char *text); /* for every text or array of bytes th
 /* What a long computation tells while it runs; NaN: not computed at this step, or not by this computation. */
 typedef struct npmd_report {
     size_t size;
-    const char *doing;    /* "fit", "eigenfunctions", "map", ... */
-    double done;          /* the share that is done, 0 to 1 */
-    int64_t step, steps;  /* of a fit; of eigenfunctions the systems of equations that were solved, and will be */
-    int attempt;          /* 1, or more after a restart; 0: a short fit that helps to choose */
-    int member, members;  /* of an ensemble, from 1; 0: there is none */
-    const char *part;     /* of a stack: its name; NULL: there is none */
-    int logged;           /* 1 at every log-every-th step and the last; 0 between, called for a sign of life */
+    const char *doing;   /* "fit", "eigenfunctions", "map", ... */
+    double done;         /* the share that is done, 0 to 1 */
+    int64_t step, steps; /* of a fit; of eigenfunctions the systems of equations that were solved, and will be */
+    int attempt;         /* 1, or more after a restart; 0: a short fit that helps to choose */
+    int member, members; /* of an ensemble, from 1; 0: there is none */
+    const char *part;    /* of a stack: its name; NULL: there is none */
+    int logged;          /* 1 at every log-every-th step and the last; 0 between, called for a sign of life */
     double epoch, seconds, rate;
     double data, integral, penalty; /* -mean v; mean exp v; mean (Lap v)^2 */
     double objective;               /* their sum, tau times the last */
@@ -129,8 +135,7 @@ NPMD_API npmd_status npmd_domain_parse_with(const char *text, const npmd_surface
 NPMD_API npmd_status npmd_domain_within(const npmd_domain *dom, double max_distance, npmd_domain **out,
                                         npmd_error *err);
 /* Some factors of a domain, as bits: factor 1 is bit 0. "1,3" is 5. And their product, in the order of the domain. */
-NPMD_API npmd_status npmd_factors_parse(const char *text, const npmd_domain *dom, unsigned *factors,
-                                        npmd_error *err);
+NPMD_API npmd_status npmd_factors_parse(const char *text, const npmd_domain *dom, unsigned *factors, npmd_error *err);
 NPMD_API npmd_status npmd_domain_part(const npmd_domain *dom, unsigned factors, npmd_domain **out, npmd_error *err);
 NPMD_API void npmd_domain_free(npmd_domain *dom);
 NPMD_API const char *npmd_domain_text(const npmd_domain *dom); /* canonical, "S1^4"; of a surface mesh: and its hash */
@@ -139,17 +144,16 @@ NPMD_API int npmd_domain_columns(const npmd_domain *dom);   /* numbers in a poin
 NPMD_API int npmd_domain_dimension(const npmd_domain *dom); /* tangent directions */
 NPMD_API double npmd_domain_volume(const npmd_domain *dom);
 /* n rows of u in [0,1)^dimension to n uniformly distributed points, rows of x. */
-NPMD_API npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u, size_t n, double *x,
-                                         npmd_error *err);
+NPMD_API npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u, size_t n, double *x, npmd_error *err);
 
 /* ---- Points ---------------------------------------------------------------------------------------------------- */
 
 typedef struct npmd_points npmd_points; /* checked rows of a domain, with optional weights */
 
-enum { /* how a file, or an array, writes its points: bits */
-    NPMD_COORDS_DEFAULT = 0, /* radians; unit vectors */
-    NPMD_COORDS_LATLON = 1,  /* S2 factors as latitude, longitude in degrees */
-    NPMD_COORDS_DEGREES = 2  /* S1 factors in degrees */
+enum {                          /* how a file, or an array, writes its points: bits */
+       NPMD_COORDS_DEFAULT = 0, /* radians; unit vectors */
+       NPMD_COORDS_LATLON = 1,  /* S2 factors as latitude, longitude in degrees */
+       NPMD_COORDS_DEGREES = 2  /* S1 factors in degrees */
 };
 NPMD_API npmd_status npmd_coords_parse(const char *text, unsigned *coords, npmd_error *err); /* "latlon,degrees" */
 NPMD_API int npmd_points_columns(const npmd_domain *dom, unsigned coords); /* of a row in these coordinates */
@@ -161,8 +165,8 @@ NPMD_API npmd_status npmd_points_from(const double *rows, size_t n, size_t colum
                                       unsigned coords, npmd_points **out, npmd_error *err);
 /* The same, left where they are (double, or float if float32 is 1; of a surface they are copied) until npmd_points_free,
  * and not to be changed till then. */
-NPMD_API npmd_status npmd_points_borrow(const void *rows, int float32, size_t n, size_t columns,
-                                        const npmd_domain *dom, unsigned coords, npmd_points **out, npmd_error *err);
+NPMD_API npmd_status npmd_points_borrow(const void *rows, int float32, size_t n, size_t columns, const npmd_domain *dom,
+                                        unsigned coords, npmd_points **out, npmd_error *err);
 /* Weights from a file, or from n numbers, which are copied: before the points are used. */
 NPMD_API npmd_status npmd_points_weigh(npmd_points *pts, const char *path, npmd_error *err);
 NPMD_API npmd_status npmd_points_weigh_by(npmd_points *pts, const double *weight, size_t n, npmd_error *err);
@@ -196,8 +200,8 @@ NPMD_API void npmd_options_hold_out(npmd_options *opt, const npmd_points *pts);
 /* The table of options: the text in a column of row i, NULL after the last row. */
 typedef enum npmd_option_column {
     NPMD_OPTION_NAME,
-    NPMD_OPTION_VALUES,    /* "N", "X|auto", "on|off" */
-    NPMD_OPTION_FALLBACK,  /* its default, or what leaves it open */
+    NPMD_OPTION_VALUES,   /* "N", "X|auto", "on|off" */
+    NPMD_OPTION_FALLBACK, /* its default, or what leaves it open */
     NPMD_OPTION_HELP,
     NPMD_OPTION_GROUP
 } npmd_option_column;
@@ -212,8 +216,8 @@ NPMD_API npmd_status npmd_option_usual(const char *name, const npmd_options *opt
 
 typedef struct npmd_model npmd_model;
 
-NPMD_API npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt,
-                              npmd_model **out, npmd_error *err);
+NPMD_API npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt, npmd_model **out,
+                              npmd_error *err);
 /* A fit whose settings are chosen first: over holds lists "option=v1:v2:v3", and every combination of them is compared on
  * held-out points, each with its own tau where the options leave it open. The better half goes on to longer fits; the
  * best is fitted to all points. */
@@ -242,9 +246,9 @@ typedef struct npmd_fit_facts {
     size_t working_bytes;           /* what the fit takes, stated before it starts */
 } npmd_fit_facts;
 NPMD_API npmd_status npmd_model_facts(const npmd_model *m, npmd_fit_facts *facts, npmd_error *err);
-NPMD_API const npmd_domain *npmd_model_domain(const npmd_model *m);                            /* the model's */
+NPMD_API const npmd_domain *npmd_model_domain(const npmd_model *m);                         /* the model's */
 NPMD_API npmd_status npmd_model_describe(const npmd_model *m, char **out, npmd_error *err); /* all of it, as JSON */
-NPMD_API const char *npmd_model_warning(const npmd_model *m, int i); /* NULL after the last */
+NPMD_API const char *npmd_model_warning(const npmd_model *m, int i);                        /* NULL after the last */
 
 typedef struct npmd_part { /* of a stack or an ensemble */
     size_t size;
@@ -296,8 +300,7 @@ NPMD_API npmd_status npmd_evaluate_at(const npmd_model *m, const npmd_points *pt
 NPMD_API npmd_status npmd_evaluate_to(const npmd_model *m, const npmd_points *pts, npmd_what what,
                                       const npmd_compute *how, const char *path, npmd_error *err);
 /* The log density at n points, rows of the domain's columns. */
-NPMD_API npmd_status npmd_log_density(const npmd_model *m, const double *x, size_t n, double *values,
-                                      npmd_error *err);
+NPMD_API npmd_status npmd_log_density(const npmd_model *m, const double *x, size_t n, double *values, npmd_error *err);
 
 typedef struct npmd_sample_facts {
     size_t size;
@@ -360,8 +363,8 @@ NPMD_API npmd_status npmd_truth_make(const char *recipe, uint64_t seed, npmd_tru
 NPMD_API npmd_status npmd_truth_write(const npmd_truth *t, const char *path, npmd_error *err);
 NPMD_API void npmd_truth_free(npmd_truth *t);
 NPMD_API const npmd_domain *npmd_truth_domain(const npmd_truth *t); /* the truth's */
-NPMD_API npmd_status npmd_truth_sample(const npmd_truth *t, uint64_t seed, size_t n, const npmd_compute *how,
-                                       double *x, npmd_error *err);
+NPMD_API npmd_status npmd_truth_sample(const npmd_truth *t, uint64_t seed, size_t n, const npmd_compute *how, double *x,
+                                       npmd_error *err);
 NPMD_API npmd_status npmd_truth_log_density(const npmd_truth *t, const double *x, size_t n, const npmd_compute *how,
                                             double *values, npmd_error *err);
 NPMD_API npmd_status npmd_truth_entropy(const npmd_truth *t, uint64_t seed, const npmd_compute *how, double *entropy,
@@ -438,8 +441,8 @@ NPMD_API npmd_status npmd_surface_check(const char *path, npmd_error *err); /* a
  * the log of area on the unit sphere per area of the surface there. Added to a log density on S2 it makes the log density
  * of the same points on the surface, per area of the surface. NaN where the sphere's faces leave a hole, as folded ones
  * may. */
-NPMD_API npmd_status npmd_surface_log_area(const npmd_surface *s, const npmd_surface *sphere, const double *x,
-                                           size_t n, double *values, npmd_error *err);
+NPMD_API npmd_status npmd_surface_log_area(const npmd_surface *s, const npmd_surface *sphere, const double *x, size_t n,
+                                           double *values, npmd_error *err);
 NPMD_API int npmd_surface_is_file(const char *path); /* by its suffix or by FreeSurfer's first bytes: 1 or 0 */
 /* What a file holds, as one JSON object: vertices, faces, area, hash, whether it is the closed surface that
  * npmd_surface_read wants, its genus, and else what is wrong. */
@@ -485,12 +488,12 @@ NPMD_API int npmd_region_find(const npmd_labels *l, const char *name); /* -1: th
 NPMD_API size_t npmd_region_vertices(const npmd_labels *l, int region);
 
 typedef enum npmd_region_what { /* areas are the user's: on S2 those of the unit sphere */
-    NPMD_REGION_LOG_DENSITY,
-    NPMD_REGION_DENSITY,     /* per area */
-    NPMD_REGION_RELATIVE,    /* density x area of the surface */
-    NPMD_REGION_INTENSITY,   /* expected counts per area: n, or the sum of the weights, x density */
-    NPMD_REGION_PROBABILITY, /* density x area of the vertex */
-    NPMD_REGION_COUNTS       /* expected counts of the vertex */
+                                NPMD_REGION_LOG_DENSITY,
+                                NPMD_REGION_DENSITY,  /* per area */
+                                NPMD_REGION_RELATIVE, /* density x area of the surface */
+                                NPMD_REGION_INTENSITY, /* expected counts per area: n, or the sum of the weights, x density */
+                                NPMD_REGION_PROBABILITY, /* density x area of the vertex */
+                                NPMD_REGION_COUNTS       /* expected counts of the vertex */
 } npmd_region_what;
 NPMD_API const char *npmd_region_what_name(int i); /* as npmd_what_name */
 NPMD_API npmd_status npmd_region_what_parse(const char *text, npmd_region_what *what, npmd_error *err);
@@ -509,9 +512,9 @@ typedef struct npmd_region_facts {
 /* f_E(y) = integral over x in E of f(x, y) dx at every vertex y of the other factor; E is the union of these regions of
  * factor (1 or 2). values (vertices of the other surface); facts may be NULL. The other rule takes the centroid of every
  * third of a face in place of its corner. */
-NPMD_API npmd_status npmd_region_map(const npmd_model *m, const npmd_region_request *at, int factor,
-                                     const int *region, int regions, npmd_region_what what, double *values,
-                                     npmd_region_facts *facts, npmd_error *err);
+NPMD_API npmd_status npmd_region_map(const npmd_model *m, const npmd_region_request *at, int factor, const int *region,
+                                     int regions, npmd_region_what what, double *values, npmd_region_facts *facts,
+                                     npmd_error *err);
 /* values (regions of factor 1, regions of factor 2): the integral of f over both, as a probability or as expected counts.
  * Not normalised: the sum shows the error of the nodes. */
 NPMD_API npmd_status npmd_region_matrix(const npmd_model *m, const npmd_region_request *at, npmd_region_what what,
@@ -528,14 +531,14 @@ NPMD_API size_t npmd_region_bytes(const npmd_region_request *at); /* of memory t
 
 /* Which hemispheres a streamline joins. Of LR the left end comes first, whichever way it runs. */
 typedef enum npmd_pair { NPMD_PAIR_LL, NPMD_PAIR_RR, NPMD_PAIR_LR, NPMD_PAIRS } npmd_pair;
-typedef enum npmd_drop { /* why a streamline is left out; the first that holds */
-    NPMD_DROP_POINTS,    /* it has fewer than two points */
-    NPMD_DROP_WEIGHT,    /* its weight is zero */
-    NPMD_DROP_BOTH,      /* both ends are too far from the surface */
-    NPMD_DROP_START,     /* its start alone is */
-    NPMD_DROP_END,       /* its end alone is */
-    NPMD_DROP_PAIR,      /* it joins other hemispheres than were asked for */
-    NPMD_DROPS
+typedef enum npmd_drop {                   /* why a streamline is left out; the first that holds */
+                         NPMD_DROP_POINTS, /* it has fewer than two points */
+                         NPMD_DROP_WEIGHT, /* its weight is zero */
+                         NPMD_DROP_BOTH,   /* both ends are too far from the surface */
+                         NPMD_DROP_START,  /* its start alone is */
+                         NPMD_DROP_END,    /* its end alone is */
+                         NPMD_DROP_PAIR,   /* it joins other hemispheres than were asked for */
+                         NPMD_DROPS
 } npmd_drop;
 
 typedef struct npmd_endpoints_request {
@@ -555,8 +558,8 @@ typedef struct npmd_endpoints_request {
 typedef struct npmd_endpoints_facts {
     size_t size;
     size_t streamlines, dropped[NPMD_DROPS];
-    size_t count[NPMD_PAIRS]; /* kept */
-    size_t turned;            /* of LR: ran from right to left */
+    size_t count[NPMD_PAIRS];             /* kept */
+    size_t turned;                        /* of LR: ran from right to left */
     double distance_median, distance_max; /* of the ends kept, mm; NaN: there are none */
 } npmd_endpoints_facts;
 

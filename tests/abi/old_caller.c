@@ -1,7 +1,8 @@
-/* old_caller.c - a program of some day, compiled with the header of that day (first.h), that runs on the library of today.
+/* old_caller.c - a program of some day, compiled with the header of that day (first.h), that runs on the library of
+ * today.
  *
- * Every struct that it hands over is followed by a guard: a library that writes beyond the size that the caller knows is
- * found out. */
+ * Every struct that it hands over is followed by a guard: a library that writes beyond the size that the caller knows
+ * is found out. */
 #include "first.h"
 
 #include <math.h>
@@ -9,12 +10,12 @@
 #include <string.h>
 
 #define GUARD 0x5a
-#define GUARDED(type, name)                                                                                  \
-    struct {                                                                                                 \
-        type it;                                                                                             \
-        unsigned char guard[64];                                                                             \
-    } name;                                                                                                  \
-    memset(&name, GUARD, sizeof name);                                                                       \
+#define GUARDED(type, name)                                                                                            \
+    struct {                                                                                                           \
+        type it;                                                                                                       \
+        unsigned char guard[64];                                                                                       \
+    } name;                                                                                                            \
+    memset(&name, GUARD, sizeof name);                                                                                 \
     name.it = (type)NPMD_SIZED(type)
 #define WHOLE(name) whole((name).guard, sizeof(name).guard)
 

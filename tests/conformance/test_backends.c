@@ -13,8 +13,8 @@
  * A misplaced row, weight, sign or omega is of order 1e-1 or more. Everything kept in double (theta,
  * moments, update) is held to 1e-13.
  *
- * What goes into a ReLU is known to 1e-5, as a value is. Where a point lies closer to a kink, a backend may see it on the
- * other side by right, and its derivatives are no errors: such terms and jets are left out, and counted. */
+ * What goes into a ReLU is known to 1e-5, as a value is. Where a point lies closer to a kink, a backend may see it on
+ * the other side by right, and its derivatives are no errors: such terms and jets are left out, and counted. */
 #include "fixture.h"
 
 /* NPMD_TEST_DEVICE=cuda: the card in place of the cpu, with exact products; the cpu's bounds hold for these. */
@@ -57,9 +57,8 @@ static void term_sizes(const double *jet, int T, double g[4])
 static field_case stage_case(int domain, int width, int features)
 {
     const int turn = domain + width + 2 * features;
-    const bool waves = domain == WAVES
-                       && features > 0; /* T4: plane waves, an odd number of features among them */
-    const bool relu = domain >= RELU && features != 2; /* of columns: with ReLUs, and with sines */
+    const bool waves = domain == WAVES && features > 0; /* T4: plane waves, an odd number of features among them */
+    const bool relu = domain >= RELU && features != 2;  /* of columns: with ReLUs, and with sines */
     return (field_case){ .domain = DOMAIN[domain],
                          .separable = !waves && (domain < ROTATED || domain >= RELU),
                          .features = domain >= RELU && features % 2 == 0 ? 0 : FEATURES[features],
@@ -161,8 +160,7 @@ static double absolute_sum(const stage *s, void *reference, term_kind kind, cons
 {
     const size_t n = source->count;
     const int T = s->field.shape.directions;
-    double *x = doubles(n * (size_t)s->field.domain->columns), *w = doubles(n),
-           *jet = doubles(n * (size_t)(T + 2));
+    double *x = doubles(n * (size_t)s->field.domain->columns), *w = doubles(n), *jet = doubles(n * (size_t)(T + 2));
     double sum = 0.0, g[4];
     source_fill(source, 0, n, x, w);
     assert_int_equal(BACKEND_REFERENCE.evaluate(reference, x, n, JET_ALL, jet, NULL), NPMD_OK);
@@ -190,16 +188,15 @@ static double worst_sum, worst_gradient, worst_value, worst_slope, worst_laplaci
 static int terms_compared, on_kinks, disagreements;
 
 /* Says what disagrees and goes on: which shapes fail is worth knowing together. The test fails at its end. */
-static void disagree(const backend_ops *ops, const field_case *c, size_t count, const char *what,
-                     const char *figures)
+static void disagree(const backend_ops *ops, const field_case *c, size_t count, const char *what, const char *figures)
 {
     if (disagreements++ < 20)
         print_error("%s: %s, K %d, W %d, L %d, skip %d, omega %g, %zu points, %s: %s\n", ops->name, c->domain,
                     c->features, c->width, c->depth, c->skip, c->omega, count, what, figures);
 }
 
-static void compare_term(const stage *s, const field_case *c, const backend_ops *ops, void *self,
-                         void *reference, term_kind kind, int which, size_t count)
+static void compare_term(const stage *s, const field_case *c, const backend_ops *ops, void *self, void *reference,
+                         term_kind kind, int which, size_t count)
 {
     const fixture *f = &s->field;
     point_source source;
@@ -223,8 +220,8 @@ static void compare_term(const stage *s, const field_case *c, const backend_ops 
     if (!(sum_error <= 1e-5) || !(gradient_error <= 1e-4)) {
         char what[64], figures[160];
         snprintf(what, sizeof what, "term %d (%s)", kind, SOURCE_NAME[which]);
-        snprintf(figures, sizeof figures, "sum %.9g, expected %.9g (error %.2e), gradient error %.2e", a, b,
-                 sum_error, gradient_error);
+        snprintf(figures, sizeof figures, "sum %.9g, expected %.9g (error %.2e), gradient error %.2e", a, b, sum_error,
+                 gradient_error);
         disagree(ops, c, count, what, figures);
     }
     worst_sum = fmax(worst_sum, sum_error);
@@ -244,8 +241,8 @@ static double size_error(const double *a, const double *b, size_t m, size_t n, d
     return difference == 0.0 ? 0.0 : sqrt(difference / fmax(size, (double)n * typical * typical));
 }
 
-static void compare_evaluate(const stage *s, const field_case *c, const backend_ops *ops, void *self,
-                             void *reference, size_t n)
+static void compare_evaluate(const stage *s, const field_case *c, const backend_ops *ops, void *self, void *reference,
+                             size_t n)
 {
     const int T = s->field.shape.directions;
     const size_t rows = (size_t)(T + 2);
@@ -277,8 +274,8 @@ static void compare_evaluate(const stage *s, const field_case *c, const backend_
         error[1] = error[2] = 0.0;
     if (!(error[0] <= 1e-5 && error[1] <= 1e-4 && error[2] <= 1e-4 && error[3] <= 1e-5)) {
         char figures[160];
-        snprintf(figures, sizeof figures, "values %.2e and %.2e, derivatives %.2e, Laplacians %.2e", error[0],
-                 error[3], error[1], error[2]);
+        snprintf(figures, sizeof figures, "values %.2e and %.2e, derivatives %.2e, Laplacians %.2e", error[0], error[3],
+                 error[1], error[2]);
         disagree(ops, c, n, "evaluate", figures);
     }
     worst_value = fmax(worst_value, fmax(error[0], error[3]));
@@ -304,8 +301,7 @@ static void terms_and_evaluation(void **state)
                     const int work = c.width * FEATURES[features] + (c.depth - 1) * c.width * c.width;
                     stage s;
                     stage_open(&c, 1000 + (uint64_t)turn, &s);
-                    void *self = fixture_backend(&s.field, ops,
-                                                 1); /* more threads: see threads_change_nothing */
+                    void *self = fixture_backend(&s.field, ops, 1); /* more threads: see threads_change_nothing */
                     void *reference = fixture_backend(&s.field, &BACKEND_REFERENCE, 1);
                     stage_measure(&s, reference);
                     for (int kind = 0; kind < 4; kind++) {
@@ -314,11 +310,9 @@ static void terms_and_evaluation(void **state)
                         compare_term(&s, &c, ops, self, reference, (term_kind)kind, turn++ % SOURCES, 17);
                         /* plain double loops are slow: the large sizes take turns */
                         if (work < 10000 || (work < 40000 && kind == (domain + width) % 4))
-                            compare_term(&s, &c, ops, self, reference, (term_kind)kind,
-                                         (turn + kind) % SOURCES, 257);
+                            compare_term(&s, &c, ops, self, reference, (term_kind)kind, (turn + kind) % SOURCES, 257);
                         if (work < 1800 && kind == (domain + features) % 4)
-                            compare_term(&s, &c, ops, self, reference, (term_kind)kind, (turn + 3) % SOURCES,
-                                         1000);
+                            compare_term(&s, &c, ops, self, reference, (term_kind)kind, (turn + 3) % SOURCES, 1000);
                     }
                     compare_evaluate(&s, &c, ops, self, reference, 0);
                     compare_evaluate(&s, &c, ops, self, reference, 1);
@@ -328,8 +322,8 @@ static void terms_and_evaluation(void **state)
                     BACKEND_REFERENCE.close(reference);
                     stage_close(&s);
                 }
-        print_message("    -- %s: %d terms, %d at a kink, %d disagreements\n", ops->name, terms_compared,
-                      on_kinks, disagreements);
+        print_message("    -- %s: %d terms, %d at a kink, %d disagreements\n", ops->name, terms_compared, on_kinks,
+                      disagreements);
         assert_true(on_kinks < terms_compared / 20);
         check_below("sums, relative to the absolute terms", worst_sum, 1e-5);
         check_below("gradients, in norm", worst_gradient, 1e-4);
@@ -467,8 +461,7 @@ static void terms_follow_updates(void **state)
             assert_int_equal(BACKEND_REFERENCE.update(reference, &descent, &norm, NULL), NPMD_OK);
             compare_evaluate(&s, &c, BACKENDS[k], self, reference, 17);
             for (int kind = 0; kind < 4; kind++)
-                compare_term(&s, &c, BACKENDS[k], self, reference, (term_kind)kind, (step + kind) % SOURCES,
-                             50);
+                compare_term(&s, &c, BACKENDS[k], self, reference, (term_kind)kind, (step + kind) % SOURCES, 50);
         }
         BACKENDS[k]->close(self);
         BACKEND_REFERENCE.close(reference);
@@ -511,8 +504,8 @@ static void threads_change_nothing(void **state)
                     double sum = 0.0;
                     for (int t = 0; t < 4; t++) {
                         assert_int_equal(ops->set_points(self[t], data, NULL), NPMD_OK);
-                        const double found = fixture_term(&s.field, ops, self[t], (term_kind)kind, &source,
-                                                          0.7, t == 0 ? first : other);
+                        const double found = fixture_term(&s.field, ops, self[t], (term_kind)kind, &source, 0.7,
+                                                          t == 0 ? first : other);
                         if (t == 0)
                             sum = found;
                         assert_memory_equal(&found, &sum, sizeof sum);
@@ -521,8 +514,7 @@ static void threads_change_nothing(void **state)
                     }
                 }
             for (int t = 0; t < 4; t++) {
-                assert_int_equal(ops->evaluate(self[t], s.x, 333, JET_ALL, t == 0 ? jet : jet_other, NULL),
-                                 NPMD_OK);
+                assert_int_equal(ops->evaluate(self[t], s.x, 333, JET_ALL, t == 0 ? jet : jet_other, NULL), NPMD_OK);
                 if (t > 0)
                     assert_memory_equal(jet, jet_other, 333 * rows * sizeof *jet);
             }

@@ -13,11 +13,9 @@ static const struct {
     const char *domain;
     bool separable;
     double omega;
-} LAYOUTS[] = {
-    { "T2", true, 3.0 },       { "T3", false, 3.0 }, { "S2 x S1", true, 3.0 },
-    { "S2 x S1", false, 3.0 }, { "T2", true, 0.0 }, /* ReLUs; in the place of one feature the columns */
-    { "S2 x S1", true, 0.0 }
-};
+} LAYOUTS[] = { { "T2", true, 3.0 },       { "T3", false, 3.0 }, { "S2 x S1", true, 3.0 },
+                { "S2 x S1", false, 3.0 }, { "T2", true, 0.0 }, /* ReLUs; in the place of one feature the columns */
+                { "S2 x S1", true, 0.0 } };
 static const int WIDTH[] = { 1, 3, 130 }, FEATURES[] = { 1, 5, 130 }, POINTS[] = { 0, 1, 17 };
 static const char *const TERM[] = { "data", "integral", "Laplacian", "gradient" };
 enum { MOST = 17, VARIANT_COUNT = 3 };
@@ -44,8 +42,7 @@ static void compare_terms(const fixture *f, void *self, void *reference, const p
     double *a = doubles(f->parameters), *b = doubles(f->parameters);
     for (int kind = 0; kind < COUNT(TERM); kind++) {
         const double found = fixture_term(f, &BACKEND_CPU, self, (term_kind)kind, points, 0.7, a);
-        const double expected = fixture_term(f, &BACKEND_REFERENCE, reference, (term_kind)kind, points, 0.7,
-                                             b);
+        const double expected = fixture_term(f, &BACKEND_REFERENCE, reference, (term_kind)kind, points, 0.7, b);
         const double sum = fabs(found - expected) / fmax(fabs(expected), 1.0);
         const double gradient = distance(a, b, f->parameters, 1e-3);
         const double sum_bound = kind == TERM_LAPLACIAN || kind == TERM_GRADIENT ? 1e-4 : 1e-5;
@@ -71,8 +68,8 @@ static void compare_values(const fixture *f, void *self, void *reference, const 
     assert_int_equal(BACKEND_REFERENCE.evaluate(reference, x, n, JET_ALL, b, NULL), NPMD_OK);
     const double jet = distance(a, b, n * rows, 1.0);
     if (!(value <= 1e-5 && jet <= 1e-4))
-        fail_msg("%s, %d features, %d units, %zu points: values %.2e, jets %.2e", f->domain->text,
-                 f->shape.features, f->shape.width, n, value, jet);
+        fail_msg("%s, %d features, %d units, %zu points: values %.2e, jets %.2e", f->domain->text, f->shape.features,
+                 f->shape.width, n, value, jet);
     t->value = fmax(t->value, value);
     t->jet = fmax(t->jet, jet);
     t->compared += 2;
@@ -96,8 +93,7 @@ static void one_shape(int layout, int width, int features, tally *t)
     fixture_points_off_kinks(&f, MOST, 1e-5, &seed, x);
     for (int i = 0; i < MOST; i++)
         weight[i] = test_uniform(&seed) / MOST;
-    void *self = fixture_backend(&f, &BACKEND_CPU, 1),
-         *reference = fixture_backend(&f, &BACKEND_REFERENCE, 1);
+    void *self = fixture_backend(&f, &BACKEND_CPU, 1), *reference = fixture_backend(&f, &BACKEND_REFERENCE, 1);
     for (int v = 0; v < VARIANT_COUNT; v++) {
         const kernels *variant = kernels_select(VARIANTS[v]);
         if (variant == NULL)

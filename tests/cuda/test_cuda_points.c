@@ -39,15 +39,13 @@ static device_source card_source(const device_source *s, const encoder_plan *pla
     int embedding = 0;
     for (int d = 0; d < plan->factors; d++)
         embedding += plan->kind[d] == DEVICE_CIRCLE ? 2 : 3;
-    const size_t columns = (size_t)plan->columns,
-                 n = s->kind == DEVICE_FIXED && s->n < s->count ? s->count : s->n;
+    const size_t columns = (size_t)plan->columns, n = s->kind == DEVICE_FIXED && s->n < s->count ? s->count : s->n;
     c.step = card(&step, 1, sizeof step);
     c.x = card(s->x, n * columns, sizeof(double));
     c.weight = card(s->weight, n, sizeof(double));
     c.cumulative = s->cumulative == NULL
                        ? NULL
-                       : card(s->cumulative, (s->n + s->cumulative_stride - 1) / s->cumulative_stride,
-                              sizeof(double));
+                       : card(s->cumulative, (s->n + s->cumulative_stride - 1) / s->cumulative_stride, sizeof(double));
     c.centre = card_room((size_t)s->centres * columns * sizeof(double));
     c.embedded = card_room((size_t)(s->centres * embedding) * sizeof(double));
     return c;
@@ -63,8 +61,8 @@ static void card_source_free(device_source *c)
     device_free(c->embedded);
 }
 
-static void on_a_card(const encoder_plan *plan, const device_source *s, int64_t step, size_t first,
-                      size_t count, int jets, const device_result *out)
+static void on_a_card(const encoder_plan *plan, const device_source *s, int64_t step, size_t first, size_t count,
+                      int jets, const device_result *out)
 {
     encoder *e = NULL;
     device_source c = card_source(s, plan, step);
@@ -192,8 +190,7 @@ static void time_one(const char *words, const device_case *c, device_source_kind
                               .centre_purpose = RNG_CENTRES };
     device_source on = card_source(&s, &t.plan, 0);
     const size_t R = jets ? (size_t)dom->dimension + 2 : 1;
-    float *eta = card_room(count * R * (size_t)t.plan.ld * sizeof *eta),
-          *weight = card_room(count * sizeof *weight);
+    float *eta = card_room(count * R * (size_t)t.plan.ld * sizeof *eta), *weight = card_room(count * sizeof *weight);
     t.plan.round_tf32 = 1;
     MUST(encoder_open(&t.plan, &e));
     MUST(device_capture_begin(stream));
@@ -229,8 +226,7 @@ static void time_surfaces(void)
     assert_int_equal(place_open(&folder), 0);
     snprintf(fine, sizeof fine, "mesh:%s^2", put_icosphere(&folder, "fine.off", 5, 1.0));
     snprintf(coarse, sizeof coarse, "mesh:%s^2", put_icosphere(&folder, "coarse.off", 4, 1.0));
-    const device_case linear = { fine, true, 256, 10, false, 1 },
-                      quadratic = { coarse, true, 256, 10, false, 2 };
+    const device_case linear = { fine, true, 256, 10, false, 1 }, quadratic = { coarse, true, 256, 10, false, 2 };
     time_one("surface^2, linear, 100,000 values", &linear, DEVICE_UNIFORM, 100000, 0);
     time_one("surface^2, linear, 100,000 values, importance", &linear, DEVICE_IMPORTANCE, 100000, 0);
     time_one("surface^2, linear, 10,000 jets", &linear, DEVICE_UNIFORM, 10000, 1);
@@ -242,8 +238,8 @@ static void time_surfaces(void)
 static void speeds(void **state)
 {
     const device_case spheres = { "S2 x S2", true, 256, 10, false, 0 },
-                      rotated = { "S2 x S2", false, 256, 10, false, 0 },
-                      waves = { "T4", false, 256, 20, false, 0 }, torus = { "T2", true, 128, 10, false, 0 };
+                      rotated = { "S2 x S2", false, 256, 10, false, 0 }, waves = { "T4", false, 256, 20, false, 0 },
+                      torus = { "T2", true, 128, 10, false, 0 };
     (void)state;
     time_one("S2 x S2, 100,000 values", &spheres, DEVICE_UNIFORM, 100000, 0);
     time_one("S2 x S2, 100,000 values, importance", &spheres, DEVICE_IMPORTANCE, 100000, 0);

@@ -1,14 +1,14 @@
 /* test_cuda_terms.c - terms and steps on a card with fast products, which test_backends (exact ones) does not see: few
- * points, shapes of every path. "few" as an argument: one number of points for each term, for compute-sanitizer. Without a
- * card there is nothing to test, which it says.
+ * points, shapes of every path. "few" as an argument: one number of points for each term, for compute-sanitizer.
+ * Without a card there is nothing to test, which it says.
  *
- * Bounds, in norm. TF32 rounds an operand by up to u = 2^-11 = 5e-4, so a product of two errs by about u. A gradient goes
- * through at most four products up and four back; a sine layer multiplies an error by omega |W| <= 3 at most, and where
- * one point stands alone nothing averages: 8 u x 3 = 1.2e-2, for second derivatives twice that. Where a Laplacian is near
- * its zero at the only point, it and its gradient are small by cancellation: errors are measured against the larger of a
- * gradient's norm and that of most points. A misplaced row, weight or sign is of order 1e-1 or more. Exact products: 1e-4,
- * as test_backends. What goes into a ReLU, a few products of size 4 at most (angles), is known to 2 u x 4 = 4e-3: no point
- * is closer to a kink than twice that, so that no ReLU changes sides. */
+ * Bounds, in norm. TF32 rounds an operand by up to u = 2^-11 = 5e-4, so a product of two errs by about u. A gradient
+ * goes through at most four products up and four back; a sine layer multiplies an error by omega |W| <= 3 at most, and
+ * where one point stands alone nothing averages: 8 u x 3 = 1.2e-2, for second derivatives twice that. Where a Laplacian
+ * is near its zero at the only point, it and its gradient are small by cancellation: errors are measured against the
+ * larger of a gradient's norm and that of most points. A misplaced row, weight or sign is of order 1e-1 or more. Exact
+ * products: 1e-4, as test_backends. What goes into a ReLU, a few products of size 4 at most (angles), is known to 2 u x
+ * 4 = 4e-3: no point is closer to a kink than twice that, so that no ReLU changes sides. */
 #include "cuda_device.h"
 #include "fixture.h"
 #include "sampling.h"
@@ -22,15 +22,15 @@ static bool few;
 enum { POINT_COUNT = sizeof POINTS / sizeof *POINTS, DATA = 300 };
 
 static const field_case CASES[] = {
-    { "T2", true, 128, 128, 3, false, 3.0, SCALE_UNIT },      /* fused, two layers, jets of four rows */
-    { "T4", false, 70, 128, 4, false, 3.0, SCALE_UNIT },      /* fused, three layers, jets of six */
-    { "S2 x S1", true, 40, 40, 4, true, 2.0, SCALE_UNIT },    /* fused, jets of five, with a linear part */
-    { "T1", true, 5, 33, 3, true, 2.0, SCALE_UNIT },          /* fused, less than a tile of everything */
-    { "S2 x S2", true, 33, 130, 3, true, 2.0, SCALE_UNIT },   /* layer by layer: wide */
-    { "T3", true, 20, 16, 5, false, 2.0, SCALE_ORTHONORMAL }, /* layer by layer: deep */
+    { "T2", true, 128, 128, 3, false, 3.0, SCALE_UNIT },                  /* fused, two layers, jets of four rows */
+    { "T4", false, 70, 128, 4, false, 3.0, SCALE_UNIT },                  /* fused, three layers, jets of six */
+    { "S2 x S1", true, 40, 40, 4, true, 2.0, SCALE_UNIT },                /* fused, jets of five, with a linear part */
+    { "T1", true, 5, 33, 3, true, 2.0, SCALE_UNIT },                      /* fused, less than a tile of everything */
+    { "S2 x S2", true, 33, 130, 3, true, 2.0, SCALE_UNIT },               /* layer by layer: wide */
+    { "T3", true, 20, 16, 5, false, 2.0, SCALE_ORTHONORMAL },             /* layer by layer: deep */
     { FIXTURE_SURFACE "^2", true, 64, 128, 3, false, 2.0, SCALE_UNIT },   /* fused, jets of six */
     { FIXTURE_SURFACE " x S1", true, 40, 130, 3, true, 2.0, SCALE_UNIT }, /* layer by layer */
-    { "T2", true, 0, 128, 3, false, 0.0, SCALE_UNIT }, /* ReLUs, always layer by layer, on columns */
+    { "T2", true, 0, 128, 3, false, 0.0, SCALE_UNIT },                    /* ReLUs, always layer by layer, on columns */
     { "S2 x S1", true, 0, 40, 4, true, 0.0, SCALE_UNIT },
     { "S2 x S2", true, 33, 130, 3, false, 0.0, SCALE_UNIT }
 };
@@ -62,8 +62,7 @@ static void compare_terms(const field_case *c, bool exact, double bound)
     fixture_open(c, 11, &f);
     points_of(&f, 12, &data);
     f.plan.exact = exact;
-    void *self = fixture_backend(&f, &BACKEND_CUDA, 1),
-         *reference = fixture_backend(&f, &BACKEND_REFERENCE, 1);
+    void *self = fixture_backend(&f, &BACKEND_CUDA, 1), *reference = fixture_backend(&f, &BACKEND_REFERENCE, 1);
     double *found = doubles(f.parameters), *expected = doubles(f.parameters);
     assert_int_equal(BACKEND_CUDA.set_points(self, data, NULL), NPMD_OK);
     assert_int_equal(BACKEND_REFERENCE.set_points(reference, data, NULL), NPMD_OK);
@@ -82,16 +81,14 @@ static void compare_terms(const field_case *c, bool exact, double bound)
             else
                 source_uniform(&s, f.domain, POINTS[i], true, key);
             const double a = fixture_term(&f, &BACKEND_CUDA, self, (term_kind)kind, &s, factor, found),
-                         b = fixture_term(&f, &BACKEND_REFERENCE, reference, (term_kind)kind, &s, factor,
-                                          expected),
+                         b = fixture_term(&f, &BACKEND_REFERENCE, reference, (term_kind)kind, &s, factor, expected),
                          size = norm(expected, f.parameters);
             most = fmax(most, size);
             const double error = size == 0.0 ? norm(found, f.parameters)
                                              : relative_norm(found, expected, f.parameters) * size / most;
             if (!(error <= bound))
-                fail_msg(
-                    "%s, W %d, L %d, %s, term %d, %zu points: gradient error %.2e, sum %.6g, expected %.6g",
-                    c->domain, c->width, c->depth, exact ? "exact" : "fast", kind, POINTS[i], error, a, b);
+                fail_msg("%s, W %d, L %d, %s, term %d, %zu points: gradient error %.2e, sum %.6g, expected %.6g",
+                         c->domain, c->width, c->depth, exact ? "exact" : "fast", kind, POINTS[i], error, a, b);
         }
     }
     BACKEND_CUDA.close(self);
@@ -167,8 +164,9 @@ static void equal_steps_give_equal_bytes(void **state)
     }
 }
 
-/* float32 sums of up to 40,000 terms by tiles of 128: a term errs by 2^-24 x (|exponent| + columns + 4) < 4e-6 for exponents
- * down to -20, below which terms do not count; a tile's sum by 128 x 2^-24 = 8e-6 at worst, at random by 7e-7. */
+/* float32 sums of up to 40,000 terms by tiles of 128: a term errs by 2^-24 x (|exponent| + columns + 4) < 4e-6 for
+ * exponents down to -20, below which terms do not count; a tile's sum by 128 x 2^-24 = 8e-6 at worst, at random by
+ * 7e-7. */
 static void kernels_agree_with_plain_sums(void **state)
 {
     (void)state;

@@ -211,8 +211,7 @@ static void block_remove(const void *p)
 {
     pthread_mutex_lock(&lock);
     size_t i = place_of(p) % MOST_BLOCKS;
-    for (size_t tried = 0; p != NULL && block[i] != NULL && tried < MOST_BLOCKS;
-         tried++, i = (i + 1) % MOST_BLOCKS)
+    for (size_t tried = 0; p != NULL && block[i] != NULL && tried < MOST_BLOCKS; tried++, i = (i + 1) % MOST_BLOCKS)
         if (block[i] == p) {
             block[i] = &freed;
             blocks--;

@@ -43,8 +43,7 @@ long faults_calls(void);  /* since faults_arm, of the kind that was named */
  * started threads, which a child has not. A child ends by faults_leave. */
 typedef enum fault_verdict { FAULT_REPORTED, FAULT_BORNE, FAULT_WRONG } fault_verdict;
 typedef struct fault_branches {
-    long calls, borne[2],
-        wrong; /* calls that failed in children; verdicts: borne once, borne onwards, wrong */
+    long calls, borne[2], wrong; /* calls that failed in children; verdicts: borne once, borne onwards, wrong */
 } fault_branches;
 bool faults_in_child(fault *what); /* and which call failed there */
 _Noreturn void faults_leave(fault_verdict v);

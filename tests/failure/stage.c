@@ -10,11 +10,10 @@ static void omp_set_num_threads(int threads)
 
 void fit_options(npmd_options *opt, const char *const *pair)
 {
-    static const char *const SMALL[] = {
-        "features", "6",    "width", "4",  "depth",         "3",    "steps",   "2",  "batch",    "50",
-        "q1",       "64",   "q2",    "32", "tau",           "1e-4", "centres", "16", "accuracy", "1",
-        "rate",     "1e-2", "seed",  "11", "max-frequency", "3",    "threads", "1",  NULL
-    };
+    static const char *const SMALL[] = { "features",      "6",  "width",    "4",  "depth", "3",    "steps", "2",
+                                         "batch",         "50", "q1",       "64", "q2",    "32",   "tau",   "1e-4",
+                                         "centres",       "16", "accuracy", "1",  "rate",  "1e-2", "seed",  "11",
+                                         "max-frequency", "3",  "threads",  "1",  NULL };
     npmd_error err = { 0 };
     for (const char *const *at = SMALL; *at != NULL; at += 2)
         must(npmd_options_set(opt, at[0], at[1], &err), &err);
@@ -45,8 +44,7 @@ static void put_narrow(stage *s, const char *name, const double *x, size_t rows,
     FILE *f = fopen(in_folder(&s->at, name), "wb");
     assert_non_null(f);
     const int length = snprintf(header, sizeof header,
-                                "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %zu), }", rows,
-                                columns);
+                                "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %zu), }", rows, columns);
     fwrite("\x93NUMPY\x01\x00\x76\x00", 1, 10, f);
     fprintf(f, "%s%*s\n", header, 117 - length, "");
     for (size_t i = 0; i < rows * columns; i++)
@@ -57,11 +55,10 @@ static void put_narrow(stage *s, const char *name, const double *x, size_t rows,
 static const char OPTIONS[] = "{ \"preset\": \"quick\", \"steps\": 30, \"max-frequency\": [3, 4],\n"
                               "  \"spectrum-law\": \"uniform\", \"tau\": 1.2345678901234567e-05,\n"
                               "  \"rate\": 0.12345678901234567, \"seed\": \"18446744073709551557\" }\n";
-static const char FISHER[] =
-    "{ \"domain\": \"S2 x S1\", \"kind\": \"von Mises-Fisher mixture\",\n"
-    "  \"weights\": [0.75, 0.25], \"means\": [[0, 0, 1, 0.12345678901234567],\n"
-    "  [1, 0, 0, 2.5]], \"kappas\": [[3, 0.5], [12.345678901234567, 8]],\n"
-    "  \"remark\": \"caf\\u00e9, \\\"quoted\\\"; a text longer than sixteen bytes\" }\n";
+static const char FISHER[] = "{ \"domain\": \"S2 x S1\", \"kind\": \"von Mises-Fisher mixture\",\n"
+                             "  \"weights\": [0.75, 0.25], \"means\": [[0, 0, 1, 0.12345678901234567],\n"
+                             "  [1, 0, 0, 2.5]], \"kappas\": [[3, 0.5], [12.345678901234567, 8]],\n"
+                             "  \"remark\": \"caf\\u00e9, \\\"quoted\\\"; a text longer than sixteen bytes\" }\n";
 
 static void open_surface(stage *s)
 {
@@ -109,8 +106,8 @@ int stage_open(void **state)
     for (int i = 0; i < POINTS; i++)
         weight[i] = 1.0 + i % 3;
     must(npmd_array_write(in_folder(&s->at, "others.npy"), weight, POINTS, 1, &err), &err);
-    must(npmd_points_write(in_folder(&s->at, "mixed.csv"), s->domain[MIXED],
-                           NPMD_COORDS_LATLON | NPMD_COORDS_DEGREES, s->x[MIXED], POINTS, &err),
+    must(npmd_points_write(in_folder(&s->at, "mixed.csv"), s->domain[MIXED], NPMD_COORDS_LATLON | NPMD_COORDS_DEGREES,
+                           s->x[MIXED], POINTS, &err),
          &err);
     must(npmd_array_write(in_folder(&s->at, "torus.npy"), s->x[TORUS], POINTS, 2, &err), &err);
     put_narrow(s, "narrow.npy", s->x[TORUS], POINTS, 2);
@@ -128,8 +125,7 @@ int stage_open(void **state)
         options_init(&opt);
         fit_options(&opt, (const char *const[]){ NULL });
         must(npmd_fit(s->domain[i], s->points[i], &opt, &s->model[i], &err), &err);
-        must(npmd_save(s->model[i], in_folder(&s->at, i == TORUS ? "torus.safetensors" : "mixed.safetensors"),
-                       &err),
+        must(npmd_save(s->model[i], in_folder(&s->at, i == TORUS ? "torus.safetensors" : "mixed.safetensors"), &err),
              &err);
     }
     struct {

@@ -66,8 +66,7 @@ static uint64_t print_truth(stage *s, uint64_t h, const npmd_truth *t)
 
 static uint64_t print_outcome(stage *s, const outcome *o, const char *file)
 {
-    const double number[] = { (double)o->facts.proposed, o->facts.acceptance, o->facts.raised, o->entropy,
-                              o->se };
+    const double number[] = { (double)o->facts.proposed, o->facts.acceptance, o->facts.raised, o->entropy, o->se };
     uint64_t h = print_bytes(0xCBF29CE484222325u, number, sizeof number);
     h = print_bytes(h, &o->score, sizeof o->score);
     h = print_bytes(h, &o->comparison, sizeof o->comparison);
@@ -233,11 +232,11 @@ void sweep_files(stage *s, const operation *ops, size_t count, const allowance *
         for (size_t j = 0; j < kinds; j++) {
             const fault what = { .call = calls[j].call, .reason = calls[j].reason };
             const tally found = sweep(s, op, what, 1, 1, result);
-            print_message("    %-24s %-8s %3ld failed, %ld borne\n", op->name, FAULT_NAME[what.call],
-                          found.failed, found.borne);
+            print_message("    %-24s %-8s %3ld failed, %ld borne\n", op->name, FAULT_NAME[what.call], found.failed,
+                          found.borne);
             if (found.failed < calls[j].least || found.borne > calls[j].borne)
-                fail_msg("%s: %s failed %ld times, and %ld times it was borne", op->name,
-                         FAULT_NAME[what.call], found.failed, found.borne);
+                fail_msg("%s: %s failed %ld times, and %ld times it was borne", op->name, FAULT_NAME[what.call],
+                         found.failed, found.borne);
         }
         /* Interrupted once, or given little at a time: no failure at all. */
         for (fault_call call = FAULT_READ; call <= FAULT_WRITE; call++) {

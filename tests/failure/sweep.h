@@ -18,8 +18,7 @@
 
 #include <errno.h>
 
-#define SURFACE_DOMAIN                                                                                       \
-    "mesh:tests/fixtures/surface/bumpy.off" /* tests run from the root of the source tree */
+#define SURFACE_DOMAIN "mesh:tests/fixtures/surface/bumpy.off" /* tests run from the root of the source tree */
 enum { TORUS, MIXED, DOMAINS };
 enum { POINTS = 220, VALUES = 600, LARGE = 20000 }; /* enough for a choice of tau; more than one write */
 
@@ -68,8 +67,8 @@ void fit_options(npmd_options *opt, const char *const *pair);
 void sweep_memory(stage *s, const operation *ops, size_t count);
 #define SWEEP_MEMORY(s, ops) sweep_memory(s, ops, sizeof(ops) / sizeof *(ops))
 
-/* How many failing calls of a kind an operation bears. One fsync, with its open and close: that of the
- * folder, after the new file is in its place; and the closes of the folder and the lock that were held (src/io/file.c). */
+/* How many failing calls of a kind an operation bears. One fsync, with its open and close: that of the folder, after
+ * the new file is in its place; and the closes of the folder and the lock that were held (src/io/file.c). */
 typedef struct allowance {
     fault_call call;
     int reason;
@@ -85,7 +84,7 @@ static const allowance READING[] = {
 
 /* Every call of these kinds of every operation. */
 void sweep_files(stage *s, const operation *ops, size_t count, const allowance *calls, size_t kinds);
-#define SWEEP_FILES(s, ops, calls)                                                                           \
+#define SWEEP_FILES(s, ops, calls)                                                                                     \
     sweep_files(s, ops, sizeof(ops) / sizeof *(ops), calls, sizeof(calls) / sizeof *(calls))
 
 #endif

@@ -1,5 +1,5 @@
-/* test_failure_eigen.c - closest points and eigenpairs of surfaces without memory. What METIS, SuperLU and ARPACK allocate for
- * themselves is not of this test: see src/surface/fem_solve.c. */
+/* test_failure_eigen.c - closest points and eigenpairs of surfaces without memory. What METIS, SuperLU and ARPACK
+ * allocate for themselves is not of this test: see src/surface/fem_solve.c. */
 #include "shapes.h"
 #include "sweep.h"
 

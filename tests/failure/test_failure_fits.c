@@ -8,15 +8,15 @@ static int quiet(const npmd_report *now, void *user)
     return 0;
 }
 
-#define FIT(name, which, ...)                                                                                \
-    static void prepare_##name(stage *s, outcome *o)                                                         \
-    {                                                                                                        \
-        (void)s;                                                                                             \
-        fit_options(&o->options, (const char *const[]){ __VA_ARGS__, NULL });                                \
-    }                                                                                                        \
-    static npmd_status run_##name(stage *s, outcome *o, npmd_error *err)                                     \
-    {                                                                                                        \
-        return npmd_fit(s->domain[which], s->points[which], &o->options, &o->model, err);                    \
+#define FIT(name, which, ...)                                                                                          \
+    static void prepare_##name(stage *s, outcome *o)                                                                   \
+    {                                                                                                                  \
+        (void)s;                                                                                                       \
+        fit_options(&o->options, (const char *const[]){ __VA_ARGS__, NULL });                                          \
+    }                                                                                                                  \
+    static npmd_status run_##name(stage *s, outcome *o, npmd_error *err)                                               \
+    {                                                                                                                  \
+        return npmd_fit(s->domain[which], s->points[which], &o->options, &o->model, err);                              \
     }
 typedef struct step_count {
     long before, steps; /* allocations at the first step, steps since */
@@ -119,8 +119,7 @@ static void prepare_resumed(stage *s, outcome *o)
     prepare_fit_resumed(s, o);
     npmd_options stopped = o->options;
     stopped.watch.progress = stop_at_once;
-    snprintf(stopped.watch.checkpoint, sizeof stopped.watch.checkpoint, "%s",
-             in_folder(&s->at, "state.safetensors"));
+    snprintf(stopped.watch.checkpoint, sizeof stopped.watch.checkpoint, "%s", in_folder(&s->at, "state.safetensors"));
     assert_int_equal(npmd_fit(s->domain[TORUS], s->points[TORUS], &stopped, &none, NULL), NPMD_STOPPED);
     assert_null(none);
     memcpy(o->options.watch.resume, stopped.watch.checkpoint, sizeof stopped.watch.checkpoint);
@@ -130,8 +129,7 @@ static void prepare_resumed(stage *s, outcome *o)
 static void prepare_from(stage *s, outcome *o)
 {
     prepare_fit_from(s, o);
-    snprintf(o->options.start_from, sizeof o->options.start_from, "%s",
-             in_folder(&s->at, "torus.safetensors"));
+    snprintf(o->options.start_from, sizeof o->options.start_from, "%s", in_folder(&s->at, "torus.safetensors"));
 }
 
 static void prepare_watch(stage *s, outcome *o)
@@ -153,10 +151,7 @@ static void fits_without_memory(void **state)
           .run = run_fit_waves,
           .prepare = prepare_fit_waves,
           .branch = true },
-        { .name = "fit on T2, tau chosen",
-          .run = run_fit_choice,
-          .prepare = prepare_fit_choice,
-          .branch = true },
+        { .name = "fit on T2, tau chosen", .run = run_fit_choice, .prepare = prepare_fit_choice, .branch = true },
         { .name = "plan on T2", .run = run_plan, .prepare = prepare_fit_linear, .branch = true },
         { .name = "select on T2", .run = run_select, .prepare = prepare_fit_torus, .branch = true },
         { .name = "fit on T2, watched", .run = run_fit_watched, .prepare = prepare_watch, .branch = true },
@@ -168,14 +163,8 @@ static void fits_without_memory(void **state)
           .run = run_fit_until_snr,
           .prepare = prepare_fit_until_snr,
           .branch = true },
-        { .name = "fit on T2, ridge law",
-          .run = run_fit_ridge,
-          .prepare = prepare_fit_ridge,
-          .branch = true },
-        { .name = "fit on T2, convex start",
-          .run = run_fit_convex,
-          .prepare = prepare_fit_convex,
-          .branch = true },
+        { .name = "fit on T2, ridge law", .run = run_fit_ridge, .prepare = prepare_fit_ridge, .branch = true },
+        { .name = "fit on T2, convex start", .run = run_fit_convex, .prepare = prepare_fit_convex, .branch = true },
         { .name = "fit on T2, from a model", .run = run_fit_from, .prepare = prepare_from, .branch = true },
         /* a checkpoint that cannot be written on the way does not end a fit */
         { .name = "fit on T2, resumed",
@@ -183,51 +172,27 @@ static void fits_without_memory(void **state)
           .prepare = prepare_resumed,
           .branch = true,
           .spares = true },
-        { .name = "fit on S2 x S1, rotated",
-          .run = run_fit_rotated,
-          .prepare = prepare_fit_rotated,
-          .branch = true },
-        { .name = "fit on S2 x S1, weighted",
-          .run = run_fit_mixed,
-          .prepare = prepare_fit_mixed,
-          .branch = true },
+        { .name = "fit on S2 x S1, rotated", .run = run_fit_rotated, .prepare = prepare_fit_rotated, .branch = true },
+        { .name = "fit on S2 x S1, weighted", .run = run_fit_mixed, .prepare = prepare_fit_mixed, .branch = true },
         { .name = "fit, series", .run = run_fit_series, .prepare = prepare_fit_series, .branch = true },
-        { .name = "fit, series, path",
-          .run = run_fit_series_path,
-          .prepare = prepare_fit_series_path,
-          .branch = true },
-        { .name = "fit, series, sgd",
-          .run = run_fit_series_sgd,
-          .prepare = prepare_fit_series_sgd,
-          .branch = true },
+        { .name = "fit, series, path", .run = run_fit_series_path, .prepare = prepare_fit_series_path, .branch = true },
+        { .name = "fit, series, sgd", .run = run_fit_series_sgd, .prepare = prepare_fit_series_sgd, .branch = true },
         { .name = "fit on S2 x S1, squared family",
           .run = run_fit_squared,
           .prepare = prepare_fit_squared,
           .branch = true },
-        { .name = "fit on S2 x S1, ReLU network",
-          .run = run_fit_relu,
-          .prepare = prepare_fit_relu,
-          .branch = true },
+        { .name = "fit on S2 x S1, ReLU network", .run = run_fit_relu, .prepare = prepare_fit_relu, .branch = true },
         { .name = "fit on S2 x S1, tau chosen, linear",
           .run = run_fit_mixed_choice,
           .prepare = prepare_fit_mixed_choice,
           .branch = true },
-        { .name = "kernels on S2 x S1",
-          .run = run_fit_kernels,
-          .prepare = prepare_fit_kernels,
-          .branch = true },
+        { .name = "kernels on S2 x S1", .run = run_fit_kernels, .prepare = prepare_fit_kernels, .branch = true },
         { .name = "kernels on T2, five folds, one a factor",
           .run = run_fit_folds,
           .prepare = prepare_fit_folds,
           .branch = true },
-        { .name = "kernels on T2, adaptive",
-          .run = run_fit_adaptive,
-          .prepare = prepare_fit_adaptive,
-          .branch = true },
-        { .name = "three members on T2",
-          .run = run_fit_members,
-          .prepare = prepare_fit_members,
-          .branch = true },
+        { .name = "kernels on T2, adaptive", .run = run_fit_adaptive, .prepare = prepare_fit_adaptive, .branch = true },
+        { .name = "three members on T2", .run = run_fit_members, .prepare = prepare_fit_members, .branch = true },
         { .name = "a stack on T2", .run = run_fit_stack, .prepare = prepare_fit_stack, .branch = true },
         { .name = "kernels on S2 x S1, mixture",
           .run = run_fit_mixture,

@@ -16,8 +16,7 @@ static npmd_status run_surface(stage *s, outcome *o, npmd_error *err)
 
 static npmd_status run_surface_points(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_points_read(in_folder(&s->at, "surface.npy"), npmd_model_domain(s->surface), 0, &o->points,
-                            err);
+    return npmd_points_read(in_folder(&s->at, "surface.npy"), npmd_model_domain(s->surface), 0, &o->points, err);
 }
 
 static npmd_status run_points(stage *s, outcome *o, npmd_error *err)
@@ -47,8 +46,8 @@ static npmd_status run_surface_borrow(stage *s, outcome *o, npmd_error *err)
 
 static npmd_status run_points_csv(stage *s, outcome *o, npmd_error *err)
 {
-    return npmd_points_read(in_folder(&s->at, "mixed.csv"), s->domain[MIXED],
-                            NPMD_COORDS_LATLON | NPMD_COORDS_DEGREES, &o->points, err);
+    return npmd_points_read(in_folder(&s->at, "mixed.csv"), s->domain[MIXED], NPMD_COORDS_LATLON | NPMD_COORDS_DEGREES,
+                            &o->points, err);
 }
 
 static npmd_status run_points_npy(stage *s, outcome *o, npmd_error *err)

@@ -1,5 +1,5 @@
-/* test_failure_models.c - fitted models and known densities, asked, written and read while memory runs out, or a disk is
- * full or cannot be read: they say so and leave everything as it was (sweep.h). */
+/* test_failure_models.c - fitted models and known densities, asked, written and read while memory runs out, or a disk
+ * is full or cannot be read: they say so and leave everything as it was (sweep.h). */
 #include "neuropmd-draw.h"
 #include "sweep.h"
 
@@ -30,23 +30,23 @@ static npmd_status run_bytes(stage *s, outcome *o, npmd_error *err)
     return st;
 }
 
-#define MODEL(name)                                                                                          \
-    static npmd_status run_save_##name(stage *s, outcome *o, npmd_error *err)                                \
-    {                                                                                                        \
-        (void)o;                                                                                             \
-        return npmd_save(s->name, in_folder(&s->at, "out.safetensors"), err);                                \
-    }                                                                                                        \
-    static npmd_status run_load_##name(stage *s, outcome *o, npmd_error *err)                                \
-    {                                                                                                        \
-        return npmd_load(in_folder(&s->at, #name ".safetensors"), &o->model, err);                           \
-    }                                                                                                        \
-    static npmd_status run_describe_##name(stage *s, outcome *o, npmd_error *err)                            \
-    {                                                                                                        \
-        return npmd_model_describe(s->name, &o->text, err);                                                  \
-    }                                                                                                        \
-    static npmd_status run_laplacian_##name(stage *s, outcome *o, npmd_error *err)                           \
-    {                                                                                                        \
-        return npmd_evaluate_at(s->name, s->points[MIXED], NPMD_LAPLACIAN, NULL, o->value, err);             \
+#define MODEL(name)                                                                                                    \
+    static npmd_status run_save_##name(stage *s, outcome *o, npmd_error *err)                                          \
+    {                                                                                                                  \
+        (void)o;                                                                                                       \
+        return npmd_save(s->name, in_folder(&s->at, "out.safetensors"), err);                                          \
+    }                                                                                                                  \
+    static npmd_status run_load_##name(stage *s, outcome *o, npmd_error *err)                                          \
+    {                                                                                                                  \
+        return npmd_load(in_folder(&s->at, #name ".safetensors"), &o->model, err);                                     \
+    }                                                                                                                  \
+    static npmd_status run_describe_##name(stage *s, outcome *o, npmd_error *err)                                      \
+    {                                                                                                                  \
+        return npmd_model_describe(s->name, &o->text, err);                                                            \
+    }                                                                                                                  \
+    static npmd_status run_laplacian_##name(stage *s, outcome *o, npmd_error *err)                                     \
+    {                                                                                                                  \
+        return npmd_evaluate_at(s->name, s->points[MIXED], NPMD_LAPLACIAN, NULL, o->value, err);                       \
     }
 MODEL(squared)
 MODEL(relu)
@@ -83,8 +83,7 @@ static npmd_status run_kernels_density(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_unordered(stage *s, outcome *o, npmd_error *err)
 {
     s->model[TORUS]->set.unordered = 1;
-    const npmd_status st = npmd_evaluate_at(s->model[TORUS], s->points[TORUS], NPMD_LAPLACIAN, NULL, o->value,
-                                            err);
+    const npmd_status st = npmd_evaluate_at(s->model[TORUS], s->points[TORUS], NPMD_LAPLACIAN, NULL, o->value, err);
     s->model[TORUS]->set.unordered = 0;
     return st;
 }
@@ -107,8 +106,7 @@ static npmd_status run_gradient(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_intensity(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_evaluate_at(s->model[MIXED], s->points[MIXED], NPMD_INTENSITY,
-                            &(npmd_compute){ .size = sizeof(npmd_compute), .device = "reference" }, o->value,
-                            err);
+                            &(npmd_compute){ .size = sizeof(npmd_compute), .device = "reference" }, o->value, err);
 }
 
 static npmd_status run_score(stage *s, outcome *o, npmd_error *err)
@@ -152,8 +150,7 @@ static npmd_status run_conditional(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_evaluate_to(stage *s, outcome *o, npmd_error *err)
 {
     (void)o;
-    return npmd_evaluate_to(s->model[MIXED], s->points[MIXED], NPMD_GRADIENT, NULL,
-                            in_folder(&s->at, "out.npy"), err);
+    return npmd_evaluate_to(s->model[MIXED], s->points[MIXED], NPMD_GRADIENT, NULL, in_folder(&s->at, "out.npy"), err);
 }
 
 static npmd_status run_plot(stage *s, outcome *o, npmd_error *err)
@@ -205,15 +202,14 @@ static npmd_status run_compare_grid(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_compare_points(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_compare(s->model[MIXED], s->fisher, NPMD_GRID_FINE, 2048, 1,
-                        &(npmd_compute){ .size = sizeof(npmd_compute), .device = "reference" },
-                        &o->comparison, err);
+                        &(npmd_compute){ .size = sizeof(npmd_compute), .device = "reference" }, &o->comparison, err);
 }
 
 static npmd_status run_points_write(stage *s, outcome *o, npmd_error *err)
 {
     (void)o;
-    return npmd_points_write(in_folder(&s->at, "out.csv"), s->domain[TORUS], NPMD_COORDS_DEGREES, s->large,
-                             LARGE / 2, err);
+    return npmd_points_write(in_folder(&s->at, "out.csv"), s->domain[TORUS], NPMD_COORDS_DEGREES, s->large, LARGE / 2,
+                             err);
 }
 
 static npmd_status run_array_write(stage *s, outcome *o, npmd_error *err)

@@ -32,8 +32,7 @@ static int regions_open(void **state)
     icosphere ico = icosphere_make(0, 1.0);
     char *off = icosphere_off(&ico);
     must(npmd_surface_read(put_text(&s->at, "ico.off", off), &sphere, &err), &err);
-    must(npmd_labels_read(put_text(&s->at, "ico.csv", "0\n0\n0\n1\n1\n1\n1\n-1\n-1\n1\n0\n0\n"), sphere,
-                          &parts, &err),
+    must(npmd_labels_read(put_text(&s->at, "ico.csv", "0\n0\n0\n1\n1\n1\n1\n-1\n-1\n1\n0\n0\n"), sphere, &parts, &err),
          &err);
     at.surface[0] = at.surface[1] = sphere;
     at.labels[0] = at.labels[1] = parts;

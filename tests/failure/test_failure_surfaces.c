@@ -18,10 +18,10 @@ static npmd_status surface_read(stage *s, const char *name, outcome *o, npmd_err
     return NPMD_OK;
 }
 
-#define SURFACE(kind, name)                                                                                  \
-    static npmd_status run_##kind(stage *s, outcome *o, npmd_error *err)                                     \
-    {                                                                                                        \
-        return surface_read(s, name, o, err);                                                                \
+#define SURFACE(kind, name)                                                                                            \
+    static npmd_status run_##kind(stage *s, outcome *o, npmd_error *err)                                               \
+    {                                                                                                                  \
+        return surface_read(s, name, o, err);                                                                          \
     }
 SURFACE(obj, "plain.obj")
 SURFACE(off, "plain.off")
@@ -51,10 +51,10 @@ static npmd_status labels_take(stage *s, const char *name, outcome *o, npmd_erro
     return NPMD_OK;
 }
 
-#define LABELS(kind, name)                                                                                   \
-    static npmd_status run_labels_##kind(stage *s, outcome *o, npmd_error *err)                              \
-    {                                                                                                        \
-        return labels_take(s, name, o, err);                                                                 \
+#define LABELS(kind, name)                                                                                             \
+    static npmd_status run_labels_##kind(stage *s, outcome *o, npmd_error *err)                                        \
+    {                                                                                                                  \
+        return labels_take(s, name, o, err);                                                                           \
     }
 LABELS(annot, "a.annot")
 LABELS(label, "a.label")
@@ -138,9 +138,7 @@ static npmd_status run_plot_matrix(stage *s, outcome *o, npmd_error *err)
     snprintf(file[0], sizeof file[0], "%s", in_folder(&s->at, "matrix.csv"));
     snprintf(file[1], sizeof file[1], "%s", in_folder(&s->at, "out.svg"));
     const npmd_plot_surfaces surfaces = { .size = sizeof surfaces, .values = file[0] };
-    const npmd_plot_request ask = {
-        .size = sizeof ask, .surfaces = &surfaces, .kind = "matrix", .dpi = 30.0
-    };
+    const npmd_plot_request ask = { .size = sizeof ask, .surfaces = &surfaces, .kind = "matrix", .dpi = 30.0 };
     return npmd_plot(&ask, file[1], NULL, err);
 }
 
@@ -187,15 +185,13 @@ static int surfaces_open(void **state)
     annot_put(s);
     put_text(&s->at, "a.label", "#!ascii label\n2\n0 1 2 3 0\n2 1 2 3 0\n");
     put_text(&s->at, "a.csv", "vertex,label\n2,west\n0,east\n1,\n");
-    put_text(
-        &s->at, "a.label.gii",
-        "<GIFTI><LabelTable><Label Key=\"0\">none</Label><Label Key=\"7\">east</Label></LabelTable>"
-        "<DataArray Intent=\"NIFTI_INTENT_LABEL\" DataType=\"NIFTI_TYPE_INT32\" Dimensionality=\"1\" Dim0=\"3\" "
-        "ArrayIndexingOrder=\"RowMajorOrder\" Encoding=\"ASCII\"><Data>7 0 7</Data></DataArray></GIFTI>");
+    put_text(&s->at, "a.label.gii",
+             "<GIFTI><LabelTable><Label Key=\"0\">none</Label><Label Key=\"7\">east</Label></LabelTable>"
+             "<DataArray Intent=\"NIFTI_INTENT_LABEL\" DataType=\"NIFTI_TYPE_INT32\" Dimensionality=\"1\" Dim0=\"3\" "
+             "ArrayIndexingOrder=\"RowMajorOrder\" Encoding=\"ASCII\"><Data>7 0 7</Data></DataArray></GIFTI>");
     must(npmd_array_write(in_folder(&s->at, "reals.npy"), REGIONS, 3, 1, &err), &err);
     buffer b = { 0 };
-    buffer_put(&b, "\x93NUMPY\x01\x00\x3a\x00{'descr': '<i4', 'fortran_order': False, 'shape': (3,), } ",
-               10 + 58);
+    buffer_put(&b, "\x93NUMPY\x01\x00\x3a\x00{'descr': '<i4', 'fortran_order': False, 'shape': (3,), } ", 10 + 58);
     for (int i = 0; i < 3; i++)
         buffer_number(&b, REGIONS[i], 'i', false);
     put_bytes(&s->at, "labels.npy", b.data, b.size);

@@ -2,8 +2,8 @@
 #include "sweep.h"
 #include "tracks.h"
 
-#define OCTAHEDRON                                                                                                 \
-    "1 0 0\n-1 0 0\n0 1 0\n0 -1 0\n0 0 1\n0 0 -1\n3 0 2 4\n3 2 1 4\n3 1 3 4\n3 3 0 4\n3 2 0 5\n3 1 2 5\n3 3 1 5\n" \
+#define OCTAHEDRON                                                                                                     \
+    "1 0 0\n-1 0 0\n0 1 0\n0 -1 0\n0 0 1\n0 0 -1\n3 0 2 4\n3 2 1 4\n3 1 3 4\n3 3 0 4\n3 2 0 5\n3 1 2 5\n3 3 1 5\n"     \
     "3 0 3 5\n"
 static const char SURFACE[] = "OFF\n6 8 0\n" OCTAHEDRON;
 static const double LINE[3][3] = { { 1.5, 0.25, 0.5 }, { 0, 0, 0 }, { -1.25, 0.5, 1 } };
@@ -34,8 +34,7 @@ static void put_tracks(stage *s)
 static npmd_status run_ends(stage *s, outcome *o, bool whole, npmd_error *err)
 {
     enum { NAMES = 5 };
-    static const char *const NAME[NAMES] = { "tracks.trk.gz", "tracks.tck", "surface.off", "sift.txt",
-                                             "matrix.txt" };
+    static const char *const NAME[NAMES] = { "tracks.trk.gz", "tracks.tck", "surface.off", "sift.txt", "matrix.txt" };
     char path[NAMES][300];
     for (int i = 0; i < NAMES; i++)
         snprintf(path[i], sizeof path[i], "%s/%s", s->at.folder, NAME[i]);

@@ -11,10 +11,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Ends the run: a promise of the library was broken. */
-#define PROMISE(condition)                                                                                   \
-    do {                                                                                                     \
-        if (!(condition))                                                                                    \
-            fuzz_stop(#condition, __FILE__, __LINE__);                                                       \
+#define PROMISE(condition)                                                                                             \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            fuzz_stop(#condition, __FILE__, __LINE__);                                                                 \
     } while (0)
 _Noreturn void fuzz_stop(const char *condition, const char *file, int line);
 

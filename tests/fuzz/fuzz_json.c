@@ -1,5 +1,5 @@
-/* fuzz_json.c - any text as JSON. What is accepted is printed, read and printed again without a change, in either form of
- * its numbers and texts; what is refused is refused in words. */
+/* fuzz_json.c - any text as JSON. What is accepted is printed, read and printed again without a change, in either form
+ * of its numbers and texts; what is refused is refused in words. */
 #include "fuzz.h"
 #include "json.h"
 

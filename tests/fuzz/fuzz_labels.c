@@ -3,9 +3,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static npmd_status (*const READ[])(scanner *, size_t, labels *, npmd_error *) = { annot_read, label_read,
-                                                                                      label_table_read,
-                                                                                      gifti_labels_read };
+    static npmd_status (*const READ[])(scanner *, size_t, labels *,
+                                       npmd_error *) = { annot_read, label_read, label_table_read, gifti_labels_read };
     if (size < 2)
         return 0;
     const size_t vertices = 1 + (size_t)(data[1] & 15);

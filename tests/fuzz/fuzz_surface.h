@@ -1,5 +1,5 @@
-/* fuzz_surface.h - one reader of surfaces on any bytes: a mesh in order, or a sentence; and what passes as a closed surface
- * has the number of edges that one must have. */
+/* fuzz_surface.h - one reader of surfaces on any bytes: a mesh in order, or a sentence; and what passes as a closed
+ * surface has the number of edges that one must have. */
 #ifndef NPMD_FUZZ_SURFACE_H
 #define NPMD_FUZZ_SURFACE_H
 

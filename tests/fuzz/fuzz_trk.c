@@ -1,4 +1,5 @@
-/* fuzz_trk.c - files of streamlines that begin like TrackVis' ones, with the matrix of their header and with a given one. */
+/* fuzz_trk.c - files of streamlines that begin like TrackVis' ones, with the matrix of their header and with a given
+ * one. */
 #include "fuzz_tracts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

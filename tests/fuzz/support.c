@@ -47,12 +47,10 @@ const char *fuzz_record(const uint8_t *data, size_t size)
     char *facts = fuzz_text(data, size);
     const size_t facts_size = strlen(facts), tensors_at = facts_size < size ? facts_size + 1 : size;
     char *tensors = fuzz_text(data + tensors_at, size - tensors_at);
-    const size_t tensors_end = tensors_at + strlen(tensors),
-                 data_at = tensors_end < size ? tensors_end + 1 : size;
+    const size_t tensors_end = tensors_at + strlen(tensors), data_at = tensors_end < size ? tensors_end + 1 : size;
     json_t *header = NULL, *metadata = json_object(), *text = json_string(facts);
     char *line = NULL;
-    if (json_from_text(tensors, strlen(tensors), "tensors", &header, NULL) != NPMD_OK
-        || !json_is_object(header)) {
+    if (json_from_text(tensors, strlen(tensors), "tensors", &header, NULL) != NPMD_OK || !json_is_object(header)) {
         json_decref(header);
         header = json_object();
     }

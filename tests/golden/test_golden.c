@@ -25,8 +25,7 @@ static int golden_open(const char *name, npz *z)
 {
     const char *shared = getenv("NEUROPMD_SHARED"), *why = NULL;
     char path[4096];
-    snprintf(path, sizeof path, "%s/golden/%s", shared != NULL && shared[0] != '\0' ? shared : "../shared",
-             name);
+    snprintf(path, sizeof path, "%s/golden/%s", shared != NULL && shared[0] != '\0' ? shared : "../shared", name);
     FILE *in = fopen(path, "rb");
     if (in == NULL) {
         print_message("    %s is absent: skipped (set NEUROPMD_SHARED)\n", path);
@@ -58,8 +57,7 @@ static void gather(const npz *z, const char *weights, const char *biases, const 
         const size_t inputs = (size_t)field_inputs(s, layer), outputs = (size_t)field_outputs(s, layer);
         char name[32];
         snprintf(name, sizeof name, "%s%d", weights, layer);
-        memcpy(theta + field_weights(s, layer), array(z, name, outputs, inputs)->x,
-               outputs * inputs * sizeof *theta);
+        memcpy(theta + field_weights(s, layer), array(z, name, outputs, inputs)->x, outputs * inputs * sizeof *theta);
         snprintf(name, sizeof name, "%s%d", biases, layer);
         memcpy(theta + field_biases(s, layer), array(z, name, outputs, 1)->x, outputs * sizeof *theta);
     }
@@ -95,8 +93,7 @@ static void golden_encoding(const fixture *f, const npz_array *x, const npz_arra
     free(work), free(eta);
 }
 
-static void golden_jets(const fixture *f, const npz *z, const backend_ops *ops, void *self,
-                        const tolerance *tol)
+static void golden_jets(const fixture *f, const npz *z, const backend_ops *ops, void *self, const tolerance *tol)
 {
     const npz_array *x = npz_find(z, "penalty_points");
     const size_t n = x->rows, T = (size_t)f->domain->dimension;
@@ -110,8 +107,7 @@ static void golden_jets(const fixture *f, const npz *z, const backend_ops *ops, 
     check_below("v", relative_norm(value, array(z, "v_at_penalty_points", n, 1)->x, n), tol->value);
     check_below("gradient", relative_norm(gradient, array(z, "gradient_at_penalty_points", n, T)->x, n * T),
                 tol->gradient);
-    check_below("Laplacian", relative_norm(lap, array(z, "laplacian_at_penalty_points", n, 1)->x, n),
-                tol->laplacian);
+    check_below("Laplacian", relative_norm(lap, array(z, "laplacian_at_penalty_points", n, 1)->x, n), tol->laplacian);
     assert_int_equal(ops->evaluate(self, x->x, n, JET_VALUE, value, NULL), NPMD_OK);
     check_below("v alone", relative_norm(value, array(z, "v_at_penalty_points", n, 1)->x, n), tol->value);
     free(jet), free(value), free(gradient), free(lap);
@@ -119,8 +115,7 @@ static void golden_jets(const fixture *f, const npz *z, const backend_ops *ops, 
 
 /* The three terms at the current theta: their sums, the gradient of -data + integral + tau penalty
  * accumulates. */
-static void golden_loss(const point_source source[3], double tau, const backend_ops *ops, void *self,
-                        double sums[4])
+static void golden_loss(const point_source source[3], double tau, const backend_ops *ops, void *self, double sums[4])
 {
     static const term_kind KIND[3] = { TERM_DATA, TERM_INTEGRAL, TERM_LAPLACIAN };
     const double factor[3] = { -1.0, 1.0, tau };
@@ -131,8 +126,7 @@ static void golden_loss(const point_source source[3], double tau, const backend_
     sums[3] = -sums[0] + sums[1] + tau * sums[2];
 }
 
-static void golden_steps(const fixture *f, const npz *z, const backend_ops *ops, void *self,
-                         const tolerance *tol)
+static void golden_steps(const fixture *f, const npz *z, const backend_ops *ops, void *self, const tolerance *tol)
 {
     static const char *const POINTS[3] = { "data", "integral_points", "penalty_points" };
     const double tau = scalar(z, "tau"), rate = scalar(z, "rate");
@@ -151,15 +145,12 @@ static void golden_steps(const fixture *f, const npz *z, const backend_ops *ops,
         if (step == 1) {
             assert_int_equal(ops->get(self, VECTOR_GRADIENT, found, NULL), NPMD_OK);
             gather(z, "gW", "gb", &f->shape, expected);
-            check_below("parameter gradient, all", relative_norm(found, expected, f->parameters),
-                        tol->parameters);
+            check_below("parameter gradient, all", relative_norm(found, expected, f->parameters), tol->parameters);
             for (int layer = 1; layer <= f->shape.depth && tol == &DOUBLE; layer++) {
                 const size_t w = field_weights(&f->shape, layer), b = field_biases(&f->shape, layer);
                 const size_t outputs = (size_t)field_outputs(&f->shape, layer);
-                check_quiet("gW of one layer", relative_norm(found + w, expected + w, b - w),
-                            tol->parameters);
-                check_quiet("gb of one layer", relative_norm(found + b, expected + b, outputs),
-                            tol->parameters);
+                check_quiet("gW of one layer", relative_norm(found + w, expected + w, b - w), tol->parameters);
+                check_quiet("gb of one layer", relative_norm(found + b, expected + b, outputs), tol->parameters);
             }
         }
         const optimiser_step adam = { .kind = OPTIMISER_ADAM,
@@ -209,8 +200,7 @@ static void golden_t2(void **state)
         function[i] = k == 0 ? 0 : 2 * k - 1 + is_sine;
     }
     assert_int_equal(npmd_domain_parse("T2", &f.domain, NULL), NPMD_OK);
-    assert_int_equal(encoding_make(f.domain, true, 32, 32, function, SCALE_ORTHONORMAL, &f.enc, NULL),
-                     NPMD_OK);
+    assert_int_equal(encoding_make(f.domain, true, 32, 32, function, SCALE_ORTHONORMAL, &f.enc, NULL), NPMD_OK);
     golden_field(&z, 3, &f);
     golden_encoding(&f, npz_find(&z, "data"), npz_find(&z, "encoding_at_data"));
     golden_backend(&f, &z, &BACKEND_REFERENCE, &DOUBLE);
@@ -258,8 +248,7 @@ static void golden_s2s2(void **state)
         }
     }
     assert_int_equal(npmd_domain_parse("S2 x S2", &f.domain, NULL), NPMD_OK);
-    assert_int_equal(encoding_make(f.domain, true, 24, 24, function, SCALE_ORTHONORMAL, &f.enc, NULL),
-                     NPMD_OK);
+    assert_int_equal(encoding_make(f.domain, true, 24, 24, function, SCALE_ORTHONORMAL, &f.enc, NULL), NPMD_OK);
     golden_field(&z, 4, &f);
     const npz_array *x = array(&z, "points", 30, 6);
     golden_encoding(&f, x, npz_find(&z, "encoding"));

@@ -96,8 +96,7 @@ static double *draws_of(const npmd_model *m, const npmd_domain *dom)
     double *x = doubles(DRAWS * (size_t)dom->columns);
     if (npmd_sample(m, 11, DRAWS, NULL, x, &facts, &err) != NPMD_OK)
         fail_msg("%s", err.text);
-    print_message("    %s: acceptance %.3f, envelope raised %d times\n", dom->text, facts.acceptance,
-                  facts.raised);
+    print_message("    %s: acceptance %.3f, envelope raised %d times\n", dom->text, facts.acceptance, facts.raised);
     return x;
 }
 
@@ -151,8 +150,7 @@ static void draws_on_s2_x_s1(void **state)
     npmd_domain *dom = NULL;
     npmd_model *m = fitted("S2 x S1", "150", &dom);
     double *x = draws_of(m, dom), *u = doubles(3 * NODES), *at = doubles(4 * NODES), *log_f = doubles(NODES);
-    double angle_share[SIDE] = { 0 }, angle_count[SIDE] = { 0 }, height_share[SIDE] = { 0 },
-           height_count[SIDE] = { 0 };
+    double angle_share[SIDE] = { 0 }, angle_count[SIDE] = { 0 }, height_share[SIDE] = { 0 }, height_count[SIDE] = { 0 };
     double total = 0.0;
     npmd_error err = { 0 };
     for (int i = 0; i < NODES; i++) {
@@ -195,8 +193,8 @@ static void check_conditional(const char *text, const char *given_text, int draw
     double *x = doubles(2 * SOME * (size_t)dom->columns);
     if (npmd_sample_given(m, given, at, 7, SOME, NULL, x, &facts, &err) != NPMD_OK)
         fail_msg("%s", err.text);
-    print_message("    %s given %s: acceptance %.3f, envelope raised %d times\n", text, given_text,
-                  facts.acceptance, facts.raised);
+    print_message("    %s given %s: acceptance %.3f, envelope raised %d times\n", text, given_text, facts.acceptance,
+                  facts.raised);
     const manifold *man = dom->factor[drawn];
     const bool circle = man == &CIRCLE;
     const size_t side = SIDE * FINE, nodes = circle ? side : side * side;
@@ -252,12 +250,10 @@ static void draws_depend_on_the_seed_alone(void **state)
     npmd_domain *dom = NULL;
     npmd_model *m = fitted("T2", "50", &dom);
     double a[2 * N], b[2 * N], c[2 * N];
-    assert_int_equal(
-        npmd_sample(m, 1, N, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 1 }, a, NULL, NULL),
-        NPMD_OK);
-    assert_int_equal(
-        npmd_sample(m, 1, N, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 3 }, b, NULL, NULL),
-        NPMD_OK);
+    assert_int_equal(npmd_sample(m, 1, N, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 1 }, a, NULL, NULL),
+                     NPMD_OK);
+    assert_int_equal(npmd_sample(m, 1, N, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 3 }, b, NULL, NULL),
+                     NPMD_OK);
     assert_int_equal(npmd_sample(m, 2, N, NULL, c, NULL, NULL), NPMD_OK);
     assert_memory_equal(a, b, sizeof a);
     assert_memory_not_equal(a, c, sizeof a);

@@ -63,11 +63,9 @@ static void stage_open(const char *domain, stage *s)
     stage_quadrature(s);
     double *x = doubles((size_t)(DATA * dom->columns));
     fixture_points(dom, DATA / 2, 1.0, &seed, x);
-    for (int i = DATA / 2; i < DATA;
-         i++) /* half of the data in a heap, so that proposals are far from uniform */
+    for (int i = DATA / 2; i < DATA; i++) /* half of the data in a heap, so that proposals are far from uniform */
         for (int j = 0; j < dom->columns; j++)
-            x[i * dom->columns + j] = dom->torus ? 2.0 + 0.3 * test_normal(&seed)
-                                                 : (j == 1) + 0.2 * test_normal(&seed);
+            x[i * dom->columns + j] = dom->torus ? 2.0 + 0.3 * test_normal(&seed) : (j == 1) + 0.2 * test_normal(&seed);
     for (int i = DATA / 2; i < DATA && !dom->torus; i++) {
         double *at = x + i * 3, r = sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
         for (int j = 0; j < 3; j++)
@@ -126,8 +124,7 @@ static void draw_source(stage *s, law which, uint64_t r, point_source *out)
     if (which <= UNIFORM_QUASI) {
         source_uniform(out, s->field.domain, POINTS, which == UNIFORM_QUASI, key);
     } else if (which <= IMPORTANCE_WEIGHTED) {
-        proposal_aim(&s->importance, data,
-                     which == IMPORTANCE_WEIGHTED ? s->cumulative_weighted : s->cumulative,
+        proposal_aim(&s->importance, data, which == IMPORTANCE_WEIGHTED ? s->cumulative_weighted : s->cumulative,
                      rng_key_make(424242, RNG_CENTRES, r));
         source_importance(out, &s->importance, POINTS, which != IMPORTANCE_INDEPENDENT, key);
     } else {
@@ -138,8 +135,7 @@ static void draw_source(stage *s, law which, uint64_t r, point_source *out)
 }
 
 /* figures[0 .. DIRECTIONS-1]: projections of the gradient; figures[DIRECTIONS]: the sum. */
-static void figures_of(const stage *s, term_kind kind, const point_source *source, double *gradient,
-                       double *figures)
+static void figures_of(const stage *s, term_kind kind, const point_source *source, double *gradient, double *figures)
 {
     const size_t P = s->field.parameters;
     figures[DIRECTIONS] = fixture_term(&s->field, &BACKEND_REFERENCE, s->self, kind, source, 1.0, gradient);
@@ -153,8 +149,7 @@ static void figures_of(const stage *s, term_kind kind, const point_source *sourc
 static double check_law(stage *s, law which, term_kind kind)
 {
     const npmd_points *data = which == DATA_WEIGHTED || which == IMPORTANCE_WEIGHTED ? s->weighted : s->plain;
-    double full[DIRECTIONS + 1], one[DIRECTIONS + 1], sum[DIRECTIONS + 1] = { 0 },
-                                                                       square[DIRECTIONS + 1] = { 0 };
+    double full[DIRECTIONS + 1], one[DIRECTIONS + 1], sum[DIRECTIONS + 1] = { 0 }, square[DIRECTIONS + 1] = { 0 };
     double *gradient = doubles(s->field.parameters), worst = 0.0, resolution = 0.0, size = 0.0, all[DATA];
     point_source source;
     assert_int_equal(BACKEND_REFERENCE.set_points(s->self, data, NULL), NPMD_OK);
@@ -185,8 +180,8 @@ static double check_law(stage *s, law which, term_kind kind)
     }
     char what[100];
     static const char *const TERM_NAME[] = { "data", "integral", "Laplacian", "gradient" };
-    snprintf(what, sizeof what, "%s, %s term: largest error in SE (SE %.1e)", LAW_NAME[which],
-             TERM_NAME[kind], resolution);
+    snprintf(what, sizeof what, "%s, %s term: largest error in SE (SE %.1e)", LAW_NAME[which], TERM_NAME[kind],
+             resolution);
     check_below(what, worst, 4.0);
     /* the test could see something: a standard error is below 5 % of the gradient */
     assert_true(resolution < 0.05);
@@ -270,8 +265,7 @@ static void proposal_densities_have_mean_one(void **state)
             double mean = 0.0;
             proposal_aim(&s.importance, s.plain, s.cumulative, rng_key_make(3, RNG_CENTRES, aim));
             for (size_t i = 0; i < s.nodes; i++) {
-                const double q = proposal_density(&s.importance,
-                                                  s.quadrature + i * (size_t)s.field.domain->columns);
+                const double q = proposal_density(&s.importance, s.quadrature + i * (size_t)s.field.domain->columns);
                 assert_true(q >= 0.25); /* the uniform share keeps weights bounded by 1/share */
                 mean += s.weight[i] * q;
             }
@@ -346,8 +340,8 @@ static double *values_on_grid(const encoding *enc, int D, int N, int nodes)
 
 /* Largest pointwise part of the products outside the span of the waves (which are orthonormal), and the
  * Gram error. */
-static void span(const npmd_domain *dom, int lambda, bool signs, int *dimension, int *products,
-                 double *gram_error, double *residual)
+static void span(const npmd_domain *dom, int lambda, bool signs, int *dimension, int *products, double *gram_error,
+                 double *residual)
 {
     const int D = dom->factors, N = D == 2 ? 64 : 16; /* exact while 2 x frequency < N: lambda < 1024, 64 */
     const int nodes = D == 2 ? N * N : N * N * N;
@@ -357,11 +351,9 @@ static void span(const npmd_domain *dom, int lambda, bool signs, int *dimension,
     *products = product_functions(D, lambda, functions);
     *dimension = 2 * count;
     encoding waves, separable;
-    assert_int_equal(encoding_make(dom, false, 2 * count, count, vectors, SCALE_ORTHONORMAL, &waves, NULL),
+    assert_int_equal(encoding_make(dom, false, 2 * count, count, vectors, SCALE_ORTHONORMAL, &waves, NULL), NPMD_OK);
+    assert_int_equal(encoding_make(dom, true, *products, *products, functions, SCALE_ORTHONORMAL, &separable, NULL),
                      NPMD_OK);
-    assert_int_equal(
-        encoding_make(dom, true, *products, *products, functions, SCALE_ORTHONORMAL, &separable, NULL),
-        NPMD_OK);
     double *w = values_on_grid(&waves, D, N, nodes), *p = values_on_grid(&separable, D, N, nodes);
     const int n = 2 * count, m = *products;
     const double cell = dom->volume / nodes;

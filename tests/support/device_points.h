@@ -111,10 +111,9 @@ static inline void device_encoding(const device_case *c, npmd_domain *dom, encod
     uint64_t seed = 77;
     for (int i = 0; i < vectors * dom->factors; i++) {
         const double u = test_uniform(&seed);
-        function[i] =
-            !c->separable
-                ? (int)floor((2 * f + 1) * u) - f
-                : (int)(u * dom->factor[i % dom->factors]->functions(dom->factor[i % dom->factors], f));
+        function[i] = !c->separable
+                          ? (int)floor((2 * f + 1) * u) - f
+                          : (int)(u * dom->factor[i % dom->factors]->functions(dom->factor[i % dom->factors], f));
     }
     if (encoding_make(dom, c->separable, c->features, vectors, function, SCALE_UNIT, out, &err) != NPMD_OK)
         fail_msg("encoding_make: %s", err.text);
@@ -205,8 +204,8 @@ static inline void device_compare_surface(const manifold *m, const double *found
 }
 
 static inline void device_compare(const device_setting *t, device_runner run, const device_source *s,
-                                  const point_source *expected, int64_t step, size_t first, size_t count,
-                                  int jets, device_errors *worst)
+                                  const point_source *expected, int64_t step, size_t first, size_t count, int jets,
+                                  device_errors *worst)
 {
     const npmd_domain *dom = t->domain;
     const size_t columns = (size_t)dom->columns, K = (size_t)t->enc.features, ld = (size_t)t->plan.ld,
@@ -219,8 +218,7 @@ static inline void device_compare(const device_setting *t, device_runner run, co
                           .row_weight = device_room(s->count, sizeof(float)) };
     double *x = device_room(count * columns, sizeof(double)), *w = device_room(count, sizeof(double)),
            *eta = device_room(count * R * K, sizeof(double)),
-           *work = device_room(encoding_work(&t->enc), sizeof(double)),
-           *size = device_room(R, sizeof(double));
+           *work = device_room(encoding_work(&t->enc), sizeof(double)), *size = device_room(R, sizeof(double));
     for (size_t i = 0; i < count * R * ld; i++)
         got.eta[i] = NAN; /* whatever is not written is seen */
     run(&t->plan, s, step, first, count, jets, &got);
@@ -265,8 +263,7 @@ static inline void device_compare(const device_setting *t, device_runner run, co
         const size_t row = source_data_row(expected, i);
         worst->rows_wrong += (size_t)got.row[i] != row
                              || got.row_weight[i]
-                                    != (float)(points_weight(expected->points, row)
-                                               * (1.0 / (double)s->count));
+                                    != (float)(points_weight(expected->points, row) * (1.0 / (double)s->count));
     }
     worst->compared += count;
     free(got.eta), free(got.weight), free(got.x), free(got.row), free(got.row_weight);
@@ -341,8 +338,7 @@ static inline void device_case_check(const device_case *c, device_runner run)
                                 rng_key_make(key_seed, RNG_BATCH, (uint64_t)(step / 3)));
                 } else if (kind == DEVICE_UNIFORM) {
                     s.purpose = RNG_PENALTY_POINTS;
-                    source_uniform(&wanted, dom, q, quasi,
-                                   rng_key_make(key_seed, RNG_PENALTY_POINTS, (uint64_t)step));
+                    source_uniform(&wanted, dom, q, quasi, rng_key_make(key_seed, RNG_PENALTY_POINTS, (uint64_t)step));
                 } else {
                     s.purpose = RNG_INTEGRAL_POINTS;
                     proposal_aim(&p, pts, cumulative, rng_key_make(key_seed, RNG_CENTRES, (uint64_t)step));

@@ -29,8 +29,7 @@ static inline void cluster_points(const npmd_domain *dom, size_t n, double sprea
                 continue;
             }
             for (int j = 0; j < 3; j++) {
-                at[j] = spread == 0.0 ? test_normal(&seed)
-                                      : (j == (int)(i % 2)) + spread * test_normal(&seed);
+                at[j] = spread == 0.0 ? test_normal(&seed) : (j == (int)(i % 2)) + spread * test_normal(&seed);
                 r += at[j] * at[j];
             }
             for (int j = 0; j < 3; j++)
@@ -67,8 +66,8 @@ static inline void options_of(npmd_options *opt, const char *const *pair)
 }
 
 /* The settings of a fit to n points on this domain, with every size that was left open; out may be the options' own. */
-static inline npmd_status full_settings(const npmd_options *opt, const npmd_domain *dom, size_t n,
-                                        settings *out, npmd_error *err)
+static inline npmd_status full_settings(const npmd_options *opt, const npmd_domain *dom, size_t n, settings *out,
+                                        npmd_error *err)
 {
     fit_plan plan;
     const npmd_status st = plan_make(estimators_all, &opt->set, NULL, dom, n, &plan, err);
@@ -86,16 +85,15 @@ static inline npmd_model *fit_of(const npmd_points *pts, const npmd_options *opt
     return m;
 }
 
-static inline void values_on(const npmd_model *m, const npmd_compute *how, const double *x, size_t n,
-                             jet_rows rows, double *out)
+static inline void values_on(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, jet_rows rows,
+                             double *out)
 {
     npmd_error err = { 0 };
     if (model_evaluate(m, how, x, n, rows, out, &err) != NPMD_OK)
         fail_msg("%s", err.text);
 }
 
-static inline void values_of(const npmd_model *m, int threads, const double *x, size_t n, jet_rows rows,
-                             double *out)
+static inline void values_of(const npmd_model *m, int threads, const double *x, size_t n, jet_rows rows, double *out)
 {
     values_on(m, &(npmd_compute){ .threads = threads }, x, n, rows, out);
 }
@@ -128,8 +126,7 @@ static inline void jet_by_differences(const npmd_model *m, const npmd_compute *h
     for (int d = 0; d < dom->factors; d++)
         for (int t = 0; t < dom->factor[d]->dimension; t++)
             for (int k = 0; k < SIDES; k++)
-                geodesic(dom, x, d, t, AT[k] * h,
-                         y + (size_t)(1 + SIDES * (dom->direction[d] + t) + k) * columns);
+                geodesic(dom, x, d, t, AT[k] * h, y + (size_t)(1 + SIDES * (dom->direction[d] + t) + k) * columns);
     values_on(m, how, y, count, JET_VALUE, values);
     jet[0] = values[0];
     for (int t = 0; t < dom->dimension; t++) {
@@ -174,8 +171,7 @@ static inline npmd_model *saved_and_loaded(const npmd_model *m)
 }
 
 /* A copy of the model whose tensor was changed must not load: the sentence holds what is said. */
-static inline void refuses_tensor(const npmd_model *m, const char *name, void (*change)(tensor *t),
-                                  const char *said)
+static inline void refuses_tensor(const npmd_model *m, const char *name, void (*change)(tensor *t), const char *said)
 {
     char path[300];
     npmd_error err = { 0 };

@@ -36,8 +36,7 @@ static inline void fixture_points(const npmd_domain *dom, size_t n, double limit
             if (dom->factor[d] == &CIRCLE)
                 at[0] = 2.0 * (double)CHECK_PI * test_uniform(seed);
             else if (dom->factor[d] != &SPHERE)
-                dom->factor[d]->uniform(dom->factor[d],
-                                        (const double[]){ test_uniform(seed), test_uniform(seed) }, at);
+                dom->factor[d]->uniform(dom->factor[d], (const double[]){ test_uniform(seed), test_uniform(seed) }, at);
             else
                 do
                     test_unit_vector(seed, at);
@@ -78,8 +77,7 @@ static inline void fixture_encoding(const field_case *c, uint64_t *seed, fixture
                   : f->domain->factor[d] == &CIRCLE ? (int)(11.0 * u)
                                                     : (int)(49.0 * u);
         }
-    if (encoding_make(f->domain, c->separable, c->features, vectors, function, c->scale, &f->enc, &err)
-        != NPMD_OK)
+    if (encoding_make(f->domain, c->separable, c->features, vectors, function, c->scale, &f->enc, &err) != NPMD_OK)
         fail_msg("encoding_make: %s", err.text);
     free(function);
 }
@@ -127,8 +125,8 @@ static inline double fixture_kink(const fixture *f, const double *x)
     const field_shape *s = &f->shape;
     if (s->activation == FIELD_SINE)
         return INFINITY;
-    double *work = doubles(encoding_work(&f->enc)), *h = doubles((size_t)s->features),
-           *a = doubles((size_t)s->width), least = INFINITY;
+    double *work = doubles(encoding_work(&f->enc)), *h = doubles((size_t)s->features), *a = doubles((size_t)s->width),
+           least = INFINITY;
     encoding_jet(&f->enc, x, 1, work, h);
     for (int l = 1; l < s->depth; l++) {
         const double *W = f->theta + field_weights(s, l), *b = f->theta + field_biases(s, l);
@@ -149,8 +147,7 @@ static inline double fixture_kink(const fixture *f, const double *x)
 }
 
 /* Random points farther than margin from every kink. */
-static inline void fixture_points_off_kinks(const fixture *f, size_t n, double margin, uint64_t *seed,
-                                            double *x)
+static inline void fixture_points_off_kinks(const fixture *f, size_t n, double margin, uint64_t *seed, double *x)
 {
     for (size_t i = 0; i < n; i++, x += f->domain->columns)
         do
@@ -176,8 +173,7 @@ static inline double fixture_term(const fixture *f, const backend_ops *ops, void
     const term_request what = { .kind = kind, .points = points, .factor = factor };
     double *zero = doubles(f->parameters), sum = NAN;
     npmd_error err = { 0 };
-    if (ops->put(self, VECTOR_GRADIENT, zero, &err) != NPMD_OK
-        || ops->term(self, &what, &sum, &err) != NPMD_OK
+    if (ops->put(self, VECTOR_GRADIENT, zero, &err) != NPMD_OK || ops->term(self, &what, &sum, &err) != NPMD_OK
         || (gradient != NULL && ops->get(self, VECTOR_GRADIENT, gradient, &err) != NPMD_OK))
         fail_msg("%s: %s", ops->name, err.text);
     free(zero);

@@ -1,5 +1,5 @@
-/* icosphere.h - the icosahedron, its faces divided again and again, on a sphere: a mesh file whose eigenfunctions are known.
- * Nothing here calls the library. */
+/* icosphere.h - the icosahedron, its faces divided again and again, on a sphere: a mesh file whose eigenfunctions are
+ * known. Nothing here calls the library. */
 #ifndef NPMD_TEST_ICOSPHERE_H
 #define NPMD_TEST_ICOSPHERE_H
 
@@ -35,14 +35,14 @@ static inline int32_t icosphere_middle(icosphere *s, int32_t (*edge)[3], size_t 
 static inline icosphere icosphere_make(int level)
 {
     const double t = 0.5 * (1.0 + sqrt(5.0)), r = sqrt(1.0 + t * t);
-    const double first[12][3] = { { -1, t, 0 }, { 1, t, 0 }, { -1, -t, 0 }, { 1, -t, 0 },
-                                  { 0, -1, t }, { 0, 1, t }, { 0, -1, -t }, { 0, 1, -t },
-                                  { t, 0, -1 }, { t, 0, 1 }, { -t, 0, -1 }, { -t, 0, 1 } };
-    static const int32_t FACE[20][3] = { { 0, 11, 5 },  { 0, 5, 1 },  { 0, 1, 7 },  { 0, 7, 10 },
-                                         { 0, 10, 11 }, { 1, 5, 9 },  { 5, 11, 4 }, { 11, 10, 2 },
-                                         { 10, 7, 6 },  { 7, 1, 8 },  { 3, 9, 4 },  { 3, 4, 2 },
-                                         { 3, 2, 6 },   { 3, 6, 8 },  { 3, 8, 9 },  { 4, 9, 5 },
-                                         { 2, 4, 11 },  { 6, 2, 10 }, { 8, 6, 7 },  { 9, 8, 1 } };
+    const double first[12][3] = {
+        { -1, t, 0 },  { 1, t, 0 },  { -1, -t, 0 }, { 1, -t, 0 }, { 0, -1, t },  { 0, 1, t },
+        { 0, -1, -t }, { 0, 1, -t }, { t, 0, -1 },  { t, 0, 1 },  { -t, 0, -1 }, { -t, 0, 1 }
+    };
+    static const int32_t FACE[20][3] = { { 0, 11, 5 }, { 0, 5, 1 },  { 0, 1, 7 },   { 0, 7, 10 }, { 0, 10, 11 },
+                                         { 1, 5, 9 },  { 5, 11, 4 }, { 11, 10, 2 }, { 10, 7, 6 }, { 7, 1, 8 },
+                                         { 3, 9, 4 },  { 3, 4, 2 },  { 3, 2, 6 },   { 3, 6, 8 },  { 3, 8, 9 },
+                                         { 4, 9, 5 },  { 2, 4, 11 }, { 6, 2, 10 },  { 8, 6, 7 },  { 9, 8, 1 } };
     const size_t faces = (size_t)20 << (2 * level);
     icosphere s = { .vertices = 12, .faces = 20, .x = doubles(3 * (faces / 2 + 2)) };
     s.face = calloc(3 * faces, sizeof *s.face);
@@ -94,8 +94,7 @@ static inline const char *put_icosphere(place *p, const char *name, int level, d
     assert_non_null(file);
     fprintf(file, "OFF\n%zu %zu 0\n", s.vertices, s.faces);
     for (size_t i = 0; i < s.vertices; i++)
-        fprintf(file, "%.17g %.17g %.17g\n", radius * s.x[3 * i], radius * s.x[3 * i + 1],
-                radius * s.x[3 * i + 2]);
+        fprintf(file, "%.17g %.17g %.17g\n", radius * s.x[3 * i], radius * s.x[3 * i + 1], radius * s.x[3 * i + 2]);
     for (size_t i = 0; i < s.faces; i++)
         fprintf(file, "3 %d %d %d\n", s.face[3 * i], s.face[3 * i + 1], s.face[3 * i + 2]);
     assert_int_equal(fclose(file), 0);

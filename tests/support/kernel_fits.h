@@ -27,8 +27,7 @@ static inline void uneven_clusters(const npmd_domain *dom, size_t n, uint64_t se
 }
 
 /* weight (n); its mean is made 1. */
-static inline npmd_points *weighted_points(const npmd_domain *dom, const double *x, size_t n,
-                                           const double *weight)
+static inline npmd_points *weighted_points(const npmd_domain *dom, const double *x, size_t n, const double *weight)
 {
     npmd_points *pts = points_of(dom, x, n);
     npmd_error err = { 0 };
@@ -42,8 +41,7 @@ static inline npmd_points *weighted_points(const npmd_domain *dom, const double 
     return pts;
 }
 
-static inline npmd_model *kernel_fit(const npmd_domain *dom, const npmd_points *pts,
-                                     const char *const *setting)
+static inline npmd_model *kernel_fit(const npmd_domain *dom, const npmd_points *pts, const char *const *setting)
 {
     npmd_options opt;
     npmd_error err = { 0 };
@@ -58,8 +56,7 @@ static inline npmd_model *kernel_fit(const npmd_domain *dom, const npmd_points *
 }
 #define FIT(dom, pts, ...) kernel_fit(dom, pts, (const char *const[]){ __VA_ARGS__, NULL })
 
-static inline void log_density(const npmd_model *m, const char *device, const double *x, size_t n,
-                               double *out)
+static inline void log_density(const npmd_model *m, const char *device, const double *x, size_t n, double *out)
 {
     npmd_error err = { 0 };
     const npmd_compute how = { .size = sizeof how, .threads = 1, .device = device };
@@ -88,8 +85,7 @@ static inline double integral_of_square(const npmd_model *m, size_t resolution, 
         for (int d = 0; d < dom->factors; d++) {
             const size_t j = rest % count[d], columns = (size_t)dom->factor[d]->columns;
             rest /= count[d];
-            memcpy(all + i * (size_t)dom->columns + dom->column[d], x[d] + j * columns,
-                   columns * sizeof *all);
+            memcpy(all + i * (size_t)dom->columns + dom->column[d], x[d] + j * columns, columns * sizeof *all);
             weight[i] *= w[d][j];
         }
     }

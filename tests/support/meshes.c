@@ -9,19 +9,17 @@ const shape TETRAHEDRON = { 4, 4, (const double[]){ 1, 1, 1, 1, -1, -1, -1, 1, -
                             (const int32_t[]){ 0, 1, 2, 0, 3, 1, 0, 2, 3, 1, 3, 2 } };
 
 const shape OCTAHEDRON = { 6, 8, (const double[]){ 1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1 },
-                           (const int32_t[]){ 0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4,
-                                              2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5 } };
+                           (const int32_t[]){
+                               0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4, 2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5 } };
 
 #define G 1.618033988749895
 #define F(x) (double)(float)(x)
-const shape ICOSAHEDRON = { 12, 20,
-                            (const double[]){ -1, F(G), 0, 1, F(G),  0, -1, F(-G), 0, 1, F(-G), 0,    0,
-                                              -1, F(G), 0, 1, F(G),  0, -1, F(-G), 0, 1, F(-G), F(G), 0,
-                                              -1, F(G), 0, 1, F(-G), 0, -1, F(-G), 0, 1 },
-                            (const int32_t[]){ 0, 11, 5, 0, 5,  1,  0,  1,  7,  0,  7, 10, 0, 10, 11,
-                                               1, 5,  9, 5, 11, 4,  11, 10, 2,  10, 7, 6,  7, 1,  8,
-                                               3, 9,  4, 3, 4,  2,  3,  2,  6,  3,  6, 8,  3, 8,  9,
-                                               4, 9,  5, 2, 4,  11, 6,  2,  10, 8,  6, 7,  9, 8,  1 } };
+const shape ICOSAHEDRON = { 12, 20, (const double[]){ -1, F(G), 0, 1, F(G),  0, -1, F(-G), 0, 1, F(-G), 0,    0,
+                                                      -1, F(G), 0, 1, F(G),  0, -1, F(-G), 0, 1, F(-G), F(G), 0,
+                                                      -1, F(G), 0, 1, F(-G), 0, -1, F(-G), 0, 1 },
+                            (const int32_t[]){ 0, 11, 5,  0, 5,  1, 0, 1, 7, 0, 7,  10, 0, 10, 11, 1, 5, 9, 5, 11,
+                                               4, 11, 10, 2, 10, 7, 6, 7, 1, 8, 3,  9,  4, 3,  4,  2, 3, 2, 6, 3,
+                                               6, 8,  3,  8, 9,  4, 9, 5, 2, 4, 11, 6,  2, 10, 8,  6, 7, 9, 8, 1 } };
 
 /* ---- bytes -------------------------------------------------------------------------------------------------- */
 
@@ -134,12 +132,11 @@ static void ply_put(buffer *b, int variant, double value, char type)
 static void ply_make(const shape *s, int variant, buffer *b)
 {
     static const char *const FORMAT[] = { "ascii", "binary_little_endian", "binary_big_endian" };
-    buffer_print(
-        b,
-        "ply\nformat %s 1.0\ncomment by hand\nelement camera 1\nproperty list uchar short view\n"
-        "element vertex %zu\nproperty uchar red\nproperty double x\nproperty float y\nproperty float64 z\n"
-        "element face %zu\nproperty list uint8 int32 vertex_indices\nproperty float quality\nend_header\n",
-        FORMAT[variant], s->vertices, s->faces);
+    buffer_print(b,
+                 "ply\nformat %s 1.0\ncomment by hand\nelement camera 1\nproperty list uchar short view\n"
+                 "element vertex %zu\nproperty uchar red\nproperty double x\nproperty float y\nproperty float64 z\n"
+                 "element face %zu\nproperty list uint8 int32 vertex_indices\nproperty float quality\nend_header\n",
+                 FORMAT[variant], s->vertices, s->faces);
     if (variant == TEXT)
         buffer_print(b, "2 5 6\n");
     else
@@ -276,10 +273,9 @@ static void gifti_make(const shape *s, int variant, buffer *b)
     double *corner = doubles(3 * s->faces);
     for (size_t i = 0; i < 3 * s->faces; i++)
         corner[i] = s->face[i];
-    buffer_print(
-        b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE GIFTI SYSTEM \"gifti.dtd\">\n"
-           "<GIFTI Version=\"1.0\" NumberOfDataArrays=\"3\">\n<MetaData><MD><Name><![CDATA[Data]]></Name>"
-           "<Value>a &amp; b</Value></MD></MetaData><LabelTable/>\n");
+    buffer_print(b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE GIFTI SYSTEM \"gifti.dtd\">\n"
+                    "<GIFTI Version=\"1.0\" NumberOfDataArrays=\"3\">\n<MetaData><MD><Name><![CDATA[Data]]></Name>"
+                    "<Value>a &amp; b</Value></MD></MetaData><LabelTable/>\n");
     for (int k = 0; k < 3; k++) { /* the second array is of no interest */
         static const char *const INTENT[] = { "POINTSET", "SHAPE", "TRIANGLE" };
         buffer_print(b,

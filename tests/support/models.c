@@ -107,8 +107,7 @@ npmd_model *models_again(models *s, const npmd_model *m, const char *name)
 {
     npmd_model *again = NULL;
     npmd_error err = { 0 };
-    if (npmd_save(m, in_folder(&s->at, name), &err) != NPMD_OK
-        || npmd_load(s->at.path, &again, &err) != NPMD_OK)
+    if (npmd_save(m, in_folder(&s->at, name), &err) != NPMD_OK || npmd_load(s->at.path, &again, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     return again;
 }

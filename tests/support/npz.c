@@ -126,8 +126,7 @@ static const char *read_member(const unsigned char *file, size_t size, const uns
     if (local + 30 > size || little(file + local, 4) != 0x04034b50u)
         return "a local header is missing";
     const size_t start = local + 30 + little(file + local + 26, 2) + little(file + local + 28, 2);
-    if (start > size || packed > size - start || (method != 0 && method != 8)
-        || (method == 0 && packed != whole))
+    if (start > size || packed > size - start || (method != 0 && method != 8) || (method == 0 && packed != whole))
         return "a member is truncated or packed in another way than stored or deflated";
     unsigned char *bytes = malloc((size_t)whole + 1);
     if (bytes == NULL)
@@ -161,8 +160,7 @@ int npz_read(const char *path, npz *out, const char **why)
     if (out->array == NULL)
         *why = "out of memory";
     for (int i = 0; i < entries && *why == NULL; i++) {
-        if (at + 46 > end || little(file + at, 4) != 0x02014b50u
-            || at + 46 + little(file + at + 28, 2) > end) {
+        if (at + 46 > end || little(file + at, 4) != 0x02014b50u || at + 46 + little(file + at + 28, 2) > end) {
             *why = "its directory is damaged";
             break;
         }

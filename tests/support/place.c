@@ -21,8 +21,7 @@ int place_open(place *p)
     memset(p, 0, sizeof *p);
     if ((p->made = calloc(4, sizeof *p->made)) == NULL)
         return -1;
-    snprintf(p->folder, sizeof p->folder, "%.200s/npmd-test-XXXXXX",
-             base != NULL && *base != 0 ? base : P_tmpdir);
+    snprintf(p->folder, sizeof p->folder, "%.200s/npmd-test-XXXXXX", base != NULL && *base != 0 ? base : P_tmpdir);
     return mkdtemp(p->folder) == NULL ? -1 : 0;
 }
 

@@ -68,8 +68,7 @@ typedef struct middles {
 static int32_t middle_of(middles *m, int32_t a, int32_t b)
 {
     const int32_t low = a < b ? a : b, high = a < b ? b : a;
-    size_t at = (size_t)(((uint64_t)(uint32_t)low << 32 | (uint32_t)high) * 0x9E3779B97F4A7C15u >> 20)
-                % m->room;
+    size_t at = (size_t)(((uint64_t)(uint32_t)low << 32 | (uint32_t)high) * 0x9E3779B97F4A7C15u >> 20) % m->room;
     for (; m->ends[at][1] != 0; at = (at + 1) % m->room)
         if (m->ends[at][0] == low && m->ends[at][1] == high)
             return m->middle[at];

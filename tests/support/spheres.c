@@ -84,8 +84,7 @@ double icosphere_edge(const icosphere *s)
 {
     double longest = 0.0;
     for (size_t i = 0; i < 3 * s->faces; i++) {
-        const double *a = s->x + 3 * (size_t)s->face[i],
-                     *b = s->x + 3 * (size_t)s->face[i / 3 * 3 + (i + 1) % 3];
+        const double *a = s->x + 3 * (size_t)s->face[i], *b = s->x + 3 * (size_t)s->face[i / 3 * 3 + (i + 1) % 3];
         longest = fmax(longest, hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
     }
     return longest;

@@ -107,9 +107,9 @@ void tck_begin(track_bytes *b, const char *type, const char *count)
     b->big_endian = strstr(type, "BE") != NULL;
     if (count != NULL)
         snprintf(line, sizeof line, "count: %s\n", count);
-    const int length = snprintf(
-        text, sizeof text, "mrtrix tracks\nstep_size: 0.5\ndatatype: %s\n%stimestamp: 1\nfile: . 200\nEND\n",
-        type, line);
+    const int length = snprintf(text, sizeof text,
+                                "mrtrix tracks\nstep_size: 0.5\ndatatype: %s\n%stimestamp: 1\nfile: . 200\nEND\n", type,
+                                line);
     track_put(b, text, (size_t)length);
     put_zeros(b, 200);
 }

@@ -12,24 +12,15 @@
 #define OFF_KINKS 1e-3
 
 static const field_case CASES[] = {
-    { "T1", true, 5, 6, 1, false, 2.0, SCALE_UNIT },
-    { "T1", true, 5, 6, 2, true, 3.0, SCALE_UNIT },
-    { "T2", true, 8, 7, 1, true, 2.0, SCALE_UNIT },
-    { "T2", true, 8, 7, 2, false, 5.0, SCALE_ORTHONORMAL },
-    { "T2", true, 8, 7, 3, true, 3.0, SCALE_UNIT },
-    { "T2", true, 8, 7, 5, false, 3.0, SCALE_UNIT },
-    { "T2", true, 8, 7, 5, true, 2.0, SCALE_UNIT },
-    { "T4", false, 8, 6, 3, true, 2.0, SCALE_NONE },
-    { "S2", true, 9, 5, 3, false, 4.0, SCALE_UNIT },
-    { "S2 x S1", true, 9, 8, 2, true, 3.0, SCALE_UNIT },
-    { "S2 x S2", true, 9, 6, 3, true, 2.0, SCALE_UNIT },
-    { "S2", true, 1, 1, 2, true, 1.0, SCALE_UNIT },
-    { "S2 x S1", false, 9, 6, 3, true, 2.0, SCALE_UNIT },
-    { "T2", true, 0, 7, 1, false, 0.0, SCALE_UNIT },
-    { "T2", true, 0, 7, 3, true, 0.0, SCALE_UNIT },
-    { "S2", true, 0, 7, 2, false, 0.0, SCALE_UNIT },
-    { "S2 x S1", true, 0, 8, 4, false, 0.0, SCALE_UNIT },
-    { "S2 x S1", true, 0, 6, 3, true, 2.0, SCALE_UNIT },
+    { "T1", true, 5, 6, 1, false, 2.0, SCALE_UNIT },      { "T1", true, 5, 6, 2, true, 3.0, SCALE_UNIT },
+    { "T2", true, 8, 7, 1, true, 2.0, SCALE_UNIT },       { "T2", true, 8, 7, 2, false, 5.0, SCALE_ORTHONORMAL },
+    { "T2", true, 8, 7, 3, true, 3.0, SCALE_UNIT },       { "T2", true, 8, 7, 5, false, 3.0, SCALE_UNIT },
+    { "T2", true, 8, 7, 5, true, 2.0, SCALE_UNIT },       { "T4", false, 8, 6, 3, true, 2.0, SCALE_NONE },
+    { "S2", true, 9, 5, 3, false, 4.0, SCALE_UNIT },      { "S2 x S1", true, 9, 8, 2, true, 3.0, SCALE_UNIT },
+    { "S2 x S2", true, 9, 6, 3, true, 2.0, SCALE_UNIT },  { "S2", true, 1, 1, 2, true, 1.0, SCALE_UNIT },
+    { "S2 x S1", false, 9, 6, 3, true, 2.0, SCALE_UNIT }, { "T2", true, 0, 7, 1, false, 0.0, SCALE_UNIT },
+    { "T2", true, 0, 7, 3, true, 0.0, SCALE_UNIT },       { "S2", true, 0, 7, 2, false, 0.0, SCALE_UNIT },
+    { "S2 x S1", true, 0, 8, 4, false, 0.0, SCALE_UNIT }, { "S2 x S1", true, 0, 6, 3, true, 2.0, SCALE_UNIT },
     { "S2 x S2", true, 9, 6, 3, true, 0.0, SCALE_UNIT },
 };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
@@ -94,8 +85,7 @@ static void adjoint_against_differences(void **state)
                 memset(w.gradient, 0, f.parameters * sizeof *w.gradient);
                 field_forward(&f.shape, f.theta, w.eta, rows, w.tape, v);
                 field_adjoint(&f.shape, f.theta, w.eta, rows, w.tape, seeded, w.gradient);
-                const double error = relative_norm(w.gradient, numeric + (size_t)r * f.parameters,
-                                                   f.parameters);
+                const double error = relative_norm(w.gradient, numeric + (size_t)r * f.parameters, f.parameters);
                 if (!(error <= 1e-6))
                     fail_msg("%s, depth %d, skip %d, %d rows, row %d: relative error %.3e", CASES[c].domain,
                              CASES[c].depth, CASES[c].skip, rows, r, error);
@@ -242,8 +232,7 @@ static void terms_against_differences(void **state)
         void *self = fixture_backend(&f, &BACKEND_REFERENCE, 1);
         uint64_t seed = c;
         double *x = doubles((size_t)(POINTS * f.domain->columns)), weight[POINTS];
-        double *gradient = doubles(f.parameters), *numeric = doubles(f.parameters),
-               *theta = doubles(f.parameters);
+        double *gradient = doubles(f.parameters), *numeric = doubles(f.parameters), *theta = doubles(f.parameters);
         fixture_points_off_kinks(&f, POINTS, OFF_KINKS, &seed, x);
         for (int i = 0; i < POINTS; i++)
             weight[i] = test_uniform(&seed) / POINTS;
@@ -290,8 +279,7 @@ static void sums_and_accumulation(void **state)
         uint64_t seed = c;
         const int T = f.shape.directions;
         double *x = doubles((size_t)(POINTS * f.domain->columns)), weight[POINTS];
-        double *jet = doubles((size_t)(POINTS * (T + 2))), *one = doubles(f.parameters),
-               *total = doubles(f.parameters);
+        double *jet = doubles((size_t)(POINTS * (T + 2))), *one = doubles(f.parameters), *total = doubles(f.parameters);
         fixture_points(f.domain, POINTS, 1.0, &seed, x);
         for (int i = 0; i < POINTS; i++)
             weight[i] = 0.2 + test_uniform(&seed);

@@ -75,8 +75,8 @@ static void sizes_are_the_published_ones(void **state)
         assert_int_equal(shape->depth, KNOWN[i].depth);
         assert_int_equal(shape->directions, KNOWN[i].directions);
         assert_int_equal(f.encoding.blocks > 0, s.rotated);
-        check_quiet("operations of a step",
-                    fabs(1e-9 * bench_step_flop(shape, batch, q1, q2) - KNOWN[i].gigaflop), 1e-9);
+        check_quiet("operations of a step", fabs(1e-9 * bench_step_flop(shape, batch, q1, q2) - KNOWN[i].gigaflop),
+                    1e-9);
         bench_field_close(&f);
     }
 }
@@ -99,8 +99,7 @@ static void repeats_and_quartiles(void **state)
     bench_times t;
     npmd_error err = { 0 };
     (void)state;
-    assert_int_equal(bench_time(&b, (bench_effort){ .least = 5, .most = 9 }, count_call, &calls, &t, &err),
-                     NPMD_OK);
+    assert_int_equal(bench_time(&b, (bench_effort){ .least = 5, .most = 9 }, count_call, &calls, &t, &err), NPMD_OK);
     assert_true(t.repeats >= 5 && t.repeats <= 9);
     assert_int_equal(calls, 1 + t.repeats); /* one to warm up */
     assert_true(t.low <= t.median && t.median <= t.high && t.low >= 0.0 && t.cpu >= 0.0);
@@ -148,8 +147,7 @@ static void requests_are_checked(void **state)
         assert_int_equal(bench_run(&WRONG[i], &json, &err), NPMD_ERR_ARGUMENT);
         assert_true(err.text[0] != '\0');
     }
-    assert_int_equal(bench_run(&(bench_request){ .how = { .device = "cuda:99" } }, &json, &err),
-                     NPMD_ERR_DEVICE);
+    assert_int_equal(bench_run(&(bench_request){ .how = { .device = "cuda:99" } }, &json, &err), NPMD_ERR_DEVICE);
     assert_null(json);
 }
 

@@ -1,7 +1,7 @@
-/* test_bindings.c - what bindings of other languages stand on: points and weights from arrays, copied or borrowed, models as
- * bytes, options by name and their table, structs that begin with their size. */
+/* test_bindings.c - what bindings of other languages stand on: points and weights from arrays, copied or borrowed,
+ * models as bytes, options by name and their table, structs that begin with their size. */
 #include "check.h"
-#include "geometry.h"
+#include "points.h"
 #include "neuropmd-draw.h"
 
 enum { ROWS = 40 };
@@ -57,8 +57,9 @@ static void arrays_are_points(void **state)
     npmd_domain_free(dom);
 }
 
-/* Out again in the coordinates they came in: an angle modulo a turn. Degrees of at most 360 go through radians and sines and
- * back, each with a few roundings; near a pole asin loses as much as 1 / cos of the latitude, which is above 1/50 here. */
+/* Out again in the coordinates they came in: an angle modulo a turn. Degrees of at most 360 go through radians and
+ * sines and back, each with a few roundings; near a pole asin loses as much as 1 / cos of the latitude, which is above
+ * 1/50 here. */
 static void points_are_arrays(void **state)
 {
     (void)state;
@@ -93,8 +94,7 @@ static void bad_arrays_are_refused(void **state)
     assert_int_equal(npmd_points_from(rows, ROWS, 3, dom, 0, &pts, &err), NPMD_ERR_SHAPE);
     assert_non_null(strstr(err.text, "the array has 3 columns, points of S2 x S1 need 4"));
     assert_int_equal(npmd_points_borrow(rows, 0, ROWS, 3, dom, 0, &pts, &err), NPMD_ERR_SHAPE);
-    assert_int_equal(npmd_points_borrow(rows, 0, ROWS, 2, torus, NPMD_COORDS_LATLON, &pts, &err),
-                     NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_points_borrow(rows, 0, ROWS, 2, torus, NPMD_COORDS_LATLON, &pts, &err), NPMD_ERR_ARGUMENT);
     assert_null(pts);
     rows[3 * 6] = 0.0;
     assert_int_equal(npmd_points_from(rows, ROWS, 3, dom, BOTH, &pts, &err), NPMD_OK);
@@ -127,9 +127,8 @@ static void points_of_a_surface(void **state)
     for (int i = 0; i < 3 * ROWS; i++)
         narrow[i] = (float)rows[i];
     for (int single = 0; single < 2; single++) {
-        assert_int_equal(
-            npmd_points_borrow(single ? (const void *)narrow : rows, single, ROWS, 3, dom, 0, &pts, NULL),
-            NPMD_OK);
+        assert_int_equal(npmd_points_borrow(single ? (const void *)narrow : rows, single, ROWS, 3, dom, 0, &pts, NULL),
+                         NPMD_OK);
         for (size_t i = 0; i < ROWS; i++) {
             npmd_points_row(pts, i, x);
             for (int j = 0; j < 3; j++) /* a mesh of size 1 or so: the rounding of float32 */
@@ -157,8 +156,7 @@ static void models_are_bytes(void **state)
     assert_int_equal(npmd_options_set(opt, "estimator", "kde", NULL), NPMD_OK);
     assert_int_equal(npmd_options_set(opt, "kappa", "5", NULL), NPMD_OK);
     assert_int_equal(npmd_points_from(rows, ROWS, 3, dom, BOTH, &pts, NULL), NPMD_OK);
-    if (npmd_fit(dom, pts, opt, &m, &err) != NPMD_OK
-        || npmd_model_pack(m, &bytes[0], &size[0], &err) != NPMD_OK
+    if (npmd_fit(dom, pts, opt, &m, &err) != NPMD_OK || npmd_model_pack(m, &bytes[0], &size[0], &err) != NPMD_OK
         || npmd_model_unpack(bytes[0], size[0], &again, &err) != NPMD_OK
         || npmd_model_pack(again, &bytes[1], &size[1], &err) != NPMD_OK)
         fail_msg("%s", err.text);
@@ -224,8 +222,8 @@ static void options_come_back(void **state)
             assert_int_equal(npmd_options_get(again, name_of(i), b, sizeof b), size);
             assert_int_equal(strlen(a), size);
             assert_string_equal(a, b);
-            const double number = npmd_options_number(opt, name_of(i)),
-                         same = npmd_options_number(again, name_of(i)), said = strtod(a, &end);
+            const double number = npmd_options_number(opt, name_of(i)), same = npmd_options_number(again, name_of(i)),
+                         said = strtod(a, &end);
             assert_memory_equal(&number, &same, sizeof number);
             if (size > 0 && *end == '\0') /* the text is a number, and no list of several */
                 assert_true(number == said);
@@ -374,9 +372,9 @@ static npmd_status ask_comparison(const sized_stage *s, void *out, npmd_error *e
     return npmd_compare(s->model, s->truth, NPMD_GRID_AUTHORS, 0, 1, NULL, out, err);
 }
 
-/* A caller that was built with an older header has a shorter struct: it is filled as far as it goes, and nothing beyond is
- * touched. One of a newer header has a longer struct: what this library does not know is zero. One that forgot the size is
- * told so. */
+/* A caller that was built with an older header has a shorter struct: it is filled as far as it goes, and nothing beyond
+ * is touched. One of a newer header has a longer struct: what this library does not know is zero. One that forgot the
+ * size is told so. */
 static void results_of_any_size(void **state)
 {
     (void)state;
@@ -385,13 +383,12 @@ static void results_of_any_size(void **state)
         const char *name;
         size_t size;
         npmd_status (*ask)(const sized_stage *s, void *out, npmd_error *err);
-    } CASES[] = { { "facts", sizeof(npmd_fit_facts), ask_facts },
-                  { "part", sizeof(npmd_part), ask_part },
-                  { "choice", sizeof(npmd_choice), ask_choice },
-                  { "facts", sizeof(npmd_sample_facts), ask_sample },
-                  { "found", sizeof(npmd_probability), ask_probability },
-                  { "score", sizeof(npmd_score), ask_score },
-                  { "found", sizeof(npmd_comparison), ask_comparison } };
+    } CASES[] = {
+        { "facts", sizeof(npmd_fit_facts), ask_facts },         { "part", sizeof(npmd_part), ask_part },
+        { "choice", sizeof(npmd_choice), ask_choice },          { "facts", sizeof(npmd_sample_facts), ask_sample },
+        { "found", sizeof(npmd_probability), ask_probability }, { "score", sizeof(npmd_score), ask_score },
+        { "found", sizeof(npmd_comparison), ask_comparison }
+    };
     sized_stage s = sized_open();
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
         const size_t whole = CASES[k].size;
@@ -408,10 +405,8 @@ static void results_of_any_size(void **state)
             fail_msg("%s", err.text);
         assert_int_equal(known.size, whole);
         assert_memory_equal(known.byte + whole, untouched.byte + whole, MOST - whole);
-        const size_t word = sizeof(double),
-                     older[] = { word, 2 * word, whole / 2 / word * word, whole - word };
-        for (size_t o = 0; o < sizeof older / sizeof *older;
-             o++) { /* its size alone, one member, some, all but one */
+        const size_t word = sizeof(double), older[] = { word, 2 * word, whole / 2 / word * word, whole - word };
+        for (size_t o = 0; o < sizeof older / sizeof *older; o++) { /* its size alone, one member, some, all but one */
             const size_t size = older[o];
             found = untouched;
             found.size = size;
@@ -452,33 +447,28 @@ static void requests_of_any_size(void **state)
     assert_int_equal(npmd_evaluate_at(s.model, s.points, NPMD_LOG_DENSITY, &how, other, NULL), NPMD_OK);
     assert_memory_equal(plain, other, sizeof plain);
     how.size = sizeof how;
-    assert_int_equal(npmd_evaluate_at(s.model, s.points, NPMD_LOG_DENSITY, &how, other, &err),
-                     NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_evaluate_at(s.model, s.points, NPMD_LOG_DENSITY, &how, other, &err), NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "no device at all"));
     struct {
         npmd_compute known;
         double later[4];
     } newer = { { .size = sizeof newer, .threads = 1 }, { 1, 2, 3, 4 } };
-    assert_int_equal(npmd_evaluate_at(s.model, s.points, NPMD_LOG_DENSITY, &newer.known, other, NULL),
-                     NPMD_OK);
+    assert_int_equal(npmd_evaluate_at(s.model, s.points, NPMD_LOG_DENSITY, &newer.known, other, NULL), NPMD_OK);
     assert_memory_equal(plain, other, sizeof plain);
     how = (npmd_compute){ .threads = 1 };
-    assert_int_equal(npmd_evaluate_at(s.model, s.points, NPMD_LOG_DENSITY, &how, other, &err),
-                     NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_evaluate_at(s.model, s.points, NPMD_LOG_DENSITY, &how, other, &err), NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "begins with size 0: begin it with NPMD_SIZED"));
     npmd_domain *dom = NULL;
     assert_int_equal(npmd_domain_parse_with("T2", &(npmd_surface_options){ .elements = 1 }, &dom, &err),
                      NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "begins with size 0"));
     npmd_endpoints *ends = NULL;
-    assert_int_equal(npmd_endpoints_find(&(npmd_endpoints_request){ .files = 1 }, &ends, &err),
-                     NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_endpoints_find(&(npmd_endpoints_request){ .files = 1 }, &ends, &err), NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "begins with size 0"));
     assert_int_equal(npmd_view(s.model, &(npmd_view_request){ .nodes = 8 }, "none.html", NULL, &err),
                      NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "begins with size 0"));
-    assert_int_equal(npmd_plot(&(npmd_plot_request){ .models = 0 }, "none.png", NULL, &err),
-                     NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_plot(&(npmd_plot_request){ .models = 0 }, "none.png", NULL, &err), NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "begins with size 0"));
     const npmd_plot_request ask = { .size = sizeof ask, .how = &how };
     assert_int_equal(npmd_plot(&ask, "none.png", NULL, &err), NPMD_ERR_ARGUMENT);

@@ -1,10 +1,9 @@
-/* test_blend.c - models made of models: values, jets and integrals of ensembles and mixtures, spread, draws, files, fits
- * that resume, weights of a stack. */
+/* test_blend.c - models made of models: values, jets and integrals of ensembles and mixtures, spread, draws, files,
+ * fits that resume, weights of a stack. */
 #include "estimate.h"
 #include "place.h"
 
-#define SMALL                                                                                                \
-    "width", "8", "steps", "20", "q1", "256", "q2", "64", "tau", "1e-3", "warmup", "0", "convex-gap", "off"
+#define SMALL "width", "8", "steps", "20", "q1", "256", "q2", "64", "tau", "1e-3", "warmup", "0", "convex-gap", "off"
 
 static npmd_model *fit_with(const npmd_points *pts, const char *const *pair)
 {
@@ -21,8 +20,8 @@ static void relative_log_density(const npmd_model *m, const double *x, size_t n,
         out[i] -= m->facts.log_integral;
 }
 
-/* The integral over the domain of exp(v - log Z) du by the rules of its factors; both models here are smooth, and twice as
- * fine a rule gives the same to 1e-9. */
+/* The integral over the domain of exp(v - log Z) du by the rules of its factors; both models here are smooth, and twice
+ * as fine a rule gives the same to 1e-9. */
 static double mass(const npmd_model *m)
 {
     rules r = { 0 };
@@ -73,8 +72,7 @@ static void values_of_members(void **state)
             assert_int_not_equal(m->part[k]->facts.seed, m->part[k - 1]->facts.seed);
         }
         assert_true(least > 0.0);
-        check_below("mass - 1", fabs(mass(m) - 1.0),
-                    1e-5); /* the accuracy that is asked for in two dimensions */
+        check_below("mass - 1", fabs(mass(m) - 1.0), 1e-5); /* the accuracy that is asked for in two dimensions */
         npmd_model_free(m);
         npmd_model_free(alone);
     }
@@ -82,8 +80,8 @@ static void values_of_members(void **state)
     npmd_domain_free(dom);
 }
 
-/* Differences of fourth order with step 1e-2: truncation h^4 = 1e-8 times derivatives of up to sixth order over 30, about
- * 10 of the Laplacian here; rounding 1e-16 / h^2. Series are computed in double. */
+/* Differences of fourth order with step 1e-2: truncation h^4 = 1e-8 times derivatives of up to sixth order over 30,
+ * about 10 of the Laplacian here; rounding 1e-16 / h^2. Series are computed in double. */
 static void jets_of_mixtures(void **state)
 {
     (void)state;
@@ -91,8 +89,8 @@ static void jets_of_mixtures(void **state)
     npmd_points *pts = clusters(dom, 200, 0.5, 7);
     static const char *const RULE[] = { "log", "mixture" };
     for (int rule = 0; rule < 2; rule++) {
-        npmd_model *m = FIT_WITH(pts, "estimator", "series", "max-frequency", "3", "tau", "1e-3", "members",
-                                 "3", "bootstrap", "on", "combine", RULE[rule]);
+        npmd_model *m = FIT_WITH(pts, "estimator", "series", "max-frequency", "3", "tau", "1e-3", "members", "3",
+                                 "bootstrap", "on", "combine", RULE[rule]);
         const size_t rows = (size_t)dom->dimension + 2;
         double worst = 0.0, scale = 0.0;
         for (size_t i = 0; i < 20; i++) {
@@ -144,7 +142,8 @@ static void spread_of_members(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- files and resuming ------------------------------------------------------------------------------------------- */
+/* ---- files and resuming
+ * ------------------------------------------------------------------------------------------- */
 
 static void saved(void **state)
 {
@@ -193,8 +192,7 @@ static void resumed(void **state)
     temporary_path(path, sizeof path);
     options_of(&opt, (const char *const[]){ "members", "3", "log-every", "1", SMALL, NULL });
     whole = fit_of(pts, &opt);
-    options_of(&opt,
-               (const char *const[]){ "members", "3", "log-every", "1", "checkpoint", path, SMALL, NULL });
+    options_of(&opt, (const char *const[]){ "members", "3", "log-every", "1", "checkpoint", path, SMALL, NULL });
     opt.watch.progress = stop_there;
     opt.watch.user = &at;
     assert_int_equal(npmd_fit(dom, pts, &opt, &none, &err), NPMD_STOPPED);
@@ -223,8 +221,8 @@ static void resumed(void **state)
     npmd_domain_free(dom);
 }
 
-/* The file may hold the second try of a member, whose first collapsed: the fit goes on with that one, and the file of no try
- * is refused. Seeds of tries are hashes, those of ensemble.c. */
+/* The file may hold the second try of a member, whose first collapsed: the fit goes on with that one, and the file of
+ * no try is refused. Seeds of tries are hashes, those of ensemble.c. */
 static void resumed_at_a_later_try(void **state)
 {
     (void)state;
@@ -261,7 +259,8 @@ static void resumed_at_a_later_try(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- stacks -------------------------------------------------------------------------------------------------------- */
+/* ---- stacks
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* Parts that do not overlap: their weights are the shares of the points that each of them makes likely. */
 static void weights_of_disjoint_parts(void **state)
@@ -273,13 +272,11 @@ static void weights_of_disjoint_parts(void **state)
         for (int p = 0; p < 3; p++)
             logs[p * 10 + i] = p == (i < 4 ? 0 : 1) ? 0.7 : -800.0;
     }
-    const double tops = mixture_densities(logs, weight, 3, 10),
-                 value = mixture_weights(logs, weight, tops, 3, 10, mix);
+    const double tops = mixture_densities(logs, weight, 3, 10), value = mixture_weights(logs, weight, tops, 3, 10, mix);
     check_below("share of the first part", fabs(mix[0] - 5.0 / 11.0), 1e-12);
     check_below("share of the second part", fabs(mix[1] - 6.0 / 11.0), 1e-12);
     check_below("share of a part for nothing", mix[2], 1e-12);
-    check_below("value", fabs(value - (0.7 + 5.0 / 11.0 * log(5.0 / 11.0) + 6.0 / 11.0 * log(6.0 / 11.0))),
-                1e-12);
+    check_below("value", fabs(value - (0.7 + 5.0 / 11.0 * log(5.0 / 11.0) + 6.0 / 11.0 * log(6.0 / 11.0))), 1e-12);
 }
 
 static void stacked(void **state)
@@ -296,7 +293,8 @@ static void stacked(void **state)
         relative_log_density(m->part[k], pts->x, AT, one);
         for (int i = 0; i < AT; i++)
             expected[i] += m->part_weight[k] * exp(one[i]);
-        /* weights that fit 400 points with six numbers, averaged over resamples, lose 6 / (2 x 400) at most on average */
+        /* weights that fit 400 points with six numbers, averaged over resamples, lose 6 / (2 x 400) at most on
+         * average */
         assert_true(m->held_out_nll <= m->part[k]->held_out_nll + 7.5e-3);
     }
     check_below("sum of the weights - 1", fabs(sum - 1.0), 1e-12);
@@ -325,7 +323,8 @@ static void stacked(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- regions ------------------------------------------------------------------------------------------------------- */
+/* ---- regions
+ * ------------------------------------------------------------------------------------------------------- */
 
 static npmd_probability near(const npmd_model *m, const double *centre, const double *radius)
 {
@@ -356,8 +355,7 @@ static void regions(void **state)
     }
     const double expected = on_circle / all * expm1(kappa * (cos(radius[0]) - 1.0)) / expm1(-2.0 * kappa);
     npmd_probability found = near(m, x, radius);
-    check_below("ball about a kernel", fabs(found.probability / expected - 1.0),
-                2e-4); /* the rule's steps: 1e-4 */
+    check_below("ball about a kernel", fabs(found.probability / expected - 1.0), 2e-4); /* the rule's steps: 1e-4 */
     check_below("its share", fabs(found.share - 0.5 * (1.0 - cos(0.4)) * 0.7 / (double)CHECK_PI), 1e-15);
     assert_true(isnan(found.low));
     found = near(m, x, (const double[]){ (double)CHECK_PI, (double)CHECK_PI });
@@ -369,8 +367,7 @@ static void regions(void **state)
     m = FIT_WITH(pts, "estimator", "series", "tau", "1e-4", "members", "8", "bootstrap", "on");
     found = near(m, (const double[]){ 2.0 }, (const double[]){ 0.5 });
     assert_int_equal(found.members, 7);
-    assert_true(0.0 < found.low && found.low < found.probability && found.probability < found.high
-                && found.high < 1.0);
+    assert_true(0.0 < found.low && found.low < found.probability && found.probability < found.high && found.high < 1.0);
     npmd_error err = { 0 };
     npmd_points *at = points_of(circle, (const double[]){ 2.0 }, 1);
     assert_int_equal(npmd_probability_near(m, at, (const double[]){ 4.0 }, 0.0, 1, NULL, &found, &err),
@@ -382,7 +379,8 @@ static void regions(void **state)
     npmd_domain_free(circle);
 }
 
-/* ---- what cannot be ------------------------------------------------------------------------------------------------ */
+/* ---- what cannot be
+ * ------------------------------------------------------------------------------------------------ */
 
 static void refused(void **state)
 {

@@ -7,12 +7,9 @@
 #define MAX_ROWS (DOMAIN_MAX_DIMENSION + 2)
 
 static const field_case CASES[] = {
-    { "T1", true, 0, 6, 2, false, 0.0, SCALE_UNIT },
-    { "T3", true, 0, 9, 3, true, 0.0, SCALE_UNIT },
-    { "S2", true, 0, 9, 3, false, 0.0, SCALE_UNIT },
-    { "S1 x S2", true, 0, 9, 4, false, 0.0, SCALE_UNIT },
-    { "S2 x S2 x S1", true, 0, 9, 2, true, 0.0, SCALE_UNIT },
-    { "S2 x S1", true, 0, 9, 3, false, 2.0, SCALE_UNIT },
+    { "T1", true, 0, 6, 2, false, 0.0, SCALE_UNIT },          { "T3", true, 0, 9, 3, true, 0.0, SCALE_UNIT },
+    { "S2", true, 0, 9, 3, false, 0.0, SCALE_UNIT },          { "S1 x S2", true, 0, 9, 4, false, 0.0, SCALE_UNIT },
+    { "S2 x S2 x S1", true, 0, 9, 2, true, 0.0, SCALE_UNIT }, { "S2 x S1", true, 0, 9, 3, false, 2.0, SCALE_UNIT },
 };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 
@@ -61,8 +58,8 @@ static line network_along(const fixture *f, const line *eta)
     return h[0];
 }
 
-/* Rows of the jets of all features (rows, K) and of the field (rows), by second-order dual numbers: derivatives are slopes
- * along the frame's geodesics, the Laplacian is the sum of their bends. */
+/* Rows of the jets of all features (rows, K) and of the field (rows), by second-order dual numbers: derivatives are
+ * slopes along the frame's geodesics, the Laplacian is the sum of their bends. */
 static void own_jets(const fixture *f, const double *x, double *eta, double *v)
 {
     const npmd_domain *dom = f->domain;
@@ -101,8 +98,7 @@ static void jets_along_geodesics(void **state)
         double *x = doubles((size_t)(POINTS * K)), *work = doubles(encoding_work(&f.enc)),
                *eta = doubles((size_t)(MAX_ROWS * K)), *own = doubles((size_t)(MAX_ROWS * K)),
                *v = doubles((size_t)(POINTS * R)), *v_cpu = doubles((size_t)(POINTS * R)), own_v[MAX_ROWS];
-        void *reference = fixture_backend(&f, &BACKEND_REFERENCE, 1),
-             *cpu = fixture_backend(&f, &BACKEND_CPU, 1);
+        void *reference = fixture_backend(&f, &BACKEND_REFERENCE, 1), *cpu = fixture_backend(&f, &BACKEND_CPU, 1);
         fixture_points_off_kinks(&f, POINTS, 1e-5, &seed, x);
         for (int d = 0; d < f.domain->factors; d++)
             if (f.domain->factor[d] == &SPHERE) /* the first point: a pole */
@@ -151,9 +147,7 @@ static void starts(void **state)
 {
     (void)state;
     enum { K = 3, W = 200 };
-    const field_shape s = {
-        .features = K, .width = W, .depth = 3, .directions = 2, .activation = FIELD_RELU
-    };
+    const field_shape s = { .features = K, .width = W, .depth = 3, .directions = 2, .activation = FIELD_RELU };
     const size_t P = field_parameters(&s);
     double *theta = doubles(P), *rows = doubles(W * K), square[3] = { 0 }, largest = 0.0;
     uint64_t seed = 3;
@@ -163,8 +157,7 @@ static void starts(void **state)
     for (int l = 1; l <= 3; l++) {
         const size_t weights = field_biases(&s, l) - field_weights(&s, l);
         for (size_t i = 0; i < weights; i++)
-            square[l - 1] += theta[field_weights(&s, l) + i] * theta[field_weights(&s, l) + i]
-                             / (double)weights;
+            square[l - 1] += theta[field_weights(&s, l) + i] * theta[field_weights(&s, l) + i] / (double)weights;
         for (int i = 0; i < field_outputs(&s, l); i++)
             assert_true(theta[field_biases(&s, l) + (size_t)i] == 0.0);
     }
@@ -224,8 +217,7 @@ static void a_relu_field_is_trained(void **state)
     for (size_t i = 0; i < 32; i++)
         points_row(pts, i, eta + 2 * i);
     field_start_kinks(&f.shape, eta, f.theta);
-    for (int skip = 0; skip < 2;
-         skip++) { /* a linear part of columns has no start of its own, and needs none */
+    for (int skip = 0; skip < 2; skip++) { /* a linear part of columns has no start of its own, and needs none */
         npmd_error err = { 0 };
         backend b = { 0 };
         f.plan.shape.skip = skip != 0;
@@ -236,8 +228,8 @@ static void a_relu_field_is_trained(void **state)
                                       .terms = &o,
                                       .set = &opt.set,
                                       .watch = &opt.watch };
-        if (backend_open("cpu", 1, &f.plan, &b, &err) != NPMD_OK
-            || b.ops->set_points(b.self, pts, &err) != NPMD_OK || train(&what, &done, &err) != NPMD_OK)
+        if (backend_open("cpu", 1, &f.plan, &b, &err) != NPMD_OK || b.ops->set_points(b.self, pts, &err) != NPMD_OK
+            || train(&what, &done, &err) != NPMD_OK)
             fail_msg("%s", err.text);
         print_message("    objective %.3f after %lld steps\n", done.objective, (long long)done.steps);
         assert_true(done.objective < -0.7 && done.objective > -1.5);

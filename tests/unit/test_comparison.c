@@ -43,8 +43,7 @@ static void check_zero(const char *what, npmd_comparison c)
 
 static void an_estimate_equal_to_the_truth(void **state)
 {
-    npmd_truth *t1 = truth_of(*state, T1_FISHER), *t2 = recipe_of("t2-authors", 0),
-               *s2 = truth_of(*state, S2_FISHER);
+    npmd_truth *t1 = truth_of(*state, T1_FISHER), *t2 = recipe_of("t2-authors", 0), *s2 = truth_of(*state, S2_FISHER);
     npmd_truth *t4 = recipe_of("t4", 1), *mixed = truth_of(*state, S2S1_FISHER);
     check_zero("T1, grid", compare(t1, t1, NPMD_GRID_FINE, 0));
     check_zero("T2, grid", compare(t2, t2, NPMD_GRID_FINE, 65536));
@@ -59,8 +58,7 @@ static void an_estimate_equal_to_the_truth(void **state)
     assert_int_equal(compare(t4, t4, NPMD_GRID_FINE, 32768).points, 32768);
     npmd_comparison c = { 0 };
     npmd_error err = { 0 };
-    assert_int_equal(truth_compare(t4, estimate_truth, t4, NPMD_GRID_AUTHORS, 0, 1, &c, &err),
-                     NPMD_ERR_ARGUMENT);
+    assert_int_equal(truth_compare(t4, estimate_truth, t4, NPMD_GRID_AUTHORS, 0, 1, &c, &err), NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "S1^4"));
     npmd_truth_free(t1);
     npmd_truth_free(t2);
@@ -101,8 +99,7 @@ static npmd_comparison kernel_comparison(kernel_pair p)
     npmd_comparison c = { .nise = (ff - 2.0 * fg + gg) / ff,
                           .fr = acos(ab),
                           .fr2 = acos(ab * ab),
-                          .ae = b == 1.0 ? 0.5 * NPMD_PI
-                                         : acos((ab - a * b) / sqrt((1.0 - a * a) * (1.0 - b * b))) };
+                          .ae = b == 1.0 ? 0.5 * NPMD_PI : acos((ab - a * b) / sqrt((1.0 - a * a) * (1.0 - b * b))) };
     for (int s = 0; s < 2; s++) {
         const double k = p.k[s], l = p.l[s];
         if (k < 0.0)
@@ -122,8 +119,8 @@ static npmd_truth *kernel_truth(place *p, const double kappa[2])
     else if (kappa[0] < 0.0)
         snprintf(text, sizeof text, "\"S2\",\"means\":[[0,0.6,0.8]],\"kappas\":[[%.17g]]", kappa[1]);
     else
-        snprintf(text, sizeof text, "\"S1 x S2\",\"means\":[[5,0,0.6,0.8]],\"kappas\":[[%.17g,%.17g]]",
-                 kappa[0], kappa[1]);
+        snprintf(text, sizeof text, "\"S1 x S2\",\"means\":[[5,0,0.6,0.8]],\"kappas\":[[%.17g,%.17g]]", kappa[0],
+                 kappa[1]);
     char all[512];
     snprintf(all, sizeof all, "{\"kind\":\"von Mises-Fisher mixture\",\"weights\":[1],\"domain\":%s}", text);
     return truth_of(p, all);
@@ -185,8 +182,7 @@ static void points_agree_with_closed_forms_and_grids(void **state)
 
     f = recipe_of("t2-authors", 0);
     g = recipe_of("t2", 4);
-    const npmd_comparison sampled = compare_sampled(f, g, 1 << 18),
-                          grid = compare(f, g, NPMD_GRID_FINE, 1 << 18);
+    const npmd_comparison sampled = compare_sampled(f, g, 1 << 18), grid = compare(f, g, NPMD_GRID_FINE, 1 << 18);
     check_all_within(sampled, grid);
     check_below("relative standard error of nise", sampled.nise_se / sampled.nise, 0.02);
     npmd_truth_free(f);
@@ -242,8 +238,7 @@ static void failures_leave_the_result_alone(void **state)
         npmd_comparison c = { .nise = 42.0 };
         assert_int_equal(truth_compare(t[k], estimate_nothing, NULL, NPMD_GRID_FINE, 8192, 1, &c, NULL),
                          NPMD_ERR_NUMERIC);
-        assert_int_equal(truth_compare(t[k], estimate_fails, NULL, NPMD_GRID_FINE, 8192, 1, &c, NULL),
-                         NPMD_ERR_DEVICE);
+        assert_int_equal(truth_compare(t[k], estimate_fails, NULL, NPMD_GRID_FINE, 8192, 1, &c, NULL), NPMD_ERR_DEVICE);
         assert_true(c.nise == 42.0);
         npmd_truth_free(t[k]);
     }

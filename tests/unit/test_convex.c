@@ -37,8 +37,8 @@ static void spanned_open(spanned *s, int i)
         || encoding_draw(s->dom, &s->opt, &s->enc, &err) != NPMD_OK
         || objective_open(&s->o, s->dom, s->pts, &s->opt, &err) != NPMD_OK)
         fail_msg("%s: %s", SPANS[i].domain, err.text);
-    options_of(&opt, (const char *const[]){ "estimator", "series", "tau", "1e-2", "max-frequency",
-                                            SPANS[i].frequency, NULL });
+    options_of(
+        &opt, (const char *const[]){ "estimator", "series", "tau", "1e-2", "max-frequency", SPANS[i].frequency, NULL });
     s->series = fit_of(s->pts, &opt);
 }
 
@@ -94,8 +94,7 @@ static void projection_counts(void **state)
     spanned s;
     encoding wide;
     spanned_open(&s, 1);
-    options_of(&opt, (const char *const[]){ "max-frequency", "3", "features", "48", "spectrum-law", "uniform",
-                                            NULL });
+    options_of(&opt, (const char *const[]){ "max-frequency", "3", "features", "48", "spectrum-law", "uniform", NULL });
     assert_int_equal(full_settings(&opt, s.dom, POINTS, &opt.set, NULL), NPMD_OK);
     assert_int_equal(encoding_draw(s.dom, &opt.set, &wide, NULL), NPMD_OK);
     double c[48];
@@ -127,8 +126,7 @@ static void convex_start_is_the_series(void **state)
         assert_true(start.reached >= step); /* the optimum is no worse than a point of a line */
         values_of(s.series, 1, s.pts->x, POINTS, JET_VALUE, v);
         for (int k = 0; k < POINTS; k++)
-            worst = fmax(worst,
-                         fabs(v[k] - linear_value(&s.enc, start.coefficient, s.pts->x + k * s.dom->columns)));
+            worst = fmax(worst, fabs(v[k] - linear_value(&s.enc, start.coefficient, s.pts->x + k * s.dom->columns)));
         const double value = 1.0 - start.reached - s.series->facts.objective,
                      constant = start.constant + s.series->facts.log_integral;
         if (!(worst < 1e-2 && fabs(value) < 1e-3 && fabs(constant) < 1e-2))
@@ -152,8 +150,8 @@ static void copies_share(void **state)
     objective o;
     linear_gain start[2] = { { 0 } };
     int function[2 * 40], distinct = 0;
-    options_of(&opt, (const char *const[]){ "max-frequency", "3", "features", "40", "spectrum-law", "ridge",
-                                            "tau", "1e-3", NULL });
+    options_of(&opt, (const char *const[]){ "max-frequency", "3", "features", "40", "spectrum-law", "ridge", "tau",
+                                            "1e-3", NULL });
     assert_int_equal(full_settings(&opt, dom, POINTS, &full, NULL), NPMD_OK);
     assert_int_equal(encoding_draw(dom, &full, &ridge, NULL), NPMD_OK);
     for (int k = 0; k < ridge.features; k++) {
@@ -164,8 +162,7 @@ static void copies_share(void **state)
         distinct += j == distinct;
     }
     assert_true(distinct < ridge.features); /* there are copies */
-    assert_int_equal(encoding_make(dom, true, distinct, distinct, function, SCALE_UNIT, &plain, NULL),
-                     NPMD_OK);
+    assert_int_equal(encoding_make(dom, true, distinct, distinct, function, SCALE_UNIT, &plain, NULL), NPMD_OK);
     assert_int_equal(objective_open(&o, dom, pts, &full, NULL), NPMD_OK);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(linear_gain_open(&start[i], i == 0 ? &ridge : &plain, &o, NULL), NPMD_OK);
@@ -177,8 +174,7 @@ static void copies_share(void **state)
                          - linear_value(&plain, start[1].coefficient, pts->x + 2 * k)),
                     1e-8);
     /* and so they do when they come from a series */
-    options_of(&opt,
-               (const char *const[]){ "estimator", "series", "tau", "1e-3", "max-frequency", "3", NULL });
+    options_of(&opt, (const char *const[]){ "estimator", "series", "tau", "1e-3", "max-frequency", "3", NULL });
     npmd_model *series = fit_of(pts, &opt);
     origin_project(series, &ridge, start[0].coefficient);
     origin_project(series, &plain, start[1].coefficient);
@@ -209,8 +205,7 @@ static void moments_are_met(void **state)
     const int K = s.enc.features;
     assert_int_equal(linear_gain_open(&start, &s.enc, &s.o, NULL), NPMD_OK);
     assert_int_equal(convex_start(&start, &s.enc, &s.o, NULL), NPMD_OK);
-    double *work = doubles(encoding_work(&s.enc)), *eta = doubles((size_t)K), *g = doubles((size_t)K),
-           mass = 0.0;
+    double *work = doubles(encoding_work(&s.enc)), *eta = doubles((size_t)K), *g = doubles((size_t)K), mass = 0.0;
     point_source points;
     enum { NODES = 65536 };
     objective_integral_points(&s.o, 0, NODES, &points);
@@ -302,9 +297,8 @@ static void fields_start_from_fields(void **state)
     npmd_points *pts = clusters(dom, POINTS, 0.5, 13);
     char path[300];
     npmd_model *first = saved_at(pts,
-                                 (const char *const[]){ "width", "8", "features", "12", "steps", "5", "q1",
-                                                        "64", "q2", "32", "tau", "1e-3", "separable", "off",
-                                                        "seed", "5", NULL },
+                                 (const char *const[]){ "width", "8", "features", "12", "steps", "5", "q1", "64", "q2",
+                                                        "32", "tau", "1e-3", "separable", "off", "seed", "5", NULL },
                                  path, sizeof path);
     npmd_options opt; /* another seed; the encoding's options are left open */
     options_of(&opt, (const char *const[]){ STILL, "width", "8", "seed", "6", "start-from", path, NULL });
@@ -354,8 +348,8 @@ static void fields_start_from_series(void **state)
         pts, (const char *const[]){ "estimator", "series", "tau", "1e-3", "max-frequency", "2", NULL }, path,
         sizeof path);
     npmd_options opt;
-    options_of(&opt, (const char *const[]){ STILL, "depth", "1", "features", "24", "max-frequency", "2",
-                                            "spectrum-law", "uniform", "start-from", path, NULL });
+    options_of(&opt, (const char *const[]){ STILL, "depth", "1", "features", "24", "max-frequency", "2", "spectrum-law",
+                                            "uniform", "start-from", path, NULL });
     npmd_model *m = fit_of(pts, &opt);
     values_of(series, 1, pts->x, 100, JET_VALUE, v[0]);
     values_of(m, 1, pts->x, 100, JET_VALUE, v[1]);
@@ -389,11 +383,11 @@ static void other_models_are_refused(void **state)
     npmd_points *pts = clusters(dom, POINTS, 0.5, 15), *other = clusters(line, POINTS, 0.5, 15);
     char field[300], kernels_path[300], series[300];
     npmd_model_free(saved_at(pts, (const char *const[]){ STILL, SMALL, NULL }, field, sizeof field));
-    npmd_model_free(saved_at(pts, (const char *const[]){ "estimator", "kde", "kappa", "5", NULL },
-                             kernels_path, sizeof kernels_path));
-    npmd_model_free(
-        saved_at(pts, (const char *const[]){ "estimator", "series", "tau", "1", "max-frequency", "1", NULL },
-                 series, sizeof series));
+    npmd_model_free(saved_at(pts, (const char *const[]){ "estimator", "kde", "kappa", "5", NULL }, kernels_path,
+                             sizeof kernels_path));
+    npmd_model_free(saved_at(pts,
+                             (const char *const[]){ "estimator", "series", "tau", "1", "max-frequency", "1", NULL },
+                             series, sizeof series));
     const struct {
         const char *name, *value, *path;
         npmd_status status;
@@ -404,19 +398,16 @@ static void other_models_are_refused(void **state)
                   { "omega", "3", field, NPMD_ERR_SHAPE, "`omega` 10, this fit has 3" },
                   { "features", "10", field, NPMD_ERR_SHAPE, "`features` 12" },
                   { "max-frequency", "3", field, NPMD_ERR_SHAPE, "`max-frequency` [2,2]" },
-                  { "seed", "2", kernels_path, NPMD_ERR_SHAPE,
-                    "`estimator` kde, expected a field or a series" },
+                  { "seed", "2", kernels_path, NPMD_ERR_SHAPE, "`estimator` kde, expected a field or a series" },
                   { "skip", "off", series, NPMD_ERR_ARGUMENT, "`skip` off" },
                   { "seed", "2", "/nowhere/at/all", NPMD_ERR_FILE, "/nowhere" } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         refuses(pts,
-                (const char *const[]){ STILL, "width", "8", cases[i].name, cases[i].value, "start-from",
-                                       cases[i].path, NULL },
+                (const char *const[]){ STILL, "width", "8", cases[i].name, cases[i].value, "start-from", cases[i].path,
+                                       NULL },
                 cases[i].status, cases[i].said);
-    refuses(pts, (const char *const[]){ STILL, "encoding-from", series, NULL }, NPMD_ERR_SHAPE,
-            "expected a field");
-    refuses(pts,
-            (const char *const[]){ STILL, "width", "8", "start-from", field, "encoding-from", series, NULL },
+    refuses(pts, (const char *const[]){ STILL, "encoding-from", series, NULL }, NPMD_ERR_SHAPE, "expected a field");
+    refuses(pts, (const char *const[]){ STILL, "width", "8", "start-from", field, "encoding-from", series, NULL },
             NPMD_ERR_SHAPE, "expected a field");
     refuses(other, (const char *const[]){ STILL, "width", "8", "start-from", field, NULL }, NPMD_ERR_SHAPE,
             "is a model on S1^2, this fit is on S1");
@@ -444,10 +435,9 @@ static void gap_of_linear_fields(void **state)
         npmd_domain *dom = domain_of(CASES[i].domain);
         npmd_points *pts = clusters(dom, POINTS, 0.5, 16);
         npmd_options opt;
-        options_of(&opt,
-                   (const char *const[]){ STILL, "tau", CASES[i].tau, "depth", "1", "skip-start", "convex",
-                                          "features", CASES[i].features, "max-frequency", CASES[i].frequency,
-                                          "spectrum-law", "uniform", "convex-gap", "on", NULL });
+        options_of(&opt, (const char *const[]){ STILL, "tau", CASES[i].tau, "depth", "1", "skip-start", "convex",
+                                                "features", CASES[i].features, "max-frequency", CASES[i].frequency,
+                                                "spectrum-law", "uniform", "convex-gap", "on", NULL });
         npmd_model *m = fit_of(pts, &opt);
         options_of(&opt, (const char *const[]){ "estimator", "series", "tau", CASES[i].tau, "max-frequency",
                                                 CASES[i].frequency, NULL });
@@ -474,9 +464,9 @@ static void gap_tends_to_nothing(void **state)
     npmd_domain *dom = domain_of("S1");
     npmd_points *pts = clusters(dom, POINTS, 0.5, 17);
     npmd_options opt;
-    options_of(&opt, (const char *const[]){ STILL, "depth", "1", "skip-start", "convex", "features", "80",
-                                            "max-frequency", "40", "spectrum-law", "uniform", "convex-gap",
-                                            "on", NULL });
+    options_of(&opt,
+               (const char *const[]){ STILL, "depth", "1", "skip-start", "convex", "features", "80", "max-frequency",
+                                      "40", "spectrum-law", "uniform", "convex-gap", "on", NULL });
     npmd_model *m = fit_of(pts, &opt);
     const double gap = m->facts.convex_gap, accuracy = m->facts.convex_gap_accuracy;
     if (!(gap >= -accuracy && gap < 7e-6 + accuracy + 1e-6 && accuracy <= 2e-5))
@@ -495,8 +485,7 @@ static void optimum_is_the_limit(void **state)
     npmd_points *pts = clusters(dom, POINTS, 0.5, 18);
     npmd_options opt;
     double optimum = NAN, accuracy = INFINITY;
-    options_of(&opt,
-               (const char *const[]){ "estimator", "series", "tau", "0.05", "max-frequency", "48", NULL });
+    options_of(&opt, (const char *const[]){ "estimator", "series", "tau", "0.05", "max-frequency", "48", NULL });
     npmd_model *series = fit_of(pts, &opt);
     fit_plan plan;
     assert_int_equal(plan_make(estimators_all, &opt.set, NULL, dom, POINTS, &plan, NULL), NPMD_OK);
@@ -528,14 +517,12 @@ static void gap_is_not_claimed(void **state)
         npmd_points *pts = clusters(dom, POINTS, 0.5, 19);
         npmd_options opt;
         bool said = false;
-        options_of(&opt, (const char *const[]){ STILL, SMALL, "convex-gap", CASES[i].gap, CASES[i].name,
-                                                CASES[i].value, NULL });
+        options_of(&opt, (const char *const[]){ STILL, SMALL, "convex-gap", CASES[i].gap, CASES[i].name, CASES[i].value,
+                                                NULL });
         npmd_model *m = fit_of(pts, &opt);
         assert_true(isnan(m->facts.convex_gap) && isnan(m->facts.convex_optimum));
         for (int k = 0; npmd_model_warning(m, k) != NULL; k++)
-            said = said
-                   || strstr(npmd_model_warning(m, k), CASES[i].said == NULL ? "convex" : CASES[i].said)
-                          != NULL;
+            said = said || strstr(npmd_model_warning(m, k), CASES[i].said == NULL ? "convex" : CASES[i].said) != NULL;
         assert_int_equal(said, CASES[i].said != NULL);
         npmd_model_free(m);
         npmd_points_free(pts);
@@ -553,8 +540,8 @@ static void threads_change_nothing(void **state)
     size_t n = 0;
     for (int t = 0; t < 2; t++) {
         npmd_options opt;
-        options_of(&opt, (const char *const[]){ STILL, "rate", "1e-3", "width", "8", "features", "60",
-                                                "skip-start", "convex", "convex-gap", "on", NULL });
+        options_of(&opt, (const char *const[]){ STILL, "rate", "1e-3", "width", "8", "features", "60", "skip-start",
+                                                "convex", "convex-gap", "on", NULL });
         opt.set.machine.threads = 1 + 2 * t;
         npmd_model *m = fit_of(pts, &opt);
         const double facts[4] = { m->facts.convex_gap, m->facts.convex_optimum, m->facts.convex_gap_accuracy,
@@ -583,17 +570,14 @@ static void unused_options_are_named(void **state)
     (void)state;
     static const struct {
         const char *estimator, *solver, *names;
-    } CASES[] = {
-        { "field", "newton", "`kappa`" },           { "series", "newton", "`width`, `steps`, `kappa`" },
-        { "series", "sgd", "`width`, `kappa`" },    { "kde", "newton", "`holdout`, `width`, `steps`" },
-        { "psnf", "newton", "`holdout`, `kappa`" }, { "relu", "newton", "`kappa`" }
-    };
+    } CASES[] = { { "field", "newton", "`kappa`" },           { "series", "newton", "`width`, `steps`, `kappa`" },
+                  { "series", "sgd", "`width`, `kappa`" },    { "kde", "newton", "`holdout`, `width`, `steps`" },
+                  { "psnf", "newton", "`holdout`, `kappa`" }, { "relu", "newton", "`kappa`" } };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         npmd_options opt;
         char names[200];
-        options_of(&opt, (const char *const[]){ "preset", "paper-t2", "estimator", CASES[i].estimator,
-                                                "width", "8", "steps", "5", "holdout", "0.2", "kappa", "3",
-                                                "threads", "1", NULL });
+        options_of(&opt, (const char *const[]){ "preset", "paper-t2", "estimator", CASES[i].estimator, "width", "8",
+                                                "steps", "5", "holdout", "0.2", "kappa", "3", "threads", "1", NULL });
         assert_int_equal(npmd_options_set(&opt, "solver", CASES[i].solver, NULL), NPMD_OK);
         if (strcmp(CASES[i].estimator, "series") != 0)
             memset(opt.set.given, 0, sizeof opt.set.given); /* solver would be named, too */
@@ -608,18 +592,14 @@ static void unused_options_are_named(void **state)
     }
     npmd_options opt;
     char little[16];
-    options_of(&opt,
-               (const char *const[]){ "estimator", "kde", "width", "8", "depth", "2", "omega", "3", NULL });
+    options_of(&opt, (const char *const[]){ "estimator", "kde", "width", "8", "depth", "2", "omega", "3", NULL });
     assert_int_equal(settings_unused(&opt.set, &PLAIN, little, sizeof little), 3);
     assert_string_equal(little, "`width`, `de...");
-    options_of(&opt,
-               (const char *const[]){ "estimator", "kde", "holdout", "0.2", "bandwidth", "mixture", NULL });
-    assert_int_equal(settings_unused(&opt.set, &PLAIN, little, sizeof little),
-                     0); /* its weights are held out for */
+    options_of(&opt, (const char *const[]){ "estimator", "kde", "holdout", "0.2", "bandwidth", "mixture", NULL });
+    assert_int_equal(settings_unused(&opt.set, &PLAIN, little, sizeof little), 0); /* its weights are held out for */
     options_of(&opt, (const char *const[]){ "estimator", "kde", "max-frequency", "5", NULL });
     assert_int_equal(settings_unused(&opt.set, &PLAIN, little, sizeof little), 1);
-    assert_int_equal(settings_unused(&opt.set, &SURFACES, little, sizeof little),
-                     0); /* heat kernels end there */
+    assert_int_equal(settings_unused(&opt.set, &SURFACES, little, sizeof little), 0); /* heat kernels end there */
 }
 
 static void fits_warn_of_unused_options(void **state)
@@ -628,8 +608,8 @@ static void fits_warn_of_unused_options(void **state)
     npmd_domain *dom = domain_of("S1");
     npmd_points *pts = clusters(dom, POINTS, 0.5, 21);
     npmd_options opt;
-    options_of(&opt, (const char *const[]){ "preset", "quick", "estimator", "kde", "kappa", "3", "width",
-                                            "300", NULL });
+    options_of(&opt,
+               (const char *const[]){ "preset", "quick", "estimator", "kde", "kappa", "3", "width", "300", NULL });
     npmd_model *m = fit_of(pts, &opt);
     assert_int_equal(m->warnings, 1);
     assert_string_equal(npmd_model_warning(m, 0), "`estimator` kde does not use `width`");

@@ -1,7 +1,7 @@
 /* test_core.c - random numbers, quasi-random points, checked memory and the spelling of domains, held to
  * published values and to what they must satisfy by definition. */
 #include "check.h"
-#include "geometry.h"
+#include "points.h"
 
 /* ---- Philox -------------------------------------------------------------------------------------------- */
 
@@ -121,9 +121,8 @@ static void uniform_never_reaches_the_ends(void **state)
         const double u = rng_uniform(rng_key_make(1, (rng_purpose)purpose, counter[2]),
                                      (uint64_t)counter[1] << 32 | counter[0], 2 * block);
         if (!(u > 0.0 && u < 1.0))
-            fail_msg("rng_uniform(rng_key_make(1, %u, %u), %llu, %u) = %.17g, outside the open interval",
-                     purpose, counter[2], (unsigned long long)((uint64_t)counter[1] << 32 | counter[0]),
-                     2 * block, u);
+            fail_msg("rng_uniform(rng_key_make(1, %u, %u), %llu, %u) = %.17g, outside the open interval", purpose,
+                     counter[2], (unsigned long long)((uint64_t)counter[1] << 32 | counter[0]), 2 * block, u);
         tried[i % 2]++;
     }
     assert_true(tried[0] >= 3 && tried[1] >= 3);
@@ -211,8 +210,7 @@ static void prefix_is_a_fair_sample(void **state)
     for (int k = 0; k < keys; k++) {
         double mean = 0.0;
         for (int i = 0; i < m; i++)
-            mean += (double)rng_permute(rng_key_make((uint64_t)k, RNG_BATCH, 5), (uint64_t)i, (uint64_t)n)
-                    / m;
+            mean += (double)rng_permute(rng_key_make((uint64_t)k, RNG_BATCH, 5), (uint64_t)i, (uint64_t)n) / m;
         sum += mean;
         square += (mean - 499.5) * (mean - 499.5);
     }
@@ -339,8 +337,7 @@ static void scrambled_points_are_unbiased(void **state)
     for (int i = 0; i < 4; i++) {
         check_quiet("dimensions are scrambled independently", fabs(cross[i]), 5.0 / 12.0 / sqrt(scrambles));
         for (int d = 0; d < 3; d++) {
-            check_quiet("mean of a scrambled point", fabs(sum[i][d] - 0.5),
-                        5.0 * sqrt(1.0 / 12.0 / scrambles));
+            check_quiet("mean of a scrambled point", fabs(sum[i][d] - 0.5), 5.0 * sqrt(1.0 / 12.0 / scrambles));
             check_quiet("second moment", fabs(square[i][d] - 1.0 / 3.0), 5.0 * sqrt(4.0 / 45.0 / scrambles));
         }
     }
@@ -394,8 +391,8 @@ static void rqmc_converges_faster_than_1_over_n(void **state)
         check_quiet("bias over scrambles, standard errors", bias, 5.0);
         const double fine = rqmc_rms(DIMENSIONS[k], 4096, exact, &bias);
         check_quiet("bias over scrambles, standard errors", bias, 5.0);
-        print_message("    %d dimensions: rms %.2e at 64 points, %.2e at 4096: rate N^-%.2f\n", DIMENSIONS[k],
-                      coarse, fine, log(coarse / fine) / log(64.0));
+        print_message("    %d dimensions: rms %.2e at 64 points, %.2e at 4096: rate N^-%.2f\n", DIMENSIONS[k], coarse,
+                      fine, log(coarse / fine) / log(64.0));
         assert_true(coarse / fine > 64.0);
     }
 }
@@ -493,8 +490,7 @@ static void domains_are_read(void **state)
         assert_int_equal(npmd_domain_dimension(dom), GOOD[i].dimension);
         assert_int_equal(dom->torus, GOOD[i].circles == GOOD[i].factors);
         const double pi = (double)CHECK_PI;
-        const double volume = pow(2.0 * pi, GOOD[i].circles)
-                              * pow(4.0 * pi, GOOD[i].factors - GOOD[i].circles);
+        const double volume = pow(2.0 * pi, GOOD[i].circles) * pow(4.0 * pi, GOOD[i].factors - GOOD[i].circles);
         /* 16 multiplications and the rounding of pow: below 40 eps */
         check_quiet("volume", fabs(npmd_domain_volume(dom) / volume - 1.0), 40.0 * DBL_EPSILON);
         int column = 0, direction = 0;
@@ -504,8 +500,7 @@ static void domains_are_read(void **state)
             column += dom->factor[d]->columns;
             direction += dom->factor[d]->dimension;
         }
-        assert_int_equal(npmd_domain_parse(npmd_domain_text(dom), &again, &err),
-                         NPMD_OK); /* its own spelling */
+        assert_int_equal(npmd_domain_parse(npmd_domain_text(dom), &again, &err), NPMD_OK); /* its own spelling */
         assert_string_equal(npmd_domain_text(again), GOOD[i].spelled);
         npmd_domain_free(dom);
         npmd_domain_free(again);
@@ -516,14 +511,12 @@ static void domains_are_read(void **state)
 static void wrong_domains_are_refused(void **state)
 {
     (void)state;
-    static const char *const BAD[] = {
-        "S9",          "",          " ",         "S1^",   "S1^0",
-        "S1^17",       "T0",        "S1 S2",     "mesh:", "T",
-        "S",           "T17",       "S1 x",      "x S1",  "S1 ** S1",
-        "S1^2^2",      "S1^-1",     "S1^1.5",    "S1^x",  "R2",
-        "S1,S1",       "S2^9 x T8", "T4^5",      "S10",   "S1^99999999999999999999",
-        "T4294967297", "S1 + S1",   "S1 x x S1", "S1^^2", "S3"
-    };
+    static const char *const BAD[] = { "S9",          "",          " ",         "S1^",   "S1^0",
+                                       "S1^17",       "T0",        "S1 S2",     "mesh:", "T",
+                                       "S",           "T17",       "S1 x",      "x S1",  "S1 ** S1",
+                                       "S1^2^2",      "S1^-1",     "S1^1.5",    "S1^x",  "R2",
+                                       "S1,S1",       "S2^9 x T8", "T4^5",      "S10",   "S1^99999999999999999999",
+                                       "T4294967297", "S1 + S1",   "S1 x x S1", "S1^^2", "S3" };
     npmd_domain *const untouched = (npmd_domain *)&BAD;
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         npmd_domain *dom = untouched;

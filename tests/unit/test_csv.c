@@ -9,8 +9,7 @@
 static void csv_round_trip(void **state)
 {
     place *p = *state;
-    static const char *const NAMES[] = { "trip.csv", "trip.tsv", "trip.txt",
-                                         "trip.npy", "TRIP.CSV", "trip.txt.gz" };
+    static const char *const NAMES[] = { "trip.csv", "trip.tsv", "trip.txt", "trip.npy", "TRIP.CSV", "trip.txt.gz" };
     for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
         for (size_t columns = 1; columns <= 4; columns++) {
             table t = { 0 };
@@ -90,8 +89,7 @@ static void csv_errors(void **state)
         { "1\n.\n", "text '.'" },
         { "1\n1d5\n", "text '1d5'" },
         { "1\n\x1b[31mred\n", "text '?[31mred'" },
-        { "1\n0123456789a0123456789a0123456789a0123456789a\n",
-          "text '0123456789a0123456789a0123456789a0123456...'" },
+        { "1\n0123456789a0123456789a0123456789a0123456789a\n", "text '0123456789a0123456789a0123456789a0123456...'" },
         { "1\n\"2\n", "text '\"2'" },
     };
     for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
@@ -167,8 +165,7 @@ static void gzip_reads_members(void **state)
     memcpy(both, MEMBERS[0], MEMBER_SIZE[0]);
     memcpy(both + MEMBER_SIZE[0], MEMBERS[1], MEMBER_SIZE[1]);
     const size_t size = MEMBER_SIZE[0] + MEMBER_SIZE[1];
-    static const char *const NAMES[] = { "two.csv.gz", "two.tsv.gz", "TWO.TXT.GZ",
-                                         "two.csv" }; /* known by its bytes */
+    static const char *const NAMES[] = { "two.csv.gz", "two.tsv.gz", "TWO.TXT.GZ", "two.csv" }; /* known by its bytes */
     for (int k = 0; k < 4; k++) {
         table t = { 0 };
         npmd_error err = { 0 };
@@ -259,9 +256,8 @@ static void table_writer_streams(void **state)
         assert_int_equal(table_writer_put(w, AWKWARD + 2, 5, &err), NPMD_OK);
         assert_int_not_equal(access(path, F_OK), 0);
         assert_int_equal(table_writer_commit(w, &err), NPMD_OK);
-        assert_int_equal(k < 3 ? csv_write(whole, ",\t "[k], AWKWARD, 6, 2, &err)
-                               : npy_write(whole, AWKWARD, 6, 2, &err),
-                         NPMD_OK);
+        assert_int_equal(
+            k < 3 ? csv_write(whole, ",\t "[k], AWKWARD, 6, 2, &err) : npy_write(whole, AWKWARD, 6, 2, &err), NPMD_OK);
         assert_same_bytes(path, whole);
     }
 }

@@ -3,8 +3,8 @@
  * on a card. */
 #include "device_points.h"
 
-static void on_the_processor(const encoder_plan *plan, const device_source *s, int64_t step, size_t first,
-                             size_t count, int jets, const device_result *out)
+static void on_the_processor(const encoder_plan *plan, const device_source *s, int64_t step, size_t first, size_t count,
+                             int jets, const device_result *out)
 {
     encoder_view v;
     void *block = NULL;
@@ -35,9 +35,8 @@ static void on_the_processor(const encoder_plan *plan, const device_source *s, i
             tables[i] = NAN; /* a place that nobody filled is seen */
         for (int i = 0; i < m; i++)
             for (int d = 0; d < v.factors; d++)
-                make_factor(&v, s, step, scramble, first + begin + (size_t)i, d,
-                            x + (size_t)i * columns + v.column[d], e + i * v.embedding + v.embedded[d],
-                            weight + i);
+                make_factor(&v, s, step, scramble, first + begin + (size_t)i, d, x + (size_t)i * columns + v.column[d],
+                            e + i * v.embedding + v.embedded[d], weight + i);
         for (int i = 0; s->kind == DEVICE_IMPORTANCE && i < m; i++) {
             const wave *mine = e + i * v.embedding, *const at[4] = { mine, mine, mine, mine };
             const float near = (float)((1.0 - s->rho) / (1.0 + s->rho)),

@@ -1,5 +1,5 @@
-/* test_draw.c - the canvas and its furniture: what colours, ticks, contours and projections promise, and the structure of
- * the two kinds of files. */
+/* test_draw.c - the canvas and its furniture: what colours, ticks, contours and projections promise, and the structure
+ * of the two kinds of files. */
 #include "check.h"
 #include "place.h"
 #include "raster.h"
@@ -9,8 +9,8 @@
 /* ---- Colours -------------------------------------------------------------------------------------------- */
 
 /* Lightness is meant to be a straight line. A byte rounds sRGB by 1/510; OKLab's lightness moves with the encoded
- * channels by at most about 1.3 per unit where it is above 0.2, and no channel of the maps is cut off by more than three
- * times the rounding: 4 x 1.3 / 510 is about 0.011. */
+ * channels by at most about 1.3 per unit where it is above 0.2, and no channel of the maps is cut off by more than
+ * three times the rounding: 4 x 1.3 / 510 is about 0.011. */
 static void colours_are_even(void **state)
 {
     enum { STEPS = 64 };
@@ -58,8 +58,7 @@ static void ticks_are_round(void **state)
               "10\xE2\x81\xB6");
     ticks_are(&(axis){ AXIS_PI, 0.0, TWO_PI, NULL }, 4, "0 \xCF\x80/2 \xCF\x80 3\xCF\x80/2 2\xCF\x80");
     ticks_are(&(axis){ AXIS_PI, -NPMD_PI, NPMD_PI, NULL }, 2, "\xE2\x88\x92\xCF\x80 0 \xCF\x80");
-    ticks_are(&(axis){ AXIS_DEGREES, 0.0, 360.0, NULL }, 4,
-              "0\xC2\xB0 90\xC2\xB0 180\xC2\xB0 270\xC2\xB0 360\xC2\xB0");
+    ticks_are(&(axis){ AXIS_DEGREES, 0.0, 360.0, NULL }, 4, "0\xC2\xB0 90\xC2\xB0 180\xC2\xB0 270\xC2\xB0 360\xC2\xB0");
     ticks_are(&(axis){ AXIS_LOG, 1e-3, 10.0, NULL }, 5, "10\xE2\x81\xBB\xC2\xB3 0.01 0.1 1 10");
     ticks_are(&(axis){ AXIS_LOG, 0.9, 12.0, NULL }, 5, "1 2 5 10");
 }
@@ -100,8 +99,9 @@ static void ring_take(const spot *p, size_t count, bool closed, void *user)
     }
 }
 
-/* x^2 + y^2 along an edge of length 1 is wrong by at most 2/8 when it is taken for linear; its slope is 2 r, so the radius is
- * wrong by at most 1/(8 r). The polygon's length is then that of the circle up to the same share and up to its chords. */
+/* x^2 + y^2 along an edge of length 1 is wrong by at most 2/8 when it is taken for linear; its slope is 2 r, so the
+ * radius is wrong by at most 1/(8 r). The polygon's length is then that of the circle up to the same share and up to
+ * its chords. */
 static void contours_follow_a_circle(void **state)
 {
     double f[NODES * NODES];
@@ -139,17 +139,16 @@ static void projections_come_back(void **state)
         if (orthographic_forward(p, towards, &o) && orthographic_inverse(o.x, o.y, towards, q))
             for (int d = 0; d < 3; d++)
                 view = fmax(view,
-                            fabs(p[d] - q[d])
-                                * fmax(p[0] * towards[0] + p[1] * towards[1] + p[2] * towards[2], 1e-8));
+                            fabs(p[d] - q[d]) * fmax(p[0] * towards[0] + p[1] * towards[1] + p[2] * towards[2], 1e-8));
     }
-    /* the inverse is taken 1e-13 inside the ellipse, where near the pole the derivative by y grows like the inverse of the
-     * distance from it, of which the nearest of 2000 points has about 1/40: 1e-13 x 40 x pi, and rounding */
+    /* the inverse is taken 1e-13 inside the ellipse, where near the pole the derivative by y grows like the inverse of
+     * the distance from it, of which the nearest of 2000 points has about 1/40: 1e-13 x 40 x pi, and rounding */
     check_below("Mollweide and back", moll, 1e-10);
     check_below("orthographic and back, times the depth", view, 1e-15 * 16.0);
 }
 
-/* The ellipse has half of the sphere's area, everywhere: the determinant of the derivative, by central differences of step
- * 1e-5, whose error is 1e-10 times third derivatives (below 100 up to 85 degrees) and rounding 1e-11. */
+/* The ellipse has half of the sphere's area, everywhere: the determinant of the derivative, by central differences of
+ * step 1e-5, whose error is 1e-10 times third derivatives (below 100 up to 85 degrees) and rounding 1e-11. */
 static void mollweide_keeps_areas(void **state)
 {
     const double h = 1e-5;
@@ -273,7 +272,8 @@ static void png_files(void **state)
     assert_says(&err, ".png or .svg");
 }
 
-/* A square of 10 x 10 pixels that covers half pixels at its edges has the area it should have; clipped to a half, half. */
+/* A square of 10 x 10 pixels that covers half pixels at its edges has the area it should have; clipped to a half,
+ * half. */
 static void areas_are_covered(void **state)
 {
     (void)state;

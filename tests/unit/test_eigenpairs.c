@@ -12,10 +12,10 @@ static int needs_solver(void **state)
         print_message("    built without ARPACK, SuperLU and METIS\n");
     return 0;
 }
-#define SOLVED_ONLY                                                                                          \
-    do {                                                                                                     \
-        if (!FEM_SOLVES)                                                                                     \
-            skip();                                                                                          \
+#define SOLVED_ONLY                                                                                                    \
+    do {                                                                                                               \
+        if (!FEM_SOLVES)                                                                                               \
+            skip();                                                                                                    \
     } while (0)
 
 static eigenpairs solved(const mesh *m, int elements, int pairs)
@@ -90,9 +90,9 @@ static double degree_error(int times, int elements, int l, bool scaled)
     return worst;
 }
 
-/* What linear elements do: on a plane grid of equilateral triangles of side h the symbols of K and M give
- * lambda_h = lambda (1 + lambda h^2 / 16 + ...), and the faces lack area: lambda_h is larger by 4 pi / area - 1, too. The
- * longest edge bounds h. */
+/* What linear elements do: on a plane grid of equilateral triangles of side h the symbols of K and M give lambda_h =
+ * lambda (1 + lambda h^2 / 16 + ...), and the faces lack area: lambda_h is larger by 4 pi / area - 1, too. The longest
+ * edge bounds h. */
 static double linear_bound(int times, int l)
 {
     mesh m = { 0 };
@@ -100,17 +100,17 @@ static double linear_bound(int times, int l)
     shape_icosphere(times, &m);
     for (size_t i = 0; i < 3 * m.faces; i++) {
         const double *a = m.x + 3 * m.face[i], *b = m.x + 3 * m.face[i / 3 * 3 + (i + 1) % 3];
-        longest = fmax(longest, (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1])
-                                    + (a[2] - b[2]) * (a[2] - b[2]));
+        longest = fmax(longest,
+                       (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
     }
     const double bound = l * (l + 1.0) * longest / 16.0 + 4.0 * (double)CHECK_PI / m.area - 1.0;
     mesh_free(&m);
     return bound;
 }
 
-/* From 642 to 2,562 vertices h halves. Errors of order h^2 fall by 4, but for terms that are smaller by lambda h^2 / 16:
- * 30 x 0.023 / 16. Quadratic elements on flat faces are off by the area that the faces lack, of order h^2; what is left
- * when that is scaled away is a tenth of it at most, and falls by 16 at most. */
+/* From 642 to 2,562 vertices h halves. Errors of order h^2 fall by 4, but for terms that are smaller by lambda h^2 /
+ * 16: 30 x 0.023 / 16. Quadratic elements on flat faces are off by the area that the faces lack, of order h^2; what is
+ * left when that is scaled away is a tenth of it at most, and falls by 16 at most. */
 static void orders(void **state)
 {
     (void)state;
@@ -118,8 +118,8 @@ static void orders(void **state)
     const double linear = degree_error(3, 1, 5, false), finer = degree_error(4, 1, 5, false),
                  quadratic = degree_error(3, 2, 5, false), finest = degree_error(4, 2, 5, false),
                  scaled = degree_error(4, 2, 5, true);
-    print_message("    linear %.3e, %.3e; quadratic %.3e, %.3e; scaled %.3e\n", linear, finer, quadratic,
-                  finest, scaled);
+    print_message("    linear %.3e, %.3e; quadratic %.3e, %.3e; scaled %.3e\n", linear, finer, quadratic, finest,
+                  scaled);
     check_below("linear, 2,562 vertices, degree 5", finer, linear_bound(4, 5));
     check_below("linear: quotient of errors - 4", fabs(linear / finer - 4.0), 4.0 * 30.0 * 0.023 / 16.0);
     check_below("quadratic, scaled / unscaled", scaled / finest, 0.1);
@@ -206,8 +206,9 @@ static void lanczos_against_dense(void **state)
     }
 }
 
-/* Two poles at height 1 and -1 and a ring of n at radius 1: in the graph that is put in order two nodes see all others. On
- * the ring cos k phi and sin k phi are eigenfunctions, zero at the poles; with t = 2 pi / n, c = cos t/2 and s = sin t/2
+/* Two poles at height 1 and -1 and a ring of n at radius 1: in the graph that is put in order two nodes see all others.
+ * On the ring cos k phi and sin k phi are eigenfunctions, zero at the poles; with t = 2 pi / n, c = cos t/2 and s = sin
+ * t/2
  *   lambda_k = 6 (1 + (c / s)^2 (1 - cos k t)) / ((1 + c^2) (2 + cos k t)),
  * and the height has the lambda of k = 1. */
 static void about_a_hub(void **state)
@@ -228,8 +229,7 @@ static void about_a_hub(void **state)
     shape_of(x, RING + 2, face, 2 * RING, &m);
     eigenpairs e = solved(&m, 1, 2 * DEGREES + 10);
     for (int k = 1; k <= DEGREES; k++) {
-        const double lambda = 6.0 * (1.0 + c * c / (s * s) * (1.0 - cos(k * t)))
-                              / ((1.0 + c * c) * (2.0 + cos(k * t)));
+        const double lambda = 6.0 * (1.0 + c * c / (s * s) * (1.0 - cos(k * t))) / ((1.0 + c * c) * (2.0 + cos(k * t)));
         int found = 0;
         for (int j = 0; j < e.pairs; j++) /* rounded entries move it by eps times the highest one, 6 / s^2 */
             found += fabs(e.lambda[j] - lambda) < 10.0 * DBL_EPSILON * 6.0 / (s * s);
@@ -309,7 +309,8 @@ static void stopped(void **state)
     mesh_free(&m);
 }
 
-/* ---- Files --------------------------------------------------------------------------------------------------------- */
+/* ---- Files
+ * --------------------------------------------------------------------------------------------------------- */
 
 static void same_pairs(const eigenpairs *a, const eigenpairs *b)
 {
@@ -346,8 +347,7 @@ static void kept_in_a_file(void **state)
     same_pairs(&six, &few); /* not the first of ten: what lies in the folder changes nothing */
     const char *path = in_folder(p, name);
     unsigned char *bytes = get_bytes(path, &size);
-    for (int flaw = 0; flaw < 4;
-         flaw++) { /* a bit of phi, of the header; cut short; empty: all are made good */
+    for (int flaw = 0; flaw < 4; flaw++) { /* a bit of phi, of the header; cut short; empty: all are made good */
         unsigned char *bad = malloc(size);
         assert_non_null(bad);
         memcpy(bad, bytes, size);

@@ -78,20 +78,15 @@ static void list_members(const npmd_domain *dom, const npmd_options *opt, member
     for (int d = 0; d < dom->factors; d++) {
         const int F = opt->set.encoding.max_frequency[d];
         low[d] = opt->set.encoding.separable ? 0 : opt->set.encoding.signs ? -F : 1;
-        high[d] = !opt->set.encoding.separable ? F
-                  : dom->factor[d] == &CIRCLE  ? 2 * F
-                                               : (F + 1) * (F + 1) - 1;
+        high[d] = !opt->set.encoding.separable ? F : dom->factor[d] == &CIRCLE ? 2 * F : (F + 1) * (F + 1) - 1;
     }
     for (int i = low[0]; i <= high[0]; i++)
         for (int j = low[1]; j <= high[1]; j++) {
             const bool zero = i == 0 && j == 0;
-            if (opt->set.encoding.separable ? zero && !opt->set.encoding.constant
-                                            : zero || i < 0 || (i == 0 && j < 0))
+            if (opt->set.encoding.separable ? zero && !opt->set.encoding.constant : zero || i < 0 || (i == 0 && j < 0))
                 continue;
             const double lambda = eigenvalue(dom, 0, opt->set.encoding.separable != 0, i)
-                                  + (dom->factors == 1
-                                         ? 0.0
-                                         : eigenvalue(dom, 1, opt->set.encoding.separable != 0, j));
+                                  + (dom->factors == 1 ? 0.0 : eigenvalue(dom, 1, opt->set.encoding.separable != 0, j));
             assert_true(out->count < 512);
             out->function[out->count][0] = i;
             out->function[out->count][1] = j;
@@ -163,8 +158,7 @@ static void law_case(const law *l)
             second[find_member(all, enc.function + dom->factors, dom->factors)]++;
         encoding_free(&enc);
     }
-    const double raw = l->separable || l->signs ? all->count * (l->separable ? 1.0 : 2.0) + !l->constant
-                                                : all->count;
+    const double raw = l->separable || l->signs ? all->count * (l->separable ? 1.0 : 2.0) + !l->constant : all->count;
     char text[96];
     snprintf(text, sizeof text, "%s %s %s, %s: first of %d", l->domain, l->law,
              l->separable ? "products"
@@ -186,13 +180,13 @@ static void draws_follow_the_law(void **state)
 {
     (void)state;
     static const law CASE[] = {
-        { "T2", { 3, 3 }, true, true, false, 2, "power", 12000 },  /* keys: 49 <= 80 */
-        { "T2", { 3, 3 }, true, true, true, 1, "power", 12000 },   /* keys, the constant among them */
-        { "T2", { 4, 4 }, true, true, false, 2, "power", 5000 },   /* rejection: 81 > 80 */
-        { "T2", { 4, 4 }, true, true, true, 2, "power", 5000 },    /* rejection, with the constant */
-        { "T2", { 3, 3 }, false, true, false, 4, "power", 12000 }, /* waves, keys */
-        { "T2", { 5, 5 }, false, true, false, 4, "power", 5000 },  /* waves, rejection: 121 > 80 */
-        { "T2", { 9, 9 }, false, false, false, 4, "power", 3000 }, /* positive waves, rejection: 81 > 80 */
+        { "T2", { 3, 3 }, true, true, false, 2, "power", 12000 },      /* keys: 49 <= 80 */
+        { "T2", { 3, 3 }, true, true, true, 1, "power", 12000 },       /* keys, the constant among them */
+        { "T2", { 4, 4 }, true, true, false, 2, "power", 5000 },       /* rejection: 81 > 80 */
+        { "T2", { 4, 4 }, true, true, true, 2, "power", 5000 },        /* rejection, with the constant */
+        { "T2", { 3, 3 }, false, true, false, 4, "power", 12000 },     /* waves, keys */
+        { "T2", { 5, 5 }, false, true, false, 4, "power", 5000 },      /* waves, rejection: 121 > 80 */
+        { "T2", { 9, 9 }, false, false, false, 4, "power", 3000 },     /* positive waves, rejection: 81 > 80 */
         { "S2 x S1", { 2, 2 }, true, true, false, 2, "power", 12000 }, /* keys: 45 */
         { "S2 x S1", { 3, 3 }, true, true, false, 2, "power", 5000 },  /* rejection: 112 */
         { "T2", { 3, 3 }, true, true, false, 2, "uniform", 12000 },
@@ -454,16 +448,16 @@ static void large_products_are_drawn_quickly(void **state)
     }
 }
 
-/* A law as steep as (1 + lambda)^-60 draws the next eigenvalue after the first with probability (2/3)^60 x 24 / 8 = 8e-11
- * on T4: for every seed the frequency vectors are the unit ones, each once. */
+/* A law as steep as (1 + lambda)^-60 draws the next eigenvalue after the first with probability (2/3)^60 x 24 / 8 =
+ * 8e-11 on T4: for every seed the frequency vectors are the unit ones, each once. */
 static void a_steep_law_draws_the_first_functions(void **state)
 {
     (void)state;
     static const char *const DOMAIN[] = { "T3", "T4", "T7", "T16" };
     for (size_t i = 0; i < sizeof DOMAIN / sizeof *DOMAIN; i++) {
         npmd_domain *dom = domain(DOMAIN[i]);
-        npmd_options opt = options(
-            dom, &(law){ DOMAIN[i], { 20, 20 }, false, true, false, 2 * dom->factors, "power", 1 });
+        npmd_options opt = options(dom,
+                                   &(law){ DOMAIN[i], { 20, 20 }, false, true, false, 2 * dom->factors, "power", 1 });
         opt.set.encoding.decay = 60.0;
         for (uint64_t seed = 1; seed <= 300; seed++) {
             encoding enc = { 0 };
@@ -471,8 +465,7 @@ static void a_steep_law_draws_the_first_functions(void **state)
             draw(dom, &opt, &enc);
             for (int k = 0; k < enc.features; k++)
                 if (enc.lambda[k] != 1.0)
-                    fail_msg("%s, seed %d: feature %d has eigenvalue %g", DOMAIN[i], (int)seed, k,
-                             enc.lambda[k]);
+                    fail_msg("%s, seed %d: feature %d has eigenvalue %g", DOMAIN[i], (int)seed, k, enc.lambda[k]);
             encoding_free(&enc);
         }
         npmd_domain_free(dom);

@@ -11,8 +11,7 @@
 enum { FACES = 8, LEFT = 0, RIGHT = 1 };
 static const int FACE[FACES][3] = { { 0, 2, 4 }, { 2, 1, 4 }, { 1, 3, 4 }, { 3, 0, 4 },
                                     { 2, 0, 5 }, { 1, 2, 5 }, { 3, 1, 5 }, { 0, 3, 5 } };
-static const double CORNER[6][3] = { { 1, 0, 0 },  { -1, 0, 0 }, { 0, 1, 0 },
-                                     { 0, -1, 0 }, { 0, 0, 1 },  { 0, 0, -1 } };
+static const double CORNER[6][3] = { { 1, 0, 0 }, { -1, 0, 0 }, { 0, 1, 0 }, { 0, -1, 0 }, { 0, 0, 1 }, { 0, 0, -1 } };
 static const double CENTRE[2] = { -20, 20 };
 #define RADIUS 10.0
 
@@ -20,12 +19,10 @@ static const char *put_octahedron(place *p, const char *name, double x, double r
 {
     char text[1024] = "OFF\n6 8 0\n";
     for (int i = 0; i < 6; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%g %g %g\n",
-                 x + radius * CORNER[i][turn % 3], radius * CORNER[i][(turn + 1) % 3],
-                 radius * CORNER[i][(turn + 2) % 3]);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%g %g %g\n", x + radius * CORNER[i][turn % 3],
+                 radius * CORNER[i][(turn + 1) % 3], radius * CORNER[i][(turn + 2) % 3]);
     for (int f = 0; f < FACES; f++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "3 %d %d %d\n", FACE[f][0], FACE[f][1],
-                 FACE[f][2]);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "3 %d %d %d\n", FACE[f][0], FACE[f][1], FACE[f][2]);
     return put_text(p, name, text);
 }
 
@@ -36,10 +33,8 @@ typedef struct files { /* absolute names that last */
 static files *files_make(place *p)
 {
     static files f;
-    snprintf(f.surface[LEFT], sizeof f.surface[0], "%s",
-             put_octahedron(p, "lh.off", CENTRE[LEFT], RADIUS, 0));
-    snprintf(f.surface[RIGHT], sizeof f.surface[0], "%s",
-             put_octahedron(p, "rh.off", CENTRE[RIGHT], RADIUS, 0));
+    snprintf(f.surface[LEFT], sizeof f.surface[0], "%s", put_octahedron(p, "lh.off", CENTRE[LEFT], RADIUS, 0));
+    snprintf(f.surface[RIGHT], sizeof f.surface[0], "%s", put_octahedron(p, "rh.off", CENTRE[RIGHT], RADIUS, 0));
     snprintf(f.sphere[LEFT], sizeof f.sphere[0], "%s", put_octahedron(p, "lh.sphere.off", 0, 100, 1));
     snprintf(f.sphere[RIGHT], sizeof f.sphere[0], "%s", put_octahedron(p, "rh.sphere.off", 0, 100, 2));
     for (int i = 0; i < 2; i++) {
@@ -82,8 +77,8 @@ static known_end end_draw(uint64_t *seed, int side, double distance)
     return e;
 }
 
-/* Coordinates up to 40 mm in double precision, some ten operations on them: 10 x 40 x 1.1e-16 x sqrt(3), and as much over
- * the height of a face, 12 mm, on the sphere. */
+/* Coordinates up to 40 mm in double precision, some ten operations on them: 10 x 40 x 1.1e-16 x sqrt(3), and as much
+ * over the height of a face, 12 mm, on the sphere. */
 #define BOUND_MM 8e-14
 #define BOUND_UNIT 8e-14
 
@@ -95,8 +90,8 @@ typedef struct known_line {
 } known_line;
 enum { LINES = 5000 }; /* more than a block */
 
-/* Of each kind some: short ones, weight zero, an end or both too far (the surfaces are 20 mm apart: less than 9 mm keeps a
- * point nearer to its own). */
+/* Of each kind some: short ones, weight zero, an end or both too far (the surfaces are 20 mm apart: less than 9 mm
+ * keeps a point nearer to its own). */
 static known_line *lines_draw(void)
 {
     known_line *lines = calloc(LINES, sizeof *lines);
@@ -212,8 +207,7 @@ static void check_ends(const npmd_endpoints *e, const npmd_endpoints_request *wh
         distance[kept++] = l->distance[0];
         distance[kept++] = l->distance[1];
     }
-    check_below(round ? "places on the sphere" : "places on the surface, mm", worst,
-                round ? BOUND_UNIT : BOUND_MM);
+    check_below(round ? "places on the sphere" : "places on the surface, mm", worst, round ? BOUND_UNIT : BOUND_MM);
     assert_memory_equal(dropped, facts.dropped, sizeof dropped);
     assert_memory_equal(count, facts.count, sizeof count);
     for (npmd_pair p = 0; p < NPMD_PAIRS; p++)
@@ -221,8 +215,8 @@ static void check_ends(const npmd_endpoints *e, const npmd_endpoints_request *wh
                     && (npmd_endpoints_weights(e, p) != NULL) == (weighed && count[p] > 0));
     assert_true(facts.streamlines == LINES && facts.turned == turned);
     qsort(distance, kept, sizeof *distance, rising);
-    check_quiet("median distance",
-                fabs(facts.distance_median - 0.5 * (distance[kept / 2 - 1] + distance[kept / 2])), BOUND_MM);
+    check_quiet("median distance", fabs(facts.distance_median - 0.5 * (distance[kept / 2 - 1] + distance[kept / 2])),
+                BOUND_MM);
     check_quiet("largest distance", fabs(facts.distance_max - distance[kept - 1]), BOUND_MM);
     free(distance);
 }
@@ -278,8 +272,7 @@ static void one_hemisphere(void **state)
     }
     npmd_endpoints_facts facts = NPMD_SIZED(npmd_endpoints_facts);
     must(npmd_endpoints_facts_of(e, &facts, &err), &err);
-    assert_true(facts.count[NPMD_PAIR_LL] == kept && facts.count[NPMD_PAIR_RR] == 0
-                && facts.count[NPMD_PAIR_LR] == 0);
+    assert_true(facts.count[NPMD_PAIR_LL] == kept && facts.count[NPMD_PAIR_RR] == 0 && facts.count[NPMD_PAIR_LR] == 0);
     assert_true(facts.dropped[NPMD_DROP_PAIR] == 0 && facts.turned == 0);
     npmd_endpoints_free(e);
     free(lines);
@@ -339,10 +332,8 @@ static void refusals(void **state)
     what = request_make(f);
     what.weights = NULL;
     what.sphere[LEFT] = f->surface[LEFT];
-    refused(&what, NPMD_ERR_FORMAT,
-            "lh.off is no sphere about the origin: vertex 0 lies 10 from it, vertex 1 30");
-    put_text(p, "other.txt",
-             "OFF\n4 4 0\n1 0 0\n0 1 0\n0 0 1\n-1 -1 -1\n3 0 1 2\n3 0 3 1\n3 1 3 2\n3 2 3 0\n");
+    refused(&what, NPMD_ERR_FORMAT, "lh.off is no sphere about the origin: vertex 0 lies 10 from it, vertex 1 30");
+    put_text(p, "other.txt", "OFF\n4 4 0\n1 0 0\n0 1 0\n0 0 1\n-1 -1 -1\n3 0 1 2\n3 0 3 1\n3 1 3 2\n3 2 3 0\n");
     char shape[320];
     snprintf(shape, sizeof shape, "%s/shape.off", p->folder);
     assert_int_equal(rename(f->other, shape), 0);
@@ -380,14 +371,13 @@ static void refusals(void **state)
     free(lines);
 }
 
-/* Those that another program found on fsaverage5's left hemisphere (../shared/data/README.md). It knew the right one, too,
- * and left out ends that are nearer to that: all of its rows are among ours, in their order. */
+/* Those that another program found on fsaverage5's left hemisphere (../shared/data/README.md). It knew the right one,
+ * too, and left out ends that are nearer to that: all of its rows are among ours, in their order. */
 static void ends_on_fsaverage5(void **state)
 {
     place *p = *state;
     static const char *const NAMES[] = { "data/streamlines/stroke.trk.gz", "data/mesh/white_left.gii.gz",
-                                         "data/mesh/sphere_left.gii.gz",
-                                         "data/streamlines/endpoints_LL_xyz6.npy" };
+                                         "data/mesh/sphere_left.gii.gz", "data/streamlines/endpoints_LL_xyz6.npy" };
     char path[4][1100];
     for (int i = 0; i < 4; i++) {
         const char *found = shared_file(p, NAMES[i]);
@@ -429,8 +419,7 @@ static void ends_on_fsaverage5(void **state)
             matched++;
         }
     }
-    print_message("    %zu of %zu rows within 2 degrees, %zu found\n", matched, known.rows,
-                  facts.count[NPMD_PAIR_LL]);
+    print_message("    %zu of %zu rows within 2 degrees, %zu found\n", matched, known.rows, facts.count[NPMD_PAIR_LL]);
     assert_true((double)matched >= 0.95 * (double)known.rows);
     table_free(&known);
     npmd_endpoints_free(e);

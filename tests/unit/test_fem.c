@@ -63,8 +63,7 @@ static void linear_on_one_triangle(void **state)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             check_quiet("stiffness", fabs(entry_of(&s.a, s.a.stiffness, i, j) - K[i][j]), 4.0 * DBL_EPSILON);
-            check_quiet("mass", fabs(entry_of(&s.a, s.a.mass, i, j) - (i == j ? 2.0 : 1.0) / 24.0),
-                        DBL_EPSILON);
+            check_quiet("mass", fabs(entry_of(&s.a, s.a.mass, i, j) - (i == j ? 2.0 : 1.0) / 24.0), DBL_EPSILON);
         }
     assembled_free(&s);
 }
@@ -101,12 +100,10 @@ static void quadratic_on_one_triangle(void **state)
     for (int i = 0; i < 36; i++) {
         const int a = s.at.node[i / 6], b = s.at.node[i % 6];
         /* 16 terms of size up to 16 / 3 */
-        check_quiet("stiffness", fabs(entry_of(&s.a, s.a.stiffness, a, b) - K[i / 6][i % 6]),
-                    100.0 * DBL_EPSILON);
+        check_quiet("stiffness", fabs(entry_of(&s.a, s.a.stiffness, a, b) - K[i / 6][i % 6]), 100.0 * DBL_EPSILON);
         check_quiet("mass", fabs(entry_of(&s.a, s.a.mass, a, b) - M[i / 6][i % 6]), 10.0 * DBL_EPSILON);
     }
-    for (int i = 0; i < 6;
-         i++) { /* the integral of a basis function: none at a corner, a third of the area */
+    for (int i = 0; i < 6; i++) { /* the integral of a basis function: none at a corner, a third of the area */
         double sum = 0.0;
         for (int j = 0; j < 6; j++)
             sum += entry_of(&s.a, s.a.mass, i, j);

@@ -1,5 +1,5 @@
-/* test_figures.c - the numbers behind the pictures: masses, marginals, conditional densities and probability content against
- * closed forms; and that every kind of figure is drawn, twice alike. */
+/* test_figures.c - the numbers behind the pictures: masses, marginals, conditional densities and probability content
+ * against closed forms; and that every kind of figure is drawn, twice alike. */
 #include "api.h"
 #include "check.h"
 #include "figures.h"
@@ -35,9 +35,10 @@ static double von_mises(double kappa, double x)
 
 /* ---- Probability content ---------------------------------------------------------------------------------- */
 
-/* The region above the level, integrated afresh on a much finer grid of the exact density. Cells that the edge of the region
- * cuts are counted whole or not at all, on either grid: with N nodes a side they are about 4 N at most (a convex region
- * crosses every column and row twice), each with the mass level h^2, half of which is wrong on average at the worst. */
+/* The region above the level, integrated afresh on a much finer grid of the exact density. Cells that the edge of the
+ * region cuts are counted whole or not at all, on either grid: with N nodes a side they are about 4 N at most (a convex
+ * region crosses every column and row twice), each with the mass level h^2, half of which is wrong on average at the
+ * worst. */
 static void contents_are_as_stated(void **state)
 {
     enum { N = 240, FINE = 1440 };
@@ -148,8 +149,7 @@ static void marginals_are_those_of_the_kernels(void **state)
         double exact = 0.0;
         const double *x = ball.x + 3 * k;
         for (int c = 0; c < 3; c++)
-            exact += WEIGHT[c]
-                     * fisher(KAPPA[c][0], x[0] * MEAN[c][0] + x[1] * MEAN[c][1] + x[2] * MEAN[c][2]);
+            exact += WEIGHT[c] * fisher(KAPPA[c][0], x[0] * MEAN[c][0] + x[1] * MEAN[c][1] + x[2] * MEAN[c][2]);
         worst = fmax(worst, fabs(ball.value[k] - log(exact)));
     }
     for (size_t k = 0; k < 64; k++) {
@@ -158,8 +158,8 @@ static void marginals_are_those_of_the_kernels(void **state)
             exact += WEIGHT[c] * von_mises(KAPPA[c][1], ring.x[k] - MEAN[c][3]);
         worst = fmax(worst, fabs(ring.value[k] - log(exact)));
     }
-    /* rules are refined until two agree within 1 % where they are compared; they converge geometrically, so the better of
-     * the two is far within that, and the one kept is within it */
+    /* rules are refined until two agree within 1 % where they are compared; they converge geometrically, so the better
+     * of the two is far within that, and the one kept is within it */
     check_below("log of the marginals beside the kernels' own", worst, 0.01);
     check_below("mass of the marginals", f.facts.mass_error, 0.01);
     sheet_free(&ball);
@@ -183,8 +183,7 @@ static void conditionals_are_normalised(void **state)
     sheet ring = { 0 };
     double worst = 0.0;
     figure_of(t, &ask, &s, &dom, &f);
-    must(panel_sheets(&f, SHEET_CIRCLE, 90, &(view){ .shown = 1, .given = 2, .fixed = fixed }, &ring, &err),
-         &err);
+    must(panel_sheets(&f, SHEET_CIRCLE, 90, &(view){ .shown = 1, .given = 2, .fixed = fixed }, &ring, &err), &err);
     for (int k = 0; k < 90; k++)
         worst = fmax(worst, fabs(ring.value[k] - log(von_mises(KAPPA_1, ring.x[k] - 1.0))));
     /* logs of up to 25, rounded, and a normaliser of 90 terms */
@@ -195,7 +194,8 @@ static void conditionals_are_normalised(void **state)
     npmd_truth_free(t);
 }
 
-/* ---- Every kind ----------------------------------------------------------------------------------------------------- */
+/* ---- Every kind
+ * ----------------------------------------------------------------------------------------------------- */
 
 static void fit_small(const char *domain, size_t n, npmd_points **points, npmd_model **model)
 {
@@ -247,12 +247,9 @@ static void every_domain_is_drawn(void **state)
         npmd_model *model = NULL;
         fit_small(CASES[k].domain, 40, &points, &model);
         const npmd_model *const models[1] = { model };
-        const npmd_plot_request ask = { .size = sizeof ask,
-                                        .model = models,
-                                        .models = 1,
-                                        .data = points,
-                                        .dpi = 40.0,
-                                        .grid = CASES[k].grid };
+        const npmd_plot_request ask = {
+            .size = sizeof ask, .model = models, .models = 1, .data = points, .dpi = 40.0, .grid = CASES[k].grid
+        };
         draw_twice(at, &ask, CASES[k].kind, CASES[k].panels);
         npmd_model_free(model);
         npmd_points_free(points);
@@ -271,9 +268,7 @@ static void conditionals_and_contours_are_drawn(void **state)
     must(npmd_domain_parse("S1", &one, &err), &err);
     must(points_from(x, 1, one, &there, &err), &err);
     const npmd_model *const models[2] = { model, model };
-    npmd_plot_request ask = {
-        .size = sizeof ask, .model = models, .models = 1, .given = 1, .at = there, .dpi = 40.0
-    };
+    npmd_plot_request ask = { .size = sizeof ask, .model = models, .models = 1, .given = 1, .at = there, .dpi = 40.0 };
     draw_twice(at, &ask, "factors", 2);
     ask = (npmd_plot_request){ .size = sizeof ask,
                                .model = models,
@@ -294,12 +289,11 @@ static void conditionals_and_contours_are_drawn(void **state)
     npmd_model_free(model);
 }
 
-static const char LOG[] =
-    "{\"step\": 1, \"epoch\": 1, \"rate\": 0.1, \"data\": 0, \"integral\": 1, \"penalty\": 2, "
-    "\"objective\": 1.5, \"snr_a\": 3, \"snr_b\": 2, \"snr_c\": 1, \"ae\": 1}\n"
-    "{\"step\": 2, \"epoch\": 2, \"rate\": 0.2, \"data\": -1, \"integral\": 1.1, \"penalty\": 3, "
-    "\"objective\": 0.5, \"snr_a\": 2, \"snr_b\": 1, \"snr_c\": 0.5, \"ae\": 0.4}\n"
-    "{\"step\": 3, \"cut o";
+static const char LOG[] = "{\"step\": 1, \"epoch\": 1, \"rate\": 0.1, \"data\": 0, \"integral\": 1, \"penalty\": 2, "
+                          "\"objective\": 1.5, \"snr_a\": 3, \"snr_b\": 2, \"snr_c\": 1, \"ae\": 1}\n"
+                          "{\"step\": 2, \"epoch\": 2, \"rate\": 0.2, \"data\": -1, \"integral\": 1.1, \"penalty\": 3, "
+                          "\"objective\": 0.5, \"snr_a\": 2, \"snr_b\": 1, \"snr_c\": 0.5, \"ae\": 0.4}\n"
+                          "{\"step\": 3, \"cut o";
 static const char RESULTS[] =
     "{\"experiment\": \"spectral-bias\", \"domain\": \"T2\", \"replicate\": 1, \"method\": \"field\", \"settings\": \"best\", "
     "\"profile\": [[1,1,0.1,1,0.8,1.6],[2,2,0.2,0.9,0.5,1.2]], \"spectrum\": [[1,0,0,1,1],[1,1,-2,0.1,0.2],[2,0,0,1,1]], "

@@ -25,9 +25,7 @@ ssize_t __real_write(int fd, const void *data, size_t size);
 ssize_t __wrap_write(int fd, const void *data, size_t size);
 ssize_t __wrap_write(int fd, const void *data, size_t size)
 {
-    return call_fails(ENOSPC)
-               ? -1
-               : __real_write(fd, data, write_most > 0 && size > write_most ? write_most : size);
+    return call_fails(ENOSPC) ? -1 : __real_write(fd, data, write_most > 0 && size > write_most ? write_most : size);
 }
 
 int __real_fsync(int fd);
@@ -96,8 +94,7 @@ static void writer_writes(void **state)
     assert_int_equal(file_writer_open(path, &w, NULL), NPMD_OK);
     assert_int_not_equal(access(path, F_OK), 0); /* nothing under its name before the end */
     assert_int_equal(file_writer_print(w, NULL, "%d %s ", 17, "words"), NPMD_OK);
-    assert_int_equal(file_writer_print(w, NULL, "%*s", 2000, "right"),
-                     NPMD_OK); /* longer than print's own line */
+    assert_int_equal(file_writer_print(w, NULL, "%*s", 2000, "right"), NPMD_OK); /* longer than print's own line */
     assert_int_equal(file_writer_put(w, large, sizeof large, NULL), NPMD_OK);
     assert_int_equal(file_writer_put(w, "end", 3, NULL), NPMD_OK);
     assert_int_equal(file_writer_commit(w, NULL), NPMD_OK);
@@ -182,8 +179,7 @@ static void writer_failure_keeps_old_file(void **state)
     npmd_error err = { 0 }, first = { 0 }, later = { 0 };
     struct rlimit old, tight;
     file_writer *w = NULL;
-    const char *path = put_text(p, "kept.npy", "the old file"),
-               *copy = put_text(p, "copy.npy", "the old file");
+    const char *path = put_text(p, "kept.npy", "the old file"), *copy = put_text(p, "copy.npy", "the old file");
     const size_t before = files_in(p->folder);
     assert_int_equal(file_writer_open(path, &w, NULL), NPMD_OK);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
@@ -193,8 +189,7 @@ static void writer_failure_keeps_old_file(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
     const npmd_status array = npy_write(path, many, COUNT / 2, 2, &err);
     const npmd_status put = file_writer_put(w, many, sizeof many, &first);
-    const npmd_status again = file_writer_put(w, "x", 1,
-                                              &later); /* would fit, but the file has a gap by now */
+    const npmd_status again = file_writer_put(w, "x", 1, &later); /* would fit, but the file has a gap by now */
     const npmd_status commit = file_writer_commit(w, NULL);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     signal(SIGXFSZ, handler);

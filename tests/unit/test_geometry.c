@@ -2,7 +2,7 @@
  * recurrence of the test's own in long double, differences along great circles, and the laws of uniform
  * and Cauchy points. */
 #include "check.h"
-#include "geometry.h"
+#include "points.h"
 
 #define DEGREE 64 /* the highest degree held to 1e-11 */
 
@@ -163,8 +163,7 @@ static void sphere_is_orthonormal(void **state)
     gauss_legendre(LATITUDES, node, weight);
     for (int i = 0; i < LATITUDES; i++)
         for (int j = 0; j < LONGITUDES; j++) {
-            const double phi = 2.0 * (double)CHECK_PI * (j + 0.37) / LONGITUDES,
-                         s = sqrt(1.0 - node[i] * node[i]);
+            const double phi = 2.0 * (double)CHECK_PI * (j + 0.37) / LONGITUDES, s = sqrt(1.0 - node[i] * node[i]);
             const double x[3] = { s * cos(phi), s * sin(phi), node[i] };
             const double w = weight[i] * 2.0 * (double)CHECK_PI / LONGITUDES;
             SPHERE.jets(&SPHERE, 1, x, 3, DEGREE, 3, jet);
@@ -181,8 +180,7 @@ static void sphere_is_orthonormal(void **state)
     for (int a = 0; a < TAKEN; a++)
         for (int b = 0; b <= a; b++) {
             const int same = taken[a] == taken[b];
-            const double lambda = sqrt(SPHERE.eigenvalue(&SPHERE, taken[a])
-                                       * SPHERE.eigenvalue(&SPHERE, taken[b]));
+            const double lambda = sqrt(SPHERE.eigenvalue(&SPHERE, taken[a]) * SPHERE.eigenvalue(&SPHERE, taken[b]));
             worst = fmax(worst, fabs(gram[a * TAKEN + b] - same));
             worst_slope = fmax(worst_slope, fabs(slopes[a * TAKEN + b] - same * lambda) / fmax(1.0, lambda));
         }
@@ -198,8 +196,7 @@ static void sphere_is_orthonormal(void **state)
 static void addition_theorem(void **state)
 {
     (void)state;
-    double x[100][3], *jet = doubles(3 * (size_t)SPHERE.functions(&SPHERE, DEGREE)), worst = 0.0,
-                      worst_slope = 0.0;
+    double x[100][3], *jet = doubles(3 * (size_t)SPHERE.functions(&SPHERE, DEGREE)), worst = 0.0, worst_slope = 0.0;
     const int n = trying_points(x, 80), count = SPHERE.functions(&SPHERE, DEGREE);
     for (int i = 0; i < n; i++) {
         SPHERE.jets(&SPHERE, 1, x[i], 3, DEGREE, 3, jet);
@@ -291,8 +288,7 @@ static void derivatives_along_great_circles(void **state)
             }
             for (int l = 1; l <= L; l++)
                 for (int m = -l; m <= l; m++) {
-                    const long double slope = (own_harmonic(ahead, l, m) - own_harmonic(behind, l, m))
-                                              / (2 * h);
+                    const long double slope = (own_harmonic(ahead, l, m) - own_harmonic(behind, l, m)) / (2 * h);
                     const double size = l * sqrt((2 * l + 1) / (4.0 * (double)CHECK_PI));
                     const double found = jet[(t + 1) * count + l * l + l + m];
                     worst = fmax(worst, fabs((double)((long double)found - slope)) / size);
@@ -314,16 +310,15 @@ static void uniform_maps_preserve_area(void **state)
     (void)state;
     enum { L = 20, NODES = 40, TURNS = 64 };
     const int count = SPHERE.functions(&SPHERE, L);
-    double node[NODES], weight[NODES], *jet = doubles(3 * (size_t)count), *mean = doubles((size_t)count),
-                                       worst = 0.0;
+    double node[NODES], weight[NODES], *jet = doubles(3 * (size_t)count), *mean = doubles((size_t)count), worst = 0.0;
     gauss_legendre(NODES, node, weight);
     for (int i = 0; i < NODES; i++)
         for (int j = 0; j < TURNS; j++) {
             const double u[2] = { (1.0 + node[i]) / 2.0, (j + 0.5) / TURNS };
             double x[3];
             SPHERE.uniform(&SPHERE, u, x);
-            check_quiet("a uniform point is a unit vector",
-                        fabs(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] - 1.0), 8.0 * DBL_EPSILON);
+            check_quiet("a uniform point is a unit vector", fabs(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] - 1.0),
+                        8.0 * DBL_EPSILON);
             SPHERE.jets(&SPHERE, 1, x, 3, L, 3, jet);
             for (int k = 0; k < count; k++)
                 mean[k] += weight[i] / 2.0 / TURNS * jet[k];
@@ -332,14 +327,11 @@ static void uniform_maps_preserve_area(void **state)
     for (int k = 1; k < count; k++)
         worst = fmax(worst, fabs(mean[k]));
     check_below("S2: mean of harmonics of degree 1 .. 20 under the uniform map", worst, 1e-13);
-    const double ends[4][2] = {
-        { 0, 0 }, { 1, 0.5 }, { 0.5, 0 }, { 0x1.fffffffffffffp-1, 0x1.fffffffffffffp-1 }
-    };
+    const double ends[4][2] = { { 0, 0 }, { 1, 0.5 }, { 0.5, 0 }, { 0x1.fffffffffffffp-1, 0x1.fffffffffffffp-1 } };
     for (int i = 0; i < 4; i++) {
         double x[3];
         SPHERE.uniform(&SPHERE, ends[i], x);
-        check_quiet("ends of the square", fabs(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] - 1.0),
-                    8.0 * DBL_EPSILON);
+        check_quiet("ends of the square", fabs(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] - 1.0), 8.0 * DBL_EPSILON);
     }
     for (int k = 1; k < 50; k++) {
         double re = 0.0, im = 0.0;
@@ -475,9 +467,8 @@ static void latitude_longitude_and_degrees(void **state)
     assert_int_equal(SPHERE.foreign_coords, NPMD_COORDS_LATLON);
     assert_int_equal(CIRCLE.foreign_columns, 1);
     assert_int_equal(CIRCLE.foreign_coords, NPMD_COORDS_DEGREES);
-    static const double DEGREES[][2] = { { 0, 0 },     { 360, 0 },    { 720, 0 },
-                                         { -360, 0 },  { 90, 0.25 },  { -90, 0.75 },
-                                         { 180, 0.5 }, { 450, 0.25 }, { 3690, 0.25 } };
+    static const double DEGREES[][2] = { { 0, 0 },      { 360, 0 },   { 720, 0 },    { -360, 0 },   { 90, 0.25 },
+                                         { -90, 0.75 }, { 180, 0.5 }, { 450, 0.25 }, { 3690, 0.25 } };
     for (size_t i = 0; i < sizeof DEGREES / sizeof *DEGREES; i++) {
         double x, back;
         assert_null(CIRCLE.from_foreign(&CIRCLE, DEGREES[i], &x));
@@ -549,20 +540,18 @@ static void sphere_cauchy_law(void **state)
         double moment[L + 1] = { 0 };
         for (int i = 0; i < NODES; i++)
             for (int l = 0; l <= L; l++)
-                moment[l] += weight[i] / 2.0
-                             * pow((1.0 - rho * rho) / (1.0 + rho * rho - 2.0 * rho * node[i]), 2)
+                moment[l] += weight[i] / 2.0 * pow((1.0 - rho * rho) / (1.0 + rho * rho - 2.0 * rho * node[i]), 2)
                              * legendre(l, node[i]);
         check_quiet("S2 kernel: total mass", fabs(moment[0] - 1.0), 1e-11);
         for (int k = 0; k < points; k++) {
             double drawn[L + 1] = { 0 }, centre[3] = { 0 };
             for (int i = 0; i < NODES; i++)
                 for (int j = 0; j < TURNS; j++) {
-                    const double u[2] = { (1.0 + node[i]) / 2.0, (j + 0.5) / TURNS },
-                                 w = weight[i] / 2.0 / TURNS;
+                    const double u[2] = { (1.0 + node[i]) / 2.0, (j + 0.5) / TURNS }, w = weight[i] / 2.0 / TURNS;
                     double y[3];
                     SPHERE.cauchy(&SPHERE, x[k], rho, u, y);
-                    check_quiet("a draw is a unit vector",
-                                fabs(y[0] * y[0] + y[1] * y[1] + y[2] * y[2] - 1.0), 8.0 * DBL_EPSILON);
+                    check_quiet("a draw is a unit vector", fabs(y[0] * y[0] + y[1] * y[1] + y[2] * y[2] - 1.0),
+                                8.0 * DBL_EPSILON);
                     for (int l = 0; l <= L; l++)
                         drawn[l] += w * legendre(l, x[k][0] * y[0] + x[k][1] * y[1] + x[k][2] * y[2]);
                     for (int c = 0; c < 3; c++)

@@ -248,8 +248,7 @@ static own_answer own_compute(const own_field *f, form how, int k, const double 
             memcpy(velocity + first, xd, 3 * sizeof *velocity); /* along x: slope x . grad u, bend x' H x */
             const line radial = own_along(f, how, k, at, velocity, n);
             memset(velocity + first, 0, 3 * sizeof *velocity);
-            const double trace = u[0].bend + u[1].bend + u[2].bend
-                                 - radial.bend; /* tr(P H P) = tr H - x' H x */
+            const double trace = u[0].bend + u[1].bend + u[2].bend - radial.bend; /* tr(P H P) = tr H - x' H x */
             out.uncorrected += trace;
             out.laplacian += trace - 2.0 * radial.slope;
             for (int i = 0; i < 3; i++)
@@ -357,8 +356,7 @@ static void jets_agree(form how)
         own_field f;
         double uncorrected;
         own_open(&CASES[c], 100 + c, &f);
-        for (int k = 0; k < f.shape.features;
-             k++) /* a constant's gradient and Laplacian are zero on both sides */
+        for (int k = 0; k < f.shape.features; k++) /* a constant's gradient and Laplacian are zero on both sides */
             compare(&f, CASES[c].domain, k, how, &uncorrected);
         compare(&f, CASES[c].domain, -1, how, &uncorrected);
         if (how == EXTRINSIC && !f.domain->torus)
@@ -435,8 +433,7 @@ static void features_are_eigenfunctions(void **state)
             }
             for (int d = 0; d < f.domain->factors; d++) {
                 const int j = f.enc->function[row * f.domain->factors + d];
-                lambda += f.enc->waves ? (double)j * j
-                                       : f.domain->factor[d]->eigenvalue(f.domain->factor[d], j);
+                lambda += f.enc->waves ? (double)j * j : f.domain->factor[d]->eigenvalue(f.domain->factor[d], j);
             }
             assert_true(f.enc->lambda[k] == lambda); /* integers */
         }
@@ -445,8 +442,7 @@ static void features_are_eigenfunctions(void **state)
             encoding_jet(f.enc, f.x + i * f.domain->columns, T + 2, w.work, w.eta);
             encoding_jet(f.enc, f.x + i * f.domain->columns, 1, w.work, one);
             for (int k = 0; k < K; k++) {
-                check_quiet("Laplacian = -lambda value",
-                            fabs(w.eta[(T + 1) * K + k] + f.enc->lambda[k] * w.eta[k]),
+                check_quiet("Laplacian = -lambda value", fabs(w.eta[(T + 1) * K + k] + f.enc->lambda[k] * w.eta[k]),
                             2.0 * DBL_EPSILON * f.enc->lambda[k] * fabs(w.eta[k]));
                 /* one row or all rows: the same value up to the order of a few products */
                 check_quiet("value with and without jet", fabs(one[k] - w.eta[k]), 1e-13 * f.enc->scale[k]);

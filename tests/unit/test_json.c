@@ -10,8 +10,7 @@ static const char *const GOOD[][2] = {
     { " [ ] ", "[]" },
     { "0", "0" },
     { "-0", "0" },
-    { "[0, -1, 9223372036854775807, -9223372036854775808]",
-      "[0,-1,9223372036854775807,-9223372036854775808]" },
+    { "[0, -1, 9223372036854775807, -9223372036854775808]", "[0,-1,9223372036854775807,-9223372036854775808]" },
     { "[0.1, -2.5e-3, 1E5, 1e+5, 1e22, 1e-05, 0.12345678901234567, 5e-324, 1.7976931348623157e308, 1e-400, -0.0]",
       "[0.10000000000000001,-0.0025000000000000001,100000.0,100000.0,1e22,1.0000000000000001e-5,"
       "0.12345678901234566,4.9406564584124654e-324,1.7976931348623157e308,0.0,-0.0]" },
@@ -21,8 +20,7 @@ static const char *const GOOD[][2] = {
     { "\"caf\\u00e9 \\u20AC \\ud83d\\uDE00 \x7f\"", "\"caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80 \x7f\"" },
     { "\"caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80 \xEF\xBF\xBF \xF4\x8F\xBF\xBF\"",
       "\"caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80 \xEF\xBF\xBF \xF4\x8F\xBF\xBF\"" },
-    { "{\"z\": 1, \"\": 2, \"a\": 3, \"a longer key\": \"x\"}",
-      "{\"z\":1,\"\":2,\"a\":3,\"a longer key\":\"x\"}" },
+    { "{\"z\": 1, \"\": 2, \"a\": 3, \"a longer key\": \"x\"}", "{\"z\":1,\"\":2,\"a\":3,\"a longer key\":\"x\"}" },
 };
 
 static const char *const BAD[][2] = {
@@ -88,8 +86,7 @@ static void good_texts_are_read_and_printed(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof GOOD / sizeof *GOOD; i++) {
-        json_t *value = tree_read(GOOD[i][0], strlen(GOOD[i][0])),
-               *again = tree_read(GOOD[i][1], strlen(GOOD[i][1]));
+        json_t *value = tree_read(GOOD[i][0], strlen(GOOD[i][0])), *again = tree_read(GOOD[i][1], strlen(GOOD[i][1]));
         check_print(value, JSON_COMPACT, GOOD[i][1]);
         assert_true(json_equal(value, again) && json_equal(again, value));
         json_decref(value);
@@ -110,12 +107,11 @@ static void bad_texts_are_refused_in_words(void **state)
     }
 }
 
-/* One to three bytes of a good text are changed, taken out or put in. What is still accepted is printed, read and printed
- * again without a change. */
+/* One to three bytes of a good text are changed, taken out or put in. What is still accepted is printed, read and
+ * printed again without a change. */
 static void spoilt_texts_are_refused_or_kept(void **state)
 {
-    static const char BYTES[] =
-        "{}[]:,\"\\u0123456789abcdefDE.+-eEntfls/ \n\t\x01\x7f\x80\xC3\xA9\xE2\xED\xF0\xF4";
+    static const char BYTES[] = "{}[]:,\"\\u0123456789abcdefDE.+-eEntfls/ \n\t\x01\x7f\x80\xC3\xA9\xE2\xED\xF0\xF4";
     uint64_t seed = 7;
     int good = 0;
     (void)state;
@@ -155,9 +151,8 @@ static void spoilt_texts_are_refused_or_kept(void **state)
 static void flags_change_the_form(void **state)
 {
     (void)state;
-    static const char TEXT[] =
-        "{\"a\":[1,{}],\"b\":[],\"c\":\"\\u00e9\\u20ac\\ud83d\\ude00\\ufffd\\n\\u001b\x7f\","
-        "\"d\":[5.0,0.1,1e-5,-1e22]}";
+    static const char TEXT[] = "{\"a\":[1,{}],\"b\":[],\"c\":\"\\u00e9\\u20ac\\ud83d\\ude00\\ufffd\\n\\u001b\x7f\","
+                               "\"d\":[5.0,0.1,1e-5,-1e22]}";
     json_t *value = tree_read(TEXT, sizeof TEXT - 1);
     check_print(value, JSON_ENSURE_ASCII,
                 "{\"a\": [1, {}], \"b\": [], \"c\": \"\\u00E9\\u20AC\\uD83D\\uDE00\\uFFFD\\n\\u001B\x7f\", "
@@ -286,8 +281,7 @@ static void doubles_keep_every_bit(void **state)
     (void)state;
     uint64_t seed = 11;
     for (int i = 0; i < 200000; i++) {
-        uint64_t bits = (uint64_t)(test_uniform(&seed) * 0x1p32) << 32
-                        | (uint64_t)(test_uniform(&seed) * 0x1p32);
+        uint64_t bits = (uint64_t)(test_uniform(&seed) * 0x1p32) << 32 | (uint64_t)(test_uniform(&seed) * 0x1p32);
         double value, back;
         char text[40];
         if (i % 16 == 0)

@@ -1,5 +1,5 @@
-/* test_kde.c - kernels about the points, with the width given: constants against quadrature, values against closed forms
- * and against plain loops, derivatives against differences, draws against their moments. */
+/* test_kde.c - kernels about the points, with the width given: constants against quadrature, values against closed
+ * forms and against plain loops, derivatives against differences, draws against their moments. */
 #include "kernel_fits.h"
 
 /* ---- constants ----------------------------------------------------------------------------------------------- */
@@ -46,8 +46,7 @@ static void closed_forms(void **state)
         const double kappa = atof(KAPPA[k]);
         for (int device = 0; device < 2; device++) {
             double f[5], g[3];
-            npmd_model *a = FIT(circle, on_circle, "kappa", KAPPA[k]),
-                       *b = FIT(sphere, on_sphere, "kappa", KAPPA[k]);
+            npmd_model *a = FIT(circle, on_circle, "kappa", KAPPA[k]), *b = FIT(sphere, on_sphere, "kappa", KAPPA[k]);
             log_density(a, device ? "reference" : "cpu", at, 5, f);
             log_density(b, device ? "reference" : "cpu", u, 3, g);
             for (int i = 0; i < 8; i++) {
@@ -110,8 +109,7 @@ static void float32_is_near_the_reference(void **state)
             double worst = 0.0;
             char text[80];
             npmd_model *m = kernel_fit(
-                dom, pts,
-                (const char *const[]){ SETTING[k][0], SETTING[k][1], SETTING[k][2], SETTING[k][3], NULL });
+                dom, pts, (const char *const[]){ SETTING[k][0], SETTING[k][1], SETTING[k][2], SETTING[k][3], NULL });
             log_density(m, "cpu", y, M, f);
             log_density(m, "reference", y, M, g);
             for (size_t i = 0; i < M; i++)
@@ -149,14 +147,13 @@ static void jets_are_derivatives(void **state)
             uneven_clusters(dom, M, 3, at);
             npmd_points *pts = points_of(dom, x, N), *where = points_of(dom, at, M);
             npmd_model *m = kernel_fit(
-                dom, pts,
-                (const char *const[]){ SETTING[k][0], SETTING[k][1], SETTING[k][2], SETTING[k][3], NULL });
+                dom, pts, (const char *const[]){ SETTING[k][0], SETTING[k][1], SETTING[k][2], SETTING[k][3], NULL });
             memcpy(at, where->x, M * columns * sizeof *at);
             must(model_evaluate(m, NULL, at, M, JET_ALL, jet, &err), &err);
             for (size_t i = 0; i < M; i++) {
                 double lap = 0.0, centre = 0.0;
-                must(model_values(m, &(npmd_compute){ .threads = 1, .device = "reference" }, at + i * columns,
-                                  1, &centre, &err),
+                must(model_values(m, &(npmd_compute){ .threads = 1, .device = "reference" }, at + i * columns, 1,
+                                  &centre, &err),
                      &err);
                 value = fmax(value, fabs(jet[i * rows] - centre));
                 for (int f = 0; f < dom->factors; f++)
@@ -170,8 +167,8 @@ static void jets_are_derivatives(void **state)
                                 y[j] = dom->factor[f] == &CIRCLE
                                            ? y[j] + (s ? h : -h)
                                            : cos(h) * y[j] + (s ? 1.0 : -1.0) * sin(h) * frame[3 * t + j];
-                            must(model_values(m, &(npmd_compute){ .threads = 1, .device = "reference" }, move,
-                                              1, &side[s], &err),
+                            must(model_values(m, &(npmd_compute){ .threads = 1, .device = "reference" }, move, 1,
+                                              &side[s], &err),
                                  &err);
                         }
                         const double size = 1.0 + fabs(jet[i * rows + rows - 1]);
@@ -180,8 +177,7 @@ static void jets_are_derivatives(void **state)
                                                 / size);
                         lap += (side[1] - 2.0 * centre + side[0]) / (h * h);
                     }
-                bend = fmax(bend, fabs(lap - jet[i * rows + rows - 1])
-                                      / (1.0 + pow(jet[i * rows + rows - 1], 2.0)));
+                bend = fmax(bend, fabs(lap - jet[i * rows + rows - 1]) / (1.0 + pow(jet[i * rows + rows - 1], 2.0)));
             }
             check_below("value of the jet", value, 1e-12);
             check_below("derivatives / (1 + |Laplacian|)", slope, 1e-5);
@@ -212,8 +208,7 @@ static void draws_have_the_right_moments(void **state)
         npmd_sample_facts facts = NPMD_SIZED(npmd_sample_facts);
         must(npmd_sample_given(m, 0, NULL, 5, N, NULL, y, &facts, &err), &err); /* as the program asks */
         assert_true(facts.acceptance == 1.0 && facts.proposed == N);
-        must(npmd_sample(m, 5, 100, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 1 }, again,
-                         NULL, &err),
+        must(npmd_sample(m, 5, 100, &(npmd_compute){ .size = sizeof(npmd_compute), .threads = 1 }, again, NULL, &err),
              &err);
         assert_memory_equal(y, again, 400 * sizeof *y);
         for (int i = 0; i < N; i++) {
@@ -253,9 +248,9 @@ static double whole_i0(double x)
     return bessel_i0e(x) * exp(x);
 }
 
-/* Two kernels of S1 x S2, angles a and b apart. The integral of f^2 in closed form: with the product over the factors of
- * I0(2 kappa |cos(a/2)|) / (2 pi I0(kappa)^2) and (kappa / (4 pi sinh kappa))^2 4 pi sinh(r) / r, r = 2 kappa cos(b/2).
- * The score has it up to draws; 5 of its standard errors. */
+/* Two kernels of S1 x S2, angles a and b apart. The integral of f^2 in closed form: with the product over the factors
+ * of I0(2 kappa |cos(a/2)|) / (2 pi I0(kappa)^2) and (kappa / (4 pi sinh kappa))^2 4 pi sinh(r) / r, r = 2 kappa
+ * cos(b/2). The score has it up to draws; 5 of its standard errors. */
 static void the_score_knows_the_square(void **state)
 {
     (void)state;
@@ -270,8 +265,8 @@ static void the_score_knows_the_square(void **state)
     must(npmd_evaluate_at(m, pts, NPMD_DENSITY, NULL, f, &err), &err);
     for (int apart = 0; apart < 2; apart++) {
         const double r = 2.0 * kappa * cos(apart * b / 2.0), own = kappa / (4.0 * M_PI * sinh(kappa));
-        square += 0.5 * whole_i0(2.0 * kappa * fabs(cos(apart * a / 2.0)))
-                  / (TWO_PI * pow(whole_i0(kappa), 2.0)) * own * own * 4.0 * M_PI * sinh(r) / r;
+        square += 0.5 * whole_i0(2.0 * kappa * fabs(cos(apart * a / 2.0))) / (TWO_PI * pow(whole_i0(kappa), 2.0)) * own
+                  * own * 4.0 * M_PI * sinh(r) / r;
     }
     assert_true(s.log_integral == 0.0 && s.log_integral_se == 0.0);
     check_below("score: the integral of f^2, standard errors",
@@ -282,8 +277,8 @@ static void the_score_knows_the_square(void **state)
     npmd_domain_free(dom);
 }
 
-/* Two pairs of points of S2 without an order: four kernels, each of weight 1/4. The integral of the product of two kernels
- * about p and q is (kappa / (4 pi sinh kappa))^2 4 pi sinh(r) / r, r = kappa |p + q|, a factor. */
+/* Two pairs of points of S2 without an order: four kernels, each of weight 1/4. The integral of the product of two
+ * kernels about p and q is (kappa / (4 pi sinh kappa))^2 4 pi sinh(r) / r, r = kappa |p + q|, a factor. */
 static void the_score_knows_the_square_of_unordered_pairs(void **state)
 {
     (void)state;
@@ -316,10 +311,9 @@ static void the_score_knows_the_square_of_unordered_pairs(void **state)
     npmd_domain_free(dom);
 }
 
-/* The integral of f^2 that the score found, against the known one, over seeds: within 5 standard errors of their mean, which
- * are below a bound. */
-static void check_square(const char *what, const npmd_model *m, const npmd_points *pts, double square,
-                         double bound)
+/* The integral of f^2 that the score found, against the known one, over seeds: within 5 standard errors of their mean,
+ * which are below a bound. */
+static void check_square(const char *what, const npmd_model *m, const npmd_points *pts, double square, double bound)
 {
     enum { SEEDS = 8 };
     char words[100];
@@ -348,13 +342,13 @@ static void check_square(const char *what, const npmd_model *m, const npmd_point
 static double log_overlap(double k, double l, double d2)
 {
     const double r = sqrt((k + l) * (k + l) - k * l * d2);
-    return log(-k / (TWO_PI * expm1(-2.0 * k)) * -l / (TWO_PI * expm1(-2.0 * l)) * -TWO_PI * expm1(-2.0 * r)
-               / r)
+    return log(-k / (TWO_PI * expm1(-2.0 * k)) * -l / (TWO_PI * expm1(-2.0 * l)) * -TWO_PI * expm1(-2.0 * r) / r)
            - k * l * d2 / (k + l + r);
 }
 
-/* Widths by distance, and two pairs of points that nearly coincide: the square is that of their narrow kernels and of the
- * overlap of each with its neighbour, which draws by weight would seldom meet. Against the sum over all pairs of kernels. */
+/* Widths by distance, and two pairs of points that nearly coincide: the square is that of their narrow kernels and of
+ * the overlap of each with its neighbour, which draws by weight would seldom meet. Against the sum over all pairs of
+ * kernels. */
 static void the_score_finds_narrow_overlaps(void **state)
 {
     (void)state;
@@ -376,11 +370,10 @@ static void the_score_finds_narrow_overlaps(void **state)
                 double d2 = 0.0;
                 for (int j = 3 * end; j < 3 * end + 3; j++)
                     d2 += pow(k->cloud.x[6 * a + (size_t)j] - k->cloud.x[6 * b + (size_t)j], 2.0);
-                sum += log_overlap(k->part[0].scale_wide[k->view.place[a]],
-                                   k->part[0].scale_wide[k->view.place[b]], d2);
+                sum += log_overlap(k->part[0].scale_wide[k->view.place[a]], k->part[0].scale_wide[k->view.place[b]],
+                                   d2);
             }
-            square += exp(sum) * k->cloud.weight[a] * k->cloud.weight[b] * k->part[0].weight
-                      * k->part[0].weight;
+            square += exp(sum) * k->cloud.weight[a] * k->cloud.weight[b] * k->part[0].weight * k->part[0].weight;
         }
     check_square("narrow kernels", m, pts, square, 0.02);
     npmd_model_free(m);
@@ -402,9 +395,7 @@ static void the_score_knows_the_square_of_a_mixture(void **state)
                                 FIT(dom, pts, "estimator", "series", "max-frequency", "2", "tau", "1e-2"),
                                 FIT(dom, pts, "kappa", "30", "bandwidth", "fixed") };
     double weight[PARTS] = { 0.3, 0.5, 0.2 };
-    npmd_model m = {
-        .kind = &ESTIMATOR_STACK, .domain = dom, .part = part, .part_weight = weight, .parts = PARTS
-    };
+    npmd_model m = { .kind = &ESTIMATOR_STACK, .domain = dom, .part = part, .part_weight = weight, .parts = PARTS };
     const double square = integral_of_square(&m, 30, &one);
     check_below("mixture: a rule integrates it", fabs(one - 1.0), 1e-4);
     check_square("a mixture", &m, pts, square, 0.01);

@@ -1,5 +1,5 @@
-/* test_kde_choice.c - the width of kernels that a fit chooses: criteria against their definition by brute force, weights
- * against repeated points, and widths that suit clusters and factors unlike each other. */
+/* test_kde_choice.c - the width of kernels that a fit chooses: criteria against their definition by brute force,
+ * weights against repeated points, and widths that suit clusters and factors unlike each other. */
 #include "kernel_fits.h"
 
 enum { FEW = 24 };
@@ -158,8 +158,7 @@ static void widths_that_adapt(void **state)
         memcpy(x + 3 * (10 + i), x + 3 * 500, 3 * sizeof *x);
     npmd_points *pts = points_of(dom, x, N), *few = points_of(dom, x + 3 * 600, 60);
     npmd_model *fixed = FIT(dom, pts, "concentration-rule", "likelihood"),
-               *adaptive = FIT(dom, pts, "bandwidth", "adaptive"),
-               *mixture = FIT(dom, pts, "bandwidth", "mixture"),
+               *adaptive = FIT(dom, pts, "bandwidth", "adaptive"), *mixture = FIT(dom, pts, "bandwidth", "mixture"),
                *small = FIT(dom, few, "bandwidth", "adaptive", "kappa", "10");
     const double a = mean_log_density(fixed, y, M), b = mean_log_density(adaptive, y, M),
                  c = mean_log_density(mixture, y, M);

@@ -30,8 +30,7 @@ static void kernel_sums(void **state)
         if (kern == NULL)
             continue;
         for (size_t r = 0; r < sizeof RHO / sizeof *RHO; r++) {
-            const double rho = RHO[r], a = (1.0 + rho * rho) / (1.0 - rho * rho),
-                         b = 2.0 * rho / (1.0 - rho * rho);
+            const double rho = RHO[r], a = (1.0 + rho * rho) / (1.0 - rho * rho), b = 2.0 * rho / (1.0 - rho * rho);
             double sum = 0.0;
             for (int c = 0; c < CENTRES; c++) {
                 double product = 1.0;
@@ -44,8 +43,8 @@ static void kernel_sums(void **state)
                 sum += product / CENTRES;
             }
             const double bound = 0x1p-53 * (5.0 * 6.0 * (a + b) / (a - b) + CENTRES + 8.0);
-            keep_worst(&worst, kern->cauchy_mean(FACTORS, embedding, power, e, CENTRES, centre, a, b) / sum,
-                       1.0, 2.0 * bound); /* the loop above errs as much */
+            keep_worst(&worst, kern->cauchy_mean(FACTORS, embedding, power, e, CENTRES, centre, a, b) / sum, 1.0,
+                       2.0 * bound); /* the loop above errs as much */
         }
         report_worst(kern, "cauchy_mean", worst);
     }
@@ -94,8 +93,8 @@ static void kernel_estimates(void **state)
     static const float KAPPA[] = { 0.05f, 1.0f, 8.0f, 40.0f };
     float *centre = floats(COLUMNS * CENTRES), *scale = floats(CENTRES), *offset = floats(CENTRES),
           *query = floats(QUERIES * COLUMNS), *z = floats(CENTRES);
-    double *centre_wide = doubles(COLUMNS * CENTRES), *scale_wide = doubles(CENTRES),
-           *offset_wide = doubles(CENTRES), *query_wide = doubles(QUERIES * COLUMNS);
+    double *centre_wide = doubles(COLUMNS * CENTRES), *scale_wide = doubles(CENTRES), *offset_wide = doubles(CENTRES),
+           *query_wide = doubles(QUERIES * COLUMNS);
     for (size_t k = 0; k < sizeof KAPPA / sizeof *KAPPA; k++) {
         uint64_t seed = 5 + k;
         for (int c = 0; c < CENTRES + QUERIES; c++) {
@@ -109,8 +108,7 @@ static void kernel_estimates(void **state)
                 if (c < CENTRES)
                     centre_wide[j * CENTRES + c] = (double)(centre[j * CENTRES + c] = x);
                 else
-                    query_wide[(c - CENTRES) * COLUMNS + j] =
-                        (double)(query[(c - CENTRES) * COLUMNS + j] = x);
+                    query_wide[(c - CENTRES) * COLUMNS + j] = (double)(query[(c - CENTRES) * COLUMNS + j] = x);
             }
             if (c < CENTRES) {
                 scale_wide[c] = (double)(scale[c] = (float)(0.5 + test_uniform(&seed)));
@@ -137,8 +135,7 @@ static void kernel_estimates(void **state)
                     for (int d = 0, column = 0; d < FACTORS; d++) {
                         double far = 0.0;
                         for (int j = 0; j < embedding[d]; j++, column++)
-                            far += pow(query_wide[q * COLUMNS + column] - centre_wide[column * CENTRES + c],
-                                       2.0);
+                            far += pow(query_wide[q * COLUMNS + column] - centre_wide[column * CENTRES + c], 2.0);
                         const double s = sqrt(fmax(0.0, 1.0 - far / (2.0 * kappa))), r = 2.0 * kappa * s;
                         double i0 = 0.0, term = 1.0; /* exp(-r) I_0(r) as the mean of exp(r (cos t - 1)) */
                         for (int t = 0; t < 256 && embedding[d] == 2; t++)
@@ -151,25 +148,22 @@ static void kernel_estimates(void **state)
                     const double value = exp(offset_wide[c] - scale_wide[c] * all);
                     exact += value;
                     without += c == 100 ? 0.0 : value;
-                    size += value
-                            * (rounding(COLUMNS + 5) * (scale_wide[c] * all + fabs(offset_wide[c]))
-                               + EXP_ERROR);
+                    size += value * (rounding(COLUMNS + 5) * (scale_wide[c] * all + fabs(offset_wide[c])) + EXP_ERROR);
                     expected[0] += exp(offset_wide[c] - all);
                     expected[1] += product * exp(square);
                     keep_worst(&distances, (double)z[c], all, rounding(COLUMNS + 3) * all + 1e-30);
                 }
                 keep_worst(&sums, sum[q], exact, size + rounding(CENTRES / 4 + 8) * exact);
-                const double found = kern->kernel_log_sum(COLUMNS, query_wide + q * COLUMNS, CENTRES,
-                                                          centre_wide, CENTRES, scale_wide, offset_wide, 100);
+                const double found = kern->kernel_log_sum(COLUMNS, query_wide + q * COLUMNS, CENTRES, centre_wide,
+                                                          CENTRES, scale_wide, offset_wide, 100);
                 keep_worst(&logs, found, log(without), 1e-13);
-                kern->kernel_pairs(FACTORS, embedding, -1e9f, twice, gain, query + q * COLUMNS, CENTRES,
-                                   centre, CENTRES, offset, &one[0], &one[1]);
+                kern->kernel_pairs(FACTORS, embedding, -1e9f, twice, gain, query + q * COLUMNS, CENTRES, centre,
+                                   CENTRES, offset, &one[0], &one[1]);
                 /* exponents up to 6 kappa and 3, where they still count up to 30 */
                 const double bound = rounding(CENTRES / 4 + 8) + EXP_ERROR
                                      + rounding(COLUMNS + 8) * fmin(6.0 * kappa + 3.0, 30.0);
                 keep_worst(&pairs, one[0], expected[0], bound * expected[0]);
-                keep_worst(&pairs, one[1], expected[1],
-                           (bound + FACTORS * (5e-7 + rounding(8))) * expected[1]);
+                keep_worst(&pairs, one[1], expected[1], (bound + FACTORS * (5e-7 + rounding(8))) * expected[1]);
             }
             report_worst(kern, "kernel_sums", sums);
             report_worst(kern, "kernel_log_sum", logs);

@@ -1,5 +1,5 @@
-/* test_kernels.c - products, sine and ReLU layers, outputs and elementwise loops, in every compilation that this machine can
- * run, against plain loops in double. */
+/* test_kernels.c - products, sine and ReLU layers, outputs and elementwise loops, in every compilation that this
+ * machine can run, against plain loops in double. */
 #include "variants.h"
 
 static void the_best_variant_is_there(void **state)
@@ -18,8 +18,7 @@ static void the_best_variant_is_there(void **state)
 
 /* ---- products ------------------------------------------------------------------------------------------ */
 
-static void product_case(const kernels *kern, size_t m, size_t n, size_t k, bool by_rows, int add,
-                         double *worst)
+static void product_case(const kernels *kern, size_t m, size_t n, size_t k, bool by_rows, int add, double *worst)
 {
     enum { PAD = 16 };
     const float untouched = 123.5f;
@@ -54,8 +53,7 @@ static void product_case(const kernels *kern, size_t m, size_t n, size_t k, bool
 }
 
 /* The same bound with u = 2^-53; the reference sums in long double. */
-static void product_double_case(const kernels *kern, size_t m, size_t n, size_t k, bool by_rows, int add,
-                                double *worst)
+static void product_double_case(const kernels *kern, size_t m, size_t n, size_t k, bool by_rows, int add, double *worst)
 {
     enum { PAD = 8 };
     const double untouched = 123.5;
@@ -226,8 +224,7 @@ static void relu_case(const kernels *kern, int T, int lap, double *worst)
 {
     const size_t step = (size_t)POINTS * LD, size = (size_t)(1 + T + lap) * step;
     uint64_t seed = (uint64_t)(10 * T + lap + 5);
-    float *a = random_floats(size, 6.0, &seed), *pre = floats(size), *post = floats(size),
-          *values = floats(size);
+    float *a = random_floats(size, 6.0, &seed), *pre = floats(size), *post = floats(size), *values = floats(size);
     float *bar = random_floats(size, 1.0, &seed), *before = floats(size);
     float *bias = random_floats(UNITS, 1.0, &seed), *gradient = random_floats(UNITS, 1.0, &seed);
     double sum[UNITS], sum_size[UNITS];
@@ -402,10 +399,8 @@ static void elementwise(void **state)
             kern->turn(COUNT, a, b, (float)sign, x, y);
             for (int i = 0; i < COUNT; i++) { /* two products, one sum */
                 const double c = a[i], s = sign * (double)b[i];
-                keep_worst(&worst, x[i], re[i] * c - im[i] * s,
-                           rounding(2) * (fabs(re[i] * c) + fabs(im[i] * s)));
-                keep_worst(&worst, y[i], re[i] * s + im[i] * c,
-                           rounding(2) * (fabs(re[i] * s) + fabs(im[i] * c)));
+                keep_worst(&worst, x[i], re[i] * c - im[i] * s, rounding(2) * (fabs(re[i] * c) + fabs(im[i] * s)));
+                keep_worst(&worst, y[i], re[i] * s + im[i] * c, rounding(2) * (fabs(re[i] * s) + fabs(im[i] * c)));
             }
         }
         report_worst(kern, "turn", worst);

@@ -25,16 +25,13 @@ static void assert_regions(const char *path, size_t vertices, const char *const 
 static void tables(void **state)
 {
     place *p = *state;
-    static const char *const NUMBERS[] = { "label 0", "label 3", "label 12" }, *const NAMES[] = { "a, b",
-                                                                                                  "cuneus" };
+    static const char *const NUMBERS[] = { "label 0", "label 3", "label 12" }, *const NAMES[] = { "a, b", "cuneus" };
     static const int32_t NUMBER[] = { 1, -1, 2, 0, 1 }, NAME[] = { 1, 0, -1, 1, 1 };
     assert_regions(put_text(p, "a.csv", "3\n-1\n12\n0\n3\n"), 5, NUMBERS, 3, NUMBER);
     assert_regions(put_text(p, "a.csv", "label # of each\n\n3\n-1\n12\n0\n3"), 5, NUMBERS, 3, NUMBER);
     assert_regions(put_text(p, "a.tsv", "4\t3\n1\t-1\n0\t3\n2\t12\n3\t0\n"), 5, NUMBERS, 3, NUMBER);
-    assert_regions(put_text(p, "a.csv", "vertex,label\r\n4,3\r\n1,\r\n0,3\r\n2,12\r\n3,0\r\n"), 5, NUMBERS, 3,
-                   NUMBER);
-    assert_regions(put_text(p, "a.csv", "0,cuneus\n1,\"a, b\"\n2,\n3, cuneus \n4;\"cuneus\"\n"), 5, NAMES, 2,
-                   NAME);
+    assert_regions(put_text(p, "a.csv", "vertex,label\r\n4,3\r\n1,\r\n0,3\r\n2,12\r\n3,0\r\n"), 5, NUMBERS, 3, NUMBER);
+    assert_regions(put_text(p, "a.csv", "0,cuneus\n1,\"a, b\"\n2,\n3, cuneus \n4;\"cuneus\"\n"), 5, NAMES, 2, NAME);
     assert_regions(put_text(p, "a.txt", "cuneus\n\"a, b\"\n\"\"\ncuneus\ncuneus\n"), 5, NAMES, 2, NAME);
     labels l = { 0 };
     npmd_error err = { 0 };
@@ -51,8 +48,7 @@ static void bad_texts(void **state)
 {
     place *p = *state;
     static const bad_labels CASES[] = {
-        { "a.csv", "1\n2\n",
-          "a.csv has labels of 2 vertices, but the surface has 4: are they of another mesh?" },
+        { "a.csv", "1\n2\n", "a.csv has labels of 2 vertices, but the surface has 4: are they of another mesh?" },
         { "a.csv", "", "a.csv has labels of 0 vertices" },
         { "a.csv", "1\n2\n3\n4\n5\n6\n", "a.csv has labels of 6 vertices" },
         { "a.csv", "0,1\n1,1\n2,1\n2,1\n", "a.csv line 4: each vertex of 0 to 3 was expected once" },
@@ -76,8 +72,7 @@ static void bad_texts(void **state)
         npmd_error err = { 0 };
         const npmd_status st = labels_read(put_text(p, CASES[k].name, CASES[k].text), 4, &l, &err);
         if (st != NPMD_ERR_FORMAT)
-            fail_msg("case %zu, which should say '%s': status %d, '%s'", k, CASES[k].words, (int)st,
-                     err.text);
+            fail_msg("case %zu, which should say '%s': status %d, '%s'", k, CASES[k].words, (int)st, err.text);
         assert_says(&err, CASES[k].words);
         assert_null(l.region);
     }
@@ -87,13 +82,13 @@ static void label_files(void **state)
 {
     place *p = *state;
     static const char *const NAMES[] = { "lh.cortex" };
-    assert_regions(
-        put_text(p, "lh.cortex.label",
-                 "#!ascii label  , from subject bert vox2ras=TkReg\n2\n4  -1.5 2 3 0.0\n0  1 2 3 0.25\n"),
-        5, NAMES, 1, (const int32_t[]){ 0, -1, -1, -1, 0 });
+    assert_regions(put_text(p, "lh.cortex.label",
+                            "#!ascii label  , from subject bert vox2ras=TkReg\n2\n4  -1.5 2 3 0.0\n0  1 2 3 0.25\n"),
+                   5, NAMES, 1, (const int32_t[]){ 0, -1, -1, -1, 0 });
 }
 
-/* ---- .annot ------------------------------------------------------------------------------------------------------- */
+/* ---- .annot
+ * ------------------------------------------------------------------------------------------------------- */
 
 static void text_put(buffer *b, const char *text)
 {
@@ -140,47 +135,41 @@ static void annotations(void **state)
         labels l = { 0 };
         npmd_error err = { 0 };
         annot_make(version, &b);
-        assert_regions(put_bytes(p, "lh.aparc.annot", b.data, b.size), 3, NAMES, 3,
-                       (const int32_t[]){ 2, 0, -1 });
+        assert_regions(put_bytes(p, "lh.aparc.annot", b.data, b.size), 3, NAMES, 3, (const int32_t[]){ 2, 0, -1 });
         assert_int_equal(labels_read(in_folder(p, "lh.aparc.annot"), 4, &l, &err), NPMD_ERR_FORMAT);
         assert_says(&err, "has labels of 3 vertices, but the surface has 4");
         for (size_t size = 0; size < b.size; size++) {
-            assert_int_equal(labels_read(put_bytes(p, "cut.annot", b.data, size), 3, &l, &err),
-                             NPMD_ERR_FORMAT);
+            assert_int_equal(labels_read(put_bytes(p, "cut.annot", b.data, size), 3, &l, &err), NPMD_ERR_FORMAT);
             assert_says(&err, "cut.annot");
             assert_null(l.region);
         }
         b.data[27] = 7; /* the colour of vertex 0 */
-        assert_int_equal(labels_read(put_bytes(p, "cut.annot", b.data, b.size), 3, &l, &err),
-                         NPMD_ERR_FORMAT);
+        assert_int_equal(labels_read(put_bytes(p, "cut.annot", b.data, b.size), 3, &l, &err), NPMD_ERR_FORMAT);
         assert_says(&err, "cut.annot: vertex 0 has the annotation 66055, which its table of colours lacks");
         b.data[27] = 3;
         b.data[23] = 1; /* vertex 1 once more */
-        assert_int_equal(labels_read(put_bytes(p, "cut.annot", b.data, b.size), 3, &l, &err),
-                         NPMD_ERR_FORMAT);
+        assert_int_equal(labels_read(put_bytes(p, "cut.annot", b.data, b.size), 3, &l, &err), NPMD_ERR_FORMAT);
         assert_says(&err, "byte 21: vertex 1 was found where each of 0 to 2 was expected once");
         b.data[23] = 0;
         b.data[31] = 0; /* no table */
-        assert_int_equal(labels_read(put_bytes(p, "cut.annot", b.data, b.size), 3, &l, &err),
-                         NPMD_ERR_FORMAT);
+        assert_int_equal(labels_read(put_bytes(p, "cut.annot", b.data, b.size), 3, &l, &err), NPMD_ERR_FORMAT);
         assert_says(&err, "no table of colours follows");
         free(b.data);
     }
 }
 
-/* ---- GIFTI and NumPy ------------------------------------------------------------------------------------------------ */
+/* ---- GIFTI and NumPy
+ * ------------------------------------------------------------------------------------------------ */
 
 static const char *put_gifti(place *p, const char *entries, const double *key, size_t count)
 {
     buffer b = { 0 };
-    buffer_print(&b, "<?xml version=\"1.0\"?>\n<GIFTI Version=\"1.0\"><LabelTable>%s</LabelTable>\n",
-                 entries);
-    buffer_print(
-        &b,
-        "<DataArray Intent=\"NIFTI_INTENT_LABEL\" DataType=\"NIFTI_TYPE_INT32\" Dimensionality=\"1\" "
-        "ArrayIndexingOrder=\"RowMajorOrder\" Dim0=\"%zu\" Encoding=\"GZipBase64Binary\" "
-        "Endian=\"LittleEndian\"><Data>",
-        count);
+    buffer_print(&b, "<?xml version=\"1.0\"?>\n<GIFTI Version=\"1.0\"><LabelTable>%s</LabelTable>\n", entries);
+    buffer_print(&b,
+                 "<DataArray Intent=\"NIFTI_INTENT_LABEL\" DataType=\"NIFTI_TYPE_INT32\" Dimensionality=\"1\" "
+                 "ArrayIndexingOrder=\"RowMajorOrder\" Dim0=\"%zu\" Encoding=\"GZipBase64Binary\" "
+                 "Endian=\"LittleEndian\"><Data>",
+                 count);
     gifti_data_put(&b, key, count, 1, 'i', 'z', false, false);
     buffer_print(&b, "</Data></DataArray></GIFTI>");
     const char *path = put_bytes(p, "aparc.label.gii", b.data, b.size);
@@ -192,22 +181,20 @@ static void gifti_labels(void **state)
 {
     place *p = *state;
     static const char *const NAMES[] = { "???", "a & b", "c" };
-    static const char TABLE[] =
-        "<Label Key=\"12\" Red=\"1\">c</Label><Label Key=\"0\"><![CDATA[???]]></Label>\n"
-        "<Label Index=\"7\">a &amp; b</Label>";
+    static const char TABLE[] = "<Label Key=\"12\" Red=\"1\">c</Label><Label Key=\"0\"><![CDATA[???]]></Label>\n"
+                                "<Label Index=\"7\">a &amp; b</Label>";
     labels l = { 0 };
     npmd_error err = { 0 };
     assert_regions(put_gifti(p, TABLE, (const double[]){ 7, 0, 12, 12 }, 4), 4, NAMES, 3,
                    (const int32_t[]){ 1, 0, 2, 2 });
-    assert_int_equal(labels_read(put_gifti(p, TABLE, (const double[]){ 7, 1 }, 2), 2, &l, &err),
-                     NPMD_ERR_FORMAT);
+    assert_int_equal(labels_read(put_gifti(p, TABLE, (const double[]){ 7, 1 }, 2), 2, &l, &err), NPMD_ERR_FORMAT);
     assert_says(&err, "vertex 1 has the key 1, which its LabelTable lacks");
     assert_int_equal(labels_read(p->path, 3, &l, &err), NPMD_ERR_FORMAT);
     assert_says(&err, "has labels of 2 vertices, but the surface has 3");
-    assert_int_equal(labels_read(put_gifti(p, "<Label Key=\"1\">a</Label><Label Key=\"1\">b</Label>",
-                                           (const double[]){ 1 }, 1),
-                                 1, &l, &err),
-                     NPMD_ERR_FORMAT);
+    assert_int_equal(
+        labels_read(put_gifti(p, "<Label Key=\"1\">a</Label><Label Key=\"1\">b</Label>", (const double[]){ 1 }, 1), 1,
+                    &l, &err),
+        NPMD_ERR_FORMAT);
     assert_says(&err, "two labels of key 1");
 }
 
@@ -215,8 +202,8 @@ static const char *put_npy(place *p, const char *type, const char *shape_text, c
 {
     buffer b = { 0 };
     char header[128];
-    const int length = snprintf(header, sizeof header,
-                                "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type, shape_text);
+    const int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type,
+                                shape_text);
     buffer_put(&b, "\x93NUMPY\x01", 8); /* with the zero that ends the text */
     buffer_number(&b, length, 'b', false);
     buffer_number(&b, 0, 'b', false);
@@ -282,13 +269,13 @@ static void shared_labels(void **state)
             assert_int_equal(sscanf(npy.name[npy.region[i]], "label %d", &number), 1);
         equal += number == annot.region[i];
     }
-    print_message("    %zu of 10242 vertices have the same region in both files, %d regions\n", equal,
-                  annot.regions);
+    print_message("    %zu of 10242 vertices have the same region in both files, %d regions\n", equal, annot.regions);
     labels_free(&annot);
     labels_free(&npy);
 }
 
-/* ---- the public header ------------------------------------------------------------------------------------------------ */
+/* ---- the public header
+ * ------------------------------------------------------------------------------------------------ */
 
 static void public_functions(void **state)
 {
@@ -318,8 +305,7 @@ static void public_functions(void **state)
     must(npmd_surface_read(in_folder(p, "out.gii.gz"), &none, &err), &err);
     npmd_surface_free(none);
     none = NULL;
-    assert_int_equal(npmd_surface_write(s, in_folder(p, "out.vtk"), names, columns, -1, &err),
-                     NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_surface_write(s, in_folder(p, "out.vtk"), names, columns, -1, &err), NPMD_ERR_ARGUMENT);
     must(npmd_labels_read(put_text(p, "a.csv", "a\na\nb\n\"\"\nb\na\n"), s, &l, &err), &err);
     assert_int_equal(npmd_labels_regions(l), 2);
     assert_string_equal(npmd_labels_name(l, 1), "b");
@@ -329,13 +315,10 @@ static void public_functions(void **state)
     assert_int_equal(npmd_labels_region_of(l, 3), -1);
     /* one face less: read, but not closed; counted from 1 as .obj files do */
     char *last = strrchr((char *)b.data, 'f');
-    assert_int_equal(
-        npmd_surface_read(put_bytes(p, "a.obj", b.data, (size_t)(last - (char *)b.data)), &none, &err),
-        NPMD_ERR_FORMAT);
-    assert_says(
-        &err,
-        "a.obj is not closed: 3 edges have one face only, in 1 loop; the first is the edge of vertices 1 "
-        "and 4 in face 4");
+    assert_int_equal(npmd_surface_read(put_bytes(p, "a.obj", b.data, (size_t)(last - (char *)b.data)), &none, &err),
+                     NPMD_ERR_FORMAT);
+    assert_says(&err, "a.obj is not closed: 3 edges have one face only, in 1 loop; the first is the edge of vertices 1 "
+                      "and 4 in face 4");
     assert_null(none);
     npmd_labels_free(l);
     npmd_surface_free(s);

@@ -63,7 +63,8 @@ static double distance_of_all(const mesh *m, const double *p)
     return best;
 }
 
-/* ---- The tests ---------------------------------------------------------------------------------------------------- */
+/* ---- The tests
+ * ---------------------------------------------------------------------------------------------------- */
 
 static locator *opened(const mesh *m)
 {
@@ -170,8 +171,7 @@ static void edges_are_ties(void **state)
                 p[k] = 0.9 * m.x[3 * a + k] + 0.7 * m.x[3 * b + k];
             const double d = locator_nearest(l, p, &at);
             assert_int_equal(at.face, first_face_of(&m, a, b));
-            check_quiet("distance", fabs(d - 0.6 / sqrt(2.0)),
-                        4.0 * DBL_EPSILON); /* (0.9 + 0.7 - 1) / sqrt 2 */
+            check_quiet("distance", fabs(d - 0.6 / sqrt(2.0)), 4.0 * DBL_EPSILON); /* (0.9 + 0.7 - 1) / sqrt 2 */
         }
     locator_close(l);
     mesh_free(&m);
@@ -203,18 +203,17 @@ static void few_faces(void **state)
 /* The solid angle of a triangle (van Oosterom and Strackee 1983). */
 static double solid_angle(const double *a, const double *b, const double *c)
 {
-    const double A = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]),
-                 B = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]),
-                 C = sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]),
-                 ab = a[0] * b[0] + a[1] * b[1] + a[2] * b[2], ac = a[0] * c[0] + a[1] * c[1] + a[2] * c[2],
-                 bc = b[0] * c[0] + b[1] * c[1] + b[2] * c[2],
+    const double A = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]), B = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]),
+                 C = sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]), ab = a[0] * b[0] + a[1] * b[1] + a[2] * b[2],
+                 ac = a[0] * c[0] + a[1] * c[1] + a[2] * c[2], bc = b[0] * c[0] + b[1] * c[1] + b[2] * c[2],
                  triple = a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2])
                           + a[2] * (b[0] * c[1] - b[1] * c[0]);
     return 2.0 * atan2(fabs(triple), A * B * C + ab * C + ac * B + bc * A);
 }
 
 /* On every face of the surface the integral of exp(log area) is the solid angle of the sphere's face. The rule of three
- * inner points is exact for squares; of (n . x) / |q|^2 it leaves terms of fourth order in the face's width, 0.14^4 / 12. */
+ * inner points is exact for squares; of (n . x) / |q|^2 it leaves terms of fourth order in the face's width, 0.14^4 /
+ * 12. */
 static void areas_on_the_sphere(void **state)
 {
     (void)state;
@@ -241,8 +240,7 @@ static void areas_on_the_sphere(void **state)
         for (int k = 0; k < 3; k++) {
             double r = 0.0;
             for (int i = 0; i < 3; i++) {
-                x[3 * k + i] = (corner[0][0][i] + corner[0][1][i] + corner[0][2][i] + 3.0 * corner[0][k][i])
-                               / 6.0;
+                x[3 * k + i] = (corner[0][0][i] + corner[0][1][i] + corner[0][2][i] + 3.0 * corner[0][k][i]) / 6.0;
                 r += x[3 * k + i] * x[3 * k + i];
             }
             for (int i = 0; i < 3; i++)
@@ -269,8 +267,9 @@ static void areas_on_the_sphere(void **state)
     icosphere_free(&round);
 }
 
-/* A sphere so coarse that the closest face often is not the one on the ray: a tetrahedron with one corner drawn out, all on the
- * unit sphere. The log area is log((n . x) / t^2) of the face on the ray, as the surface is the sphere itself. */
+/* A sphere so coarse that the closest face often is not the one on the ray: a tetrahedron with one corner drawn out,
+ * all on the unit sphere. The log area is log((n . x) / t^2) of the face on the ray, as the surface is the sphere
+ * itself. */
 static void areas_on_a_coarse_sphere(void **state)
 {
     (void)state;

@@ -24,10 +24,7 @@ static const rows_case CASES[] = {
     { "S2 x S1 x S2", NPMD_COORDS_LATLON | NPMD_COORDS_DEGREES, true, 3 },
     { "S2 x S1", NPMD_COORDS_DEGREES, false, 7 },
 };
-enum {
-    CASE_COUNT = sizeof CASES / sizeof *CASES,
-    MANY = 2 * 65536 + 77
-}; /* three blocks, and three pieces */
+enum { CASE_COUNT = sizeof CASES / sizeof *CASES, MANY = 2 * 65536 + 77 }; /* three blocks, and three pieces */
 
 typedef struct place {
     unsigned char *block;
@@ -116,8 +113,7 @@ static npmd_points *hold(const npmd_domain *dom, const place *p, size_t n, unsig
     int factor = 0;
     double *x = doubles(n * (size_t)dom->columns);
     for (size_t i = 0; i < n; i++)
-        assert_null(
-            points_from_row(dom, coords, p->number + i * p->columns, x + i * (size_t)dom->columns, &factor));
+        assert_null(points_from_row(dom, coords, p->number + i * p->columns, x + i * (size_t)dom->columns, &factor));
     if (points_from(x, n, dom, &pts, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     /* canonical rows are their own canonical form, up to a rounding of unit vectors: take the first one */
@@ -244,8 +240,7 @@ static void bad_rows_are_named(void **state)
     for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
         float old, later = NAN;
         unsigned char *at = p.block + 1 + (BAD[k].row * 4 + BAD[k].column) * sizeof(float);
-        unsigned char *end = p.block + 1
-                             + (4 * (size_t)MANY - 1) * sizeof(float); /* a second one, behind it */
+        unsigned char *end = p.block + 1 + (4 * (size_t)MANY - 1) * sizeof(float); /* a second one, behind it */
         memcpy(&old, at, sizeof old);
         float old_end;
         memcpy(&old_end, end, sizeof old_end);
@@ -301,8 +296,7 @@ static void distinct_points(void **state)
             memcpy(w.block + 1 + (N - 2) * sizeof none, &none, sizeof none);
         }
         /* 1 + 2 pi - 2 pi is 1 to a rounding only: what is distinct in memory is distinct in a file */
-        assert_int_equal(points_check_distinct(mapped, "here", &err),
-                         points_check_distinct(held, "here", &err));
+        assert_int_equal(points_check_distinct(mapped, "here", &err), points_check_distinct(held, "here", &err));
         if (step == 1)
             assert_int_equal(points_check_distinct(mapped, "here", NULL), NPMD_OK);
         npmd_points_free(mapped);
@@ -348,11 +342,10 @@ static void weights_in_memory(void **state)
 
 static npmd_options small_options(void)
 {
-    static const char *const SET[][2] = {
-        { "features", "16" }, { "width", "8" },      { "depth", "3" },   { "q1", "256" },
-        { "q2", "64" },       { "tau", "1e-4" },     { "steps", "3" },   { "batch", "1000" },
-        { "centres", "32" },  { "accuracy", "0.1" }, { "threads", "1" }, { "criterion", "likelihood" }
-    };
+    static const char *const SET[][2] = { { "features", "16" },  { "width", "8" },    { "depth", "3" },
+                                          { "q1", "256" },       { "q2", "64" },      { "tau", "1e-4" },
+                                          { "steps", "3" },      { "batch", "1000" }, { "centres", "32" },
+                                          { "accuracy", "0.1" }, { "threads", "1" },  { "criterion", "likelihood" } };
     npmd_options opt;
     options_init(&opt);
     for (size_t i = 0; i < sizeof SET / sizeof *SET; i++)
@@ -389,8 +382,7 @@ static void densities_scores_and_fits(void **state)
         npmd_domain *dom = domain_of(FITTED[k].domain);
         place p, w = { 0 };
         place_open(&p, dom, &FITTED[k], SOME, 21);
-        npmd_points *mapped = map(dom, &p, SOME, FITTED[k].coords),
-                    *held = hold(dom, &p, SOME, FITTED[k].coords);
+        npmd_points *mapped = map(dom, &p, SOME, FITTED[k].coords), *held = hold(dom, &p, SOME, FITTED[k].coords);
         const size_t columns = (size_t)dom->columns;
         double *a = doubles(SOME * columns), *b = doubles(SOME * columns);
         weigh_both(mapped, held, &w, false);
@@ -406,8 +398,7 @@ static void densities_scores_and_fits(void **state)
         assert_true(one.n == other.n && one.nll == other.nll && one.nll_se == other.nll_se
                     && one.log_integral == other.log_integral && one.ise_criterion == other.ise_criterion
                     && one.ise_criterion_se == other.ise_criterion_se);
-        assert_true(m->facts.objective == same->facts.objective
-                    && m->facts.log_integral == same->facts.log_integral);
+        assert_true(m->facts.objective == same->facts.objective && m->facts.log_integral == same->facts.log_integral);
         npmd_model_free(m);
         npmd_model_free(same);
         m = fitted(dom, mapped, "auto"); /* parts of the points are copied out */
@@ -439,8 +430,7 @@ static void large_files(void **state)
     npmd_error err = { 0 };
     uint64_t seed = 4;
     for (int k = 0; k < 2; k++) {
-        snprintf(path[k], sizeof path[k], "%.200s/npmd-mapped-XXXXXX.npy",
-                 base != NULL && *base ? base : P_tmpdir);
+        snprintf(path[k], sizeof path[k], "%.200s/npmd-mapped-XXXXXX.npy", base != NULL && *base ? base : P_tmpdir);
         const int fd = mkstemps(path[k], 4);
         FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
         assert_non_null(f);

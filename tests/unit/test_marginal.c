@@ -72,8 +72,7 @@ static grid grid_on(const npmd_domain *dom, size_t resolution)
         for (int d = dom->factors - 1; d >= 0; d--) {
             const size_t j = rest % count[d], columns = (size_t)dom->factor[d]->columns;
             rest /= count[d];
-            memcpy(g.x + i * (size_t)dom->columns + dom->column[d], node[d] + j * columns,
-                   columns * sizeof *g.x);
+            memcpy(g.x + i * (size_t)dom->columns + dom->column[d], node[d] + j * columns, columns * sizeof *g.x);
             g.weight[i] *= weight[d][j];
         }
     }
@@ -187,8 +186,7 @@ static void conditional_times_marginal_is_joint(void **state)
     assert_int_equal(npmd_domain_part(dom, 1u, &sphere, &err), NPMD_OK);
     grid g = grid_on(sphere, 48);
     const double angle = 2.2;
-    double *row = doubles(4 * g.nodes), *f = doubles(g.nodes), *relative = doubles(g.nodes),
-           *joint = doubles(g.nodes);
+    double *row = doubles(4 * g.nodes), *f = doubles(g.nodes), *relative = doubles(g.nodes), *joint = doubles(g.nodes);
     double marginal = 0.0, mass = 0.0;
     for (size_t i = 0; i < g.nodes; i++) {
         memcpy(row + 4 * i, g.x + 3 * i, 3 * sizeof *row);
@@ -197,11 +195,9 @@ static void conditional_times_marginal_is_joint(void **state)
     assert_int_equal(points_from(row, g.nodes, dom, &pts, &err), NPMD_OK);
     assert_int_equal(points_from(&angle, 1, circle, &given, &err), NPMD_OK);
     assert_int_equal(npmd_conditional_at(m, 2u, pts, NPMD_DENSITY, 1e-6, 1, NULL, f, NULL, &err), NPMD_OK);
-    assert_int_equal(npmd_conditional_at(m, 2u, pts, NPMD_RELATIVE, 1e-6, 1, NULL, relative, NULL, &err),
-                     NPMD_OK);
+    assert_int_equal(npmd_conditional_at(m, 2u, pts, NPMD_RELATIVE, 1e-6, 1, NULL, relative, NULL, &err), NPMD_OK);
     assert_int_equal(npmd_evaluate_at(m, pts, NPMD_DENSITY, NULL, joint, &err), NPMD_OK);
-    assert_int_equal(npmd_marginal_at(m, 2u, given, NPMD_DENSITY, 1e-6, 1, NULL, &marginal, NULL, &err),
-                     NPMD_OK);
+    assert_int_equal(npmd_marginal_at(m, 2u, given, NPMD_DENSITY, 1e-6, 1, NULL, &marginal, NULL, &err), NPMD_OK);
     for (size_t i = 0; i < g.nodes; i++) {
         mass += g.weight[i] * f[i];
         check_quiet("joint", fabs(f[i] * marginal / joint[i] - 1.0), 1e-12);
@@ -254,14 +250,10 @@ static void wrong_questions_are_refused(void **state)
     assert_int_equal(npmd_domain_part(dom, 1u, &circle, &err), NPMD_OK);
     assert_int_equal(points_from(x, 1, dom, &pts, &err), NPMD_OK);
     assert_int_equal(points_from(x, 1, circle, &one, &err), NPMD_OK);
-    assert_int_equal(npmd_marginal_at(m, 1u, pts, NPMD_DENSITY, 0, 1, NULL, &out, NULL, &err),
-                     NPMD_ERR_SHAPE);
-    assert_int_equal(npmd_marginal_at(m, 1u, one, NPMD_GRADIENT, 0, 1, NULL, &out, NULL, &err),
-                     NPMD_ERR_ARGUMENT);
-    assert_int_equal(npmd_conditional_at(m, 3u, pts, NPMD_DENSITY, 0, 1, NULL, &out, NULL, &err),
-                     NPMD_ERR_ARGUMENT);
-    assert_int_equal(npmd_conditional_at(m, 1u, one, NPMD_DENSITY, 0, 1, NULL, &out, NULL, &err),
-                     NPMD_ERR_SHAPE);
+    assert_int_equal(npmd_marginal_at(m, 1u, pts, NPMD_DENSITY, 0, 1, NULL, &out, NULL, &err), NPMD_ERR_SHAPE);
+    assert_int_equal(npmd_marginal_at(m, 1u, one, NPMD_GRADIENT, 0, 1, NULL, &out, NULL, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_conditional_at(m, 3u, pts, NPMD_DENSITY, 0, 1, NULL, &out, NULL, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_conditional_at(m, 1u, one, NPMD_DENSITY, 0, 1, NULL, &out, NULL, &err), NPMD_ERR_SHAPE);
     assert_int_equal(npmd_sample_given(m, 1u, pts, 1, 1, NULL, &out, NULL, &err), NPMD_ERR_SHAPE);
     assert_true(out == -7.0);
     npmd_points_free(pts);

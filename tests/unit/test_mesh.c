@@ -32,9 +32,9 @@ static void refused(const double *x, size_t vertices, const int32_t *face, size_
     mesh_free(&m);
 }
 
-/* Area: a tetrahedron of side 2 sqrt(2) has 4 sqrt(3)/4 8, an octahedron of side sqrt(2) 8 sqrt(3)/4 2, an icosahedron of
- * side 2 20 sqrt(3)/4 4. The last has coordinates rounded to float, by at most 2^-24 relative: twice that in the area;
- * sums of 20 terms round at most 20 eps. */
+/* Area: a tetrahedron of side 2 sqrt(2) has 4 sqrt(3)/4 8, an octahedron of side sqrt(2) 8 sqrt(3)/4 2, an icosahedron
+ * of side 2 20 sqrt(3)/4 4. The last has coordinates rounded to float, by at most 2^-24 relative: twice that in the
+ * area; sums of 20 terms round at most 20 eps. */
 static void areas(void **state)
 {
     (void)state;
@@ -181,8 +181,7 @@ static void faces_without_area(void **state)
         x[9 + i] = x[i] + (x[3 + i] - x[i]) / 3.0;
     refused(x, 4, TETRAHEDRON.face, 4, "made: face 1 (0, 3, 1) has no area: its corners lie on a line");
     memcpy(x + 9, x, 3 * sizeof *x);
-    refused(x, 4, TETRAHEDRON.face, 4,
-            "made: face 1 (0, 3, 1) has no area: its corners lie on a line (and 1 more)");
+    refused(x, 4, TETRAHEDRON.face, 4, "made: face 1 (0, 3, 1) has no area: its corners lie on a line (and 1 more)");
     /* thin but honest */
     memcpy(x, TETRAHEDRON.x, sizeof x);
     for (int i = 0; i < 3; i++)
@@ -208,10 +207,9 @@ static void holes(void **state)
     (void)state;
     int32_t face[24];
     memcpy(face, OCTAHEDRON.face, sizeof face);
-    refused(
-        OCTAHEDRON.x, 6, face, 7,
-        "made is not closed: 3 edges have one face only, in 1 loop; the first is the edge of vertices 0 and 3 in "
-        "face 3");
+    refused(OCTAHEDRON.x, 6, face, 7,
+            "made is not closed: 3 edges have one face only, in 1 loop; the first is the edge of vertices 0 and 3 in "
+            "face 3");
     memcpy(face, OCTAHEDRON.face + 3, 21 * sizeof *face); /* without the first, and its opposite */
     memmove(face + 15, face + 18, 3 * sizeof *face);
     refused(OCTAHEDRON.x, 6, face, 6, "made is not closed: 6 edges have one face only, in 2 loops");
@@ -255,10 +253,9 @@ static void turned_face(void **state)
     memcpy(face, OCTAHEDRON.face, sizeof face);
     face[6] = OCTAHEDRON.face[7];
     face[7] = OCTAHEDRON.face[6];
-    refused(
-        OCTAHEDRON.x, 6, face, 8,
-        "made: faces 1 and 2 are oriented against each other: both run along the edge of vertices 1 and 4 in the "
-        "same direction (and 2 more)");
+    refused(OCTAHEDRON.x, 6, face, 8,
+            "made: faces 1 and 2 are oriented against each other: both run along the edge of vertices 1 and 4 in the "
+            "same direction (and 2 more)");
 }
 
 static void crowded_edge(void **state)
@@ -283,13 +280,11 @@ static void apart_or_touching(void **state)
         x[i] = i < 12 ? TETRAHEDRON.x[i] : TETRAHEDRON.x[i - 12] + (i % 3 == 0 ? 10.0 : 0.0);
     for (int i = 0; i < 24; i++)
         face[i] = i < 12 ? TETRAHEDRON.face[i] : TETRAHEDRON.face[i - 12] + 4;
-    refused(
-        x, 8, face, 8,
-        "made is in 2 pieces, one was expected: that of face 0 has 4 of the 8 faces, and face 4 lies in another");
+    refused(x, 8, face, 8,
+            "made is in 2 pieces, one was expected: that of face 0 has 4 of the 8 faces, and face 4 lies in another");
     for (int i = 12; i < 24; i++)
         face[i] = TETRAHEDRON.face[i - 12] + 3; /* the second's first vertex is the first one's last */
-    refused(x, 7, face, 8,
-            "made: at vertex 3 parts of the surface touch in a point: its faces are not one fan");
+    refused(x, 7, face, 8, "made: at vertex 3 parts of the surface touch in a point: its faces are not one fan");
 }
 
 static void unused_vertices(void **state)

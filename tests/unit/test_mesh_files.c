@@ -1,5 +1,5 @@
-/* test_mesh_files.c - the same surfaces through every format and encoding are the same numbers; files that are cut short,
- * claim more than they hold or hold something else are refused in words; what is written reads back. */
+/* test_mesh_files.c - the same surfaces through every format and encoding are the same numbers; files that are cut
+ * short, claim more than they hold or hold something else are refused in words; what is written reads back. */
 #include "meshes.h"
 #include "surface.h"
 
@@ -63,8 +63,7 @@ static void recognised_by_first_bytes(void **state)
         put_bytes(p, "nameless", b.data, b.size);
         const npmd_status st = mesh_read(in_folder(p, "nameless"), &m, &err);
         if (strncmp((const char *)b.data, "# a comment", 11) == 0
-            || strncmp((const char *)b.data, "# colours", 9)
-                   == 0) { /* .obj has no first bytes, nor a comment */
+            || strncmp((const char *)b.data, "# colours", 9) == 0) { /* .obj has no first bytes, nor a comment */
             assert_int_equal(st, NPMD_ERR_FORMAT);
             assert_says(&err, "unknown kind of surface");
         } else {
@@ -131,9 +130,8 @@ typedef struct bad_file {
     const char *name, *text, *words;
 } bad_file;
 
-#define GII(attributes, data)                                                                                \
-    "<GIFTI><DataArray Intent=\"NIFTI_INTENT_POINTSET\" " attributes "><Data>" data                          \
-    "</Data></DataArray></GIFTI>"
+#define GII(attributes, data)                                                                                          \
+    "<GIFTI><DataArray Intent=\"NIFTI_INTENT_POINTSET\" " attributes "><Data>" data "</Data></DataArray></GIFTI>"
 #define POINTS "DataType=\"NIFTI_TYPE_FLOAT32\" ArrayIndexingOrder=\"RowMajorOrder\" Dimensionality=\"2\" "
 
 static void bad_files(void **state)
@@ -147,13 +145,11 @@ static void bad_files(void **state)
         { "a.obj", "v 1 2 3\nf 1 1\n", "line 2: the face after 0 others has 2 corners" },
         { "a.obj", "v 1 2 3\nf 1 1 0\n", "line 2: a face has a corner at vertex 0, but 1 vertices" },
         { "a.obj", "v 1 2 3\nf 1 -2 1\n", "line 2: a face has a corner at vertex -2" },
-        { "a.obj", "v 1 2 3\nf 1 1 2\n",
-          "a.obj: face 1 has a corner at vertex 2, but the vertices are 1 to 1" },
+        { "a.obj", "v 1 2 3\nf 1 1 2\n", "a.obj: face 1 has a corner at vertex 2, but the vertices are 1 to 1" },
         { "a.obj", "v 1 2 3\nf 1 1 9000000000\n", "line 2: a face has a corner at vertex 8999999999" },
         { "a.obj", "v 1 2 x\n", "line 1: 'x' was found where a coordinate was expected" },
         { "a.obj", "v 1 2\n", "line 1: it ends where a coordinate was expected" },
-        { "a.obj", "v 1 2 3\nf 1 1.5 1\n",
-          "line 2: 1.5 was found where the number of a vertex was expected" },
+        { "a.obj", "v 1 2 3\nf 1 1.5 1\n", "line 2: 1.5 was found where the number of a vertex was expected" },
         { "a.obj", "curv 1 2\n", "line 1: 'curv' was found where a vertex (v) or a face (f) was expected" },
         { "a.obj", "v 1 nan 3\nf 1 1 1\n", "a.obj: vertex 1: coordinate y is NaN" },
         { "a.off", "OFF\n1 1 0\n0 0 1e999\n3 0 0 0\n", "a.off: vertex 0: coordinate z is infinite" },
@@ -169,14 +165,12 @@ static void bad_files(void **state)
         { "a.ply", "ply\nformat ascii 2.0\n", "line 2: 'ascii' was found where ascii" },
         { "a.ply", "ply\nend_header\n", "the header has no format" },
         { "a.ply", "ply\nformat ascii 1.0\nproperty int x\n", "'property' was found where format" },
-        { "a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nend_header\n",
-          "element 1 has rows, but no property" },
+        { "a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nend_header\n", "element 1 has rows, but no property" },
         { "a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty int x\nend_header\n",
           "no properties x, y and z" },
         { "a.ply", "ply\nformat ascii 1.0\nelement face 1\nproperty int x\nend_header\n",
           "no list property vertex_indices" },
-        { "a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty half x\n",
-          "'half' was found where a type" },
+        { "a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty half x\n", "'half' was found where a type" },
         { "a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty int x\nproperty int x\n",
           "a property is there twice" },
         { "a.ply", "ply\nformat ascii 1.0\nelement face 1\nproperty list float int vertex_index\n",
@@ -201,16 +195,13 @@ static void bad_files(void **state)
           "line 6: the face after 0 others has 4 corners" },
         { "a.vtk", "# vtk DataFile Version 3.0\n\nASCII\nDATASET POLYDATA\nPOLYGONS 1 5\n3 0 1 2\n",
           "1 triangles are 4 numbers, but POLYGONS announced 5" },
-        { "a.vtk",
-          "# vtk DataFile Version 5.1\n\nASCII\nDATASET POLYDATA\nPOLYGONS 2 4\nOFFSETS vtktypeint64\n0 4\n",
+        { "a.vtk", "# vtk DataFile Version 5.1\n\nASCII\nDATASET POLYDATA\nPOLYGONS 2 4\nOFFSETS vtktypeint64\n0 4\n",
           "polygon 0 has 4 corners, 3 were expected" },
-        { "a.vtk",
-          "# vtk DataFile Version 5.1\n\nASCII\nDATASET POLYDATA\nPOLYGONS 2 4\nOFFSETS vtktypeint64\n0 3\n",
+        { "a.vtk", "# vtk DataFile Version 5.1\n\nASCII\nDATASET POLYDATA\nPOLYGONS 2 4\nOFFSETS vtktypeint64\n0 3\n",
           "1 triangles have 3 corners, but POLYGONS announced 4" },
         { "a.vtk", "# vtk DataFile Version 3.0\n\nBINARY\nDATASET POLYDATA\nPOINTS 99999999999 float\n\1\2",
           "byte 78: it ends where a coordinate" },
-        { "a.vtk",
-          "# vtk DataFile Version 3.0\n\nASCII\nDATASET POLYDATA\nFIELD f 1\na 4294967296 4294967296 float\n1",
+        { "a.vtk", "# vtk DataFile Version 3.0\n\nASCII\nDATASET POLYDATA\nFIELD f 1\na 4294967296 4294967296 float\n1",
           "4294967296 x 4294967296 numbers are announced" },
         { "lh.pial", "\xff\xff\xff", "such a file of FreeSurfer begins with ff ff fe" },
         { "lh.pial", "\xff\xff\xfehand\n\n\x7f\xff\xff\xff\x7f\xff\xff\xff", "it ends where a coordinate" },
@@ -225,16 +216,13 @@ static void bad_files(void **state)
           "Dim0 is '-2', expected an integer from 1" },
         { "a.gii", GII(POINTS "Dim0=\"2147483647\" Dim1=\"2147483647\" Encoding=\"ASCII\"", "1 2"),
           "but its data hold fewer" },
-        { "a.gii",
-          GII(POINTS "Dim0=\"2147483647\" Dim1=\"3\" Encoding=\"Base64Binary\" Endian=\"BigEndian\"", "AAAA"),
+        { "a.gii", GII(POINTS "Dim0=\"2147483647\" Dim1=\"3\" Encoding=\"Base64Binary\" Endian=\"BigEndian\"", "AAAA"),
           "numbers of 4 bytes are announced, but its data hold 3 bytes" },
         { "a.gii",
-          GII(POINTS
-              "Dim0=\"2147483647\" Dim1=\"2147483647\" Encoding=\"GZipBase64Binary\" Endian=\"BigEndian\"",
+          GII(POINTS "Dim0=\"2147483647\" Dim1=\"2147483647\" Encoding=\"GZipBase64Binary\" Endian=\"BigEndian\"",
               "AAAA"),
           "but its data hold fewer" },
-        { "a.gii",
-          GII(POINTS "Dim0=\"1\" Dim1=\"3\" Encoding=\"GZipBase64Binary\" Endian=\"BigEndian\"", "AAAA"),
+        { "a.gii", GII(POINTS "Dim0=\"1\" Dim1=\"3\" Encoding=\"GZipBase64Binary\" Endian=\"BigEndian\"", "AAAA"),
           "its compressed data are damaged" },
         { "a.gii", GII(POINTS "Dim0=\"1\" Dim1=\"3\" Encoding=\"Base64Binary\" Endian=\"BigEndian\"", "AA*A"),
           "character 3 of the data is none of base64" },
@@ -242,16 +230,14 @@ static void bad_files(void **state)
           "'x' was found where a number of the array" },
         { "a.gii", GII(POINTS "Dim0=\"1\" Dim1=\"3\" Encoding=\"ASCII\"", "1 2 3 4"),
           "'4' was found where the end of the data" },
-        { "a.gii", GII(POINTS "Dim0=\"1\" Dim1=\"2\" Encoding=\"ASCII\"", "1 2"),
-          "has 2 columns, expected 3" },
+        { "a.gii", GII(POINTS "Dim0=\"1\" Dim1=\"2\" Encoding=\"ASCII\"", "1 2"), "has 2 columns, expected 3" },
     };
     for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
         mesh m = { 0 };
         npmd_error err = { 0 };
         const npmd_status st = mesh_read(put_text(p, CASES[k].name, CASES[k].text), &m, &err);
         if (st != NPMD_ERR_FORMAT)
-            fail_msg("case %zu, which should say '%s': status %d, '%s'", k, CASES[k].words, (int)st,
-                     err.text);
+            fail_msg("case %zu, which should say '%s': status %d, '%s'", k, CASES[k].words, (int)st, err.text);
         assert_says(&err, CASES[k].words);
         assert_null(m.x);
     }

@@ -255,8 +255,7 @@ static void derivatives_are_those_of_the_density(void **state)
                                 way.t[j] = first[j] /= sqrt(r2);
                         } else {
                             for (int j = 0; j < 3; j++)
-                                way.t[j] = x[(j + 1) % 3] * first[(j + 2) % 3]
-                                           - x[(j + 2) % 3] * first[(j + 1) % 3];
+                                way.t[j] = x[(j + 1) % 3] * first[(j + 2) % 3] - x[(j + 2) % 3] * first[(j + 1) % 3];
                         }
                         along = g[0] * way.t[0] + g[1] * way.t[1] + g[2] * way.t[2];
                         normal = g[0] * x[0] + g[1] * x[1] + g[2] * x[2];
@@ -297,12 +296,11 @@ static void points_of_another_domain_are_refused(void **state)
     npmd_error err = { 0 };
     double out[POINTS * 3];
     npmd_score score = NPMD_SIZED(npmd_score);
-    assert_int_equal(npmd_evaluate_at(s->model[0], s->points[2], NPMD_DENSITY, NULL, out, &err),
-                     NPMD_ERR_SHAPE);
+    assert_int_equal(npmd_evaluate_at(s->model[0], s->points[2], NPMD_DENSITY, NULL, out, &err), NPMD_ERR_SHAPE);
     assert_int_equal(npmd_score_points(s->model[0], s->points[2], 1, NULL, &score, &err), NPMD_ERR_SHAPE);
     assert_int_not_equal(npmd_evaluate_at(s->model[0], s->points[0], NPMD_DENSITY,
-                                          &(npmd_compute){ .size = sizeof(npmd_compute), .device = "abacus" },
-                                          out, &err),
+                                          &(npmd_compute){ .size = sizeof(npmd_compute), .device = "abacus" }, out,
+                                          &err),
                          NPMD_OK);
 }
 

@@ -1,5 +1,5 @@
-/* test_model_file.c - the file of a fitted model: saved and loaded it is the same model to the last bit, and a file that
- * is not quite one, spoilt in any of its parts or cut anywhere, is refused in words. */
+/* test_model_file.c - the file of a fitted model: saved and loaded it is the same model to the last bit, and a file
+ * that is not quite one, spoilt in any of its parts or cut anywhere, is refused in words. */
 #include "models.h"
 #include "trees.h"
 
@@ -38,10 +38,9 @@ static void a_file_keeps_every_bit(void **state)
         npmd_fit_facts f = NPMD_SIZED(npmd_fit_facts), g = NPMD_SIZED(npmd_fit_facts);
         assert_int_equal(npmd_model_facts(s->model[i], &f, NULL), NPMD_OK);
         assert_int_equal(npmd_model_facts(again, &g, NULL), NPMD_OK);
-        assert_true(f.n == g.n && f.tau == g.tau && f.seed == g.seed && f.steps == g.steps
-                    && f.objective == g.objective && f.log_integral == g.log_integral
-                    && f.log_integral_se == g.log_integral_se && f.restarts == g.restarts
-                    && f.members == g.members);
+        assert_true(f.n == g.n && f.tau == g.tau && f.seed == g.seed && f.steps == g.steps && f.objective == g.objective
+                    && f.log_integral == g.log_integral && f.log_integral_se == g.log_integral_se
+                    && f.restarts == g.restarts && f.members == g.members);
 
         /* saved twice, and saved by the loaded model: the same bytes */
         size_t size[3];
@@ -134,8 +133,7 @@ static size_t tensor_at(const parts *p, const char *name)
 
 static void newer_version(parts *p)
 {
-    put(p->facts, "file_version",
-        json_integer(json_integer_value(json_object_get(p->facts, "file_version")) + 1));
+    put(p->facts, "file_version", json_integer(json_integer_value(json_object_get(p->facts, "file_version")) + 1));
 }
 
 static void missing_tensor(parts *p)
@@ -157,9 +155,8 @@ static void wrong_shape(parts *p)
 {
     json_t *weight = tree_inside(p->header, "layer.1.weight"), *turned = json_array();
     for (size_t d = 2; d-- > 0;) /* (8, 20) becomes (20, 8): as many bytes */
-        assert_int_equal(
-            json_append(turned, json_incref(json_array_get(json_object_get(weight, "shape"), d)), NULL),
-            NPMD_OK);
+        assert_int_equal(json_append(turned, json_incref(json_array_get(json_object_get(weight, "shape"), d)), NULL),
+                         NPMD_OK);
     put(weight, "shape", turned);
 }
 

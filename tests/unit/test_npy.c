@@ -60,8 +60,7 @@ static void npy_reads_all_kinds(void **state)
     for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
         table t = { 0 };
         npmd_error err = { 0 };
-        const char *path = put_npy(p, CASES[k].version, CASES[k].header,
-                                   CASES[k].single ? (const void *)f : d,
+        const char *path = put_npy(p, CASES[k].version, CASES[k].header, CASES[k].single ? (const void *)f : d,
                                    CASES[k].single ? sizeof f : sizeof d);
         if (npy_read(path, &t, &err) != NPMD_OK)
             fail_msg("case %zu: %s", k, err.text);
@@ -75,8 +74,7 @@ static void npy_reads_all_kinds(void **state)
     double *data = NULL;
     size_t shape[NPY_MAX_DIMENSIONS];
     int dimensions = 0;
-    const char *path = put_npy(p, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3, 2), }", d,
-                               sizeof d);
+    const char *path = put_npy(p, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3, 2), }", d, sizeof d);
     assert_int_equal(npy_read_array(path, &data, shape, &dimensions, NULL), NPMD_OK);
     assert_int_equal(dimensions, 3);
     assert_true(shape[0] == 1 && shape[1] == 3 && shape[2] == 2);
@@ -98,8 +96,7 @@ static void npy_errors(void **state)
     } CASES[] = {
         { 1, PLAIN "(1152921504606846976, 2), }", 48,
           "header says 1152921504606846976 x 2 of 8 bytes each, but 48 bytes follow" },
-        { 1, PLAIN "(4294967296, 4294967296), }", 48,
-          "header says 4294967296 x 4294967296" }, /* product 2^64 */
+        { 1, PLAIN "(4294967296, 4294967296), }", 48, "header says 4294967296 x 4294967296" }, /* product 2^64 */
         { 1, PLAIN "(2305843009213693952,), }", 0,
           "header says 2305843009213693952 of 8 bytes each, but 0 bytes follow" },
         { 1, PLAIN "(99999999999999999999, 2), }", 48, "a size below 2^64" },
@@ -121,8 +118,7 @@ static void npy_errors(void **state)
         { 1, "{'descr': '<f8', 'fortran_order': true, 'shape': (3, 2), }", 48, "True or False" },
         { 1, "{'descr': '<f8, 'fortran_order': False", 0, "where" },
         { 1, "{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (6,), }", 48, "a quoted string" },
-        { 1, "{'descr': '>f8', 'fortran_order': False, 'shape': (6,), }", 48,
-          "type '>f8', expected '<f8' or '<f4'" },
+        { 1, "{'descr': '>f8', 'fortran_order': False, 'shape': (6,), }", 48, "type '>f8', expected '<f8' or '<f4'" },
         { 1, "{'descr': '|f8', 'fortran_order': False, 'shape': (6,), }", 48, "type '|f8'" },
         { 1, "{'descr': '<i8', 'fortran_order': False, 'shape': (6,), }", 48, "type '<i8'" },
         { 1, "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2), }", 48, "np.ascontiguousarray" },
@@ -154,8 +150,7 @@ static void npy_errors(void **state)
     assert_says(&err, "is empty");
     assert_int_equal(npy_read(put_bytes(p, "made.npy", "\x93NUMPY\x01\0\xff", 9), &t, &err), NPMD_ERR_FORMAT);
     assert_says(&err, "truncated");
-    assert_int_equal(npy_read(put_bytes(p, "made.npy", "\x93NUMPY\x01\0\xff\xff{", 11), &t, &err),
-                     NPMD_ERR_FORMAT);
+    assert_int_equal(npy_read(put_bytes(p, "made.npy", "\x93NUMPY\x01\0\xff\xff{", 11), &t, &err), NPMD_ERR_FORMAT);
     assert_says(&err, "truncated: its header should have 65535 bytes, but 1 follow");
     assert_int_equal(npy_read(in_folder(p, "absent.npy"), &t, &err), NPMD_ERR_FILE);
 }
@@ -207,8 +202,7 @@ static void npy_reads_a_pipe(void **state)
     assert_int_equal(npy_read_piped(b.data, b.size - 1, &t, &err), NPMD_ERR_FORMAT);
     assert_says(&err, "but 95 bytes follow");
     file_bytes_free(&b);
-    static const char *const CLAIMS[] = { PLAIN "(1152921504606846976,), }",
-                                          PLAIN "(4294967296, 4294967296), }" };
+    static const char *const CLAIMS[] = { PLAIN "(1152921504606846976,), }", PLAIN "(4294967296, 4294967296), }" };
     for (int k = 0; k < 2; k++) { /* a claim takes no memory */
         path = put_npy(p, 1, CLAIMS[k], AWKWARD, sizeof AWKWARD);
         assert_int_equal(file_read(path, &b, NULL), NPMD_OK);
@@ -262,8 +256,7 @@ static void npy_maps(void **state)
     npy_map_close(&m);
     npy_map_close(&m);
     npy_map_close(NULL);
-    const char *path = put_npy(p, 2, "{'descr': '<f4', 'fortran_order': False, 'shape': (6,), }", f,
-                               sizeof f);
+    const char *path = put_npy(p, 2, "{'descr': '<f4', 'fortran_order': False, 'shape': (6,), }", f, sizeof f);
     assert_int_equal(npy_map_open(path, &m, &err), NPMD_OK);
     assert_true(m.count == 6 && m.columns == 1 && m.f4);
     assert_memory_equal(m.rows, f, sizeof f);

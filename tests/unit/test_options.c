@@ -123,9 +123,7 @@ static void refuse(const char *name, const char *value)
 static void bad_values_are_refused(void **state)
 {
     (void)state;
-    static const char *const WHOLE[] = {
-        "", "abc", "1.5", "-5", "1e30", "12x", "nan", "inf", "1e400", "1 2"
-    };
+    static const char *const WHOLE[] = { "", "abc", "1.5", "-5", "1e30", "12x", "nan", "inf", "1e400", "1 2" };
     static const char *const REAL[] = { "", "abc", "-2", "1e300", "nan", "inf", "-inf", "0.1.2" };
     static const char *const LIST[] = { "",    "3,",  ",3",
                                         "3,x", "1.5", "2000",
@@ -277,8 +275,7 @@ static void presets_are_the_papers(void **state)
     assert_int_equal(c.set.descent.steps, 20000);
     /* lambda_2 = 1e-4 given: tau = 1e-4 (4 pi)^2 / batch = 1.368e-7, written with two digits */
     const double tau = 1e-4 * 16.0 * (double)(CHECK_PI * CHECK_PI) / 115411.0;
-    check_below("paper-s2s2: tau, relative to lambda_2 (4 pi)^2 / batch", fabs(c.set.tau - tau) / tau,
-                0.05 / 1.4);
+    check_below("paper-s2s2: tau, relative to lambda_2 (4 pi)^2 / batch", fabs(c.set.tau - tau) / tau, 0.05 / 1.4);
 }
 
 static void open_sizes_are_chosen(void **state)
@@ -289,9 +286,8 @@ static void open_sizes_are_chosen(void **state)
         double tau, decay;
         int separable;
         int features;
-    } CASE[] = { { "S1", 5e-5, 1.5, 1, 2 },        { "T2", 5e-5, 2.0, 1, 4 },
-                 { "S2", 5e-5, 2.0, 1, 192 },      { "T3", 1e-4, 2.5, 0, 6 },
-                 { "S2 x S1", 1e-4, 2.5, 1, 256 }, { "T4", 1e-4, 3.0, 0, 8 },
+    } CASE[] = { { "S1", 5e-5, 1.5, 1, 2 },        { "T2", 5e-5, 2.0, 1, 4 },        { "S2", 5e-5, 2.0, 1, 192 },
+                 { "T3", 1e-4, 2.5, 0, 6 },        { "S2 x S1", 1e-4, 2.5, 1, 256 }, { "T4", 1e-4, 3.0, 0, 8 },
                  { "S2 x S2", 1e-4, 3.0, 1, 256 }, { "T7", 1e-4, 4.5, 0, 14 } }; /* tori: two an angle */
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         npmd_options opt;
@@ -408,11 +404,10 @@ static void a_file_sets_options(void **state)
     char path[64];
     options_init(&opt);
     options_init(&expected);
-    if (read_text(
-            "{ \"steps\": 5000, \"tau\": 5e-5, \"max-frequency\": [3, 4], \"skip\": false, \"constant\": true,\n"
-            "  \"schedule\": \"fixed\", \"seed\": \"18446744073709551615\", \"q1\": 2e3, \"rate\": 1,\n"
-            "  \"features\": \"17\", \"device\": \"reference\" }",
-            &opt, path, &err)
+    if (read_text("{ \"steps\": 5000, \"tau\": 5e-5, \"max-frequency\": [3, 4], \"skip\": false, \"constant\": true,\n"
+                  "  \"schedule\": \"fixed\", \"seed\": \"18446744073709551615\", \"q1\": 2e3, \"rate\": 1,\n"
+                  "  \"features\": \"17\", \"device\": \"reference\" }",
+                  &opt, path, &err)
         != NPMD_OK)
         fail_msg("%s", err.text);
     set(&expected, "steps", "5000");
@@ -431,9 +426,9 @@ static void a_file_sets_options(void **state)
     /* a preset goes first, wherever it stands */
     options_init(&opt);
     options_init(&expected);
-    assert_int_equal(read_text("{ \"features\": 7, \"rate\": 0.5, \"preset\": \"paper-t2\", \"width\": 9 }",
-                               &opt, path, &err),
-                     NPMD_OK);
+    assert_int_equal(
+        read_text("{ \"features\": 7, \"rate\": 0.5, \"preset\": \"paper-t2\", \"width\": 9 }", &opt, path, &err),
+        NPMD_OK);
     set(&expected, "preset", "paper-t2");
     set(&expected, "features", "7");
     set(&expected, "rate", "0.5");

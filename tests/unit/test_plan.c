@@ -1,5 +1,5 @@
-/* test_plan.c - what a fit usually has where nothing was asked for, the fits that other fits need, and plans. The numbers are
- * those of version 0.1: a default that changes, changes here. */
+/* test_plan.c - what a fit usually has where nothing was asked for, the fits that other fits need, and plans. The
+ * numbers are those of version 0.1: a default that changes, changes here. */
 #include "estimate.h"
 
 /* ---- what is usual --------------------------------------------------------------------------------------------- */
@@ -11,34 +11,8 @@ static const struct {
     int64_t steps, q1, q2;
     int frequency[2], series[2]; /* of the first two factors: of a field, of a series before it shrinks */
 } USUAL[] = {
-    { "T1",
-      5e-5,
-      1.5,
-      1e-5,
-      FEATURES_COORDINATES,
-      2,
-      1,
-      3,
-      INTEGRAL_UNIFORM,
-      500,
-      8192,
-      1024,
-      { 20 },
-      { 40 } },
-    { "T2",
-      5e-5,
-      2.0,
-      1e-5,
-      FEATURES_COORDINATES,
-      4,
-      1,
-      3,
-      INTEGRAL_UNIFORM,
-      500,
-      8192,
-      1024,
-      { 20, 20 },
-      { 10, 10 } },
+    { "T1", 5e-5, 1.5, 1e-5, FEATURES_COORDINATES, 2, 1, 3, INTEGRAL_UNIFORM, 500, 8192, 1024, { 20 }, { 40 } },
+    { "T2", 5e-5, 2.0, 1e-5, FEATURES_COORDINATES, 4, 1, 3, INTEGRAL_UNIFORM, 500, 8192, 1024, { 20, 20 }, { 10, 10 } },
     { "T4",
       1e-4,
       3.0,
@@ -215,11 +189,9 @@ static void usual_values_have_a_text(void **state)
                   { "width", "", "" },
                   { "device", "", "" } };
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
-        assert_int_equal(npmd_option_usual(CASES[k].name, NULL, dom, 100000, text, sizeof text, &err),
-                         NPMD_OK);
+        assert_int_equal(npmd_option_usual(CASES[k].name, NULL, dom, 100000, text, sizeof text, &err), NPMD_OK);
         assert_string_equal(text, CASES[k].sphere);
-        assert_int_equal(npmd_option_usual(CASES[k].name, opt, torus, 100000, text, sizeof text, &err),
-                         NPMD_OK);
+        assert_int_equal(npmd_option_usual(CASES[k].name, opt, torus, 100000, text, sizeof text, &err), NPMD_OK);
         assert_string_equal(text, CASES[k].torus);
     }
     assert_int_equal(npmd_options_set(opt, "steps", "7", NULL), NPMD_OK);
@@ -228,8 +200,7 @@ static void usual_values_have_a_text(void **state)
     assert_string_equal(text, "7");
     assert_int_equal(npmd_option_usual("members", opt, dom, 100, text, sizeof text, &err), NPMD_OK);
     assert_string_equal(text, "4");
-    assert_int_equal(npmd_option_usual("no-such", NULL, dom, 100, text, sizeof text, &err),
-                     NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_option_usual("no-such", NULL, dom, 100, text, sizeof text, &err), NPMD_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "no-such"));
     npmd_options_free(opt);
     npmd_domain_free(dom);
@@ -239,16 +210,15 @@ static void usual_values_have_a_text(void **state)
 /* ---- derived settings: what each inherits ------------------------------------------------------------------------ */
 
 /* Nothing at its default, nothing open. */
-#define ASKED                                                                                                \
-    "estimator", "stack", "tau", "0.25", "holdout", "0.3", "criterion", "likelihood", "penalty", "gradient", \
-        "seed", "5", "members", "6", "combine", "log", "bootstrap", "on", "unordered", "on", "folds", "3",   \
-        "encoding", "coordinates", "features", "33", "max-frequency", "3,4", "spectrum-law", "ridge",        \
-        "spectrum-decay", "1.5", "spectrum-ridge", "0.5", "separable", "off", "constant", "on", "scale",     \
-        "none", "width", "9", "depth", "5", "omega", "3", "skip", "on", "skip-start", "convex", "start",     \
-        "authors", "steps", "400", "epochs", "2", "batch", "n/4", "q1", "64", "q2", "32", "rate", "0.5",     \
-        "warmup", "11", "integral", "uniform", "accuracy", "0.75", "convex-gap", "on", "stop", "ise",        \
-        "patience", "8", "solver", "sgd", "kappa", "2,3", "bandwidth", "mixture", "neighbours", "12",        \
-        "threads", "2", "device", "reference", "snr", "on"
+#define ASKED                                                                                                          \
+    "estimator", "stack", "tau", "0.25", "holdout", "0.3", "criterion", "likelihood", "penalty", "gradient", "seed",   \
+        "5", "members", "6", "combine", "log", "bootstrap", "on", "unordered", "on", "folds", "3", "encoding",         \
+        "coordinates", "features", "33", "max-frequency", "3,4", "spectrum-law", "ridge", "spectrum-decay", "1.5",     \
+        "spectrum-ridge", "0.5", "separable", "off", "constant", "on", "scale", "none", "width", "9", "depth", "5",    \
+        "omega", "3", "skip", "on", "skip-start", "convex", "start", "authors", "steps", "400", "epochs", "2",         \
+        "batch", "n/4", "q1", "64", "q2", "32", "rate", "0.5", "warmup", "11", "integral", "uniform", "accuracy",      \
+        "0.75", "convex-gap", "on", "stop", "ise", "patience", "8", "solver", "sgd", "kappa", "2,3", "bandwidth",      \
+        "mixture", "neighbours", "12", "threads", "2", "device", "reference", "snr", "on"
 
 static settings asked_for(const char *const *more)
 {
@@ -274,14 +244,12 @@ static const char *changes(const settings *from, const settings *to)
         option_print(from, row, a, sizeof a);
         option_print(to, row, b, sizeof b);
         if (strcmp(a, b) != 0)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", used == 0 ? "" : " ",
-                                     row->name, b);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", used == 0 ? "" : " ", row->name, b);
     }
     return text;
 }
 
-static void assert_derived(const derived *d, const settings *from, const char *expected, bool weights,
-                           bool encoded)
+static void assert_derived(const derived *d, const settings *from, const char *expected, bool weights, bool encoded)
 {
     static const uint64_t NONE[PLAN_GIVEN_WORDS];
     assert_string_equal(changes(from, &d->set), expected);
@@ -292,8 +260,8 @@ static void assert_derived(const derived *d, const settings *from, const char *e
     assert_int_equal(d->encoding, encoded);
 }
 
-/* A short fit that is compared: given tau and steps, rough, alone, to its end, without weights that may have seen the points
- * that judge it. */
+/* A short fit that is compared: given tau and steps, rough, alone, to its end, without weights that may have seen the
+ * points that judge it. */
 static void pilots_inherit(void **state)
 {
     (void)state;
@@ -327,7 +295,8 @@ static void members_inherit(void **state)
     npmd_domain_free(high);
 }
 
-/* A part of a stack: of its own kind; what was chosen with some points held out stays, unless it is cheap to choose again. */
+/* A part of a stack: of its own kind; what was chosen with some points held out stays, unless it is cheap to choose
+ * again. */
 static void parts_inherit(void **state)
 {
     (void)state;
@@ -342,16 +311,13 @@ static void parts_inherit(void **state)
     before.encoding.max_frequency[0] = 1;
     before.encoding.max_frequency[1] = 2;
     derived d = derive_part(&from, &FIELD, 4, false, false, NULL);
-    assert_derived(&d, &from, "estimator=field members=4 bootstrap=off convex-gap=off bandwidth=fixed", false,
-                   true);
+    assert_derived(&d, &from, "estimator=field members=4 bootstrap=off convex-gap=off bandwidth=fixed", false, true);
     d = derive_part(&from, &NEAR, 4, false, false, NULL);
-    assert_derived(&d, &from, "estimator=kde members=1 bootstrap=off convex-gap=off bandwidth=adaptive",
-                   false, true);
+    assert_derived(&d, &from, "estimator=kde members=1 bootstrap=off convex-gap=off bandwidth=adaptive", false, true);
     d = derive_part(&from, &NEAR, 4, true, true, &before); /* resampled, and chosen again */
     assert_derived(&d, &from, "estimator=kde members=4 convex-gap=off bandwidth=adaptive", true, true);
     d = derive_part(&from, &FIELD, 4, false, true, &before); /* a length that was asked for stays */
-    assert_derived(&d, &from,
-                   "estimator=field tau=0.0625 members=4 bootstrap=off convex-gap=off bandwidth=fixed", true,
+    assert_derived(&d, &from, "estimator=field tau=0.0625 members=4 bootstrap=off convex-gap=off bandwidth=fixed", true,
                    true);
     d = derive_part(&open, &FIELD, 4, false, true, &before);
     assert_derived(&d, &open,
@@ -359,11 +325,10 @@ static void parts_inherit(void **state)
                    "bandwidth=fixed",
                    true, true);
     d = derive_part(&open, &SERIES, 4, false, true, &before);
-    assert_derived(
-        &d, &open,
-        "estimator=series tau=0.0625 members=1 bootstrap=off max-frequency=1,2 steps=123 warmup=45 "
-        "convex-gap=off bandwidth=fixed",
-        true, true);
+    assert_derived(&d, &open,
+                   "estimator=series tau=0.0625 members=1 bootstrap=off max-frequency=1,2 steps=123 warmup=45 "
+                   "convex-gap=off bandwidth=fixed",
+                   true, true);
 }
 
 /* A series that is trained as a field: one layer on every function of its basis. */
@@ -377,11 +342,10 @@ static void linear_fields_inherit(void **state)
     full.tau = 9.0;
     full.descent.steps = 9; /* of what is known of the series, the basis alone */
     const derived d = derive_linear(&from, &full, 48);
-    assert_derived(
-        &d, &from,
-        "estimator=field encoding=drawn features=48 max-frequency=7,8 spectrum-law=uniform separable=on "
-        "constant=off depth=1 skip=off skip-start=step convex-gap=off stop=none snr=off",
-        false, false);
+    assert_derived(&d, &from,
+                   "estimator=field encoding=drawn features=48 max-frequency=7,8 spectrum-law=uniform separable=on "
+                   "constant=off depth=1 skip=off skip-start=step convex-gap=off stop=none snr=off",
+                   false, false);
 }
 
 /* Weights and encoding of models that a fit begins with go on where the derived fit wants them. */
@@ -409,7 +373,8 @@ static void plans_pass_their_origin_on(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- plans, as a caller has them ----------------------------------------------------------------------------------- */
+/* ---- plans, as a caller has them
+ * ----------------------------------------------------------------------------------- */
 
 /* A plan tells all sizes, holds on to nothing of the caller's, and its fit is the fit. */
 static void plans_are_fits(void **state)
@@ -423,8 +388,8 @@ static void plans_are_fits(void **state)
     npmd_error err = { 0 };
     char text[32], *bytes[2] = { NULL };
     size_t size[2] = { 0 };
-    options_of(&opt, (const char *const[]){ "steps", "5", "q1", "64", "width", "8", "tau", "1e-3",
-                                            "convex-gap", "off", NULL });
+    options_of(&opt, (const char *const[]){ "steps", "5", "q1", "64", "width", "8", "tau", "1e-3", "convex-gap", "off",
+                                            NULL });
     npmd_model *known = fit_of(pts, &opt);
     if (npmd_plan_make(dom, 200, &opt, &plan, &err) != NPMD_OK)
         fail_msg("%s", err.text);

@@ -24,8 +24,7 @@ static void mean_over_spheres(void **state)
         worst = fmax(worst, fabs(sphere_log_mean(2, r, &slope[0]) - circle) / (1.0 + r));
         worst = fmax(worst, fabs(sphere_log_mean(3, r, &slope[1]) - sphere) / (1.0 + r));
         for (int e = 2; e <= 3; e++) {
-            const double by_difference = (sphere_log_mean(e, r + h, &unused)
-                                          - sphere_log_mean(e, fabs(r - h), &unused))
+            const double by_difference = (sphere_log_mean(e, r + h, &unused) - sphere_log_mean(e, fabs(r - h), &unused))
                                          / (2.0 * h);
             slopes = fmax(slopes, fabs(r * slope[e - 2] - by_difference));
         }
@@ -91,8 +90,7 @@ static double log_mean_by_rules(const npmd_model *m, size_t resolution)
         w[i] = 1.0;
         for (size_t d = 0, rest = i; d < (size_t)dom->factors; rest /= count[d++]) {
             const size_t at = rest % count[d], columns = (size_t)dom->factor[d]->columns;
-            memcpy(x + i * (size_t)dom->columns + dom->column[d], node[d] + at * columns,
-                   columns * sizeof *x);
+            memcpy(x + i * (size_t)dom->columns + dom->column[d], node[d] + at * columns, columns * sizeof *x);
             w[i] *= weight[d][at];
         }
     }
@@ -110,8 +108,8 @@ static double log_mean_by_rules(const npmd_model *m, size_t resolution)
     return result;
 }
 
-/* A circle's rule of N nodes errs by 2 I_N(r) / I_0(r), r = |w_i + w_j| in a factor: on T4 r stays below 4, and the error
- * below 1e-11; elsewhere rounding is all. */
+/* A circle's rule of N nodes errs by 2 I_N(r) / I_0(r), r = |w_i + w_j| in a factor: on T4 r stays below 4, and the
+ * error below 1e-11; elsewhere rounding is all. */
 static void integral_in_closed_form(void **state)
 {
     (void)state;
@@ -122,15 +120,14 @@ static void integral_in_closed_form(void **state)
         char text[64];
         hand_open(DOMAINS[i], 7, SIZE[i], 3, &f);
         snprintf(text, sizeof text, "log integral on %s against quadrature", DOMAINS[i]);
-        check_below(text,
-                    fabs(psnf_log_integral(f.work, &f.family) - log_mean_by_rules(&f.model, RESOLUTION[i])),
+        check_below(text, fabs(psnf_log_integral(f.work, &f.family) - log_mean_by_rules(&f.model, RESOLUTION[i])),
                     1e-10);
         hand_close(&f);
     }
 }
 
-/* Weights of length 400: exp(800) is beyond doubles, its logarithm is not. Where one unit rules, the density is a kernel
- * exp(2 w . e), whose log integral is known. */
+/* Weights of length 400: exp(800) is beyond doubles, its logarithm is not. Where one unit rules, the density is a
+ * kernel exp(2 w . e), whose log integral is known. */
 static void nothing_overflows(void **state)
 {
     (void)state;
@@ -141,8 +138,7 @@ static void nothing_overflows(void **state)
     f.family.theta[2] = 1.0;
     f.family.bias[0] = 0.0;
     const double found = psnf_log_integral(f.work, &f.family);
-    check_below("log integral of exp(800 cos x)", fabs(found / sphere_log_mean(2, 800.0, &slope) - 1.0),
-                1e-14);
+    check_below("log integral of exp(800 cos x)", fabs(found / sphere_log_mean(2, 800.0, &slope) - 1.0), 1e-14);
     values_of(&f.model, 1, &x, 1, JET_VALUE, &v);
     assert_true(fabs(v - 800.0) < 1e-10);
     x = (double)CHECK_PI; /* only v0 is left there */
@@ -204,8 +200,7 @@ static void jets_by_differences(void **state)
         char text[64];
         hand_open(DOMAINS[i], 6, 0.8, 4, &f);
         const size_t rows = (size_t)f.domain->dimension + 2, columns = (size_t)f.domain->columns;
-        double *x = doubles(N * columns), *jet = doubles(N * rows), *v = doubles(N),
-               *expected = doubles(rows);
+        double *x = doubles(N * columns), *jet = doubles(N * rows), *v = doubles(N), *expected = doubles(rows);
         double worst = 0.0;
         cluster_points(f.domain, N, 0.0, 6, x);
         values_of(&f.model, 1, x, N, JET_ALL, jet);
@@ -283,8 +278,7 @@ static void weights_are_repeated_points(void **state)
     npmd_points *weighted = points_of(dom, x, N), *all = points_of(dom, repeated, total);
     temporary_path(path, sizeof path);
     snprintf(named, sizeof named, "%s.npy", path);
-    if (npmd_array_write(named, weight, N, 1, &err) != NPMD_OK
-        || npmd_points_weigh(weighted, named, &err) != NPMD_OK)
+    if (npmd_array_write(named, weight, N, 1, &err) != NPMD_OK || npmd_points_weigh(weighted, named, &err) != NPMD_OK)
         fail_msg("%s", err.text);
     unlink(path);
     unlink(named);

@@ -1,8 +1,10 @@
-/* test_regions.c - integrals over regions of two surfaces: areas, the uniform density, kernels in closed form, symmetry.
+/* test_regions.c - integrals over regions of two surfaces: areas, the uniform density, kernels in closed form,
+ * symmetry.
  *
  * Kernels (--estimator kde with given concentrations) make a density that is known: a mean of products of von
  * Mises-Fisher densities, kappa exp(kappa (cos - 1)) / (2 pi (1 - exp(-2 kappa))). The probability that it gives to the
- * cap of angle t about its centre is (1 - exp(kappa (cos t - 1))) / (1 - exp(-2 kappa)). They are evaluated in float32. */
+ * cap of angle t about its centre is (1 - exp(kappa (cos t - 1))) / (1 - exp(-2 kappa)). They are evaluated in
+ * float32. */
 #include "place.h"
 #include "region.h"
 #include "spheres.h"
@@ -190,8 +192,8 @@ static void uniform_gives_shares(void **state)
     for (int factor = 1; factor <= 2; factor++) {
         must(npmd_region_map(m, &at, factor, both, 2, NPMD_REGION_DENSITY, map, &facts, &err), &err);
         for (size_t i = 0; i < n; i++)
-            check_quiet("marginal of the uniform density",
-                        fabs(map[i] - (area[0] + area[2]) / (16.0 * PI * PI)), 1e-12);
+            check_quiet("marginal of the uniform density", fabs(map[i] - (area[0] + area[2]) / (16.0 * PI * PI)),
+                        1e-12);
         check_below("share of the area", fabs(facts.share - (area[0] + area[2]) / (4.0 * PI)), 1e-12);
         check_below("probability", fabs(facts.probability - facts.share), 1e-12);
         check_below("two rules on a constant", facts.error_largest, 1e-13);
@@ -204,8 +206,8 @@ static void uniform_gives_shares(void **state)
     for (int a = 0; a < 3; a++) {
         within += area[a] * area[a] / (16.0 * PI * PI);
         for (int b = 0; b < 3; b++)
-            check_quiet("cell of the uniform density",
-                        fabs(cell[3 * a + b] - area[a] * area[b] / (16.0 * PI * PI)), 1e-12);
+            check_quiet("cell of the uniform density", fabs(cell[3 * a + b] - area[a] * area[b] / (16.0 * PI * PI)),
+                        1e-12);
     }
     check_below("sum over all regions", fabs(facts.probability - 1.0), 1e-12);
     check_below("within", fabs(facts.within - within), 1e-12);
@@ -220,8 +222,8 @@ static void uniform_gives_shares(void **state)
 
 /* The marginal over the whole sphere is the mean of two kernels. Both rules err by second derivatives times second
  * moments of the cells, so a refinement takes the error to a quarter, and to more than a third is a mistake. About the
- * vertex the moment of a third of an equilateral face of edge h is 5 h^2 / 36, about its centroid 49 h^2 / 432 less: the
- * true error is 1.22 times the difference of the rules; faces of an icosphere are nearly equilateral, hence 1.5. */
+ * vertex the moment of a third of an equilateral face of edge h is 5 h^2 / 36, about its centroid 49 h^2 / 432 less:
+ * the true error is 1.22 times the difference of the rules; faces of an icosphere are nearly equilateral, hence 1.5. */
 static void whole_sphere_converges(void **state)
 {
     npmd_error err = { 0 };
@@ -250,8 +252,8 @@ static void whole_sphere_converges(void **state)
     npmd_model_free(m);
 }
 
-/* Cells of vertices in a cap are the cap up to a band: a cell reaches two thirds of an edge from its vertex. The rule's own
- * error comes on top, three times its estimate being generous. */
+/* Cells of vertices in a cap are the cap up to a band: a cell reaches two thirds of an edge from its vertex. The rule's
+ * own error comes on top, three times its estimate being generous. */
 static void cap_within_its_band(void **state)
 {
     npmd_error err = { 0 };
@@ -260,8 +262,7 @@ static void cap_within_its_band(void **state)
     npmd_surface *s = surface_from(&ico);
     npmd_labels *l = labels_by(s, 1, by_cap);
     const npmd_region_request at = { .size = sizeof at, .surface = { s, s }, .labels = { l, NULL } };
-    const double reach = 2.0 / 3.0 * icosphere_edge(&ico),
-                 band = fisher_cap(CAP + reach) - fisher_cap(CAP - reach);
+    const double reach = 2.0 / 3.0 * icosphere_edge(&ico), band = fisher_cap(CAP + reach) - fisher_cap(CAP - reach);
     const int cap = 0;
     double *map = doubles(s->m.vertices), worst = 0.0;
     npmd_region_facts facts = NPMD_SIZED(npmd_region_facts);
@@ -272,8 +273,7 @@ static void cap_within_its_band(void **state)
         worst = fmax(worst, fabs(share - fisher_cap(CAP)));
     }
     check_below("probability of a cap", worst, band + 3.0 * facts.error_largest);
-    check_below("and of the whole map", fabs(facts.probability - fisher_cap(CAP)),
-                band + 3.0 * facts.error_largest);
+    check_below("and of the whole map", fabs(facts.probability - fisher_cap(CAP)), band + 3.0 * facts.error_largest);
     free(map);
     npmd_labels_free(l);
     npmd_surface_free(s);
@@ -372,9 +372,7 @@ static void threads_change_nothing(void **state)
     const int threads[3] = { 1, 2, 7 }, north = 0;
     for (int k = 0; k < 3; k++) {
         const npmd_compute how = { .size = sizeof how, .threads = threads[k] };
-        const npmd_region_request at = {
-            .size = sizeof at, .surface = { s, s }, .labels = { l, l }, .how = &how
-        };
+        const npmd_region_request at = { .size = sizeof at, .surface = { s, s }, .labels = { l, l }, .how = &how };
         map[k] = doubles(s->m.vertices);
         must(npmd_region_map(m, &at, 2, &north, 1, NPMD_REGION_INTENSITY, map[k], NULL, &err), &err);
         must(npmd_region_matrix(m, &at, NPMD_REGION_PROBABILITY, cell[k], NULL, &err), &err);
@@ -441,8 +439,7 @@ static void own_mesh_in_its_units(void **state)
     check_below("sum over the mesh", fabs(facts.probability - 1.0), 1e-12);
     field_on_its_mesh(domain, &ico, &at);
     at.surface[0] = round;
-    assert_int_equal(npmd_region_map(m, &at, 1, &cap, 1, NPMD_REGION_DENSITY, map, &facts, &err),
-                     NPMD_ERR_FORMAT);
+    assert_int_equal(npmd_region_map(m, &at, 1, &cap, 1, NPMD_REGION_DENSITY, map, &facts, &err), NPMD_ERR_FORMAT);
     assert_says(&err, "another mesh");
     free(map);
     free(area);
@@ -479,28 +476,23 @@ static void refusals(void **state)
     int region = 0;
     (void)state;
     at.surface[0] = dented;
-    assert_int_equal(npmd_region_map(m, &at, 1, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err),
-                     NPMD_ERR_FORMAT);
+    assert_int_equal(npmd_region_map(m, &at, 1, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err), NPMD_ERR_FORMAT);
     assert_says(&err, "registered sphere");
     at.surface[0] = larger;
-    assert_int_equal(npmd_region_map(m, &at, 1, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err),
-                     NPMD_ERR_SHAPE);
+    assert_int_equal(npmd_region_map(m, &at, 1, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err), NPMD_ERR_SHAPE);
     assert_says(&err, "of 42 vertices, its surface has 162");
     at.surface[0] = s;
     assert_int_equal(npmd_region_map(torus, &at, 1, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err),
                      NPMD_ERR_ARGUMENT);
     assert_says(&err, "two surfaces");
-    assert_int_equal(npmd_region_map(m, &at, 3, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err),
-                     NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_region_map(m, &at, 3, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err), NPMD_ERR_ARGUMENT);
     region = 3;
-    assert_int_equal(npmd_region_map(m, &at, 1, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err),
-                     NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_region_map(m, &at, 1, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err), NPMD_ERR_ARGUMENT);
     assert_int_equal(npmd_region_matrix(m, &at, NPMD_REGION_DENSITY, map, NULL, &err), NPMD_ERR_ARGUMENT);
     region = 0;
     const npmd_compute how = { .size = sizeof how, .progress = stop_at_once, .user = &done };
     at.how = &how;
-    assert_int_equal(npmd_region_map(m, &at, 1, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err),
-                     NPMD_STOPPED);
+    assert_int_equal(npmd_region_map(m, &at, 1, &region, 1, NPMD_REGION_DENSITY, map, NULL, &err), NPMD_STOPPED);
     assert_int_equal(npmd_region_matrix(m, &at, NPMD_REGION_COUNTS, map, NULL, &err), NPMD_STOPPED);
     assert_true(done > 0.0 && map[0] == 7.0);
     npmd_labels_free(l);

@@ -1,5 +1,5 @@
-/* test_relief.c - pictures of meshes: the outline of a sphere, what hides what, colours, and equal bytes on any number of
- * threads. */
+/* test_relief.c - pictures of meshes: the outline of a sphere, what hides what, colours, and equal bytes on any number
+ * of threads. */
 #include "icosphere.h"
 #include "relief.h"
 
@@ -54,8 +54,7 @@ static void a_view_is_orthonormal(void **state)
             double product = 0.0;
             for (int k = 0; k < 3; k++)
                 product += vector[i][k] * vector[j][k];
-            assert_true(fabs(product - (i == j ? 1.0 : 0.0))
-                        < 4e-16); /* a few roundings of numbers below 1 */
+            assert_true(fabs(product - (i == j ? 1.0 : 0.0)) < 4e-16); /* a few roundings of numbers below 1 */
         }
     assert_true(v.up[2] > 0.0);
     /* right = up x toward: seen from -x with z up, +y lies to the left */
@@ -63,10 +62,10 @@ static void a_view_is_orthonormal(void **state)
     assert_true(relief_view_make(left_side, z).right[1] == -1.0);
 }
 
-/* The shadow of a unit sphere of radius R pixels has area pi R^2. Chords of the polyhedron's outline are at most e = 0.16
- * long (level 3), so that it lacks at most e^2 / 8 = 0.0032 of the radius, 0.0064 of the area; samples find the area of a
- * convex shape to a third of a pixel along its edge at the very worst, 2 pi R / 3 in all, and by chance far better: a
- * hundredth of the area is allowed. */
+/* The shadow of a unit sphere of radius R pixels has area pi R^2. Chords of the polyhedron's outline are at most e =
+ * 0.16 long (level 3), so that it lacks at most e^2 / 8 = 0.0032 of the radius, 0.0064 of the area; samples find the
+ * area of a convex shape to a third of a pixel along its edge at the very worst, 2 pi R / 3 in all, and by chance far
+ * better: a hundredth of the area is allowed. */
 static void the_silhouette_of_a_sphere_has_its_area(void **state)
 {
     (void)state;
@@ -113,9 +112,9 @@ static void a_vertex_has_the_colour_of_its_value(void **state)
     icosphere_free(&f.ball);
 }
 
-/* The middle of the sphere, all of one value, has the colour of the bar at that value to within an eighth: where it faces
- * the eye it gets 0.34 + 0.66 x 1.06 x 0.87 = 0.95 of the full light (on the faces of so coarse a ball a little less), and the
- * byte of a colour falls more slowly. */
+/* The middle of the sphere, all of one value, has the colour of the bar at that value to within an eighth: where it
+ * faces the eye it gets 0.34 + 0.66 x 1.06 x 0.87 = 0.95 of the full light (on the faces of so coarse a ball a little
+ * less), and the byte of a colour falls more slowly. */
 static void on_a_log_scale_equal_ratios_are_equal_steps(void **state)
 {
     (void)state;
@@ -146,10 +145,8 @@ static void a_point_behind_the_sphere_is_hidden(void **state)
 {
     (void)state;
     const double front[3] = { 0.3, 0.2, 0.94 }, behind[3] = { -0.3, 0.2, -0.94 };
-    relief_points sets[2] = {
-        { .count = 1, .x = front, .ink = BLACK, .edge = RED, .radius = 3.0, .rim = 1.0 },
-        { .count = 1, .x = behind, .ink = BLACK, .edge = RED, .radius = 3.0, .rim = 1.0 }
-    };
+    relief_points sets[2] = { { .count = 1, .x = front, .ink = BLACK, .edge = RED, .radius = 3.0, .rim = 1.0 },
+                              { .count = 1, .x = behind, .ink = BLACK, .edge = RED, .radius = 3.0, .rim = 1.0 } };
     fixture f = fixture_open(3);
     f.scene.points = sets;
     f.scene.point_sets = 2;

@@ -22,8 +22,8 @@ static void jets_by_differences(void **state)
         npmd_domain *dom = domain_of(DOMAINS[i]);
         npmd_points *pts = clusters(dom, 300, 0.5, 3);
         const size_t rows = (size_t)dom->dimension + 2, columns = (size_t)dom->columns;
-        double *x = doubles(N * columns), *jet = doubles(N * rows), *v = doubles(N),
-               expected[DOMAIN_MAX_DIMENSION + 2], steepest = 0.0;
+        double *x = doubles(N * columns), *jet = doubles(N * rows), *v = doubles(N), expected[DOMAIN_MAX_DIMENSION + 2],
+               steepest = 0.0;
         int agree = 0;
         options_of(&opt, SMALL);
         npmd_model *m = fit_of(pts, &opt);
@@ -41,8 +41,7 @@ static void jets_by_differences(void **state)
             /* 64 u max |v| / (12 h^2) = 1e-7 a direction */
             agree += worst < 1e-5;
         }
-        print_message("    %s: %d of %d jets agree, the largest entry %.2g\n", DOMAINS[i], agree, N,
-                      steepest);
+        print_message("    %s: %d of %d jets agree, the largest entry %.2g\n", DOMAINS[i], agree, N, steepest);
         assert_true(agree >= 9 * N / 10 && steepest > 0.1);
         npmd_model_free(m);
         npmd_points_free(pts);
@@ -55,8 +54,8 @@ static void jets_by_differences(void **state)
 
 /* ---- fits ----------------------------------------------------------------------------------------------- */
 
-/* Few points, a wide network and a high rate: the held-out points turn soon. The weights of the best look are those of a
- * fit that ends there. */
+/* Few points, a wide network and a high rate: the held-out points turn soon. The weights of the best look are those of
+ * a fit that ends there. */
 static void early_stopping_restores_the_best(void **state)
 {
     (void)state;
@@ -76,8 +75,8 @@ static void early_stopping_restores_the_best(void **state)
     assert_int_equal(m->warnings, 1);
     assert_int_equal(
         sscanf(npmd_model_warning(m, 0),
-               "stopped early, after %lld of 49 steps: 20 held-out points liked the weights after %lld best",
-               &done, &best),
+               "stopped early, after %lld of 49 steps: 20 held-out points liked the weights after %lld best", &done,
+               &best),
         2);
     print_message("    %lld steps, the best after %lld\n", done, best);
     assert_true(done == best + 6 && m->facts.steps == done && done < 49);
@@ -104,8 +103,7 @@ static void twins_are_held_out_together(void **state)
     for (int i = 0; i < 90; i++)
         x[i] = 0.1 * (i / 3);
     npmd_points *pts = points_of(dom, x, 90);
-    assert_int_equal(points_hold_out(pts, rng_key_make(1, RNG_TUNE, 3), 0, 20, &held_out, &training, &err),
-                     NPMD_OK);
+    assert_int_equal(points_hold_out(pts, rng_key_make(1, RNG_TUNE, 3), 0, 20, &held_out, &training, &err), NPMD_OK);
     assert_int_equal(held_out->n, 20);
     assert_true(training->n > 0 && training->n <= 70);
     for (size_t i = 0; i < held_out->n; i++)
@@ -158,8 +156,7 @@ static void stops_and_says_what_is_wrong(void **state)
     npmd_options_watch(&opt, stop_at_seven, NULL);
     m = fit_of(pts, &opt);
     assert_true(m->facts.interrupted && m->facts.steps == 7);
-    refuses_tensor(m, "layer.2.weight", tensor_not_finite,
-                   "layer.2.weight holds a number that is not finite");
+    refuses_tensor(m, "layer.2.weight", tensor_not_finite, "layer.2.weight holds a number that is not finite");
     refuses_tensor(m, "layer.3.bias", tensor_renamed, "layer.3.bias");
     npmd_model_free(m);
     m = NULL;

@@ -19,8 +19,7 @@ static int stage_open(void **state)
     if (s == NULL)
         return -1;
     *state = s;
-    snprintf(s->folder, sizeof s->folder, "%.200s/npmd-resume-XXXXXX",
-             base != NULL && *base ? base : P_tmpdir);
+    snprintf(s->folder, sizeof s->folder, "%.200s/npmd-resume-XXXXXX", base != NULL && *base ? base : P_tmpdir);
     if (mkdtemp(s->folder) == NULL)
         return -1;
     snprintf(s->model, sizeof s->model, "%s/model", s->folder);
@@ -171,8 +170,7 @@ static bool fit_once(stage *s, const data *d, npmd_options opt, stop *at, npmd_m
     return true;
 }
 
-static void resumes_to(stage *s, const data *d, npmd_options opt, const stop *at, const bytes *whole,
-                       int64_t resumed)
+static void resumes_to(stage *s, const data *d, npmd_options opt, const stop *at, const bytes *whole, int64_t resumed)
 {
     npmd_model *m = NULL;
     stop there = *at, never = { .step = -1 };
@@ -289,9 +287,7 @@ static void stopped_in_a_later_attempt(void **state)
     stage *s = *state;
     data d = data_open("T2", 0.7);
     npmd_options opt = small_options();
-    static const char *const SET[][2] = {
-        { "skip", "off" }, { "clip", "0" }, { "rate", "0.1" }, { "steps", "300" }
-    };
+    static const char *const SET[][2] = { { "skip", "off" }, { "clip", "0" }, { "rate", "0.1" }, { "steps", "300" } };
     for (size_t i = 0; i < sizeof SET / sizeof *SET; i++)
         set(&opt, SET[i][0], SET[i][1]);
     const bytes whole = fit_whole(s, &d, opt, &(stop){ .step = -1 });

@@ -19,16 +19,11 @@ typedef struct ridge_case {
 
 /* Steep laws and flat ones, s below, at and above 1, eps above and below every S. */
 static const ridge_case CASES[] = {
-    { "T2", { 3, 3 }, true, true, false, 2.0, 0.01 },
-    { "T2", { 3, 3 }, true, true, true, 2.0, 0.3 },
-    { "T2", { 4, 4 }, false, true, false, 2.0, 1e-3 },
-    { "T2", { 6, 6 }, false, false, false, 2.0, 1e-3 },
-    { "S2 x S1", { 3, 3 }, true, true, false, 2.5, 0.01 },
-    { "S2 x S1", { 3, 3 }, true, true, false, 1.0, 0.1 },
-    { "S2 x S1", { 3, 3 }, true, true, true, 0.7, 0.2 },
-    { "S2", { 6, 0 }, true, true, false, 12.0, 1e-12 },
-    { "T2", { 3, 3 }, true, true, false, 4.5, 1e-9 },
-    { "T2", { 3, 3 }, true, true, false, 2.0, 50.0 },
+    { "T2", { 3, 3 }, true, true, false, 2.0, 0.01 },      { "T2", { 3, 3 }, true, true, true, 2.0, 0.3 },
+    { "T2", { 4, 4 }, false, true, false, 2.0, 1e-3 },     { "T2", { 6, 6 }, false, false, false, 2.0, 1e-3 },
+    { "S2 x S1", { 3, 3 }, true, true, false, 2.5, 0.01 }, { "S2 x S1", { 3, 3 }, true, true, false, 1.0, 0.1 },
+    { "S2 x S1", { 3, 3 }, true, true, true, 0.7, 0.2 },   { "S2", { 6, 0 }, true, true, false, 12.0, 1e-12 },
+    { "T2", { 3, 3 }, true, true, false, 4.5, 1e-9 },      { "T2", { 3, 3 }, true, true, false, 2.0, 50.0 },
 };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 
@@ -90,20 +85,15 @@ static void list_members(const npmd_domain *dom, const npmd_options *opt, member
     for (int d = 0; d < dom->factors; d++) {
         const int F = opt->set.encoding.max_frequency[d];
         low[d] = opt->set.encoding.separable ? 0 : opt->set.encoding.signs ? -F : 1;
-        high[d] = !opt->set.encoding.separable ? F
-                  : dom->factor[d] == &CIRCLE  ? 2 * F
-                                               : (F + 1) * (F + 1) - 1;
+        high[d] = !opt->set.encoding.separable ? F : dom->factor[d] == &CIRCLE ? 2 * F : (F + 1) * (F + 1) - 1;
     }
     for (int i = low[0]; i <= high[0]; i++)
         for (int j = low[1]; j <= high[1]; j++) {
             const bool zero = i == 0 && j == 0;
-            if (opt->set.encoding.separable ? zero && !opt->set.encoding.constant
-                                            : zero || i < 0 || (i == 0 && j < 0))
+            if (opt->set.encoding.separable ? zero && !opt->set.encoding.constant : zero || i < 0 || (i == 0 && j < 0))
                 continue;
             const double lambda = eigenvalue(dom, 0, opt->set.encoding.separable != 0, i)
-                                  + (dom->factors == 1
-                                         ? 0.0
-                                         : eigenvalue(dom, 1, opt->set.encoding.separable != 0, j));
+                                  + (dom->factors == 1 ? 0.0 : eigenvalue(dom, 1, opt->set.encoding.separable != 0, j));
             const double S = pow(1.0 + lambda, -opt->set.encoding.decay);
             assert_true(out->count < 512);
             out->function[out->count][0] = i;
@@ -114,8 +104,7 @@ static void list_members(const npmd_domain *dom, const npmd_options *opt, member
         }
 }
 
-static double chi_square(int cells, const double *weight, double total, const int *seen, int draws,
-                         int *freedom)
+static double chi_square(int cells, const double *weight, double total, const int *seen, int draws, int *freedom)
 {
     double chi = 0.0, rest = 0.0, rest_seen = 0.0;
     *freedom = -1;
@@ -149,8 +138,7 @@ static void both_ways_follow_the_law(void **state)
             const npmd_options opt = options(dom, &CASES[c]);
             spectrum s = { 0 };
             ridge_law law = { 0 };
-            int seen[512] = { 0 }, freedom = 0,
-                *function = calloc((size_t)(DRAWS * dom->factors), sizeof(int));
+            int seen[512] = { 0 }, freedom = 0, *function = calloc((size_t)(DRAWS * dom->factors), sizeof(int));
             double total = 0.0;
             assert_non_null(function);
             list_members(dom, &opt, all);
@@ -164,8 +152,7 @@ static void both_ways_follow_the_law(void **state)
             for (int i = 0; i < DRAWS; i++) {
                 int k = 0;
                 while (k < all->count
-                       && memcmp(all->function[k], function + i * dom->factors,
-                                 (size_t)dom->factors * sizeof(int))
+                       && memcmp(all->function[k], function + i * dom->factors, (size_t)dom->factors * sizeof(int))
                               != 0)
                     k++;
                 assert_true(k < all->count);
@@ -186,8 +173,7 @@ static void both_ways_follow_the_law(void **state)
                 assert_true(law.r_max_se < 0.02 * law.r_max);
                 for (int k = 0; k < all->count; k++) /* what is accepted is a probability */
                     check_quiet("envelope",
-                                log(all->weight[k])
-                                    - (law.log_height - law.decay * log(law.shift + all->lambda[k])),
+                                log(all->weight[k]) - (law.log_height - law.decay * log(law.shift + all->lambda[k])),
                                 1e-12);
             }
             free(function);
@@ -276,8 +262,7 @@ static void sums_on_tori(void **state)
     static const struct {
         const char *domain;
         int D, F;
-    } CASE[] = { { "T2", 2, 20 }, { "T3", 3, 12 }, { "T3", 3, 40 },
-                 { "T4", 4, 20 }, { "T7", 7, 20 }, { "T7", 7, 64 } };
+    } CASE[] = { { "T2", 2, 20 }, { "T3", 3, 12 }, { "T3", 3, 40 }, { "T4", 4, 20 }, { "T7", 7, 20 }, { "T7", 7, 64 } };
     for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++) {
         npmd_domain *dom = domain(CASE[c].domain);
         npmd_options opt;
@@ -304,8 +289,8 @@ static void sums_on_tori(void **state)
         check_below(text, fabs(enc.ridge.r_max / exact - 1.0),
                     enc.ridge.r_max_se > 0.0 ? 4.5 * enc.ridge.r_max_se / exact : 1e-12);
         check_below("    its standard error, relative", enc.ridge.r_max_se / exact, 0.01);
-        check_below("    distance from features / 2, relative",
-                    fabs(2.0 * exact / opt.set.encoding.features - 1.0), 0.02);
+        check_below("    distance from features / 2, relative", fabs(2.0 * exact / opt.set.encoding.features - 1.0),
+                    0.02);
         check_below("    seconds, eps and draws together", seconds, clock_limit());
         double low = 0.0; /* lowest eigenvalues with a third of the probability */
         int edge = 0, seen = 0;
@@ -332,8 +317,7 @@ static void large_products_are_drawn_quickly(void **state)
     static const struct {
         const char *domain;
         int top;
-    } CASE[] = { { "T7", 20 },   { "T7", 64 },          { "S1^16", 20 },
-                 { "S2^4", 10 }, { "S2^2 x S1^6", 10 }, { "S2^16", 10 } };
+    } CASE[] = { { "T7", 20 }, { "T7", 64 }, { "S1^16", 20 }, { "S2^4", 10 }, { "S2^2 x S1^6", 10 }, { "S2^16", 10 } };
     for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++)
         for (int l = 0; l < 3; l++) {
             npmd_domain *dom = domain(CASE[c].domain);
@@ -352,8 +336,7 @@ static void large_products_are_drawn_quickly(void **state)
             snprintf(text, sizeof text, "%s up to %d, %s", CASE[c].domain, CASE[c].top, LAW[l]);
             check_below(text, (double)(clock() - before) / CLOCKS_PER_SEC, clock_limit());
             if (l == 2) {
-                check_below("    r_max against features / 2",
-                            fabs(2.0 * enc.ridge.r_max / enc.features - 1.0), 0.05);
+                check_below("    r_max against features / 2", fabs(2.0 * enc.ridge.r_max / enc.features - 1.0), 0.05);
                 check_below("    its relative standard error", enc.ridge.r_max_se / enc.ridge.r_max, 0.02);
             }
             encoding_free(&enc);
@@ -433,9 +416,9 @@ static void the_kernel_is_unbiased(void **state)
             encoding_free(&enc);
         }
         for (int i = 0; i < PAIRS; i++) {
-            const double exact = dom->torus ? kernel_t2(CASE[c].top[0], CASE[c].decay, x[i][0], x[i][1])
-                                            : kernel_s2s1(CASE[c].top[0], CASE[c].top[1], CASE[c].decay,
-                                                          x[i][0], x[i][1]),
+            const double exact = dom->torus
+                                     ? kernel_t2(CASE[c].top[0], CASE[c].decay, x[i][0], x[i][1])
+                                     : kernel_s2s1(CASE[c].top[0], CASE[c].top[1], CASE[c].decay, x[i][0], x[i][1]),
                          se = sqrt((square[i] - mean[i] * mean[i]) / SEEDS);
             worst = fmax(worst, fabs(mean[i] - exact) / fmax(se, 1e-12 * exact));
             if (i == 0) /* a wrong factor would be seen */
@@ -471,12 +454,12 @@ static void scales_are_what_they_say(void **state)
                     check_quiet("sqrt(S / q)", fabs(enc.scale[k] / sqrt(S / q) / orthonormal - 1.0), 1e-13);
                 if (SCALE[n] == SCALE_NONE)
                     check_quiet("sqrt(S / q)", fabs(enc.scale[k] / sqrt(S / q) - 1.0), 1e-13);
-                check_quiet("one ratio for all",
-                            fabs(enc.scale[k] / enc.scale[0]
-                                     / sqrt((S + CASES[c].eps)
-                                            / (pow(1.0 + enc.lambda[0], -CASES[c].decay) + CASES[c].eps))
-                                 - 1.0),
-                            1e-13);
+                check_quiet(
+                    "one ratio for all",
+                    fabs(enc.scale[k] / enc.scale[0]
+                             / sqrt((S + CASES[c].eps) / (pow(1.0 + enc.lambda[0], -CASES[c].decay) + CASES[c].eps))
+                         - 1.0),
+                    1e-13);
             }
             check_quiet("sum of the mean squares", fabs(square / enc.square - 1.0), 1e-12);
             if (SCALE[n] == SCALE_UNIT)
@@ -499,8 +482,7 @@ static void the_start_knows_the_scale(void **state)
     for (int scale = 0; scale < 3; scale++) {
         encoding enc = { 0 };
         field_shape shape = { .features = K, .width = WIDTH, .depth = 2, .directions = 2, .omega = 10.0 };
-        double *theta = doubles(field_parameters(&shape)), *plain = doubles(field_parameters(&shape)),
-               sum = 0.0;
+        double *theta = doubles(field_parameters(&shape)), *plain = doubles(field_parameters(&shape)), sum = 0.0;
         opt.set.encoding.scale = scale;
         draw(dom, &opt, &enc);
         field_start(&shape, false, 1, plain); /* K features of mean square 1 */
@@ -527,15 +509,12 @@ static void copies_are_counted(void **state)
     npmd_domain *dom = domain("T2");
     npmd_options opt;
     encoding enc = { 0 };
-    static const int WAVE[] = {
-        1, 0, 0, 1, 1, 0, 1, 2, 1, 0
-    }; /* (1, 0) three times; five cosines, four sines */
+    static const int WAVE[] = { 1, 0, 0, 1, 1, 0, 1, 2, 1, 0 }; /* (1, 0) three times; five cosines, four sines */
     static const int EXPECTED[] = { 3, 1, 3, 1, 3, 2, 1, 2, 1 };
     options_init(&opt);
     opt.set.encoding.decay = 2.0;
     assert_int_equal(encoding_make(dom, false, 9, 5, WAVE, SCALE_UNIT, &enc, NULL), NPMD_OK);
-    assert_int_equal(encoding_scale_ridge(&enc, &opt.set, &(encoding_ridge){ 0.1, 10.0, 0.0 }, NULL),
-                     NPMD_OK);
+    assert_int_equal(encoding_scale_ridge(&enc, &opt.set, &(encoding_ridge){ 0.1, 10.0, 0.0 }, NULL), NPMD_OK);
     assert_memory_equal(enc.copies, EXPECTED, sizeof EXPECTED);
     encoding_free(&enc);
     npmd_domain_free(dom);
@@ -568,10 +547,8 @@ static void copies_change_no_gain(void **state)
         encoding enc = { 0 };
         objective o = { 0 };
         linear_gain possible = { 0 };
-        assert_int_equal(encoding_make(dom, true, COUNT[r], COUNT[r], FUNCTION[r], SCALE_UNIT, &enc, &err),
-                         NPMD_OK);
-        assert_int_equal(encoding_scale_ridge(&enc, &opt.set, &(encoding_ridge){ 0.1, 10.0, 0.0 }, &err),
-                         NPMD_OK);
+        assert_int_equal(encoding_make(dom, true, COUNT[r], COUNT[r], FUNCTION[r], SCALE_UNIT, &enc, &err), NPMD_OK);
+        assert_int_equal(encoding_scale_ridge(&enc, &opt.set, &(encoding_ridge){ 0.1, 10.0, 0.0 }, &err), NPMD_OK);
         assert_int_equal(objective_open(&o, dom, pts, &opt.set, &err), NPMD_OK);
         assert_int_equal(linear_gain_open(&possible, &enc, &o, &err), NPMD_OK);
         figure[r][0] = possible.gain0;

@@ -111,8 +111,7 @@ static double check_blocks(const encoding *enc, const npmd_options *opt)
         }
         assert_false(constant);
         for (int j = 0; j < i; j++)
-            assert_int_not_equal(
-                memcmp(enc->function + i * D, enc->function + j * D, (size_t)D * sizeof(int)), 0);
+            assert_int_not_equal(memcmp(enc->function + i * D, enc->function + j * D, (size_t)D * sizeof(int)), 0);
     }
     return worst;
 }
@@ -120,13 +119,9 @@ static double check_blocks(const encoding *enc, const npmd_options *opt)
 static bool same_encoding(const encoding *a, const encoding *b)
 {
     return a->vectors == b->vectors && a->blocks == b->blocks
-           && memcmp(a->function, b->function,
-                     (size_t)(a->vectors * a->domain->factors) * sizeof *a->function)
-                  == 0
+           && memcmp(a->function, b->function, (size_t)(a->vectors * a->domain->factors) * sizeof *a->function) == 0
            && memcmp(a->block, b->block, (size_t)a->blocks * sizeof *a->block) == 0
-           && memcmp(a->rotation, b->rotation,
-                     encoding_rotation_size(a->blocks, a->block) * sizeof *a->rotation)
-                  == 0;
+           && memcmp(a->rotation, b->rotation, encoding_rotation_size(a->blocks, a->block) * sizeof *a->rotation) == 0;
 }
 
 static void blocks_hold_one_eigenvalue(void **state)
@@ -328,8 +323,8 @@ static void features_are_not_separable(void **state)
         grid_open(&plain, &g);
         for (int k = 0; k < plain.features; k++)
             most = fmax(most, beyond_rank_one(&g, (size_t)plain.features, (size_t)k));
-        print_message("    %s %s: %d of %d features mixed, beyond rank one by %.3f or more\n",
-                      CASES[c].domain, CASES[c].law, mixed, enc.features, least);
+        print_message("    %s %s: %d of %d features mixed, beyond rank one by %.3f or more\n", CASES[c].domain,
+                      CASES[c].law, mixed, enc.features, least);
         assert_true(2 * mixed > enc.features);
         assert_true(least > 1e-3);
         check_below("the same without a rotation", most, 1e-12);

@@ -13,15 +13,11 @@ static void record_make(record *rec)
 {
     *rec = (record){ 0 };
     assert_int_equal(memory_text(&rec->metadata, FACTS, NULL), NPMD_OK);
-    assert_int_equal(record_add(rec, "singles", TENSOR_F32, 1, (const size_t[]){ 3 }, SINGLES, NULL),
-                     NPMD_OK);
-    assert_int_equal(record_add(rec, "doubles", TENSOR_F64, 3, (const size_t[]){ 3, 2, 2 }, AWKWARD, NULL),
-                     NPMD_OK);
-    assert_int_equal(record_add(rec, "integers", TENSOR_I32, 2, (const size_t[]){ 2, 2 }, INTEGERS, NULL),
-                     NPMD_OK);
+    assert_int_equal(record_add(rec, "singles", TENSOR_F32, 1, (const size_t[]){ 3 }, SINGLES, NULL), NPMD_OK);
+    assert_int_equal(record_add(rec, "doubles", TENSOR_F64, 3, (const size_t[]){ 3, 2, 2 }, AWKWARD, NULL), NPMD_OK);
+    assert_int_equal(record_add(rec, "integers", TENSOR_I32, 2, (const size_t[]){ 2, 2 }, INTEGERS, NULL), NPMD_OK);
     assert_int_equal(record_add(rec, "long", TENSOR_I64, 0, NULL, LONGS, NULL), NPMD_OK);
-    assert_int_equal(record_add(rec, "nothing", TENSOR_F64, 2, (const size_t[]){ 0, 5 }, NULL, NULL),
-                     NPMD_OK);
+    assert_int_equal(record_add(rec, "nothing", TENSOR_F64, 2, (const size_t[]){ 0, 5 }, NULL, NULL), NPMD_OK);
 }
 
 static void record_round_trip(void **state)
@@ -36,20 +32,17 @@ static void record_round_trip(void **state)
     assert_int_equal(record_read(path, &back, &err), NPMD_OK);
     assert_int_equal(back.count, rec.count);
     assert_string_equal(back.metadata, FACTS);
-    assert_int_equal(
-        record_find(&back, path, "doubles", TENSOR_F64, 3, (const size_t[]){ 3, 0, 2 }, &t, &err), NPMD_OK);
+    assert_int_equal(record_find(&back, path, "doubles", TENSOR_F64, 3, (const size_t[]){ 3, 0, 2 }, &t, &err),
+                     NPMD_OK);
     assert_memory_equal(t->data, AWKWARD, sizeof AWKWARD);
     assert_true(t->owned);
-    assert_int_equal(record_find(&back, path, "singles", TENSOR_F32, 1, (const size_t[]){ 3 }, &t, &err),
-                     NPMD_OK);
+    assert_int_equal(record_find(&back, path, "singles", TENSOR_F32, 1, (const size_t[]){ 3 }, &t, &err), NPMD_OK);
     assert_memory_equal(t->data, SINGLES, sizeof SINGLES);
-    assert_int_equal(record_find(&back, path, "integers", TENSOR_I32, 2, (const size_t[]){ 2, 2 }, &t, &err),
-                     NPMD_OK);
+    assert_int_equal(record_find(&back, path, "integers", TENSOR_I32, 2, (const size_t[]){ 2, 2 }, &t, &err), NPMD_OK);
     assert_memory_equal(t->data, INTEGERS, sizeof INTEGERS);
     assert_int_equal(record_find(&back, path, "long", TENSOR_I64, 0, NULL, &t, &err), NPMD_OK);
     assert_memory_equal(t->data, LONGS, sizeof LONGS);
-    assert_int_equal(record_find(&back, path, "nothing", TENSOR_F64, 2, (const size_t[]){ 0, 5 }, &t, &err),
-                     NPMD_OK);
+    assert_int_equal(record_find(&back, path, "nothing", TENSOR_F64, 2, (const size_t[]){ 0, 5 }, &t, &err), NPMD_OK);
     assert_int_equal(record_write(again, &rec, &err), NPMD_OK); /* equal records are equal bytes */
     assert_same_bytes(path, again);
     record_free(&back);
@@ -64,13 +57,12 @@ static void record_layout(void **state)
     record rec;
     file_bytes b = { 0 };
     uint64_t length = 0;
-    static const char HEADER[] =
-        "{\"__metadata__\":{\"format\":\"neuropmd\",\"neuropmd\":\"{}\"},"
-        "\"doubles\":{\"dtype\":\"F64\",\"shape\":[3,2,2],\"data_offsets\":[0,96]},"
-        "\"long\":{\"dtype\":\"I64\",\"shape\":[],\"data_offsets\":[96,104]},"
-        "\"nothing\":{\"dtype\":\"F64\",\"shape\":[0,5],\"data_offsets\":[104,104]},"
-        "\"singles\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[104,116]},"
-        "\"integers\":{\"dtype\":\"I32\",\"shape\":[2,2],\"data_offsets\":[116,132]}}";
+    static const char HEADER[] = "{\"__metadata__\":{\"format\":\"neuropmd\",\"neuropmd\":\"{}\"},"
+                                 "\"doubles\":{\"dtype\":\"F64\",\"shape\":[3,2,2],\"data_offsets\":[0,96]},"
+                                 "\"long\":{\"dtype\":\"I64\",\"shape\":[],\"data_offsets\":[96,104]},"
+                                 "\"nothing\":{\"dtype\":\"F64\",\"shape\":[0,5],\"data_offsets\":[104,104]},"
+                                 "\"singles\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[104,116]},"
+                                 "\"integers\":{\"dtype\":\"I32\",\"shape\":[2,2],\"data_offsets\":[116,132]}}";
     const char *path = in_folder(p, "layout.safetensors");
     record_make(&rec);
     memory_free(rec.metadata);
@@ -96,9 +88,8 @@ static void record_find_errors(void **state)
     const tensor *t = NULL;
     npmd_error err = { 0 };
     record_make(&rec);
-    assert_int_equal(
-        record_find(&rec, "m.safetensors", "weight", TENSOR_F64, 1, (const size_t[]){ 3 }, &t, &err),
-        NPMD_ERR_FORMAT);
+    assert_int_equal(record_find(&rec, "m.safetensors", "weight", TENSOR_F64, 1, (const size_t[]){ 3 }, &t, &err),
+                     NPMD_ERR_FORMAT);
     assert_says(&err, "m.safetensors: tensor 'weight' is missing");
     assert_int_equal(record_find(&rec, "m", "singles", TENSOR_F64, 1, (const size_t[]){ 3 }, &t, &err),
                      NPMD_ERR_FORMAT);
@@ -106,14 +97,13 @@ static void record_find_errors(void **state)
     assert_int_equal(record_find(&rec, "m", "integers", TENSOR_I32, 2, (const size_t[]){ 0, 3 }, &t, &err),
                      NPMD_ERR_FORMAT);
     assert_says(&err, "is I32 (2 x 2), expected I32 (any x 3)");
-    assert_int_equal(record_find(&rec, "m", "long", TENSOR_I64, 1, (const size_t[]){ 1 }, &t, &err),
-                     NPMD_ERR_FORMAT);
+    assert_int_equal(record_find(&rec, "m", "long", TENSOR_I64, 1, (const size_t[]){ 1 }, &t, &err), NPMD_ERR_FORMAT);
     assert_says(&err, "is I64 (a single number), expected I64 (1)");
     assert_null(t);
     assert_int_equal(record_add(&rec, "long", TENSOR_I64, 0, NULL, LONGS, &err), NPMD_ERR_ARGUMENT);
     assert_int_equal(record_add(&rec, "__metadata__", TENSOR_I64, 0, NULL, LONGS, &err), NPMD_ERR_ARGUMENT);
-    assert_int_equal(record_add(&rec, "a name of sixty-four bytes is one byte too long for a tensor, sir",
-                                TENSOR_I64, 0, NULL, LONGS, &err),
+    assert_int_equal(record_add(&rec, "a name of sixty-four bytes is one byte too long for a tensor, sir", TENSOR_I64,
+                                0, NULL, LONGS, &err),
                      NPMD_ERR_ARGUMENT);
     assert_int_equal(rec.count, 5);
     record_free(&rec);
@@ -161,22 +151,17 @@ static void record_errors(void **state)
         { A_TENSOR("\"dtype\":\"F64\",\"shape\":[-1],\"data_offsets\":[0,8]"), 8, "no size" },
         { A_TENSOR("\"dtype\":\"F64\",\"shape\":[1.0],\"data_offsets\":[0,8]"), 8, "no size" },
         { A_TENSOR("\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[8,0]"), 8, "data_offsets are no pair" },
-        { A_TENSOR("\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[0,8,16]"), 8,
-          "data_offsets are no pair" },
+        { A_TENSOR("\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[0,8,16]"), 8, "data_offsets are no pair" },
         { A_TENSOR("\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[0,16]"), 8,
           "ends at byte 16 of the data, but 8 bytes follow" },
         { A_TENSOR("\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[0,8]"), 8,
           "is F64 (2), but its data_offsets hold 8 bytes" },
-        { A_TENSOR("\"dtype\":\"F64\",\"shape\":[1152921504606846976,16],\"data_offsets\":[0,8]"), 8,
-          "hold 8 bytes" },
-        { A_TENSOR("\"dtype\":\"F64\",\"shape\":[2305843009213693952],\"data_offsets\":[0,0]"), 0,
-          "hold 0 bytes" },
-        { A_TENSOR("\"dtype\":\"F64\",\"shape\":[99999999999999999999],\"data_offsets\":[0,8]"), 8,
-          "no valid JSON" },
+        { A_TENSOR("\"dtype\":\"F64\",\"shape\":[1152921504606846976,16],\"data_offsets\":[0,8]"), 8, "hold 8 bytes" },
+        { A_TENSOR("\"dtype\":\"F64\",\"shape\":[2305843009213693952],\"data_offsets\":[0,0]"), 0, "hold 0 bytes" },
+        { A_TENSOR("\"dtype\":\"F64\",\"shape\":[99999999999999999999],\"data_offsets\":[0,8]"), 8, "no valid JSON" },
         { A_TENSOR("\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[8,16]"), 16,
           "begins at byte 8 of the data, expected 0 (hole)" },
-        { A_TENSOR("\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[0,8]"), 16,
-          "cover 8 bytes, but 16 follow" },
+        { A_TENSOR("\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[0,8]"), 16, "cover 8 bytes, but 16 follow" },
         { A_TENSOR("\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[0,16]},"
                    "\"b\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[8,24]"),
           24, "tensor 'b' begins at byte 8 of the data, expected 16 (overlap)" },
@@ -186,8 +171,7 @@ static void record_errors(void **state)
     record rec = { 0 };
     npmd_error err = { 0 };
     for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
-        assert_int_equal(record_read(put_record(p, CASES[k].header, CASES[k].bytes), &rec, &err),
-                         NPMD_ERR_FORMAT);
+        assert_int_equal(record_read(put_record(p, CASES[k].header, CASES[k].bytes), &rec, &err), NPMD_ERR_FORMAT);
         assert_says(&err, "made.safetensors");
         assert_says(&err, CASES[k].words);
         assert_null(rec.tensors);
@@ -195,16 +179,14 @@ static void record_errors(void **state)
     static const char STRANGER[] = A_TENSOR("\"dtype\":\"I64\",\"shape\":[2],\"data_offsets\":[8,24]},"
                                             "\"b\":{\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[0,8]},"
                                             "\"c\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[8,8]");
-    assert_int_equal(record_read(put_record(p, STRANGER, 24), &rec, &err),
-                     NPMD_OK); /* any order of names is good */
+    assert_int_equal(record_read(put_record(p, STRANGER, 24), &rec, &err), NPMD_OK); /* any order of names is good */
     assert_int_equal(rec.count, 3);
     record_free(&rec);
     assert_int_equal(record_read(put_text(p, "made.safetensors", ""), &rec, &err), NPMD_ERR_FORMAT);
     assert_says(&err, "is empty");
     assert_int_equal(record_read(put_text(p, "made.safetensors", "short"), &rec, &err), NPMD_ERR_FORMAT);
     assert_says(&err, "truncated: 5 bytes");
-    assert_int_equal(record_read(put_text(p, "made.safetensors", "{\"a text file\": 1}"), &rec, &err),
-                     NPMD_ERR_FORMAT);
+    assert_int_equal(record_read(put_text(p, "made.safetensors", "{\"a text file\": 1}"), &rec, &err), NPMD_ERR_FORMAT);
     assert_says(&err, "safetensors its header says");
     assert_int_equal(record_read(in_folder(p, "absent.safetensors"), &rec, &err), NPMD_ERR_FILE);
     assert_says(&err, "No such file or directory");
@@ -221,8 +203,7 @@ static void record_truncated_anywhere(void **state)
     record_free(&rec);
     assert_int_equal(file_read(path, &b, NULL), NPMD_OK);
     for (size_t size = 0; size < b.size; size++)
-        assert_int_equal(record_read(put_bytes(p, "cut.safetensors", b.data, size), &rec, NULL),
-                         NPMD_ERR_FORMAT);
+        assert_int_equal(record_read(put_bytes(p, "cut.safetensors", b.data, size), &rec, NULL), NPMD_ERR_FORMAT);
     file_bytes_free(&b);
 }
 

@@ -1,9 +1,9 @@
-/* test_selection.c - choosing on held-out points: the criterion and the errors of differences against sums made here, the
- * vertex against parabolas, the evidence in files, and a selection whose answer is known. */
+/* test_selection.c - choosing on held-out points: the criterion and the errors of differences against sums made here,
+ * the vertex against parabolas, the evidence in files, and a selection whose answer is known. */
 #include "estimate.h"
 
-static const char *const SMALL[] = { "features", "4",  "width",  "8", "depth",   "2", "q1", "256", "q2", "32",
-                                     "steps",    "40", "warmup", "5", "threads", "1", NULL };
+static const char *const SMALL[] = { "features", "4",     "width", "8",      "depth", "2",       "q1", "256", "q2",
+                                     "32",       "steps", "40",    "warmup", "5",     "threads", "1",  NULL };
 
 static void vertex_of_parabolas(void **state)
 {
@@ -22,8 +22,8 @@ static void vertex_of_parabolas(void **state)
     assert_true(choice_vertex(NAN, 1.0) == 0.0 && choice_vertex(1.0, NAN) == 0.0);
 }
 
-/* A linear field's pilots: criterion, difference and its error are made again here from the log densities of the same fit,
- * the mean of f^2 from equidistant nodes, which integrate a smooth periodic function to rounding. */
+/* A linear field's pilots: criterion, difference and its error are made again here from the log densities of the same
+ * fit, the mean of f^2 from equidistant nodes, which integrate a smooth periodic function to rounding. */
 static void criteria_are_what_they_say(void **state)
 {
     (void)state;
@@ -63,8 +63,7 @@ static void criteria_are_what_they_say(void **state)
             for (size_t j = 0; !likelihood && j < NODES; j++)
                 made[i] += exp(2.0 * (v[j] - m->facts.log_integral)) / NODES;
             for (size_t j = 0; j < n; j++) {
-                contribution[i][j] = likelihood ? -contribution[i][j]
-                                                : -2.0 * exp(contribution[i][j]) * dom->volume;
+                contribution[i][j] = likelihood ? -contribution[i][j] : -2.0 * exp(contribution[i][j]) * dom->volume;
                 made[i] += contribution[i][j] / (double)n;
             }
             npmd_model_free(m);
@@ -74,9 +73,9 @@ static void criteria_are_what_they_say(void **state)
         for (size_t j = 0; j < n; j++)
             squares += pow(contribution[1][j] - contribution[0][j] - sum, 2.0);
         pilot_compare(p, which[1], which[0], &difference, &se);
-        /* equal fits: only the log integral, to 1e-3, and looks that are a few steps old tell them apart. The last 2 of 10
-         * looks are at most 4 of 40 steps old, where the rate has fallen to (1 + cos(0.9 pi)) / 2 = 2.4 % of its highest:
-         * v moves by at most 4 steps x 2.4e-5 a weight there, a thousandth of its values */
+        /* equal fits: only the log integral, to 1e-3, and looks that are a few steps old tell them apart. The last 2 of
+         * 10 looks are at most 4 of 40 steps old, where the rate has fallen to (1 + cos(0.9 pi)) / 2 = 2.4 % of its
+         * highest: v moves by at most 4 steps x 2.4e-5 a weight there, a thousandth of its values */
         check_below("criterion", fabs(p->pilot[which[0]].row.criterion - made[0]), 5e-3 * fabs(made[0]));
         check_below("difference", fabs(difference - (made[1] - made[0])), 5e-3 * fabs(made[0]));
         check_below("its error", fabs(se / (sqrt(squares / (double)(n - 1) / (double)n)) - 1.0), 1e-2);
@@ -89,8 +88,7 @@ static void criteria_are_what_they_say(void **state)
     free(x), free(v);
 }
 
-static npmd_model *selected(const npmd_points *pts, const npmd_options *opt, const char *const *over,
-                            int lists)
+static npmd_model *selected(const npmd_points *pts, const npmd_options *opt, const char *const *over, int lists)
 {
     npmd_error err = { 0 };
     npmd_model *m = NULL;
@@ -106,8 +104,8 @@ static npmd_choice_row row_of(const npmd_model *m, int i)
     return row;
 }
 
-/* A network beats its start, which a rate of zero leaves it at. The evidence survives the file, and equal selections are
- * equal models. */
+/* A network beats its start, which a rate of zero leaves it at. The evidence survives the file, and equal selections
+ * are equal models. */
 static void the_better_setting_wins(void **state)
 {
     (void)state;

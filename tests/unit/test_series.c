@@ -19,9 +19,8 @@ static npmd_domain *domain(const char *text)
 static const struct {
     const char *domain;
     int frequency[4];
-} CASES[] = { { "S1", { 5 } },         { "S2", { 4 } },         { "T2", { 3, 2 } },
-              { "T3", { 2, 1, 3 } },   { "S2 x S1", { 3, 2 } }, { "S2 x S2", { 2, 2 } },
-              { "S1 x S2", { 2, 3 } }, { "T4", { 1, 2, 1, 1 } } };
+} CASES[] = { { "S1", { 5 } },         { "S2", { 4 } },         { "T2", { 3, 2 } },      { "T3", { 2, 1, 3 } },
+              { "S2 x S1", { 3, 2 } }, { "S2 x S2", { 2, 2 } }, { "S1 x S2", { 2, 3 } }, { "T4", { 1, 2, 1, 1 } } };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 
 /* Random where a coefficient is fitted, 0 elsewhere. */
@@ -214,8 +213,7 @@ static void exponential_families(void **state)
         solved s = solve(&b, mean, 1e-14, 1e-14);
         for (size_t k = 1; k < 7; k++)
             worst = fmax(worst, fabs(s.c[k] - (k == 1 ? kappa / sqrt(2.0) : 0.0)));
-        check_below("von Mises: log of its integral", fabs(s.found.log_integral - log(2.2795853023360673)),
-                    1e-6);
+        check_below("von Mises: log of its integral", fabs(s.found.log_integral - log(2.2795853023360673)), 1e-6);
         assert_true(s.found.verified);
         solved_free(&s);
         free(mean);
@@ -335,8 +333,8 @@ static int stop_at_third(void *user, int newton, double value, bool step)
     return !step && ++*(int *)user == 3;
 }
 
-/* The work of a solution is bounded, and a stop is heard between two products: what was reached so far comes back, with a
- * decrement that says how far it is. T2 with moments of a peaked density takes far more than three products. */
+/* The work of a solution is bounded, and a stop is heard between two products: what was reached so far comes back, with
+ * a decrement that says how far it is. T2 with moments of a peaked density takes far more than three products. */
 static void work_is_bounded(void **state)
 {
     (void)state;

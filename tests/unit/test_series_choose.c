@@ -1,8 +1,8 @@
 /* test_series_choose.c - the choice of tau and of the highest frequency.
  *
- * Every row of the path is held to a fit of its own, on the same part of the points, at that tau and frequency. The path is solved
- * to 1e-6 nats: v is known to sqrt(mean of dv^2 under f) = sqrt(2e-6), so mean f^2 to 2 sqrt(mean f^3) sqrt(2e-6), and
- * 2 mean f(x_i) to as much. */
+ * Every row of the path is held to a fit of its own, on the same part of the points, at that tau and frequency. The
+ * path is solved to 1e-6 nats: v is known to sqrt(mean of dv^2 under f) = sqrt(2e-6), so mean f^2 to 2 sqrt(mean f^3)
+ * sqrt(2e-6), and 2 mean f(x_i) to as much. */
 #include "estimate.h"
 #include "api.h"
 
@@ -10,8 +10,8 @@ enum { POINTS = 400 };
 
 /* mean f^2 - 2 mean f(x_i) over the held-out points, for a fit to the others; f relative. The mean of f^2 over SIDE^4
  * equidistant nodes, which a smooth periodic function lets converge faster than any power. */
-static double criterion(const npmd_points *training, const npmd_points *held_out, double tau,
-                        double frequency, double *cube)
+static double criterion(const npmd_points *training, const npmd_points *held_out, double tau, double frequency,
+                        double *cube)
 {
     enum { SIDE = 20, NODES = SIDE * SIDE * SIDE * SIDE };
     static const size_t side[4] = { SIDE, SIDE, SIDE, SIDE };
@@ -20,8 +20,8 @@ static double criterion(const npmd_points *training, const npmd_points *held_out
     double *x = doubles((size_t)NODES * 4), *v = doubles(NODES), square = 0.0, mean = 0.0;
     snprintf(tau_text, sizeof tau_text, "%.17g", tau);
     snprintf(frequency_text, sizeof frequency_text, "%.0f", frequency);
-    options_of(&opt, (const char *const[]){ "estimator", "series", "tau", tau_text, "max-frequency",
-                                            frequency_text, NULL });
+    options_of(&opt,
+               (const char *const[]){ "estimator", "series", "tau", tau_text, "max-frequency", frequency_text, NULL });
     npmd_model *m = fit_of(training, &opt);
     quadrature_torus(4, side, false, 0, NODES, x);
     values_of(m, 0, x, NODES, JET_VALUE, v);
@@ -48,8 +48,7 @@ static void chosen_by_held_out_points(void **state)
     series_path path;
     double *c = NULL, worst = 0.0;
     int level = 0, best = -1;
-    options_of(&opt,
-               (const char *const[]){ "estimator", "series", "tau", "1e-3", "max-frequency", "3", NULL });
+    options_of(&opt, (const char *const[]){ "estimator", "series", "tau", "1e-3", "max-frequency", "3", NULL });
     npmd_model *m = fit_of(pts, &opt);
     fit_plan plan;
     assert_int_equal(plan_make(estimators_all, &opt.set, NULL, dom, POINTS, &plan, NULL), NPMD_OK);
@@ -59,13 +58,12 @@ static void chosen_by_held_out_points(void **state)
     assert_int_equal(memory_new(&c, basis.size, NULL), NPMD_OK);
     assert_int_equal(series_choose(&watch, true, &basis, &c, &level, &path, NULL), NPMD_OK);
 
-    assert_int_equal(points_hold_out(pts, rng_key_make(m->set.seed, RNG_TUNE, 2), 0,
-                                     (size_t)(m->set.holdout * POINTS), &held_out, &training, NULL),
+    assert_int_equal(points_hold_out(pts, rng_key_make(m->set.seed, RNG_TUNE, 2), 0, (size_t)(m->set.holdout * POINTS),
+                                     &held_out, &training, NULL),
                      NPMD_OK);
     bool lowered = false;
     for (int i = 0; i < path.size; i++) {
-        if (path.row[i][2] == m->set.encoding.max_frequency[0]
-            && (best < 0 || path.row[i][1] < path.row[best][1]))
+        if (path.row[i][2] == m->set.encoding.max_frequency[0] && (best < 0 || path.row[i][1] < path.row[best][1]))
             best = i;
         lowered = lowered || path.row[i][2] < 3.0;
         double cube = 0.0;

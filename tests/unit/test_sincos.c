@@ -4,8 +4,7 @@
 
 typedef struct sincos_error {
     double absolute;
-    double
-        ulp; /* in distances of float32 numbers, where |expected| >= 1/2; near a zero only the other counts */
+    double ulp; /* in distances of float32 numbers, where |expected| >= 1/2; near a zero only the other counts */
 } sincos_error;
 
 static void sincos_judge(sincos_error *worst, float found, double expected)
@@ -35,11 +34,10 @@ static void sincos_is_accurate(void **state)
     uint64_t seed = 50;
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
         for (int i = 0; i < CHUNK; i++) {
-            const double u = 2.0 * test_uniform(&seed) - 1.0,
-                         q = floor(10430.0 * (test_uniform(&seed) - 0.5));
-            x[i] = (float)(chunk % 4 == 0   ? 8192.0 * u                            /* all */
-                           : chunk % 4 == 1 ? NEAR * u                              /* where layers live */
-                           : chunk % 4 == 2 ? q * (double)CHECK_PI / 2.0 + 1e-3 * u /* zeros */
+            const double u = 2.0 * test_uniform(&seed) - 1.0, q = floor(10430.0 * (test_uniform(&seed) - 0.5));
+            x[i] = (float)(chunk % 4 == 0   ? 8192.0 * u                                      /* all */
+                           : chunk % 4 == 1 ? NEAR * u                                        /* where layers live */
+                           : chunk % 4 == 2 ? q * (double)CHECK_PI / 2.0 + 1e-3 * u           /* zeros */
                                             : (q + 0.5) * (double)CHECK_PI / 2.0 + 1e-3 * u); /* seams */
             if (fabsf(x[i]) > 8192.0f)
                 x[i] = 8192.0f;

@@ -1,11 +1,11 @@
 /* test_snr.c - signal-to-noise ratios of gradients against those of every point's own gradient.
  *
- * Here the gradients are formed one by one in double precision, their variances in two passes. Bounds. The reference does
- * the same with one pass: a variance is then the difference of sums, off by u (1 + SNR_p) of it for every parameter,
- * u = 1e-16, and no SNR_p of these fields is above 1e4: 1e-11. The cpu's gradients are float32: a sum over R rows and
- * the layers above is off by about 1e-6 of its size (see test_backends.c), half of it at random from point to point, and
- * its square and its mean by as much; the average over parameters weighs them by their own size: 1e-5. A missing pair of
- * rows or a wrong factor is of order 1e-1. */
+ * Here the gradients are formed one by one in double precision, their variances in two passes. Bounds. The reference
+ * does the same with one pass: a variance is then the difference of sums, off by u (1 + SNR_p) of it for every
+ * parameter, u = 1e-16, and no SNR_p of these fields is above 1e4: 1e-11. The cpu's gradients are float32: a sum over R
+ * rows and the layers above is off by about 1e-6 of its size (see test_backends.c), half of it at random from point to
+ * point, and its square and its mean by as much; the average over parameters weighs them by their own size: 1e-5. A
+ * missing pair of rows or a wrong factor is of order 1e-1. */
 #include "fixture.h"
 #include "training.h"
 
@@ -160,8 +160,7 @@ static void the_backend_changes_nothing(void **state)
     stage s;
     (void)state;
     blind.squares = NULL;
-    stage_open(&(field_case){ "S2 x S1", true, 15, 9, 3, true, 2.0, SCALE_UNIT }, false, PENALTY_LAPLACIAN,
-               &s);
+    stage_open(&(field_case){ "S2 x S1", true, 15, 9, 3, true, 2.0, SCALE_UNIT }, false, PENALTY_LAPLACIAN, &s);
     const snr_values one = ratios(&s, &BACKEND_CPU, 1, false), three = ratios(&s, &BACKEND_CPU, 3, false),
                      other = ratios(&s, &blind, 2, false);
     assert_memory_equal(&one, &three, sizeof one);
@@ -200,10 +199,10 @@ static void the_gradient_of_a_step_stays(void **state)
     stage_close(&s);
 }
 
-/* v = 0 and a linear field: the gradient of the integral at a point is eta, whose mean over the domain is 0. There is no
- * signal, and the mean of q1 independent points has 1 / q1 of the variance: SNR_b is the average of K variables
- * chi^2_1 / q1, uncorrelated since the features are orthogonal. The output's bias has the gradient 1 everywhere, and would
- * make it infinite. */
+/* v = 0 and a linear field: the gradient of the integral at a point is eta, whose mean over the domain is 0. There is
+ * no signal, and the mean of q1 independent points has 1 / q1 of the variance: SNR_b is the average of K variables
+ * chi^2_1 / q1, uncorrelated since the features are orthogonal. The output's bias has the gradient 1 everywhere, and
+ * would make it infinite. */
 static void no_signal(void **state)
 {
     enum { K = 40 };
@@ -217,8 +216,7 @@ static void no_signal(void **state)
     }
     encoding_free(&s.field.enc);
     free(s.field.theta);
-    assert_int_equal(encoding_make(s.field.domain, true, K, K, function, SCALE_UNIT, &s.field.enc, NULL),
-                     NPMD_OK);
+    assert_int_equal(encoding_make(s.field.domain, true, K, K, function, SCALE_UNIT, &s.field.enc, NULL), NPMD_OK);
     s.field.shape.features = s.field.plan.shape.features = K;
     s.field.parameters = field_parameters(&s.field.shape);
     s.field.theta = doubles(s.field.parameters);

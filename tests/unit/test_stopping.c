@@ -1,5 +1,5 @@
-/* test_stopping.c - early stopping: the rule by itself, and fits that it ends, whose weights are those of a fit that was
- * told to end there. */
+/* test_stopping.c - early stopping: the rule by itself, and fits that it ends, whose weights are those of a fit that
+ * was told to end there. */
 #include "check.h"
 #include "api.h"
 

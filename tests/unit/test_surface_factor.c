@@ -1,10 +1,10 @@
 /* test_surface_factor.c - a triangulated surface as a factor: on an icosphere, against the sphere in closed form. */
 #include "icosphere.h"
+#include "points.h"
 #include "surface_factor.h"
 
-#define LEVEL 3 /* 642 vertices, 1280 faces */
-#define EDGE                                                                                                 \
-    0.17 /* the longest edge of it: 1.107 / 8 on the first icosahedron's arcs, stretched in the middle */
+#define LEVEL 3    /* 642 vertices, 1280 faces */
+#define EDGE 0.17  /* the longest edge of it: 1.107 / 8 on the first icosahedron's arcs, stretched in the middle */
 #define RADIUS 5.0 /* in the user's units */
 
 typedef struct stage {
@@ -62,16 +62,16 @@ static void facts_are_those_of_the_mesh(void **state)
     assert_int_equal(s->mesh.faces, 1280);
     assert_int_equal(m->max_frequency, 10);
     /* an inscribed polyhedron with edges up to h has less area by h^2 / 6 at most (chord against arc, both ways) */
-    check_below("area against that of the sphere",
-                1.0 - m->volume / (4.0 * (double)CHECK_PI * RADIUS * RADIUS), EDGE * EDGE / 6.0);
+    check_below("area against that of the sphere", 1.0 - m->volume / (4.0 * (double)CHECK_PI * RADIUS * RADIUS),
+                EDGE * EDGE / 6.0);
     assert_true(m->volume < 4.0 * (double)CHECK_PI * RADIUS * RADIUS);
     check_below("scaled area", fabs(m->volume * m->scale * m->scale / (4.0 * (double)CHECK_PI) - 1.0), 1e-14);
     assert_true(m->eigenvalue(m, 0) == 0.0);
     assert_null(surface_of(&SPHERE));
 }
 
-/* Relative errors: the metric of the mesh is off by h^2 / 4; Rayleigh quotients of interpolants add lambda h^2 / 12 with
- * linear and (lambda h^2)^2 / 720 with quadratic elements. */
+/* Relative errors: the metric of the mesh is off by h^2 / 4; Rayleigh quotients of interpolants add lambda h^2 / 12
+ * with linear and (lambda h^2)^2 / 720 with quadratic elements. */
 static void eigenvalues_are_those_of_the_sphere(void **state)
 {
     for (int e = 1; e <= 2; e++) {
@@ -87,8 +87,8 @@ static void eigenvalues_are_those_of_the_sphere(void **state)
 }
 
 /* Eigenspaces rotate, their projections do not: sum over degree l of psi(x) psi(y) = (2 l + 1)/(4 pi) P_l(x . y). The
- * space of degree l turns by (relative error of the operator) lambda_l / (distance to the next eigenvalue) = error x l / 2;
- * both arguments are off by the interpolation of a function of that degree, (lambda h^2)^(3/2) / 24 at most. */
+ * space of degree l turns by (relative error of the operator) lambda_l / (distance to the next eigenvalue) = error x l
+ * / 2; both arguments are off by the interpolation of a function of that degree, (lambda h^2)^(3/2) / 24 at most. */
 static void degrees_span_those_of_the_sphere(void **state)
 {
     const manifold *m = factor_of(state, 2);
@@ -118,8 +118,7 @@ static void degrees_span_those_of_the_sphere(void **state)
     }
     for (int l = 0; l <= L; l++) {
         const double h = EDGE, q = l * (l + 1.0) * h * h;
-        check_below("projection on a degree", worst[l],
-                    1e-6 + 0.5 * l * h * h / 4.0 * 2.0 + 2.0 * pow(q, 1.5) / 24.0);
+        check_below("projection on a degree", worst[l], 1e-6 + 0.5 * l * h * h / 4.0 * 2.0 + 2.0 * pow(q, 1.5) / 24.0);
     }
     free(jet[0]);
     free(jet[1]);
@@ -136,8 +135,7 @@ static void eigenfunctions_are_orthonormal(void **state)
     static const double MIDDLE[3][2] = { { 0.5, 0.0 }, { 0.5, 0.5 }, { 0.0, 0.5 } };
     double *gram = doubles((size_t)count * (size_t)count), *jet = doubles((size_t)count), worst = 0.0;
     for (size_t f = 0; f < s->mesh.faces; f++) {
-        const double *corner = s->map.corner[f],
-                     area = m->volume * (corner[1] - corner[0]) * (corner[3] - corner[2]);
+        const double *corner = s->map.corner[f], area = m->volume * (corner[1] - corner[0]) * (corner[3] - corner[2]);
         for (int k = 0; k < 3; k++) {
             const double x[3] = { (double)f, MIDDLE[k][0], MIDDLE[k][1] };
             m->jets(m, 1, x, 0, 10, 1, jet);
@@ -156,16 +154,16 @@ static void eigenfunctions_are_orthonormal(void **state)
 
 /* ---- derivatives ------------------------------------------------------------------------------------------ */
 
-/* A central difference of a quadratic polynomial is exact but for rounding, 1e-16 / step. A step along frame vector t of
- * the scaled surface is scale times shorter in the user's units, where the frame's vectors have the length scale. */
+/* A central difference of a quadratic polynomial is exact but for rounding, 1e-16 / step. A step along frame vector t
+ * of the scaled surface is scale times shorter in the user's units, where the frame's vectors have the length scale. */
 static void derivatives_are_differences(void **state)
 {
     for (int e = 1; e <= 2; e++) {
         const manifold *m = factor_of(state, e);
         const surface *s = surface_of(m);
         const int count = m->functions(m, 10);
-        double *jet = doubles(3 * (size_t)count),
-               *side[2] = { doubles((size_t)count), doubles((size_t)count) }, worst = 0.0, size = 0.0;
+        double *jet = doubles(3 * (size_t)count), *side[2] = { doubles((size_t)count), doubles((size_t)count) },
+               worst = 0.0, size = 0.0;
         uint64_t seed = 3;
         for (int i = 0; i < 200; i++) {
             double x[3], frame[6], at[3];
@@ -281,8 +279,8 @@ static void uniform_points_cover_the_area(void **state)
     free(mean);
 }
 
-/* y drawn about x has the density q = ((1 - rho^2)/(1 + rho^2 - 2 rho e(x) . e(y)))^2 relative to the uniform measure, so
- * the mean of g / q over y is the uniform mean of g: 1, and 0 for eigenfunctions. The standard error of independent
+/* y drawn about x has the density q = ((1 - rho^2)/(1 + rho^2 - 2 rho e(x) . e(y)))^2 relative to the uniform measure,
+ * so the mean of g / q over y is the uniform mean of g: 1, and 0 for eigenfunctions. The standard error of independent
  * points is sqrt(mean of 1/q (relative to uniform) / n), 1/q <= ((1 + rho)/(1 - rho))^2 = 9 at rho = 1/2. */
 static void importance_points_are_unbiased(void **state)
 {
@@ -317,7 +315,8 @@ static void importance_points_are_unbiased(void **state)
     free(mean);
 }
 
-/* On a sphere the map is laid out by where the faces are: near points must mostly stay near, or proposals waste points. */
+/* On a sphere the map is laid out by where the faces are: near points must mostly stay near, or proposals waste
+ * points. */
 static void near_points_stay_near(void **state)
 {
     const manifold *m = factor_of(state, 1);
@@ -452,8 +451,7 @@ static void points_are_positions(void **state)
     must(npmd_domain_within(dom, 1.0, &near, &err), &err);
     must(points_from(x, N, near, &pts, &err), &err);
     npmd_points_row(pts, 41, back);
-    check_below("pulled back to the surface", sqrt(back[0] * back[0] + back[1] * back[1] + back[2] * back[2]),
-                RADIUS);
+    check_below("pulled back to the surface", sqrt(back[0] * back[0] + back[1] * back[1] + back[2] * back[2]), RADIUS);
     npmd_points_free(pts);
     npmd_domain_free(near);
     pts = NULL;

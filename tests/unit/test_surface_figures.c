@@ -43,14 +43,13 @@ static void streamlines_that_end_on_the_surface_are_drawn(void **state)
     how.threads = 7;
     must(npmd_plot(&ask, out[1], &facts, &err), &err);
     assert_same_bytes(out[0], out[1]);
-    surfaces.max_distance =
-        1e-3; /* vertices of the ball are not at the ends, and its faces lie below the sphere */
+    surfaces.max_distance = 1e-3; /* vertices of the ball are not at the ends, and its faces lie below the sphere */
     assert_int_equal(npmd_plot(&ask, in_folder(p, "none.png"), &facts, &err), NPMD_ERR_FORMAT);
     assert_says(&err, "none of 3 streamlines has both ends within 0.001 mm");
 }
 
-/* A uniform density on a surface and a circle: each marginal is uniform, and integrates to 1 by the areas of the vertices,
- * which is exact for a constant; the range of the colours goes from 0 to 1 / area. */
+/* A uniform density on a surface and a circle: each marginal is uniform, and integrates to 1 by the areas of the
+ * vertices, which is exact for a constant; the range of the colours goes from 0 to 1 / area. */
 static void marginals_integrate_to_one(void **state)
 {
     place *p = *state;
@@ -75,13 +74,9 @@ static void marginals_integrate_to_one(void **state)
     const npmd_model *const models[1] = { model };
     const npmd_plot_surfaces surfaces = { .size = sizeof surfaces, .views = "+x" };
     const npmd_compute how = { .size = sizeof how, .threads = 1 };
-    const npmd_plot_request ask = { .size = sizeof ask,
-                                    .model = models,
-                                    .models = 1,
-                                    .surfaces = &surfaces,
-                                    .data = pts,
-                                    .dpi = 40.0,
-                                    .how = &how };
+    const npmd_plot_request ask = {
+        .size = sizeof ask, .model = models, .models = 1, .surfaces = &surfaces, .data = pts, .dpi = 40.0, .how = &how
+    };
     must(npmd_plot(&ask, in_folder(p, "model.svg"), &facts, &err), &err);
     assert_string_equal(facts.kind, "surface");
     assert_true(facts.mass_error < 1e-12); /* roundings of a few hundred terms */

@@ -7,18 +7,16 @@
 
 typedef struct stage {
     place place;
-    npmd_domain *small, *large, *sphere,
-        *product; /* an icosphere, the same five times as large, S2; small x S1 */
-    double *x;    /* (POINTS, 3), on S2 */
-    double *both; /* (POINTS, 4) */
+    npmd_domain *small, *large, *sphere, *product; /* an icosphere, the same five times as large, S2; small x S1 */
+    double *x;                                     /* (POINTS, 3), on S2 */
+    double *both;                                  /* (POINTS, 4) */
 } stage;
 
 static npmd_domain *parse(const char *text, int frequency)
 {
     npmd_domain *dom = NULL;
     npmd_error err = { 0 };
-    must(domain_read(text, &(surface_request){ .max_frequency = frequency, .elements = 2 }, &dom, &err),
-         &err);
+    must(domain_read(text, &(surface_request){ .max_frequency = frequency, .elements = 2 }, &dom, &err), &err);
     return dom;
 }
 
@@ -89,12 +87,10 @@ static npmd_model *fitted(const npmd_domain *dom, const npmd_points *pts, const 
     return model;
 }
 
-static const char *const QUICK[] = { "steps",    "30", "warmup",  "5",    "tau", "1e-4",
-                                     "width",    "32", "q1",      "2048", "q2",  "512",
-                                     "features", "30", "threads", "1",    NULL };
-static const char *const QUICK_TWO[] = { "steps",    "30", "warmup",  "5",    "tau", "1e-4",
-                                         "width",    "32", "q1",      "2048", "q2",  "512",
-                                         "features", "30", "threads", "2",    NULL };
+static const char *const QUICK[] = { "steps", "30", "warmup", "5",        "tau", "1e-4",    "width", "32", "q1",
+                                     "2048",  "q2", "512",    "features", "30",  "threads", "1",     NULL };
+static const char *const QUICK_TWO[] = { "steps", "30", "warmup", "5",        "tau", "1e-4",    "width", "32", "q1",
+                                         "2048",  "q2", "512",    "features", "30",  "threads", "2",     NULL };
 
 /* Equal bytes whatever the threads; a loaded model gives equal bits, and is saved as the same bytes. */
 static void files_hold_all(void **state)
@@ -102,15 +98,11 @@ static void files_hold_all(void **state)
     stage *s = *state;
     npmd_error err = { 0 };
     npmd_points *pts = points_on(s->product, s->both, 1.0);
-    npmd_model *one = fitted(s->product, pts, QUICK), *two = fitted(s->product, pts, QUICK_TWO),
-               *again = NULL;
+    npmd_model *one = fitted(s->product, pts, QUICK), *two = fitted(s->product, pts, QUICK_TWO), *again = NULL;
     double before[POINTS], after[POINTS];
     char path[3][1024];
     for (int i = 0; i < 3; i++)
-        snprintf(path[i], sizeof path[i], "%s",
-                 in_folder(&s->place, i == 0   ? "a.st"
-                                      : i == 1 ? "b.st"
-                                               : "c.st"));
+        snprintf(path[i], sizeof path[i], "%s", in_folder(&s->place, i == 0 ? "a.st" : i == 1 ? "b.st" : "c.st"));
     must(npmd_save(one, path[0], &err), &err);
     must(npmd_save(two, path[1], &err), &err);
     assert_same_bytes(path[0], path[1]);
@@ -130,8 +122,7 @@ static void files_hold_all(void **state)
     /* a bit of a vertex is changed: the hash tells */
     size_t size = 0;
     const surface *ico = surface_of(s->product->factor[0]);
-    unsigned char *bytes = get_bytes(path[0], &size),
-                  *found = memmem(bytes, size, ico->mesh.x, 3 * sizeof(double));
+    unsigned char *bytes = get_bytes(path[0], &size), *found = memmem(bytes, size, ico->mesh.x, 3 * sizeof(double));
     assert_non_null(found);
     *found ^= 1u;
     FILE *file = fopen(path[1], "wb");
@@ -148,8 +139,8 @@ static void files_hold_all(void **state)
 }
 
 /* The same points on a mesh five times as large: equal relative densities, gradients a fifth and Laplacians a
- * twenty-fifth. Eigenfunctions agree to the solver's error, 1e-8, and float32; training for 30 steps in float32 lets that
- * grow by a few hundred at most. */
+ * twenty-fifth. Eigenfunctions agree to the solver's error, 1e-8, and float32; training for 30 steps in float32 lets
+ * that grow by a few hundred at most. */
 static void units_are_the_users(void **state)
 {
     stage *s = *state;
@@ -176,16 +167,15 @@ static void units_are_the_users(void **state)
     }
 }
 
-/* A fifth of a face's edge along the gradient, inside the face: log f is smooth there, and changes by step x |gradient| up
- * to the second derivative, Laplacian x step / 2. */
+/* A fifth of a face's edge along the gradient, inside the face: log f is smooth there, and changes by step x |gradient|
+ * up to the second derivative, Laplacian x step / 2. */
 static void gradients_are_slopes(void **state)
 {
     stage *s = *state;
     npmd_error err = { 0 };
     npmd_points *pts = points_on(s->large, s->x, 5.0), *side[2] = { NULL, NULL };
     npmd_model *model = fitted(s->large, pts, QUICK);
-    double *gradient = doubles(3 * POINTS), *x = doubles(3 * POINTS),
-           *y[2] = { doubles(POINTS), doubles(POINTS) };
+    double *gradient = doubles(3 * POINTS), *x = doubles(3 * POINTS), *y[2] = { doubles(POINTS), doubles(POINTS) };
     const double step = 1e-3;
     double error = 0.0, size = 0.0;
     must(npmd_evaluate_at(model, pts, NPMD_GRADIENT, NULL, gradient, &err), &err);
@@ -221,8 +211,8 @@ static void gradients_are_slopes(void **state)
     npmd_points_free(pts);
 }
 
-/* The same objective, solved to its optimum on both. Quadratic elements on 642 vertices have eigenvalues to h^2 / 4 = 0.8 per
- * cent (the mesh is not the sphere), functions alike; coefficients of size 1 on functions of size 2. */
+/* The same objective, solved to its optimum on both. Quadratic elements on 642 vertices have eigenvalues to h^2 / 4 =
+ * 0.8 per cent (the mesh is not the sphere), functions alike; coefficients of size 1 on functions of size 2. */
 static void series_is_that_of_the_sphere(void **state)
 {
     stage *s = *state;
@@ -238,8 +228,7 @@ static void series_is_that_of_the_sphere(void **state)
         square += pow(log(y[0][i] / y[1][i]), 2.0) / POINTS;
     check_below("log densities, root mean square", sqrt(square), 0.02);
     must(npmd_score_points(model[0], pts[0], 1, NULL, &score, &err), &err);
-    check_below("log integral, computed afresh", fabs(score.log_integral),
-                4.0 * score.log_integral_se + 1e-3);
+    check_below("log integral, computed afresh", fabs(score.log_integral), 4.0 * score.log_integral_se + 1e-3);
     for (int k = 0; k < 2; k++) {
         npmd_model_free(model[k]);
         npmd_points_free(pts[k]);
@@ -271,15 +260,14 @@ static void draws_are_positions(void **state)
 }
 
 /* Heat on the sphere: f = sum_l (2 l + 1) exp(-l (l + 1) t) mean_i P_l(x . x_i), the kernel estimate that the surface's
- * eigenfunctions up to degree 6 give; they are off by about one per cent (test_surface_factor.c), and so is each term. The
- * criterion chooses among times 5 per cent apart. */
+ * eigenfunctions up to degree 6 give; they are off by about one per cent (test_surface_factor.c), and so is each term.
+ * The criterion chooses among times 5 per cent apart. */
 static void kernels_are_those_of_heat(void **state)
 {
     stage *s = *state;
     npmd_error err = { 0 };
-    static const char *const HEAT[] = { "estimator", "kde", "kappa", "5", NULL }, *const CHOSEN[] = {
-        "estimator", "kde", NULL
-    };
+    static const char *const HEAT[] = { "estimator", "kde", "kappa", "5", NULL }, *const CHOSEN[] = { "estimator",
+                                                                                                      "kde", NULL };
     npmd_points *pts = points_on(s->small, s->x, 1.0);
     npmd_model *model = fitted(s->small, pts, HEAT), *chosen = fitted(s->small, pts, CHOSEN), *again = NULL;
     double y[POINTS], z[POINTS], worst = 0.0, best[2] = { INFINITY, 0.0 };
@@ -326,8 +314,8 @@ static void kernels_are_those_of_heat(void **state)
     must(points_make(pts->domain, 400, &few, &err), &err);
     memcpy(few->x, pts->x, 1200 * sizeof *few->x);
     npmd_model *small = fitted(s->small, few, CHOSEN);
-    check_below("the time that is chosen, against brute force",
-                fabs(log(0.5 / small->set.kernels.kappa[0] / best[1])), 0.2);
+    check_below("the time that is chosen, against brute force", fabs(log(0.5 / small->set.kernels.kappa[0] / best[1])),
+                0.2);
     must(npmd_save(chosen, in_folder(&s->place, "heat.st"), &err), &err);
     must(npmd_load(in_folder(&s->place, "heat.st"), &again, &err), &err);
     must(npmd_evaluate_at(chosen, pts, NPMD_LAPLACIAN, NULL, y, &err), &err);
@@ -362,8 +350,7 @@ static void what_makes_no_sense_is_refused(void **state)
     npmd_probability found = NPMD_SIZED(npmd_probability);
     npmd_points_row(pts, 0, row);
     must(points_from(row, 1, s->small, &centre, &err), &err);
-    assert_int_equal(npmd_probability_near(model, centre, &radius, 0.0, 1, NULL, &found, &err),
-                     NPMD_ERR_ARGUMENT);
+    assert_int_equal(npmd_probability_near(model, centre, &radius, 0.0, 1, NULL, &found, &err), NPMD_ERR_ARGUMENT);
     assert_says(&err, "surface");
     npmd_points_free(centre);
     npmd_points_free(pts);

@@ -39,8 +39,7 @@ static int place_open(void **state)
     if (p == NULL)
         return -1;
     *state = p;
-    snprintf(p->folder, sizeof p->folder, "%.200s/npmd-temporary-XXXXXX",
-             base != NULL && *base ? base : P_tmpdir);
+    snprintf(p->folder, sizeof p->folder, "%.200s/npmd-temporary-XXXXXX", base != NULL && *base ? base : P_tmpdir);
     if (mkdtemp(p->folder) == NULL)
         return -1;
     snprintf(p->target, sizeof p->target, "%s/model", p->folder);

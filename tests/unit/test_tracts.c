@@ -143,13 +143,14 @@ static void trk_matrix(void **state)
     track_free(&b);
 }
 
-/* All 48 orders of the points' voxels with all 48 of the matrix'. Along each anatomical axis the index of the matrix is that
- * of the points, or counts from the other side; RAS mm follow. */
+/* All 48 orders of the points' voxels with all 48 of the matrix'. Along each anatomical axis the index of the matrix is
+ * that of the points, or counts from the other side; RAS mm follow. */
 static void trk_voxel_orders(void **state)
 {
     place *p = *state;
-    static const int PERMUTATIONS[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
-                                            { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+    static const int PERMUTATIONS[6][3] = {
+        { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 }
+    };
     static const char *const LETTERS[3] = { "LR", "PA", "IS" };
     static const double SHIFT[3] = { 8, -16, 32 };
     for (int k = 0; k < 48 * 48; k++) {
@@ -210,8 +211,8 @@ static void orientations_of_oblique_matrices(void **state)
         double axis[3];
         affine m = AFFINE_IDENTITY;
         test_unit_vector(&seed, axis);
-        /* Rodrigues; every entry off the diagonal of a rotation by angle t is at most sin(t) + (1 - cos(t)) / 2, and every
-         * one on it at least cos(t): at 30 degrees 0.57 against 0.87. */
+        /* Rodrigues; every entry off the diagonal of a rotation by angle t is at most sin(t) + (1 - cos(t)) / 2, and
+         * every one on it at least cos(t): at 30 degrees 0.57 against 0.87. */
         const double t = (double)CHECK_PI / 6.0 * test_uniform(&seed), c = cos(t), s = sin(t);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
@@ -278,8 +279,7 @@ static void trk_refusals(void **state)
     turned.order = "RAI";
     turned.dim[2] = 0;
     put_lines(&b, &turned);
-    assert_bad(put_bytes(p, "a.trk", b.data, b.size), NULL, NPMD_ERR_FORMAT,
-               "byte 11: 0 voxels along axis 3");
+    assert_bad(put_bytes(p, "a.trk", b.data, b.size), NULL, NPMD_ERR_FORMAT, "byte 11: 0 voxels along axis 3");
     track_free(&b);
 }
 
@@ -295,8 +295,7 @@ static void tck_types(void **state)
         put_tck(&b, TYPES[k % 5], COUNTS[k / 5 % 4]);
         track_zip(&b, 2, &zipped);
         const track_bytes *file = k < 20 ? &b : &zipped;
-        assert_lines(put_bytes(p, k < 20 ? "a.tck" : "a.tck.gz", file->data, file->size), NULL,
-                     AFFINE_IDENTITY);
+        assert_lines(put_bytes(p, k < 20 ? "a.tck" : "a.tck.gz", file->data, file->size), NULL, AFFINE_IDENTITY);
         track_free(&b);
         track_free(&zipped);
     }
@@ -326,27 +325,20 @@ static void tck_headers(void **state)
         const char *words;
     } CASES[] = {
         { "mrtrix tracks\ndatatype: Float32LE\nEND\n", NPMD_OK, "" }, /* the numbers follow END */
-        { "mrtrix tracks    \r\nDatatype :\tFloat32LE \r\nno pair\ncommand_history: a: b\n\nEND\r\n", NPMD_OK,
-          "" },
+        { "mrtrix tracks    \r\nDatatype :\tFloat32LE \r\nno pair\ncommand_history: a: b\n\nEND\r\n", NPMD_OK, "" },
         { "mrtrix tracks\ndatatype: Float32LE\nfile: . 49\nEND\n", NPMD_OK, "" },
         { "mrtrix tracks\nEND\n", NPMD_ERR_FORMAT, "its header has no datatype" },
-        { "mrtrix tracks\ndatatype: Int16LE\nEND\n", NPMD_ERR_FORMAT,
-          "datatype: 'Int16LE', expected Float32LE" },
+        { "mrtrix tracks\ndatatype: Int16LE\nEND\n", NPMD_ERR_FORMAT, "datatype: 'Int16LE', expected Float32LE" },
         { "mrtrix tracks\ndatatype: Float32\nEND\n", NPMD_ERR_FORMAT, "datatype: 'Float32', expected" },
         { "mrtrix tracks\ndatatype: Float32LE\n", NPMD_ERR_FORMAT, "its header has no line END" },
         { "mrtrix tracks\ndatatype: Float32LE\ncount: three\nEND\n", NPMD_ERR_FORMAT, "count: 'three'" },
-        { "mrtrix tracks\ndatatype: Float32LE\ncount: 99999999999999999999999\nEND\n", NPMD_ERR_FORMAT,
-          "count: '9" },
-        { "mrtrix tracks\ndatatype: Float32LE\nfile: other.dat 0\nEND\n", NPMD_ERR_FORMAT,
-          "file: 'other.dat 0'" },
+        { "mrtrix tracks\ndatatype: Float32LE\ncount: 99999999999999999999999\nEND\n", NPMD_ERR_FORMAT, "count: '9" },
+        { "mrtrix tracks\ndatatype: Float32LE\nfile: other.dat 0\nEND\n", NPMD_ERR_FORMAT, "file: 'other.dat 0'" },
         { "mrtrix tracks\ndatatype: Float32LE\nfile: .\nEND\n", NPMD_ERR_FORMAT, "file: '.'" },
-        { "mrtrix tracks\ndatatype: Float32LE\nfile: . 40\nEND\n", NPMD_ERR_FORMAT,
-          "byte 40, within the header" },
+        { "mrtrix tracks\ndatatype: Float32LE\nfile: . 40\nEND\n", NPMD_ERR_FORMAT, "byte 40, within the header" },
         { "mrtrix tracks\ndatatype: Float32LE\nfile: . 4000\nEND\n", NPMD_ERR_FORMAT, "is cut short" },
-        { "mrtrix tracks\ndatatype: Float32LE\ncount: 4\nEND\n", NPMD_ERR_FORMAT,
-          "says 4 streamlines, but it has 3" },
-        { "mrtrix tracks\ndatatype: Float32LE\ncount: 2\nEND\n", NPMD_ERR_FORMAT,
-          "says 2 streamlines, but it has 3" },
+        { "mrtrix tracks\ndatatype: Float32LE\ncount: 4\nEND\n", NPMD_ERR_FORMAT, "says 4 streamlines, but it has 3" },
+        { "mrtrix tracks\ndatatype: Float32LE\ncount: 2\nEND\n", NPMD_ERR_FORMAT, "says 2 streamlines, but it has 3" },
         { "mrtrix track\n", NPMD_ERR_FORMAT, "is no file of streamlines" },
     };
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++)
@@ -357,8 +349,7 @@ static void tck_numbers(void **state)
 {
     place *p = *state;
     static const double INF = (double)INFINITY, NOT = (double)NAN;
-    const double mixed[1][3] = { { 1, NOT, 2 } }, half[1][3] = { { INF, INF, 2 } },
-                 end[1][3] = { { INF, -INF, INF } };
+    const double mixed[1][3] = { { 1, NOT, 2 } }, half[1][3] = { { INF, INF, 2 } }, end[1][3] = { { INF, -INF, INF } };
     track_bytes b = { 0 };
     tck_begin(&b, "Float64BE", NULL);
     tck_line(&b, "Float64BE", 1, mixed);
@@ -412,8 +403,7 @@ static void other_files(void **state)
     assert_bad(put_text(p, "a.trk.gz", "TRACK"), NULL, NPMD_ERR_FORMAT, "a.trk.gz is no gzip file");
     assert_bad(in_folder(p, "absent.trk"), NULL, NPMD_ERR_FILE, "absent.trk: No such file");
     put_tck(&b, "Float32LE", NULL);
-    assert_bad(put_bytes(p, "a.tck", b.data, b.size), &AFFINE_IDENTITY, NPMD_ERR_ARGUMENT,
-               "in RAS mm already");
+    assert_bad(put_bytes(p, "a.tck", b.data, b.size), &AFFINE_IDENTITY, NPMD_ERR_ARGUMENT, "in RAS mm already");
     track_free(&b);
 }
 
@@ -518,9 +508,7 @@ static void affine_files(void **state)
     };
     affine m;
     npmd_error err = { 0 };
-    must(affine_read(put_text(p, "m.mtx", "# voxels\n2 0 0 -90\n0\t3 0 -126\n0 1 4 72.5\n0 0 0 1\n"), &m,
-                     &err),
-         &err);
+    must(affine_read(put_text(p, "m.mtx", "# voxels\n2 0 0 -90\n0\t3 0 -126\n0 1 4 72.5\n0 0 0 1\n"), &m, &err), &err);
     assert_true(m.a[0][0] == 2 && m.a[1][3] == -126 && m.a[2][1] == 1 && m.a[2][3] == 72.5);
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
         assert_int_equal(affine_read(put_text(p, "m.txt", CASES[k].text), &m, &err), NPMD_ERR_FORMAT);

@@ -14,10 +14,10 @@ static void set_all(npmd_options *opt, const char *const (*pair)[2], size_t coun
         if (npmd_options_set(opt, pair[i][0], pair[i][1], &err) != NPMD_OK)
             fail_msg("%s", err.text);
 }
-#define SET(opt, ...)                                                                                        \
-    do {                                                                                                     \
-        static const char *const pairs_[][2] = __VA_ARGS__;                                                  \
-        set_all((opt), pairs_, sizeof pairs_ / sizeof *pairs_);                                              \
+#define SET(opt, ...)                                                                                                  \
+    do {                                                                                                               \
+        static const char *const pairs_[][2] = __VA_ARGS__;                                                            \
+        set_all((opt), pairs_, sizeof pairs_ / sizeof *pairs_);                                                        \
     } while (0)
 
 /* Small and quick; tests change what they are about. */
@@ -108,8 +108,7 @@ static void triangular_rates_are_pytorchs(void **state)
         for (size_t c = 0; c < sizeof CYCLE / sizeof *CYCLE; c++) {
             npmd_options opt;
             options_init(&opt);
-            SET(&opt,
-                { { "rate", "1e-3" }, { "rate-min", "1e-5" }, { "warmup", "0" }, { "steps", "20000" } });
+            SET(&opt, { { "rate", "1e-3" }, { "rate-min", "1e-5" }, { "warmup", "0" }, { "steps", "20000" } });
             opt.set.descent.schedule = halving ? SCHEDULE_TRIANGULAR2 : SCHEDULE_TRIANGULAR;
             opt.set.descent.cycle = CYCLE[c];
             for (int64_t t = 0; t<20 * CYCLE[c]; t += CYCLE[c]> 100 ? 13 : 1) {
@@ -146,8 +145,7 @@ static void cosine_and_warm_up(void **state)
     warm.set.descent.warmup = 100;
     for (int64_t t = 0; t < 200; t++) {
         const double share = t < 100 ? (double)(t + 1) / 100.0 : 1.0;
-        check_quiet("warm-up", fabs(schedule_at(&warm.set, t).rate - share * schedule_at(&opt.set, t).rate),
-                    tiny);
+        check_quiet("warm-up", fabs(schedule_at(&warm.set, t).rate - share * schedule_at(&opt.set, t).rate), tiny);
     }
     opt.set.descent.schedule = SCHEDULE_FIXED;
     assert_true(schedule_at(&opt.set, 0).rate == 2e-3 && schedule_at(&opt.set, 999).rate == 2e-3);
@@ -159,8 +157,7 @@ static void cosine_and_warm_up(void **state)
 static double term_by_hand(const fixture *f, void *self, const point_source *s, int kind)
 {
     const size_t rows = (size_t)f->domain->dimension + 2, columns = (size_t)f->domain->columns;
-    double *x = doubles(s->count * columns), *w = doubles(s->count), *jet = doubles(s->count * rows),
-           sum = 0.0;
+    double *x = doubles(s->count * columns), *w = doubles(s->count), *jet = doubles(s->count * rows), sum = 0.0;
     npmd_error err = { 0 };
     source_fill(s, 0, s->count, x, w);
     if (BACKEND_REFERENCE.evaluate(self, x, s->count, JET_ALL, jet, &err) != NPMD_OK)
@@ -244,8 +241,7 @@ static void a_step_is_the_sum_of_its_terms(void **state)
             worst = fmax(worst, fabs(value.data - data));
             worst = fmax(worst, fabs(value.integral / integral - 1.0));
             worst = fmax(worst, fabs(value.penalty - penalty) / (penalty + 1e-300));
-            worst = fmax(worst,
-                         fabs(value.total - (data + integral + 0.01 * penalty)) / (1.0 + fabs(value.total)));
+            worst = fmax(worst, fabs(value.total - (data + integral + 0.01 * penalty)) / (1.0 + fabs(value.total)));
             for (int k = 0; k < 3; k++) { /* fresh points in every step */
                 const double now = k == 0 ? value.data : k == 1 ? value.integral : value.penalty;
                 assert_true(now != seen[k] || (k == 2 && opt.set.penalty == PENALTY_NONE));
@@ -369,11 +365,8 @@ static void uniform_data_are_no_collapse(void **state)
         }
     npmd_points *pts = points_of(dom, x, N);
     npmd_options opt = small_options();
-    SET(&opt, { { "tau", "1e-3" },
-                { "steps", "400" },
-                { "max-frequency", "8" },
-                { "features", "96" },
-                { "q1", "2048" } });
+    SET(&opt,
+        { { "tau", "1e-3" }, { "steps", "400" }, { "max-frequency", "8" }, { "features", "96" }, { "q1", "2048" } });
     npmd_model *m = fitted(dom, pts, &opt);
     assert_int_equal(m->facts.restarts, 0);
     assert_int_equal(m->warnings, 0);
@@ -451,10 +444,10 @@ static void a_skip_saves_the_fit(void **state)
     free(x);
 }
 
-/* Without --tau smooth data stay within a step of the grid, sqrt 10, of the default of their dimension; tight clusters ask for less smoothing,
- * by more than the three standard errors and 0.03 nats that choose.c wants: of six clusters of width 0.05 on
- * the circle the default tau = 5e-5 smears out about half, since tau v''^2 at v = -x^2/(2 0.05^2) would cost
- * 5e-5 x 400^2 x (their share) = 8. */
+/* Without --tau smooth data stay within a step of the grid, sqrt 10, of the default of their dimension; tight clusters
+ * ask for less smoothing, by more than the three standard errors and 0.03 nats that choose.c wants: of six clusters of
+ * width 0.05 on the circle the default tau = 5e-5 smears out about half, since tau v''^2 at v = -x^2/(2 0.05^2) would
+ * cost 5e-5 x 400^2 x (their share) = 8. */
 static void clusters_ask_for_a_lower_tau(void **state)
 {
     (void)state;

@@ -97,9 +97,8 @@ static void another_branch_changes_nothing(void **state)
 /* A density far from every mean underflows; its logarithm is still that of the nearest term. */
 static void far_away_the_logarithm_is_finite(void **state)
 {
-    npmd_truth *t = truth_of(*state,
-                             "{\"domain\":\"S1^2\",\"kind\":\"wrapped normal mixture\",\"weights\":[1],"
-                             "\"means\":[[0,0]],\"covariances\":[[[1e-6,0],[0,1e-6]]]}");
+    npmd_truth *t = truth_of(*state, "{\"domain\":\"S1^2\",\"kind\":\"wrapped normal mixture\",\"weights\":[1],"
+                                     "\"means\":[[0,0]],\"covariances\":[[[1e-6,0],[0,1e-6]]]}");
     const double x[2] = { 1.0, 3.0 };
     double log_f = 0.0;
     assert_int_equal(npmd_truth_log_density(t, x, 1, NULL, &log_f, NULL), NPMD_OK);
@@ -270,8 +269,7 @@ static void fisher_moments(void **state)
         check_mean("von Mises: sine", value, 0.0);
         for (int i = 0; i < DRAWS; i++)
             value[i] = m[0] * x[4 * i + 1] + m[1] * x[4 * i + 2] + m[2] * x[4 * i + 3];
-        check_mean("von Mises-Fisher: cosine", value,
-                   kappa < 1e-3 ? kappa / 3.0 : 1.0 / tanh(kappa) - 1.0 / kappa);
+        check_mean("von Mises-Fisher: cosine", value, kappa < 1e-3 ? kappa / 3.0 : 1.0 / tanh(kappa) - 1.0 / kappa);
         for (int i = 0; i < DRAWS; i++)
             value[i] = across[0] * x[4 * i + 1] + across[1] * x[4 * i + 2];
         check_mean("von Mises-Fisher: across", value, 0.0);
@@ -358,9 +356,8 @@ static void recipes_follow_the_paper(void **state)
 static void entropies_are_known(void **state)
 {
     npmd_truth *t2 = recipe_of("t2-authors", 0);
-    npmd_truth *mises = truth_of(*state,
-                                 "{\"domain\":\"S1\",\"kind\":\"von Mises-Fisher mixture\",\"weights\":[1],"
-                                 "\"means\":[[1]],\"kappas\":[[7]]}");
+    npmd_truth *mises = truth_of(*state, "{\"domain\":\"S1\",\"kind\":\"von Mises-Fisher mixture\",\"weights\":[1],"
+                                         "\"means\":[[1]],\"kappas\":[[7]]}");
     npmd_truth *product = truth_of(*state, "{\"domain\":\"S1 x S2\",\"kind\":\"von Mises-Fisher mixture\","
                                            "\"weights\":[1],\"means\":[[1,0,1,0]],\"kappas\":[[7,3]]}");
     double entropy = 0.0, se = 0.0;

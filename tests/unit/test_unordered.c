@@ -1,9 +1,8 @@
-/* test_unordered.c - pairs without an order: the density is the mean of both orders, with its jet, its integral and its draws;
- * a pair held out is not learnt from its mirror image; options and files know. */
+/* test_unordered.c - pairs without an order: the density is the mean of both orders, with its jet, its integral and its
+ * draws; a pair held out is not learnt from its mirror image; options and files know. */
 #include "estimate.h"
 
-#define FEW                                                                                                  \
-    "width", "8", "steps", "20", "q1", "256", "q2", "64", "tau", "1e-3", "warmup", "0", "convex-gap", "off"
+#define FEW "width", "8", "steps", "20", "q1", "256", "q2", "64", "tau", "1e-3", "warmup", "0", "convex-gap", "off"
 #define PAIRS 200
 
 /* Pairs with an order: the second point is the first one moved, so f(x, y) is far from f(y, x). */
@@ -78,9 +77,9 @@ static void jets(void **state)
         enum { AT = 20, MOST = DOMAIN_MAX_DIMENSION + 2 };
         npmd_domain *dom = domain_of(DOMAINS[k / 3]);
         npmd_points *pts = ordered_pairs(dom);
-        npmd_model *m = k % 3 == 0 ? FIT_PAIRS(pts, "estimator", ESTIMATORS[k % 3], FEW)
-                                   : FIT_PAIRS(pts, "estimator", ESTIMATORS[k % 3], "max-frequency", "2",
-                                               "tau", "1e-2");
+        npmd_model *m = k % 3 == 0
+                            ? FIT_PAIRS(pts, "estimator", ESTIMATORS[k % 3], FEW)
+                            : FIT_PAIRS(pts, "estimator", ESTIMATORS[k % 3], "max-frequency", "2", "tau", "1e-2");
         const int length = dom->dimension + 2;
         double found[AT * MOST], mirrored[AT], value[AT], expected[MOST], y[AT * 6], worst = 0.0, apart = 0.0;
         jets_of(m, pts->x, AT, JET_ALL, found);
@@ -93,8 +92,8 @@ static void jets(void **state)
                 worst = fmax(worst, fabs(found[i * length + j] - expected[j]) / fmax(1.0, fabs(expected[j])));
             apart = fmax(apart, fabs(value[i] - mirrored[i]));
         }
-        /* the network runs in float32, in tiles whose neighbours are others here; what is done to its numbers is exact to
-         * some roundings of double */
+        /* the network runs in float32, in tiles whose neighbours are others here; what is done to its numbers is exact
+         * to some roundings of double */
         check_below(DOMAINS[k / 3], worst, k % 3 == 0 ? 1e-4 : 1e-11);
         check_below("f(x, y) - f(y, x)", apart, k % 3 == 0 ? 1e-5 : 1e-15);
         npmd_model_free(m);
@@ -193,7 +192,8 @@ static void draws(void **state)
     free(x);
 }
 
-/* Every pair is there in both orders: what is held out has no mirror image among the others, unless order means something. */
+/* Every pair is there in both orders: what is held out has no mirror image among the others, unless order means
+ * something. */
 static void mirror_images_are_twins(void **state)
 {
     (void)state;
@@ -209,12 +209,11 @@ static void mirror_images_are_twins(void **state)
         npmd_points *held_out = NULL, *training = NULL;
         int images = 0;
         both->unordered = unordered;
-        assert_int_equal(
-            points_hold_out(both, rng_key_make(1, RNG_TUNE, 3), 0, OUT, &held_out, &training, &err), NPMD_OK);
+        assert_int_equal(points_hold_out(both, rng_key_make(1, RNG_TUNE, 3), 0, OUT, &held_out, &training, &err),
+                         NPMD_OK);
         for (size_t i = 0; i < held_out->n; i++)
             for (size_t j = 0; j < training->n; j++)
-                images += held_out->x[2 * i] == training->x[2 * j + 1]
-                          && held_out->x[2 * i + 1] == training->x[2 * j];
+                images += held_out->x[2 * i] == training->x[2 * j + 1] && held_out->x[2 * i + 1] == training->x[2 * j];
         assert_true(unordered ? images == 0 : images > 0);
         assert_int_equal(training->unordered, unordered);
         npmd_points_free(held_out);

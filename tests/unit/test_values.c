@@ -83,9 +83,9 @@ static double length_of(const double *segments, size_t count)
     return length;
 }
 
-/* Height 1/2 on the octahedron: a square whose sides join the middles of the edges that meet in the pole, sqrt(2)/2 long.
- * Height 0.3 on a sphere: a circle of radius sqrt(1 - 0.09). Faces of level 4 have edges of at most e = 0.08, so that a
- * chord lacks e^2 / 24 of its arc, and lies within e^2 / 8 of the sphere: a thousandth is allowed. */
+/* Height 1/2 on the octahedron: a square whose sides join the middles of the edges that meet in the pole, sqrt(2)/2
+ * long. Height 0.3 on a sphere: a circle of radius sqrt(1 - 0.09). Faces of level 4 have edges of at most e = 0.08, so
+ * that a chord lacks e^2 / 24 of its arc, and lies within e^2 / 8 of the sphere: a thousandth is allowed. */
 static void contours_have_their_length(void **state)
 {
     (void)state;

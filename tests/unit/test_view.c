@@ -1,4 +1,5 @@
-/* test_view.c - the interactive page: its nodes and their weights, how numbers are packed, what is refused, equal bytes. */
+/* test_view.c - the interactive page: its nodes and their weights, how numbers are packed, what is refused, equal
+ * bytes. */
 #include "icosphere.h"
 #include "models.h"
 #include "view.h"
@@ -12,8 +13,8 @@ static void assert_within(double found, double expected, double bound)
 
 /* ---- nodes ------------------------------------------------------------------------------------------------ */
 
-/* The grid has the symmetry of the icosahedron, and no harmonic of degree 1 to 5 has: sums of x_a and of x_a x_b are those
- * of the sphere, 0 and 4 pi / 3 or 0, to rounding. A sum of n terms below 4 pi in all is right to n eps 4 pi. */
+/* The grid has the symmetry of the icosahedron, and no harmonic of degree 1 to 5 has: sums of x_a and of x_a x_b are
+ * those of the sphere, 0 and 4 pi / 3 or 0, to rounding. A sum of n terms below 4 pi in all is right to n eps 4 pi. */
 static void geodesic_sums_are_those_of_the_sphere(void **state)
 {
     (void)state;
@@ -83,10 +84,9 @@ static void thinned_vertices_share_the_area(void **state)
         }
     }
     assert_within(sum, m.area, 1000.0 * EPS * m.area);
-    /* 60 caps about nodes that are at most r away from all points, along edges, cover the sphere: 60 r^2 / 4 >= 1, so
-     * r >= 0.258. Nodes are no nearer to each other than the last was to those before it, r or more. Along
-     * the edges of equilateral triangles it is at most 2 / sqrt(3) = 1.155 times as far as straight, and these are nearly
-     * so. */
+    /* 60 caps about nodes that are at most r away from all points, along edges, cover the sphere: 60 r^2 / 4 >= 1, so r
+     * >= 0.258. Nodes are no nearer to each other than the last was to those before it, r or more. Along the edges of
+     * equilateral triangles it is at most 2 / sqrt(3) = 1.155 times as far as straight, and these are nearly so. */
     assert_true(nearest > 0.258 / 1.2);
     mesh_free(&m);
 }
@@ -100,8 +100,7 @@ static void unpack(const unsigned char *bytes, size_t rows, size_t columns, uint
     for (size_t k = 0; k < n; k++) {
         const unsigned u = bytes[k] | (unsigned)bytes[n + k] << 8;
         const unsigned difference = u & 1u ? 0u - ((u + 1u) >> 1) : u >> 1;
-        const unsigned left = k % columns > 0 ? level[k - 1] : 0u,
-                       above = k >= columns ? level[k - columns] : 0u;
+        const unsigned left = k % columns > 0 ? level[k - 1] : 0u, above = k >= columns ? level[k - columns] : 0u;
         const unsigned both = k % columns > 0 && k >= columns ? level[k - columns - 1] : 0u;
         level[k] = (uint16_t)(difference + left + above - both);
     }
@@ -172,9 +171,7 @@ static void equal_pages_are_equal_bytes(void **state)
     if (no_page())
         skip();
     npmd_compute how = { .size = sizeof how, .threads = 1 };
-    const npmd_view_request what = {
-        .size = sizeof what, .nodes = 42, .data = s->points[ROTATED], .how = &how
-    };
+    const npmd_view_request what = { .size = sizeof what, .nodes = 42, .data = s->points[ROTATED], .how = &how };
     file_bytes a = page_of(s, ROTATED, &what, &facts);
     how.threads = 2;
     file_bytes b = page_of(s, ROTATED, &what, &others);
@@ -189,8 +186,8 @@ static void equal_pages_are_equal_bytes(void **state)
     file_bytes_free(&b);
 }
 
-/* Sums over equidistant nodes of a circle converge faster than any power: on T2 they are as good as the integrals of the
- * library, which are asked for to 1e-6. The mass is off by the model's own log integral as well. */
+/* Sums over equidistant nodes of a circle converge faster than any power: on T2 they are as good as the integrals of
+ * the library, which are asked for to 1e-6. The mass is off by the model's own log integral as well. */
 static void sums_over_nodes_are_integrals(void **state)
 {
     models *s = *state;
@@ -205,8 +202,8 @@ static void sums_over_nodes_are_integrals(void **state)
     view_values_close(&v);
 }
 
-/* One factor of two: at each node compared the sum is as near to the library's integral as the page says; the two integrals
- * are known to 1e-3 each, and the nodes here are others. The density of S2 x S1 is smooth at this scale. */
+/* One factor of two: at each node compared the sum is as near to the library's integral as the page says; the two
+ * integrals are known to 1e-3 each, and the nodes here are others. The density of S2 x S1 is smooth at this scale. */
 static void one_factor_of_two_is_summed(void **state)
 {
     models *s = *state;
@@ -223,9 +220,7 @@ static void one_factor_of_two_is_summed(void **state)
         assert_int_equal(v.compared, 4);
         must(npmd_domain_part(s->model[ROTATED]->domain, 1u << d, &part, &err), &err);
         must(points_from(v.factor[0].x, 3, part, &at, &err), &err);
-        must(npmd_marginal_at(s->model[ROTATED], 1u << d, at, NPMD_LOG_DENSITY, 0.0, 1, NULL, log_f, NULL,
-                              &err),
-             &err);
+        must(npmd_marginal_at(s->model[ROTATED], 1u << d, at, NPMD_LOG_DENSITY, 0.0, 1, NULL, log_f, NULL, &err), &err);
         for (int i = 0; i < 3; i++)
             assert_within(expm1(v.log_f[i] - log_f[i]), 0.0, 2.0 * v.sum_error + 2e-3);
         assert_within(v.sum_error, 0.0, 0.01);
@@ -286,10 +281,7 @@ static void what_cannot_be_shown_is_refused(void **state)
         { 1, { .factors = 1u, .how = &stop }, NPMD_STOPPED, "asked to stop" },
         /* and before anything is computed */
         { 0, { .surface = { ball }, .sphere = { ball }, .how = &stop }, NPMD_ERR_ARGUMENT, "not S2" },
-        { 0,
-          { .nodes = 10000, .how = &stop },
-          NPMD_ERR_ARGUMENT,
-          "10000 x 10000 nodes would take 50 million" },
+        { 0, { .nodes = 10000, .how = &stop }, NPMD_ERR_ARGUMENT, "10000 x 10000 nodes would take 50 million" },
         { 0, { .nodes = 1000001 }, NPMD_ERR_ARGUMENT, "expected an integer from 1 to 1000000" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -297,8 +289,8 @@ static void what_cannot_be_shown_is_refused(void **state)
         what.size = sizeof what;
         const npmd_status st = npmd_view(s->model[cases[i].model], &what, out, NULL, &err);
         if (st != cases[i].st || strstr(err.text, cases[i].says) == NULL)
-            fail_msg("case %zu: status %d, \"%s\"; expected %d and \"%s\"", i, (int)st, err.text,
-                     (int)cases[i].st, cases[i].says);
+            fail_msg("case %zu: status %d, \"%s\"; expected %d and \"%s\"", i, (int)st, err.text, (int)cases[i].st,
+                     cases[i].says);
         assert_int_equal(file_size(out), 0);
     }
     npmd_surface_free(ball);

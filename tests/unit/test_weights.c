@@ -1,5 +1,5 @@
-/* test_weights.c - a weight w is a point that stands there w times: in the terms of a step, in the start, in a fit, in a
- * score; weights that are all alike are none. */
+/* test_weights.c - a weight w is a point that stands there w times: in the terms of a step, in the start, in a fit, in
+ * a score; weights that are all alike are none. */
 #include "fixture.h"
 #include "model.h"
 
@@ -102,10 +102,8 @@ static void a_weight_is_a_repetition(void **state)
     (void)state;
     static const field_case SHAPE[] = {
         { "T2", true, 10, 6, 1, false, 2.0, SCALE_UNIT }, /* the series */
-        { "S2", true, 8, 6, 1, false, 2.0, SCALE_ORTHONORMAL },
-        { "T2", false, 10, 6, 3, true, 2.0, SCALE_UNIT },
-        { "S2 x S1", true, 8, 6, 3, true, 2.0, SCALE_UNIT },
-        { "S2 x S1", true, 8, 6, 2, false, 2.0, SCALE_UNIT },
+        { "S2", true, 8, 6, 1, false, 2.0, SCALE_ORTHONORMAL }, { "T2", false, 10, 6, 3, true, 2.0, SCALE_UNIT },
+        { "S2 x S1", true, 8, 6, 3, true, 2.0, SCALE_UNIT },    { "S2 x S1", true, 8, 6, 2, false, 2.0, SCALE_UNIT },
     };
     enum { N = 150 };
     for (size_t c = 0; c < sizeof SHAPE / sizeof *SHAPE; c++) {
@@ -201,8 +199,7 @@ static void weights_all_alike_are_none(void **state)
         for (int i = 0; i < MANY; i++)
             w[i] = 2.0;
         weigh(doubled, w);
-        npmd_model *a = fitted(dom, plain, 300, "auto", "60", 1),
-                   *b = fitted(dom, doubled, 300, "auto", "60", 1);
+        npmd_model *a = fitted(dom, plain, 300, "auto", "60", 1), *b = fitted(dom, doubled, 300, "auto", "60", 1);
         double *log_a = density(a, plain, NPMD_LOG_DENSITY), *log_b = density(b, plain, NPMD_LOG_DENSITY);
         assert_memory_equal(log_a, log_b, MANY * sizeof *log_a);
         assert_true(a->facts.objective == b->facts.objective);

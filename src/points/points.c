@@ -2,7 +2,7 @@
  *
  * The rows of a large file stay there: each is converted when it is wanted, every time to the same numbers, so
  * that nothing depends on where the points lie. */
-#include "geometry.h"
+#include "points.h"
 
 #include <stdio.h>
 
@@ -27,8 +27,7 @@ npmd_status points_make(const npmd_domain *dom, size_t n, npmd_points **out, npm
     npmd_status st = NPMD_OK;
     npmd_points *pts = NULL;
     if (n > SIZE_MAX / (size_t)dom->columns) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "%zu points of %s are more than this machine can address", n,
-                       dom->text);
+        st = npmd_fail(err, NPMD_ERR_MEMORY, "%zu points of %s are more than this machine can address", n, dom->text);
         goto done;
     }
     TRY(points_new(dom, n, &pts, err));
@@ -61,8 +60,7 @@ static double limit(const npmd_domain *dom, const manifold *m)
     return dom->max_distance > 0.0 ? dom->max_distance : m->reach;
 }
 
-const char *points_from_row(const npmd_domain *dom, unsigned coords, const double *row, double *x,
-                            int *factor)
+const char *points_from_row(const npmd_domain *dom, unsigned coords, const double *row, double *x, int *factor)
 {
     for (int d = 0; d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
@@ -127,8 +125,7 @@ size_t points_take(npmd_points *pts, unsigned coords, const double *rows)
     for (size_t b = 0; b < blocks; b++) {
         int d = 0;
         for (size_t i = b * block; i < pts->n && i < (b + 1) * block && i < bad; i++)
-            if (points_from_row(pts->domain, coords, rows + i * columns,
-                                pts->x + i * (size_t)pts->domain->columns, &d)
+            if (points_from_row(pts->domain, coords, rows + i * columns, pts->x + i * (size_t)pts->domain->columns, &d)
                 != NULL)
                 bad = i;
     }
@@ -137,8 +134,7 @@ size_t points_take(npmd_points *pts, unsigned coords, const double *rows)
     return bad;
 }
 
-npmd_status points_from(const double *x, size_t n, const npmd_domain *dom, npmd_points **out,
-                             npmd_error *err)
+npmd_status points_from(const double *x, size_t n, const npmd_domain *dom, npmd_points **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_points *pts = NULL;
@@ -210,8 +206,8 @@ static size_t first_bad_row(const npmd_points *pts, double *angle)
     return bad;
 }
 
-npmd_status points_map(const npmd_domain *dom, const number_rows *file, size_t n, unsigned coords,
-                       npmd_points **out, size_t *bad_row, int *factor, const char **reason, npmd_error *err)
+npmd_status points_map(const npmd_domain *dom, const number_rows *file, size_t n, unsigned coords, npmd_points **out,
+                       size_t *bad_row, int *factor, const char **reason, npmd_error *err)
 {
     npmd_points *pts = NULL;
     double x[DOMAIN_MAX_COLUMNS];
@@ -271,8 +267,8 @@ npmd_status points_check_distinct(const npmd_points *pts, const char *where, npm
         if (points_weight(pts, i) > 0.0
             && memcmp(points_rows(pts, first, 1, one), points_rows(pts, i, 1, other), bytes) != 0)
             return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %zu point%s%s, and at least two distinct ones are needed",
-                     where, pts->n, pts->n == 1 ? "" : "s, all equal",
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %zu point%s%s, and at least two distinct ones are needed", where,
+                     pts->n, pts->n == 1 ? "" : "s, all equal",
                      points_weighted(pts) ? " where the weight is not zero" : "");
 }
 
@@ -318,8 +314,7 @@ void points_unweigh(npmd_points *pts)
 
 size_t points_bytes(const npmd_points *pts)
 {
-    const size_t numbers = (pts->x == NULL ? 0 : (size_t)pts->domain->columns)
-                           + (pts->weight == NULL ? 0 : 1);
+    const size_t numbers = (pts->x == NULL ? 0 : (size_t)pts->domain->columns) + (pts->weight == NULL ? 0 : 1);
     return pts->n * numbers * sizeof(double);
 }
 
@@ -357,7 +352,6 @@ uint64_t points_row_hash(const npmd_points *pts, size_t row)
     points_row(pts, row, x);
     if (!pts->unordered)
         return hash_bytes(0, x, size);
-    const uint64_t first = hash_bytes(0, x, size / 2),
-                   second = hash_bytes(0, x + pts->domain->columns / 2, size / 2);
+    const uint64_t first = hash_bytes(0, x, size / 2), second = hash_bytes(0, x + pts->domain->columns / 2, size / 2);
     return hash_word(hash_word(1, first < second ? first : second), first < second ? second : first);
 }

@@ -1,8 +1,8 @@
 /* points_read.c - points: from files, from arrays in memory, with weights from either.
  *
- * Large .npy files are mapped and arrays may be borrowed: their rows stay where they are and are converted when they are
- * wanted, every time to the same numbers. Points of a surface are looked for once, and kept. */
-#include "geometry.h"
+ * Large .npy files are mapped and arrays may be borrowed: their rows stay where they are and are converted when they
+ * are wanted, every time to the same numbers. Points of a surface are looked for once, and kept. */
+#include "points.h"
 #include "io.h"
 
 #include <stdio.h>
@@ -17,9 +17,9 @@ npmd_status coords_parse(const char *text, unsigned *out, npmd_error *err)
         else if (size == 7 && strncmp(at, "degrees", size) == 0)
             coords |= NPMD_COORDS_DEGREES;
         else
-            return npmd_fail(
-                err, NPMD_ERR_ARGUMENT,
-                "`coords`: \"%.40s\" was found where latlon, degrees or latlon,degrees was expected", text);
+            return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                             "`coords`: \"%.40s\" was found where latlon, degrees or latlon,degrees was expected",
+                             text);
         at += size;
         at += *at == ',';
     }
@@ -67,8 +67,7 @@ static npmd_status check_columns(const char *path, const npmd_domain *dom, unsig
     const bool other_fits = found == points_file_columns(dom, coords ^ NPMD_COORDS_LATLON);
     const char *hint = !other_fits ? "" : latlon ? "; try without `coords` latlon" : "; try `coords` latlon";
     return npmd_fail(err, NPMD_ERR_SHAPE, "%s has %zu column%s, points of %s%s need %zu%s", path, found,
-                     found == 1 ? "" : "s", dom->text, coords == 0 ? "" : " in these coordinates", columns,
-                     hint);
+                     found == 1 ? "" : "s", dom->text, coords == 0 ? "" : " in these coordinates", columns, hint);
 }
 
 static npmd_status check_coords(const npmd_domain *dom, unsigned coords, npmd_error *err)
@@ -84,8 +83,8 @@ static npmd_status check_coords(const npmd_domain *dom, unsigned coords, npmd_er
 }
 
 /* Points of rows that stay where they are; takes the rows over, also on failure. */
-static npmd_status points_of_rows(const char *where, const npmd_domain *dom, unsigned coords,
-                                  number_rows *rows, size_t n, npmd_points **out, npmd_error *err)
+static npmd_status points_of_rows(const char *where, const npmd_domain *dom, unsigned coords, number_rows *rows,
+                                  size_t n, npmd_points **out, npmd_error *err)
 {
     size_t bad = 0;
     int d = 0;
@@ -106,8 +105,8 @@ static npmd_status points_of_rows(const char *where, const npmd_domain *dom, uns
     return NPMD_OK;
 }
 
-static npmd_status points_read_mapped(const char *path, const npmd_domain *dom, unsigned coords,
-                                      npmd_points **out, npmd_error *err)
+static npmd_status points_read_mapped(const char *path, const npmd_domain *dom, unsigned coords, npmd_points **out,
+                                      npmd_error *err)
 {
     number_rows file = { 0 };
     size_t rows = 0;
@@ -115,8 +114,7 @@ static npmd_status points_read_mapped(const char *path, const npmd_domain *dom, 
     return st != NPMD_OK ? st : points_of_rows(path, dom, coords, &file, rows, out, err);
 }
 
-npmd_status points_read(const char *path, const npmd_domain *dom, unsigned coords, npmd_points **out,
-                             npmd_error *err)
+npmd_status points_read(const char *path, const npmd_domain *dom, unsigned coords, npmd_points **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     table t = { 0 };
@@ -144,8 +142,8 @@ done:
 }
 
 /* Copies. A bad row is named as the caller knows it: by its number, or where there is one alone as "the point". */
-static npmd_status points_copy(const double *rows, size_t n, size_t columns, const npmd_domain *dom,
-                               unsigned coords, bool alone, npmd_points **out, npmd_error *err)
+static npmd_status points_copy(const double *rows, size_t n, size_t columns, const npmd_domain *dom, unsigned coords,
+                               bool alone, npmd_points **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_points *pts = NULL;
@@ -167,14 +165,14 @@ done:
     return st;
 }
 
-npmd_status points_from_rows(const double *rows, size_t n, size_t columns, const npmd_domain *dom,
-                                  unsigned coords, npmd_points **out, npmd_error *err)
+npmd_status points_from_rows(const double *rows, size_t n, size_t columns, const npmd_domain *dom, unsigned coords,
+                             npmd_points **out, npmd_error *err)
 {
     return points_copy(rows, n, columns, dom, coords, n == 1, out, err);
 }
 
-npmd_status points_borrow(const void *rows, int float32, size_t n, size_t columns,
-                               const npmd_domain *dom, unsigned coords, npmd_points **out, npmd_error *err)
+npmd_status points_borrow(const void *rows, int float32, size_t n, size_t columns, const npmd_domain *dom,
+                          unsigned coords, npmd_points **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     number_rows own = { .bytes = rows, .f4 = float32 != 0, .columns = columns };
@@ -208,8 +206,7 @@ npmd_status points_user_rows(const npmd_points *pts, unsigned coords, double *ro
 }
 
 /* The sum of the weights, each checked. */
-static npmd_status weights_total(const char *path, const number_rows *rows, size_t n, double *out,
-                                 npmd_error *err)
+static npmd_status weights_total(const char *path, const number_rows *rows, size_t n, double *out, npmd_error *err)
 {
     double total = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -226,14 +223,14 @@ static npmd_status weights_total(const char *path, const number_rows *rows, size
 }
 
 /* Takes the rows over on success: those of a mapped file stay there, others are copied. */
-static npmd_status points_weigh_by_rows(npmd_points *pts, const char *where, const number_rows *rows,
-                                        size_t count, npmd_error *err)
+static npmd_status points_weigh_by_rows(npmd_points *pts, const char *where, const number_rows *rows, size_t count,
+                                        npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double total = 0.0, *weight = NULL;
     if (rows->columns != 1 || count != pts->n) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s holds %zu x %zu numbers, %zu weights are needed, one a point",
-                       where, count, rows->columns, pts->n);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s holds %zu x %zu numbers, %zu weights are needed, one a point", where,
+                       count, rows->columns, pts->n);
         goto done;
     }
     TRY(weights_total(where, rows, count, &total, err));
@@ -279,8 +276,8 @@ npmd_status points_weigh_by(npmd_points *pts, const double *weight, size_t n, np
     return points_weigh_by_rows(pts, "the array of weights", &rows, n, err);
 }
 
-npmd_status points_write(const char *path, const npmd_domain *dom, unsigned coords, const double *x,
-                              size_t n, npmd_error *err)
+npmd_status points_write(const char *path, const npmd_domain *dom, unsigned coords, const double *x, size_t n,
+                         npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t columns = points_file_columns(dom, coords);
