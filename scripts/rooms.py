@@ -185,33 +185,39 @@ def check(build, rooms):
 
 
 def draw(rooms, path):
+    """From the program at the top to what knows nothing at the bottom; an arrow goes to what is known."""
     edges = reduced(includes(rooms))
     depth = order(rooms, includes(rooms))
-    columns = collections.defaultdict(list)
+    rows = collections.defaultdict(list)
     for room in rooms:
-        columns[depth[room]].append(room)
-    width, height, gap_x, gap_y = 92, 34, 36, 16
-    rows = max(len(c) for c in columns.values())
+        rows[max(depth.values()) - depth[room]].append(room)
+    width, height, gap_x, gap_y = 96, 34, 44, 22
+    groups = [[r for r in rooms if r in DRAW], [r for r in rooms if r not in DRAW + PROGRAM], [r for r in rooms if r in PROGRAM]]
+    lanes = [max(sum(r in group for r in row) for row in rows.values()) for group in groups]  # side by side: one for each group
+    across = sum(lanes)
     place = {}
-    for x, column in sorted(columns.items()):
-        top = (rows - len(column)) * (height + gap_y) / 2
-        for y, room in enumerate(column):
-            place[room] = (20 + x * (width + gap_x), 20 + top + y * (height + gap_y))
-    total = (40 + len(columns) * (width + gap_x) - gap_x, 40 + rows * (height + gap_y) - gap_y)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total[0]:.0f} {total[1]:.0f}" font-family="sans-serif">',
+    for y, row in sorted(rows.items()):
+        for group, first, count in zip(groups, (0, lanes[0], lanes[0] + lanes[1]), lanes):
+            here = [room for room in row if room in group]
+            for x, room in enumerate(here):
+                lane = first + (count - len(here)) / 2 + x
+                place[room] = (20 + lane * (width + gap_x), 20 + y * (height + gap_y))
+    total = (40 + across * (width + gap_x) - gap_x, 40 + len(rows) * (height + gap_y) - gap_y)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total[0]:.0f} {total[1]:.0f}" '
+           f'width="{total[0]:.0f}" height="{total[1]:.0f}" font-family="sans-serif">',
            '<title>Folders of the source, and which each of them knows</title>',
            '<defs><marker id="a" markerWidth="7" markerHeight="6" refX="6" refY="3" orient="auto">'
-           '<path d="M0,0 L7,3 L0,6 z" fill="#667"/></marker></defs>']
+           '<path d="M0,0 L7,3 L0,6 z" fill="#667"/></marker></defs>',
+           f'<rect width="{total[0]:.0f}" height="{total[1]:.0f}" fill="white"/>']
     for a, b in sorted(edges):
         (x1, y1), (x2, y2) = place[a], place[b]
-        x1, y1, x2, y2 = x1, y1 + height / 2, x2 + width, y2 + height / 2
-        bend = (x1 - x2) / 2
-        out.append(f'<path d="M{x1:.0f},{y1:.0f} C{x1 - bend:.0f},{y1:.0f} {x2 + bend:.0f},{y2:.0f} {x2:.0f},{y2:.0f}" '
+        x1, y1, x2 = x1 + width / 2, y1 + height, x2 + width / 2
+        bend = max(gap_y, (y2 - y1) / 2)
+        out.append(f'<path d="M{x1:.0f},{y1:.0f} C{x1:.0f},{y1 + bend:.0f} {x2:.0f},{y2 - bend:.0f} {x2:.0f},{y2:.0f}" '
                    'fill="none" stroke="#99a" marker-end="url(#a)"/>')
     for room, (x, y) in sorted(place.items()):
-        library = os.path.dirname(rooms[room].rstrip("/")).endswith("src")
-        out.append(f'<rect x="{x:.0f}" y="{y:.0f}" width="{width}" height="{height}" rx="5" '
-                   f'fill="{"#e8eef6" if library else "#f6efe2"}" stroke="#556"/>')
+        colour = "#f6efe2" if room in PROGRAM else "#e9f3e6" if room in DRAW else "#e8eef6"
+        out.append(f'<rect x="{x:.0f}" y="{y:.0f}" width="{width}" height="{height}" rx="5" fill="{colour}" stroke="#556"/>')
         out.append(f'<text x="{x + width / 2:.0f}" y="{y + 15:.0f}" font-size="12" text-anchor="middle">{room}</text>')
         out.append(f'<text x="{x + width / 2:.0f}" y="{y + 28:.0f}" font-size="9" text-anchor="middle" fill="#556">'
                    f'{lines_of(rooms[room]):,} lines</text>')
