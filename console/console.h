@@ -10,7 +10,7 @@
 #ifndef NEUROPMD_CONSOLE_H
 #define NEUROPMD_CONSOLE_H
 
-#include "neuropmd.h"
+#include "neuropmd-surfaces.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

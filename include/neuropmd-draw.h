@@ -4,13 +4,13 @@
 #ifndef NEUROPMD_DRAW_H
 #define NEUROPMD_DRAW_H
 
-#include "neuropmd.h"
+#include "neuropmd-surfaces.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* ---- Figures ---------------------------------------------------------------------------------------------------- */
+/* ---- Figures ----------------------------------------------------------------------------------------------------- */
 
 typedef enum npmd_plot_what {
     NPMD_PLOT_DENSITY,  /* per volume of what is shown */
@@ -20,10 +20,10 @@ typedef enum npmd_plot_what {
 NPMD_API const char *npmd_plot_what_name(int i); /* NULL after the last */
 NPMD_API npmd_status npmd_plot_what_parse(const char *text, npmd_plot_what *what, npmd_error *err);
 
-/* Of figures of surfaces: names of files unless said otherwise. */
+/* For figures of surfaces. Texts are names of files unless said otherwise. */
 typedef struct npmd_plot_surfaces {
     size_t size;
-    const char *surface; /* the surface that is drawn; of tracts that they end at */
+    const char *surface; /* the surface that is drawn, or that the tracts end at */
     const char *sphere;  /* the one it is registered to; NULL: none */
     const char *values;  /* on the vertices, .gii .vtk .csv .npy; or a matrix of regions */
     const char *column;  /* of the values or of the maps: its name, or its number from 1; NULL: the first, all */
@@ -33,9 +33,9 @@ typedef struct npmd_plot_surfaces {
     const char *hemisphere, *up; /* "left" or "right"; the axis that points up, "x", "y" or "z" (also NULL) */
     const char *const *folder;   /* (folders): results of reproduce connectivity */
     int folders;
-    const char *const *tracks; /* (track_files): streamlines, with affine, transform, space and max_distance as in */
-    int track_files;           /* npmd_endpoints_request */
-    const char *affine, *transform, *space;
+    const char *const *tracks; /* (track_files): streamlines */
+    int track_files;
+    const char *affine, *transform, *space; /* as in npmd_endpoints_request */
     double max_distance;
     int most;           /* streamlines drawn; 0: 1,500 */
     const char *domain; /* whose eigenfunctions are drawn: "S1^2", "S2", "mesh:FILE" */
@@ -57,12 +57,12 @@ typedef struct npmd_plot_request {
     const char *title;       /* over the whole; NULL: none */
     npmd_plot_what what;
     int log_scale;                      /* 1: of colours or heights */
-    const double *level;                /* (levels): contours that enclose so many per cent of the probability */
+    const double *level;                /* (levels): contours that enclose this many per cent of the probability */
     int levels;                         /* 0: 50, 90 and 99, with data none; negative: none */
     unsigned factors;                   /* bits: which are shown where a figure shows some; 0: all */
     unsigned given;                     /* bits: the conditional density given these */
-    const npmd_points *at;              /* at the first of these points, of the product of the given factors */
-    const double *range;                /* (ranges, 2): ends of the colours, or of heights; one row of maps for each */
+    const npmd_points *at;              /* the given point: the first row, on the product of the given factors */
+    const double *range;                /* (ranges, 2): ends of the colours, or of heights, for each row of maps */
     int ranges;                         /* 0: chosen */
     unsigned coords;                    /* NPMD_COORDS_DEGREES labels circles in degrees */
     int grid;                           /* nodes along a side; 0: chosen */
@@ -90,7 +90,7 @@ NPMD_API const char *npmd_plot_kind(int i, const char **help);
 /* Does the file hold JSON lines, which go to npmd_plot as they are? 1 or 0. */
 NPMD_API int npmd_plot_is_lines(const char *path);
 
-/* ---- An interactive page ---------------------------------------------------------------------------------------- */
+/* ---- An interactive page ----------------------------------------------------------------------------------------- */
 
 typedef struct npmd_view_request {
     size_t size;
@@ -101,8 +101,7 @@ typedef struct npmd_view_request {
     unsigned coords;         /* how places are read out */
     const npmd_points *data; /* shown as points; NULL: none */
     size_t most_points;      /* of them, chosen at random; 0: 5,000 */
-    /* of a factor shown that is S2: it is drawn on this surface, by the registered sphere of the same faces; NULL: a
-     * globe */
+    /* What a factor S2 is drawn on: this surface, by the sphere that it is registered to; NULL: a globe. */
     const npmd_surface *surface[2], *sphere[2];
     double accuracy; /* of integrals, see npmd_marginal_at */
     uint64_t seed;
@@ -113,10 +112,10 @@ typedef struct npmd_view_facts {
     int factors, factor[2]; /* shown, and which, from 1 */
     size_t nodes[2];
     size_t points, points_shown;
-    double level_error; /* relative, of every density on the page: it is kept in steps of its log */
+    double level_error; /* of every density on the page, relative: its log is kept in steps */
     double mass;        /* the integral by the nodes: 1 is right */
-    double sum_error;   /* of marginal densities by the nodes: the largest relative difference to the integral, */
-    size_t compared;    /* at so many nodes; 0: none, of a model of one factor or of more than two */
+    double sum_error;   /* the largest relative error of marginal densities by the nodes, among those compared */
+    size_t compared;    /* nodes at which they were; 0 for a model of one factor or of more than two */
     size_t bytes;       /* of the file, 8 million at most */
 } npmd_view_facts;
 /* One HTML file that needs no server and no network: the density on one or two factors, to turn, click and compare; see

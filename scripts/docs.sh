@@ -19,7 +19,7 @@ for page in CONTRIBUTING CHANGELOG; do
 done
 sed -i -e 's|](../CONTRIBUTING.md|](contributing.md|g' -e 's|](../CHANGELOG.md|](changelog.md|g' "$source"/*.md
 python3 docs/site/program_reference.py "$program" >"$source/program.rst"
-python3 docs/site/c_reference.py include/neuropmd.h >"$source/c.rst"
+python3 docs/site/c_reference.py include/neuropmd.h include/neuropmd-surfaces.h include/neuropmd-draw.h >"$source/c.rst"
 python3 docs/site/python_reference.py python/neuropmd >"$source/python-reference.rst"
 NEUROPMD_VERSION=$("$program" version --json | sed -n 's/.*"version": *"\([^"]*\)".*/\1/p')
 export NEUROPMD_VERSION

@@ -21,7 +21,7 @@ FOLDER_LINES = 4000
 MAY_BE_LARGE = {"backends", "surface"}
 SUFFIXES = (".c", ".h", ".cu", ".cuh")
 PROGRAM = ("console", "experiments", "bench", "cli")
-PUBLIC = {"neuropmd.h": ["api"], "neuropmd-draw.h": ["plot", "view"]}  # what the program knows by public headers
+PUBLIC = {"neuropmd.h": ["api"], "neuropmd-surfaces.h": ["api"], "neuropmd-draw.h": ["plot", "view"]}  # what the program knows by public headers
 DRAW = ("draw", "look", "figures", "brain", "plot", "view")  # of libneuropmd-draw, and what they may know beside each other:
 DRAW_KNOWS = ("core", "json", "io", "surface", "tracts", "api")
 
@@ -44,7 +44,7 @@ def includes(rooms):
     home = {os.path.basename(f): room for room, path in rooms.items() for f in sources(path)}
     edges = collections.defaultdict(int)
     for room, path in rooms.items():
-        public = PUBLIC if room in PROGRAM else {"neuropmd.h": ["api"]} if room in DRAW else {}
+        public = PUBLIC if room in PROGRAM else {k: v for k, v in PUBLIC.items() if v == ["api"]} if room in DRAW else {}
         for file in sources(path):
             with open(file, encoding="utf-8") as source:
                 text = source.read()

@@ -130,19 +130,26 @@ harness_notices() {
 }
 
 header_alone() {
-    gcc -std=c17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c include/neuropmd.h 2>&1 \
-        && g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ include/neuropmd.h 2>&1
+    local header
+    for header in include/*.h; do
+        gcc -std=c17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$header" 2>&1 \
+            && g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ "$header" 2>&1 || return 1
+    done
 }
 
-# The shared library shows the functions of the header and nothing else.
-symbols() {
-    local extra
-    extra=$(nm -D --defined-only "$work/gcc/libneuropmd.so" | awk '$3 !~ /^npmd_/ { print $3 }')
-    nm -D --defined-only "$work/gcc/libneuropmd.so" | awk '{ print $3 }' | sort -u >"$work/shown"
-    grep -o 'npmd_[a-z_]*(' include/neuropmd.h | tr -d '(' | sort -u >"$work/declared"
-    [ -z "$extra" ] || { echo "not from the header: $extra"; return 1; }
+# A shared library shows the functions of its headers and nothing else.
+symbols_of() { # symbols_of LIBRARY HEADER...
+    local library=$1
+    shift
+    nm -D --defined-only "$work/gcc/$library" | awk '{ print $3 }' | sort -u >"$work/shown"
+    grep -h '^NPMD_API' "$@" | grep -o 'npmd_[a-z_]*(' | tr -d '(' | sort -u >"$work/declared"
     comm -3 "$work/shown" "$work/declared" | tee "$work/differ"
-    [ ! -s "$work/differ" ]
+    [ -s "$work/declared" ] && [ ! -s "$work/differ" ]
+}
+
+symbols() {
+    symbols_of libneuropmd.so include/neuropmd.h include/neuropmd-surfaces.h \
+        && symbols_of libneuropmd-draw.so include/neuropmd-draw.h
 }
 
 install_tree() {

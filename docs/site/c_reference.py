@@ -1,9 +1,10 @@
-"""c_reference.py HEADER - the C reference, from the declarations and comments of include/neuropmd.h, on stdout.
+"""c_reference.py HEADER... - the C reference, from the declarations and comments of the public headers, on stdout.
 
-The header is laid out by clang-format and by its own habits, which is what makes this short: a section begins with a comment
+Headers are laid out by clang-format and by habits of their own, which is what makes this short: a section begins with a comment
 `---- Title ----`; a comment on lines of its own belongs to the declaration that follows it, one behind a declaration to
 that one."""
 
+import os
 import re
 import sys
 
@@ -57,20 +58,18 @@ def tidy(piece):
     return "\n".join(lines)
 
 
-def main():
-    with open(sys.argv[1], encoding="utf-8") as file:
+def reference(path):
+    with open(path, encoding="utf-8") as file:
         text = file.read()
     body = text[text.index('extern "C" {') :]
     body = body[body.index("#endif") + len("#endif") : body.rindex("#ifdef __cplusplus")]
-    print(heading("The C library", "="))
-    print("One header, ``#include <neuropmd.h>``; link with ``pkg-config --cflags --libs neuropmd`` or CMake's\n"
-          "``find_package(neuropmd)``. This page is made from the comments of the header.\n")
+    print(heading(os.path.basename(path), "-"))
     print(words(re.search(r"/\*.*?\*/", text, re.S).group(0)))
     waiting, held = [], None  # comments for the next declaration; the last declaration with its comments
     end = 0
     for match in PIECE.finditer(body):
         piece, behind = match.group(0), "\n" not in body[end : match.start()]
-        title = re.match(r"/\* ---- (.*?) -+ ?\*/", piece)
+        title = re.match(r"/\* (?:----|====) (.*?) [-=]+ ?\*/", piece)
         if piece.startswith("/*") and not title and behind and held:
             held[1].append(piece)
         else:
@@ -78,7 +77,7 @@ def main():
                 declare(*held)
             held = None
             if title:
-                print(heading(plain(title.group(1)), "-"))
+                print(heading(plain(title.group(1)), "~"))
             elif piece.startswith("/*"):
                 waiting.append(piece)
             else:
@@ -86,6 +85,14 @@ def main():
         end = match.end()
     if held:
         declare(*held)
+
+
+def main():
+    print(heading("The C library", "="))
+    print("Link with ``pkg-config --cflags --libs neuropmd`` (figures and pages: ``neuropmd-draw``) or CMake's\n"
+          "``find_package(neuropmd)``. This page is made from the comments of the headers.\n")
+    for path in sys.argv[1:]:
+        reference(path)
 
 
 main()

@@ -1,4 +1,4 @@
-"""include/neuropmd.h and include/neuropmd-draw.h in ctypes: the constants, structs and functions that are used here.
+"""include/neuropmd*.h in ctypes: the constants, structs and functions that are used here.
 
 Names are those of the headers, and a test holds every one of them against what a compiler makes of these. The class of
 an opaque object is a pointer to it: npmd_model is ``npmd_model *``, and POINTER(npmd_model) is ``npmd_model **``. What

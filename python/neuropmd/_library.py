@@ -58,10 +58,8 @@ def draw() -> ctypes.CDLL:
     """The library of figures and pages, from beside the other, when it is first asked for: fits do without it."""
     path = os.path.join(os.path.dirname(library._name), _DRAW)
     if os.path.isabs(path) and not os.path.isfile(path):
-        if not hasattr(library, "npmd_plot"):  # as long as one library may hold both
-            raise ImportError(f"neuropmd: figures and pages need {_DRAW}, which is not beside {library._name}: make in "
-                              "the source tree builds both. All else works without it")
-        path = library._name
+        raise ImportError(f"neuropmd: figures and pages need {_DRAW}, which is not beside {library._name}: make in the "
+                          "source tree builds both. All else works without it")
     return _open(path, h.DRAW_FALLIBLE, h.DRAW_PLAIN)
 
 

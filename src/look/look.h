@@ -5,7 +5,7 @@
 #ifndef NPMD_LOOK_H
 #define NPMD_LOOK_H
 
-#include "neuropmd.h"
+#include "neuropmd-surfaces.h"
 
 #include "core.h"
 #include "surface.h"

@@ -7,6 +7,7 @@
 #define NPMD_SURFACE_H
 
 #include "io.h"
+#include "neuropmd-surfaces.h"
 
 /* ---- mesh.c: vertices and faces ------------------------------------------------------------------------ */
 

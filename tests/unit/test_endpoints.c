@@ -4,7 +4,7 @@
 #include "place.h"
 #include "tracks.h"
 
-#include "neuropmd.h"
+#include "neuropmd-surfaces.h"
 
 /* Two octahedra of radius 10 about (-20, 0, 0) and (20, 0, 0), and spheres of radius 100 with the same faces but
  * other axes: a point carried over by its coordinates in space would land elsewhere. */
