@@ -21,14 +21,14 @@
               "mesh:lh.white.gii^2 (.obj .off .ply .vtk .gii or FreeSurfer's)" }
 #define CLI_OPTION_MAX_DISTANCE                                                                              \
     { .name = "max-distance", .values = "X",                                                                 \
-      .help = "how far from its surface a point may lie, in the mesh's units; inf: any distance; of itself " \
+      .help = "how far from its surface a point may lie, in the mesh's units; inf: any distance; usually " \
               "a thousandth of the square root of the area" }
 #define CLI_OPTION_DATA                                                                                      \
     { .name = "data", .values = "FILE", .required = true,                                                    \
-      .help = "the points, one a row: an angle in radians for each S1, x y z for each S2 or surface; .csv .tsv .txt "   \
+      .help = "the points, one in each row: an angle in radians for each S1, x y z for each S2 or surface; .csv .tsv .txt "   \
               "(or .gz), .npy, .mat:VARIABLE" }
 #define CLI_OPTIONS_OF_A_FIT                                                                                 \
-    { .name = "weights", .values = "FILE", .help = "one weight a point, none negative" },                    \
+    { .name = "weights", .values = "FILE", .help = "one weight for each point, none negative" },                    \
     { .name = "coords", .values = "latlon|degrees|latlon,degrees",                                           \
       .help = "the data hold latitude, longitude in degrees for each S2; degrees for each S1" },             \
     CLI_OPTION_MAX_DISTANCE,                                                                                 \

@@ -14,7 +14,7 @@ static const cli_option OPTIONS[] = {
       .help = "where to evaluate: one row a point, with the columns of these factors in the order of the domain" },
     { .name = "out",
       .values = "FILE",
-      .help = "one value a point, in the order of the points; .npy or .csv; of a region one a vertex, also .gii or "
+      .help = "one value for each point, in their order; .npy or .csv; of a region one for each vertex, also .gii or "
               ".vtk" },
     { .name = "what",
       .names = npmd_region_what_name,

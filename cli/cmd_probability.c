@@ -13,8 +13,9 @@ static const cli_option OPTIONS[] = {
     { .name = "radius",
       .values = "R,...",
       .required = true,
-      .help = "how far a point may be from the centre on each factor, along the factor: one value or one a factor, in "
-              "radians, or in degrees with --coords; all: anywhere" },
+      .help =
+          "how far a point may be from the centre on each factor, along the factor: one value, or one for each factor, in "
+          "radians, or in degrees with --coords; all: anywhere" },
     CLI_OPTION_ACCURACY,
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",

@@ -5,7 +5,7 @@
 
 static const cli_option OPTIONS[] = {
     { .name = "n", .values = "N", .required = true, .help = "how many points; with --at, for each of its rows" },
-    { .name = "out", .values = "FILE", .required = true, .help = "the points, one a row; .csv .tsv .txt .npy" },
+    { .name = "out", .values = "FILE", .required = true, .help = "the points, one in each row; .csv .tsv .txt .npy" },
     { .name = "given", .values = "N,...", .help = "factors whose values are given, counted from 1: 1,3" },
     { .name = "at",
       .values = "FILE|X,...",

@@ -2,7 +2,7 @@
 #include "cli.h"
 
 static const cli_option OPTIONS[] = {
-    { .name = "data", .values = "FILE", .required = true, .help = "the points, one a row" },
+    { .name = "data", .values = "FILE", .required = true, .help = "the points, one in each row" },
     { .name = "weights", .values = "FILE", .help = "one weight a point, none negative" },
     CLI_OPTION_MAX_DISTANCE,
     { .name = "coords",

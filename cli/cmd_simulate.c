@@ -6,7 +6,7 @@
 
 static const cli_option OPTIONS[] = {
     { .name = "n", .values = "N", .required = true, .help = "how many points" },
-    { .name = "out", .values = "FILE", .required = true, .help = "the points, one a row; .csv .tsv .txt .npy" },
+    { .name = "out", .values = "FILE", .required = true, .help = "the points, one in each row; .csv .tsv .txt .npy" },
     { .name = "truth", .values = "FILE", .help = "the density, as JSON for evaluate, fit and simulate" },
     { .name = "authors", .help = "t2: the very mixture behind the paper's T2 table" },
     { .name = "truth-seed",

@@ -7,7 +7,7 @@
 
 static const cli_option OPTIONS[] = {
     { .name = "out", .values = "FILE", .required = true, .help = "the page, a .html" },
-    { .name = "data", .values = "FILE", .help = "points to show with the density, one a row, as for fit" },
+    { .name = "data", .values = "FILE", .help = "points to show with the density, one in each row, as for fit" },
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",
       .help = "the data hold latitude, longitude in degrees for each S2, degrees for each S1" },

@@ -49,7 +49,7 @@ static const cli_option OPTIONS[] = {
     { .name = "out",
       .values = "FILE.jsonl",
       .help =
-          "of connectivity a folder; else a file that keeps one line a fit; started again, goes on from there; what belongs to figures is written "
+          "of connectivity a folder; else a file that keeps one line for each fit; started again, goes on from there; what belongs to figures is written "
           "beside it: FILE_profiles.csv, FILE_spectra.csv, FILE_course.csv, FILE_courses.csv, FILE_coefficients.csv, "
           "FILE_truth_T3.json" },
     { .name = "jobs", .values = "J", .fallback = "1", .help = "fits at a time, the cores divided among them" },

@@ -214,7 +214,7 @@ static int drop_days(reproduce_plan *plan)
                         "field:published takes 20,000 steps, days without a card: give --device cuda, or --steps");
     if (dropped > 0)
         cli_note(plan->args,
-                 "field published is left away: its 20,000 steps take days without a card; it runs with --device "
+                 "field published is left out: its 20,000 steps take days without a card; it runs with --device "
                  "cuda, or with --steps");
     return CLI_DONE;
 }

@@ -109,7 +109,7 @@ def view(model: Density, path: Path, *, data: Any = None, title: str | None = No
     True
     """
     if names is not None and (isinstance(names, str) or len(names) > 2):
-        raise ValueError(f"names: {names!r} was found where a list of at most two, one a factor shown, was expected")
+        raise ValueError(f"names: {names!r} was found where a list of at most two, one for each factor shown, was expected")
     handle = model._fitted()
     request = h.npmd_view_request(nodes=nodes, most_points=most_points, accuracy=accuracy,
                                   name=(c_char_p * 2)(*map(encoded, names or ())),

@@ -229,8 +229,8 @@ static npmd_status points_weigh_by_rows(npmd_points *pts, const char *where, con
     npmd_status st = NPMD_OK;
     double total = 0.0, *weight = NULL;
     if (rows->columns != 1 || count != pts->n) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s holds %zu x %zu numbers, %zu weights are needed, one a point", where,
-                       count, rows->columns, pts->n);
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s holds %zu x %zu numbers, %zu weights are needed, one for each point",
+                       where, count, rows->columns, pts->n);
         goto done;
     }
     TRY(weights_total(where, rows, count, &total, err));

@@ -123,7 +123,7 @@ t_connectivity_that_takes_days() { # only with a card, or with a given number of
     run $connect --methods field:published --out days
     want_failure 2; want_err 'days without a card'; want_no_file days
     run $connect --methods published --replicates 1 --out days
-    want_code 0; want_err 'left away'; want_out '^kde    published'
+    want_code 0; want_err 'left out'; want_out '^kde    published'
     rm -f err # its words would be taken for those of the next run
     "$program" $connect --methods field:published --steps 1 --replicates 1 --out steps >out 2>err & # it begins
     pid=$!
