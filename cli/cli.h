@@ -9,9 +9,11 @@
 
 /* ---- Options of several commands ------------------------------------------------------------------------- */
 
+#define CLI_TEXT_OF(x) #x
+#define CLI_TEXT(macro) CLI_TEXT_OF(macro)
 #define CLI_OPTION_ACCURACY                                                                                            \
     {                                                                                                                  \
-        .name = "accuracy", .values = "X", .fallback = "1e-3",                                                         \
+        .name = "accuracy", .values = "X", .fallback = CLI_TEXT(NPMD_ACCURACY),                                        \
         .help = "standard error wanted of the log of each integral"                                                    \
     }
 /* clang-format off */

@@ -109,7 +109,7 @@ int cli_distance(const cli_args *args, double *out);
 /* Is the surface registered to the sphere: the same faces, about the origin? The paths open the message. */
 npmd_status cli_registered(const char *surface_path, const npmd_surface *surface, const char *sphere_path,
                            const npmd_surface *sphere, npmd_error *err);
-/* Says so if an integral is known less well than was asked for (0: than 1e-3): its error in the log. */
+/* Says so if an integral is known less well than was asked for (0: NPMD_ACCURACY): its error in the log. */
 void cli_accuracy_missed(const cli_args *args, double error, double accuracy);
 /* Refuses two names of one file, of which one would overwrite the other. Either may be NULL. */
 int cli_distinct(const cli_args *args, const char *label, const char *path, const char *other_label, const char *other);

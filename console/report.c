@@ -99,7 +99,7 @@ double *cli_doubles(const cli_args *args, size_t rows, size_t cols)
 
 void cli_accuracy_missed(const cli_args *args, double error, double accuracy)
 {
-    const double wanted = accuracy > 0.0 ? accuracy : 1e-3;
+    const double wanted = accuracy > 0.0 ? accuracy : NPMD_ACCURACY;
     if (error > 1.05 * wanted)
         cli_note(args, "warning: the largest error of an integral is %.2g in its log, above %.2g, which was wanted",
                  error, wanted);

@@ -316,8 +316,9 @@ NPMD_API npmd_status npmd_sample_given(const npmd_model *m, unsigned given, cons
 
 /* The marginal density of some factors at points of their product: the integral of f over the others, by quadrature
  * where they have one or two dimensions, else by randomised quasi-Monte Carlo. Densities are per volume of the product
- * of these factors. log_se (n, or NULL): the standard error of each log, which is brought below accuracy (0: 1e-3)
- * where that is possible. Gradients and Laplacians are refused. */
+ * of these factors. log_se (n, or NULL): the standard error of each log, which is brought below accuracy (0:
+ * NPMD_ACCURACY) where that is possible. Gradients and Laplacians are refused. */
+#define NPMD_ACCURACY 1e-3
 NPMD_API npmd_status npmd_marginal_at(const npmd_model *m, unsigned factors, const npmd_points *pts, npmd_what what,
                                       double accuracy, uint64_t seed, const npmd_compute *how, double *values,
                                       double *log_se, npmd_error *err);

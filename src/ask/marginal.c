@@ -21,7 +21,7 @@ npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned fa
                           const npmd_compute *how, const asking *ask, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    *g = (marginal_integral){ .accuracy = accuracy > 0.0 ? accuracy : 1e-3,
+    *g = (marginal_integral){ .accuracy = accuracy > 0.0 ? accuracy : NPMD_ACCURACY,
                               .seed = seed,
                               .threads = how == NULL ? 0 : how->threads };
     TRY(slice_open(&g->at, m, how, factors, ask, err));

@@ -148,7 +148,7 @@ npmd_status model_probability_near(const npmd_model *m, const npmd_points *centr
     TRY(region_open(&r, how, err));
     for (size_t points = FIRST_POINTS;; points *= 4) {
         TRY(region_integrate(&r, seed, points, &found.probability, &found.se, err));
-        if (found.se <= (accuracy > 0.0 ? accuracy : 1e-3) * found.probability || points >= MOST_POINTS)
+        if (found.se <= (accuracy > 0.0 ? accuracy : NPMD_ACCURACY) * found.probability || points >= MOST_POINTS)
             break;
     }
     found.probability = fmin(found.probability, 1.0); /* the integral's error may pass it */

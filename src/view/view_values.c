@@ -325,7 +325,7 @@ static npmd_status marginal_rules(const view_values *v, int factor, const double
                                   double *log_f, double *se, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const double enough = v->what->accuracy > 0.0 ? v->what->accuracy : 1e-3;
+    const double enough = v->what->accuracy > 0.0 ? v->what->accuracy : NPMD_ACCURACY;
     double before[COMPARED], worst = INFINITY;
     TRY(marginal_rule(v, factor, x, RULE_COARSEST, how, log_f, err));
     for (size_t resolution = 2 * RULE_COARSEST; resolution <= RULE_FINEST && worst > enough; resolution *= 2) {
