@@ -43,7 +43,9 @@ test:
 	@scripts/bootstrap.sh test
 	@JOBS=$(JOBS) scripts/test.sh
 
-test-view: all
+test-view:
+	@scripts/three.sh || true
+	@$(MAKE) --no-print-directory all
 	@tests/view/run.sh $(BUILD)/neuropmd all
 
 test-cuda:
