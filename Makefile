@@ -49,7 +49,8 @@ test-view:
 	@tests/view/run.sh $(BUILD)/neuropmd all
 
 test-cuda:
-	@cmake -S . -B $(BUILD)/cuda -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DNPMD_TESTS=ON -DNPMD_CUDA=ON $(CMAKE_FLAGS)
+	@cmake -S . -B $(BUILD)/cuda -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=ON -DNPMD_CUDA=ON \
+	    $(CMAKE_FLAGS)
 	@cmake --build $(BUILD)/cuda --parallel $(JOBS) --target cuda_tests
 	@ctest --test-dir $(BUILD)/cuda --label-regex '^cuda$$' --output-on-failure --no-tests=error
 

@@ -12,9 +12,9 @@ foreach(line IN LISTS told)
 endforeach()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/view/three.txt)
 
-set(NPMD_WITH_VIEW OFF)
-set(npmd_three "")
-set(npmd_view_reason "")
+npmd_feature(VIEW "The interactive page of the command view")
+set(NPMD_THREE "" CACHE PATH "The unpacked npm package three, if it is neither in the build folder nor in build/")
+set(npmd_reason "")
 
 # npmd_three_is(folder out): does the folder hold the package, of this very version?
 function(npmd_three_is folder out)
@@ -27,28 +27,26 @@ function(npmd_three_is folder out)
     endif()
 endfunction()
 
-if(NOT NPMD_VIEW MATCHES "^(ON|OFF|AUTO)$")
-    message(FATAL_ERROR "NPMD_VIEW=${NPMD_VIEW}: ON, OFF or AUTO was expected")
-elseif(NPMD_VIEW STREQUAL "OFF")
-    set(npmd_view_reason "NPMD_VIEW is OFF")
-elseif(NPMD_THREE)
-    npmd_three_is("${NPMD_THREE}" NPMD_WITH_VIEW)
+if(NPMD_THREE)
     set(npmd_three "${NPMD_THREE}")
-    if(NOT NPMD_WITH_VIEW) # it was asked for: nothing else is taken in its place
+    npmd_three_is("${npmd_three}" npmd_found)
+    if(NOT npmd_found) # it was asked for: nothing else is taken in its place
         message(FATAL_ERROR "NPMD_THREE=${NPMD_THREE}: the npm package three ${npmd_three_version}, unpacked, was expected")
     endif()
-else()
+elseif(NOT NPMD_VIEW STREQUAL "OFF")
+    set(npmd_found OFF)
     foreach(folder IN ITEMS ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}/build)
-        if(NOT NPMD_WITH_VIEW)
+        if(NOT npmd_found)
             set(npmd_three ${folder}/three/package)
-            file(GLOB found CONFIGURE_DEPENDS ${npmd_three}/LICENSE) # the next build notices that it has come
-            npmd_three_is("${npmd_three}" NPMD_WITH_VIEW)
+            file(GLOB npmd_there CONFIGURE_DEPENDS ${npmd_three}/LICENSE) # the next build notices that it has come
+            npmd_three_is("${npmd_three}" npmd_found)
         endif()
     endforeach()
-    if(NOT NPMD_WITH_VIEW)
-        set(npmd_view_reason "three.js ${npmd_three_version} is not here; scripts/three.sh fetches it")
+    if(NOT npmd_found)
+        set(npmd_reason "three.js ${npmd_three_version} is not here; scripts/three.sh fetches it")
     endif()
 endif()
+npmd_settle(VIEW "interactive page" "${npmd_reason}" "three.js ${npmd_three_version}")
 
 if(NPMD_WITH_VIEW)
     set(NPMD_VIEW_OTHER "/view_page_absent\\.c$")
@@ -59,10 +57,6 @@ if(NPMD_WITH_VIEW)
                 -P ${PROJECT_SOURCE_DIR}/cmake/view_bundle.cmake
         DEPENDS ${sources} ${npmd_three}/${npmd_three_file} ${PROJECT_SOURCE_DIR}/cmake/view_bundle.cmake
         COMMENT "Putting the page together" VERBATIM)
-    message(STATUS "Interactive page: with three.js ${npmd_three_version}")
-elseif(NPMD_VIEW STREQUAL "ON")
-    message(FATAL_ERROR "NPMD_VIEW=ON: ${npmd_view_reason}")
 else()
     set(NPMD_VIEW_OTHER "^$") # nothing
-    message(STATUS "Interactive page: none (${npmd_view_reason})")
 endif()

@@ -69,7 +69,7 @@ check() {
 build() {
     local folder=$work/$1
     shift
-    cmake -S . -B "$folder" -G "Unix Makefiles" -DNPMD_TESTS=ON "$@" && cmake --build "$folder" --parallel "$jobs"
+    cmake -S . -B "$folder" -G "Unix Makefiles" -DBUILD_TESTING=ON "$@" && cmake --build "$folder" --parallel "$jobs"
 }
 
 # count FOLDER LOG OPTION...: runs the tests that ctest finds in the folder; prints "PASSED FAILED SKIPPED" and then
@@ -223,7 +223,7 @@ check "layout (clang-format 14)" scripts/format.sh --check
 check "header alone, C17 and C++17" header_alone
 
 if check "gcc, optimised: build without a warning" build gcc -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release \
-    -DNPMD_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr -DNPMD_CUDA=AUTO -DNPMD_CUDA_ARCHITECTURES=90; then
+    -DNPMD_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr -DNPMD_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=90; then
     check "the test that must fail is noticed" harness_notices
     # those of failing memory and files run once, where the sanitizers see what they leave behind
     tests "gcc, optimised: all other tests and examples" gcc --label-exclude '^failure$'
