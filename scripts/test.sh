@@ -69,7 +69,8 @@ check() {
 build() {
     local folder=$work/$1
     shift
-    cmake -S . -B "$folder" -G "Unix Makefiles" -DBUILD_TESTING=ON "$@" && cmake --build "$folder" --parallel "$jobs"
+    cmake -S . -B "$folder" -G "Unix Makefiles" -UBUILD_SHARED_LIBS -DBUILD_TESTING=ON "$@" \
+        && cmake --build "$folder" --parallel "$jobs"
 }
 
 # count FOLDER LOG OPTION...: runs the tests that ctest finds in the folder; prints "PASSED FAILED SKIPPED" and then
@@ -163,23 +164,34 @@ package_tree() {
 }
 
 # In all that follows PREFIX is where an installed tree begins.
-libdir() { dirname "$(find "$1" -name libneuropmd.so | head -n 1)"; }
+libdir() { dirname "$(find "$1" -name 'libneuropmd.*' | head -n 1)"; }
 
 consumer_pkgconfig() { # consumer_pkgconfig PREFIX
     local flags
     PKG_CONFIG_PATH=$(libdir "$1")/pkgconfig
     export PKG_CONFIG_PATH
-    flags=$(pkg-config --cflags --libs neuropmd) || return 1
+    flags=$(pkg-config --cflags --libs neuropmd-draw) || return 1
     # shellcheck disable=SC2086 # flags are words
     gcc -std=c17 -Wall -Werror tests/consumer/main.c $flags -lm -o "$work/consumer" \
         && LD_LIBRARY_PATH=$(libdir "$1") "$work/consumer"
 }
 
-consumer_cmake() { # consumer_cmake PREFIX
-    rm -rf "$work/consumer_cmake"
-    cmake -S tests/consumer -B "$work/consumer_cmake" -DCMAKE_PREFIX_PATH="$1" \
-        && cmake --build "$work/consumer_cmake" && "$work/consumer_cmake/consumer_shared" \
-        && "$work/consumer_cmake/consumer_static"
+consumer_cmake() { # consumer_cmake PREFIX [COMPONENTS]
+    local folder=$work/consumer_cmake
+    rm -rf "$folder"
+    cmake -S tests/consumer -B "$folder" -DCMAKE_PREFIX_PATH="$1" -DKINDS="${2:-}" && cmake --build "$folder" \
+        && "$folder/consumer" && { [ -z "${2:-}" ] || "$folder/consumer_static"; }
+}
+
+# Libraries of one kind, and a program by pkg-config and one by CMake on them. Their objects are there: links are made again.
+one_kind() { # one_kind ON|OFF: BUILD_SHARED_LIBS
+    local prefix=$work/prefix_$1 other='libneuropmd*.a'
+    [ "$1" = ON ] || other='libneuropmd*.so*'
+    rm -rf "$prefix"
+    cmake -S . -B "$work/gcc" -DBUILD_SHARED_LIBS="$1" && cmake --build "$work/gcc" --parallel "$jobs" \
+        && cmake --install "$work/gcc" --prefix "$prefix" && "$prefix/bin/neuropmd" version || return 1
+    [ -z "$(find "$prefix" -name "$other")" ] || { echo "$other was not asked for, and was installed"; return 1; }
+    consumer_pkgconfig "$prefix" && consumer_cmake "$prefix"
 }
 
 # The Python package in an environment of its own, without network: as a wheel that carries the libraries, and as a link to
@@ -231,12 +243,14 @@ if check "gcc, optimised: build without a warning" build gcc -DCMAKE_C_COMPILER=
     check "Python: a wheel that carries the libraries, an editable installation" wheel
     if check "installation" install_tree; then
         check "a program by pkg-config" consumer_pkgconfig "$work/prefix"
-        check "programs by CMake, shared and static" consumer_cmake "$work/prefix"
+        check "programs by CMake, shared and static" consumer_cmake "$work/prefix" 'static;draw_static'
     fi
     if check "Debian package" package_tree; then
         check "package: a program by pkg-config" consumer_pkgconfig "$work/package/usr"
-        check "package: programs by CMake" consumer_cmake "$work/package/usr"
+        check "package: programs by CMake" consumer_cmake "$work/package/usr" 'static;draw_static'
     fi
+    check "shared libraries alone, and programs on them" one_kind ON
+    check "static libraries alone, and programs on them" one_kind OFF
 fi
 
 if check "clang, optimised: build without a warning" build clang -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Release \
