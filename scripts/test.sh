@@ -204,6 +204,7 @@ wheel() {
     [ -n "$python" ] || { echo "no Python with numpy, setuptools, wheel and venv was found: no wheel is made"; return 77; }
     rm -rf "$env" && "$python" -m venv --system-site-packages "$env" || return 1
     NEUROPMD_LIBRARY=$work/gcc/libneuropmd.so "$env/bin/pip" install --no-index ./python || return 1
+    ! ls -d python/build python/*.egg-info python/__pycache__ 2>/dev/null || { echo "left in the source tree"; return 1; }
     for name in libneuropmd libneuropmd-draw; do
         [ ! -e "$work/gcc/$name.so" ] || ls "$env"/lib/python3*/site-packages/neuropmd/$name.so || return 1
     done
