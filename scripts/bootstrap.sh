@@ -42,9 +42,10 @@ need pkg-config have pkg-config
 need libpng-dev module libpng
 need zlib1g-dev module zlib
 need libexpat1-dev module expat
-need libarpack2-dev module arpack # these three for eigenpairs of surfaces; cmake -DNPMD_EIGEN=OFF does without
+need libarpack2-dev module arpack # these four for eigenpairs of surfaces; cmake -DNPMD_EIGEN=OFF does without
 need libsuperlu-dev module superlu
 need libmetis-dev metis
+need liblapack-dev module lapack
 # npm fetches three.js for the page of the command view, once
 [ -e "$here/../build/three/package/LICENSE" ] || want npm have npm
 python_package() { # python_package need|want: what pip needs to install it without network, in an environment of its own

@@ -153,11 +153,14 @@ install_tree() {
 
 # The package, unpacked beside the system and not into it.
 package_tree() {
-    local folder=$work/package
+    local folder=$work/package file
     command -v dpkg-deb >/dev/null || { echo "dpkg-deb was not found: no Debian package is made"; return 77; }
     rm -rf "$folder" && mkdir -p "$folder" || return 1
     (cd "$work/gcc" && cpack -G DEB -D CPACK_OUTPUT_FILE_PREFIX="$folder") || return 1
     dpkg-deb -x "$folder"/neuropmd_*_"$(dpkg --print-architecture)".deb "$folder" || return 1
+    for file in libneuropmd.{so,a} libneuropmd-draw.{so,a} neuropmd{,-draw}.h neuropmd{,-draw}.pc neuropmdConfig.cmake; do
+        [ -n "$(find "$folder/usr" -name "$file")" ] || { echo "$file is not in the package"; return 1; }
+    done
     dpkg-deb -f "$folder"/*.deb Depends | grep libexpat || { echo "its dependencies were not found"; return 1; }
     gzip -dc "$folder/usr/share/man/man1/neuropmd.1.gz" | grep '^\.TH' >/dev/null || { echo "no manual page"; return 1; }
     LD_LIBRARY_PATH=$(libdir "$folder/usr") "$folder/usr/bin/neuropmd" version
