@@ -25,8 +25,8 @@ ARGS ?=
 SECONDS ?= 300
 BUILD := build
 
-.PHONY: all demo test test-view test-cuda fuzz bench install deb clean format check-format docs docs-test docs-man gallery \
-    rooms
+.PHONY: all demo test test-view test-cuda fuzz bench install deb clean format check-format docs docs-test \
+    docs-man gallery rooms
 
 all: $(BUILD)/Makefile
 	@cmake --build $(BUILD) --parallel $(JOBS)

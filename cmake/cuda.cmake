@@ -1,13 +1,13 @@
-# cuda.cmake - is the backend for NVIDIA cards built? Sets NPMD_WITH_CUDA, NPMD_NVCC (the compiler), NPMD_CUDA_FLAGS (its
-# flags) and NPMD_CUDA_OTHER (the source that is left out, as a pattern).
+# cuda.cmake - is the backend for NVIDIA cards built? Sets NPMD_WITH_CUDA, NPMD_NVCC (the compiler), NPMD_CUDA_FLAGS
+# (its flags) and NPMD_CUDA_OTHER (the source that is left out, as a pattern).
 #
 # CMake does not know the language here (CMakeLists.txt says why), but what its users set for it is meant: the variables
 # CMAKE_CUDA_COMPILER, _HOST_COMPILER, _FLAGS, _ARCHITECTURES and _COMPILER_LAUNCHER, and of the environment CUDACXX,
 # CUDAHOSTCXX, CUDAFLAGS and CUDAARCHS.
 #
 # A compiler that is there but does not work (no host compiler that it accepts, say) counts as none under AUTO: a build
-# that asked for nothing must not fail. Sanitizers, fuzzing and a fully static program (which cannot load the driver) are
-# taken as not asking.
+# that asked for nothing must not fail. Sanitizers, fuzzing and a fully static program (which cannot load the driver)
+# are taken as not asking.
 npmd_feature(CUDA "The backend for NVIDIA cards")
 set(npmd_reason "")
 set(npmd_names COMPILER HOST_COMPILER FLAGS ARCHITECTURES)
@@ -18,9 +18,9 @@ foreach(name variable IN ZIP_LISTS npmd_names npmd_environment)
     endif()
 endforeach()
 
-# npmd_cuda_code(out): nvcc's flags for the cards of CMAKE_CUDA_ARCHITECTURES, which are CMake's words: 90 is machine code
-# and PTX (for later cards), 90-real and 90-virtual are one of them; or all, all-major, native, OFF. If nothing is said:
-# machine code for the list below as far as this compiler knows it, and PTX of the newest.
+# npmd_cuda_code(out): nvcc's flags for the cards of CMAKE_CUDA_ARCHITECTURES, which are CMake's words: 90 is machine
+# code and PTX (for later cards), 90-real and 90-virtual are one of them; or all, all-major, native, OFF. If nothing is
+# said: machine code for the list below as far as this compiler knows it, and PTX of the newest.
 function(npmd_cuda_code out)
     set(cards "${CMAKE_CUDA_ARCHITECTURES}")
     set(code "")
@@ -41,7 +41,8 @@ function(npmd_cuda_code out)
     elseif(cards) # else OFF: what nvcc or CMAKE_CUDA_FLAGS say
         foreach(card IN LISTS cards)
             if(NOT card MATCHES "^([0-9]+[a-z]?)(-real|-virtual)?$")
-                message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES=${cards}: '${card}' is none; 90, 90-real, 90-virtual were expected")
+                message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES=${cards}: '${card}' was found where 90, 90-real or "
+                                    "90-virtual, say, was expected")
             endif()
             set(number ${CMAKE_MATCH_1})
             if(NOT CMAKE_MATCH_2 STREQUAL "-virtual")
@@ -72,7 +73,7 @@ elseif(NOT NPMD_CUDA STREQUAL "OFF")
     elseif(NOT NPMD_NVCC)
         set(npmd_reason "the compiler ${CMAKE_CUDA_COMPILER} was not found")
     else()
-        # No fast-math: division and square roots are the same numbers as elsewhere. What users say comes last, and counts.
+        # No fast-math: division and square roots are the same numbers as elsewhere. What users say is last, and wins.
         npmd_cuda_code(npmd_code)
         set(NPMD_CUDA_FLAGS -std=c++17 -O3 ${npmd_code} -Xfatbin=-compress-all
             -Xcompiler=-fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wall,-Wextra)

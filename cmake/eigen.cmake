@@ -1,5 +1,5 @@
-# eigen.cmake - are eigenpairs of surfaces computed? Sets NPMD_WITH_EIGEN, NPMD_EIGEN_LINK (targets) and NPMD_EIGEN_OTHER
-# (the source that is left out, as a pattern).
+# eigen.cmake - are eigenpairs of surfaces computed? Sets NPMD_WITH_EIGEN, NPMD_EIGEN_LINK (targets) and
+# NPMD_EIGEN_OTHER (the source that is left out, as a pattern).
 #
 # ARPACK-NG and SuperLU (both BSD) and LAPACK are found by pkg-config, METIS (Apache-2.0) by its header and library, for
 # it has no file there. Debian has SuperLU and METIS as shared libraries only: a fully static program is taken as not
@@ -30,7 +30,8 @@ elseif(NOT NPMD_EIGEN STREQUAL "OFF")
         set(npmd_reason "METIS 5 was not found")
     endif()
 endif()
-npmd_settle(EIGEN "eigenpairs of surfaces" "${npmd_reason}" "ARPACK ${ARPACK_VERSION}, SuperLU ${SUPERLU_VERSION}, METIS")
+npmd_settle(EIGEN "eigenpairs of surfaces" "${npmd_reason}"
+            "ARPACK ${ARPACK_VERSION}, SuperLU ${SUPERLU_VERSION}, METIS")
 if(NPMD_WITH_EIGEN)
     add_library(METIS::METIS UNKNOWN IMPORTED)
     set_target_properties(METIS::METIS PROPERTIES IMPORTED_LOCATION ${METIS_LIBRARY}

@@ -3,8 +3,8 @@
 #
 # The page (folder view/) needs three.js (MIT) of one version, checked by its hash. It is looked for, never fetched: in
 # the folder NPMD_THREE, in three/package of this build folder, and in build/three/package of the source tree, where
-# scripts/three.sh puts it. Where none has it, all else is built, and view says what is missing. The page is put together
-# when something of it changes, by view_bundle.cmake.
+# scripts/three.sh puts it. Where none has it, all else is built, and view says what is missing. The page is put
+# together when something of it changes, by view_bundle.cmake.
 file(STRINGS view/three.txt told REGEX "^[a-z]")
 foreach(line IN LISTS told)
     string(REGEX MATCH "^([^ ]+) (.*)$" line "${line}")
@@ -31,7 +31,8 @@ if(NPMD_THREE)
     set(npmd_three "${NPMD_THREE}")
     npmd_three_is("${npmd_three}" npmd_found)
     if(NOT npmd_found) # it was asked for: nothing else is taken in its place
-        message(FATAL_ERROR "NPMD_THREE=${NPMD_THREE}: the npm package three ${npmd_three_version}, unpacked, was expected")
+        message(FATAL_ERROR "NPMD_THREE=${NPMD_THREE}: the npm package three ${npmd_three_version}, unpacked, was "
+                            "expected")
     endif()
 elseif(NOT NPMD_VIEW STREQUAL "OFF")
     set(npmd_found OFF)

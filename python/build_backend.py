@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path += [folder for folder in site.getsitepackages() if folder not in sys.path]  # which pip has taken away
 
-if __spec__.cached:  # nothing is left in the source tree, nor this file's own byte code, which Python has written by now
+if __spec__.cached:  # nothing is left in the source tree: Python has written the byte code of this file by now
     with contextlib.suppress(OSError):
         Path(__spec__.cached).unlink()
         Path(__spec__.cached).parent.rmdir()  # unless others are in it

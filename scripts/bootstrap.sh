@@ -106,8 +106,8 @@ finish() {
 
 explain() {
     if [ ${#missing[@]} -eq 0 ]; then
-        echo "going on without ${wanted[*]} (Debian's names): no page of the command view is made or looked at, or less of" \
-            "the Python package is tested" >&2
+        echo "going on without ${wanted[*]} (Debian's names): no page of the command view is made or looked at," \
+            "or less of the Python package is tested" >&2
         finish
     fi
     echo "neuropmd needs these packages (Debian's names): ${missing[*]}" >&2

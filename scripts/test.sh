@@ -158,7 +158,7 @@ package_tree() {
     rm -rf "$folder" && mkdir -p "$folder" || return 1
     (cd "$work/gcc" && cpack -G DEB -D CPACK_OUTPUT_FILE_PREFIX="$folder") || return 1
     dpkg-deb -x "$folder"/neuropmd_*_"$(dpkg --print-architecture)".deb "$folder" || return 1
-    for file in libneuropmd.{so,a} libneuropmd-draw.{so,a} neuropmd{,-draw}.h neuropmd{,-draw}.pc neuropmdConfig.cmake; do
+    for file in libneuropmd{,-draw}.{so,a} neuropmd{,-draw}.{h,pc} neuropmdConfig.cmake; do
         [ -n "$(find "$folder/usr" -name "$file")" ] || { echo "$file is not in the package"; return 1; }
     done
     dpkg-deb -f "$folder"/*.deb Depends | grep libexpat || { echo "its dependencies were not found"; return 1; }
@@ -186,7 +186,7 @@ consumer_cmake() { # consumer_cmake PREFIX [COMPONENTS]
         && "$folder/consumer" && { [ -z "${2:-}" ] || "$folder/consumer_static"; }
 }
 
-# Libraries of one kind, and a program by pkg-config and one by CMake on them. Their objects are there: links are made again.
+# Libraries of one kind, and a program by pkg-config and one by CMake on them. Objects are there: only links are made.
 one_kind() { # one_kind ON|OFF: BUILD_SHARED_LIBS
     local prefix=$work/prefix_$1 other='libneuropmd*.a'
     [ "$1" = ON ] || other='libneuropmd*.so*'
@@ -207,7 +207,7 @@ wheel() {
     [ -n "$python" ] || { echo "no Python with numpy, setuptools, wheel and venv was found: no wheel is made"; return 77; }
     rm -rf "$env" && "$python" -m venv --system-site-packages "$env" || return 1
     NEUROPMD_LIBRARY=$work/gcc/libneuropmd.so "$env/bin/pip" install --no-index ./python || return 1
-    ! ls -d python/build python/*.egg-info python/__pycache__ 2>/dev/null || { echo "left in the source tree"; return 1; }
+    ! ls -d python/build python/*.egg-info python/__pycache__ 2>/dev/null || { echo "are left behind"; return 1; }
     for name in libneuropmd libneuropmd-draw; do
         [ ! -e "$work/gcc/$name.so" ] || ls "$env"/lib/python3*/site-packages/neuropmd/$name.so || return 1
     done

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# three.sh [BUILD] - fetches three.js, which the page of the command view is made with, into BUILD/three/package (default:
-# build of this tree, where every build folder finds it).
+# three.sh [BUILD] - fetches three.js, which the page of the command view is made with, into BUILD/three/package
+# (default: build of this tree, where every build folder finds it).
 #
-# By npm, of the version and with the hash of view/three.txt. What is there already is left alone; what fails leaves nothing
-# behind, and is one line. Configuring and building ask nothing of the network.
+# By npm, of the version and with the hash of view/three.txt. What is there already is left alone; what fails leaves
+# nothing behind, and is one line. Configuring and building ask nothing of the network.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 place=${1:-$root/build}/three
@@ -29,7 +29,8 @@ trap 'rm -rf "$fetched"' EXIT
 package=$fetched/three-$version.tgz
 [ -e "$package" ] || fail "npm left no three-$version.tgz"
 [ "$(hash_of 512 "$package")" = "$(told package-sha512)" ] || fail "what npm fetched has another hash"
-tar -xzf "$package" -C "$fetched" "package/$file" package/LICENSE package/package.json || fail "it could not be unpacked"
+tar -xzf "$package" -C "$fetched" "package/$file" package/LICENSE package/package.json \
+    || fail "it could not be unpacked"
 mkdir -p "$place"
 rm -rf "$place/package"
 mv "$fetched/package" "$place/package"
