@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are read and written as they lie in memory");
+
 /* The project's only control-flow macro: a function that owns something has one exit, at the label done. */
 #define TRY(call)                                                                                                      \
     do {                                                                                                               \
