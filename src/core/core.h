@@ -1,7 +1,7 @@
-/* core.h - what everything stands on: errors, checked memory, random numbers, quasi-random points.
+/* core.h - the foundation of all other folders: errors, checked memory, random numbers, quasi-random points.
  *
- * A random number is a pure function of (seed, purpose, step, index, slot), never of the order of calls: the
- * same points on one thread, on many, or on another device. */
+ * A random number is a pure function of (seed, purpose, step, index, slot), never of the order of calls, so that points
+ * are the same on one thread, on many, or on another device. */
 #ifndef NPMD_CORE_H
 #define NPMD_CORE_H
 
@@ -37,9 +37,11 @@ const char *version_text(void);
 npmd_status memory_take(void **out, size_t count, size_t size, npmd_error *err);
 #define memory_new(pointer, count, err) memory_take((void **)(pointer), (size_t)(count), sizeof **(pointer), (err))
 void memory_free(void *p);
-void text_free(char *text);                                             /* what a caller of the library was given */
-npmd_status memory_text(char **out, const char *text, npmd_error *err); /* a copy */
-npmd_status memory_grow(void **p, size_t *capacity, size_t need, size_t size, npmd_error *err); /* for readers */
+/* frees a text that the library gave to a caller */
+void text_free(char *text);
+npmd_status memory_text(char **out, const char *text, npmd_error *err); /* copies a text */
+/* Makes room for at least need elements, for readers that do not know a file's length. */
+npmd_status memory_grow(void **p, size_t *capacity, size_t need, size_t size, npmd_error *err);
 
 /* ---- random.c: Philox4x32-10 (Salmon et al. 2011) ------------------------------------------------------ */
 
@@ -119,45 +121,46 @@ static inline double log_add(double a, double b)
 
 /* Bytes of the UTF-8 character at p, or 0: shortest form only, no surrogates, at most U+10FFFF. */
 size_t utf8_length(const char *p, const char *end);
-size_t utf8_wrong(const char *text); /* the first byte that is not UTF-8, from 1; 0: all is */
+size_t utf8_wrong(const char *text); /* place of the first byte that is not UTF-8, from 1; 0: all is UTF-8 */
 /* A copy with U+FFFD for each byte that is not UTF-8, which the caller frees. */
 npmd_status utf8_mend(const char *text, char **out, npmd_error *err);
 size_t utf8_put(uint32_t code, char *out);        /* at most 4 bytes; returns how many */
-uint32_t utf8_code(const char *p, size_t length); /* of a character of so many bytes */
+uint32_t utf8_code(const char *p, size_t length); /* code point of a character of this length */
 
 /* ---- status.c --------------------------------------------------------------------------------------------- */
 
-/* How a computation runs; how may be NULL. */
+/* How a computation runs; how may be NULL throughout. */
 static inline const char *compute_device(const npmd_compute *how)
 {
     return how == NULL || how->device == NULL ? "" : how->device;
 }
 int compute_tell(const npmd_compute *how, const char *doing, double done); /* nonzero: stop */
-/* The same between two pieces of what takes long: NPMD_STOPPED where the caller asks to stop. */
+/* The same as a status, between two pieces of a long computation: NPMD_STOPPED if the caller asks to stop. */
 npmd_status compute_go_on(const npmd_compute *how, const char *doing, double done, npmd_error *err);
 static inline bool compute_is_watched(const npmd_compute *how)
 {
     return how != NULL && how->progress != NULL;
 }
-/* How to ask for a part of a longer computation: what it reports comes out under the whole's name, as shares from ..
- * to. It points to the part. */
+/* For a part of a longer computation: its reports appear under the name of the whole, as shares from .. to. The result
+ * points to the part. */
 typedef struct compute_part {
-    const npmd_compute *how; /* of the whole; may be NULL */
+    const npmd_compute *how; /* compute of the whole; may be NULL */
     const char *doing;
     double from, to;
 } compute_part;
 npmd_compute compute_of_part(compute_part *part);
-/* A report in which nothing is computed yet: NaN throughout. */
+/* A report without computed values: they are NaN. */
 npmd_report report_new(int64_t step, int64_t steps, int attempt, double seconds);
 double clock_seconds(void); /* monotonic */
 
 /* ---- sized.c: structs that begin with their size ------------------------------------------------------------ */
 
-/* The caller's struct, of this version or another, into one of ours, whose other fields become zero. NULL: all zero. */
+/* Copies the caller's struct, of this version or another, into own; fields that it does not have become zero. given
+ * NULL: all are zero. */
 npmd_status sized_take(const void *given, void *own, size_t size, const char *name, npmd_error *err);
-/* As much of ours as the caller's has room for; its size stays. */
+/* Copies as much of own as the caller's struct has room for, whose size stays. */
 npmd_status sized_give(const void *own, size_t size, void *given, const char *name, npmd_error *err);
-/* Is the size that the caller's struct begins with one that a struct can have? NULL is none, and fine. */
+/* Checks the size at the start of the caller's struct; NULL passes. */
 npmd_status sized_check(const void *given, const char *name, npmd_error *err);
 #define SIZED_CHECK(given, err) sized_check((given), #given, (err))
 #define SIZED_TAKE(given, own, err) sized_take((given), (own), sizeof *(own), #given, (err))
