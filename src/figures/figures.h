@@ -13,8 +13,8 @@
 #include "look.h"
 
 #define POINTS_PER_MM (72.0 / 25.4)
-#define COLUMN_MM 85.0 /* width of a column of text; PAGE_MM: of a page */
-#define PAGE_MM 180.0
+#define COLUMN_MM 85.0 /* width of a column of text */
+#define PAGE_MM 180.0  /* width of a page */
 
 typedef struct source { /* a density: a model or a truth */
     const npmd_model *model;
