@@ -1,4 +1,4 @@
-/* build_api.c - facts of the build, files and texts. */
+/* build_api.c - public functions: facts of the build, files and texts. */
 #include "api.h"
 
 #include <stdio.h>

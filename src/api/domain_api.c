@@ -1,4 +1,4 @@
-/* domain_api.c - domains and their points. */
+/* domain_api.c - public functions: domains and their points. */
 #include "api.h"
 #include "surface_factor.h"
 

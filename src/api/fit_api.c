@@ -1,4 +1,4 @@
-/* fit_api.c - options, plans and fits. */
+/* fit_api.c - public functions: options, plans and fits. */
 #include "api.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* model_api.c - what a model tells. */
+/* model_api.c - public functions of models. */
 #include "api.h"
 
 npmd_status npmd_save(const npmd_model *m, const char *path, npmd_error *err)

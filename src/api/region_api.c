@@ -1,4 +1,4 @@
-/* region_api.c - densities on two surfaces integrated over regions, and where streamlines end. */
+/* region_api.c - public functions: densities on two surfaces integrated over regions, and end points of streamlines. */
 #include "api.h"
 
 int npmd_region_count(const npmd_labels *l)

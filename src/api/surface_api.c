@@ -1,4 +1,4 @@
-/* surface_api.c - the public functions of surfaces and labels: what src/surface has, behind opaque names. */
+/* surface_api.c - public functions of surfaces and labels: src/surface behind opaque types. */
 #include "api.h"
 
 #include <inttypes.h>

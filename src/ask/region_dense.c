@@ -1,4 +1,4 @@
-/* region_dense.c - tables of regions and of vertices as files. */
+/* region_dense.c - writes tables of regions and of vertices to files. */
 #include "region.h"
 
 /* ---- files --------------------------------------------------------------------------------------------- */

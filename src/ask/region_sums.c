@@ -1,8 +1,8 @@
 /* region_sums.c - a model at pairs of nodes, and sums over the nodes of regions.
  *
- * The model is asked in pieces: rows of one node y of one factor and all nodes x of the other. A row is summed in the
- * order of its nodes, so that nothing depends on the number of threads; and scaled by its largest term, so that a log
- * density far from all data is finite. */
+ * The model is evaluated in pieces: a row is one node y of one factor with all nodes x of the other. A row is summed in
+ * the order of its nodes, so that nothing depends on the number of threads, and scaled by its largest term, so that log
+ * densities far from all data are finite. */
 #include "region.h"
 #include "surface_factor.h"
 

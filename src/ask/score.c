@@ -1,4 +1,4 @@
-/* score.c - how well a model does: on held-out points, and against a known density. */
+/* score.c - scores of a model on held-out points, and against a known density. */
 #include "ask.h"
 
 #define VALUES_SHARE 0.5 /* of the time that a score takes, as it is told: how long its integral takes is not known */

@@ -1,13 +1,13 @@
 /* sketch.c - where a model has its mass, learnt from the model alone; and slices of it.
  *
  * Uniform points rarely meet a peaked density in several dimensions. A sketch is a pool of points weighted by the
- * model: points drawn from Cauchy kernels (sampling.h) about the heaviest points of one pool make the next and
- * better pool, as long as its effective size grows; a density that few kernels cannot follow gets more. From the
- * pool come proposals for rejection and for integrals.
+ * model: points drawn from Cauchy kernels (sampling.h) about the heaviest points of one pool make the next pool, as
+ * long as its effective size grows; a density that few kernels cannot follow gets more of them. From the pool come
+ * proposals for rejection and for integrals.
  *
- * A slice fixes some factors at given values and is a function on the product of the others. Kernels factorise
- * over the factors, so the proposal of a slice needs no learning of its own: the pool is weighted by the kernels
- * of the fixed factors, and what remains is a proposal on the others. */
+ * A slice fixes some factors at given values and is a function on the product of the others. Kernels factorise over the
+ * factors, so a slice needs no sketch of its own: with the pool weighted by the kernels of the fixed factors, the
+ * kernels of the other factors are its proposal. */
 #include "ask.h"
 
 #define POOL_LEAST 32768 /* points; a pool has 32 for every kernel of the proposals made from it */

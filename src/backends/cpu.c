@@ -1,12 +1,10 @@
 /* cpu.c - the cpu backend: float32 tiles of points that stay in cache through encoding, all layers, and back.
  *
- * Tiles are dealt to LANES lanes by their number; a lane adds its tiles' gradients in order, and lanes are
- * added in order and in double precision. Threads take whole lanes, so the result does not depend on how many
- * there are.
+ * Tiles are dealt to LANES lanes by their number; a lane adds its tiles' gradients in order, and lanes are added in
+ * order and in double precision. Threads take whole lanes, so the result does not depend on how many there are.
  *
- * Weights are kept twice in float32, with omega folded in: by (inputs, outputs) for the way forward, by
- * (outputs, inputs) for the way back; gradients by (inputs, outputs). theta and its moments are kept in
- * double. */
+ * Weights are kept twice in float32, with omega folded in: as (inputs, outputs) for the way forward, as (outputs,
+ * inputs) for the way back; gradients as (inputs, outputs). theta and its moments are kept in double. */
 #include "cpu.h"
 
 static int thread_count(int asked)

@@ -1,11 +1,11 @@
 /* cuda.c - the cuda backend, host side: the data and everything of a training step live on the device.
  *
- * Values that leave the device come from exact products, whatever it trains with: a log integral shall be known better
- * than TF32 knows v.
+ * Values that leave the device come from exact products, whatever it trains with, since a log integral must be more
+ * accurate than TF32.
  *
- * run captures one step, its three terms side by side on streams of their own, into a graph and launches it again and
- * again; step counter, learning rates and the guard on the gradient lie on the device, so the host waits once for many
- * steps. term and update do the same work one by one: tests hold them to the reference. */
+ * run captures one step, with its three terms on separate streams, into a graph that it launches repeatedly; step
+ * counter, learning rates and the guard on the gradient lie on the device, so that the host waits once for many steps.
+ * term and update do the same work step by step; tests hold them to the reference. */
 #include "backend.h"
 #include "cuda_device.h"
 #include "surface_factor.h"

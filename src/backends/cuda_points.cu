@@ -1,9 +1,9 @@
-/* cuda_points.cu - points of a term and their encodings, made on the device: the phases of device_encode.h
- * with the barriers between them.
+/* cuda_points.cu - points of a term and their encodings, made on the device: the phases of device_view.h, with the
+ * barriers between them.
  *
- * One kernel a call: a block of threads takes a group of points through all phases and goes on to its next
- * group, so a point's coordinates and eigenfunctions never leave the chip. The tables lie in shared memory;
- * where a single point's are too large for it, in memory that encoder_open took. */
+ * One kernel for each call: a block of threads takes a group of points through all phases and goes on to its next
+ * group, so that a point's coordinates and eigenfunctions never leave the chip. Tables are in shared memory; where
+ * those of a single point are too large for it, in memory that encoder_open took. */
 #include "device_encode.h"
 
 #include <cuda_runtime.h>

@@ -5,8 +5,8 @@
  *     forward     A_l = H_(l-1) W_l' + b_l,   then the activation of the jet      (product_rows, FORWARD)
  *     backward    Hbar_(l-1) = Abar_l W_l,    then the activation's adjoint       (product_rows, BACKWARD)
  *     gradient    dW_l = Abar_l' H_(l-1),     split over the rows                 (product_gradient)
- * What lies between two products happens on the tile before it is written: one read and one write of every activation
- * a layer. Everything is summed in an order that the shapes fix: equal bytes on one kind of card. */
+ * What comes between two products is applied to the tile before it is written: one read and one write of every
+ * activation in each layer. The order of summation depends on the shapes alone: equal bytes on one kind of card. */
 #ifndef NPMD_CUDA_PRODUCTS_CUH
 #define NPMD_CUDA_PRODUCTS_CUH
 

@@ -1,5 +1,5 @@
 /* cuda_terms.cuh - the output, the terms of the objective, their gradients, and a step of the optimiser, on the device;
- * cuda_layers.cu alone includes it. Parts that blocks leave are added in an order that the shapes fix. */
+ * cuda_layers.cu alone includes it. Partial sums of blocks are added in an order that depends on the shapes alone. */
 #ifndef NPMD_CUDA_TERMS_CUH
 #define NPMD_CUDA_TERMS_CUH
 

@@ -1,9 +1,9 @@
-/* kind_eigenfunctions.c - eigenfunctions of the Laplacian that share an eigenvalue: products of functions of the
- * factors beside others of the same space.
+/* kind_eigenfunctions.c - eigenfunctions of the Laplacian that share an eigenvalue: products over the factors, beside
+ * other functions of the same eigenspace.
  *
  *   T2     lambda = a^2 + b^2: cos(a x1) cos(b x2), and plane waves cos(a x1 + b x2)
  *   S2     lambda = l (l + 1): harmonics of degree l about the axis z, and the same about another axis
- *   mesh   eigenvalues are simple, as a rule: four functions from the one that is asked for
+ *   mesh   eigenvalues are usually simple: four functions from the one asked for
  *
  * All are orthonormal with respect to volume. */
 #include "brain.h"

@@ -1,8 +1,8 @@
-/* kind_matrix.c - a matrix of regions by regions as coloured cells, with the names of rows and columns.
+/* kind_matrix.c - a matrix of regions by regions as coloured cells with the names of rows and columns.
  *
  * The file is what marginal --matrix writes: .csv with the names in its first row and column, or the numbers alone.
- * Masses of connections differ by powers of ten, so colours are on a log scale unless said otherwise; a zero is
- * paper. */
+ * Masses of connections differ by powers of ten, so colours are on a log scale unless the request says otherwise; a
+ * zero has the colour of the paper. */
 #include "brain.h"
 #include "io.h"
 

@@ -1,6 +1,6 @@
-/* kind_surface.c - densities with a surface among their factors: on each surface (and each sphere) from several sides,
- * on a circle as a curve. Of a product these are marginal densities of the factors, or conditional ones given some of
- * them.
+/* kind_surface.c - densities with a surface among their factors: drawn on each surface and sphere from several sides,
+ * and on a circle as a curve. For a product these are the marginal densities of the factors, or conditional densities
+ * given some of them.
  *
  * A density is computed at the vertices. Given points are marked on the surfaces they lie on. */
 #include "brain.h"

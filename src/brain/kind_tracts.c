@@ -1,8 +1,8 @@
 /* kind_tracts.c - streamlines inside a surface, and where they end: on it, and on the sphere it is registered to.
  *
- * Streamlines count if both ends lie within a distance of the surface, as for endpoints. Of those a number is drawn,
- * chosen by a fixed shuffle, with the usual colours of directions: red from left to right, green from back to front,
- * blue up; the surface over them lets them through. Beside it the ends of as many pairs: starts red, ends blue. */
+ * Streamlines count if both ends lie within a distance of the surface, as in the command endpoints. Some of them,
+ * chosen by a fixed shuffle, are drawn behind a translucent surface in the usual colours of directions: red left-right,
+ * green back-front, blue down-up. Beside it are the ends of as many pairs: starts red, ends blue. */
 #include "brain.h"
 #include "tracts.h"
 

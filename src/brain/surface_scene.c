@@ -1,4 +1,4 @@
-/* surface_scene.c - a surface with a region outlined and points on it, and pages of its views. */
+/* surface_scene.c - a surface with an outlined region and points on it, and pages of its views. */
 #include "brain.h"
 
 const colour SURFACE_GROUND = { 226, 225, 222 };

@@ -1,9 +1,8 @@
 /* surface_views.c - the sides a surface is seen from.
  *
- * Coordinates of brains are RAS: x to the right, y to the front, z up. A hemisphere is seen from its lateral and medial
- * side with the front to one side, and from above and below lying, with the front at the left of both, so that four
- * views fit into two rows. Of any other surface an axis points up, z unless said, and sides are named by the axis at
- * which the eye is. */
+ * Coordinates of brains are RAS: x to the right, y to the front, z up. A hemisphere is seen upright from its lateral
+ * and medial side, and lying from above and below, with the front at the left of both, so that four views fit into two
+ * rows. For any other surface an axis points up, z by default, and a side is named by the axis on which the eye is. */
 #include "brain.h"
 
 #include <stdio.h>

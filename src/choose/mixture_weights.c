@@ -1,5 +1,5 @@
-/* mixture_weights.c - how much of each density, so that points are most likely: EM, a concave problem with one
- * optimum.
+/* mixture_weights.c - the mixture weights of given densities that maximise the likelihood, by EM: a concave problem
+ * with one optimum.
  *
  *     share of part p in point i = w_p f_p(x_i) / sum_q w_q f_q(x_i),   w_p <- mean over points of its share */
 #include "choose.h"

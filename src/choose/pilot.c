@@ -1,7 +1,7 @@
 /* pilot.c - short fits to a part of the points, compared on the points that were held out from them.
  *
  * All start from one seed and are judged on the same points, so their differences are known far better than their
- * values: with c_i what point i contributes to the criterion, the error of a difference is that of the mean of c_i -
+ * values: with c_i the contribution of point i to the criterion, the error of a difference is that of the mean of c_i -
  * c_i'.
  *
  *     ise          mean f^2 - 2 mean f(x_i),  f relative to the uniform measure; a mean over the last looks

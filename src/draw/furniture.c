@@ -1,6 +1,6 @@
 /* furniture.c - what figures have in common: axes, colour bars, legends, titles, panels.
  *
- * Letters are 7 to 9 points high: a picture of 85 mm (a column) or 180 mm (a page) is meant to be printed in its
+ * Letters are 7 to 9 points high: a picture of 85 mm (a column) or 180 mm (a page) is meant to be printed at its
  * size. */
 #include "draw.h"
 

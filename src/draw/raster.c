@@ -1,4 +1,4 @@
-/* raster.c - a picture in memory: strokes, areas and images, and the way out as .png.
+/* raster.c - a picture in memory: strokes, areas and images, and its .png.
  *
  * A stroke covers a pixel by 1/2 + (half its thickness) - (the pixel's distance from it), cut to [0, 1], which smooths
  * every edge over one pixel. An area covers it by the share of the pixel inside, exact along x and taken on AREA_LINES

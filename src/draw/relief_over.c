@@ -1,9 +1,8 @@
 /* relief_over.c - lines and points on a shaded surface, and behind it.
  *
- * Whether a line is seen is asked where its middle runs, and of a point at its centre: a disc or a stroke that lies
- * flat on a slope would else be half hidden by it. Lines and points behind a translucent surface are marked as such,
- * and relief.c lays the surface over them. Of two lines the nearer is seen; points lie over lines, the nearer over the
- * farther. */
+ * The visibility of a line is tested along its middle, that of a point at its centre; otherwise a slope would hide half
+ * of a disc or stroke that lies on it. Lines and points behind a translucent surface are marked as such, and relief.c
+ * lays the surface over them. Nearer lines cover farther ones; points cover lines, nearer points farther ones. */
 #include "relief.h"
 
 enum { SEEN = 1, BENEATH = 2 };

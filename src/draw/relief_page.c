@@ -1,7 +1,7 @@
 /* relief_page.c - views of surfaces laid out in rows and columns.
  *
  * Panels of one group have one scale, that of the widest of them; a row is as high as its highest panel. Names of views
- * stand below them, titles over the columns, and a colour bar below each column or one at the right of all. */
+ * are below them, titles above the columns, and a colour bar below each column, or one at the right. */
 #include "relief.h"
 
 /* In points. */

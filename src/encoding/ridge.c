@@ -2,18 +2,18 @@
  *
  *     w = S / (S + eps) = 1 / (1 + u^s),    S = (1 + lambda)^-s,    u = eps^(1/s) (1 + lambda),
  *
- * nearly flat while S > eps, then decaying like S. r_max is the sum of w over all members, a cosine and a
- * sine each counting as one. A feature is then multiplied by sqrt(S / q) = sqrt((S + eps) r_max).
+ * nearly flat while S > eps, then decaying like S. r_max is the sum of w over all members; a cosine and a sine count as
+ * two. A feature is then multiplied by sqrt(S / q) = sqrt((S + eps) r_max).
  *
- * A listed product is summed. Any other is drawn by rejection from a shifted power law: by Hoelder's
- * inequality, for s > 1, s' = s / (s - 1) and every b >= 1, with beta = (b - 1) eps^(1/s),
+ * A listed product is summed. Any other is drawn by rejection from a shifted power law: by Hoelder's inequality, for s
+ * > 1, s' = s / (s - 1) and every b >= 1, with beta = (b - 1) eps^(1/s),
  *
  *     (beta + u)^s <= (beta^s' + 1)^(s-1) (1 + u^s),    so    w <= (1 + beta^s')^(s-1) / eps (b + lambda)^-s,
  *
- * and for s <= 1, where x^s is subadditive, the same with max(1, beta^s), its limit, in the place of the
- * power. b = 1 is the power law itself (w <= S / eps); beta = 1 gives 2^(s-1) (1 + u)^-s. We take the b whose
- * envelope has the least sum, which power_law.c knows in closed form: with beta = 1 alone the acceptance
- * falls like 2^-s in many dimensions. r_max is that sum times the mean acceptance. */
+ * and for s <= 1, where x^s is subadditive, the same with the limit max(1, beta^s) in place of the power. b = 1 is the
+ * power law itself (w <= S / eps); beta = 1 gives 2^(s-1) (1 + u)^-s. We take the b whose envelope has the least sum,
+ * which power_law.c knows in closed form: with beta = 1 alone the acceptance falls like 2^-s in many dimensions. r_max
+ * is that sum times the mean acceptance. */
 #include "spectrum.h"
 
 #define RIDGE_DRAWS 65536 /* of the estimate: its relative error is about 0.003 */

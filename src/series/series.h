@@ -65,7 +65,7 @@ typedef struct series_grid { /* a quadrature rule on every factor, and the funct
 bool series_grid_allowed(const series_basis *b, int level);
 npmd_status series_grid_open(series_grid *g, const series_basis *b, int level, int threads, npmd_error *err);
 void series_grid_close(series_grid *g);
-/* memory of the grid, with two tensors of values */
+/* Memory of the grid, with two tensors of values. */
 size_t series_grid_bytes(const series_basis *b, int level);
 void series_values(const series_grid *g, const double *c, double *v);  /* v (size): the values at the nodes */
 void series_adjoint(const series_grid *g, const double *q, double *c); /* c_k = sum over nodes of q phi_k */
@@ -86,7 +86,7 @@ npmd_status series_factor(const series_grid *g, const double *probability, const
 /* minimise  -mean . c + log Z(c) + tau sum_k rough_k c_k^2  (strictly convex). */
 typedef struct series_problem {
     const series_basis *basis;
-    const double *mean, *rough; /* (size); rough: lambda^2, or the eigenvalues of another penalty */
+    const double *mean, *rough; /* (size); rough: the penalty of each function, such as lambda^2 */
     double tau;
     double target;    /* Newton decrement to reach, g' H^-1 g / 2, in nats */
     bool rough_bound; /* the decrement as estimated by conjugate gradients, without the bound of the remainder */

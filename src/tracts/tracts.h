@@ -88,7 +88,7 @@ void tracts_point(const tracts *t, const unsigned char *bytes, double x[3]);
  * kept. */
 npmd_status tracts_keep(tracts *t, size_t i, const double x[3], npmd_error *err);
 int64_t tracts_integer(const tracts *t, const unsigned char *bytes, size_t width); /* signed */
-/* the file ends after got more bytes */
+/* An error: the file ends after got more bytes. */
 npmd_status tracts_cut_fail(const tracts *t, size_t got, npmd_error *err);
 npmd_status tracts_count_fail(const tracts *t, const char *found, npmd_error *err);
 
