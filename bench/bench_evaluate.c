@@ -1,4 +1,4 @@
-/* bench_evaluate.c - points a second: the networks in memory, and a density from file to file. */
+/* bench_evaluate.c - points per second: the networks in memory, and a density from file to file. */
 #include "bench.h"
 
 #include <errno.h>

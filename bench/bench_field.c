@@ -1,6 +1,6 @@
 /* bench_field.c - the networks and sizes of the published experiments, at their start.
  *
- * Presets give network and encoding. Points are uniform: how fast a step is does not depend on where they lie. */
+ * Presets give network and encoding. Points are uniform: the time of a step does not depend on where they lie. */
 #include "bench.h"
 
 #include <stdio.h>

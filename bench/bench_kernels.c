@@ -1,11 +1,11 @@
-/* bench_kernels.c - every kernel of every variant that this machine can run: first against plain double loops,
- * then timed on one thread.
+/* bench_kernels.c - every kernel of every variant that this machine can run: first against plain double loops, then
+ * timed on one thread.
  *
- * The arrays have the size of a tile of the cpu backend, so they stay in the second-level cache as they do there:
- * 192 rows (points, or fewer points with the rows of their jets) of 128 units; 48 rows of 256 units.
+ * The arrays have the size of a tile of the cpu backend, so they stay in the second-level cache as they do there: 192
+ * rows (points, or fewer points with the rows of their jets) of 128 units; 48 rows of 256 units.
  *
- * An error is relative to the sum of the absolute terms, |found - expected| / size. k roundings are worth at most
- * k u / (1 - k u), u = 2^-24 (Higham 2002, section 3.1); sine and cosine err by SINCOS absolutely, and by u |x|
+ * An error is relative to the sum of the absolute terms, |found - expected| / size. k roundings make an error of at
+ * most k u / (1 - k u), u = 2^-24 (Higham 2002, section 3.1); sine and cosine have the absolute error SINCOS, and u |x|
  * since their argument is rounded. */
 #include "bench.h"
 

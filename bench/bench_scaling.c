@@ -1,4 +1,4 @@
-/* bench_scaling.c - how the cost grows with every size, each varied alone. */
+/* bench_scaling.c - the cost as a function of every size, each varied alone. */
 #include "bench.h"
 
 #include <stdio.h>

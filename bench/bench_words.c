@@ -1,4 +1,4 @@
-/* bench_words.c - what npmd_bench found, as tables for people: no line is longer than 100 columns. */
+/* bench_words.c - the results of bench_run as tables of at most 100 columns. */
 #include "bench.h"
 
 #include <stdarg.h>

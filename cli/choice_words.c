@@ -1,4 +1,4 @@
-/* choice_words.c - what a choice was made by, for people, for programs and as a table in a file. */
+/* choice_words.c - how options were chosen: as text, as JSON and as a table in a file. */
 #include "cli.h"
 
 #include <math.h>

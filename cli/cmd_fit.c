@@ -1,8 +1,8 @@
-/* cmd_fit.c - neuropmd fit: points to a model.
+/* cmd_fit.c - neuropmd fit: fits a model to points.
  *
- * Everything that can fail for a reason known beforehand fails before the training starts: options, outputs
- * that cannot be written, data that make no sense. The first SIGINT or SIGTERM ends the training at the next
- * report and the checkpoint, or without one the model so far, is saved; a second one ends the program at once. */
+ * Whatever can be checked beforehand is checked before the training starts: options, whether outputs can be written,
+ * the data. The first SIGINT or SIGTERM ends the training at the next report and saves the checkpoint or, without one,
+ * the model so far; a second one ends the program at once. */
 #include "cli.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* cmd_info.c - neuropmd info: what a model or a surface file holds. */
+/* cmd_info.c - neuropmd info: the contents of a model or a surface file. */
 #include "cli.h"
 
 #include <stdlib.h>

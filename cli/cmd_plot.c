@@ -1,4 +1,4 @@
-/* cmd_plot.c - neuropmd plot: figures of densities, of the course of fits and of experiments. */
+/* cmd_plot.c - neuropmd plot: figures of densities, fits and experiments. */
 #include "cli.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
-/* args.c - the command line: options from tables, values checked, misspelt names answered.
+/* args.c - the command line: options from tables, checked values, suggestions for misspelt names.
  *
  *   neuropmd COMMAND [OPERAND] --name value --name=value --flag
  *
- * A value may begin with one dash (--tau -1); a word that begins with two is never taken for a value, so that
- * a forgotten one is noticed. A lone -- ends the options. Of an option given twice the last counts, as
- * everywhere; only a file named twice is refused, because one of the two would be silently left out. */
+ * A value may begin with one dash (--tau -1); a word that begins with two is never a value, so that a missing value is
+ * noticed. A lone -- ends the options. Of an option given twice the last counts; only two values of an option that
+ * takes a file are refused, since one file would be silently ignored. */
 #include "console.h"
 
 #include <errno.h>

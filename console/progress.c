@@ -1,5 +1,4 @@
-/* progress.c - signs of life on stderr while something is computed: a line that is drawn over and over on a terminal,
- * a line every few seconds in a log. */
+/* progress.c - progress on stderr: one line that is redrawn on a terminal, else a line every few seconds. */
 #include "console.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* report.c - what the program says to people: aligned lines on stdout, failures and remarks on stderr. */
+/* report.c - text output: aligned lines on stdout, failures and notes on stderr. */
 #include "console.h"
 
 #include <ctype.h>

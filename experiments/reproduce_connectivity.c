@@ -1,8 +1,8 @@
-/* reproduce_connectivity.c - neuropmd reproduce connectivity: tractograms, one folder of results each.
+/* reproduce_connectivity.c - neuropmd reproduce connectivity: tractograms, with one folder of results for each.
  *
  * The fits run as those of any experiment do (reproduce_run.c), in processes of their own (reproduce_pairs.c); maps and
- * tables of a region come after all of them (reproduce_maps.c), since this process may compute only when no other will
- * be forked. */
+ * tables of a region come after all of them (reproduce_maps.c), since this process may compute only after the last
+ * fork. */
 #include "reproduce.h"
 
 #include <errno.h>

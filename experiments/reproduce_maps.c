@@ -1,10 +1,10 @@
-/* reproduce_maps.c - connectivity of a region E, of the fits to the first split: field and series side by side.
+/* reproduce_maps.c - connectivity of a region E by the fits to the first split: field and series side by side.
  *
  *     f_E(y) = integral over x in E of f(x, y) dx        at every vertex y, drawn on the sphere and on the surface
  *     p_R    = integral over y in R of f_E(y) dy         for every region R: the row of E in the matrix of regions
  *
- * and beside them what they are estimates of: the end points whose partner lies in E, and their share in each region.
- * An end point lies in the region of the closest vertex, as a vertex stands for what is closest to it. */
+ * and beside them the data: the end points whose partner lies in E, and their share in each region. An end point
+ * belongs to the region of the closest vertex. */
 #include "reproduce.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* reproduce_measure.c - what is measured of one task, in the process of its own: points of the truth, a
- * fit, its distance from the truth, its criterion on fresh points, its course. */
+/* reproduce_measure.c - the measurements of one task, in its own process: points of the truth, a fit, its distance from
+ * the truth, its criterion on fresh points, its trajectory. */
 #include "reproduce.h"
 
 #include <math.h>

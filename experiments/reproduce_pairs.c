@@ -1,5 +1,5 @@
-/* reproduce_pairs.c - connectivity, in the process of a task: end points of streamlines, nine tenths of them fitted,
- * the others asked for their likelihood. */
+/* reproduce_pairs.c - connectivity, in the process of a task: end points of streamlines, of which nine tenths are
+ * fitted and the others give the likelihood. */
 #include "reproduce.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* reproduce_report.c - what an experiment found: mean and standard error over the replicates, a line for
- * each method and settings, beside what the paper says. */
+/* reproduce_report.c - the results of an experiment: mean and standard error over the replicates, one line for each
+ * method and settings, beside the paper's numbers. */
 #include "reproduce.h"
 
 #include <math.h>

@@ -1,9 +1,8 @@
 /* reproduce_run.c - the tasks of an experiment, each in a process of its own.
  *
- * So its memory is its own, a crash is one failed row, and several can run at once. A process sends fixed
- * records through a pipe: how far it is, about once a second, then what came out, followed by its rows of
- * data as text. If the pipe ends before that, the process died. When this program dies, its processes
- * notice and end. */
+ * So memory is measured for each task, a crash is one failed row, and several tasks can run at once. A process sends
+ * fixed-size records through a pipe: its progress about once a second, then its result, followed by its rows of data as
+ * text. If the pipe ends before that, the process died. When this program dies, its processes notice and end. */
 #include "reproduce.h"
 
 #include <errno.h>

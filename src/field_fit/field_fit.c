@@ -1,4 +1,4 @@
-/* field_fit.c - the paper's estimator: a sine network on random eigenfunctions, penalised likelihood. */
+/* field_fit.c - the paper's estimator: a sine network on random eigenfunctions, fitted by penalised likelihood. */
 #include "field_fit.h"
 
 #define LEAST_POINTS 20 /* fewer are too few for a relu to hold any out */

@@ -1,24 +1,22 @@
-/* gap.c - how far a fitted field is above the least value that its objective has over all functions.
+/* gap.c - the objective of a fitted field, less its minimum over all functions.
  *
- * With the constant of v solved for, the objective is f(v) = -mean_i w_i v(x_i) + log mean exp v + tau mean
- * (Lap v)^2, convex in v. The field's own f is computed in double, by quadrature. The least f is that of a
- * series of high enough frequency F, which is solved to a certificate (series_solve.c). Its value falls
- * slowly with F: above all structure, a function still gains by the noise of n points, 1 / (2 n curb), curb
- * = 2 tau lambda^2, less its next order, s / (2 n curb^2) with s the mean of the squared relative density
- * (the noise has covariance C / n, C the covariance of the functions, and the diagonal of C^2 is s). There
- * are F^(p-1) functions at F and curb goes like F^4, so what is left at F is
+ * With the constant of v solved for, the objective is f(v) = -mean_i w_i v(x_i) + log mean exp v + tau mean (Lap v)^2,
+ * convex in v. The field's own f is computed in double, by quadrature. The minimum is that of a series of high enough
+ * frequency F, solved to a certificate (series_solve.c). Its value falls slowly with F: beyond all structure, a
+ * function still gains from the noise of n points, 1 / (2 n curb), curb = 2 tau lambda^2, less its next order, s / (2 n
+ * curb^2) with s the mean of the squared relative density (the noise has covariance C / n, C the covariance of the
+ * functions, and the diagonal of C^2 is s). There are F^(p-1) functions at F and curb grows like F^4, so the remainder
+ * at F is
  *
  *     f(F) - min f = a (1 - eps),   a ~ F^(p-4),   eps = (4 - p) / (8 - p) s / curb(F),
  *
- * and two solutions, at F/2 and F, tell the limit: with q = 2^(4-p), a = (f(F/2) - f(F)) / (q - 1) to first
- * order,
+ * and two solutions, at F/2 and F, give the limit: with q = 2^(4-p), a = (f(F/2) - f(F)) / (q - 1) to first order,
  *
  *     min f = f(F) - a - a eps 15 q / (q - 1).
  *
- * The last term stands for the accuracy. Structure beyond F/2, clusters above all, shows in f(F/2) - f(F)
- * being larger than the noise explains; the excess is no part of a tail whose law is known, and is added to
- * the accuracy as it was extrapolated. Measured: on the paper's T2 data at tau 5e-5, F = 64 and F = 170
- * agree to 1e-6. */
+ * The last term is taken as the accuracy. Structure beyond F/2, above all clusters, makes f(F/2) - f(F) larger than the
+ * noise explains; the excess does not follow the known law of the tail, and is added to the accuracy as extrapolated.
+ * Measured: on the paper's T2 data at tau 5e-5, F = 64 and F = 170 agree to 1e-6. */
 #include "field_fit.h"
 
 #define CHUNK 4096  /* points */

@@ -1,5 +1,6 @@
-/* kind_factors.c - densities on products: the marginal density of each factor, a map of a sphere and a curve of a
- * circle; or, given some factors at a point, that point on their marginal and the conditional density of the others. */
+/* kind_factors.c - densities on products: the marginal density of each factor, a map for a sphere and a curve for a
+ * circle; or, given a point of some factors, their marginal densities with that point marked and the conditional
+ * densities of the others. */
 #include "figures.h"
 
 #include <stdio.h>

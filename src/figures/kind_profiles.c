@@ -1,4 +1,4 @@
-/* kind_profiles.c - medians over replicates of the courses that experiments have kept: convergence profiles of
+/* kind_profiles.c - medians over replicates of the trajectories in the results of experiments: convergence profiles of
  * encodings (Figure S2), learning curves of field and squared family (Figure S3), trajectories of several taus (Figure
  * S6). */
 #include "figures.h"

@@ -1,5 +1,5 @@
-/* map_globe.c - a density on the sphere: all of it in Mollweide's projection, or half of it seen from afar, with a
- * graticule every 30 degrees. */
+/* map_globe.c - a density on the sphere: the whole in Mollweide's projection, or one half in an orthographic view, with
+ * a graticule every 30 degrees. */
 #include "figures.h"
 
 #include <stdio.h>

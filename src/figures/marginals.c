@@ -1,4 +1,4 @@
-/* marginals.c - densities at nodes: of models and truths, whole, or with factors fixed and integrated out.
+/* marginals.c - densities of models and truths at nodes; some factors may be fixed, others integrated out.
  *
  *     log g(a) = log integral over r of f(a, fixed, r) dr = log volume(r) + log sum_k w_k f(a, fixed, r_k)
  *

@@ -1,7 +1,7 @@
 /* surface_factor.c - a closed triangulated surface as a factor of a domain.
  *
- * A point is a face and two barycentric coordinates. The user's files and rows have its position in space: reading
- * looks for the closest point once, and training never does. Eigenfunctions are finite elements: on a face
+ * A point is a face and two barycentric coordinates. The user's files and rows have positions in space: the closest
+ * point is found once, on reading, and never during training. Eigenfunctions are finite elements: on a face
  *
  *     psi = sum_c N_c(u, v) phi_c,   linear N = (L0, L1, L2),   L = (1 - u - v, u, v),
  *     quadratic N = (L_i (2 L_i - 1); 4 L0 L1, 4 L1 L2, 4 L2 L0),

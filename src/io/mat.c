@@ -5,12 +5,11 @@
  *   then            elements: type and size, 4 bytes each, then the data, padded to 8 bytes. Data of at most
  *                   4 bytes may stand in the place of the size; size and type then share the first 4 bytes.
  *
- * A variable is an element of type matrix, or a compressed one that inflates to it. Within stand the class
- * and its flags, the dimensions, the name and the numbers, column by column, in any type that holds them.
+ * A variable is an element of type matrix, or a compressed one that inflates to it. It contains the class and its
+ * flags, the dimensions, the name and the numbers, column by column, in any type that can hold them.
  *
- * Every size is checked against what is around it, and no number is held twice: each goes from the file to
- * its place. This is not left to libmatio, which takes the memory that a file of some bytes claims to need,
- * and brings HDF5 with it. */
+ * Every size is checked against what contains it, and no number is held twice. libmatio is not used: it allocates what
+ * a small file claims to need, and depends on HDF5. */
 #include "io.h"
 
 #include <stdio.h>

@@ -6,9 +6,9 @@
  *                 "weight": {"dtype": "F64", "shape": [3, 2], "data_offsets": [0, 48]}, ...}
  *   then         the arrays, row-major and little-endian, without holes or overlap, to the end of the file
  *
- * The header is padded to a multiple of 8 bytes and 8-byte numbers come before 4-byte ones (else in the
- * record's order), so that a mapped file has every array aligned. Nothing else enters the file: equal records
- * are equal bytes. */
+ * The header is padded to a multiple of 8 bytes and 8-byte numbers come before 4-byte ones (else in the record's
+ * order), so that a mapped file has every array aligned. Nothing else is in the file: equal records give equal
+ * bytes. */
 #include "io.h"
 #include "json.h"
 

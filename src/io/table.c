@@ -1,4 +1,4 @@
-/* table.c - rows and columns of numbers: the format is read off the file's suffix. */
+/* table.c - rows and columns of numbers: the suffix of a file gives its format. */
 #include "io.h"
 
 #include <stdio.h>

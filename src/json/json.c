@@ -1,7 +1,7 @@
 /* json.c - the tree of JSON values and its printer, which allocates nothing.
  *
- * An array is a list of values, an object one of values with keys. A few keys are compared one by one; more stand
- * in an index as well, a table of their places with linear probing, so that n keys are put in time of order n. */
+ * An array is a list of values, an object a list of values with keys. A few keys are compared one by one; more are also
+ * in an index, a hash table with linear probing, so that adding n keys takes time of order n. */
 #include "json.h"
 
 #include "core.h"

@@ -1,4 +1,4 @@
-/* kde.c - kernels about the points: fitting, values and jets, the file. What an estimate is stands in kde.h. */
+/* kde.c - kernels about the points: fitting, values and jets, the file. kde.h defines the estimate. */
 #include "kde.h"
 
 #include <stdio.h>

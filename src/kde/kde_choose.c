@@ -1,17 +1,17 @@
-/* kde_choose.c - how concentrated the kernels are.
+/* kde_choose.c - the choice of the kernels' concentration.
  *
  *     least-squares   integral of f^2 - 2 mean_i f_-i(x_i), with exact integrals of products of kernels
  *     likelihood      - mean_i log f_-i(x_i)
  *     ise             five folds: integral of f^2 - 2 mean of f over the fold, f from the other four; their mean
  *
- * f_-i is the estimate without point i. Equal points are one point here (kde.h) and are left out together: a twin
- * that stays would make f_-i(x_i) as large as one likes, and the concentration infinite.
+ * f_-i is the estimate without point i. Equal points are one point here (kde.h) and are left out together: if one of
+ * them stayed, f_-i(x_i) would be unbounded, and the concentration infinite.
  *
- * Every criterion is a mean over points i of sums over all other points; the integral of f^2 is that and an exact
- * diagonal, sum_i w_i^2 times the integral of a squared kernel. So for many points the mean is taken over a random
- * part of them, with all n points in the sums: the criterion of n points without bias, whatever the part. First a
- * coarse grid of concentrations with COARSE pairs each, then Brent's method about its best point with FINE pairs: all
- * there are up to n = 100,000. */
+ * Every criterion is a mean over points i of sums over all other points; so is the integral of f^2, apart from an exact
+ * diagonal, sum_i w_i^2 times the integral of a squared kernel. For many points the mean is therefore taken over a
+ * random part of them, with all n points in the sums: an unbiased estimate of the criterion of n points. First comes a
+ * coarse grid of concentrations with COARSE pairs each, then Brent's method about its best point with FINE pairs, which
+ * is all pairs up to n = 100,000. */
 #include "kde.h"
 
 #define COARSE 3e8 /* pairs */

@@ -1,12 +1,12 @@
-/* kde_heat.c - kernels on surfaces: those of the heat equation, from the spectrum.
+/* kde_heat.c - kernels on surfaces: heat kernels, from the spectrum.
  *
  * With c_k the mean over the points of the k-th product of eigenfunctions (mean square 1, eigenvalue lambda_k), heat
- * that starts at the points has after the time t the density, relative to the uniform measure,
+ * that starts at the points has at time t the density, relative to the uniform measure,
  *
  *     f(x) = sum_k exp(-lambda_k t) c_k psi_k(x).
  *
- * Beside a von Mises-Fisher kernel, t is 1 / (2 kappa). It is chosen by least squares, without a draw or a grid: by
- * Parseval's identity the criterion is
+ * t corresponds to 1 / (2 kappa) of a von Mises-Fisher kernel. It is chosen by least squares, without a draw or a grid:
+ * by Parseval's identity the criterion is
  *
  *     integral of f^2 - 2 mean_i f_(-i)(x_i) = sum_k e_k^2 c_k^2 - 2 e_k (n c_k^2 - s_k) / (n - 1),
  *     e_k = exp(-lambda_k t),

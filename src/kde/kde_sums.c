@@ -1,9 +1,9 @@
 /* kde_sums.c - sums of kernels over the points.
  *
- * The work is n x queries kernel terms, less what lies in boxes too far away to be seen. In float32 it goes by a few
- * queries and by blocks of centres that stay in the first-level cache; every query's sum is formed by one thread in the
- * order of the centres, so it does not depend on the number of threads. Where float32 is not enough, since kernels are
- * narrow or all far away, a query is summed in double as logarithms.
+ * The work is n x queries kernel terms, less those in boxes too far away to matter. In float32 it goes by a few queries
+ * at a time and by blocks of centres that stay in the first-level cache; every query's sum is formed by one thread in
+ * the order of the centres, so it does not depend on the number of threads. Where float32 is not enough, because
+ * kernels are narrow or all far away, a query is summed in double, in logarithms.
  *
  * float32 moves a point by 6e-8 radians at most; in units of the kernel's width that is 6e-8 sqrt(kappa), so a term
  * changes by about 3e-6 at kappa = NARROW_MOST. */

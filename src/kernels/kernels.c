@@ -1,5 +1,5 @@
-/* kernels.c - inner loops on vectors of the machine's width. Compiled once for each instruction set with
- * KERNELS defined as plain, avx2 or avx512; the text is the same for all. */
+/* kernels.c - inner loops on vectors of the machine's width. Compiled once for each instruction set with KERNELS
+ * defined as plain, avx2 or avx512; the source is the same for all. */
 #include "kernels.h"
 
 #include <math.h>

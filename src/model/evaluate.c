@@ -1,4 +1,4 @@
-/* evaluate.c - a model at points: the one door to its values, and what they are turned into. */
+/* evaluate.c - a model at points: its values, and the quantities computed from them. */
 #include "model.h"
 
 #include <stdio.h>

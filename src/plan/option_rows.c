@@ -1,8 +1,8 @@
-/* option_rows.c - one table describes every option: its place, its default, its range, who reads it. Help, manual page,
- * configuration files, model files and bindings read it; a preset is a list of settings from it.
+/* option_rows.c - one table describes every option: its field, default, range and readers. Help, manual page,
+ * configuration files, model files and bindings use it; a preset is a list of settings from it.
  *
  * A default that depends on the domain, on the number of points or on other settings is a function in the column
- * `usual`: it stands here and nowhere else. */
+ * `usual`, here and nowhere else. */
 #include "plan.h"
 
 /* ---- What is usual ------------------------------------------------------------------------------------------ */

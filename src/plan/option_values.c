@@ -1,4 +1,5 @@
-/* option_values.c - options from text and JSON, and back. Errors name the option, in whatever language it was given. */
+/* option_values.c - options from text and JSON, and back. Messages have the option in back quotes, so that each
+ * language can spell it. */
 #include "json.h"
 #include "plan.h"
 

@@ -1,4 +1,4 @@
-/* plot.c - npmd_plot: from a request to a picture: what is given, and which kind of figure it is. */
+/* plot.c - npmd_plot, from a request to a picture: reads the inputs and chooses the kind of figure. */
 #include "brain.h"
 #include "io.h"
 

@@ -1,7 +1,7 @@
 /* points.c - rows of a domain, checked and brought to canonical form, with optional weights.
  *
- * The rows of a large file stay there: each is converted when it is wanted, every time to the same numbers, so
- * that nothing depends on where the points lie. */
+ * The rows of a large file stay in the file: each is converted when needed, always to the same numbers, so that results
+ * do not depend on where the points are kept. */
 #include "points.h"
 
 #include <stdio.h>

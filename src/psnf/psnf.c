@@ -8,8 +8,8 @@
  *     G_ij = exp(b_i + b_j) prod_d M_d(|w_i + w_j|_d),      Z = tr(Q G) + v0^2,      Q = V'V,
  *
  * |.|_d the norm of factor d's coordinates, M_d(r) the mean of exp(r e_1) over its unit sphere. W, V and v0 minimise
- * the Poisson form -mean over data of log rate + Z; there is no penalty. b is fixed: trained, it would move with V's
- * columns.
+ * the Poisson form -mean over data of log rate + Z; there is no penalty. b is fixed, since it is redundant with the
+ * columns of V.
  *
  * With Q, a step takes two products with all points instead of three. At a point of weight p, with y = Q psi,
  *

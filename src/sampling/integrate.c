@@ -1,9 +1,10 @@
 /* integrate.c - integrals of exp v and exp 2v over the domain.
  *
- * In one and two dimensions, surfaces aside, by the product of the factors' quadrature rules, whose resolution is
- * doubled until the log integral settles; the last change stands for its error. Above by randomised quasi-Monte Carlo:
- * points are the importance proposal's (kernels on given points and a uniform share) or uniform ones, as REPLICATES
- * independently scrambled Sobol sets; their spread is the standard error. Sets grow until it is small enough. */
+ * In one and two dimensions without surfaces: by the product of the factors' quadrature rules, whose resolution is
+ * doubled until the log integral settles; the last change is taken as its error. Else by randomised quasi-Monte Carlo,
+ * with points of the importance proposal (kernels about given points, and a uniform share) or uniform points, in
+ * REPLICATES independently scrambled Sobol sets; their spread gives the standard error. Sets grow until it is small
+ * enough. */
 #include "sampling.h"
 
 #define REPLICATES 16

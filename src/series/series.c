@@ -2,16 +2,15 @@
  * certificate.
  *
  * The objective is the field's, with the integral constraint solved for the constant: -mean v + log mean exp v + tau
- * mean (Lap v)^2. It is strictly convex and meets the data in their moments only, so the number of points does not
- * matter once these are there. Without a tau, a path of falling ones is solved on a part of the points, each from
- * the solution before (series_choose.c); the integrated squared error on held-out points chooses one; then all points
- * are used.
+ * mean (Lap v)^2. It is strictly convex and depends on the data through moments only, so the number of points does not
+ * matter once these are computed. Without a tau, a path of decreasing taus is solved on a part of the points, each from
+ * the solution before (series_choose.c); the integrated squared error on held-out points chooses one, with which all
+ * points are fitted.
  *
  * The file holds
  *     series.coefficients (functions of the first factor x ... x of the last), by rows; of functions of mean square 1
  *     series.certificate  (9)         objective, decrement, gap, square, Newton steps, products, nodes, verified, sgd
- *     series.path         (taus, 3)   files of before: tau, criterion, highest frequency; now it is a choice
- * (choice.c) */
+ *     series.path         (taus, 3)   only in older files: tau, criterion, highest frequency; see choice.c */
 #include "series.h"
 
 #include <stdio.h>

@@ -1,7 +1,8 @@
-/* fem_pairs.c - eigenpairs of a surface: solved, normalised, with their residuals, and kept in a file.
+/* fem_pairs.c - eigenpairs of a surface: solved, normalised, with residuals, and cached in a file.
  *
  * The file is a record eigen-HASH-ELEMENTS-PAIRS.safetensors: lambda (pairs), phi (nodes, pairs), residual (pairs), and
- * as metadata what they belong to and a hash of their bytes. One that does not fit, in whatever way, counts as none. */
+ * as metadata what they belong to and a hash of their bytes. A file that does not fit in any respect counts as
+ * absent. */
 #include "json.h"
 #include "surface.h"
 

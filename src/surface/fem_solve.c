@@ -1,15 +1,15 @@
 /* fem_solve.c - the lowest eigenpairs of K phi = lambda M phi, by shift-invert Lanczos.
  *
- * The operator (K - sigma M)^-1 M has the same functions and the values 1 / (lambda - sigma): with sigma below zero
- * the lowest lambda are the largest, far apart, and K - sigma M is positive definite. ARPACK restarts the Lanczos
- * process, SuperLU factorises K - sigma M once, with pivots on the diagonal, in METIS' order of elimination.
+ * The operator (K - sigma M)^-1 M has the same functions and the values 1 / (lambda - sigma): with sigma below zero the
+ * lowest lambda give the largest values, well separated, and K - sigma M is positive definite. ARPACK restarts the
+ * Lanczos process, SuperLU factorises K - sigma M once, with pivots on the diagonal, in METIS' order of elimination.
  *
- * Lanczos may overlook a copy of a multiple eigenvalue. So the values are counted: by Sylvester's law of inertia
- * K - mu M, factorised, has as many negative pivots as there are eigenvalues below mu.
+ * Lanczos may overlook a copy of a multiple eigenvalue. So the values are counted: by Sylvester's law of inertia K - mu
+ * M, factorised, has as many negative pivots as there are eigenvalues below mu.
  *
- * ARPACK keeps its state in static variables: one solve at a time, behind a lock. What BLAS adds up in parts depends
- * on its threads: OpenBLAS is held to one meanwhile. SuperLU ends the program where one of its small arrays gets no
- * memory (not so for the factors, nor METIS); therefore that much is tried for before it is called. */
+ * ARPACK keeps its state in static variables: one solve at a time, behind a lock. Sums in BLAS depend on its number of
+ * threads: OpenBLAS is limited to one meanwhile. SuperLU ends the program if memory for one of its small arrays is
+ * missing (not for the factors, nor in METIS), so that much memory is tried for before it is called. */
 #include "surface.h"
 
 #include <arpack.h>

@@ -7,8 +7,8 @@
  *     </DataArray>
  *   </GIFTI>
  *
- * Expat reads the XML. Entities are refused: no GIFTI file declares one, and they are how a small file becomes a
- * large one. Transformations between spaces are not applied: coordinates stay as they are. */
+ * Expat reads the XML. Entities are refused: no GIFTI file declares one, and with them a small file can expand to a
+ * huge one. Transformations between spaces are not applied: coordinates stay as they are. */
 #include "mesh_formats.h"
 
 #include <expat.h>

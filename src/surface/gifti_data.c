@@ -1,5 +1,5 @@
 /* gifti_data.c - the text of a Data element to numbers, and back: numbers in ASCII, or their bytes in base64 (RFC
- * 4648), which GZipBase64Binary has deflated before (in zlib's form; gzip's is understood as well). */
+ * 4648); GZipBase64Binary deflates them first (in zlib's format; gzip's is read as well). */
 #include "mesh_formats.h"
 
 #include <zlib.h>

@@ -1,4 +1,4 @@
-/* mesh_file.c - surfaces from files and back: the format is read off the first bytes or the suffix. */
+/* mesh_file.c - surfaces from files and back: the first bytes or the suffix give the format. */
 #include "mesh_formats.h"
 
 typedef struct mesh_format {

@@ -2,14 +2,13 @@
  *
  *   ply
  *   format ascii 1.0            or binary_little_endian, binary_big_endian
- *   element vertex 8            so many rows of ...
+ *   element vertex 8            8 rows of ...     
  *   property float x            ... a number each
  *   element face 12
- *   property list uchar int vertex_indices    a count, and so many numbers
+ *   property list uchar int vertex_indices    a count, and that many numbers
  *   end_header
  *
- * and then the rows of each element, in this order. Elements and properties that are not asked for are passed
- * over, number by number. */
+ * and then the rows of each element, in this order. Other elements and properties are skipped, number by number. */
 #include "mesh_formats.h"
 
 enum { PROPERTIES_MOST = 64, ELEMENTS_MOST = 32 };

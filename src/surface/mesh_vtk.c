@@ -13,7 +13,7 @@
  *   OFFSETS vtktypeint64        5 integers: where the corners of each polygon begin, and where they end
  *   CONNECTIVITY vtktypeint64   12 integers, the vertices
  *
- * Single vertices, lines, fields and what is stored on points and cells are passed over. */
+ * Single vertices, lines, fields, and data of points and cells are skipped. */
 #include "mesh_formats.h"
 
 static const number_name TYPES[] = { { "float", NUMBER_F32 },        { "double", NUMBER_F64 },

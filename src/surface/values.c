@@ -1,4 +1,4 @@
-/* values.c - columns of numbers on the vertices of a surface, as marginal, eigen and other programs write them. */
+/* values.c - columns of numbers on the vertices of a surface, from marginal, eigen and other programs. */
 #include "mesh_formats.h"
 
 #include <stdio.h>

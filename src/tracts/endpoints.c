@@ -1,8 +1,8 @@
 /* endpoints.c - the two ends of every streamline on the cortex, as points of S2 x S2 or of surface x surface.
  *
  * An end goes to the closest point of the nearer hemisphere. A streamline is kept when both ends lie within the
- * distance and the pair of hemispheres is one of those asked for. Blocks of streamlines are read by one thread and
- * placed by all, each for itself; what is kept is appended in the order of the file. */
+ * distance and the pair of hemispheres is one of those asked for. One thread reads blocks of streamlines, and all
+ * threads place them; what is kept is appended in the order of the file. */
 #include "tracts.h"
 
 #define BLOCK 4096

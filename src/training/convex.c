@@ -2,13 +2,12 @@
  *
  *     f(c) = -mean_i w_i v(x_i) + log mean exp v + tau sum_k rough_k c_k^2,   v = sum_k c_k phi_k,
  *
- * phi_k the features at mean square 1; rough is lambda^2 or lambda, what the penalty of phi_k is. This is
- * the objective with the constant of v solved for, strictly convex in K numbers: Newton's method, with the
- * Hessian Cov phi + 2 tau diag(rough) as a matrix. The mean over the domain is taken over one set of the
- * points that the steps of the fit would use, many more than features, so that it cannot be over-fitted by
- * so few numbers.
+ * phi_k the features at mean square 1; rough, the penalty of phi_k, is lambda^2 or lambda. This is the objective with
+ * the constant of v solved for, strictly convex in K numbers: Newton's method, with the Hessian Cov phi + 2 tau
+ * diag(rough) as a matrix. The mean over the domain is taken over one set of points like those of the fit's steps, many
+ * more than there are features, so that K numbers cannot over-fit it.
  *
- * Every sum runs in one order, whoever computes it. */
+ * The order of summation does not depend on the number of threads. */
 #include "training.h"
 
 #define CONVEX_POINTS ((size_t)65536)    /* of the integral, */

@@ -1,5 +1,4 @@
-/* train.c - the loop: steps, their reports, the guard on the gradient, when to end. What is trained is not known
- * here. */
+/* train.c - the training loop: steps, reports, the guard on the gradient, the end. It does not know what is trained. */
 #include "training.h"
 
 #define RUNAWAY 1e6          /* a likelihood above this will not come back, */

@@ -1,4 +1,4 @@
-/* train_field.c - the training of a field: where it starts, whether it went astray, and starting again. */
+/* train_field.c - the training of a field: its start, checks for divergence and collapse, restarts. */
 #include "training.h"
 
 #define MOST_RESTARTS 2

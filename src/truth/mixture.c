@@ -4,14 +4,12 @@
  *
  *     f(x) = sum over k in Z^D of N(x - mean + 2 pi k; 0, C),      C = L L',  L lower triangular.
  *
- * With t = L^-1 (x - mean + 2 pi k) a term depends on |t|^2 = t_0^2 + ... + t_{D-1}^2, and t_i on k_0 .. k_i
- * alone. So the shifts are walked as a tree, coordinate by coordinate, nearest first, and a branch ends where
- * the partial sum already says that its terms cannot matter (the sphere decoder of lattice coding: Schnorr
- * and Euchner 1994).
+ * With t = L^-1 (x - mean + 2 pi k) a term depends on |t|^2 = t_0^2 + ... + t_{D-1}^2, and t_i on k_0 .. k_i alone. So
+ * the shifts are walked as a tree, coordinate by coordinate, nearest first, and a branch ends where the partial sum
+ * shows that its terms are negligible (the sphere decoder of lattice coding: Schnorr and Euchner 1994).
  *
- * A von Mises-Fisher component is a product over the factors of exp(kappa (cos d(x, mean) - 1)) times a
- * constant. Everything is summed as logarithms: a density far from all means underflows, its logarithm does
- * not. */
+ * A von Mises-Fisher component is a product over the factors of exp(kappa (cos d(x, mean) - 1)) times a constant.
+ * Everything is summed in logarithms: far from all means the density underflows, its logarithm does not. */
 #include "truth.h"
 
 /* ---- Constants of the kernels -------------------------------------------------------------------------- */

@@ -5,8 +5,8 @@
  *     { "domain": "S2 x S1", "kind": "von Mises-Fisher mixture", "weights": [C], "means": [C][columns],
  *       "kappas": [C][factors], "measure": "volume" }
  *
- * "measure" may be missing; a mixture is a density per volume in any case. Other fields are left alone. A
- * message names the file and the element, as in means[2][0]. */
+ * "measure" may be missing; a mixture is a density per volume in any case. Other fields are ignored. A message names
+ * the file and the element, as in means[2][0]. */
 #include "json.h"
 #include "truth.h"
 

@@ -1,4 +1,4 @@
-/* contents.c - what the page is given: one JSON object that says what everything is, and the arrays it names.
+/* contents.c - the data of the page: one JSON object that describes everything, and the arrays it names.
  *
  *   head          title, domain, factors with their kinds, units and sizes, step and top of the levels, what is
  *                 thinned

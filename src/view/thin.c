@@ -1,9 +1,9 @@
-/* thin.c - some vertices of a surface that stand for all.
+/* thin.c - some vertices of a surface that represent all.
  *
  * Each is the vertex that lies farthest, along the edges, from those chosen before it (Gonzalez 1985): they are spread
- * evenly whatever the size of the faces. A vertex belongs to the nearest of them, and its area with it. At the end they
- * are sorted along a curve that fills space (Morton 1966), so that neighbours in the order are neighbours on the
- * surface and their values differ little. */
+ * evenly whatever the size of the faces. A vertex and its area belong to the nearest of them. At the end they are
+ * sorted along a space-filling curve (Morton 1966), so that neighbours in the order are neighbours on the surface and
+ * their values differ little. */
 #include "view.h"
 
 typedef struct thinning {

@@ -1,13 +1,13 @@
 /* view_values.c - the density at the nodes of one factor, or at all pairs of nodes of two.
  *
- * A model of more factors is integrated over the others, a node at a time. Marginal densities of a pair are sums by the
- * weights of the nodes,
+ * A model with more factors is integrated over the others, node by node. Marginal densities of a pair are weighted sums
+ * over the nodes,
  *
  *     f_1(x_i) = sum_j w_j f(x_i, y_j),      f(y_j | x_i) = f(x_i, y_j) / f_1(x_i),
  *
- * so that every conditional density of the page has mass 1 on the page; and so is the one that a page of one factor of
- * two shows. How far such sums are from the integrals is measured at a few nodes, unless the values are integrals
- * themselves, of which each takes long. */
+ * so that every conditional density has mass 1 on the page; the same holds for a page that shows one factor of two. The
+ * error of such sums is measured at a few nodes, unless the values are integrals themselves, each of which takes
+ * long. */
 #include "view.h"
 
 #define TOGETHER ((size_t)1 << 20) /* values that are asked for at a time, where they are summed */

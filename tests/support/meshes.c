@@ -1,4 +1,4 @@
-/* meshes.c - the formats as their descriptions have them, written out by hand. */
+/* meshes.c - the file formats by their specifications, written by hand. */
 #include "meshes.h"
 
 #include <zlib.h>
