@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#define QUICK 128 /* a quick run has so many times fewer points */
+#define QUICK 128 /* a quick run has this many times fewer points */
 #define LEAST 64  /* but no fewer than these */
 
 const bench_size BENCH_SIZES[BENCH_SIZE_COUNT] = {

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define QUICK 16 /* a quick run has so many times fewer points */
+#define QUICK 16 /* a quick run has this many times fewer points */
 
 typedef enum scaled { SCALED_BATCH, SCALED_Q1, SCALED_Q2, SCALED_K, SCALED_W, SCALED_L, SCALED_D } scaled;
 enum { VALUES = 4 };

@@ -388,7 +388,7 @@ static int save_model(const cli_args *args, const npmd_model *model)
     return cli_refuse(args, &err);
 }
 
-/* Everything up to the first step: options, files, inputs, and the plan with whoever watches. */
+/* Everything up to the first step: options, files, inputs, and the plan with its watch. */
 static int prepare(fit_job *j)
 {
     const cli_args *args = j->args;

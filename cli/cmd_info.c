@@ -18,7 +18,7 @@ static int surface_info(const cli_args *args)
     return CLI_DONE;
 }
 
-/* What the model says of itself; its warnings name options. NULL: no memory. */
+/* The model's description; its warnings name options. NULL: no memory. */
 static char *respelled(const char *json)
 {
     const size_t size = strlen(json) + 1;

@@ -166,7 +166,7 @@ static int parse_levels(job *j, const char *text)
     return CLI_DONE;
 }
 
-/* So many bytes of a name, as far as there is room, cut between two characters of UTF-8. */
+/* Copies up to length bytes of a name, as far as they fit, cut between two characters of UTF-8. */
 static void copy_name(char *out, size_t size, const char *name, size_t length)
 {
     if (length >= size)

@@ -175,8 +175,9 @@ int reproduce_maps(const reproduce_plan *plan); /* maps of the first replicate *
 char *reproduce_file_of(const reproduce_plan *plan, int replicate); /* path of a replicate's points; to be freed */
 char *reproduce_beside(const char *out, const char *suffix);        /* FILE.jsonl gives FILE_suffix; to be freed */
 
-/* Both work in child processes. The library's threads do not survive a fork, so the parent computes nothing. */
-int reproduce_check(const reproduce_plan *plan); /* can truth and data be read? */
+/* Can truth and data be read? This and reproduce_run work in child processes, and the parent computes nothing, since
+ * the library's threads do not survive a fork. */
+int reproduce_check(const reproduce_plan *plan);
 /* Runs the tasks that are not done; calls keep as each ends, and stops all if it returns nonzero. */
 int reproduce_run(reproduce_plan *plan, int (*keep)(reproduce_task *task, void *user), void *user);
 

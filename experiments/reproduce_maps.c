@@ -25,7 +25,7 @@ typedef struct maps {
     char *name[MAPS_MOST];
     double *density[MAPS_MOST], *probability[MAPS_MOST]; /* (vertices) */
     npmd_region_facts facts[MAPS_MOST];
-    /* of the data: */
+    /* the data */
     npmd_domain *domain;
     npmd_points *points;
     size_t *vertex; /* (pairs, 2), the closest */

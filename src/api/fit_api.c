@@ -102,7 +102,7 @@ done:
 
 struct npmd_plan {
     npmd_options asked;
-    npmd_options full; /* the same with every size that is known before the fit, for whoever asks */
+    npmd_options full; /* the same with every size that is known before the fit */
     npmd_domain *domain;
     npmd_model *model, *encoded; /* that the fit begins with */
     fit_plan plan;

@@ -255,7 +255,7 @@ const npmd_domain *npmd_truth_domain(const npmd_truth *t)
     return t->domain;
 }
 
-/* Another look at the same numbers, that computes with so many threads. */
+/* A view of the same truth that computes with the threads of how. */
 static npmd_status truth_look(const npmd_truth *t, const npmd_compute *how, npmd_truth *look, npmd_error *err)
 {
     npmd_compute own;

@@ -80,7 +80,7 @@ done:
     return st;
 }
 
-/* The probability and its standard error from so many points in each scramble; the sums are means over all. */
+/* The probability and its standard error from this many points in each scramble; the sums are means over all. */
 static npmd_status region_integrate(region *r, uint64_t seed, size_t points, double *mean, double *se, npmd_error *err)
 {
     npmd_status st = NPMD_OK;

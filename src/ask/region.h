@@ -71,8 +71,8 @@ void rules_pair_close(rule_pair *r);
 
 /* ---- region.c ------------------------------------------------------------------------------------------ */
 
-/* The quantity asked for, from a log density per area: volume: of all that the density is on, area: of what the value
- * stands for. */
+/* The quantity asked for, from a log density per area: volume: of the space of the density, area: of the node or
+ * region. */
 double region_as_asked(const npmd_model *m, npmd_region_what what, double volume, double area, double log_density);
 
 #endif

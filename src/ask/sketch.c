@@ -15,8 +15,8 @@
 #define A_KERNEL 32
 #define ENOUGH 0.15 /* share of a pool that is effective; below, a larger pool with more kernels does better */
 #define MOST_ROUNDS 16
-#define GROWTH 1.1     /* of the effective size, below which a further round is not worth its time; */
-#define FOUND_MORE 0.7 /* a fall below this: mass was met that nobody knew of, and the next round goes there */
+#define GROWTH 1.1     /* growth of the effective size below which a further round is not worth its time */
+#define FOUND_MORE 0.7 /* a fall below this share means that new mass was found, which the next round explores */
 #define PIECE 16384
 
 npmd_status asking_go_on(const asking *ask, npmd_error *err)

@@ -9,7 +9,7 @@
  * difference of such sums, so they are in double, in which the product of two float32 numbers is exact. */
 #include "cpu.h"
 
-typedef struct squares_room { /* one a thread; (points, units) each */
+typedef struct squares_room { /* one for each thread; below and bar (points, units) */
     double *below, *bar;
     float *unused; /* (width) */
 } squares_room;

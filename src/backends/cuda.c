@@ -242,7 +242,7 @@ done:
     return st;
 }
 
-/* Room on the device for so many points from the host. */
+/* Memory on the device for this many points from the host. */
 static npmd_status cuda_fixed_room(cuda *c, size_t points, npmd_error *err)
 {
     npmd_status st = NPMD_OK;

@@ -247,7 +247,7 @@ template <int SINES, int JET> struct fused_tile {
         __syncthreads();
     }
 
-    /* g from v, a thread a point; sums are the thread's own. */
+    /* g from v, one thread for each point; sums are the thread's own. */
     __device__ __forceinline__ void seed()
     {
         __syncthreads();

@@ -387,7 +387,7 @@ __device__ __forceinline__ void values_backward(const rows_arguments &q, float s
     }
 }
 
-/* v_part: each row of the tile times the output weights of its columns; a warp a row. */
+/* v_part: each row of the tile times the output weights of its columns; one warp for each row. */
 __device__ void output_rows(const rows_arguments &q, const float *tile, size_t first, int rows, int column0)
 {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;

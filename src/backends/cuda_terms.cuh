@@ -12,7 +12,7 @@ enum { SEED_BLOCKS = 264, TOP_BLOCKS = 1056, TOP_POINTS = 8, SEED_THREADS = 128 
 
 /* ---- the output and the terms --------------------------------------------------------------------------- */
 
-/* v (rows) = linear part: a warp a row. */
+/* v (rows) = linear part: one warp for each row. */
 __global__ void linear_rows(const float *eta, const int32_t *gather, int ld, const float *linear, size_t rows, float *v)
 {
     const int lane = (int)threadIdx.x % 32;
@@ -123,7 +123,7 @@ struct top_arguments {
     int add;
 };
 
-/* Through the output weights and the last activations: a thread a unit, points in groups. */
+/* Through the output weights and the last activations: one thread for each unit, points in groups. */
 template <bool EXACT, bool RELU> __global__ void __launch_bounds__(TILE) top_backward(const top_arguments q)
 {
     const int unit = (int)blockIdx.y * TILE + (int)threadIdx.x, R = q.R;

@@ -18,15 +18,15 @@ typedef struct tract_job {
     hemisphere cortex;
     double most;
     affine transform, voxel_to_ras;
-    /* first reading: */
+    /* found in the first reading */
     size_t seen, kept, room;
     struct landing {
         size_t number; /* in all files */
         surface_point at[2];
     } * ends; /* (kept) */
-    /* which are drawn: */
+    /* how many are drawn */
     size_t lines, pairs;
-    /* second reading: */
+    /* found in the second reading */
     double *x; /* (segments, 2, 3) */
     colour *ink;
     size_t segments, x_room, ink_room;

@@ -5,7 +5,7 @@
 #include "choose.h"
 
 #define MOST_ROUNDS 2000
-#define TOLERANCE 1e-7 /* nats a point */
+#define TOLERANCE 1e-7 /* nats per point */
 
 double mixture_densities(double *logs, const double *weight, int parts, size_t n)
 {

@@ -20,16 +20,16 @@
  * as short. */
 #include "choose.h"
 
-#define PILOT_SHARE 0.25      /* of the steps of the fit */
-#define PILOT_STEPS 120       /* but at least so many, */
-#define PILOT_STEPS_TORUS 200 /* and on T3 and above, where it is the noise that must show */
-#define MOST_MOVES 3          /* by tens */
+#define PILOT_SHARE 0.25      /* share of the steps of the fit */
+#define PILOT_STEPS 120       /* at least this many */
+#define PILOT_STEPS_TORUS 200 /* at least this many on T3 and above, where the noise must show */
+#define MOST_MOVES 3          /* in steps of ten */
 #define MOST_NEIGHBOURS 8
-#define SURE 2.0            /* standard errors of a difference, */
-#define WORTHWHILE_ISE 1e-3 /* and more than this share of the criterion, which is about as much in nISE, */
+#define SURE 2.0            /* standard errors that a difference must exceed */
+#define WORTHWHILE_ISE 1e-3 /* and share of the criterion, about the same in nISE */
 #define WORTHWHILE_NATS 2e-3
-#define LEAST_GAIN 0.03  /* nats a point */
-#define NOISE_LEARNT 0.1 /* nats that a point gains by being one of the fit's: below, there is nothing to mend */
+#define LEAST_GAIN 0.03  /* nats per point */
+#define NOISE_LEARNT 0.1 /* excess in nats of fitted over held-out points; below, tau is not raised */
 
 int64_t pilot_steps(const npmd_domain *dom, const settings *full)
 {

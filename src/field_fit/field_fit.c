@@ -168,7 +168,7 @@ done:
 
 /* ---- fitting ------------------------------------------------------------------------------------------- */
 
-/* Signs of life while tau is chosen: a checkpoint says that nothing is chosen yet. */
+/* Progress reports while tau is chosen: a checkpoint says that nothing is chosen yet. */
 typedef struct choosing {
     checkpoint *keep;
     const fit_watch *watch;

@@ -22,17 +22,18 @@
 #define CHUNK 4096  /* points */
 #define COARSEST 64 /* resolutions of the quadrature for the field */
 #define FINEST 512
-#define SETTLED 2e-6     /* nats that a finer rule may move its objective by, or a tenth of the optimum's accuracy */
-#define ENOUGH 1e-5      /* nats of accuracy that end the search for it; */
-#define USEFUL 0.1       /* beyond, at most this share of the gap, or nothing is claimed */
-#define SMALL_EPS 0.03   /* of eps: beyond, the orders do not fall, 16 eps at F/2 */
-#define NOISE_SHARE 1.25 /* of what noise is expected to gain: it varies, and its law is one of large n */
+/* largest change in nats of its objective on a finer rule, or a tenth of the optimum's accuracy */
+#define SETTLED 2e-6
+#define ENOUGH 1e-5      /* accuracy in nats that ends the search */
+#define USEFUL 0.1       /* a worse accuracy must be at most this share of the gap, else nothing is reported */
+#define SMALL_EPS 0.03   /* largest eps; beyond, the orders (16 eps at F/2) do not decrease */
+#define NOISE_SHARE 1.25 /* of the gain expected from noise, which varies, and whose law is that of large n */
 #define FIRST_FREQUENCY 8
 #define MOST_FUNCTIONS 20000.0
 #define LEVELS 4        /* of grids for the series */
 #define LEAST_CURB 30.0 /* 2 tau lambda^2 at the highest frequency: below, there is structure beyond it */
-#define CHEAP 10.0      /* times less work than the fit, */
-#define SLOWER 16.0     /* an operation here, in plain double loops, for one of the fit's */
+#define CHEAP 10.0      /* the gap is computed where it takes this many times less work than the fit */
+#define SLOWER 16.0     /* cost of an operation here, in plain double loops, in operations of the fit */
 
 /* ---- what it would take -------------------------------------------------------------------------------- */
 
@@ -96,7 +97,7 @@ static bool cheap(const settings *opt, const npmd_domain *dom, size_t n)
     for (int d = 0; d < dom->factors; d++)
         for (int i = 0; i < 2; i++)
             nodes[i] *= (double)dom->factor[d]->rule_nodes(dom->factor[d], (size_t)COARSEST << i);
-    const double ours = SLOWER * (rows * (nodes[0] + nodes[1]) + (double)n), /* in passes through the network; */
+    const double ours = SLOWER * (rows * (nodes[0] + nodes[1]) + (double)n), /* in passes through the network */
         theirs = 3.0 * (double)opt->descent.steps
                  * ((double)(opt->descent.batch + opt->descent.q1) + rows * (double)opt->descent.q2); /* and back */
     return theirs >= CHEAP * ours;

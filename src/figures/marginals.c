@@ -11,7 +11,7 @@
 
 /* ---- Values ------------------------------------------------------------------------------------------------- */
 
-/* The share that is done once so many points more are. What is expected may grow on the way; what is told does not
+/* The share done after this many more points. The expected number may grow meanwhile; the share reported does not
  * fall. */
 static double share_after(const figure *f, double points)
 {

@@ -44,7 +44,7 @@ struct manifold {
     void (*position)(const manifold *self, const double *x, double *out);
     double reach;
     /* A factor from the columns of a file in other coordinates (degrees; latitude and longitude), and back. */
-    unsigned foreign_coords; /* the npmd_coords bit of these coordinates */
+    unsigned foreign_coords; /* the NPMD_COORDS bit of these coordinates */
     int foreign_columns;
     const char *(*from_foreign)(const manifold *self, const double *in, double *x);
     void (*to_foreign)(const manifold *self, const double *x, double *out);

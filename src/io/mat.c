@@ -23,7 +23,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "swapping is decided b
 #define PIECE 8192 /* numbers converted at a time */
 #define NAME_MOST 255
 #define LIST_TEXT 320     /* the names of the variables, as far as a message has room */
-#define INFLATE_MOST 1032 /* deflate makes at most so many bytes of one */
+#define INFLATE_MOST 1032 /* most bytes that deflate can make of one byte */
 
 enum { TYPE_INT8 = 1, TYPE_INT32 = 5, TYPE_UINT32 = 6, TYPE_MATRIX = 14, TYPE_COMPRESSED = 15, TYPE_UTF8 = 16 };
 enum { CLASS_SPARSE = 5, CLASS_DOUBLE = 6, CLASS_UINT64 = 15, CLASS_OPAQUE = 17, CLASSES };

@@ -365,7 +365,7 @@ static void real_print(json_page *p, double value)
     }
 }
 
-/* The character at text, of so many bytes, as it stands or as an escape. */
+/* The character at text, of this length in bytes, as it is or as an escape. */
 static void char_print(json_page *p, const char *text, size_t length)
 {
     static const char NAMED[] = "\"\\bfnrt", MEANT[] = "\"\\\b\f\n\r\t";

@@ -16,7 +16,7 @@
 
 #define COARSE 3e8 /* pairs */
 #define FINE 1.0e10
-#define FINE_FACTOR 1e9 /* one a factor takes more evaluations */
+#define FINE_FACTOR 1e9 /* one kappa for each factor takes more evaluations */
 #define GRID_FIRST 0.25
 #define GRID_STEP 2.0
 #define WORSE_IN_A_ROW 6 /* a factor of 64 beyond the best: what follows is worse still */

@@ -97,7 +97,7 @@ npmd_status kde_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed
  * counts pi_c / q_c, at most 2. The share is known in closed form, for two kernels about one point multiply to a kernel
  * of the sum of their concentrations. */
 
-#define DRAWS 4096 /* at a time, */
+#define DRAWS 4096 /* draws at a time */
 #define MOST_DRAWS ((size_t)1 << 18)
 #define CLOSE_ENOUGH 1e-3 /* of the mean */
 

@@ -16,9 +16,9 @@
 #include "kde.h"
 
 #define FLOOR 1e-3
-#define MUCH 0.05     /* what the floor may add to the integral, which is 1, before it is told */
-#define LONGEST 1.0   /* times: at the former little more than the mean is left, */
-#define SHORTEST 1e-6 /* at the latter kernels are narrower than any eigenfunction that is computed */
+#define MUCH 0.05     /* largest addition of the floor to the integral, which is 1, without a warning */
+#define LONGEST 1.0   /* longest time: little more than the mean is left */
+#define SHORTEST 1e-6 /* shortest time: kernels are narrower than any computed eigenfunction */
 #define TRIALS 300
 #define MOST_FUNCTIONS                                                                                                 \
     ((size_t)1 << 20) /* coefficients, 8 MiB: there is no grid, and so more of them than a series has */

@@ -16,7 +16,7 @@ static const double STRENGTH[] = { 0.5, 2.0, 6.0 }; /* s, a dimension */
 #define KINDS ((int)(sizeof NEIGHBOURS / sizeof *NEIGHBOURS))
 #define STRENGTHS ((int)(sizeof STRENGTH / sizeof *STRENGTH))
 #define MOST_TERMS 4e10   /* kernel terms for all that is held out */
-#define LEAST_WEIGHT 1e-3 /* a part with less is left away */
+#define LEAST_WEIGHT 1e-3 /* a part with less is left out */
 
 typedef struct trial { /* one share held out, and the parts made from the others */
     kde_cloud cloud;
@@ -92,7 +92,7 @@ done:
     return st;
 }
 
-/* Small parts are left away; the uniform one stays, with half a point's weight at least. */
+/* Small parts are left out; the uniform one stays, with half a point's weight at least. */
 static void recipe_settle(kde_recipe *r, const double *mix, size_t n)
 {
     const int parts = r->parts;

@@ -13,13 +13,13 @@
 #define SOME 4 /* queries together */
 #define RUN (KERNEL_BLOCK / KDE_BOX)
 #define A_LOOK 256       /* boxes */
-#define PIECE_TERMS 1e9  /* kernel terms between signs of life */
-#define NOTHING (-1e30f) /* offset of a centre that does not count; */
+#define PIECE_TERMS 1e9  /* kernel terms between progress reports */
+#define NOTHING (-1e30f) /* offset of a centre of weight 0 */
 #define NOTHING_WIDE (-1e300)
 #define LEAST (-87.0f)                 /* float32 has no smaller terms */
-#define UNSEEN 45.0                    /* exp(-45) = 3e-20 a centre */
-#define CARD_QUERIES ((size_t)1 << 17) /* at once on a card */
-#define FLOOR 1e-26 /* a centre: below, what float32 lost (exp(-87) a centre) could be seen in the sum */
+#define UNSEEN 45.0                    /* exp(-45) = 3e-20 for each centre */
+#define CARD_QUERIES ((size_t)1 << 17) /* queries at once on a card */
+#define FLOOR 1e-26 /* for each centre: below, the loss of float32 (exp(-87) for each centre) could matter in the sum */
 
 npmd_status kde_watch_go(kde_watch *w, npmd_error *err)
 {

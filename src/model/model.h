@@ -79,8 +79,7 @@ struct estimator {
      * peaks; its standard error need not be below enough. NULL: it has no such peaks. */
     npmd_status (*mean)(const npmd_model *m, uint64_t seed, values_fn log_g, void *self, double enough, double *mean,
                         double *se, npmd_error *err);
-    /* NULL where there is no state to save, load, describe or free. */
-    /* adds tensors, which may borrow from the state */
+    /* NULL where there is no state to save, load, describe or free; save adds tensors, which may borrow from it. */
     npmd_status (*save)(const npmd_model *m, record *rec, npmd_error *err);
     npmd_status (*load)(npmd_model *m, const record *rec, const char *path, npmd_error *err);
     npmd_status (*describe)(const npmd_model *m, json_t *into, npmd_error *err);

@@ -33,8 +33,8 @@ static double usual_members(const usual_case *w)
 }
 
 /* On tori the cosine and the sine of every angle, and nothing else: a sine network makes the higher frequencies itself,
- * and learns far less noise from a few inputs than from many. A series makes no others, and whoever says how many
- * features there are, or which, wants them drawn. */
+ * and learns far less noise from a few inputs than from many. A series does not make them; and where the number or the
+ * kind of features is given, they are drawn. */
 static double usual_encoding(const usual_case *w)
 {
     const encoding_settings *e = &w->set->encoding;

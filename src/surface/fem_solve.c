@@ -72,7 +72,7 @@ static npmd_status out_of_memory(size_t nodes, npmd_error *err)
 }
 
 /* Where this succeeds METIS and SuperLU's arrays of a known size will find room: graphs, trees and panels, some 60
- * numbers a row, and twice the pattern. */
+ * numbers for each row, and twice the pattern. */
 static npmd_status memory_try(const fem_matrices *a, npmd_error *err)
 {
     const size_t bytes = a->nodes * 60 * sizeof(double) + (size_t)a->start[a->nodes] * 4 * sizeof(int);

@@ -121,7 +121,7 @@ done:
     return st;
 }
 
-/* What stands between header and numbers is nobody's. */
+/* Skips the bytes between header and numbers. */
 static npmd_status bytes_pass(tracts *t, size_t count, npmd_error *err)
 {
     npmd_status st = NPMD_OK;

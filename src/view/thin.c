@@ -9,8 +9,8 @@
 typedef struct thinning {
     const mesh *m;
     int32_t *start, *next; /* (vertices + 1), (3 faces): the neighbours of a vertex */
-    double *distance;      /* (vertices): to the nearest that was chosen, */
-    int32_t *owner;        /* (vertices): which one that is */
+    double *distance;      /* (vertices): distance to the nearest chosen vertex */
+    int32_t *owner;        /* (vertices): that nearest vertex */
     int32_t *heap, *place; /* (vertices): those to be looked at, nearest first; where each stands, or -1 */
     size_t waiting;
     double *area;    /* (vertices) */

@@ -162,8 +162,8 @@ done:
 /* ---- integrals ------------------------------------------------------------------------------------------------ */
 
 /* Integrals over the other factors, while they are computed: what takes too long is given up. Where the density has its
- * mass is learnt first, so that time counts from the first integral that is done; before it nothing foretells how long
- * all will take. */
+ * mass is learnt first, so that time counts from the first integral that is done; before it the total time cannot be
+ * predicted. */
 typedef struct integrals {
     const view_values *v;
     double began, first;      /* seconds: when it did, and when the first were done; first 0: none is */
