@@ -74,7 +74,7 @@ double rng_uniform(rng_key key, uint64_t index, uint32_t slot); /* in (0, 1), 52
 double rng_normal(rng_key key, uint64_t index, uint32_t slot);
 uint32_t rng_word(rng_key key, uint64_t index, uint32_t slot);
 
-/* A bijection of {0 .. n-1} that needs no memory: where index i stands in the shuffled order of this key. */
+/* A bijection of {0 .. n-1} that needs no memory: the place of index i in the shuffled order of this key. */
 uint64_t rng_permute(rng_key key, uint64_t i, uint64_t n);
 
 /* ---- sobol.c: Owen-scrambled Sobol points, in [0,1)^dimensions ----------------------------------------- */

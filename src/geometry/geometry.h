@@ -60,7 +60,7 @@ struct manifold {
     int (*functions)(const manifold *self, int frequency); /* number of eigenfunctions up to this frequency */
     int (*frequency)(const manifold *self, int function);  /* frequency of an eigenfunction */
     double (*eigenvalue)(const manifold *self, int function);
-    /* Jets of the first functions(frequency) eigenfunctions at m points, which stand stride apart, m <= JET_POINTS: jet
+    /* Jets of the first functions(frequency) eigenfunctions at m <= JET_POINTS points, stride numbers apart: jet
      * (parts, functions, m); parts is 1 for values, or 1 + dimension. Several points at a time, so that inner loops run
      * over points. */
     void (*jets)(const manifold *self, size_t m, const double *x, size_t stride, int frequency, int parts, double *jet);

@@ -3,7 +3,7 @@
  *   bytes 0..115    text        116..123   not needed here
  *   bytes 124, 125  version     126, 127   "IM": little-endian, "MI": big-endian
  *   then            elements: type and size, 4 bytes each, then the data, padded to 8 bytes. Data of at most
- *                   4 bytes may stand in the place of the size; size and type then share the first 4 bytes.
+ *                   4 bytes may be stored in place of the size; size and type then share the first 4 bytes.
  *
  * A variable is an element of type matrix, or a compressed one that inflates to it. It contains the class and its
  * flags, the dimensions, the name and the numbers, column by column, in any type that can hold them.

@@ -1,4 +1,4 @@
-/* kde.h - kernels about the points, and how wide they are.
+/* kde.h - kernel estimates: kernels about the points, and the choice of their width.
  *
  * A kernel about y is a product over the factors of densities c(kappa_d) exp(kappa_d (cos_d - 1)), cos_d = e_d(x) .
  * e_d(y): von Mises on S1, von Mises-Fisher on S2. An estimate is a mixture of the uniform density and of parts, each
