@@ -1,8 +1,8 @@
-/* truth.h - densities known in closed form, draws from them, and how far an estimate is from one.
+/* truth.h - known densities, draws from them, and the distance of an estimate from one.
  *
- * A truth is a mixture of wrapped normals (tori), a mixture of products of von Mises (S1) and von
- * Mises-Fisher (S2) kernels, or the values of a density on the nodes of a torus. Log densities are per
- * Riemannian volume, unless a name says relative (volume x density, mean 1 over the domain). */
+ * A truth is a mixture of wrapped normals (tori), a mixture of products of von Mises (S1) and von Mises-Fisher (S2)
+ * kernels, or the values of a density on the nodes of a torus. Log densities are per Riemannian volume, unless a name
+ * says relative (volume x density, mean 1 over the domain). */
 #ifndef NPMD_TRUTH_H
 #define NPMD_TRUTH_H
 
@@ -17,14 +17,14 @@ struct npmd_truth {
     npmd_domain *domain;
     int threads; /* 0: all cores */
 
-    /* Mixtures, as written in their file. */
+    /* Mixtures, as in their file. */
     int components;
     double *weight;     /* (components), sum 1 */
     double *mean;       /* (components, columns) */
     double *covariance; /* wrapped normals: (components, D, D), D = dimension of the torus */
     double *kappa;      /* von Mises-Fisher: (components, factors) */
 
-    /* Made from these by mixture_prepare. */
+    /* Computed from these by mixture_prepare. */
     double *cumulative; /* (components): weight[0] + ... + weight[c], the last exactly 1 */
     double *constant;   /* (components): log of weight x the kernel's value at its mode */
     double *lower;      /* wrapped normals: (components, D, D), covariance = lower lower' */
@@ -34,13 +34,13 @@ struct npmd_truth {
     size_t nodes, side[NPMD_MAX_FACTORS];
 };
 
-#define TRUTH_CHUNK 65536 /* points evaluated at a time: what bounds the memory of entropy and comparison */
+#define TRUTH_CHUNK 65536 /* points evaluated at a time; bounds the memory of entropy and comparison */
 
-/* ---- mixture.c: density and draws of a mixture --------------------------------------------------------- */
+/* ---- mixture.c: density and draws of a mixture ------------------------------------------------------------------- */
 
-/* A truth with room for that many components; takes the domain over, also when it fails. */
+/* A truth with room for this many components; takes over the domain, also on failure. */
 npmd_status mixture_new(truth_kind kind, npmd_domain *dom, size_t components, npmd_truth **out, npmd_error *err);
-/* Checks the numbers of a mixture and derives the rest; where (a path) opens each message. */
+/* Checks the numbers of a mixture and computes the rest; where (a path) opens each message. */
 npmd_status mixture_prepare(npmd_truth *t, const char *where, npmd_error *err);
 double mixture_log_density(const npmd_truth *t, const double *x); /* x (columns), finite */
 void mixture_log_densities(const npmd_truth *t, const double *x, size_t n, double *out);
@@ -53,21 +53,21 @@ void truth_free(npmd_truth *t);
 npmd_status truth_sample(const npmd_truth *t, uint64_t seed, size_t n, double *x, npmd_error *err);
 npmd_status truth_log_density(const npmd_truth *t, const double *x, size_t n, double *out, npmd_error *err);
 
-/* ---- recipe.c, truth_file.c, entropy.c ------------------------------------------------------------------ */
+/* ---- recipe.c, truth_file.c, entropy.c --------------------------------------------------------------------------- */
 
 npmd_status truth_make(const char *recipe, uint64_t seed, npmd_truth **out, npmd_error *err);
 npmd_status truth_read(const char *path, npmd_truth **out, npmd_error *err);
 npmd_status truth_write(const npmd_truth *t, const char *path, npmd_error *err);
 npmd_status truth_entropy(const npmd_truth *t, uint64_t seed, double *entropy, double *se, npmd_error *err);
 
-/* ---- compare.c ----------------------------------------------------------------------------------------- */
+/* ---- compare.c --------------------------------------------------------------------------------------------------- */
 
 /* The estimate: log density per volume, already normalised. */
 typedef npmd_status (*log_density_fn)(void *self, const double *x, size_t n, double *out, npmd_error *err);
 
 npmd_status truth_compare(const npmd_truth *t, log_density_fn estimate, void *self, npmd_grid grid, size_t points,
                           uint64_t seed, npmd_comparison *out, npmd_error *err);
-/* What truth_compare does where no grid will do: points from an even mixture of uniform measure and truth. */
+/* truth_compare without a grid: points from an equal mixture of the uniform measure and the truth. */
 npmd_status truth_compare_sampled(const npmd_truth *t, log_density_fn estimate, void *self, size_t points,
                                   uint64_t seed, npmd_comparison *out, npmd_error *err);
 

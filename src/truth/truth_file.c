@@ -5,8 +5,8 @@
  *     { "domain": "S2 x S1", "kind": "von Mises-Fisher mixture", "weights": [C], "means": [C][columns],
  *       "kappas": [C][factors], "measure": "volume" }
  *
- * "measure" may be missing; a mixture is a density per volume in any case. Other fields are left alone. A
- * message names the file and the element, as in means[2][0]. */
+ * "measure" may be missing; a mixture is a density per volume in any case. Other fields are ignored. A message names
+ * the file and the element, as in means[2][0]. */
 #include "json.h"
 #include "truth.h"
 
@@ -17,7 +17,7 @@ static const char *const KIND[] = {
     [TRUTH_VON_MISES_FISHER] = "von Mises-Fisher mixture",
 };
 
-/* ---- Reading JSON -------------------------------------------------------------------------------------- */
+/* ---- Reading JSON ------------------------------------------------------------------------------------------------ */
 
 /* Where in the file: its path, the field, and how many indices of the element are known. */
 typedef struct element {
@@ -185,7 +185,7 @@ done:
     return st;
 }
 
-/* ---- Grids --------------------------------------------------------------------------------------------- */
+/* ---- Grids ------------------------------------------------------------------------------------------------------- */
 
 /* Values on the nodes of T^D, of any scale: what is kept is relative density, divided by its mean over the
  * nodes. */
@@ -243,7 +243,7 @@ npmd_status truth_read(const char *path, npmd_truth **out, npmd_error *err)
     return file_has_suffix(path, ".npy") ? grid_read(path, out, err) : mixture_read(path, out, err);
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 /* The inverse of read_numbers; NULL when memory is short. */
 static json_t *json_numbers(const double *a, const size_t *shape, int depth)

@@ -1,6 +1,6 @@
-/* page.c - the page as a file: the text that the build made, with the data in its middle.
+/* page.c - the page as a file: the text made by the build, with the data in its middle.
  *
- * Data are elements <script type="..."> that no browser runs: one of JSON, and arrays deflated and in base 64. */
+ * Data are elements <script type="..."> that no browser runs: one of JSON, and arrays deflated and in base64. */
 #include "view.h"
 
 #include <zlib.h>

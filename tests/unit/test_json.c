@@ -168,7 +168,7 @@ static void flags_change_the_form(void **state)
     json_decref(value);
 }
 
-/* ---- Objects ------------------------------------------------------------------------------------------- */
+/* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
 enum { MANY = 100000 };
 
@@ -273,7 +273,7 @@ static void other_types_answer_nothing(void **state)
     json_decref(all);
 }
 
-/* ---- Numbers and limits -------------------------------------------------------------------------------- */
+/* ---- Numbers and limits ------------------------------------------------------------------------------------------ */
 
 /* Doubles of any bits come back as they were, in either form. */
 static void doubles_keep_every_bit(void **state)
