@@ -156,7 +156,6 @@ typedef enum network_vector {
 typedef struct network network;
 int network_open(const network_plan *plan, network **out);
 void network_close(network *net);
-size_t network_parameters(const network *net);
 /* Bytes that a term of this many points takes on the device. */
 size_t network_term_bytes(const network_plan *plan, size_t points, int jets);
 /* Memory for terms of this slot with up to this many points; must come before network_term. */

@@ -309,10 +309,6 @@ void network_close(network *net)
     free(net);
 }
 
-size_t network_parameters(const network *net)
-{
-    return net->o.parameters;
-}
 const int64_t *network_step(const network *net)
 {
     return net->counter;

@@ -16,7 +16,6 @@
 
 #include "plan.h"
 
-#define ENCODING_MAX_FEATURES 65536
 #define ENCODING_BLOCK 32 /* most functions in a rotated block */
 
 typedef struct encoding_block { /* features = its matrix (features, functions) x functions */
