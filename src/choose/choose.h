@@ -78,6 +78,7 @@ npmd_status search_tau(pilots *p, const fit_plan *plan, const char *words, int f
 /* Lowers or raises the model's tau from its usual value where held-out points show a gain. *stopped: the caller ended
  * the search; tau is then the best so far. */
 npmd_status choose_tau(const fit *f, const fit_watch *watch, bool *stopped, npmd_error *err);
+npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped, npmd_error *err);
 /* The vertex of the parabola through a row and its two neighbours, which are worse by below and above: in steps of the
  * grid, positive towards above, at most 1/2 in size; 0 if a neighbour is not known. */
 double choice_vertex(double below, double above);

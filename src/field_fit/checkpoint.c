@@ -179,6 +179,23 @@ static npmd_status identity_check(const char *path, const json_t *ours, const js
     return NPMD_OK;
 }
 
+/* What was chosen: the network and its encoding. A checkpoint of an older version has none of it, nor had its fit. */
+static npmd_status settled_read(const json_t *settled, npmd_model *m, const char *path, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_options *as = NULL;
+    if (settled == NULL)
+        return NPMD_OK;
+    TRY(memory_new(&as, 1, err));
+    options_init(as);
+    TRY(options_from_json(as, settled, path, err));
+    m->set.network.omega = as->set.network.omega;
+    m->set.encoding = as->set.encoding;
+done:
+    memory_free(as);
+    return st;
+}
+
 static npmd_status state_read(checkpoint *c, npmd_model *m, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -186,10 +203,10 @@ static npmd_status state_read(checkpoint *c, npmd_model *m, const char *path, np
     TRY(record_find(&c->resumed, path, "state", TENSOR_F64, 1, &(size_t){ STATE_NUMBERS }, &t, err));
     const double *s = t->data;
     const bool sound = s[STATE_RESTART] >= 0.0 && s[STATE_RESTART] < 100.0 && s[STATE_STEP] >= 0.0
-                       && s[STATE_STEP] <= s[STATE_STEPS] && s[STATE_STEPS] <= (double)m->set.descent.steps
-                       && s[STATE_EPOCHS] >= 0.0 && s[STATE_EPOCHS] <= (double)m->set.descent.epochs
-                       && s[STATE_TAIL_STEPS] >= 0.0 && s[STATE_TAIL_STEPS] <= s[STATE_STEP] && s[STATE_TAU] >= 0.0
-                       && s[STATE_TRAINED] >= 0.0 && s[STATE_SECONDS] >= 0.0;
+                       && s[STATE_STEP] <= s[STATE_STEPS] && s[STATE_STEPS] <= 4e9 && s[STATE_EPOCHS] >= 0.0
+                       && s[STATE_EPOCHS] <= (double)m->set.descent.epochs && s[STATE_TAIL_STEPS] >= 0.0
+                       && s[STATE_TAIL_STEPS] <= s[STATE_STEP] && s[STATE_TAU] >= 0.0 && s[STATE_TRAINED] >= 0.0
+                       && s[STATE_SECONDS] >= 0.0;
     if (!sound) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the checkpoint's state makes no sense", path);
         goto done;
@@ -266,6 +283,7 @@ static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *pat
     c->chosen = json_is_true(json_object_get(root, "chosen"));
     if (!c->chosen)
         goto done; /* tau was still being chosen: that is done again */
+    TRY(settled_read(json_object_get(root, "settings"), m, path, err));
     TRY(state_read(c, m, path, err));
     TRY(choice_from_json(&m->choice, root, path, err));
     const json_t *warnings = json_object_get(root, "warnings");
@@ -362,13 +380,16 @@ static npmd_status description_make(const checkpoint *c, bool chosen, const reco
     npmd_status st = NPMD_OK;
     const npmd_model *m = c->model;
     char seal[24];
-    json_t *root = json_object(), *warnings = json_array();
+    json_t *root = json_object(), *warnings = json_array(), *settled = NULL;
     TRY(json_put(root, "checkpoint_version", json_integer(CHECKPOINT_VERSION), err));
     TRY(json_put(root, "version", json_string(version_text()), err));
     TRY(json_put(root, "fit", json_incref(c->identity), err));
     TRY(json_put(root, "chosen", json_boolean(chosen), err));
-    if (chosen)
+    if (chosen) {
         TRY(choice_to_json(&m->choice, root, err));
+        TRY(settings_to_json(&m->set, &settled, err));
+        TRY(json_put(root, "settings", json_incref(settled), err));
+    }
     for (int i = 0; i < c->warnings; i++)
         TRY(json_append(warnings, json_string(m->warning[i]), err));
     TRY(json_put(root, "warnings", json_incref(warnings), err));
@@ -376,6 +397,7 @@ static npmd_status description_make(const checkpoint *c, bool chosen, const reco
     TRY(json_put(root, "seal", json_string(seal), err));
     TRY(json_to_text(root, JSON_COMPACT | JSON_ENSURE_ASCII, out, err));
 done:
+    json_decref(settled);
     json_decref(warnings);
     json_decref(root);
     return st;

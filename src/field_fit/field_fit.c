@@ -186,7 +186,7 @@ static npmd_status field_choose_tau(const fit *f, checkpoint *keep, npmd_error *
     npmd_status st = NPMD_OK;
     choosing c = { keep, f->watch };
     bool stopped = false;
-    TRY(choose_tau(f, &(fit_watch){ .progress = choosing_progress, .user = &c }, &stopped, err));
+    TRY(choose_settings(f, &(fit_watch){ .progress = choosing_progress, .user = &c }, &stopped, err));
     if (stopped)
         TRY(checkpoint_stop(keep, NULL, err));
 done:
@@ -282,7 +282,7 @@ static npmd_status field_fit_to(fit *f, const npmd_points *held_out, npmd_error 
     watch.log_every = fit_log_every(f);
     watch.held_out = held_out;
     TRY(checkpoint_open(f, &keep, err));
-    if (f->plan->asked.tau < 0.0 && !checkpoint_chosen(keep))
+    if (m->set.estimator == FIT_FIELD && !checkpoint_chosen(keep))
         TRY(field_choose_tau(f, keep, err));
     if (m->set.estimator == FIT_FIELD && features > m->set.encoding.features && !checkpoint_chosen(keep))
         model_warn(m, "%d features were asked for, %s has %d up to this frequency", features, m->domain->text,

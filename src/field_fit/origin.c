@@ -43,6 +43,8 @@ npmd_status origin_complete(fit_plan *p, npmd_error *err)
                            "`encoding-from`");
             goto done;
         }
+        if (p->asked.network.omega == 0.0)
+            o->network.omega = from->model->set.network.omega;
         TRY(same_shape(&o->network, &from->model->set.network, from->model_path, err));
     } else if (from->model->set.estimator != FIT_SERIES || from->model->parts > 0) {
         st = npmd_fail(err, NPMD_ERR_SHAPE,

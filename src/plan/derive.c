@@ -30,7 +30,8 @@
  * asked for. */
 #include "derive.h"
 
-#define PILOT_ACCURACY 3e-3  /* of its log integral: hundredths of a nat are compared */
+#define PILOT_ACCURACY 3e-3 /* of its log integral: hundredths of a nat are compared */
+#define COURSE_BATCH 2048
 #define MEMBER_ACCURACY 2e-3 /* in three or more dimensions: the blend has its own */
 
 static derived begin(const settings *from)
@@ -55,6 +56,21 @@ derived derive_pilot(const settings *base, double tau, int64_t steps)
     d.set.members = 1;
     d.set.bootstrap = 0;
     d.encoding = true;
+    return d;
+}
+
+derived derive_course(const settings *asked, const settings *full, double omega, double tau, int from, int64_t steps)
+{
+    derived d = derive_pilot(full, tau, steps);
+    d.set.network.omega = omega;
+    d.set.encoding = asked->encoding;
+    d.set.encoding.from = from;
+    d.set.descent.warmup = asked->descent.warmup;
+    d.set.descent.batch = COURSE_BATCH;
+    if (asked->descent.q1 == 0)
+        d.set.descent.q1 /= 4;
+    if (asked->descent.q2 == 0)
+        d.set.descent.q2 /= 2;
     return d;
 }
 

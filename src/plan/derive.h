@@ -14,6 +14,7 @@ typedef struct part_kind { /* a part of a stack */
     kernel_width bandwidth;
     bool chooses_again; /* its choice is cheap and depends on n, so it is made again on all points */
 } part_kind;
+derived derive_course(const settings *asked, const settings *full, double omega, double tau, int from, int64_t steps);
 derived derive_pilot(const settings *base, double tau, int64_t steps);
 derived derive_member(const settings *from, bool first, uint64_t seed, const npmd_domain *dom);
 derived derive_part(const settings *asked, const part_kind *kind, int members, bool resampled, bool last,

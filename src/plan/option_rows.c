@@ -24,7 +24,7 @@ static double usual_holdout(const usual_case *w)
 {
     if (w->set->estimator == FIT_STACK)
         return w->set->folds > 1 ? 1.0 / w->set->folds : 0.2;
-    return 0.1;
+    return w->set->estimator == FIT_FIELD && w->set->descent.stop == STOP_NONE ? 0.2 : 0.1;
 }
 
 static double usual_members(const usual_case *w)
@@ -68,6 +68,13 @@ static double usual_decay(const usual_case *w)
 static double usual_separable(const usual_case *w)
 {
     return !(w->domain->torus && w->domain->factors >= 3);
+}
+
+/* Higher ones learn faster, and noise sooner. */
+static double usual_omega(const usual_case *w)
+{
+    (void)w;
+    return 2.5;
 }
 
 static double usual_depth(const usual_case *w)
@@ -164,7 +171,7 @@ static const option_row OPTIONS[] = {
     { "holdout", "Choices", OPTION_REAL, AT(set.holdout), "0", usual_holdout, 0, 0.9, NULL, NULL, true,
       FIELD | SGD | SERIES | READER_WIDTHS | RELU | STACK,
       "share of the points held out to choose by; 0: the usual one" },
-    { "criterion", "Choices", OPTION_CHOICE, AT(set.criterion), "ise", NULL, 0, 0, C2("ise", "likelihood"), true,
+    { "criterion", "Choices", OPTION_CHOICE, AT(set.criterion), "likelihood", NULL, 0, 0, C2("ise", "likelihood"), true,
       FIELD | SGD,
       "what held-out points choose tau by: the integrated squared error, or the likelihood" },
     { "penalty", "Choices", OPTION_CHOICE, AT(set.penalty), "laplacian", NULL, 0, 0,
@@ -217,7 +224,7 @@ static const option_row OPTIONS[] = {
       "W, units in each hidden layer" },
     { "depth", "Network", OPTION_INT, NETWORK(depth), "0", usual_depth, 0, 31, NULL, NULL, true, FIELD | RELU,
       "L, affine layers, the linear output among them; 1 is the linear series; 0: by the dimension" },
-    { "omega", "Network", OPTION_REAL, NETWORK(omega), "10", NULL, 1e-6, 1e6, NULL, NULL, true, FIELD,
+    { "omega", "Network", OPTION_REAL, NETWORK(omega), "0", usual_omega, 0, 1e6, NULL, NULL, true, FIELD,
       "frequency of the sine" },
     { "skip", "Network", OPTION_CHOICE, NETWORK(skip), "on", NULL, 0, 0, ON_OFF, true, FIELD,
       "a linear path from the encoding to the output" },

@@ -42,6 +42,18 @@ unsigned settings_readers(const settings *set, const npmd_domain *dom)
     return readers;
 }
 
+open_settings settings_open(const settings *asked)
+{
+    const encoding_settings *e = &asked->encoding;
+    const bool network = asked->estimator == FIT_FIELD && asked->network.depth != 1;
+    return (open_settings){ .tau = asked->tau < 0.0 && asked->penalty != PENALTY_NONE,
+                            .omega = network && asked->network.omega == 0.0,
+                            .encoding = network && e->from == FEATURES_AUTO && e->features == 0 && e->decay == 0.0
+                                        && e->max_frequency[0] == 0 && e->law == LAW_POWER,
+                            .length = network && asked->descent.steps == 0 && asked->descent.epochs == 0
+                                      && asked->descent.stop == STOP_NONE };
+}
+
 /* Where a number of the settings is open, its usual value; else NaN. */
 static double row_usual(const option_row *row, const settings *set, const npmd_domain *dom, size_t n)
 {
