@@ -24,7 +24,7 @@
 #define LEAST_POINTS 100     /* fewer say nothing */
 #define MOST_TRAINING 262144 /* copied; a step takes no more time for it, its batch being far smaller */
 #define MOST_HELD_OUT 16384
-#define ENOUGH_HELD_OUT 500 /* if one share has as many, it is enough */
+#define ENOUGH_HELD_OUT 2000 /* if one share has as many, it is enough */
 #define MOST_FOLDS 5
 #define FIRST_STEPS 125
 #define MOST_LOOKS 7 /* 125 .. 8,000 steps */
@@ -224,48 +224,6 @@ static npmd_status search_note(search *s, const course *c, look *l, npmd_error *
     return choice_add(s->record, &row, err);
 }
 
-/* The next look of a course; *on: it may go on. */
-static npmd_status course_look(search *s, course *c, bool *on, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    const int i = c->looks;
-    look *l = &c->look[i];
-    bool failed = false;
-    *on = false;
-    l->steps = look_steps(s, i);
-    for (int k = 0; k < s->folds && !failed && !s->stop; k++)
-        TRY(course_train(s, c, i, k, &failed, err));
-    if (failed || s->stop) {
-        look_close(l);
-        goto done;
-    }
-    TRY(look_judge(s, l, err));
-    TRY(search_note(s, c, l, err));
-    c->looks++;
-    if (c->best < 0 || l->criterion < course_criterion(c))
-        c->best = i;
-    *on = c->best == i && c->looks < MOST_LOOKS && s->length == 0;
-done:
-    return st;
-}
-
-static const course *search_best(const search *s)
-{
-    return s->best < 0 ? NULL : s->course[s->best];
-}
-
-static npmd_status search_new(search *s, double omega, double tau, int from, course **out, npmd_error *err)
-{
-    course *c = NULL;
-    const npmd_status st = memory_new(&c, 1, err);
-    if (st != NPMD_OK)
-        return st;
-    *c = (course){ .omega = omega, .tau = tau, .from = from, .best = -1 };
-    s->course[s->courses++] = c;
-    *out = c;
-    return NPMD_OK;
-}
-
 /* What point k contributes to the criterion of a look. */
 static double contribution(const search *s, const look *l, size_t k)
 {
@@ -290,6 +248,55 @@ static bool look_ahead(const search *s, const look *l, const look *of)
     return difference < -se;
 }
 
+/* The next look of a course; *on: it may go on. */
+static npmd_status course_look(search *s, course *c, bool *on, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const int i = c->looks;
+    look *l = &c->look[i];
+    bool failed = false;
+    *on = false;
+    l->steps = look_steps(s, i);
+    for (int k = 0; k < s->folds && !failed && !s->stop; k++)
+        TRY(course_train(s, c, i, k, &failed, err));
+    if (failed || s->stop) {
+        look_close(l);
+        goto done;
+    }
+    TRY(look_judge(s, l, err));
+    TRY(search_note(s, c, l, err));
+    c->looks++;
+    if (c->best < 0 || l->criterion < course_criterion(c))
+        c->best = i;
+    *on = c->looks < MOST_LOOKS && s->length == 0 && (i == 0 || look_ahead(s, l, course_at(c, i - 1)));
+done:
+    return st;
+}
+
+static const course *search_best(const search *s)
+{
+    return s->best < 0 ? NULL : s->course[s->best];
+}
+
+static npmd_status search_new(search *s, double omega, double tau, int from, course **out, npmd_error *err)
+{
+    course *c = NULL;
+    const npmd_status st = memory_new(&c, 1, err);
+    if (st != NPMD_OK)
+        return st;
+    *c = (course){ .omega = omega, .tau = tau, .from = from, .best = -1 };
+    s->course[s->courses++] = c;
+    *out = c;
+    return NPMD_OK;
+}
+
+/* Whether a challenger leads. One that is smoother need only be no worse: of equals the simpler one is taken. */
+static bool search_leads(const search *s, const course *c, const course *leader, const look *l, const look *of)
+{
+    return c->tau > leader->tau && c->omega == leader->omega && c->from == leader->from ? l->criterion < of->criterion
+                                                                                        : look_ahead(s, l, of);
+}
+
 /* Runs the latest course on from where it is, as long as it is ahead of the leader at the same length; *better: it
  * leads now. */
 static npmd_status search_run(search *s, course *c, bool *better, npmd_error *err)
@@ -303,7 +310,7 @@ static npmd_status search_run(search *s, course *c, bool *better, npmd_error *er
         TRY(course_look(s, c, &on, err));
         if (leader == NULL || c->looks <= i || i >= leader->looks)
             continue;
-        on = on && look_ahead(s, &c->look[i], course_at(leader, i));
+        on = on && search_leads(s, c, leader, &c->look[i], course_at(leader, i));
     }
     if (c->best >= 0 && (leader == NULL || look_ahead(s, course_at(c, c->best), course_at(leader, leader->best)))) {
         s->best = s->courses - 1;

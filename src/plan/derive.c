@@ -66,7 +66,7 @@ derived derive_course(const settings *asked, const settings *full, double omega,
     d.set.encoding = asked->encoding;
     d.set.encoding.from = from;
     d.set.descent.warmup = asked->descent.warmup;
-    d.set.descent.batch = COURSE_BATCH;
+    d.set.descent.batch = asked->descent.batch > 0 ? asked->descent.batch : COURSE_BATCH;
     if (asked->descent.q1 == 0)
         d.set.descent.q1 /= 4;
     if (asked->descent.q2 == 0)
