@@ -352,8 +352,8 @@ NPMD_API npmd_status npmd_score_points(const npmd_model *m, const npmd_points *p
 
 /* ---- Known densities --------------------------------------------------------------------------------------------- */
 
-/* A mixture file of kind "wrapped normal mixture" (tori) or "von Mises-Fisher mixture" (any product of S1 and S2), or
- * an .npy grid on a torus. */
+/* A mixture file of kind "wrapped normal mixture" (tori), "von Mises-Fisher mixture" (any product of S1 and S2) or
+ * "shapes" (these and surfaces), or an .npy grid on a torus. */
 NPMD_API npmd_status npmd_truth_read(const char *path, npmd_truth **out, npmd_error *err);
 /* The paper's recipe (section S5.1), "t2" or "t4", with random orthogonal matrices from the seed; "t2-authors" is the
  * mixture behind the paper's T2 table. */
