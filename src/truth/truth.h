@@ -66,6 +66,17 @@ void truth_free(npmd_truth *t);
 npmd_status truth_sample(const npmd_truth *t, uint64_t seed, size_t n, double *x, npmd_error *err);
 npmd_status truth_log_density(const npmd_truth *t, const double *x, size_t n, double *out, npmd_error *err);
 
+/* ---- recipe.c, gauntlet.c, truth_mesh.c ------------------------------------------------------------------ */
+
+/* q (D, D), columns orthonormal, uniform over the orthogonal group. */
+void recipe_orthogonal(int D, rng_key key, double *q);
+#define GAUNTLET "gauntlet:" /* opens the recipes of */
+npmd_status gauntlet_make(const char *name, uint64_t seed, npmd_truth **out, npmd_error *err);
+npmd_status gauntlet_at(int i, npmd_recipe *out, npmd_error *err);
+/* The surface that these have; as .off. */
+npmd_status truth_mesh_domain(npmd_domain **out, npmd_error *err);
+npmd_status truth_mesh_write(const npmd_truth *t, const char *path, npmd_error *err);
+
 /* ---- recipe.c, truth_file.c, entropy.c ------------------------------------------------------------------ */
 
 npmd_status truth_make(const char *recipe, uint64_t seed, npmd_truth **out, npmd_error *err);

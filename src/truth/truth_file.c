@@ -282,19 +282,41 @@ json_t *truth_numbers_json(const double *a, const size_t *extent, int depth)
     return array;
 }
 
+/* A surface that was made has no file: it goes beside the truth, t.json and t.off, and is named there. */
+static npmd_status write_surface(const npmd_truth *t, const char *path, char **spelling, npmd_error *err)
+{
+    static const char OPENING[] = "mesh:", SUFFIX[] = ".off", OTHER[] = ".json";
+    npmd_status st = NPMD_OK;
+    char *text = NULL;
+    const size_t stem = strlen(path) - (file_has_suffix(path, OTHER) ? strlen(OTHER) : 0);
+    TRY(memory_new(&text, sizeof OPENING + stem + sizeof SUFFIX, err));
+    sprintf(text, "%s%.*s%s", OPENING, (int)stem, path, SUFFIX);
+    TRY(truth_mesh_write(t, text + strlen(OPENING), err));
+    *spelling = text;
+    text = NULL;
+done:
+    memory_free(text);
+    return st;
+}
+
 /* The fields keep their order. */
 npmd_status truth_write(const npmd_truth *t, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_writer *w = NULL;
     json_t *root = NULL, *components = NULL;
-    char *text = NULL;
+    char *text = NULL, *spelling = NULL;
     if (t->kind == TRUTH_GRID)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: a truth read from a grid is not a mixture and cannot be written",
                          path);
     const size_t C = (size_t)t->components, columns = (size_t)t->domain->columns, factors = (size_t)t->domain->factors;
     root = json_object();
-    TRY(json_put(root, "domain", json_string(t->spelling != NULL ? t->spelling : t->domain->text), err));
+    if (t->domain->surfaces && t->spelling == NULL) {
+        TRY(write_surface(t, path, &spelling, err));
+        TRY(json_put(root, "domain", json_string(spelling), err));
+    } else {
+        TRY(json_put(root, "domain", json_string(t->spelling != NULL ? t->spelling : t->domain->text), err));
+    }
     TRY(json_put(root, "kind", json_string(KIND[t->kind]), err));
     if (t->kind == TRUTH_SHAPES) {
         components = json_array();
@@ -318,6 +340,7 @@ npmd_status truth_write(const npmd_truth *t, const char *path, npmd_error *err)
     w = NULL;
 done:
     file_writer_abandon(w);
+    memory_free(spelling);
     memory_free(text);
     json_decref(components);
     json_decref(root);

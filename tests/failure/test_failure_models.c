@@ -292,6 +292,12 @@ static npmd_status run_make(stage *s, outcome *o, npmd_error *err)
     return npmd_truth_make("t4", 3, &o->truth, err);
 }
 
+static npmd_status run_make_gauntlet(stage *s, outcome *o, npmd_error *err)
+{
+    (void)s;
+    return npmd_truth_make("gauntlet:few-t2", 3, &o->truth, err);
+}
+
 static npmd_status run_read_normals(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_truth_read(in_folder(&s->at, "normals.json"), &o->truth, err);
@@ -348,6 +354,7 @@ static void truths_without_memory(void **state)
 {
     static const operation OPS[] = {
         { .name = "recipe", .run = run_make },
+        { .name = "recipe of the gauntlet", .run = run_make_gauntlet },
         { .name = "normals from a file", .run = run_read_normals },
         { .name = "kernels from a file", .run = run_read_fisher },
         { .name = "shapes from a file", .run = run_read_shapes },

@@ -295,6 +295,46 @@ static void files_come_back_bit_for_bit(void **state)
     npmd_truth_free(back);
 }
 
+/* Equal names and seeds give equal truths, others others; a mesh that was made is written beside its truth. */
+static void recipes_of_the_gauntlet(void **state)
+{
+    place *p = *state;
+    enum { POINTS = 50 };
+    int count = 0;
+    for (npmd_recipe r = NPMD_SIZED(npmd_recipe); npmd_recipe_at(count, &r, NULL) == NPMD_OK; count++) {
+        double x[POINTS * 12], f[3][POINTS];
+        char name[64];
+        npmd_truth *t = NULL, *back = NULL;
+        npmd_error err = { 0 };
+        if (strcmp(r.domain, "mesh") == 0 && strcmp(r.name, "wide-mesh") != 0)
+            continue; /* eigenpairs take a second */
+        snprintf(name, sizeof name, "gauntlet:%s", r.name);
+        if (npmd_truth_make(name, 1, &t, &err) != NPMD_OK && strstr(err.text, "ARPACK") != NULL)
+            continue;
+        must(err.status, &err);
+        assert_true(r.n >= 200 && t->domain->columns <= 12);
+        must(npmd_truth_sample(t, 1, POINTS, NULL, x, &err), &err);
+        must(npmd_truth_log_density(t, x, POINTS, NULL, f[0], &err), &err);
+        must(npmd_truth_write(t, in_folder(p, "recipe.json"), &err), &err);
+        npmd_truth_free(t);
+        must(npmd_truth_read(p->path, &back, &err), &err);
+        must(npmd_truth_log_density(back, x, POINTS, NULL, f[1], &err), &err);
+        must(npmd_truth_make(name, 3, &t, &err), &err);
+        must(npmd_truth_log_density(t, x, POINTS, NULL, f[2], &err), &err);
+        for (int i = 0; i < POINTS; i++)
+            assert_true(isfinite(f[0][i]));
+        assert_memory_equal(f[0], f[1], sizeof f[0]);
+        assert_true((strcmp(r.family, "uniform") == 0) == (memcmp(f[0], f[2], sizeof f[0]) == 0));
+        npmd_truth_free(t);
+        npmd_truth_free(back);
+    }
+    assert_true(count >= 30);
+    npmd_truth *t = NULL;
+    npmd_error err = { 0 };
+    assert_int_equal(npmd_truth_make("gauntlet:egg", 1, &t, &err), NPMD_ERR_ARGUMENT);
+    assert_says(&err, "\"egg\"");
+}
+
 static void bad_files_are_refused_in_words(void **state)
 {
     static const struct {
@@ -354,6 +394,7 @@ int main(void)
         cmocka_unit_test(kernels_and_normals_are_the_older_kinds),
         cmocka_unit_test(outside_of_a_box_is_minus_infinity),
         cmocka_unit_test(files_come_back_bit_for_bit),
+        cmocka_unit_test(recipes_of_the_gauntlet),
         cmocka_unit_test(bad_files_are_refused_in_words),
     };
     return cmocka_run_group_tests(tests, place_make, place_remove);
