@@ -2,7 +2,8 @@
  *
  * The tables are in reproduce_table.c, the processes in reproduce_run.c, the file of results in
  * reproduce_file.c. */
-#include "reproduce.h"
+#include "connectivity.h"
+#include "gauntlet.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #define CONNECTIVITY "connectivity"
+#define GAUNTLET "gauntlet"
 
 static const cli_option OPTIONS[] = {
     { .name = "domain",
@@ -87,6 +89,21 @@ static const cli_option OPTIONS[] = {
       .fallback = "off",
       .group = CONNECTIVITY,
       .help = "every fit is one of pairs without an order" },
+    { .name = "list", .group = GAUNTLET, .help = "the names, families, domains and sizes of its truths, and no more" },
+    { .name = "only",
+      .values = "PATTERN",
+      .group = GAUNTLET,
+      .help = "truths and data sets whose names match, as in '*-t2' or 'ridge*'" },
+    { .name = "half",
+      .values = "develop|report",
+      .fallback = "report",
+      .group = GAUNTLET,
+      .help = "truths of even seeds, to develop with, or of odd ones, which are reported" },
+    { .name = "seeds", .values = "N", .fallback = "1", .group = GAUNTLET, .help = "how many seeds of that half" },
+    { .name = "against",
+      .values = "FILE.jsonl",
+      .group = GAUNTLET,
+      .help = "results of another run or version: KL divergences over the best of that file, too" },
     { 0 },
 };
 
@@ -105,6 +122,14 @@ static int unknown_experiment(const cli_args *args)
         return cli_fail(args, CLI_USAGE, "unknown experiment '%s'; did you mean %s? There are %s", args->operand,
                         near.best, known);
     return cli_fail(args, CLI_USAGE, "unknown experiment '%s'; there are %s", args->operand, known);
+}
+
+int reproduce_check_groups(const cli_args *args)
+{
+    for (const cli_option *o = OPTIONS; o->name; o++)
+        if (o->group && strcmp(o->group, args->operand) != 0 && cli_value(args, o->name))
+            return cli_fail(args, CLI_USAGE, "--%s belongs to %s, not to %s", o->name, o->group, args->operand);
+    return CLI_DONE;
 }
 
 int reproduce_count(const cli_args *args, const char *name, int most, int *out)
@@ -164,10 +189,8 @@ static int read_plan(const cli_args *args, reproduce_plan *plan)
                               .jobs = 1 };
     if (!plan->experiment)
         return unknown_experiment(args);
-    for (const cli_option *o = OPTIONS; o->name; o++)
-        if (o->group && strcmp(o->group, CONNECTIVITY) == 0 && cli_value(args, o->name))
-            return cli_fail(args, CLI_USAGE, "--%s belongs to connectivity, not to %s", o->name,
-                            plan->experiment->name);
+    if ((code = reproduce_check_groups(args)) != CLI_DONE)
+        return code;
     if ((code = read_domain(args, plan)) != CLI_DONE)
         return code;
     plan->n = plan->folder                           ? 0
@@ -397,8 +420,8 @@ static int run(const cli_args *args)
 {
     const reproduce_experiment *experiment = reproduce_find(args->operand);
     reproduce_plan plan;
-    if (experiment && experiment->pairs)
-        return reproduce_connectivity(args);
+    if (experiment && experiment->run)
+        return experiment->run(args);
     int code = read_plan(args, &plan);
     if (code == CLI_DONE && (code = reproduce_check_steps(args)) == CLI_DONE
         && (code = check_files(&plan, plan.out)) == CLI_DONE && (code = reproduce_tasks(&plan)) == CLI_DONE

@@ -5,7 +5,7 @@
  *
  * and beside them what they are estimates of: the end points whose partner lies in E, and their share in each region.
  * An end point lies in the region of the closest vertex, as a vertex stands for what is closest to it. */
-#include "reproduce.h"
+#include "connectivity.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* reproduce_pairs.c - connectivity, in the process of a task: end points of streamlines, nine tenths of them fitted,
  * the others asked for their likelihood. */
-#include "reproduce.h"
+#include "connectivity.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* reproduce_report.c - what an experiment found: mean and standard error over the replicates, a line for
  * each method and settings, beside what the paper says. */
-#include "reproduce.h"
+#include "connectivity.h"
 
 #include <math.h>
 #include <stdlib.h>
