@@ -25,7 +25,7 @@ static const cli_option OPTIONS[] = {
       .values = "FOLDER",
       .help =
           "replicates from points_01.npy, points_02.npy, ...; without it they are simulated. Of connectivity a file "
-          "of pairs as endpoints writes it, given once for each tractogram" },
+          "of pairs as endpoints writes it, given once for each tractogram; of gauntlet a folder of real data sets" },
     { .name = "truth",
       .values = "FILE",
       .help = "the known density, as for evaluate; without it the authors' mixture on T2, the recipe on T4, of "
@@ -44,7 +44,7 @@ static const cli_option OPTIONS[] = {
     { .name = "methods",
       .values = "LIST",
       .help = "all, or names separated by commas: a method (series), settings (best) or both (series:best); "
-              "without it all but those that take hours" },
+              "without it all but those that take hours; of gauntlet estimators, field,series,kde,stack,uniform" },
     { .name = "steps",
       .values = "N",
       .help = "for a try: fits that take steps take so many instead of their own number" },
@@ -440,7 +440,8 @@ const cli_command command_reproduce = {
         "(Table S1); encodings: separable and other first layers, the ISE criterion and courses of the "
         "error (Table S2, Figure S2); spectral-bias: error and Fourier spectra while field and psnf are "
         "fitted (Figures S3 to S5); diagnostics: criteria of convergence while a field is fitted (Figure "
-        "S7); frequencies: those in v against Theorem 1, corrected; dimensions: every method on T1 to T7; connectivity: pairs of end points of "
+        "S7); frequencies: those in v against Theorem 1, corrected; dimensions: every method on T1 to T7; gauntlet: every method on some fifty known densities of many families, whose "
+        "numbers are drawn from seeds, and on real data; connectivity: pairs of end points of "
         "streamlines, likelihood of those that were not fitted, maps and the row of a region (Figures 3, 4, S8, S9). Settings: published (those of the code behind the published numbers), text "
         "(as printed), best (this program's own). One JSON line a fit goes to --out; a run that was stopped"
         " or killed goes on from there and repeats nothing but fits that failed. Minutes a replicate on two"
@@ -452,6 +453,8 @@ const cli_command command_reproduce = {
         "neuropmd reproduce table1 --data torus_mixture --replicates 10 --jobs 2 --out table1.jsonl\n"
         "neuropmd reproduce encodings --domain T4 --methods best --out t4.jsonl --json\n"
         "neuropmd reproduce dimensions --domain T3 --methods field,kde --out t3.jsonl\n"
+        "neuropmd reproduce gauntlet --list\n"
+        "neuropmd reproduce gauntlet --only '*-t2' --half develop --methods series,kde --out develop.jsonl\n"
         "neuropmd reproduce connectivity --data ends.npy --sphere lh.sphere.reg.gii --surface lh.white.gii --labels "
         "lh.aparc.annot --roi medialorbitofrontal --out brain\n",
     .options = OPTIONS,
