@@ -38,7 +38,7 @@ int reproduce_gauntlet_run(const cli_args *args);
 const gauntlet_subject *gauntlet_subject_of(const reproduce_plan *plan, const reproduce_task *task);
 void gauntlet_line_begin(const reproduce_plan *plan, const reproduce_task *task, cli_json *j);
 
-/* gauntlet_data.c: the sets that a folder has, *at how many so far, those whose names match; which are missing is said. */
+/* gauntlet_data.c: the sets that a folder has, *at how many so far, those whose names match; says which are missing. */
 void gauntlet_sets_find(const cli_args *args, const char *folder, const char *pattern, gauntlet_subject *subject,
                         int *at);
 /* In the process of a task: points to fit, and points to score with. */

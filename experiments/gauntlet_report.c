@@ -1,5 +1,5 @@
-/* gauntlet_report.c - what the gauntlet found: for each truth the KL divergence of every method, the best one starred, and
- * how far each method is from the best, as a ratio: its regret.
+/* gauntlet_report.c - what the gauntlet found: for each truth the KL divergence of every method, the best one starred,
+ * and how far each method is from the best, as a ratio: its regret.
  *
  * In a ratio a divergence counts as its standard error at least, and as 1 / (2 n) at least, which is what an estimate
  * with one free number costs on average: below that nothing is won. Likelihoods of real data are compared by

@@ -1,5 +1,5 @@
-/* reproduce_gauntlet.c - neuropmd reproduce gauntlet: which truths, data sets, methods and seeds; then as any experiment
- * (reproduce_run.c, reproduce_file.c). */
+/* reproduce_gauntlet.c - neuropmd reproduce gauntlet: which truths, data sets, methods and seeds; then as any
+ * experiment (reproduce_run.c, reproduce_file.c). */
 #include "gauntlet.h"
 
 #include <errno.h>

@@ -409,7 +409,7 @@ NPMD_API double npmd_plan_number(const npmd_plan *plan, const char *name);
 NPMD_API size_t npmd_plan_bytes(const npmd_plan *plan); /* of memory that the fit takes beside its points */
 NPMD_API npmd_status npmd_plan_fit(const npmd_plan *plan, const npmd_points *pts, npmd_model **out, npmd_error *err);
 
-/* ---- Recipes: known densities of many families, for npmd_truth_make as "gauntlet:NAME" ---------------------------- */
+/* ---- Recipes: known densities of many families, for npmd_truth_make as "gauntlet:NAME" --------------------------- */
 
 typedef struct npmd_recipe {
     size_t size;

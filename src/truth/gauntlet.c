@@ -1,5 +1,5 @@
-/* gauntlet.c - named truths of many families, sizes and domains, each made from a name and a seed: means, weights, widths
- * and directions are drawn, so that no estimator can be fitted to the list itself.
+/* gauntlet.c - named truths of many families, sizes and domains, each made from a name and a seed: means, weights,
+ * widths and directions are drawn, so that no estimator can be fitted to the list itself.
  *
  * A row says what the truth is made of; a maker draws it, as the components of a mixture of shapes. Weights within a
  * truth differ by a factor of three at most; what `floor` leaves belongs to the uniform density. */
@@ -288,7 +288,7 @@ static void make_boxes(maker *g)
     }
 }
 
-/* Every factor has a mixture of kernels of its own, so many of the factors a uniform density; their product, expanded. */
+/* Every factor has a mixture of kernels of its own, `free` of them a uniform density; their product, expanded. */
 static void make_independent(maker *g)
 {
     enum { KERNELS_MOST = 4 };

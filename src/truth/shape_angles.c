@@ -2,7 +2,7 @@
  *
  * ridge: x_along is von Mises about mean; given it, x_across is von Mises about a curve,
  *
- *     offset + amplitude sin(frequency x_along) + slope x_along,    frequency and slope whole, so that the curve closes.
+ *     offset + amplitude sin(frequency x_along) + slope x_along,   frequency and slope whole, so that the curve closes.
  *
  * ring: t = x . axis has density exp(-(t - height)^2 / (2 width^2)) / Z on [-1, 1], and the angle about the axis is
  * uniform; relative to the uniform density, for which t is uniform on [-1, 1], that is 2 exp(...) / Z with

@@ -1,4 +1,4 @@
-/* truth_mesh.c - the surface of truths that are made, not read: a torus whose tube is thinner and thicker along the way,
+/* truth_mesh.c - the surface of truths that are made, not read: a torus whose tube is thinner and thicker on its way,
  *
  *     ((1 + r cos v) cos u, (1 + r cos v) sin u, r sin v),    r = 0.4 (1 + 0.25 cos 3u),
  *

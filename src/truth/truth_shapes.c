@@ -1,7 +1,8 @@
 /* truth_shapes.c - mixtures of shapes: the table of shapes, their JSON, density and draws.
  *
  *     { "domain": "S1^2", "kind": "shapes", "measure": "volume", "components": [
- *       { "weight": 0.5, "shape": "uniform" }, { "weight": 0.5, "shape": "kernel", "mean": [1, 2], "kappa": [9, 4] } ] } */
+ *       { "weight": 0.5, "shape": "uniform" },
+ *       { "weight": 0.5, "shape": "kernel", "mean": [1, 2], "kappa": [9, 4] } ] } */
 #include "truth_shapes.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* truth_shapes.h - what a component of a truth of kind "shapes" may be: one row of functions for each shape.
  *
  * A shape speaks of some factors of the domain, and is uniform on the others. So its density is relative to the uniform
- * one (volume x density): factors that it does not speak of do not occur in it; and a draw begins as a uniform point, of
- * which the shape replaces its own factors. A new shape is a file, or a part of one, and a row in truth_shapes.c. */
+ * one (volume x density): factors that it does not speak of do not occur in it; and a draw begins as a uniform point,
+ * of which the shape replaces its own factors. A new shape is a file, or a part of one, and a row in truth_shapes.c. */
 #ifndef NPMD_TRUTH_SHAPES_H
 #define NPMD_TRUTH_SHAPES_H
 
@@ -20,7 +20,8 @@ typedef struct shape_field {
 
 #define SHAPE_FIELDS_MOST 10
 #define SHAPE_MADE_MOST 4
-/* Uniform numbers of a draw: 0 chooses the component, from 2 on those of the uniform point, from here on the shape's. */
+/* Uniform numbers of a draw: 0 chooses the component, from 2 on those of the uniform point, from here on the shape's
+ * own. */
 #define SHAPE_SLOT 128
 
 typedef struct shape_kind {
