@@ -1,8 +1,9 @@
 /* gauntlet_data.c - real data sets of the gauntlet: where their files lie in a folder, and which rows are held out.
  *
  * Splits that others published are read from .npz archives of row numbers (stored, not compressed, as numpy.savez
- * writes them). Of the others a fifth of the rows is held out, by a hash of the seed and the row; of pairs of places by one of
- * the two places, so that a pair and its way back stand on one side. Rows in the order of time end with the test. */
+ * writes them). Of the others a fifth of the rows is held out, by a hash of the seed and the row; of pairs of places by
+ * a hash of both that does not know their order, so that a pair and its way back stand on one side. Rows in order of
+ * time end with the test. */
 #include "gauntlet.h"
 
 #include <fnmatch.h>

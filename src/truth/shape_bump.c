@@ -2,8 +2,8 @@
  * exp(-|p - centre|^2 / (2 width^2)), p the position in space.
  *
  * Relative to the uniform density it is exp(-(|p - centre|^2 - d^2) / (2 width^2)) area / I, d the distance of the
- * centre from the surface, and I the integral of the exponential: by a rule of degree 5 on every face, whose edges are halved
- * until I stands still. Draws are uniform points, kept with that exponential as their probability. */
+ * centre from the surface, and I the integral of the exponential: by a rule of degree 5 on every face, whose edges are
+ * halved until I stands still. Draws are uniform points, kept with that exponential as their probability. */
 #include "truth_shapes.h"
 #include "surface_factor.h"
 
