@@ -1,17 +1,18 @@
 # neuropmd - the commands most people need; CMakeLists.txt does the work.
 #
-#   make                     build/neuropmd and the libraries, optimised
+#   make                     build/neuropmd and the libraries, optimised; asks nothing of the network
 #   make demo                install what is missing, build, fit the paper's T2 mixture, draw it
 #   make test                install what is missing, build in three ways, run every test
 #   make test-view           pages of all kinds in headless Chromium; PICTURES=DIR keeps screenshots
 #   make test-cuda           build with CUDA, run what needs an NVIDIA card (skipped without one)
 #   make fuzz SECONDS=300    every reader under libFuzzer, for so many seconds each (needs clang)
 #   make bench ARGS=--quick  speed of kernels, steps and evaluation on this machine (neuropmd bench)
-#   make install PREFIX=DIR  program, libraries, header, manual page (default /usr/local)
+#   make install PREFIX=DIR  program, libraries, headers, manual page (default /usr/local)
 #   make deb                 the same as a Debian package, build/neuropmd_VERSION_ARCH.deb
 #   make docs                install what is missing, build the documentation: build/site/index.html
 #   make docs-test           every code block of the documentation at full size, also those on real data and those that take long
 #   make gallery             the pictures of docs/gallery.md again, from $NEUROPMD_SHARED (default ../shared): half an hour
+#   make rooms               docs/rooms.svg again, the picture of the folders of the source and who knows whom
 #   make format, make check-format, make docs-man, make clean
 #
 # Variables: PREFIX, DESTDIR, JOBS (default: all cores), CMAKE_FLAGS (passed on, e.g. -DNPMD_STATIC_DEPS=ON), ARGS (of
@@ -24,7 +25,8 @@ ARGS ?=
 SECONDS ?= 300
 BUILD := build
 
-.PHONY: all demo test test-view test-cuda fuzz bench install deb clean format check-format docs docs-test docs-man gallery
+.PHONY: all demo test test-view test-cuda fuzz bench install deb clean format check-format docs docs-test \
+    docs-man gallery rooms
 
 all: $(BUILD)/Makefile
 	@cmake --build $(BUILD) --parallel $(JOBS)
@@ -43,11 +45,14 @@ test:
 	@scripts/bootstrap.sh test
 	@JOBS=$(JOBS) scripts/test.sh
 
-test-view: all
+test-view:
+	@scripts/three.sh || true
+	@$(MAKE) --no-print-directory all
 	@tests/view/run.sh $(BUILD)/neuropmd all
 
 test-cuda:
-	@cmake -S . -B $(BUILD)/cuda -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DNPMD_TESTS=ON -DNPMD_CUDA=ON $(CMAKE_FLAGS)
+	@cmake -S . -B $(BUILD)/cuda -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=ON -DNPMD_CUDA=ON \
+	    $(CMAKE_FLAGS)
 	@cmake --build $(BUILD)/cuda --parallel $(JOBS) --target cuda_tests
 	@ctest --test-dir $(BUILD)/cuda --label-regex '^cuda$$' --output-on-failure --no-tests=error
 
@@ -80,6 +85,9 @@ docs-test: all
 
 gallery: all
 	@scripts/gallery.sh $(BUILD)/neuropmd
+
+rooms: all
+	@python3 scripts/rooms.py $(BUILD) --draw docs/rooms.svg
 
 docs-man: all
 	@echo "$(BUILD)/neuropmd.1 (read it with: man -l $(BUILD)/neuropmd.1)"

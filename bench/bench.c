@@ -15,7 +15,7 @@ static bool in_list(const char *const *list, const char *name)
     return false;
 }
 
-/* ---- What the parts use -------------------------------------------------------------------------------- */
+/* ---- What the parts use ------------------------------------------------------------------------------------------ */
 
 bool bench_wants(const bench *b, const char *part, const char *name)
 {
@@ -61,7 +61,7 @@ done:
     return st;
 }
 
-/* ---- The whole ----------------------------------------------------------------------------------------- */
+/* ---- The whole --------------------------------------------------------------------------------------------------- */
 
 static bool is_known(const char *only)
 {

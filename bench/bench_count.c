@@ -1,9 +1,8 @@
 /* bench_count.c - operations and bytes of a step, from the shape of the network alone.
  *
- * A layer with I inputs and O outputs is a product of 2 I O operations a row: forward once, once for the
- * gradient of its weights, once for the gradient of its input, which the first layer does not need. Jets travel
- * as directions + 2 rows. Sines, encodings and the update are not counted: they are what a step adds to its
- * floor. */
+ * A layer with I inputs and O outputs takes 2 I O operations for each row, three times: forward, for the gradient of
+ * its weights, and for the gradient of its input, which the first layer does not need. Jets travel as directions + 2
+ * rows. Sines, encodings and the update are not counted: they are the time of a step above its floor. */
 #include "bench.h"
 
 /* sum over the layers first .. depth of inputs x outputs. */

@@ -1,8 +1,8 @@
-/* bench_device.c - steps and evaluations on a device that repeats steps by itself.
+/* bench_device.c - steps and evaluations on a device that runs many steps in one call.
  *
- * The gradient of every term is first held to the reference, from the start and from the state after 100 steps, with
- * fast and with exact products. A step is then timed as training runs it: many at once, nothing read in between. The
- * floor is the step's products at TENSOR_RATE, what large TF32 products reach on an H200. */
+ * The gradient of every term is first compared with the reference, at the start and after 100 steps, with fast and with
+ * exact products. A step is then timed as in training: many in one call, nothing read in between. The floor is the time
+ * of the step's products at TENSOR_RATE, the rate of large TF32 products on an H200. */
 #include "bench.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* bench_evaluate.c - points a second: the networks in memory, and a density from file to file. */
+/* bench_evaluate.c - points per second: the networks in memory, and a density from file to file. */
 #include "bench.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static double values_error(const double *found, const double *expected, size_t n
     return worst / sqrt(square);
 }
 
-/* ---- In memory ----------------------------------------------------------------------------------------- */
+/* ---- In memory --------------------------------------------------------------------------------------------------- */
 
 typedef struct value_run {
     backend backend;
@@ -106,7 +106,7 @@ done:
     return st;
 }
 
-/* ---- From file to file --------------------------------------------------------------------------------- */
+/* ---- From file to file ------------------------------------------------------------------------------------------- */
 
 enum { PIECE = 32768 }; /* points that are written together */
 

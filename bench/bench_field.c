@@ -1,11 +1,11 @@
 /* bench_field.c - the networks and sizes of the published experiments, at their start.
  *
- * Presets give network and encoding. Points are uniform: how fast a step is does not depend on where they lie. */
+ * Presets give network and encoding. Points are uniform: the time of a step does not depend on where they lie. */
 #include "bench.h"
 
 #include <stdio.h>
 
-#define QUICK 128 /* a quick run has so many times fewer points */
+#define QUICK 128 /* a quick run has this many times fewer points */
 #define LEAST 64  /* but no fewer than these */
 
 const bench_size BENCH_SIZES[BENCH_SIZE_COUNT] = {

@@ -1,11 +1,11 @@
-/* bench_kernels.c - every kernel of every variant that this machine can run: first against plain double loops,
- * then timed on one thread.
+/* bench_kernels.c - every kernel of every variant that this machine can run: first against plain double loops, then
+ * timed on one thread.
  *
- * The arrays have the size of a tile of the cpu backend, so they stay in the second-level cache as they do there:
- * 192 rows (points, or fewer points with the rows of their jets) of 128 units; 48 rows of 256 units.
+ * The arrays have the size of a tile of the cpu backend, so they stay in the second-level cache as they do there: 192
+ * rows (points, or fewer points with the rows of their jets) of 128 units; 48 rows of 256 units.
  *
- * An error is relative to the sum of the absolute terms, |found - expected| / size. k roundings are worth at most
- * k u / (1 - k u), u = 2^-24 (Higham 2002, section 3.1); sine and cosine err by SINCOS absolutely, and by u |x|
+ * An error is relative to the sum of the absolute terms, |found - expected| / size. k roundings make an error of at
+ * most k u / (1 - k u), u = 2^-24 (Higham 2002, section 3.1); sine and cosine have the absolute error SINCOS, and u |x|
  * since their argument is rounded. */
 #include "bench.h"
 
@@ -45,7 +45,7 @@ typedef struct kernel_row {
     void (*settle)(room *r);   /* before the timing: arrays that stay finite however often; NULL: they do */
 } kernel_row;
 
-/* ---- Arrays and errors --------------------------------------------------------------------------------- */
+/* ---- Arrays and errors ------------------------------------------------------------------------------------------- */
 
 static void judge(verdict *v, double found, double expected, double size, double bound)
 {
@@ -119,7 +119,7 @@ done:
     return st;
 }
 
-/* ---- Products: C (m, n) = A (m, k) B (k, n) ------------------------------------------------------------- */
+/* ---- Products: C (m, n) = A (m, k) B (k, n) ---------------------------------------------------------------------- */
 
 static verdict product_check(const float *C, size_t ldc, const float *C_before, strided A, const float *B, size_t ldb,
                              size_t m, size_t n, size_t k)
@@ -188,7 +188,7 @@ static verdict weight_gradient_check(room *r)
                          r->units, r->rows);
 }
 
-/* ---- Sine layers --------------------------------------------------------------------------------------- */
+/* ---- Sine layers ------------------------------------------------------------------------------------------------- */
 
 static void sine_forward(room *r)
 {
@@ -290,7 +290,7 @@ static void sine_adjoint_settle(room *r)
     }
 }
 
-/* ---- The output and the skip ---------------------------------------------------------------------------- */
+/* ---- The output and the skip ------------------------------------------------------------------------------------- */
 
 static void output_forward(room *r)
 {
@@ -375,7 +375,7 @@ static verdict linear_adjoint_check(room *r)
     return v;
 }
 
-/* ---- The encoding: one feature of a tile at a time ------------------------------------------------------ */
+/* ---- The encoding: one feature of a tile at a time --------------------------------------------------------------- */
 
 static void multiply(room *r)
 {
@@ -447,7 +447,7 @@ static verdict turn_check(room *r)
     return v;
 }
 
-/* ---- Sine and cosine, kernel sums ----------------------------------------------------------------------- */
+/* ---- Sine and cosine, kernel sums -------------------------------------------------------------------------------- */
 
 static void sincos_all(room *r)
 {
@@ -546,7 +546,7 @@ static verdict kernel_sums_check(room *r)
     return v;
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------- */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 #define NUMBERS ((double)ROWS * UNITS)
 #define PRODUCT (2.0 * NUMBERS * UNITS)

@@ -1,11 +1,11 @@
-/* bench_machine.c - the ceilings: how many operations and bytes a second there are at most.
+/* bench_machine.c - the ceilings: most operations and bytes per second.
  *
- * Operations: the chosen kernel's product at 512 x W x W in float32, every thread on matrices of its own. Bytes:
- * the triad a = b + s c, 24 bytes a number as McCalpin's STREAM counts them, over arrays that no cache holds and
- * over arrays of a tile's size, which stay in the second-level cache. */
+ * Operations: the chosen kernel's product at 512 x W x W in float32, every thread on its own matrices. Bytes: the triad
+ * a = b + s c, 24 bytes for each number, as McCalpin's STREAM counts them, over arrays that no cache holds and over
+ * arrays of a tile's size, which stay in the second-level cache. */
 #include "bench.h"
 
-/* ---- Products ------------------------------------------------------------------------------------------ */
+/* ---- Products ---------------------------------------------------------------------------------------------------- */
 
 typedef struct product_run {
     const kernels *kernels;
@@ -87,7 +87,7 @@ double bench_rate(const bench *b, int width)
     return b->product_rate[width <= (BENCH_WIDTH[0] + BENCH_WIDTH[1]) / 2 ? 0 : 1];
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 typedef struct triad_run {
     int threads;

@@ -1,9 +1,9 @@
-/* bench_scaling.c - how the cost grows with every size, each varied alone. */
+/* bench_scaling.c - the cost as a function of every size, each varied alone. */
 #include "bench.h"
 
 #include <stdio.h>
 
-#define QUICK 16 /* a quick run has so many times fewer points */
+#define QUICK 16 /* a quick run has this many times fewer points */
 
 typedef enum scaled { SCALED_BATCH, SCALED_Q1, SCALED_Q2, SCALED_K, SCALED_W, SCALED_L, SCALED_D } scaled;
 enum { VALUES = 4 };

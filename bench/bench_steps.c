@@ -1,6 +1,6 @@
 /* bench_steps.c - one optimisation step at the sizes of the published experiments.
  *
- * The gradient of a small step is first held to the reference backend. */
+ * The gradient of a small step is first compared with the reference backend. */
 #include "bench.h"
 
 #include <stdio.h>

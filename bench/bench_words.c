@@ -1,4 +1,4 @@
-/* bench_words.c - what npmd_bench found, as tables for people: no line is longer than 100 columns. */
+/* bench_words.c - the results of bench_run as tables of at most 100 columns. */
 #include "bench.h"
 
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static void print(page *p, const char *format, ...)
     p->length += length;
 }
 
-/* ---- Values of a row ------------------------------------------------------------------------------------ */
+/* ---- Values of a row --------------------------------------------------------------------------------------------- */
 
 typedef struct cell {
     char text[32];
@@ -88,7 +88,7 @@ static cell count(double n) /* 100,000 */
     return c;
 }
 
-/* ---- The tables ----------------------------------------------------------------------------------------- */
+/* ---- The tables -------------------------------------------------------------------------------------------------- */
 
 static void machine_words(page *p, const json_t *m)
 {

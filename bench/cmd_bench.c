@@ -15,7 +15,7 @@ static const cli_option OPTIONS[] = {
     { 0 },
 };
 
-/* ---- Progress ------------------------------------------------------------------------------------------ */
+/* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
 /* What is measured now: one line that is drawn over and over, or in a log a line every few seconds. */
 static int show(const char *next, void *user)
@@ -34,7 +34,7 @@ static int show(const char *next, void *user)
     return cli_interrupted();
 }
 
-/* ---- The command --------------------------------------------------------------------------------------- */
+/* ---- The command ------------------------------------------------------------------------------------------------- */
 
 static int run(const cli_args *args)
 {

@@ -1,4 +1,4 @@
-/* choice_words.c - what a choice was made by, for people, for programs and as a table in a file. */
+/* choice_words.c - how options were chosen: as text, as JSON and as a table in a file. */
 #include "cli.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ void cli_choice_json(cli_json *j, const npmd_model *model)
     cli_json_list_end(j);
 }
 
-/* ---- For people ---------------------------------------------------------------------------------------- */
+/* ---- For people -------------------------------------------------------------------------------------------------- */
 
 static cli_words number_words(double x, double se)
 {
@@ -142,7 +142,7 @@ void cli_choice_words(const npmd_model *model)
     print_curve(model);
 }
 
-/* ---- A table in a file ---------------------------------------------------------------------------------- */
+/* ---- A table in a file ------------------------------------------------------------------------------------------- */
 
 static void put_rows(FILE *f, const void *model)
 {

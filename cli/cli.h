@@ -1,13 +1,13 @@
-/* cli.h - what some commands of the program `neuropmd` share with each other; what all of them share is in console.h.
+/* cli.h - what some commands of the program `neuropmd` share; console.h has what all of them share.
  *
- * A command is one file cmd_NAME.c that defines one table (cli_command) and has one line in the list of main.c. */
+ * A command is one file cmd_NAME.c with one table (cli_command), and one line in the list of main.c. */
 #ifndef NEUROPMD_CLI_H
 #define NEUROPMD_CLI_H
 
 #include "console.h"
 #include "neuropmd-draw.h"
 
-/* ---- Options of several commands ------------------------------------------------------------------------- */
+/* ---- Options of several commands --------------------------------------------------------------------------------- */
 
 #define CLI_TEXT_OF(x) #x
 #define CLI_TEXT(macro) CLI_TEXT_OF(macro)
@@ -27,10 +27,10 @@
               "a thousandth of the square root of the area" }
 #define CLI_OPTION_DATA                                                                                      \
     { .name = "data", .values = "FILE", .required = true,                                                    \
-      .help = "the points, one in each row: an angle in radians for each S1, x y z for each S2 or surface; .csv .tsv .txt "   \
-              "(or .gz), .npy, .mat:VARIABLE" }
+      .help = "the points, one in each row: an angle in radians for each S1, x y z for each S2 or surface; "   \
+              ".csv .tsv .txt (or .gz), .npy, .mat:VARIABLE" }
 #define CLI_OPTIONS_OF_A_FIT                                                                                 \
-    { .name = "weights", .values = "FILE", .help = "one weight for each point, none negative" },                    \
+    { .name = "weights", .values = "FILE", .help = "one weight for each point, none negative" },             \
     { .name = "coords", .values = "latlon|degrees|latlon,degrees",                                           \
       .help = "the data hold latitude, longitude in degrees for each S2; degrees for each S1" },             \
     CLI_OPTION_MAX_DISTANCE,                                                                                 \
@@ -43,31 +43,31 @@
     { .name = "log", .values = "FILE", .help = "one JSON line a report" }
 /* clang-format on */
 
-/* ---- cmd_fit.c: what fit and select share ------------------------------------------------------------------ */
+/* ---- cmd_fit.c: what fit and select share ------------------------------------------------------------------------ */
 
-/* over NULL: a plain fit; else lists "option=v1:v2" to choose from first, maybe none. */
+/* over NULL: a plain fit; else options are chosen first from these lists "option=v1:v2" (lists, may be 0). */
 int cli_fit(const cli_args *args, const char *const *over, int lists);
 
-/* ---- marginal_regions.c ------------------------------------------------------------------------------------- */
+/* ---- marginal_regions.c ------------------------------------------------------------------------------------------ */
 
 int marginal_regions(const cli_args *args); /* marginal, with --roi */
 
-/* ---- choice_words.c: what a model's options were chosen by ------------------------------------------------- */
+/* ---- choice_words.c: how a model's options were chosen ----------------------------------------------------------- */
 
-void cli_choice_line(const npmd_model *model);  /* on stdout, nothing if there was no choice */
+void cli_choice_line(const npmd_model *model);  /* prints to stdout; nothing if there was no choice */
 void cli_choice_words(const npmd_model *model); /* the table, and the criterion against tau */
 void cli_choice_json(cli_json *j, const npmd_model *model);
 int cli_choice_write(const cli_args *args, const npmd_model *model, const char *path);
 
-/* ---- plot_surfaces.c: of plot, what belongs to surfaces, streamlines and eigenfunctions ----------------------- */
+/* ---- plot_surfaces.c: plot for surfaces, streamlines and eigenfunctions ------------------------------------------ */
 
 #define PLOT_SURFACES_MOST 64
 typedef struct plot_surfaces {
     npmd_plot_surfaces ask;
-    bool used; /* something of it was given */
+    bool used; /* some such option was given */
     const char *folder[PLOT_SURFACES_MOST], *tracks[PLOT_SURFACES_MOST];
 } plot_surfaces;
-/* Takes a file of values or a folder of results; false: it is neither. */
+/* Takes a file of values or a folder of results; false: path is neither. */
 bool plot_surfaces_operand(plot_surfaces *s, const char *path);
 int plot_surfaces_read(const cli_args *args, plot_surfaces *s); /* after the operands */
 

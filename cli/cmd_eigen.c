@@ -31,7 +31,7 @@ static bool is_surface_file(const char *path)
     return false;
 }
 
-/* ---- Results ------------------------------------------------------------------------------------------------ */
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 typedef struct eigen_result {
     npmd_surface *surface;
@@ -120,7 +120,7 @@ static int report(const cli_args *args, const eigen_result *r)
     return CLI_DONE;
 }
 
-/* ---- The command --------------------------------------------------------------------------------------------- */
+/* ---- The command ------------------------------------------------------------------------------------------------- */
 
 static int parse(const cli_args *args, eigen_result *r)
 {

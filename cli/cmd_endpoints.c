@@ -161,8 +161,7 @@ static int check_names(const cli_args *args, const endpoints_files *files)
     return code;
 }
 
-/* ---- What was found
- * ------------------------------------------------------------------------------------------------ */
+/* ---- What was found ---------------------------------------------------------------------------------------------- */
 
 static size_t kept(const npmd_endpoints_facts *e)
 {
@@ -270,8 +269,7 @@ static int write_files(const cli_args *args, const npmd_endpoints *ends, const n
     return CLI_DONE;
 }
 
-/* ---- The command
- * --------------------------------------------------------------------------------------------------- */
+/* ---- The command ------------------------------------------------------------------------------------------------- */
 
 static int read_request(const cli_args *args, const char **words, npmd_compute *how, npmd_endpoints_request *what)
 {

@@ -1,8 +1,8 @@
-/* cmd_fit.c - neuropmd fit: points to a model.
+/* cmd_fit.c - neuropmd fit: fits a model to points.
  *
- * Everything that can fail for a reason known beforehand fails before the training starts: options, outputs
- * that cannot be written, data that make no sense. The first SIGINT or SIGTERM ends the training at the next
- * report and the checkpoint, or without one the model so far, is saved; a second one ends the program at once. */
+ * Whatever can be checked beforehand is checked before the training starts: options, whether outputs can be written,
+ * the data. The first SIGINT or SIGTERM ends the training at the next report and saves the checkpoint or, without one,
+ * the model so far; a second one ends the program at once. */
 #include "cli.h"
 
 #include <inttypes.h>
@@ -64,7 +64,7 @@ static npmd_fit_facts facts_of(const npmd_model *model)
     return facts;
 }
 
-/* ---- Before -------------------------------------------------------------------------------------------- */
+/* ---- Before ------------------------------------------------------------------------------------------------------ */
 
 static npmd_status read_options(const cli_args *args, npmd_options *options, npmd_error *err)
 {
@@ -215,7 +215,7 @@ static void print_plan(fit_job *j)
             cli_words_bytes(npmd_plan_bytes(j->plan) + npmd_points_bytes(j->points)).text);
 }
 
-/* ---- Reports while it runs ----------------------------------------------------------------------------- */
+/* ---- Reports while it runs --------------------------------------------------------------------------------------- */
 
 /* Of select the plan is shown here: the library has checked its lists by now. */
 static int show_report(const npmd_report *now, void *user)
@@ -226,7 +226,7 @@ static int show_report(const npmd_report *now, void *user)
     return cli_progress_show(now, &j->progress);
 }
 
-/* ---- After --------------------------------------------------------------------------------------------- */
+/* ---- After ------------------------------------------------------------------------------------------------------- */
 
 static uint64_t peak_memory(void)
 {
@@ -388,7 +388,7 @@ static int save_model(const cli_args *args, const npmd_model *model)
     return cli_refuse(args, &err);
 }
 
-/* Everything up to the first step: options, files, inputs, and the plan with whoever watches. */
+/* Everything up to the first step: options, files, inputs, and the plan with its watch. */
 static int prepare(fit_job *j)
 {
     const cli_args *args = j->args;

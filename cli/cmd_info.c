@@ -1,4 +1,4 @@
-/* cmd_info.c - neuropmd info: what a model or a surface file holds. */
+/* cmd_info.c - neuropmd info: the contents of a model or a surface file. */
 #include "cli.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int surface_info(const cli_args *args)
     return CLI_DONE;
 }
 
-/* What the model says of itself; its warnings name options. NULL: no memory. */
+/* The model's description; its warnings name options. NULL: no memory. */
 static char *respelled(const char *json)
 {
     const size_t size = strlen(json) + 1;

@@ -1,4 +1,4 @@
-/* cmd_plot.c - neuropmd plot: figures of densities, of the course of fits and of experiments. */
+/* cmd_plot.c - neuropmd plot: figures of densities, fits and experiments. */
 #include "cli.h"
 
 #include <math.h>
@@ -124,7 +124,7 @@ typedef struct job {
     npmd_plot_facts facts;
 } job;
 
-/* ---- options --------------------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------------------------------- */
 
 static int parse_range(job *j, const char *text)
 {
@@ -166,7 +166,7 @@ static int parse_levels(job *j, const char *text)
     return CLI_DONE;
 }
 
-/* So many bytes of a name, as far as there is room, cut between two characters of UTF-8. */
+/* Copies up to length bytes of a name, as far as they fit, cut between two characters of UTF-8. */
 static void copy_name(char *out, size_t size, const char *name, size_t length)
 {
     if (length >= size)
@@ -234,7 +234,7 @@ static int parse_words(job *j)
     return CLI_DONE;
 }
 
-/* ---- inputs ---------------------------------------------------------------------------------------------- */
+/* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
 /* Files of values and folders were taken before. */
 static bool is_surface_operand(const job *j, int k)
@@ -329,7 +329,7 @@ static int refuse_without_model(const job *j)
     return CLI_DONE;
 }
 
-/* ---- the picture ------------------------------------------------------------------------------------------- */
+/* ---- the picture ------------------------------------------------------------------------------------------------- */
 
 static int report(const job *j)
 {

@@ -1,4 +1,4 @@
-/* cmd_probability.c - neuropmd probability: how likely a region is, and how sure that is. */
+/* cmd_probability.c - neuropmd probability: the probability of a region, and its uncertainty. */
 #include "cli.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* cmd_select.c - neuropmd select: a fit whose tau, and other options, are chosen on held-out points first.
  *
- * It is fit (cmd_fit.c) with lists of values, and shows what it chose by. */
+ * It is fit (cmd_fit.c) with lists of values, and shows the criterion of the choice. */
 #include "cli.h"
 
 #include <stdlib.h>

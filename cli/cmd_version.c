@@ -1,4 +1,4 @@
-/* cmd_version.c - neuropmd version: what this build is and what it chose on this machine. */
+/* cmd_version.c - neuropmd version: the build, and its choices on this machine. */
 #include "cli.h"
 
 static int run(const cli_args *args)

@@ -1,7 +1,7 @@
-/* main.c - the program: the list of commands, and how one is chosen and ended.
+/* main.c - the program: the list of commands, their dispatch and exit status.
  *
- * Exit status: see CLI_EXITS. A result that could not be written (closed pipe, full disk) is a failure like
- * any other, so stdout is closed here, and the closing is checked. */
+ * Exit status: see CLI_EXITS. A result that cannot be written (closed pipe, full disk) is a failure, so stdout is
+ * closed here and the result checked. */
 #include "console.h"
 
 #include <errno.h>

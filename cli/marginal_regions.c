@@ -34,7 +34,7 @@ typedef struct job {
     cli_progress progress;
 } job;
 
-/* ---- what is asked for --------------------------------------------------------------------------------- */
+/* ---- what is asked for ------------------------------------------------------------------------------------------- */
 
 static const char *either(const cli_args *args, const char *name, const char *fallback)
 {
@@ -141,7 +141,7 @@ static int check_options(job *j)
     return check_names(j);
 }
 
-/* ---- names of regions ---------------------------------------------------------------------------------- */
+/* ---- names of regions -------------------------------------------------------------------------------------------- */
 
 static int unknown_region(const job *j, const char *name)
 {
@@ -191,7 +191,7 @@ static int find_regions(job *j)
     return CLI_DONE;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static int read_picture(const job *j, place *p)
 {
@@ -214,7 +214,7 @@ static int read_place(job *j, int d)
     return p->drawn ? read_picture(j, p) : CLI_DONE;
 }
 
-/* ---- computing ----------------------------------------------------------------------------------------- */
+/* ---- computing --------------------------------------------------------------------------------------------------- */
 
 static npmd_status compute_map(job *j, npmd_error *err)
 {
@@ -267,7 +267,7 @@ static npmd_status write_map(const job *j, npmd_error *err)
     return npmd_surface_write(p->picture ? p->picture : p->surface, j->out, &name, &column, 1, err);
 }
 
-/* ---- reporting ----------------------------------------------------------------------------------------- */
+/* ---- reporting --------------------------------------------------------------------------------------------------- */
 
 static const char *warning(const npmd_region_facts *f)
 {
@@ -348,7 +348,7 @@ static int report(const job *j)
     return CLI_DONE;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 static int compute(job *j)
 {

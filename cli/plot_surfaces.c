@@ -1,4 +1,4 @@
-/* plot_surfaces.c - neuropmd plot: what belongs to figures of surfaces, streamlines and eigenfunctions. */
+/* plot_surfaces.c - neuropmd plot: options and inputs of figures of surfaces, streamlines and eigenfunctions. */
 #include "cli.h"
 
 #include <stdlib.h>

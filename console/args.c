@@ -1,10 +1,10 @@
-/* args.c - the command line: options from tables, values checked, misspelt names answered.
+/* args.c - the command line: options from tables, checked values, suggestions for misspelt names.
  *
  *   neuropmd COMMAND [OPERAND] --name value --name=value --flag
  *
- * A value may begin with one dash (--tau -1); a word that begins with two is never taken for a value, so that
- * a forgotten one is noticed. A lone -- ends the options. Of an option given twice the last counts, as
- * everywhere; only a file named twice is refused, because one of the two would be silently left out. */
+ * A value may begin with one dash (--tau -1); a word that begins with two is never a value, so that a missing value is
+ * noticed. A lone -- ends the options. Of an option given twice the last counts; only two values of an option that
+ * takes a file are refused, since one file would be silently ignored. */
 #include "console.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The table of a command ---------------------------------------------------------------------------- */
+/* ---- The table of a command -------------------------------------------------------------------------------------- */
 
 static const char COMMON_GROUP[] = "every command";
 
@@ -96,7 +96,7 @@ static bool option_find(const cli_command *command, const char *name, size_t len
     return false;
 }
 
-/* ---- Near misses --------------------------------------------------------------------------------------- */
+/* ---- Near misses ------------------------------------------------------------------------------------------------- */
 
 enum { NAME_MOST = 40 };
 
@@ -158,7 +158,7 @@ static int unknown_option(const cli_args *args, const char *word)
     return cli_fail(args, CLI_USAGE, "unknown option %.*s; see neuropmd %s --help", shown, word, args->command->name);
 }
 
-/* ---- Parsing ------------------------------------------------------------------------------------------- */
+/* ---- Parsing ----------------------------------------------------------------------------------------------------- */
 
 static bool option_names_file(const cli_option *option)
 {
@@ -257,7 +257,7 @@ void cli_args_free(cli_args *args)
     args->count = args->operand_count = 0;
 }
 
-/* ---- Values -------------------------------------------------------------------------------------------- */
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 const char *cli_value(const cli_args *args, const char *name)
 {

@@ -1,6 +1,6 @@
-/* help_usual.c - what options that are left open become, asked of the library on a few domains.
+/* help_usual.c - the usual values of open options, from the library on a few domains.
  *
- * The numbers themselves stand in the library alone; here equal ones are put together: "3 on S1, T2, S2; 4 on T4". */
+ * The library has the numbers; equal ones are grouped here: "3 on S1, T2, S2; 4 on T4". */
 #include "console.h"
 
 #include <string.h>

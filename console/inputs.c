@@ -1,5 +1,5 @@
-/* inputs.c - what several commands read from their options: where to compute, points and where they may lie, files that
- * must not be one. */
+/* inputs.c - options that several commands share: where to compute, points and their domain, files that must be
+ * distinct. */
 #include "console.h"
 
 #include <stdlib.h>

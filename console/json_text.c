@@ -1,4 +1,4 @@
-/* json_text.c - a result for programs: one JSON object, made key by key. */
+/* json_text.c - results for programs: one JSON object, built key by key. */
 #include "console.h"
 #include "json.h"
 

@@ -5,7 +5,7 @@
  *     width         128
  *     max-frequency 10, 10
  *
- * Should the text not be such an object after all, it is printed as it is. */
+ * A text that is no such object is printed as it is. */
 #include "console.h"
 #include "json.h"
 

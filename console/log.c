@@ -1,8 +1,7 @@
-/* log.c - the log of a fit: one JSON line a report, each written out at once.
+/* log.c - the log of a fit: one JSON line for each report, flushed at once.
  *
- * A fit that is resumed goes on with the log of the run before. That run may have come further than its last
- * checkpoint: what it wrote beyond, and a line that its end cut off, is taken back, so that the log reads like
- * that of one run. */
+ * A resumed fit continues the log of the run before. That run may have gone beyond its last checkpoint: its later
+ * lines, and an incomplete last one, are removed, so that the log reads like that of one run. */
 #include "console.h"
 
 #include <errno.h>

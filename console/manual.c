@@ -1,4 +1,4 @@
-/* manual.c - the manual page, in troff, from the tables that --help is made of. */
+/* manual.c - the manual page, in troff, from the same tables as --help. */
 #include "console.h"
 
 #include <ctype.h>

@@ -1,5 +1,4 @@
-/* progress.c - signs of life on stderr while something is computed: a line that is drawn over and over on a terminal,
- * a line every few seconds in a log. */
+/* progress.c - progress on stderr: one line that is redrawn on a terminal, else a line every few seconds. */
 #include "console.h"
 
 #include <math.h>
@@ -105,7 +104,7 @@ static void show_fit(cli_progress *p, const npmd_report *now)
     const double done = now->steps > 0 ? fmin(1.0, (double)now->step / (double)now->steps) : 0.0;
     const cli_words left = cli_words_time(rate > 0.0 ? (double)(now->steps - now->step) / rate : NAN);
     p->shown = clock;
-    if (now->steps == 0) { /* nobody knows how many it takes */
+    if (now->steps == 0) { /* the number of steps is not known */
         if (p->terminal)
             fprintf(stderr, "\r\033[K%s %s%s  %s", progress_noun(now).text, cli_words_count((uint64_t)now->step).text,
                     progress_objective(now, "  ").text, cli_words_time(now->seconds).text);
@@ -123,7 +122,7 @@ static void show_fit(cli_progress *p, const npmd_report *now)
     }
 }
 
-/* When it is time for a sign of life: over the last words on a terminal, a line in a log. */
+/* Shows progress when it is due: over the last line on a terminal, else as a new line. */
 static CLI_FORMAT(2, 3) void show_words(cli_progress *p, const char *format, ...)
 {
     const double now = cli_clock();

@@ -1,4 +1,4 @@
-/* report.c - what the program says to people: aligned lines on stdout, failures and remarks on stderr. */
+/* report.c - text output: aligned lines on stdout, failures and notes on stderr. */
 #include "console.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- Failures and remarks ------------------------------------------------------------------------------ */
+/* ---- Failures and remarks ---------------------------------------------------------------------------------------- */
 
 /* Where a library's sentence has an option's name at this place, between back quotes: its length; else 0. */
 static size_t quoted_option(const char *at)
@@ -109,7 +109,7 @@ void cli_accuracy_missed(const cli_args *args, double error, double accuracy)
                  error, wanted);
 }
 
-/* ---- Numbers and lines for people ---------------------------------------------------------------------- */
+/* ---- Numbers and lines for people -------------------------------------------------------------------------------- */
 
 cli_words cli_words_count(uint64_t n)
 {

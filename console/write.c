@@ -1,4 +1,4 @@
-/* write.c - text that a command makes, into a file. */
+/* write.c - writes the text of a command to a file. */
 #include "console.h"
 
 #include <stdlib.h>

@@ -107,7 +107,7 @@ static const cli_option OPTIONS[] = {
     { 0 },
 };
 
-/* ---- What is asked for --------------------------------------------------------------------------------- */
+/* ---- What is asked for ------------------------------------------------------------------------------------------- */
 
 static int unknown_experiment(const cli_args *args)
 {
@@ -211,7 +211,7 @@ static int read_plan(const cli_args *args, reproduce_plan *plan)
     return CLI_DONE;
 }
 
-/* ---- Which rows ---------------------------------------------------------------------------------------- */
+/* ---- Which rows -------------------------------------------------------------------------------------------------- */
 
 static bool row_is_called(const reproduce_row *row, const char *word, size_t length)
 {
@@ -259,7 +259,7 @@ static int choose_rows(const reproduce_plan *plan, bool *chosen)
     return CLI_DONE;
 }
 
-/* ---- The tasks ----------------------------------------------------------------------------------------- */
+/* ---- The tasks --------------------------------------------------------------------------------------------------- */
 
 char *reproduce_words(const char *format, ...)
 {
@@ -347,7 +347,7 @@ int reproduce_tasks(reproduce_plan *plan)
     return CLI_DONE;
 }
 
-/* ---- The command --------------------------------------------------------------------------------------- */
+/* ---- The command ------------------------------------------------------------------------------------------------- */
 
 int reproduce_check_steps(const cli_args *args)
 {

@@ -6,27 +6,27 @@
 #include "reproduce.h"
 
 struct reproduce_pairs {                            /* one tractogram */
-    const char *tracks, *data;                      /* one of them, the other NULL */
+    const char *tracks, *data;                      /* one is given, the other NULL */
     const char *surface, *sphere, *labels, *region; /* NULL: not given */
-    const char *domain;                             /* as --domain says it */
-    bool surfaces;                                  /* it is the surface, not its sphere */
+    const char *domain;                             /* as given by --domain */
+    bool surfaces;                                  /* the domain is on the surface, not on its sphere */
     bool unordered;
     double max_distance;    /* of an end from the surface; 0: not given */
-    char inputs[17];        /* hash of what the pairs are made of: files, and the space of tracks */
-    char *name, *folder;    /* of its results */
-    char *points, *results; /* files of pairs, and of lines */
+    char inputs[17];        /* hash of the inputs of the pairs: files, and the space of tracks */
+    char *name, *folder;    /* of the results */
+    char *points, *results; /* file of pairs, and file of lines */
 };
 
 /* reproduce_connectivity.c, reproduce_pairs.c, reproduce_maps.c */
 int reproduce_connectivity(const cli_args *args);
-char *reproduce_model_of(const reproduce_plan *plan, const reproduce_row *row); /* its file; free it */
+char *reproduce_model_of(const reproduce_plan *plan, const reproduce_row *row); /* path; to be freed */
 npmd_status reproduce_pairs_check(const reproduce_plan *plan, npmd_error *err);
 npmd_status reproduce_pairs_read(const reproduce_plan *plan, npmd_domain **domain, npmd_points **points,
                                  npmd_error *err);
-/* The likelihood per area of the surface of fits that were done before without one; after all fits. */
+/* After all fits: adds the likelihood per area of the surface to fits of earlier runs that lack it. */
 int reproduce_pairs_areas(const reproduce_plan *plan);
-/* "model": of a line, the hash of its file's bytes: does the file still hold that model? */
+/* Does the model file still have the hash that the line has as "model"? */
 bool reproduce_model_is_there(const reproduce_plan *plan, const reproduce_task *task);
-int reproduce_maps(const reproduce_plan *plan); /* of the first replicate */
+int reproduce_maps(const reproduce_plan *plan); /* maps of the first replicate */
 
 #endif

@@ -42,7 +42,7 @@ void gauntlet_sets_find(const cli_args *args, const char *folder, const char *pa
     }
 }
 
-/* ---- Splits -------------------------------------------------------------------------------------------- */
+/* ---- Splits ------------------------------------------------------------------------------------------------------ */
 
 static npmd_status refuse(npmd_error *err, const char *path, const char *what)
 {

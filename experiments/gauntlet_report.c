@@ -51,7 +51,7 @@ static double best_of(const reproduce_plan *plan, int seed, int subject)
     return best;
 }
 
-/* ---- Another file of results --------------------------------------------------------------------------- */
+/* ---- Another file of results ------------------------------------------------------------------------------------- */
 
 static bool line_text(const char *line, const char *key, char *out, size_t size)
 {
@@ -113,7 +113,7 @@ static int entries_read(const cli_args *args, const char *path, entries *e)
     return code;
 }
 
-/* ---- Regrets ------------------------------------------------------------------------------------------- */
+/* ---- Regrets ----------------------------------------------------------------------------------------------------- */
 
 typedef struct regret { /* of a method, over truths; of real data over the best, in nats */
     double mean, worst, above;
@@ -154,7 +154,7 @@ static regret regret_of(const reproduce_plan *plan, const entries *against, int 
     return r;
 }
 
-/* ---- For people ---------------------------------------------------------------------------------------- */
+/* ---- For people -------------------------------------------------------------------------------------------------- */
 
 #define LABEL 29
 #define WIDTH 11
@@ -246,7 +246,7 @@ static void report_words(const reproduce_plan *plan, const entries *against)
         printf("%d of %d fits failed%s\n", failed, plan->count, plan->out ? "; their lines say why" : "");
 }
 
-/* ---- For programs -------------------------------------------------------------------------------------- */
+/* ---- For programs ------------------------------------------------------------------------------------------------ */
 
 static void put_regret(cli_json *j, const char *prefix, const regret *r)
 {

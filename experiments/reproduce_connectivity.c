@@ -1,8 +1,8 @@
-/* reproduce_connectivity.c - neuropmd reproduce connectivity: tractograms, one folder of results each.
+/* reproduce_connectivity.c - neuropmd reproduce connectivity: tractograms, with one folder of results for each.
  *
  * The fits run as those of any experiment do (reproduce_run.c), in processes of their own (reproduce_pairs.c); maps and
- * tables of a region come after all of them (reproduce_maps.c), since this process may compute only when no other will
- * be forked. */
+ * tables of a region come after all of them (reproduce_maps.c), since this process may compute only after the last
+ * fork. */
 #include "connectivity.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ typedef struct tractograms {
     char *usual;        /* where the streamlines of the tests lie */
 } tractograms;
 
-/* ---- What is asked for ----------------------------------------------------------------------------------- */
+/* ---- What is asked for ------------------------------------------------------------------------------------------- */
 
 static const char *only_for_others[] = { "truth", "truth-seed", "n", NULL };
 
@@ -188,7 +188,7 @@ static int read_base(tractograms *t)
     return reproduce_check_steps(args);
 }
 
-/* ---- The fits -------------------------------------------------------------------------------------------- */
+/* ---- The fits ---------------------------------------------------------------------------------------------------- */
 
 /* The published field takes 20,000 steps with 100,000 integration points each: some minutes on a card, days on two
  * cores. */
@@ -284,7 +284,7 @@ static int fit_all(tractograms *t)
     return code;
 }
 
-/* ---- The command ------------------------------------------------------------------------------------------- */
+/* ---- The command ------------------------------------------------------------------------------------------------- */
 
 static int report(const tractograms *t)
 {

@@ -1,6 +1,6 @@
 /* reproduce_data.c - the rows of numbers in the lines of results, as one table beside the file of results.
  *
- * The lines have everything, so the tables can be made again at any time; they hold the tasks of this run. */
+ * The lines have all the data, so the tables can be made again at any time; they have the tasks of this run. */
 #include "reproduce.h"
 
 #include <stdlib.h>

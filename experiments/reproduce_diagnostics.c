@@ -1,6 +1,6 @@
-/* reproduce_diagnostics.c - convergence while a field is fitted (the paper's Figure S7): its distance from
- * the truth, the ISE criterion on held-out points, the signal-to-noise ratios of the gradients, and where each
- * has a running minimum, the moments that an early stopping rule waits for.
+/* reproduce_diagnostics.c - convergence while a field is fitted (the paper's Figure S7): its distance from the truth,
+ * the ISE criterion on held-out points, the signal-to-noise ratios of the gradients, and the running minima of each,
+ * which an early stopping rule looks for.
  *
  * Every tenth point is held out. */
 #include "reproduce.h"

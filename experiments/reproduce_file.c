@@ -1,11 +1,10 @@
-/* reproduce_file.c - what is known of an experiment: one JSON line a row and replicate, on the disk before
- * the next one is reported.
+/* reproduce_file.c - the results of an experiment: one JSON line for each row and replicate, on disk before the next
+ * one is reported.
  *
- * A line begins with what was asked for (experiment, domain, replicate, method, settings, data, truth,
- * options) and goes on with what came out. A task is done when the file has a line that begins, byte for
- * byte, as its own would, and its status is done; one that failed is tried again. A run that is killed
- * leaves at most one line that is cut off, at the end: it is taken back before anything is added. Lines of
- * other runs stay as they are. */
+ * A line begins with the task (experiment, domain, replicate, method, settings, data, truth, options) and continues
+ * with its results. A task is done when the file has a line that begins, byte for byte, as its own would, and its
+ * status is done; one that failed is tried again. A run that is killed leaves at most one incomplete line, at the end,
+ * which is removed before anything is added. Lines of other runs stay as they are. */
 #include "connectivity.h"
 #include "gauntlet.h"
 
@@ -20,7 +19,7 @@
 
 static const char OPENING[] = "{\"experiment\": \"";
 
-/* ---- Lines --------------------------------------------------------------------------------------------- */
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
 static int line_take(const cli_args *args, cli_json *j, reproduce_task *task)
 {
@@ -161,7 +160,7 @@ static void line_read(const reproduce_plan *plan, const char *line, reproduce_ta
         task->result.figure[*f] = reproduce_line_number(tail, REPRODUCE_KEYS[*f]);
 }
 
-/* ---- The file ------------------------------------------------------------------------------------------ */
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
 
 static int refuse(const cli_args *args, const char *what, const char *path)
 {

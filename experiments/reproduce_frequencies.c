@@ -1,21 +1,20 @@
-/* reproduce_frequencies.c - the frequencies in v, the log density up to a constant, on T2, against Theorem
+/* reproduce_frequencies.c - the frequencies in v, the log density up to a constant, on T2, against the paper's Theorem
  * 1.
  *
- * The theorem, corrected. Let W hold the frequency vectors of the encoding: (a, b) and (a, -b) for a
- * product of cos or sin of a x and b y, one vector for a plane wave. A sine layer, expanded about its
- * biases, multiplies functions, and a product of cosines has the sums and differences of their
- * frequencies. So a term of degree m has frequencies +- w_1 +- ... +- w_m, w_i in W, any of them, signs
- * and all; v has only frequencies of the lattice that W generates, and the degree of a frequency is the
- * least number of vectors of W that give it. Without biases sin is odd, and so is every degree; with them,
- * as here, all degrees occur. The paper takes one sign pattern for each product: multiples of (1, 1) and
- * of (1, -1) from cos x cos y, but not (2, 0) of degree 2, nor (3, 1) of degree 3.
+ * The theorem, corrected. Let W hold the frequency vectors of the encoding: (a, b) and (a, -b) for a product of cos or
+ * sin of a x and b y, one vector for a plane wave. A sine layer, expanded about its biases, multiplies functions, and a
+ * product of cosines has the sums and differences of their frequencies. So a term of degree m has frequencies +- w_1 +-
+ * ... +- w_m, w_i in W, any of them, signs and all; v has only frequencies of the lattice that W generates, and the
+ * degree of a frequency is the least number of vectors of W that give it. Without biases sin is odd, and so is every
+ * degree; with them, as here, all degrees occur. The paper takes one sign pattern for each product: multiples of (1, 1)
+ * and of (1, -1) from cos x cos y, but not (2, 0) of degree 2, nor (3, 1) of degree 3.
  *
- * How far the series matters. With |f| the sum of the moduli of the coefficients of f, the terms of degree
- * m are bounded by the coefficients V_m of a power series: pre-activations of the first layer by A_1(t) =
- * a t, a layer by exp(A(t)) - 1 since all derivatives of the sine are at most 1, its sum by the greatest
- * weight times the width. A frequency of degree d has a coefficient of at most sum of V_m, m >= d. The
- * truncation M is the least degree for which that sum beyond it is below the tolerance. From depth 4 on M
- * is beyond any grid: then all of the lattice is permitted. */
+ * How far the series matters. With |f| the sum of the moduli of the coefficients of f, the terms of degree m are
+ * bounded by the coefficients V_m of a power series: pre-activations of the first layer by A_1(t) = a t, a layer by
+ * exp(A(t)) - 1 since all derivatives of the sine are at most 1, its sum by the greatest weight times the width. A
+ * frequency of degree d has a coefficient of at most sum of V_m, m >= d. The truncation M is the least degree for which
+ * that sum beyond it is below the tolerance. From depth 4 on M is beyond any grid: then all of the lattice is
+ * permitted. */
 #include "reproduce.h"
 
 #include <math.h>
@@ -33,7 +32,7 @@ enum {
     SERIES = 400 /* terms of the majorant */
 };
 
-/* ---- The encoding -------------------------------------------------------------------------------------- */
+/* ---- The encoding ------------------------------------------------------------------------------------------------ */
 
 typedef struct vector {
     int k1, k2;
@@ -95,7 +94,7 @@ static npmd_status find_encoding(const reproduce_spectrum *s, bool plane, int mo
     return NPMD_OK;
 }
 
-/* ---- Degrees: the least number of vectors that add up to a frequency ----------------------------------- */
+/* ---- Degrees: the least number of vectors that add up to a frequency --------------------------------------------- */
 
 typedef struct degrees { /* of the frequencies up to H; -1: none */
     int H;
@@ -175,7 +174,7 @@ static void degrees_paper(const encoding *e, degrees *d)
     }
 }
 
-/* ---- The degree that suffices -------------------------------------------------------------------------- */
+/* ---- The degree that suffices ------------------------------------------------------------------------------------ */
 
 /* e = exp(a) as power series, a_0 = 0: n e_n = sum k a_k e_(n-k). */
 static void series_exp(const double *a, double *e)
@@ -214,7 +213,7 @@ static double truncation(const npmd_options *o, double tolerance)
     return NAN;
 }
 
-/* ---- One task ------------------------------------------------------------------------------------------ */
+/* ---- One task ---------------------------------------------------------------------------------------------------- */
 
 static double modulus(const reproduce_spectrum *s, int k1, int k2)
 {

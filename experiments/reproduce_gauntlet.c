@@ -31,7 +31,7 @@ void gauntlet_line_begin(const reproduce_plan *plan, const reproduce_task *task,
     cli_json_text(j, "options", task->options);
 }
 
-/* ---- What is asked for --------------------------------------------------------------------------------- */
+/* ---- What is asked for ------------------------------------------------------------------------------------------- */
 
 static int list(const cli_args *args)
 {
@@ -150,7 +150,7 @@ static int read_plan(const cli_args *args, reproduce_plan *plan, reproduce_gaunt
     return CLI_DONE;
 }
 
-/* ---- Rows and tasks ------------------------------------------------------------------------------------ */
+/* ---- Rows and tasks ---------------------------------------------------------------------------------------------- */
 
 enum { OPTIONS_SIZE = 64 };
 

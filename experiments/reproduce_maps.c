@@ -1,10 +1,10 @@
-/* reproduce_maps.c - connectivity of a region E, of the fits to the first split: field and series side by side.
+/* reproduce_maps.c - connectivity of a region E by the fits to the first split: field and series side by side.
  *
  *     f_E(y) = integral over x in E of f(x, y) dx        at every vertex y, drawn on the sphere and on the surface
  *     p_R    = integral over y in R of f_E(y) dy         for every region R: the row of E in the matrix of regions
  *
- * and beside them what they are estimates of: the end points whose partner lies in E, and their share in each region.
- * An end point lies in the region of the closest vertex, as a vertex stands for what is closest to it. */
+ * and beside them the data: the end points whose partner lies in E, and their share in each region. An end point
+ * belongs to the region of the closest vertex. */
 #include "connectivity.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ typedef struct maps {
     char *name[MAPS_MOST];
     double *density[MAPS_MOST], *probability[MAPS_MOST]; /* (vertices) */
     npmd_region_facts facts[MAPS_MOST];
-    /* of the data: */
+    /* the data */
     npmd_domain *domain;
     npmd_points *points;
     size_t *vertex; /* (pairs, 2), the closest */
@@ -42,7 +42,7 @@ static int stop(const npmd_report *now, void *user)
     return cli_interrupted();
 }
 
-/* ---- Reading ----------------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 static int read_meshes(maps *m)
 {
@@ -117,7 +117,7 @@ static int region_of(const maps *m, size_t vertex)
     return found >= 0 ? found : npmd_region_find(m->labels, "unknown");
 }
 
-/* ---- Maps -------------------------------------------------------------------------------------------------- */
+/* ---- Maps -------------------------------------------------------------------------------------------------------- */
 
 static int map_of(maps *m, const reproduce_row *row)
 {
@@ -173,7 +173,7 @@ static int make_maps(maps *m)
     return code;
 }
 
-/* ---- Writing ----------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 static char *file_of(const maps *m, const char *what, const char *suffix)
 {

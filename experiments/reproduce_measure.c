@@ -1,5 +1,5 @@
-/* reproduce_measure.c - what is measured of one task, in the process of its own: points of the truth, a
- * fit, its distance from the truth, its criterion on fresh points, its course. */
+/* reproduce_measure.c - the measurements of one task, in its own process: points of the truth, a fit, its distance from
+ * the truth, its criterion on fresh points, its trajectory. */
 #include "connectivity.h"
 #include "gauntlet.h"
 
@@ -22,7 +22,7 @@ npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *text)
     return st;
 }
 
-/* ---- Rows of data -------------------------------------------------------------------------------------- */
+/* ---- Rows of data ------------------------------------------------------------------------------------------------ */
 
 void reproduce_text_row(reproduce_text *t, const double *x, int count)
 {
@@ -40,7 +40,7 @@ void reproduce_text_row(reproduce_text *t, const double *x, int count)
     free(row);
 }
 
-/* ---- Truth and points ---------------------------------------------------------------------------------- */
+/* ---- Truth and points -------------------------------------------------------------------------------------------- */
 
 static npmd_status read_truth(const reproduce_plan *plan, const char *domain, npmd_truth **truth, npmd_error *err)
 {
@@ -153,7 +153,7 @@ static npmd_status check_inputs(const reproduce_plan *plan, npmd_error *err)
     return st;
 }
 
-/* ---- A fit --------------------------------------------------------------------------------------------- */
+/* ---- A fit ------------------------------------------------------------------------------------------------------- */
 
 /* "--name value --name value" */
 npmd_status reproduce_options(const reproduce_child *c, npmd_options **options, npmd_error *err)

@@ -1,5 +1,5 @@
-/* reproduce_pairs.c - connectivity, in the process of a task: end points of streamlines, nine tenths of them fitted,
- * the others asked for their likelihood. */
+/* reproduce_pairs.c - connectivity, in the process of a task: end points of streamlines, of which nine tenths are
+ * fitted and the others give the likelihood. */
 #include "connectivity.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 enum { SHARE = 10, PAIRS_LEAST = 20 }; /* one in SHARE is held out */
 
-/* ---- Inputs ------------------------------------------------------------------------------------------------ */
+/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
 static npmd_status read_points(const reproduce_plan *plan, const npmd_domain *domain, npmd_points **points,
                                npmd_error *err)
@@ -141,7 +141,7 @@ npmd_status reproduce_pairs_check(const reproduce_plan *plan, npmd_error *err)
     return st;
 }
 
-/* ---- The split --------------------------------------------------------------------------------------------- */
+/* ---- The split --------------------------------------------------------------------------------------------------- */
 
 /* splitmix64, the stream of a seed. */
 static uint64_t next_word(uint64_t *state)
@@ -201,7 +201,7 @@ static npmd_status split(const npmd_points *points, const npmd_domain *domain, u
     return st;
 }
 
-/* ---- The measure of the surface ---------------------------------------------------------------------------- */
+/* ---- The measure of the surface ---------------------------------------------------------------------------------- */
 
 /* What makes the mean log-likelihood of pairs on two spheres one per squared area of the surface: the mean over the
  * pairs of the log areas at both ends. NaN where there is no surface. */
@@ -231,7 +231,7 @@ static npmd_status mean_log_areas(const reproduce_pairs *p, const npmd_points *p
     return st;
 }
 
-/* ---- One task ---------------------------------------------------------------------------------------------- */
+/* ---- One task ---------------------------------------------------------------------------------------------------- */
 
 static npmd_status score(reproduce_child *c, const npmd_model *model, const npmd_points *held_out, npmd_error *err)
 {

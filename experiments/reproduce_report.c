@@ -1,5 +1,5 @@
-/* reproduce_report.c - what an experiment found: mean and standard error over the replicates, a line for
- * each method and settings, beside what the paper says. */
+/* reproduce_report.c - the results of an experiment: mean and standard error over the replicates, one line for each
+ * method and settings, beside the paper's numbers. */
 #include "connectivity.h"
 
 #include <math.h>
@@ -147,7 +147,7 @@ static int report_json(const reproduce_plan *plan)
     return cli_json_print(plan->args, &j);
 }
 
-/* ---- For people ---------------------------------------------------------------------------------------- */
+/* ---- For people -------------------------------------------------------------------------------------------------- */
 
 static cli_words words_paper(const reproduce_plan *plan, const reproduce_row *row)
 {

@@ -1,9 +1,8 @@
 /* reproduce_run.c - the tasks of an experiment, each in a process of its own.
  *
- * So its memory is its own, a crash is one failed row, and several can run at once. A process sends fixed
- * records through a pipe: how far it is, about once a second, then what came out, followed by its rows of
- * data as text. If the pipe ends before that, the process died. When this program dies, its processes
- * notice and end. */
+ * So memory is measured for each task, a crash is one failed row, and several tasks can run at once. A process sends
+ * fixed-size records through a pipe: its progress about once a second, then its result, followed by its rows of data as
+ * text. If the pipe ends before that, the process died. When this program dies, its processes notice and end. */
 #include "reproduce.h"
 
 #include <errno.h>
@@ -27,7 +26,7 @@ static void end_with_parent(void)
 }
 #endif
 
-/* ---- In the process of a task -------------------------------------------------------------------------- */
+/* ---- In the process of a task ------------------------------------------------------------------------------------ */
 
 static void send_bytes(const reproduce_child *c, const void *from, size_t size)
 {
@@ -81,7 +80,7 @@ static void child_run(reproduce_child *c)
         send_bytes(c, c->rows[i].text, st == NPMD_OK ? r->bytes[i] : 0);
 }
 
-/* ---- The processes ------------------------------------------------------------------------------------- */
+/* ---- The processes ----------------------------------------------------------------------------------------------- */
 
 typedef struct worker {
     pid_t pid; /* 0: free */
@@ -243,7 +242,7 @@ static bool any_running(const worker *workers, int count)
     return false;
 }
 
-/* ---- Progress ------------------------------------------------------------------------------------------ */
+/* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
 typedef struct watch {
     bool terminal, drawn;
@@ -323,7 +322,7 @@ static void say_ended(watch *w, const reproduce_plan *plan, const reproduce_task
              row->settings, task->replicate, found, cli_words_time(task->result.figure[FIGURE_SECONDS]).text);
 }
 
-/* ---- All of them --------------------------------------------------------------------------------------- */
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 /* The next one that is not done, for a worker that is free. */
 static int start_more(reproduce_plan *plan, worker *workers, int *next)

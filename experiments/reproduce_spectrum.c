@@ -8,7 +8,7 @@
 
 #define TWO_PI 6.28318530717958647692
 
-/* ---- The transform ------------------------------------------------------------------------------------- */
+/* ---- The transform ----------------------------------------------------------------------------------------------- */
 
 /* One factor after the other: y_k = (1/G) sum_j x_j exp(-i k x_j), along the second index; the result is
  * transposed, so that two passes restore the order. */
@@ -102,7 +102,7 @@ npmd_status reproduce_spectrum_of_model(const npmd_model *model, npmd_what what,
     return st;
 }
 
-/* ---- Figures S3 to S5 ---------------------------------------------------------------------------------- */
+/* ---- Figures S3 to S5 -------------------------------------------------------------------------------------------- */
 
 enum {
     BIAS_GRID = 128, /* the narrowest component has a standard deviation of 0.1: nothing is left at frequency 64 */

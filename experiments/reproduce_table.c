@@ -3,10 +3,10 @@
  * Settings:
  *   published  those of the code that made the published numbers, which differ from the text
  *   text       as printed, where that differs and where options can say it
- *   best       what this program does when nothing is said: every method solved properly
- * docs/reproduce.md gives the reasons and the times. Another experiment is another table and an entry in the
- * list at the end: rows, what the paper has, what is measured of each (reproduce_measure.c,
- * reproduce_spectrum.c, reproduce_frequencies.c), and which figures and columns show it. */
+ *   best       the defaults of this program: every method solved properly
+ * docs/reproduce.md gives the reasons and the times. Another experiment is another table and an entry in the list at
+ * the end: rows, the paper's numbers, the measure (reproduce_measure.c, reproduce_spectrum.c, reproduce_frequencies.c,
+ * ...), and the figures and columns that show it. */
 #include "connectivity.h"
 #include "gauntlet.h"
 
@@ -245,7 +245,7 @@ static const reproduce_published PUBLISHED_ENCODINGS[] = {
 };
 static const reproduce_published NOTHING[] = { { 0 } };
 
-/* ---- What a line and a table show ---------------------------------------------------------------------- */
+/* ---- What a line and a table show -------------------------------------------------------------------------------- */
 
 static const int OF_A_FIT[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL, FIGURE_TAU,
                                 FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURE_MEMORY, FIGURES_END };

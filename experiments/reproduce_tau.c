@@ -3,9 +3,9 @@
  *
  *     ise = mean f^2 - 2 mean f(x_i),   f relative to the uniform measure, x_i the held-out points
  *
- * Up to a constant it estimates the integrated squared error, so its curves should stand in the order of those of nISE.
- * A tenth of the points is held out, the same for every tau. The criterion is looked at every 100 steps; its mean over
- * the last 50 looks (5,000 steps) is what the paper chooses by. */
+ * Up to a constant it estimates the integrated squared error, so its curves should be in the order of those of nISE. A
+ * tenth of the points is held out, the same for every tau. The criterion is computed every 100 steps; the paper chooses
+ * by its mean over the last 50 values (5,000 steps). */
 #include "reproduce.h"
 
 #include <inttypes.h>

@@ -1,10 +1,9 @@
 /* reproduce_truth.c - the known densities of the experiments.
  *
- * The paper has mixtures on T2 and T4. Where every dimension is wanted, its recipe is carried on: five
- * wrapped normals of equal weight, the means of T4 repeated along the coordinates, covariances Q Lambda Q'
- * / (the greatest element), Q uniform over the orthogonal matrices and Lambda log-spaced from 1 to the
- * anisotropy. In one dimension, where a covariance would be 1 and the mixture nearly uniform, it is the
- * middle of that range, 1 / sqrt(anisotropy). */
+ * The paper has mixtures on T2 and T4. For other dimensions its recipe is extended: five wrapped normals of equal
+ * weight, the means of T4 repeated along the coordinates, covariances Q Lambda Q' / (the greatest element), Q uniform
+ * over the orthogonal matrices and Lambda log-spaced from 1 to the anisotropy. In one dimension, where a covariance
+ * would be 1 and the mixture nearly uniform, the variance is the middle of that range, 1 / sqrt(anisotropy). */
 #include "reproduce.h"
 
 #include <errno.h>

@@ -209,7 +209,7 @@ NPMD_API int npmd_option_is_read(int i, const char *estimator); /* 1: this estim
 NPMD_API npmd_status npmd_option_usual(const char *name, const npmd_options *opt, const npmd_domain *dom, size_t n,
                                        char *text, size_t size, npmd_error *err);
 
-/* ---- Fits and models ----------------------------------------------------------------------------- */
+/* ---- Fits and models --------------------------------------------------------------------------------------------- */
 
 typedef struct npmd_model npmd_model;
 
@@ -418,7 +418,7 @@ typedef struct npmd_recipe {
 } npmd_recipe;
 NPMD_API npmd_status npmd_recipe_at(int i, npmd_recipe *recipe, npmd_error *err); /* an error after the last */
 
-/* ---- What points are made of ------------------------------------------------------------------------- */
+/* ---- What points are made of ------------------------------------------------------------------------------------- */
 
 NPMD_API const npmd_domain *npmd_points_domain(const npmd_points *pts); /* the points' */
 NPMD_API double npmd_points_weight(const npmd_points *pts, size_t i);   /* of row i; their mean is 1 */

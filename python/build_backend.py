@@ -3,12 +3,19 @@
 pip builds in an environment of its own, into which it downloads what [build-system] requires, also where that is
 installed already. So nothing is required there; it is asked for here, and only where it is missing.
 """
+import contextlib
 import re
 import site
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 sys.path += [folder for folder in site.getsitepackages() if folder not in sys.path]  # which pip has taken away
+
+if __spec__.cached:  # nothing is left in the source tree: Python has written the byte code of this file by now
+    with contextlib.suppress(OSError):
+        Path(__spec__.cached).unlink()
+        Path(__spec__.cached).parent.rmdir()  # unless others are in it
 
 
 def installed(name: str, *least: int) -> bool:

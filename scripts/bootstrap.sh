@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # bootstrap.sh [build|python|package|test|fuzz|docs] - installs with apt-get what building (the Python package, packing,
-# testing, fuzzing, the documentation) needs and is missing.
+# testing, fuzzing, the documentation) needs and is missing, and fetches three.js (scripts/three.sh).
 #
 # It looks for the tools and libraries themselves: where all are found it does nothing, asks for nothing and needs no
 # network, on any system. "python", "package", "test" (the default), "fuzz" and "docs" are "build" and more.
 set -euo pipefail
 purpose=${1:-test}
+here=$(dirname "$0")
 
 have() { command -v "$1" >/dev/null 2>&1; }
 module() { have pkg-config && pkg-config --exists "$1"; }
@@ -41,11 +42,12 @@ need pkg-config have pkg-config
 need libpng-dev module libpng
 need zlib1g-dev module zlib
 need libexpat1-dev module expat
-need libarpack2-dev module arpack # these three for eigenpairs of surfaces; cmake -DNPMD_EIGEN=OFF does without
+need libarpack2-dev module arpack # these four for eigenpairs of surfaces; cmake -DNPMD_EIGEN=OFF does without
 need libsuperlu-dev module superlu
 need libmetis-dev metis
+need liblapack-dev module lapack
 # npm fetches three.js for the page of the command view, once
-[ -e "$(dirname "$0")/../build/three/package/LICENSE" ] || want npm have npm
+[ -e "$here/../build/three/package/LICENSE" ] || want npm have npm
 python_package() { # python_package need|want: what pip needs to install it without network, in an environment of its own
     "$1" python3-numpy python_has numpy
     "$1" python3-setuptools python_has setuptools
@@ -95,12 +97,18 @@ docs)
     ;;
 esac
 
-[ ${#missing[@]} -eq 0 ] && [ ${#wanted[@]} -eq 0 ] && exit 0
+# The end of every way through: a build without three.js has no page, and that is all.
+finish() {
+    "$here/three.sh" || true
+    exit 0
+}
+[ ${#missing[@]} -gt 0 ] || [ ${#wanted[@]} -gt 0 ] || finish
 
 explain() {
     if [ ${#missing[@]} -eq 0 ]; then
-        echo "going on without ${wanted[*]} (Debian's names): no page of the command view is made or looked at, or less of the Python package is tested" >&2
-        exit 0
+        echo "going on without ${wanted[*]} (Debian's names): no page of the command view is made or looked at," \
+            "or less of the Python package is tested" >&2
+        finish
     fi
     echo "neuropmd needs these packages (Debian's names): ${missing[*]}" >&2
     echo "$1" >&2
@@ -126,3 +134,4 @@ if [ ${#missing[@]} -gt 0 ]; then
     missing=()
 fi
 [ ${#wanted[@]} -eq 0 ] || get "${wanted[@]}" || explain ""
+finish

@@ -11,7 +11,7 @@ source=build/site-source
 
 rm -rf "$source" build/site
 mkdir -p "$source"
-cp -r docs/*.md docs/*.png docs/site/conf.py docs/site/index.md docs/site/static "$source"
+cp -r docs/*.md docs/*.png docs/*.svg docs/site/conf.py docs/site/index.md docs/site/static "$source"
 [ ! -d docs/pictures ] || cp -r docs/pictures "$source"
 # Links of the pages from above docs/ are relative to where they stand there; what the site does not hold is named only.
 for page in CONTRIBUTING CHANGELOG; do

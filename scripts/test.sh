@@ -69,7 +69,8 @@ check() {
 build() {
     local folder=$work/$1
     shift
-    cmake -S . -B "$folder" -G "Unix Makefiles" -DNPMD_TESTS=ON "$@" && cmake --build "$folder" --parallel "$jobs"
+    cmake -S . -B "$folder" -G "Unix Makefiles" -UBUILD_SHARED_LIBS -DBUILD_TESTING=ON "$@" \
+        && cmake --build "$folder" --parallel "$jobs"
 }
 
 # count FOLDER LOG OPTION...: runs the tests that ctest finds in the folder; prints "PASSED FAILED SKIPPED" and then
@@ -159,34 +160,48 @@ install_tree() {
 
 # The package, unpacked beside the system and not into it.
 package_tree() {
-    local folder=$work/package
+    local folder=$work/package file
     command -v dpkg-deb >/dev/null || { echo "dpkg-deb was not found: no Debian package is made"; return 77; }
     rm -rf "$folder" && mkdir -p "$folder" || return 1
     (cd "$work/gcc" && cpack -G DEB -D CPACK_OUTPUT_FILE_PREFIX="$folder") || return 1
     dpkg-deb -x "$folder"/neuropmd_*_"$(dpkg --print-architecture)".deb "$folder" || return 1
+    for file in libneuropmd{,-draw}.{so,a} neuropmd{,-draw}.{h,pc} neuropmdConfig.cmake; do
+        [ -n "$(find "$folder/usr" -name "$file")" ] || { echo "$file is not in the package"; return 1; }
+    done
     dpkg-deb -f "$folder"/*.deb Depends | grep libexpat || { echo "its dependencies were not found"; return 1; }
     gzip -dc "$folder/usr/share/man/man1/neuropmd.1.gz" | grep '^\.TH' >/dev/null || { echo "no manual page"; return 1; }
     LD_LIBRARY_PATH=$(libdir "$folder/usr") "$folder/usr/bin/neuropmd" version
 }
 
 # In all that follows PREFIX is where an installed tree begins.
-libdir() { dirname "$(find "$1" -name libneuropmd.so | head -n 1)"; }
+libdir() { dirname "$(find "$1" -name 'libneuropmd.*' | head -n 1)"; }
 
 consumer_pkgconfig() { # consumer_pkgconfig PREFIX
     local flags
     PKG_CONFIG_PATH=$(libdir "$1")/pkgconfig
     export PKG_CONFIG_PATH
-    flags=$(pkg-config --cflags --libs neuropmd) || return 1
+    flags=$(pkg-config --cflags --libs neuropmd-draw) || return 1
     # shellcheck disable=SC2086 # flags are words
     gcc -std=c17 -Wall -Werror tests/consumer/main.c $flags -lm -o "$work/consumer" \
         && LD_LIBRARY_PATH=$(libdir "$1") "$work/consumer"
 }
 
-consumer_cmake() { # consumer_cmake PREFIX
-    rm -rf "$work/consumer_cmake"
-    cmake -S tests/consumer -B "$work/consumer_cmake" -DCMAKE_PREFIX_PATH="$1" \
-        && cmake --build "$work/consumer_cmake" && "$work/consumer_cmake/consumer_shared" \
-        && "$work/consumer_cmake/consumer_static"
+consumer_cmake() { # consumer_cmake PREFIX [COMPONENTS]
+    local folder=$work/consumer_cmake
+    rm -rf "$folder"
+    cmake -S tests/consumer -B "$folder" -DCMAKE_PREFIX_PATH="$1" -DKINDS="${2:-}" && cmake --build "$folder" \
+        && "$folder/consumer" && { [ -z "${2:-}" ] || "$folder/consumer_static"; }
+}
+
+# Libraries of one kind, and a program by pkg-config and one by CMake on them. Objects are there: only links are made.
+one_kind() { # one_kind ON|OFF: BUILD_SHARED_LIBS
+    local prefix=$work/prefix_$1 other='libneuropmd*.a'
+    [ "$1" = ON ] || other='libneuropmd*.so*'
+    rm -rf "$prefix"
+    cmake -S . -B "$work/gcc" -DBUILD_SHARED_LIBS="$1" && cmake --build "$work/gcc" --parallel "$jobs" \
+        && cmake --install "$work/gcc" --prefix "$prefix" && "$prefix/bin/neuropmd" version || return 1
+    [ -z "$(find "$prefix" -name "$other")" ] || { echo "$other was not asked for, and was installed"; return 1; }
+    consumer_pkgconfig "$prefix" && consumer_cmake "$prefix"
 }
 
 # The Python package in an environment of its own, without network: as a wheel that carries the libraries, and as a link to
@@ -199,6 +214,7 @@ wheel() {
     [ -n "$python" ] || { echo "no Python with numpy, setuptools, wheel and venv was found: no wheel is made"; return 77; }
     rm -rf "$env" && "$python" -m venv --system-site-packages "$env" || return 1
     NEUROPMD_LIBRARY=$work/gcc/libneuropmd.so "$env/bin/pip" install --no-index ./python || return 1
+    ! ls -d python/build python/*.egg-info python/__pycache__ 2>/dev/null || { echo "are left behind"; return 1; }
     for name in libneuropmd libneuropmd-draw; do
         [ ! -e "$work/gcc/$name.so" ] || ls "$env"/lib/python3*/site-packages/neuropmd/$name.so || return 1
     done
@@ -230,7 +246,7 @@ check "layout (clang-format 14)" scripts/format.sh --check
 check "header alone, C17 and C++17" header_alone
 
 if check "gcc, optimised: build without a warning" build gcc -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release \
-    -DNPMD_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr -DNPMD_CUDA=AUTO -DNPMD_CUDA_ARCHITECTURES=90; then
+    -DNPMD_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr -DNPMD_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=90; then
     check "the test that must fail is noticed" harness_notices
     # those of failing memory and files run once, where the sanitizers see what they leave behind
     tests "gcc, optimised: all other tests and examples" gcc --label-exclude '^failure$'
@@ -238,12 +254,14 @@ if check "gcc, optimised: build without a warning" build gcc -DCMAKE_C_COMPILER=
     check "Python: a wheel that carries the libraries, an editable installation" wheel
     if check "installation" install_tree; then
         check "a program by pkg-config" consumer_pkgconfig "$work/prefix"
-        check "programs by CMake, shared and static" consumer_cmake "$work/prefix"
+        check "programs by CMake, shared and static" consumer_cmake "$work/prefix" 'static;draw_static'
     fi
     if check "Debian package" package_tree; then
         check "package: a program by pkg-config" consumer_pkgconfig "$work/package/usr"
-        check "package: programs by CMake" consumer_cmake "$work/package/usr"
+        check "package: programs by CMake" consumer_cmake "$work/package/usr" 'static;draw_static'
     fi
+    check "shared libraries alone, and programs on them" one_kind ON
+    check "static libraries alone, and programs on them" one_kind OFF
 fi
 
 if check "clang, optimised: build without a warning" build clang -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Release \

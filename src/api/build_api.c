@@ -1,4 +1,4 @@
-/* build_api.c - facts of the build, files and texts. */
+/* build_api.c - public functions: facts of the build, files and texts. */
 #include "api.h"
 
 #include <stdio.h>
@@ -57,7 +57,7 @@ done:
     return st;
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 npmd_status npmd_array_write(const char *path, const double *a, size_t rows, size_t cols, npmd_error *err)
 {

@@ -1,4 +1,4 @@
-/* catalog.c - every estimator there is. A new one is a new file, and a row here. */
+/* catalog.c - the list of all estimators. A new one is a new file, and a row here. */
 #include "api.h"
 
 static bool several(const settings *set)

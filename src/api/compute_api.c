@@ -1,4 +1,4 @@
-/* compute_api.c - where a caller wants something computed, checked. */
+/* compute_api.c - checks where a caller wants something computed. */
 #include "api.h"
 
 npmd_status compute_take(const npmd_compute *given, npmd_compute *own, npmd_error *err)

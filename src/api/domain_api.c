@@ -1,4 +1,4 @@
-/* domain_api.c - domains and their points. */
+/* domain_api.c - public functions: domains and their points. */
 #include "api.h"
 #include "surface_factor.h"
 
@@ -110,7 +110,7 @@ npmd_status npmd_domain_rule(const npmd_domain *dom, size_t resolution, double *
     return st;
 }
 
-/* ---- points ----------------------------------------------------------------------------------------------- */
+/* ---- points ------------------------------------------------------------------------------------------------------ */
 
 npmd_status npmd_coords_parse(const char *text, unsigned *coords, npmd_error *err)
 {

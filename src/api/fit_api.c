@@ -1,4 +1,4 @@
-/* fit_api.c - options, plans and fits. */
+/* fit_api.c - public functions: options, plans and fits. */
 #include "api.h"
 
 #include <stdio.h>
@@ -98,11 +98,11 @@ done:
     return st;
 }
 
-/* ---- plans and fits ----------------------------------------------------------------------------------------- */
+/* ---- plans and fits ---------------------------------------------------------------------------------------------- */
 
 struct npmd_plan {
     npmd_options asked;
-    npmd_options full; /* the same with every size that is known before the fit, for whoever asks */
+    npmd_options full; /* the same with every size that is known before the fit */
     npmd_domain *domain;
     npmd_model *model, *encoded; /* that the fit begins with */
     fit_plan plan;

@@ -1,4 +1,4 @@
-/* model_api.c - what a model tells. */
+/* model_api.c - public functions of models. */
 #include "api.h"
 
 npmd_status npmd_save(const npmd_model *m, const char *path, npmd_error *err)
@@ -111,7 +111,7 @@ npmd_status npmd_model_choice_row(const npmd_model *m, int i, npmd_choice_row *r
     return SIZED_GIVE(&own, row, err);
 }
 
-/* ---- values, draws, integrals --------------------------------------------------------------------------------- */
+/* ---- values, draws, integrals ------------------------------------------------------------------------------------ */
 
 const char *npmd_what_name(int i)
 {
@@ -228,7 +228,7 @@ done:
     return st;
 }
 
-/* ---- known densities -------------------------------------------------------------------------------------------- */
+/* ---- known densities --------------------------------------------------------------------------------------------- */
 
 npmd_status npmd_truth_read(const char *path, npmd_truth **out, npmd_error *err)
 {
@@ -266,7 +266,7 @@ const npmd_domain *npmd_truth_domain(const npmd_truth *t)
     return t->domain;
 }
 
-/* Another look at the same numbers, that computes with so many threads. */
+/* A view of the same truth that computes with the threads of how. */
 static npmd_status truth_look(const npmd_truth *t, const npmd_compute *how, npmd_truth *look, npmd_error *err)
 {
     npmd_compute own;

@@ -1,4 +1,4 @@
-/* region_api.c - densities on two surfaces integrated over regions, and where streamlines end. */
+/* region_api.c - public functions: densities on two surfaces integrated over regions, and end points of streamlines. */
 #include "api.h"
 
 int npmd_region_count(const npmd_labels *l)
@@ -101,7 +101,7 @@ size_t npmd_region_bytes(const npmd_region_request *at)
     return request_take(at, &own, &how, NULL) == NPMD_OK ? region_bytes(&own) : 0;
 }
 
-/* ---- streamlines -------------------------------------------------------------------------------------------- */
+/* ---- streamlines ------------------------------------------------------------------------------------------------- */
 
 npmd_status npmd_endpoints_find(const npmd_endpoints_request *what, npmd_endpoints **out, npmd_error *err)
 {

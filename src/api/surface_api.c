@@ -1,4 +1,4 @@
-/* surface_api.c - the public functions of surfaces and labels: what src/surface has, behind opaque names. */
+/* surface_api.c - public functions of surfaces and labels: src/surface behind opaque types. */
 #include "api.h"
 
 #include <inttypes.h>
@@ -157,7 +157,7 @@ done:
     return st;
 }
 
-/* ---- labels -------------------------------------------------------------------------------------------- */
+/* ---- labels ------------------------------------------------------------------------------------------------------ */
 
 npmd_status npmd_labels_read(const char *path, const npmd_surface *s, npmd_labels **out, npmd_error *err)
 {

@@ -1,22 +1,22 @@
-/* ask.h - what a fitted model can tell: draws, integrals over some factors, probabilities of regions, scores.
+/* ask.h - what can be asked of a fitted model: draws, integrals over some factors, probabilities of regions, scores.
  *
- * Everything here asks a model through its values alone (model.h), whatever it is made of. */
+ * Everything here uses a model through its values alone (model.h), whatever its estimator. */
 #ifndef NPMD_ASK_H
 #define NPMD_ASK_H
 
 #include "model.h"
 
-/* ---- sketch.c: where a model has its mass, and slices of it --------------------------------------------- */
+/* ---- sketch.c: where a model has its mass, and slices of it ------------------------------------------------------ */
 
-/* Who is told before every piece of what takes long, and may stop it. */
+/* Where a long computation reports before each piece of its work; the answer may be to stop. */
 typedef struct asking {
-    const npmd_compute *how; /* NULL, or without progress: nobody is */
+    const npmd_compute *how; /* NULL, or without progress: no reports */
     const char *doing;
-    double done; /* the share that is, kept by whoever knows it */
+    double done; /* share of the work that is done, set by the computation */
 } asking;
 #define ASKING_PIECE 2048 /* points */
 npmd_status asking_go_on(const asking *ask, npmd_error *err);
-/* An evaluator that asks between pieces, as a values_fn. */
+/* An evaluator that reports between pieces, as a values_fn. */
 typedef struct asked_evaluator {
     const evaluator *of;
     const asking *ask;
@@ -30,26 +30,28 @@ typedef struct slice { /* some factors fixed: a function on the product of the o
     npmd_domain *rest; /* the product of the others */
     double x[DOMAIN_MAX_COLUMNS];
     double *room;
-    const asking *ask; /* while values are computed */
+    const asking *ask; /* reports while values are computed */
 } slice;
 npmd_status slice_open(slice *s, const npmd_model *m, const npmd_compute *how, unsigned given, const asking *ask,
                        npmd_error *err);
 void slice_close(slice *s);
 /* Do the points lie on the product of these factors? */
 npmd_status slice_check(const npmd_model *m, unsigned factors, const npmd_points *at, npmd_error *err);
-void slice_fix(slice *s, const double *given);                         /* the fixed factors' columns, side by side */
-void slice_rows(const slice *s, const double *y, size_t n, double *x); /* whole points */
+/* given: the columns of the fixed factors, side by side */
+void slice_fix(slice *s, const double *given);
+/* x (n): whole points, from points y of the other factors */
+void slice_rows(const slice *s, const double *y, size_t n, double *x);
 npmd_status slice_values(void *self, const double *y, size_t n, double *v, npmd_error *err);
-/* The columns of these factors of a whole point, side by side. */
+/* Copies the columns of these factors, side by side, from a whole point. */
 void factors_gather(const npmd_domain *dom, unsigned factors, const double *row, double *packed);
 
-#define SKETCH_SHARE 0.25 /* uniform points in its proposals: they bound the ratio where no kernel stands */
+#define SKETCH_SHARE 0.25 /* share of uniform points in its proposals; bounds the ratio far from all kernels */
 typedef struct sketch {
-    npmd_points *pool; /* weighted by the model */
+    npmd_points *pool; /* points weighted by the model */
     double *cumulative;
-    double effective; /* share of its points */
-    double rho;       /* of the kernels that suit it, */
-    int centres;      /* and how many */
+    double effective; /* effective size of the pool over its number of points */
+    double rho;       /* width of the kernels that suit the pool */
+    int centres;      /* number of these kernels */
     int threads;
     uint64_t seed;
 } sketch;
@@ -59,16 +61,16 @@ void sketch_close(sketch *k);
 /* A proposal for the slice as it is fixed now, on the product of its other factors. */
 npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_key key, proposal *out, npmd_error *err);
 
-/* ---- marginal.c: integrals over some factors, one a point ---------------------------------------------- */
+/* ---- marginal.c: integrals over some factors, one for each point ------------------------------------------------- */
 
 typedef struct marginal_integral {
     slice at;
-    sketch learnt; /* only where quadrature does not reach */
+    sketch learnt; /* only where there is no quadrature */
     double accuracy, log_volume;
     uint64_t seed;
     int threads;
 } marginal_integral;
-/* Open once for many points: where the model has its mass is learnt here, which may take longer than an integral. */
+/* Open once for many points: this learns where the model has its mass, which may take longer than an integral. */
 npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy, uint64_t seed,
                           const npmd_compute *how, const asking *ask, npmd_error *err);
 /* log f_A at one point of the factors, and its standard error. */
@@ -83,22 +85,22 @@ npmd_status model_conditional_at(const npmd_model *m, unsigned given, const npmd
                                  double accuracy, uint64_t seed, const npmd_compute *how, double *out, double *log_se,
                                  npmd_error *err);
 
-/* ---- grid.c: values at all combinations of nodes ----------------------------------------------------------- */
+/* ---- grid.c: values at all combinations of nodes ----------------------------------------------------------------- */
 
 /* x[d] (n[d], columns of factor d) in the user's coordinates; out (n[0], n[1], ...). */
 npmd_status model_evaluate_grid(const npmd_model *m, const double *const *x, const size_t *n, npmd_what what,
                                 const npmd_compute *how, double *out, npmd_error *err);
 
-/* ---- sample.c -------------------------------------------------------------------------------------------- */
+/* ---- sample.c ---------------------------------------------------------------------------------------------------- */
 
-/* n draws for each row of at, points of the product of the given factors (none: at is not looked at). Rows of x are as
- * the domain has them, not in the user's coordinates; facts may be NULL. */
+/* n draws for each row of at, a point of the product of the given factors (given 0: at is ignored). Rows of x are in
+ * the domain's coordinates, not the user's; facts may be NULL. */
 npmd_status model_sample_given(const npmd_model *m, unsigned given, const npmd_points *at, uint64_t seed, size_t n,
                                const npmd_compute *how, double *x, npmd_sample_facts *facts, npmd_error *err);
 npmd_status model_sample(const npmd_model *m, uint64_t seed, size_t n, const npmd_compute *how, double *x,
                          npmd_error *err);
 
-/* ---- probability.c, score.c -------------------------------------------------------------------------------- */
+/* ---- probability.c, score.c -------------------------------------------------------------------------------------- */
 
 npmd_status model_probability_near(const npmd_model *m, const npmd_points *centre, const double *radius,
                                    double accuracy, uint64_t seed, const npmd_compute *how, npmd_probability *out,
@@ -108,7 +110,7 @@ npmd_status model_score(const npmd_model *m, const npmd_points *pts, uint64_t se
 npmd_status model_compare(const npmd_model *m, const npmd_truth *t, npmd_grid grid, size_t points, uint64_t seed,
                           const npmd_compute *how, npmd_comparison *out, npmd_error *err);
 
-/* ---- region.c, region_dense.c, region_nodes.c: densities on two surfaces, as the public header has them ---------- */
+/* ---- region.c, region_dense.c, region_nodes.c: densities on two surfaces, see the public header ------------------ */
 
 int region_count(const npmd_labels *l);
 const char *region_name(const npmd_labels *l, int region);

@@ -1,7 +1,7 @@
 /* grid.c - a model at all combinations of nodes of its factors.
  *
- * Nodes are brought to canonical form once for each factor, and those of a surface looked for once, however many
- * combinations they stand in. Rows are made piece by piece, the last factor's nodes side by side. */
+ * Nodes are brought to canonical form, and located on a surface, once for each factor, not for each combination. Rows
+ * are made piece by piece; the last factor runs fastest. */
 #include "ask.h"
 
 #include <float.h>

@@ -2,8 +2,8 @@
  *
  *     f_A(x_A) = integral over the other factors of f(x_A, y) dy,      f(y | x_A) = f(x_A, y) / f_A(x_A)
  *
- * One integral a point. In one and two dimensions by quadrature; above, points come from the proposal that the
- * model's sketch gives for this very slice, since what is left of a peaked density is peaked as well. */
+ * One integral for each point: in one and two dimensions by quadrature; above, with points from the proposal that the
+ * model's sketch gives for this slice, since a slice of a peaked density is peaked as well. */
 #include "ask.h"
 
 #define COARSEST 32

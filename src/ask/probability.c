@@ -1,6 +1,7 @@
-/* probability.c - how likely a region is, and how sure that is.
+/* probability.c - the probability of a region, and its uncertainty.
  *
- * The region is a product of geodesic balls, one a factor. With its share of the volume and points uniform in it,
+ * The region is a product of geodesic balls, one for each factor. With its share of the volume and points uniform in
+ * it,
  *     P = share x mean of f / uniform,
  * by scrambled Sobol points in a few independent scrambles, whose scatter is the error of the integral. Members of an
  * ensemble give a probability each; their standard deviation in the log of the odds makes the interval. */
@@ -79,7 +80,7 @@ done:
     return st;
 }
 
-/* The probability and its standard error from so many points in each scramble; the sums are means over all. */
+/* The probability and its standard error from this many points in each scramble; the sums are means over all. */
 static npmd_status region_integrate(region *r, uint64_t seed, size_t points, double *mean, double *se, npmd_error *err)
 {
     npmd_status st = NPMD_OK;

@@ -3,7 +3,7 @@
  *     f_E(y) = integral over x in E of f(x, y) dx ~ sum over nodes i in E of area_i f(x_i, y)
  *     C_ab   = integral over x in a, y in b of f  ~ sum over nodes j in b of area_j f_a(y_j)
  *
- * The error comes from the other rule of region_nodes.c at vertices chosen evenly. */
+ * The error is estimated with the other rule of region_nodes.c, at evenly chosen vertices. */
 #include "region.h"
 
 const char *region_what_name(int i)
@@ -41,7 +41,7 @@ static void error_facts(double *relative, size_t count, npmd_region_facts *facts
     facts->error_largest = fabs(relative[count - 1]);
 }
 
-/* ---- the map of a region ------------------------------------------------------------------------------- */
+/* ---- the map of a region ----------------------------------------------------------------------------------------- */
 
 double region_as_asked(const npmd_model *m, npmd_region_what what, double volume, double area, double log_density)
 {
@@ -184,7 +184,7 @@ done:
     return st;
 }
 
-/* ---- the matrix of all regions ------------------------------------------------------------------------- */
+/* ---- the matrix of all regions ----------------------------------------------------------------------------------- */
 
 typedef struct region_matrix {
     pair_values pairs;

@@ -1,7 +1,7 @@
-/* region_dense.c - tables of regions and of vertices as files. */
+/* region_dense.c - writes tables of regions and of vertices to files. */
 #include "region.h"
 
-/* ---- files --------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 /* A name as a field: in quotes where it has what ends one. */
 static npmd_status put_name(file_writer *w, const char *name, npmd_error *err)
@@ -44,7 +44,7 @@ done:
     return st;
 }
 
-/* ---- vertex by vertex ---------------------------------------------------------------------------------- */
+/* ---- vertex by vertex -------------------------------------------------------------------------------------------- */
 
 static size_t room_of_rows(size_t columns)
 {

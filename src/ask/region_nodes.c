@@ -1,9 +1,9 @@
 /* region_nodes.c - the vertices of a mesh as nodes of an integral over one factor.
  *
- * A vertex stands for its cell: of every face about it the third that has its corner, bounded by the middles of two
- * edges and of the face. Two rules on these cells: the vertex, with the area of its whole cell; and, for the error, one
- * node for every third of a face, at that third's centroid, which is exact for functions that are linear on the face.
- * Of corner a of (a, b, c) it is
+ * The cell of a vertex is, of every face about it, the third at its corner, bounded by the midpoints of two edges and
+ * the centroid of the face. There are two rules: the vertex, with the area of its cell; and, for the error, one node
+ * for each third of a face, at the centroid of that third, which is exact for functions that are linear on the face.
+ * For corner a of (a, b, c) this centroid is
  *
  *     (22 a + 7 b + 7 c) / 36,
  *
@@ -14,8 +14,8 @@
  *
  *     tan(area / 2) = det(a, b, c) / (1 + a.b + b.c + c.a)
  *
- * Areas keep their sign, so that a face that was folded over by a registration takes back what its neighbours count
- * twice, and all add up to 4 pi. */
+ * Areas keep their sign, so that a face that a registration folded over cancels what its neighbours count twice, and
+ * all areas add up to 4 pi. */
 #include "region.h"
 #include "surface_factor.h"
 
@@ -23,7 +23,7 @@
 #define CORNER 22.0 / 36 /* barycentric coordinates of a third's centroid */
 #define OTHERS 7.0 / 36
 
-/* ---- regions, "unknown" among them --------------------------------------------------------------------- */
+/* ---- regions, "unknown" among them ------------------------------------------------------------------------------- */
 
 static bool has_strays(const labels *l)
 {
@@ -67,7 +67,7 @@ size_t region_vertices(const npmd_labels *l, int region)
     return count;
 }
 
-/* ---- the sphere ---------------------------------------------------------------------------------------- */
+/* ---- the sphere -------------------------------------------------------------------------------------------------- */
 
 /* unit (vertices, 3) */
 static npmd_status sphere_vertices(const mesh *m, double *unit, npmd_error *err)
@@ -117,7 +117,7 @@ static npmd_status sphere_areas(const mesh *m, const double *unit, double *area,
                      fabs(sum) / (4.0 * NPMD_PI));
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
 void region_nodes_close(region_nodes *g)
 {

@@ -1,12 +1,12 @@
 /* region_sums.c - a model at pairs of nodes, and sums over the nodes of regions.
  *
- * The model is asked in pieces: rows of one node y of one factor and all nodes x of the other. A row is summed in the
- * order of its nodes, so that nothing depends on the number of threads; and scaled by its largest term, so that a log
- * density far from all data is finite. */
+ * The model is evaluated in pieces: a row is one node y of one factor with all nodes x of the other. A row is summed in
+ * the order of its nodes, so that nothing depends on the number of threads, and scaled by its largest term, so that log
+ * densities far from all data are finite. */
 #include "region.h"
 #include "surface_factor.h"
 
-/* ---- values at pairs ----------------------------------------------------------------------------------- */
+/* ---- values at pairs --------------------------------------------------------------------------------------------- */
 
 void pairs_close(pair_values *p)
 {
@@ -71,7 +71,7 @@ done:
     return st;
 }
 
-/* ---- sums over regions --------------------------------------------------------------------------------- */
+/* ---- sums over regions ------------------------------------------------------------------------------------------- */
 
 void sums_close(row_sums *s)
 {
@@ -125,7 +125,7 @@ done:
     return st;
 }
 
-/* ---- the other rule ------------------------------------------------------------------------------------ */
+/* ---- the other rule ---------------------------------------------------------------------------------------------- */
 
 #define COMPARED_LEAST 16
 #define COMPARED_MOST 256

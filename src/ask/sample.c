@@ -1,10 +1,8 @@
-/* sample.c - independent draws from a model, or from a slice of it, by rejection where the estimator has no way of its
- * own.
+/* sample.c - independent draws from a model, or from a slice of it, by rejection unless the estimator can draw.
  *
- * With ratio(x) = exp v(x) / q(x), q a proposal from the model's sketch, and an envelope M above every ratio, a
- * point of q is kept with probability ratio / M. M comes from the largest ratio found; a larger one met later
- * raises M, everything drawn before is thrown away, and that is counted: what is returned was drawn under one
- * envelope. */
+ * With ratio(x) = exp v(x) / q(x), q a proposal from the model's sketch, and an envelope M above every ratio, a point
+ * of q is kept with probability ratio / M. M comes from the largest ratio found. A larger one met later raises M, and
+ * everything drawn before is discarded and counted, so that all draws returned have one envelope. */
 #include "ask.h"
 
 #define HEADROOM 1.3 /* of the envelope over the largest ratio found */

@@ -1,9 +1,9 @@
-/* score.c - how well a model does: on held-out points, and against a known density. */
+/* score.c - scores of a model on held-out points, and against a known density. */
 #include "ask.h"
 
 #define VALUES_SHARE 0.5 /* of the time that a score takes, as it is told: how long its integral takes is not known */
 
-/* ---- on held-out points ------------------------------------------------------------------------------------- */
+/* ---- on held-out points ------------------------------------------------------------------------------------------ */
 
 /* The mean of the squared relative density by a rule, or by points about those given; the log integral is checked as
  * well. */
@@ -153,7 +153,7 @@ done:
     return st;
 }
 
-/* ---- against a known density ------------------------------------------------------------------------------ */
+/* ---- against a known density ------------------------------------------------------------------------------------- */
 
 #define USUAL_POINTS ((size_t)1 << 20) /* of most comparisons; others have fewer, and are done before their share is */
 

@@ -1,13 +1,13 @@
 /* sketch.c - where a model has its mass, learnt from the model alone; and slices of it.
  *
  * Uniform points rarely meet a peaked density in several dimensions. A sketch is a pool of points weighted by the
- * model: points drawn from Cauchy kernels (sampling.h) about the heaviest points of one pool make the next and
- * better pool, as long as its effective size grows; a density that few kernels cannot follow gets more. From the
- * pool come proposals for rejection and for integrals.
+ * model: points drawn from Cauchy kernels (sampling.h) about the heaviest points of one pool make the next pool, as
+ * long as its effective size grows; a density that few kernels cannot follow gets more of them. From the pool come
+ * proposals for rejection and for integrals.
  *
- * A slice fixes some factors at given values and is a function on the product of the others. Kernels factorise
- * over the factors, so the proposal of a slice needs no learning of its own: the pool is weighted by the kernels
- * of the fixed factors, and what remains is a proposal on the others. */
+ * A slice fixes some factors at given values and is a function on the product of the others. Kernels factorise over the
+ * factors, so a slice needs no sketch of its own: with the pool weighted by the kernels of the fixed factors, the
+ * kernels of the other factors are its proposal. */
 #include "ask.h"
 
 #define POOL_LEAST 32768 /* points; a pool has 32 for every kernel of the proposals made from it */
@@ -15,8 +15,8 @@
 #define A_KERNEL 32
 #define ENOUGH 0.15 /* share of a pool that is effective; below, a larger pool with more kernels does better */
 #define MOST_ROUNDS 16
-#define GROWTH 1.1     /* of the effective size, below which a further round is not worth its time; */
-#define FOUND_MORE 0.7 /* a fall below this: mass was met that nobody knew of, and the next round goes there */
+#define GROWTH 1.1     /* growth of the effective size below which a further round is not worth its time */
+#define FOUND_MORE 0.7 /* a fall below this share means that new mass was found, which the next round explores */
 #define PIECE 16384
 
 npmd_status asking_go_on(const asking *ask, npmd_error *err)
@@ -39,7 +39,7 @@ done:
     return st;
 }
 
-/* ---- slices -------------------------------------------------------------------------------------------- */
+/* ---- slices ------------------------------------------------------------------------------------------------------ */
 
 npmd_status slice_open(slice *s, const npmd_model *m, const npmd_compute *how, unsigned given, const asking *ask,
                        npmd_error *err)
@@ -130,7 +130,7 @@ done:
     return st;
 }
 
-/* ---- the sketch ---------------------------------------------------------------------------------------- */
+/* ---- the sketch -------------------------------------------------------------------------------------------------- */
 
 void sketch_close(sketch *k)
 {
@@ -243,7 +243,7 @@ done:
     return st;
 }
 
-/* ---- proposals from it --------------------------------------------------------------------------------- */
+/* ---- proposals from it ------------------------------------------------------------------------------------------- */
 
 npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_key key, proposal *out, npmd_error *err)
 {

@@ -1,12 +1,10 @@
 /* cpu.c - the cpu backend: float32 tiles of points that stay in cache through encoding, all layers, and back.
  *
- * Tiles are dealt to LANES lanes by their number; a lane adds its tiles' gradients in order, and lanes are
- * added in order and in double precision. Threads take whole lanes, so the result does not depend on how many
- * there are.
+ * Tiles are dealt to LANES lanes by their number; a lane adds its tiles' gradients in order, and lanes are added in
+ * order and in double precision. Threads take whole lanes, so the result does not depend on how many there are.
  *
- * Weights are kept twice in float32, with omega folded in: by (inputs, outputs) for the way forward, by
- * (outputs, inputs) for the way back; gradients by (inputs, outputs). theta and its moments are kept in
- * double. */
+ * Weights are kept twice in float32, with omega folded in: as (inputs, outputs) for the way forward, as (outputs,
+ * inputs) for the way back; gradients as (inputs, outputs). theta and its moments are kept in double. */
 #include "cpu.h"
 
 static int thread_count(int asked)
@@ -15,7 +13,7 @@ static int thread_count(int asked)
     return most < LANES ? most : LANES;
 }
 
-/* ---- layout -------------------------------------------------------------------------------------------- */
+/* ---- layout ------------------------------------------------------------------------------------------------------ */
 
 static void cpu_layout(cpu *c)
 {
@@ -130,7 +128,7 @@ static void cpu_collect(cpu *c)
     c->gradient_in_lanes = false;
 }
 
-/* ---- opening and closing ------------------------------------------------------------------------------- */
+/* ---- opening and closing ----------------------------------------------------------------------------------------- */
 
 static void workspace_free(workspace *w)
 {
@@ -338,7 +336,7 @@ size_t backend_squares_bytes(int threads, const field_plan *plan)
     return squares_bytes(&c);
 }
 
-/* ---- the table of functions ---------------------------------------------------------------------------- */
+/* ---- the table of functions -------------------------------------------------------------------------------------- */
 
 static npmd_status cpu_term(void *self, const term_request *what, double *sum, npmd_error *err)
 {

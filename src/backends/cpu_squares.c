@@ -1,15 +1,15 @@
-/* cpu_squares.c - the gradient of a term and, beside it, the sum over points of its squared parts.
+/* cpu_squares.c - the gradient of a term, and the sum over points of the squares of each point's part of it.
  *
- * A point alone asks the weight from unit i to unit o for the gradient sum_r d_r,o h_r,i, r over the rows of its
- * jet, d the adjoint and h what lies below. The squares, summed over points,
+ * The part of one point in the gradient of the weight from unit i to unit o is sum_r d_r,o h_r,i: r over the rows of
+ * its jet, d the adjoint and h the layer below. The squares, summed over points,
  *
  *     sum over points (sum_r d_r,o h_r,i)^2 = sum over r <= s of (2 - [r = s]) (d_r d_s)' (h_r h_s),
  *
  * are one matrix product for each pair of rows: the gradient of a single point is never formed. A variance is a small
- * difference of such sums, so they are double; then the product of two float32 numbers is exact. */
+ * difference of such sums, so they are in double, in which the product of two float32 numbers is exact. */
 #include "cpu.h"
 
-typedef struct squares_room { /* one a thread; (points, units) each */
+typedef struct squares_room { /* one for each thread; below and bar (points, units) */
     double *below, *bar;
     float *unused; /* (width) */
 } squares_room;
@@ -72,7 +72,7 @@ size_t squares_bytes(const cpu *c)
     return sizeof(double) * 2 * (LANES * c->gradient_size + (size_t)c->threads * room_size(c));
 }
 
-/* ---- one tile ------------------------------------------------------------------------------------------ */
+/* ---- one tile ---------------------------------------------------------------------------------------------------- */
 
 /* out (points, units) = factor a b, or factor a when b.p is NULL; in the order in which a and b lie in memory. */
 static strided_double tile_multiply(size_t points, size_t units, double factor, strided a, strided b, double *out)
@@ -177,7 +177,7 @@ static void tile_squares(const cpu *c, workspace *w, const squares_room *room, s
     }
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------- */
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 /* out (parameters) = the sum over lanes; omega, or its square, is folded into the weights of the hidden layers. */
 static void lanes_collect(const cpu *c, double *const lanes[LANES], double omega, double *out)

@@ -1,7 +1,7 @@
 /* cpu_tile.c - one tile of points: encoding, forward, the term's derivative, and back; all in float32. */
 #include "cpu.h"
 
-/* ---- encoding a tile ----------------------------------------------------------------------------------- */
+/* ---- encoding a tile --------------------------------------------------------------------------------------------- */
 
 _Static_assert(TILE_ROWS % JET_POINTS == 0, "a tile is whole groups of points");
 
@@ -213,7 +213,7 @@ strided tile_points(const cpu *c, workspace *w, const point_source *s, size_t fi
     return tile_encode(c, w, m, T, lap);
 }
 
-/* ---- forward and back ---------------------------------------------------------------------------------- */
+/* ---- forward and back -------------------------------------------------------------------------------------------- */
 
 /* w->v from the last hidden layer h and the encoding; the m value rows come first. */
 static void tile_output(const cpu *c, workspace *w, strided eta, const float *h, size_t m, size_t rows)

@@ -1,11 +1,11 @@
 /* cuda.c - the cuda backend, host side: the data and everything of a training step live on the device.
  *
- * Values that leave the device come from exact products, whatever it trains with: a log integral shall be known better
- * than TF32 knows v.
+ * Values that leave the device come from exact products, whatever it trains with, since a log integral must be more
+ * accurate than TF32.
  *
- * run captures one step, its three terms side by side on streams of their own, into a graph and launches it again and
- * again; step counter, learning rates and the guard on the gradient lie on the device, so the host waits once for many
- * steps. term and update do the same work one by one: tests hold them to the reference. */
+ * run captures one step, with its three terms on separate streams, into a graph that it launches repeatedly; step
+ * counter, learning rates and the guard on the gradient lie on the device, so that the host waits once for many steps.
+ * term and update do the same work step by step; tests hold them to the reference. */
 #include "backend.h"
 #include "cuda_device.h"
 #include "surface_factor.h"
@@ -191,7 +191,7 @@ done:
     return st;
 }
 
-/* ---- points --------------------------------------------------------------------------------------------- */
+/* ---- points ------------------------------------------------------------------------------------------------------ */
 
 static npmd_status cuda_set_points(void *self, const npmd_points *pts, npmd_error *err)
 {
@@ -242,7 +242,7 @@ done:
     return st;
 }
 
-/* Room on the device for so many points from the host. */
+/* Memory on the device for this many points from the host. */
 static npmd_status cuda_fixed_room(cuda *c, size_t points, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -349,7 +349,7 @@ done:
     return st;
 }
 
-/* ---- one by one ----------------------------------------------------------------------------------------- */
+/* ---- one by one -------------------------------------------------------------------------------------------------- */
 
 static const device_term TERM[] = { [TERM_DATA] = DEVICE_TERM_DATA,
                                     [TERM_INTEGRAL] = DEVICE_TERM_INTEGRAL,
@@ -545,7 +545,7 @@ done:
     return st;
 }
 
-/* ---- many steps ----------------------------------------------------------------------------------------- */
+/* ---- many steps -------------------------------------------------------------------------------------------------- */
 
 /* Running sums for draws in proportion to weights, as many as points_cumulative makes. */
 static npmd_status cuda_cumulative(cuda *c, const step_recipe *r, npmd_error *err)
@@ -675,7 +675,7 @@ done:
     return st;
 }
 
-/* ---- kernels ---------------------------------------------------------------------------------------------- */
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 static npmd_status cuda_kernel_sums(int device, const kernel_request *w, npmd_error *err)
 {

@@ -2,14 +2,15 @@
  *
  * For networks of two or three sine layers of up to 128 units and TF32 products. A block takes 128 rows from encodings
  * to the adjoints of the first layer: activations stay in shared memory, weights stream through it, and the gradients
- * of all layers but the first stay in registers from tile to tile. Of a row, device memory sees its encoding (written,
- * and read twice: the first layer's gradient is product_gradient's) and the first layer's adjoint: 4.5 KB instead of
- * 11.5 with 256 inputs.
+ * of all layers but the first stay in registers from tile to tile. A row moves through device memory only as its
+ * encoding (written, and read twice, since product_gradient makes the first layer's gradient) and as the first layer's
+ * adjoint: 4.5 KB instead of 11.5 with 256 inputs.
  *
- * Jets need both what goes into the sines and what comes out: the former waits in device memory, in the block's own
- * room, which stays in the cache.
+ * Jets need both the inputs and the outputs of the sines; the inputs stay in device memory that belongs to the block,
+ * and so in the cache.
  *
- * Blocks take every FUSED_BLOCKS-th tile and leave one part each: sums have an order that the shapes fix. */
+ * A block takes every FUSED_BLOCKS-th tile and leaves one partial sum: the order of summation depends on the shapes
+ * alone. */
 #ifndef NPMD_CUDA_FUSED_CUH
 #define NPMD_CUDA_FUSED_CUH
 
@@ -246,7 +247,7 @@ template <int SINES, int JET> struct fused_tile {
         __syncthreads();
     }
 
-    /* g from v, a thread a point; sums are the thread's own. */
+    /* g from v, one thread for each point; sums are the thread's own. */
     __device__ __forceinline__ void seed()
     {
         __syncthreads();

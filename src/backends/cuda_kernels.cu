@@ -2,10 +2,10 @@
  *
  *     out_i = sum over c of exp(offset_c - scale_c |x_i - y_c|^2)
  *
- * A thread has one query; a block goes through a share of the centres by tiles in shared memory, which all its threads
- * read at once. Sums of a tile are float32, sums of tiles double; shares are added in their order by a second kernel,
- * so that the result depends on the sizes alone. 3 columns + 2 multiplications and an exponential a pair; nothing is
- * passed over: pairs are cheaper here than looking which of them count. */
+ * A thread has one query; a block goes through a share of the centres, by tiles in shared memory that all its threads
+ * read together. Sums within a tile are float32, sums of tiles double; a second kernel adds the shares in order, so
+ * that the result depends on the sizes alone. A pair takes 3 columns + 2 multiplications and an exponential; none is
+ * skipped, since a pair is cheaper here than a test whether it matters. */
 #include "cuda_device.h"
 
 #include <cuda_runtime.h>

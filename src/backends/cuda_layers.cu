@@ -1,6 +1,6 @@
 /* cuda_layers.cu - the network on the device: its vectors, the room its terms work in, and the kernels of
- * cuda_fused.cuh (small networks of sines, TF32) or of cuda_products.cuh and cuda_terms.cuh (all others) one after
- * another. All of it goes to streams and nothing waits, so a step can become a graph. */
+ * cuda_fused.cuh (small networks of sines, TF32) or of cuda_products.cuh and cuda_terms.cuh (all others). All work goes
+ * to streams and nothing waits, so that a step can become a graph. */
 #include "cuda_fused.cuh"
 
 #include <stdlib.h>
@@ -309,10 +309,6 @@ void network_close(network *net)
     free(net);
 }
 
-size_t network_parameters(const network *net)
-{
-    return net->o.parameters;
-}
 const int64_t *network_step(const network *net)
 {
     return net->counter;

@@ -1,9 +1,7 @@
-/* cuda_memory.cu - devices, their memory, streams and graphs: the end of cuda_device.h in terms of CUDA's
- * runtime.
+/* cuda_memory.cu - devices, their memory, streams and graphs: the last part of cuda_device.h, by CUDA's runtime.
  *
- * Memory is taken with cudaMalloc only, never managed: a fit that does not fit is told so. Streams do not
- * wait for the default stream, so whatever is done there (zeroing new memory) ends before a function returns.
- * */
+ * Memory comes from cudaMalloc only, never managed, so that a fit that is too large fails. Streams do not wait for the
+ * default stream, so work there (zeroing new memory) ends before a function returns. */
 #include "cuda_device.h"
 
 #include <cuda_runtime.h>

@@ -1,9 +1,9 @@
-/* cuda_points.cu - points of a term and their encodings, made on the device: the phases of device_encode.h
- * with the barriers between them.
+/* cuda_points.cu - points of a term and their encodings, made on the device: the phases of device_view.h, with the
+ * barriers between them.
  *
- * One kernel a call: a block of threads takes a group of points through all phases and goes on to its next
- * group, so a point's coordinates and eigenfunctions never leave the chip. The tables lie in shared memory;
- * where a single point's are too large for it, in memory that encoder_open took. */
+ * One kernel for each call: a block of threads takes a group of points through all phases and goes on to its next
+ * group, so that a point's coordinates and eigenfunctions never leave the chip. Tables are in shared memory; where
+ * those of a single point are too large for it, in memory that encoder_open took. */
 #include "device_encode.h"
 
 #include <cuda_runtime.h>
@@ -21,7 +21,7 @@ struct encoder {
     size_t most_shared;
 };
 
-/* ---- the room of a group in shared memory -------------------------------------------------------------- */
+/* ---- the room of a group in shared memory ------------------------------------------------------------------------ */
 
 typedef struct group_room { /* offsets in bytes; every piece begins at a multiple of 8 */
     size_t e, weight, scramble, table, bytes;
@@ -44,7 +44,7 @@ static __host__ __device__ __forceinline__ group_room room_of(const encoder_view
     return r;
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------- */
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 typedef struct group_request {
     size_t first, count;
@@ -178,7 +178,7 @@ __global__ void find_rows(const __grid_constant__ device_source s, int32_t *row,
     weight[i] = (float)source_row_weight(&s, r);
 }
 
-/* ---- host ---------------------------------------------------------------------------------------------- */
+/* ---- host -------------------------------------------------------------------------------------------------------- */
 
 static int kind_of(const encoder *e)
 {

@@ -5,8 +5,8 @@
  *     forward     A_l = H_(l-1) W_l' + b_l,   then the activation of the jet      (product_rows, FORWARD)
  *     backward    Hbar_(l-1) = Abar_l W_l,    then the activation's adjoint       (product_rows, BACKWARD)
  *     gradient    dW_l = Abar_l' H_(l-1),     split over the rows                 (product_gradient)
- * What lies between two products happens on the tile before it is written: one read and one write of every activation
- * a layer. Everything is summed in an order that the shapes fix: equal bytes on one kind of card. */
+ * What comes between two products is applied to the tile before it is written: one read and one write of every
+ * activation in each layer. The order of summation depends on the shapes alone: equal bytes on one kind of card. */
 #ifndef NPMD_CUDA_PRODUCTS_CUH
 #define NPMD_CUDA_PRODUCTS_CUH
 
@@ -64,7 +64,7 @@ __device__ __forceinline__ float packed_cosine(float w)
     return (__uint_as_float((__float_as_uint(w) & 0x1fffu) ^ 0x4b001000u) - 8392704.0f) * (1.0f / 4095.0f);
 }
 
-/* ---- activations: sines, or ReLUs h = max(0, a) --------------------------------------------------------- */
+/* ---- activations: sines, or ReLUs h = max(0, a) ------------------------------------------------------------------ */
 
 /* h(a) and h'(a). A ReLU is off where a <= 0, so that NaN stays. */
 template <bool RELU> __device__ __forceinline__ void activate(float a, bool exact, float *h, float *slope)
@@ -97,7 +97,7 @@ template <bool RELU> __device__ __forceinline__ float activate_laplacian(float h
     return RELU ? slope * lap : slope * lap - h * norm2;
 }
 
-/* ---- tiles ---------------------------------------------------------------------------------------------- */
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
 __device__ __forceinline__ void copy16(float *to, const float *from, bool there)
 {
@@ -175,7 +175,7 @@ __device__ __forceinline__ void multiply_tile(float sum[TALL][4][4], const unsig
     }
 }
 
-/* ---- rows times weights --------------------------------------------------------------------------------- */
+/* ---- rows times weights ------------------------------------------------------------------------------------------ */
 
 enum product_kind { FORWARD, BACKWARD };
 
@@ -387,7 +387,7 @@ __device__ __forceinline__ void values_backward(const rows_arguments &q, float s
     }
 }
 
-/* v_part: each row of the tile times the output weights of its columns; a warp a row. */
+/* v_part: each row of the tile times the output weights of its columns; one warp for each row. */
 __device__ void output_rows(const rows_arguments &q, const float *tile, size_t first, int rows, int column0)
 {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
@@ -502,7 +502,7 @@ __global__ void __launch_bounds__(ROW_THREADS, ROW_BLOCKS) product_rows(const ro
     }
 }
 
-/* ---- weights from rows ---------------------------------------------------------------------------------- */
+/* ---- weights from rows ------------------------------------------------------------------------------------------- */
 
 struct gradient_arguments {
     const float *bar;      /* (rows, units) */

@@ -1,5 +1,5 @@
 /* cuda_terms.cuh - the output, the terms of the objective, their gradients, and a step of the optimiser, on the device;
- * cuda_layers.cu alone includes it. Parts that blocks leave are added in an order that the shapes fix. */
+ * cuda_layers.cu alone includes it. Partial sums of blocks are added in an order that depends on the shapes alone. */
 #ifndef NPMD_CUDA_TERMS_CUH
 #define NPMD_CUDA_TERMS_CUH
 
@@ -10,9 +10,9 @@ namespace
 
 enum { SEED_BLOCKS = 264, TOP_BLOCKS = 1056, TOP_POINTS = 8, SEED_THREADS = 128 };
 
-/* ---- the output and the terms --------------------------------------------------------------------------- */
+/* ---- the output and the terms ------------------------------------------------------------------------------------ */
 
-/* v (rows) = linear part: a warp a row. */
+/* v (rows) = linear part: one warp for each row. */
 __global__ void linear_rows(const float *eta, const int32_t *gather, int ld, const float *linear, size_t rows, float *v)
 {
     const int lane = (int)threadIdx.x % 32;
@@ -123,7 +123,7 @@ struct top_arguments {
     int add;
 };
 
-/* Through the output weights and the last activations: a thread a unit, points in groups. */
+/* Through the output weights and the last activations: one thread for each unit, points in groups. */
 template <bool EXACT, bool RELU> __global__ void __launch_bounds__(TILE) top_backward(const top_arguments q)
 {
     const int unit = (int)blockIdx.y * TILE + (int)threadIdx.x, R = q.R;
@@ -199,7 +199,7 @@ __global__ void linear_adjoint(const float *eta, const int32_t *gather, int ld, 
     *to = add ? *to + sum : sum;
 }
 
-/* ---- gradients, steps ----------------------------------------------------------------------------------- */
+/* ---- gradients, steps -------------------------------------------------------------------------------------------- */
 
 struct layout { /* where everything stands */
     int depth, hidden, features, width, ldk, ldw, skip;

@@ -1,5 +1,5 @@
-/* device_encode.c - an encoding laid out for a device: which eigenfunctions need a place in a point's table,
- * where every feature finds its factors there, the numbers that the recurrences need, and the tables of surfaces. */
+/* device_encode.c - an encoding laid out for a device: which eigenfunctions have a place in a point's table, the places
+ * of every feature's factors, the constants of the recurrences, and the tables of surfaces. */
 #include "core.h"
 #include "device_encode.h"
 

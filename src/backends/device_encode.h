@@ -1,14 +1,14 @@
-/* device_encode.h - features from the tables of a group, a thread for each: products over the factors, plane waves,
- * rotated blocks, or the columns as they are. What comes before is in device_view.h. */
+/* device_encode.h - features from the tables of a group, one thread for each feature: products over the factors, plane
+ * waves, rotated blocks, or the point's columns. device_view.h describes all phases. */
 #ifndef NPMD_DEVICE_ENCODE_H
 #define NPMD_DEVICE_ENCODE_H
 
 #include "device_make.h"
 #include "device_table.h"
 
-/* ---- encode -------------------------------------------------------------------------------------------- */
+/* ---- encode ------------------------------------------------------------------------------------------------------ */
 
-/* To the nearest number with 10 mantissa bits, ties away from zero: what the tensor units read of a float. */
+/* To the nearest number with 10 mantissa bits, ties away from zero: the part of a float that the tensor units read. */
 SHARED_INLINE float round_feature(float x, int tf32)
 {
     uint32_t bits;
@@ -18,13 +18,13 @@ SHARED_INLINE float round_feature(float x, int tf32)
     return x;
 }
 
-/* Threads stand in rows of `across` neighbouring columns, as many rows as fit. */
+/* Threads form rows of `across` neighbouring columns, as many rows as fit. */
 SHARED_INLINE int threads_across(int columns, int threads)
 {
     return columns < threads ? columns : threads;
 }
 
-/* Products over up to DEVICE_REGISTERS factors; eta is where the group's first point begins. */
+/* Products over up to DEVICE_REGISTERS factors; eta: the rows of the group's first point. */
 SHARED_INLINE void encode_products(const encoder_view *v, int thread, int threads, int m, int jets, const float *table,
                                    float *eta)
 {
@@ -99,7 +99,7 @@ SHARED_INLINE void write_wave(const encoder_view *v, int j, int jets, wave w, fl
     }
 }
 
-/* Plane waves over up to DEVICE_REGISTERS factors; jets, a constant to the compiler. */
+/* Plane waves over up to DEVICE_REGISTERS factors; jets is a constant for the compiler. */
 SHARED_INLINE void encode_waves(const encoder_view *v, int thread, int threads, int m, int jets, const float *table,
                                 float *eta)
 {
@@ -130,7 +130,7 @@ SHARED_INLINE void encode_waves(const encoder_view *v, int thread, int threads, 
     }
 }
 
-/* The same for any number of factors: places are read again for every point. */
+/* The same for any number of factors: places are loaded again for every point. */
 SHARED_INLINE void encode_waves_many(const encoder_view *v, int thread, int threads, int m, int jets,
                                      const float *table, float *eta)
 {
@@ -151,8 +151,8 @@ SHARED_INLINE void encode_waves_many(const encoder_view *v, int thread, int thre
         }
 }
 
-/* The point's own columns, a thread a (point, factor): along a factor's directions they have its frame as derivatives,
- * along all others none. x (m, columns). */
+/* The point's own columns, one thread for each (point, factor): their derivatives are the factor's frame along its own
+ * directions, 0 along all others. x (m, columns). */
 SHARED_INLINE void encode_columns(const encoder_view *v, int thread, int threads, int m, int jets, const double *x,
                                   float *eta)
 {
@@ -180,8 +180,8 @@ SHARED_INLINE void encode_columns(const encoder_view *v, int thread, int threads
     }
 }
 
-/* Sums over the functions of a feature's block of rotation x product, row by row; without a rotation a sum of
- * one product. A few points at a time share the look at rotation and places. */
+/* Sums over the functions of a feature's block of rotation x product, row by row; without a rotation, one product. A
+ * few points at a time share the loads of rotation and places. */
 SHARED_INLINE void encode_sums(const encoder_view *v, int thread, int threads, int m, int jets, const float *table,
                                float *eta)
 {

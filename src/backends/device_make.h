@@ -1,11 +1,11 @@
-/* device_make.h - points of a term, a thread for each (point, factor): data rows, uniform points, draws of the
+/* device_make.h - points of a term, one thread for each (point, factor): data rows, uniform points, draws of the
  * proposal. */
 #ifndef NPMD_DEVICE_MAKE_H
 #define NPMD_DEVICE_MAKE_H
 
 #include "device_view.h"
 
-/* ---- make ---------------------------------------------------------------------------------------------- */
+/* ---- make -------------------------------------------------------------------------------------------------------- */
 
 SHARED_INLINE rng_key source_key(const device_source *s, uint32_t purpose, int64_t step)
 {
@@ -23,7 +23,7 @@ SHARED_INLINE size_t source_row(const device_source *s, int64_t step, size_t i)
     return s->shuffled ? (size_t)philox_permute(source_key(s, s->purpose, step / s->steps_an_epoch), at, s->n) : at;
 }
 
-/* Weight of a data row, x 1 / count. */
+/* Weight of a data row over count. */
 SHARED_INLINE double source_row_weight(const device_source *s, size_t row)
 {
     return (s->weight == NULL ? 1.0 : s->weight[row]) * (1.0 / (double)s->count);
@@ -42,7 +42,7 @@ SHARED_INLINE double source_coordinate(const encoder_view *v, const device_sourc
     return sobol_unit(x, scramble[d]);
 }
 
-/* A point of factor d as a unit vector: columns x to e (3; on a circle 2). */
+/* A point of factor d as a unit vector: from its columns x to e (3, or 2 on a circle). */
 SHARED_INLINE void embed_factor(const encoder_view *v, int d, const double *x, double *e)
 {
     if (v->kind[d] == DEVICE_CIRCLE)
@@ -73,8 +73,8 @@ SHARED_INLINE void draw_factor(const encoder_view *v, int d, const double *centr
         surface_map_cauchy(map, centre, rho, u, x);
 }
 
-/* Factor d of point i: its columns at x. For importance points also its unit vector, at e, as pairs of floats
- * whose sum has twice a float's digits. *weight is written by factor 0, but for importance points. */
+/* Factor d of point i: its columns, to x. For importance points also its unit vector, to e, as pairs of floats whose
+ * sum has twice a float's digits. Factor 0 writes *weight, unless these are importance points. */
 SHARED_INLINE void make_factor(const encoder_view *v, const device_source *s, int64_t step, const uint32_t *scramble,
                                size_t i, int d, double *x, wave *e, float *weight)
 {
@@ -117,9 +117,9 @@ SHARED_INLINE void make_factor(const encoder_view *v, const device_source *s, in
     }
 }
 
-/* ---- the proposal's centres and density ---------------------------------------------------------------- */
+/* ---- the proposal's centres and density -------------------------------------------------------------------------- */
 
-/* The row that the share u of the total weight falls on, as points_pick of proposal.c. */
+/* The row at the share u of the total weight, as points_pick of proposal.c. */
 SHARED_INLINE size_t source_pick(const device_source *s, double u)
 {
     if (s->cumulative == NULL) {

@@ -1,12 +1,13 @@
-/* device_table.h - the factors' eigenfunctions at the points of a group, in double, left in a table of floats. */
+/* device_table.h - the factors' eigenfunctions at the points of a group, computed in double, stored in a table of
+ * floats. */
 #ifndef NPMD_DEVICE_TABLE_H
 #define NPMD_DEVICE_TABLE_H
 
 #include "device_view.h"
 
-/* ---- table --------------------------------------------------------------------------------------------- */
+/* ---- table ------------------------------------------------------------------------------------------------------- */
 
-/* Frequencies CIRCLE_UNIT unit + 1 and on, by turning; unit 0 also has the constant. */
+/* CIRCLE_UNIT frequencies from CIRCLE_UNIT unit + 1 on, by the angle-sum recurrence; unit 0 also has the constant. */
 SHARED_INLINE void table_circle(const encoder_view *v, int d, int unit, double angle, int jets, float *table)
 {
     const int *slot = v->slot + v->slots[d], first = CIRCLE_UNIT * unit + 1, slope = v->slope[d];
@@ -56,7 +57,7 @@ SHARED_INLINE void table_slopes(const double frame[6], double x, double y, doubl
     first[used] = (float)(frame[3] * x + frame[4] * y + frame[5] * z);
 }
 
-/* All degrees of order a, as sphere_jets; the order above, which the derivatives need, is run along. */
+/* All degrees of order a, as sphere_jets, together with order a + 1, which the derivatives need. */
 SHARED_INLINE void table_sphere(const encoder_view *v, int d, int a, const double *x, int jets, float *table)
 {
     const int L = v->frequency[d], row = v->degree + 1, *slot = v->slot + v->slots[d], slope = v->slope[d],
@@ -99,8 +100,8 @@ SHARED_INLINE void table_sphere(const encoder_view *v, int d, int a, const doubl
     }
 }
 
-/* Thread `thread` of so many: its share of the m points' tables, as far as factors are circles and spheres; x (m,
- * columns). Neighbouring threads take neighbouring points and the same unit, so that they do the same. */
+/* One thread's share of the m points' tables, for factors that are circles and spheres; x (m, columns). Neighbouring
+ * threads take neighbouring points and the same unit, so that their branches agree. */
 SHARED_INLINE void fill_tables(const encoder_view *v, int thread, int threads, int m, const double *x, int jets,
                                float *table)
 {
@@ -118,8 +119,8 @@ SHARED_INLINE void fill_tables(const encoder_view *v, int thread, int threads, i
     }
 }
 
-/* One part (value, derivative) of the functions with a place: out[j] = sum_c N_c phi_c[j]. corners, a constant to the
- * compiler. */
+/* One part (value or a derivative) of the functions with a place: out[j] = sum_c N_c phi_c[j]. corners is a constant
+ * for the compiler. */
 SHARED_INLINE void table_elements(const device_surface *s, int corners, const double *x, int part, int lane, float *out)
 {
     const size_t face = (size_t)x[0];
@@ -136,8 +137,8 @@ SHARED_INLINE void table_elements(const device_surface *s, int corners, const do
     }
 }
 
-/* Factor d of the m points, if it is a surface: neighbouring threads take neighbouring functions, which lie side by
- * side in memory, a warp a part of a point. */
+/* Factor d of the m points, a surface: one warp for each part of a point; neighbouring threads take neighbouring
+ * functions, which lie side by side in memory. */
 SHARED_INLINE void table_surface(const encoder_view *v, int d, int thread, int threads, int m, const double *x,
                                  int jets, float *table)
 {
@@ -156,7 +157,7 @@ SHARED_INLINE void table_surface(const encoder_view *v, int d, int thread, int t
     }
 }
 
-/* The share of the thread in the tables of all surfaces. */
+/* One thread's share of the tables of all surfaces. */
 SHARED_INLINE void fill_surfaces(const encoder_view *v, int thread, int threads, int m, const double *x, int jets,
                                  float *table)
 {

@@ -1,4 +1,4 @@
-/* blended.c - what ensembles and stacks share as models: draws, and their part of a file. Their values are those of
+/* blended.c - what ensembles and stacks share: draws, and their part of a model file. Their values are in
  * model/blend_values.c. */
 #include "blend.h"
 

@@ -1,9 +1,9 @@
-/* ensemble.c - one estimator fitted several times, its members blended.
+/* ensemble.c - one estimator fitted several times, and its members blended.
  *
  * Members differ in their seed, and so in their encoding, start, batches and integration points; with --bootstrap also
- * in their points. The first is fitted as it would be alone: what it chooses (tau, steps, sizes) holds for all. A
- * member that collapses is replaced by one with another seed. On a card they train side by side, since one small
- * network cannot fill it; on the processor one after another, each with all cores: the same bytes either way. */
+ * in their points. The first is fitted as it would be alone, and its choices (tau, steps, sizes) hold for all. A member
+ * that collapses is replaced by one with another seed. On a card members train concurrently, since one small network
+ * cannot fill it; on the processor one after another, each with all cores. The bytes are the same either way. */
 #include "blend.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* stack.c - several estimators, mixed as held-out points ask for.
+/* stack.c - several estimators, mixed with weights from held-out points.
  *
- * Every part is fitted to most of the points and asked for its density at the others; the weights under which these are
- * most likely come from EM (mixture_weights.c). Parts that matter are then fitted to all points, with what they chose
+ * Every part is fitted to most of the points and evaluated at the others; EM (mixture_weights.c) finds the weights
+ * under which these are most likely. Parts with enough weight are then fitted to all points, with the choices made
  * before. A mixture of good estimates is better than each of them where they err in different places: fields in the
  * tails, series on the flanks, kernels on clusters. */
 #include "blend.h"

@@ -6,8 +6,8 @@
  *   region_R.csv                  the region: a label for every vertex
  *   partners_R.csv                the end points: pair, x, y, z, closest vertex, ...
  *
- * A column of the page is a model of a folder. Colours go from 0 to the largest value of each column, since their
- * shapes are to be compared. */
+ * A column of the page is a model of a folder. Colours go from 0 to the largest value of each column, so that shapes
+ * can be compared. */
 #include "io.h"
 #include "brain.h"
 
@@ -247,8 +247,7 @@ done:
     return st;
 }
 
-/* ---- rows
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 enum { GROUP_CORTEX, GROUP_BALL, GROUP_CLOSE };
 enum { ROW_BALL = -1, ROW_CLOSE = -2 }; /* others: the number of a view */

@@ -1,9 +1,9 @@
-/* kind_eigenfunctions.c - eigenfunctions of the Laplacian that share an eigenvalue: products of functions of the
- * factors beside others of the same space.
+/* kind_eigenfunctions.c - eigenfunctions of the Laplacian that share an eigenvalue: products over the factors, beside
+ * other functions of the same eigenspace.
  *
  *   T2     lambda = a^2 + b^2: cos(a x1) cos(b x2), and plane waves cos(a x1 + b x2)
  *   S2     lambda = l (l + 1): harmonics of degree l about the axis z, and the same about another axis
- *   mesh   eigenvalues are simple, as a rule: four functions from the one that is asked for
+ *   mesh   eigenvalues are usually simple: four functions from the one asked for
  *
  * All are orthonormal with respect to volume. */
 #include "brain.h"
@@ -14,8 +14,7 @@ enum { SHOWN = 4, GRID = 256, BALL_STEPS = 90 };
 #define X1 "x\xE2\x82\x81"
 #define X2 "x\xE2\x82\x82"
 
-/* ---- T2
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- T2 ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct wave { /* amplitude times cos(k1 x1 + k2 x2), or cos(k1 x1) cos(k2 x2), or sin sin */
     int k1, k2;
@@ -122,8 +121,7 @@ done:
     return st;
 }
 
-/* ---- on surfaces
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- on surfaces ------------------------------------------------------------------------------------------------- */
 
 /* Four functions on one mesh, on one scale. value[k] (vertices). */
 static npmd_status functions_draw(figure *f, const mesh *m, double *const value[SHOWN], const relief_view *side,
@@ -266,8 +264,7 @@ done:
     return st;
 }
 
-/* ---- the kind
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- the kind ---------------------------------------------------------------------------------------------------- */
 
 static npmd_status eigenfunctions_draw(figure *f, npmd_error *err)
 {

@@ -1,8 +1,8 @@
-/* kind_matrix.c - a matrix of regions by regions as coloured cells, with the names of rows and columns.
+/* kind_matrix.c - a matrix of regions by regions as coloured cells with the names of rows and columns.
  *
  * The file is what marginal --matrix writes: .csv with the names in its first row and column, or the numbers alone.
- * Masses of connections differ by powers of ten, so colours are on a log scale unless said otherwise; a zero is
- * paper. */
+ * Masses of connections differ by powers of ten, so colours are on a log scale unless the request says otherwise; a
+ * zero has the colour of the paper. */
 #include "brain.h"
 #include "io.h"
 
@@ -30,7 +30,7 @@ static void matrix_free(matrix *m)
     *m = (matrix){ 0 };
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 /* The next field of a line, in quotes or not; *at stands behind its comma. false: the line is over. */
 static bool field_take(const char **at, char *out, size_t room)
@@ -187,7 +187,7 @@ done:
     return st;
 }
 
-/* ---- drawing ---------------------------------------------------------------------------------------------------- */
+/* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
 static npmd_status matrix_shade(const figure *f, const matrix *m, shade *out, npmd_error *err)
 {

@@ -1,6 +1,6 @@
-/* kind_surface.c - densities with a surface among their factors: on each surface (and each sphere) from several sides,
- * on a circle as a curve. Of a product these are marginal densities of the factors, or conditional ones given some of
- * them.
+/* kind_surface.c - densities with a surface among their factors: drawn on each surface and sphere from several sides,
+ * and on a circle as a curve. For a product these are the marginal densities of the factors, or conditional densities
+ * given some of them.
  *
  * A density is computed at the vertices. Given points are marked on the surfaces they lie on. */
 #include "brain.h"
@@ -34,8 +34,7 @@ typedef struct surface_job {
     factor_map circle; /* the only one; value NULL: there is none */
 } surface_job;
 
-/* ---- nodes
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
 static bool is_surface(const figure *f, int d)
 {
@@ -102,8 +101,7 @@ static int given_column(const figure *f, int factor)
     return at;
 }
 
-/* ---- values
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 /* What is shown of log densities: exp of them, per volume or relative to uniform. A conditional density is known up to
  * a factor, possibly far from 1, so that its largest term is taken out; its integral by the nodes is made 1. */
@@ -160,8 +158,7 @@ done:
     return st;
 }
 
-/* ---- points on the maps
- * -------------------------------------------------------------------------------------------- */
+/* ---- points on the maps ------------------------------------------------------------------------------------------ */
 
 /* The data, on marginal densities alone, or the point that is given. */
 static npmd_status points_place(const surface_job *j, factor_map *m, npmd_error *err)
@@ -190,8 +187,7 @@ done:
     return st;
 }
 
-/* ---- the job
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- the job ----------------------------------------------------------------------------------------------------- */
 
 static void title_make(const surface_job *j, factor_map *m)
 {

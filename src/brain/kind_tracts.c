@@ -1,8 +1,8 @@
 /* kind_tracts.c - streamlines inside a surface, and where they end: on it, and on the sphere it is registered to.
  *
- * Streamlines count if both ends lie within a distance of the surface, as for endpoints. Of those a number is drawn,
- * chosen by a fixed shuffle, with the usual colours of directions: red from left to right, green from back to front,
- * blue up; the surface over them lets them through. Beside it the ends of as many pairs: starts red, ends blue. */
+ * Streamlines count if both ends lie within a distance of the surface, as in the command endpoints. Some of them,
+ * chosen by a fixed shuffle, are drawn behind a translucent surface in the usual colours of directions: red left-right,
+ * green back-front, blue down-up. Beside it are the ends of as many pairs: starts red, ends blue. */
 #include "brain.h"
 #include "tracts.h"
 
@@ -18,22 +18,21 @@ typedef struct tract_job {
     hemisphere cortex;
     double most;
     affine transform, voxel_to_ras;
-    /* first reading: */
+    /* found in the first reading */
     size_t seen, kept, room;
     struct landing {
         size_t number; /* in all files */
         surface_point at[2];
     } * ends; /* (kept) */
-    /* which are drawn: */
+    /* how many are drawn */
     size_t lines, pairs;
-    /* second reading: */
+    /* found in the second reading */
     double *x; /* (segments, 2, 3) */
     colour *ink;
     size_t segments, x_room, ink_room;
 } tract_job;
 
-/* ---- first reading: which streamlines count
- * ----------------------------------------------------------------------- */
+/* ---- first reading: which streamlines count ---------------------------------------------------------------------- */
 
 static npmd_status end_keep(tract_job *j, const streamline *s, npmd_error *err)
 {
@@ -79,8 +78,7 @@ done:
     return st;
 }
 
-/* ---- second reading: their paths
- * ------------------------------------------------------------------------------------ */
+/* ---- second reading: their paths --------------------------------------------------------------------------------- */
 
 static colour direction_colour(const double *a, const double *b)
 {
@@ -153,8 +151,7 @@ done:
     return st;
 }
 
-/* ---- the page
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- the page ---------------------------------------------------------------------------------------------------- */
 
 /* x (pairs, 3): one end of the pairs that are drawn, on the surface or on the sphere. */
 static npmd_status ends_place(const tract_job *j, int end, const mesh *on, double **out, npmd_error *err)

@@ -1,4 +1,4 @@
-/* kind_values.c - numbers on the vertices of a surface: what marginal and eigen wrote, or any other program. */
+/* kind_values.c - numbers on the vertices of a surface, from marginal, eigen or any other program. */
 #include "brain.h"
 
 static bool values_takes(const figure *f)

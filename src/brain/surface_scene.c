@@ -1,10 +1,10 @@
-/* surface_scene.c - a surface with a region outlined and points on it, and pages of its views. */
+/* surface_scene.c - a surface with an outlined region and points on it, and pages of its views. */
 #include "brain.h"
 
 const colour SURFACE_GROUND = { 226, 225, 222 };
 static const colour OUTLINE = { 15, 15, 20 }, DOT = { 20, 20, 24 }, DOT_EDGE = { 255, 255, 255 };
 
-/* ---- what is drawn on a surface ------------------------------------------------------------------------------ */
+/* ---- what is drawn on a surface ---------------------------------------------------------------------------------- */
 
 npmd_status surface_scene_read(const char *path, surface_scene *out, npmd_error *err)
 {
@@ -98,7 +98,7 @@ relief_scene surface_scene_relief(const surface_scene *s, const double *value, c
                            .point_sets = s->points.count > 0 };
 }
 
-/* ---- scales ---------------------------------------------------------------------------------------------------- */
+/* ---- scales ------------------------------------------------------------------------------------------------------ */
 
 bool values_range(const double *value, size_t n, double *least, double *most)
 {
@@ -136,7 +136,7 @@ npmd_status values_shade(const figure *f, const char *name, const double *value,
     return NPMD_OK;
 }
 
-/* ---- pages ------------------------------------------------------------------------------------------------------ */
+/* ---- pages ------------------------------------------------------------------------------------------------------- */
 
 npmd_status surface_page_draw(figure *f, const relief_page *page, npmd_error *err)
 {

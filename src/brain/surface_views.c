@@ -1,9 +1,8 @@
 /* surface_views.c - the sides a surface is seen from.
  *
- * Coordinates of brains are RAS: x to the right, y to the front, z up. A hemisphere is seen from its lateral and medial
- * side with the front to one side, and from above and below lying, with the front at the left of both, so that four
- * views fit into two rows. Of any other surface an axis points up, z unless said, and sides are named by the axis at
- * which the eye is. */
+ * Coordinates of brains are RAS: x to the right, y to the front, z up. A hemisphere is seen upright from its lateral
+ * and medial side, and lying from above and below, with the front at the left of both, so that four views fit into two
+ * rows. For any other surface an axis points up, z by default, and a side is named by the axis on which the eye is. */
 #include "brain.h"
 
 #include <stdio.h>
@@ -21,7 +20,7 @@ static const side SIDES[] = {
 };
 #define SIDE_COUNT (sizeof SIDES / sizeof *SIDES)
 
-/* ---- which hemisphere --------------------------------------------------------------------------------------- */
+/* ---- which hemisphere -------------------------------------------------------------------------------------------- */
 
 /* -1 left, 1 right, 0 not said, by the word that programs put into names: lh.white, white_left.gii, hemi-L. */
 static int hemisphere_of_name(const char *path)
@@ -51,7 +50,7 @@ static npmd_status hemisphere_find(const npmd_plot_surfaces *ask, const char *fi
     return NPMD_OK;
 }
 
-/* ---- views -------------------------------------------------------------------------------------------------- */
+/* ---- views ------------------------------------------------------------------------------------------------------- */
 
 relief_view surface_view_towards(const double towards[3])
 {

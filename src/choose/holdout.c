@@ -1,7 +1,7 @@
 /* holdout.c - parts of the points: some to fit to, others to choose by.
  *
- * A point that is held out must not be learnt from its twin, so rows that equal a held-out one are left out of the
- * other part; of unordered pairs also those with the same points the other way round. */
+ * A held-out point must not be learnt from an equal one, so rows that equal a held-out row are left out of the other
+ * part; for unordered pairs also those with the two points exchanged. */
 #include "choose.h"
 
 static int by_value(const void *a, const void *b)

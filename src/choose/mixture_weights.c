@@ -1,11 +1,11 @@
-/* mixture_weights.c - how much of each density, so that points are most likely: EM, a concave problem with one
- * optimum.
+/* mixture_weights.c - the mixture weights of given densities that maximise the likelihood, by EM: a concave problem
+ * with one optimum.
  *
  *     share of part p in point i = w_p f_p(x_i) / sum_q w_q f_q(x_i),   w_p <- mean over points of its share */
 #include "choose.h"
 
 #define MOST_ROUNDS 2000
-#define TOLERANCE 1e-7 /* nats a point */
+#define TOLERANCE 1e-7 /* nats per point */
 
 double mixture_densities(double *logs, const double *weight, int parts, size_t n)
 {

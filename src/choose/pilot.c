@@ -1,7 +1,7 @@
 /* pilot.c - short fits to a part of the points, compared on the points that were held out from them.
  *
  * All start from one seed and are judged on the same points, so their differences are known far better than their
- * values: with c_i what point i contributes to the criterion, the error of a difference is that of the mean of c_i -
+ * values: with c_i the contribution of point i to the criterion, the error of a difference is that of the mean of c_i -
  * c_i'.
  *
  *     ise          mean f^2 - 2 mean f(x_i),  f relative to the uniform measure; a mean over the last looks
@@ -10,13 +10,14 @@
 
 #include <stdio.h>
 
-#define LEAST_POINTS 200     /* fewer say nothing */
-#define MOST_TRAINING 262144 /* copied; a step takes no more time for it, its batch being far smaller */
+#define LEAST_POINTS 200 /* fewer say nothing */
+/* points, which are copied; the time of a step does not depend on it, since its batch is far smaller */
+#define MOST_TRAINING 262144
 #define MOST_HELD_OUT 16384
-#define LOOKS 10         /* at the criterion, during a fit, */
-#define LOOKS_SMOOTHED 2 /* of which the last count: the noise of the last steps is averaged out */
+#define LOOKS 10         /* looks at the criterion during a fit */
+#define LOOKS_SMOOTHED 2 /* last looks that are averaged, against the noise of the last steps */
 
-typedef struct pilot_watch { /* passes signs of life on, marked as attempt 0 */
+typedef struct pilot_watch { /* passes on progress reports, marked as attempt 0 */
     pilots *all;
     double ise[LOOKS_SMOOTHED], ise_se;
     int looks, attempt;

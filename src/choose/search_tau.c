@@ -1,35 +1,35 @@
 /* search_tau.c - a tau for data that came without one.
  *
- * The default suits densities as smooth as the dimension suggests and as many points as it takes. Clustered data want
- * far less smoothing, few points in many dimensions far more. Short fits to a part of the points say so, compared on
- * the others (pilot.c), on a logarithmic grid about the default in steps of sqrt 10:
+ * The default suits smooth densities and many points. Clustered data need far less smoothing, few points in many
+ * dimensions far more. Short fits to a part of the points, compared on the others (pilot.c), decide on a logarithmic
+ * grid about the default in steps of sqrt 10:
  *
- *   1. By tens. Where the points of a fit are much more likely than the held-out ones, it learns noise, and tau is raised,
- *      else lowered, as long as the held-out log-likelihood rises by more than noise.
- *   2. From there by the criterion: up to a neighbour that is better, surely and by what is worth it, as long as there is
- *      one. Between the taus of the grid the criterion is a parabola in log tau, and its vertex, at most half a step away,
- *      is the choice: what is not sure moves tau a little, never far.
+ *   1. In steps of ten. Where the points of a fit are much more likely than the held-out ones, it learns noise, and tau
+ *      is raised, else lowered, as long as the held-out log-likelihood rises by more than noise.
+ *   2. From there by the criterion: up to the next tau while that is better, surely and by enough. Between the taus of
+ *      the grid the criterion is a parabola in log tau, and its vertex, at most half a step away, is the choice: weak
+ *      evidence moves tau a little, never far.
  *
- * Down, step 2 goes by that half step only, or by one whole step where the likelihood, which sees the tails, gains by
- * it for sure and the criterion does not object. A short fit is kept smooth by its length, so short fits lean to
+ * Downwards, step 2 moves by that half step only, or by one whole step where the likelihood, which sees the tails,
+ * surely gains and the criterion does not get worse. A short fit is smooth because it is short, so short fits prefer
  * smaller taus than long ones: on T4 the criterion of 200 steps prefers 3e-5 to 1e-4 by seven standard errors, and
  * after 500 nISE is 0.0052 at 1e-4, 0.0054 at 6e-5 and 0.0057 at 2e-5 (ae the other way: 0.099, 0.094). The gain that
- * step 1 asks for is beyond such doubts.
+ * step 1 requires is far larger than this effect.
  *
- * What makes a fit learn noise is its length as well. The evidence for a raised tau is that of the short fits, so the
- * fit to all points then is as short. */
+ * A long fit also learns more noise. The evidence for a raised tau is from short fits, so the fit to all points is then
+ * as short. */
 #include "choose.h"
 
-#define PILOT_SHARE 0.25      /* of the steps of the fit */
-#define PILOT_STEPS 120       /* but at least so many, */
-#define PILOT_STEPS_TORUS 200 /* and on T3 and above, where it is the noise that must show */
-#define MOST_MOVES 3          /* by tens */
+#define PILOT_SHARE 0.25      /* share of the steps of the fit */
+#define PILOT_STEPS 120       /* at least this many */
+#define PILOT_STEPS_TORUS 200 /* at least this many on T3 and above, where the noise must show */
+#define MOST_MOVES 3          /* in steps of ten */
 #define MOST_NEIGHBOURS 8
-#define SURE 2.0            /* standard errors of a difference, */
-#define WORTHWHILE_ISE 1e-3 /* and more than this share of the criterion, which is about as much in nISE, */
+#define SURE 2.0            /* standard errors that a difference must exceed */
+#define WORTHWHILE_ISE 1e-3 /* and share of the criterion, about the same in nISE */
 #define WORTHWHILE_NATS 2e-3
-#define LEAST_GAIN 0.03  /* nats a point */
-#define NOISE_LEARNT 0.1 /* nats that a point gains by being one of the fit's: below, there is nothing to mend */
+#define LEAST_GAIN 0.03  /* nats per point */
+#define NOISE_LEARNT 0.1 /* excess in nats of fitted over held-out points; below, tau is not raised */
 
 int64_t pilot_steps(const npmd_domain *dom, const settings *full)
 {

@@ -2,9 +2,9 @@
  *
  * Successive halving on one set of held-out points (pilot.c):
  *
- *   1. every combination, a short fit at its default tau;
- *   2. the better half, two at least, each with its own tau (choose.c) where the options leave that open;
- *   3. the better half of these, two at least, as long as the fit to all points will be.
+ *   1. every combination: a short fit at its default tau;
+ *   2. the better half, at least two: each with its own tau (search_tau.c) where the options leave that open;
+ *   3. the better half of these, at least two: fits as long as the one to all points will be.
  *
  * The best of the last stage is fitted to all points. With a single combination this is a plain fit. */
 #include "choose.h"
@@ -22,7 +22,7 @@ typedef struct setting { /* one combination */
     int pilot;     /* the latest, by which it is judged */
 } setting;
 
-/* ---- the lists ------------------------------------------------------------------------------------------ */
+/* ---- the lists --------------------------------------------------------------------------------------------------- */
 
 /* Where the value of that number begins in "name=v1:v2:v3", which ends at a colon; NULL: there is no such. */
 static const char *list_value(const char *list, int number)
@@ -114,7 +114,7 @@ done:
     return st;
 }
 
-/* ---- the stages ----------------------------------------------------------------------------------------- */
+/* ---- the stages -------------------------------------------------------------------------------------------------- */
 
 static bool is_field(const setting *s)
 {

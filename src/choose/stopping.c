@@ -1,10 +1,10 @@
-/* stopping.c - when a field's fit has gone on for long enough (the paper's supplement, "Convergence Diagnostics").
+/* stopping.c - early stopping of a field's fit (the paper's supplement, "Convergence Diagnostics").
  *
- * At looks, 200 in a fit of full length, a criterion is taken: of `ise` the ISE criterion on held-out points, of `snr`
- * the sum of the signal-to-noise ratios of the gradients of data and integral, which fall as long as there is something
- * to learn. Both carry noise, of points that are fresh at every look, so that it is their running mean over about
- * SMOOTH looks that must have new minima: patience looks without one end the fit. The held-out points say which weights
- * were best, and these are kept; a ratio only says that the signal is used up, and the last weights stay. */
+ * A criterion is computed at looks, 200 in a fit of full length: for `ise` the ISE criterion on held-out points, for
+ * `snr` the sum of the signal-to-noise ratios of the gradients of data and integral; both fall as long as there is
+ * something to learn. Both are noisy, from points that are fresh at every look, so the running mean over about SMOOTH
+ * looks is used: patience looks without a new minimum end the fit. With `ise` the best weights are kept; with `snr`,
+ * which only says that the signal is used up, the last ones. */
 #include "choose.h"
 
 #define LOOKS 200

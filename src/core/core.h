@@ -1,7 +1,7 @@
-/* core.h - what everything stands on: errors, checked memory, random numbers, quasi-random points.
+/* core.h - the foundation of all other folders: errors, checked memory, random numbers, quasi-random points.
  *
- * A random number is a pure function of (seed, purpose, step, index, slot), never of the order of calls: the
- * same points on one thread, on many, or on another device. */
+ * A random number is a pure function of (seed, purpose, step, index, slot), never of the order of calls, so that points
+ * are the same on one thread, on many, or on another device. */
 #ifndef NPMD_CORE_H
 #define NPMD_CORE_H
 
@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are read and written as they lie in memory");
+
 /* The project's only control-flow macro: a function that owns something has one exit, at the label done. */
 #define TRY(call)                                                                                                      \
     do {                                                                                                               \
@@ -23,7 +25,7 @@
             goto done;                                                                                                 \
     } while (0)
 
-/* ---- status.c ------------------------------------------------------------------------------------------ */
+/* ---- status.c ---------------------------------------------------------------------------------------------------- */
 
 /* Writes the sentence into err (which may be NULL) and returns st. */
 npmd_status npmd_fail(npmd_error *err, npmd_status st, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -31,17 +33,19 @@ npmd_status npmd_fail(npmd_error *err, npmd_status st, const char *format, ...) 
 const char *status_text(npmd_status st);
 const char *version_text(void);
 
-/* ---- memory.c: zeroed, aligned to a cache line, sizes multiplied with an overflow check ---------------- */
+/* ---- memory.c: zeroed, aligned to a cache line, sizes multiplied with an overflow check -------------------------- */
 
 #define MEMORY_ALIGNMENT 64
 npmd_status memory_take(void **out, size_t count, size_t size, npmd_error *err);
 #define memory_new(pointer, count, err) memory_take((void **)(pointer), (size_t)(count), sizeof **(pointer), (err))
 void memory_free(void *p);
-void text_free(char *text);                                             /* what a caller of the library was given */
-npmd_status memory_text(char **out, const char *text, npmd_error *err); /* a copy */
-npmd_status memory_grow(void **p, size_t *capacity, size_t need, size_t size, npmd_error *err); /* for readers */
+/* frees a text that the library gave to a caller */
+void text_free(char *text);
+npmd_status memory_text(char **out, const char *text, npmd_error *err); /* copies a text */
+/* Makes room for at least need elements, for readers that do not know a file's length. */
+npmd_status memory_grow(void **p, size_t *capacity, size_t need, size_t size, npmd_error *err);
 
-/* ---- random.c: Philox4x32-10 (Salmon et al. 2011) ------------------------------------------------------ */
+/* ---- random.c: Philox4x32-10 (Salmon et al. 2011) ---------------------------------------------------------------- */
 
 typedef enum rng_purpose {
     RNG_ENCODING = 1,
@@ -72,10 +76,10 @@ double rng_uniform(rng_key key, uint64_t index, uint32_t slot); /* in (0, 1), 52
 double rng_normal(rng_key key, uint64_t index, uint32_t slot);
 uint32_t rng_word(rng_key key, uint64_t index, uint32_t slot);
 
-/* A bijection of {0 .. n-1} that needs no memory: where index i stands in the shuffled order of this key. */
+/* A bijection of {0 .. n-1} that needs no memory: the place of index i in the shuffled order of this key. */
 uint64_t rng_permute(rng_key key, uint64_t i, uint64_t n);
 
-/* ---- sobol.c: Owen-scrambled Sobol points, in [0,1)^dimensions ----------------------------------------- */
+/* ---- sobol.c: Owen-scrambled Sobol points, in [0,1)^dimensions --------------------------------------------------- */
 
 #define SOBOL_MAX_DIMENSIONS 64
 typedef struct sobol {
@@ -88,7 +92,7 @@ void sobol_point(const sobol *s, uint32_t index, double *u); /* u (dimensions) *
 void sobol_directions(int dimension, uint32_t v[32]);
 uint32_t sobol_raw(int dimension, uint32_t index); /* before scrambling */
 
-/* ---- hashing: a 64-bit word into a running hash, by multiplying and folding (constants of splitmix64) --- */
+/* ---- hashing: a 64-bit word into a running hash, by multiplying and folding (constants of splitmix64) ------------ */
 
 static inline uint64_t hash_word(uint64_t h, uint64_t word)
 {
@@ -115,55 +119,56 @@ static inline double log_add(double a, double b)
     return top == -INFINITY ? top : top + log(exp(a - top) + exp(b - top));
 }
 
-/* ---- utf8.c ------------------------------------------------------------------------------------------- */
+/* ---- utf8.c ------------------------------------------------------------------------------------------------------ */
 
 /* Bytes of the UTF-8 character at p, or 0: shortest form only, no surrogates, at most U+10FFFF. */
 size_t utf8_length(const char *p, const char *end);
-size_t utf8_wrong(const char *text); /* the first byte that is not UTF-8, from 1; 0: all is */
+size_t utf8_wrong(const char *text); /* place of the first byte that is not UTF-8, from 1; 0: all is UTF-8 */
 /* A copy with U+FFFD for each byte that is not UTF-8, which the caller frees. */
 npmd_status utf8_mend(const char *text, char **out, npmd_error *err);
 size_t utf8_put(uint32_t code, char *out);        /* at most 4 bytes; returns how many */
-uint32_t utf8_code(const char *p, size_t length); /* of a character of so many bytes */
+uint32_t utf8_code(const char *p, size_t length); /* code point of a character of this length */
 
-/* ---- status.c --------------------------------------------------------------------------------------------- */
+/* ---- status.c ---------------------------------------------------------------------------------------------------- */
 
-/* How a computation runs; how may be NULL. */
+/* How a computation runs; how may be NULL throughout. */
 static inline const char *compute_device(const npmd_compute *how)
 {
     return how == NULL || how->device == NULL ? "" : how->device;
 }
 int compute_tell(const npmd_compute *how, const char *doing, double done); /* nonzero: stop */
-/* The same between two pieces of what takes long: NPMD_STOPPED where the caller asks to stop. */
+/* The same as a status, between two pieces of a long computation: NPMD_STOPPED if the caller asks to stop. */
 npmd_status compute_go_on(const npmd_compute *how, const char *doing, double done, npmd_error *err);
 static inline bool compute_is_watched(const npmd_compute *how)
 {
     return how != NULL && how->progress != NULL;
 }
-/* How to ask for a part of a longer computation: what it reports comes out under the whole's name, as shares from ..
- * to. It points to the part. */
+/* For a part of a longer computation: its reports appear under the name of the whole, as shares from .. to. The result
+ * points to the part. */
 typedef struct compute_part {
-    const npmd_compute *how; /* of the whole; may be NULL */
+    const npmd_compute *how; /* compute of the whole; may be NULL */
     const char *doing;
     double from, to;
 } compute_part;
 npmd_compute compute_of_part(compute_part *part);
-/* A report in which nothing is computed yet: NaN throughout. */
+/* A report without computed values: they are NaN. */
 npmd_report report_new(int64_t step, int64_t steps, int attempt, double seconds);
 double clock_seconds(void); /* monotonic */
 
-/* ---- sized.c: structs that begin with their size ------------------------------------------------------------ */
+/* ---- sized.c: structs that begin with their size ----------------------------------------------------------------- */
 
-/* The caller's struct, of this version or another, into one of ours, whose other fields become zero. NULL: all zero. */
+/* Copies the caller's struct, of this version or another, into own; fields that it does not have become zero. given
+ * NULL: all are zero. */
 npmd_status sized_take(const void *given, void *own, size_t size, const char *name, npmd_error *err);
-/* As much of ours as the caller's has room for; its size stays. */
+/* Copies as much of own as the caller's struct has room for, whose size stays. */
 npmd_status sized_give(const void *own, size_t size, void *given, const char *name, npmd_error *err);
-/* Is the size that the caller's struct begins with one that a struct can have? NULL is none, and fine. */
+/* Checks the size at the start of the caller's struct; NULL passes. */
 npmd_status sized_check(const void *given, const char *name, npmd_error *err);
 #define SIZED_CHECK(given, err) sized_check((given), #given, (err))
 #define SIZED_TAKE(given, own, err) sized_take((given), (own), sizeof *(own), #given, (err))
 #define SIZED_GIVE(own, given, err) sized_give((own), sizeof *(own), (given), #given, (err))
 
-/* ---- threads and lanes --------------------------------------------------------------------------------- */
+/* ---- threads and lanes ------------------------------------------------------------------------------------------- */
 
 #ifdef _OPENMP
 #include <omp.h>

@@ -1,8 +1,7 @@
 /* numbers.h - random and quasi-random numbers as pure functions, for the processor and for a device alike.
  *
- * core.h offers them to the library; random.c and sobol.c say what they are. Code that is compiled for a
- * device includes this header alone: the same key gives the same bits there, since nothing here rounds in two
- * ways. */
+ * core.h offers them to the library; random.c and sobol.c describe them. Code compiled for a device includes this
+ * header alone. The same key gives the same bits on both, since no operation here may be rounded differently. */
 #ifndef NPMD_NUMBERS_H
 #define NPMD_NUMBERS_H
 
@@ -22,7 +21,7 @@ typedef struct rng_key {
     uint32_t step, purpose;
 } rng_key;
 
-/* ---- Philox4x32-10 ------------------------------------------------------------------------------------- */
+/* ---- Philox4x32-10 ----------------------------------------------------------------------------------------------- */
 
 SHARED_INLINE void philox_round(uint32_t c[4], const uint32_t key[2])
 {
@@ -59,7 +58,7 @@ SHARED_INLINE uint32_t philox_word(rng_key key, uint64_t index, uint32_t slot)
     return slot % 4 == 0 ? w[0] : slot % 4 == 1 ? w[1] : slot % 4 == 2 ? w[2] : w[3];
 }
 
-/* In (0, 1), from two words; 52 bits: adding a half stays below 1. */
+/* In (0, 1), from two words. 52 bits, so that the sum with 1/2 stays below 1. */
 SHARED_INLINE double philox_unit(uint32_t high, uint32_t low)
 {
     const uint64_t bits = ((uint64_t)high << 32 | low) >> 12;
@@ -73,8 +72,8 @@ SHARED_INLINE double philox_uniform(rng_key key, uint64_t index, uint32_t slot)
     return slot % 2 == 0 ? philox_unit(w[0], w[1]) : philox_unit(w[2], w[3]);
 }
 
-/* A Feistel network on the smallest even number of bits that covers n, walked until it lands below n: a
- * bijection of {0 .. n-1} that costs no memory, however many points there are. */
+/* A Feistel network on the smallest even number of bits that covers n, iterated until the value is below n: a bijection
+ * of {0 .. n-1} that needs no memory. */
 SHARED_INLINE uint64_t philox_permute(rng_key key, uint64_t i, uint64_t n)
 {
     int half = 1;
@@ -93,7 +92,7 @@ SHARED_INLINE uint64_t philox_permute(rng_key key, uint64_t i, uint64_t n)
     return i;
 }
 
-/* ---- digits of Sobol points ---------------------------------------------------------------------------- */
+/* ---- digits of Sobol points -------------------------------------------------------------------------------------- */
 
 SHARED_INLINE uint32_t reverse_bits(uint32_t x)
 {
@@ -115,7 +114,7 @@ SHARED_INLINE uint32_t owen_scramble(uint32_t x, uint32_t seed)
     return reverse_bits(x);
 }
 
-/* The coordinate whose digits are x, scrambled by the word of its dimension; in (0, 1). */
+/* The coordinate in (0, 1) with binary digits x, scrambled by the word of its dimension. */
 SHARED_INLINE double sobol_unit(uint32_t x, uint32_t scramble)
 {
     return ((double)owen_scramble(x, scramble) + 0.5) * 0x1p-32;

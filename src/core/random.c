@@ -1,8 +1,8 @@
 /* random.c - Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw (SC 2011).
  *
- * The 128-bit counter is (index low, index high, step, purpose and block): a number is found by what it is
- * for, not by how many were drawn before it. One block gives four words, that is two doubles (slots 2b and 2b
- * + 1). The functions themselves stand in numbers.h, which devices include, too. */
+ * The 128-bit counter is (index low, index high, step, purpose and block): a number is identified by its use, not by
+ * how many were drawn before it. One block gives four words, that is two doubles (slots 2b and 2b + 1). The functions
+ * themselves are in numbers.h, which device code includes as well. */
 #include "core.h"
 
 void philox4x32_10(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])

@@ -1,4 +1,5 @@
-/* sized.c - structs that begin with their size, between callers and the library, either of which may be older. */
+/* sized.c - structs that begin with their size, passed between a caller and the library, either of which may be
+ * older. */
 #include "core.h"
 
 static npmd_status size_check(size_t found, const char *name, npmd_error *err)

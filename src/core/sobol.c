@@ -1,13 +1,13 @@
 /* sobol.c - Sobol points with Owen's nested uniform scrambling.
  *
- * Direction numbers: S. Joe and F. Y. Kuo, "Constructing Sobol sequences with better two-dimensional
- * projections", SIAM J. Sci. Comput. 30 (2008), set new-joe-kuo-6, the first 64 dimensions.
+ * Direction numbers: S. Joe and F. Y. Kuo, "Constructing Sobol sequences with better two-dimensional projections", SIAM
+ * J. Sci. Comput. 30 (2008), set new-joe-kuo-6, the first 64 dimensions.
  *
- * Scrambling: a digit of the point is flipped by a random bit that depends on all higher digits. With the
- * bits reversed, that is any bijection of 32-bit words in which low bits influence high ones only; such a
- * map, keyed by a random word a dimension, is built from multiplications by even numbers and additions (after
- * Laine and Karras 2011, constants of Vegdahl 2021). A fresh word is a fresh scramble: each point by itself
- * is uniform, so averages are unbiased. It stands in numbers.h, which devices include, too. */
+ * Scrambling: a digit of the point is flipped by a random bit that depends on all higher digits. With the bits
+ * reversed, that is any bijection of 32-bit words in which low bits influence high ones only; such a map, keyed by one
+ * random word for each dimension, is built from multiplications by even numbers and additions (after Laine and Karras
+ * 2011, constants of Vegdahl 2021). A fresh word is a fresh scramble: each point is uniform, so averages are unbiased.
+ * The map is in numbers.h, which device code includes as well. */
 #include "core.h"
 
 /* Primitive polynomial (its coefficients as bits) and initial numbers m_1 .. m_s, for dimensions 2 to 64. */

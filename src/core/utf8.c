@@ -1,4 +1,4 @@
-/* utf8.c - text in UTF-8, of which names of files and titles may hold anything else. */
+/* utf8.c - text in UTF-8. Names of files and titles may contain other bytes. */
 #include "core.h"
 
 size_t utf8_length(const char *p, const char *end)

@@ -1,4 +1,4 @@
-/* axis.c - where ticks stand along an axis, and what is written there. */
+/* axis.c - the ticks of an axis and their labels. */
 #include "draw.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* canvas_png.c - a canvas that becomes a .png: points are turned into pixels, and the raster draws. */
+/* canvas_png.c - a canvas that becomes a .png: points are converted to pixels, and the raster draws. */
 #include "raster.h"
 #include "io.h"
 

@@ -1,8 +1,8 @@
-/* canvas_svg.c - a canvas that becomes an .svg (version 1.1): lines, areas and text stay what they are, images are
- * carried inside as .png in base64.
+/* canvas_svg.c - a canvas that becomes an .svg (version 1.1): lines, areas and text stay vectors; images are embedded
+ * as .png in base64.
  *
- * Numbers are written in hundredths of a point, made of whole numbers, so that neither the locale nor the last bit of a
- * computation shows in the file. */
+ * Numbers are written in hundredths of a point, from integers, so that neither the locale nor the last bit of a
+ * computation changes the file. */
 #include "raster.h"
 #include "io.h"
 

@@ -1,8 +1,7 @@
 /* draw.h - pictures: a canvas with two writers (.png and .svg), colour maps, and the furniture of figures.
  *
- * All sizes are in points (1/72 inch); x runs right and y down from the top left corner of the page. What draws on a
- * canvas returns nothing: the canvas remembers the first failure, and canvas_write reports it. Equal calls give equal
- * bytes. */
+ * All sizes are in points (1/72 inch); x runs right and y down from the top left corner of the page. Drawing functions
+ * return nothing: the canvas remembers the first failure, and canvas_write reports it. Equal calls give equal bytes. */
 #ifndef NPMD_DRAW_H
 #define NPMD_DRAW_H
 
@@ -14,36 +13,36 @@ typedef struct colour {
 typedef struct spot { /* a place on the page */
     double x, y;
 } spot;
-typedef struct box { /* left and top, and how far it reaches */
+typedef struct box { /* left and top edge, width and height */
     double x, y, width, height;
 } box;
-typedef struct stroke { /* of a line, with round ends and corners */
+typedef struct stroke { /* a line, with round ends and corners */
     double width;
     colour ink;
-    double clear;     /* share of what lies beneath that shows: 0 covers, 1 is not seen */
+    double clear;     /* transparency: 0 opaque, 1 invisible */
     double dash, gap; /* lengths; dash 0: unbroken */
 } stroke;
 typedef struct lettering {
-    double size; /* of the font; a capital is TEXT_CAPITAL times as high */
+    double size; /* of the font; a capital letter has TEXT_CAPITAL times this height */
     colour ink;
     bool bold;
 } lettering;
 #define TEXT_CAPITAL 0.716
-/* Which part of the text stands at the place given. */
+/* Which part of the text lies at the given place. */
 typedef enum text_place { TEXT_LEFT, TEXT_CENTRE, TEXT_RIGHT } text_place;
 
-/* ---- canvas.c; its two writers and their pictures in memory are in raster.h ------------------------------- */
+/* ---- canvas.c; see raster.h for its two writers ------------------------------------------------------------------ */
 
 typedef struct canvas canvas;
-#define CANVAS_DPI 300.0 /* dots an inch where nothing else is said: of a .png, and of images in an .svg */
+#define CANVAS_DPI 300.0 /* default dots per inch of a .png, and of images in an .svg */
 
-/* A white page for a .png or .svg, by the suffix of the path, which is the caller's. */
+/* A white page for a .png or .svg, by the suffix of the path. The canvas borrows the path. */
 npmd_status canvas_open(const char *path, double width, double height, double dpi, canvas **out, npmd_error *err);
 npmd_status canvas_write(canvas *c, npmd_error *err); /* the first failure, or the file */
 void canvas_free(canvas *c);                          /* accepts NULL */
 double canvas_width(const canvas *c);
 double canvas_height(const canvas *c);
-/* How many pixels an image of this length should have: at least 1. */
+/* Pixels of an image along this length, at least 1. */
 int canvas_pixels(const canvas *c, double length);
 
 void canvas_line(canvas *c, double x0, double y0, double x1, double y1, const stroke *how);
@@ -54,37 +53,36 @@ void canvas_frame(canvas *c, box at, const stroke *how);                        
 void canvas_circle(canvas *c, double x, double y, double radius, const stroke *how);   /* its edge */
 /* Filled discs of one radius, each over those before it. */
 void canvas_discs(canvas *c, const spot *p, size_t count, double radius, colour ink, double clear);
-/* Text in UTF-8 with its baseline at (x, y), turned counterclockwise by so many degrees (90: read from below). ASCII,
- * the Greek and the signs of letters.c, and raised and lowered digits are known to a .png; anything else becomes a
- * question mark there. A byte that is no UTF-8 becomes U+FFFD. */
+/* Text in UTF-8 with its baseline at (x, y), turned counterclockwise by `turned` degrees (90: upwards). A .png has
+ * ASCII, the Greek letters and signs of letters.c, and raised and lowered digits; any other character becomes a
+ * question mark there. A byte that is not UTF-8 becomes U+FFFD. */
 void canvas_text(canvas *c, double x, double y, text_place place, double turned, const lettering *how,
                  const char *text);
-/* As much of a text as the room of `size` bytes holds, cut between two characters. */
+/* As much of a text as fits into `size` bytes, cut between two characters. */
 void text_copy(char *out, size_t size, const char *text);
-/* As the letters of a .png have it; an .svg leaves its font to the reader, and may come out a little narrower or
- * wider. */
+/* The width of text in a .png. The font of an .svg is the viewer's, and may be a little narrower or wider. */
 double canvas_text_width(const lettering *how, const char *text);
-/* rgba (height, width, 4), alpha not multiplied in, its first row at the top, stretched to the box. */
+/* rgba (height, width, 4), not premultiplied, first row at the top, stretched to the box. */
 void canvas_image(canvas *c, box at, const unsigned char *rgba, int width, int height);
-/* What follows is seen within the box only, until canvas_unclip. Clips do not nest. */
+/* Restricts what follows to the box, until canvas_unclip. Clips do not nest. */
 void canvas_clip(canvas *c, box at);
 void canvas_unclip(canvas *c);
 
-/* ---- colour.c ------------------------------------------------------------------------------------------ */
+/* ---- colour.c ---------------------------------------------------------------------------------------------------- */
 
 typedef enum colour_map {
-    MAP_RISING,  /* dark violet to yellow: lightness rises with the value                     */
-    MAP_FALLING, /* white to dark blue: lightness falls, and nothing is the paper's colour     */
-    MAP_BALANCED /* blue, white at 1/2, red: lightness falls to both sides, equally on both    */
+    MAP_RISING,  /* dark violet to yellow: lightness rises with the value */
+    MAP_FALLING, /* white to dark blue: lightness falls, and 0 has the paper's colour */
+    MAP_BALANCED /* blue, white at 1/2, red: lightness falls equally to both sides */
 } colour_map;
-/* The colour of t in [0, 1], beyond which the ends go on. Equal steps of t look equally large, also in grey. */
+/* The colour of t, cut to [0, 1]. Equal steps of t look equally large, also in grey. */
 colour map_colour(colour_map which, double t);
-/* The k-th of the colours that tell lines apart, k = 0, 1, ...; they differ in lightness too, and repeat. */
+/* The k-th colour for lines, k = 0, 1, ...; these differ in lightness too, and repeat after LINE_COLOURS. */
 #define LINE_COLOURS 8
 colour line_colour(int k);
-double colour_lightness(colour c); /* of OKLab, 0 black to 1 white */
+double colour_lightness(colour c); /* OKLab lightness, 0 black to 1 white */
 
-/* ---- axis.c: numbers along a line ----------------------------------------------------------------------- */
+/* ---- axis.c: numbers along a line -------------------------------------------------------------------------------- */
 
 typedef enum axis_kind {
     AXIS_LINEAR,
@@ -94,14 +92,14 @@ typedef enum axis_kind {
 } axis_kind;
 typedef struct axis {
     axis_kind kind;
-    double from, to;  /* from stands at the left or at the bottom; from < to */
+    double from, to;  /* from is at the left or at the bottom; from < to */
     const char *name; /* with its unit; NULL: none */
 } axis;
 #define AXIS_TICKS 64
 #define AXIS_LABEL 32
 typedef struct axis_tick {
     double value;
-    char label[AXIS_LABEL]; /* "": a small tick without one */
+    char label[AXIS_LABEL]; /* "": a small tick without a label */
 } axis_tick;
 typedef struct axis_ticks {
     int count;
@@ -112,28 +110,29 @@ void axis_mark(const axis *a, int most, axis_ticks *out);
 double axis_place(const axis *a, double value); /* 0 at from, 1 at to */
 /* The range of these numbers, a little wider, with both ends at round numbers where that costs little. */
 void axis_fit(axis *a, double least, double most);
-/* A number as people write it: 3 digits, a power of ten where that is shorter. */
+/* A number as text: 3 digits, with a power of ten where that is shorter. */
 void number_words(double value, char text[AXIS_LABEL]);
 
-/* ---- furniture.c: axes, colour bars, legends ------------------------------------------------------------ */
+/* ---- furniture.c: axes, colour bars, legends --------------------------------------------------------------------- */
 
-/* Letters and lines of all figures: legible when a picture of 85 mm is printed in its size. */
+/* Letters and lines of all figures: legible when a picture 85 mm wide is printed at its size. */
 extern const lettering LETTER_TITLE, LETTER_NAME, LETTER_LABEL, LETTER_SMALL;
 extern const stroke STROKE_AXIS, STROKE_GRID;
 extern const colour INK, PAPER;
 
-typedef enum axes_parts { /* bits: what is left out */
-                          AXES_NO_X_LABELS = 1,
-                          AXES_NO_Y_LABELS = 2,
-                          AXES_NO_X_NAME = 4,
-                          AXES_NO_Y_NAME = 8,
-                          AXES_NO_X_END = 64, /* the last label, where the next panel's first would touch it */
-                          AXES_NO_Y_END = 128,
-                          AXES_GRID = 16, /* and what is added: pale lines at the ticks */
-                          AXES_RIGHT =
-                              32 /* labels and name of y at the right edge, for a second axis; no frame, no x */
+/* Bits. The last label (END) is left out where the first one of the next panel would touch it. */
+typedef enum axes_parts {
+    AXES_NO_X_LABELS = 1,
+    AXES_NO_Y_LABELS = 2,
+    AXES_NO_X_NAME = 4,
+    AXES_NO_Y_NAME = 8,
+    AXES_NO_X_END = 64,
+    AXES_NO_Y_END = 128,
+    AXES_GRID = 16, /* adds pale lines at the ticks */
+    /* labels and name of y at the right edge, for a second axis; no frame, no x */
+    AXES_RIGHT = 32
 } axes_parts;
-typedef struct margins { /* room that stands outside of a box */
+typedef struct margins { /* room around a box */
     double left, right, top, bottom;
 } margins;
 margins axes_margins(box at, const axis *x, const axis *y, unsigned parts);
@@ -141,14 +140,14 @@ margins axes_margins(box at, const axis *x, const axis *y, unsigned parts);
 void axes_draw(canvas *c, box at, const axis *x, const axis *y, unsigned parts);
 spot axes_spot(box at, const axis *x, const axis *y, double x_value, double y_value);
 
-typedef struct shade { /* from a number to a colour */
+typedef struct shade { /* a map from numbers to colours */
     colour_map map;
-    axis scale;        /* its name says quantity and measure: "density per rad\xC2\xB2" */
-    bool below, above; /* some values lie beyond that end: the bar ends in a point there */
+    axis scale;        /* its name is the quantity with its measure: "density per rad\xC2\xB2" */
+    bool below, above; /* some values lie beyond that end, where the bar ends in a tip */
 } shade;
 colour shade_colour(const shade *s, double value);
-double bar_room(box at, const shade *s); /* across the bar: what labels and name take beside its width or height */
-/* Upright with labels at the right, or lying (wider than high) with labels below. */
+double bar_room(box at, const shade *s); /* room that labels and name take across the bar, besides the bar itself */
+/* An upright bar with labels at its right or, if the box is wider than high, a lying one with labels below. */
 void bar_draw(canvas *c, box at, const shade *s);
 
 typedef struct legend_row {
@@ -156,17 +155,17 @@ typedef struct legend_row {
     stroke line; /* width 0: none */
     double disc; /* radius of a mark in its colour; 0: none */
 } legend_row;
-/* At the corner of a box: 0 top left, 1 top right, 2 bottom left, 3 bottom right, and half way up 4 left, 5 right; on
- * white that shows a little through. */
+/* At the corner of a box: 0 top left, 1 top right, 2 bottom left, 3 bottom right, halfway up 4 left, 5 right. On a
+ * nearly opaque white ground. */
 void legend_draw(canvas *c, box at, int corner, const legend_row *row, int rows);
 box legend_size(const legend_row *row, int rows);
-/* A title over a box, made smaller until it fits. */
+/* A title above a box, made smaller until it fits. */
 void title_draw(canvas *c, box over, const char *text);
-/* Text that must fit into a width: made smaller, at most to 2/3, then cut with an ellipsis. */
+/* Text that must fit into a width: made smaller, down to 2/3, then cut with an ellipsis. */
 void text_fit(canvas *c, double x, double y, text_place place, double turned, const lettering *how, double width,
               const char *text);
 
-/* Panels of one size in rows: where the k-th stands. */
+/* Panels of one size in rows; panel_box gives the k-th. */
 typedef struct panel_grid {
     double x, y, width, height; /* of the first panel */
     double between_x, between_y;
@@ -174,17 +173,17 @@ typedef struct panel_grid {
 } panel_grid;
 box panel_box(const panel_grid *g, int k);
 
-/* ---- contour.c ------------------------------------------------------------------------------------------ */
+/* ---- contour.c --------------------------------------------------------------------------------------------------- */
 
-/* The lines f = level of a function known at (columns, rows) nodes, f[i * rows + j] at x = i, y = j, linear between
- * them along the edges. Each line is given once, joined, in the coordinates of the nodes. */
+/* The lines f = level of a function known at (columns, rows) nodes, f[i * rows + j] at x = i, y = j, linear along the
+ * edges between them. Calls line once for each connected line, in the coordinates of the nodes. */
 typedef void (*contour_line)(const spot *p, size_t count, bool closed, void *user);
 npmd_status contour_trace(const double *f, int columns, int rows, double level, contour_line line, void *user,
                           npmd_error *err);
 
-/* ---- projection.c: the sphere on paper ----------------------------------------------------------------- */
+/* ---- projection.c: the sphere on paper --------------------------------------------------------------------------- */
 
-/* Mollweide: all of the sphere on an ellipse of half-axes 2 and 1, areas in proportion (4 pi on 2 pi); the meridian
+/* Mollweide: the whole sphere on an ellipse of half-axes 2 and 1, areas in proportion (4 pi to 2 pi); the meridian
  * `longitude` (radians) is in the middle, north is up. Forward gives x right and y up. */
 spot mollweide_forward(const double p[3], double longitude);
 bool mollweide_inverse(double x, double y, double longitude, double p[3]); /* false: outside */

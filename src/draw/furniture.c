@@ -1,6 +1,6 @@
 /* furniture.c - what figures have in common: axes, colour bars, legends, titles, panels.
  *
- * Letters are 7 to 9 points high: a picture of 85 mm (a column) or 180 mm (a page) is meant to be printed in its
+ * Letters are 7 to 9 points high: a picture of 85 mm (a column) or 180 mm (a page) is meant to be printed at its
  * size. */
 #include "draw.h"
 
@@ -32,7 +32,7 @@ static double capital(const lettering *how)
     return TEXT_CAPITAL * how->size;
 }
 
-/* ---- Axes ------------------------------------------------------------------------------------------------ */
+/* ---- Axes -------------------------------------------------------------------------------------------------------- */
 
 static double labels_width(const axis_ticks *t)
 {
@@ -132,7 +132,7 @@ void axes_draw(canvas *c, box at, const axis *x, const axis *y, unsigned parts)
     y_axis_draw(c, at, y, parts);
 }
 
-/* ---- Colour bars ----------------------------------------------------------------------------------------- */
+/* ---- Colour bars ------------------------------------------------------------------------------------------------- */
 
 colour shade_colour(const shade *s, double value)
 {
@@ -200,7 +200,7 @@ void bar_draw(canvas *c, box at, const shade *s)
         y_axis_draw(c, at, &s->scale, AXES_RIGHT);
 }
 
-/* ---- Legends, titles, panels ------------------------------------------------------------------------------ */
+/* ---- Legends, titles, panels ------------------------------------------------------------------------------------- */
 
 #define SAMPLE 14.0 /* length of a line in a legend */
 #define LEGEND_EDGE 3.0

@@ -1,5 +1,5 @@
-/* letters.c - the letters of a .png: short drawings in whole numbers, capitals 28 units high, small letters 20, so that
- * one design serves every size and direction. Raised and lowered signs are the same drawings made smaller. */
+/* letters.c - the letters of a .png: strokes with integer coordinates, capitals 28 units high, small letters 20, for
+ * every size and direction. Raised and lowered signs are the same drawings, smaller. */
 #include "raster.h"
 
 #define CAPITAL 28    /* units in the height of a capital */

@@ -1,4 +1,4 @@
-/* projection.c - the sphere on paper: Mollweide's ellipse, which keeps areas, and the view from afar. */
+/* projection.c - the sphere on paper: Mollweide's equal-area ellipse, and the orthographic view. */
 #include "draw.h"
 
 /* The auxiliary angle of Mollweide: 2 theta + sin 2 theta = pi sin(latitude). With a = 2 theta the left side is convex

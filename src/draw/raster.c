@@ -1,4 +1,4 @@
-/* raster.c - a picture in memory: strokes, areas and images, and the way out as .png.
+/* raster.c - a picture in memory: strokes, areas and images, and its .png.
  *
  * A stroke covers a pixel by 1/2 + (half its thickness) - (the pixel's distance from it), cut to [0, 1], which smooths
  * every edge over one pixel. An area covers it by the share of the pixel inside, exact along x and taken on AREA_LINES
@@ -40,7 +40,7 @@ void raster_free(raster *r)
     *r = (raster){ 0 };
 }
 
-/* ---- Gathering ----------------------------------------------------------------------------------------- */
+/* ---- Gathering --------------------------------------------------------------------------------------------------- */
 
 /* Rows and columns that may be touched, within the picture; false: none. */
 static bool raster_touch(raster *r, double x0, double x1, double y0, double y1, int bounds[4])
@@ -164,7 +164,7 @@ void raster_polygon(raster *r, const spot *p, size_t count)
     }
 }
 
-/* ---- Showing ------------------------------------------------------------------------------------------- */
+/* ---- Showing ----------------------------------------------------------------------------------------------------- */
 
 /* The share of [i, i + 1) that lies within [from, to]. */
 static double share_within(int i, double from, double to)
@@ -237,7 +237,7 @@ void raster_image(raster *r, box at, const unsigned char *rgba, int width, int h
         }
 }
 
-/* ---- The way out ----------------------------------------------------------------------------------------- */
+/* ---- The way out ------------------------------------------------------------------------------------------------- */
 
 static void put_word(unsigned char *p, uint32_t value) /* most significant byte first */
 {

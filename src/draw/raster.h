@@ -1,10 +1,10 @@
-/* raster.h - what stands behind a canvas: the table that a writer fills, and pictures in memory with their letters. */
+/* raster.h - behind a canvas: the table of functions of a writer, and pictures in memory with their letters. */
 #ifndef NPMD_RASTER_H
 #define NPMD_RASTER_H
 
 #include "draw.h"
 
-/* ---- canvas.c, canvas_png.c, canvas_svg.c ---------------------------------------------------------------- */
+/* ---- canvas.c, canvas_png.c, canvas_svg.c ------------------------------------------------------------------------ */
 
 typedef struct canvas_writer {
     npmd_status (*open)(canvas *c, npmd_error *err);
@@ -28,36 +28,36 @@ struct canvas {
 };
 extern const canvas_writer CANVAS_PNG, CANVAS_SVG;
 
-/* ---- raster.c: a picture in memory ---------------------------------------------------------------------- */
+/* ---- raster.c: a picture in memory ------------------------------------------------------------------------------- */
 
-/* Pixel (0, 0) is at the top left; a coordinate names a point of the plane, so pixel i covers [i, i + 1). What is drawn
- * is first gathered in the mask, so that a pixel is inked once however many strokes touch it. */
+/* Pixel (0, 0) is at the top left; coordinates are those of points of the plane, so that pixel i covers [i, i + 1).
+ * Shapes are first gathered in the mask, so that a pixel is inked once however many strokes touch it. */
 typedef struct raster {
     int width, height;
     unsigned char *pixels;        /* (height, width, 3) */
     unsigned char *mask;          /* (height, width): 255 covered; zero between two calls */
     float *row;                   /* (width + 1): for polygons */
-    int left, right, top, bottom; /* what of the mask may differ from zero */
-    double clip_x0, clip_x1;      /* nothing is seen outside */
+    int left, right, top, bottom; /* bounds of the part of the mask that may differ from zero */
+    double clip_x0, clip_x1;      /* nothing is drawn outside these bounds */
     double clip_y0, clip_y1;
 } raster;
 npmd_status raster_open(int width, int height, colour background, raster *out, npmd_error *err);
 void raster_free(raster *r);
-/* Gathers a segment into the mask; raster_ink then shows all that was gathered. */
+/* Gathers a segment into the mask; raster_ink then draws all that was gathered. */
 void raster_segment(raster *r, spot a, spot b, double thickness);
 void raster_polygon(raster *r, const spot *p, size_t count);
 void raster_ink(raster *r, colour ink, double clear);
 void raster_image(raster *r, box at, const unsigned char *rgba, int width, int height);
-/* A .png in memory of pixels (height, width, channels), channels 3 or 4; dpi 0: it does not tell. */
+/* A .png in memory, of pixels (height, width, channels), channels 3 or 4; dpi 0: the file has none. */
 npmd_status png_encode(const unsigned char *pixels, int width, int height, int channels, double dpi,
                        unsigned char **bytes, size_t *size, npmd_error *err);
 
-/* ---- letters.c ----------------------------------------------------------------------------------------- */
+/* ---- letters.c --------------------------------------------------------------------------------------------------- */
 
 /* Gathers text into the mask; size and place in pixels. */
 void letters_draw(raster *r, double x, double y, text_place place, double turned, double size, bool bold,
                   const char *text);
 double letters_width(double size, const char *text);
-bool letters_know(const char *text); /* all of it */
+bool letters_know(const char *text); /* does the font have all of these characters? */
 
 #endif

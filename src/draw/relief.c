@@ -17,7 +17,7 @@ static const double LIGHT[3] = { -0.28, 0.40, 0.8726970836 };
 /* Full light comes a little before a face looks into the light: wide parts of a picture keep their colours. */
 static const double GAIN = 1.06;
 
-/* ---- Views ----------------------------------------------------------------------------------------------- */
+/* ---- Views ------------------------------------------------------------------------------------------------------- */
 
 static double dot(const double *a, const double *b)
 {
@@ -69,7 +69,7 @@ relief_spot relief_project(const relief_view *view, const relief_window *window,
                           dot(view->toward, x) };
 }
 
-/* ---- Colours --------------------------------------------------------------------------------------------- */
+/* ---- Colours ----------------------------------------------------------------------------------------------------- */
 
 static float linear_of(unsigned char s)
 {
@@ -95,7 +95,7 @@ static int ramp_place(const shade *how, double value)
     return (int)lrint(fmin(fmax(t, 0.0), 1.0) * (RAMP - 1)); /* of an empty range, t NaN: the first */
 }
 
-/* ---- What one picture is made from ----------------------------------------------------------------------- */
+/* ---- What one picture is made from ------------------------------------------------------------------------------- */
 
 typedef struct shading {
     const relief_scene *scene;
@@ -164,7 +164,7 @@ static void shading_close(shading *s)
     memory_free(s->samples.depth);
 }
 
-/* ---- Which face is seen ---------------------------------------------------------------------------------- */
+/* ---- Which face is seen ------------------------------------------------------------------------------------------ */
 
 /* Barycentric coordinates of (x, y) in the projected face; false: it is seen edge-on. */
 static bool barycentric(const shading *s, size_t face, double x, double y, double w[3])
@@ -219,7 +219,7 @@ static void band_cover(shading *s, int first, int last)
         face_draw(s, f, first, last);
 }
 
-/* ---- Its light ------------------------------------------------------------------------------------------- */
+/* ---- Its light --------------------------------------------------------------------------------------------------- */
 
 typedef struct tint {
     double red, green, blue, alpha; /* linear light times alpha */
@@ -302,7 +302,7 @@ static void row_resolve(const shading *s, const relief_over *over, int row, reli
     }
 }
 
-/* ---- The picture ----------------------------------------------------------------------------------------- */
+/* ---- The picture ------------------------------------------------------------------------------------------------- */
 
 /* Room for what lies over one band, one for each thread. */
 static npmd_status overs_open(int threads, int width, relief_over **out, npmd_error *err)

@@ -1,9 +1,9 @@
-/* relief.h - a triangle mesh seen from one side, as a block of pixels that a picture places like any image.
+/* relief.h - a triangle mesh seen from one side, as a block of pixels.
  *
  * The eye looks from infinitely far away (orthographic projection): lengths across the picture are true. A view is
- * three orthonormal vectors; a point x of space is shown at (right . x, up . x), and of two points at one place that
- * with the larger toward . x is seen. Pixels are averages of RELIEF_SIDE^2 samples each, formed in linear light. They
- * do not depend on the number of threads. */
+ * three orthonormal vectors; a point x of space is shown at (right . x, up . x), and of two points at one place the one
+ * with the larger toward . x is visible. A pixel is the average of RELIEF_SIDE^2 samples in linear light. The picture
+ * does not depend on the number of threads. */
 #ifndef NPMD_RELIEF_H
 #define NPMD_RELIEF_H
 
@@ -14,16 +14,16 @@
 typedef struct relief_view {
     double right[3], up[3], toward[3]; /* right = up x toward */
 } relief_view;
-/* The view from the side that toward points at, with up (not parallel to it) upwards. */
+/* The view from the direction toward, with up (not parallel to it) upwards. */
 relief_view relief_view_make(const double toward[3], const double up[3]);
 
-/* What part of the plane of (right . x, up . x) is shown: the left edge, the upper edge, pixels a unit of length. */
+/* The part of the plane (right . x, up . x) that is shown: its left and upper edge, and pixels per unit of length. */
 typedef struct relief_window {
     double left, top, scale;
     int width, height; /* in pixels */
-    double point;      /* pixels a point of the page: thickness and radius are in points */
+    double point;      /* pixels per point of the page, the unit of thickness and radius */
 } relief_window;
-/* The least rectangle that holds these points: low (2), high (2). */
+/* The smallest rectangle that holds these points: low (2), high (2). */
 void relief_extent(const double *x, size_t n, const relief_view *view, double *low, double *high);
 
 typedef struct relief_lines {
@@ -32,14 +32,14 @@ typedef struct relief_lines {
     const colour *inks; /* (segments); NULL: ink */
     colour ink;
     double thickness; /* in pixels */
-    bool round;       /* lit like thin tubes: those that point to the eye are darker */
+    bool round;       /* shaded like thin tubes: darker where they point to the eye */
 } relief_lines;
 
 typedef struct relief_points {
     size_t count;
     const double *x; /* (count, 3) */
     colour ink, edge;
-    double radius, rim; /* of the disc, and the width of its edge around it, in points */
+    double radius, rim; /* of the disc, and the width of its edge, in points */
 } relief_points;
 
 typedef struct relief_scene {
@@ -47,10 +47,10 @@ typedef struct relief_scene {
     const double *x;     /* (vertices, 3) */
     const int32_t *face; /* (faces, 3) */
     const double *value; /* (vertices), NaN: the ground; NULL: the ground everywhere */
-    const shade *how;    /* from values to colours; NULL only where value is */
+    const shade *how;    /* from values to colours; NULL only if value is NULL */
     colour ground;
-    double opacity; /* of the surface where it faces the eye; 1: nothing behind it is seen */
-    double lift;    /* lines and points are seen if they lie at most so far below the surface */
+    double opacity; /* of the surface where it faces the eye; 1: opaque */
+    double lift;    /* lines and points are visible down to this depth below the surface */
     const relief_lines *lines;
     int line_sets;
     const relief_points *points;
@@ -59,20 +59,20 @@ typedef struct relief_scene {
 
 typedef struct relief_image {
     int width, height;
-    unsigned char *rgba; /* (height, width, 4), sRGB, not multiplied by alpha; 0 where there is nothing */
+    unsigned char *rgba; /* (height, width, 4), sRGB, not premultiplied; 0 where there is nothing */
 } relief_image;
 npmd_status relief_render(const relief_scene *scene, const relief_view *view, const relief_window *window, int threads,
                           relief_image *out, npmd_error *err);
 void relief_image_free(relief_image *image);
 
-/* ---- relief_page.c: views of surfaces in rows and columns, with names, titles and colour bars ------------- */
+/* ---- relief_page.c: views of surfaces in rows and columns, with names, titles and colour bars -------------------- */
 
 typedef struct relief_panel {
     const relief_scene *scene; /* NULL: nothing is drawn here */
     relief_view view;
     const char *name; /* of the view; NULL: none */
     int group;        /* panels of one group, 0 .. RELIEF_GROUPS - 1, have one scale */
-    double radius;    /* of a close-up: what lies so far about the centre is seen; 0: all of it */
+    double radius;    /* of a close-up about the centre; 0: all of the scene */
     double centre[3];
 } relief_panel;
 #define RELIEF_GROUPS 4
@@ -81,10 +81,10 @@ typedef struct relief_page {
     int rows, columns;
     const relief_panel *panel;   /* (rows, columns) */
     double cell;                 /* width of a panel, in points */
-    double share[RELIEF_GROUPS]; /* of the cell's width that the widest view of a group takes; 0: all */
-    double head, foot;           /* room above and below all, for the caller */
+    double share[RELIEF_GROUPS]; /* share of the cell's width that the widest view of a group takes; 0: all of it */
+    double head, foot;           /* room above and below everything, for the caller */
     const char *const *titles;   /* (columns), over each column; NULL: none */
-    const shade *bars;           /* (columns) below each column, or one at the right; NULL: none */
+    const shade *bars;           /* one below each column, or a single one at the right; NULL: none */
     int bar_count;               /* 0, 1 or columns */
     const legend_row *legend;    /* below all */
     int legend_rows;
@@ -101,7 +101,7 @@ typedef struct relief_ball {
 npmd_status relief_ball_make(int steps, relief_ball *out, npmd_error *err);
 void relief_ball_free(relief_ball *b);
 
-/* ---- between relief.c and relief_over.c ------------------------------------------------------------------ */
+/* ---- between relief.c and relief_over.c -------------------------------------------------------------------------- */
 
 typedef struct relief_light {
     float red, green, blue; /* linear light */
@@ -111,18 +111,18 @@ relief_light relief_linear(colour c);
 /* The samples of a whole picture; row j, column i is [j * width + i], and covers [i, i + 1) x [j, j + 1). */
 typedef struct relief_samples {
     int width, height;
-    int32_t *face; /* that is seen; -1: none */
-    float *depth;  /* toward . x of it; -infinity: nothing is there */
+    int32_t *face; /* the visible face; -1: none */
+    float *depth;  /* its toward . x; -infinity: no face */
 } relief_samples;
 
-/* A point as the samples have it: x to the right, y down, in samples; z is its depth. */
+/* A point in units of samples: x to the right, y down; z is its depth. */
 typedef struct relief_spot {
     double x, y, z;
 } relief_spot;
 relief_spot relief_project(const relief_view *view, const relief_window *window, const double *x);
 
-/* What is drawn over the surface, of rows first .. first + rows - 1: cover is 1 where there is something (2: beneath
- * the surface). All arrays (rows, width); cover comes zeroed. */
+/* Lines and points in sample rows first .. first + rows - 1: cover is 1 where there is one, 2 where it lies beneath the
+ * surface. All arrays are (rows, width); cover is zero on entry. */
 typedef struct relief_over {
     int first, rows;
     unsigned char *cover;

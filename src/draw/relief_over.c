@@ -1,9 +1,8 @@
 /* relief_over.c - lines and points on a shaded surface, and behind it.
  *
- * Whether a line is seen is asked where its middle runs, and of a point at its centre: a disc or a stroke that lies
- * flat on a slope would else be half hidden by it. Lines and points behind a translucent surface are marked as such,
- * and relief.c lays the surface over them. Of two lines the nearer is seen; points lie over lines, the nearer over the
- * farther. */
+ * The visibility of a line is tested along its middle, that of a point at its centre; otherwise a slope would hide half
+ * of a disc or stroke that lies on it. Lines and points behind a translucent surface are marked as such, and relief.c
+ * lays the surface over them. Nearer lines cover farther ones; points cover lines, nearer points farther ones. */
 #include "relief.h"
 
 enum { SEEN = 1, BENEATH = 2 };
@@ -41,7 +40,7 @@ static void columns_touched(const over_job *j, double low, double high, int *fro
     *to = (int)fmin(high + 1.0, j->samples->width);
 }
 
-/* ---- Lines ----------------------------------------------------------------------------------------------- */
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
 static relief_light light_dimmed(relief_light l, double brightness)
 {
@@ -101,7 +100,7 @@ static void lines_draw(const over_job *j, const relief_lines *lines)
     }
 }
 
-/* ---- Points ---------------------------------------------------------------------------------------------- */
+/* ---- Points ------------------------------------------------------------------------------------------------------ */
 
 /* Among themselves the nearer disc covers the farther, edge and all; the first of equally near ones stays. What is seen
  * is not covered by what lies beneath the surface. */

@@ -1,7 +1,7 @@
 /* relief_page.c - views of surfaces laid out in rows and columns.
  *
  * Panels of one group have one scale, that of the widest of them; a row is as high as its highest panel. Names of views
- * stand below them, titles over the columns, and a colour bar below each column or one at the right of all. */
+ * are below them, titles above the columns, and a colour bar below each column, or one at the right. */
 #include "relief.h"
 
 /* In points. */
@@ -15,7 +15,7 @@ typedef struct layout {
     double width, height;        /* of the page */
 } layout;
 
-/* ---- sizes ------------------------------------------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 typedef struct extent {
     double low[2], high[2];
@@ -118,7 +118,7 @@ static void layout_make(layout *l)
     }
 }
 
-/* ---- drawing ------------------------------------------------------------------------------------------------ */
+/* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
 /* The surface in the middle of a box; a rim about it leaves room for lines and points at its edge. */
 static npmd_status panel_draw(canvas *c, const relief_panel *p, double scale, box at, int threads, npmd_error *err)
@@ -202,7 +202,7 @@ done:
     return st;
 }
 
-/* ---- a sphere ------------------------------------------------------------------------------------------------ */
+/* ---- a sphere ---------------------------------------------------------------------------------------------------- */
 
 /* Rows of vertices from pole to pole; a pole stands there as often as a row has vertices, so that every cell is two
  * triangles, of which one is empty at a pole. */

@@ -1,10 +1,9 @@
-/* draw.c - which eigenfunctions: K distinct ones from all products up to a frequency on each factor.
+/* draw.c - draws K distinct eigenfunctions among all products up to a frequency on each factor.
  *
- * The full product is never written down (T7 at frequency 20 has 1e11 members): the uniform law draws the
- * factors independently, the power law is a mixture of such laws (power_law.c), and repeated draws are thrown
- * away, which is drawing without replacement. Products that are small enough are listed instead, and the same
- * law is applied to the list by exponential keys: there a steep law would repeat itself for ever. The ridge
- * law draws with replacement (ridge.c). */
+ * The full product is never listed (T7 at frequency 20 has 1e11 members): the uniform law draws the factors
+ * independently, the power law is a mixture of such laws (power_law.c), and repeated draws are rejected, which is
+ * drawing without replacement. Small products, where a steep law would repeat itself for ever, are listed, and the same
+ * law is applied to the list by exponential keys. The ridge law draws with replacement (ridge.c). */
 #include "spectrum.h"
 
 typedef struct keyed {

@@ -1,12 +1,11 @@
-/* power_law.c - draws from a product with probability proportional to (b + lambda)^-s, where lambda = sum_d
- * lambda_d. That does not factorise, but
+/* power_law.c - draws from a product with probability proportional to (b + lambda)^-s, where lambda = sum_d lambda_d.
+ * That does not factorise, but
  *
  *     (b + lambda)^-s = 1/Gamma(s) integral over t > 0 of t^(s-1) e^(-t b) prod_d e^(-t lambda_d) dt
  *
- * is a mixture over t of laws that do: draw t, then every factor by itself. The integral is a trapezoid sum
- * in log t, whose integrand is smooth and dies out at both ends: for s > 1/2 the sum is exact to far below
- * what a draw could show. The constant is conditioned out, since in many dimensions nearly every draw would
- * be it. */
+ * is a mixture over t of laws that do: draw t, then every factor independently. The integral is a trapezoid sum in log
+ * t, whose integrand is smooth and decays at both ends: for s > 1/2 the error of the sum is far below what draws could
+ * show. The constant is excluded by conditioning, since in many dimensions nearly every draw would give it. */
 #include "spectrum.h"
 
 /* The law of one node: its totals, and the log of its mass. */

@@ -2,18 +2,18 @@
  *
  *     w = S / (S + eps) = 1 / (1 + u^s),    S = (1 + lambda)^-s,    u = eps^(1/s) (1 + lambda),
  *
- * nearly flat while S > eps, then decaying like S. r_max is the sum of w over all members, a cosine and a
- * sine each counting as one. A feature is then multiplied by sqrt(S / q) = sqrt((S + eps) r_max).
+ * nearly flat while S > eps, then decaying like S. r_max is the sum of w over all members; a cosine and a sine count as
+ * two. A feature is then multiplied by sqrt(S / q) = sqrt((S + eps) r_max).
  *
- * A listed product is summed. Any other is drawn by rejection from a shifted power law: by Hoelder's
- * inequality, for s > 1, s' = s / (s - 1) and every b >= 1, with beta = (b - 1) eps^(1/s),
+ * A listed product is summed. Any other is drawn by rejection from a shifted power law: by Hoelder's inequality, for s
+ * > 1, s' = s / (s - 1) and every b >= 1, with beta = (b - 1) eps^(1/s),
  *
  *     (beta + u)^s <= (beta^s' + 1)^(s-1) (1 + u^s),    so    w <= (1 + beta^s')^(s-1) / eps (b + lambda)^-s,
  *
- * and for s <= 1, where x^s is subadditive, the same with max(1, beta^s), its limit, in the place of the
- * power. b = 1 is the power law itself (w <= S / eps); beta = 1 gives 2^(s-1) (1 + u)^-s. We take the b whose
- * envelope has the least sum, which power_law.c knows in closed form: with beta = 1 alone the acceptance
- * falls like 2^-s in many dimensions. r_max is that sum times the mean acceptance. */
+ * and for s <= 1, where x^s is subadditive, the same with the limit max(1, beta^s) in place of the power. b = 1 is the
+ * power law itself (w <= S / eps); beta = 1 gives 2^(s-1) (1 + u)^-s. We take the b whose envelope has the least sum,
+ * which power_law.c knows in closed form: with beta = 1 alone the acceptance falls like 2^-s in many dimensions. r_max
+ * is that sum times the mean acceptance. */
 #include "spectrum.h"
 
 #define RIDGE_DRAWS 65536 /* of the estimate: its relative error is about 0.003 */
@@ -36,7 +36,7 @@ static double features_a_raw_member(const spectrum *s, bool listed)
     return s->waves && (listed || !s->signs) ? 2.0 : 1.0;
 }
 
-/* ---- a listed product ---------------------------------------------------------------------------------- */
+/* ---- a listed product -------------------------------------------------------------------------------------------- */
 
 static npmd_status ridge_list(ridge_law *law, npmd_error *err)
 {
@@ -73,7 +73,7 @@ static void list_draw(const ridge_law *law, double u, int *function)
     spectrum_member(law->spectrum, law->member[low], function, &lambda);
 }
 
-/* ---- any other ----------------------------------------------------------------------------------------- */
+/* ---- any other --------------------------------------------------------------------------------------------------- */
 
 /* Aims at this shift; returns the log of the envelope's sum, and in *log_height the log of its height. */
 static double envelope_aim(power_law *envelope, double decay, double log_eps, double shift, double *log_height)
@@ -147,7 +147,7 @@ static bool reject_draw(const ridge_law *law, rng_key key, uint64_t *attempt, in
     return false;
 }
 
-/* ---- the law ------------------------------------------------------------------------------------------- */
+/* ---- the law ----------------------------------------------------------------------------------------------------- */
 
 npmd_status ridge_open(const spectrum *s, bool listed, double decay, double eps, rng_key key, ridge_law *out,
                        npmd_error *err)
@@ -187,7 +187,7 @@ npmd_status ridge_draw(const ridge_law *law, rng_key key, int want, int *functio
     return NPMD_OK;
 }
 
-/* ---- eps from r_max ------------------------------------------------------------------------------------ */
+/* ---- eps from r_max ---------------------------------------------------------------------------------------------- */
 
 typedef struct weighed { /* r_max(eps) = sum_i weight_i w(lambda_i) */
     size_t count;

@@ -1,13 +1,13 @@
-/* rotate.c - features that are no products: random orthogonal combinations within an eigenspace.
+/* rotate.c - features that are not products: random orthogonal combinations within an eigenspace.
  *
- * Products of one eigenvalue may be combined by any orthogonal matrix and stay orthonormal eigenfunctions of
- * that eigenvalue. An eigenspace of a product has thousands of members, so a matrix acts on a block of at
- * most ENCODING_BLOCK of them. The K drawn products are grouped by eigenvalue (those of S1 and S2 are whole
- * numbers, so equal ones are equal to the bit), large groups are split evenly, and every block takes in
- * companions of its eigenvalue, as the same draws without replacement go on to find them. Given the
- * eigenvalue all members are alike under either law, so companions are uniform in the rest of the eigenspace.
- * A block with m drawn products among its B has m features: the first m rows of a uniformly distributed
- * orthogonal (B, B) matrix, which are normal vectors made orthonormal one after another. */
+ * Products of one eigenvalue may be combined by any orthogonal matrix and stay orthonormal eigenfunctions of that
+ * eigenvalue. An eigenspace of a product has thousands of members, so a matrix acts on a block of at most
+ * ENCODING_BLOCK of them. The K drawn products are grouped by eigenvalue (those of S1 and S2 are whole numbers, so
+ * equal ones are equal to the bit), large groups are split evenly, and every block takes in companions with its
+ * eigenvalue, found by further draws without replacement. Given the eigenvalue, all members are equally likely under
+ * either law, so companions are uniform in the rest of the eigenspace. A block with m drawn products among its B has m
+ * features: the first m rows of a uniformly distributed orthogonal (B, B) matrix, which are normal vectors made
+ * orthonormal one after another. */
 #include "spectrum.h"
 
 #define MOST_COMPANION_ATTEMPTS 65536 /* then a block of a product that is not listed stays as it is */

@@ -3,10 +3,10 @@
  *     h_0 = eta,   h_l = f(W_l h_(l-1) + b_l) for l = 1 .. L-1,   v = W_L h_(L-1) + b_L + c . eta
  *
  * f(a) = sin(omega a), or max(0, a): a ReLU network is piecewise linear in eta. L (depth) counts affine layers; L = 1
- * is the linear series. All parameters stand in one vector theta: W_1 (width, K) row-major, b_1, W_2, b_2, ..., W_L (1,
+ * is the linear series. All parameters are in one vector theta: W_1 (width, K) row-major, b_1, W_2, b_2, ..., W_L (1,
  * width), b_L (1), then the skip c (K).
  *
- * A jet is rows: value, one derivative a tangent direction, Laplacian; dimension + 2 rows in all. */
+ * A jet has dimension + 2 rows: the value, one derivative for each tangent direction, the Laplacian. */
 #ifndef NPMD_FIELD_H
 #define NPMD_FIELD_H
 
@@ -21,7 +21,7 @@ typedef struct field_shape {
     bool skip;
     field_activation activation;
     double omega;  /* of sines */
-    double square; /* sum of the mean squares of the features, for the start; 0: every one is 1 */
+    double square; /* sum of the mean squares of the features, for the start; 0: each is 1 */
 } field_shape;
 
 static inline int field_inputs(const field_shape *f, int layer) /* layer 1 .. depth */
@@ -37,23 +37,22 @@ size_t field_biases(const field_shape *f, int layer);
 size_t field_skip(const field_shape *f);
 size_t field_parameters(const field_shape *f); /* length of theta */
 
-/* Multiplies the argument of every activation. */
+/* The factor of the argument of every activation. */
 static inline double field_omega(const field_shape *f)
 {
     return f->activation == FIELD_SINE ? f->omega : 1.0;
 }
 
-/* Where a fit begins: see parameters.c. authors: as the published code. */
+/* The parameters at the start of a fit, see parameters.c. authors: as in the published code. */
 void field_start(const field_shape *f, bool authors, uint64_t seed, double *theta);
-/* Biases of the first layer of ReLUs such that the kink of unit i passes through row i of eta (width, K). */
+/* Sets the biases of a first layer of ReLUs so that the kink of unit i passes through row i of eta (width, K). */
 void field_start_kinks(const field_shape *f, const double *eta, double *theta);
 
 /* Reference implementation, double, one point. rows = 1 or directions + 2; eta (rows, K); v (rows).
  * tape (field_tape doubles) keeps what the adjoint needs. */
 size_t field_tape(const field_shape *f);
 void field_forward(const field_shape *f, const double *theta, const double *eta, int rows, double *tape, double *v);
-/* gradient += sum over rows r of v_bar[r] d v[r] / d theta, for the point that was last forwarded with this
- * tape. */
+/* gradient += sum over rows r of v_bar[r] d v[r] / d theta, for the point of the last field_forward with this tape. */
 void field_adjoint(const field_shape *f, const double *theta, const double *eta, int rows, double *tape,
                    const double *v_bar, double *gradient);
 

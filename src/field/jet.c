@@ -1,8 +1,8 @@
 /* jet.c - a jet through the network, and its adjoint: the definition that faster backends are held to.
  *
- * Rows of a jet: 0 the value, 1 .. T the derivatives along an orthonormal frame, T + 1 the Laplacian. An
- * affine layer acts on each row alike (its bias on the value only). Through h = sin(omega a), with s =
- * sin(omega a) and c = omega cos(omega a):
+ * Rows of a jet: 0 the value, 1 .. T the derivatives along an orthonormal frame, T + 1 the Laplacian. An affine layer
+ * acts on each row alike (its bias on the value only). Through h = sin(omega a), with s = sin(omega a) and c = omega
+ * cos(omega a):
  *
  *     h = s,    h_t = c a_t,    lap h = c lap a - omega^2 s sum_t a_t^2
  *
@@ -16,7 +16,7 @@
  *
  *     h_t = 1[a > 0] a_t,    lap h = 1[a > 0] lap a;      a_t bar = 1[a > 0] h_t bar, and so for all rows
  *
- * which is the jet but for the kinks a = 0, where there is none. NaN counts as a > 0, so that it stays.
+ * which is the jet except at the kinks a = 0, where there is none. NaN counts as a > 0, so that it propagates.
  *
  * The tape holds, layer by layer, a (rows, W) and h (rows, W), and two spare blocks for the way back. */
 #include "field.h"

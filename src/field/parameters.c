@@ -1,4 +1,4 @@
-/* parameters.c - the vector theta: where each layer stands, and how it starts. */
+/* parameters.c - the vector theta: the offsets of the layers, and their start. */
 #include "field.h"
 
 size_t field_weights(const field_shape *f, int layer)

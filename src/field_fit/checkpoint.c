@@ -1,13 +1,13 @@
-/* checkpoint.c - the state of a fit in a file, to go on from after an end that nobody wished.
+/* checkpoint.c - the state of a fit in a file, to resume after an unwanted end.
  *
  * A step is a function of (seed, step, theta, moments): the file holds these vectors, a few numbers of the optimiser,
  * what early stopping remembers, the tau that was chosen and the warnings that came with it. Everything else (encoding,
- * proposal, linear start) is made again from data and options, to the same bits; so is a choice of tau that was cut
- * off. The file knows which data and which options it belongs to, and no other fit may resume it. A seal over all it
- * holds shows damage, of which a single bit would make another model.
+ * proposal, linear start) is computed again from data and options, to the same bits; so is an interrupted choice of
+ * tau. The file identifies its data and options, and no other fit may resume it. A hash over its contents detects
+ * damage, of which a single bit would make another model.
  *
- * A checkpoint that cannot be written is no reason to end a fit that goes well: the failure is remembered, the
- * next one is tried in its turn, and the caller learns of it at the end. */
+ * A checkpoint that cannot be written does not end the fit: the failure is remembered, the next checkpoint is tried
+ * when due, and the caller is told at the end. */
 #include "field_fit.h"
 
 #include <stdio.h>
@@ -105,7 +105,7 @@ static npmd_status seal_of(const json_t *root, const record *rec, char seal[24],
     return NPMD_OK;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static npmd_status seal_check(const char *path, json_t *root, const record *rec, npmd_error *err)
 {
@@ -355,7 +355,7 @@ bool checkpoint_chosen(const checkpoint *c)
     return c != NULL && c->chosen;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 static npmd_status description_make(const checkpoint *c, bool chosen, const record *rec, char **out, npmd_error *err)
 {

@@ -3,7 +3,7 @@
  *     encoding.function (vectors, factors)   eigenfunction numbers, or frequencies with their signs
  *     encoding.block    (blocks, 2)          rotated: features and functions of each block
  *     encoding.rotation (numbers)            rotated: the blocks' matrices (features, functions), in order
- *     encoding.scale    (features)           ridge law: what multiplies each function
+ *     encoding.scale    (features)           ridge law: factor of each function
  *     encoding.ridge    (3)                  ridge law: eps, r_max, its standard error */
 #include "field_fit.h"
 

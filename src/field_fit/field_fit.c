@@ -1,9 +1,9 @@
-/* field_fit.c - the paper's estimator: a sine network on random eigenfunctions, penalised likelihood. */
+/* field_fit.c - the paper's estimator: a sine network on random eigenfunctions, fitted by penalised likelihood. */
 #include "field_fit.h"
 
 #define LEAST_POINTS 20 /* fewer are too few for a relu to hold any out */
 
-/* ---- sizes ---------------------------------------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 static bool holds_out(const settings *set)
 {
@@ -74,7 +74,7 @@ done:
     return st;
 }
 
-/* ---- the start ------------------------------------------------------------------------------------------- */
+/* ---- the start --------------------------------------------------------------------------------------------------- */
 
 /* A few features cannot say what could be gained: a wide encoding does. */
 static npmd_status draw_judge(const npmd_model *m, encoding *out, npmd_error *err)
@@ -166,9 +166,9 @@ done:
     return st;
 }
 
-/* ---- fitting ------------------------------------------------------------------------------------------- */
+/* ---- fitting ----------------------------------------------------------------------------------------------------- */
 
-/* Signs of life while tau is chosen: a checkpoint says that nothing is chosen yet. */
+/* Progress reports while tau is chosen: a checkpoint says that nothing is chosen yet. */
 typedef struct choosing {
     checkpoint *keep;
     const fit_watch *watch;

@@ -53,7 +53,7 @@ npmd_status field_evaluate(const evaluator *e, const double *x, size_t n, jet_ro
     return b->ops->evaluate(b->self, x, n, rows, out, err);
 }
 
-/* ---- the file: one tensor for each matrix and vector --------------------------------------------------- */
+/* ---- the file: one tensor for each matrix and vector ------------------------------------------------------------- */
 
 /* What is done with the tensor that stands at theta + offset. */
 typedef npmd_status (*tensor_visit)(void *self, const char *name, int dimensions, const size_t *shape, size_t offset,

@@ -1,5 +1,5 @@
-/* field_watch.c - looking at a field's fit while it runs: its distance from a truth, its criterion on held-out points,
- * the signal-to-noise ratios of its gradients, and whether it is time to stop. */
+/* field_watch.c - measurements of a field while it is fitted: its distance from a truth, its criterion on held-out
+ * points, the signal-to-noise ratios of its gradients, and whether it is time to stop. */
 #include "field_fit.h"
 
 npmd_status backend_values(void *self, const double *x, size_t n, double *v, npmd_error *err)

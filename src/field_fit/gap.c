@@ -1,42 +1,41 @@
-/* gap.c - how far a fitted field is above the least value that its objective has over all functions.
+/* gap.c - the objective of a fitted field, less its minimum over all functions.
  *
- * With the constant of v solved for, the objective is f(v) = -mean_i w_i v(x_i) + log mean exp v + tau mean
- * (Lap v)^2, convex in v. The field's own f is computed in double, by quadrature. The least f is that of a
- * series of high enough frequency F, which is solved to a certificate (series_solve.c). Its value falls
- * slowly with F: above all structure, a function still gains by the noise of n points, 1 / (2 n curb), curb
- * = 2 tau lambda^2, less its next order, s / (2 n curb^2) with s the mean of the squared relative density
- * (the noise has covariance C / n, C the covariance of the functions, and the diagonal of C^2 is s). There
- * are F^(p-1) functions at F and curb goes like F^4, so what is left at F is
+ * With the constant of v solved for, the objective is f(v) = -mean_i w_i v(x_i) + log mean exp v + tau mean (Lap v)^2,
+ * convex in v. The field's own f is computed in double, by quadrature. The minimum is that of a series of high enough
+ * frequency F, solved to a certificate (series_solve.c). Its value falls slowly with F: beyond all structure, a
+ * function still gains from the noise of n points, 1 / (2 n curb), curb = 2 tau lambda^2, less its next order, s / (2 n
+ * curb^2) with s the mean of the squared relative density (the noise has covariance C / n, C the covariance of the
+ * functions, and the diagonal of C^2 is s). There are F^(p-1) functions at F and curb grows like F^4, so the remainder
+ * at F is
  *
  *     f(F) - min f = a (1 - eps),   a ~ F^(p-4),   eps = (4 - p) / (8 - p) s / curb(F),
  *
- * and two solutions, at F/2 and F, tell the limit: with q = 2^(4-p), a = (f(F/2) - f(F)) / (q - 1) to first
- * order,
+ * and two solutions, at F/2 and F, give the limit: with q = 2^(4-p), a = (f(F/2) - f(F)) / (q - 1) to first order,
  *
  *     min f = f(F) - a - a eps 15 q / (q - 1).
  *
- * The last term stands for the accuracy. Structure beyond F/2, clusters above all, shows in f(F/2) - f(F)
- * being larger than the noise explains; the excess is no part of a tail whose law is known, and is added to
- * the accuracy as it was extrapolated. Measured: on the paper's T2 data at tau 5e-5, F = 64 and F = 170
- * agree to 1e-6. */
+ * The last term is taken as the accuracy. Structure beyond F/2, above all clusters, makes f(F/2) - f(F) larger than the
+ * noise explains; the excess does not follow the known law of the tail, and is added to the accuracy as extrapolated.
+ * Measured: on the paper's T2 data at tau 5e-5, F = 64 and F = 170 agree to 1e-6. */
 #include "field_fit.h"
 
 #define CHUNK 4096  /* points */
 #define COARSEST 64 /* resolutions of the quadrature for the field */
 #define FINEST 512
-#define SETTLED 2e-6     /* nats that a finer rule may move its objective by, or a tenth of the optimum's accuracy */
-#define ENOUGH 1e-5      /* nats of accuracy that end the search for it; */
-#define USEFUL 0.1       /* beyond, at most this share of the gap, or nothing is claimed */
-#define SMALL_EPS 0.03   /* of eps: beyond, the orders do not fall, 16 eps at F/2 */
-#define NOISE_SHARE 1.25 /* of what noise is expected to gain: it varies, and its law is one of large n */
+/* largest change in nats of its objective on a finer rule, or a tenth of the optimum's accuracy */
+#define SETTLED 2e-6
+#define ENOUGH 1e-5      /* accuracy in nats that ends the search */
+#define USEFUL 0.1       /* a worse accuracy must be at most this share of the gap, else nothing is reported */
+#define SMALL_EPS 0.03   /* largest eps; beyond, the orders (16 eps at F/2) do not decrease */
+#define NOISE_SHARE 1.25 /* of the gain expected from noise, which varies, and whose law is that of large n */
 #define FIRST_FREQUENCY 8
 #define MOST_FUNCTIONS 20000.0
 #define LEVELS 4        /* of grids for the series */
 #define LEAST_CURB 30.0 /* 2 tau lambda^2 at the highest frequency: below, there is structure beyond it */
-#define CHEAP 10.0      /* times less work than the fit, */
-#define SLOWER 16.0     /* an operation here, in plain double loops, for one of the fit's */
+#define CHEAP 10.0      /* the gap is computed where it takes this many times less work than the fit */
+#define SLOWER 16.0     /* cost of an operation here, in plain double loops, in operations of the fit */
 
-/* ---- what it would take -------------------------------------------------------------------------------- */
+/* ---- what it would take ------------------------------------------------------------------------------------------ */
 
 static series_basis basis_sketch(const npmd_domain *dom, int frequency)
 {
@@ -98,7 +97,7 @@ static bool cheap(const settings *opt, const npmd_domain *dom, size_t n)
     for (int d = 0; d < dom->factors; d++)
         for (int i = 0; i < 2; i++)
             nodes[i] *= (double)dom->factor[d]->rule_nodes(dom->factor[d], (size_t)COARSEST << i);
-    const double ours = SLOWER * (rows * (nodes[0] + nodes[1]) + (double)n), /* in passes through the network; */
+    const double ours = SLOWER * (rows * (nodes[0] + nodes[1]) + (double)n), /* in passes through the network */
         theirs = 3.0 * (double)opt->descent.steps
                  * ((double)(opt->descent.batch + opt->descent.q1) + rows * (double)opt->descent.q2); /* and back */
     return theirs >= CHEAP * ours;
@@ -128,7 +127,7 @@ size_t gap_bytes(const field_plan *plan, int threads)
                  * sizeof(double);
 }
 
-/* ---- the field's own objective ------------------------------------------------------------------------- */
+/* ---- the field's own objective ----------------------------------------------------------------------------------- */
 
 typedef struct gap_room {
     const field_plan *plan;
@@ -225,7 +224,7 @@ done:
     return st;
 }
 
-/* ---- the optimum --------------------------------------------------------------------------------------- */
+/* ---- the optimum ------------------------------------------------------------------------------------------------- */
 
 static int solve_stop(void *user, int newton, double value, bool step)
 {

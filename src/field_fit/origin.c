@@ -1,9 +1,9 @@
 /* origin.c - fits that begin with another model: its encoding, its weights, or the linear part of a series.
  *
- * A field gives all of its parameters and, since they mean nothing without it, its encoding. A series is
- * projected on the features: those are orthonormal but for their scale, so each coefficient is an inner
- * product with the series, known in closed form for the functions of its basis. The model that is fitted
- * keeps a hash of the other file's bytes; its name is no part of the answer. */
+ * A field gives all of its parameters and, since they mean nothing without it, its encoding. A series is projected on
+ * the features: these are orthonormal up to their scale, so each coefficient is an inner product with the series, known
+ * in closed form for the functions of its basis. The fitted model keeps a hash of the other file's bytes, not its
+ * name. */
 #include "field_fit.h"
 
 static npmd_status same_shape(const network_settings *own, const network_settings *from, const char *path,
@@ -56,7 +56,7 @@ done:
     return st;
 }
 
-/* ---- a series on the features -------------------------------------------------------------------------- */
+/* ---- a series on the features ------------------------------------------------------------------------------------ */
 
 /* The coefficient of a product of eigenfunctions; false: it is not in the basis. */
 static bool product_coefficient(const series_basis *b, const double *c, const int *function, double *out)

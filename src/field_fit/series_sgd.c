@@ -1,5 +1,5 @@
-/* series_sgd.c - a series as published: stochastic gradients on the same basis, that is, a field of one layer and all
- * features, whose weights become the coefficients. */
+/* series_sgd.c - a series by the published solver, stochastic gradients: a field of one layer on all functions of the
+ * basis, whose weights become the coefficients. */
 #include "field_fit.h"
 
 static npmd_status series_stochastic(fit *f, npmd_error *err)

@@ -1,4 +1,4 @@
-/* charts.c - panels of curves in a grid, and how numbers are read from lines. */
+/* charts.c - panels of curves in a grid, and numbers from JSON lines. */
 #include "figures.h"
 
 #include <stdio.h>

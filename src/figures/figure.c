@@ -1,4 +1,4 @@
-/* figure.c - what kinds of figures share: the page, scales, the data as dots, words. */
+/* figure.c - what all kinds of figures share: the page, scales, the data as dots, texts. */
 #include "figures.h"
 
 #include <stdio.h>

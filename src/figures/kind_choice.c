@@ -1,5 +1,5 @@
-/* kind_choice.c - the path of tau: the criterion on held-out points of every tau that a fit compared (fit --tau auto,
- * select), with its standard error, one line a stage and a setting. */
+/* kind_choice.c - the path of tau: the criterion on held-out points for every tau that a fit compared (fit --tau auto,
+ * select), with its standard error; one line for each stage and setting. */
 #include "figures.h"
 
 #include <stdio.h>

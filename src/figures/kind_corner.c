@@ -1,9 +1,9 @@
 /* kind_corner.c - densities on tori of three and more angles: every one- and two-factor marginal.
  *
- * Up to four angles all of them are sums over one grid of the whole torus, exact to many digits for a density that the
- * grid resolves. Above, they are made of independent draws: counted in cells, and smoothed by a kernel as wide as a
- * cell. The diagonal has the densities of one angle; below it stand those of two, of the estimate; above, of the truth
- * if there is one. */
+ * For up to four angles all are sums over one grid of the whole torus, accurate to many digits for a density that the
+ * grid resolves. For more, they come from independent draws, counted in cells and smoothed by a kernel as wide as a
+ * cell. The diagonal has the densities of one angle; below it are those of two angles for the estimate, above it those
+ * for the truth, if there is one. */
 #include "figures.h"
 
 #include <stdio.h>
@@ -84,7 +84,7 @@ static void corner_finish(figure *f, corner *c)
     }
 }
 
-/* ---- By a grid ------------------------------------------------------------------------------------------------ */
+/* ---- By a grid --------------------------------------------------------------------------------------------------- */
 
 /* Some nodes of the first angle at a time: all values together may be more than memory holds. */
 static npmd_status corner_by_grid(figure *f, const source *s, corner *c, npmd_error *err)
@@ -128,7 +128,7 @@ done:
     return st;
 }
 
-/* ---- By draws -------------------------------------------------------------------------------------------------- */
+/* ---- By draws ---------------------------------------------------------------------------------------------------- */
 
 /* Every row of n numbers, `step` apart, with the next ones, around: weights of a normal of one cell's width. */
 static void smooth_ring(double *v, int n, size_t step, double *room)
@@ -192,7 +192,7 @@ done:
     return st;
 }
 
-/* ---- The picture ------------------------------------------------------------------------------------------------ */
+/* ---- The picture ------------------------------------------------------------------------------------------------- */
 
 static bool corner_exact(const figure *f)
 {

@@ -1,5 +1,6 @@
-/* kind_factors.c - densities on products: the marginal density of each factor, a map of a sphere and a curve of a
- * circle; or, given some factors at a point, that point on their marginal and the conditional density of the others. */
+/* kind_factors.c - densities on products: the marginal density of each factor, a map for a sphere and a curve for a
+ * circle; or, given a point of some factors, their marginal densities with that point marked and the conditional
+ * densities of the others. */
 #include "figures.h"
 
 #include <stdio.h>
@@ -53,8 +54,7 @@ typedef struct factor_page {
     double fixed[LOOK_COLUMNS];
 } factor_page;
 
-/* ---- Which panels
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Which panels ------------------------------------------------------------------------------------------------ */
 
 static void point_words(const figure *f, unsigned given, const double *row, char *text, size_t size)
 {
@@ -162,8 +162,7 @@ done:
     return st;
 }
 
-/* ---- Numbers
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
 /* Nodes along a side: the finer, the fewer factors are integrated out at each. */
 static int part_nodes(const figure *f, const factor_part *part)
@@ -203,8 +202,7 @@ static npmd_status parts_range(const figure *f, const factor_page *p, npmd_error
     return NPMD_OK;
 }
 
-/* ---- The picture
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- The picture ------------------------------------------------------------------------------------------------- */
 
 /* The curve of one source, or, k negative, of all of them. */
 static npmd_status curve_panel(figure *f, box cell, const factor_part *part, int k, npmd_error *err)

@@ -1,4 +1,4 @@
-/* kind_profiles.c - medians over replicates of the courses that experiments have kept: convergence profiles of
+/* kind_profiles.c - medians over replicates of the trajectories in the results of experiments: convergence profiles of
  * encodings (Figure S2), learning curves of field and squared family (Figure S3), trajectories of several taus (Figure
  * S6). */
 #include "figures.h"
@@ -25,8 +25,7 @@ static bool has_profiles(const figure *f)
     return profiles_fits(f) || learning_fits(f);
 }
 
-/* ---- Groups of lines
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Groups of lines --------------------------------------------------------------------------------------------- */
 
 typedef struct group { /* replicates of one method with one setting on one domain */
     char domain[24], name[96];
@@ -111,8 +110,7 @@ static void charts_free(chart *list, int count)
         curves_free(&list[k].curves);
 }
 
-/* ---- Figure S2: a panel a domain
- * --------------------------------------------------------------------------------------- */
+/* ---- Figure S2: a panel a domain --------------------------------------------------------------------------------- */
 
 static npmd_status profiles_draw(figure *f, npmd_error *err)
 {
@@ -144,8 +142,7 @@ done:
     return st;
 }
 
-/* ---- Figure S3: nISE and ae
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Figure S3: nISE and ae -------------------------------------------------------------------------------------- */
 
 static npmd_status learning_draw(figure *f, npmd_error *err)
 {
@@ -170,8 +167,7 @@ done:
     return st;
 }
 
-/* ---- Figure S6: the criterion, smoothed, and the error, for every tau
- * ------------------------------------------------------ */
+/* ---- Figure S6: the criterion, smoothed, and the error, for every tau -------------------------------------------- */
 
 static npmd_status tau_draw(figure *f, npmd_error *err)
 {

@@ -1,7 +1,8 @@
-/* kind_sphere.c - densities on S2: Mollweide's map of all of it, and two views from opposite sides; a row a source.
+/* kind_sphere.c - densities on S2: Mollweide's map of the whole sphere, and two views from opposite sides; one row for
+ * each source.
  *
- * The views look at the direction in which most of the mass lies (its mean vector, of the first model), and from the
- * other side; where the mass has no direction, from 0 and 180 degrees east on the equator. */
+ * The views are from the mean direction of the first model's mass and from the opposite side; where there is no mean
+ * direction, from 0 and 180 degrees east on the equator. */
 #include "figures.h"
 
 #define EDGE 4.0

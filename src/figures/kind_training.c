@@ -1,5 +1,5 @@
-/* kind_training.c - the course of fits, from their logs (fit --log): objective, its terms, errors, criterion, rate and
- * signal-to-noise ratios against steps. Several logs are drawn in the same panels, one colour each. */
+/* kind_training.c - fits over their steps, from their logs (fit --log): objective, its terms, errors, criterion, rate
+ * and signal-to-noise ratios. Several logs are drawn in the same panels, one colour each. */
 #include "figures.h"
 
 #include <stdio.h>

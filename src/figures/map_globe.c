@@ -1,5 +1,5 @@
-/* map_globe.c - a density on the sphere: all of it in Mollweide's projection, or half of it seen from afar, with a
- * graticule every 30 degrees. */
+/* map_globe.c - a density on the sphere: the whole in Mollweide's projection, or one half in an orthographic view, with
+ * a graticule every 30 degrees. */
 #include "figures.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static bool globe_forward(box at, const globe *g, const double p[3], spot *out)
     return seen;
 }
 
-/* ---- Colours ------------------------------------------------------------------------------------------------ */
+/* ---- Colours ----------------------------------------------------------------------------------------------------- */
 
 static npmd_status globe_image(figure *f, box at, const sheet *s, const shade *h, const globe *g, npmd_error *err)
 {
@@ -60,7 +60,7 @@ done:
     return st;
 }
 
-/* ---- Lines on the sphere ------------------------------------------------------------------------------------ */
+/* ---- Lines on the sphere ----------------------------------------------------------------------------------------- */
 
 typedef struct globe_pen { /* draws what is seen of a line, point by point */
     canvas *page;

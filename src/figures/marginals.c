@@ -1,4 +1,4 @@
-/* marginals.c - densities at nodes: of models and truths, whole, or with factors fixed and integrated out.
+/* marginals.c - densities of models and truths at nodes; some factors may be fixed, others integrated out.
  *
  *     log g(a) = log integral over r of f(a, fixed, r) dr = log volume(r) + log sum_k w_k f(a, fixed, r_k)
  *
@@ -9,9 +9,9 @@
 #define CHUNK 65536                /* rows of a truth at a time */
 #define TOGETHER ((size_t)1 << 20) /* values of one question, where they are summed */
 
-/* ---- Values ------------------------------------------------------------------------------------------------- */
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* The share that is done once so many points more are. What is expected may grow on the way; what is told does not
+/* The share done after this many more points. The expected number may grow meanwhile; the share reported does not
  * fall. */
 static double share_after(const figure *f, double points)
 {
@@ -100,7 +100,7 @@ npmd_status zeros_raise(const source *s, double *value, size_t n, npmd_error *er
     return NPMD_OK;
 }
 
-/* ---- Integrating factors out ---------------------------------------------------------------------------- */
+/* ---- Integrating factors out ------------------------------------------------------------------------------------- */
 
 typedef struct rest_rule { /* the product of the rules of some factors */
     size_t nodes;
@@ -246,7 +246,7 @@ done:
     return st;
 }
 
-/* ---- Which rule ------------------------------------------------------------------------------------------- */
+/* ---- Which rule -------------------------------------------------------------------------------------------------- */
 
 #define TRIED 24         /* nodes at which two rules are compared */
 #define AGREE 0.01       /* in the log: what is drawn with colours need not be better */

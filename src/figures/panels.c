@@ -1,4 +1,4 @@
-/* panels.c - what the figures of densities have in common: one sheet a source, on one scale. */
+/* panels.c - what the figures of densities share: one sheet for each source, on a common scale. */
 #include "figures.h"
 
 #include <stdio.h>

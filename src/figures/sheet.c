@@ -1,8 +1,8 @@
 /* sheet.c - a function on a circle, a torus or a sphere, known at the nodes of a quadrature rule.
  *
  * The rules are spectral: for a smooth density the sum over the nodes is its integral to many digits, so that a mass
- * different from 1 shows a grid that is too coarse. Between the nodes the value (the log of a density) is a cubic
- * along either direction, through four nodes (Catmull-Rom). */
+ * other than 1 shows that the grid is too coarse. Between the nodes the value (the log of a density) is a cubic along
+ * each direction, through four nodes (Catmull-Rom). */
 #include "figures.h"
 
 #include <stdlib.h>
@@ -106,7 +106,7 @@ void sheet_range(const sheet *s, double *least, double *most)
     }
 }
 
-/* ---- Between the nodes ------------------------------------------------------------------------------------ */
+/* ---- Between the nodes ------------------------------------------------------------------------------------------- */
 
 /* The node in column i, row j, beyond the edges too: columns come round; beyond a pole the sphere goes on on the other
  * side. */
@@ -183,7 +183,7 @@ double sheet_at(const sheet *s, const double *x)
     return sheet_shown(s, cubic(column, across, u));
 }
 
-/* ---- Regions of highest density ----------------------------------------------------------------------------- */
+/* ---- Regions of highest density ---------------------------------------------------------------------------------- */
 
 typedef struct node_mass {
     double value, mass;

@@ -1,7 +1,7 @@
-/* circle.c - the circle S1 = R / 2 pi Z: one angle in radians, any branch.
+/* circle.c - the circle S1 = R / 2 pi Z: one angle in radians, on any branch.
  *
- * Eigenfunctions: number 0 is the constant 1/sqrt(2 pi); 2k - 1 is cos(k x)/sqrt(pi), 2k is sin(k
- * x)/sqrt(pi), eigenvalue k^2. The tangent frame is d/dx. */
+ * Eigenfunctions: number 0 is the constant 1/sqrt(2 pi); 2k - 1 is cos(k x)/sqrt(pi), 2k is sin(k x)/sqrt(pi),
+ * eigenvalue k^2. The tangent frame is d/dx. */
 #include "geometry.h"
 #include "maps.h"
 

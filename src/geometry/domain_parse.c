@@ -1,7 +1,7 @@
 /* domain_parse.c - products of manifolds as text: "S1^4", "T4", "S2 x S1", "s2*S2", "mesh:lh.white.gii^2".
  *
  * Grammar: factor (("x" | "*") factor)*, factor = name ["^" power]; T followed by a number is that power of S1; a
- * surface is mesh: and a path, which ends at " x ", "*", "^" or the end, or stands between double quotes. Case and
+ * surface is mesh: and a path, which ends at " x ", "*", "^" or the end of the text, or is in double quotes. Case and
  * blanks do not matter outside a path. */
 #include "geometry.h"
 

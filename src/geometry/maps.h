@@ -1,5 +1,5 @@
-/* maps.h - points of the factors as pure functions, for the processor and for a device alike: uniform points,
- * the images of uniform points under the Cauchy kernels, tangent frames, the shape functions of finite elements.
+/* maps.h - points of the factors as pure functions, for the processor and for devices alike: uniform points, the images
+ * of uniform points under the Cauchy kernels, tangent frames, the shape functions of finite elements.
  *
  * circle.c, sphere.c and surface_factor.c put them into the manifolds' tables. */
 #ifndef NPMD_MAPS_H
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* ---- the circle ---------------------------------------------------------------------------------------- */
+/* ---- the circle -------------------------------------------------------------------------------------------------- */
 
 SHARED_INLINE double circle_wrap(double x) /* into [0, 2 pi); x is finite */
 {
@@ -34,7 +34,7 @@ SHARED_INLINE void circle_cauchy(const double *x, double rho, const double *u, d
     *y = circle_wrap(*x + 2.0 * atan((1.0 - rho) / (1.0 + rho) * tan(NPMD_PI * (*u - 0.5))));
 }
 
-/* ---- the sphere ---------------------------------------------------------------------------------------- */
+/* ---- the sphere -------------------------------------------------------------------------------------------------- */
 
 /* Archimedes: z is uniform in [-1, 1], the longitude uniform and independent of it. */
 SHARED_INLINE void sphere_uniform(const double *u, double *x)
@@ -82,22 +82,22 @@ SHARED_INLINE void sphere_square(const double *e, double *square)
     square[1] = turn < 0.0 ? fmin(1.0, turn + 1.0) : turn;
 }
 
-/* ---- a triangulated surface: points (face, u, v) --------------------------------------------------------- */
+/* ---- a triangulated surface: points (face, u, v) ----------------------------------------------------------------- */
 
-/* A bijection of the surface and the unit square that takes area to area, up to the factor; surface_map.c makes it. The
- * square is the sphere, by Archimedes: ((z + 1) / 2, longitude / 2 pi). Each face has a rectangle of its own, a leaf of
- * a tree of rectangles. */
+/* A bijection of the surface and the unit square that preserves area up to a factor; surface_map.c makes it. The square
+ * is also the sphere, by Archimedes: ((z + 1) / 2, longitude / 2 pi). Each face has its own rectangle, a leaf of a tree
+ * of rectangles. */
 typedef struct surface_map {
     size_t faces;
     double (*corner)[4]; /* (faces): low and high of the first coordinate, then of the second */
-    int32_t *order;      /* (faces): faces in the order of the leaves */
-    /* (faces): of the node whose leaves are low .. high - 1, at its middle (low + high) / 2: which coordinate is split,
-     * and where */
+    int32_t *order;      /* (faces): the faces in the order of the leaves */
+    /* (faces): the node with leaves low .. high - 1 has its entry at (low + high) / 2: axis is the coordinate that it
+     * splits, split the place */
     double *split;
     unsigned char *axis;
 } surface_map;
 
-/* Where a coordinate stands between low and high, in [0, 1]. */
+/* The place of a coordinate between low and high, in [0, 1]. */
 SHARED_INLINE double surface_between(double low, double high, double at)
 {
     return high > low ? fmin(1.0, fmax(0.0, (at - low) / (high - low))) : 0.0;
@@ -111,7 +111,7 @@ SHARED_INLINE void surface_map_to(const surface_map *map, const double *x, doubl
     square[1] = corner[2] + t * (corner[3] - corner[2]);
 }
 
-/* Which face it is takes comparisons only: equal places in the square give equal faces, whoever computes. */
+/* The face is found by comparisons alone: equal places in the square give equal faces on every machine. */
 SHARED_INLINE void surface_map_from(const surface_map *map, const double *square, double *x)
 {
     size_t low = 0, high = map->faces;
@@ -137,7 +137,7 @@ SHARED_INLINE void surface_map_embed(const surface_map *map, const double *x, do
     sphere_uniform(square, e);
 }
 
-/* The sphere's Cauchy kernel, by the map there and back. */
+/* The sphere's Cauchy kernel, carried over by the map. */
 SHARED_INLINE void surface_map_cauchy(const surface_map *map, const double *x, double rho, const double *u, double *y)
 {
     double centre[3], e[3], square[2];

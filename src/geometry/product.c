@@ -1,4 +1,4 @@
-/* product.c - products of manifolds, and what a point of one is made of. */
+/* product.c - products of manifolds, and their points. */
 #include "geometry.h"
 
 #include <ctype.h>

@@ -1,13 +1,12 @@
 /* sphere.c - the unit sphere S2: a point is a unit vector in R^3.
  *
- * Nothing here uses longitude and latitude, except to read files: they are singular at the poles, and a data
- * set may contain a pole. The real spherical harmonic of degree l and order m is number l^2 + l + m; with a =
- * |m|
+ * Nothing here uses longitude and latitude, except to read files: they are singular at the poles, and data may contain
+ * a pole. The real spherical harmonic of degree l and order m is number l^2 + l + m; with a = |m|
  *
  *     Y = (-1)^a p_la(z) Re (x + i y)^a  for m >= 0,      Y = (-1)^a p_la(z) Im (x + i y)^a  for m < 0,
  *
- * where p_la is a multiple of the a-th derivative of the Legendre polynomial P_l: a polynomial, so values and
- * gradients are finite everywhere. Orthonormal with respect to area, with the Condon-Shortley sign. */
+ * where p_la is a multiple of the a-th derivative of the Legendre polynomial P_l: a polynomial, so values and gradients
+ * are finite everywhere. Orthonormal with respect to area, with the Condon-Shortley sign. */
 #include "geometry.h"
 #include "maps.h"
 

@@ -1,7 +1,7 @@
 /* surface_factor.c - a closed triangulated surface as a factor of a domain.
  *
- * A point is a face and two barycentric coordinates. The user's files and rows have its position in space: reading
- * looks for the closest point once, and training never does. Eigenfunctions are finite elements: on a face
+ * A point is a face and two barycentric coordinates. The user's files and rows have positions in space: the closest
+ * point is found once, on reading, and never during training. Eigenfunctions are finite elements: on a face
  *
  *     psi = sum_c N_c(u, v) phi_c,   linear N = (L0, L1, L2),   L = (1 - u - v, u, v),
  *     quadratic N = (L_i (2 L_i - 1); 4 L0 L1, 4 L1 L2, 4 L2 L0),
@@ -18,7 +18,7 @@ const surface *surface_of(const manifold *m)
     return m->locate == NULL ? NULL : m->state;
 }
 
-/* ---- points ---------------------------------------------------------------------------------------------- */
+/* ---- points ------------------------------------------------------------------------------------------------------ */
 
 static const char *surface_canonical(const manifold *self, double *x)
 {
@@ -95,7 +95,7 @@ static void surface_frame(const manifold *self, const double *x, double *frame)
         frame[i] *= self->scale;
 }
 
-/* ---- eigenfunctions -------------------------------------------------------------------------------------- */
+/* ---- eigenfunctions ---------------------------------------------------------------------------------------------- */
 
 static int surface_functions(const manifold *self, int frequency)
 {
@@ -158,7 +158,7 @@ static void surface_jets(const manifold *self, size_t m, const double *x, size_t
     }
 }
 
-/* ---- the sphere that stands for the surface -------------------------------------------------------------- */
+/* ---- the sphere that stands for the surface ---------------------------------------------------------------------- */
 
 static void surface_uniform(const manifold *self, const double *u, double *x)
 {
@@ -190,7 +190,7 @@ static void surface_centroid(const surface *s, size_t face, double *square)
     sphere_square(e, square);
 }
 
-/* ---- making ---------------------------------------------------------------------------------------------- */
+/* ---- making ------------------------------------------------------------------------------------------------------ */
 
 static void surface_retain(const manifold *self)
 {

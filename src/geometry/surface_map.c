@@ -1,14 +1,14 @@
-/* surface_map.c - a surface and the unit square, area for area.
+/* surface_map.c - an area-preserving map between a surface and the unit square.
  *
- * The square is cut into one rectangle a face, of the face's share of the area: a rectangle and its faces are halved
- * along the side that is longer on the sphere, in the proportion of the areas of both halves of the faces, until one is
- * left. A face and its rectangle are one by
+ * The square is cut into one rectangle for each face, with the face's share of the area: a rectangle and its faces are
+ * split in two along the side that is longer on the sphere, in proportion to the areas of both halves of the faces,
+ * until one face is left. A face is mapped to its rectangle by
  *
  *     (s, t) in [0,1]^2   ->   u = sqrt(s) (1 - t),  v = sqrt(s) t,
  *
  * which preserves area. So a uniform point of the square is a uniform point of the surface, and a density relative to
- * the uniform measure is the same number on both. The map is continuous in pieces only: what is close on the surface is
- * mostly close in the square, which is all that a proposal asks for. The map itself stands in maps.h. */
+ * the uniform measure is the same number on both. The map is only piecewise continuous: points that are close on the
+ * surface are mostly close in the square, which is enough for a proposal. The map itself is in maps.h. */
 #include "surface_factor.h"
 
 typedef struct layout {

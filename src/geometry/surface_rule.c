@@ -1,13 +1,13 @@
 /* surface_rule.c - a quadrature rule on a surface.
  *
- * Nodes are a Fibonacci lattice of the square, brought to the surface area for area: with equal weights they integrate
+ * Nodes are a Fibonacci lattice of the square, mapped to the surface (surface_map.c): with equal weights they integrate
  * as quasi-random points do. The weights are then moved as little as possible (least squares) so that the first K
  * eigenfunctions, a quarter of the nodes at most, are integrated exactly:
  *
  *     w = 1/n + Psi mu / n,   Psi' w = (1, 0, 0, ...),   Psi (n, K) of mean square 1,
  *
- * (Psi' Psi / n) mu = the miss of equal weights, a matrix near the identity: a few steps of conjugate gradients. Should
- * a weight become negative, half the functions are enough. */
+ * (Psi' Psi / n) mu = the error of equal weights. The matrix is near the identity: a few steps of conjugate gradients.
+ * If a weight becomes negative, half the functions are used. */
 #include "surface_factor.h"
 
 #define MOST_STEPS 200

@@ -1,11 +1,11 @@
 /* csv.c - numbers in text files, separated by semicolons, tabs, commas or blanks.
  *
- * The first line that is neither blank nor a comment settles the separator and the number of columns. It is a
- * header if none of its fields is a number, else the first row. From there on every field must be a finite
- * decimal number and every row equally long: nothing is skipped, filled in or guessed.
+ * The first line that is neither blank nor a comment determines the separator and the number of columns. It is a header
+ * if none of its fields is a number, else the first row. From there on every field must be a finite decimal number and
+ * every row equally long: nothing is skipped, filled in or guessed.
  *
- * Numbers are read in the C locale whatever the host program has set, rounded correctly, and written with the
- * 17 digits that give every double back. */
+ * Numbers are read in the C locale, whatever the host program has set, rounded correctly, and written with 17 digits,
+ * which give back every double. */
 #include "io.h"
 
 #include <ctype.h>

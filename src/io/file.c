@@ -1,10 +1,9 @@
-/* file.c - whole files in, and files out that are either the old one or the new one.
+/* file.c - reads whole files, and writes files so that either the old or the new one is there.
  *
- * A writer fills a temporary file in the target's folder (a rename within one folder is atomic), syncs it,
- * renames it and syncs the folder. It holds on to the folder, not to its name: if the folder is moved, or the
- * program changes its own, no temporary file stays behind. A link is followed, so that the file behind it is
- * replaced and not the link. A target that is no ordinary file (/dev/null, a pipe) is written directly:
- * renaming over it would destroy it. */
+ * A writer fills a temporary file in the target's folder (a rename within one folder is atomic), syncs it, renames it
+ * and syncs the folder. It keeps the folder open instead of its name: if the folder is moved, or the program changes
+ * its working folder, no temporary file stays behind. A link is followed: its target is replaced, not the link. A
+ * target that is no ordinary file (/dev/null, a pipe) is written directly: renaming over it would destroy it. */
 #include "io.h"
 
 #include <errno.h>
@@ -27,7 +26,7 @@
 #endif
 #define NAME_KEPT 200 /* bytes of the target's name in the temporary one; a name may have 255 in all */
 
-/* ---- Reading --------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 npmd_status file_source_open(const char *path, file_source *out, npmd_error *err)
 {
@@ -117,7 +116,7 @@ void file_bytes_free(file_bytes *b)
     *b = (file_bytes){ 0 };
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 struct file_writer {
     char *path;                     /* as the caller wrote it, for messages */
@@ -468,7 +467,7 @@ done:
     return st;
 }
 
-/* ---- Names and messages ---------------------------------------------------------------------------- */
+/* ---- Names and messages ------------------------------------------------------------------------------------------ */
 
 bool file_has_suffix(const char *path, const char *suffix)
 {

@@ -1,7 +1,7 @@
 /* gzip.c - files, whole or in pieces, inflated if they are gzip files, whatever their name.
  *
- * A gzip file is a sequence of members, each with its own checksum and length; their contents are joined. The
- * stored length is not believed: memory grows with what comes out. */
+ * A gzip file is a sequence of members, each with its own checksum and length; their contents are joined. The stored
+ * length is not trusted: memory grows with the output. */
 #include "io.h"
 
 #include <zlib.h>
@@ -87,7 +87,7 @@ done:
     return st;
 }
 
-/* ---- In pieces ------------------------------------------------------------------------------------- */
+/* ---- In pieces --------------------------------------------------------------------------------------------------- */
 
 struct gzip_source {
     file_source file;

@@ -1,13 +1,13 @@
-/* io.h - bytes to arrays and back. Knows named arrays, never networks.
+/* io.h - bytes to arrays and back. It knows named arrays, not networks.
  *
- * A reader trusts nothing in a file and checks a size before it allocates. A writer writes to a temporary
- * name beside the target, syncs and renames: a kill leaves the old file or the new one. */
+ * A reader trusts nothing in a file and checks a size before it allocates. A writer writes to a temporary file beside
+ * the target, syncs and renames it: a kill leaves the old file or the new one. */
 #ifndef NPMD_IO_H
 #define NPMD_IO_H
 
 #include "core.h"
 
-/* ---- file.c ---------------------------------------------------------------------------------------- */
+/* ---- file.c ------------------------------------------------------------------------------------------------------ */
 
 typedef struct file_bytes {
     unsigned char *data; /* followed by one zero byte */
@@ -15,13 +15,13 @@ typedef struct file_bytes {
 } file_bytes;
 npmd_status file_read(const char *path, file_bytes *out, npmd_error *err);
 void file_bytes_free(file_bytes *b);
-size_t file_size(const char *path); /* of an ordinary file; 0 for what is none */
+size_t file_size(const char *path); /* of an ordinary file; else 0 */
 
 typedef struct file_source { /* a file read in pieces, so that a large one is not held twice */
-    const char *path;        /* the caller's */
+    const char *path;        /* borrowed */
     int fd;
-    bool ordinary; /* not a pipe, not a device */
-    size_t size;   /* of an ordinary file; 0: it does not tell */
+    bool ordinary; /* neither a pipe nor a device */
+    size_t size;   /* of an ordinary file; 0: unknown */
 } file_source;
 npmd_status file_source_open(const char *path, file_source *out, npmd_error *err);
 /* Reads size bytes; fewer (*got) only at the end of the file. */
@@ -31,50 +31,51 @@ void file_source_close(file_source *s);
 
 typedef struct file_writer file_writer; /* buffers, remembers the first failure */
 npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *err);
-npmd_status file_writer_zip(file_writer *w, npmd_error *err); /* before the first put: writes gzip */
+npmd_status file_writer_zip(file_writer *w, npmd_error *err); /* before the first put: writes a gzip file */
 npmd_status file_writer_put(file_writer *w, const void *data, size_t size, npmd_error *err);
 npmd_status file_writer_print(file_writer *w, npmd_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 npmd_status file_writer_commit(file_writer *w, npmd_error *err); /* sync, rename; frees w in any case */
 void file_writer_abandon(file_writer *w);                        /* removes the temporary file; accepts NULL */
-/* Can it be written? Leaves nothing behind. */
+/* Can the path be written? Leaves nothing behind. */
 npmd_status file_output_check(const char *path, npmd_error *err);
 bool file_has_suffix(const char *path, const char *suffix); /* ".csv"; upper or lower case */
-/* What stands in a file, made fit for a message: printable, and cut after FILE_QUOTE characters. */
+/* A piece of a file's text for a message: printable, and cut after FILE_QUOTE characters. */
 #define FILE_QUOTE 40
 void file_quote(const char *text, size_t size, char out[FILE_QUOTE + 4]);
 
-/* ---- gzip.c ---------------------------------------------------------------------------------------- */
+/* ---- gzip.c ------------------------------------------------------------------------------------------------------ */
 
-/* As file_read, but a gzip file (by its first bytes, or its suffix .gz) gives what it holds. */
+/* As file_read, but inflates a gzip file (by its first bytes, or its suffix .gz). */
 npmd_status gzip_read(const char *path, file_bytes *out, npmd_error *err);
-/* The same in pieces, so that what it holds is never in memory as a whole. The path is the caller's. */
+/* The same in pieces, so that the contents are never in memory as a whole. Borrows the path. */
 typedef struct gzip_source gzip_source;
 npmd_status gzip_source_open(const char *path, gzip_source **out, npmd_error *err);
 /* Gives size bytes; fewer (*got) only at the end. */
 npmd_status gzip_source_take(gzip_source *s, void *out, size_t size, size_t *got, npmd_error *err);
 void gzip_source_close(gzip_source *s); /* accepts NULL */
 
-/* ---- table.c: numeric tables from .csv .tsv .txt .npy .mat ----------------------------------------- */
+/* ---- table.c: numeric tables from .csv .tsv .txt .npy .mat ------------------------------------------------------- */
 
 typedef struct table {
     double *data; /* rows x columns, row-major */
     size_t rows, columns;
-    size_t *line; /* text files: the line in the file of each row, for messages; NULL for binary files */
+    size_t *line; /* text files: line number of each row, for messages; NULL for binary files */
     char *path;   /* for messages */
 } table;
-/* Read and written by suffix; text also as .csv.gz, .tsv.gz, .txt.gz. The reader refuses NaN, infinity, text
- * fields, ragged rows and empty files, naming file, row and column. "file.mat:x" is the variable x of
- * file.mat, unless a file has that very name; .mat files are not written. */
+/* Read and written by suffix; text also as .csv.gz, .tsv.gz, .txt.gz. The reader refuses NaN, infinity, text fields,
+ * ragged rows and empty files, naming file, row and column. "file.mat:x" is the variable x of file.mat, unless a file
+ * has exactly that name; .mat files are not written. */
 npmd_status table_read(const char *path, table *out, npmd_error *err);
 npmd_status table_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err);
-npmd_status table_output_check(const char *path, npmd_error *err); /* suffix known, and can it be written? */
+/* is the suffix known, and can the path be written? */
+npmd_status table_output_check(const char *path, npmd_error *err);
 void table_free(table *t);
-/* "points.csv line 18" or "points.npy row 17", counted from 1 for people. */
+/* "points.csv line 18" or "points.npy row 17", counted from 1. */
 void table_where(const table *t, size_t row, char *text, size_t size);
 
-/* A table that is never in memory as a whole: rows as they come. Nothing stands under the file's name before
- * the commit, which fails if fewer rows came than were announced. */
+/* Writes a table row by row, never in memory as a whole. The file appears at the commit, which fails if fewer rows came
+ * than were announced. */
 typedef struct table_writer table_writer;
 #define TABLE_ROWS_UNKNOWN SIZE_MAX /* text only: an .npy file begins with its number of rows */
 npmd_status table_writer_open(const char *path, size_t columns, size_t rows, table_writer **out, npmd_error *err);
@@ -93,27 +94,26 @@ npmd_status npy_put_header(file_writer *w, size_t rows, size_t columns, npmd_err
 #define NPY_MAX_DIMENSIONS 16
 npmd_status npy_read_array(const char *path, double **data, size_t shape[NPY_MAX_DIMENSIONS], int *dimensions,
                            npmd_error *err);
-/* One integer a row, of any type; also floats that are whole. */
+/* One integer in each row, of any integer type, or whole floats. */
 npmd_status npy_read_integers(const char *path, int64_t **out, size_t *count, npmd_error *err);
-/* An .npy file of one or two dimensions in the address space: as large as the disk, read when touched.
- * Opening checks the header against the file's size and looks at no number: the caller checks its rows. The
- * file must not shrink while it is mapped. */
+/* An .npy file of one or two dimensions, mapped into the address space and read when touched. Opening checks the header
+ * against the file's size but no number: the caller checks its rows. The file must not shrink while it is mapped. */
 typedef struct npy_map {
     const void *base; /* the whole file */
     size_t length;
-    const unsigned char *rows; /* count x columns floats or doubles; may be unaligned, so memcpy them out */
+    const unsigned char *rows; /* (count, columns) floats or doubles; may be unaligned, so memcpy them out */
     bool f4;                   /* float, else double */
     size_t count, columns;
 } npy_map;
 npmd_status npy_map_open(const char *path, npy_map *out, npmd_error *err); /* ordinary files only */
 void npy_map_close(npy_map *m);
 
-/* ---- mat.c: MATLAB's files of version 5 ------------------------------------------------------------ */
+/* ---- mat.c: MATLAB's files of version 5 -------------------------------------------------------------------------- */
 
-/* One full matrix of real numbers, of any numeric class. variable NULL: the only one in the file. */
+/* One full matrix of real numbers, of any numeric class. variable NULL: the only matrix in the file. */
 npmd_status mat_read(const char *path, const char *variable, table *out, npmd_error *err);
 
-/* ---- safetensors.c: named arrays and a JSON header ------------------------------------------------- */
+/* ---- safetensors.c: named arrays and a JSON header --------------------------------------------------------------- */
 
 typedef enum tensor_type { TENSOR_F64, TENSOR_F32, TENSOR_I32, TENSOR_I64 } tensor_type;
 #define TENSOR_MAX_DIMENSIONS 4
@@ -125,18 +125,18 @@ typedef struct tensor {
     void *data;
     bool owned; /* freed with the record */
 } tensor;
-typedef struct record { /* what a model file holds: text facts and tensors */
+typedef struct record { /* the contents of a model file: facts as text, and tensors */
     char *metadata;     /* one JSON object as text; stored under __metadata__ as {"neuropmd": "..."} */
     tensor *tensors;
     size_t count;
 } record;
 npmd_status record_read(const char *path, record *out, npmd_error *err);
-/* The same of bytes in memory; errors call them by this name. */
+/* The same from bytes in memory; messages call them by this name. */
 npmd_status record_parse(const char *name, const file_bytes *bytes, record *out, npmd_error *err);
-/* Equal records are equal bytes, in a file or in memory. */
+/* Equal records give equal bytes, in a file or in memory. */
 npmd_status record_write(const char *path, const record *rec, npmd_error *err);
 npmd_status record_pack(const record *rec, char **out, size_t *size, npmd_error *err);
-/* The tensor of that name, type and shape (0 in shape: any); if there is none, NPMD_ERR_FORMAT. */
+/* The tensor of this name, type and shape (0 in shape: any); NPMD_ERR_FORMAT if there is none. */
 npmd_status record_find(const record *rec, const char *path, const char *name, tensor_type type, int dimensions,
                         const size_t *shape, const tensor **out, npmd_error *err);
 /* Appends a tensor that borrows data. */

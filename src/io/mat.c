@@ -3,14 +3,13 @@
  *   bytes 0..115    text        116..123   not needed here
  *   bytes 124, 125  version     126, 127   "IM": little-endian, "MI": big-endian
  *   then            elements: type and size, 4 bytes each, then the data, padded to 8 bytes. Data of at most
- *                   4 bytes may stand in the place of the size; size and type then share the first 4 bytes.
+ *                   4 bytes may be stored in place of the size; size and type then share the first 4 bytes.
  *
- * A variable is an element of type matrix, or a compressed one that inflates to it. Within stand the class
- * and its flags, the dimensions, the name and the numbers, column by column, in any type that holds them.
+ * A variable is an element of type matrix, or a compressed one that inflates to it. It contains the class and its
+ * flags, the dimensions, the name and the numbers, column by column, in any type that can hold them.
  *
- * Every size is checked against what is around it, and no number is held twice: each goes from the file to
- * its place. This is not left to libmatio, which takes the memory that a file of some bytes claims to need,
- * and brings HDF5 with it. */
+ * Every size is checked against what contains it, and no number is held twice. libmatio is not used: it allocates what
+ * a small file claims to need, and depends on HDF5. */
 #include "io.h"
 
 #include <stdio.h>
@@ -24,7 +23,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "swapping is decided b
 #define PIECE 8192 /* numbers converted at a time */
 #define NAME_MOST 255
 #define LIST_TEXT 320     /* the names of the variables, as far as a message has room */
-#define INFLATE_MOST 1032 /* deflate makes at most so many bytes of one */
+#define INFLATE_MOST 1032 /* most bytes that deflate can make of one byte */
 
 enum { TYPE_INT8 = 1, TYPE_INT32 = 5, TYPE_UINT32 = 6, TYPE_MATRIX = 14, TYPE_COMPRESSED = 15, TYPE_UTF8 = 16 };
 enum { CLASS_SPARSE = 5, CLASS_DOUBLE = 6, CLASS_UINT64 = 15, CLASS_OPAQUE = 17, CLASSES };
@@ -58,7 +57,7 @@ typedef struct mat_reader {
     unsigned char buffer[BUFFER];
 } mat_reader;
 
-/* ---- Bytes ----------------------------------------------------------------------------------------- */
+/* ---- Bytes ------------------------------------------------------------------------------------------------------- */
 
 static npmd_status raw_take(mat_reader *r, void *out, size_t size, npmd_error *err)
 {
@@ -155,7 +154,7 @@ done:
     return st;
 }
 
-/* ---- Elements -------------------------------------------------------------------------------------- */
+/* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
 static uint32_t word_of(const mat_reader *r, const unsigned char *bytes)
 {
@@ -208,7 +207,7 @@ static npmd_status part_fail(const mat_reader *r, const char *part, const mat_ta
                      r->at + 1, part, tag->type, tag->size);
 }
 
-/* ---- Variables ------------------------------------------------------------------------------------- */
+/* ---- Variables --------------------------------------------------------------------------------------------------- */
 
 static npmd_status dimensions_take(mat_reader *r, mat_variable *v, npmd_error *err)
 {
@@ -384,7 +383,7 @@ done:
     return st;
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------------- */
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
 typedef union mat_number {
     int8_t i8;
@@ -480,7 +479,7 @@ done:
     return st;
 }
 
-/* ---- Files ----------------------------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 /* Version 4 has no header: five small integers begin every variable. */
 static bool is_version_4(const unsigned char *bytes)

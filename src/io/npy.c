@@ -417,9 +417,9 @@ done:
     return st;
 }
 
-/* ---- integers ---------------------------------------------------------------------------------------- */
+/* ---- integers ---------------------------------------------------------------------------------------------------- */
 
-/* "<i4", "|u1", ...: so many bytes; 0: no type of integers. */
+/* "<i4", "|u1", ...: the number of bytes; 0: not a type of integers. */
 static size_t integer_size(const char *type)
 {
     const bool fits = (type[0] == '<' || type[0] == '|') && (type[1] == 'i' || type[1] == 'u') && type[2] != 0

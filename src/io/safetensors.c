@@ -6,9 +6,9 @@
  *                 "weight": {"dtype": "F64", "shape": [3, 2], "data_offsets": [0, 48]}, ...}
  *   then         the arrays, row-major and little-endian, without holes or overlap, to the end of the file
  *
- * The header is padded to a multiple of 8 bytes and 8-byte numbers come before 4-byte ones (else in the
- * record's order), so that a mapped file has every array aligned. Nothing else enters the file: equal records
- * are equal bytes. */
+ * The header is padded to a multiple of 8 bytes and 8-byte numbers come before 4-byte ones (else in the record's
+ * order), so that a mapped file has every array aligned. Nothing else is in the file: equal records give equal
+ * bytes. */
 #include "io.h"
 #include "json.h"
 
@@ -125,7 +125,7 @@ npmd_status record_find(const record *rec, const char *path, const char *name, t
     return NPMD_OK;
 }
 
-/* ---- Reading --------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 /* A tensor's place in the data, for the check that together they cover it. */
 typedef struct extent {
@@ -308,7 +308,7 @@ done:
     return st;
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 /* The largest numbers first: the order in which every array of a gapless file is aligned. */
 static const size_t ITEM_SIZES[] = { 8, 4 };

@@ -1,4 +1,4 @@
-/* table.c - rows and columns of numbers: the format is read off the file's suffix. */
+/* table.c - rows and columns of numbers: the suffix of a file gives its format. */
 #include "io.h"
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ done:
     return st;
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 struct table_writer {
     file_writer *file;
@@ -178,7 +178,7 @@ npmd_status table_output_check(const char *path, npmd_error *err)
     return format_of(path) == NULL ? suffix_fail(path, err) : file_output_check(path, err);
 }
 
-/* ---- Tables ---------------------------------------------------------------------------------------- */
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 void table_free(table *t)
 {

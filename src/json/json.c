@@ -1,7 +1,7 @@
 /* json.c - the tree of JSON values and its printer, which allocates nothing.
  *
- * An array is a list of values, an object one of values with keys. A few keys are compared one by one; more stand
- * in an index as well, a table of their places with linear probing, so that n keys are put in time of order n. */
+ * An array is a list of values, an object a list of values with keys. A few keys are compared one by one; more are also
+ * in an index, a hash table with linear probing, so that adding n keys takes time of order n. */
 #include "json.h"
 
 #include "core.h"
@@ -29,7 +29,7 @@ struct json_t { /* a text follows it in the same block */
     };
 };
 
-/* ---- Making -------------------------------------------------------------------------------------------- */
+/* ---- Making ------------------------------------------------------------------------------------------------------ */
 
 /* NULL: no memory. */
 static json_t *node_new(json_type type, const char *text, size_t length)
@@ -139,7 +139,7 @@ void json_decref(json_t *value)
     memory_free(value);
 }
 
-/* ---- Keys ---------------------------------------------------------------------------------------------- */
+/* ---- Keys -------------------------------------------------------------------------------------------------------- */
 
 /* The slot that has the key, or the free one where it would stand. The object's address in the hash keeps a file
  * from choosing keys that all collide. */
@@ -232,7 +232,7 @@ void json_object_del(json_t *object, const char *key)
     index_fill(object);
 }
 
-/* ---- Asking -------------------------------------------------------------------------------------------- */
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
 json_type json_type_of(const json_t *value)
 {
@@ -319,7 +319,7 @@ bool json_equal(const json_t *a, const json_t *b)
     return true;
 }
 
-/* ---- Printing ------------------------------------------------------------------------------------------ */
+/* ---- Printing ---------------------------------------------------------------------------------------------------- */
 
 typedef struct json_page {
     char *text;
@@ -365,7 +365,7 @@ static void real_print(json_page *p, double value)
     }
 }
 
-/* The character at text, of so many bytes, as it stands or as an escape. */
+/* The character at text, of this length in bytes, as it is or as an escape. */
 static void char_print(json_page *p, const char *text, size_t length)
 {
     static const char NAMED[] = "\"\\bfnrt", MEANT[] = "\"\\\b\f\n\r\t";

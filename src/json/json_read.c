@@ -1,5 +1,4 @@
-/* json_read.c - text to JSON, by descent through the grammar of RFC 8259. What is wrong is said in words, with its line
- * and column. */
+/* json_read.c - text to JSON, by descent through the grammar of RFC 8259. Errors give the line and column. */
 #include "json.h"
 
 #include "core.h"

@@ -1,4 +1,4 @@
-/* kde.c - kernels about the points: fitting, values and jets, the file. What an estimate is stands in kde.h. */
+/* kde.c - kernels about the points: fitting, values and jets, the file. kde.h defines the estimate. */
 #include "kde.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void kde_seal(kde_state *k)
     }
 }
 
-/* ---- fitting ---------------------------------------------------------------------------------------------- */
+/* ---- fitting ----------------------------------------------------------------------------------------------------- */
 
 static npmd_status kde_complete(fit_plan *p, npmd_error *err)
 {
@@ -175,7 +175,7 @@ done:
     return st;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------ */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static npmd_status kde_values(const kde_state *k, const kde_view *view, int threads, const double *x, size_t n,
                               double *out, npmd_error *err)
@@ -303,7 +303,7 @@ done:
     return st;
 }
 
-/* ---- the file ---------------------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 static void local_name(int part, char name[64])
 {

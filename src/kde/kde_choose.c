@@ -1,22 +1,22 @@
-/* kde_choose.c - how concentrated the kernels are.
+/* kde_choose.c - the choice of the kernels' concentration.
  *
  *     least-squares   integral of f^2 - 2 mean_i f_-i(x_i), with exact integrals of products of kernels
  *     likelihood      - mean_i log f_-i(x_i)
  *     ise             five folds: integral of f^2 - 2 mean of f over the fold, f from the other four; their mean
  *
- * f_-i is the estimate without point i. Equal points are one point here (kde.h) and are left out together: a twin
- * that stays would make f_-i(x_i) as large as one likes, and the concentration infinite.
+ * f_-i is the estimate without point i. Equal points are one point here (kde.h) and are left out together: if one of
+ * them stayed, f_-i(x_i) would be unbounded, and the concentration infinite.
  *
- * Every criterion is a mean over points i of sums over all other points; the integral of f^2 is that and an exact
- * diagonal, sum_i w_i^2 times the integral of a squared kernel. So for many points the mean is taken over a random
- * part of them, with all n points in the sums: the criterion of n points without bias, whatever the part. First a
- * coarse grid of concentrations with COARSE pairs each, then Brent's method about its best point with FINE pairs: all
- * there are up to n = 100,000. */
+ * Every criterion is a mean over points i of sums over all other points; so is the integral of f^2, apart from an exact
+ * diagonal, sum_i w_i^2 times the integral of a squared kernel. For many points the mean is therefore taken over a
+ * random part of them, with all n points in the sums: an unbiased estimate of the criterion of n points. First comes a
+ * coarse grid of concentrations with COARSE pairs each, then Brent's method about its best point with FINE pairs, which
+ * is all pairs up to n = 100,000. */
 #include "kde.h"
 
 #define COARSE 3e8 /* pairs */
 #define FINE 1.0e10
-#define FINE_FACTOR 1e9 /* one a factor takes more evaluations */
+#define FINE_FACTOR 1e9 /* one kappa for each factor takes more evaluations */
 #define GRID_FIRST 0.25
 #define GRID_STEP 2.0
 #define WORSE_IN_A_ROW 6 /* a factor of 64 beyond the best: what follows is worse still */
@@ -70,7 +70,7 @@ done:
     return st;
 }
 
-/* ---- the criteria ----------------------------------------------------------------------------------------- */
+/* ---- the criteria ------------------------------------------------------------------------------------------------ */
 
 /* The weight of all other points; one point may have nearly all there is. */
 static double rest_of(double weight)
@@ -176,7 +176,7 @@ static npmd_status criterion(chooser *c, double log_kappa, double *value, npmd_e
     return st;
 }
 
-/* ---- minimising -------------------------------------------------------------------------------------------- */
+/* ---- minimising -------------------------------------------------------------------------------------------------- */
 
 /* The best point of a grid upwards from log kappa = first. */
 static npmd_status grid(chooser *c, double first, double *best, double *value, bool *bound, npmd_error *err)

@@ -62,8 +62,8 @@ static void row_of(const npmd_points *pts, size_t i, double *x)
         x[j] += 0.0; /* -0 is 0 */
 }
 
-/* Rows of one hash stand together; rows that are equal, not only their hashes, are merged. The points are put in
- * the shuffled order of the seed, so that the first so many of them are a random part. */
+/* Rows of one hash stand together; rows that are equal, not only their hashes, are merged. The points are put in the
+ * shuffled order of the seed, so that the first ones are a random part. */
 npmd_status kde_cloud_make(const npmd_points *pts, uint64_t seed, kde_cloud *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -130,7 +130,7 @@ done:
     return st;
 }
 
-/* ---- scaled coordinates --------------------------------------------------------------------------------- */
+/* ---- scaled coordinates ------------------------------------------------------------------------------------------ */
 
 void kde_view_close(kde_view *v)
 {
@@ -239,7 +239,7 @@ void kde_view_scale(kde_view *v, const double *ratio)
         }
 }
 
-/* ---- neighbours ------------------------------------------------------------------------------------------ */
+/* ---- neighbours -------------------------------------------------------------------------------------------------- */
 
 /* Keeps the smallest `most` numbers in rising order. */
 static inline void keep_nearest(float *nearest, int most, float z)

@@ -1,7 +1,7 @@
 /* kde_draw.c - draws from kernels, and means under them. */
 #include "kde.h"
 
-/* ---- draws ------------------------------------------------------------------------------------------------- */
+/* ---- draws ------------------------------------------------------------------------------------------------------- */
 
 /* A part by its weight, a point by its own, then each factor from its kernel. */
 enum { SLOT_PART, SLOT_POINT, SLOT_UNIFORM, SLOT_KERNEL = SLOT_UNIFORM + DOMAIN_MAX_DIMENSION };
@@ -82,7 +82,7 @@ npmd_status kde_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed
     return st;
 }
 
-/* ---- means under the estimate -------------------------------------------------------------------------------- */
+/* ---- means under the estimate ------------------------------------------------------------------------------------ */
 
 /* With pi_c the weight of kernel c, one of part p about point i, and pi_0 that of the uniform density:
  *
@@ -97,7 +97,7 @@ npmd_status kde_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed
  * counts pi_c / q_c, at most 2. The share is known in closed form, for two kernels about one point multiply to a kernel
  * of the sum of their concentrations. */
 
-#define DRAWS 4096 /* at a time, */
+#define DRAWS 4096 /* draws at a time */
 #define MOST_DRAWS ((size_t)1 << 18)
 #define CLOSE_ENOUGH 1e-3 /* of the mean */
 

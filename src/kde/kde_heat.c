@@ -1,12 +1,12 @@
-/* kde_heat.c - kernels on surfaces: those of the heat equation, from the spectrum.
+/* kde_heat.c - kernels on surfaces: heat kernels, from the spectrum.
  *
  * With c_k the mean over the points of the k-th product of eigenfunctions (mean square 1, eigenvalue lambda_k), heat
- * that starts at the points has after the time t the density, relative to the uniform measure,
+ * that starts at the points has at time t the density, relative to the uniform measure,
  *
  *     f(x) = sum_k exp(-lambda_k t) c_k psi_k(x).
  *
- * Beside a von Mises-Fisher kernel, t is 1 / (2 kappa). It is chosen by least squares, without a draw or a grid: by
- * Parseval's identity the criterion is
+ * t corresponds to 1 / (2 kappa) of a von Mises-Fisher kernel. It is chosen by least squares, without a draw or a grid:
+ * by Parseval's identity the criterion is
  *
  *     integral of f^2 - 2 mean_i f_(-i)(x_i) = sum_k e_k^2 c_k^2 - 2 e_k (n c_k^2 - s_k) / (n - 1),
  *     e_k = exp(-lambda_k t),
@@ -16,9 +16,9 @@
 #include "kde.h"
 
 #define FLOOR 1e-3
-#define MUCH 0.05     /* what the floor may add to the integral, which is 1, before it is told */
-#define LONGEST 1.0   /* times: at the former little more than the mean is left, */
-#define SHORTEST 1e-6 /* at the latter kernels are narrower than any eigenfunction that is computed */
+#define MUCH 0.05     /* largest addition of the floor to the integral, which is 1, without a warning */
+#define LONGEST 1.0   /* longest time: little more than the mean is left */
+#define SHORTEST 1e-6 /* shortest time: kernels are narrower than any computed eigenfunction */
 #define TRIALS 300
 #define MOST_FUNCTIONS                                                                                                 \
     ((size_t)1 << 20) /* coefficients, 8 MiB: there is no grid, and so more of them than a series has */

@@ -1,10 +1,10 @@
 /* kde_mixture.c - many widths at once, weighted by held-out points.
  *
  * The parts: fixed concentrations over a wide range, concentrations s / (distance to the k-th nearest point)^2 for
- * several k and s, and the uniform density. A share of the points is held out, the parts are made from the others,
- * and EM finds the weights under which the held-out points are most likely: a concave problem with one optimum. While
- * the work allows it, the next share is held out in turn, at best until every point was. The mixture with these weights
- * is then made from all points. Equal points are one point here (kde.h): a point that is held out has no twin among
+ * several k and s, and the uniform density. A share of the points is held out, the parts are made from the others, and
+ * EM finds the weights under which the held-out points are most likely: a concave problem with one optimum. Further
+ * shares are held out in turn as far as the work allows, at best until every point was held out. The mixture with these
+ * weights is then made from all points. Equal points are one point here (kde.h): a held-out point has no equal among
  * the others. */
 #include "kde.h"
 
@@ -16,7 +16,7 @@ static const double STRENGTH[] = { 0.5, 2.0, 6.0 }; /* s, a dimension */
 #define KINDS ((int)(sizeof NEIGHBOURS / sizeof *NEIGHBOURS))
 #define STRENGTHS ((int)(sizeof STRENGTH / sizeof *STRENGTH))
 #define MOST_TERMS 4e10   /* kernel terms for all that is held out */
-#define LEAST_WEIGHT 1e-3 /* a part with less is left away */
+#define LEAST_WEIGHT 1e-3 /* a part with less is left out */
 
 typedef struct trial { /* one share held out, and the parts made from the others */
     kde_cloud cloud;
@@ -92,7 +92,7 @@ done:
     return st;
 }
 
-/* Small parts are left away; the uniform one stays, with half a point's weight at least. */
+/* Small parts are left out; the uniform one stays, with half a point's weight at least. */
 static void recipe_settle(kde_recipe *r, const double *mix, size_t n)
 {
     const int parts = r->parts;

@@ -1,9 +1,9 @@
 /* kde_sums.c - sums of kernels over the points.
  *
- * The work is n x queries kernel terms, less what lies in boxes too far away to be seen. In float32 it goes by a few
- * queries and by blocks of centres that stay in the first-level cache; every query's sum is formed by one thread in the
- * order of the centres, so it does not depend on the number of threads. Where float32 is not enough, since kernels are
- * narrow or all far away, a query is summed in double as logarithms.
+ * The work is n x queries kernel terms, less those in boxes too far away to matter. In float32 it goes by a few queries
+ * at a time and by blocks of centres that stay in the first-level cache; every query's sum is formed by one thread in
+ * the order of the centres, so it does not depend on the number of threads. Where float32 is not enough, because
+ * kernels are narrow or all far away, a query is summed in double, in logarithms.
  *
  * float32 moves a point by 6e-8 radians at most; in units of the kernel's width that is 6e-8 sqrt(kappa), so a term
  * changes by about 3e-6 at kappa = NARROW_MOST. */
@@ -13,13 +13,13 @@
 #define SOME 4 /* queries together */
 #define RUN (KERNEL_BLOCK / KDE_BOX)
 #define A_LOOK 256       /* boxes */
-#define PIECE_TERMS 1e9  /* kernel terms between signs of life */
-#define NOTHING (-1e30f) /* offset of a centre that does not count; */
+#define PIECE_TERMS 1e9  /* kernel terms between progress reports */
+#define NOTHING (-1e30f) /* offset of a centre of weight 0 */
 #define NOTHING_WIDE (-1e300)
 #define LEAST (-87.0f)                 /* float32 has no smaller terms */
-#define UNSEEN 45.0                    /* exp(-45) = 3e-20 a centre */
-#define CARD_QUERIES ((size_t)1 << 17) /* at once on a card */
-#define FLOOR 1e-26 /* a centre: below, what float32 lost (exp(-87) a centre) could be seen in the sum */
+#define UNSEEN 45.0                    /* exp(-45) = 3e-20 for each centre */
+#define CARD_QUERIES ((size_t)1 << 17) /* queries at once on a card */
+#define FLOOR 1e-26 /* for each centre: below, the loss of float32 (exp(-87) for each centre) could matter in the sum */
 
 npmd_status kde_watch_go(kde_watch *w, npmd_error *err)
 {
@@ -33,7 +33,7 @@ npmd_status kde_watch_go(kde_watch *w, npmd_error *err)
                      w->doing);
 }
 
-/* ---- parts ----------------------------------------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------------------------------------------------- */
 
 double kde_concentration(double kappa)
 {
@@ -111,7 +111,7 @@ void kde_part_set(kde_part *p, const kde_view *v, double kappa)
     }
 }
 
-/* ---- which boxes count ------------------------------------------------------------------------------------ */
+/* ---- which boxes count ------------------------------------------------------------------------------------------- */
 
 typedef struct query_block {
     size_t n;   /* queries, up to SOME */
@@ -177,7 +177,7 @@ static void each_run(const kde_view *v, const kde_part *p, const query_block *b,
         run(self, b, open, first * KDE_BOX, length * KDE_BOX);
 }
 
-/* ---- log density of a part -------------------------------------------------------------------------------- */
+/* ---- log density of a part --------------------------------------------------------------------------------------- */
 
 typedef struct sum_run {
     const kde_view *view;
@@ -365,7 +365,7 @@ npmd_status kde_log_sums(const kde_view *v, const kde_part *p, const double *e, 
     return NPMD_OK;
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------------------ */
+/* ---- pairs ------------------------------------------------------------------------------------------------------- */
 
 double kde_log_peak(const npmd_domain *dom, const double *kappa)
 {

@@ -1,7 +1,7 @@
 /* cholesky.c - the dense factor H = L L' of a symmetric positive matrix, and solving with it.
  *
- * By blocks of columns: what the columns before contribute is a product of matrices, which is a kernel's; the rest of a
- * block is a few columns. Sums run in one order, whoever computes them. */
+ * By blocks of columns: the contribution of earlier columns is a matrix product, done by a kernel; the rest is within
+ * the block. The order of summation does not depend on the number of threads. */
 #include "kernels.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* kernels.c - inner loops on vectors of the machine's width. Compiled once for each instruction set with
- * KERNELS defined as plain, avx2 or avx512; the text is the same for all. */
+/* kernels.c - inner loops on vectors of the machine's width. Compiled once for each instruction set with KERNELS
+ * defined as plain, avx2 or avx512; the source is the same for all. */
 #include "kernels.h"
 
 #include <math.h>
@@ -199,7 +199,7 @@ static inline vec vec_sin(vec x)
     return (vec)((mask)s ^ ((q << 30) & INT32_MIN));
 }
 
-/* ---- products ------------------------------------------------------------------------------------------ */
+/* ---- products ---------------------------------------------------------------------------------------------------- */
 
 #define REAL float
 #define LANES VECTOR
@@ -218,7 +218,7 @@ static inline vec vec_sin(vec x)
 #define PRODUCT product_double
 #include "kernels_product.h"
 
-/* ---- sine layers --------------------------------------------------------------------------------------- */
+/* ---- sine layers ------------------------------------------------------------------------------------------------- */
 
 static void sine_forward(size_t m, int T, int lap, size_t n, size_t ld, const float *bias, float *pre, float *post)
 {
@@ -277,7 +277,7 @@ static void sine_adjoint(size_t m, int T, int lap, size_t n, size_t ld, const fl
         }
 }
 
-/* ---- ReLU layers: rows pass but where a <= 0, so that NaN stays ------------------------------------------ */
+/* ---- ReLU layers: rows pass but where a <= 0, so that NaN stays -------------------------------------------------- */
 
 static inline vec pass(vec a, vec row)
 {
@@ -323,7 +323,7 @@ static void relu_adjoint(size_t m, int T, int lap, size_t n, size_t ld, const fl
         }
 }
 
-/* ---- the linear output, and the skip ------------------------------------------------------------------- */
+/* ---- the linear output, and the skip ----------------------------------------------------------------------------- */
 
 static float dot(size_t n, const float *a, const float *b)
 {
@@ -383,7 +383,7 @@ static void linear_adjoint(size_t rows, size_t K, strided eta, const float *g, f
             c_gradient[k] += dot(rows, eta.p + k * eta.column, g);
 }
 
-/* ---- the encoding: count is a multiple of TILE_ROWS ---------------------------------------------------- */
+/* ---- the encoding: count is a multiple of TILE_ROWS -------------------------------------------------------------- */
 
 static void multiply(size_t count, float factor, const float *a, const float *b, float *out)
 {
@@ -406,7 +406,7 @@ static void turn(size_t count, const float *c, const float *s, float sign, float
     }
 }
 
-/* ---- kernel sums --------------------------------------------------------------------------------------- */
+/* ---- kernel sums ------------------------------------------------------------------------------------------------- */
 
 static double cauchy_mean(int factors, const int *embedding, const int *power, const double *e, size_t centres,
                           const double *centre, double a, double b)
@@ -430,7 +430,7 @@ static double cauchy_mean(int factors, const int *embedding, const int *power, c
     return total / (double)centres;
 }
 
-/* ---- kernel estimates ---------------------------------------------------------------------------------- */
+/* ---- kernel estimates -------------------------------------------------------------------------------------------- */
 
 /* exp x for -87 <= x <= 87: x = k log 2 + r, |r| <= log(2)/2, k log 2 subtracted in two parts, then the polynomial
  * of Cephes. Relative error below 3e-7; beyond the range the value at its end; NaN stays NaN. */

@@ -1,9 +1,10 @@
 /* kernels_product.h - a matrix product on registers; kernels.c includes it once for each kind of number.
  *
- * REAL numbers, LANES of them in a VEC (VEC_MEMORY: anywhere in memory), STRIDED matrices; BLOCK and PRODUCT are
- * the names it makes. No include guard: it is a text to be repeated. */
+ * The includer defines REAL (a number), VEC (LANES of them in a register), VEC_MEMORY (the same at any alignment),
+ * STRIDED (a matrix), and BLOCK and PRODUCT, the names of the functions made here. No include guard: it is included
+ * repeatedly. */
 
-/* One register block: C (rows, nv vectors) over the whole inner dimension. Inlined with constant rows and nv. */
+/* One register block: C (rows, nv vectors) over the whole inner dimension; inlined with constant rows and nv. */
 static inline __attribute__((always_inline)) void BLOCK(size_t k, const REAL *A, size_t row, size_t column,
                                                         const REAL *B, size_t ldb, REAL *C, size_t ldc, int add,
                                                         int rows, int nv)

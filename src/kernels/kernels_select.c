@@ -1,4 +1,4 @@
-/* kernels_select.c - which compilation of the kernels this machine gets. */
+/* kernels_select.c - chooses the variant of the kernels for this machine. */
 #include "kernels.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* look.c - domains, surfaces and models, as their public functions tell them. */
+/* look.c - domains, surfaces and models, through their public functions. */
 #include "look.h"
 
 #include "json.h"

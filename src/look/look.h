@@ -1,7 +1,7 @@
-/* look.h - what figures and pages see of a density: the factors of its domain, its surfaces, what it was made by.
+/* look.h - what figures and pages see of a density: the factors of its domain, its surfaces, its estimator.
  *
- * libneuropmd is asked through its public header alone, here and in all folders to the right. Folders to its left that
- * hold no handles (core, json, io, surface, tracts) are used as they are. */
+ * This folder and those that build on it use libneuropmd through its public header alone, besides the folders without
+ * handles (core, json, io, surface, tracts). */
 #ifndef NPMD_LOOK_H
 #define NPMD_LOOK_H
 
@@ -16,10 +16,10 @@ typedef enum factor_kind { FACTOR_CIRCLE, FACTOR_SPHERE, FACTOR_SURFACE, FACTOR_
 typedef struct factor_look {
     factor_kind kind;
     const char *name;    /* "S1", "S2", "mesh:" and its hash */
-    int columns, column; /* numbers in a point, and where they begin in one of the domain */
+    int columns, column; /* columns of the factor, and the first of them in a point of the domain */
     int dimension;
     double volume;
-    npmd_domain *alone; /* as a domain */
+    npmd_domain *alone; /* the factor alone, as a domain */
 } factor_look;
 typedef struct domain_look {
     const npmd_domain *of;
@@ -29,16 +29,16 @@ typedef struct domain_look {
     bool surfaces; /* some factor is a surface */
     factor_look factor[NPMD_MAX_FACTORS];
 } domain_look;
-/* It borrows the domain. */
+/* Borrows the domain. */
 npmd_status domain_look_open(domain_look *l, const npmd_domain *dom, npmd_error *err);
 void domain_look_close(domain_look *l); /* from {0}, too */
 
-/* A copy of its vertices and faces, without a hash. */
+/* A copy of the vertices and faces, without a hash. */
 npmd_status mesh_of_surface(const npmd_surface *s, mesh *out, npmd_error *err);
 /* "field", "kde", ... */
 #define ESTIMATOR_NAME 24
 npmd_status estimator_of(const npmd_model *m, char name[ESTIMATOR_NAME], npmd_error *err);
-/* Does this lie on the domain of that? What lies on what, for a message: "points lie". */
+/* An error if the two domains differ; what, for the message: "points lie". */
 npmd_status domains_agree(const npmd_domain *dom, const npmd_domain *of_model, const char *what, npmd_error *err);
 
 #endif

@@ -27,7 +27,7 @@ void blend_close(npmd_model *m)
     memory_free(m->part_weight);
 }
 
-/* ---- values and jets ------------------------------------------------------------------------------------ */
+/* ---- values and jets --------------------------------------------------------------------------------------------- */
 
 static size_t row_length(const npmd_domain *dom, jet_rows rows)
 {
@@ -134,7 +134,7 @@ npmd_status blend_mixture(const evaluator *e, const double *x, size_t n, jet_row
     return mixture_values(m->domain, m->parts, e->part, m->part_weight, x, n, rows, out, err);
 }
 
-/* ---- leaves ---------------------------------------------------------------------------------------------- */
+/* ---- leaves ------------------------------------------------------------------------------------------------------ */
 
 /* Writes those of m where there is room for them; how many they are. */
 static int leaves_list(const npmd_model *m, bool peaked, double weight, const npmd_model **leaf, double *weights)
@@ -185,7 +185,7 @@ npmd_status blend_leaves_values(const blend_parts *p, const double *x, size_t n,
     return mixture_values(p->domain, p->parts, p->part, p->weight, x, n, JET_VALUE, out, err);
 }
 
-/* ---- spread --------------------------------------------------------------------------------------------- */
+/* ---- spread ------------------------------------------------------------------------------------------------------ */
 
 /* Members that were fitted alike; those of a stack stand in for each other in all its parts at once. */
 int blend_members(const npmd_model *m)

@@ -1,4 +1,4 @@
-/* evaluate.c - a model at points: the one door to its values, and what they are turned into. */
+/* evaluate.c - a model at points: its values, and the quantities computed from them. */
 #include "model.h"
 
 #include <stdio.h>
@@ -86,7 +86,7 @@ npmd_status model_own_values(void *m, const double *x, size_t n, double *v, npmd
     return model_values(own, &how, x, n, v, err);
 }
 
-/* ---- What can be asked for -------------------------------------------------------------------------------------- */
+/* ---- What can be asked for --------------------------------------------------------------------------------------- */
 
 const char *what_name(int i)
 {
@@ -123,7 +123,7 @@ bool what_needs_jets(npmd_what what)
     return what == NPMD_GRADIENT || what == NPMD_LAPLACIAN;
 }
 
-/* ---- At points, in the units that were asked for ------------------------------------------------------------- */
+/* ---- At points, in the units that were asked for ----------------------------------------------------------------- */
 
 /* The gradient as a tangent vector in the point's own columns: sum over the frame of v_t e_t. */
 static void ambient_gradient(const npmd_domain *dom, const double *x, const double *jet, double *out)

@@ -1,4 +1,4 @@
-/* fit.c - a fit from its plan to the model: what is the same for every estimator. */
+/* fit.c - a fit from its plan to the model: what all estimators share. */
 #include "model.h"
 
 #include <stdio.h>

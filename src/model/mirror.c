@@ -1,10 +1,11 @@
-/* mirror.c - unordered pairs: a density on M x M that does not see which point comes first.
+/* mirror.c - unordered pairs: a density on M x M that does not depend on the order of the two points.
  *
  * With f the density that was fitted, a model of unordered pairs has
  *     g(x, y) = (f(x, y) + f(y, x)) / 2,
  * symmetric by construction. It integrates to what f does, so v = log(exp v(x, y) + exp v(y, x)) - log 2 has the log
- * integral of f. Its jet is that of a mixture of two (blend_values.c): the second is f's at (y, x) with the derivatives
- * of the two factors exchanged, since both have one frame. A blend needs none of this: its parts are symmetric. */
+ * integral of f. Its jet is that of a mixture of two (blend_values.c): the second is that of f at (y, x) with the
+ * derivatives of the two factors exchanged, since both have the same frame. A blend needs none of this: its parts are
+ * symmetric. */
 #include "model.h"
 
 npmd_status mirror_check(const settings *set, const npmd_domain *dom, npmd_error *err)

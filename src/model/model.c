@@ -1,4 +1,4 @@
-/* model.c - the handle: what a fitted model holds, and how it is freed. */
+/* model.c - the handle of a fitted model. */
 #include "model.h"
 
 #include <stdarg.h>

@@ -1,8 +1,9 @@
-/* model.h - a fit as a plan, and the model that it makes: fitting, evaluating, normalising, saving and loading.
+/* model.h - plans of fits, and models: fitting, evaluating, normalising, saving and loading.
  *
- * An estimator is one table of functions and one file. A plan says which one fits what, completely; fit_run runs it. A
- * model holds its domain, its settings, the facts of its fit and the estimator's own state. Its v is the log of an
- * unnormalised density relative to the uniform measure: log f = v - log Z - log Vol, log Z the stored log integral.
+ * An estimator is one table of functions. A plan says completely which estimator fits what; fit_run runs it. A model
+ * holds its domain, its settings, the facts of its fit and the estimator's own state. Its v is the log of an
+ * unnormalised density relative to the uniform measure: log f = v - log Z - log Vol, with log Z the stored log
+ * integral.
  *
  * A model may be made of others, its parts, with weights that sum to one (blend_values.c). */
 #ifndef NPMD_MODEL_H
@@ -18,85 +19,87 @@
 typedef struct estimator estimator;
 typedef struct evaluator evaluator;
 
-/* ---- Plans -------------------------------------------------------------------------------------------------- */
+/* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
-/* Which estimator fits such settings on this domain: the list of all is far to the right, and is handed in. */
+/* The estimator for such settings on this domain. The list of all estimators is not known here (api/catalog.c) and is
+ * handed in. */
 typedef const estimator *(*catalog)(const settings *set, const npmd_domain *dom);
 
 #define MODEL_HASH 17                                      /* 16 digits and a closing zero */
-typedef struct fit_origin {                                /* models that a fit begins with, read once */
-    const npmd_model *model;                               /* gives weights, */
-    const npmd_model *encoded;                             /* gives the encoding; NULL: there is none */
+typedef struct fit_origin {                                /* the models that a fit starts from */
+    const npmd_model *model;                               /* gives the initial weights; NULL: none */
+    const npmd_model *encoded;                             /* gives the encoding; NULL: none */
     char model_hash[MODEL_HASH], encoded_hash[MODEL_HASH]; /* of their files */
     const char *model_path, *encoded_path;                 /* for messages */
 } fit_origin;
 
-/* All that decides the answer, but for the points. It is not changed once it is made, and says nothing of files, clocks
- * or callbacks: equal plans and equal points give equal models. What it points to is borrowed. */
+/* All that determines the answer, apart from the points. A plan is immutable and does not depend on files, clocks or
+ * callbacks: equal plans and equal points give equal models. What it points to is borrowed. */
 typedef struct fit_plan {
-    settings asked; /* as they were asked for: what was left open, and what a checkpoint is known by */
-    settings full;  /* with every size that the estimator reads */
+    settings asked; /* as asked for, with open values; they identify a checkpoint */
+    settings full;  /* the same with every value that the estimator reads */
     const estimator *kind;
     catalog estimators;
     const npmd_domain *domain;
     size_t n;          /* points */
-    size_t bytes;      /* of memory that the fit takes, beside its points */
-    fit_origin origin; /* all zero: it begins by itself */
+    size_t bytes;      /* memory that the fit takes, besides its points */
+    fit_origin origin; /* all zero: it starts from no model */
 } fit_plan;
-/* A plan for another fit that this one needs, to so many points. */
+/* The plan of another fit, to n points, that this one needs. */
 npmd_status plan_derive(const fit_plan *from, const derived *d, size_t n, fit_plan *out, npmd_error *err);
 npmd_status plan_make(catalog estimators, const settings *asked, const fit_origin *origin, const npmd_domain *dom,
                       size_t n, fit_plan *out, npmd_error *err);
 
-/* ---- Estimators --------------------------------------------------------------------------------------------- */
+/* ---- Estimators -------------------------------------------------------------------------------------------------- */
 
-typedef struct fit { /* one that runs */
+typedef struct fit { /* a fit while it runs */
     const fit_plan *plan;
     const npmd_points *points;
     const fit_watch *watch;
-    npmd_model *model; /* in the making: its settings begin as the plan's and become what was chosen */
-    double before;     /* seconds that were spent before it was resumed */
+    npmd_model *model; /* being fitted; its settings begin as the plan's and become what is chosen */
+    double before;     /* seconds spent before it was resumed */
 } fit;
 
 struct estimator {
     const char *name; /* for messages */
-    bool keeps;       /* checkpoints, to go on from */
-    /* Fills what is open of p->full, which begins as what was asked for, and p->bytes; or says why that cannot be. */
+    bool keeps;       /* it writes checkpoints */
+    /* Fills p->bytes and the open values of p->full, which begins as p->asked; or an error. */
     npmd_status (*complete)(fit_plan *p, npmd_error *err);
-    /* Fills the model's state, the facts' objective, steps, restarts and seconds, the log integral with its error. */
+    /* Fills the model's state and the facts: objective, steps, restarts, seconds, and the log integral with its
+     * error. */
     npmd_status (*fit)(fit *f, npmd_error *err);
-    /* v at n points: values (n), or jets (n, dimension + 2). What it keeps open from one call to the next, or NULL. */
+    /* v at n points: values (n), or jets (n, dimension + 2). open: what is kept between two calls, or NULL. */
     npmd_status (*open)(const npmd_model *m, const npmd_compute *how, void **out, npmd_error *err);
     npmd_status (*evaluate)(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
     void (*close)(void *open);
     /* n independent draws, rows of x: functions of (seed, row). NULL: by rejection. */
     npmd_status (*draw)(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,
                         npmd_error *err);
-    /* Of a density with peaks that points drawn at random would miss: the mean of exp log_g under it, by draws that
-     * meet them, with a standard error that need not be below enough. NULL: it has no such peaks. */
+    /* For a density with peaks that random points would miss: the mean of exp log_g under it, from draws that meet the
+     * peaks; its standard error need not be below enough. NULL: it has no such peaks. */
     npmd_status (*mean)(const npmd_model *m, uint64_t seed, values_fn log_g, void *self, double enough, double *mean,
                         double *se, npmd_error *err);
-    /* NULL where there is no state of its own to save, load, describe or free. */
-    npmd_status (*save)(const npmd_model *m, record *rec, npmd_error *err); /* adds tensors, which may borrow */
+    /* NULL where there is no state to save, load, describe or free; save adds tensors, which may borrow from it. */
+    npmd_status (*save)(const npmd_model *m, record *rec, npmd_error *err);
     npmd_status (*load)(npmd_model *m, const record *rec, const char *path, npmd_error *err);
     npmd_status (*describe)(const npmd_model *m, json_t *into, npmd_error *err);
     void (*free)(void *state);
 };
 extern const estimator ESTIMATOR_UNIFORM;
 
-/* Runs a plan. The points lie on its domain. */
+/* Runs a plan on points of its domain. */
 npmd_status fit_run(const fit_plan *plan, const npmd_points *pts, const fit_watch *watch, npmd_model **out,
                     npmd_error *err);
-/* A sign of life between steps, or after the last; nonzero: enough, and the fit counts as interrupted. */
+/* Reports progress between steps or after the last; nonzero: stop, the fit counts as interrupted. */
 int fit_stop(void *f);
 int64_t fit_log_every(const fit *f); /* steps between reports */
-/* The log integral of v, to the accuracy asked for, into the facts; a warning if it is not reached. */
+/* Puts the log integral of v, to the accuracy asked for, into the facts; warns if it is not reached. */
 npmd_status fit_normalise(fit *f, values_fn values, void *self, size_t most_points, npmd_error *err);
-npmd_status fit_normalise_model(fit *f, size_t most_points, npmd_error *err); /* the same, v being the model's */
-/* While it runs, v with the report's log integral being its function: nise and ae against the truth that is watched. */
+npmd_status fit_normalise_model(fit *f, size_t most_points, npmd_error *err); /* the same for the model's own v */
+/* During the fit: fills the report's nise and ae against the watched truth, for v and the report's log integral. */
 npmd_status fit_truth(const fit *f, values_fn v, void *self, npmd_report *report, npmd_error *err);
 
-/* ---- The model ---------------------------------------------------------------------------------------------- */
+/* ---- The model --------------------------------------------------------------------------------------------------- */
 
 typedef struct fit_facts {
     size_t n;
@@ -104,11 +107,11 @@ typedef struct fit_facts {
     uint64_t seed;
     int64_t steps;
     double seconds, objective, log_integral, log_integral_se;
-    double convex_optimum, convex_gap, convex_gap_accuracy; /* of a field, nats; NaN: not known */
+    double convex_optimum, convex_gap, convex_gap_accuracy; /* of a field, in nats; NaN: not known */
     int restarts, members, interrupted;
-    int stopped;                  /* stop_rule that ended a field's fit before its steps were done */
-    int64_t kept_step;            /* whose weights the field has, where a rule chose; 0: the last step's */
-    int64_t resumed;              /* steps that a checkpoint had done already, in its attempt; 0: none */
+    int stopped;                  /* the stop_rule that ended a field's fit early */
+    int64_t kept_step;            /* the step whose weights a stop rule kept; 0: the last step */
+    int64_t resumed;              /* steps done before the fit was resumed, in that attempt; 0: none */
     char checkpoint_failure[256]; /* why the last checkpoint could not be written; "": it was */
     size_t working_bytes;
 } fit_facts;
@@ -120,7 +123,7 @@ typedef struct choice_row { /* as npmd_choice_row */
     int kept;
     char settings[128];
 } choice_row;
-typedef struct choice_record { /* choice.c: what was compared; all zero: nothing was */
+typedef struct choice_record { /* choice.c: the fits that were compared; all zero: none */
     int criterion;             /* choice_criterion */
     size_t training, held_out;
     choice_row *row;
@@ -135,16 +138,16 @@ struct npmd_model {
     npmd_domain *domain;
     settings set;
     fit_facts facts;
-    double total; /* n, or the sum of the weights: what the intensity integrates to */
-    char started_from[MODEL_HASH], encoded_from[MODEL_HASH]; /* hashes of other models' files; "": there was none */
-    uint64_t *seen;                                          /* of the rows it was made of, see points_seen */
+    double total; /* n, or the sum of the weights: the integral of the intensity */
+    char started_from[MODEL_HASH], encoded_from[MODEL_HASH]; /* hashes of the files of other models; "": none */
+    uint64_t *seen;                                          /* hashes of the rows it was fitted to, see points_seen */
     size_t seen_count;
     choice_record choice;
     int warnings;
     char warning[MODEL_MAX_WARNINGS][256];
-    bool linear;         /* a field whose network only did harm: its linear start alone */
-    npmd_model **part;   /* what it is made of, if of models, */
-    double *part_weight; /* with their weights, sum 1 */
+    bool linear;         /* a field whose network did not help: it is its linear start */
+    npmd_model **part;   /* (parts): the models it is made of; NULL: none */
+    double *part_weight; /* (parts): their weights, sum 1 */
     int parts;
     double held_out_nll, held_out_nll_se; /* of a stack and its parts, per volume; NaN: not known */
 };
@@ -152,70 +155,70 @@ void model_free(npmd_model *m); /* accepts NULL */
 void model_warn(npmd_model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 npmd_status model_check_domain(const npmd_model *m, const npmd_domain *dom, const char *what, npmd_error *err);
 double model_offset(const npmd_model *m);        /* log f = v - offset */
-npmd_compute model_compute(const settings *set); /* where a fit computes, for asking its model */
+npmd_compute model_compute(const settings *set); /* where a fit with these settings computes */
 
 npmd_status choice_add(choice_record *c, const choice_row *row, npmd_error *err);
-npmd_status choice_to_json(const choice_record *c, json_t *into, npmd_error *err); /* as "choice", if there is one */
+npmd_status choice_to_json(const choice_record *c, json_t *into, npmd_error *err); /* adds "choice", if there is one */
 npmd_status choice_from_json(choice_record *c, const json_t *root, const char *path, npmd_error *err);
 void choice_close(choice_record *c);
 
-/* Which rows a model was made of, so that it is not judged by them in silence: the smallest hashes of its rows, sorted,
- * SEEN_MOST at most. Whether another row is among them is known for every hash up to the largest. */
+/* Which rows a model was fitted to, so that a score on the same rows carries a warning: the smallest hashes of its
+ * rows, sorted, at most SEEN_MOST. For every hash up to the largest of these it is known whether a row was seen. */
 #define SEEN_MOST 16384
 npmd_status points_seen(const npmd_points *pts, uint64_t **out, size_t *count, npmd_error *err);
-double points_seen_before(const npmd_points *pts, const uint64_t *seen,
-                          size_t count); /* about how many; NaN: unknown */
+/* About how many of the points were seen; NaN: unknown. */
+double points_seen_before(const npmd_points *pts, const uint64_t *seen, size_t count);
 
-/* ---- evaluate.c, mirror.c: values ----------------------------------------------------------------------------- */
+/* ---- evaluate.c, mirror.c: values -------------------------------------------------------------------------------- */
 
-/* v of any model: all but its own fit and its own file asks here. Opened once, asked many times, by one thread. */
+/* v of any model; used by everything but its fit and its file. Opened once and used many times, by one thread. */
 struct evaluator {
     const npmd_model *model;
     const npmd_compute *how;
     void *open;      /* the estimator's */
-    evaluator *part; /* (the model's parts) */
+    evaluator *part; /* (parts of the model) */
 };
 npmd_status evaluator_open(evaluator *e, const npmd_model *m, const npmd_compute *how, npmd_error *err);
-void evaluator_close(evaluator *e); /* from {0}, too */
+void evaluator_close(evaluator *e); /* accepts {0} */
 npmd_status evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
 npmd_status evaluator_values(void *evaluator, const double *x, size_t n, double *v, npmd_error *err); /* a values_fn */
-/* The same for a single call. */
+/* The same, opened for a single call. */
 npmd_status model_evaluate(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, jet_rows rows,
                            double *out, npmd_error *err);
 npmd_status model_values(const npmd_model *m, const npmd_compute *how, const double *x, size_t n, double *v,
                          npmd_error *err);
-npmd_status model_own_values(void *m, const double *x, size_t n, double *v,
-                             npmd_error *err); /* a values_fn: computed where the model is fitted */
-const char *what_name(int i);                  /* of an npmd_what; NULL after the last */
+/* A values_fn: computed where the model was fitted. */
+npmd_status model_own_values(void *m, const double *x, size_t n, double *v, npmd_error *err);
+const char *what_name(int i); /* name of an npmd_what; NULL after the last */
 npmd_status what_parse(const char *text, npmd_what *out, npmd_error *err);
 size_t what_columns(const npmd_model *m, npmd_what what); /* numbers for each point */
 bool what_needs_jets(npmd_what what);
-size_t piece_points(const npmd_compute *how); /* that are evaluated together */
-/* jet (n, dimension + 2) where it needs jets, else NULL; out (n, columns). */
+size_t piece_points(const npmd_compute *how); /* points evaluated together */
+/* jet (n, dimension + 2): scratch where what_needs_jets, else NULL; out (n, what_columns). */
 npmd_status evaluate_what(const evaluator *e, npmd_what what, const double *x, size_t n, double *jet, double *out,
                           npmd_error *err);
 npmd_status model_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_what what, const npmd_compute *how,
                               double *out, npmd_error *err);
 npmd_status model_evaluate_to(const npmd_model *m, const npmd_points *pts, npmd_what what, const npmd_compute *how,
                               const char *path, npmd_error *err);
-/* Unordered pairs: an error, if settings ask for them on a domain that is not M x M; whether a model is evaluated in
- * both orders; draws put in an order by chance. */
+/* Unordered pairs. mirror_check: an error if the settings ask for them on a domain that is not M x M. model_mirrored:
+ * is v averaged over both orders? mirror_draws: puts each draw in a random order. */
 npmd_status mirror_check(const settings *set, const npmd_domain *dom, npmd_error *err);
 bool model_mirrored(const npmd_model *m);
-void mirror_rows(const npmd_domain *dom, const double *x, size_t n, double *y); /* factors exchanged; y may be x */
+void mirror_rows(const npmd_domain *dom, const double *x, size_t n, double *y); /* exchanges the factors; y may be x */
 void mirror_jet(const npmd_domain *dom, double *jet);
 void mirror_draws(const npmd_model *m, uint64_t seed, size_t n, double *x);
 
-/* ---- blend_values.c: models made of models --------------------------------------------------------------------- */
+/* ---- blend_values.c: models made of models ----------------------------------------------------------------------- */
 
-npmd_status blend_open(npmd_model *m, int parts, npmd_error *err); /* of equal weights, still empty */
+npmd_status blend_open(npmd_model *m, int parts, npmd_error *err); /* equal weights, parts still empty */
 void blend_close(npmd_model *m);
 npmd_status blend_log_mean(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
 npmd_status blend_mixture(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
-/* The value or jet of log((exp a + exp b) / 2) from two of this length; out may be one of them. */
+/* The value or jet, of this length, of log((exp a + exp b) / 2) from those of a and b; out may be a or b. */
 void mixture_of_two(const double *a, const double *b, size_t length, double *out);
-/* Those of m's parts, and of their parts in turn, that have peaks (estimator.mean), or the others; m itself where it is
- * no mixture. It borrows them; the weights are those they have in m. */
+/* The parts of m, and their parts in turn, that have peaks (estimator.mean), or those that have none; m itself where it
+ * is no mixture. Borrows them; weight: their weights in m. */
 typedef struct blend_parts {
     const npmd_domain *domain;
     int parts;
@@ -224,17 +227,16 @@ typedef struct blend_parts {
 } blend_parts;
 npmd_status blend_leaves(const npmd_model *m, bool peaked, const npmd_compute *how, blend_parts *out, npmd_error *err);
 void blend_leaves_close(blend_parts *p);
-npmd_status blend_leaves_values(const blend_parts *p, const double *x, size_t n, double *out,
-                                npmd_error *err); /* log of their sum by their weights */
-npmd_status blend_spread(const evaluator *e, const double *x, size_t n, double *out,
-                         npmd_error *err); /* out (n): the standard deviation of the members' log densities */
-int blend_members(const npmd_model *m);    /* that were fitted alike; 1: there is no spread */
-int blend_first(const npmd_model *m);      /* the first that counts for it */
-/* log_density (members, n): of each, relative to the uniform measure. */
+/* The log of their weighted sum. */
+npmd_status blend_leaves_values(const blend_parts *p, const double *x, size_t n, double *out, npmd_error *err);
+/* out (n): the standard deviation of the members' log densities. */
+npmd_status blend_spread(const evaluator *e, const double *x, size_t n, double *out, npmd_error *err);
+int blend_members(const npmd_model *m); /* members that were fitted alike; 1: there is no spread */
+int blend_first(const npmd_model *m);   /* first member that counts for the spread */
+/* log_density (members, n): of each member, relative to the uniform measure. */
 npmd_status blend_replicates(const evaluator *e, const double *x, size_t n, double *log_density, npmd_error *err);
 
-/* ---- model_file.c
- * -------------------------------------------------------------------------------------------------- */
+/* ---- model_file.c ------------------------------------------------------------------------------------------------ */
 
 npmd_status model_save(const npmd_model *m, const char *path, npmd_error *err);
 npmd_status model_pack(const npmd_model *m, char **bytes, size_t *size, npmd_error *err);

@@ -1,4 +1,4 @@
-/* seen.c - which rows a model was made of, as hashes: so that it is not judged by them in silence. */
+/* seen.c - hashes of the rows a model was fitted to, so that a score on the same rows carries a warning. */
 #include "model.h"
 
 static int by_value(const void *a, const void *b)

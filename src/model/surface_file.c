@@ -1,8 +1,8 @@
 /* surface_file.c - the surfaces of a domain in a model's file, so that the model needs neither the mesh's file nor a
  * solver: vertices and faces, eigenvalues, and eigenfunctions at the nodes of the elements.
  *
- * The k-th surface, each once in the order of the factors, has the tensors surface.k.vertices, .faces, .eigenvalues
- * (per area in the user's units) and .functions (nodes, pairs). */
+ * The k-th distinct surface, in the order of the factors, has the tensors surface.k.vertices, .faces, .eigenvalues (per
+ * area in the user's units) and .functions (nodes, pairs). */
 #include "surface_file.h"
 #include "surface_factor.h"
 
@@ -103,7 +103,7 @@ done:
     return st;
 }
 
-/* ---- and back -------------------------------------------------------------------------------------------- */
+/* ---- and back ---------------------------------------------------------------------------------------------------- */
 
 static npmd_status surface_find(const record *rec, const char *path, int k, const char *name, tensor_type type,
                                 int dimensions, const size_t *shape, const tensor **out, npmd_error *err)

@@ -1,5 +1,4 @@
-/* uniform.c - the uniform density: v = 0. What a fit is compared with, and a stack's part for points that are like no
- * other. */
+/* uniform.c - the uniform density: v = 0. A baseline, and a part of a stack for points far from all others. */
 #include "model.h"
 
 static npmd_status uniform_complete(fit_plan *p, npmd_error *err)

@@ -1,7 +1,6 @@
 /* derive.c - settings made from settings: the fits that other fits need.
  *
- * Each begins as a copy; what is not kept is set here, side by side, so that what a fit inherits can be seen at a
- * glance.
+ * Each begins as a copy; this table has what is kept and what is set.
  *
  *             a short fit       one of an        a part of a       a series as
  *             that is compared  ensemble         stack             a linear field
@@ -26,9 +25,9 @@
  *   weights   none              kept             last only         none
  *   encoding  kept              kept             kept              none
  *
- * Weights and encoding are those of models that the fit was told to start from. Whatever is judged by points that are
- * held out must not begin with weights that may have seen them. What was given by name is looked at once, by the fit
- * that a user asked for. */
+ * Weights and encoding are those of the models that the fit was told to start from. A fit judged on held-out points
+ * must not start from weights that may have seen them. Options given by name are checked once, by the fit that the user
+ * asked for. */
 #include "derive.h"
 
 #define PILOT_ACCURACY 3e-3  /* of its log integral: hundredths of a nat are compared */
@@ -77,8 +76,8 @@ derived derive_part(const settings *asked, const part_kind *kind, int members, b
                     const settings *before)
 {
     derived d = begin(asked);
-    d.set.estimator = kind->estimator;
-    d.set.kernels.bandwidth = kind->bandwidth;
+    d.set.estimator = (int)kind->estimator;
+    d.set.kernels.bandwidth = (int)kind->bandwidth;
     d.set.members = kind->estimator == FIT_FIELD || resampled ? members : 1;
     d.set.bootstrap = resampled;
     d.set.descent.convex_gap = 0;

@@ -1,5 +1,5 @@
-/* derive.h - the fits that other fits need: pilots, members, parts of a stack, a linear start. What each inherits of the
- * settings it comes from stands in one table (derive.c). */
+/* derive.h - the fits that other fits need: pilots, members, parts of a stack, a linear start. A table in derive.c says
+ * what each inherits. */
 #ifndef NPMD_DERIVE_H
 #define NPMD_DERIVE_H
 
@@ -7,12 +7,12 @@
 
 typedef struct derived {
     settings set;
-    bool weights, encoding; /* whether it, too, begins with those of the model that its origin names */
+    bool weights, encoding; /* does it start from the origin's weights, from the origin's encoding? */
 } derived;
-typedef struct part_kind { /* of a stack */
+typedef struct part_kind { /* a part of a stack */
     fit_kind estimator;
     kernel_width bandwidth;
-    bool chooses_again; /* when fitted to all points: its choice is cheap, and not that of fewer points */
+    bool chooses_again; /* its choice is cheap and depends on n, so it is made again on all points */
 } part_kind;
 derived derive_pilot(const settings *base, double tau, int64_t steps);
 derived derive_member(const settings *from, bool first, uint64_t seed, const npmd_domain *dom);

@@ -1,11 +1,11 @@
-/* option_rows.c - one table describes every option: its place, its default, its range, who reads it. Help, manual page,
- * configuration files, model files and bindings read it; a preset is a list of settings from it.
+/* option_rows.c - one table describes every option: its field, default, range and readers. Help, manual page,
+ * configuration files, model files and bindings use it; a preset is a list of settings from it.
  *
  * A default that depends on the domain, on the number of points or on other settings is a function in the column
- * `usual`: it stands here and nowhere else. */
+ * `usual`, here and nowhere else. */
 #include "plan.h"
 
-/* ---- What is usual ------------------------------------------------------------------------------------------ */
+/* ---- What is usual ----------------------------------------------------------------------------------------------- */
 
 #define MOST_BATCH 131072 /* by then the noise of the integral is far larger than that of the data */
 
@@ -33,8 +33,8 @@ static double usual_members(const usual_case *w)
 }
 
 /* On tori the cosine and the sine of every angle, and nothing else: a sine network makes the higher frequencies itself,
- * and learns far less noise from a few inputs than from many. A series makes no others, and whoever says how many
- * features there are, or which, wants them drawn. */
+ * and learns far less noise from a few inputs than from many. A series does not make them; and where the number or the
+ * kind of features is given, they are drawn. */
 static double usual_encoding(const usual_case *w)
 {
     const encoding_settings *e = &w->set->encoding;
@@ -120,7 +120,7 @@ static double usual_patience(const usual_case *w)
     return w->set->estimator == FIT_RELU ? 20 : 40;
 }
 
-/* ---- The table ---------------------------------------------------------------------------------------------- */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 #define FIELD (1u << FIT_FIELD)
 #define SERIES (1u << FIT_SERIES)

@@ -1,4 +1,5 @@
-/* option_values.c - options from text and JSON, and back. Errors name the option, in whatever language it was given. */
+/* option_values.c - options from text and JSON, and back. Messages have the option in back quotes, so that each
+ * language can spell it. */
 #include "json.h"
 #include "plan.h"
 
@@ -7,7 +8,7 @@
 #include <langinfo.h>
 #include <stdio.h>
 
-/* ---- Numbers ------------------------------------------------------------------------------------------------- */
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
 /* A host program may have set a locale that writes a half as 0,5; options write 0.5 in every one. Both ways go without
  * memory of their own, since defaults are read where nothing may fail. */
@@ -136,7 +137,7 @@ static npmd_status parse_seed(const option_row *row, const char *text, uint64_t 
     return NPMD_OK;
 }
 
-/* ---- Setting ------------------------------------------------------------------------------------------------- */
+/* ---- Setting ----------------------------------------------------------------------------------------------------- */
 
 static npmd_status option_set(npmd_options *opt, const option_row *row, const char *value, npmd_error *err);
 
@@ -279,7 +280,7 @@ int settings_unused(const settings *set, const npmd_domain *dom, char *names, si
     return unused;
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 /* NULL: no memory. of: settings, or all options. */
 static json_t *option_json(const void *of, const option_row *row)
@@ -397,7 +398,7 @@ npmd_status options_from_json(npmd_options *opt, const struct json_t *object, co
     return NPMD_OK;
 }
 
-/* ---- Getting ------------------------------------------------------------------------------------------------- */
+/* ---- Getting ----------------------------------------------------------------------------------------------------- */
 
 size_t option_print(const void *of, const option_row *row, char *text, size_t size)
 {
@@ -480,7 +481,7 @@ double options_number(const npmd_options *opt, const char *name)
     return NAN;
 }
 
-/* ---- The encoding of another fit ------------------------------------------------------------------------------ */
+/* ---- The encoding of another fit --------------------------------------------------------------------------------- */
 
 npmd_status settings_take_encoding(settings *set, const settings *from, const char *path, npmd_error *err)
 {

@@ -1,4 +1,4 @@
-/* usual.c - settings that were left open become what is usual on this domain for so many points (option_rows.c). */
+/* usual.c - gives open settings their usual values for the domain and the number of points (option_rows.c). */
 #include "plan.h"
 
 int watch_tell(const fit_watch *w, const npmd_report *report)

@@ -1,4 +1,4 @@
-/* plot.c - npmd_plot: from a request to a picture: what is given, and which kind of figure it is. */
+/* plot.c - npmd_plot, from a request to a picture: reads the inputs and chooses the kind of figure. */
 #include "brain.h"
 #include "io.h"
 
@@ -38,7 +38,7 @@ npmd_status npmd_plot_what_parse(const char *text, npmd_plot_what *out, npmd_err
     return npmd_fail(err, NPMD_ERR_ARGUMENT, "`what` is '%s', expected density, relative or spread", text);
 }
 
-/* ---- What is given ------------------------------------------------------------------------------------------ */
+/* ---- What is given ----------------------------------------------------------------------------------------------- */
 
 /* What an estimator is called in a figure. */
 static const char *estimator_words(const char *name)
@@ -205,7 +205,7 @@ static npmd_status figure_choose(const figure *f, const figure_kind **out, npmd_
                      given);
 }
 
-/* ---- The request ---------------------------------------------------------------------------------------------- */
+/* ---- The request ------------------------------------------------------------------------------------------------- */
 
 npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot_facts *facts, npmd_error *err)
 {

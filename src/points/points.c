@@ -1,7 +1,7 @@
 /* points.c - rows of a domain, checked and brought to canonical form, with optional weights.
  *
- * The rows of a large file stay there: each is converted when it is wanted, every time to the same numbers, so
- * that nothing depends on where the points lie. */
+ * The rows of a large file stay in the file: each is converted when needed, always to the same numbers, so that results
+ * do not depend on where the points are kept. */
 #include "points.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ done:
     return st;
 }
 
-/* ---- rows of a file ------------------------------------------------------------------------------------ */
+/* ---- rows of a file ---------------------------------------------------------------------------------------------- */
 
 static bool is_foreign(const manifold *m, unsigned coords)
 {
@@ -230,7 +230,7 @@ npmd_status points_map(const npmd_domain *dom, const number_rows *file, size_t n
     return NPMD_OK;
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 const double *points_rows(const npmd_points *pts, size_t first, size_t count, double *room)
 {

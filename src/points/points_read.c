@@ -1,7 +1,7 @@
-/* points_read.c - points: from files, from arrays in memory, with weights from either.
+/* points_read.c - points from files or arrays in memory, with weights from either.
  *
- * Large .npy files are mapped and arrays may be borrowed: their rows stay where they are and are converted when they
- * are wanted, every time to the same numbers. Points of a surface are looked for once, and kept. */
+ * Large .npy files are mapped and arrays may be borrowed: their rows stay in place and are converted when needed,
+ * always to the same numbers. Points of a surface are located once, and kept. */
 #include "points.h"
 #include "io.h"
 

@@ -8,8 +8,8 @@
  *     G_ij = exp(b_i + b_j) prod_d M_d(|w_i + w_j|_d),      Z = tr(Q G) + v0^2,      Q = V'V,
  *
  * |.|_d the norm of factor d's coordinates, M_d(r) the mean of exp(r e_1) over its unit sphere. W, V and v0 minimise
- * the Poisson form -mean over data of log rate + Z; there is no penalty. b is fixed: trained, it would move with V's
- * columns.
+ * the Poisson form -mean over data of log rate + Z; there is no penalty. b is fixed, since it is redundant with the
+ * columns of V.
  *
  * With Q, a step takes two products with all points instead of three. At a point of weight p, with y = Q psi,
  *
@@ -24,7 +24,7 @@
 #define START_SHARE 5.0        /* of the rate, with units of mean square 1 */
 #define PUBLISHED_VARIANCE 4.0 /* over the number of factors */
 
-/* ---- the mean of an exponential over a unit sphere ------------------------------------------------------ */
+/* ---- the mean of an exponential over a unit sphere --------------------------------------------------------------- */
 
 /* 0F1(; a; q) = sum_k q^k / (k! a (a + 1) .. (a + k - 1)), all terms positive. */
 static double confluent(double a, double q)
@@ -58,7 +58,7 @@ double sphere_log_mean(int embedding, double r, double *slope)
     return r + log(sum * tgamma(a)) - 0.5 * log(TWO_PI * r) + nu * log(2.0 / r);
 }
 
-/* ---- shapes --------------------------------------------------------------------------------------------- */
+/* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
 size_t psnf_parameters(const psnf *p)
 {
@@ -81,7 +81,7 @@ static size_t padded(size_t count, size_t to)
     return (count + to - 1) / to * to;
 }
 
-/* ---- one step: all that it needs is taken before -------------------------------------------------------- */
+/* ---- one step: all that it needs is taken before ----------------------------------------------------------------- */
 
 typedef struct psnf_lane {
     double *x, *weight, *e; /* of a tile: (TILE, columns), (TILE), (TILE, embedding) */
@@ -343,7 +343,7 @@ void psnf_terms(psnf_work *w, const psnf *p, const point_source *data, double *g
     *data_term = sum;
 }
 
-/* ---- fitting -------------------------------------------------------------------------------------------- */
+/* ---- fitting ----------------------------------------------------------------------------------------------------- */
 
 /* The sizes that a field would have, without encoding and penalty. */
 static npmd_status psnf_complete(fit_plan *p, npmd_error *err)
@@ -521,7 +521,7 @@ done:
     return st;
 }
 
-/* ---- values and jets ------------------------------------------------------------------------------------ */
+/* ---- values and jets --------------------------------------------------------------------------------------------- */
 
 typedef struct psnf_view { /* what evaluation reads, and one room a thread */
     const psnf *family;
@@ -637,7 +637,7 @@ done:
     return st;
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 typedef struct psnf_part {
     const char *name;

@@ -1,4 +1,4 @@
-/* psnf.h - the squared family: what its tests hold to formulas. */
+/* psnf.h - the product squared neural family (psnf.c), and the parts of it that tests compare with formulas. */
 #ifndef NPMD_PSNF_H
 #define NPMD_PSNF_H
 
@@ -18,7 +18,7 @@ size_t psnf_parameters(const psnf *p);
 typedef struct psnf_work psnf_work;
 npmd_status psnf_work_open(const npmd_domain *dom, const psnf *p, int threads, psnf_work **out, npmd_error *err);
 void psnf_work_close(psnf_work *w);
-/* -mean log rate and the integral, whose gradients are added. */
+/* The data term -mean log rate, and the integral; adds their gradients to gradient. */
 void psnf_terms(psnf_work *w, const psnf *p, const point_source *data, double *gradient, double *data_term,
                 double *integral);
 double psnf_log_integral(psnf_work *w, const psnf *p);

@@ -1,9 +1,10 @@
 /* integrate.c - integrals of exp v and exp 2v over the domain.
  *
- * In one and two dimensions, surfaces aside, by the product of the factors' quadrature rules, whose resolution is
- * doubled until the log integral settles; the last change stands for its error. Above by randomised quasi-Monte Carlo:
- * points are the importance proposal's (kernels on given points and a uniform share) or uniform ones, as REPLICATES
- * independently scrambled Sobol sets; their spread is the standard error. Sets grow until it is small enough. */
+ * In one and two dimensions without surfaces: by the product of the factors' quadrature rules, whose resolution is
+ * doubled until the log integral settles; the last change is taken as its error. Else by randomised quasi-Monte Carlo,
+ * with points of the importance proposal (kernels about given points, and a uniform share) or uniform points, in
+ * REPLICATES independently scrambled Sobol sets; their spread gives the standard error. Sets grow until it is small
+ * enough. */
 #include "sampling.h"
 
 #define REPLICATES 16
@@ -104,7 +105,7 @@ done:
     return st;
 }
 
-/* ---- quadrature ---------------------------------------------------------------------------------------- */
+/* ---- quadrature -------------------------------------------------------------------------------------------------- */
 
 void rules_close(rules *r)
 {
@@ -206,7 +207,7 @@ size_t integrate_bytes(const npmd_domain *dom)
     return doubles * sizeof(double);
 }
 
-/* ---- either -------------------------------------------------------------------------------------------- */
+/* ---- either ------------------------------------------------------------------------------------------------------ */
 
 /* A pilot says whether uniform points (smooth densities, few dimensions) or the proposal's are better. */
 static npmd_status integrate_random(const integral_request *what, values_fn values, void *self, const chunk *room,

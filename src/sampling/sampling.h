@@ -1,10 +1,8 @@
-/* sampling.h - where the points of a term come from: the data, fresh uniform points, or an importance
- * proposal.
+/* sampling.h - where the points of a term come from: the data, fresh uniform points, or an importance proposal.
  *
- * A source is a pure function of the index: source_fill(first, count) gives the same points in any order and
- * on any thread, so a backend makes them tile by tile and never holds them all. Weights are those of the
- * average: a term is sum_i weight_i g(x_i), and for uniform and importance sources its expectation is the
- * mean of g over the domain. */
+ * A source is a pure function of the index: source_fill(first, count) gives the same points in any order and on any
+ * thread, so that a backend makes them tile by tile and never holds them all. A term is sum_i weight_i g(x_i); for
+ * uniform and importance sources its expectation is the mean of g over the domain. */
 #ifndef NPMD_SAMPLING_H
 #define NPMD_SAMPLING_H
 
@@ -13,21 +11,20 @@
 
 /* The importance proposal: a share of uniform points, the rest from Cauchy kernels about data points.
  *
- * q(x) = share + (1 - share) mean_c prod_d k_d(x_d, c_d), relative to the uniform measure, with
- * k_d = ((1 - rho^2)/(1 + rho^2 - 2 rho cos(x_d, c_d)))^p_d: the law of the image of a uniform point by a
- * conformal map. It costs no special function, is drawn by inversion (so quasi-random points pass through),
- * and its tails keep weights bounded. */
+ * q(x) = share + (1 - share) mean_c prod_d k_d(x_d, c_d), relative to the uniform measure, with k_d = ((1 - rho^2)/(1 +
+ * rho^2 - 2 rho cos(x_d, c_d)))^p_d: the law of the image of a uniform point under a conformal map. It needs no special
+ * function, is drawn by inversion (so that quasi-random points can be used), and its tails keep weights bounded. */
 typedef struct proposal {
     const npmd_domain *domain;
     const kernels *inner;
     double share, rho;
     int centres;
-    size_t *row;      /* (centres): which data points they are */
+    size_t *row;      /* (centres): rows of the data */
     double *centre;   /* (centres, columns) */
     double *embedded; /* (embedding columns, centres): unit vectors, for the cosines */
 } proposal;
 
-/* log of the product of Cauchy kernels over these factors (bits), about x at y. */
+/* log at y of the product of the Cauchy kernels about x, over these factors (bits). */
 double domain_log_kernel(const npmd_domain *dom, unsigned factors, double rho, const double *x, const double *y);
 npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int centres, proposal *out,
                           npmd_error *err);
@@ -35,13 +32,13 @@ npmd_status proposal_open(const npmd_domain *dom, double share, double rho, int 
 void proposal_aim(proposal *p, const npmd_points *pts, const double *cumulative, rng_key key);
 double proposal_density(const proposal *p, const double *x);       /* relative to uniform */
 void proposal_place(proposal *p, int c, const double *x);          /* moves kernel c */
-double proposal_kernel(const proposal *p, int c, const double *x); /* what kernel c adds to the density at x */
-/* The kernel width under which fresh data points are most likely. */
+double proposal_kernel(const proposal *p, int c, const double *x); /* contribution of kernel c to the density at x */
+/* The rho under which data points are most likely, each left out of its own density. */
 npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative, double share,
                           int centres, uint64_t seed, double *rho, npmd_error *err);
 void proposal_close(proposal *p);
-/* Running sums of the weights, one for CUMULATIVE_SHELF points, for draws in proportion to them; NULL when there are no
- * weights. */
+/* Running sums of the weights, one for every CUMULATIVE_SHELF points, for draws in proportion to the weights; NULL when
+ * there are none. */
 #define CUMULATIVE_SHELF 256
 npmd_status points_cumulative(const npmd_points *pts, double **out, npmd_error *err);
 
@@ -70,9 +67,9 @@ void source_fill(const point_source *s, size_t first, size_t count, double *x, d
 /* The same on several threads (0: all cores). */
 void source_fill_all(const point_source *s, size_t first, size_t count, int threads, double *x, double *weight);
 
-/* ---- integrate.c: integrals over the domain, with their error ------------------------------------------ */
+/* ---- integrate.c: integrals over the domain, with their error ---------------------------------------------------- */
 
-/* v (n) at points x, of whatever self is. */
+/* v (n) at the points x; self: the function's own data. */
 typedef npmd_status (*values_fn)(void *self, const double *x, size_t n, double *v, npmd_error *err);
 typedef struct shifted { /* a function less a constant */
     values_fn values;
@@ -83,26 +80,27 @@ npmd_status shifted_values(void *shifted, const double *x, size_t n, double *out
 
 typedef struct integral_request {
     const npmd_domain *domain;
-    const npmd_points *about; /* kernels of the proposal stand on these; NULL: uniform points, */
-    const proposal *aimed;    /* unless a proposal is given as it is */
-    size_t coarsest;          /* resolution of the first quadrature rule; 0: 64 */
+    /* the proposal has kernels about these points; NULL: uniform points, unless aimed is given */
+    const npmd_points *about;
+    const proposal *aimed; /* a proposal to use as it is */
+    size_t coarsest;       /* resolution of the first quadrature rule; 0: 64 */
     uint64_t seed;
     rng_purpose purpose;
     double target;      /* stop when the error of the log integral is below this */
-    size_t most_points; /* or when this many were used */
+    size_t most_points; /* stop when this many points were used */
     int threads;
-    int (*stop)(void *user); /* asked between refinements; nonzero: this is accurate enough. May be NULL */
+    int (*stop)(void *user); /* called between refinements; nonzero: stop. May be NULL */
     void *user;
 } integral_request;
 
 typedef struct integral_result { /* relative to the uniform measure */
     double log_integral, log_integral_se;
-    double log_square, square_se; /* log of the mean of exp(2 v); standard error of mean exp(2v) / mean exp(v)^2 */
-    double square;                /* mean exp(2v) / (mean exp v)^2: mean of the squared relative density */
+    double log_square, square_se; /* log mean exp(2v); standard error of square */
+    double square;                /* mean exp(2v) / (mean exp v)^2, the mean of the squared relative density */
     size_t points;
 } integral_result;
 
-size_t integrate_bytes(const npmd_domain *dom); /* the most it takes */
+size_t integrate_bytes(const npmd_domain *dom); /* bytes it takes at most */
 /* By quadrature rules where the domain has them, else by quasi-random points. */
 npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out,
                       npmd_error *err);
@@ -113,6 +111,7 @@ typedef struct rules {
 } rules;
 npmd_status rules_open(rules *r, const npmd_domain *dom, size_t resolution, npmd_error *err);
 void rules_close(rules *r);
-double rules_point(const rules *r, const npmd_domain *dom, size_t index, double *x); /* its weight; their sum is 1 */
+/* Node x of this index; returns its weight. The weights sum to 1. */
+double rules_point(const rules *r, const npmd_domain *dom, size_t index, double *x);
 
 #endif

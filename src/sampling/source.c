@@ -1,4 +1,4 @@
-/* source.c - points by index. */
+/* source.c - point sources: the points of a term as functions of their index. */
 #include "sampling.h"
 
 void source_fixed(point_source *s, const npmd_domain *dom, const double *x, const double *weight, size_t count)

@@ -2,16 +2,15 @@
  * certificate.
  *
  * The objective is the field's, with the integral constraint solved for the constant: -mean v + log mean exp v + tau
- * mean (Lap v)^2. It is strictly convex and meets the data in their moments only, so the number of points does not
- * matter once these are there. Without a tau, a path of falling ones is solved on a part of the points, each from
- * the solution before (series_choose.c); the integrated squared error on held-out points chooses one; then all points
- * are used.
+ * mean (Lap v)^2. It is strictly convex and depends on the data through moments only, so the number of points does not
+ * matter once these are computed. Without a tau, a path of decreasing taus is solved on a part of the points, each from
+ * the solution before (series_choose.c); the integrated squared error on held-out points chooses one, with which all
+ * points are fitted.
  *
  * The file holds
  *     series.coefficients (functions of the first factor x ... x of the last), by rows; of functions of mean square 1
  *     series.certificate  (9)         objective, decrement, gap, square, Newton steps, products, nodes, verified, sgd
- *     series.path         (taus, 3)   files of before: tau, criterion, highest frequency; now it is a choice
- * (choice.c) */
+ *     series.path         (taus, 3)   only in older files: tau, criterion, highest frequency; see choice.c */
 #include "series.h"
 
 #include <stdio.h>
@@ -62,7 +61,7 @@ static npmd_status series_seal(series_state *s, npmd_error *err)
     return NPMD_OK;
 }
 
-/* ---- sizes ---------------------------------------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 static bool affordable(const npmd_domain *dom, const int *frequency, size_t most)
 {
@@ -114,7 +113,7 @@ done:
     return st;
 }
 
-/* ---- fitting -------------------------------------------------------------------------------------------- */
+/* ---- fitting ----------------------------------------------------------------------------------------------------- */
 
 /* The path as the evidence of a choice: a stage a frequency. */
 static npmd_status series_evidence(npmd_model *m, const series_path *path, npmd_error *err)
@@ -224,7 +223,7 @@ npmd_status series_values_at(const evaluator *e, const double *x, size_t n, jet_
     return series_evaluate(&s->basis, s->c, x, n, rows, compute_threads(e->how), out, err);
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 npmd_status series_save(const npmd_model *m, record *rec, npmd_error *err)
 {

@@ -67,7 +67,7 @@ void series_transfer(const series_basis *from, const double *c, const series_bas
     }
 }
 
-/* ---- points --------------------------------------------------------------------------------------------- */
+/* ---- points ------------------------------------------------------------------------------------------------------ */
 
 /* A point's tensor of functions is an outer product: of the first factors (left), and of the others (right). So sums
  * over points and values at points are matrix products of blocks of points. */
@@ -309,7 +309,7 @@ npmd_status series_squares(const series_basis *b, const npmd_points *pts, int th
     return moments_of(b, pts, true, threads, mean, err);
 }
 
-/* ---- grids ---------------------------------------------------------------------------------------------- */
+/* ---- grids ------------------------------------------------------------------------------------------------------- */
 
 /* Level 0 carries products of two functions exactly; exp v asks for more, and levels go on until it has enough: 1, 3/2,
  * 2, 3, 4, 6 ... times as fine. */
@@ -431,7 +431,7 @@ void series_grid_close(series_grid *g)
     *g = (series_grid){ 0 };
 }
 
-/* ---- maps: one factor after another --------------------------------------------------------------------- */
+/* ---- maps: one factor after another ------------------------------------------------------------------------------ */
 
 #define COLUMNS_AT_ONCE 192 /* of a product that threads share: each result is one thread's, in one order */
 #define ROWS_AT_ONCE 48

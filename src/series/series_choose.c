@@ -1,14 +1,14 @@
-/* series_choose.c - how much a series is smoothed: tau, and where it is open the highest frequency.
+/* series_choose.c - the choice of tau and, where open, of the highest frequency.
  *
- * A path of falling taus is solved on a part of the points, each from the solution before. The criterion is the
+ * A path of decreasing taus is solved on a part of the points, each from the solution before. The criterion is the
  * integrated squared error less the truth's own square, estimated from held-out points: mean f^2 - 2 mean f(x_i), f
  * relative to the uniform measure. The taus are a factor of sqrt 10 apart; between them the criterion is taken as a
  * parabola in log tau, and its vertex is what all points are fitted with.
  *
  * From four dimensions on, sum_k 1/lambda_k^2 diverges: the penalty alone does not keep the noise of ever more
- * coefficients bounded, and the highest frequency smooths as well. Where it was left open it goes down by one as long
- * as the criterion falls by WORTHWHILE of itself: a rough series of few functions needs grids as fine as one of many,
- * and small gains are noise. */
+ * coefficients bounded, and the highest frequency smooths as well. Where it is open it is lowered by one as long as the
+ * criterion falls by the share WORTHWHILE: smaller gains are noise, and a rough series of few functions needs grids as
+ * fine as one of many. */
 #include "series.h"
 
 #define PATH_TARGET 1e-5  /* nats, and */

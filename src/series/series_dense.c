@@ -1,9 +1,9 @@
-/* series_dense.c - the Hessian of a series on one factor as a matrix, and its Cholesky factor: a preconditioner that
- * leaves conjugate gradients nothing to do, where diagonals would leave them thousands of products.
+/* series_dense.c - the Hessian of a series on one factor as a matrix, and its Cholesky factor: a preconditioner with
+ * which conjugate gradients converge at once, where a diagonal one would need thousands of products.
  *
  *     H = sum over nodes of p phi phi' - E phi E phi' + diag(curb) = L L'
  *
- * Sums run in one order, whoever computes them. */
+ * The order of summation does not depend on the number of threads. */
 #include "series.h"
 
 #define ROWS_AT_ONCE 48 /* of H; a multiple of PANEL */

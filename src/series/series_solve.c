@@ -5,8 +5,8 @@
  *
  * expectation and covariance under the density of c, on a product grid. H is never formed: H u takes one map to the
  * grid and one back. Two bounds come with a solution. The Newton decrement g' H^-1 g / 2 is what the quadratic model
- * still has to gain; conjugate gradients find it from below, and the rest r' H^-1 r is at most r' (2 tau rough)^-1 r.
- * And since H >= 2 tau diag(rough) everywhere, f(c) - min f <= g' (2 tau rough)^-1 g / 2, whatever c is. */
+ * can still gain; conjugate gradients bound it from below, and the remainder r' H^-1 r is at most r' (2 tau rough)^-1
+ * r. And since H >= 2 tau diag(rough) everywhere, f(c) - min f <= g' (2 tau rough)^-1 g / 2, whatever c is. */
 #include "series.h"
 
 #define MOST_NEWTON 100

@@ -1,7 +1,8 @@
-/* fem_pairs.c - eigenpairs of a surface: solved, normalised, with their residuals, and kept in a file.
+/* fem_pairs.c - eigenpairs of a surface: solved, normalised, with residuals, and cached in a file.
  *
  * The file is a record eigen-HASH-ELEMENTS-PAIRS.safetensors: lambda (pairs), phi (nodes, pairs), residual (pairs), and
- * as metadata what they belong to and a hash of their bytes. One that does not fit, in whatever way, counts as none. */
+ * as metadata what they belong to and a hash of their bytes. A file that does not fit in any respect counts as
+ * absent. */
 #include "json.h"
 #include "surface.h"
 
@@ -16,8 +17,7 @@ void eigenpairs_free(eigenpairs *e)
     *e = (eigenpairs){ 0 };
 }
 
-/* ---- Solved
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- Solved ------------------------------------------------------------------------------------------------------ */
 
 static double product(const double *x, const double *y, size_t n)
 {
@@ -132,8 +132,7 @@ npmd_status fem_eigenpairs(const mesh *m, int elements, int pairs, eigenpairs *o
     return fem_eigenpairs_watched(m, elements, pairs, NULL, out, err);
 }
 
-/* ---- Kept
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- Kept -------------------------------------------------------------------------------------------------------- */
 
 enum { CACHE_VERSION = 1 }; /* of the file's layout and of the solver: another number, another file */
 

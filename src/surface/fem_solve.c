@@ -1,15 +1,15 @@
 /* fem_solve.c - the lowest eigenpairs of K phi = lambda M phi, by shift-invert Lanczos.
  *
- * The operator (K - sigma M)^-1 M has the same functions and the values 1 / (lambda - sigma): with sigma below zero
- * the lowest lambda are the largest, far apart, and K - sigma M is positive definite. ARPACK restarts the Lanczos
- * process, SuperLU factorises K - sigma M once, with pivots on the diagonal, in METIS' order of elimination.
+ * The operator (K - sigma M)^-1 M has the same functions and the values 1 / (lambda - sigma): with sigma below zero the
+ * lowest lambda give the largest values, well separated, and K - sigma M is positive definite. ARPACK restarts the
+ * Lanczos process, SuperLU factorises K - sigma M once, with pivots on the diagonal, in METIS' order of elimination.
  *
- * Lanczos may overlook a copy of a multiple eigenvalue. So the values are counted: by Sylvester's law of inertia
- * K - mu M, factorised, has as many negative pivots as there are eigenvalues below mu.
+ * Lanczos may overlook a copy of a multiple eigenvalue. So the values are counted: by Sylvester's law of inertia K - mu
+ * M, factorised, has as many negative pivots as there are eigenvalues below mu.
  *
- * ARPACK keeps its state in static variables: one solve at a time, behind a lock. What BLAS adds up in parts depends
- * on its threads: OpenBLAS is held to one meanwhile. SuperLU ends the program where one of its small arrays gets no
- * memory (not so for the factors, nor METIS); therefore that much is tried for before it is called. */
+ * ARPACK keeps its state in static variables: one solve at a time, behind a lock. Sums in BLAS depend on its number of
+ * threads: OpenBLAS is limited to one meanwhile. SuperLU ends the program if memory for one of its small arrays is
+ * missing (not for the factors, nor in METIS), so that much memory is tried for before it is called. */
 #include "surface.h"
 
 #include <arpack.h>
@@ -31,8 +31,7 @@ extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- Small problems: dense
- * ---------------------------------------------------------------------------------------- */
+/* ---- Small problems: dense --------------------------------------------------------------------------------------- */
 
 enum { DENSE = 500 }; /* nodes; a quarter of a second, and any number of pairs, all nodes of them */
 
@@ -72,7 +71,7 @@ static npmd_status out_of_memory(size_t nodes, npmd_error *err)
 }
 
 /* Where this succeeds METIS and SuperLU's arrays of a known size will find room: graphs, trees and panels, some 60
- * numbers a row, and twice the pattern. */
+ * numbers for each row, and twice the pattern. */
 static npmd_status memory_try(const fem_matrices *a, npmd_error *err)
 {
     const size_t bytes = a->nodes * 60 * sizeof(double) + (size_t)a->start[a->nodes] * 4 * sizeof(int);
@@ -83,8 +82,7 @@ static npmd_status memory_try(const fem_matrices *a, npmd_error *err)
     return NPMD_OK;
 }
 
-/* ---- The order of elimination
- * --------------------------------------------------------------------------------------- */
+/* ---- The order of elimination ------------------------------------------------------------------------------------ */
 
 /* METIS draws from rand(), and leaves by a jump on SIGABRT, which it raises where memory fails (it says so on stderr),
  * and on any SIGTERM; what it puts back is not all that was there. So it is given a state of rand() of its own, SIGTERM
@@ -144,8 +142,7 @@ done:
     return st;
 }
 
-/* ---- The factors of K - sigma M
- * ------------------------------------------------------------------------------------- */
+/* ---- The factors of K - sigma M ---------------------------------------------------------------------------------- */
 
 typedef struct factors {
     double *entry;              /* of K - sigma M */
@@ -234,8 +231,7 @@ static int factors_negative(const factors *f)
     return count;
 }
 
-/* ---- Lanczos
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- Lanczos ----------------------------------------------------------------------------------------------------- */
 
 typedef struct lanczos {
     const fem_matrices *a;

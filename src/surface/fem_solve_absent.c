@@ -1,5 +1,5 @@
-/* fem_solve_absent.c - stands in for fem_solve.c in a build without ARPACK, SuperLU and METIS. Eigenpairs that lie in a
- * file are still read. */
+/* fem_solve_absent.c - stands in for fem_solve.c in a build without ARPACK, SuperLU and METIS. Cached eigenpairs are
+ * still read. */
 #include "surface.h"
 
 const bool FEM_SOLVES = false;

@@ -7,8 +7,8 @@
  *     </DataArray>
  *   </GIFTI>
  *
- * Expat reads the XML. Entities are refused: no GIFTI file declares one, and they are how a small file becomes a
- * large one. Transformations between spaces are not applied: coordinates stay as they are. */
+ * Expat reads the XML. Entities are refused: no GIFTI file declares one, and with them a small file can expand to a
+ * huge one. Transformations between spaces are not applied: coordinates stay as they are. */
 #include "mesh_formats.h"
 
 #include <expat.h>
@@ -39,7 +39,7 @@ static void reader_stop(gifti_reader *r, npmd_status st)
     }
 }
 
-/* ---- attributes ------------------------------------------------------------------------------------------- */
+/* ---- attributes -------------------------------------------------------------------------------------------------- */
 
 static const char *attribute(const XML_Char **pairs, const char *name)
 {
@@ -86,7 +86,7 @@ static npmd_status integer_read(gifti_reader *r, const XML_Char **pairs, const c
     return NPMD_OK;
 }
 
-/* ---- elements ---------------------------------------------------------------------------------------------- */
+/* ---- elements ---------------------------------------------------------------------------------------------------- */
 
 static gifti_intent intent_of(const char *name)
 {
@@ -258,7 +258,7 @@ static void XMLCALL on_entity(void *user, const XML_Char *name, int is_parameter
     reader_stop(r, scan_fail(&r->where, r->err, "an entity is declared, of which GIFTI has none"));
 }
 
-/* ---- the file ---------------------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 #define FEED 1048576 /* bytes given to Expat at a time */
 

@@ -1,12 +1,12 @@
 /* gifti_data.c - the text of a Data element to numbers, and back: numbers in ASCII, or their bytes in base64 (RFC
- * 4648), which GZipBase64Binary has deflated before (in zlib's form; gzip's is understood as well). */
+ * 4648); GZipBase64Binary deflates them first (in zlib's format; gzip's is read as well). */
 #include "mesh_formats.h"
 
 #include <zlib.h>
 
 static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* ---- base64 ---------------------------------------------------------------------------------------------- */
+/* ---- base64 ------------------------------------------------------------------------------------------------------ */
 
 static int digit_of(char c)
 {
@@ -74,7 +74,7 @@ done:
     return st;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 /* Of the entry that stands at place i of the data, its place in row-major order. */
 static size_t place_of(const gifti_array *a, size_t i)

@@ -13,7 +13,7 @@ static const label_format FORMATS[] = {
 };
 #define SUFFIXES ".annot, .label, .gii, .csv, .tsv, .txt (or these with .gz) or .npy"
 
-/* ---- regions ---------------------------------------------------------------------------------------------- */
+/* ---- regions ----------------------------------------------------------------------------------------------------- */
 
 npmd_status labels_start(size_t vertices, int regions, labels *out, npmd_error *err)
 {
@@ -75,7 +75,7 @@ npmd_status labels_count_check(const char *path, size_t found, size_t vertices, 
                      vertices);
 }
 
-/* ---- a number or a word for every vertex ------------------------------------------------------------------ */
+/* ---- a number or a word for every vertex ------------------------------------------------------------------------- */
 
 static int number_order(const void *p, const void *q)
 {
@@ -157,7 +157,7 @@ done:
     return st;
 }
 
-/* ---- GIFTI ------------------------------------------------------------------------------------------------- */
+/* ---- GIFTI ------------------------------------------------------------------------------------------------------- */
 
 static int key_order(const void *p, const void *q)
 {
@@ -221,7 +221,7 @@ done:
     return st;
 }
 
-/* ---- files -------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 static const label_format *format_of(const char *path)
 {

@@ -5,8 +5,8 @@
  *   entries, length, file name                  the first version; each entry: length, name, red green blue alpha
  *   -2, structures, length, file name, entries  the second; each entry: structure, length, name, red green blue alpha
  *
- * A vertex lies in the region that has its colour; of several the first, as FreeSurfer has it. Annotation 0 without
- * such an entry is no region. */
+ * A vertex lies in the region of its colour; if there are several, in the first, as in FreeSurfer. Annotation 0 without
+ * an entry is no region. */
 #include "mesh_formats.h"
 
 typedef struct colour {

@@ -7,11 +7,11 @@
  *   17  -12.3 4.5 6.7  0.0     a vertex, its coordinates, a number; a line each
  *
  * A table (.csv, .tsv, .txt) has a row for every vertex: its label, or its number and its label, separated by a comma,
- * semicolon or tab; numbers count from 0. A label is a name, or, if all of them are, an integer. An empty label, where
- * a line is not empty, and a negative number are no region. # opens a comment, a first row too many is a header. */
+ * semicolon or tab; numbers count from 0. A label is a name or, if all of them are, an integer. An empty label in a
+ * line that is not empty, or a negative number, is no region. # opens a comment; a first row in excess is a header. */
 #include "mesh_formats.h"
 
-/* ---- .label ------------------------------------------------------------------------------------------------ */
+/* ---- .label ------------------------------------------------------------------------------------------------------ */
 
 static npmd_status file_name_take(const char *path, labels *l, npmd_error *err)
 {
@@ -66,7 +66,7 @@ done:
     return st;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 static scan_text text_trim(const char *at, const char *end)
 {

@@ -1,13 +1,13 @@
 /* locate.c - the closest point of a triangulated surface, through a tree of boxes.
  *
- * Faces are halved at the median of their centroids, along the longest side of the box about the centroids, until
- * LEAF of them are left; the tree is balanced, so that its depth is bounded and a query walks it with a stack of
- * fixed size. It allocates nothing and changes nothing: many threads may ask at once.
+ * Faces are split at the median of their centroids, along the longest side of the box about the centroids, until LEAF
+ * of them are left; the tree is balanced, so that its depth is bounded and a query walks it with a stack of fixed size.
+ * A query allocates and changes nothing: many threads may query at once.
  *
- * Equal distances must be equal bits for the lowest face to win, and a point is most often equally close to the
- * faces about an edge or a vertex. So the distance from an edge is computed in one way, from its vertex of lower
- * number, whichever face asks. Boxes are wider than what they hold by more than the rounding of a point on a face: no
- * box is passed over that holds an equally close one. */
+ * Equal distances must be equal bits for the lowest face to win, and a point is most often equally close to the faces
+ * about an edge or a vertex. So the distance from an edge is always computed from its vertex of lower number, whatever
+ * the face. Boxes are wider than their contents by more than the rounding of a point on a face, so that no box with an
+ * equally close face is skipped. */
 #include "surface.h"
 
 #include <float.h>
@@ -38,7 +38,7 @@ struct locator {
     triangle *place; /* (faces) */
 };
 
-/* ---- Vectors of three --------------------------------------------------------------------------------------- */
+/* ---- Vectors of three -------------------------------------------------------------------------------------------- */
 
 static double dot(const double *a, const double *b)
 {
@@ -58,7 +58,7 @@ static void cross(const double *a, const double *b, double *out)
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* ---- Building ------------------------------------------------------------------------------------------------ */
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 typedef struct builder {
     const mesh *m;
@@ -232,7 +232,7 @@ void locator_close(locator *l)
     memory_free(l);
 }
 
-/* ---- Asking --------------------------------------------------------------------------------------------------- */
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
 typedef struct closest {
     double square; /* of the distance */

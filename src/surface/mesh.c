@@ -1,4 +1,4 @@
-/* mesh.c - vertices and faces: made with every index in range, measured, hashed.
+/* mesh.c - vertices and faces: indices checked, areas, a hash.
  *
  * The area of a face (a, b, c) is half the length of (x_b - x_a) x (x_c - x_a). */
 #include "mesh_formats.h"

@@ -1,9 +1,9 @@
 /* mesh_check.c - is a mesh a closed, connected, consistently oriented surface?
  *
- * Half-edge 3 f + k runs from corner k of face f to corner k + 1. All of them are sorted by their two vertices, so
- * that those of one edge stand side by side: on a closed surface two, in opposite directions, each other's twins.
- * About a vertex, the twin of the half-edge that enters it leaves it in the next face; a fan is closed when the
- * walk has come round. Faces may all look inwards: the Laplacian does not care. */
+ * Half-edge 3 f + k runs from corner k of face f to corner k + 1. They are sorted by their two vertices, so that those
+ * of one edge are adjacent: on a closed surface two, twins of opposite direction. About a vertex, the twin of the
+ * half-edge that enters it leaves it in the next face; a fan is closed when the walk returns to its start. All faces
+ * may be oriented inwards: the Laplacian is the same. */
 #include "mesh_formats.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ static size_t shown(const inspection *s, size_t index)
     return index + (size_t)s->m->first;
 }
 
-/* ---- faces one by one ----------------------------------------------------------------------------------- */
+/* ---- faces one by one -------------------------------------------------------------------------------------------- */
 
 static bool face_repeats(const int32_t *v)
 {
@@ -83,7 +83,7 @@ static npmd_status faces_check(const inspection *s, npmd_error *err)
     return NPMD_OK;
 }
 
-/* ---- equal faces ---------------------------------------------------------------------------------------- */
+/* ---- equal faces ------------------------------------------------------------------------------------------------- */
 
 typedef struct sorted_face {
     int32_t vertex[3]; /* rising */
@@ -137,7 +137,7 @@ done:
     return st;
 }
 
-/* ---- edges ---------------------------------------------------------------------------------------------- */
+/* ---- edges ------------------------------------------------------------------------------------------------------- */
 
 static int edge_order(const void *p, const void *q)
 {
@@ -246,7 +246,7 @@ static npmd_status edges_check(const inspection *s, npmd_error *err)
     return NPMD_OK;
 }
 
-/* ---- vertices ------------------------------------------------------------------------------------------- */
+/* ---- vertices ---------------------------------------------------------------------------------------------------- */
 
 static npmd_status use_check(const inspection *s, npmd_error *err)
 {

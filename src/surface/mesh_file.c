@@ -1,4 +1,4 @@
-/* mesh_file.c - surfaces from files and back: the format is read off the first bytes or the suffix. */
+/* mesh_file.c - surfaces from files and back: the first bytes or the suffix give the format. */
 #include "mesh_formats.h"
 
 typedef struct mesh_format {
@@ -46,7 +46,7 @@ bool mesh_is_file(const char *path)
     return st == NPMD_OK && got == sizeof first && memcmp(first, "\xff\xff\xfe", sizeof first) == 0;
 }
 
-/* ---- a mesh while it is read ---------------------------------------------------------------------------- */
+/* ---- a mesh while it is read ------------------------------------------------------------------------------------- */
 
 npmd_status parts_vertex(mesh_parts *p, const scanner *where, const double x[3], npmd_error *err)
 {
@@ -117,7 +117,7 @@ done:
     return st;
 }
 
-/* ---- writing -------------------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 /* Workbench wants surfaces and values in files of their own, which these suffixes ask for. */
 static bool is_values_alone(const char *path)

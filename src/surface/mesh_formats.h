@@ -1,8 +1,8 @@
-/* mesh_formats.h - what the readers and writers of surface and label files share: the words and numbers of a
- * file, a mesh while it grows, GIFTI's arrays. Seen by the files of this folder only.
+/* mesh_formats.h - what the readers and writers of surface and label files share: words and numbers of a file, a mesh
+ * while it is read, GIFTI's arrays. Only the files of this folder include it.
  *
- * A reader gets the whole file in memory (inflated, followed by a zero byte) and trusts nothing in it: a count
- * is believed as far as bytes follow. */
+ * A reader gets the whole file in memory (inflated, followed by a zero byte) and trusts nothing in it: memory for a
+ * count is taken only as far as bytes follow. */
 #ifndef NPMD_MESH_FORMATS_H
 #define NPMD_MESH_FORMATS_H
 
@@ -10,7 +10,7 @@
 
 #include <locale.h>
 
-/* ---- scan.c: words and numbers ------------------------------------------------------------------------- */
+/* ---- scan.c: words and numbers ----------------------------------------------------------------------------------- */
 
 typedef enum number_type {
     NUMBER_I8,
@@ -33,11 +33,11 @@ typedef struct number_name {
 } number_name;
 double number_decode(const unsigned char *bytes, number_type type, bool big_endian);
 
-typedef enum scan_mode { SCAN_TEXT, SCAN_LITTLE, SCAN_BIG } scan_mode; /* how numbers stand there */
+typedef enum scan_mode { SCAN_TEXT, SCAN_LITTLE, SCAN_BIG } scan_mode; /* how numbers are stored */
 typedef struct scanner {
     const char *path;             /* opens every message */
-    const char *start, *at, *end; /* end is followed by what ends a word: a blank, a line's end or a zero */
-    size_t line;                  /* of at, counted from 1; text only */
+    const char *start, *at, *end; /* a blank, an end of line or a zero byte follows end */
+    size_t line;                  /* line of at, counted from 1; text only */
     scan_mode mode;
     locale_t locale; /* "C" */
 } scanner;
@@ -46,31 +46,31 @@ typedef struct scan_text {
     size_t size;
 } scan_text;
 
-/* Does the path end so, or so and with .gz? No path ends with "". */
+/* Does the path end with suffix, or with suffix and .gz? No path ends with "". */
 bool scan_suffix(const char *path, const char *suffix);
 npmd_status scan_open(const char *path, const file_bytes *b, scanner *out, npmd_error *err);
 void scan_close(scanner *s);
 bool scan_is(scan_text t, const char *word);
-/* The next line, without its end (LF, CRLF or CR): itself to be scanned, but not to be closed. */
+/* The next line, without its end (LF, CRLF or CR), as a scanner that must not be closed. */
 bool scan_line(scanner *s, scanner *line);
-bool scan_full_line(scanner *s, scanner *line); /* the next line that holds more than blanks */
-bool scan_word(scanner *s, scan_text *out);     /* between blanks, over line ends */
+bool scan_full_line(scanner *s, scanner *line); /* the next line that is not blank */
+bool scan_word(scanner *s, scan_text *out);     /* the next word, on this line or a later one */
 bool scan_ends(const scanner *s);               /* nothing but blanks is left */
-/* A number of the type: in text the next word, else the next bytes. what names it in a message. */
+/* A number of this type: in text the next word, else the next bytes. what names it in messages. */
 npmd_status scan_number(scanner *s, number_type type, const char *what, double *out, npmd_error *err);
 npmd_status scan_real(scanner *s, const char *what, double *out, npmd_error *err); /* a word */
 npmd_status scan_whole(scanner *s, number_type type, const char *what, int64_t *out, npmd_error *err);
 npmd_status scan_count(scanner *s, const char *what, size_t *out, npmd_error *err); /* a word, not negative */
 npmd_status scan_skip(scanner *s, number_type type, size_t count, const char *what, npmd_error *err);
 size_t scan_left(const scanner *s); /* bytes */
-/* "PATH line 7: " or "PATH byte 7: ", and a sentence. */
+/* An error: "PATH line 7: " or "PATH byte 7: ", and a sentence. */
 npmd_status scan_fail(const scanner *s, npmd_error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* What was found at s, and what was expected there. */
+/* An error: what was found at s, and what was expected. */
 npmd_status scan_unexpected(const scanner *s, const char *expected, npmd_error *err);
-/* The next word, which names a type of numbers in this format. */
+/* The next word, the name of a number type in this format. */
 npmd_status scan_number_type(scanner *s, const number_name *names, size_t count, number_type *out, npmd_error *err);
 
-/* ---- mesh_file.c: a mesh while it is read --------------------------------------------------------------- */
+/* ---- mesh_file.c: a mesh while it is read ------------------------------------------------------------------------ */
 
 typedef struct mesh_parts {
     size_t vertices, faces;
@@ -79,7 +79,7 @@ typedef struct mesh_parts {
     size_t x_room, face_room;
 } mesh_parts;
 npmd_status parts_vertex(mesh_parts *p, const scanner *where, const double x[3], npmd_error *err);
-/* Corners count from 0; whether the vertices exist is seen at the end. */
+/* Corners count from 0; whether the vertices exist is checked at the end. */
 npmd_status parts_face(mesh_parts *p, const scanner *where, const int64_t corner[3], npmd_error *err);
 npmd_status parts_polygon_fail(const mesh_parts *p, const scanner *where, int64_t corners, npmd_error *err);
 
@@ -91,18 +91,18 @@ npmd_status gifti_mesh_read(scanner *s, mesh_parts *out, npmd_error *err);
 npmd_status freesurfer_read(scanner *s, mesh_parts *out, npmd_error *err);
 
 npmd_status vtk_write(file_writer *w, const mesh *m, const vertex_values *values, int count, npmd_error *err);
-/* geometry: the surface as well, not the values alone. */
+/* geometry: write the surface as well as the values. */
 npmd_status gifti_write(file_writer *w, const mesh *m, bool geometry, const vertex_values *values, int count,
                         npmd_error *err);
 
-/* ---- mesh.c ---------------------------------------------------------------------------------------------- */
+/* ---- mesh.c ------------------------------------------------------------------------------------------------------ */
 
-/* mesh_make, for a file that counts its vertices from first. Takes over x and face, also on failure. */
+/* mesh_make for a file that counts its vertices from first. Takes over the arrays of parts, also on failure. */
 npmd_status mesh_make_counted(mesh_parts *parts, int first, const char *where, mesh *out, npmd_error *err);
 
-/* ---- gifti.c, gifti_data.c: the arrays of a GIFTI file ---------------------------------------------------- */
+/* ---- gifti.c, gifti_data.c: the arrays of a GIFTI file ----------------------------------------------------------- */
 
-/* Values are what is none of the others. */
+/* GIFTI_VALUES: any other intent. */
 typedef enum gifti_intent { GIFTI_VALUES, GIFTI_POINTS, GIFTI_TRIANGLES, GIFTI_LABELS } gifti_intent;
 typedef enum gifti_encoding { GIFTI_ASCII, GIFTI_BASE64, GIFTI_GZIP_BASE64 } gifti_encoding;
 typedef struct gifti_array {
@@ -112,7 +112,7 @@ typedef struct gifti_array {
     bool big_endian, column_major;
     size_t rows, columns;
     double *value; /* (rows, columns), row-major */
-    char *name;    /* of values; NULL: it has none */
+    char *name;    /* name of values; NULL: none */
 } gifti_array;
 typedef struct gifti_label {
     int64_t key;
@@ -123,41 +123,40 @@ typedef struct gifti {
     gifti_label *label;
     size_t arrays, labels, array_room, label_room;
 } gifti;
-/* Points, triangles and labels; or values, and nothing else. */
+/* Reads points, triangles and labels; gifti_parse_values reads values alone. */
 npmd_status gifti_parse(const scanner *s, gifti *out, npmd_error *err);
 npmd_status gifti_parse_values(const scanner *s, gifti *out, npmd_error *err);
 void gifti_free(gifti *g);
-/* The array of this intent, with so many columns; of which there must be one. */
+/* The only array of this intent, which must have this many columns. */
 npmd_status gifti_find(const gifti *g, const char *path, gifti_intent intent, size_t columns, const gifti_array **out,
                        npmd_error *err);
-/* The text of a Data element to a's value. where: file and line. */
+/* Decodes the text of a Data element into a->value. where: file and line. */
 npmd_status gifti_decode(const scanner *where, const char *text, size_t size, gifti_array *a, npmd_error *err);
-/* Little-endian bytes as GIFTI's GZipBase64Binary. */
+/* Writes little-endian bytes as GIFTI's GZipBase64Binary. */
 npmd_status gifti_encode(file_writer *w, const void *bytes, size_t size, npmd_error *err);
 
-/* ---- values.c, values_vtk.c: columns of numbers on the vertices ----------------------------------------------- */
+/* ---- values.c, values_vtk.c: columns of numbers on the vertices -------------------------------------------------- */
 
-/* Room for one column more, of this name; *out (vertices) is to be filled. */
+/* Adds a column of this name; the caller fills *out (vertices). */
 npmd_status columns_add(vertex_columns *c, const char *name, size_t size, double **out, npmd_error *err);
 npmd_status columns_count_check(const char *path, size_t found, size_t vertices, npmd_error *err);
 npmd_status vtk_values_read(scanner *s, vertex_columns *out, npmd_error *err);
 npmd_status gifti_values_read(scanner *s, vertex_columns *out, npmd_error *err);
-/* mesh_vtk.c: reads the surface; *line is that of POINT_DATA or CELL_DATA, where it ended. *data: there is such a
- * line. */
+/* mesh_vtk.c: reads the surface. *data: a line POINT_DATA or CELL_DATA follows, which is *line. */
 npmd_status vtk_mesh_read(scanner *s, mesh_parts *out, scanner *line, bool *data, npmd_error *err);
 npmd_status vtk_type_read(scanner *line, number_type *out, npmd_error *err);
 
-/* ---- labels.c -------------------------------------------------------------------------------------------- */
+/* ---- labels.c ---------------------------------------------------------------------------------------------------- */
 
-/* Of a file that gives every vertex a number or a word. A negative number, an empty word: no region. */
+/* An entry of a file that gives every vertex a number or a word. A negative number or an empty word is no region. */
 typedef struct label_entry {
     size_t vertex;
     scan_text word;
-    int64_t number; /* where words are not used */
+    int64_t number; /* used without words */
 } label_entry;
-/* Sorts the entries; regions in the order of their numbers or words. */
+/* Sorts the entries; regions are in the order of their numbers or words. */
 npmd_status labels_from_entries(label_entry *entry, size_t vertices, bool words, labels *out, npmd_error *err);
-/* Memory for all vertices, none in a region. */
+/* Allocates for all vertices, with none in a region. */
 npmd_status labels_start(size_t vertices, int regions, labels *out, npmd_error *err);
 npmd_status labels_name(labels *l, int region, const char *text, size_t size, npmd_error *err);
 npmd_status labels_count_check(const char *path, size_t found, size_t vertices, npmd_error *err);

@@ -1,7 +1,7 @@
 /* mesh_gifti.c - surfaces in GIFTI files: points of NIFTI_INTENT_POINTSET, faces of NIFTI_INTENT_TRIANGLE, from 0.
  *
- * Written are float32 and int32, the only types that FreeSurfer and Connectome Workbench take, deflated, and every
- * column of values as an array of NIFTI_INTENT_SHAPE with its name. */
+ * Files are written with deflated float32 and int32, the only types that FreeSurfer and Connectome Workbench take;
+ * every column of values is an array of NIFTI_INTENT_SHAPE with its name. */
 #include "mesh_formats.h"
 
 #include <float.h>
@@ -33,7 +33,7 @@ done:
     return st;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 static npmd_status text_put(file_writer *w, const char *text, npmd_error *err)
 {

@@ -1,6 +1,5 @@
-/* mesh_obj.c - Wavefront's .obj: "v x y z" and "f 1 2 3", a corner also as 1/2/3 with its texture and normal, which
- * do not matter here, and counted from the end when negative. A vertex may stand behind the face that it is a
- * corner of. */
+/* mesh_obj.c - Wavefront's .obj: "v x y z" and "f 1 2 3", a corner also as 1/2/3 with texture and normal, which are
+ * ignored; negative indices count from the end. A face may come before its vertices. */
 #include "mesh_formats.h"
 
 static bool is_skipped(scan_text word)

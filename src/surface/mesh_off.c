@@ -1,9 +1,9 @@
 /* mesh_off.c - Geomview's .off, in text:
  *
- *   OFF                    or COFF, NOFF, CNOFF: colours or normals stand behind the coordinates
- *   vertices faces edges   on the first line or the next; the number of edges does not matter
- *   x y z                  a line each vertex
- *   3 a b c                a line each face, from 0; a colour may follow
+ *   OFF                    or COFF, NOFF, CNOFF: colours or normals follow the coordinates
+ *   vertices faces edges   on the first line or the next; the number of edges is ignored
+ *   x y z                  one line for each vertex
+ *   3 a b c                one line for each face, vertices from 0; a colour may follow
  *
  * # opens a comment. */
 #include "mesh_formats.h"

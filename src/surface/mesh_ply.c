@@ -2,14 +2,13 @@
  *
  *   ply
  *   format ascii 1.0            or binary_little_endian, binary_big_endian
- *   element vertex 8            so many rows of ...
+ *   element vertex 8            8 rows of ...     
  *   property float x            ... a number each
  *   element face 12
- *   property list uchar int vertex_indices    a count, and so many numbers
+ *   property list uchar int vertex_indices    a count, and that many numbers
  *   end_header
  *
- * and then the rows of each element, in this order. Elements and properties that are not asked for are passed
- * over, number by number. */
+ * and then the rows of each element, in this order. Other elements and properties are skipped, number by number. */
 #include "mesh_formats.h"
 
 enum { PROPERTIES_MOST = 64, ELEMENTS_MOST = 32 };
@@ -40,7 +39,7 @@ static const number_name TYPES[] = {
     { "float", NUMBER_F32 }, { "float32", NUMBER_F32 }, { "double", NUMBER_F64 }, { "float64", NUMBER_F64 },
 };
 
-/* ---- the header ----------------------------------------------------------------------------------------- */
+/* ---- the header -------------------------------------------------------------------------------------------------- */
 
 static npmd_status type_read(scanner *line, number_type *out, npmd_error *err)
 {
@@ -205,7 +204,7 @@ done:
     return st;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------ */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 static npmd_status corners_read(scanner *s, const property *p, const mesh_parts *out, int64_t corner[3],
                                 npmd_error *err)

@@ -13,7 +13,7 @@
  *   OFFSETS vtktypeint64        5 integers: where the corners of each polygon begin, and where they end
  *   CONNECTIVITY vtktypeint64   12 integers, the vertices
  *
- * Single vertices, lines, fields and what is stored on points and cells are passed over. */
+ * Single vertices, lines, fields, and data of points and cells are skipped. */
 #include "mesh_formats.h"
 
 static const number_name TYPES[] = { { "float", NUMBER_F32 },        { "double", NUMBER_F64 },
@@ -40,7 +40,7 @@ static npmd_status line_expect(scanner *s, const char *word, scanner *line, npmd
     return scan_is(found, word) ? NPMD_OK : scan_unexpected(&before, word, err);
 }
 
-/* ---- the parts of a file --------------------------------------------------------------------------------- */
+/* ---- the parts of a file ----------------------------------------------------------------------------------------- */
 
 static npmd_status points_read(scanner *s, scanner *line, mesh_parts *out, npmd_error *err)
 {
@@ -269,7 +269,7 @@ npmd_status vtk_read(scanner *s, mesh_parts *out, npmd_error *err)
     return vtk_mesh_read(s, out, &line, &data, err);
 }
 
-/* ---- writing: binary, with all digits, in the form that every version reads ------------------------------- */
+/* ---- writing: binary, with all digits, in the form that every version reads -------------------------------------- */
 
 enum { PIECE = 1024 }; /* numbers that are turned to big-endian at a time */
 

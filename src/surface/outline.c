@@ -1,9 +1,8 @@
 /* outline.c - contour lines of functions on the vertices, and the boundaries of regions, as segments on the surface.
  *
- * On a face whose corners lie on both sides of the level one corner is alone on its side; the line crosses the two
- * edges from there. The boundary of a region is where the share of vertices that are inside, averaged twice over the
- * neighbours of each vertex, falls below a half: the boundary itself runs between vertices and zigzags from face to
- * face. */
+ * On a face with corners on both sides of the level, one corner is alone on its side; the line crosses the two edges at
+ * that corner. The outline of a region is where the indicator of the vertices inside, averaged twice over the
+ * neighbours of each vertex, equals 1/2: the exact boundary zigzags between vertices from face to face. */
 #include "surface.h"
 
 /* Which corner of the face is alone: 0, 1, 2; -1: all are on one side. */

@@ -1,7 +1,7 @@
-/* registered.c - a surface and the sphere that it is registered to: vertex by vertex the same mesh.
+/* registered.c - a surface and the sphere that it is registered to, with the same vertices and faces.
  *
  * A point of a face goes to the point of the sphere's face with the same barycentric coordinates, q, and from there
- * along its ray to x = q / |q| on the unit sphere. The first map has the ratio of the two faces' areas; the second,
+ * along its ray to x = q / |q| on the unit sphere. The first map scales area by the ratio of the two faces; the second,
  * with n the normal of the sphere's face, takes the area dA about q to (n . x) / |q|^2 dA. */
 #include "surface.h"
 

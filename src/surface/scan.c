@@ -8,7 +8,7 @@
 _Static_assert(sizeof(float) == 4 && sizeof(double) == 8, "F32 and F64 are float and double");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bytes are turned to little-endian ones");
 
-/* ---- numbers in binary --------------------------------------------------------------------------------- */
+/* ---- numbers in binary ------------------------------------------------------------------------------------------- */
 
 size_t number_size(number_type type)
 {
@@ -51,7 +51,7 @@ double number_decode(const unsigned char *bytes, number_type type, bool big_endi
     }
 }
 
-/* ---- places and messages -------------------------------------------------------------------------------- */
+/* ---- places and messages ----------------------------------------------------------------------------------------- */
 
 bool scan_suffix(const char *path, const char *suffix)
 {
@@ -105,7 +105,7 @@ npmd_status scan_unexpected(const scanner *s, const char *expected, npmd_error *
     return scan_fail(&ahead, err, "'%s' was found where %s was expected", quote, expected);
 }
 
-/* ---- lines and words ------------------------------------------------------------------------------------ */
+/* ---- lines and words --------------------------------------------------------------------------------------------- */
 
 bool scan_is(scan_text t, const char *word)
 {
@@ -164,7 +164,7 @@ bool scan_ends(const scanner *s)
     return ahead.at == ahead.end;
 }
 
-/* ---- numbers --------------------------------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 npmd_status scan_real(scanner *s, const char *what, double *out, npmd_error *err)
 {

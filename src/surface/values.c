@@ -1,4 +1,4 @@
-/* values.c - columns of numbers on the vertices of a surface, as marginal, eigen and other programs write them. */
+/* values.c - columns of numbers on the vertices of a surface, from marginal, eigen and other programs. */
 #include "mesh_formats.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ npmd_status columns_count_check(const char *path, size_t found, size_t vertices,
                      vertices);
 }
 
-/* ---- formats ----------------------------------------------------------------------------------------------- */
+/* ---- formats ----------------------------------------------------------------------------------------------------- */
 
 /* An array of several columns becomes as many, with numbers behind its name. */
 static npmd_status array_take(const gifti_array *a, size_t number, vertex_columns *c, npmd_error *err)
@@ -134,7 +134,7 @@ done:
     return st;
 }
 
-/* ---- choosing ---------------------------------------------------------------------------------------------- */
+/* ---- choosing ---------------------------------------------------------------------------------------------------- */
 
 npmd_status vertex_columns_find(const vertex_columns *c, const char *name, const char *path, int *out, npmd_error *err)
 {

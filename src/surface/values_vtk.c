@@ -1,13 +1,13 @@
 /* values_vtk.c - what a legacy VTK file stores on the points of its polygons.
  *
- *   POINT_DATA 4                            CELL_DATA n: what follows belongs to cells, and is passed over
- *   SCALARS name double 1                   components, 1 unless said
- *   LOOKUP_TABLE default                    then 4 numbers a component
+ *   POINT_DATA 4                            CELL_DATA n: what follows belongs to cells, and is skipped
+ *   SCALARS name double 1                   components, 1 by default
+ *   LOOKUP_TABLE default                    then 4 numbers for each component
  *   VECTORS name float                      NORMALS too: 3 components; TENSORS: 9
  *   FIELD FieldData 2                       2 arrays: "name components tuples type", and numbers
  *   LOOKUP_TABLE name 256                   a table of colours: 4 bytes each, in text 4 numbers
  *
- * Arrays of several components are no values; they are passed over. */
+ * Arrays of several components are skipped. */
 #include "mesh_formats.h"
 
 /* "a%20b" is "a b". size is that of the outcome. */

@@ -122,7 +122,7 @@ npmd_status affine_from_space(const char *space, affine *out, npmd_error *err)
     return NPMD_OK;
 }
 
-/* ---- Orientations -------------------------------------------------------------------------------------------- */
+/* ---- Orientations ------------------------------------------------------------------------------------------------ */
 
 bool orientation_parse(const char letters[3], orientation *out)
 {

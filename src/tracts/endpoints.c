@@ -1,8 +1,8 @@
 /* endpoints.c - the two ends of every streamline on the cortex, as points of S2 x S2 or of surface x surface.
  *
  * An end goes to the closest point of the nearer hemisphere. A streamline is kept when both ends lie within the
- * distance and the pair of hemispheres is one of those asked for. Blocks of streamlines are read by one thread and
- * placed by all, each for itself; what is kept is appended in the order of the file. */
+ * distance and the pair of hemispheres is one of those asked for. One thread reads blocks of streamlines, and all
+ * threads place them; what is kept is appended in the order of the file. */
 #include "tracts.h"
 
 #define BLOCK 4096
@@ -37,7 +37,7 @@ typedef struct journey {
     int threads;
 } journey;
 
-/* ---- One streamline -------------------------------------------------------------------------------------------- */
+/* ---- One streamline ---------------------------------------------------------------------------------------------- */
 
 /* The nearer side, the left one of equally near ones; x: the end's place there. */
 static int end_place(const journey *j, const double end[3], double x[3], double *distance)
@@ -78,7 +78,7 @@ static landing streamline_place(const journey *j, const streamline *s, double we
     return l;
 }
 
-/* ---- Blocks ---------------------------------------------------------------------------------------------------- */
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 static npmd_status landing_keep(journey *j, const landing *l, double weight, npmd_error *err)
 {
@@ -117,7 +117,7 @@ done:
     return st;
 }
 
-/* ---- Files ----------------------------------------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 /* SIFT2 writes its weights into one line, other tools into one column. */
 static npmd_status weights_read(const char *path, table *out, npmd_error *err)
@@ -179,7 +179,7 @@ done:
     return st;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------------------------- */
+/* ---- The whole --------------------------------------------------------------------------------------------------- */
 
 static npmd_status request_check(const npmd_endpoints_request *what, npmd_error *err)
 {

@@ -1,4 +1,4 @@
-/* hemisphere.c - a cortical surface and the sphere that it is registered to: vertex by vertex the same mesh. */
+/* hemisphere.c - a cortical surface and the sphere that it is registered to, with the same vertices and faces. */
 #include "tracts.h"
 
 npmd_status hemisphere_open(const char *surface, const char *sphere, hemisphere *out, npmd_error *err)

@@ -1,4 +1,4 @@
-/* tracts.c - files of streamlines: known by their first bytes, read through a window. */
+/* tracts.c - files of streamlines: the first bytes give the format, a window the contents. */
 #include "tracts.h"
 
 static const tracts_format *const FORMATS[] = { &TRACTS_TRK, &TRACTS_TCK };

@@ -1,14 +1,14 @@
 /* tracts.h - streamlines: the files that hold them, and where their ends meet a surface.
  *
- * A file is read in pieces, inflated on the way if it is a gzip file, one streamline after the other: memory does not
- * grow with it. Of a streamline its two ends are kept. Points leave a reader in RAS mm: x to the right, y to the front,
+ * A file is read in pieces, inflated if it is a gzip file, one streamline after the other: memory does not grow with
+ * its size. Of a streamline only the two ends are kept. Readers give points in RAS mm: x to the right, y to the front,
  * z up, in the space of the scanner or of a template. */
 #ifndef NPMD_TRACTS_H
 #define NPMD_TRACTS_H
 
 #include "surface.h"
 
-/* ---- affine.c: y = a x + b -------------------------------------------------------------------------------- */
+/* ---- affine.c: y = a x + b --------------------------------------------------------------------------------------- */
 
 typedef struct affine {
     double a[3][4]; /* the last column is b */
@@ -16,43 +16,44 @@ typedef struct affine {
 extern const affine AFFINE_IDENTITY;
 void affine_apply(const affine *m, const double x[3], double y[3]); /* y may be x */
 affine affine_after(const affine *outer, const affine *inner);      /* x -> outer(inner(x)) */
-/* The volume that unit vectors along its columns span, 0 (it flattens space) to 1, with the sign of the determinant. */
+/* The volume spanned by the unit vectors along its columns, 0 (singular) to 1, with the sign of the determinant. */
 double affine_spread(const affine *m);
-affine affine_inverse(const affine *m); /* its spread is not 0 */
-/* Four rows of four numbers, the last one 0 0 0 1, as text (or .npy); one that flattens space is refused. */
+affine affine_inverse(const affine *m); /* the spread must not be 0 */
+/* Four rows of four numbers, the last one 0 0 0 1, as text (or .npy); a singular one is refused. */
 npmd_status affine_read(const char *path, affine *out, npmd_error *err);
-/* From a named space to that of FreeSurfer's fsaverage. "mni152"; else NPMD_ERR_ARGUMENT. */
+/* From a named space, "mni152", to that of FreeSurfer's fsaverage; NPMD_ERR_ARGUMENT for any other. */
 npmd_status affine_from_space(const char *space, affine *out, npmd_error *err);
 
-/* Which way each voxel axis runs: axis 0, 1, 2 for left-right, back-front, down-up; sign +1 for R, A, S. */
+/* The direction of each voxel axis: axis 0, 1, 2 for left-right, back-front, down-up; sign +1 towards R, A, S. */
 typedef struct orientation {
     int axis[3], sign[3];
 } orientation;
-/* Three letters, one of each pair L R, P A, I S; false: they are something else. */
+/* From three letters, one of each pair L R, P A, I S; false: other letters. */
 bool orientation_parse(const char letters[3], orientation *out);
-/* The closest one to a matrix from voxels to RAS mm, by its orthogonal polar factor; the spread is not 0. */
+/* The orientation closest to a matrix from voxels to RAS mm, by its orthogonal polar factor; the spread must not be
+ * 0. */
 orientation orientation_of(const affine *voxel_to_ras);
 
-/* ---- tracts.c: a table of formats, known by their first bytes ------------------------------------------------ */
+/* ---- tracts.c: a table of formats, known by their first bytes ---------------------------------------------------- */
 
 typedef struct streamline {
     size_t points;
-    double start[3], end[3]; /* RAS mm; of at least one point */
+    double start[3], end[3]; /* RAS mm; set if there is at least one point */
 } streamline;
 
 typedef struct tracts tracts;
-/* .trk (TrackVis) and .tck (MRtrix), also as gzip files. voxel_to_ras stands in for what the header of a .trk says, or
- * does not say; NULL: the header's. A .tck has no voxels: it is refused with one. */
+/* .trk (TrackVis) and .tck (MRtrix), also as gzip files. voxel_to_ras replaces the matrix in the header of a .trk;
+ * NULL: the header's. A .tck has no voxels and is refused with such a matrix. */
 npmd_status tracts_open(const char *path, const affine *voxel_to_ras, tracts **out, npmd_error *err);
-/* *more is false, and out as it was, after the last one; an end before that is NPMD_ERR_FORMAT. */
+/* After the last one *more is false and out unchanged; a file that ends early is NPMD_ERR_FORMAT. */
 npmd_status tracts_next(tracts *t, streamline *out, bool *more, npmd_error *err);
 void tracts_close(tracts *t); /* accepts NULL */
-/* From now on all points of a streamline are kept: tracts_path gives those of the last one, (points, 3), until the
- * next. */
+/* From now on keeps all points of a streamline: tracts_path gives those of the last one, (points, 3), until the next is
+ * read. */
 void tracts_keep_paths(tracts *t);
 const double *tracts_path(const tracts *t);
 
-/* ---- tracts_trk.c, tracts_tck.c: what a format is made of ------------------------------------------------------ */
+/* ---- tracts_trk.c, tracts_tck.c: the table of a format ----------------------------------------------------------- */
 
 typedef struct tracts_format {
     const char *name, *magic; /* the first bytes of the file */
@@ -65,29 +66,30 @@ struct tracts {
     char *path;
     const tracts_format *format;
     gzip_source *source;
-    unsigned char *window; /* bytes of the file that are read and not yet used: window[begin .. end - 1] */
-    size_t begin, end, at; /* at: where in the file, inflated, window[begin] stands */
+    unsigned char *window; /* bytes read and not yet used: window[begin .. end - 1] */
+    size_t begin, end, at; /* at: offset of window[begin] in the inflated file */
     bool over;             /* the last streamline was read */
-    size_t done, count;    /* streamlines: read so far; in the file, 0: it does not say */
+    size_t done, count;    /* streamlines read so far; streamlines in the file, 0: unknown */
     bool big_endian;
     size_t width;               /* bytes of a number: 4 or 8 */
-    size_t scalars, properties; /* numbers beside each point, and behind each streamline, that are skipped */
-    affine to_ras;              /* of the numbers in the file */
-    bool keeps;                 /* all points of a streamline are wanted, not its ends alone: */
-    double *kept;               /* (points, 3) of the last one, RAS mm */
+    size_t scalars, properties; /* numbers after each point, and after each streamline, that are skipped */
+    affine to_ras;              /* map of the coordinates in the file */
+    bool keeps;                 /* all points of a streamline are kept, not its ends alone */
+    double *kept;               /* (points, 3): those of the last streamline, RAS mm */
     size_t kept_room;
 };
-#define TRACTS_WINDOW 262144 /* bytes; larger than any header and any point with its scalars */
-/* The next n <= TRACTS_WINDOW bytes; fewer (*got) only where the file ends. They remain the next ones until the
- * skip. */
+#define TRACTS_WINDOW 262144 /* bytes; more than any header, and any point with its scalars */
+/* The next n <= TRACTS_WINDOW bytes; fewer (*got) only at the end of the file. tracts_skip moves on. */
 npmd_status tracts_peek(tracts *t, size_t n, const unsigned char **bytes, size_t *got, npmd_error *err);
-void tracts_skip(tracts *t, size_t n); /* of those that were peeked at */
-/* One point, three numbers of this width, as they stand in the file. */
+void tracts_skip(tracts *t, size_t n); /* skips n bytes that were peeked at */
+/* One point, three numbers of t->width bytes, in the coordinates of the file. */
 void tracts_point(const tracts *t, const unsigned char *bytes, double x[3]);
-/* The i-th point of the streamline that is read, as it stands in the file; does nothing unless paths are kept. */
+/* Keeps the i-th point of the current streamline, in the coordinates of the file; does nothing unless paths are
+ * kept. */
 npmd_status tracts_keep(tracts *t, size_t i, const double x[3], npmd_error *err);
 int64_t tracts_integer(const tracts *t, const unsigned char *bytes, size_t width); /* signed */
-npmd_status tracts_cut_fail(const tracts *t, size_t got, npmd_error *err);         /* it ends got bytes ahead */
+/* An error: the file ends after got more bytes. */
+npmd_status tracts_cut_fail(const tracts *t, size_t got, npmd_error *err);
 npmd_status tracts_count_fail(const tracts *t, const char *found, npmd_error *err);
 
 struct npmd_endpoints {
@@ -96,18 +98,18 @@ struct npmd_endpoints {
     double *weight[NPMD_PAIRS]; /* (count); NULL where there are none */
 };
 npmd_status endpoints_find(const npmd_endpoints_request *what, int threads, npmd_endpoints *out, npmd_error *err);
-void endpoints_free(npmd_endpoints *e); /* what it holds, not e itself */
+void endpoints_free(npmd_endpoints *e); /* frees its arrays, not e itself */
 
-/* ---- endpoints.c, hemisphere.c: the ends on a surface ----------------------------------------------------------- */
+/* ---- endpoints.c, hemisphere.c: the ends on a surface ------------------------------------------------------------ */
 
 typedef struct hemisphere {
-    mesh surface, sphere; /* equal faces; sphere.vertices is 0 where ends stay on the surface */
-    locator *near;        /* on the surface */
+    mesh surface, sphere; /* with equal faces; sphere.vertices is 0 where ends stay on the surface */
+    locator *near;        /* locator of the surface */
 } hemisphere;
-/* sphere NULL: there is none. The closest point of a hemisphere borrows its surface: it is not to be moved. */
+/* sphere NULL: none. The locator borrows the surface, so a hemisphere must not be moved in memory. */
 npmd_status hemisphere_open(const char *surface, const char *sphere, hemisphere *out, npmd_error *err);
 void hemisphere_close(hemisphere *h);
-/* The point's place: on the unit sphere, by its barycentric coordinates on the surface; or on the surface itself. */
+/* The position of a point: on the unit sphere, by its barycentric coordinates; without a sphere, on the surface. */
 void hemisphere_place(const hemisphere *h, const surface_point *at, double x[3]);
 
 #endif

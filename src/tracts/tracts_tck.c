@@ -1,13 +1,13 @@
 /* tracts_tck.c - MRtrix' .tck files.
  *
- *   mrtrix tracks          text, a line each, up to END; others than these are passed over
+ *   mrtrix tracks          lines of text up to END; other lines are skipped
  *   datatype: Float32LE    or Float32BE, Float64LE, Float64BE
  *   count: 1000            streamlines; absent or 0: not counted
- *   file: . 67             the numbers are in this very file, from byte 67 on (counted from 0); absent: behind END
+ *   file: . 67             the numbers are in this file, from byte 67 on (counted from 0); absent: after END
  *   END
  *
  * The numbers are triples, points in RAS mm; a triple of NaN closes a streamline, a triple of infinities the file. A
- * streamline without points is one: weights of SIFT2 count it. */
+ * streamline without points counts, as in the weights of SIFT2. */
 #include "tracts.h"
 
 #include <stdio.h>
@@ -121,7 +121,7 @@ done:
     return st;
 }
 
-/* What stands between header and numbers is nobody's. */
+/* Skips the bytes between header and numbers. */
 static npmd_status bytes_pass(tracts *t, size_t count, npmd_error *err)
 {
     npmd_status st = NPMD_OK;

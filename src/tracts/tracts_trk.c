@@ -1,20 +1,19 @@
 /* tracts_trk.c - TrackVis' .trk files, versions 1 and 2 (trackvis.org, "Track file format").
  *
- *   byte    0  "TRACK"                             36  scalars beside each point (int16)
- *           6  dim: voxels along the axes (int16)  238 properties behind each streamline (int16)
+ *   byte    0  "TRACK"                             36  scalars after each point (int16)
+ *           6  dim: voxels along the axes (int16)  238 properties after each streamline  (int16)
  *          12  voxel size, mm (float32)            440 version 2: vox_to_ras (4 x 4 float32), [3][3] 0: not recorded
  *         948  voxel order, three letters          988 streamlines (int32), 0: not counted
- *         992  version (int32)                     996 1000, the size of the header: it tells the order of bytes
+ *         992  version (int32)                     996 1000, the size of the header: gives the byte order
  *   then, for each streamline: points n (int32), n times x y z and the scalars (float32), the properties (float32)
  *
  * A point is in mm along the voxel axes, from the corner of the first voxel; vox_to_ras maps voxel indices, whole at
  * the centres of voxels:
  *
- *   i = x / voxel size - 1/2,    RAS mm = vox_to_ras (i turned into the order that the matrix has)
+ *   i = x / voxel size - 1/2,    RAS mm = vox_to_ras (i in the axis order of the matrix)
  *
- * The axes of the points run as the voxel order says (LPS where it is not given); the matrix may be that of an image
- * stored in another order. An axis of the one is then that axis of the other which runs the same way, or against it:
- * dim - 1 - i. */
+ * The axes of the points follow the voxel order (LPS where it is not given); the matrix may be that of an image stored
+ * in another order. Each axis is then matched with the one that runs the same way, or the opposite way: dim - 1 - i. */
 #include "tracts.h"
 
 #define HEADER 1000

@@ -1,4 +1,4 @@
-/* complete.c - the settings of what is trained by steps, with every size that was left open. */
+/* complete.c - fills the open settings of estimators that are trained by steps. */
 #include "training.h"
 
 static npmd_status complete_encoding(settings *set, const npmd_domain *dom, npmd_error *err)

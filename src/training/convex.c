@@ -2,18 +2,17 @@
  *
  *     f(c) = -mean_i w_i v(x_i) + log mean exp v + tau sum_k rough_k c_k^2,   v = sum_k c_k phi_k,
  *
- * phi_k the features at mean square 1; rough is lambda^2 or lambda, what the penalty of phi_k is. This is
- * the objective with the constant of v solved for, strictly convex in K numbers: Newton's method, with the
- * Hessian Cov phi + 2 tau diag(rough) as a matrix. The mean over the domain is taken over one set of the
- * points that the steps of the fit would use, many more than features, so that it cannot be over-fitted by
- * so few numbers.
+ * phi_k the features at mean square 1; rough, the penalty of phi_k, is lambda^2 or lambda. This is the objective with
+ * the constant of v solved for, strictly convex in K numbers: Newton's method, with the Hessian Cov phi + 2 tau
+ * diag(rough) as a matrix. The mean over the domain is taken over one set of points like those of the fit's steps, many
+ * more than there are features, so that K numbers cannot over-fit it.
  *
- * Every sum runs in one order, whoever computes it. */
+ * The order of summation does not depend on the number of threads. */
 #include "training.h"
 
-#define CONVEX_POINTS ((size_t)65536)    /* of the integral, */
-#define CONVEX_NUMBERS ((size_t)1 << 23) /* but no more than fill this table with all features: 64 MiB */
-#define CONVEX_DATA ((size_t)1 << 20)    /* data points: beyond, the noise of the others is larger */
+#define CONVEX_POINTS ((size_t)65536)    /* points of the integral */
+#define CONVEX_NUMBERS ((size_t)1 << 23) /* most numbers in the table of points and features: 64 MiB */
+#define CONVEX_DATA ((size_t)1 << 20)    /* data points; with more, the noise of the integral's points is larger */
 #define CONVEX_TARGET 1e-7               /* Newton decrement, nats */
 #define CONVEX_STEPS 100
 #define FLOOR 1e-9 /* on the diagonal of the Hessian, where tau is 0 and a feature has no variance */
@@ -170,7 +169,7 @@ typedef struct newton {
     double *mean, *curb;          /* (ld); curb: 2 tau rough */
     double *c, *gradient, *along; /* (ld); along: the direction */
     double *v, *change, *p;       /* (points): v, what the direction adds to it, probabilities */
-    double *H, *room, *scaled;    /* (ld, ld); for its factor; for a block of rows a thread */
+    double *H, *room, *scaled;    /* (ld, ld); room: for its factor; scaled: a block of rows for each thread */
     double value, log_mass;
 } newton;
 

@@ -1,4 +1,4 @@
-/* diagnose.c - was there something to find, and was it found? */
+/* diagnose.c - what a fit could gain, and whether it collapsed. */
 #include "training.h"
 
 #define GAIN_POINTS 20000 /* data points: the noise is known, so some are enough */

@@ -1,4 +1,4 @@
-/* schedule.c - the course of the learning rate, and the guard on the gradient's length. */
+/* schedule.c - the schedule of the learning rate, and the guard on the gradient's length. */
 #include "training.h"
 
 #define RUNNING 0.98 /* memory of the running gradient length: about 50 steps; cuda_terms.cuh has it, too */

@@ -5,13 +5,13 @@
  *
  *     SNR = average over parameters p of g_p^2 / Var_p,     Var_p = sum_i (g_i - g)_p^2 / (n - 1).
  *
- * The variance is that of one point's gradient, as in the paper, and not of the mean's: n is no part of what is
- * measured, only of its noise, 1/n on average where there is no signal. Parameters that all points move alike have no
- * variance and are left out: the output's bias under the data. A data point of weight w (mean 1) has w times its
- * gradient: that is what a step adds up, so unequal weights are noise, too.
+ * The variance is that of one point's gradient, as in the paper, not that of the mean: n only enters the noise of the
+ * ratio, 1/n on average where there is no signal. Parameters with the same gradient for all points (the output's bias
+ * under the data) have no variance and are left out. A data point of weight w (mean 1) counts with w times its
+ * gradient, as in a step, so unequal weights are noise as well.
  *
- * Defined for independent points: the integral and the penalty are taken at q1 and q2 independent uniform ones,
- * whatever training uses, the data at the batch of the step that comes next. */
+ * The ratio is defined for independent points: the integral and the penalty use q1 and q2 independent uniform points,
+ * whatever training uses, and the data the batch of the next step. */
 #include "training.h"
 
 /* Of the mean square of a gradient. A variance below it is the rounding of the sums that it is the difference of. */

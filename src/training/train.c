@@ -1,9 +1,8 @@
-/* train.c - the loop: steps, their reports, the guard on the gradient, when to end. What is trained is not known
- * here. */
+/* train.c - the training loop: steps, reports, the guard on the gradient, the end. It does not know what is trained. */
 #include "training.h"
 
-#define RUNAWAY 1e6          /* a likelihood above this will not come back, */
-#define RUNAWAY_PENALTY 1e10 /* nor will such a penalty */
+#define RUNAWAY 1e6          /* a data and integral term above this has diverged */
+#define RUNAWAY_PENALTY 1e10 /* a penalty above this has diverged */
 #define SIGN_OF_LIFE 0.2     /* seconds between calls of progress */
 
 /* The last tenth of the steps, at most 200: their mean is the final objective. */

@@ -1,4 +1,4 @@
-/* train_field.c - the training of a field: where it starts, whether it went astray, and starting again. */
+/* train_field.c - the training of a field: its start, checks for divergence and collapse, restarts. */
 #include "training.h"
 
 #define MOST_RESTARTS 2
@@ -8,7 +8,7 @@
 #define WORSE 1.05        /* the uniform density has 1 */
 #define FEWEST_STEPS 300  /* a shorter run that is still at v = 0 has not collapsed, it has not begun */
 
-/* ---- Steps on a backend -------------------------------------------------------------------------------------- */
+/* ---- Steps on a backend ------------------------------------------------------------------------------------------ */
 
 typedef struct field_steps {
     backend *backend;
@@ -43,7 +43,7 @@ static npmd_status field_advance(void *self, int64_t first, size_t count, optimi
     return b->ops->run(b->self, &recipe, first, count, steps, f->clip, running, out, err);
 }
 
-/* ---- The start ----------------------------------------------------------------------------------------------- */
+/* ---- The start --------------------------------------------------------------------------------------------------- */
 
 /* Is there a linear part whose start is known? Of columns it is not. */
 static bool has_start(const field_shape *shape, const linear_gain *possible)
@@ -99,7 +99,7 @@ static void layer_shares(const field_shape *shape, rate_share *shares)
         shares[0].share = CONVEX_SHARE;
 }
 
-/* ---- Attempts ------------------------------------------------------------------------------------------------ */
+/* ---- Attempts ---------------------------------------------------------------------------------------------------- */
 
 static npmd_status fail_astray(const train_attempt *a, int restarts, double reached, double promised, npmd_error *err)
 {

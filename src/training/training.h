@@ -1,88 +1,90 @@
-/* training.h - the penalised likelihood, minimised by stochastic gradients, and what watches it.
+/* training.h - the penalised likelihood, minimised by stochastic gradients, and diagnostics of the fit.
  *
  *     objective = -mean over data of v + mean over the domain of exp v + tau mean of (Lap v)^2
  *
- * v is the log density relative to the uniform measure; the second term makes exp v integrate to one at the
- * optimum (Silverman 1982). All three terms are estimated afresh every step. */
+ * v is the log density relative to the uniform measure; the second term makes exp v integrate to one at the optimum
+ * (Silverman 1982). All three terms are estimated afresh every step. */
 #ifndef NPMD_TRAINING_H
 #define NPMD_TRAINING_H
 
 #include "backend.h"
 
-/* ---- complete.c: sizes from n and the domain ------------------------------------------------------------ */
+/* ---- complete.c: sizes from n and the domain --------------------------------------------------------------------- */
 
-/* Every setting of the encoding, the network and its training that is open and that these read. */
+/* Fills every open setting of the encoding, the network and its training that these readers read. */
 npmd_status training_complete(settings *set, unsigned readers, const npmd_domain *dom, size_t n, npmd_error *err);
-/* The same for what has no encoding that could be asked for, and nothing that is penalised. */
+/* The same for estimators without an encoding and without a penalty. */
 npmd_status training_complete_bare(settings *set, unsigned readers, const npmd_domain *dom, size_t n, npmd_error *err);
 field_shape training_shape(const settings *full, const npmd_domain *dom);
 
-/* ---- schedule.c ---------------------------------------------------------------------------------------- */
+/* ---- schedule.c -------------------------------------------------------------------------------------------------- */
 
 typedef struct schedule_point {
     double rate, beta1;
 } schedule_point;
 schedule_point schedule_at(const settings *opt, int64_t step);
-/* The optimiser's step of that number; the products of the betas go on with it. A negative max_norm: the guard acts,
- * and schedule_guard says how. */
+/* The optimiser's step of this number; updates the products of the betas. A negative max_norm: the guard applies, see
+ * schedule_guard. */
 optimiser_step schedule_step(const settings *opt, const rate_share *shares, int64_t step, double *beta1_product,
                              double *beta2_product);
 /* The longest gradient that the guard lets pass, and the running length after a gradient of this norm. */
 double schedule_guard(double clip, const optimiser_step *step, double running_log_norm);
 double schedule_running(int64_t step, double running_log_norm, double norm, double max_norm);
 
-/* ---- objective.c --------------------------------------------------------------------------------------- */
+/* ---- objective.c ------------------------------------------------------------------------------------------------- */
 
 typedef struct objective { /* one step's points; a pure function of (seed, step) */
-    const settings *opt;   /* full */
+    const settings *opt;   /* complete */
     const npmd_domain *domain;
     const npmd_points *points;
-    double *cumulative; /* of the weights, or NULL */
+    double *cumulative; /* running sums of the weights, or NULL */
     proposal proposal;
     bool importance;
 } objective;
 
 typedef struct objective_value {
-    double data, integral, penalty, total; /* -mean v, mean exp v, mean of the penalised quantity, their sum */
+    /* -mean v, mean exp v, mean of the penalised quantity; total: the objective */
+    double data, integral, penalty, total;
 } objective_value;
 
 npmd_status objective_open(objective *o, const npmd_domain *dom, const npmd_points *pts, const settings *opt,
                            npmd_error *err);
 void objective_close(objective *o);
-/* The data points of this step: every epoch is a new shuffle, cut into batches; a batch of all points needs none. */
+/* The data points of this step: every epoch is a new shuffle, cut into batches; a batch of all points is not
+ * shuffled. */
 void batch_points(const settings *set, const npmd_points *pts, int64_t step, point_source *out);
 void objective_batch(const objective *o, int64_t step, point_source *out);
-/* The source of this step's integral. */
+/* The points of this step's integral. */
 void objective_integral_points(objective *o, int64_t step, size_t count, point_source *out);
-/* The terms of this step and their gradient, added up in the backend. */
+/* The terms of this step; their gradients accumulate in the backend. */
 npmd_status objective_step(objective *o, backend *b, int64_t step, objective_value *out, npmd_error *err);
-step_recipe objective_recipe(const objective *o); /* the same for a backend that runs steps by itself */
+step_recipe objective_recipe(const objective *o); /* for a backend that runs many steps in one call */
 int64_t objective_steps_an_epoch(const settings *opt, size_t n);
 
-/* ---- train.c: the loop ---------------------------------------------------------------------------------- */
+/* ---- train.c: the loop ------------------------------------------------------------------------------------------- */
 
-/* What is trained: a field on a backend, or whatever else follows its gradient. */
+/* What is trained: a field on a backend, or anything else that follows a gradient. */
 typedef struct trainee {
     void *self;
-    bool several; /* it takes more than one step in a call */
-    /* Steps first .. first + count - 1, each with its update; out (count). Where a step has a negative max_norm the
-     * guard acts, from this running length on. */
+    bool several; /* it can take several steps in one call */
+    /* Steps first .. first + count - 1, each with its update; out (count). Where max_norm is negative the guard
+     * applies, starting from this running length. */
     npmd_status (*advance)(void *self, int64_t first, size_t count, optimiser_step *steps, double running_log_norm,
                            step_record *out, npmd_error *err);
 } trainee;
 
-typedef struct train_look { /* how a fit is looked at; may be NULL */
-    /* Fills log_integral, nise, ae, ise and the signal-to-noise ratios of a report: at logged steps, and where it is
-     * judged. */
+typedef struct train_look { /* callbacks that look at a fit; may be NULL */
+    /* Fills log_integral, nise, ae, ise and the signal-to-noise ratios of a report: at logged steps and before each
+     * judge. */
     npmd_status (*look)(void *self, npmd_report *report, npmd_error *err);
     void *self;
-    /* Early stopping, by what look found; objective: its mean over the latest steps. NULL: there is none. */
+    /* Early stopping, from the report; objective: its mean over the latest steps. NULL: no early stopping. */
     npmd_status (*judge)(void *self, const npmd_report *report, double objective, bool *enough, npmd_error *err);
     void (*again)(void *self); /* the fit was started again */
     int64_t every;             /* steps between judgements */
 } train_look;
 
-/* Where a fit stands between two steps: with theta and the moments, all that it needs to go on. */
+/* The state of a fit between two steps: with theta and the moments, all that is needed to resume it. */
 typedef struct train_state {
     int64_t restart, step;                                 /* restarts before this attempt; steps done in it */
     double last;                                           /* objective of the latest step */
@@ -90,32 +92,32 @@ typedef struct train_state {
     double tail;                                           /* sum of the objective over the last steps */
     int64_t tail_steps;
     double seconds; /* of training, over all attempts */
-    bool linear;    /* the last attempt failed, too: the convex start stands */
+    bool linear;    /* the last attempt failed as well, and the convex start is the result */
     bool enough;    /* it was stopped early */
 } train_state;
 
-typedef struct train_keeper { /* is shown the state after every step; may be NULL */
+typedef struct train_keeper { /* gets the state after every step; may be NULL */
     void (*keep)(void *self, const train_state *now);
     void *self;
-    const train_state *resume; /* where to go on, theta and the moments being there; NULL: from the start */
+    const train_state *resume; /* where to resume, with theta and the moments in the backend; NULL: from the start */
 } train_keeper;
 
-typedef struct train_run { /* a course of steps */
+typedef struct train_run { /* a sequence of steps */
     const trainee *what;
     const settings *set;
-    size_t n;                 /* points that an epoch passes through */
+    size_t n;                 /* points of an epoch */
     const rate_share *shares; /* NULL: 1 throughout */
-    const fit_watch *watch;   /* progress, and how often; its log_every is positive */
-    const train_look *look;   /* NULL: nobody looks closer */
+    const fit_watch *watch;   /* progress reports; its log_every is positive */
+    const train_look *look;   /* NULL: none */
     const train_keeper *keeper;
     double started; /* clock */
 } train_run;
 
 typedef struct train_attempt {
     train_state at;
-    bool runaway, stopped; /* it will not come back; the caller asked to stop */
+    bool runaway, stopped; /* the fit diverged; the caller asked to stop */
 } train_attempt;
-/* Goes on from a->at until the steps are done, or it ends for one of these reasons. */
+/* Continues from a->at until the steps are done, or until runaway, stopped or early stopping. */
 npmd_status train_attempt_run(const train_run *run, train_attempt *a, npmd_error *err);
 double train_reached(const train_attempt *a); /* the mean of the objective over the last steps */
 
@@ -125,54 +127,54 @@ typedef struct train_result {
     double objective; /* mean over the last steps */
     double seconds;
     int restarts;
-    double rate; /* the highest rate of the attempt that stood */
+    double rate; /* highest rate of the attempt that was kept */
     bool interrupted;
-    bool unfinished; /* too short a run to judge, and far from what is within reach */
-    bool linear;     /* the network only did harm: its convex start stands in its place */
+    bool unfinished; /* too short to judge, and far from the gain that is within reach */
+    bool linear;     /* the network did not help; the convex start is the result */
 } train_result;
 
-/* ---- train_field.c: a field's fit ------------------------------------------------------------------------- */
+/* ---- train_field.c: a field's fit -------------------------------------------------------------------------------- */
 
 typedef struct field_training {
     backend *backend;
     const field_shape *shape;
     const encoding *encoding;
-    const encoding *judge; /* the encoding that says what could be gained; NULL: the field's own, of columns nothing */
-    const double *from;    /* (parameters): theta at the start; NULL: as the settings say */
+    /* the encoding that bounds the possible gain; NULL: the field's own, unless that is columns */
+    const encoding *judge;
+    const double *from; /* (parameters): theta at the start; NULL: by the settings */
     objective *terms;
     const settings *set;
     const fit_watch *watch;
     const train_look *look;
     const train_keeper *keeper;
 } field_training;
-/* Starts again at a lower rate when the fit runs away, collapses or ends worse than the uniform density, at
- * most twice. Then, with a skip, the convex start stands; without one it is an error. */
+/* Restarts at a lower rate, at most twice, when the fit diverges, collapses or ends worse than the uniform density.
+ * After that the result is the convex start if there is a skip, else an error. */
 npmd_status train(const field_training *what, train_result *out, npmd_error *err);
 
-/* ---- diagnose.c ---------------------------------------------------------------------------------------- */
+/* ---- diagnose.c -------------------------------------------------------------------------------------------------- */
 
-/* What the linear part could gain for certain: g_k is the data mean of feature k at mean square 1, the Newton
- * step from v = 0 is d = sum_k c_k eta_k with c_k = g_k / (1 + 2 tau lambda_k^2); its quadratic model
- * promises gain0 = 1/2 sum_k g_k c_k, of which noise = 1/(2n) sum_k 1/(1 + 2 tau lambda_k^2) would come from
- * nothing. On peaked densities the model promises far too much, so the gain is also bounded by what v = a d
- * truly reaches, the best of a = 1, 1/2, 1/4, ... */
+/* What the linear part can certainly gain. With g_k the data mean of feature k at mean square 1, the Newton step from v
+ * = 0 is d = sum_k c_k eta_k, c_k = g_k / (1 + 2 tau lambda_k^2). Its quadratic model promises gain0 = 1/2 sum_k g_k
+ * c_k, of which noise = 1/(2n) sum_k 1/(1 + 2 tau lambda_k^2) is expected from uniform data. On peaked densities the
+ * model promises far too much, so gain is also bounded by what v = a d reaches, for the best of a = 1, 1/2, 1/4, ... */
 typedef struct linear_gain {
     double gain0, gain, noise;
-    double *coefficient; /* (K): of the best a d, where the skip starts; K zeros if nothing is gained */
-    double constant;     /* -log mean exp(a d), so that it integrates to one */
-    double reached;      /* what the coefficients gain, by the points of the integral */
+    double *coefficient; /* (K): those of the best a d, where the skip starts; zero if nothing is gained */
+    double constant;     /* -log mean exp(a d), so that exp v has mean one */
+    double reached;      /* gain of the coefficients, with the integral over this fit's points */
 } linear_gain;
 npmd_status linear_gain_open(linear_gain *out, const encoding *enc, objective *o, npmd_error *err);
 void linear_gain_close(linear_gain *gain);
-/* A fit that stayed at v = 0 although there was something to gain. Uniform data are no collapse. */
+/* Did the fit stay at v = 0 although there was something to gain? Uniform data are no collapse. */
 bool has_collapsed(const linear_gain *possible, double reached);
 
-static inline double feature_unit(const encoding *enc, int k) /* brings it to mean square 1; 0: the constant */
+static inline double feature_unit(const encoding *enc, int k) /* factor to mean square 1; 0: the constant */
 {
     assert(!enc->columns);
     return enc->lambda[k] == 0.0 ? 0.0 : sqrt(enc->waves ? 2.0 : enc->domain->volume) / enc->scale[k];
 }
-/* mean (Lap psi)^2 = lambda^2 and mean |grad psi|^2 = lambda at mean square 1 */
+/* mean (Lap psi)^2 = lambda^2 and mean |grad psi|^2 = lambda, for psi of mean square 1. */
 static inline double penalty_rough(const settings *opt, double lambda)
 {
     return opt->penalty == PENALTY_LAPLACIAN ? lambda * lambda : lambda;
@@ -182,27 +184,27 @@ static inline double penalty_weight(const settings *opt)
     return opt->penalty == PENALTY_NONE ? 0.0 : opt->tau;
 }
 
-/* ---- snr.c: how much of the gradients is signal --------------------------------------------------------- */
+/* ---- snr.c: how much of the gradients is signal ------------------------------------------------------------------ */
 
 typedef struct snr {
     size_t parameters;
     double *gradient, *square; /* (parameters) */
-    backend other;             /* a cpu, where the fit's own backend knows no squares, */
-    double *theta;             /* and what goes there; else NULL */
+    backend other;             /* a cpu backend, where the fit's own has no squares */
+    double *theta;             /* (parameters): copied to other; else NULL */
 } snr;
-typedef struct snr_values { /* NaN: there is no penalty, or no parameter that varies */
+typedef struct snr_values { /* NaN: no penalty, or no parameter whose gradient varies */
     double a, b, c;
 } snr_values;
 npmd_status snr_open(snr *s, const field_plan *plan, const backend *b, int threads, npmd_error *err);
 void snr_close(snr *s);
-/* At the backend's theta, after that many steps. */
+/* At the backend's theta, after this many steps. */
 npmd_status snr_at(snr *s, objective *o, backend *b, int64_t step, snr_values *out, npmd_error *err);
 
-/* ---- convex.c: the linear part at its optimum ----------------------------------------------------------- */
+/* ---- convex.c: the linear part at its optimum -------------------------------------------------------------------- */
 
-#define CONVEX_FEATURES 1024 /* its Hessian is a matrix */
+#define CONVEX_FEATURES 1024 /* most features: the Hessian is formed */
 size_t convex_bytes(int features);
-/* The coefficients of an open gain, their constant and what they reach become those of the optimum. */
+/* Replaces coefficient, constant and reached of an open gain by those of the optimum. */
 npmd_status convex_start(linear_gain *out, const encoding *enc, objective *o, npmd_error *err);
 /* -log mean exp(coefficient . eta). */
 npmd_status linear_constant(const encoding *enc, objective *o, const double *coefficient, double *constant,

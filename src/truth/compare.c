@@ -1,4 +1,4 @@
-/* compare.c - how far an estimate g is from a known density f.
+/* compare.c - distances of an estimate g from a known density f.
  *
  * With f, g relative densities, a = sqrt f, b = sqrt g, and E the mean over the domain or the nodes:
  *
@@ -14,17 +14,16 @@
  *     1 - correlation = (Var d - (s_a - s_b)^2) / (2 s_a s_b),   s_a - s_b = (s_a^2 - s_b^2) / (s_a + s_b),
  *     s_a^2 - s_b^2 = E (f - g) - E d E (a + b).
  *
- * Where. On T1 and T2 a fine half-open grid; on S2 Gauss-Legendre times equally spaced longitudes; a truth
- * that is a grid, on its own nodes. Elsewhere 16 independent batches of points, and the delete-one jackknife
- * over them gives standard errors. Uniform points alone are poor where f is peaked (on the paper's T4 E f^2
- * is about 60), so one half of a batch is uniform (scrambled Sobol) and the other half drawn from f; together
- * they have density (1 + f) / 2, and a point weighs 2 / (1 + f) (the balance heuristic of
- * Veach and Guibas 1995): no weight exceeds 2, and E f^2 becomes a mean of numbers below 2 f. There
- * E f = E g = 1 is known, and used in fr and kl, where the noise of both masses would drown a small error;
- * on a grid the masses are those of the nodes. */
+ * Nodes: on T1 and T2 a fine half-open grid; on S2 Gauss-Legendre times equally spaced longitudes; for a truth that is
+ * a grid, its own nodes. Elsewhere 16 independent batches of points, with standard errors by the delete-one jackknife
+ * over the batches. Uniform points alone are poor where f is peaked (on the paper's T4 E f^2 is about 60), so one half
+ * of a batch is uniform (scrambled Sobol) and the other half drawn from f; together they have density (1 + f) / 2, and
+ * a point weighs 2 / (1 + f) (the balance heuristic of Veach and Guibas 1995): no weight exceeds 2, and E f^2 becomes a
+ * mean of numbers below 2 f. There E f = E g = 1 is known, and used in fr and kl, where the noise of both masses would
+ * drown a small error; on a grid the masses are those of the nodes. */
 #include "truth.h"
 
-/* ---- Moments ------------------------------------------------------------------------------------------- */
+/* ---- Moments ----------------------------------------------------------------------------------------------------- */
 
 enum { WEIGHT, F, G, A, B, D1, D2, FF, DIFF, DIFF2, KL, MOMENTS };
 
@@ -85,7 +84,7 @@ static npmd_comparison comparison_from(const double m[MOMENTS], bool masses_know
     return c;
 }
 
-/* ---- Evaluation by chunks ------------------------------------------------------------------------------ */
+/* ---- Evaluation by chunks ---------------------------------------------------------------------------------------- */
 
 typedef struct bench { /* what is compared, and space for a chunk */
     const npmd_truth *truth;
@@ -156,7 +155,7 @@ static size_t chunk_at(size_t first, size_t total)
     return total - first < TRUTH_CHUNK ? total - first : TRUTH_CHUNK;
 }
 
-/* ---- Grids --------------------------------------------------------------------------------------------- */
+/* ---- Grids ------------------------------------------------------------------------------------------------------- */
 
 static npmd_status moments_on_torus(bench *b, const size_t *side, size_t nodes, double m[MOMENTS], npmd_error *err)
 {
@@ -296,7 +295,7 @@ done:
     return st;
 }
 
-/* ---- Points drawn -------------------------------------------------------------------------------------- */
+/* ---- Points drawn ------------------------------------------------------------------------------------------------ */
 
 #define BATCHES 16
 #define SAMPLED_POINTS ((size_t)1 << 20)

@@ -1,7 +1,7 @@
 /* entropy.c - the differential entropy of a known density: - integral of f log f, nats, per volume.
  *
- * On T1 and T2 by a half-open grid, doubled until mass and entropy stand still; elsewhere, or where no grid
- * of an affordable size resolves the density, by the mean of -log f over draws from the density itself. */
+ * On T1 and T2 by a half-open grid, doubled until mass and entropy settle; elsewhere, or where no grid of an affordable
+ * size resolves the density, by the mean of -log f over draws from the density itself. */
 #include "truth.h"
 
 #define ENTROPY_TOLERANCE 1e-9

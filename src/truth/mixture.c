@@ -4,17 +4,15 @@
  *
  *     f(x) = sum over k in Z^D of N(x - mean + 2 pi k; 0, C),      C = L L',  L lower triangular.
  *
- * With t = L^-1 (x - mean + 2 pi k) a term depends on |t|^2 = t_0^2 + ... + t_{D-1}^2, and t_i on k_0 .. k_i
- * alone. So the shifts are walked as a tree, coordinate by coordinate, nearest first, and a branch ends where
- * the partial sum already says that its terms cannot matter (the sphere decoder of lattice coding: Schnorr
- * and Euchner 1994).
+ * With t = L^-1 (x - mean + 2 pi k) a term depends on |t|^2 = t_0^2 + ... + t_{D-1}^2, and t_i on k_0 .. k_i alone. So
+ * the shifts are walked as a tree, coordinate by coordinate, nearest first, and a branch ends where the partial sum
+ * shows that its terms are negligible (the sphere decoder of lattice coding: Schnorr and Euchner 1994).
  *
- * A von Mises-Fisher component is a product over the factors of exp(kappa (cos d(x, mean) - 1)) times a
- * constant. Everything is summed as logarithms: a density far from all means underflows, its logarithm does
- * not. */
+ * A von Mises-Fisher component is a product over the factors of exp(kappa (cos d(x, mean) - 1)) times a constant.
+ * Everything is summed in logarithms: far from all means the density underflows, its logarithm does not. */
 #include "truth_shapes.h"
 
-/* ---- Constants of the kernels -------------------------------------------------------------------------- */
+/* ---- Constants of the kernels ------------------------------------------------------------------------------------ */
 
 double truth_log_von_mises_constant(double kappa)
 {
@@ -26,7 +24,7 @@ double truth_log_fisher_constant(double kappa)
     return SPHERE.log_kernel(&SPHERE, kappa);
 }
 
-/* ---- Making and checking ------------------------------------------------------------------------------- */
+/* ---- Making and checking ----------------------------------------------------------------------------------------- */
 
 /* Tolerances of what a file may hold. Weights and unit vectors may be rounded; they are then made exact. */
 #define WEIGHT_SUM_TOLERANCE 1e-6
@@ -230,7 +228,7 @@ done:
     return st;
 }
 
-/* ---- Density ------------------------------------------------------------------------------------------- */
+/* ---- Density ----------------------------------------------------------------------------------------------------- */
 
 /* log(sum of exp of the terms so far) = greatest + log(sum). */
 typedef struct log_sum {
@@ -395,7 +393,7 @@ npmd_status truth_log_density(const npmd_truth *t, const double *x, size_t n, do
     return NPMD_OK;
 }
 
-/* ---- Draws --------------------------------------------------------------------------------------------- */
+/* ---- Draws ------------------------------------------------------------------------------------------------------- */
 
 /* Uniform numbers of a row: 0 chooses the component, those of normal i are 2 i and 2 i + 1 from i = 1 on (as
  * rng_normal counts them), and a factor of a von Mises-Fisher kernel has a stretch of its own from 2 on. */

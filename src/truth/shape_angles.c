@@ -18,7 +18,7 @@
 #define KAPPA_MOST 1e8
 #define WIDTH_LEAST 1e-4
 
-/* ---- ridge --------------------------------------------------------------------------------------------- */
+/* ---- ridge ------------------------------------------------------------------------------------------------------- */
 
 enum { ALONG, ACROSS, RIDGE_MEAN, KAPPA_ALONG, OFFSET, AMPLITUDE, FREQUENCY, SLOPE, KAPPA };
 static const shape_field RIDGE_FIELDS[] = { { "along", SHAPE_ONE, NAN },   { "across", SHAPE_ONE, NAN },
@@ -82,7 +82,7 @@ static void ridge_draw(const npmd_domain *dom, const truth_shape *s, rng_key key
 
 const shape_kind SHAPE_RIDGE = { "ridge", RIDGE_FIELDS, ridge_check, ridge_log, ridge_draw };
 
-/* ---- ring ---------------------------------------------------------------------------------------------- */
+/* ---- ring -------------------------------------------------------------------------------------------------------- */
 
 enum { FACTOR, AXIS, HEIGHT, WIDTH };
 static const shape_field RING_FIELDS[] = { { "factor", SHAPE_ONE, 1.0 },
@@ -159,7 +159,7 @@ static void ring_draw(const npmd_domain *dom, const truth_shape *s, rng_key key,
 
 const shape_kind SHAPE_RING = { "ring", RING_FIELDS, ring_check, ring_log, ring_draw };
 
-/* ---- box ----------------------------------------------------------------------------------------------- */
+/* ---- box --------------------------------------------------------------------------------------------------------- */
 
 enum { FACTORS, LOWER, UPPER };
 static const shape_field BOX_FIELDS[] = {

@@ -2,7 +2,7 @@
  * that mixture.c has. */
 #include "truth_shapes.h"
 
-/* ---- uniform ------------------------------------------------------------------------------------------- */
+/* ---- uniform ----------------------------------------------------------------------------------------------------- */
 
 static npmd_status uniform_check(const npmd_domain *dom, truth_shape *s, const char *where, npmd_error *err)
 {
@@ -24,7 +24,7 @@ static void uniform_draw(const npmd_domain *dom, const truth_shape *s, rng_key k
 static const shape_field NO_FIELDS[] = { { 0 } };
 const shape_kind SHAPE_UNIFORM = { "uniform", NO_FIELDS, uniform_check, uniform_log, uniform_draw };
 
-/* ---- kernel and normal --------------------------------------------------------------------------------- */
+/* ---- kernel and normal ------------------------------------------------------------------------------------------- */
 
 enum { MEAN, SPREAD }; /* kappa or covariance */
 static const shape_field KERNEL_FIELDS[] = { { "mean", SHAPE_COLUMNS, NAN }, { "kappa", SHAPE_FACTORS, NAN }, { 0 } };

@@ -1,9 +1,9 @@
-/* truth.h - densities known in closed form, draws from them, and how far an estimate is from one.
+/* truth.h - known densities, draws from them, and the distance of an estimate from one.
  *
- * A truth is a mixture of wrapped normals (tori), a mixture of products of von Mises (S1) and von
- * Mises-Fisher (S2) kernels, a mixture of shapes (truth_shapes.h), or the values of a density on the nodes of a
- * torus. Log densities are per Riemannian volume, unless a name says relative (volume x density, mean 1 over the
- * domain). Points are those of the domain; truth_sample and truth_log_density have them as the user does. */
+ * A truth is a mixture of wrapped normals (tori), a mixture of products of von Mises (S1) and von Mises-Fisher (S2)
+ * kernels, a mixture of shapes (truth_shapes.h), or the values of a density on the nodes of a torus. Log densities are
+ * per Riemannian volume, unless a name says relative (volume x density, mean 1 over the domain). Points are those of
+ * the domain; truth_sample and truth_log_density have them as the user does. */
 #ifndef NPMD_TRUTH_H
 #define NPMD_TRUTH_H
 
@@ -20,7 +20,7 @@ struct npmd_truth {
     npmd_domain *domain;
     int threads; /* 0: all cores */
 
-    /* Mixtures, as written in their file. */
+    /* Mixtures, as in their file. */
     int components;
     double *weight;     /* (components), sum 1 */
     double *mean;       /* (components, columns) */
@@ -29,7 +29,7 @@ struct npmd_truth {
     truth_shape *shape; /* shapes: (components) */
     char *spelling;     /* the domain in its file's words, where that has surfaces; else NULL */
 
-    /* Made from these by mixture_prepare. */
+    /* Computed from these by mixture_prepare. */
     double *cumulative; /* (components): weight[0] + ... + weight[c], the last exactly 1 */
     double *constant;   /* (components): log of weight x the kernel's value at its mode */
     double *lower;      /* wrapped normals: (components, D, D), covariance = lower lower' */
@@ -39,13 +39,13 @@ struct npmd_truth {
     size_t nodes, side[NPMD_MAX_FACTORS];
 };
 
-#define TRUTH_CHUNK 65536 /* points evaluated at a time: what bounds the memory of entropy and comparison */
+#define TRUTH_CHUNK 65536 /* points evaluated at a time; bounds the memory of entropy and comparison */
 
-/* ---- mixture.c: density and draws of a mixture --------------------------------------------------------- */
+/* ---- mixture.c: density and draws of a mixture ------------------------------------------------------------------- */
 
-/* A truth with room for that many components; takes the domain over, also when it fails. */
+/* A truth with room for this many components; takes over the domain, also on failure. */
 npmd_status mixture_new(truth_kind kind, npmd_domain *dom, size_t components, npmd_truth **out, npmd_error *err);
-/* Checks the numbers of a mixture and derives the rest; where (a path) opens each message. */
+/* Checks the numbers of a mixture and computes the rest; where (a path) opens each message. */
 npmd_status mixture_prepare(npmd_truth *t, const char *where, npmd_error *err);
 double mixture_log_density(const npmd_truth *t, const double *x); /* x (columns), finite */
 void mixture_log_densities(const npmd_truth *t, const double *x, size_t n, double *out);
@@ -54,7 +54,7 @@ void mixture_draws(const npmd_truth *t, rng_key key, uint64_t first, size_t n, d
 double truth_log_von_mises_constant(double kappa); /* log of exp(kappa) / (2 pi I_0(kappa)) */
 double truth_log_fisher_constant(double kappa);    /* log of exp(kappa) kappa / (4 pi sinh kappa) */
 
-/* ---- truth_shapes.c: the components of a mixture of shapes; how they are drawn, component c being chosen -- */
+/* ---- truth_shapes.c: the components of a mixture of shapes; how they are drawn, component c being chosen --------- */
 
 npmd_status shapes_from_json(const json_t *components, const char *path, npmd_truth *t, npmd_error *err);
 npmd_status shapes_to_json(const npmd_truth *t, json_t *components, npmd_error *err); /* an empty array, filled */
@@ -66,7 +66,7 @@ void truth_free(npmd_truth *t);
 npmd_status truth_sample(const npmd_truth *t, uint64_t seed, size_t n, double *x, npmd_error *err);
 npmd_status truth_log_density(const npmd_truth *t, const double *x, size_t n, double *out, npmd_error *err);
 
-/* ---- recipe.c, gauntlet.c, truth_mesh.c ------------------------------------------------------------------ */
+/* ---- recipe.c, gauntlet.c, truth_mesh.c -------------------------------------------------------------------------- */
 
 /* q (D, D), columns orthonormal, uniform over the orthogonal group. */
 void recipe_orthogonal(int D, rng_key key, double *q);
@@ -77,7 +77,7 @@ npmd_status gauntlet_at(int i, npmd_recipe *out, npmd_error *err);
 npmd_status truth_mesh_domain(npmd_domain **out, npmd_error *err);
 npmd_status truth_mesh_write(const npmd_truth *t, const char *path, npmd_error *err);
 
-/* ---- recipe.c, truth_file.c, entropy.c ------------------------------------------------------------------ */
+/* ---- recipe.c, truth_file.c, entropy.c --------------------------------------------------------------------------- */
 
 npmd_status truth_make(const char *recipe, uint64_t seed, npmd_truth **out, npmd_error *err);
 npmd_status truth_read(const char *path, npmd_truth **out, npmd_error *err);
@@ -91,14 +91,14 @@ npmd_status truth_numbers_read(const json_t *array, const char *where, const cha
 json_t *truth_numbers_json(const double *a, const size_t *extent, int depth);
 npmd_status truth_entropy(const npmd_truth *t, uint64_t seed, double *entropy, double *se, npmd_error *err);
 
-/* ---- compare.c ----------------------------------------------------------------------------------------- */
+/* ---- compare.c --------------------------------------------------------------------------------------------------- */
 
 /* The estimate: log density per volume, already normalised. */
 typedef npmd_status (*log_density_fn)(void *self, const double *x, size_t n, double *out, npmd_error *err);
 
 npmd_status truth_compare(const npmd_truth *t, log_density_fn estimate, void *self, npmd_grid grid, size_t points,
                           uint64_t seed, npmd_comparison *out, npmd_error *err);
-/* What truth_compare does where no grid will do: points from an even mixture of uniform measure and truth. */
+/* truth_compare without a grid: points from an equal mixture of the uniform measure and the truth. */
 npmd_status truth_compare_sampled(const npmd_truth *t, log_density_fn estimate, void *self, size_t points,
                                   uint64_t seed, npmd_comparison *out, npmd_error *err);
 

@@ -8,8 +8,8 @@
  *     { "domain": "S1 x S2", "kind": "shapes", "components": [C] of { "weight": w, "shape": "ring", ... },
  *       "measure": "volume" }
  *
- * "measure" may be missing; a mixture is a density per volume in any case. Other fields are left alone. A
- * message names the file and the element, as in means[2][0]. */
+ * "measure" may be missing; a mixture is a density per volume in any case. Other fields are ignored. A message names
+ * the file and the element, as in means[2][0]. */
 #include "json.h"
 #include "truth.h"
 
@@ -21,7 +21,7 @@ static const char *const KIND[] = {
     [TRUTH_SHAPES] = "shapes",
 };
 
-/* ---- Reading JSON -------------------------------------------------------------------------------------- */
+/* ---- Reading JSON ------------------------------------------------------------------------------------------------ */
 
 /* Where in the file: its path, the field, and how many indices of the element are known. */
 typedef struct element {
@@ -205,7 +205,7 @@ done:
     return st;
 }
 
-/* ---- Grids --------------------------------------------------------------------------------------------- */
+/* ---- Grids ------------------------------------------------------------------------------------------------------- */
 
 /* Values on the nodes of T^D, of any scale: what is kept is relative density, divided by its mean over the
  * nodes. */
@@ -263,7 +263,7 @@ npmd_status truth_read(const char *path, npmd_truth **out, npmd_error *err)
     return file_has_suffix(path, ".npy") ? grid_read(path, out, err) : mixture_read(path, out, err);
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 /* The inverse of read_numbers; NULL when memory is short. */
 json_t *truth_numbers_json(const double *a, const size_t *extent, int depth)

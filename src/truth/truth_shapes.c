@@ -12,7 +12,7 @@ static const shape_kind *const KINDS[] = { &SHAPE_UNIFORM, &SHAPE_KERNEL, &SHAPE
 enum { KIND_COUNT = sizeof KINDS / sizeof *KINDS };
 #define WHERE_SIZE 400
 
-/* ---- What checks share --------------------------------------------------------------------------------- */
+/* ---- What checks share ------------------------------------------------------------------------------------------- */
 
 /* "kappa[2]", or "width" of a field that is one number. */
 static const char *number_name(const truth_shape *s, int field, size_t i, char *text, size_t size)
@@ -53,7 +53,7 @@ done:
     return st;
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 /* The extents of a field; a list is as long as the first list of the object. */
 static int field_shape(const npmd_domain *dom, const shape_field *f, const json_t *object, size_t extent[2])
@@ -192,7 +192,7 @@ void shapes_free(truth_shape *shapes, int count)
     memory_free(shapes);
 }
 
-/* ---- Density and draws --------------------------------------------------------------------------------- */
+/* ---- Density and draws ------------------------------------------------------------------------------------------- */
 
 double shapes_log_density(const npmd_truth *t, const double *x)
 {

@@ -1,4 +1,4 @@
-/* contents.c - what the page is given: one JSON object that says what everything is, and the arrays it names.
+/* contents.c - the data of the page: one JSON object that describes everything, and the arrays it names.
  *
  *   head          title, domain, factors with their kinds, units and sizes, step and top of the levels, what is
  *                 thinned
@@ -45,7 +45,7 @@ static const mesh *drawn_on(const view_values *v, int s)
     return v->surface[s].vertices > 0 ? &v->surface[s] : NULL;
 }
 
-/* ---- the head ----------------------------------------------------------------------------------------------- */
+/* ---- the head ---------------------------------------------------------------------------------------------------- */
 
 static npmd_status json_bounds(json_t *into, const bounds *b, npmd_error *err)
 {
@@ -127,7 +127,7 @@ done:
     return st;
 }
 
-/* ---- arrays --------------------------------------------------------------------------------------------------- */
+/* ---- arrays ------------------------------------------------------------------------------------------------------ */
 
 static npmd_status levels_write(view_page *p, const char *name, uint16_t *level, size_t rows, size_t columns,
                                 npmd_error *err)
@@ -224,7 +224,7 @@ done:
     return st;
 }
 
-/* ---- data ------------------------------------------------------------------------------------------------------- */
+/* ---- data -------------------------------------------------------------------------------------------------------- */
 
 /* row (shown): which of n rows are shown; all, or some anywhere, in the order of the file. */
 static void rows_choose(uint64_t seed, size_t n, size_t shown, unsigned char *taken, size_t *row)

@@ -1,8 +1,8 @@
 /* geodesic.c - a grid on the sphere: the faces of an icosahedron, each cut into resolution^2 triangles.
  *
  * On face (A, B, C) the lattice place (i, j) is the point ((R - i - j) A + i B + j C) / R, R the resolution, brought to
- * unit length. So the flat barycentric coordinates of a direction on its face, times R, tell the triangle of the grid
- * in which it lies; the page finds its way back by that (view/sphere.js has the same tables).
+ * unit length. So the barycentric coordinates of a direction on its flat face, times R, give the triangle of the grid
+ * that contains it; the page uses this to find nodes (view/sphere.js has the same tables).
  *
  * Nodes are numbered: the 12 corners, R - 1 nodes on each of the 30 edges, (R - 1)(R - 2)/2 inside of each face. */
 #include "view.h"

@@ -1,4 +1,4 @@
-/* nodes.c - where the values of a factor are known to the page, and what volume each node stands for. */
+/* nodes.c - the nodes of a factor on the page, and the volume that each represents. */
 #include "view.h"
 
 static npmd_status circle_nodes(view_factor *f, size_t most, npmd_error *err)

@@ -1,12 +1,12 @@
-/* pack.c - numbers as few bytes: equal steps of log f, of which only what neighbours do not foretell is kept.
+/* pack.c - numbers in few bytes: log f in equal steps, stored as differences from a prediction by neighbours.
  *
- * A level is at most half a step from log f, so that a density is right to exp(step / 2) - 1. A level
- * is foretold by those before it in its row, its column and both (Ibarria et al. 2003),
+ * A level is at most half a step from log f, so that the relative error of a density is at most exp(step / 2) - 1. A
+ * level is predicted from those before it in its row, its column and both (Ibarria et al. 2003),
  *
  *     p_ij = q_i,j-1 + q_i-1,j - q_i-1,j-1,
  *
- * and q - p, small of either sign, becomes a small number without a sign: 0, -1, 1, -2, ... to 0, 1, 2, 3, ... All is
- * modulo 2^16, so nothing is lost. */
+ * and q - p, small and of either sign, becomes a small unsigned number: 0, -1, 1, -2, ... to 0, 1, 2, 3, ... All
+ * arithmetic is modulo 2^16, so nothing is lost. */
 #include "view.h"
 
 void pack_levels(const double *log_f, size_t n, double top, double step, uint16_t *level)

@@ -1,6 +1,6 @@
-/* page.c - the page as a file: the text that the build made, with the data in its middle.
+/* page.c - the page as a file: the text made by the build, with the data in its middle.
  *
- * Data are elements <script type="..."> that no browser runs: one of JSON, and arrays deflated and in base 64. */
+ * Data are elements <script type="..."> that no browser runs: one of JSON, and arrays deflated and in base64. */
 #include "view.h"
 
 #include <zlib.h>
@@ -56,8 +56,8 @@ npmd_status page_open(view_page *p, const char *path, npmd_error *err)
     npmd_status st = NPMD_OK;
     if (VIEW_BUNDLE_SIZE == 0) {
         st = npmd_fail(err, NPMD_ERR_DEVICE,
-                       "this build has no page: three.js was not found; install npm, or give the folder of its "
-                       "package with cmake -DNPMD_THREE=DIR, and build again");
+                       "this build has no page: three.js was not found; run scripts/three.sh, or give the folder of "
+                       "its package with cmake -DNPMD_THREE=DIR, and build again");
         goto done;
     }
     TRY(bundle_inflate(&p->text, err));

@@ -1,16 +1,16 @@
-/* thin.c - some vertices of a surface that stand for all.
+/* thin.c - some vertices of a surface that represent all.
  *
  * Each is the vertex that lies farthest, along the edges, from those chosen before it (Gonzalez 1985): they are spread
- * evenly whatever the size of the faces. A vertex belongs to the nearest of them, and its area with it. At the end they
- * are sorted along a curve that fills space (Morton 1966), so that neighbours in the order are neighbours on the
- * surface and their values differ little. */
+ * evenly whatever the size of the faces. A vertex and its area belong to the nearest of them. At the end they are
+ * sorted along a space-filling curve (Morton 1966), so that neighbours in the order are neighbours on the surface and
+ * their values differ little. */
 #include "view.h"
 
 typedef struct thinning {
     const mesh *m;
     int32_t *start, *next; /* (vertices + 1), (3 faces): the neighbours of a vertex */
-    double *distance;      /* (vertices): to the nearest that was chosen, */
-    int32_t *owner;        /* (vertices): which one that is */
+    double *distance;      /* (vertices): distance to the nearest chosen vertex */
+    int32_t *owner;        /* (vertices): that nearest vertex */
     int32_t *heap, *place; /* (vertices): those to be looked at, nearest first; where each stands, or -1 */
     size_t waiting;
     double *area;    /* (vertices) */
@@ -65,7 +65,7 @@ done:
     return st;
 }
 
-/* ---- nearest first: a heap of vertices, equal distances by their number ------------------------------------ */
+/* ---- nearest first: a heap of vertices, equal distances by their number ------------------------------------------ */
 
 static bool nearer(const thinning *t, int32_t a, int32_t b)
 {
@@ -139,7 +139,7 @@ static int32_t farthest(const thinning *t)
     return (int32_t)best;
 }
 
-/* ---- the order -------------------------------------------------------------------------------------------- */
+/* ---- the order --------------------------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {

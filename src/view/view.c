@@ -1,4 +1,4 @@
-/* view.c - npmd_view: checks what is asked for, computes the values, writes the page. */
+/* view.c - npmd_view: checks the request, computes the values, writes the page. */
 #include "view.h"
 
 #define POINTS_USUAL 5000

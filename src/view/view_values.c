@@ -1,13 +1,13 @@
 /* view_values.c - the density at the nodes of one factor, or at all pairs of nodes of two.
  *
- * A model of more factors is integrated over the others, a node at a time. Marginal densities of a pair are sums by the
- * weights of the nodes,
+ * A model with more factors is integrated over the others, node by node. Marginal densities of a pair are weighted sums
+ * over the nodes,
  *
  *     f_1(x_i) = sum_j w_j f(x_i, y_j),      f(y_j | x_i) = f(x_i, y_j) / f_1(x_i),
  *
- * so that every conditional density of the page has mass 1 on the page; and so is the one that a page of one factor of
- * two shows. How far such sums are from the integrals is measured at a few nodes, unless the values are integrals
- * themselves, of which each takes long. */
+ * so that every conditional density has mass 1 on the page; the same holds for a page that shows one factor of two. The
+ * error of such sums is measured at a few nodes, unless the values are integrals themselves, each of which takes
+ * long. */
 #include "view.h"
 
 #define TOGETHER ((size_t)1 << 20) /* values that are asked for at a time, where they are summed */
@@ -29,7 +29,7 @@ static npmd_status outcome(npmd_status st, npmd_error *err)
     return st != NPMD_STOPPED ? st : npmd_fail(err, NPMD_STOPPED, "the page was not made: the caller asked to stop");
 }
 
-/* ---- where ------------------------------------------------------------------------------------------------ */
+/* ---- where ------------------------------------------------------------------------------------------------------- */
 
 /* How many nodes a factor gets: a smooth picture of one; of two, about two million pairs at most, one of them shown or
  * both. */
@@ -85,7 +85,7 @@ done:
     return st;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------ */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static size_t columns_of(const view_values *v)
 {
@@ -159,11 +159,11 @@ done:
     return outcome(st, err);
 }
 
-/* ---- integrals ------------------------------------------------------------------------------------------------ */
+/* ---- integrals --------------------------------------------------------------------------------------------------- */
 
 /* Integrals over the other factors, while they are computed: what takes too long is given up. Where the density has its
- * mass is learnt first, so that time counts from the first integral that is done; before it nothing foretells how long
- * all will take. */
+ * mass is learnt first, so that time counts from the first integral that is done; before it the total time cannot be
+ * predicted. */
 typedef struct integrals {
     const view_values *v;
     double began, first;      /* seconds: when it did, and when the first were done; first 0: none is */
@@ -244,7 +244,7 @@ done:
     return st == NPMD_STOPPED && g.late ? integrals_refuse(&g, err) : outcome(st, err);
 }
 
-/* ---- marginal densities -------------------------------------------------------------------------------------- */
+/* ---- marginal densities ------------------------------------------------------------------------------------------ */
 
 static void marginal_sum(const view_values *v, int s, double *log_marginal)
 {

@@ -161,7 +161,7 @@ static void one_graph_serves_all_steps(void **state)
     device_setting_close(&t);
 }
 
-/* ---- speed --------------------------------------------------------------------------------------------- */
+/* ---- speed ------------------------------------------------------------------------------------------------------- */
 
 static void time_one(const char *words, const device_case *c, device_source_kind kind, size_t count, int jets)
 {

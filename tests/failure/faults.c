@@ -182,7 +182,7 @@ const char *__asan_default_options(void)
     return "quarantine_size_mb=8";
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 /* A hash table with linear probing; a freed place is marked, so that those behind it are still found. */
 static char freed;
@@ -278,7 +278,7 @@ void __wrap_free(void *p)
     __real_free(p);
 }
 
-/* ---- Files --------------------------------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 static void descriptor_mark(int fd, bool open_now)
 {

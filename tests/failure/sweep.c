@@ -11,7 +11,7 @@ enum { STRIDE = 7 };
 enum { STRIDE = 1 };
 #endif
 
-/* ---- Fingerprints: FNV-1a of all that a result holds --------------------------------------------------- */
+/* ---- Fingerprints: FNV-1a of all that a result holds ------------------------------------------------------------- */
 
 static uint64_t print_bytes(uint64_t h, const void *data, size_t size)
 {
@@ -87,7 +87,7 @@ static uint64_t print_outcome(stage *s, const outcome *o, const char *file)
     return file == NULL ? h : print_file(h, in_folder(&s->at, file));
 }
 
-/* ---- The sweep ----------------------------------------------------------------------------------------- */
+/* ---- The sweep --------------------------------------------------------------------------------------------------- */
 
 static void outcome_open(stage *s, const operation *op, outcome *o)
 {

@@ -284,7 +284,7 @@ static void models_without_memory(void **state)
     SWEEP_MEMORY(*state, OPS);
 }
 
-/* ---- Known densities ----------------------------------------------------------------------------------- */
+/* ---- Known densities --------------------------------------------------------------------------------------------- */
 
 static npmd_status run_make(stage *s, outcome *o, npmd_error *err)
 {
@@ -368,7 +368,7 @@ static void truths_without_memory(void **state)
     SWEEP_MEMORY(*state, OPS);
 }
 
-/* ---- Files --------------------------------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 static void writing_to_a_bad_disk(void **state)
 {

@@ -1,5 +1,5 @@
-/* check.h - what the tests share: bounded comparisons that say what was measured, a generator of their
- * own, and Gauss-Legendre nodes. Nothing here calls the library. */
+/* check.h - what the tests share: comparisons that print what they measured, a random generator, and Gauss-Legendre
+ * nodes. Nothing here calls the library. */
 #ifndef NPMD_TEST_CHECK_H
 #define NPMD_TEST_CHECK_H
 
@@ -21,7 +21,7 @@
 
 #define CHECK_PI 3.141592653589793238462643383279502884L
 
-/* Fails unless found <= bound; NaN fails. Says the figure either way. */
+/* Fails unless found <= bound; NaN fails. Prints the number in either case. */
 static inline void check_below(const char *what, double found, double bound)
 {
     print_message("    %-64s %9.2e  (bound %.2e)\n", what, found, bound);
@@ -29,7 +29,7 @@ static inline void check_below(const char *what, double found, double bound)
         fail_msg("%s: found %.3e, bound %.3e", what, found, bound);
 }
 
-/* The same without a word when it holds: for loops. */
+/* The same, silent when it holds; for loops. */
 static inline void check_quiet(const char *what, double found, double bound)
 {
     if (!(found <= bound))
@@ -49,7 +49,7 @@ static inline double relative_norm(const double *a, const double *b, size_t n)
     return sqrt(difference) / sqrt(size);
 }
 
-/* Sets a locale that writes 0,5 for a half; false: none is installed. setlocale(LC_NUMERIC, "C") takes it back. */
+/* Sets a locale that writes 0,5 for 1/2; false: none is installed. setlocale(LC_NUMERIC, "C") undoes it. */
 static inline bool comma_locale(void)
 {
     static const char *const NAMES[] = { "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fr_FR", "ps_AF.UTF-8" };
@@ -94,7 +94,8 @@ static inline void test_unit_vector(uint64_t *state, double x[3])
         x[i] /= sqrt(r2);
 }
 
-/* Value that a chi-square variable exceeds as often as a normal one exceeds z (Wilson and Hilferty 1931). */
+/* The value that a chi-square variable exceeds with the probability that a normal one exceeds z (Wilson and Hilferty
+ * 1931). */
 static inline double chi_square_bound(int freedom, double z)
 {
     const double k = freedom, c = 2.0 / (9.0 * k), t = 1.0 - c + z * sqrt(c);
@@ -121,7 +122,7 @@ static inline void gauss_legendre(int n, double *node, double *weight)
     }
 }
 
-/* An empty file of our own; the caller unlinks it. */
+/* Makes an empty temporary file; the caller unlinks it. */
 static inline void temporary_path(char *path, size_t size)
 {
     const char *base = getenv("TMPDIR");

@@ -1,7 +1,7 @@
-/* device_points.h - what a device makes of a source and an encoding, against source_fill and encoding_jet.
+/* device_points.h - points and encodings made by a device, compared with source_fill and encoding_jet.
  *
- * A runner makes points and encodings somewhere: on the processor, thread by thread, or on a card. The
- * expectations are the library's own, in double:
+ * A runner makes points and encodings: on the processor, thread by thread, or on a card. The library's own results, in
+ * double, are expected:
  *   points     equal bits where only integers, one product or a copy is involved, or, for uniform points of a
  *              surface, quotients and a square root, which everyone rounds alike; elsewhere sines, tangents
  *              and square roots of two libraries, each right to an ulp or two, which a kernel's map stretches by
@@ -21,9 +21,9 @@
 
 typedef struct device_case {
     const char *domain;
-    bool separable;          /* else plane waves on tori, rotated products elsewhere */
+    bool separable;          /* false: plane waves on tori, rotated products elsewhere */
     int features, frequency; /* features 0: the point's own columns */
-    bool few;                /* only a few points: the encoding is large */
+    bool few;                /* few points, since the encoding is large */
     int elements;            /* of surfaces: 1 linear, 2 quadratic; 0: there is none */
 } device_case;
 
@@ -61,8 +61,8 @@ static const device_case DEVICE_CASES[] = {
 };
 enum { DEVICE_CASE_COUNT = (int)(sizeof DEVICE_CASES / sizeof *DEVICE_CASES) };
 
-/* Runs points first .. first + count - 1 of the step; all pointers of the source are the host's, those that a
- * device writes (centre, embedded) too. rows (s->count) for DATA, else NULL. */
+/* Makes points first .. first + count - 1 of the step. All pointers of the source are to host memory, also those that a
+ * device writes (centre, embedded). row (s->count) for DATA, else NULL. */
 typedef struct device_result {
     float *eta, *weight, *row_weight;
     double *x;
@@ -179,7 +179,7 @@ static inline void device_setting_close(device_setting *s)
 }
 
 typedef struct device_errors {
-    double exact_x, x, weight, eta; /* the largest, each in units of its bound (exact_x: as it is) */
+    double exact_x, x, weight, eta; /* largest errors, in units of their bounds (exact_x: absolute) */
     size_t compared, rows_wrong;
 } device_errors;
 
@@ -189,7 +189,7 @@ static inline void note(double *largest, double found)
         *largest = found;
 }
 
-/* A surface's point (face, u, v), by its face and its unit vector. */
+/* Compares points (face, u, v) of a surface by their faces and unit vectors. */
 static inline void device_compare_surface(const manifold *m, const double *found, const double *wanted,
                                           device_errors *worst)
 {
@@ -229,9 +229,9 @@ static inline void device_compare(const device_setting *t, device_runner run, co
             for (size_t k = 0; k < K; k++)
                 size[r] = fmax(size[r], fabs(eta[(i * R + r) * K + k]));
     }
-    /* Derivatives of a constant on a surface are sums of terms that cancel, rounded in double where the card multiplies
-     * and adds at once: 2^-52 of the value over the height of a face, which is above 2^-9 here; 2^-20 x bound is above
-     * that. */
+    /* Derivatives of a constant on a surface are sums of terms that cancel; the processor rounds every product, the
+     * card fuses multiply and add. The difference is 2^-52 of the value over the height of a face, which is above 2^-9
+     * here; 2^-20 x bound is above that. */
     for (size_t r = 1; r < R; r++)
         size[r] = fmax(size[r], 0x1p-20 * size[0]);
     const bool plain = s->kind == DEVICE_FIXED || data;
@@ -270,7 +270,7 @@ static inline void device_compare(const device_setting *t, device_runner run, co
     free(x), free(w), free(eta), free(work), free(size);
 }
 
-/* Every kind of source at these steps, from a point behind the first; jets and values, plain and rounded. */
+/* Every kind of source at these steps, not from its first point; jets and values, plain and rounded. */
 static inline void device_case_check(const device_case *c, device_runner run)
 {
     static const int64_t STEPS[] = { 0, 1, 77 };

@@ -55,7 +55,7 @@ static inline npmd_points *clusters(const npmd_domain *dom, size_t n, double spr
     return pts;
 }
 
-/* Options by pairs of name and value, NULL at the end. */
+/* Options from pairs of name and value, ending with NULL. */
 static inline void options_of(npmd_options *opt, const char *const *pair)
 {
     npmd_error err = { 0 };
@@ -65,7 +65,7 @@ static inline void options_of(npmd_options *opt, const char *const *pair)
             fail_msg("%s", err.text);
 }
 
-/* The settings of a fit to n points on this domain, with every size that was left open; out may be the options' own. */
+/* The complete settings of a fit to n points on this domain; out may be the options' own. */
 static inline npmd_status full_settings(const npmd_options *opt, const npmd_domain *dom, size_t n, settings *out,
                                         npmd_error *err)
 {
@@ -113,7 +113,7 @@ static inline void geodesic(const npmd_domain *dom, const double *x, int d, int 
             at[j] = cos(h) * at[j] + sin(h) * frame[3 * t + j];
 }
 
-/* The jet (dimension + 2) of v at x by differences of fourth order. */
+/* The jet (dimension + 2) of v at x by fourth-order differences. */
 static inline void jet_by_differences(const npmd_model *m, const npmd_compute *how, const double *x, double h,
                                       double *jet)
 {
@@ -139,7 +139,7 @@ static inline void jet_by_differences(const npmd_model *m, const npmd_compute *h
     free(values);
 }
 
-/* The model as it comes back from a file, and again: equal bytes. */
+/* The model, saved and loaded; saved again it must give equal bytes. */
 static inline npmd_model *saved_and_loaded(const npmd_model *m)
 {
     char path[2][300];
@@ -170,7 +170,7 @@ static inline npmd_model *saved_and_loaded(const npmd_model *m)
     return back;
 }
 
-/* A copy of the model whose tensor was changed must not load: the sentence holds what is said. */
+/* A file of the model in which this tensor is changed must not load; the message must contain `said`. */
 static inline void refuses_tensor(const npmd_model *m, const char *name, void (*change)(tensor *t), const char *said)
 {
     char path[300];
@@ -204,7 +204,7 @@ static inline void tensor_renamed(tensor *t)
     t->name[0] = '_';
 }
 
-/* A fit to clusters learns them (the uniform density has the objective 1), and a file brings back the same values. */
+/* A fit to clusters reaches an objective below most (the uniform density has 1), and its file gives the same values. */
 static inline fit_facts check_fit(const char *domain, const char *const *pair, double share, double most)
 {
     npmd_options opt;
@@ -225,7 +225,7 @@ static inline fit_facts check_fit(const char *domain, const char *const *pair, d
     return facts;
 }
 
-/* Uniform data leave nothing to learn but noise: the mean |log relative density| at the points is below the bound. */
+/* A fit to uniform data: the mean |log relative density| at the points is below the bound. */
 static inline void check_uniform_data(const char *const *pair, double bound)
 {
     enum { N = 4000 };

@@ -8,7 +8,7 @@
 
 typedef struct field_case {
     const char *domain;
-    bool separable;             /* else plane waves on a torus, rotated products on any other domain */
+    bool separable;             /* false: plane waves on a torus, rotated products on other domains */
     int features, width, depth; /* features 0: the point's own columns */
     bool skip;
     double omega; /* 0: ReLUs instead of sines */
@@ -27,7 +27,7 @@ typedef struct fixture {
 /* A triangulated surface of 258 vertices; tests run from the root of the source tree. */
 #define FIXTURE_SURFACE "mesh:tests/fixtures/surface/bumpy.off"
 
-/* Random points as the domain has them; on spheres no closer to a pole than |z| <= limit. x (n, columns). */
+/* Random points in the domain's coordinates, on spheres with |z| <= limit. x (n, columns). */
 static inline void fixture_points(const npmd_domain *dom, size_t n, double limit, uint64_t *seed, double *x)
 {
     for (size_t i = 0; i < n; i++)
@@ -44,7 +44,7 @@ static inline void fixture_points(const npmd_domain *dom, size_t n, double limit
         }
 }
 
-/* Rotated: what the library draws by the power law, degrees up to 12 on S2 alone, else up to 6. */
+/* Rotated products, drawn by the library with the power law: degrees up to 12 on a single factor, else up to 6. */
 static inline void fixture_rotated(const field_case *c, uint64_t seed, fixture *f)
 {
     npmd_options opt;
@@ -119,7 +119,7 @@ static inline void fixture_close(fixture *f)
     free(f->theta);
 }
 
-/* The least |a| of all ReLUs at x: how far away the nearest kink is. Sines have none. */
+/* The least |a| of all ReLUs at x, the distance to the nearest kink; infinite for sines. */
 static inline double fixture_kink(const fixture *f, const double *x)
 {
     const field_shape *s = &f->shape;
@@ -166,7 +166,7 @@ static inline void *fixture_backend(const fixture *f, const backend_ops *ops, in
     return self;
 }
 
-/* One term: its sum, and its gradient (parameters) with nothing accumulated before. gradient may be NULL. */
+/* One term: its sum, and its gradient (parameters) alone. gradient may be NULL. */
 static inline double fixture_term(const fixture *f, const backend_ops *ops, void *self, term_kind kind,
                                   const point_source *points, double factor, double *gradient)
 {

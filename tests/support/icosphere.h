@@ -1,5 +1,5 @@
-/* icosphere.h - the icosahedron, its faces divided again and again, on a sphere: a mesh file whose eigenfunctions are
- * known. Nothing here calls the library. */
+/* icosphere.h - an icosahedron, refined and projected on a sphere: a mesh file whose eigenfunctions are known. Nothing
+ * here calls the library. */
 #ifndef NPMD_TEST_ICOSPHERE_H
 #define NPMD_TEST_ICOSPHERE_H
 
@@ -31,7 +31,7 @@ static inline int32_t icosphere_middle(icosphere *s, int32_t (*edge)[3], size_t 
     return made;
 }
 
-/* Of the unit sphere: 10 x 4^level + 2 vertices. */
+/* On the unit sphere, with 10 x 4^level + 2 vertices. */
 static inline icosphere icosphere_make(int level)
 {
     const double t = 0.5 * (1.0 + sqrt(5.0)), r = sqrt(1.0 + t * t);
@@ -85,7 +85,7 @@ static inline void icosphere_free(icosphere *s)
     free(s->face);
 }
 
-/* As an .off file: the sphere of this radius. */
+/* Writes the sphere of this radius as an .off file. */
 static inline const char *put_icosphere(place *p, const char *name, int level, double radius)
 {
     icosphere s = icosphere_make(level);

@@ -1,4 +1,4 @@
-/* kernel_fits.h - clusters of unlike width, weighted points, kernel estimates of them, and integrals of those. */
+/* kernel_fits.h - clusters of different width, weighted points, kernel estimates, and their integrals. */
 #ifndef NPMD_TEST_KERNEL_FITS_H
 #define NPMD_TEST_KERNEL_FITS_H
 
@@ -26,7 +26,7 @@ static inline void uneven_clusters(const npmd_domain *dom, size_t n, uint64_t se
         }
 }
 
-/* weight (n); its mean is made 1. */
+/* weight (n) is scaled to mean 1. */
 static inline npmd_points *weighted_points(const npmd_domain *dom, const double *x, size_t n, const double *weight)
 {
     npmd_points *pts = points_of(dom, x, n);
@@ -65,7 +65,7 @@ static inline void log_density(const npmd_model *m, const char *device, const do
     npmd_points_free(pts);
 }
 
-/* Integral over the domain of f^2, by a product rule far finer than the kernels. */
+/* The integral of f^2 over the domain, by a product rule far finer than the kernels; *one: that of f. */
 static inline double integral_of_square(const npmd_model *m, size_t resolution, double *one)
 {
     const npmd_domain *dom = m->domain;

@@ -1,8 +1,7 @@
-/* line.h - second-order dual numbers: a quantity along a straight line, f(t) = value + slope t + bend
- * t^2/2 + ...
+/* line.h - second-order dual numbers: f(t) = value + slope t + bend t^2 / 2 + ... along a straight line.
  *
- * Arithmetic carries value, first and second derivative with respect to t exactly (to rounding), without
- * any step size. Directions that are needed are taken one at a time; a Laplacian is a sum of bends. */
+ * Arithmetic propagates the value and the first and second derivative in t exactly, up to rounding, without a step
+ * size. Directions are taken one at a time; a Laplacian is a sum of bends. */
 #ifndef NPMD_TEST_LINE_H
 #define NPMD_TEST_LINE_H
 

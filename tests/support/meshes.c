@@ -1,9 +1,9 @@
-/* meshes.c - the formats as their descriptions have them, written out by hand. */
+/* meshes.c - the file formats by their specifications, written by hand. */
 #include "meshes.h"
 
 #include <zlib.h>
 
-/* ---- shapes ------------------------------------------------------------------------------------------------ */
+/* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
 const shape TETRAHEDRON = { 4, 4, (const double[]){ 1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1 },
                             (const int32_t[]){ 0, 1, 2, 0, 3, 1, 0, 2, 3, 1, 3, 2 } };
@@ -21,7 +21,7 @@ const shape ICOSAHEDRON = { 12, 20, (const double[]){ -1, F(G), 0, 1, F(G),  0, 
                                                4, 11, 10, 2, 10, 7, 6, 7, 1, 8, 3,  9,  4, 3,  4,  2, 3, 2, 6, 3,
                                                6, 8,  3,  8, 9,  4, 9, 5, 2, 4, 11, 6,  2, 10, 8,  6, 7, 9, 8, 1 } };
 
-/* ---- bytes -------------------------------------------------------------------------------------------------- */
+/* ---- bytes ------------------------------------------------------------------------------------------------------- */
 
 void buffer_put(buffer *b, const void *bytes, size_t size)
 {
@@ -67,7 +67,7 @@ void buffer_number(buffer *b, double value, char type, bool big_endian)
     buffer_put(b, turned, size);
 }
 
-/* ---- text ---------------------------------------------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------------------------------------------------- */
 
 enum { OBJ_PLAIN, OBJ_SLASHES, OBJ_BACKWARDS, OBJ_LATE };
 
@@ -116,7 +116,7 @@ static void off_make(const shape *s, int variant, buffer *b)
                      variant == 0 ? "" : " 0.5 0.5 0.5 # grey");
 }
 
-/* ---- .ply ----------------------------------------------------------------------------------------------------- */
+/* ---- .ply -------------------------------------------------------------------------------------------------------- */
 
 enum { TEXT, LITTLE, BIG };
 
@@ -158,7 +158,7 @@ static void ply_make(const shape *s, int variant, buffer *b)
     }
 }
 
-/* ---- .vtk ------------------------------------------------------------------------------------------------------ */
+/* ---- .vtk -------------------------------------------------------------------------------------------------------- */
 
 enum { VTK_TEXT, VTK_BINARY, VTK_TEXT_5, VTK_BINARY_5 };
 
@@ -210,7 +210,7 @@ static void vtk_make(const shape *s, int variant, buffer *b)
     buffer_print(b, "\nPOINT_DATA %zu\nSCALARS none float 1\n", s->vertices);
 }
 
-/* ---- FreeSurfer ------------------------------------------------------------------------------------------------ */
+/* ---- FreeSurfer -------------------------------------------------------------------------------------------------- */
 
 static void freesurfer_make(const shape *s, int variant, buffer *b)
 {
@@ -225,7 +225,7 @@ static void freesurfer_make(const shape *s, int variant, buffer *b)
         buffer_number(b, s->face[i], 'i', true);
 }
 
-/* ---- GIFTI ------------------------------------------------------------------------------------------------------ */
+/* ---- GIFTI ------------------------------------------------------------------------------------------------------- */
 
 static void base64_put(buffer *b, const unsigned char *bytes, size_t size)
 {

@@ -14,7 +14,7 @@ typedef struct shape {
 } shape;
 extern const shape TETRAHEDRON, OCTAHEDRON, ICOSAHEDRON;
 
-typedef struct buffer { /* of a file; free its data */
+typedef struct buffer { /* bytes of a file; free its data */
     unsigned char *data;
     size_t size, room;
 } buffer;
@@ -31,7 +31,7 @@ typedef struct file_kind {
 extern const file_kind FILE_KINDS[];
 extern const size_t FILE_KIND_COUNT;
 
-/* A GIFTI array as text of its Data element: 'a' ASCII, 'b' base64, 'z' deflated. */
+/* Appends a GIFTI array as the text of its Data element; encoding: 'a' ASCII, 'b' base64, 'z' deflated base64. */
 void gifti_data_put(buffer *b, const double *value, size_t rows, size_t columns, char type, char encoding,
                     bool big_endian, bool column_major);
 

@@ -1,6 +1,5 @@
 /* models.h - five small models, fitted once: T2 (products, weighted data), T3 (plane waves), S2, S2 x S1 (rotated
- * products) and T2 under the ridge law. They are trained for a few steps only: what is tested on them holds for any
- * parameters. */
+ * products) and T2 under the ridge law. They are trained for a few steps only: the tests hold for any parameters. */
 #ifndef NPMD_TEST_MODELS_H
 #define NPMD_TEST_MODELS_H
 
@@ -27,7 +26,7 @@ int models_close(void **state);
 void models_coordinates(const npmd_domain *dom, size_t n, uint64_t seed, double *x);
 npmd_points *models_points(const npmd_domain *dom, size_t n, uint64_t seed);
 
-void models_options(npmd_options *opt); /* of all five */
+void models_options(npmd_options *opt); /* the options of all five */
 double *models_values(const npmd_model *m, const npmd_points *pts, npmd_what what, const npmd_compute *how);
 npmd_model *models_again(models *s, const npmd_model *m, const char *name); /* saved and loaded */
 

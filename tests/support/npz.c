@@ -1,5 +1,4 @@
-/* npz.c - see npz.h. The central directory at the end of the archive is the truth; local headers are only
- * skipped. */
+/* npz.c - see npz.h. Only the central directory at the end of the archive is read; local headers are skipped. */
 #include "npz.h"
 
 #include <limits.h>

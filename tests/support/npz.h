@@ -1,8 +1,7 @@
-/* npz.h - reads numpy's .npz archives for the golden tests: zip with members stored or deflated, each a
- * .npy array.
+/* npz.h - reads NumPy's .npz archives for the golden tests: zip files of .npy arrays, stored or deflated.
  *
- * Every array becomes doubles in C order, whatever its type (f4, f8, i4, i8, little-endian) and order in
- * the file. At most two dimensions: a scalar is 1 x 1, a vector n x 1. */
+ * Every array is converted to doubles in C order, whatever its type (f4, f8, i4, i8, little-endian) and order. At most
+ * two dimensions: a scalar is 1 x 1, a vector n x 1. */
 #ifndef NPMD_TEST_NPZ_H
 #define NPMD_TEST_NPZ_H
 

@@ -1,4 +1,4 @@
-/* place.c - folders and files by the C library alone. */
+/* place.c - folders and files, with the C library alone. */
 #include "place.h"
 
 static char *next_path(place *p)

@@ -56,7 +56,7 @@ void shape_square(int n, mesh *out)
     made(side * side, x, 2 * (size_t)(n * n), face, out);
 }
 
-/* ---- The sphere -------------------------------------------------------------------------------------------- */
+/* ---- The sphere -------------------------------------------------------------------------------------------------- */
 
 /* The middle of an edge: looked up among those made so far, by hashing its two ends. */
 typedef struct middles {

@@ -25,15 +25,15 @@ typedef struct trk_header { /* start from TRK_PLAIN */
 } trk_header;
 extern const trk_header TRK_PLAIN; /* 1 mm voxels, RAS, the identity */
 void trk_begin(track_bytes *b, const trk_header *h);
-/* Scalars and properties are numbers that would be far away, were they taken for coordinates. */
+/* Scalars and properties are numbers far from all coordinates, so that taking them for coordinates is noticed. */
 void trk_line(track_bytes *b, const trk_header *h, size_t points, const double (*x)[3]);
 
-/* type: "Float32LE", ...; count: the text behind "count:", NULL: no such line. */
+/* type: "Float32LE", ...; count: the text after "count:", NULL: no such line. */
 void tck_begin(track_bytes *b, const char *type, const char *count);
 void tck_line(track_bytes *b, const char *type, size_t points, const double (*x)[3]);
 void tck_end(track_bytes *b, const char *type);
 
-/* The same as a gzip file, of one or more members. */
+/* The same bytes as a gzip file of one or more members. */
 void track_zip(const track_bytes *b, size_t members, track_bytes *out);
 
 #endif

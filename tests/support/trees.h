@@ -1,11 +1,11 @@
-/* trees.h - JSON in tests, where nothing is to fail. */
+/* trees.h - JSON in tests; any failure ends the test. */
 #ifndef NPMD_TEST_TREES_H
 #define NPMD_TEST_TREES_H
 
 #include "check.h"
 #include "json.h"
 
-/* json_decref it. */
+/* The caller frees it with json_decref. */
 static inline json_t *tree_read(const char *text, size_t size)
 {
     json_t *value = NULL;
@@ -15,7 +15,7 @@ static inline json_t *tree_read(const char *text, size_t size)
     return value;
 }
 
-/* npmd_text_free it. */
+/* The caller frees it with npmd_text_free. */
 static inline char *tree_print(const json_t *value, size_t flags)
 {
     char *text = NULL;
@@ -23,12 +23,12 @@ static inline char *tree_print(const json_t *value, size_t flags)
     return text;
 }
 
-/* The object or array at the key, to be changed where it stands. */
+/* The object or array at the key, to be changed in place. */
 static inline json_t *tree_inside(json_t *object, const char *key)
 {
     json_t *inside = json_incref(json_object_get(object, key));
     assert_non_null(inside);
-    json_decref(inside); /* the object's share remains */
+    json_decref(inside); /* the object's own reference remains */
     return inside;
 }
 

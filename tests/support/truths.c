@@ -1,4 +1,4 @@
-/* truths.c - mixtures from text go through a file, as a user's do. */
+/* truths.c - mixtures from text, through a file as a user's are. */
 #include "truths.h"
 
 npmd_status truth_from_text(place *p, const char *text, npmd_truth **out, npmd_error *err)

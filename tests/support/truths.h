@@ -1,5 +1,5 @@
-/* truths.h - known densities for the tests: mixtures by their text, recipes by their name, and what their moments are
- * made of. */
+/* truths.h - known densities for the tests: mixtures from text, recipes by name, and Bessel functions for their
+ * moments. */
 #ifndef NPMD_TEST_TRUTHS_H
 #define NPMD_TEST_TRUTHS_H
 

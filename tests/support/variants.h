@@ -1,9 +1,8 @@
-/* variants.h - every compilation of the inner loops that this machine can run, and how their errors are judged.
+/* variants.h - every variant of the inner loops that this machine can run, and bounds of their errors.
  *
- * u = 2^-24 is half the distance of float32 numbers near 1. A sum of k products computed in any order, with
- * or without fused multiply-add, differs from the exact one by at most g(k + 1) sum |a b|, g(k) = k u / (1
- * - k u) (Higham 2002, section 3.1); the tolerances of the tests are that bound with the number of roundings
- * written out. */
+ * u = 2^-24 is the unit roundoff of float32. A sum of k products computed in any order, with or without fused
+ * multiply-add, differs from the exact one by at most g(k + 1) sum |a b|, g(k) = k u / (1 - k u) (Higham 2002, section
+ * 3.1); the tolerances of the tests are that bound with the number of roundings written out. */
 #ifndef NPMD_TEST_VARIANTS_H
 #define NPMD_TEST_VARIANTS_H
 

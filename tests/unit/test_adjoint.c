@@ -210,7 +210,7 @@ static void adjoint_is_the_transpose(void **state)
     check_below("rows of the jet, library and own", worst_value, 1e-11);
 }
 
-/* ---- Terms of the objective, reference backend --------------------------------------------------------- */
+/* ---- Terms of the objective, reference backend ------------------------------------------------------------------- */
 
 static const field_case TERM_CASES[] = {
     { "T2", true, 8, 7, 3, true, 2.0, SCALE_UNIT },

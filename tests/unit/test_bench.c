@@ -5,7 +5,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
-/* ---- Operations and bytes, by hand ---------------------------------------------------------------------- */
+/* ---- Operations and bytes, by hand ------------------------------------------------------------------------------- */
 
 /* T2: K = W = 128, L = 3. Layers have 128 x 128 = 16,384, 16,384 and 128 weights, 32,896 in all; 16,512 above the
  * first. Forward 2 x 32,896 = 65,792 operations a row; with both gradients 2 x (2 x 32,896 + 16,512) = 164,608.
@@ -81,7 +81,7 @@ static void sizes_are_the_published_ones(void **state)
     }
 }
 
-/* ---- Timing -------------------------------------------------------------------------------------------- */
+/* ---- Timing ------------------------------------------------------------------------------------------------------ */
 
 static npmd_status count_call(void *self, npmd_error *err)
 {
@@ -122,7 +122,7 @@ static void exponents(void **state)
     check_below("exponent of a power", fabs(bench_slope(x, y, 4) - 1.7), 1e-14);
 }
 
-/* ---- What is asked, and what is told -------------------------------------------------------------------- */
+/* ---- What is asked, and what is told ----------------------------------------------------------------------------- */
 
 static void wrong_figures_are_no_figures(void **state)
 {

@@ -189,7 +189,7 @@ static void models_are_bytes(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- options by name -------------------------------------------------------------------------------------------- */
+/* ---- options by name --------------------------------------------------------------------------------------------- */
 
 static const char *name_of(int i)
 {
@@ -276,7 +276,7 @@ static void options_name_their_readers(void **state)
     assert_int_equal(npmd_option_is_read(10000, "field"), 0);
 }
 
-/* ---- structs that begin with their size ------------------------------------------------------------------------- */
+/* ---- structs that begin with their size -------------------------------------------------------------------------- */
 
 #define BEGINS_WITH_SIZE(type) static_assert(offsetof(type, size) == 0, #type)
 BEGINS_WITH_SIZE(npmd_report);

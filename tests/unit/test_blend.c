@@ -142,8 +142,7 @@ static void spread_of_members(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- files and resuming
- * ------------------------------------------------------------------------------------------- */
+/* ---- files and resuming ------------------------------------------------------------------------------------------ */
 
 static void saved(void **state)
 {
@@ -259,8 +258,7 @@ static void resumed_at_a_later_try(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- stacks
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- stacks ------------------------------------------------------------------------------------------------------ */
 
 /* Parts that do not overlap: their weights are the shares of the points that each of them makes likely. */
 static void weights_of_disjoint_parts(void **state)
@@ -323,8 +321,7 @@ static void stacked(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- regions
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- regions ----------------------------------------------------------------------------------------------------- */
 
 static npmd_probability near(const npmd_model *m, const double *centre, const double *radius)
 {
@@ -379,8 +376,7 @@ static void regions(void **state)
     npmd_domain_free(circle);
 }
 
-/* ---- what cannot be
- * ------------------------------------------------------------------------------------------------ */
+/* ---- what cannot be ---------------------------------------------------------------------------------------------- */
 
 static void refused(void **state)
 {

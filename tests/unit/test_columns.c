@@ -13,7 +13,7 @@ static const field_case CASES[] = {
 };
 enum { CASE_COUNT = sizeof CASES / sizeof *CASES };
 
-/* ---- jets ----------------------------------------------------------------------------------------------- */
+/* ---- jets -------------------------------------------------------------------------------------------------------- */
 
 /* The columns along the geodesic of direction t of factor d: an angle moves, a unit vector is x cos s + e_t sin s. */
 static void geodesic(const npmd_domain *dom, const double *x, int d, int t, line *q)
@@ -141,7 +141,7 @@ static void mean_squares(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- where a fit begins --------------------------------------------------------------------------------- */
+/* ---- where a fit begins ------------------------------------------------------------------------------------------ */
 
 static void starts(void **state)
 {
@@ -184,7 +184,7 @@ static void starts(void **state)
     free(theta), free(rows);
 }
 
-/* ---- training ------------------------------------------------------------------------------------------- */
+/* ---- training ---------------------------------------------------------------------------------------------------- */
 
 /* A wrapped normal of standard deviation 1/2 on T2: the objective of the truth is 1 - log(4 pi^2) + log(2 pi e / 4) =
  * -1.22. Adam with a rate of 1e-2 moves every weight by up to 2 in 200 steps, which is far enough for most of it. */

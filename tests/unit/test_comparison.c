@@ -29,7 +29,7 @@ static npmd_comparison compare_sampled(const npmd_truth *t, npmd_truth *estimate
     return c;
 }
 
-/* ---- Comparison ---------------------------------------------------------------------------------------- */
+/* ---- Comparison -------------------------------------------------------------------------------------------------- */
 
 static void check_zero(const char *what, npmd_comparison c)
 {
@@ -244,7 +244,7 @@ static void failures_leave_the_result_alone(void **state)
     }
 }
 
-/* ---- Grids --------------------------------------------------------------------------------------------- */
+/* ---- Grids ------------------------------------------------------------------------------------------------------- */
 
 /* The nodes of a mixture, at any scale, are that mixture again. */
 static void a_grid_is_a_truth(void **state)
@@ -284,7 +284,7 @@ static void a_grid_is_a_truth(void **state)
     npmd_truth_free(t);
 }
 
-/* ---- The authors' data, where they are ----------------------------------------------------------------- */
+/* ---- The authors' data, where they are --------------------------------------------------------------------------- */
 
 static void the_authors_grid_is_ours(void **state)
 {

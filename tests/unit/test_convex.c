@@ -239,7 +239,7 @@ static void moments_are_met(void **state)
     spanned_close(&s);
 }
 
-/* ---- in a fit ------------------------------------------------------------------------------------------ */
+/* ---- in a fit ---------------------------------------------------------------------------------------------------- */
 
 /* Steps that do not move: what a fit starts from is what it ends with. */
 #define STILL "rate", "0", "steps", "2", "warmup", "0", "q1", "64", "q2", "32", "tau", "1e-3"
@@ -420,7 +420,7 @@ static void other_models_are_refused(void **state)
     npmd_domain_free(line);
 }
 
-/* ---- the gap ------------------------------------------------------------------------------------------- */
+/* ---- the gap ----------------------------------------------------------------------------------------------------- */
 
 /* A field of one layer at its convex start is the optimum of its own space, whose value the series knows:
  * the gap is the difference. The start was found by 65,536 points and is kept in float32; both errors are
@@ -561,7 +561,7 @@ static void threads_change_nothing(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- options that nobody reads ------------------------------------------------------------------------- */
+/* ---- options that nobody reads ----------------------------------------------------------------------------------- */
 
 static const npmd_domain PLAIN = { 0 }, SURFACES = { .surfaces = true }; /* all that counts here */
 

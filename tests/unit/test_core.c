@@ -3,7 +3,7 @@
 #include "check.h"
 #include "points.h"
 
-/* ---- Philox -------------------------------------------------------------------------------------------- */
+/* ---- Philox ------------------------------------------------------------------------------------------------------ */
 
 static void philox_known_answers(void **state)
 {
@@ -128,7 +128,7 @@ static void uniform_never_reaches_the_ends(void **state)
     assert_true(tried[0] >= 3 && tried[1] >= 3);
 }
 
-/* ---- Permutations -------------------------------------------------------------------------------------- */
+/* ---- Permutations ------------------------------------------------------------------------------------------------ */
 
 static void permutation_is_a_bijection(void **state)
 {
@@ -220,7 +220,7 @@ static void prefix_is_a_fair_sample(void **state)
     check_quiet("variance of the mean rank", fabs(square / keys / variance - 1.0), 5.0 * sqrt(2.0 / keys));
 }
 
-/* ---- Sobol --------------------------------------------------------------------------------------------- */
+/* ---- Sobol ------------------------------------------------------------------------------------------------------- */
 
 static void sobol_first_points(void **state)
 {
@@ -397,7 +397,7 @@ static void rqmc_converges_faster_than_1_over_n(void **state)
     }
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 static void memory_checks_overflow(void **state)
 {
@@ -448,7 +448,7 @@ static void memory_is_zeroed_and_aligned(void **state)
     memory_free(copy);
 }
 
-/* ---- Domains ------------------------------------------------------------------------------------------- */
+/* ---- Domains ----------------------------------------------------------------------------------------------------- */
 
 static void domains_are_read(void **state)
 {

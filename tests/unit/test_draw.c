@@ -6,7 +6,7 @@
 
 #include <ctype.h>
 
-/* ---- Colours -------------------------------------------------------------------------------------------- */
+/* ---- Colours ----------------------------------------------------------------------------------------------------- */
 
 /* Lightness is meant to be a straight line. A byte rounds sRGB by 1/510; OKLab's lightness moves with the encoded
  * channels by at most about 1.3 per unit where it is above 0.2, and no channel of the maps is cut off by more than
@@ -32,7 +32,7 @@ static void colours_are_even(void **state)
     }
 }
 
-/* ---- Ticks ------------------------------------------------------------------------------------------------- */
+/* ---- Ticks ------------------------------------------------------------------------------------------------------- */
 
 static void ticks_are(const axis *a, int most, const char *wanted)
 {
@@ -78,7 +78,7 @@ static void axes_hold_their_numbers(void **state)
     }
 }
 
-/* ---- Contours ---------------------------------------------------------------------------------------------- */
+/* ---- Contours ---------------------------------------------------------------------------------------------------- */
 
 typedef struct ring {
     int lines;
@@ -118,7 +118,7 @@ static void contours_follow_a_circle(void **state)
                 1.0 / (8.0 * RADIUS * RADIUS) + 2.0 / (24.0 * RADIUS * RADIUS) + 1e-3);
 }
 
-/* ---- Projections ---------------------------------------------------------------------------------------------- */
+/* ---- Projections ------------------------------------------------------------------------------------------------- */
 
 static void projections_come_back(void **state)
 {
@@ -173,7 +173,7 @@ static void mollweide_keeps_areas(void **state)
     check_below("area on paper beside half of that on the sphere", worst, 1e-7);
 }
 
-/* ---- Files ---------------------------------------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 static void picture(const char *path)
 {

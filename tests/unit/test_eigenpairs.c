@@ -28,7 +28,7 @@ static eigenpairs solved(const mesh *m, int elements, int pairs)
     return e;
 }
 
-/* ---- Known by hand ---------------------------------------------------------------------------------------------- */
+/* ---- Known by hand ----------------------------------------------------------------------------------------------- */
 
 /* Regular, with edge a: the cotangents are 1 / sqrt 3 and faces have the area F = sqrt 3 / 4 a^2.
  * Tetrahedron: K = (4 I - J) / sqrt 3, M = F / 6 (2 I + J): beside 0 there is 16 / a^2, three times. */
@@ -309,8 +309,7 @@ static void stopped(void **state)
     mesh_free(&m);
 }
 
-/* ---- Files
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 static void same_pairs(const eigenpairs *a, const eigenpairs *b)
 {

@@ -49,7 +49,7 @@ static void draw(const npmd_domain *dom, const npmd_options *opt, encoding *enc)
         fail_msg("%s", err.text);
 }
 
-/* ---- the list of all members, written down here independently ------------------------------------------ */
+/* ---- the list of all members, written down here independently ---------------------------------------------------- */
 
 typedef struct members {
     int count;
@@ -198,7 +198,7 @@ static void draws_follow_the_law(void **state)
         law_case(&CASE[i]);
 }
 
-/* ---- what is in a draw --------------------------------------------------------------------------------- */
+/* ---- what is in a draw ------------------------------------------------------------------------------------------- */
 
 static int compare_rows(const encoding *enc, int a, int b)
 {
@@ -327,7 +327,7 @@ static void all_that_is_available(void **state)
     }
 }
 
-/* ---- size of the features ------------------------------------------------------------------------------ */
+/* ---- size of the features ---------------------------------------------------------------------------------------- */
 
 /* Quadrature that is exact for squares of all features: N equidistant angles for frequencies below N/2,
  * Gauss-Legendre in z (n nodes: degree 2n - 1) and 2n longitudes for degrees below n. nodes (count,
@@ -416,7 +416,7 @@ static void features_have_their_mean_square(void **state)
         }
 }
 
-/* ---- large products ------------------------------------------------------------------------------------ */
+/* ---- large products ---------------------------------------------------------------------------------------------- */
 
 /* T7 at frequency 20 has 1e11 members, S1^16 far more than there are doubles: the default draw takes
  * milliseconds. The bound is processor time, tenfold where sanitizers slow everything down. */

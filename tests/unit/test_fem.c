@@ -3,7 +3,7 @@
  * Bounds on rounding: a sum of n terms of size s is within n eps s. */
 #include "shapes.h"
 
-/* ---- Matrices ------------------------------------------------------------------------------------------------ */
+/* ---- Matrices ---------------------------------------------------------------------------------------------------- */
 
 typedef struct assembled {
     mesh m;

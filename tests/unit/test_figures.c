@@ -33,7 +33,7 @@ static double von_mises(double kappa, double x)
     return exp(-2.0 * kappa * half * half) / (TWO_PI * (double)scaled_bessel(0, kappa));
 }
 
-/* ---- Probability content ---------------------------------------------------------------------------------- */
+/* ---- Probability content ----------------------------------------------------------------------------------------- */
 
 /* The region above the level, integrated afresh on a much finer grid of the exact density. Cells that the edge of the
  * region cuts are counted whole or not at all, on either grid: with N nodes a side they are about 4 N at most (a convex
@@ -79,7 +79,7 @@ static void contents_are_as_stated(void **state)
     npmd_truth_free(t);
 }
 
-/* ---- Between nodes -------------------------------------------------------------------------------------------- */
+/* ---- Between nodes ----------------------------------------------------------------------------------------------- */
 
 /* A cubic through four nodes is wrong by at most h^3 |g'''| / 15 or so for this spline (third order), g = log f =
  * kappa cos x: kappa h^3 with h = 2 pi / N, on the sphere pi / N; kappa 60 and 5. */
@@ -194,8 +194,7 @@ static void conditionals_are_normalised(void **state)
     npmd_truth_free(t);
 }
 
-/* ---- Every kind
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- Every kind -------------------------------------------------------------------------------------------------- */
 
 static void fit_small(const char *domain, size_t n, npmd_points **points, npmd_model **model)
 {

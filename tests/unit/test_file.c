@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-/* ---- Calls of the system that fail when told to: the linker puts these in their place -------------- */
+/* ---- Calls of the system that fail when told to: the linker puts these in their place ---------------------------- */
 
 static int calls_left = -1;   /* until one fails; negative: none will */
 static size_t write_most = 0; /* bytes that one write takes; 0: all */

@@ -6,7 +6,7 @@
 
 #define DEGREE 64 /* the highest degree held to 1e-11 */
 
-/* ---- Harmonics of the test's own ----------------------------------------------------------------------- */
+/* ---- Harmonics of the test's own --------------------------------------------------------------------------------- */
 
 /* Real harmonic of degree l and order m at x in long double, from the unnormalised associated Legendre
  * functions
@@ -53,7 +53,7 @@ static int trying_points(double (*x)[3], int random)
     return n;
 }
 
-/* ---- S1 ------------------------------------------------------------------------------------------------ */
+/* ---- S1 ---------------------------------------------------------------------------------------------------------- */
 
 /* Library values come by doubling angles: e^{ikx} is a product of two factors of half the frequency, so
  * errors add up to at most k times those of cos x and sin x (0.5 ulp each) and of one complex product (2
@@ -143,7 +143,7 @@ static void circle_is_orthonormal(void **state)
     free(jets);
 }
 
-/* ---- S2: quadrature, addition theorem, values, derivatives --------------------------------------------- */
+/* ---- S2: quadrature, addition theorem, values, derivatives ------------------------------------------------------- */
 
 /* Gauss-Legendre with 65 nodes x 130 longitudes is exact for polynomials of degree 129, and products of
  * harmonics have at most 128. 200 functions: every order of degrees 0 to 4 and of 64, the rest at random.
@@ -299,7 +299,7 @@ static void derivatives_along_great_circles(void **state)
     free(jet);
 }
 
-/* ---- Uniform points ------------------------------------------------------------------------------------ */
+/* ---- Uniform points ---------------------------------------------------------------------------------------------- */
 
 /* The image of the uniform measure on the unit square must annihilate every harmonic of degree 1 .. 20.
  * Quadrature on the square that is exact for the pulled-back harmonics - Gauss-Legendre in u_1
@@ -348,7 +348,7 @@ static void uniform_maps_preserve_area(void **state)
     free(jet), free(mean);
 }
 
-/* ---- Reading points ------------------------------------------------------------------------------------ */
+/* ---- Reading points ---------------------------------------------------------------------------------------------- */
 
 /* fl(2 pi) differs from 2 pi by 2.45e-16, so k turns differ by k 2.45e-16: less than half an ulp of the
  * angle itself. */
@@ -478,7 +478,7 @@ static void latitude_longitude_and_degrees(void **state)
     }
 }
 
-/* ---- Cauchy kernels ------------------------------------------------------------------------------------ */
+/* ---- Cauchy kernels ---------------------------------------------------------------------------------------------- */
 
 /* k(c) = ((1 - rho^2)/(1 + rho^2 - 2 rho c))^p is a density relative to the uniform measure, and the map
  * "cauchy" pushes the uniform measure of the cube onto it. On S1 its moments are E cos j(y - x) = rho^j;

@@ -20,7 +20,7 @@
 #define POINTS 40
 #define MAX_ROWS (DOMAIN_MAX_DIMENSION + 2)
 
-/* ---- A field of the test's own ------------------------------------------------------------------------- */
+/* ---- A field of the test's own ----------------------------------------------------------------------------------- */
 
 typedef struct own_field {
     fixture made;
@@ -291,7 +291,7 @@ static own_answer library_compute(const own_field *f, int k, const double *x, wo
     return out;
 }
 
-/* ---- The comparison ------------------------------------------------------------------------------------ */
+/* ---- The comparison ---------------------------------------------------------------------------------------------- */
 
 static double worst_seen[2][3]; /* [form][value, gradient, Laplacian] */
 static double least_failure;    /* of the uncorrected proposition */

@@ -2,7 +2,7 @@
  * forms and against plain loops, derivatives against differences, draws against their moments. */
 #include "kernel_fits.h"
 
-/* ---- constants ----------------------------------------------------------------------------------------------- */
+/* ---- constants --------------------------------------------------------------------------------------------------- */
 
 /* c(kappa) exp(kappa (cos t - 1)) over the distance t: 2 dt on S1, 2 pi sin t dt on S2, within 14 widths, beyond which
  * nothing is left to 1e-40. 200 Gauss-Legendre nodes are exact to rounding. */
@@ -29,7 +29,7 @@ static void kernels_integrate_to_one(void **state)
     check_below("S2: integral of a kernel - 1", worst[1], 1e-10);
 }
 
-/* ---- values -------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 /* Two kernels on S1, written out with the Bessel function as a sum; at the antipode of both nearly, and with kappa up
  * to its bound: nothing overflows, nothing vanishes. */

@@ -16,7 +16,7 @@ static void the_best_variant_is_there(void **state)
     }
 }
 
-/* ---- products ------------------------------------------------------------------------------------------ */
+/* ---- products ---------------------------------------------------------------------------------------------------- */
 
 static void product_case(const kernels *kern, size_t m, size_t n, size_t k, bool by_rows, int add, double *worst)
 {
@@ -110,7 +110,7 @@ static void products(void **state)
     }
 }
 
-/* ---- sine layers --------------------------------------------------------------------------------------- */
+/* ---- sine layers ------------------------------------------------------------------------------------------------- */
 
 enum { POINTS = 16, UNITS = 48, LD = 64 };
 
@@ -218,7 +218,7 @@ static void sine_layers(void **state)
     }
 }
 
-/* ---- ReLU layers: nothing is rounded but a + bias and the sums of biases ---------------------------------- */
+/* ---- ReLU layers: nothing is rounded but a + bias and the sums of biases ----------------------------------------- */
 
 static void relu_case(const kernels *kern, int T, int lap, double *worst)
 {
@@ -272,7 +272,7 @@ static void relu_layers(void **state)
     }
 }
 
-/* ---- the linear output and the skip -------------------------------------------------------------------- */
+/* ---- the linear output and the skip ------------------------------------------------------------------------------ */
 
 static void output_case(const kernels *kern, size_t rows, size_t n, double *worst)
 {
@@ -372,7 +372,7 @@ static void outputs(void **state)
     }
 }
 
-/* ---- elementwise, and kernel sums ---------------------------------------------------------------------- */
+/* ---- elementwise, and kernel sums -------------------------------------------------------------------------------- */
 
 static void elementwise(void **state)
 {

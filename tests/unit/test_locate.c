@@ -3,7 +3,7 @@
 #include "icosphere.h"
 #include "shapes.h"
 
-/* ---- The distance of a point from a triangle, in long double: the least over its interior, edges and corners ---- */
+/* ---- The distance of a point from a triangle, in long double: the least over its interior, edges and corners ----- */
 
 typedef long double real;
 
@@ -63,8 +63,7 @@ static double distance_of_all(const mesh *m, const double *p)
     return best;
 }
 
-/* ---- The tests
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- The tests --------------------------------------------------------------------------------------------------- */
 
 static locator *opened(const mesh *m)
 {
@@ -198,7 +197,7 @@ static void few_faces(void **state)
     }
 }
 
-/* ---- A surface and its sphere -------------------------------------------------------------------------------- */
+/* ---- A surface and its sphere ------------------------------------------------------------------------------------ */
 
 /* The solid angle of a triangle (van Oosterom and Strackee 1983). */
 static double solid_angle(const double *a, const double *b, const double *c)

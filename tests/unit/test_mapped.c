@@ -338,7 +338,7 @@ static void weights_in_memory(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- models --------------------------------------------------------------------------------------------- */
+/* ---- models ------------------------------------------------------------------------------------------------------ */
 
 static npmd_options small_options(void)
 {
@@ -416,7 +416,7 @@ static void densities_scores_and_fits(void **state)
     }
 }
 
-/* ---- real files ----------------------------------------------------------------------------------------- */
+/* ---- real files -------------------------------------------------------------------------------------------------- */
 
 /* Just above 64 MiB, where files begin to be mapped: 8.4 million points of T2 in f4 and their weights in f8. */
 static void large_files(void **state)

@@ -122,7 +122,7 @@ static void makes_refused(void **state)
     }
 }
 
-/* ---- what must hold of a surface ------------------------------------------------------------------------------ */
+/* ---- what must hold of a surface --------------------------------------------------------------------------------- */
 
 static void closed_surfaces_pass(void **state)
 {

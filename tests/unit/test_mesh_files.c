@@ -246,7 +246,7 @@ static void bad_files(void **state)
     assert_int_equal(mesh_read(in_folder(p, "absent.obj"), &m, &err), NPMD_ERR_FILE);
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 static void written_and_read_back(void **state)
 {

@@ -57,7 +57,7 @@ static void rotated_fields_train(void **state)
     npmd_model_free(m);
 }
 
-/* ---- densities ----------------------------------------------------------------------------------------- */
+/* ---- densities --------------------------------------------------------------------------------------------------- */
 
 /* Nodes with weights that sum to the volume: 192^2 on T2, 96 x 192 on S2 (Gauss-Legendre in z), exact for
  * frequencies below 192. v has frequencies up to 4 inside two sines, of which the first eight harmonics
@@ -182,7 +182,7 @@ static void kinds_of_density_agree(void **state)
     }
 }
 
-/* ---- derivatives --------------------------------------------------------------------------------------- */
+/* ---- derivatives ------------------------------------------------------------------------------------------------- */
 
 typedef struct walk { /* a geodesic through x along unit tangent direction t of one factor */
     const npmd_domain *domain;

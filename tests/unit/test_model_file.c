@@ -303,7 +303,7 @@ static void spoilt_files_are_refused(void **state)
             spoil_one(s, s->model[i], &CASE[c]);
 }
 
-/* ---- rotations ----------------------------------------------------------------------------------------- */
+/* ---- rotations --------------------------------------------------------------------------------------------------- */
 
 static void no_block(parts *p)
 {
@@ -398,7 +398,7 @@ static void spoilt_rotations_are_refused(void **state)
         spoil_one(s, s->model[ROTATED], &CASE[c]);
 }
 
-/* ---- the ridge law ------------------------------------------------------------------------------------- */
+/* ---- the ridge law ----------------------------------------------------------------------------------------------- */
 
 static void no_scale(parts *p)
 {

@@ -44,7 +44,7 @@ static row row_at(int i)
                   npmd_option_text(i, NPMD_OPTION_GROUP) };
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 static void every_row_stands(void **state)
 {
@@ -165,7 +165,7 @@ static void bad_values_are_refused(void **state)
     assert_int_equal(opt.set.descent.steps, 2000);
 }
 
-/* ---- sizes --------------------------------------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 static npmd_domain *domain(const char *text)
 {
@@ -382,7 +382,7 @@ static void the_ridge_law_is_resolved(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static npmd_status read_text(const char *text, npmd_options *opt, char path[64], npmd_error *err)
 {

@@ -2,7 +2,7 @@
  * numbers are those of version 0.1: a default that changes, changes here. */
 #include "estimate.h"
 
-/* ---- what is usual --------------------------------------------------------------------------------------------- */
+/* ---- what is usual ----------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *where;
@@ -373,8 +373,7 @@ static void plans_pass_their_origin_on(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- plans, as a caller has them
- * ----------------------------------------------------------------------------------- */
+/* ---- plans, as a caller has them --------------------------------------------------------------------------------- */
 
 /* A plan tells all sizes, holds on to nothing of the caller's, and its fit is the fit. */
 static void plans_are_fits(void **state)

@@ -7,7 +7,7 @@
 static const char *const DOMAINS[] = { "S1^2", "S1^4", "S2", "S2 x S1" };
 enum { DOMAIN_COUNT = 4 };
 
-/* ---- the mean of an exponential over a sphere ----------------------------------------------------------- */
+/* ---- the mean of an exponential over a sphere -------------------------------------------------------------------- */
 
 /* Circle: trapezoidal rule of 512 nodes, exact to rounding for r <= 100, whose Fourier coefficients I_512(r) / I_0(r)
  * vanish. Sphere: sinh r / r. */
@@ -37,7 +37,7 @@ static void mean_over_spheres(void **state)
     check_below("its slope against differences", slopes, 2e-8);
 }
 
-/* ---- a family by hand ----------------------------------------------------------------------------------- */
+/* ---- a family by hand -------------------------------------------------------------------------------------------- */
 
 typedef struct hand {
     npmd_domain *domain;
@@ -148,7 +148,7 @@ static void nothing_overflows(void **state)
     hand_close(&f);
 }
 
-/* ---- adjoint and jet ------------------------------------------------------------------------------------ */
+/* ---- adjoint and jet --------------------------------------------------------------------------------------------- */
 
 /* More points than a tile holds, unevenly weighted. */
 static void gradient_by_differences(void **state)
@@ -222,7 +222,7 @@ static void jets_by_differences(void **state)
     }
 }
 
-/* ---- fits ----------------------------------------------------------------------------------------------- */
+/* ---- fits -------------------------------------------------------------------------------------------------------- */
 
 static const char *const SMALL[] = { "estimator", "psnf", "width",   "24", "steps", "60",
                                      "seed",      "5",    "threads", "1",  NULL };

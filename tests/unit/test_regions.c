@@ -12,7 +12,7 @@
 #define PI NPMD_PI
 #define SINGLE 1e-5 /* of values in float32: exponents up to 100 with 24 bits */
 
-/* ---- what the tests stand on --------------------------------------------------------------------------- */
+/* ---- what the tests stand on ------------------------------------------------------------------------------------- */
 
 static npmd_surface *surface_from(const icosphere *s)
 {
@@ -115,7 +115,7 @@ static double fisher_cap(double angle)
     return (1.0 - exp(KAPPA * (cos(angle) - 1.0))) / (1.0 - exp(-2.0 * KAPPA));
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
 static double sum_of(const double *x, size_t n)
 {
@@ -167,7 +167,7 @@ static void areas_cover_the_sphere(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- the uniform density ------------------------------------------------------------------------------- */
+/* ---- the uniform density ----------------------------------------------------------------------------------------- */
 
 static void uniform_gives_shares(void **state)
 {
@@ -218,7 +218,7 @@ static void uniform_gives_shares(void **state)
     npmd_model_free(m);
 }
 
-/* ---- kernels in closed form ---------------------------------------------------------------------------- */
+/* ---- kernels in closed form -------------------------------------------------------------------------------------- */
 
 /* The marginal over the whole sphere is the mean of two kernels. Both rules err by second derivatives times second
  * moments of the cells, so a refinement takes the error to a quarter, and to more than a third is a mistake. About the
@@ -316,7 +316,7 @@ static void symmetric_matrix(void **state)
     npmd_model_free(m);
 }
 
-/* ---- the dense table, threads -------------------------------------------------------------------------- */
+/* ---- the dense table, threads ------------------------------------------------------------------------------------ */
 
 static void dense_is_the_density(void **state)
 {
@@ -386,7 +386,7 @@ static void threads_change_nothing(void **state)
     npmd_model_free(m);
 }
 
-/* ---- a model on the mesh itself ------------------------------------------------------------------------ */
+/* ---- a model on the mesh itself ---------------------------------------------------------------------------------- */
 
 /* A network adds up to 1 by the nodes, too: four of its errors, one of which is a standard error. */
 static void field_on_its_mesh(const char *domain, const icosphere *ico, const npmd_region_request *at)
@@ -451,7 +451,7 @@ static void own_mesh_in_its_units(void **state)
     icosphere_free(&ico);
 }
 
-/* ---- refusals ------------------------------------------------------------------------------------------ */
+/* ---- refusals ---------------------------------------------------------------------------------------------------- */
 
 static int stop_at_once(const npmd_report *now, void *user)
 {

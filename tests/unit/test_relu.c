@@ -9,7 +9,7 @@ static const char *const SMALL[] = { "estimator", "relu", "width",   "20",    "s
                                      "5",         "q1",   "1024",    "depth", "3",        "rate", "1e-2",
                                      "warmup",    "0",    "threads", "1",     "accuracy", "1e-2", NULL };
 
-/* ---- the network: its adjoint is in test_adjoint.c and test_columns.c -------------------------------------- */
+/* ---- the network: its adjoint is in test_adjoint.c and test_columns.c -------------------------------------------- */
 
 /* Where no kink lies within the differences' reach, nine points of ten at least, they know the jet: exact but for
  * rounding on circles; on spheres, where v is linear in the unit vector, with an error of h^4 / 90. */
@@ -52,7 +52,7 @@ static void jets_by_differences(void **state)
     }
 }
 
-/* ---- fits ----------------------------------------------------------------------------------------------- */
+/* ---- fits -------------------------------------------------------------------------------------------------------- */
 
 /* Few points, a wide network and a high rate: the held-out points turn soon. The weights of the best look are those of
  * a fit that ends there. */

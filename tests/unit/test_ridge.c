@@ -59,7 +59,7 @@ static void draw(const npmd_domain *dom, const npmd_options *opt, encoding *enc)
         fail_msg("%s", err.text);
 }
 
-/* ---- the list of all members, written down here independently ------------------------------------------ */
+/* ---- the list of all members, written down here independently ---------------------------------------------------- */
 
 typedef struct members {
     int count;
@@ -214,7 +214,7 @@ static void eps_follows_from_r_max(void **state)
     free(all);
 }
 
-/* ---- tori of many dimensions: exact sums by convolution ------------------------------------------------ */
+/* ---- tori of many dimensions: exact sums by convolution ---------------------------------------------------------- */
 
 /* count[lambda]: vectors of integers within +-F on each of D factors. */
 static double *lattice_counts(int D, int F, int *top)
@@ -344,7 +344,7 @@ static void large_products_are_drawn_quickly(void **state)
         }
 }
 
-/* ---- scales -------------------------------------------------------------------------------------------- */
+/* ---- scales ------------------------------------------------------------------------------------------------------ */
 
 /* The theorem's kernel without the constant, sum_i S_i psi_i(x) psi_i(y), by cosines and Legendre polynomials
  * of the distances. */
@@ -501,7 +501,7 @@ static void the_start_knows_the_scale(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- features that repeat ------------------------------------------------------------------------------ */
+/* ---- features that repeat ---------------------------------------------------------------------------------------- */
 
 static void copies_are_counted(void **state)
 {

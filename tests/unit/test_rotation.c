@@ -55,7 +55,7 @@ static void draw(const npmd_domain *dom, const npmd_options *opt, encoding *enc)
         fail_msg("%s", err.text);
 }
 
-/* ---- blocks and matrices ------------------------------------------------------------------------------- */
+/* ---- blocks and matrices ----------------------------------------------------------------------------------------- */
 
 static double row_lambda(const encoding *enc, int row)
 {
@@ -176,7 +176,7 @@ static void large_groups_are_split(void **state)
     npmd_domain_free(dom);
 }
 
-/* ---- features ------------------------------------------------------------------------------------------ */
+/* ---- features ---------------------------------------------------------------------------------------------------- */
 
 /* Nodes (count, columns) and weights of sum 1: exact for products of two eigenfunctions up to frequency 15
  * on S1, up to degree 9 on S2. */
@@ -335,7 +335,7 @@ static void features_are_not_separable(void **state)
     }
 }
 
-/* ---- laws ---------------------------------------------------------------------------------------------- */
+/* ---- laws -------------------------------------------------------------------------------------------------------- */
 
 /* Uniformly distributed: the first row of the block of eigenvalue 2 on S2 is uniform on the sphere in three
  * dimensions, so r_j has mean 0, r_j^2 mean 1/3 and variance 3/15 - 1/9, r_i r_j mean 0 and variance 1/15;

@@ -52,7 +52,7 @@ static void random_point(const manifold *m, uint64_t *seed, double *x)
     m->uniform(m, u, x);
 }
 
-/* ---- the sphere behind it --------------------------------------------------------------------------------- */
+/* ---- the sphere behind it ---------------------------------------------------------------------------------------- */
 
 static void facts_are_those_of_the_mesh(void **state)
 {
@@ -152,7 +152,7 @@ static void eigenfunctions_are_orthonormal(void **state)
     free(jet);
 }
 
-/* ---- derivatives ------------------------------------------------------------------------------------------ */
+/* ---- derivatives ------------------------------------------------------------------------------------------------- */
 
 /* A central difference of a quadratic polynomial is exact but for rounding, 1e-16 / step. A step along frame vector t
  * of the scaled surface is scale times shorter in the user's units, where the frame's vectors have the length scale. */
@@ -212,7 +212,7 @@ static void derivatives_are_differences(void **state)
     }
 }
 
-/* ---- the map ---------------------------------------------------------------------------------------------- */
+/* ---- the map ----------------------------------------------------------------------------------------------------- */
 
 static void the_map_is_a_bijection(void **state)
 {
@@ -339,7 +339,7 @@ static void near_points_stay_near(void **state)
     assert_true(near > 1800);
 }
 
-/* ---- quadrature ------------------------------------------------------------------------------------------- */
+/* ---- quadrature -------------------------------------------------------------------------------------------------- */
 
 static void the_rule_is_exact_for_eigenfunctions(void **state)
 {
@@ -367,7 +367,7 @@ static void the_rule_is_exact_for_eigenfunctions(void **state)
     free(sum);
 }
 
-/* ---- text and points -------------------------------------------------------------------------------------- */
+/* ---- text and points --------------------------------------------------------------------------------------------- */
 
 static void domains_are_spelt(void **state)
 {

@@ -83,7 +83,7 @@ static npmd_model *fitted(const npmd_domain *dom, const npmd_points *pts, const 
     return m;
 }
 
-/* ---- the course of the rate ---------------------------------------------------------------------------- */
+/* ---- the course of the rate -------------------------------------------------------------------------------------- */
 
 /* torch.optim.lr_scheduler.CyclicLR.get_lr with mode triangular2, step_size_up = step_size_down = half,
  * cycle_momentum, momenta 0.8 and 0.9, transcribed: last_epoch is 0 at the first step. */
@@ -151,7 +151,7 @@ static void cosine_and_warm_up(void **state)
     assert_true(schedule_at(&opt.set, 0).rate == 2e-3 && schedule_at(&opt.set, 999).rate == 2e-3);
 }
 
-/* ---- one step ------------------------------------------------------------------------------------------ */
+/* ---- one step ---------------------------------------------------------------------------------------------------- */
 
 /* sum_i w_i g(jet at x_i) over a source, from jets that the backend evaluates point by point. */
 static double term_by_hand(const fixture *f, void *self, const point_source *s, int kind)
@@ -257,7 +257,7 @@ static void a_step_is_the_sum_of_its_terms(void **state)
     }
 }
 
-/* ---- fits whose answer is known ------------------------------------------------------------------------ */
+/* ---- fits whose answer is known ---------------------------------------------------------------------------------- */
 
 /* Depth 1 is the linear series, and at the optimum with tau = 0 the moments of the density are those of the
  * sample: the gradient of -mean v + mean exp v. Adam leaves a parameter within about its last rates of the
@@ -377,7 +377,7 @@ static void uniform_data_are_no_collapse(void **state)
     free(x);
 }
 
-/* ---- failures ------------------------------------------------------------------------------------------ */
+/* ---- failures ---------------------------------------------------------------------------------------------------- */
 
 static int count_attempts(const npmd_report *now, void *user)
 {
@@ -544,7 +544,7 @@ static void a_stopped_fit_is_a_model(void **state)
     free(x);
 }
 
-/* ---- changes that change nothing ----------------------------------------------------------------------- */
+/* ---- changes that change nothing --------------------------------------------------------------------------------- */
 
 /* A weight of 2 is a point that stands there twice. Means of a few hundred numbers of size at most 10 agree
  * to 1e-13. The noise differs by design: weights have an effective number of points. */

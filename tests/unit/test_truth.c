@@ -7,7 +7,7 @@
 
 #define PI CHECK_PI
 
-/* ---- Densities ----------------------------------------------------------------------------------------- */
+/* ---- Densities --------------------------------------------------------------------------------------------------- */
 
 /* The lattice sum over the whole box |k_d| <= reach, in long double, straight from the definition. */
 static long double brute_log_density(const npmd_truth *t, const double *x, int reach)
@@ -197,7 +197,7 @@ static void kernel_constants_equal_integrals(void **state)
     check_below("von Mises-Fisher, log of the constant", fisher, 4e-15);
 }
 
-/* ---- Draws --------------------------------------------------------------------------------------------- */
+/* ---- Draws ------------------------------------------------------------------------------------------------------- */
 
 #define DRAWS 200000
 
@@ -317,7 +317,7 @@ static void draws_do_not_know_chunks_or_threads(void **state)
     }
 }
 
-/* ---- Recipes and entropy ------------------------------------------------------------------------------- */
+/* ---- Recipes and entropy ----------------------------------------------------------------------------------------- */
 
 static void recipes_follow_the_paper(void **state)
 {

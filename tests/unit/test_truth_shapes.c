@@ -11,7 +11,7 @@
 #define S2S1(components) "{\"domain\":\"S2 x S1\",\"kind\":\"shapes\",\"components\":[" components "]}"
 #define ONE(shape) "{\"weight\":1,\"shape\":" shape "}"
 
-/* ---- Nodes --------------------------------------------------------------------------------------------- */
+/* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
 /* Products of the midpoints of G cells a circle, and G/2 Gauss-Legendre heights x G longitudes a sphere: x (n, columns)
  * and weight (n), with the volume as their sum. */
@@ -93,7 +93,7 @@ static void nodes_free(nodes *q)
     free(q->weight);
 }
 
-/* ---- Mass and moments ---------------------------------------------------------------------------------- */
+/* ---- Mass and moments -------------------------------------------------------------------------------------------- */
 
 /* cos(phase + sum of k_i x_i) with whole k_i, so that it is a function on circles, too. */
 static double moment_at(int m, const double *x, size_t columns)
@@ -229,7 +229,7 @@ static void a_bump_has_mass_one_and_its_moments(void **state)
     }
 }
 
-/* ---- What else holds ----------------------------------------------------------------------------------- */
+/* ---- What else holds --------------------------------------------------------------------------------------------- */
 
 /* A kernel, a normal and mixtures of them are those of the older kinds. */
 static void kernels_and_normals_are_the_older_kinds(void **state)

@@ -11,7 +11,7 @@ static void assert_within(double found, double expected, double bound)
     check_quiet("distance", fabs(found - expected), bound);
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------ */
+/* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
 /* The grid has the symmetry of the icosahedron, and no harmonic of degree 1 to 5 has: sums of x_a and of x_a x_b are
  * those of the sphere, 0 and 4 pi / 3 or 0, to rounding. A sum of n terms below 4 pi in all is right to n eps 4 pi. */
@@ -91,7 +91,7 @@ static void thinned_vertices_share_the_area(void **state)
     mesh_free(&m);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------ */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 /* What the page does. */
 static void unpack(const unsigned char *bytes, size_t rows, size_t columns, uint16_t *level)
@@ -144,7 +144,7 @@ static void shares_of_a_box(void **state)
     assert_int_equal(pack_share(3.0, 3.0, 3.0), 0);      /* a flat box */
 }
 
-/* ---- pages ---------------------------------------------------------------------------------------------------- */
+/* ---- pages ------------------------------------------------------------------------------------------------------- */
 
 static file_bytes page_of(models *s, int model, const npmd_view_request *what, npmd_view_facts *facts)
 {
