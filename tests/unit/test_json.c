@@ -2,7 +2,6 @@
  * once; numbers to the last bit; limits. Every allocation that can fail does so in tests/failure. */
 #include "trees.h"
 
-
 /* What is read, and how it is printed again without blanks. */
 static const char *const GOOD[][2] = {
     { "{}", "{}" },
