@@ -17,7 +17,7 @@
  * `const char *` belongs to the object that was asked, and lives as long as it does.
  *
  * Structs begin with their size, so that later versions can add fields at the end: begin each with NPMD_SIZED, as in
- * npmd_score score = NPMD_SIZED(npmd_score);  and set what applies. Everything above the line EXPERIMENTAL keeps its
+ * `npmd_score score = NPMD_SIZED(npmd_score);`, and set what applies. Everything above the line EXPERIMENTAL keeps its
  * meaning in all versions with the same first number; what is below it may change with any version. Surfaces, regions
  * and streamlines are in neuropmd-surfaces.h, figures and pages in neuropmd-draw.h. */
 #ifndef NEUROPMD_H
@@ -147,11 +147,11 @@ NPMD_API npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u
 typedef struct npmd_points npmd_points; /* checked rows of a domain, with optional weights */
 
 /* How a file, or an array, writes its points: bits. */
-enum {
+typedef enum npmd_coords {
     NPMD_COORDS_DEFAULT = 0, /* radians; unit vectors */
     NPMD_COORDS_LATLON = 1,  /* S2 factors as latitude, longitude in degrees */
     NPMD_COORDS_DEGREES = 2  /* S1 factors in degrees */
-};
+} npmd_coords;
 NPMD_API npmd_status npmd_coords_parse(const char *text, unsigned *coords, npmd_error *err); /* "latlon,degrees" */
 NPMD_API int npmd_points_columns(const npmd_domain *dom, unsigned coords); /* of a row in these coordinates */
 
