@@ -12,7 +12,7 @@ static const cli_option OPTIONS[] = {
     { .name = "truth-seed",
       .values = "S",
       .fallback = "0",
-      .help = "seed of the random matrices of t2 and t4; --seed is that of the points" },
+      .help = "seed of the random matrices of t2 and t4, of all of gauntlet:NAME; --seed is that of the points" },
     { .name = "coords",
       .values = "latlon|degrees|latlon,degrees",
       .help = "write latitude, longitude in degrees for each S2; degrees for each S1" },
@@ -51,18 +51,23 @@ static int report(const cli_args *args, const npmd_truth *truth, const simulatio
     return CLI_DONE;
 }
 
+static bool is_recipe(const char *text) /* else it is a file */
+{
+    return strcmp(text, "t2") == 0 || strcmp(text, "t4") == 0 || strncmp(text, "gauntlet:", 9) == 0;
+}
+
 static npmd_status make_truth(const cli_args *args, uint64_t truth_seed, npmd_truth **out, npmd_error *err)
 {
     const char *recipe = args->operand;
     if (cli_value(args, "authors"))
         return npmd_truth_make("t2-authors", truth_seed, out, err);
-    if (strcmp(recipe, "t2") == 0 || strcmp(recipe, "t4") == 0)
+    if (is_recipe(recipe))
         return npmd_truth_make(recipe, truth_seed, out, err);
     const npmd_status st = npmd_truth_read(recipe, out, err);
     if (st == NPMD_ERR_FILE) { /* a recipe mistyped looks like a file that is not there */
         char why[sizeof err->text];
         memcpy(why, err->text, sizeof why);
-        snprintf(err->text, sizeof err->text, "%.400s; expected t2, t4 or a file", why);
+        snprintf(err->text, sizeof err->text, "%.400s; expected t2, t4, gauntlet:NAME or a file", why);
     }
     return st;
 }
@@ -77,7 +82,7 @@ static int check_arguments(const cli_args *args, simulation *s)
         code = cli_fail(args, CLI_USAGE, "--authors goes with t2, the recipe is '%s'", recipe);
     if (code == CLI_DONE)
         code = cli_distinct(args, "--out", out, "--truth", truth);
-    if (code == CLI_DONE && strcmp(recipe, "t2") != 0 && strcmp(recipe, "t4") != 0)
+    if (code == CLI_DONE && !is_recipe(recipe))
         code = cli_distinct(args, "--out", out, "FILE", recipe);
     return code;
 }
@@ -119,12 +124,14 @@ done:
 
 const cli_command command_simulate = {
     .name = "simulate",
-    .operand = "t2|t4|FILE",
+    .operand = "t2|t4|gauntlet:NAME|FILE",
     .summary = "draw points from a known density",
-    .details = "t2 and t4 are the paper's mixtures of anisotropic wrapped normals on the torus; FILE describes a "
-               "mixture in JSON, in the form that --truth writes.",
+    .details = "t2 and t4 are the paper's mixtures of anisotropic wrapped normals on the torus; gauntlet:NAME is "
+               "one of the truths that reproduce gauntlet --list names; FILE describes a mixture in JSON, in the form "
+               "that --truth writes.",
     .examples = "neuropmd simulate t2 --n 5000 --out points.csv --truth truth.json\n"
-                "neuropmd simulate truth.json --n 1000 --out more.npy --seed 7\n",
+                "neuropmd simulate truth.json --n 1000 --out more.npy --seed 7\n"
+                "neuropmd simulate gauntlet:ridge-narrow-t2 --truth-seed 3 --n 10000 --out ridge.csv\n",
     .options = OPTIONS,
     .run = run,
 };

@@ -131,6 +131,7 @@ void cli_nearest_try(cli_nearest *near, const char *name);
 
 int cli_fail(const cli_args *args, int code, const char *format, ...) CLI_FORMAT(3, 4);
 int cli_refuse(const cli_args *args, const npmd_error *err);
+int cli_exit_of(npmd_status st); /* of a failure */
 /* Rewrites a message of the library, which has names of options in back quotes: `tau` becomes --tau. */
 void cli_respell(const char *text, char *out, size_t size);
 void cli_note(const cli_args *args, const char *format, ...) CLI_FORMAT(2, 3); /* silent under --quiet */

@@ -72,7 +72,7 @@ void cli_note(const cli_args *args, const char *format, ...)
     va_end(values);
 }
 
-int cli_refuse(const cli_args *args, const npmd_error *err)
+int cli_exit_of(npmd_status st)
 {
     static const int codes[] = {
         [NPMD_ERR_ARGUMENT] = CLI_USAGE,  [NPMD_ERR_SHAPE] = CLI_INPUT,     [NPMD_ERR_FORMAT] = CLI_INPUT,
@@ -80,8 +80,12 @@ int cli_refuse(const cli_args *args, const npmd_error *err)
         [NPMD_ERR_MEMORY] = CLI_MEMORY,   [NPMD_STOPPED] = CLI_INTERRUPTED,
     };
     const size_t known = sizeof codes / sizeof *codes;
-    const int code = (size_t)err->status < known && err->status != NPMD_OK ? codes[err->status] : CLI_NUMERIC;
-    return cli_fail(args, code, "%s", err->text[0] ? err->text : npmd_status_text(err->status));
+    return (size_t)st < known && st != NPMD_OK ? codes[st] : CLI_NUMERIC;
+}
+
+int cli_refuse(const cli_args *args, const npmd_error *err)
+{
+    return cli_fail(args, cli_exit_of(err->status), "%s", err->text[0] ? err->text : npmd_status_text(err->status));
 }
 
 double *cli_doubles(const cli_args *args, size_t rows, size_t cols)

@@ -2,7 +2,8 @@
  *
  * The tables are in reproduce_table.c, the processes in reproduce_run.c, the file of results in
  * reproduce_file.c. */
-#include "reproduce.h"
+#include "connectivity.h"
+#include "gauntlet.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #define CONNECTIVITY "connectivity"
+#define GAUNTLET "gauntlet"
 
 static const cli_option OPTIONS[] = {
     { .name = "domain",
@@ -23,7 +25,7 @@ static const cli_option OPTIONS[] = {
       .values = "FOLDER",
       .help =
           "replicates from points_01.npy, points_02.npy, ...; without it they are simulated. Of connectivity a file "
-          "of pairs as endpoints writes it, given once for each tractogram" },
+          "of pairs as endpoints writes it, given once for each tractogram; of gauntlet a folder of real data sets" },
     { .name = "truth",
       .values = "FILE",
       .help = "the known density, as for evaluate; without it the authors' mixture on T2, the recipe on T4, of "
@@ -42,7 +44,7 @@ static const cli_option OPTIONS[] = {
     { .name = "methods",
       .values = "LIST",
       .help = "all, or names separated by commas: a method (series), settings (best) or both (series:best); "
-              "without it all but those that take hours" },
+              "without it all but those that take hours; of gauntlet estimators, field,series,kde,stack,uniform" },
     { .name = "steps",
       .values = "N",
       .help = "for a try: fits that take steps take so many instead of their own number" },
@@ -87,6 +89,21 @@ static const cli_option OPTIONS[] = {
       .fallback = "off",
       .group = CONNECTIVITY,
       .help = "every fit is one of pairs without an order" },
+    { .name = "list", .group = GAUNTLET, .help = "the names, families, domains and sizes of its truths, and no more" },
+    { .name = "only",
+      .values = "PATTERN",
+      .group = GAUNTLET,
+      .help = "truths and data sets whose names match, as in '*-t2' or 'ridge*'" },
+    { .name = "half",
+      .values = "develop|report",
+      .fallback = "report",
+      .group = GAUNTLET,
+      .help = "truths of even seeds, to develop with, or of odd ones, which are reported" },
+    { .name = "seeds", .values = "N", .fallback = "1", .group = GAUNTLET, .help = "how many seeds of that half" },
+    { .name = "against",
+      .values = "FILE.jsonl",
+      .group = GAUNTLET,
+      .help = "results of another run or version: KL divergences over the best of that file, too" },
     { 0 },
 };
 
@@ -105,6 +122,14 @@ static int unknown_experiment(const cli_args *args)
         return cli_fail(args, CLI_USAGE, "unknown experiment '%s'; did you mean %s? There are %s", args->operand,
                         near.best, known);
     return cli_fail(args, CLI_USAGE, "unknown experiment '%s'; there are %s", args->operand, known);
+}
+
+int reproduce_check_groups(const cli_args *args)
+{
+    for (const cli_option *o = OPTIONS; o->name; o++)
+        if (o->group && strcmp(o->group, args->operand) != 0 && cli_value(args, o->name))
+            return cli_fail(args, CLI_USAGE, "--%s belongs to %s, not to %s", o->name, o->group, args->operand);
+    return CLI_DONE;
 }
 
 int reproduce_count(const cli_args *args, const char *name, int most, int *out)
@@ -164,10 +189,8 @@ static int read_plan(const cli_args *args, reproduce_plan *plan)
                               .jobs = 1 };
     if (!plan->experiment)
         return unknown_experiment(args);
-    for (const cli_option *o = OPTIONS; o->name; o++)
-        if (o->group && strcmp(o->group, CONNECTIVITY) == 0 && cli_value(args, o->name))
-            return cli_fail(args, CLI_USAGE, "--%s belongs to connectivity, not to %s", o->name,
-                            plan->experiment->name);
+    if ((code = reproduce_check_groups(args)) != CLI_DONE)
+        return code;
     if ((code = read_domain(args, plan)) != CLI_DONE)
         return code;
     plan->n = plan->folder                           ? 0
@@ -397,8 +420,8 @@ static int run(const cli_args *args)
 {
     const reproduce_experiment *experiment = reproduce_find(args->operand);
     reproduce_plan plan;
-    if (experiment && experiment->pairs)
-        return reproduce_connectivity(args);
+    if (experiment && experiment->run)
+        return experiment->run(args);
     int code = read_plan(args, &plan);
     if (code == CLI_DONE && (code = reproduce_check_steps(args)) == CLI_DONE
         && (code = check_files(&plan, plan.out)) == CLI_DONE && (code = reproduce_tasks(&plan)) == CLI_DONE
@@ -417,7 +440,8 @@ const cli_command command_reproduce = {
         "(Table S1); encodings: separable and other first layers, the ISE criterion and courses of the "
         "error (Table S2, Figure S2); spectral-bias: error and Fourier spectra while field and psnf are "
         "fitted (Figures S3 to S5); diagnostics: criteria of convergence while a field is fitted (Figure "
-        "S7); frequencies: those in v against Theorem 1, corrected; dimensions: every method on T1 to T7; connectivity: pairs of end points of "
+        "S7); frequencies: those in v against Theorem 1, corrected; dimensions: every method on T1 to T7; gauntlet: every method on some fifty known densities of many families, whose "
+        "numbers are drawn from seeds, and on real data; connectivity: pairs of end points of "
         "streamlines, likelihood of those that were not fitted, maps and the row of a region (Figures 3, 4, S8, S9). Settings: published (those of the code behind the published numbers), text "
         "(as printed), best (this program's own). One JSON line a fit goes to --out; a run that was stopped"
         " or killed goes on from there and repeats nothing but fits that failed. Minutes a replicate on two"
@@ -429,6 +453,8 @@ const cli_command command_reproduce = {
         "neuropmd reproduce table1 --data torus_mixture --replicates 10 --jobs 2 --out table1.jsonl\n"
         "neuropmd reproduce encodings --domain T4 --methods best --out t4.jsonl --json\n"
         "neuropmd reproduce dimensions --domain T3 --methods field,kde --out t3.jsonl\n"
+        "neuropmd reproduce gauntlet --list\n"
+        "neuropmd reproduce gauntlet --only '*-t2' --half develop --methods series,kde --out develop.jsonl\n"
         "neuropmd reproduce connectivity --data ends.npy --sphere lh.sphere.reg.gii --surface lh.white.gii --labels "
         "lh.aparc.annot --roi medialorbitofrontal --out brain\n",
     .options = OPTIONS,

@@ -46,6 +46,12 @@ typedef enum reproduce_figure {
     FIGURE_LOG_LIKELIHOOD_RELATIVE,
     FIGURE_LOG_LIKELIHOOD_SURFACE, /* per squared area of the surface, on both domains */
     FIGURE_SEEN,                   /* held-out pairs that equal a fitted one */
+    FIGURE_KL_SE,                  /* gauntlet: of FIGURE_KL; negative log-likelihood of points that were not fitted */
+    FIGURE_NLL,
+    FIGURE_NLL_SE,
+    FIGURE_KL_COMPARED, /* by npmd_compare */
+    FIGURE_KL_COMPARED_SE,
+    FIGURE_LOG_INTEGRAL_SE,
     FIGURES,
     FIGURES_END = -1
 } reproduce_figure;
@@ -93,7 +99,7 @@ typedef struct reproduce_experiment {
     const char *note;     /* printed under the table */
     size_t n;             /* points; 0: 10,000 on T2, 100,000 on T4 */
     bool every_dimension; /* runs on all domains of the table, unless --domain names one; each has its own truth */
-    bool pairs;           /* connectivity: pairs of end points instead of a known density */
+    int (*run)(const cli_args *args); /* instead of the usual way; NULL: it is the usual one */
 } reproduce_experiment;
 extern const reproduce_experiment REPRODUCE_EXPERIMENTS[];
 
@@ -120,17 +126,8 @@ typedef struct reproduce_task { /* one row on one replicate */
     char *rows[REPRODUCE_DATA_MOST]; /* its data as text, "[1,2],[3,4]", until they are in the line */
 } reproduce_task;
 
-typedef struct reproduce_pairs {                    /* one tractogram */
-    const char *tracks, *data;                      /* one is given, the other NULL */
-    const char *surface, *sphere, *labels, *region; /* NULL: not given */
-    const char *domain;                             /* as given by --domain */
-    bool surfaces;                                  /* the domain is on the surface, not on its sphere */
-    bool unordered;
-    double max_distance;    /* of an end from the surface; 0: not given */
-    char inputs[17];        /* hash of the inputs of the pairs: files, and the space of tracks */
-    char *name, *folder;    /* of the results */
-    char *points, *results; /* file of pairs, and file of lines */
-} reproduce_pairs;
+typedef struct reproduce_pairs reproduce_pairs;       /* connectivity.h */
+typedef struct reproduce_gauntlet reproduce_gauntlet; /* gauntlet.h */
 
 typedef struct reproduce_plan {
     const cli_args *args;
@@ -146,7 +143,8 @@ typedef struct reproduce_plan {
     npmd_compute how;
     reproduce_task *tasks;
     int count;
-    const reproduce_pairs *pairs; /* NULL: points of a known density are fitted */
+    const reproduce_pairs *pairs;       /* NULL: points of a known density are fitted */
+    const reproduce_gauntlet *gauntlet; /* NULL: it is another experiment */
 } reproduce_plan;
 
 /* cmd_reproduce.c: makes the tasks of a plan (as --methods and --domain ask), runs them and keeps their results. */
@@ -155,22 +153,13 @@ void reproduce_tasks_free(reproduce_plan *plan);
 int reproduce_compute(reproduce_plan *plan, const char *results);
 int reproduce_count(const cli_args *args, const char *name, int most, int *out); /* 1 to most */
 int reproduce_check_steps(const cli_args *args);
+/* Refuses options of other experiments' groups. */
+int reproduce_check_groups(const cli_args *args);
 CLI_FORMAT(1, 2) char *reproduce_words(const char *format, ...); /* to be freed; NULL: no memory */
 
-/* reproduce_connectivity.c, reproduce_pairs.c, reproduce_maps.c */
-int reproduce_connectivity(const cli_args *args);
-char *reproduce_model_of(const reproduce_plan *plan, const reproduce_row *row); /* path; to be freed */
-npmd_status reproduce_pairs_check(const reproduce_plan *plan, npmd_error *err);
-npmd_status reproduce_pairs_read(const reproduce_plan *plan, npmd_domain **domain, npmd_points **points,
-                                 npmd_error *err);
-/* After all fits: adds the likelihood per area of the surface to fits of earlier runs that lack it. */
-int reproduce_pairs_areas(const reproduce_plan *plan);
-/* Does the model file still have the hash that the line has as "model"? */
-bool reproduce_model_is_there(const reproduce_plan *plan, const reproduce_task *task);
 void reproduce_hash_text(uint64_t *hash, const char *text); /* FNV-1a; starts from REPRODUCE_HASH */
 bool reproduce_hash_file(uint64_t *hash, const char *path); /* false: it cannot be read */
 #define REPRODUCE_HASH UINT64_C(0xcbf29ce484222325)
-int reproduce_maps(const reproduce_plan *plan); /* maps of the first replicate */
 
 char *reproduce_file_of(const reproduce_plan *plan, int replicate); /* path of a replicate's points; to be freed */
 char *reproduce_beside(const char *out, const char *suffix);        /* FILE.jsonl gives FILE_suffix; to be freed */
@@ -217,7 +206,7 @@ npmd_status reproduce_compare(reproduce_child *c, const npmd_model *model, npmd_
 void reproduce_child_tell(reproduce_child *c, const npmd_report *now);
 npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *text);
 reproduce_measure measure_fit, measure_encoding, measure_spectral_bias, measure_diagnostics, measure_tau,
-    measure_frequencies, measure_pairs;
+    measure_frequencies, measure_pairs, measure_gauntlet;
 
 /* A function on T2: values (G, G) at 2 pi (i, j) / G; Fourier coefficients c (G, G, 2), frequency k at k mod G. */
 typedef struct reproduce_spectrum {
@@ -235,6 +224,7 @@ typedef struct reproduce_file {
     int fd;
 } reproduce_file;
 int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task);
+double reproduce_line_number(const char *line, const char *key); /* the number behind a key; NaN: there is none */
 int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task); /* adds the numbers of its result */
 /* Opens the file, removes an incomplete last line, and marks the tasks that are done. */
 int reproduce_file_open(reproduce_plan *plan, const char *path, reproduce_file *file);

@@ -3,7 +3,7 @@
  * The fits run as those of any experiment do (reproduce_run.c), in processes of their own (reproduce_pairs.c); maps and
  * tables of a region come after all of them (reproduce_maps.c), since this process may compute only after the last
  * fork. */
-#include "reproduce.h"
+#include "connectivity.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,6 +35,9 @@ static int check_given(const cli_args *args)
 {
     const bool labels = cli_value(args, "labels") != NULL, roi = cli_value(args, "roi") != NULL;
     const char *unordered = cli_value(args, "unordered");
+    const int code = reproduce_check_groups(args);
+    if (code != CLI_DONE)
+        return code;
     for (const char **name = only_for_others; *name; name++)
         if (cli_value(args, *name))
             return cli_fail(args, CLI_USAGE, "--%s is nothing that connectivity knows", *name);

@@ -5,7 +5,8 @@
  * with its results. A task is done when the file has a line that begins, byte for byte, as its own would, and its
  * status is done; one that failed is tried again. A run that is killed leaves at most one incomplete line, at the end,
  * which is removed before anything is added. Lines of other runs stay as they are. */
-#include "reproduce.h"
+#include "connectivity.h"
+#include "gauntlet.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,6 +39,10 @@ int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task)
     cli_json j = { 0 };
     cli_json_begin(&j);
     cli_json_text(&j, "experiment", plan->experiment->name);
+    if (plan->gauntlet) {
+        gauntlet_line_begin(plan, task, &j);
+        goto end;
+    }
     cli_json_text(&j, "domain", plan->pairs ? plan->pairs->domain : task->row->domain);
     cli_json_signed(&j, "replicate", task->replicate);
     cli_json_text(&j, "method", task->row->method);
@@ -53,6 +58,7 @@ int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task)
         cli_json_unsigned(&j, "truth_seed", plan->truth_seed);
     }
     cli_json_text(&j, "options", task->options);
+end:
     cli_json_end(&j);
     if (!j.failed)
         j.text[strlen(j.text) - strlen("}\n")] = '\0'; /* more is to come */
@@ -118,6 +124,8 @@ int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task)
         cli_json_text(&j, "model", hash);
     }
     cli_json_text(&j, "version", npmd_version());
+    if (task->failed && plan->gauntlet)
+        cli_json_signed(&j, "exit", cli_exit_of(r->status));
     if (task->failed)
         cli_json_text(&j, "reason", r->text);
     cli_json_text(&j, "status", task->failed ? "failed" : "done");
@@ -132,7 +140,7 @@ int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task)
 }
 
 /* The number after a key; a line of ours holds the key once after its beginning. */
-static double line_number(const char *line, const char *key)
+double reproduce_line_number(const char *line, const char *key)
 {
     char quoted[48];
     snprintf(quoted, sizeof quoted, "\"%s\": ", key);
@@ -149,7 +157,7 @@ static void line_read(const reproduce_plan *plan, const char *line, reproduce_ta
     for (int i = 0; i < FIGURES; i++)
         task->result.figure[i] = NAN;
     for (const int *f = plan->experiment->figures; *f != FIGURES_END; f++)
-        task->result.figure[*f] = line_number(tail, REPRODUCE_KEYS[*f]);
+        task->result.figure[*f] = reproduce_line_number(tail, REPRODUCE_KEYS[*f]);
 }
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */

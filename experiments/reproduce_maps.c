@@ -5,7 +5,7 @@
  *
  * and beside them the data: the end points whose partner lies in E, and their share in each region. An end point
  * belongs to the region of the closest vertex. */
-#include "reproduce.h"
+#include "connectivity.h"
 
 #include <math.h>
 #include <stdlib.h>

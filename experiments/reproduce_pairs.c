@@ -1,6 +1,6 @@
 /* reproduce_pairs.c - connectivity, in the process of a task: end points of streamlines, of which nine tenths are
  * fitted and the others give the likelihood. */
-#include "reproduce.h"
+#include "connectivity.h"
 
 #include <math.h>
 #include <stdlib.h>

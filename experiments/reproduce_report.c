@@ -1,6 +1,6 @@
 /* reproduce_report.c - the results of an experiment: mean and standard error over the replicates, one line for each
  * method and settings, beside the paper's numbers. */
-#include "reproduce.h"
+#include "connectivity.h"
 
 #include <math.h>
 #include <stdlib.h>

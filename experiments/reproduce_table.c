@@ -7,7 +7,8 @@
  * docs/reproduce.md gives the reasons and the times. Another experiment is another table and an entry in the list at
  * the end: rows, the paper's numbers, the measure (reproduce_measure.c, reproduce_spectrum.c, reproduce_frequencies.c,
  * ...), and the figures and columns that show it. */
-#include "reproduce.h"
+#include "connectivity.h"
+#include "gauntlet.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,6 +50,12 @@ const char *const REPRODUCE_KEYS[FIGURES] = {
     [FIGURE_LOG_LIKELIHOOD_RELATIVE] = "log_likelihood_relative",
     [FIGURE_LOG_LIKELIHOOD_SURFACE] = "log_likelihood_surface",
     [FIGURE_SEEN] = "held_out_seen",
+    [FIGURE_KL_SE] = "kl_se",
+    [FIGURE_NLL] = "nll",
+    [FIGURE_NLL_SE] = "nll_se",
+    [FIGURE_KL_COMPARED] = "kl_compared",
+    [FIGURE_KL_COMPARED_SE] = "kl_compared_se",
+    [FIGURE_LOG_INTEGRAL_SE] = "log_integral_se",
 };
 
 /* The published choice of tau was made on held-out points of a grid in steps of ten or a hundred; the
@@ -266,6 +273,13 @@ static const int OF_PAIRS[] = { FIGURE_N, FIGURE_HELD_OUT, FIGURE_LOG_LIKELIHOOD
                                 FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, FIGURE_SEEN, FIGURE_TAU, FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURE_MEMORY,
                                 FIGURES_END };
 
+static const int OF_GAUNTLET[] = { FIGURE_N, FIGURE_KL, FIGURE_KL_SE, FIGURE_NLL, FIGURE_NLL_SE, FIGURE_NISE, FIGURE_AE,
+                                   FIGURE_KL_COMPARED, FIGURE_KL_COMPARED_SE, FIGURE_TAU, FIGURE_LOG_INTEGRAL_SE,
+                                   FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURE_MEMORY, FIGURES_END };
+
+static const reproduce_column GAUNTLET_COLUMNS[] = { { "kl", 10, COLUMN_NUMBER, FIGURE_KL },
+                                                     { "nll", 10, COLUMN_NUMBER, FIGURE_NLL }, { 0 } };
+
 static const reproduce_column FIT_COLUMNS[] = {
     { "nISE", -18, COLUMN_ERROR, FIGURE_NISE }, { "ae", -18, COLUMN_ERROR, FIGURE_AE },
     { "paper", -12, COLUMN_PAPER, 0 },          { "numbers", 8, COLUMN_COUNT, FIGURE_PARAMETERS },
@@ -323,6 +337,8 @@ static const reproduce_column PAIR_COLUMNS[] = {
 };
 
 static const reproduce_data NO_DATA[] = { { 0 } };
+static const reproduce_data CHOSEN[] = { { "chosen", "chosen", "" }, { 0 } };
+static const reproduce_row NO_ROWS[] = { { 0 } };
 #define PROFILE { "profile", "profiles", "step,epoch,seconds,objective,nise,ae" }
 static const reproduce_data PROFILES[] = { PROFILE, { 0 } };
 static const reproduce_data SPECTRA[] = {
@@ -375,10 +391,13 @@ const reproduce_experiment REPRODUCE_EXPERIMENTS[] = {
               "the points that is not fitted, a mean over the last 50 looks; its error that of one look." },
     { .name = "connectivity", .title = "Connectivity: pairs of end points that were not fitted",
       .rows = CONNECTIVITY, .published = NOTHING, .measure = measure_pairs,
-      .figures = OF_PAIRS, .columns = PAIR_COLUMNS, .data = NO_DATA, .pairs = true,
+      .figures = OF_PAIRS, .columns = PAIR_COLUMNS, .data = NO_DATA, .run = reproduce_connectivity,
       .note = "Means over R splits, nine tenths fitted, +- their standard errors (that of one split is in the lines).\n"
               "log lik.: nats a pair, per volume; + log Vol: relative to the uniform density; per area^2: of --surface, by\n"
               "which S2 x S2 (with --sphere) and the surface itself can be compared. ISE: the criterion, less is better." },
+    { .name = "gauntlet", .title = "Gauntlet: KL divergence from known densities of many families",
+      .rows = NO_ROWS, .published = NOTHING, .measure = measure_gauntlet,
+      .figures = OF_GAUNTLET, .columns = GAUNTLET_COLUMNS, .data = CHOSEN, .run = reproduce_gauntlet_run, .note = "" },
     { .name = "dimensions", .title = "Every method on T1 to T7",
       .rows = DIMENSIONS, .published = NOTHING, .measure = measure_fit,
       .figures = OF_A_FIT, .columns = DIMENSION_COLUMNS, .data = NO_DATA, .n = 10000,

@@ -17,7 +17,7 @@
  * `const char *` belongs to the object that was asked, and lives as long as it does.
  *
  * Structs begin with their size, so that later versions can add fields at the end: begin each with NPMD_SIZED, as in
- * npmd_score score = NPMD_SIZED(npmd_score);  and set what applies. Everything above the line EXPERIMENTAL keeps its
+ * `npmd_score score = NPMD_SIZED(npmd_score);`, and set what applies. Everything above the line EXPERIMENTAL keeps its
  * meaning in all versions with the same first number; what is below it may change with any version. Surfaces, regions
  * and streamlines are in neuropmd-surfaces.h, figures and pages in neuropmd-draw.h. */
 #ifndef NEUROPMD_H
@@ -147,11 +147,11 @@ NPMD_API npmd_status npmd_domain_uniform(const npmd_domain *dom, const double *u
 typedef struct npmd_points npmd_points; /* checked rows of a domain, with optional weights */
 
 /* How a file, or an array, writes its points: bits. */
-enum {
+typedef enum npmd_coords {
     NPMD_COORDS_DEFAULT = 0, /* radians; unit vectors */
     NPMD_COORDS_LATLON = 1,  /* S2 factors as latitude, longitude in degrees */
     NPMD_COORDS_DEGREES = 2  /* S1 factors in degrees */
-};
+} npmd_coords;
 NPMD_API npmd_status npmd_coords_parse(const char *text, unsigned *coords, npmd_error *err); /* "latlon,degrees" */
 NPMD_API int npmd_points_columns(const npmd_domain *dom, unsigned coords); /* of a row in these coordinates */
 
@@ -352,11 +352,11 @@ NPMD_API npmd_status npmd_score_points(const npmd_model *m, const npmd_points *p
 
 /* ---- Known densities --------------------------------------------------------------------------------------------- */
 
-/* A mixture file of kind "wrapped normal mixture" (tori) or "von Mises-Fisher mixture" (any product of S1 and S2), or
- * an .npy grid on a torus. */
+/* A mixture file of kind "wrapped normal mixture" (tori), "von Mises-Fisher mixture" (any product of S1 and S2) or
+ * "shapes" (these and surfaces), or an .npy grid on a torus. */
 NPMD_API npmd_status npmd_truth_read(const char *path, npmd_truth **out, npmd_error *err);
 /* The paper's recipe (section S5.1), "t2" or "t4", with random orthogonal matrices from the seed; "t2-authors" is the
- * mixture behind the paper's T2 table. */
+ * mixture behind the paper's T2 table; "gauntlet:NAME" a truth of npmd_recipe_at, all of it drawn from the seed. */
 NPMD_API npmd_status npmd_truth_make(const char *recipe, uint64_t seed, npmd_truth **out, npmd_error *err);
 NPMD_API npmd_status npmd_truth_write(const npmd_truth *t, const char *path, npmd_error *err);
 NPMD_API void npmd_truth_free(npmd_truth *t);
@@ -408,6 +408,15 @@ NPMD_API size_t npmd_plan_get(const npmd_plan *plan, const char *name, char *tex
 NPMD_API double npmd_plan_number(const npmd_plan *plan, const char *name);
 NPMD_API size_t npmd_plan_bytes(const npmd_plan *plan); /* of memory that the fit takes beside its points */
 NPMD_API npmd_status npmd_plan_fit(const npmd_plan *plan, const npmd_points *pts, npmd_model **out, npmd_error *err);
+
+/* ---- Recipes: known densities of many families, for npmd_truth_make as "gauntlet:NAME" --------------------------- */
+
+typedef struct npmd_recipe {
+    size_t size;
+    const char *name, *family, *domain; /* "T2"; "mesh": a torus in space, which npmd_truth_write writes beside it */
+    size_t n;                           /* points that go with it */
+} npmd_recipe;
+NPMD_API npmd_status npmd_recipe_at(int i, npmd_recipe *recipe, npmd_error *err); /* an error after the last */
 
 /* ---- What points are made of ------------------------------------------------------------------------------------- */
 

@@ -5,8 +5,8 @@ import re
 
 def plain(text):
     """Text in which nothing is markup; names of functions and options stand in a fixed font."""
-    pieces = re.split(r"(\bnpmd_\w+|\bNPMD_\w+|(?<![\w-])--[a-z][\w-]*|(?<!\w)\*out\b)", text)
-    return "".join(f"``{p}``" if i % 2 else re.sub(r"([\\*`|_])", r"\\\1", p) for i, p in enumerate(pieces)).replace("````", "`` ``")
+    pieces = re.split(r"(`[^`]+`|\b(?:npmd|NPMD)_\w+(?:\([^()]*\))?|(?<![\w-])--[a-z][\w-]*|(?<!\w)\*out\b)", text)
+    return "".join(f"``{p.strip('`')}``" if i % 2 else re.sub(r"([\\*`|_])", r"\\\1", p) for i, p in enumerate(pieces)).replace("````", "`` ``")
 
 
 def heading(text, line):

@@ -32,7 +32,7 @@ class Truth(Handle):
     def __init__(self, what: Path, seed: Any = 0):
         name = os.fspath(what)
         pointer = h.npmd_truth()
-        if name in self.RECIPES:
+        if name in self.RECIPES or name.startswith("gauntlet:"):
             call(library.npmd_truth_make, name.encode(), seed_number(seed), byref(pointer))
         else:
             call(library.npmd_truth_read, encoded(name), byref(pointer), path=name)

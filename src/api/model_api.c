@@ -240,6 +240,17 @@ npmd_status npmd_truth_make(const char *recipe, uint64_t seed, npmd_truth **out,
     return truth_make(recipe, seed, out, err);
 }
 
+npmd_status npmd_recipe_at(int i, npmd_recipe *recipe, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_recipe found = { 0 };
+    TRY(SIZED_CHECK(recipe, err));
+    TRY(gauntlet_at(i, &found, err));
+    TRY(SIZED_GIVE(&found, recipe, err));
+done:
+    return st;
+}
+
 npmd_status npmd_truth_write(const npmd_truth *t, const char *path, npmd_error *err)
 {
     return truth_write(t, path, err);

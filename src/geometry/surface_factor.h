@@ -41,6 +41,9 @@ typedef struct surface {
 /* Takes over mesh, nodes, lambda (pairs) and phi (nodes, pairs), also on failure. */
 npmd_status surface_make(mesh *m, fem_nodes *at, int pairs, double *lambda, float *phi, const manifold **out,
                          npmd_error *err);
+/* A closed mesh with its eigenpairs; where opens each message, how may be NULL. Takes the mesh's arrays over. */
+npmd_status surface_from_mesh(mesh *m, const char *where, const surface_request *how, const manifold **out,
+                              npmd_error *err);
 const surface *surface_of(const manifold *m); /* NULL: not a surface */
 
 /* ---- surface_rule.c ---------------------------------------------------------------------------------------------- */

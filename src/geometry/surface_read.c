@@ -44,13 +44,20 @@ done:
     return st;
 }
 
+npmd_status surface_from_mesh(mesh *m, const char *where, const surface_request *opt, const manifold **out,
+                              npmd_error *err)
+{
+    const surface_request usual = { 0 };
+    const npmd_status st = mesh_check(m, where, err);
+    return st != NPMD_OK ? st : surface_solve(m, where, opt != NULL ? opt : &usual, out, err);
+}
+
 static npmd_status surface_from_file(void *user, const char *path, const manifold **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     mesh m = { 0 };
     TRY(mesh_read(path, &m, err));
-    TRY(mesh_check(&m, path, err));
-    TRY(surface_solve(&m, path, user, out, err));
+    TRY(surface_from_mesh(&m, path, user, out, err));
 done:
     mesh_free(&m);
     return st;

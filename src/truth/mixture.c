@@ -10,7 +10,7 @@
  *
  * A von Mises-Fisher component is a product over the factors of exp(kappa (cos d(x, mean) - 1)) times a constant.
  * Everything is summed in logarithms: far from all means the density underflows, its logarithm does not. */
-#include "truth.h"
+#include "truth_shapes.h"
 
 /* ---- Constants of the kernels ------------------------------------------------------------------------------------ */
 
@@ -51,14 +51,18 @@ npmd_status mixture_new(truth_kind kind, npmd_domain *dom, size_t components, np
     t->kind = kind;
     t->components = (int)components;
     TRY(memory_new(&t->weight, components, err));
-    TRY(memory_new(&t->mean, components * columns, err));
     TRY(memory_new(&t->cumulative, components, err));
-    TRY(memory_new(&t->constant, components, err));
+    if (kind == TRUTH_SHAPES) {
+        TRY(memory_new(&t->shape, components, err));
+    } else {
+        TRY(memory_new(&t->mean, components * columns, err));
+        TRY(memory_new(&t->constant, components, err));
+    }
     if (kind == TRUTH_WRAPPED_NORMAL) {
         assert(dom->torus);
         TRY(memory_new(&t->covariance, components * columns * columns, err));
         TRY(memory_new(&t->lower, components * columns * columns, err));
-    } else {
+    } else if (kind == TRUTH_VON_MISES_FISHER) {
         TRY(memory_new(&t->kappa, components * factors, err));
     }
     t->domain = dom;
@@ -75,6 +79,8 @@ void truth_free(npmd_truth *t)
 {
     if (t == NULL)
         return;
+    shapes_free(t->shape, t->components);
+    memory_free(t->spelling);
     domain_free(t->domain);
     memory_free(t->weight);
     memory_free(t->mean);
@@ -92,8 +98,8 @@ static npmd_status prepare_weights(npmd_truth *t, const char *where, npmd_error 
     double sum = 0.0;
     for (int c = 0; c < t->components; c++) {
         if (!(t->weight[c] > 0.0 && isfinite(t->weight[c])))
-            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: weights[%d] is %g, expected a positive number", where, c,
-                             t->weight[c]);
+            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %s[%d] is %g, expected a positive number", where,
+                             t->kind == TRUTH_SHAPES ? "the weight of components" : "weights", c, t->weight[c]);
         sum += t->weight[c];
     }
     if (!(fabs(sum - 1.0) <= WEIGHT_SUM_TOLERANCE))
@@ -213,6 +219,8 @@ npmd_status mixture_prepare(npmd_truth *t, const char *where, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     TRY(prepare_weights(t, where, err));
+    if (t->kind == TRUTH_SHAPES) /* each checked itself */
+        goto done;
     TRY(prepare_means(t, where, err));
     for (int c = 0; c < t->components; c++)
         TRY(t->kind == TRUTH_WRAPPED_NORMAL ? prepare_covariance(t, c, where, err) : prepare_kappas(t, c, where, err));
@@ -313,6 +321,8 @@ double mixture_log_density(const npmd_truth *t, const double *x)
 {
     const npmd_domain *dom = t->domain;
     log_sum total = { .greatest = -INFINITY, .sum = 0.0 };
+    if (t->kind == TRUTH_SHAPES)
+        return shapes_log_density(t, x);
     if (t->kind == TRUTH_WRAPPED_NORMAL) {
         for (int c = 0; c < t->components; c++)
             wrapped_normal_add(t, c, x, &total);
@@ -340,12 +350,36 @@ void mixture_log_densities(const npmd_truth *t, const double *x, size_t n, doubl
         out[i] = mixture_log_density(t, x + i * columns);
 }
 
+/* On surfaces, where a point of the user is another row than the domain's. */
+static npmd_status log_density_on_surfaces(const npmd_truth *t, const double *x, size_t n, double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t columns = (size_t)t->domain->columns;
+    double *own = NULL;
+    TRY(memory_new(&own, n * columns, err));
+    for (size_t i = 0; i < n; i++) {
+        int factor = 0;
+        if (points_from_row(t->domain, 0, x + i * columns, own + i * columns, &factor) != NULL) {
+            char reason[POINTS_REASON];
+            points_reason(t->domain, 0, x + i * columns, reason);
+            st = npmd_fail(err, NPMD_ERR_ARGUMENT, "row %zu, %s", i, reason);
+            goto done;
+        }
+    }
+    mixture_log_densities(t, own, n, out);
+done:
+    memory_free(own);
+    return st;
+}
+
 npmd_status truth_log_density(const npmd_truth *t, const double *x, size_t n, double *out, npmd_error *err)
 {
     const size_t columns = (size_t)t->domain->columns;
     if (t->kind == TRUTH_GRID)
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
                          "this truth is known on the nodes of its grid only: it can be compared with, not evaluated");
+    if (t->domain->surfaces)
+        return log_density_on_surfaces(t, x, n, out, err);
     for (size_t i = 0; i < n; i++) {
         double row[DOMAIN_MAX_COLUMNS];
         int factor = 0;
@@ -430,6 +464,10 @@ void mixture_draw(const npmd_truth *t, rng_key key, uint64_t index, double *x)
     int c = 0;
     while (c < t->components - 1 && u >= t->cumulative[c])
         c++;
+    if (t->kind == TRUTH_SHAPES) {
+        shapes_draw(t, c, key, index, x);
+        return;
+    }
     if (t->kind == TRUTH_WRAPPED_NORMAL) {
         wrapped_normal_point(t, c, key, index, x);
         return;
@@ -462,5 +500,7 @@ npmd_status truth_sample(const npmd_truth *t, uint64_t seed, size_t n, double *x
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
                          "this truth is known on the nodes of its grid only: it can be compared with, not sampled");
     mixture_draws(t, rng_key_make(seed, RNG_SIMULATE, 0), 0, n, x);
+    for (size_t i = 0; t->domain->surfaces && i < n; i++)
+        domain_position(t->domain, x + i * (size_t)t->domain->columns);
     return NPMD_OK;
 }

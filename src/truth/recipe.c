@@ -47,7 +47,7 @@ static const recipe RECIPES[] = {
 /* q (D, D), columns orthonormal: the factor Q of a Gaussian matrix whose R has a positive diagonal, and so
  * uniform over the orthogonal group (Mezzadri 2007). Gram-Schmidt gives just that R; done twice it is
  * orthogonal to rounding. */
-static void orthogonal_draw(int D, rng_key key, double *q)
+void recipe_orthogonal(int D, rng_key key, double *q)
 {
     for (int j = 0; j < D; j++) {
         for (int i = 0; i < D; i++)
@@ -73,7 +73,7 @@ static void orthogonal_draw(int D, rng_key key, double *q)
 static void covariance_draw(int D, double anisotropy, rng_key key, double *C)
 {
     double q[RECIPE_MAX_DIMENSION * RECIPE_MAX_DIMENSION], greatest = 0.0;
-    orthogonal_draw(D, key, q);
+    recipe_orthogonal(D, key, q);
     for (int i = 0; i < D; i++)
         for (int j = 0; j <= i; j++) {
             double sum = 0.0;
@@ -92,11 +92,14 @@ npmd_status truth_make(const char *name, uint64_t seed, npmd_truth **out, npmd_e
     npmd_domain *dom = NULL;
     npmd_truth *t = NULL;
     const recipe *r = NULL;
+    if (strncmp(name, GAUNTLET, strlen(GAUNTLET)) == 0)
+        return gauntlet_make(name + strlen(GAUNTLET), seed, out, err);
     for (size_t i = 0; i < sizeof RECIPES / sizeof *RECIPES; i++)
         if (strcmp(RECIPES[i].name, name) == 0)
             r = &RECIPES[i];
     if (r == NULL)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "no recipe is called \"%.40s\"; expected t2, t4 or t2-authors", name);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "no recipe is called \"%.40s\"; expected t2, t4, t2-authors or gauntlet:NAME", name);
     TRY(domain_read(r->domain, NULL, &dom, err));
     const int D = dom->dimension;
     TRY(mixture_new(TRUTH_WRAPPED_NORMAL, dom, (size_t)r->components, &t, err));

@@ -5,6 +5,9 @@
  *     { "domain": "S2 x S1", "kind": "von Mises-Fisher mixture", "weights": [C], "means": [C][columns],
  *       "kappas": [C][factors], "measure": "volume" }
  *
+ *     { "domain": "S1 x S2", "kind": "shapes", "components": [C] of { "weight": w, "shape": "ring", ... },
+ *       "measure": "volume" }
+ *
  * "measure" may be missing; a mixture is a density per volume in any case. Other fields are ignored. A message names
  * the file and the element, as in means[2][0]. */
 #include "json.h"
@@ -15,6 +18,7 @@
 static const char *const KIND[] = {
     [TRUTH_WRAPPED_NORMAL] = "wrapped normal mixture",
     [TRUTH_VON_MISES_FISHER] = "von Mises-Fisher mixture",
+    [TRUTH_SHAPES] = "shapes",
 };
 
 /* ---- Reading JSON ------------------------------------------------------------------------------------------------ */
@@ -85,13 +89,13 @@ static npmd_status read_kind(const json_t *root, const char *path, truth_kind *o
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: measure is \"%.40s\", expected \"volume\"", path, measure);
         goto done;
     }
-    for (truth_kind k = TRUTH_WRAPPED_NORMAL; k <= TRUTH_VON_MISES_FISHER; k++)
+    for (truth_kind k = TRUTH_WRAPPED_NORMAL; k <= TRUTH_SHAPES; k++)
         if (strcmp(text, KIND[k]) == 0) {
             *out = k;
             goto done;
         }
-    st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: kind is \"%.60s\", expected \"%s\" or \"%s\"", path, text,
-                   KIND[TRUTH_WRAPPED_NORMAL], KIND[TRUTH_VON_MISES_FISHER]);
+    st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: kind is \"%.60s\", expected \"%s\", \"%s\" or \"%s\"", path, text,
+                   KIND[TRUTH_WRAPPED_NORMAL], KIND[TRUTH_VON_MISES_FISHER], KIND[TRUTH_SHAPES]);
 done:
     return st;
 }
@@ -113,7 +117,7 @@ static npmd_status read_domain(const json_t *root, const char *path, truth_kind 
                        dom->text);
         goto done;
     }
-    for (int d = 0; d < dom->factors; d++)
+    for (int d = 0; d < dom->factors && kind != TRUTH_SHAPES; d++)
         if (dom->factor[d] != &CIRCLE && dom->factor[d] != &SPHERE) {
             st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: a mixture needs factors S1 and S2, the domain is %s", path,
                            dom->text);
@@ -126,21 +130,28 @@ done:
     return st;
 }
 
-static npmd_status mixture_from_json(const json_t *root, const char *path, npmd_truth **out, npmd_error *err)
+npmd_status truth_numbers_read(const json_t *array, const char *where, const char *field, const size_t *extent,
+                               int depth, double *out, npmd_error *err)
+{
+    return read_numbers(array, (element){ where, field, 0, { 0 } }, extent, depth, out, err);
+}
+
+npmd_status truth_from_json(const json_t *root, const char *path, npmd_truth **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_domain *dom = NULL;
     npmd_truth *t = NULL;
     truth_kind kind = TRUTH_WRAPPED_NORMAL;
-    const json_t *weights = json_object_get(root, "weights");
     if (!json_is_object(root)) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: expected one JSON object that describes a mixture", path);
         goto done;
     }
     TRY(read_kind(root, path, &kind, err));
+    const char *field = kind == TRUTH_SHAPES ? "components" : "weights"; /* an element for each component */
+    const json_t *weights = json_object_get(root, field);
     if (!json_is_array(weights) || json_array_size(weights) == 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the field \"weights\" is %s, expected one number a component", path,
-                       weights == NULL ? "missing" : "not a filled array");
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the field \"%s\" is %s, expected one %s a component", path, field,
+                       weights == NULL ? "missing" : "not a filled array", kind == TRUTH_SHAPES ? "object" : "number");
         goto done;
     }
     TRY(read_domain(root, path, kind, &dom, err));
@@ -148,6 +159,15 @@ static npmd_status mixture_from_json(const json_t *root, const char *path, npmd_
     npmd_domain *given = dom;
     dom = NULL; /* mixture_new takes it over */
     TRY(mixture_new(kind, given, C, &t, err));
+    if (kind == TRUTH_SHAPES) {
+        if (given->surfaces)
+            TRY(memory_text(&t->spelling, json_string_value(json_object_get(root, "domain")), err));
+        TRY(shapes_from_json(weights, path, t, err));
+        TRY(mixture_prepare(t, path, err));
+        *out = t;
+        t = NULL;
+        goto done;
+    }
     TRY(read_numbers(weights, (element){ path, "weights", 0, { 0 } }, (size_t[]){ C }, 1, t->weight, err));
     TRY(read_numbers(json_object_get(root, "means"), (element){ path, "means", 0, { 0 } }, (size_t[]){ C, columns }, 2,
                      t->mean, err));
@@ -178,7 +198,7 @@ static npmd_status mixture_read(const char *path, npmd_truth **out, npmd_error *
                        why.status == NPMD_ERR_FORMAT ? "; expected a mixture in JSON, or an .npy grid" : "");
         goto done;
     }
-    TRY(mixture_from_json(root, path, out, err));
+    TRY(truth_from_json(root, path, out, err));
 done:
     json_decref(root);
     file_bytes_free(&bytes);
@@ -246,20 +266,37 @@ npmd_status truth_read(const char *path, npmd_truth **out, npmd_error *err)
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 /* The inverse of read_numbers; NULL when memory is short. */
-static json_t *json_numbers(const double *a, const size_t *shape, int depth)
+json_t *truth_numbers_json(const double *a, const size_t *extent, int depth)
 {
     if (depth == 0)
         return json_real(*a);
     size_t stride = 1;
     for (int d = 1; d < depth; d++)
-        stride *= shape[d];
+        stride *= extent[d];
     json_t *array = json_array();
-    for (size_t i = 0; i < shape[0]; i++)
-        if (json_append(array, json_numbers(a + i * stride, shape + 1, depth - 1), NULL) != NPMD_OK) {
+    for (size_t i = 0; i < extent[0]; i++)
+        if (json_append(array, truth_numbers_json(a + i * stride, extent + 1, depth - 1), NULL) != NPMD_OK) {
             json_decref(array);
             return NULL;
         }
     return array;
+}
+
+/* A surface that was made has no file: it goes beside the truth, t.json and t.off, and is named there. */
+static npmd_status write_surface(const npmd_truth *t, const char *path, char **spelling, npmd_error *err)
+{
+    static const char OPENING[] = "mesh:", SUFFIX[] = ".off", OTHER[] = ".json";
+    npmd_status st = NPMD_OK;
+    char *text = NULL;
+    const size_t stem = strlen(path) - (file_has_suffix(path, OTHER) ? strlen(OTHER) : 0);
+    TRY(memory_new(&text, sizeof OPENING + stem + sizeof SUFFIX, err));
+    sprintf(text, "%s%.*s%s", OPENING, (int)stem, path, SUFFIX);
+    TRY(truth_mesh_write(t, text + strlen(OPENING), err));
+    *spelling = text;
+    text = NULL;
+done:
+    memory_free(text);
+    return st;
 }
 
 /* The fields keep their order. */
@@ -267,21 +304,33 @@ npmd_status truth_write(const npmd_truth *t, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_writer *w = NULL;
-    json_t *root = NULL;
-    char *text = NULL;
+    json_t *root = NULL, *components = NULL;
+    char *text = NULL, *spelling = NULL;
     if (t->kind == TRUTH_GRID)
         return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: a truth read from a grid is not a mixture and cannot be written",
                          path);
     const size_t C = (size_t)t->components, columns = (size_t)t->domain->columns, factors = (size_t)t->domain->factors;
     root = json_object();
-    TRY(json_put(root, "domain", json_string(t->domain->text), err));
+    if (t->domain->surfaces && t->spelling == NULL) {
+        TRY(write_surface(t, path, &spelling, err));
+        TRY(json_put(root, "domain", json_string(spelling), err));
+    } else {
+        TRY(json_put(root, "domain", json_string(t->spelling != NULL ? t->spelling : t->domain->text), err));
+    }
     TRY(json_put(root, "kind", json_string(KIND[t->kind]), err));
-    TRY(json_put(root, "weights", json_numbers(t->weight, (size_t[]){ C }, 1), err));
-    TRY(json_put(root, "means", json_numbers(t->mean, (size_t[]){ C, columns }, 2), err));
+    if (t->kind == TRUTH_SHAPES) {
+        components = json_array();
+        TRY(shapes_to_json(t, components, err));
+        TRY(json_put(root, "components", json_incref(components), err));
+    } else {
+        TRY(json_put(root, "weights", truth_numbers_json(t->weight, (size_t[]){ C }, 1), err));
+        TRY(json_put(root, "means", truth_numbers_json(t->mean, (size_t[]){ C, columns }, 2), err));
+    }
     if (t->kind == TRUTH_WRAPPED_NORMAL)
-        TRY(json_put(root, "covariances", json_numbers(t->covariance, (size_t[]){ C, columns, columns }, 3), err));
-    else
-        TRY(json_put(root, "kappas", json_numbers(t->kappa, (size_t[]){ C, factors }, 2), err));
+        TRY(json_put(root, "covariances", truth_numbers_json(t->covariance, (size_t[]){ C, columns, columns }, 3),
+                     err));
+    else if (t->kind == TRUTH_VON_MISES_FISHER)
+        TRY(json_put(root, "kappas", truth_numbers_json(t->kappa, (size_t[]){ C, factors }, 2), err));
     TRY(json_put(root, "measure", json_string("volume"), err));
     TRY(json_to_text(root, JSON_INDENT(1), &text, err));
     TRY(file_writer_open(path, &w, err));
@@ -291,7 +340,9 @@ npmd_status truth_write(const npmd_truth *t, const char *path, npmd_error *err)
     w = NULL;
 done:
     file_writer_abandon(w);
+    memory_free(spelling);
     memory_free(text);
+    json_decref(components);
     json_decref(root);
     return st;
 }

@@ -59,6 +59,10 @@ static const char FISHER[] = "{ \"domain\": \"S2 x S1\", \"kind\": \"von Mises-F
                              "  \"weights\": [0.75, 0.25], \"means\": [[0, 0, 1, 0.12345678901234567],\n"
                              "  [1, 0, 0, 2.5]], \"kappas\": [[3, 0.5], [12.345678901234567, 8]],\n"
                              "  \"remark\": \"caf\\u00e9, \\\"quoted\\\"; a text longer than sixteen bytes\" }\n";
+static const char SHAPES[] = "{ \"domain\": \"S1^2\", \"kind\": \"shapes\", \"components\": [\n"
+                             "  { \"weight\": 0.5, \"shape\": \"kernel\", \"mean\": [1, 2], \"kappa\": [3, 4] },\n"
+                             "  { \"weight\": 0.5, \"shape\": \"box\", \"factors\": [2], \"lower\": [1],\n"
+                             "    \"upper\": [2] }] }\n";
 
 static void open_surface(stage *s)
 {
@@ -119,6 +123,7 @@ int stage_open(void **state)
     must(npmd_truth_write(s->normals, in_folder(&s->at, "normals.json"), &err), &err);
     put_text(&s->at, "fisher.json", FISHER);
     must(npmd_truth_read(s->at.path, &s->fisher, &err), &err);
+    put_text(&s->at, "shapes.json", SHAPES);
     put_text(&s->at, "options.json", OPTIONS);
     for (int i = 0; i < DOMAINS; i++) {
         npmd_options opt;

@@ -292,6 +292,12 @@ static npmd_status run_make(stage *s, outcome *o, npmd_error *err)
     return npmd_truth_make("t4", 3, &o->truth, err);
 }
 
+static npmd_status run_make_gauntlet(stage *s, outcome *o, npmd_error *err)
+{
+    (void)s;
+    return npmd_truth_make("gauntlet:few-t2", 3, &o->truth, err);
+}
+
 static npmd_status run_read_normals(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_truth_read(in_folder(&s->at, "normals.json"), &o->truth, err);
@@ -300,6 +306,22 @@ static npmd_status run_read_normals(stage *s, outcome *o, npmd_error *err)
 static npmd_status run_read_fisher(stage *s, outcome *o, npmd_error *err)
 {
     return npmd_truth_read(in_folder(&s->at, "fisher.json"), &o->truth, err);
+}
+
+static npmd_status run_read_shapes(stage *s, outcome *o, npmd_error *err)
+{
+    return npmd_truth_read(in_folder(&s->at, "shapes.json"), &o->truth, err);
+}
+
+static npmd_status run_write_shapes(stage *s, outcome *o, npmd_error *err)
+{
+    (void)o;
+    npmd_truth *t = NULL;
+    npmd_status st = npmd_truth_read(in_folder(&s->at, "shapes.json"), &t, err);
+    if (st == NPMD_OK)
+        st = npmd_truth_write(t, in_folder(&s->at, "out.json"), err);
+    npmd_truth_free(t);
+    return st;
 }
 
 static npmd_status run_read_grid(stage *s, outcome *o, npmd_error *err)
@@ -332,8 +354,11 @@ static void truths_without_memory(void **state)
 {
     static const operation OPS[] = {
         { .name = "recipe", .run = run_make },
+        { .name = "recipe of the gauntlet", .run = run_make_gauntlet },
         { .name = "normals from a file", .run = run_read_normals },
         { .name = "kernels from a file", .run = run_read_fisher },
+        { .name = "shapes from a file", .run = run_read_shapes },
+        { .name = "shapes to a file", .run = run_write_shapes, .file = "out.json" },
         { .name = "grid from a file", .run = run_read_grid },
         { .name = "truth to a file", .run = run_truth_write, .file = "out.json" },
         { .name = "draws from a truth", .run = run_truth_sample },

@@ -122,6 +122,7 @@ RULES = [
     Rule("accuracy of heat", "Kernels on surfaces do read the accuracy that is asked for.", where="unordered-kde-mesh2/*",
          moved=True),
     Rule("help", "Help shows what is usual, computed, and no longer repeats it in words.", where="help/*", moved=True),
+    Rule("words", "A sentence in better English.", where="refused-weights/*.stderr", lines=r"weights are needed, one"),
     Rule("relu", "ReLU is an activation of the field: trained by its loop, in float32.", where="relu-*/*", moved=True),
     Rule("relu elsewhere", "The same.", where="*-relu/*", moved=True),
     Rule("relu of 0.1", "A model of 0.1 is evaluated in float32.", where="old-relu-t2/*", moved=True),

@@ -642,6 +642,13 @@ for name, (options, figure) in REPRODUCE.items():
     run(f"reproduce-{name}", again, f"{again} --json",
         [f"plot r.jsonl {figure} --dpi 50 --out r.svg"] if figure else [])
 PAIRS = [(*unit(a), *unit(b)) for a, b in zip(on_mesh(BALL, 150, 3), on_mesh(BALL, 150, 4))]
+SHAPES = ('{"domain": "S1 x S2", "kind": "shapes", "components": [{"weight": 0.3, "shape": "uniform"}, '
+          '{"weight": 0.4, "shape": "ring", "factor": 2, "axis": [0, 0, 1], "width": 0.1}, '
+          '{"weight": 0.3, "shape": "kernel", "mean": [1, 0, 0, 1], "kappa": [5, 9]}]}')
+run("simulate-shapes", {"s.json": SHAPES}, "simulate s.json --n 50 --out a.csv --truth a.json --json",
+    "simulate gauntlet:ridge-t3 --truth-seed 2 --n 50 --out b.csv --truth b.json --json")
+GAUNTLET = "reproduce gauntlet --only few-t1 --n 60 --methods series,kde,uniform --out g.jsonl"
+run("reproduce-gauntlet", GAUNTLET, f"{GAUNTLET} --json", "reproduce gauntlet --list")
 run("reproduce-connectivity", {"pairs.csv": rows(PAIRS)}, SURFACES,
     "reproduce connectivity --data pairs.csv --replicates 1 --methods series,kde:published --sphere sphere.obj "
     "--surface mesh.obj --labels labels.csv --roi north --out brain", "plot brain --dpi 40 --out b.svg --json")

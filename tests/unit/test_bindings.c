@@ -290,6 +290,7 @@ BEGINS_WITH_SIZE(npmd_sample_facts);
 BEGINS_WITH_SIZE(npmd_probability);
 BEGINS_WITH_SIZE(npmd_score);
 BEGINS_WITH_SIZE(npmd_comparison);
+BEGINS_WITH_SIZE(npmd_recipe);
 BEGINS_WITH_SIZE(npmd_region_request);
 BEGINS_WITH_SIZE(npmd_region_facts);
 BEGINS_WITH_SIZE(npmd_endpoints_request);

@@ -173,6 +173,15 @@ put("truth", "normal.json", json.dumps(mixture))
 mixture = {"domain": "S2 x S1", "kind": "von Mises-Fisher mixture", "weights": [0.5, 0.5],
            "means": [[0, 0, 1, 0.5], [1, 0, 0, 3.5]], "kappas": [[4, 2], [0, 1e3]]}
 put("truth", "fisher.json", json.dumps(mixture))
+mixture = {"domain": "S1^2", "kind": "shapes", "components": [
+    {"weight": 0.2, "shape": "uniform"}, {"weight": 0.2, "shape": "kernel", "mean": [1, 2], "kappa": [0, 9]},
+    {"weight": 0.2, "shape": "normal", "mean": [1, 2], "covariance": [[0.3, 0.1], [0.1, 0.2]]},
+    {"weight": 0.2, "shape": "ridge", "along": 1, "across": 2, "amplitude": 1, "frequency": 2, "slope": 1, "kappa": 30},
+    {"weight": 0.2, "shape": "box", "factors": [2], "lower": [5], "upper": [7]}]}
+put("truth", "shapes.json", json.dumps(mixture))
+mixture = {"domain": "S2", "kind": "shapes", "components": [
+    {"weight": 1, "shape": "ring", "factor": 1, "axis": [0, 0.6, 0.8], "height": 0.3, "width": 0.1}]}
+put("truth", "ring.json", json.dumps(mixture))
 
 # ---- streamlines
 def trk(name, order="<", version=2, scalars=0, properties=0, count=2, voxel_order=b"RAS"):
