@@ -30,8 +30,7 @@
  * asked for. */
 #include "derive.h"
 
-#define PILOT_ACCURACY 3e-3 /* of its log integral: hundredths of a nat are compared */
-#define COURSE_BATCH 2048
+#define PILOT_ACCURACY 3e-3  /* of its log integral: hundredths of a nat are compared */
 #define MEMBER_ACCURACY 2e-3 /* in three or more dimensions: the blend has its own */
 
 static derived begin(const settings *from)
@@ -66,11 +65,7 @@ derived derive_course(const settings *asked, const settings *full, double omega,
     d.set.encoding = asked->encoding;
     d.set.encoding.from = from;
     d.set.descent.warmup = asked->descent.warmup;
-    d.set.descent.batch = asked->descent.batch > 0 ? asked->descent.batch : COURSE_BATCH;
-    if (asked->descent.q1 == 0)
-        d.set.descent.q1 /= 4;
-    if (asked->descent.q2 == 0)
-        d.set.descent.q2 /= 2;
+    d.set.descent.batch = full->descent.batch;
     return d;
 }
 

@@ -7,6 +7,7 @@
 
 /* ---- What is usual ----------------------------------------------------------------------------------------------- */
 
+#define LEAST_BATCH 2048
 #define MOST_BATCH 131072 /* by then the noise of the integral is far larger than that of the data */
 
 static bool low_dimension(const usual_case *w)
@@ -32,15 +33,13 @@ static double usual_members(const usual_case *w)
     return w->set->bootstrap ? 16 : w->set->estimator == FIT_STACK ? 4 : 1;
 }
 
-/* On tori the cosine and the sine of every angle, and nothing else: a sine network makes the higher frequencies itself,
- * and learns far less noise from a few inputs than from many. A series does not make them; and where the number or the
- * kind of features is given, they are drawn. */
+/* The coordinates, of a circle the cosine and the sine of its angle, and nothing else: a sine network makes the higher
+ * frequencies itself, and learns far less noise from a few inputs than from many. A series does not make them; on a
+ * surface the lowest eigenfunctions may not tell its points apart; and where the number or the kind of features is given,
+ * they are drawn. */
 static double usual_encoding(const usual_case *w)
 {
-    const encoding_settings *e = &w->set->encoding;
-    const bool open = e->features == 0 && e->decay == 0.0 && e->max_frequency[0] == 0;
-    return open && w->domain->torus && e->law == LAW_POWER && w->set->network.depth != 1 ? FEATURES_COORDINATES
-                                                                                         : FEATURES_DRAWN;
+    return settings_open(w->set).encoding && !w->domain->surfaces ? FEATURES_COORDINATES : FEATURES_DRAWN;
 }
 
 static double usual_features(const usual_case *w)
@@ -89,21 +88,22 @@ static double usual_steps(const usual_case *w)
     return low_dimension(w) && !w->domain->torus ? 1000 : 500;
 }
 
-/* The paper: between n/4 and n/2; a large n needs no more than the noise of the integral deserves. */
+/* A step sees a sixteenth of many points: their noise is averaged over the hundreds of steps in which the rate falls. */
 static double usual_batch(const usual_case *w)
 {
-    const int64_t n = (int64_t)w->n, eighth = n / 8 < MOST_BATCH ? n / 8 : MOST_BATCH;
-    return (double)(n <= 16384 ? n : eighth < 16384 ? 16384 : eighth);
+    const double n = (double)w->n;
+    return n <= LEAST_BATCH ? n : fmin(fmax(LEAST_BATCH, n / 16.0), MOST_BATCH);
 }
 
+/* As are those of the integral and of the penalty. */
 static double usual_q1(const usual_case *w)
 {
-    return low_dimension(w) ? 8192 : 16384;
+    return low_dimension(w) ? 2048 : 4096;
 }
 
 static double usual_q2(const usual_case *w)
 {
-    return low_dimension(w) ? 1024 : 2048;
+    return low_dimension(w) ? 512 : 1024;
 }
 
 /* Scrambled Sobol points on a surface integrate a smooth density better than any proposal; not so in more
@@ -194,7 +194,7 @@ static const option_row OPTIONS[] = {
     { "encoding", "Encoding", OPTION_CHOICE, ENCODING(from), "auto", usual_encoding, 0, 0,
       C3("drawn", "coordinates", "auto"), true, FIELD,
       "what the first layer sees: eigenfunctions drawn at random, or the first ones of every factor alone (of a circle "
-      "the cosine and sine of its angle); auto: the coordinates on tori, where nothing else about it is asked for" },
+      "the cosine and sine of its angle); auto: held-out points choose, where nothing else about it is asked for" },
     { "features", "Encoding", OPTION_INT, ENCODING(features), "0", usual_features, 0, 65536, NULL, NULL, true, FIELD,
       "K, random eigenfunctions in the first layer; 0: the usual number" },
     { "max-frequency", "Encoding", OPTION_LIST, ENCODING(max_frequency), "0", usual_frequency, 0, 1024, NULL, NULL, true,
