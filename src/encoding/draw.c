@@ -202,6 +202,25 @@ done:
     return st;
 }
 
+/* The first eigenfunctions of every factor, one after the other; false: so many are not what was asked for. */
+static bool coordinates_list(const npmd_domain *dom, bool waves, int vectors, int *function)
+{
+    const size_t factors = (size_t)dom->factors;
+    int row = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        row = 0;
+        for (int d = 0; d < dom->factors; d++) {
+            const int count = waves ? 1 : dom->factor[d]->functions(dom->factor[d], 1) - 1;
+            for (int f = 1; f <= count; f++, row++)
+                if (pass == 1)
+                    function[(size_t)row * factors + (size_t)d] = f;
+        }
+        if (row != vectors)
+            return false;
+    }
+    return true;
+}
+
 npmd_status encoding_draw(const npmd_domain *dom, const settings *opt, encoding *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -222,8 +241,12 @@ npmd_status encoding_draw(const npmd_domain *dom, const settings *opt, encoding 
         TRY(draw_ridge(dom, opt, &s, vectors, function, out, err));
         goto done;
     }
-    TRY(drawing_open(&s, opt, &d, err));
-    TRY(draw_distinct(&d, vectors, function, err));
+    const bool listed = opt->encoding.from == FEATURES_COORDINATES && !encoding_rotated(dom, opt)
+                        && coordinates_list(dom, waves, vectors, function);
+    if (!listed) {
+        TRY(drawing_open(&s, opt, &d, err));
+        TRY(draw_distinct(&d, vectors, function, err));
+    }
     if (encoding_rotated(dom, opt))
         TRY(encoding_rotate(dom, opt, function, &d, out, err));
     else

@@ -49,7 +49,7 @@ open_settings settings_open(const settings *asked)
     return (open_settings){ .tau = asked->tau < 0.0 && asked->penalty != PENALTY_NONE,
                             .omega = network && asked->network.omega == 0.0,
                             .encoding = network && e->from == FEATURES_AUTO && e->features == 0 && e->decay == 0.0
-                                        && e->max_frequency[0] == 0 && e->law == LAW_POWER,
+                                        && e->max_frequency[0] == 0 && e->law == LAW_POWER && e->separable == 2,
                             .length = network && asked->descent.steps == 0 && asked->descent.epochs == 0
                                       && asked->descent.stop == STOP_NONE };
 }
