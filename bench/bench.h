@@ -10,6 +10,7 @@
 #define NPMD_BENCH_H
 
 #include "api.h"
+#include "console.h"
 
 #define BENCH_WIDTHS 2 /* number of widths at which the product rate is measured */
 #define BENCH_ROWS 512
@@ -49,21 +50,10 @@ npmd_status bench_go_on(const bench *b, npmd_error *err); /* the same without a 
 /* NPMD_ERR_NUMERIC unless error <= bound. */
 npmd_status bench_verify(const char *what, double error, double bound, npmd_error *err);
 
-typedef struct bench_number {
-    const char *key; /* NULL ends a list */
-    double value;    /* not finite: null */
-    bool whole;
-} bench_number;
-npmd_status bench_put(json_t *row, const bench_number *numbers, npmd_error *err);
-#define REAL(key, value)                                                                                               \
-    {                                                                                                                  \
-        (key), (value), false                                                                                          \
-    }
-#define WHOLE(key, value)                                                                                              \
-    {                                                                                                                  \
-        (key), (double)(value), true                                                                                   \
-    }
-#define BENCH_PUT(row, err, ...) bench_put(row, (const bench_number[]){ __VA_ARGS__, REAL(NULL, 0.0) }, err)
+#define BENCH_PUT(object, err, ...) cli_facts_put(object, CLI_FACTS(__VA_ARGS__), err)
+/* An empty object at the end of a list, or in an object under a key; NULL: no memory, which putting into it says. */
+json_t *bench_row(json_t *rows);
+json_t *bench_object(json_t *into, const char *key);
 
 /* ---- bench_words.c ----------------------------------------------------------------------------------------------- */
 

@@ -176,7 +176,7 @@ static npmd_status device_row(const bench *b, const bench_size *s, json_t *rows,
     device_run r = { 0 };
     double worst[2];
     char what[64];
-    json_t *row = json_object();
+    json_t *row = bench_row(rows);
     snprintf(what, sizeof what, "step %s", s->name);
     TRY(bench_say(b, err, "%s", what));
     TRY(bench_field_open(&f, s, b->threads, err));
@@ -191,22 +191,18 @@ static npmd_status device_row(const bench *b, const bench_size *s, json_t *rows,
     TRY(bench_time(b, (bench_effort){ .repeat = 0.0, .seconds = 4.0, .least = 5, .most = 25 }, steps_call, &r, &times,
                    err));
     const double each = 1e3 / (double)r.together;
-    TRY(json_put(row, "name", json_string(s->name), err));
-    TRY(json_put(row, "title", json_string(s->title), err));
-    TRY(BENCH_PUT(row, err, WHOLE("n", s->n), WHOLE("batch", s->batch), WHOLE("q1", s->q1), WHOLE("q2", s->q2),
-                  WHOLE("features", shape->features), WHOLE("width", shape->width), WHOLE("depth", shape->depth),
-                  REAL("error_fast", worst[0]), REAL("bound_fast", FAST_BOUND), REAL("error_exact", worst[1]),
-                  REAL("bound_exact", EXACT_BOUND), WHOLE("flop", flop)));
+    TRY(BENCH_PUT(row, err, TEXT("name", s->name), TEXT("title", s->title), WHOLE("n", s->n), WHOLE("batch", s->batch),
+                  WHOLE("q1", s->q1), WHOLE("q2", s->q2), WHOLE("features", shape->features),
+                  WHOLE("width", shape->width), WHOLE("depth", shape->depth), REAL("error_fast", worst[0]),
+                  REAL("bound_fast", FAST_BOUND), REAL("error_exact", worst[1]), REAL("bound_exact", EXACT_BOUND),
+                  WHOLE("flop", flop)));
     TRY(BENCH_PUT(row, err, WHOLE("repeats", times.repeats), REAL("ms", each * times.median),
                   REAL("ms_low", each * times.low), REAL("ms_high", each * times.high),
                   REAL("floor_ms", 1e3 * floor_seconds), REAL("ratio", 1e-3 * each * times.median / floor_seconds),
                   REAL("tflops", 1e-12 * flop / (1e-3 * each * times.median))));
-    st = json_append(rows, row, err);
-    row = NULL;
 done:
     run_close(&r);
     bench_field_close(&f);
-    json_decref(row);
     return st;
 }
 
@@ -219,7 +215,7 @@ static npmd_status integral_row(const bench *b, json_t *rows, npmd_error *err)
     point_source s;
     double sum = 0.0, square = 0.0, points = 0.0;
     const size_t some = (size_t)1 << 28;
-    json_t *row = json_object();
+    json_t *row = bench_row(rows);
     const bench_size size = bench_size_asked(b, &BENCH_SIZES[0]);
     TRY(bench_say(b, err, "evaluation"));
     TRY(bench_field_open(&f, &size, b->threads, err));
@@ -232,15 +228,11 @@ static npmd_status integral_row(const bench *b, json_t *rows, npmd_error *err)
         TRY(r.backend.ops->integrate(r.backend.self, &s, &sum, &square, err));
     }
     const double seconds = clock_seconds() - started;
-    TRY(json_put(row, "name", json_string("t2 values"), err));
-    TRY(BENCH_PUT(row, err, REAL("points", points), REAL("seconds", seconds), REAL("per_second", points / seconds),
-                  REAL("seconds_1e9", 1e9 * seconds / points)));
-    st = json_append(rows, row, err);
-    row = NULL;
+    TRY(BENCH_PUT(row, err, TEXT("name", "t2 values"), REAL("points", points), REAL("seconds", seconds),
+                  REAL("per_second", points / seconds), REAL("seconds_1e9", 1e9 * seconds / points)));
 done:
     run_close(&r);
     bench_field_close(&f);
-    json_decref(row);
     return st;
 }
 

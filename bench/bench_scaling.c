@@ -124,7 +124,7 @@ static npmd_status scaling_row(const bench *b, const struct scaling_row *r, json
     npmd_status st = NPMD_OK;
     const int part = b->asked->quick ? QUICK : 1;
     double x[VALUES], ms[VALUES], flop[VALUES];
-    json_t *row = json_object(), *values = json_array(), *times = json_array();
+    json_t *row = bench_row(rows), *values = json_array(), *times = json_array();
     for (int i = 0; i < VALUES; i++) {
         const int value = r->which <= SCALED_Q2 ? r->value[i] / part : r->value[i];
         TRY(scaling_point(b, r, value, part, &ms[i], &flop[i], err));
@@ -132,16 +132,12 @@ static npmd_status scaling_row(const bench *b, const struct scaling_row *r, json
         x[i] = value;
         TRY(json_append(times, json_real(ms[i]), err));
     }
-    TRY(json_put(row, "name", json_string(r->name), err));
-    TRY(json_put(row, "what", json_string(r->what), err));
+    TRY(BENCH_PUT(row, err, TEXT("name", r->name), TEXT("what", r->what)));
     TRY(json_put(row, "values", json_incref(values), err));
     TRY(json_put(row, "ms", json_incref(times), err));
     TRY(BENCH_PUT(row, err, REAL("exponent", bench_slope(x, ms, VALUES)),
                   REAL("exponent_counted", bench_slope(x, flop, VALUES))));
-    st = json_append(rows, row, err);
-    row = NULL;
 done:
-    json_decref(row);
     json_decref(values);
     json_decref(times);
     return st;
@@ -151,16 +147,14 @@ npmd_status bench_scaling(const bench *b, json_t *into, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t part = b->asked->quick ? QUICK : 1;
-    json_t *rows = json_array(), *base = json_object();
+    json_t *rows = json_array();
     for (size_t i = 0; i < sizeof SCALINGS / sizeof *SCALINGS; i++)
         TRY(scaling_row(b, &SCALINGS[i], rows, err));
-    TRY(json_put(base, "domain", json_string(BASE.domain), err));
-    TRY(BENCH_PUT(base, err, WHOLE("n", BASE.batch / part), WHOLE("q1", BASE.q1 / part), WHOLE("q2", BASE.q2 / part),
-                  WHOLE("features", BASE.features), WHOLE("width", BASE.width), WHOLE("depth", BASE.depth)));
-    TRY(json_put(into, "base", json_incref(base), err));
+    TRY(BENCH_PUT(bench_object(into, "base"), err, TEXT("domain", BASE.domain), WHOLE("n", BASE.batch / part),
+                  WHOLE("q1", BASE.q1 / part), WHOLE("q2", BASE.q2 / part), WHOLE("features", BASE.features),
+                  WHOLE("width", BASE.width), WHOLE("depth", BASE.depth)));
     TRY(json_put(into, "rows", json_incref(rows), err));
 done:
     json_decref(rows);
-    json_decref(base);
     return st;
 }

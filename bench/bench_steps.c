@@ -104,7 +104,7 @@ static npmd_status step_row(const bench *b, const bench_size *s, json_t *rows, n
     bench_effort effort = bench_effort_step(b);
     double error = 0.0;
     char what[64];
-    json_t *row = json_object();
+    json_t *row = bench_row(rows);
     snprintf(what, sizeof what, "step %s", s->name);
     TRY(bench_say(b, err, "%s", what));
     TRY(bench_field_open(&f, s, b->threads, err));
@@ -122,10 +122,8 @@ static npmd_status step_row(const bench *b, const bench_size *s, json_t *rows, n
     const double batch = (double)s->batch, q1 = (double)s->q1, q2 = (double)s->q2;
     const double flop = bench_step_flop(shape, batch, q1, q2), bytes = bench_step_bytes(shape, batch);
     const double floor_seconds = flop / (b->threads * bench_rate(b, shape->width));
-    TRY(json_put(row, "name", json_string(s->name), err));
-    TRY(json_put(row, "title", json_string(s->title), err));
-    TRY(json_put(row, "domain", json_string(f.domain->text), err));
-    TRY(BENCH_PUT(row, err, WHOLE("n", s->n), WHOLE("batch", batch), WHOLE("q1", q1), WHOLE("q2", q2),
+    TRY(BENCH_PUT(row, err, TEXT("name", s->name), TEXT("title", s->title), TEXT("domain", f.domain->text),
+                  WHOLE("n", s->n), WHOLE("batch", batch), WHOLE("q1", q1), WHOLE("q2", q2),
                   WHOLE("features", shape->features), WHOLE("width", shape->width), WHOLE("depth", shape->depth),
                   REAL("error", error), REAL("bound", GRADIENT_BOUND), WHOLE("flop", flop), WHOLE("bytes", bytes)));
     TRY(BENCH_PUT(row, err, WHOLE("repeats", all.repeats), REAL("ms", 1e3 * all.median), REAL("ms_low", 1e3 * all.low),
@@ -135,11 +133,8 @@ static npmd_status step_row(const bench *b, const bench_size *s, json_t *rows, n
                   REAL("ms_one_thread", 1e3 * one.median), REAL("cpu_ms_one_thread", 1e3 * one.cpu),
                   REAL("speedup", one.median / all.median),
                   WHOLE("working_bytes", backend_bytes("cpu", b->threads, &f.plan, s->n))));
-    st = json_append(rows, row, err);
-    row = NULL;
 done:
     bench_field_close(&f);
-    json_decref(row);
     return st;
 }
 

@@ -40,18 +40,10 @@ _Static_assert(sizeof UNITS / sizeof *UNITS == NPMD_SPREAD + 1, "a row for every
 static int report(const cli_args *args, const npmd_model *model, npmd_what what, size_t n, size_t cols, double log_se)
 {
     const char *out = cli_value(args, "out");
-    cli_json j = { 0 };
     if (args->json) {
-        cli_json_begin(&j);
-        cli_json_text(&j, "out", out);
-        cli_json_text(&j, "what", npmd_what_name((int)what));
-        cli_json_text(&j, "measure", UNITS[what]);
-        cli_json_text(&j, "domain", npmd_domain_text(npmd_model_domain(model)));
-        cli_json_unsigned(&j, "n", n);
-        cli_json_unsigned(&j, "columns", cols);
-        if (cli_value(args, "given"))
-            cli_json_number(&j, "log_se_max", log_se);
-        return cli_json_print(args, &j);
+        return CLI_PRINT(args, TEXT("out", out), TEXT("what", npmd_what_name((int)what)), TEXT("measure", UNITS[what]),
+                         TEXT("domain", npmd_domain_text(npmd_model_domain(model))), COUNT("n", n),
+                         COUNT("columns", cols), cli_value(args, "given") ? REAL("log_se_max", log_se) : NO_FACT);
     }
     if (!args->quiet) {
         cli_row(stdout, "values", "%s (%s)", npmd_what_name((int)what), UNITS[what]);

@@ -81,14 +81,10 @@ static int report_json(const cli_args *args, const eigen_result *r)
 {
     cli_json j = { 0 };
     cli_json_begin(&j);
-    cli_json_text(&j, "out", cli_value(args, "out"));
-    cli_json_unsigned(&j, "vertices", r->vertices);
-    cli_json_unsigned(&j, "faces", npmd_surface_faces(r->surface));
-    cli_json_number(&j, "area", npmd_surface_area(r->surface));
-    cli_json_signed(&j, "elements", r->elements);
-    cli_json_unsigned(&j, "k", r->k);
-    cli_json_number(&j, "seconds", r->seconds);
-    cli_json_number(&j, "residual_max", largest(r->residual, r->k));
+    CLI_PUT(&j, TEXT("out", cli_value(args, "out")), COUNT("vertices", r->vertices),
+            COUNT("faces", npmd_surface_faces(r->surface)), REAL("area", npmd_surface_area(r->surface)),
+            WHOLE("elements", r->elements), COUNT("k", r->k), REAL("seconds", r->seconds),
+            REAL("residual_max", largest(r->residual, r->k)));
     cli_json_items(&j, "eigenvalues", r->lambda, r->k);
     cli_json_items(&j, "residuals", r->residual, r->k);
     return cli_json_print(args, &j);

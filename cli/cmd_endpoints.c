@@ -175,24 +175,18 @@ static int report_json(const cli_args *args, const npmd_endpoints_facts *e, cons
 {
     cli_json j = { 0 };
     cli_json_begin(&j);
-    cli_json_unsigned(&j, "streamlines", e->streamlines);
-    cli_json_unsigned(&j, "kept", kept(e));
+    CLI_PUT(&j, COUNT("streamlines", e->streamlines), COUNT("kept", kept(e)));
     for (int d = 0; d < NPMD_DROPS; d++)
-        cli_json_unsigned(&j, DROPS[d].key, e->dropped[d]);
-    cli_json_number(&j, "distance_median", e->distance_median);
-    cli_json_number(&j, "distance_max", e->distance_max);
-    cli_json_unsigned(&j, "turned", e->turned);
+        CLI_PUT(&j, COUNT(DROPS[d].key, e->dropped[d]));
+    CLI_PUT(&j, REAL("distance_median", e->distance_median), REAL("distance_max", e->distance_max),
+            COUNT("turned", e->turned));
     cli_json_list(&j, "pairs");
     for (int p = 0; p < NPMD_PAIRS; p++) {
         if (!files->out[p])
             continue;
-        cli_json_object(&j);
-        cli_json_text(&j, "pair", PAIRS[p]);
-        cli_json_unsigned(&j, "n", e->count[p]);
-        cli_json_text(&j, "out", e->count[p] > 0 ? files->out[p] : NULL);
-        if (files->weights[p])
-            cli_json_text(&j, "weights_out", e->count[p] > 0 ? files->weights[p] : NULL);
-        cli_json_object_end(&j);
+        CLI_PUT_OBJECT(&j, TEXT("pair", PAIRS[p]), COUNT("n", e->count[p]),
+                       TEXT("out", e->count[p] > 0 ? files->out[p] : NULL),
+                       files->weights[p] ? TEXT("weights_out", e->count[p] > 0 ? files->weights[p] : NULL) : NO_FACT);
     }
     cli_json_list_end(&j);
     return cli_json_print(args, &j);

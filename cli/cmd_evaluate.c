@@ -42,12 +42,11 @@ static int report(const cli_args *args, const npmd_comparison *c, npmd_grid grid
     if (args->json) {
         cli_json_begin(&j);
         for (int i = 0; i < DISTANCES; i++)
-            cli_json_number(&j, rows[i].name, rows[i].value);
-        cli_json_unsigned(&j, "points", c->points);
-        if (grid == NPMD_GRID_AUTHORS)
-            cli_json_finite(&j, "nise_undivided", c->nise_undivided);
+            CLI_PUT(&j, REAL(rows[i].name, rows[i].value));
+        CLI_PUT(&j, COUNT("points", c->points),
+                grid == NPMD_GRID_AUTHORS ? FINITE("nise_undivided", c->nise_undivided) : NO_FACT);
         for (int i = 0; i < DISTANCES; i++)
-            cli_json_finite(&j, rows[i].name_se, rows[i].se);
+            CLI_PUT(&j, FINITE(rows[i].name_se, rows[i].se));
         return cli_json_print(args, &j);
     }
     for (int i = 0; i < DISTANCES; i++)

@@ -56,16 +56,11 @@ static const cli_option OPTIONS[] = {
 static int report(const cli_args *args, const char *domain, size_t n, double worst)
 {
     const char *out = cli_value(args, "out");
-    cli_json j = { 0 };
     if (args->json) {
-        cli_json_begin(&j);
-        cli_json_text(&j, "out", out);
-        cli_json_text(&j, "factors", cli_value(args, "factors"));
-        cli_json_text(&j, "domain", domain);
-        cli_json_text(&j, "what", cli_value(args, "what") ? cli_value(args, "what") : npmd_what_name(NPMD_LOG_DENSITY));
-        cli_json_unsigned(&j, "n", n);
-        cli_json_number(&j, "log_se_max", worst);
-        return cli_json_print(args, &j);
+        return CLI_PRINT(
+            args, TEXT("out", out), TEXT("factors", cli_value(args, "factors")), TEXT("domain", domain),
+            TEXT("what", cli_value(args, "what") ? cli_value(args, "what") : npmd_what_name(NPMD_LOG_DENSITY)),
+            COUNT("n", n), REAL("log_se_max", worst));
     }
     if (!args->quiet) {
         cli_row(stdout, "factors", "%s (%s)", cli_value(args, "factors"), domain);

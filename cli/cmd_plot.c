@@ -335,22 +335,12 @@ static int report(const job *j)
 {
     const npmd_plot_facts *f = &j->facts;
     const char *out = cli_value(j->args, "out");
-    cli_json json = { 0 };
     if (j->args->json) {
-        cli_json_begin(&json);
-        cli_json_text(&json, "out", out);
-        cli_json_text(&json, "kind", f->kind);
-        if (j->ask.models > 0)
-            cli_json_text(&json, "domain", npmd_domain_text(npmd_model_domain(j->model[0])));
-        cli_json_text(&json, "truth", cli_value(j->args, "truth"));
-        cli_json_signed(&json, "panels", f->panels);
-        cli_json_number(&json, "low", f->low);
-        cli_json_number(&json, "high", f->high);
-        cli_json_number(&json, "width_mm", f->width_mm);
-        cli_json_number(&json, "height_mm", f->height_mm);
-        cli_json_finite(&json, "mass_error", f->mass_error);
-        cli_json_unsigned(&json, "data", f->data);
-        return cli_json_print(j->args, &json);
+        return CLI_PRINT(j->args, TEXT("out", out), TEXT("kind", f->kind),
+                         j->ask.models > 0 ? TEXT("domain", npmd_domain_text(npmd_model_domain(j->model[0]))) : NO_FACT,
+                         TEXT("truth", cli_value(j->args, "truth")), WHOLE("panels", f->panels), REAL("low", f->low),
+                         REAL("high", f->high), REAL("width_mm", f->width_mm), REAL("height_mm", f->height_mm),
+                         FINITE("mass_error", f->mass_error), COUNT("data", f->data));
     }
     if (!j->args->quiet) {
         cli_row(stdout, "picture", "%s", out);

@@ -60,16 +60,10 @@ static int read_radius(const cli_args *args, const npmd_domain *domain, unsigned
 
 static int report(const cli_args *args, const npmd_probability *found)
 {
-    cli_json j = { 0 };
     if (args->json) {
-        cli_json_begin(&j);
-        cli_json_number(&j, "probability", found->probability);
-        cli_json_number(&j, "probability_se", found->se);
-        cli_json_number(&j, "low", found->low);
-        cli_json_number(&j, "high", found->high);
-        cli_json_signed(&j, "members", found->members);
-        cli_json_number(&j, "uniform", found->share);
-        return cli_json_print(args, &j);
+        return CLI_PRINT(args, REAL("probability", found->probability), REAL("probability_se", found->se),
+                         REAL("low", found->low), REAL("high", found->high), WHOLE("members", found->members),
+                         REAL("uniform", found->share));
     }
     if (args->quiet)
         return CLI_DONE;

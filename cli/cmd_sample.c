@@ -20,16 +20,10 @@ static const cli_option OPTIONS[] = {
 static int report(const cli_args *args, const npmd_model *model, size_t n, const npmd_sample_facts *facts)
 {
     const char *domain = npmd_domain_text(npmd_model_domain(model)), *out = cli_value(args, "out");
-    cli_json j = { 0 };
     if (args->json) {
-        cli_json_begin(&j);
-        cli_json_unsigned(&j, "n", n);
-        cli_json_text(&j, "domain", domain);
-        cli_json_text(&j, "out", out);
-        cli_json_unsigned(&j, "proposed", facts->proposed);
-        cli_json_number(&j, "acceptance", facts->acceptance);
-        cli_json_unsigned(&j, "envelope_raised", (uint64_t)facts->raised);
-        return cli_json_print(args, &j);
+        return CLI_PRINT(args, COUNT("n", n), TEXT("domain", domain), TEXT("out", out),
+                         COUNT("proposed", facts->proposed), REAL("acceptance", facts->acceptance),
+                         COUNT("envelope_raised", (uint64_t)facts->raised));
     }
     if (!args->quiet) {
         cli_row(stdout, "points", "%s on %s", cli_words_count(n).text, domain);

@@ -29,17 +29,10 @@ static int report(const cli_args *args, const npmd_truth *truth, const simulatio
 {
     const char *domain = npmd_domain_text(npmd_truth_domain(truth));
     const char *out = cli_value(args, "out"), *truth_path = cli_value(args, "truth");
-    cli_json j = { 0 };
     if (args->json) {
-        cli_json_begin(&j);
-        cli_json_unsigned(&j, "n", s->n);
-        cli_json_text(&j, "domain", domain);
-        cli_json_number(&j, "entropy", s->entropy);
-        cli_json_number(&j, "entropy_se", s->entropy_se);
-        cli_json_text(&j, "out", out);
-        cli_json_text(&j, "truth", truth_path);
-        cli_json_unsigned(&j, "seed", s->seed);
-        return cli_json_print(args, &j);
+        return CLI_PRINT(args, COUNT("n", s->n), TEXT("domain", domain), REAL("entropy", s->entropy),
+                         REAL("entropy_se", s->entropy_se), TEXT("out", out), TEXT("truth", truth_path),
+                         COUNT("seed", s->seed));
     }
     if (!args->quiet) {
         cli_row(stdout, "points", "%s on %s", cli_words_count(s->n).text, domain);

@@ -123,17 +123,12 @@ static int report(const job *j)
     cli_json json = { 0 };
     if (j->args->json) {
         cli_json_begin(&json);
-        cli_json_text(&json, "out", out);
-        cli_json_text(&json, "domain", npmd_domain_text(npmd_model_domain(j->model)));
+        CLI_PUT(&json, TEXT("out", out), TEXT("domain", npmd_domain_text(npmd_model_domain(j->model))));
         cli_json_items(&json, "factors", factors, (size_t)f->factors);
         cli_json_items(&json, "nodes", nodes, (size_t)f->factors);
-        cli_json_unsigned(&json, "points", f->points);
-        cli_json_unsigned(&json, "points_shown", f->points_shown);
-        cli_json_number(&json, "level_error", f->level_error);
-        cli_json_number(&json, "mass", f->mass);
-        if (f->compared > 0)
-            cli_json_number(&json, "sum_error", f->sum_error);
-        cli_json_unsigned(&json, "bytes", f->bytes);
+        CLI_PUT(&json, COUNT("points", f->points), COUNT("points_shown", f->points_shown),
+                REAL("level_error", f->level_error), REAL("mass", f->mass),
+                f->compared > 0 ? REAL("sum_error", f->sum_error) : NO_FACT, COUNT("bytes", f->bytes));
         return cli_json_print(j->args, &json);
     }
     if (j->args->quiet)

@@ -278,30 +278,22 @@ static const char *warning(const npmd_region_facts *f)
 
 static void report_json(const job *j, cli_json *o)
 {
-    cli_json_text(o, "what", j->out || j->dense ? what_name(j) : matrix_word(j));
+    CLI_PUT(o, TEXT("what", j->out || j->dense ? what_name(j) : matrix_word(j)));
     if (j->out) {
-        cli_json_text(o, "out", j->out);
-        cli_json_text(o, "region", either(j->args, "region", npmd_region_name(j->at[j->factor].regions, 0)));
-        cli_json_signed(o, "factor", j->factor + 1);
-        cli_json_unsigned(o, "n", j->values);
-        cli_json_number(o, "share", j->map.share);
-        cli_json_number(o, "probability", j->map.probability);
-        cli_json_number(o, "error_median", j->map.error_median);
-        cli_json_number(o, "error_largest", j->map.error_largest);
-        cli_json_unsigned(o, "error_vertices", j->map.compared);
+        CLI_PUT(o, TEXT("out", j->out),
+                TEXT("region", either(j->args, "region", npmd_region_name(j->at[j->factor].regions, 0))),
+                WHOLE("factor", j->factor + 1), COUNT("n", j->values), REAL("share", j->map.share),
+                REAL("probability", j->map.probability), REAL("error_median", j->map.error_median),
+                REAL("error_largest", j->map.error_largest), COUNT("error_vertices", j->map.compared));
     }
     if (j->matrix) {
-        cli_json_text(o, "matrix", j->matrix);
-        cli_json_text(o, "matrix_what", matrix_word(j));
-        cli_json_signed(o, "regions", npmd_region_count(j->at[0].regions));
-        cli_json_number(o, "sum", j->sum.probability);
-        cli_json_number(o, "sum_error", j->sum.sum_error);
-        cli_json_number(o, "within", j->sum.within);
-        cli_json_number(o, "matrix_error_median", j->sum.error_median);
-        cli_json_number(o, "matrix_error_largest", j->sum.error_largest);
+        CLI_PUT(o, TEXT("matrix", j->matrix), TEXT("matrix_what", matrix_word(j)),
+                WHOLE("regions", npmd_region_count(j->at[0].regions)), REAL("sum", j->sum.probability),
+                REAL("sum_error", j->sum.sum_error), REAL("within", j->sum.within),
+                REAL("matrix_error_median", j->sum.error_median), REAL("matrix_error_largest", j->sum.error_largest));
     }
     if (j->dense)
-        cli_json_text(o, "dense", j->dense);
+        CLI_PUT(o, TEXT("dense", j->dense));
     cli_json_list(o, "warnings");
     if (j->out && warning(&j->map))
         cli_json_item(o, warning(&j->map));

@@ -15,6 +15,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* As in the library: a function that owns something has one exit, at the label done. */
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        if ((st = (call)) != NPMD_OK)                                                                                  \
+            goto done;                                                                                                 \
+    } while (0)
+
 /* ---- Exit status ------------------------------------------------------------------------------------------------- */
 
 enum cli_exit {
@@ -145,6 +152,25 @@ double *cli_doubles(const cli_args *args, size_t rows, size_t cols);
 
 /* ---- Results for programs: one JSON object ----------------------------------------------------------------------- */
 
+typedef struct cli_fact { /* a member of an object */
+    const char *key;      /* NULL ends a list; "": it is left out */
+    enum { FACT_TEXT, FACT_REAL, FACT_FINITE, FACT_WHOLE, FACT_COUNT, FACT_FLAG } kind;
+    union {
+        const char *text; /* NULL: null */
+        double real;      /* not finite: null, of FACT_FINITE left out */
+        int64_t whole;
+        uint64_t count;
+    } is;
+} cli_fact;
+#define TEXT(key, value) ((cli_fact){ key, FACT_TEXT, { .text = (value) } })
+#define REAL(key, value) ((cli_fact){ key, FACT_REAL, { .real = (value) } })
+#define FINITE(key, value) ((cli_fact){ key, FACT_FINITE, { .real = (value) } })
+#define WHOLE(key, value) ((cli_fact){ key, FACT_WHOLE, { .whole = (int64_t)(value) } })
+#define COUNT(key, value) ((cli_fact){ key, FACT_COUNT, { .count = (value) } })
+#define FLAG(key, value) ((cli_fact){ key, FACT_FLAG, { .whole = (value) } })
+#define NO_FACT ((cli_fact){ .key = "" })
+#define CLI_FACTS(...) ((const cli_fact[]){ __VA_ARGS__, { 0 } })
+
 enum { CLI_JSON_DEEPEST = 8 };
 typedef struct cli_json {
     /* the object, then the lists and objects being filled, each inside the one before */
@@ -154,13 +180,10 @@ typedef struct cli_json {
     bool failed; /* memory ran out; nothing is printed */
 } cli_json;
 
-void cli_json_begin(cli_json *j);                                    /* from {0}, or again for the next object */
-void cli_json_text(cli_json *j, const char *key, const char *value); /* NULL: null */
-void cli_json_number(cli_json *j, const char *key, double value);    /* not finite: null */
-void cli_json_finite(cli_json *j, const char *key, double value);    /* not finite: left out */
-void cli_json_signed(cli_json *j, const char *key, int64_t value);
-void cli_json_unsigned(cli_json *j, const char *key, uint64_t value);
-void cli_json_flag(cli_json *j, const char *key, bool value);
+void cli_json_begin(cli_json *j); /* from {0}, or again for the next object */
+void cli_json_put(cli_json *j, const cli_fact *facts);
+#define CLI_PUT(j, ...) cli_json_put(j, CLI_FACTS(__VA_ARGS__))
+#define CLI_PUT_OBJECT(j, ...) (cli_json_object(j), CLI_PUT(j, __VA_ARGS__), cli_json_object_end(j)) /* in a list */
 void cli_json_list(cli_json *j, const char *key); /* key NULL, here and in cli_json_items: a list in a list */
 void cli_json_item(cli_json *j, const char *value);
 void cli_json_items(cli_json *j, const char *key, const double *value, size_t count); /* a list of numbers */
@@ -171,7 +194,11 @@ void cli_json_whole(cli_json *j, const char *object); /* adds an item that was p
 void cli_json_end(cli_json *j);                       /* makes text: one line with its newline */
 void cli_json_free(cli_json *j);
 int cli_json_print(const cli_args *args, cli_json *j); /* ends, prints to stdout and frees it */
-char *cli_json_row(const double *x, size_t count);     /* "[1,2.5,null]" with 7 digits, to be freed; NULL: no memory */
+/* An object of these facts alone, to stdout. */
+#define CLI_PRINT(args, ...) cli_facts_print(args, CLI_FACTS(__VA_ARGS__))
+int cli_facts_print(const cli_args *args, const cli_fact *facts);
+npmd_status cli_facts_put(struct json_t *object, const cli_fact *facts, npmd_error *err);
+char *cli_json_row(const double *x, size_t count); /* "[1,2.5,null]" with 7 digits, to be freed; NULL: no memory */
 
 /* ---- Results for people ------------------------------------------------------------------------------------------ */
 
@@ -193,7 +220,8 @@ void cli_listing(const char *json, const char *without);
 /* restart: interrupted system calls are restarted; else they fail with EINTR. */
 void cli_watch_signals(bool restart);
 bool cli_interrupted(void);
-double cli_clock(void); /* seconds since an arbitrary time */
+double cli_clock(void);         /* seconds since an arbitrary time */
+uint64_t cli_peak_memory(void); /* of this process so far, bytes; 0: not known */
 
 typedef struct cli_progress {
     const cli_args *args;

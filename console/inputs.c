@@ -84,10 +84,11 @@ npmd_status cli_registered(const char *surface_path, const npmd_surface *surface
 npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain *domain, unsigned coords,
                        npmd_points **out, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     npmd_domain *near = NULL;
-    npmd_status st = cli_domain_near(args, domain, &near, err);
-    if (st == NPMD_OK)
-        st = npmd_points_read(path, near, coords, out, err);
+    TRY(cli_domain_near(args, domain, &near, err));
+    TRY(npmd_points_read(path, near, coords, out, err));
+done:
     npmd_domain_free(near);
     return st;
 }
@@ -95,23 +96,22 @@ npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain
 npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, unsigned coords, unsigned *given,
                              npmd_points **at, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     enum { NUMBERS_MOST = 3 * NPMD_MAX_FACTORS };
     npmd_domain *near = NULL, *part = NULL;
     double x[NUMBERS_MOST];
     int count = 0;
-    npmd_status st = npmd_factors_parse(cli_value(args, "given"), domain, given, err);
-    if (st == NPMD_OK)
-        st = cli_domain_near(args, domain, &near, err);
-    if (st == NPMD_OK)
-        st = npmd_domain_part(near, *given, &part, err);
-    if (st == NPMD_OK) { /* the coordinates belong to the whole domain: these factors may know only one of them */
-        const char *text = npmd_domain_text(part);
-        coords &= (strstr(text, "S2") ? (unsigned)NPMD_COORDS_LATLON : 0u)
-                  | (strstr(text, "S1") ? (unsigned)NPMD_COORDS_DEGREES : 0u);
-        parse_numbers(cli_value(args, "at"), x, NUMBERS_MOST, &count);
-        st = count > 0 ? npmd_points_from(x, 1, (size_t)count, part, coords, at, err)
-                       : npmd_points_read(cli_value(args, "at"), part, coords, at, err);
-    }
+    TRY(npmd_factors_parse(cli_value(args, "given"), domain, given, err));
+    TRY(cli_domain_near(args, domain, &near, err));
+    TRY(npmd_domain_part(near, *given, &part, err));
+    /* the coordinates belong to the whole domain: these factors may know only one of them */
+    const char *text = npmd_domain_text(part);
+    coords &= (strstr(text, "S2") ? (unsigned)NPMD_COORDS_LATLON : 0u)
+              | (strstr(text, "S1") ? (unsigned)NPMD_COORDS_DEGREES : 0u);
+    parse_numbers(cli_value(args, "at"), x, NUMBERS_MOST, &count);
+    st = count > 0 ? npmd_points_from(x, 1, (size_t)count, part, coords, at, err)
+                   : npmd_points_read(cli_value(args, "at"), part, coords, at, err);
+done:
     npmd_domain_free(part);
     npmd_domain_free(near);
     return st;

@@ -6,14 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ru_maxrss is in KiB, but on macOS in bytes. */
+#if defined(__APPLE__)
+#define MAXRSS_UNIT 1u
+#else
+#define MAXRSS_UNIT 1024u
+#endif
 
 double cli_clock(void)
 {
     struct timespec t = { 0 };
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+uint64_t cli_peak_memory(void)
+{
+    struct rusage usage = { 0 };
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * MAXRSS_UNIT : 0;
 }
 
 static int terminal_width(void)

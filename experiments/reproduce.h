@@ -162,7 +162,8 @@ bool reproduce_hash_file(uint64_t *hash, const char *path); /* false: it cannot 
 #define REPRODUCE_HASH UINT64_C(0xcbf29ce484222325)
 
 char *reproduce_file_of(const reproduce_plan *plan, int replicate); /* path of a replicate's points; to be freed */
-char *reproduce_beside(const char *out, const char *suffix);        /* FILE.jsonl gives FILE_suffix; to be freed */
+/* FILE.jsonl gives FILE_, then the three words; to be freed */
+char *reproduce_beside(const char *out, const char *prefix, const char *name, const char *ending);
 
 /* Can truth and data be read? This and reproduce_run work in child processes, and the parent computes nothing, since
  * the library's threads do not survive a fork. */
@@ -190,7 +191,8 @@ struct reproduce_child {
     bool profile; /* the reports of a fit become its first rows of data */
     void (*keep_row)(reproduce_child *c, const npmd_report *now); /* makes them; NULL: as for a profile */
     double least[REPRODUCE_CRITERIA];
-    double told; /* time of the last progress message */
+    void *course; /* what keep_row needs beside */
+    double told;  /* time of the last progress message */
     int parent, fd;
 };
 const char *reproduce_recipe(const reproduce_plan *plan, const char *domain);
@@ -202,9 +204,18 @@ npmd_status reproduce_options(const reproduce_child *c, npmd_options **options, 
 npmd_status reproduce_fit(reproduce_child *c, npmd_options *options, npmd_model **out, npmd_error *err);
 /* Points from n rows in the domain's columns. */
 npmd_status reproduce_points(const double *x, size_t n, const npmd_domain *domain, npmd_points **out, npmd_error *err);
+/* These rows of points; order NULL: the first count. */
+npmd_status reproduce_rows(const npmd_points *from, const npmd_domain *domain, const size_t *order, size_t count,
+                           npmd_points **out, npmd_error *err);
+npmd_status reproduce_draw(const reproduce_plan *plan, const npmd_truth *truth, uint64_t seed, size_t n,
+                           npmd_points **out, npmd_error *err);
+/* A tenth of the points is held out: drawn by the seed; seed NULL: every tenth. */
+npmd_status reproduce_split(const npmd_points *points, const npmd_domain *domain, const uint64_t *seed,
+                            npmd_points **training, npmd_points **held_out, npmd_error *err);
+uint64_t reproduce_word(uint64_t *state); /* the next of a stream: splitmix64 */
 npmd_status reproduce_compare(reproduce_child *c, const npmd_model *model, npmd_error *err);
 void reproduce_child_tell(reproduce_child *c, const npmd_report *now);
-npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *text);
+CLI_FORMAT(3, 4) npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *format, ...);
 reproduce_measure measure_fit, measure_encoding, measure_spectral_bias, measure_diagnostics, measure_tau,
     measure_frequencies, measure_pairs, measure_gauntlet;
 

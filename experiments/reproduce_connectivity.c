@@ -297,11 +297,11 @@ static int report(const tractograms *t)
         return CLI_DONE;
     }
     cli_json_begin(&j);
-    cli_json_text(&j, "experiment", t->base.experiment->name);
+    CLI_PUT(&j, TEXT("experiment", t->base.experiment->name));
     cli_json_list(&j, "tractograms");
     for (int i = 0; i < t->count; i++) {
         cli_json_object(&j);
-        cli_json_text(&j, "name", t->pairs[i].name);
+        CLI_PUT(&j, TEXT("name", t->pairs[i].name));
         reproduce_report_put(&t->plan[i], &j);
         cli_json_object_end(&j);
     }

@@ -38,26 +38,22 @@ int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task)
 {
     cli_json j = { 0 };
     cli_json_begin(&j);
-    cli_json_text(&j, "experiment", plan->experiment->name);
+    CLI_PUT(&j, TEXT("experiment", plan->experiment->name));
     if (plan->gauntlet) {
         gauntlet_line_begin(plan, task, &j);
         goto end;
     }
-    cli_json_text(&j, "domain", plan->pairs ? plan->pairs->domain : task->row->domain);
-    cli_json_signed(&j, "replicate", task->replicate);
-    cli_json_text(&j, "method", task->row->method);
-    cli_json_text(&j, "settings", task->row->settings);
-    cli_json_text(&j, "data", task->data);
+    CLI_PUT(&j, TEXT("domain", plan->pairs ? plan->pairs->domain : task->row->domain),
+            WHOLE("replicate", task->replicate), TEXT("method", task->row->method),
+            TEXT("settings", task->row->settings), TEXT("data", task->data));
     if (plan->pairs) {
-        cli_json_text(&j, "inputs", plan->pairs->inputs);
-        cli_json_flag(&j, "unordered", plan->pairs->unordered);
+        CLI_PUT(&j, TEXT("inputs", plan->pairs->inputs), FLAG("unordered", plan->pairs->unordered));
     } else if (plan->truth_path) {
-        cli_json_text(&j, "truth", plan->truth_path);
+        CLI_PUT(&j, TEXT("truth", plan->truth_path));
     } else {
-        cli_json_text(&j, "truth", reproduce_recipe(plan, task->row->domain));
-        cli_json_unsigned(&j, "truth_seed", plan->truth_seed);
+        CLI_PUT(&j, TEXT("truth", reproduce_recipe(plan, task->row->domain)), COUNT("truth_seed", plan->truth_seed));
     }
-    cli_json_text(&j, "options", task->options);
+    CLI_PUT(&j, TEXT("options", task->options));
 end:
     cli_json_end(&j);
     if (!j.failed)
@@ -110,7 +106,7 @@ int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task)
     cli_json j = { 0 };
     cli_json_begin(&j);
     for (const int *f = plan->experiment->figures; *f != FIGURES_END; f++)
-        cli_json_number(&j, REPRODUCE_KEYS[*f], r->figure[*f]);
+        CLI_PUT(&j, REAL(REPRODUCE_KEYS[*f], r->figure[*f]));
     for (int i = 0; !task->failed && plan->experiment->data[i].key; i++) {
         cli_json_list(&j, plan->experiment->data[i].key);
         cli_json_whole(&j, task->rows[i] ? task->rows[i] : "");
@@ -121,14 +117,11 @@ int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task)
     if (plan->pairs && task->replicate == 1 && !task->failed) {
         char hash[17] = "";
         reproduce_model_hash(plan, task->row, hash);
-        cli_json_text(&j, "model", hash);
+        CLI_PUT(&j, TEXT("model", hash));
     }
-    cli_json_text(&j, "version", npmd_version());
-    if (task->failed && plan->gauntlet)
-        cli_json_signed(&j, "exit", cli_exit_of(r->status));
-    if (task->failed)
-        cli_json_text(&j, "reason", r->text);
-    cli_json_text(&j, "status", task->failed ? "failed" : "done");
+    CLI_PUT(&j, TEXT("version", npmd_version()),
+            task->failed && plan->gauntlet ? WHOLE("exit", cli_exit_of(r->status)) : NO_FACT,
+            task->failed ? TEXT("reason", r->text) : NO_FACT, TEXT("status", task->failed ? "failed" : "done"));
     cli_json_end(&j);
     if (!j.failed) { /* goes on where the line ends */
         char *rest = j.text;

@@ -303,30 +303,24 @@ static npmd_status shallow_options(const reproduce_child *c, npmd_options **out,
 
 npmd_status measure_frequencies(reproduce_child *c, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     npmd_options *options = NULL, *shallow = NULL;
     reproduce_spectrum s = { 0 };
     degrees corrected = { 0 }, paper = { 0 };
     encoding e = { 0 };
-    npmd_status st = reproduce_options(c, &options, err);
-    if (st == NPMD_OK)
-        st = shallow_options(c, &shallow, err);
-    if (st == NPMD_OK)
-        st = fit_spectrum(c, shallow, GRID_FIRST, &s, err);
-    if (st == NPMD_OK)
-        st = find_encoding(&s, npmd_options_number(options, "separable") == 0.0,
-                           (int)npmd_options_number(options, "max-frequency"), &e, err);
-    if (st == NPMD_OK)
-        st = fit_spectrum(c, options, GRID_FIRST, &s, err);
-    if (st == NPMD_OK)
-        st = degrees_open(s.G / 2 - 1, &corrected, err);
-    if (st == NPMD_OK)
-        st = degrees_open(s.G / 2 - 1, &paper, err);
-    if (st == NPMD_OK) {
-        degrees_corrected(&e, &corrected);
-        degrees_paper(&e, &paper);
-        c->result.figure[FIGURE_FUNCTIONS] = e.count;
-        count_frequencies(c, &s, &corrected, &paper, truncation(options, TOLERANCE * largest_from(&s, 1)));
-    }
+    TRY(reproduce_options(c, &options, err));
+    TRY(shallow_options(c, &shallow, err));
+    TRY(fit_spectrum(c, shallow, GRID_FIRST, &s, err));
+    TRY(find_encoding(&s, npmd_options_number(options, "separable") == 0.0,
+                      (int)npmd_options_number(options, "max-frequency"), &e, err));
+    TRY(fit_spectrum(c, options, GRID_FIRST, &s, err));
+    TRY(degrees_open(s.G / 2 - 1, &corrected, err));
+    TRY(degrees_open(s.G / 2 - 1, &paper, err));
+    degrees_corrected(&e, &corrected);
+    degrees_paper(&e, &paper);
+    c->result.figure[FIGURE_FUNCTIONS] = e.count;
+    count_frequencies(c, &s, &corrected, &paper, truncation(options, TOLERANCE * largest_from(&s, 1)));
+done:
     degrees_close(&corrected);
     degrees_close(&paper);
     reproduce_spectrum_close(&s);

@@ -21,14 +21,9 @@ const gauntlet_subject *gauntlet_subject_of(const reproduce_plan *plan, const re
 void gauntlet_line_begin(const reproduce_plan *plan, const reproduce_task *task, cli_json *j)
 {
     const gauntlet_subject *s = gauntlet_subject_of(plan, task);
-    cli_json_text(j, "name", s->name);
-    cli_json_text(j, "family", s->family);
-    cli_json_text(j, "domain", s->domain);
-    cli_json_signed(j, "seed", task->replicate);
-    cli_json_text(j, "half", plan->gauntlet->half);
-    cli_json_text(j, "method", task->row->method);
-    cli_json_text(j, "data", task->data);
-    cli_json_text(j, "options", task->options);
+    CLI_PUT(j, TEXT("name", s->name), TEXT("family", s->family), TEXT("domain", s->domain),
+            WHOLE("seed", task->replicate), TEXT("half", plan->gauntlet->half), TEXT("method", task->row->method),
+            TEXT("data", task->data), TEXT("options", task->options));
 }
 
 /* ---- What is asked for ------------------------------------------------------------------------------------------- */
@@ -42,12 +37,7 @@ static int list(const cli_args *args)
     if (!args->json)
         printf("%-18s %-12s %-8s %8s\n", "name", "family", "domain", "n");
     for (int i = 0; npmd_recipe_at(i, &r, NULL) == NPMD_OK; i++) {
-        cli_json_object(&j);
-        cli_json_text(&j, "name", r.name);
-        cli_json_text(&j, "family", r.family);
-        cli_json_text(&j, "domain", r.domain);
-        cli_json_unsigned(&j, "n", r.n);
-        cli_json_object_end(&j);
+        CLI_PUT_OBJECT(&j, TEXT("name", r.name), TEXT("family", r.family), TEXT("domain", r.domain), COUNT("n", r.n));
         if (!args->json)
             printf("%-18s %-12s %-8s %8s\n", r.name, r.family, r.domain, cli_words_count(r.n).text);
     }

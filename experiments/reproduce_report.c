@@ -84,49 +84,43 @@ static void put_error(cli_json *j, const char *prefix, int figure, double mean, 
 {
     char key[64];
     snprintf(key, sizeof key, "%s%s", prefix, REPRODUCE_KEYS[figure]);
-    cli_json_number(j, key, mean);
+    CLI_PUT(j, REAL(key, mean));
     snprintf(key, sizeof key, "%s%s_se", prefix, REPRODUCE_KEYS[figure]);
-    cli_json_number(j, key, se);
+    CLI_PUT(j, REAL(key, se));
 }
 
 static void put_summary(cli_json *j, const reproduce_plan *plan, const summary *s)
 {
     cli_json_object(j);
-    cli_json_text(j, "domain", s->row->domain);
-    cli_json_text(j, "method", s->row->method);
-    cli_json_text(j, "settings", s->row->settings);
-    cli_json_text(j, "options", s->row->options);
-    cli_json_signed(j, "replicates", s->done);
-    cli_json_signed(j, "failed", s->failed);
+    CLI_PUT(j, TEXT("domain", s->row->domain), TEXT("method", s->row->method), TEXT("settings", s->row->settings),
+            TEXT("options", s->row->options), WHOLE("replicates", s->done), WHOLE("failed", s->failed));
     for (const int *f = plan->experiment->figures; *f != FIGURES_END; f++) {
         const moments *m = &s->figure[*f];
         if (has_error(*f))
             put_error(j, "", *f, m->mean, m->se);
         else if (*f != FIGURE_ISE_SE && *f != FIGURE_LOG_LIKELIHOOD_SE) /* of one replicate */
-            cli_json_number(j, REPRODUCE_KEYS[*f], *f == FIGURE_MEMORY ? m->most : m->mean);
+            CLI_PUT(j, REAL(REPRODUCE_KEYS[*f], *f == FIGURE_MEMORY ? m->most : m->mean));
     }
     for (const reproduce_published *p = plan->experiment->published; p->domain; p++)
         if (is_published(p, s->row))
             put_error(j, "published_", p->figure, p->mean, p->se);
     if (s->reason)
-        cli_json_text(j, "reason", s->reason);
+        CLI_PUT(j, TEXT("reason", s->reason));
     cli_json_object_end(j);
 }
 
 void reproduce_report_put(const reproduce_plan *plan, cli_json *j)
 {
     const reproduce_row *row = NULL;
-    cli_json_text(j, "experiment", plan->experiment->name);
-    cli_json_text(j, "domain", plan->pairs ? plan->pairs->domain : plan->domain_name);
-    if (!plan->pairs)
-        cli_json_text(j, "truth",
-                      plan->truth_path ? plan->truth_path
-                                       : reproduce_recipe(plan, plan->domain_name ? plan->domain_name : ""));
-    cli_json_text(j, "data", plan->pairs ? plan->pairs->points : plan->folder);
-    cli_json_signed(j, "replicates", plan->replicates);
-    cli_json_unsigned(j, "seed", plan->seed);
-    cli_json_text(j, "out", plan->pairs ? plan->pairs->folder : plan->out);
-    cli_json_text(j, "version", npmd_version());
+    CLI_PUT(j, TEXT("experiment", plan->experiment->name),
+            TEXT("domain", plan->pairs ? plan->pairs->domain : plan->domain_name),
+            !plan->pairs
+                ? TEXT("truth", plan->truth_path ? plan->truth_path
+                                                 : reproduce_recipe(plan, plan->domain_name ? plan->domain_name : ""))
+                : NO_FACT,
+            TEXT("data", plan->pairs ? plan->pairs->points : plan->folder), WHOLE("replicates", plan->replicates),
+            COUNT("seed", plan->seed), TEXT("out", plan->pairs ? plan->pairs->folder : plan->out),
+            TEXT("version", npmd_version()));
     cli_json_list(j, "rows");
     while (next_row(plan, &row)) {
         const summary s = summarise(plan, row);
@@ -233,9 +227,7 @@ void reproduce_report_words(const reproduce_plan *plan)
     }
     printf("\n%s\n", plan->experiment->note);
     for (const reproduce_data *d = plan->experiment->data; plan->out && d->key; d++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s.csv", d->suffix);
-        char *path = reproduce_beside(plan->out, name);
+        char *path = reproduce_beside(plan->out, "", d->suffix, ".csv");
         if (path)
             printf("%s: %s\n", path, d->columns);
         free(path);

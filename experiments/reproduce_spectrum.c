@@ -85,18 +85,18 @@ void reproduce_spectrum_close(reproduce_spectrum *s)
 /* In double precision, so that a coefficient that is not there is not. */
 npmd_status reproduce_spectrum_of_model(const npmd_model *model, npmd_what what, reproduce_spectrum *s, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     const int G = s->G;
     npmd_compute how = NPMD_SIZED(npmd_compute);
     npmd_points *nodes = NULL;
     double *x = grid_nodes(G);
     how.threads = 1;
     how.device = "reference";
-    npmd_status st = x ? reproduce_points(x, (size_t)G * (size_t)G, npmd_model_domain(model), &nodes, err)
-                       : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for a grid");
-    if (st == NPMD_OK)
-        st = npmd_evaluate_at(model, nodes, what, &how, s->values, err);
-    if (st == NPMD_OK)
-        st = transform(s, err);
+    TRY(x ? reproduce_points(x, (size_t)G * (size_t)G, npmd_model_domain(model), &nodes, err)
+          : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for a grid"));
+    TRY(npmd_evaluate_at(model, nodes, what, &how, s->values, err));
+    TRY(transform(s, err));
+done:
     npmd_points_free(nodes);
     free(x);
     return st;
@@ -162,16 +162,14 @@ static npmd_status keep_spectrum(reproduce_child *c, const npmd_model *model, co
  * step. */
 npmd_status measure_spectral_bias(reproduce_child *c, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     static const double until[] = { 0.01, 0.1, 1.0 };
     npmd_options *options = NULL;
     reproduce_spectrum truth = { 0 }, now = { 0 };
-    npmd_status st = reproduce_options(c, &options, err);
-    if (st == NPMD_OK)
-        st = reproduce_spectrum_open(BIAS_GRID, &truth, err);
-    if (st == NPMD_OK)
-        st = reproduce_spectrum_open(BIAS_GRID, &now, err);
-    if (st == NPMD_OK)
-        st = truth_spectrum(c->truth, &c->plan->how, &truth, err);
+    TRY(reproduce_options(c, &options, err));
+    TRY(reproduce_spectrum_open(BIAS_GRID, &truth, err));
+    TRY(reproduce_spectrum_open(BIAS_GRID, &now, err));
+    TRY(truth_spectrum(c->truth, &c->plan->how, &truth, err));
     for (int i = 0; i < 3 && st == NPMD_OK; i++) {
         npmd_model *model = NULL;
         c->until = until[i];
@@ -184,6 +182,7 @@ npmd_status measure_spectral_bias(reproduce_child *c, npmd_error *err)
             st = reproduce_compare(c, model, err);
         npmd_model_free(model);
     }
+done:
     reproduce_spectrum_close(&truth);
     reproduce_spectrum_close(&now);
     npmd_options_free(options);
