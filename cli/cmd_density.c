@@ -4,25 +4,16 @@
 #include <stdlib.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "points", .values = "FILE", .required = true, .help = "where to evaluate, one point a row" },
-    { .name = "out",
-      .values = "FILE",
-      .required = true,
-      .help = "one value a point, in the order of the points; .npy or .csv" },
-    { .name = "what",
-      .names = npmd_what_name,
-      .fallback = "log-density",
+    { "points", "FILE", .required = true, .help = "where to evaluate, one point a row" },
+    { "out", "FILE", .required = true, .help = "one value a point, in the order of the points; .npy or .csv" },
+    { "what", .names = npmd_what_name, .fallback = "log-density",
       .help = "log f or f per volume; f x volume; n f; gradient (a row a point, in the point's own columns) or "
               "Laplacian of log f; its standard deviation over the members" },
-    { .name = "given",
-      .values = "N,...",
-      .help = "the conditional density of the other factors given these, counted from 1: 1,3" },
+    { "given", "N,...", .help = "the conditional density of the other factors given these, counted from 1: 1,3" },
     CLI_OPTION_ACCURACY,
-    { .name = "errors", .values = "FILE", .help = "with --given: the standard error of the log density at each point" },
+    { "errors", "FILE", .help = "with --given: the standard error of the log density at each point" },
     CLI_OPTION_MAX_DISTANCE,
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
-      .help = "the points hold latitude, longitude in degrees for each S2; degrees for each S1" },
+    CLI_OPTION_COORDS("the points hold"),
     { 0 },
 };
 
@@ -119,9 +110,8 @@ const cli_command command_density = {
     .name = "density",
     .operand = "MODEL",
     .summary = "evaluate a model at points",
-    .details = "Writes one float64 a point. Densities are per Riemannian volume; relative ones are with respect "
-               "to the "
-               "uniform probability measure.",
+    .details = "Writes one float64 a point. Densities are per Riemannian volume; relative ones are with respect to "
+               "the uniform probability measure.",
     .examples = "neuropmd density torus.safetensors --points where.csv --out logf.npy\n"
                 "neuropmd density torus.safetensors --points where.csv --out grad.npy --what gradient\n"
                 "neuropmd density storms.safetensors --points map.csv --out june.npy --given 2\n",

@@ -7,17 +7,12 @@
 #include <strings.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "k", .values = "K", .required = true, .help = "how many pairs, from the constant function on" },
-    { .name = "out",
-      .values = "FILE",
-      .required = true,
+    { "k", "K", .required = true, .help = "how many pairs, from the constant function on" },
+    { "out", "FILE", .required = true,
       .help = "the functions on the vertices: .npy or .csv (a row a vertex, a column a function), .gii or .vtk "
               "(the surface with one array a function)" },
-    { .name = "values", .values = "FILE", .help = "the eigenvalues, .npy or .csv" },
-    { .name = "elements",
-      .values = "1|2",
-      .fallback = "1",
-      .help = "linear or quadratic finite elements on the faces" },
+    { "values", "FILE", .help = "the eigenvalues, .npy or .csv" },
+    { "elements", "1|2", .fallback = "1", .help = "linear or quadratic finite elements on the faces" },
     { 0 },
 };
 
@@ -187,11 +182,10 @@ const cli_command command_eigen = {
     .name = "eigen",
     .operand = "MESH",
     .summary = "Laplace-Beltrami eigenpairs of a surface",
-    .details =
-        "Finite elements with consistent mass on a closed surface of triangles (.obj .off .ply .vtk .gii, FreeSurfer), "
-        "solved by shift-invert Lanczos. Eigenvalues are per area in the units of the file; the functions are "
-        "orthonormal with respect to area, the largest entry of each is positive. A residual is |K phi - lambda M phi| "
-        "relative to lambda, each entry divided by the root of its mass.",
+    .details = "Finite elements with consistent mass on a closed surface of triangles (.obj .off .ply .vtk .gii, "
+               "FreeSurfer), solved by shift-invert Lanczos. Eigenvalues are per area in the units of the file; "
+               "the functions are orthonormal with respect to area, the largest entry of each is positive. A "
+               "residual is |K phi - lambda M phi| relative to lambda, each entry divided by the root of its mass.",
     .examples = "neuropmd eigen lh.white.gii --k 200 --out functions.npy --values eigenvalues.csv\n"
                 "neuropmd eigen bunny.obj --k 30 --elements 2 --out bunny.vtk\n",
     .options = OPTIONS,

@@ -7,45 +7,30 @@
 
 /* Paths that may be given more than once are no "FILE": see parse_option. */
 static const cli_option OPTIONS[] = {
-    { .name = "tracks",
-      .values = "TRACKS",
-      .required = true,
+    { "tracks", "TRACKS", .required = true,
       .help = "streamlines: .trk or .tck, or these with .gz; may be given several times" },
-    { .name = "surface",
-      .values = "FILE",
-      .required = true,
+    { "surface", "FILE", .required = true,
       .help = "the cortical surface, of the left hemisphere if both are given: .gii .obj .off .ply .vtk (or .gz), "
               "FreeSurfer's own" },
-    { .name = "surface-right", .values = "FILE", .help = "that of the right hemisphere" },
-    { .name = "sphere",
-      .values = "FILE",
+    { "surface-right", "FILE", .help = "that of the right hemisphere" },
+    { "sphere", "FILE",
       .help = "the sphere that the surface is registered to, of the same faces; without it the ends stay on the "
               "surface" },
-    { .name = "sphere-right", .values = "FILE", .help = "that of the right hemisphere" },
-    { .name = "out",
-      .values = "FILE",
-      .required = true,
+    { "sphere-right", "FILE", .help = "that of the right hemisphere" },
+    { "out", "FILE", .required = true,
       .help = "a row x1 y1 z1 x2 y2 z2 for each streamline kept; .npy .csv .tsv .txt. Of several pairs of "
               "hemispheres one file each, as in FILE_LL.npy" },
-    { .name = "pairs",
-      .values = "LL|RR|LR|all",
-      .fallback = "all",
+    { "pairs", "LL|RR|LR|all", .fallback = "all",
       .help = "which hemispheres are joined; more than one as in LL,RR. Of LR the left end comes first" },
-    { .name = "max-distance", .values = "X", .fallback = "5", .help = "how far an end may be from the surface, mm" },
-    { .name = "affine",
-      .values = "FILE",
+    { "max-distance", "X", .fallback = "5", .help = "how far an end may be from the surface, mm" },
+    { "affine", "FILE",
       .help = "4 x 4 numbers as text, from voxels to RAS mm, in the place of those in the header of a .trk file" },
-    { .name = "space",
-      .values = "mni152",
+    { "space", "mni152",
       .help = "the streamlines are in MNI152, the surface is in MNI305 (fsaverage): they are carried there" },
-    { .name = "transform",
-      .values = "FILE",
-      .help = "instead: 4 x 4 numbers as text, from the streamlines' RAS mm to the surface's" },
-    { .name = "weights",
-      .values = "WEIGHTS",
+    { "transform", "FILE", .help = "instead: 4 x 4 numbers as text, from the streamlines' RAS mm to the surface's" },
+    { "weights", "WEIGHTS",
       .help = "one number a streamline, as SIFT2 writes them; as often as --tracks, in the same order" },
-    { .name = "weights-out",
-      .values = "FILE",
+    { "weights-out", "FILE",
       .help = "the weights of the streamlines kept, for fit --weights; one file a pair, as of --out" },
     { 0 },
 };
@@ -326,13 +311,12 @@ done:
 const cli_command command_endpoints = {
     .name = "endpoints",
     .summary = "streamline end points to points on the sphere or the surface",
-    .details =
-        "Both ends of every streamline go to the closest point of the surface, of the nearer hemisphere if two are "
-        "given; a streamline is kept when both lie within --max-distance. With --sphere they are carried to the "
-        "registered sphere by barycentric coordinates and are unit vectors, data for fit --domain \"S2 x S2\"; else "
-        "they stay on the surface, in its mm. Rows run from start to end, those of LR from left to right. Streamlines "
-        "and surface must be in the same space, RAS mm of the scanner or of a template. What is left out is counted "
-        "by its reason.",
+    .details = "Both ends of every streamline go to the closest point of the surface, of the nearer hemisphere if "
+               "two are given; a streamline is kept when both lie within --max-distance. With --sphere they are "
+               "carried to the registered sphere by barycentric coordinates and are unit vectors, data for fit "
+               "--domain \"S2 x S2\"; else they stay on the surface, in its mm. Rows run from start to end, those "
+               "of LR from left to right. Streamlines and surface must be in the same space, RAS mm of the scanner "
+               "or of a template. What is left out is counted by its reason.",
     .examples =
         "neuropmd endpoints --tracks brain.tck --surface lh.white.gii --sphere lh.sphere.reg.gii --out left.npy\n"
         "neuropmd endpoints --tracks brain.trk.gz --space mni152 --surface lh.white --surface-right rh.white "

@@ -5,13 +5,11 @@
 #include <string.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "truth", .values = "FILE", .required = true, .help = "mixture from simulate (.json), or a grid (.npy)" },
-    { .name = "grid",
-      .values = "fine|authors",
-      .fallback = "fine",
-      .help = "where the two are compared; authors: the paper's 100 x 100 nodes on T2, each density "
-              "divided by its mean" },
-    { .name = "points", .values = "N", .help = "how many points or nodes; without it chosen from the domain" },
+    { "truth", "FILE", .required = true, .help = "mixture from simulate (.json), or a grid (.npy)" },
+    { "grid", "fine|authors", .fallback = "fine",
+      .help = "where the two are compared; authors: the paper's 100 x 100 nodes on T2, each density divided by its "
+              "mean" },
+    { "points", "N", .help = "how many points or nodes; without it chosen from the domain" },
     { 0 },
 };
 
@@ -98,9 +96,8 @@ const cli_command command_evaluate = {
     .name = "evaluate",
     .operand = "MODEL",
     .summary = "compare a model with a known density",
-    .details = "f is the truth and g the model. On tori of one and two dimensions the integrals are sums over "
-               "a grid; elsewhere they are means over "
-               "quasi-random points, with their standard errors.",
+    .details = "f is the truth and g the model. On tori of one and two dimensions the integrals are sums over a "
+               "grid; elsewhere they are means over quasi-random points, with their standard errors.",
     .examples = "neuropmd evaluate torus.safetensors --truth truth.json\n"
                 "neuropmd evaluate torus.safetensors --truth truth.json --grid authors --json\n",
     .options = OPTIONS,

@@ -11,11 +11,8 @@
 #include <unistd.h>
 
 static const cli_option OPTIONS[] = {
-    CLI_OPTION_DOMAIN,
-    CLI_OPTION_DATA,
-    { .name = "out", .values = "FILE", .required = true, .help = "the model, a safetensors file" },
-    CLI_OPTIONS_OF_A_FIT,
-    { 0 },
+    CLI_OPTION_DOMAIN,    CLI_OPTION_DATA, { "out", "FILE", .required = true, .help = "the model, a safetensors file" },
+    CLI_OPTIONS_OF_A_FIT, { 0 },
 };
 
 typedef struct fit_job {
@@ -427,10 +424,9 @@ const cli_command command_fit = {
     .name = "fit",
     .summary = "estimate a density from points",
     .details = "Fits log f(x) = v(x) - log Z, a sine network on Laplace-Beltrami eigenfunctions, by penalised "
-               "maximum "
-               "likelihood: the mean of -v over the data, plus the integral of exp v, plus tau times the mean of "
-               "(Laplacian v)^2. The result depends on the data, the options and the seed, not on the number of "
-               "threads. Ctrl-C saves the checkpoint if one was asked for, else the model so far.",
+               "maximum likelihood: the mean of -v over the data, plus the integral of exp v, plus tau times the "
+               "mean of (Laplacian v)^2. The result depends on the data, the options and the seed, not on the "
+               "number of threads. Ctrl-C saves the checkpoint if one was asked for, else the model so far.",
     .examples = "neuropmd fit --domain S1^2 --data points.csv --out torus.safetensors\n"
                 "neuropmd fit --domain S2 --data quakes.csv --coords latlon --out quakes.safetensors --tau 1e-5\n"
                 "neuropmd fit --domain T4 --data torsion.npy --out t4.safetensors --preset paper-t4 --log t4.jsonl\n",

@@ -8,48 +8,32 @@
 #define REGIONS "regions of two surfaces"
 
 static const cli_option OPTIONS[] = {
-    { .name = "factors", .values = "N,...", .help = "the factors that are kept, counted from 1: 1,3" },
-    { .name = "points",
-      .values = "FILE",
+    { "factors", "N,...", .help = "the factors that are kept, counted from 1: 1,3" },
+    { "points", "FILE",
       .help = "where to evaluate: one row a point, with the columns of these factors in the order of the domain" },
-    { .name = "out",
-      .values = "FILE",
-      .help = "one value for each point, in their order; .npy or .csv; of a region one for each vertex, also .gii or "
-              ".vtk" },
-    { .name = "what",
-      .names = npmd_region_what_name,
-      .fallback = "log-density; of a region density",
+    { "out", "FILE",
+      .help = "one value for each point, in their order; .npy or .csv; of a region one for each vertex, also .gii "
+              "or .vtk" },
+    { "what", .names = npmd_region_what_name, .fallback = "log-density; of a region density",
       .help = "log f or f per volume of the factors kept; f x that volume; n f; of a region also f and n f x the "
               "vertex's area" },
-    { .name = "errors", .values = "FILE", .help = "the standard error of the log density at each point" },
+    { "errors", "FILE", .help = "the standard error of the log density at each point" },
     CLI_OPTION_ACCURACY,
     CLI_OPTION_MAX_DISTANCE,
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
-      .help = "the points hold latitude, longitude in degrees for each S2; degrees for each S1" },
-    { .name = "roi",
-      .values = "FILE",
-      .group = REGIONS,
-      .help = "a region for every vertex of factor 1: .annot .label .gii .csv .npy" },
-    { .name = "region", .values = "NAME,...", .group = REGIONS, .help = "the region of the map, or several as one" },
-    { .name = "factor", .values = "1|2", .fallback = "1", .group = REGIONS, .help = "where the region lies" },
-    { .name = "sphere",
-      .values = "FILE",
-      .group = REGIONS,
-      .help = "on S2: the registered sphere whose vertices are the nodes" },
-    { .name = "surface",
-      .values = "FILE",
-      .group = REGIONS,
+    CLI_OPTION_COORDS("the points hold"),
+    { "roi", "FILE", .group = REGIONS, .help = "a region for every vertex of factor 1: .annot .label .gii .csv .npy" },
+    { "region", "NAME,...", .group = REGIONS, .help = "the region of the map, or several as one" },
+    { "factor", "1|2", .fallback = "1", .group = REGIONS, .help = "where the region lies" },
+    { "sphere", "FILE", .group = REGIONS, .help = "on S2: the registered sphere whose vertices are the nodes" },
+    { "surface", "FILE", .group = REGIONS,
       .help = "on S2: the surface that .gii and .vtk files show; on mesh:FILE that very mesh" },
-    { .name = "matrix",
-      .values = "FILE",
-      .group = REGIONS,
-      .help = "the probability, or with --what counts the expected number, of both ends in each pair of regions; .csv "
-              "with names or .npy" },
-    { .name = "dense", .values = "FILE", .group = REGIONS, .help = "the values at all pairs of vertices; .npy" },
-    { .name = "roi2", .values = "FILE", .group = REGIONS, .help = "the same for factor 2, if it is another mesh" },
-    { .name = "sphere2", .values = "FILE", .group = REGIONS, .help = "the same" },
-    { .name = "surface2", .values = "FILE", .group = REGIONS, .help = "the same" },
+    { "matrix", "FILE", .group = REGIONS,
+      .help = "the probability, or with --what counts the expected number, of both ends in each pair of regions; "
+              ".csv with names or .npy" },
+    { "dense", "FILE", .group = REGIONS, .help = "the values at all pairs of vertices; .npy" },
+    { "roi2", "FILE", .group = REGIONS, .help = "the same for factor 2, if it is another mesh" },
+    { "sphere2", "FILE", .group = REGIONS, .help = "the same" },
+    { "surface2", "FILE", .group = REGIONS, .help = "the same" },
     { 0 },
 };
 
@@ -146,11 +130,11 @@ const cli_command command_marginal = {
     .name = "marginal",
     .operand = "MODEL",
     .summary = "the density of some factors, the others integrated out, whole or over a region",
-    .details =
-        "Integrates by quadrature where the other factors have one or two dimensions, else by randomised "
-        "quasi-Monte Carlo with points that follow the model. The standard error is of the integral alone. With "
-        "--roi, of a model on two surfaces: the integral over a region of one, at every vertex of the other, and the "
-        "matrix of all regions, by the areas of vertices; the error is the difference to another rule.",
+    .details = "Integrates by quadrature where the other factors have one or two dimensions, else by randomised "
+               "quasi-Monte Carlo with points that follow the model. The standard error is of the integral alone. "
+               "With --roi, of a model on two surfaces: the integral over a region of one, at every vertex of the "
+               "other, and the matrix of all regions, by the areas of vertices; the error is the difference to "
+               "another rule.",
     .examples =
         "neuropmd marginal t4.safetensors --factors 1,3 --points where.csv --out logf13.npy\n"
         "neuropmd marginal storms.safetensors --factors 2 --points days.csv --out season.csv --what density\n"

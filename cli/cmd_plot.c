@@ -8,102 +8,59 @@
 
 #define SURFACES "Surfaces, streamlines, eigenfunctions"
 static const cli_option OPTIONS[] = {
-    { .name = "out", .values = "FILE", .required = true, .help = "the picture, .png or .svg" },
-    { .name = "kind",
-      .values = "KIND",
-      .fallback = "by what is given",
+    { "out", "FILE", .required = true, .help = "the picture, .png or .svg" },
+    { "kind", "KIND", .fallback = "by what is given",
       .help = "circle, torus, sphere, corner, factors, choice (of models); training, snr (of logs); profiles, "
-              "learning, spectra, tau, snr (of results of reproduce); surface, values, matrix, connectivity, tracts, "
-              "eigenfunctions (of surfaces)" },
-    { .name = "data", .values = "FILE", .help = "points, drawn as dots on maps and as a histogram behind curves" },
-    { .name = "truth", .values = "FILE", .help = "a known density, drawn beside the estimate on one scale" },
-    { .name = "what",
-      .names = npmd_plot_what_name,
-      .fallback = "density",
+              "learning, spectra, tau, snr (of results of reproduce); surface, values, matrix, connectivity, "
+              "tracts, eigenfunctions (of surfaces)" },
+    { "data", "FILE", .help = "points, drawn as dots on maps and as a histogram behind curves" },
+    { "truth", "FILE", .help = "a known density, drawn beside the estimate on one scale" },
+    { "what", .names = npmd_plot_what_name, .fallback = "density",
       .help = "f per volume; f relative to the uniform density; the standard deviation of log f over members" },
-    { .name = "scale",
-      .values = "linear|log",
-      .fallback = "linear",
+    { "scale", "linear|log", .fallback = "linear",
       .help = "of the colours, or of the height of curves; of a corner plot of its maps alone" },
-    { .name = "range",
-      .values = "A:B,...",
-      .fallback = "from 0, of a log scale from 1e-4 of the largest, to the largest",
-      .help =
-          "ends of the colours, or of the height of curves, where all panels show one quantity (of surfaces and a circle those of the colours); several of them "
-          "give T2 one row of maps each" },
-    { .name = "levels",
-      .values = "P,...|none",
-      .fallback = "50,90,99; with --data none",
+    { "range", "A:B,...", .fallback = "from 0, of a log scale from 1e-4 of the largest, to the largest",
+      .help = "ends of the colours, or of the height of curves, where all panels show one quantity (of surfaces "
+              "and a circle those of the colours); several of them give T2 one row of maps each" },
+    { "levels", "P,...|none", .fallback = "50,90,99; with --data none",
       .help = "contours of the smallest regions that hold so many per cent of the probability" },
-    { .name = "factors",
-      .values = "N,...",
-      .help = "which marginals are shown, counted from 1; else all, of T2 the joint density" },
-    { .name = "given", .values = "N,...", .help = "the conditional density given these factors" },
-    { .name = "at",
-      .values = "X,...|FILE",
-      .help = "where: their columns as numbers, 0.1,2.5, or the first row of a file" },
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
-      .help =
-          "--data and --at hold latitude, longitude in degrees for each S2; degrees for each S1, whose axes are then "
-          "in degrees" },
-    { .name = "names",
-      .values = "NAME,...",
-      .help = "titles of the models, in their order; else the names of the files" },
-    { .name = "title", .values = "TEXT", .help = "over the whole" },
-    { .name = "width-mm", .values = "X", .fallback = "85 or 180", .help = "width of the picture" },
-    { .name = "dpi", .values = "X", .fallback = "300", .help = "dots an inch, of a .png and of maps in an .svg" },
-    { .name = "grid", .values = "N", .help = "nodes along a side at which densities are evaluated" },
-    { .name = "surface",
-      .values = "FILE",
-      .group = SURFACES,
-      .help =
-          "the surface whose vertices the values belong to (default: the one in their own file, if it holds one), or "
-          "where the streamlines end" },
-    { .name = "column",
-      .values = "NAME|N",
-      .group = SURFACES,
-      .help = "which of the values, by name or counted from 1 (default: 1); of folders: the only model that is drawn" },
-    { .name = "roi",
-      .values = "FILE",
-      .group = SURFACES,
-      .help = "a region for every vertex: .annot .label .gii .csv" },
-    { .name = "region", .values = "NAME", .group = SURFACES, .help = "the region of --roi that is outlined" },
-    { .name = "points", .values = "FILE", .group = SURFACES, .help = "x y z, drawn as dots on the surface of values" },
-    { .name = "hemisphere",
-      .values = "left|right",
-      .group = SURFACES,
-      .fallback = "by the surface's name: lh.white, white_left.gii",
+    { "factors", "N,...", .help = "which marginals are shown, counted from 1; else all, of T2 the joint density" },
+    { "given", "N,...", .help = "the conditional density given these factors" },
+    { "at", "X,...|FILE", .help = "where: their columns as numbers, 0.1,2.5, or the first row of a file" },
+    { "coords", "latlon|degrees|latlon,degrees",
+      .help = "--data and --at hold latitude, longitude in degrees for each S2; degrees for each S1, whose axes "
+              "are then in degrees" },
+    { "names", "NAME,...", .help = "titles of the models, in their order; else the names of the files" },
+    { "title", "TEXT", .help = "over the whole" },
+    { "width-mm", "X", .fallback = "85 or 180", .help = "width of the picture" },
+    { "dpi", "X", .fallback = "300", .help = "dots an inch, of a .png and of maps in an .svg" },
+    { "grid", "N", .help = "nodes along a side at which densities are evaluated" },
+    { "surface", "FILE", .group = SURFACES,
+      .help = "the surface whose vertices the values belong to (default: the one in their own file, if it holds "
+              "one), or where the streamlines end" },
+    { "column", "NAME|N", .group = SURFACES,
+      .help = "which of the values, by name or counted from 1 (default: 1); of folders: the only model that is "
+              "drawn" },
+    { "roi", "FILE", .group = SURFACES, .help = "a region for every vertex: .annot .label .gii .csv" },
+    { "region", "NAME", .group = SURFACES, .help = "the region of --roi that is outlined" },
+    { "points", "FILE", .group = SURFACES, .help = "x y z, drawn as dots on the surface of values" },
+    { "hemisphere", "left|right", .group = SURFACES, .fallback = "by the surface's name: lh.white, white_left.gii",
       .help = "it is a cortex, seen from its lateral, medial, dorsal and ventral side" },
-    { .name = "views",
-      .values = "SIDE,...",
-      .group = SURFACES,
+    { "views", "SIDE,...", .group = SURFACES,
       .help = "sides it is seen from: lateral, medial, dorsal, ventral, anterior, posterior, or axes as +x or -z" },
-    { .name = "up", .values = "x|y|z", .group = SURFACES, .fallback = "z", .help = "the axis that points up" },
-    { .name = "tracks",
-      .values = "TRACKS",
-      .group = SURFACES,
-      .help = "streamlines, .trk or .tck (also .gz); given once for each file" },
-    { .name = "sphere",
-      .values = "FILE",
-      .group = SURFACES,
-      .help = "of tracks: the sphere the surface is registered to" },
-    { .name = "space", .values = "mni152", .group = SURFACES, .help = "of the tracks, as for endpoints" },
-    { .name = "transform", .values = "FILE", .group = SURFACES, .help = "of the tracks, as for endpoints" },
-    { .name = "affine", .values = "FILE", .group = SURFACES, .help = "of the tracks, as for endpoints" },
-    { .name = "max-distance",
-      .values = "X",
-      .group = SURFACES,
-      .help =
-          "how far the ends of streamlines may lie from the surface (default: 5 mm), or --data from its own (default: "
-          "a thousandth of the square root of its area); inf: any distance" },
-    { .name = "most", .values = "N", .group = SURFACES, .fallback = "1500", .help = "streamlines that are drawn" },
-    { .name = "domain", .values = "D", .group = SURFACES, .help = "its eigenfunctions: S1^2, S2 or mesh:FILE" },
-    { .name = "eigenvalue", .values = "X", .group = SURFACES, .fallback = "20", .help = "of those on S1^2 and S2" },
-    { .name = "function",
-      .values = "N",
-      .group = SURFACES,
-      .fallback = "9",
+    { "up", "x|y|z", .group = SURFACES, .fallback = "z", .help = "the axis that points up" },
+    { "tracks", "TRACKS", .group = SURFACES, .help = "streamlines, .trk or .tck (also .gz); given once for each file" },
+    { "sphere", "FILE", .group = SURFACES, .help = "of tracks: the sphere the surface is registered to" },
+    { "space", "mni152", .group = SURFACES, .help = "of the tracks, as for endpoints" },
+    { "transform", "FILE", .group = SURFACES, .help = "of the tracks, as for endpoints" },
+    { "affine", "FILE", .group = SURFACES, .help = "of the tracks, as for endpoints" },
+    { "max-distance", "X", .group = SURFACES,
+      .help = "how far the ends of streamlines may lie from the surface (default: 5 mm), or --data from its own "
+              "(default: a thousandth of the square root of its area); inf: any distance" },
+    { "most", "N", .group = SURFACES, .fallback = "1500", .help = "streamlines that are drawn" },
+    { "domain", "D", .group = SURFACES, .help = "its eigenfunctions: S1^2, S2 or mesh:FILE" },
+    { "eigenvalue", "X", .group = SURFACES, .fallback = "20", .help = "of those on S1^2 and S2" },
+    { "function", "N", .group = SURFACES, .fallback = "9",
       .help = "the first of four on mesh:FILE; number 0 is the constant" },
     { 0 },
 };
@@ -422,14 +379,14 @@ const cli_command command_plot = {
     .operands = true,
     .no_operand = true,
     .summary = "draw densities, the course of fits, and the figures of experiments",
-    .details =
-        "FILE is a model, or several on one domain, which are drawn side by side with one range of colours; or the log of "
-        "a fit (fit --log), or the results of reproduce. What it is is seen from what it holds. A density on S1 is a "
-        "curve; on T2 a map with contours of probability content; on S2 Mollweide's map and two views; on T^D the "
-        "one- and two-factor marginals; on other products the marginal of each factor, or with --given and --at a "
-        "conditional density. A density on surfaces, values on the vertices of one (.gii, .vtk, .csv, .npy with --surface) and "
-        "the folders of reproduce connectivity are drawn as shaded surfaces from several sides; --tracks are streamlines, "
-        "--domain without a FILE shows eigenfunctions. --kind draws something else of the same file.",
+    .details = "FILE is a model, or several on one domain, which are drawn side by side with one range of colours; "
+               "or the log of a fit (fit --log), or the results of reproduce. What it is is seen from what it "
+               "holds. A density on S1 is a curve; on T2 a map with contours of probability content; on S2 "
+               "Mollweide's map and two views; on T^D the one- and two-factor marginals; on other products the "
+               "marginal of each factor, or with --given and --at a conditional density. A density on surfaces, "
+               "values on the vertices of one (.gii, .vtk, .csv, .npy with --surface) and the folders of reproduce "
+               "connectivity are drawn as shaded surfaces from several sides; --tracks are streamlines, --domain "
+               "without a FILE shows eigenfunctions. --kind draws something else of the same file.",
     .examples =
         "neuropmd plot torus.safetensors --out torus.png --truth truth.json --data points.npy\n"
         "neuropmd plot field.m series.m kde.m --truth truth.json --scale log --range 1e-4:1,0.01:0.4 --out fig2.svg\n"

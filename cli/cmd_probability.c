@@ -6,20 +6,13 @@
 #include <string.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "at",
-      .values = "X,...",
-      .required = true,
+    { "at", "X,...", .required = true,
       .help = "the centre of the region: one point of the domain, its columns separated by commas" },
-    { .name = "radius",
-      .values = "R,...",
-      .required = true,
-      .help =
-          "how far a point may be from the centre on each factor, along the factor: one value, or one for each factor, in "
-          "radians, or in degrees with --coords; all: anywhere" },
+    { "radius", "R,...", .required = true,
+      .help = "how far a point may be from the centre on each factor, along the factor: one value, or one for each "
+              "factor, in radians, or in degrees with --coords; all: anywhere" },
     CLI_OPTION_ACCURACY,
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
-      .help = "the centre is latitude, longitude in degrees for each S2; degrees for each S1" },
+    CLI_OPTION_COORDS("the centre is"),
     { 0 },
 };
 
@@ -117,9 +110,9 @@ const cli_command command_probability = {
     .name = "probability",
     .operand = "MODEL",
     .summary = "the probability of a region, with its interval",
-    .details =
-        "The region is all points whose every factor lies within a distance of the centre's. The interval comes from "
-        "the members of the model: with --bootstrap on at the fit it says how sure the probability is.",
+    .details = "The region is all points whose every factor lies within a distance of the centre's. The interval "
+               "comes from the members of the model: with --bootstrap on at the fit it says how sure the "
+               "probability is.",
     .examples = "neuropmd probability quakes.safetensors --at 35.7,139.7 --radius 5 --coords latlon\n"
                 "neuropmd probability t4.safetensors --at 1,2,0,0 --radius 0.5,0.5,all,all\n",
     .options = OPTIONS,

@@ -4,16 +4,13 @@
 #include <stdlib.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "n", .values = "N", .required = true, .help = "how many points; with --at, for each of its rows" },
-    { .name = "out", .values = "FILE", .required = true, .help = "the points, one in each row; .csv .tsv .txt .npy" },
-    { .name = "given", .values = "N,...", .help = "factors whose values are given, counted from 1: 1,3" },
-    { .name = "at",
-      .values = "FILE|X,...",
+    { "n", "N", .required = true, .help = "how many points; with --at, for each of its rows" },
+    { "out", "FILE", .required = true, .help = "the points, one in each row; .csv .tsv .txt .npy" },
+    { "given", "N,...", .help = "factors whose values are given, counted from 1: 1,3" },
+    { "at", "FILE|X,...",
       .help = "the given values: a file with the columns of these factors, one or more rows, or one row of numbers" },
     CLI_OPTION_MAX_DISTANCE,
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
-      .help = "write (and read --at with) latitude, longitude in degrees for each S2; degrees for each S1" },
+    CLI_OPTION_COORDS("write (and read --at with)"),
     { 0 },
 };
 
@@ -84,10 +81,10 @@ const cli_command command_sample = {
     .name = "sample",
     .operand = "MODEL",
     .summary = "draw points from a model",
-    .details =
-        "Independent draws by rejection. The envelope comes from the largest ratio of density to proposal that was "
-        "found; a larger one met later raises it, all is drawn again, and that is reported. With --given and --at the "
-        "draws are from the conditional density of the other factors; whole points are written.",
+    .details = "Independent draws by rejection. The envelope comes from the largest ratio of density to proposal "
+               "that was found; a larger one met later raises it, all is drawn again, and that is reported. With "
+               "--given and --at the draws are from the conditional density of the other factors; whole points are "
+               "written.",
     .examples = "neuropmd sample torus.safetensors --n 10000 --out draws.npy --seed 3\n"
                 "neuropmd sample t4.safetensors --n 1000 --given 1,3 --at 0.5,2.1 --out draws.npy\n",
     .options = OPTIONS,

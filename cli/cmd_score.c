@@ -2,12 +2,10 @@
 #include "cli.h"
 
 static const cli_option OPTIONS[] = {
-    { .name = "data", .values = "FILE", .required = true, .help = "the points, one in each row" },
-    { .name = "weights", .values = "FILE", .help = "one weight a point, none negative" },
+    { "data", "FILE", .required = true, .help = "the points, one in each row" },
+    { "weights", "FILE", .help = "one weight a point, none negative" },
     CLI_OPTION_MAX_DISTANCE,
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
-      .help = "the data hold latitude, longitude in degrees for each S2; degrees for each S1" },
+    CLI_OPTION_COORDS("the data hold"),
     { 0 },
 };
 

@@ -5,17 +5,13 @@
 #include <string.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "n", .values = "N", .required = true, .help = "how many points" },
-    { .name = "out", .values = "FILE", .required = true, .help = "the points, one in each row; .csv .tsv .txt .npy" },
-    { .name = "truth", .values = "FILE", .help = "the density, as JSON for evaluate, fit and simulate" },
-    { .name = "authors", .help = "t2: the very mixture behind the paper's T2 table" },
-    { .name = "truth-seed",
-      .values = "S",
-      .fallback = "0",
+    { "n", "N", .required = true, .help = "how many points" },
+    { "out", "FILE", .required = true, .help = "the points, one in each row; .csv .tsv .txt .npy" },
+    { "truth", "FILE", .help = "the density, as JSON for evaluate, fit and simulate" },
+    { "authors", .help = "t2: the very mixture behind the paper's T2 table" },
+    { "truth-seed", "S", .fallback = "0",
       .help = "seed of the random matrices of t2 and t4, of all of gauntlet:NAME; --seed is that of the points" },
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
-      .help = "write latitude, longitude in degrees for each S2; degrees for each S1" },
+    CLI_OPTION_COORDS("write"),
     { 0 },
 };
 
@@ -120,8 +116,8 @@ const cli_command command_simulate = {
     .operand = "t2|t4|gauntlet:NAME|FILE",
     .summary = "draw points from a known density",
     .details = "t2 and t4 are the paper's mixtures of anisotropic wrapped normals on the torus; gauntlet:NAME is "
-               "one of the truths that reproduce gauntlet --list names; FILE describes a mixture in JSON, in the form "
-               "that --truth writes.",
+               "one of the truths that reproduce gauntlet --list names; FILE describes a mixture in JSON, in the "
+               "form that --truth writes.",
     .examples = "neuropmd simulate t2 --n 5000 --out points.csv --truth truth.json\n"
                 "neuropmd simulate truth.json --n 1000 --out more.npy --seed 7\n"
                 "neuropmd simulate gauntlet:ridge-narrow-t2 --truth-seed 3 --n 10000 --out ridge.csv\n",

@@ -6,38 +6,26 @@
 #include <strings.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "out", .values = "FILE", .required = true, .help = "the page, a .html" },
-    { .name = "data", .values = "FILE", .help = "points to show with the density, one in each row, as for fit" },
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
+    { "out", "FILE", .required = true, .help = "the page, a .html" },
+    { "data", "FILE", .help = "points to show with the density, one in each row, as for fit" },
+    { "coords", "latlon|degrees|latlon,degrees",
       .help = "the data hold latitude, longitude in degrees for each S2, degrees for each S1" },
-    { .name = "places",
-      .values = "latlon|degrees|latlon,degrees",
-      .fallback = "--coords",
+    { "places", "latlon|degrees|latlon,degrees", .fallback = "--coords",
       .help = "how the page reads places out: of S2 latitude and longitude, of S1 degrees" },
     CLI_OPTION_MAX_DISTANCE,
-    { .name = "title", .values = "TEXT", .fallback = "the domain", .help = "the heading of the page" },
-    { .name = "names",
-      .values = "A,B",
+    { "title", "TEXT", .fallback = "the domain", .help = "the heading of the page" },
+    { "names", "A,B",
       .help = "what the factors shown are called: \"origin,destination\"; of themselves by their number and kind" },
-    { .name = "factors",
-      .values = "N[,N]",
-      .fallback = "the first two",
+    { "factors", "N[,N]", .fallback = "the first two",
       .help = "the one or two factors that are shown, counted from 1; the others are integrated out" },
-    { .name = "nodes",
-      .values = "N",
-      .fallback = "by the domain",
+    { "nodes", "N", .fallback = "by the domain",
       .help = "values on each factor, at most: 1 to 1000000; more is sharper and slower, and the page larger" },
-    { .name = "points-most",
-      .values = "N",
-      .fallback = "5000",
+    { "points-most", "N", .fallback = "5000",
       .help = "data points that are shown, chosen at random if there are more" },
-    { .name = "surface",
-      .values = "FILE",
-      .help = "draw a factor S2 on this surface, a cortex, instead of a globe; with --sphere" },
-    { .name = "sphere", .values = "FILE", .help = "the registered sphere that has the faces of the surface" },
-    { .name = "surface2", .values = "FILE", .fallback = "--surface", .help = "the same for the second factor" },
-    { .name = "sphere2", .values = "FILE", .fallback = "--sphere", .help = "the same for the second factor" },
+    { "surface", "FILE", .help = "draw a factor S2 on this surface, a cortex, instead of a globe; with --sphere" },
+    { "sphere", "FILE", .help = "the registered sphere that has the faces of the surface" },
+    { "surface2", "FILE", .fallback = "--surface", .help = "the same for the second factor" },
+    { "sphere2", "FILE", .fallback = "--sphere", .help = "the same for the second factor" },
     CLI_OPTION_ACCURACY,
     { 0 },
 };
@@ -219,11 +207,11 @@ const cli_command command_view = {
     .name = "view",
     .operand = "MODEL",
     .summary = "an interactive page of a density, in one HTML file",
-    .details =
-        "The page needs no server and no network: any browser opens it. It shows one or two factors: circles as curves or "
-        "rings, T2 as a torus or a flat map, spheres as globes or on a cortex, surfaces as they are; click a place on one "
-        "factor to see the density of the other, given that place. Values are computed on nodes and kept to 0.2 percent or better; "
-        "the page says how many there are and how far sums over them are from integrals.",
+    .details = "The page needs no server and no network: any browser opens it. It shows one or two factors: "
+               "circles as curves or rings, T2 as a torus or a flat map, spheres as globes or on a cortex, "
+               "surfaces as they are; click a place on one factor to see the density of the other, given that "
+               "place. Values are computed on nodes and kept to 0.2 percent or better; the page says how many "
+               "there are and how far sums over them are from integrals.",
     .examples =
         "neuropmd view floods.safetensors --out floods.html --data floods.csv --coords latlon\n"
         "neuropmd view flights.safetensors --out flights.html --names origin,destination\n"

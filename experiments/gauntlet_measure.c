@@ -158,7 +158,7 @@ done:
 npmd_status measure_gauntlet(reproduce_child *c, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const gauntlet_subject *s = gauntlet_subject_of(c->plan, c->task);
+    const gauntlet_subject *s = gauntlet_subject_of(c->plan, c->task->row);
     const int seed = c->task->replicate;
     npmd_domain *domain = NULL;
     npmd_points *train = NULL, *test = NULL;

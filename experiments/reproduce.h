@@ -8,54 +8,44 @@
 
 #include "console.h"
 
-/* The numbers that can be measured in a task; REPRODUCE_KEYS has their keys. */
-typedef enum reproduce_figure {
-    FIGURE_N, /* points */
-    FIGURE_NISE,
-    FIGURE_AE,
-    FIGURE_FR,
-    FIGURE_KL,
-    FIGURE_TAU,
-    FIGURE_SECONDS,
-    FIGURE_PARAMETERS, /* NaN: unknown */
-    FIGURE_MEMORY,     /* peak, bytes */
-    FIGURE_ISE,        /* ISE criterion on fresh points, per volume */
-    FIGURE_ISE_RELATIVE,
-    FIGURE_ISE_SE, /* of the relative one */
-    FIGURE_MISSED, /* spectra: share of the power that is wrong; LOW: up to frequency 4 */
-    FIGURE_MISSED_LOW,
-    FIGURE_FUNCTIONS, /* frequencies: functions in the encoding */
-    FIGURE_FOUND,
-    FIGURE_DEGREE,
-    FIGURE_TRUNCATION,
-    FIGURE_PERMITTED,
-    FIGURE_OUTSIDE,
-    FIGURE_OUTSIDE_PAPER,
-    FIGURE_LARGEST_OUTSIDE_PAPER,
-    FIGURE_EDGE,
-    FIGURE_SNR_A, /* diagnostics: SNR: at the end; MINIMUM: epochs of the last running minima */
-    FIGURE_SNR_B,
-    FIGURE_SNR_C,
-    FIGURE_MINIMUM_ISE,
-    FIGURE_MINIMUM_A,
-    FIGURE_MINIMUM_B,
-    FIGURE_MINIMUM_C,
-    FIGURE_HELD_OUT,       /* connectivity: number of held-out pairs */
-    FIGURE_LOG_LIKELIHOOD, /* mean over held-out pairs, per volume; RELATIVE: to the uniform density */
-    FIGURE_LOG_LIKELIHOOD_SE,
-    FIGURE_LOG_LIKELIHOOD_RELATIVE,
-    FIGURE_LOG_LIKELIHOOD_SURFACE, /* per squared area of the surface, on both domains */
-    FIGURE_SEEN,                   /* held-out pairs that equal a fitted one */
-    FIGURE_KL_SE,                  /* gauntlet: of FIGURE_KL; negative log-likelihood of points that were not fitted */
-    FIGURE_NLL,
-    FIGURE_NLL_SE,
-    FIGURE_KL_COMPARED, /* by npmd_compare */
-    FIGURE_KL_COMPARED_SE,
-    FIGURE_LOG_INTEGRAL_SE,
-    FIGURES,
-    FIGURES_END = -1
-} reproduce_figure;
+/* The numbers that can be measured in a task: name, key, and whether means are told with their errors; seconds, sizes
+ * and counts are told as they are. */
+/* clang-format off */
+#define REPRODUCE_FIGURES(X)                                                                                           \
+    X(N, "n", false) /* points */                                                                                      \
+    X(NISE, "nise", true) X(AE, "ae", true) X(FR, "fr", true) X(KL, "kl", true)                                        \
+    X(TAU, "tau", false) X(SECONDS, "seconds", false)                                                                  \
+    X(PARAMETERS, "parameters", false) /* NaN: unknown */                                                              \
+    X(MEMORY, "peak_memory_bytes", false)                                                                              \
+    /* the ISE criterion on fresh points, per volume; the error is that of the relative one */                         \
+    X(ISE, "ise_criterion", true) X(ISE_RELATIVE, "ise_criterion_relative", true)                                      \
+    X(ISE_SE, "ise_criterion_relative_se", false)                                                                      \
+    /* spectra: share of the power that is wrong; LOW: up to frequency 4 */                                            \
+    X(MISSED, "missed", true) X(MISSED_LOW, "missed_low", true)                                                        \
+    /* frequencies; FUNCTIONS: in the encoding */                                                                      \
+    X(FUNCTIONS, "functions", false) X(FOUND, "found", false) X(DEGREE, "degree", false)                               \
+    X(TRUNCATION, "truncation", false) X(PERMITTED, "permitted", false) X(OUTSIDE, "outside", false)                   \
+    X(OUTSIDE_PAPER, "outside_paper", false) X(LARGEST_OUTSIDE_PAPER, "largest_outside_paper", false)                  \
+    X(EDGE, "edge", false)                                                                                             \
+    /* diagnostics: SNR: at the end; MINIMUM: epochs of the last running minima */                                     \
+    X(SNR_A, "snr_a", false) X(SNR_B, "snr_b", false) X(SNR_C, "snr_c", false)                                         \
+    X(MINIMUM_ISE, "last_minimum_ise", false) X(MINIMUM_A, "last_minimum_snr_a", false)                                \
+    X(MINIMUM_B, "last_minimum_snr_b", false) X(MINIMUM_C, "last_minimum_snr_c", false)                                \
+    /* connectivity: held-out pairs, and those that equal a fitted one; the mean of the log-likelihood over them per   \
+     * volume, relative to the uniform density, and per squared area of the surface, on both domains */                \
+    X(HELD_OUT, "held_out", false) X(LOG_LIKELIHOOD, "log_likelihood", true)                                           \
+    X(LOG_LIKELIHOOD_SE, "log_likelihood_se_points", false)                                                            \
+    X(LOG_LIKELIHOOD_RELATIVE, "log_likelihood_relative", true)                                                        \
+    X(LOG_LIKELIHOOD_SURFACE, "log_likelihood_surface", true) X(SEEN, "held_out_seen", false)                          \
+    /* gauntlet: negative log-likelihood of points that were not fitted; COMPARED: by npmd_compare */                  \
+    X(KL_SE, "kl_se", false) X(NLL, "nll", false) X(NLL_SE, "nll_se", false)                                           \
+    X(KL_COMPARED, "kl_compared", false) X(KL_COMPARED_SE, "kl_compared_se", false)                                    \
+    X(LOG_INTEGRAL_SE, "log_integral_se", false)
+/* clang-format on */
+#define FIGURE_ENTRY(name, key, error) FIGURE_##name,
+typedef enum reproduce_figure { REPRODUCE_FIGURES(FIGURE_ENTRY) FIGURES, FIGURES_END = -1 } reproduce_figure;
 extern const char *const REPRODUCE_KEYS[FIGURES];
+extern const bool REPRODUCE_HAS_ERROR[FIGURES];
 
 /* A row of an experiment: a method with settings, measured on every replicate of one truth. */
 typedef struct reproduce_row {
@@ -150,11 +140,16 @@ typedef struct reproduce_plan {
 /* cmd_reproduce.c: makes the tasks of a plan (as --methods and --domain ask), runs them and keeps their results. */
 int reproduce_tasks(reproduce_plan *plan);
 void reproduce_tasks_free(reproduce_plan *plan);
+void reproduce_task_free(reproduce_task *task);
+/* A task up to its line; steps: --steps shortens it; data is taken over, NULL: no memory. */
+int reproduce_task_make(const reproduce_plan *plan, const reproduce_row *row, int replicate, uint64_t seed, bool steps,
+                        char *data, reproduce_task *task);
 int reproduce_compute(reproduce_plan *plan, const char *results);
 int reproduce_count(const cli_args *args, const char *name, int most, int *out); /* 1 to most */
+int reproduce_read_jobs(reproduce_plan *plan); /* --jobs, and the cores divided among them */
 int reproduce_check_steps(const cli_args *args);
-/* Refuses options of other experiments' groups. */
-int reproduce_check_groups(const cli_args *args);
+/* Refuses options of other experiments' groups, and those that this one does not know; NULL ends them. */
+int reproduce_check_groups(const cli_args *args, const char *const *unknown);
 CLI_FORMAT(1, 2) char *reproduce_words(const char *format, ...); /* to be freed; NULL: no memory */
 
 void reproduce_hash_text(uint64_t *hash, const char *text); /* FNV-1a; starts from REPRODUCE_HASH */

@@ -71,15 +71,6 @@ static bool is_published(const reproduce_published *p, const reproduce_row *row)
     return strcmp(p->domain, row->domain) == 0 && strcmp(p->method, row->method) == 0;
 }
 
-/* Seconds, sizes and counts are told as they are, errors with theirs. */
-static bool has_error(int figure)
-{
-    return figure == FIGURE_NISE || figure == FIGURE_AE || figure == FIGURE_FR || figure == FIGURE_KL
-           || figure == FIGURE_ISE || figure == FIGURE_ISE_RELATIVE || figure == FIGURE_MISSED
-           || figure == FIGURE_MISSED_LOW || figure == FIGURE_LOG_LIKELIHOOD || figure == FIGURE_LOG_LIKELIHOOD_RELATIVE
-           || figure == FIGURE_LOG_LIKELIHOOD_SURFACE;
-}
-
 static void put_error(cli_json *j, const char *prefix, int figure, double mean, double se)
 {
     char key[64];
@@ -96,7 +87,7 @@ static void put_summary(cli_json *j, const reproduce_plan *plan, const summary *
             TEXT("options", s->row->options), WHOLE("replicates", s->done), WHOLE("failed", s->failed));
     for (const int *f = plan->experiment->figures; *f != FIGURES_END; f++) {
         const moments *m = &s->figure[*f];
-        if (has_error(*f))
+        if (REPRODUCE_HAS_ERROR[*f])
             put_error(j, "", *f, m->mean, m->se);
         else if (*f != FIGURE_ISE_SE && *f != FIGURE_LOG_LIKELIHOOD_SE) /* of one replicate */
             CLI_PUT(j, REAL(REPRODUCE_KEYS[*f], *f == FIGURE_MEMORY ? m->most : m->mean));
