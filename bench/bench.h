@@ -126,11 +126,24 @@ typedef struct bench_field {
 } bench_field;
 npmd_status bench_field_open(bench_field *f, const bench_size *s, int threads, npmd_error *err);
 void bench_field_close(bench_field *f);
-/* Opens a backend with the points and theta of f. */
-npmd_status bench_field_backend(const bench_field *f, const char *device, int threads, backend *out, npmd_error *err);
+/* Opens a backend with the points of f, at theta; exact: without the fast products of a device. */
+npmd_status bench_field_backend(const bench_field *f, const char *device, int threads, bool exact, const double *theta,
+                                backend *out, npmd_error *err);
 npmd_status bench_field_model(const bench_field *f, npmd_model **out, npmd_error *err);
 
 /* ---- bench_steps.c, bench_evaluate.c, bench_scaling.c ------------------------------------------------------------ */
+
+typedef struct bench_descent { /* steps on a backend */
+    objective objective;
+    backend backend;
+    int64_t step;
+    size_t together; /* steps in one call, of a device */
+} bench_descent;
+npmd_status bench_descent_open(bench_descent *d, const bench_field *f, const settings *opt, const char *device,
+                               int threads, bool exact, const double *theta, npmd_error *err);
+void bench_descent_close(bench_descent *d); /* and all zero again */
+optimiser_step bench_adam(double rate, double correction1, double correction2);
+double bench_distance(const double *found, const double *expected, size_t n); /* relative to the norm of expected */
 
 npmd_status bench_steps(const bench *b, json_t *rows, npmd_error *err);
 /* Times whole steps of the cpu backend. */

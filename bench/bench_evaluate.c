@@ -42,7 +42,7 @@ static npmd_status value_error(const bench_field *f, const double *v, double *er
     npmd_status st = NPMD_OK;
     backend reference = { 0 };
     double expected[CHECKED];
-    TRY(bench_field_backend(f, "reference", 1, &reference, err));
+    TRY(bench_field_backend(f, "reference", 1, false, f->theta, &reference, err));
     TRY(reference.ops->evaluate(reference.self, f->points->x, CHECKED, JET_VALUE, expected, err));
     *error = values_error(v, expected, CHECKED);
 done:

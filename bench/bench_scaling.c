@@ -52,7 +52,7 @@ static npmd_status term_time(const bench *b, const bench_field *f, scaled which,
         source_data(&source, f->points, 0, f->points->n, false, (rng_key){ 0 });
     else
         source_uniform(&source, f->domain, count, true, rng_key_make(1, RNG_TEST, 2));
-    TRY(bench_field_backend(f, "cpu", b->threads, &t.backend, err));
+    TRY(bench_field_backend(f, "cpu", b->threads, false, f->theta, &t.backend, err));
     TRY(bench_time(b, bench_effort_step(b), term_call, &t, out, err));
 done:
     backend_close(&t.backend);

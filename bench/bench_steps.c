@@ -9,44 +9,53 @@
  * and a gain of omega a layer. Something misplaced is of order 0.1. */
 #define GRADIENT_BOUND 1e-4
 
-typedef struct step_run {
-    objective objective;
-    backend backend;
-    int64_t step;
-} step_run;
-
-static npmd_status step_open(step_run *s, const bench_field *f, const settings *opt, const char *device, int threads,
-                             npmd_error *err)
+npmd_status bench_descent_open(bench_descent *d, const bench_field *f, const settings *opt, const char *device,
+                               int threads, bool exact, const double *theta, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    TRY(bench_field_backend(f, device, threads, &s->backend, err));
-    TRY(objective_open(&s->objective, f->domain, f->points, opt, err));
+    TRY(bench_field_backend(f, device, threads, exact, theta, &d->backend, err));
+    TRY(objective_open(&d->objective, f->domain, f->points, opt, err));
 done:
     return st;
 }
 
-static void step_close(step_run *s)
+void bench_descent_close(bench_descent *d)
 {
-    objective_close(&s->objective);
-    backend_close(&s->backend);
-    *s = (step_run){ 0 };
+    objective_close(&d->objective);
+    backend_close(&d->backend);
+    *d = (bench_descent){ 0 };
+}
+
+optimiser_step bench_adam(double rate, double correction1, double correction2)
+{
+    return (optimiser_step){ .kind = OPTIMISER_ADAM,
+                             .rate = rate,
+                             .beta1 = 0.9,
+                             .beta2 = 0.999,
+                             .epsilon = 1e-8,
+                             .correction1 = correction1,
+                             .correction2 = correction2,
+                             .max_norm = INFINITY };
+}
+
+double bench_distance(const double *found, const double *expected, size_t n)
+{
+    double difference = 0.0, size = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        difference += (found[i] - expected[i]) * (found[i] - expected[i]);
+        size += expected[i] * expected[i];
+    }
+    return sqrt(difference / size);
 }
 
 /* Points, terms, gradient and update: all that training does in a step. The rate is too small to go anywhere. */
 static npmd_status step_call(void *self, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    step_run *s = self;
+    bench_descent *s = self;
     objective_value value;
     double norm = 0.0;
-    const optimiser_step update = { .kind = OPTIMISER_ADAM,
-                                    .rate = 1e-9,
-                                    .beta1 = 0.9,
-                                    .beta2 = 0.999,
-                                    .epsilon = 1e-8,
-                                    .correction1 = 1.0,
-                                    .correction2 = 1.0,
-                                    .max_norm = INFINITY };
+    const optimiser_step update = bench_adam(1e-9, 1.0, 1.0);
     TRY(objective_step(&s->objective, &s->backend, s->step++, &value, err));
     TRY(s->backend.ops->update(s->backend.self, &update, &norm, err));
 done:
@@ -59,26 +68,22 @@ static npmd_status step_error(const bench *b, const bench_field *f, double *erro
     npmd_status st = NPMD_OK;
     const size_t n = field_parameters(&f->plan.shape);
     settings small = f->options;
-    double *g[2] = { NULL, NULL }, difference = 0.0, size = 0.0;
-    step_run s = { 0 };
+    double *g[2] = { NULL, NULL };
+    bench_descent s = { 0 };
     small.descent.batch = b->asked->quick ? 17 : 100;
     small.descent.q1 = small.descent.batch;
     small.descent.q2 = b->asked->quick ? 3 : 20;
     for (int i = 0; i < 2; i++) {
         objective_value value;
         TRY(memory_new(&g[i], n, err));
-        TRY(step_open(&s, f, &small, i == 0 ? "reference" : "cpu", b->threads, err));
+        TRY(bench_descent_open(&s, f, &small, i == 0 ? "reference" : "cpu", b->threads, false, f->theta, err));
         TRY(objective_step(&s.objective, &s.backend, 0, &value, err));
         TRY(s.backend.ops->get(s.backend.self, VECTOR_GRADIENT, g[i], err));
-        step_close(&s);
+        bench_descent_close(&s);
     }
-    for (size_t i = 0; i < n; i++) {
-        difference += (g[1][i] - g[0][i]) * (g[1][i] - g[0][i]);
-        size += g[0][i] * g[0][i];
-    }
-    *error = sqrt(difference / size);
+    *error = bench_distance(g[1], g[0], n);
 done:
-    step_close(&s);
+    bench_descent_close(&s);
     memory_free(g[0]);
     memory_free(g[1]);
     return st;
@@ -88,11 +93,11 @@ npmd_status bench_step_time(const bench *b, const bench_field *f, int threads, b
                             npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    step_run s = { 0 };
-    TRY(step_open(&s, f, &f->options, "cpu", threads, err));
+    bench_descent s = { 0 };
+    TRY(bench_descent_open(&s, f, &f->options, "cpu", threads, false, f->theta, err));
     TRY(bench_time(b, effort, step_call, &s, out, err));
 done:
-    step_close(&s);
+    bench_descent_close(&s);
     return st;
 }
 

@@ -47,28 +47,20 @@ static const char *name(const json_t *row, const char *key)
 /* scale x the number with that many places; nothing if there is none. */
 static cli_words real(const json_t *row, const char *key, double scale, int places)
 {
-    cli_words c = { "" };
     const double value = scale * number(row, key);
-    if (isfinite(value))
-        snprintf(c.text, sizeof c.text, "%.*f", places, value);
-    return c;
+    return isfinite(value) ? cli_words_of("%.*f", places, value) : (cli_words){ "" };
 }
 
 static cli_words range(const json_t *row, const char *low, const char *high, double scale, int places)
 {
-    cli_words c = { "" };
-    if (isfinite(number(row, low)) && isfinite(number(row, high)))
-        snprintf(c.text, sizeof c.text, "%.*f to %.*f", places, scale * number(row, low), places,
-                 scale * number(row, high));
-    return c;
+    const double from = scale * number(row, low), to = scale * number(row, high);
+    return isfinite(from) && isfinite(to) ? cli_words_of("%.*f to %.*f", places, from, places, to) : (cli_words){ "" };
 }
 
 static cli_words error_of(const json_t *row)
 {
-    cli_words c = { "" };
-    if (isfinite(number(row, "error")))
-        snprintf(c.text, sizeof c.text, "%.1e", number(row, "error"));
-    return c;
+    const double error = number(row, "error");
+    return isfinite(error) ? cli_words_of("%.1e", error) : (cli_words){ "" };
 }
 
 static cli_words count(double n)

@@ -45,6 +45,16 @@
 /* over NULL: a plain fit; else options are chosen first from these lists "option=v1:v2" (lists, may be 0). */
 int cli_fit(const cli_args *args, const char *const *over, int lists);
 
+/* ---- cmd_marginal.c: densities that are integrals ---------------------------------------------------------------- */
+
+typedef npmd_status cli_integral(const npmd_model *model, unsigned factors, const npmd_points *points, npmd_what what,
+                                 double accuracy, uint64_t seed, const npmd_compute *how, double *values,
+                                 double *log_se, npmd_error *err);
+/* At points, to --out, with their errors to --errors; worst: the largest of these. */
+int cli_integrals(const cli_args *args, cli_integral *ask, const npmd_model *model, unsigned factors,
+                  const npmd_points *points, npmd_what what, double accuracy, uint64_t seed, const npmd_compute *how,
+                  double *worst);
+
 /* ---- marginal_regions.c ------------------------------------------------------------------------------------------ */
 
 int marginal_regions(const cli_args *args); /* marginal, with --roi */

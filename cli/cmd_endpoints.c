@@ -222,11 +222,9 @@ static int refuse_all(const cli_args *args, const npmd_endpoints_facts *e)
         { "join other hemispheres", e->dropped[NPMD_DROP_PAIR] },
     };
     char text[300] = "";
-    size_t used = 0;
     for (size_t i = 0; i < sizeof reason / sizeof *reason; i++)
-        if (reason[i].count > 0 && used < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %s", used > 0 ? "; " : "", reason[i].count,
-                                     reason[i].words);
+        if (reason[i].count > 0)
+            cli_append(text, sizeof text, "%s%zu %s", text[0] ? "; " : "", reason[i].count, reason[i].words);
     return cli_fail(args, CLI_INPUT, "none of %zu streamlines is kept: %s", e->streamlines, text);
 }
 

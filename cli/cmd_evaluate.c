@@ -13,30 +13,20 @@ static const cli_option OPTIONS[] = {
     { 0 },
 };
 
-typedef struct distance_row {
-    const char *name, *name_se, *meaning;
-    double value, se;
-} distance_row;
-
-enum { DISTANCES = 5 };
-
-static void distances(const npmd_comparison *c, distance_row rows[DISTANCES])
+static int report(const cli_args *args, const npmd_comparison *c, npmd_grid grid)
 {
-    const distance_row all[DISTANCES] = {
+    const struct {
+        const char *name, *name_se, *meaning;
+        double value, se;
+    } rows[] = {
         { "nise", "nise_se", "mean of (f - g)^2 over mean of f^2, f the truth", c->nise, c->nise_se },
         { "ae", "ae_se", "arccos of the correlation of sqrt f and sqrt g; the paper's table", c->ae, c->ae_se },
         { "fr", "fr_se", "Fisher-Rao half-distance, arccos <sqrt f, sqrt g>", c->fr, c->fr_se },
         { "fr2", "fr2_se", "arccos <sqrt f, sqrt g>^2; the paper's formula", c->fr2, c->fr2_se },
         { "kl", "kl_se", "Kullback-Leibler divergence of g from f, nats", c->kl, c->kl_se },
     };
-    memcpy(rows, all, sizeof all);
-}
-
-static int report(const cli_args *args, const npmd_comparison *c, npmd_grid grid)
-{
-    distance_row rows[DISTANCES];
+    enum { DISTANCES = sizeof rows / sizeof *rows };
     cli_json j = { 0 };
-    distances(c, rows);
     if (args->json) {
         cli_json_begin(&j);
         for (int i = 0; i < DISTANCES; i++)
@@ -81,12 +71,10 @@ static int run(const cli_args *args)
     if (code != CLI_DONE || (code = parse_grid(args, &grid)) != CLI_DONE
         || (code = cli_count(args, "points", &points)) != CLI_DONE)
         return code;
-    npmd_status st = npmd_load(args->operand, &model, &err);
-    if (st == NPMD_OK)
-        st = npmd_truth_read(cli_value(args, "truth"), &truth, &err);
-    if (st == NPMD_OK)
-        st = npmd_compare(model, truth, grid, points, seed, &how, &comparison, &err);
-    code = st == NPMD_OK ? report(args, &comparison, grid) : cli_refuse(args, &err);
+    code = npmd_load(args->operand, &model, &err) || npmd_truth_read(cli_value(args, "truth"), &truth, &err)
+                   || npmd_compare(model, truth, grid, points, seed, &how, &comparison, &err)
+               ? cli_refuse(args, &err)
+               : report(args, &comparison, grid);
     npmd_truth_free(truth);
     npmd_model_free(model);
     return code;

@@ -69,8 +69,33 @@ static int check_given(const cli_args *args)
     return CLI_DONE;
 }
 
+int cli_integrals(const cli_args *args, cli_integral *ask, const npmd_model *model, unsigned factors,
+                  const npmd_points *points, npmd_what what, double accuracy, uint64_t seed, const npmd_compute *how,
+                  double *worst)
+{
+    int st = CLI_DONE;
+    npmd_error err = { 0 };
+    const size_t n = npmd_points_count(points);
+    const char *errors = cli_value(args, "errors");
+    double *values = cli_doubles(args, n, 1), *log_se = values ? cli_doubles(args, n, 1) : NULL;
+    TRY(log_se ? CLI_DONE : CLI_MEMORY);
+    TRY(cli_checked(args, ask(model, factors, points, what, accuracy, seed, how, values, log_se, &err), &err));
+    for (size_t i = 0; i < n; i++)
+        *worst = fmax(*worst, log_se[i]);
+    cli_accuracy_missed(args, *worst, accuracy);
+    st = cli_checked(args,
+                     npmd_array_write(cli_value(args, "out"), values, n, 1, &err)
+                         || (errors && npmd_array_write(errors, log_se, n, 1, &err)),
+                     &err);
+done:
+    free(values);
+    free(log_se);
+    return st;
+}
+
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     npmd_error err = { 0 };
     npmd_model *model = NULL;
     npmd_domain *part = NULL;
@@ -79,51 +104,34 @@ static int run(const cli_args *args)
     npmd_what what = NPMD_LOG_DENSITY;
     uint64_t seed = 0;
     unsigned coords = 0, factors = 0;
-    double *values = NULL, *log_se = NULL, accuracy = 0.0, worst = 0.0;
+    double accuracy = 0.0, worst = 0.0;
     const char *out = cli_value(args, "out"), *at = cli_value(args, "points"), *errors = cli_value(args, "errors");
+    const char *word = cli_value(args, "what");
     if (cli_value(args, "roi") || cli_value(args, "dense"))
         return marginal_regions(args);
-    int code = check_given(args);
-    if (code != CLI_DONE || (code = cli_compute(args, &seed, &how)) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--points", at)) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--errors", errors)) != CLI_DONE
-        || (code = cli_distinct(args, "--errors", errors, "--points", at)) != CLI_DONE
-        || (code = cli_distinct(args, "--errors", errors, "MODEL", args->operand)) != CLI_DONE
-        || (code = cli_real(args, "accuracy", &accuracy)) != CLI_DONE)
-        goto done;
-    if ((cli_value(args, "what") && npmd_what_parse(cli_value(args, "what"), &what, &err))
-        || cli_coords(args, &coords, &err) || npmd_array_check(out, &err) || (errors && npmd_array_check(errors, &err))
-        || npmd_load(args->operand, &model, &err)
-        || npmd_factors_parse(cli_value(args, "factors"), npmd_model_domain(model), &factors, &err)
-        || npmd_domain_part(npmd_model_domain(model), factors, &part, &err)
-        || cli_points(args, at, part, coords, &points, &err)) {
-        code = cli_refuse(args, &err);
-        goto done;
-    }
-    const size_t n = npmd_points_count(points);
-    if (!(values = cli_doubles(args, n, 1)) || !(log_se = cli_doubles(args, n, 1))) {
-        code = CLI_MEMORY;
-        goto done;
-    }
-    if (npmd_marginal_at(model, factors, points, what, accuracy, seed, &how, values, log_se, &err)) {
-        code = cli_refuse(args, &err);
-        goto done;
-    }
-    for (size_t i = 0; i < n; i++)
-        worst = fmax(worst, log_se[i]);
-    cli_accuracy_missed(args, worst, accuracy);
-    if (npmd_array_write(out, values, n, 1, &err) || (errors && npmd_array_write(errors, log_se, n, 1, &err)))
-        code = cli_refuse(args, &err);
-    else
-        code = report(args, npmd_domain_text(part), n, worst);
+    TRY(check_given(args));
+    TRY(cli_compute(args, &seed, &how));
+    TRY(cli_distinct(args, "--out", out, "--points", at));
+    TRY(cli_distinct(args, "--out", out, "MODEL", args->operand));
+    TRY(cli_distinct(args, "--out", out, "--errors", errors));
+    TRY(cli_distinct(args, "--errors", errors, "--points", at));
+    TRY(cli_distinct(args, "--errors", errors, "MODEL", args->operand));
+    TRY(cli_real(args, "accuracy", &accuracy));
+    TRY(cli_checked(args,
+                    (word && npmd_what_parse(word, &what, &err)) || cli_coords(args, &coords, &err)
+                        || npmd_array_check(out, &err) || (errors && npmd_array_check(errors, &err))
+                        || npmd_load(args->operand, &model, &err)
+                        || npmd_factors_parse(cli_value(args, "factors"), npmd_model_domain(model), &factors, &err)
+                        || npmd_domain_part(npmd_model_domain(model), factors, &part, &err)
+                        || cli_points(args, at, part, coords, &points, &err),
+                    &err));
+    TRY(cli_integrals(args, npmd_marginal_at, model, factors, points, what, accuracy, seed, &how, &worst));
+    st = report(args, npmd_domain_text(part), npmd_points_count(points), worst);
 done:
-    free(values);
-    free(log_se);
     npmd_points_free(points);
     npmd_domain_free(part);
     npmd_model_free(model);
-    return code;
+    return st;
 }
 
 const cli_command command_marginal = {

@@ -72,6 +72,7 @@ static int report(const cli_args *args, const npmd_probability *found)
 
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     npmd_error err = { 0 };
     npmd_model *model = NULL;
     npmd_points *centre = NULL;
@@ -80,30 +81,23 @@ static int run(const cli_args *args)
     uint64_t seed = 0;
     unsigned coords = 0;
     double row[3 * NPMD_MAX_FACTORS], radius[NPMD_MAX_FACTORS], accuracy = 0.0;
-    int code = cli_compute(args, &seed, &how);
-    if (code != CLI_DONE || (code = cli_real(args, "accuracy", &accuracy)) != CLI_DONE)
-        goto done;
+    TRY(cli_compute(args, &seed, &how));
+    TRY(cli_real(args, "accuracy", &accuracy));
     const int columns = numbers(cli_value(args, "at"), 3 * NPMD_MAX_FACTORS, 1.0, false, row);
-    if (columns < 0) {
-        code = cli_fail(args, CLI_USAGE, "--at: \"%.60s\" was found where numbers between commas were expected",
-                        cli_value(args, "at"));
-        goto done;
-    }
-    if (cli_coords(args, &coords, &err) || npmd_load(args->operand, &model, &err)
-        || npmd_points_from(row, 1, (size_t)columns, npmd_model_domain(model), coords, &centre, &err)) {
-        code = cli_refuse(args, &err);
-        goto done;
-    }
-    if ((code = read_radius(args, npmd_model_domain(model), coords, radius)) != CLI_DONE)
-        goto done;
-    if (npmd_probability_near(model, centre, radius, accuracy, seed, &how, &found, &err))
-        code = cli_refuse(args, &err);
-    else
-        code = report(args, &found);
+    if (columns < 0)
+        TRY(cli_fail(args, CLI_USAGE, "--at: \"%.60s\" was found where numbers between commas were expected",
+                     cli_value(args, "at")));
+    TRY(cli_checked(args,
+                    cli_coords(args, &coords, &err) || npmd_load(args->operand, &model, &err)
+                        || npmd_points_from(row, 1, (size_t)columns, npmd_model_domain(model), coords, &centre, &err),
+                    &err));
+    TRY(read_radius(args, npmd_model_domain(model), coords, radius));
+    TRY(cli_checked(args, npmd_probability_near(model, centre, radius, accuracy, seed, &how, &found, &err), &err));
+    st = report(args, &found);
 done:
     npmd_points_free(centre);
     npmd_model_free(model);
-    return code;
+    return st;
 }
 
 const cli_command command_probability = {

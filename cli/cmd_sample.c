@@ -35,6 +35,7 @@ static int report(const cli_args *args, const npmd_model *model, size_t n, const
 
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     npmd_error err = { 0 };
     npmd_model *model = NULL;
     npmd_points *at = NULL;
@@ -45,36 +46,31 @@ static int run(const cli_args *args)
     unsigned coords = 0, given = 0;
     double *x = NULL;
     const char *out = cli_value(args, "out");
-    int code = cli_compute(args, &seed, &how);
-    if (code != CLI_DONE || (code = cli_count(args, "n", &n)) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--at", cli_value(args, "at"))) != CLI_DONE)
-        goto done;
-    if (!cli_value(args, "given") != !cli_value(args, "at")) {
-        code = cli_fail(args, CLI_USAGE, "--given names factors and --at their values: both or neither");
-        goto done;
-    }
-    if (cli_coords(args, &coords, &err) || npmd_array_check(out, &err) || npmd_load(args->operand, &model, &err)
-        || (cli_value(args, "given") && cli_given_points(args, npmd_model_domain(model), coords, &given, &at, &err))) {
-        code = cli_refuse(args, &err);
-        goto done;
-    }
+    TRY(cli_compute(args, &seed, &how));
+    TRY(cli_count(args, "n", &n));
+    TRY(cli_distinct(args, "--out", out, "MODEL", args->operand));
+    TRY(cli_distinct(args, "--out", out, "--at", cli_value(args, "at")));
+    if (!cli_value(args, "given") != !cli_value(args, "at"))
+        TRY(cli_fail(args, CLI_USAGE, "--given names factors and --at their values: both or neither"));
+    TRY(cli_checked(args,
+                    cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
+                        || npmd_load(args->operand, &model, &err)
+                        || (cli_value(args, "given")
+                            && cli_given_points(args, npmd_model_domain(model), coords, &given, &at, &err)),
+                    &err));
     const npmd_domain *domain = npmd_model_domain(model);
     const size_t rows = at ? npmd_points_count(at) : 1, total = n > SIZE_MAX / rows ? SIZE_MAX : n * rows;
-    if (!(x = cli_doubles(args, total, (size_t)npmd_domain_columns(domain)))) {
-        code = CLI_MEMORY;
-        goto done;
-    }
-    if (npmd_sample_given(model, given, at, seed, n, &how, x, &facts, &err)
-        || npmd_points_write(out, domain, coords, x, total, &err))
-        code = cli_refuse(args, &err);
-    else
-        code = report(args, model, total, &facts);
+    TRY((x = cli_doubles(args, total, (size_t)npmd_domain_columns(domain))) ? CLI_DONE : CLI_MEMORY);
+    TRY(cli_checked(args,
+                    npmd_sample_given(model, given, at, seed, n, &how, x, &facts, &err)
+                        || npmd_points_write(out, domain, coords, x, total, &err),
+                    &err));
+    st = report(args, model, total, &facts);
 done:
     free(x);
     npmd_points_free(at);
     npmd_model_free(model);
-    return code;
+    return st;
 }
 
 const cli_command command_sample = {

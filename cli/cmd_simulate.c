@@ -61,54 +61,42 @@ static npmd_status make_truth(const cli_args *args, uint64_t truth_seed, npmd_tr
     return st;
 }
 
-static int check_arguments(const cli_args *args, simulation *s)
-{
-    const char *out = cli_value(args, "out"), *truth = cli_value(args, "truth"), *recipe = args->operand;
-    int code = cli_count(args, "n", &s->n);
-    if (code == CLI_DONE)
-        code = cli_seed(args, "truth-seed", &s->truth_seed);
-    if (code == CLI_DONE && cli_value(args, "authors") && strcmp(recipe, "t2") != 0)
-        code = cli_fail(args, CLI_USAGE, "--authors goes with t2, the recipe is '%s'", recipe);
-    if (code == CLI_DONE)
-        code = cli_distinct(args, "--out", out, "--truth", truth);
-    if (code == CLI_DONE && !is_recipe(recipe))
-        code = cli_distinct(args, "--out", out, "FILE", recipe);
-    return code;
-}
-
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     npmd_error err = { 0 };
     npmd_truth *truth = NULL;
     npmd_compute how;
     simulation s = { 0 };
     unsigned coords = 0;
     double *x = NULL;
-    const char *out = cli_value(args, "out"), *truth_path = cli_value(args, "truth");
-    int code = cli_compute(args, &s.seed, &how);
-    if (code != CLI_DONE || (code = check_arguments(args, &s)) != CLI_DONE)
-        goto done;
-    if (cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
-        || (truth_path && npmd_output_check(truth_path, &err)) || make_truth(args, s.truth_seed, &truth, &err)) {
-        code = cli_refuse(args, &err);
-        goto done;
-    }
+    const char *out = cli_value(args, "out"), *truth_path = cli_value(args, "truth"), *recipe = args->operand;
+    TRY(cli_compute(args, &s.seed, &how));
+    TRY(cli_count(args, "n", &s.n));
+    TRY(cli_seed(args, "truth-seed", &s.truth_seed));
+    if (cli_value(args, "authors") && strcmp(recipe, "t2") != 0)
+        TRY(cli_fail(args, CLI_USAGE, "--authors goes with t2, the recipe is '%s'", recipe));
+    TRY(cli_distinct(args, "--out", out, "--truth", truth_path));
+    if (!is_recipe(recipe))
+        TRY(cli_distinct(args, "--out", out, "FILE", recipe));
+    TRY(cli_checked(args,
+                    cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
+                        || (truth_path && npmd_output_check(truth_path, &err))
+                        || make_truth(args, s.truth_seed, &truth, &err),
+                    &err));
     const npmd_domain *domain = npmd_truth_domain(truth);
-    if (!(x = cli_doubles(args, s.n, (size_t)npmd_domain_columns(domain)))) {
-        code = CLI_MEMORY;
-        goto done;
-    }
-    if (npmd_truth_sample(truth, s.seed, s.n, &how, x, &err)
-        || npmd_truth_entropy(truth, s.seed, &how, &s.entropy, &s.entropy_se, &err)
-        || npmd_points_write(out, domain, coords, x, s.n, &err) /* first what needs the space */
-        || (truth_path && npmd_truth_write(truth, truth_path, &err)))
-        code = cli_refuse(args, &err);
-    else
-        code = report(args, truth, &s);
+    TRY((x = cli_doubles(args, s.n, (size_t)npmd_domain_columns(domain))) ? CLI_DONE : CLI_MEMORY);
+    TRY(cli_checked(args,
+                    npmd_truth_sample(truth, s.seed, s.n, &how, x, &err)
+                        || npmd_truth_entropy(truth, s.seed, &how, &s.entropy, &s.entropy_se, &err)
+                        || npmd_points_write(out, domain, coords, x, s.n, &err) /* first what needs the space */
+                        || (truth_path && npmd_truth_write(truth, truth_path, &err)),
+                    &err));
+    st = report(args, truth, &s);
 done:
     free(x);
     npmd_truth_free(truth);
-    return code;
+    return st;
 }
 
 const cli_command command_simulate = {

@@ -136,7 +136,8 @@ void cli_nearest_try(cli_nearest *near, const char *name);
 
 int cli_fail(const cli_args *args, int code, const char *format, ...) CLI_FORMAT(3, 4);
 int cli_refuse(const cli_args *args, const npmd_error *err);
-int cli_exit_of(npmd_status st); /* of a failure */
+int cli_checked(const cli_args *args, bool failed, const npmd_error *err); /* CLI_DONE, or refused */
+int cli_exit_of(npmd_status st);                                           /* of a failure */
 /* Rewrites a message of the library, which has names of options in back quotes: `tau` becomes --tau. */
 void cli_respell(const char *text, char *out, size_t size);
 void cli_note(const cli_args *args, const char *format, ...) CLI_FORMAT(2, 3); /* silent under --quiet */
@@ -154,9 +155,11 @@ typedef struct cli_words {
     char text[128];
 } cli_words;
 
-cli_words cli_words_count(uint64_t n);          /* 100,000 */
-cli_words cli_words_bytes(uint64_t bytes);      /* 12.3 MiB */
-cli_words cli_words_time(double seconds);       /* 3 min 20 s */
+cli_words cli_words_of(const char *format, ...) CLI_FORMAT(1, 2);
+void cli_append(char *text, size_t size, const char *format, ...) CLI_FORMAT(3, 4); /* behind what is there */
+cli_words cli_words_count(uint64_t n);                                              /* 100,000 */
+cli_words cli_words_bytes(uint64_t bytes);                                          /* 12.3 MiB */
+cli_words cli_words_time(double seconds);                                           /* 3 min 20 s */
 cli_words cli_words_error(double x, double se); /* 1.2346 +- 0.0021, to the digits that the error allows */
 
 void cli_row(FILE *stream, const char *label, const char *format, ...) CLI_FORMAT(3, 4);

@@ -50,22 +50,17 @@ void cli_progress_begin(cli_progress *p, const cli_args *args)
 /* "field, member 3/8, step"; attempt 0 is a short fit that helps to choose tau. */
 static cli_words progress_noun(const npmd_report *now)
 {
-    cli_words noun;
     char member[32] = "";
     if (now->member > 0)
         snprintf(member, sizeof member, "member %d/%d, ", now->member, now->members);
-    snprintf(noun.text, sizeof noun.text, "%.30s%s%s%sstep", now->part ? now->part : "", now->part ? ": " : "", member,
-             now->attempt == 0 ? "choosing tau, " : "");
-    return noun;
+    return cli_words_of("%.30s%s%s%sstep", now->part ? now->part : "", now->part ? ": " : "", member,
+                        now->attempt == 0 ? "choosing tau, " : "");
 }
 
 /* Nothing where there is none, as of weights that are chosen. */
 static cli_words progress_objective(const npmd_report *now, const char *before)
 {
-    cli_words w = { "" };
-    if (isfinite(now->objective))
-        snprintf(w.text, sizeof w.text, "%sobjective %.5g", before, now->objective);
-    return w;
+    return isfinite(now->objective) ? cli_words_of("%sobjective %.5g", before, now->objective) : (cli_words){ "" };
 }
 
 /* One line that is drawn over and over: bar, step, objective, rate, time left. The bar gets what the text

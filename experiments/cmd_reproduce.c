@@ -74,8 +74,7 @@ static int unknown_experiment(const cli_args *args)
     char known[256] = "";
     cli_nearest near = { .wanted = args->operand };
     for (const reproduce_experiment *e = REPRODUCE_EXPERIMENTS; e->name; e++) {
-        const size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", e->name);
+        cli_append(known, sizeof known, "%s%s", known[0] ? ", " : "", e->name);
         cli_nearest_try(&near, e->name);
     }
     if (near.best)
@@ -142,10 +141,8 @@ static int read_domain(const cli_args *args, reproduce_plan *plan)
     }
     plan->domain_name = find_domain(e, domain ? domain : "T2");
     for (const reproduce_row *row = e->rows; row->domain; row++)
-        if (row == e->rows || strcmp(row->domain, row[-1].domain) != 0) {
-            const size_t used = strlen(known);
-            snprintf(known + used, sizeof known - used, "%s%s", used ? " or " : "", row->domain);
-        }
+        if (row == e->rows || strcmp(row->domain, row[-1].domain) != 0)
+            cli_append(known, sizeof known, "%s%s", known[0] ? " or " : "", row->domain);
     return plan->domain_name ? CLI_DONE : cli_fail(args, CLI_USAGE, "--domain is '%s', expected %s", domain, known);
 }
 
@@ -210,12 +207,9 @@ static int choose_rows(const reproduce_plan *plan, bool *chosen)
                 known = chosen[i] = true;
         if (!known) {
             char have[512] = "";
-            for (int i = 0; rows[i].domain; i++) {
-                const size_t used = strlen(have);
+            for (int i = 0; rows[i].domain; i++)
                 if (row_is_on(&rows[i], plan->domain_name ? plan->domain_name : rows->domain))
-                    snprintf(have + used, sizeof have - used, "%s%s:%s", used ? ", " : "", rows[i].method,
-                             rows[i].settings);
-            }
+                    cli_append(have, sizeof have, "%s%s:%s", have[0] ? ", " : "", rows[i].method, rows[i].settings);
             return cli_fail(plan->args, CLI_USAGE, "--methods: '%.*s' is no row of %s%s%s; there are %s",
                             length < 40 ? (int)length : 40, at, plan->experiment->name, plan->domain_name ? " on " : "",
                             plan->domain_name ? plan->domain_name : "", have);

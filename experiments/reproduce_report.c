@@ -137,24 +137,19 @@ static int report_json(const reproduce_plan *plan)
 static cli_words words_paper(const reproduce_plan *plan, const reproduce_row *row)
 {
     cli_words w = { "" };
-    for (const reproduce_published *p = plan->experiment->published; p->domain; p++) {
-        const size_t used = strlen(w.text);
+    for (const reproduce_published *p = plan->experiment->published; p->domain; p++)
         if (is_published(p, row))
-            snprintf(w.text + used, sizeof w.text - used, "%s%.4g", used ? "/" : "", p->mean);
-    }
-    if (!w.text[0])
-        strcpy(w.text, "-");
-    return w;
+            cli_append(w.text, sizeof w.text, "%s%.4g", w.text[0] ? "/" : "", p->mean);
+    return w.text[0] ? w : (cli_words){ "-" };
 }
 
 static cli_words words_of(const reproduce_plan *plan, const reproduce_column *c, const summary *s)
 {
     const moments *m = &s->figure[c->figure];
-    cli_words w = { "-" };
     if (c->form == COLUMN_PAPER)
         return words_paper(plan, s->row);
     if (isnan(m->mean))
-        return w;
+        return (cli_words){ "-" };
     switch (c->form) {
     case COLUMN_ERROR:
         return cli_words_error(m->mean, m->se);
@@ -168,8 +163,7 @@ static cli_words words_of(const reproduce_plan *plan, const reproduce_column *c,
     case COLUMN_PAPER:
         break;
     }
-    snprintf(w.text, sizeof w.text, "%.*g", m->mean != 0.0 && fabs(m->mean) < 0.01 ? 2 : 4, m->mean);
-    return w;
+    return cli_words_of("%.*g", m->mean != 0.0 && fabs(m->mean) < 0.01 ? 2 : 4, m->mean);
 }
 
 /* Methods and settings are as wide as the widest, six and nine columns at least. */

@@ -295,10 +295,7 @@ static void watch_show(watch *w, const reproduce_plan *plan, const worker *worke
 /* "T3 " where an experiment has several domains. */
 static cli_words domain_prefix(const reproduce_plan *plan, const reproduce_row *row)
 {
-    cli_words w = { "" };
-    if (!plan->domain_name)
-        snprintf(w.text, sizeof w.text, "%s ", row->domain);
-    return w;
+    return plan->domain_name ? (cli_words){ "" } : cli_words_of("%s ", row->domain);
 }
 
 static void say_ended(watch *w, const reproduce_plan *plan, const reproduce_task *task, int done)
@@ -314,8 +311,7 @@ static void say_ended(watch *w, const reproduce_plan *plan, const reproduce_task
     int shown = 0;
     for (const reproduce_column *c = plan->experiment->columns; c->heading && shown < 2; c++)
         if (c->form == COLUMN_ERROR || c->form == COLUMN_NUMBER) {
-            const size_t used = strlen(found);
-            snprintf(found + used, sizeof found - used, "%s %.4g, ", c->heading, task->result.figure[c->figure]);
+            cli_append(found, sizeof found, "%s %.4g, ", c->heading, task->result.figure[c->figure]);
             shown++;
         }
     cli_note(plan->args, "%d of %d: %s%s %s #%d, %s%s", done, plan->count, domain_prefix(plan, row).text, row->method,
