@@ -176,9 +176,14 @@ void reproduce_text_row(reproduce_text *t, const double *x, int count); /* adds 
 struct reproduce_child {
     const reproduce_plan *plan;
     const reproduce_task *task; /* NULL: the process only reads */
-    const npmd_truth *truth;
+    /* what it has read and made; freed with it */
+    npmd_truth *truth;
+    npmd_domain *parsed; /* the domain, where there is no truth that has it */
+    npmd_points *all, *training, *held_out;
+    npmd_options *options;
+    npmd_model *model; /* of the last fit */
     const npmd_domain *domain;
-    const npmd_points *points;
+    const npmd_points *points; /* that are fitted */
     reproduce_result result;
     reproduce_text rows[REPRODUCE_DATA_MOST];
     double until; /* share of its steps after which a fit stops; 0: all */
@@ -194,9 +199,10 @@ const char *reproduce_recipe(const reproduce_plan *plan, const char *domain);
 npmd_status reproduce_truth_make(const reproduce_plan *plan, const char *domain, npmd_truth **out, npmd_error *err);
 /* All that the process of a task does, up to its result; below, the parts of a measure. */
 npmd_status reproduce_child_run(reproduce_child *c, npmd_error *err);
-/* The options of the task; npmd_options_free frees them, also after a failure. */
-npmd_status reproduce_options(const reproduce_child *c, npmd_options **options, npmd_error *err);
-npmd_status reproduce_fit(reproduce_child *c, npmd_options *options, npmd_model **out, npmd_error *err);
+npmd_status reproduce_options(reproduce_child *c, npmd_error *err); /* those of the task */
+npmd_status reproduce_fit(reproduce_child *c, npmd_error *err);
+/* Fits but nine tenths of all points, and holds the others out, as reproduce_split. */
+npmd_status reproduce_hold_out(reproduce_child *c, const uint64_t *seed, npmd_error *err);
 /* Points from n rows in the domain's columns. */
 npmd_status reproduce_points(const double *x, size_t n, const npmd_domain *domain, npmd_points **out, npmd_error *err);
 /* These rows of points; order NULL: the first count. */
@@ -207,8 +213,8 @@ npmd_status reproduce_draw(const reproduce_plan *plan, const npmd_truth *truth, 
 /* A tenth of the points is held out: drawn by the seed; seed NULL: every tenth. */
 npmd_status reproduce_split(const npmd_points *points, const npmd_domain *domain, const uint64_t *seed,
                             npmd_points **training, npmd_points **held_out, npmd_error *err);
-uint64_t reproduce_word(uint64_t *state); /* the next of a stream: splitmix64 */
-npmd_status reproduce_compare(reproduce_child *c, const npmd_model *model, npmd_error *err);
+uint64_t reproduce_word(uint64_t *state);                           /* the next of a stream: splitmix64 */
+npmd_status reproduce_compare(reproduce_child *c, npmd_error *err); /* the model with the truth */
 void reproduce_child_tell(reproduce_child *c, const npmd_report *now);
 CLI_FORMAT(3, 4) npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *format, ...);
 reproduce_measure measure_fit, measure_encoding, measure_spectral_bias, measure_diagnostics, measure_tau,

@@ -41,24 +41,14 @@ static void keep_row(reproduce_child *c, const npmd_report *now)
 npmd_status measure_diagnostics(reproduce_child *c, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_points *all = c->points;
-    npmd_points *training = NULL, *held_out = NULL;
-    npmd_model *model = NULL;
-    npmd_options *options = NULL;
-    TRY(reproduce_options(c, &options, err));
-    TRY(reproduce_split(all, c->domain, NULL, &training, &held_out, err));
-    npmd_options_truth(options, c->truth);
-    npmd_options_hold_out(options, held_out);
-    c->points = training;
+    TRY(reproduce_options(c, err));
+    TRY(reproduce_hold_out(c, NULL, err));
+    npmd_options_truth(c->options, c->truth);
+    npmd_options_hold_out(c->options, c->held_out);
     c->profile = true;
     c->keep_row = keep_row;
-    TRY(reproduce_fit(c, options, &model, err));
-    TRY(reproduce_compare(c, model, err));
+    TRY(reproduce_fit(c, err));
+    TRY(reproduce_compare(c, err));
 done:
-    c->points = all;
-    npmd_model_free(model);
-    npmd_points_free(training);
-    npmd_points_free(held_out);
-    npmd_options_free(options);
     return st;
 }

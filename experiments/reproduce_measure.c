@@ -152,6 +152,13 @@ done:
     return st;
 }
 
+npmd_status reproduce_hold_out(reproduce_child *c, const uint64_t *seed, npmd_error *err)
+{
+    const npmd_status st = reproduce_split(c->all, c->domain, seed, &c->training, &c->held_out, err);
+    c->points = c->training;
+    return st;
+}
+
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
 static npmd_status read_points(const reproduce_plan *plan, int replicate, const npmd_truth *truth, npmd_points **out,
@@ -203,18 +210,19 @@ static npmd_status check_inputs(const reproduce_plan *plan, npmd_error *err)
 /* ---- A fit ------------------------------------------------------------------------------------------------------- */
 
 /* "--name value --name value" */
-npmd_status reproduce_options(const reproduce_child *c, npmd_options **options, npmd_error *err)
+npmd_status reproduce_options(reproduce_child *c, npmd_error *err)
 {
     char name[64], value[256];
     npmd_status st = NPMD_OK;
     int used = 0;
-    if (!(*options = npmd_options_new()))
+    npmd_options_free(c->options);
+    if (!(c->options = npmd_options_new()))
         return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the options");
     for (const char *at = c->task->options; st == NPMD_OK && sscanf(at, " --%63s %255s%n", name, value, &used) == 2;
          at += used)
-        st = npmd_options_set(*options, name, value, err);
+        st = npmd_options_set(c->options, name, value, err);
     snprintf(value, sizeof value, "%d", c->plan->how.threads);
-    return st == NPMD_OK ? npmd_options_set(*options, "threads", value, err) : st;
+    return st == NPMD_OK ? npmd_options_set(c->options, "threads", value, err) : st;
 }
 
 static int watch(const npmd_report *now, void *user)
@@ -251,31 +259,33 @@ static double parameters_of(const npmd_model *model)
 }
 
 /* Its seconds are added up: a task may fit more than once. */
-npmd_status reproduce_fit(reproduce_child *c, npmd_options *options, npmd_model **out, npmd_error *err)
+npmd_status reproduce_fit(reproduce_child *c, npmd_error *err)
 {
     double *figure = c->result.figure;
-    npmd_options_watch(options, watch, c);
+    npmd_options_watch(c->options, watch, c);
+    npmd_model_free(c->model);
+    c->model = NULL;
     const double started = cli_clock();
-    const npmd_status st = npmd_fit(c->domain, c->points, options, out, err);
+    const npmd_status st = npmd_fit(c->domain, c->points, c->options, &c->model, err);
     figure[FIGURE_SECONDS] = (isnan(figure[FIGURE_SECONDS]) ? 0.0 : figure[FIGURE_SECONDS]) + cli_clock() - started;
     figure[FIGURE_MEMORY] = (double)cli_peak_memory();
     if (st == NPMD_OK) {
         npmd_fit_facts facts = NPMD_SIZED(npmd_fit_facts);
-        npmd_model_facts(*out, &facts, NULL);
+        npmd_model_facts(c->model, &facts, NULL);
         figure[FIGURE_TAU] = facts.tau;
-        figure[FIGURE_PARAMETERS] = parameters_of(*out);
+        figure[FIGURE_PARAMETERS] = parameters_of(c->model);
     }
     return st;
 }
 
-npmd_status reproduce_compare(reproduce_child *c, const npmd_model *model, npmd_error *err)
+npmd_status reproduce_compare(reproduce_child *c, npmd_error *err)
 {
     const reproduce_plan *plan = c->plan;
     /* T2 as the paper did it: its nodes, both densities divided by their means there */
     const bool authors = strcmp(c->task->row->domain, "T2") == 0 && !plan->experiment->every_dimension;
     npmd_comparison found = NPMD_SIZED(npmd_comparison);
     /* the seed of the points is the same for all, so all methods are compared at the same ones */
-    const npmd_status st = npmd_compare(model, c->truth, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE, 0, plan->seed,
+    const npmd_status st = npmd_compare(c->model, c->truth, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE, 0, plan->seed,
                                         &plan->how, &found, err);
     if (st == NPMD_OK) {
         c->result.figure[FIGURE_NISE] = found.nise;
@@ -287,7 +297,7 @@ npmd_status reproduce_compare(reproduce_child *c, const npmd_model *model, npmd_
 }
 
 /* The ISE criterion on points of the truth that the fit has not seen, a tenth of its own number. */
-static npmd_status score_fresh(reproduce_child *c, const npmd_model *model, npmd_error *err)
+static npmd_status score_fresh(reproduce_child *c, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const uint64_t apart = UINT64_C(1) << 32; /* from the seeds of the replicates */
@@ -295,7 +305,7 @@ static npmd_status score_fresh(reproduce_child *c, const npmd_model *model, npmd
     npmd_points *fresh = NULL;
     npmd_score score = NPMD_SIZED(npmd_score);
     TRY(reproduce_draw(c->plan, c->truth, c->plan->seed + (uint64_t)c->task->replicate - 1 + apart, n, &fresh, err));
-    TRY(npmd_score_points(model, fresh, c->plan->seed, &c->plan->how, &score, err));
+    TRY(npmd_score_points(c->model, fresh, c->plan->seed, &c->plan->how, &score, err));
     c->result.figure[FIGURE_ISE] = score.ise_criterion;
     c->result.figure[FIGURE_ISE_RELATIVE] = score.ise_criterion_relative;
     c->result.figure[FIGURE_ISE_SE] = score.ise_criterion_se * npmd_domain_volume(npmd_truth_domain(c->truth));
@@ -304,55 +314,56 @@ done:
     return st;
 }
 
-/* With a profile the reports are measured against the truth, and the model on fresh points, too. */
-static npmd_status fit_and_compare(reproduce_child *c, bool profile, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    npmd_options *options = NULL;
-    npmd_model *model = NULL;
-    TRY(reproduce_options(c, &options, err));
-    c->profile = profile;
-    npmd_options_truth(options, profile ? c->truth : NULL);
-    TRY(reproduce_fit(c, options, &model, err));
-    TRY(reproduce_compare(c, model, err));
-    if (profile)
-        TRY(score_fresh(c, model, err));
-done:
-    npmd_model_free(model);
-    npmd_options_free(options);
-    return st;
-}
-
 npmd_status measure_fit(reproduce_child *c, npmd_error *err)
 {
-    return fit_and_compare(c, false, err);
+    npmd_status st = NPMD_OK;
+    TRY(reproduce_options(c, err));
+    TRY(reproduce_fit(c, err));
+    TRY(reproduce_compare(c, err));
+done:
+    return st;
 }
 
 npmd_status measure_encoding(reproduce_child *c, npmd_error *err)
 {
-    return fit_and_compare(c, true, err);
+    npmd_status st = NPMD_OK;
+    TRY(reproduce_options(c, err));
+    c->profile = true;
+    npmd_options_truth(c->options, c->truth);
+    TRY(reproduce_fit(c, err));
+    TRY(reproduce_compare(c, err));
+    TRY(score_fresh(c, err));
+done:
+    return st;
+}
+
+static npmd_status measure_points(reproduce_child *c, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    TRY(read_truth(c->plan, c->task->row->domain, &c->truth, err));
+    TRY(read_points(c->plan, c->task->replicate, c->truth, &c->all, err));
+    c->domain = npmd_truth_domain(c->truth);
+    c->points = c->all;
+    c->result.figure[FIGURE_N] = (double)npmd_points_count(c->points);
+    TRY(c->plan->experiment->measure(c, err));
+done:
+    return st;
 }
 
 npmd_status reproduce_child_run(reproduce_child *c, npmd_error *err)
 {
+    const reproduce_plan *plan = c->plan;
     npmd_status st = NPMD_OK;
-    npmd_truth *truth = NULL;
-    npmd_points *points = NULL;
-    if (c->plan->gauntlet)
-        return c->task ? c->plan->experiment->measure(c, err) : NPMD_OK;
-    if (c->plan->pairs)
-        return c->task ? c->plan->experiment->measure(c, err) : reproduce_pairs_check(c->plan, err);
-    if (!c->task)
-        return check_inputs(c->plan, err);
-    TRY(read_truth(c->plan, c->task->row->domain, &truth, err));
-    TRY(read_points(c->plan, c->task->replicate, truth, &points, err));
-    c->truth = truth;
-    c->domain = npmd_truth_domain(truth);
-    c->points = points;
-    c->result.figure[FIGURE_N] = (double)npmd_points_count(points);
-    TRY(c->plan->experiment->measure(c, err));
-done:
-    npmd_points_free(points);
-    npmd_truth_free(truth);
+    if (c->task)
+        st = plan->gauntlet || plan->pairs ? plan->experiment->measure(c, err) : measure_points(c, err);
+    else if (!plan->gauntlet)
+        st = plan->pairs ? reproduce_pairs_check(plan, err) : check_inputs(plan, err);
+    npmd_model_free(c->model);
+    npmd_options_free(c->options);
+    npmd_points_free(c->held_out);
+    npmd_points_free(c->training);
+    npmd_points_free(c->all);
+    npmd_domain_free(c->parsed);
+    npmd_truth_free(c->truth);
     return st;
 }

@@ -133,11 +133,9 @@ done:
     return st;
 }
 
-static npmd_status split(const reproduce_plan *plan, const reproduce_task *task, const npmd_points *points,
-                         const npmd_domain *domain, npmd_points **training, npmd_points **held_out, npmd_error *err)
+static uint64_t split_seed(const reproduce_plan *plan, const reproduce_task *task)
 {
-    const uint64_t seed = plan->seed + (uint64_t)task->replicate - 1;
-    return reproduce_split(points, domain, &seed, training, held_out, err);
+    return plan->seed + (uint64_t)task->replicate - 1;
 }
 
 /* ---- The measure of the surface ---------------------------------------------------------------------------------- */
@@ -172,7 +170,7 @@ done:
 
 /* ---- One task ---------------------------------------------------------------------------------------------------- */
 
-static npmd_status score(reproduce_child *c, const npmd_model *model, const npmd_points *held_out, npmd_error *err)
+static npmd_status score(reproduce_child *c, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double *figure = c->result.figure;
@@ -180,9 +178,9 @@ static npmd_status score(reproduce_child *c, const npmd_model *model, const npmd
     const reproduce_pairs *p = c->plan->pairs;
     npmd_score s = NPMD_SIZED(npmd_score);
     double areas = 0.0;
-    TRY(npmd_score_points(model, held_out, c->plan->seed, &c->plan->how, &s, err));
+    TRY(npmd_score_points(c->model, c->held_out, c->plan->seed, &c->plan->how, &s, err));
     if (!p->surfaces)
-        TRY(mean_log_areas(p, held_out, &areas, err));
+        TRY(mean_log_areas(p, c->held_out, &areas, err));
     figure[FIGURE_HELD_OUT] = (double)s.n;
     figure[FIGURE_LOG_LIKELIHOOD] = -s.nll;
     figure[FIGURE_LOG_LIKELIHOOD_SE] = s.nll_se;
@@ -196,12 +194,12 @@ done:
     return st;
 }
 
-static npmd_status keep_model(const reproduce_child *c, const npmd_model *model, npmd_error *err)
+static npmd_status keep_model(const reproduce_child *c, npmd_error *err)
 {
     if (c->task->replicate != 1)
         return NPMD_OK;
     char *path = reproduce_model_of(c->plan, c->task->row);
-    const npmd_status st = path ? npmd_save(model, path, err)
+    const npmd_status st = path ? npmd_save(c->model, path, err)
                                 : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for a file's name");
     free(path);
     return st;
@@ -210,26 +208,16 @@ static npmd_status keep_model(const reproduce_child *c, const npmd_model *model,
 npmd_status measure_pairs(reproduce_child *c, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    npmd_options *options = NULL;
-    npmd_domain *domain = NULL;
-    npmd_points *points = NULL, *training = NULL, *held_out = NULL;
-    npmd_model *model = NULL;
-    TRY(reproduce_pairs_read(c->plan, &domain, &points, err));
-    TRY(split(c->plan, c->task, points, domain, &training, &held_out, err));
-    TRY(reproduce_options(c, &options, err));
-    c->domain = domain;
-    c->points = training;
-    c->result.figure[FIGURE_N] = (double)npmd_points_count(training);
-    TRY(reproduce_fit(c, options, &model, err));
-    TRY(score(c, model, held_out, err));
-    TRY(keep_model(c, model, err));
+    const uint64_t seed = split_seed(c->plan, c->task);
+    TRY(reproduce_pairs_read(c->plan, &c->parsed, &c->all, err));
+    c->domain = c->parsed;
+    TRY(reproduce_hold_out(c, &seed, err));
+    TRY(reproduce_options(c, err));
+    c->result.figure[FIGURE_N] = (double)npmd_points_count(c->points);
+    TRY(reproduce_fit(c, err));
+    TRY(score(c, err));
+    TRY(keep_model(c, err));
 done:
-    npmd_model_free(model);
-    npmd_points_free(training);
-    npmd_points_free(held_out);
-    npmd_points_free(points);
-    npmd_domain_free(domain);
-    npmd_options_free(options);
     return st;
 }
 
@@ -251,7 +239,7 @@ int reproduce_pairs_areas(const reproduce_plan *plan)
         if (!points)
             st = reproduce_pairs_read(plan, &domain, &points, &err);
         if (st == NPMD_OK)
-            st = split(plan, task, points, domain, &training, &held_out, &err);
+            st = reproduce_split(points, domain, &(uint64_t){ split_seed(plan, task) }, &training, &held_out, &err);
         if (st == NPMD_OK)
             st = mean_log_areas(p, held_out, &areas, &err);
         if (st == NPMD_OK)

@@ -59,28 +59,18 @@ npmd_status measure_tau(reproduce_child *c, npmd_error *err)
     npmd_status st = NPMD_OK;
     /* the files of the authors hold their points component by component: they are shuffled */
     const uint64_t seed = c->plan->seed + (uint64_t)c->task->replicate;
-    const npmd_points *all = c->points;
-    npmd_options *options = NULL;
-    npmd_points *held_out = NULL, *rest = NULL;
-    npmd_model *model = NULL;
     course w = { .looks = 0 };
-    TRY(reproduce_options(c, &options, err));
-    TRY(reproduce_split(all, c->domain, &seed, &rest, &held_out, err));
-    TRY(look_often(options, err));
-    npmd_options_truth(options, c->truth);
-    npmd_options_hold_out(options, held_out);
-    c->points = rest;
+    TRY(reproduce_options(c, err));
+    TRY(reproduce_hold_out(c, &seed, err));
+    TRY(look_often(c->options, err));
+    npmd_options_truth(c->options, c->truth);
+    npmd_options_hold_out(c->options, c->held_out);
     c->profile = true;
     c->keep_row = keep_row;
     c->course = &w;
-    TRY(reproduce_fit(c, options, &model, err));
+    TRY(reproduce_fit(c, err));
     c->result.figure[FIGURE_ISE_RELATIVE] = smoothed(&w);
-    TRY(reproduce_compare(c, model, err));
+    TRY(reproduce_compare(c, err));
 done:
-    c->points = all;
-    npmd_model_free(model);
-    npmd_points_free(held_out);
-    npmd_points_free(rest);
-    npmd_options_free(options);
     return st;
 }
