@@ -78,10 +78,15 @@ static void room_refresh(room *r)
     memset(r->post, 0, SIZE * sizeof(float));
 }
 
+#define ROOM_ARRAYS(r)                                                                                                 \
+    {                                                                                                                  \
+        &(r)->before, &(r)->work, &(r)->post, &(r)->bar, &(r)->bar_before, &(r)->weights, &(r)->bias, &(r)->vector,    \
+            &(r)->gradient, &(r)->gradient_before                                                                      \
+    }
+
 static void room_close(room *r)
 {
-    float **const arrays[] = { &r->before,  &r->work, &r->post,   &r->bar,      &r->bar_before,
-                               &r->weights, &r->bias, &r->vector, &r->gradient, &r->gradient_before };
+    float **const arrays[] = ROOM_ARRAYS(r);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         memory_free(*arrays[i]);
     memory_free(r->centre);
@@ -90,16 +95,9 @@ static void room_close(room *r)
 static npmd_status room_open(room *r, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    TRY(memory_new(&r->before, SIZE, err));
-    TRY(memory_new(&r->work, SIZE, err));
-    TRY(memory_new(&r->post, SIZE, err));
-    TRY(memory_new(&r->bar, SIZE, err));
-    TRY(memory_new(&r->bar_before, SIZE, err));
-    TRY(memory_new(&r->weights, SIZE, err));
-    TRY(memory_new(&r->bias, WIDE_UNITS, err));
-    TRY(memory_new(&r->vector, ROWS, err));
-    TRY(memory_new(&r->gradient, SIZE, err));
-    TRY(memory_new(&r->gradient_before, SIZE, err));
+    float **const arrays[] = ROOM_ARRAYS(r);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        TRY(memory_new(arrays[i], SIZE, err));
     TRY(memory_new(&r->centre, COLUMNS * CENTRES, err));
     fill(r->before, SIZE, 4.0, 1);
     fill(r->bar_before, SIZE, 1.0, 2);

@@ -66,30 +66,14 @@ static bench_size scaled_size(scaled which, int value, int part, char domain[16]
     s.n = s.batch = s.batch / (size_t)part;
     s.q1 /= (size_t)part;
     s.q2 /= (size_t)part;
-    switch (which) {
-    case SCALED_BATCH:
+    if (which == SCALED_BATCH)
         s.n = s.batch = (size_t)value;
-        break;
-    case SCALED_Q1:
-        s.q1 = (size_t)value;
-        break;
-    case SCALED_Q2:
-        s.q2 = (size_t)value;
-        break;
-    case SCALED_K:
-        s.features = value;
-        break;
-    case SCALED_W:
-        s.width = value;
-        break;
-    case SCALED_L:
-        s.depth = value;
-        break;
-    case SCALED_D:
-        snprintf(domain, 16, "T%d", value);
-        s.domain = domain;
-        break;
-    }
+    else if (which == SCALED_Q1 || which == SCALED_Q2)
+        *(which == SCALED_Q1 ? &s.q1 : &s.q2) = (size_t)value;
+    else if (which != SCALED_D)
+        *(which == SCALED_K ? &s.features : which == SCALED_W ? &s.width : &s.depth) = value;
+    snprintf(domain, 16, "T%d", value);
+    s.domain = which == SCALED_D ? domain : s.domain;
     return s;
 }
 

@@ -135,9 +135,7 @@ static int solve(const cli_args *args, eigen_result *r)
     const double begun = cli_clock();
     cli_progress progress;
     npmd_compute how = NPMD_SIZED(npmd_compute);
-    how.progress = cli_progress_show;
-    how.user = &progress;
-    cli_progress_begin(&progress, args);
+    cli_progress_watch(&progress, args, &how);
     if (r->k > r->vertices)
         return cli_fail(args, CLI_USAGE, "--k: %zu was found, %s has %zu vertices", r->k, args->operand, r->vertices);
     if (!(r->lambda = cli_doubles(args, r->k, 1)) || !(r->residual = cli_doubles(args, r->k, 1))

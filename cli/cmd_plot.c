@@ -164,31 +164,31 @@ static int name_models(job *j)
 
 static int parse_words(job *j)
 {
+    int st = CLI_DONE;
     const cli_args *args = j->args;
     const char *scale = cli_value(args, "scale");
     size_t grid = 0;
-    int code;
     if (scale && strcasecmp(scale, "log") != 0 && strcasecmp(scale, "linear") != 0)
         return cli_fail(args, CLI_USAGE, "--scale is '%s', expected linear or log", scale);
     j->ask.log_scale = scale && strcasecmp(scale, "log") == 0;
     j->ask.kind = cli_value(args, "kind");
     j->ask.title = cli_value(args, "title");
-    if ((code = parse_range(j, cli_value(args, "range"))) != CLI_DONE
-        || (code = parse_levels(j, cli_value(args, "levels"))) != CLI_DONE
-        || (code = cli_real(args, "width-mm", &j->ask.width_mm)) != CLI_DONE
-        || (code = cli_real(args, "dpi", &j->ask.dpi)) != CLI_DONE
-        || (code = cli_count(args, "grid", &grid)) != CLI_DONE)
-        return code;
-    if (grid > 4000 || (grid > 0 && grid < 8))
-        return cli_fail(args, CLI_USAGE, "--grid is %zu, expected 8 to 4000", grid);
-    if (j->ask.width_mm > 0.0 && !(j->ask.width_mm >= 40.0 && j->ask.width_mm <= 1200.0))
-        return cli_fail(args, CLI_USAGE, "--width-mm is %g, expected 40 to 1200", j->ask.width_mm);
-    if (j->ask.dpi > 0.0 && !(j->ask.dpi >= 30.0 && j->ask.dpi <= 2400.0))
-        return cli_fail(args, CLI_USAGE, "--dpi is %g, expected 30 to 2400", j->ask.dpi);
+    TRY(parse_range(j, cli_value(args, "range")));
+    TRY(parse_levels(j, cli_value(args, "levels")));
+    TRY(cli_real(args, "width-mm", &j->ask.width_mm));
+    TRY(cli_real(args, "dpi", &j->ask.dpi));
+    TRY(cli_count(args, "grid", &grid));
     j->ask.grid = (int)grid;
-    if (!cli_value(args, "given") != !cli_value(args, "at"))
-        return cli_fail(args, CLI_USAGE, "--given and --at belong together: which factors, and where");
-    return CLI_DONE;
+    if (grid > 4000 || (grid > 0 && grid < 8))
+        st = cli_fail(args, CLI_USAGE, "--grid is %zu, expected 8 to 4000", grid);
+    else if (j->ask.width_mm > 0.0 && !(j->ask.width_mm >= 40.0 && j->ask.width_mm <= 1200.0))
+        st = cli_fail(args, CLI_USAGE, "--width-mm is %g, expected 40 to 1200", j->ask.width_mm);
+    else if (j->ask.dpi > 0.0 && !(j->ask.dpi >= 30.0 && j->ask.dpi <= 2400.0))
+        st = cli_fail(args, CLI_USAGE, "--dpi is %g, expected 30 to 2400", j->ask.dpi);
+    else if (!cli_value(args, "given") != !cli_value(args, "at"))
+        st = cli_fail(args, CLI_USAGE, "--given and --at belong together: which factors, and where");
+done:
+    return st;
 }
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */
@@ -220,38 +220,40 @@ static int read_surfaces(job *j)
 
 static npmd_status read_inputs(job *j, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     const cli_args *args = j->args;
-    const char *truth = cli_value(args, "truth"), *data = cli_value(args, "data"), *what = cli_value(args, "what");
-    npmd_status st = what ? npmd_plot_what_parse(what, &j->ask.what, err) : NPMD_OK;
-    if (st == NPMD_OK)
-        st = cli_coords(args, &j->ask.coords, err);
-    for (int k = 0; st == NPMD_OK && k < args->operand_count; k++) {
-        if (npmd_plot_is_lines(args->operands[k])) {
-            j->file[j->ask.files++] = args->operands[k];
-            continue;
-        }
-        if (is_surface_operand(j, k))
-            continue;
-        st = npmd_load(args->operands[k], &j->model[j->ask.models], err);
-        j->models[j->ask.models] = j->model[j->ask.models];
-        j->name[j->ask.models++] = args->operands[k];
-    }
+    const char *truth = cli_value(args, "truth"), *data = cli_value(args, "data"), *what = cli_value(args, "what"),
+               *factors = cli_value(args, "factors");
     j->ask.model = j->models;
     j->ask.file = j->file;
-    if (st == NPMD_OK && truth)
-        st = npmd_truth_read(truth, &j->truth, err);
+    if (what)
+        TRY(npmd_plot_what_parse(what, &j->ask.what, err));
+    TRY(cli_coords(args, &j->ask.coords, err));
+    for (int k = 0; k < args->operand_count; k++) {
+        if (npmd_plot_is_lines(args->operands[k])) {
+            j->file[j->ask.files++] = args->operands[k];
+        } else if (!is_surface_operand(j, k)) {
+            j->name[j->ask.models] = args->operands[k];
+            TRY(npmd_load(args->operands[k], &j->model[j->ask.models], err));
+            j->models[j->ask.models] = j->model[j->ask.models];
+            j->ask.models++;
+        }
+    }
+    if (truth)
+        TRY(npmd_truth_read(truth, &j->truth, err));
     j->ask.truth = j->truth;
-    if (st != NPMD_OK || j->ask.models == 0)
-        return st;
+    if (j->ask.models == 0)
+        goto done;
     const npmd_domain *domain = npmd_model_domain(j->model[0]);
     if (data)
-        st = cli_points(args, data, domain, j->ask.coords, &j->data, err);
+        TRY(cli_points(args, data, domain, j->ask.coords, &j->data, err));
     j->ask.data = j->data;
-    if (st == NPMD_OK && cli_value(args, "factors"))
-        st = npmd_factors_parse(cli_value(args, "factors"), domain, &j->ask.factors, err);
-    if (st == NPMD_OK && cli_value(args, "given"))
-        st = cli_given_points(args, domain, j->ask.coords, &j->ask.given, &j->at, err);
+    if (factors)
+        TRY(npmd_factors_parse(factors, domain, &j->ask.factors, err));
+    if (cli_value(args, "given"))
+        TRY(cli_given_points(args, domain, j->ask.coords, &j->ask.given, &j->at, err));
     j->ask.at = j->at;
+done:
     return st;
 }
 
@@ -315,26 +317,24 @@ static int report(const job *j)
 
 static int check_names(const cli_args *args)
 {
+    static const char *const INPUTS[] = { "--truth", "--data", "--surface", "--roi", "--points" };
+    int st = CLI_DONE;
     const char *out = cli_value(args, "out"), *ending = strrchr(out, '.');
-    int code;
     for (int k = 0; k < args->operand_count; k++)
-        if ((code = cli_distinct(args, "--out", out, "the input", args->operands[k])) != CLI_DONE)
-            return code;
-    if ((code = cli_distinct(args, "--out", out, "--truth", cli_value(args, "truth"))) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--data", cli_value(args, "data"))) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--surface", cli_value(args, "surface"))) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--roi", cli_value(args, "roi"))) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--points", cli_value(args, "points"))) != CLI_DONE)
-        return code;
+        TRY(cli_distinct(args, "--out", out, "the input", args->operands[k]));
+    for (size_t k = 0; k < sizeof INPUTS / sizeof *INPUTS; k++)
+        TRY(cli_distinct(args, "--out", out, INPUTS[k], cli_value(args, INPUTS[k] + 2)));
     if (!ending || (strcasecmp(ending, ".png") != 0 && strcasecmp(ending, ".svg") != 0))
-        return cli_fail(args, CLI_USAGE, "--out is '%s', expected a name that ends in .png or .svg", out);
-    if (args->operand_count > MOST)
-        return cli_fail(args, CLI_USAGE, "%d files are more than %d", args->operand_count, MOST);
-    return CLI_DONE;
+        st = cli_fail(args, CLI_USAGE, "--out is '%s', expected a name that ends in .png or .svg", out);
+    else if (args->operand_count > MOST)
+        st = cli_fail(args, CLI_USAGE, "%d files are more than %d", args->operand_count, MOST);
+done:
+    return st;
 }
 
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     npmd_error err = { 0 };
     job *j = calloc(1, sizeof *j);
     cli_progress progress;
@@ -345,24 +345,19 @@ static int run(const cli_args *args)
     j->ask = (npmd_plot_request)NPMD_SIZED(npmd_plot_request);
     j->facts = (npmd_plot_facts)NPMD_SIZED(npmd_plot_facts);
     j->surfaces.ask = (npmd_plot_surfaces)NPMD_SIZED(npmd_plot_surfaces);
-    int code = cli_compute(args, &j->ask.seed, &j->how);
-    if (code != CLI_DONE || (code = check_names(args)) != CLI_DONE || (code = parse_words(j)) != CLI_DONE
-        || (code = read_surfaces(j)) != CLI_DONE)
-        goto done;
-    if (npmd_output_check(out, &err) || read_inputs(j, &err)) {
-        code = cli_refuse(args, &err);
-        goto done;
-    }
-    if ((code = refuse_without_model(j)) != CLI_DONE || (code = name_models(j)) != CLI_DONE)
-        goto done;
-    j->how.progress = cli_progress_show;
-    j->how.user = &progress;
+    TRY(cli_compute(args, &j->ask.seed, &j->how));
+    TRY(check_names(args));
+    TRY(parse_words(j));
+    TRY(read_surfaces(j));
+    TRY(cli_checked(args, npmd_output_check(out, &err) || read_inputs(j, &err), &err));
+    TRY(refuse_without_model(j));
+    TRY(name_models(j));
     j->ask.how = &j->how;
     cli_watch_signals(true);
-    cli_progress_begin(&progress, args);
-    const npmd_status st = npmd_plot(&j->ask, out, &j->facts, &err);
+    cli_progress_watch(&progress, args, &j->how);
+    const npmd_status drawn = npmd_plot(&j->ask, out, &j->facts, &err);
     cli_progress_end(&progress);
-    code = st == NPMD_STOPPED ? CLI_INTERRUPTED : st ? cli_refuse(args, &err) : report(j);
+    st = drawn == NPMD_STOPPED ? CLI_INTERRUPTED : drawn ? cli_refuse(args, &err) : report(j);
 done:
     for (int k = 0; k < j->ask.models; k++)
         npmd_model_free(j->model[k]);
@@ -370,7 +365,7 @@ done:
     npmd_points_free(j->data);
     npmd_points_free(j->at);
     free(j);
-    return code;
+    return st;
 }
 
 const cli_command command_plot = {

@@ -16,33 +16,11 @@ static const cli_option OPTIONS[] = {
     { 0 },
 };
 
-/* Numbers between commas; "all" is pi. How many there were, or -1. */
-static int numbers(const char *text, int most, double scale, bool all, double *out)
-{
-    int count = 0;
-    for (const char *at = text;; at++) {
-        char *end = NULL;
-        if (count == most)
-            return -1;
-        if (all && strncmp(at, "all", 3) == 0) {
-            out[count++] = acos(-1.0);
-            end = (char *)(uintptr_t)at + 3;
-        } else {
-            out[count++] = scale * strtod(at, &end);
-        }
-        if (end == at || (*end != ',' && *end != '\0'))
-            return -1;
-        if (*end == '\0')
-            return count;
-        at = end;
-    }
-}
-
 static int read_radius(const cli_args *args, const npmd_domain *domain, unsigned coords, double *radius)
 {
     const int factors = npmd_domain_factors(domain);
-    const int given = numbers(cli_value(args, "radius"), NPMD_MAX_FACTORS, coords ? acos(-1.0) / 180.0 : 1.0, true,
-                              radius);
+    const int given = cli_numbers(cli_value(args, "radius"), NPMD_MAX_FACTORS, coords ? acos(-1.0) / 180.0 : 1.0, true,
+                                  radius);
     if (given != 1 && given != factors)
         return cli_fail(args, CLI_USAGE, "--radius: \"%.60s\" was found where one number or %d were expected",
                         cli_value(args, "radius"), factors);
@@ -83,7 +61,7 @@ static int run(const cli_args *args)
     double row[3 * NPMD_MAX_FACTORS], radius[NPMD_MAX_FACTORS], accuracy = 0.0;
     TRY(cli_compute(args, &seed, &how));
     TRY(cli_real(args, "accuracy", &accuracy));
-    const int columns = numbers(cli_value(args, "at"), 3 * NPMD_MAX_FACTORS, 1.0, false, row);
+    const int columns = cli_numbers(cli_value(args, "at"), 3 * NPMD_MAX_FACTORS, 1.0, false, row);
     if (columns < 0)
         TRY(cli_fail(args, CLI_USAGE, "--at: \"%.60s\" was found where numbers between commas were expected",
                      cli_value(args, "at")));

@@ -156,9 +156,7 @@ static int make(job *j)
     r->coords = cli_value(args, "places") ? r->coords : coords;
     r->title = cli_value(args, "title");
     r->how = &j->how;
-    j->how.progress = cli_progress_show;
-    j->how.user = &progress;
-    cli_progress_begin(&progress, args);
+    cli_progress_watch(&progress, args, &j->how);
     const npmd_status st = npmd_view(j->model, r, out, &j->facts, &err);
     cli_progress_end(&progress);
     if (st != NPMD_OK)
@@ -171,27 +169,23 @@ static int make(job *j)
 
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     job j = { .args = args, .request = NPMD_SIZED(npmd_view_request), .facts = NPMD_SIZED(npmd_view_facts) };
-    const char *out = cli_value(args, "out"), *ending = strrchr(out, '.');
-    int code = cli_compute(args, &j.request.seed, &j.how);
-    if (code != CLI_DONE || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--data", cli_value(args, "data"))) != CLI_DONE
-        || (code = cli_count(args, "nodes", &j.request.nodes)) != CLI_DONE
-        || (code = cli_count(args, "points-most", &j.request.most_points)) != CLI_DONE
-        || (code = cli_real(args, "accuracy", &j.request.accuracy)) != CLI_DONE || (code = read_names(&j)) != CLI_DONE)
-        goto done;
-    if (!ending || (strcasecmp(ending, ".html") != 0 && strcasecmp(ending, ".htm") != 0)) {
-        code = cli_fail(args, CLI_USAGE, "--out is '%s', expected a name that ends in .html", out);
-        goto done;
-    }
-    const char *places = cli_value(args, "places");
-    if (places && npmd_coords_parse(places, &j.request.coords, NULL)) {
-        code = cli_fail(args, CLI_USAGE,
-                        "--places: \"%.40s\" was found where latlon, degrees or latlon,degrees was expected", places);
-        goto done;
-    }
+    const char *out = cli_value(args, "out"), *ending = strrchr(out, '.'), *places = cli_value(args, "places");
+    TRY(cli_compute(args, &j.request.seed, &j.how));
+    TRY(cli_distinct(args, "--out", out, "MODEL", args->operand));
+    TRY(cli_distinct(args, "--out", out, "--data", cli_value(args, "data")));
+    TRY(cli_count(args, "nodes", &j.request.nodes));
+    TRY(cli_count(args, "points-most", &j.request.most_points));
+    TRY(cli_real(args, "accuracy", &j.request.accuracy));
+    TRY(read_names(&j));
+    if (!ending || (strcasecmp(ending, ".html") != 0 && strcasecmp(ending, ".htm") != 0))
+        TRY(cli_fail(args, CLI_USAGE, "--out is '%s', expected a name that ends in .html", out));
+    if (places && npmd_coords_parse(places, &j.request.coords, NULL))
+        TRY(cli_fail(args, CLI_USAGE,
+                     "--places: \"%.40s\" was found where latlon, degrees or latlon,degrees was expected", places));
     cli_watch_signals(true);
-    code = make(&j);
+    st = make(&j);
 done:
     for (int s = 0; s < 2; s++) {
         npmd_surface_free(j.surface[s]);
@@ -200,7 +194,7 @@ done:
     npmd_points_free(j.points);
     npmd_model_free(j.model);
     free(j.names);
-    return code;
+    return st;
 }
 
 const cli_command command_view = {

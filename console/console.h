@@ -99,6 +99,8 @@ const char *cli_value(const cli_args *args, const char *name); /* the last value
 int cli_count(const cli_args *args, const char *name, size_t *out);
 int cli_real(const cli_args *args, const char *name, double *out); /* positive; *out is unchanged if not given */
 int cli_seed(const cli_args *args, const char *name, uint64_t *out);
+/* Numbers between commas, each times scale; with all the word "all" is pi. How many there are, or -1. */
+int cli_numbers(const char *text, int most, double scale, bool all, double *out);
 /* --seed, --threads and --device of a command that is not a fit, by the library's own rules. */
 int cli_compute(const cli_args *args, uint64_t *seed, npmd_compute *how);
 /* --given 1,3 with --at FILE or --at NUMBERS: the factors, and points of their product. */
@@ -163,8 +165,8 @@ cli_words cli_words_time(double seconds);                                       
 cli_words cli_words_error(double x, double se); /* 1.2346 +- 0.0021, to the digits that the error allows */
 
 void cli_row(FILE *stream, const char *label, const char *format, ...) CLI_FORMAT(3, 4);
-/* Prints a JSON object of the library as aligned lines, without the key `without` (or NULL). */
-void cli_listing(const char *json, const char *without);
+/* Prints a JSON object of the library: as it is with --json, else as aligned lines without the key `without` (or NULL). */
+void cli_listing(const cli_args *args, const char *json, const char *without);
 
 /* ---- While something is computed --------------------------------------------------------------------------------- */
 
@@ -186,6 +188,7 @@ typedef struct cli_progress {
 } cli_progress;
 
 void cli_progress_begin(cli_progress *p, const cli_args *args);
+void cli_progress_watch(cli_progress *p, const cli_args *args, npmd_compute *how); /* begins; how tells it */
 /* An npmd_progress for any computation; user is a cli_progress. Stops after an interrupt. */
 int cli_progress_show(const npmd_report *now, void *progress);
 void cli_progress_end(cli_progress *p); /* leaves the cursor on a new line */

@@ -2,6 +2,7 @@
  * distinct. */
 #include "console.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,20 +28,23 @@ int cli_compute(const cli_args *args, uint64_t *seed, npmd_compute *how)
     return code;
 }
 
-/* Numbers separated by commas, one row; *count is 0 where the text is something else. */
-static void parse_numbers(const char *text, double *x, int most, int *count)
+int cli_numbers(const char *text, int most, double scale, bool all, double *out)
 {
-    *count = 0;
+    int count = 0;
     for (const char *at = text;; at++) {
         char *end = NULL;
-        const double value = strtod(at, &end);
-        if (end == at || *count == most || (*end != ',' && *end != '\0')) {
-            *count = 0;
-            return;
+        if (count == most)
+            return -1;
+        if (all && strncmp(at, "all", 3) == 0) {
+            out[count++] = acos(-1.0);
+            end = (char *)(uintptr_t)at + 3;
+        } else {
+            out[count++] = scale * strtod(at, &end);
         }
-        x[(*count)++] = value;
+        if (end == at || (*end != ',' && *end != '\0'))
+            return -1;
         if (*end == '\0')
-            return;
+            return count;
         at = end;
     }
 }
@@ -100,7 +104,6 @@ npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, un
     enum { NUMBERS_MOST = 3 * NPMD_MAX_FACTORS };
     npmd_domain *near = NULL, *part = NULL;
     double x[NUMBERS_MOST];
-    int count = 0;
     TRY(npmd_factors_parse(cli_value(args, "given"), domain, given, err));
     TRY(cli_domain_near(args, domain, &near, err));
     TRY(npmd_domain_part(near, *given, &part, err));
@@ -108,7 +111,7 @@ npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, un
     const char *text = npmd_domain_text(part);
     coords &= (strstr(text, "S2") ? (unsigned)NPMD_COORDS_LATLON : 0u)
               | (strstr(text, "S1") ? (unsigned)NPMD_COORDS_DEGREES : 0u);
-    parse_numbers(cli_value(args, "at"), x, NUMBERS_MOST, &count);
+    const int count = cli_numbers(cli_value(args, "at"), NUMBERS_MOST, 1.0, false, x);
     st = count > 0 ? npmd_points_from(x, 1, (size_t)count, part, coords, at, err)
                    : npmd_points_read(cli_value(args, "at"), part, coords, at, err);
 done:

@@ -47,6 +47,13 @@ void cli_progress_begin(cli_progress *p, const cli_args *args)
     p->shown = p->terminal ? -1e9 : p->began;
 }
 
+void cli_progress_watch(cli_progress *p, const cli_args *args, npmd_compute *how)
+{
+    cli_progress_begin(p, args);
+    how->progress = cli_progress_show;
+    how->user = p;
+}
+
 /* "field, member 3/8, step"; attempt 0 is a short fit that helps to choose tau. */
 static cli_words progress_noun(const npmd_report *now)
 {

@@ -250,15 +250,10 @@ static void report_words(const reproduce_plan *plan, const entries *against)
 
 static void put_regret(cli_json *j, const char *prefix, const regret *r)
 {
-    char key[48];
-    snprintf(key, sizeof key, "%scount", prefix);
-    CLI_PUT(j, WHOLE(key, r->count));
-    snprintf(key, sizeof key, "%smean", prefix);
-    CLI_PUT(j, REAL(key, r->mean));
-    snprintf(key, sizeof key, "%sworst", prefix);
-    CLI_PUT(j, REAL(key, r->worst));
-    snprintf(key, sizeof key, "%sabove", prefix);
-    CLI_PUT(j, REAL(key, r->above));
+    const cli_words count = cli_words_of("%scount", prefix), mean = cli_words_of("%smean", prefix),
+                    worst = cli_words_of("%sworst", prefix), above = cli_words_of("%sabove", prefix);
+    CLI_PUT(j, WHOLE(count.text, r->count), REAL(mean.text, r->mean), REAL(worst.text, r->worst),
+            REAL(above.text, r->above));
 }
 
 static int report_json(const reproduce_plan *plan, const entries *against)

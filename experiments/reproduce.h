@@ -14,8 +14,7 @@
 #define REPRODUCE_FIGURES(X)                                                                                           \
     X(N, "n", false) /* points */                                                                                      \
     X(NISE, "nise", true) X(AE, "ae", true) X(FR, "fr", true) X(KL, "kl", true)                                        \
-    X(TAU, "tau", false) X(SECONDS, "seconds", false)                                                                  \
-    X(PARAMETERS, "parameters", false) /* NaN: unknown */                                                              \
+    X(TAU, "tau", false) X(SECONDS, "seconds", false) X(PARAMETERS, "parameters", false) /* NaN: unknown */            \
     X(MEMORY, "peak_memory_bytes", false)                                                                              \
     /* the ISE criterion on fresh points, per volume; the error is that of the relative one */                         \
     X(ISE, "ise_criterion", true) X(ISE_RELATIVE, "ise_criterion_relative", true)                                      \
@@ -34,8 +33,7 @@
     /* connectivity: held-out pairs, and those that equal a fitted one; the mean of the log-likelihood over them per   \
      * volume, relative to the uniform density, and per squared area of the surface, on both domains */                \
     X(HELD_OUT, "held_out", false) X(LOG_LIKELIHOOD, "log_likelihood", true)                                           \
-    X(LOG_LIKELIHOOD_SE, "log_likelihood_se_points", false)                                                            \
-    X(LOG_LIKELIHOOD_RELATIVE, "log_likelihood_relative", true)                                                        \
+    X(LOG_LIKELIHOOD_SE, "log_likelihood_se_points", false) X(LOG_LIKELIHOOD_RELATIVE, "log_likelihood_relative", true) \
     X(LOG_LIKELIHOOD_SURFACE, "log_likelihood_surface", true) X(SEEN, "held_out_seen", false)                          \
     /* gauntlet: negative log-likelihood of points that were not fitted; COMPARED: by npmd_compare */                  \
     X(KL_SE, "kl_se", false) X(NLL, "nll", false) X(NLL_SE, "nll_se", false)                                           \
@@ -164,6 +162,8 @@ char *reproduce_beside(const char *out, const char *prefix, const char *name, co
  * the library's threads do not survive a fork. */
 int reproduce_check(const reproduce_plan *plan);
 /* Runs the tasks that are not done; calls keep as each ends, and stops all if it returns nonzero. */
+size_t reproduce_write(int fd, const void *from, size_t size); /* how many bytes; fewer: it failed */
+size_t reproduce_read(int fd, void *to, size_t size);
 int reproduce_run(reproduce_plan *plan, int (*keep)(reproduce_task *task, void *user), void *user);
 
 /* In the process of a task: text that grows. */
@@ -201,7 +201,7 @@ npmd_status reproduce_truth_make(const reproduce_plan *plan, const char *domain,
 npmd_status reproduce_child_run(reproduce_child *c, npmd_error *err);
 npmd_status reproduce_options(reproduce_child *c, npmd_error *err); /* those of the task */
 npmd_status reproduce_fit(reproduce_child *c, npmd_error *err);
-/* Fits but nine tenths of all points, and holds the others out, as reproduce_split. */
+/* Nine tenths of all points are fitted, the others held out, as reproduce_split. */
 npmd_status reproduce_hold_out(reproduce_child *c, const uint64_t *seed, npmd_error *err);
 /* Points from n rows in the domain's columns. */
 npmd_status reproduce_points(const double *x, size_t n, const npmd_domain *domain, npmd_points **out, npmd_error *err);

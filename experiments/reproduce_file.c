@@ -180,16 +180,9 @@ static int read_whole(const cli_args *args, const reproduce_file *file, char **o
     char *text = malloc(length + 1);
     if (!text)
         return cli_fail(args, CLI_MEMORY, "%s: not enough memory for %zu bytes", file->path, length);
-    size_t have = 0;
-    while (have < length) {
-        const ssize_t got = pread(file->fd, text + have, length - have, (off_t)have);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            free(text);
-            return refuse(args, "read", file->path);
-        }
-        have += (size_t)got;
+    if (reproduce_read(file->fd, text, length) < length) {
+        free(text);
+        return refuse(args, "read", file->path);
     }
     text[length] = '\0';
     *out = text;
@@ -265,20 +258,11 @@ int reproduce_file_append(const cli_args *args, reproduce_file *file, const char
 {
     struct stat before = { 0 };
     const size_t length = strlen(line);
-    size_t done = 0;
     if (!file->path)
         return CLI_DONE;
     if (fstat(file->fd, &before) != 0)
         return refuse(args, "write", file->path);
-    while (done < length) {
-        const ssize_t wrote = write(file->fd, line + done, length - done);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            break;
-        done += (size_t)wrote;
-    }
-    if (done == length && fsync(file->fd) == 0)
+    if (reproduce_write(file->fd, line, length) == length && fsync(file->fd) == 0)
         return CLI_DONE;
     const int why = errno;
     if (ftruncate(file->fd, before.st_size) != 0)

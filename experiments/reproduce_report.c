@@ -73,11 +73,8 @@ static bool is_published(const reproduce_published *p, const reproduce_row *row)
 
 static void put_error(cli_json *j, const char *prefix, int figure, double mean, double se)
 {
-    char key[64];
-    snprintf(key, sizeof key, "%s%s", prefix, REPRODUCE_KEYS[figure]);
-    CLI_PUT(j, REAL(key, mean));
-    snprintf(key, sizeof key, "%s%s_se", prefix, REPRODUCE_KEYS[figure]);
-    CLI_PUT(j, REAL(key, se));
+    const char *key = REPRODUCE_KEYS[figure];
+    CLI_PUT(j, REAL(cli_words_of("%s%s", prefix, key).text, mean), REAL(cli_words_of("%s%s_se", prefix, key).text, se));
 }
 
 static void put_summary(cli_json *j, const reproduce_plan *plan, const summary *s)
@@ -150,19 +147,12 @@ static cli_words words_of(const reproduce_plan *plan, const reproduce_column *c,
         return words_paper(plan, s->row);
     if (isnan(m->mean))
         return (cli_words){ "-" };
-    switch (c->form) {
-    case COLUMN_ERROR:
+    if (c->form == COLUMN_ERROR)
         return cli_words_error(m->mean, m->se);
-    case COLUMN_COUNT:
-        return cli_words_count((uint64_t)m->most);
-    case COLUMN_TIME:
+    if (c->form == COLUMN_TIME)
         return cli_words_time(m->mean);
-    case COLUMN_BYTES:
-        return cli_words_bytes((uint64_t)m->most);
-    case COLUMN_NUMBER:
-    case COLUMN_PAPER:
-        break;
-    }
+    if (c->form == COLUMN_COUNT || c->form == COLUMN_BYTES)
+        return c->form == COLUMN_COUNT ? cli_words_count((uint64_t)m->most) : cli_words_bytes((uint64_t)m->most);
     return cli_words_of("%.*g", m->mean != 0.0 && fabs(m->mean) < 0.01 ? 2 : 4, m->mean);
 }
 
