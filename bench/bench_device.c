@@ -136,14 +136,13 @@ static npmd_status device_row(const bench *b, const bench_size *s, json_t *rows,
     bench_times times;
     bench_descent r = { 0 };
     double worst[2];
-    char what[64];
+    const cli_words what = cli_words_of("step %s", s->name);
     json_t *row = bench_row(rows);
-    snprintf(what, sizeof what, "step %s", s->name);
-    TRY(bench_say(b, err, "%s", what));
+    TRY(bench_say(b, err, "%s", what.text));
     TRY(bench_field_open(&f, s, b->threads, err));
-    TRY(verify(b, &f, what, worst, row, err));
-    TRY(bench_verify(what, worst[0], FAST_BOUND, err));
-    TRY(bench_verify(what, worst[1], EXACT_BOUND, err));
+    TRY(verify(b, &f, what.text, worst, row, err));
+    TRY(bench_verify(what.text, worst[0], FAST_BOUND, err));
+    TRY(bench_verify(what.text, worst[1], EXACT_BOUND, err));
     TRY(bench_descent_open(&r, &f, &f.options, b->asked->how.device, 0, false, f.theta, err));
     const field_shape *shape = &f.plan.shape;
     const double flop = bench_step_flop(shape, (double)s->batch, (double)s->q1, (double)s->q2),

@@ -57,10 +57,9 @@ static npmd_status evaluation_row(const bench *b, const bench_size *s, json_t *r
     value_run r = { 0 };
     bench_times t;
     double error = 0.0;
-    char what[64];
+    const cli_words what = cli_words_of("evaluation %s", s->name);
     json_t *row = bench_row(rows);
-    snprintf(what, sizeof what, "evaluation %s", s->name);
-    TRY(bench_say(b, err, "%s", what));
+    TRY(bench_say(b, err, "%s", what.text));
     TRY(bench_field_open(&f, s, b->threads, err));
     TRY(backend_open("cpu", b->threads, &f.plan, &r.backend, err));
     TRY(r.backend.ops->put(r.backend.self, VECTOR_THETA, f.theta, err));
@@ -69,7 +68,7 @@ static npmd_status evaluation_row(const bench *b, const bench_size *s, json_t *r
     r.n = s->n;
     TRY(value_call(&r, err));
     TRY(value_error(&f, r.v, &error, err));
-    TRY(bench_verify(what, error, VALUE_BOUND, err));
+    TRY(bench_verify(what.text, error, VALUE_BOUND, err));
     TRY(bench_time(b, bench_effort_step(b), value_call, &r, &t, err));
     const field_shape *shape = &f.plan.shape;
     const double n = (double)s->n, flop = bench_forward_flop(shape),

@@ -108,19 +108,18 @@ static npmd_status step_row(const bench *b, const bench_size *s, json_t *rows, n
     bench_times all, one;
     bench_effort effort = bench_effort_step(b);
     double error = 0.0;
-    char what[64];
+    const cli_words what = cli_words_of("step %s", s->name);
     json_t *row = bench_row(rows);
-    snprintf(what, sizeof what, "step %s", s->name);
-    TRY(bench_say(b, err, "%s", what));
+    TRY(bench_say(b, err, "%s", what.text));
     TRY(bench_field_open(&f, s, b->threads, err));
     TRY(step_error(b, &f, &error, err));
-    TRY(bench_verify(what, error, GRADIENT_BOUND, err));
-    TRY(bench_say(b, err, "%s, %d thread%s", what, b->threads, b->threads == 1 ? "" : "s"));
+    TRY(bench_verify(what.text, error, GRADIENT_BOUND, err));
+    TRY(bench_say(b, err, "%s, %d thread%s", what.text, b->threads, b->threads == 1 ? "" : "s"));
     TRY(bench_step_time(b, &f, b->threads, effort, &all, err));
     one = all;
     if (b->threads > 1) {
         effort.least = 3; /* it only tells how threads help */
-        TRY(bench_say(b, err, "%s, 1 thread", what));
+        TRY(bench_say(b, err, "%s, 1 thread", what.text));
         TRY(bench_step_time(b, &f, 1, effort, &one, err));
     }
     const field_shape *shape = &f.plan.shape;

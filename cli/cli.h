@@ -47,11 +47,9 @@ int cli_fit(const cli_args *args, const char *const *over, int lists);
 
 /* ---- cmd_marginal.c: densities that are integrals ---------------------------------------------------------------- */
 
-typedef npmd_status cli_integral(const npmd_model *model, unsigned factors, const npmd_points *points, npmd_what what,
-                                 double accuracy, uint64_t seed, const npmd_compute *how, double *values,
-                                 double *log_se, npmd_error *err);
-/* At points, to --out, with their errors to --errors; worst: the largest of these. */
-int cli_integrals(const cli_args *args, cli_integral *ask, const npmd_model *model, unsigned factors,
+/* The marginal density of these factors, or the conditional one given them, at points, to --out, with their errors to
+ * --errors; worst: the largest of these. */
+int cli_integrals(const cli_args *args, bool marginal, const npmd_model *model, unsigned factors,
                   const npmd_points *points, npmd_what what, double accuracy, uint64_t seed, const npmd_compute *how,
                   double *worst);
 

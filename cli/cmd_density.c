@@ -74,7 +74,7 @@ static int run(const cli_args *args)
                     &err));
     const size_t cols = what == NPMD_GRADIENT ? (size_t)npmd_domain_columns(npmd_model_domain(model)) : 1;
     if (given)
-        TRY(cli_integrals(args, npmd_conditional_at, model, factors, points, what, accuracy, seed, &how, &worst));
+        TRY(cli_integrals(args, false, model, factors, points, what, accuracy, seed, &how, &worst));
     else
         TRY(cli_checked(args, npmd_evaluate_to(model, points, what, &how, out, &err), &err));
     st = report(args, model, what, npmd_points_count(points), cols, worst);

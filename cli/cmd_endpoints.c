@@ -127,23 +127,20 @@ static int name_files(const cli_args *args, unsigned pairs, endpoints_files *fil
 /* No output may take the place of an input, nor of the other output. */
 static int check_names(const cli_args *args, const endpoints_files *files)
 {
-    static const char *const INPUTS[] = { "tracks", "weights",      "surface", "surface-right",
-                                          "sphere", "sphere-right", "affine",  "transform" };
-    int code = CLI_DONE;
-    for (int p = 0; p < NPMD_PAIRS && code == CLI_DONE; p++) {
-        code = cli_distinct(args, "--out", files->out[p], "--weights-out", files->weights[p]);
+    static const char *const INPUTS[] = { "--tracks", "--weights",      "--surface", "--surface-right",
+                                          "--sphere", "--sphere-right", "--affine",  "--transform" };
+    int st = CLI_DONE;
+    for (int p = 0; p < NPMD_PAIRS; p++) {
+        TRY(cli_distinct(args, "--out", files->out[p], "--weights-out", files->weights[p]));
         for (int i = 0; i < args->count; i++)
-            for (size_t k = 0; k < sizeof INPUTS / sizeof *INPUTS && code == CLI_DONE; k++) {
-                const cli_given *given = &args->given[i];
-                char label[40];
-                if (strcmp(given->option.name, INPUTS[k]) != 0)
-                    continue;
-                snprintf(label, sizeof label, "--%s", INPUTS[k]);
-                if ((code = cli_distinct(args, "--out", files->out[p], label, given->value)) == CLI_DONE)
-                    code = cli_distinct(args, "--weights-out", files->weights[p], label, given->value);
-            }
+            for (size_t k = 0; k < sizeof INPUTS / sizeof *INPUTS; k++)
+                if (strcmp(args->given[i].option.name, INPUTS[k] + 2) == 0) {
+                    TRY(cli_distinct(args, "--out", files->out[p], INPUTS[k], args->given[i].value));
+                    TRY(cli_distinct(args, "--weights-out", files->weights[p], INPUTS[k], args->given[i].value));
+                }
     }
-    return code;
+done:
+    return st;
 }
 
 /* ---- What was found ---------------------------------------------------------------------------------------------- */

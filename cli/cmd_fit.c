@@ -96,18 +96,16 @@ static int check_files(const cli_args *args, const npmd_options *options)
                   { "--encoding-from", named[3] } };
     enum { CHECKPOINT = 3, RESUME = 4, FILES = sizeof files / sizeof *files };
     npmd_error err = { 0 };
+    int st = CLI_DONE;
     for (int i = 0; i <= RESUME; i++) {
-        for (int j = i + 1; j < FILES; j++) {
-            const int code = i == CHECKPOINT && j == RESUME
-                                 ? CLI_DONE
-                                 : cli_distinct(args, files[i].label, files[i].path, files[j].label, files[j].path);
-            if (code != CLI_DONE)
-                return code;
-        }
-        if (i != RESUME && files[i].path && npmd_output_check(files[i].path, &err))
-            return cli_refuse(args, &err);
+        for (int j = i + 1; j < FILES; j++)
+            if (i != CHECKPOINT || j != RESUME)
+                TRY(cli_distinct(args, files[i].label, files[i].path, files[j].label, files[j].path));
+        if (i != RESUME && files[i].path)
+            TRY(cli_checked(args, npmd_output_check(files[i].path, &err), &err));
     }
-    return CLI_DONE;
+done:
+    return st;
 }
 
 /* Eigenpairs of surfaces as far as the options want them, kept beside the model. */
@@ -360,23 +358,19 @@ static int prepare(fit_job *j)
 {
     const cli_args *args = j->args;
     npmd_error err = { 0 };
-    int code = CLI_DONE;
+    int st = CLI_DONE;
     if (!(j->options = npmd_options_new()))
         return cli_fail(args, CLI_MEMORY, "not enough memory for the options");
-    if (read_options(args, j->options, &err))
-        return cli_refuse(args, &err);
-    if ((code = check_files(args, j->options)) != CLI_DONE)
-        return code;
-    if (read_inputs(j, &err))
-        return cli_refuse(args, &err);
-    if ((code = check_distinct(args, j->points)) != CLI_DONE
-        || (code = check_truth(args, j->domain, j->truth)) != CLI_DONE)
-        return code;
+    TRY(cli_checked(args, read_options(args, j->options, &err), &err));
+    TRY(check_files(args, j->options));
+    TRY(cli_checked(args, read_inputs(j, &err), &err));
+    TRY(check_distinct(args, j->points));
+    TRY(check_truth(args, j->domain, j->truth));
     npmd_options_watch(j->options, show_report, j);
     npmd_options_truth(j->options, j->truth);
-    if (npmd_plan_make(j->domain, npmd_points_count(j->points), j->options, &j->plan, &err))
-        return cli_refuse(args, &err);
-    return CLI_DONE;
+    TRY(cli_checked(args, npmd_plan_make(j->domain, npmd_points_count(j->points), j->options, &j->plan, &err), &err));
+done:
+    return st;
 }
 
 int cli_fit(const cli_args *args, const char *const *over, int lists)

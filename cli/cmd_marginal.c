@@ -69,7 +69,7 @@ static int check_given(const cli_args *args)
     return CLI_DONE;
 }
 
-int cli_integrals(const cli_args *args, cli_integral *ask, const npmd_model *model, unsigned factors,
+int cli_integrals(const cli_args *args, bool marginal, const npmd_model *model, unsigned factors,
                   const npmd_points *points, npmd_what what, double accuracy, uint64_t seed, const npmd_compute *how,
                   double *worst)
 {
@@ -79,7 +79,10 @@ int cli_integrals(const cli_args *args, cli_integral *ask, const npmd_model *mod
     const char *errors = cli_value(args, "errors");
     double *values = cli_doubles(args, n, 1), *log_se = values ? cli_doubles(args, n, 1) : NULL;
     TRY(log_se ? CLI_DONE : CLI_MEMORY);
-    TRY(cli_checked(args, ask(model, factors, points, what, accuracy, seed, how, values, log_se, &err), &err));
+    TRY(cli_checked(args,
+                    (marginal ? npmd_marginal_at : npmd_conditional_at)(model, factors, points, what, accuracy, seed,
+                                                                        how, values, log_se, &err),
+                    &err));
     for (size_t i = 0; i < n; i++)
         *worst = fmax(*worst, log_se[i]);
     cli_accuracy_missed(args, *worst, accuracy);
@@ -125,7 +128,7 @@ static int run(const cli_args *args)
                         || npmd_domain_part(npmd_model_domain(model), factors, &part, &err)
                         || cli_points(args, at, part, coords, &points, &err),
                     &err));
-    TRY(cli_integrals(args, npmd_marginal_at, model, factors, points, what, accuracy, seed, &how, &worst));
+    TRY(cli_integrals(args, true, model, factors, points, what, accuracy, seed, &how, &worst));
     st = report(args, npmd_domain_text(part), npmd_points_count(points), worst);
 done:
     npmd_points_free(points);

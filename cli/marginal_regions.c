@@ -87,11 +87,12 @@ static npmd_status check_outputs(const job *j, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     if (j->out)
-        st = is_drawing(j->out) ? npmd_surface_check(j->out, err) : npmd_array_check(j->out, err);
-    if (st == NPMD_OK && j->matrix)
-        st = npmd_array_check(j->matrix, err);
-    if (st == NPMD_OK && j->dense)
-        st = npmd_array_check(j->dense, err);
+        TRY(is_drawing(j->out) ? npmd_surface_check(j->out, err) : npmd_array_check(j->out, err));
+    if (j->matrix)
+        TRY(npmd_array_check(j->matrix, err));
+    if (j->dense)
+        TRY(npmd_array_check(j->dense, err));
+done:
     return st;
 }
 
@@ -100,17 +101,17 @@ static int check_names(const job *j)
 {
     static const char *const OUTPUTS[] = { "--out", "--matrix", "--dense" };
     static const char *const INPUTS[] = { "--roi", "--roi2", "--sphere", "--sphere2", "--surface", "--surface2" };
+    int st = CLI_DONE;
     for (int i = 0; i < 3; i++) {
         const char *out = cli_value(j->args, OUTPUTS[i] + 2);
-        int code = cli_distinct(j->args, OUTPUTS[i], out, "MODEL", j->args->operand);
-        for (int k = 0; k < 6 && code == CLI_DONE; k++)
-            code = cli_distinct(j->args, OUTPUTS[i], out, INPUTS[k], cli_value(j->args, INPUTS[k] + 2));
-        for (int k = 0; k < i && code == CLI_DONE; k++)
-            code = cli_distinct(j->args, OUTPUTS[i], out, OUTPUTS[k], cli_value(j->args, OUTPUTS[k] + 2));
-        if (code != CLI_DONE)
-            return code;
+        TRY(cli_distinct(j->args, OUTPUTS[i], out, "MODEL", j->args->operand));
+        for (int k = 0; k < 6; k++)
+            TRY(cli_distinct(j->args, OUTPUTS[i], out, INPUTS[k], cli_value(j->args, INPUTS[k] + 2)));
+        for (int k = 0; k < i; k++)
+            TRY(cli_distinct(j->args, OUTPUTS[i], out, OUTPUTS[k], cli_value(j->args, OUTPUTS[k] + 2)));
     }
-    return CLI_DONE;
+done:
+    return st;
 }
 
 static int check_options(job *j)

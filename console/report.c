@@ -1,4 +1,4 @@
-/* report.c - text output: aligned lines on stdout, failures and notes on stderr. */
+/* report.c - text output: aligned lines on stdout, failures and notes on stderr, files. */
 #include "console.h"
 
 #include <ctype.h>
@@ -112,6 +112,27 @@ void cli_accuracy_missed(const cli_args *args, double error, double accuracy)
     if (error > 1.05 * wanted)
         cli_note(args, "warning: the largest error of an integral is %.2g in its log, above %.2g, which was wanted",
                  error, wanted);
+}
+
+int cli_write(const cli_args *args, const char *path, void (*put)(FILE *f, const void *user), const void *user)
+{
+    npmd_error err = { 0 };
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    bool whole = f != NULL;
+    int code = CLI_DONE;
+    if (f) {
+        put(f, user);
+        whole = !ferror(f);
+        whole = fclose(f) == 0 && whole;
+    }
+    if (!whole)
+        code = cli_fail(args, CLI_MEMORY, "not enough memory for what goes to %s", path);
+    else if (npmd_text_write(path, text, &err))
+        code = cli_refuse(args, &err);
+    free(text);
+    return code;
 }
 
 /* ---- Numbers and lines for people -------------------------------------------------------------------------------- */

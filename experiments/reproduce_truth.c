@@ -116,10 +116,8 @@ static npmd_status make_mixture(int D, uint64_t seed, npmd_truth **out, npmd_err
     snprintf(path, sizeof path, "%s/neuropmd_truth.XXXXXX", folder && folder[0] ? folder : "/tmp");
     const int fd = mkstemp(path);
     FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!f) {
-        snprintf(err->text, sizeof err->text, "%.300s: cannot write: %s", path, strerror(errno));
-        return err->status = NPMD_ERR_FILE;
-    }
+    if (!f)
+        return reproduce_fail(err, NPMD_ERR_FILE, "%.300s: cannot write: %s", path, strerror(errno));
     cli_json j = { 0 };
     put_mixture(&j, D, seed);
     const bool whole = !j.failed && fputs(j.text, f) != EOF;
