@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static const cli_option OPTIONS[] = {
     { "k", "K", .required = true, .help = "how many pairs, from the constant function on" },
@@ -18,12 +17,7 @@ static const cli_option OPTIONS[] = {
 
 static bool is_surface_file(const char *path)
 {
-    static const char *const ENDS[] = { ".gii", ".gii.gz", ".vtk" };
-    const size_t length = strlen(path);
-    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++)
-        if (length > strlen(ENDS[i]) && strcasecmp(path + length - strlen(ENDS[i]), ENDS[i]) == 0)
-            return true;
-    return false;
+    return cli_ends_with(path, ".gii") || cli_ends_with(path, ".gii.gz") || cli_ends_with(path, ".vtk");
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
@@ -72,25 +66,20 @@ static double largest(const double *a, size_t n)
     return most;
 }
 
-static int report_json(const cli_args *args, const eigen_result *r)
-{
-    cli_json j = { 0 };
-    cli_json_begin(&j);
-    CLI_PUT(&j, TEXT("out", cli_value(args, "out")), COUNT("vertices", r->vertices),
-            COUNT("faces", npmd_surface_faces(r->surface)), REAL("area", npmd_surface_area(r->surface)),
-            WHOLE("elements", r->elements), COUNT("k", r->k), REAL("seconds", r->seconds),
-            REAL("residual_max", largest(r->residual, r->k)));
-    cli_json_items(&j, "eigenvalues", r->lambda, r->k);
-    cli_json_items(&j, "residuals", r->residual, r->k);
-    return cli_json_print(args, &j);
-}
-
 static int report(const cli_args *args, const eigen_result *r)
 {
     enum { SHOWN = 10 };
     const double area = npmd_surface_area(r->surface);
-    if (args->json)
-        return report_json(args, r);
+    cli_json j = { 0 };
+    if (args->json) {
+        cli_json_begin(&j);
+        CLI_PUT(&j, TEXT("out", cli_value(args, "out")), COUNT("vertices", r->vertices),
+                COUNT("faces", npmd_surface_faces(r->surface)), REAL("area", area), WHOLE("elements", r->elements),
+                COUNT("k", r->k), REAL("seconds", r->seconds), REAL("residual_max", largest(r->residual, r->k)));
+        cli_json_items(&j, "eigenvalues", r->lambda, r->k);
+        cli_json_items(&j, "residuals", r->residual, r->k);
+        return cli_json_print(args, &j);
+    }
     if (args->quiet)
         return CLI_DONE;
     cli_row(stdout, "surface", "%s vertices, %s faces, area %.6g", cli_words_count(r->vertices).text,
@@ -100,13 +89,13 @@ static int report(const cli_args *args, const eigen_result *r)
     cli_row(stdout, "residual", "at most %.2g", largest(r->residual, r->k));
     cli_row(stdout, "out", "%s", cli_value(args, "out"));
     printf("\n%8s  %14s  %22s  %9s\n", "number", "eigenvalue", "x area / (4 pi)", "residual");
-    for (size_t j = 0; j < r->k; j++) {
-        if (j == SHOWN && r->k > SHOWN + 1) {
+    for (size_t i = 0; i < r->k; i++) {
+        if (i == SHOWN && r->k > SHOWN + 1) {
             printf("%8s\n", "...");
-            j = r->k - 1;
+            i = r->k - 1;
         }
-        printf("%8zu  %14.8g  %22.8g  %9.2g\n", j, r->lambda[j], r->lambda[j] * area / (4.0 * acos(-1.0)),
-               r->residual[j]);
+        printf("%8zu  %14.8g  %22.8g  %9.2g\n", i, r->lambda[i], r->lambda[i] * area / (4.0 * acos(-1.0)),
+               r->residual[i]);
     }
     return CLI_DONE;
 }

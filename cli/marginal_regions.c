@@ -217,45 +217,33 @@ static int read_place(job *j, int d)
 
 /* ---- computing --------------------------------------------------------------------------------------------------- */
 
-static npmd_status compute_map(job *j, npmd_error *err)
-{
-    cli_progress_begin(&j->progress, j->args);
-    const npmd_status st = npmd_region_map(j->model, &j->request, j->factor + 1, j->region, j->regions, j->what,
-                                           j->value, &j->map, err);
-    cli_progress_end(&j->progress);
-    return st;
-}
-
 /* Beside a map of an intensity, expected numbers; beside any other, probabilities. */
-static bool matrix_counts(const job *j)
+static npmd_region_what matrix_what(const job *j)
 {
-    return j->what == NPMD_REGION_COUNTS || j->what == NPMD_REGION_INTENSITY;
+    return j->what == NPMD_REGION_COUNTS || j->what == NPMD_REGION_INTENSITY ? NPMD_REGION_COUNTS
+                                                                             : NPMD_REGION_PROBABILITY;
 }
 
-static const char *matrix_word(const job *j)
-{
-    return npmd_region_what_name(matrix_counts(j) ? NPMD_REGION_COUNTS : NPMD_REGION_PROBABILITY);
-}
+enum part { MAP, MATRIX, DENSE };
 
-static npmd_status compute_matrix(job *j, npmd_error *err)
+static npmd_status compute_part(job *j, enum part part, npmd_error *err)
 {
     cli_progress_begin(&j->progress, j->args);
-    const npmd_status st = npmd_region_matrix(
-        j->model, &j->request, matrix_counts(j) ? NPMD_REGION_COUNTS : NPMD_REGION_PROBABILITY, j->cell, &j->sum, err);
+    const npmd_status st = part == MAP ? npmd_region_map(j->model, &j->request, j->factor + 1, j->region, j->regions,
+                                                         j->what, j->value, &j->map, err)
+                           : part == MATRIX
+                               ? npmd_region_matrix(j->model, &j->request, matrix_what(j), j->cell, &j->sum, err)
+                               : npmd_region_dense(j->model, &j->request, j->what, j->dense, err);
     cli_progress_end(&j->progress);
     return st;
 }
 
-static npmd_status compute_dense(job *j, npmd_error *err)
+static void note_dense(const job *j)
 {
     const size_t rows = npmd_surface_vertices(j->at[0].surface), columns = npmd_surface_vertices(j->at[1].surface);
     cli_note(j->args, "dense: %s x %s values, %s in the file, %s of memory", cli_words_count(rows).text,
              cli_words_count(columns).text, cli_words_bytes((uint64_t)rows * columns * sizeof(double)).text,
              cli_words_bytes(npmd_region_bytes(&j->request)).text);
-    cli_progress_begin(&j->progress, j->args);
-    const npmd_status st = npmd_region_dense(j->model, &j->request, j->what, j->dense, err);
-    cli_progress_end(&j->progress);
-    return st;
 }
 
 static npmd_status write_map(const job *j, npmd_error *err)
@@ -279,7 +267,7 @@ static const char *warning(const npmd_region_facts *f)
 
 static void report_json(const job *j, cli_json *o)
 {
-    CLI_PUT(o, TEXT("what", j->out || j->dense ? what_name(j) : matrix_word(j)));
+    CLI_PUT(o, TEXT("what", j->out || j->dense ? what_name(j) : npmd_region_what_name(matrix_what(j))));
     if (j->out) {
         CLI_PUT(o, TEXT("out", j->out),
                 TEXT("region", either(j->args, "region", npmd_region_name(j->at[j->factor].regions, 0))),
@@ -288,7 +276,7 @@ static void report_json(const job *j, cli_json *o)
                 REAL("error_largest", j->map.error_largest), COUNT("error_vertices", j->map.compared));
     }
     if (j->matrix) {
-        CLI_PUT(o, TEXT("matrix", j->matrix), TEXT("matrix_what", matrix_word(j)),
+        CLI_PUT(o, TEXT("matrix", j->matrix), TEXT("matrix_what", npmd_region_what_name(matrix_what(j))),
                 WHOLE("regions", npmd_region_count(j->at[0].regions)), REAL("sum", j->sum.probability),
                 REAL("sum_error", j->sum.sum_error), REAL("within", j->sum.within),
                 REAL("matrix_error_median", j->sum.error_median), REAL("matrix_error_largest", j->sum.error_largest));
@@ -352,11 +340,13 @@ static int compute(job *j)
     if (!(j->value = cli_doubles(j->args, j->values, 1)) || !(j->cell = cli_doubles(j->args, j->cells, 1)))
         return CLI_MEMORY;
     cli_watch_signals(true);
-    if ((j->out && (compute_map(j, &err) || write_map(j, &err)))
-        || (j->matrix && (compute_matrix(j, &err) || npmd_region_matrix_write(&j->request, j->cell, j->matrix, &err)))
-        || (j->dense && compute_dense(j, &err)))
+    if ((j->out && (compute_part(j, MAP, &err) || write_map(j, &err)))
+        || (j->matrix
+            && (compute_part(j, MATRIX, &err) || npmd_region_matrix_write(&j->request, j->cell, j->matrix, &err))))
         return cli_refuse(j->args, &err);
-    return report(j);
+    if (j->dense)
+        note_dense(j);
+    return j->dense && compute_part(j, DENSE, &err) ? cli_refuse(j->args, &err) : report(j);
 }
 
 static int prepare(job *j)

@@ -119,6 +119,7 @@ npmd_status cli_registered(const char *surface_path, const npmd_surface *surface
                            const npmd_surface *sphere, npmd_error *err);
 /* Warns if error, the standard error of a log integral, exceeds the accuracy asked for (0: NPMD_ACCURACY). */
 void cli_accuracy_missed(const cli_args *args, double error, double accuracy);
+bool cli_ends_with(const char *path, const char *suffix); /* in letters of either case, and more before it */
 /* Refuses two paths to the same file, since one would overwrite the other. Either may be NULL. */
 int cli_distinct(const cli_args *args, const char *label, const char *path, const char *other_label, const char *other);
 /* Finds the name nearest to a misspelt one: start from {.wanted = word}, try all; best is NULL if none is near. */

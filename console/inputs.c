@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 int cli_compute(const cli_args *args, uint64_t *seed, npmd_compute *how)
@@ -125,6 +126,12 @@ npmd_status cli_coords(const cli_args *args, unsigned *out, npmd_error *err)
     const char *text = cli_value(args, "coords");
     *out = NPMD_COORDS_DEFAULT;
     return text ? npmd_coords_parse(text, out, err) : NPMD_OK;
+}
+
+bool cli_ends_with(const char *path, const char *suffix)
+{
+    const size_t length = strlen(path), tail = strlen(suffix);
+    return length > tail && strcasecmp(path + length - tail, suffix) == 0;
 }
 
 /* The file behind an input, which may be one variable of it: file.mat:name. */

@@ -32,18 +32,11 @@ static void json_leave(cli_json *j)
 
 static json_t *fact_value(const cli_fact *f)
 {
-    switch (f->kind) {
-    case FACT_TEXT:
-        return f->is.text ? json_any_text(f->is.text) : json_null();
-    case FACT_WHOLE:
-        return json_integer(f->is.whole);
-    case FACT_COUNT:
-        return json_unsigned(f->is.count);
-    case FACT_FLAG:
-        return json_boolean(f->is.whole);
-    default:
-        return json_known(f->is.real);
-    }
+    return f->kind == FACT_TEXT    ? f->is.text ? json_any_text(f->is.text) : json_null()
+              : f->kind == FACT_WHOLE ? json_integer(f->is.whole)
+           : f->kind == FACT_COUNT ? json_unsigned(f->is.count)
+           : f->kind == FACT_FLAG  ? json_boolean(f->is.whole)
+                                   : json_known(f->is.real);
 }
 
 npmd_status cli_facts_put(json_t *object, const cli_fact *facts, npmd_error *err)

@@ -346,18 +346,6 @@ static int check_files(const reproduce_plan *plan, const char *out)
     return code;
 }
 
-typedef struct keeper {
-    const reproduce_plan *plan;
-    reproduce_file *file;
-} keeper;
-
-static int keep(reproduce_task *task, void *user)
-{
-    const keeper *k = user;
-    const int code = reproduce_line_finish(k->plan, task);
-    return code == CLI_DONE ? reproduce_file_append(k->plan->args, k->file, task->line) : code;
-}
-
 int reproduce_compute(reproduce_plan *plan, const char *results)
 {
     reproduce_file file = { .fd = -1 };
@@ -372,7 +360,7 @@ int reproduce_compute(reproduce_plan *plan, const char *results)
              known);
     if (!results)
         cli_note(plan->args, "without --out nothing is kept until the end");
-    if ((code = reproduce_run(plan, keep, &(keeper){ plan, &file })) != CLI_DONE)
+    if ((code = reproduce_run(plan, &file)) != CLI_DONE)
         goto done;
     for (int i = 0; i < plan->count; i++)
         failed += plan->tasks[i].failed;

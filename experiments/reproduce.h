@@ -158,13 +158,17 @@ char *reproduce_file_of(const reproduce_plan *plan, int replicate); /* path of a
 /* FILE.jsonl gives FILE_, then the three words; to be freed */
 char *reproduce_beside(const char *out, const char *prefix, const char *name, const char *ending);
 
+typedef struct reproduce_file {
+    const char *path; /* NULL: nothing is kept */
+    int fd;
+} reproduce_file;
 /* Can truth and data be read? This and reproduce_run work in child processes, and the parent computes nothing, since
  * the library's threads do not survive a fork. */
 int reproduce_check(const reproduce_plan *plan);
-/* Runs the tasks that are not done; calls keep as each ends, and stops all if it returns nonzero. */
+/* Runs the tasks that are not done; the line of each is kept as it ends. */
 size_t reproduce_write(int fd, const void *from, size_t size); /* how many bytes; fewer: it failed */
 size_t reproduce_read(int fd, void *to, size_t size);
-int reproduce_run(reproduce_plan *plan, int (*keep)(reproduce_task *task, void *user), void *user);
+int reproduce_run(reproduce_plan *plan, reproduce_file *file);
 
 /* In the process of a task: text that grows. */
 typedef struct reproduce_text {
@@ -231,10 +235,6 @@ npmd_status reproduce_spectrum_of_model(const npmd_model *model, npmd_what what,
 const double *reproduce_spectrum_at(const reproduce_spectrum *s, int k1, int k2);
 void reproduce_spectrum_close(reproduce_spectrum *s);
 
-typedef struct reproduce_file {
-    const char *path; /* NULL: nothing is kept */
-    int fd;
-} reproduce_file;
 int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task);
 double reproduce_line_number(const char *line, const char *key); /* the number behind a key; NaN: there is none */
 int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task); /* adds the numbers of its result */

@@ -36,25 +36,23 @@ static int line_take(const cli_args *args, cli_json *j, reproduce_task *task)
 
 int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task)
 {
+    const reproduce_pairs *pairs = plan->pairs;
+    const reproduce_row *row = task->row;
     cli_json j = { 0 };
     cli_json_begin(&j);
     CLI_PUT(&j, TEXT("experiment", plan->experiment->name));
-    if (plan->gauntlet) {
+    if (plan->gauntlet)
         gauntlet_line_begin(plan, task, &j);
-        goto end;
-    }
-    CLI_PUT(&j, TEXT("domain", plan->pairs ? plan->pairs->domain : task->row->domain),
-            WHOLE("replicate", task->replicate), TEXT("method", task->row->method),
-            TEXT("settings", task->row->settings), TEXT("data", task->data));
-    if (plan->pairs) {
-        CLI_PUT(&j, TEXT("inputs", plan->pairs->inputs), FLAG("unordered", plan->pairs->unordered));
-    } else if (plan->truth_path) {
-        CLI_PUT(&j, TEXT("truth", plan->truth_path));
-    } else {
-        CLI_PUT(&j, TEXT("truth", reproduce_recipe(plan, task->row->domain)), COUNT("truth_seed", plan->truth_seed));
-    }
-    CLI_PUT(&j, TEXT("options", task->options));
-end:
+    else
+        CLI_PUT(&j, TEXT("domain", pairs ? pairs->domain : row->domain), WHOLE("replicate", task->replicate),
+                TEXT("method", row->method), TEXT("settings", row->settings), TEXT("data", task->data),
+                pairs              ? TEXT("inputs", pairs->inputs)
+                : plan->truth_path ? TEXT("truth", plan->truth_path)
+                                   : TEXT("truth", reproduce_recipe(plan, row->domain)),
+                pairs              ? FLAG("unordered", pairs->unordered)
+                : plan->truth_path ? NO_FACT
+                                   : COUNT("truth_seed", plan->truth_seed),
+                TEXT("options", task->options));
     cli_json_end(&j);
     if (!j.failed)
         j.text[strlen(j.text) - strlen("}\n")] = '\0'; /* more is to come */

@@ -335,7 +335,7 @@ static int start_more(reproduce_plan *plan, worker *workers, int *next)
     return CLI_DONE;
 }
 
-int reproduce_run(reproduce_plan *plan, int (*keep)(reproduce_task *task, void *user), void *user)
+int reproduce_run(reproduce_plan *plan, reproduce_file *file)
 {
     worker *workers = calloc((size_t)plan->jobs, sizeof *workers);
     struct pollfd *polls = calloc((size_t)plan->jobs, sizeof *polls);
@@ -363,7 +363,8 @@ int reproduce_run(reproduce_plan *plan, int (*keep)(reproduce_task *task, void *
                 task->result = last;
                 task->failed = last.kind == REPRODUCE_FAILED;
                 task->done = true;
-                code = keep(task, user);
+                if ((code = reproduce_line_finish(plan, task)) == CLI_DONE)
+                    code = reproduce_file_append(plan->args, file, task->line);
                 say_ended(&show, plan, task, ++done);
             }
         watch_show(&show, plan, workers, done);
