@@ -32,10 +32,6 @@ static void print(page *p, const char *format, ...)
 
 /* ---- Values of a row --------------------------------------------------------------------------------------------- */
 
-typedef struct cell {
-    char text[32];
-} cell;
-
 static double number(const json_t *row, const char *key) /* NaN if there is none */
 {
     const json_t *value = json_object_get(row, key);
@@ -49,43 +45,27 @@ static const char *name(const json_t *row, const char *key)
 }
 
 /* scale x the number with that many places; nothing if there is none. */
-static cell real(const json_t *row, const char *key, double scale, int places)
+static cli_words real(const json_t *row, const char *key, double scale, int places)
 {
-    cell c = { "" };
     const double value = scale * number(row, key);
-    if (isfinite(value))
-        snprintf(c.text, sizeof c.text, "%.*f", places, value);
-    return c;
+    return isfinite(value) ? cli_words_of("%.*f", places, value) : (cli_words){ "" };
 }
 
-static cell range(const json_t *row, const char *low, const char *high, double scale, int places)
+static cli_words range(const json_t *row, const char *low, const char *high, double scale, int places)
 {
-    cell c = { "" };
-    if (isfinite(number(row, low)) && isfinite(number(row, high)))
-        snprintf(c.text, sizeof c.text, "%.*f to %.*f", places, scale * number(row, low), places,
-                 scale * number(row, high));
-    return c;
+    const double from = scale * number(row, low), to = scale * number(row, high);
+    return isfinite(from) && isfinite(to) ? cli_words_of("%.*f to %.*f", places, from, places, to) : (cli_words){ "" };
 }
 
-static cell error_of(const json_t *row)
+static cli_words error_of(const json_t *row)
 {
-    cell c = { "" };
-    if (isfinite(number(row, "error")))
-        snprintf(c.text, sizeof c.text, "%.1e", number(row, "error"));
-    return c;
+    const double error = number(row, "error");
+    return isfinite(error) ? cli_words_of("%.1e", error) : (cli_words){ "" };
 }
 
-static cell count(double n) /* 100,000 */
+static cli_words count(double n)
 {
-    cell c = { "" };
-    char digits[24];
-    const int length = n >= 0.0 && n < 1e15 ? snprintf(digits, sizeof digits, "%.0f", n) : 0;
-    for (int i = 0, to = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            c.text[to++] = ',';
-        c.text[to++] = digits[i];
-    }
-    return c;
+    return n >= 0.0 && n < 1e15 ? cli_words_count((uint64_t)(n + 0.5)) : (cli_words){ "" };
 }
 
 /* ---- The tables -------------------------------------------------------------------------------------------------- */
@@ -193,7 +173,7 @@ static void scaling_words(page *p, const json_t *part)
         const json_t *values = json_object_get(row, "values"), *ms = json_object_get(row, "ms");
         print(p, "%-2s %-14s", name(row, "name"), name(row, "what"));
         for (size_t k = 0; k < json_array_size(values) && k < json_array_size(ms) && k < 4; k++) {
-            char at[48];
+            char at[160];
             snprintf(at, sizeof at, "%s: %.1f", count(json_number_value(json_array_get(values, k))).text,
                      json_number_value(json_array_get(ms, k)));
             print(p, " %16s", at);

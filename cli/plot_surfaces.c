@@ -6,12 +6,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-static bool ends_with(const char *path, const char *suffix)
-{
-    const size_t length = strlen(path), tail = strlen(suffix);
-    return length > tail && strcasecmp(path + length - tail, suffix) == 0;
-}
-
 /* A file of numbers on vertices, or of a matrix; models and lines have other names. */
 static bool holds_values(const char *path)
 {
@@ -19,7 +13,7 @@ static bool holds_values(const char *path)
         ".gii", ".gii.gz", ".vtk", ".vtk.gz", ".csv", ".tsv", ".txt", ".npy", NULL
     };
     for (int k = 0; SUFFIXES[k]; k++)
-        if (ends_with(path, SUFFIXES[k]))
+        if (cli_ends_with(path, SUFFIXES[k]))
             return true;
     return false;
 }
@@ -46,8 +40,8 @@ bool plot_surfaces_operand(plot_surfaces *s, const char *path)
 static bool holds_surface(const char *path)
 {
     npmd_surface *s = NULL;
-    const bool may = ends_with(path, ".gii") || ends_with(path, ".gii.gz") || ends_with(path, ".vtk")
-                     || ends_with(path, ".vtk.gz");
+    const bool may = cli_ends_with(path, ".gii") || cli_ends_with(path, ".gii.gz") || cli_ends_with(path, ".vtk")
+                     || cli_ends_with(path, ".vtk.gz");
     const bool found = may && npmd_surface_read(path, &s, NULL) == NPMD_OK;
     npmd_surface_free(s);
     return found;

@@ -6,14 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ru_maxrss is in KiB, but on macOS in bytes. */
+#if defined(__APPLE__)
+#define MAXRSS_UNIT 1u
+#else
+#define MAXRSS_UNIT 1024u
+#endif
 
 double cli_clock(void)
 {
     struct timespec t = { 0 };
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+uint64_t cli_peak_memory(void)
+{
+    struct rusage usage = { 0 };
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * MAXRSS_UNIT : 0;
 }
 
 static int terminal_width(void)
@@ -33,25 +47,27 @@ void cli_progress_begin(cli_progress *p, const cli_args *args)
     p->shown = p->terminal ? -1e9 : p->began;
 }
 
+void cli_progress_watch(cli_progress *p, const cli_args *args, npmd_compute *how)
+{
+    cli_progress_begin(p, args);
+    how->progress = cli_progress_show;
+    how->user = p;
+}
+
 /* "field, member 3/8, step"; attempt 0 is a short fit that helps to choose tau. */
 static cli_words progress_noun(const npmd_report *now)
 {
-    cli_words noun;
     char member[32] = "";
     if (now->member > 0)
         snprintf(member, sizeof member, "member %d/%d, ", now->member, now->members);
-    snprintf(noun.text, sizeof noun.text, "%.30s%s%s%sstep", now->part ? now->part : "", now->part ? ": " : "", member,
-             now->attempt == 0 ? "choosing tau, " : "");
-    return noun;
+    return cli_words_of("%.30s%s%s%sstep", now->part ? now->part : "", now->part ? ": " : "", member,
+                        now->attempt == 0 ? "choosing tau, " : "");
 }
 
 /* Nothing where there is none, as of weights that are chosen. */
 static cli_words progress_objective(const npmd_report *now, const char *before)
 {
-    cli_words w = { "" };
-    if (isfinite(now->objective))
-        snprintf(w.text, sizeof w.text, "%sobjective %.5g", before, now->objective);
-    return w;
+    return isfinite(now->objective) ? cli_words_of("%sobjective %.5g", before, now->objective) : (cli_words){ "" };
 }
 
 /* One line that is drawn over and over: bar, step, objective, rate, time left. The bar gets what the text

@@ -250,15 +250,10 @@ static void report_words(const reproduce_plan *plan, const entries *against)
 
 static void put_regret(cli_json *j, const char *prefix, const regret *r)
 {
-    char key[48];
-    snprintf(key, sizeof key, "%scount", prefix);
-    cli_json_signed(j, key, r->count);
-    snprintf(key, sizeof key, "%smean", prefix);
-    cli_json_number(j, key, r->mean);
-    snprintf(key, sizeof key, "%sworst", prefix);
-    cli_json_number(j, key, r->worst);
-    snprintf(key, sizeof key, "%sabove", prefix);
-    cli_json_number(j, key, r->above);
+    const cli_words count = cli_words_of("%scount", prefix), mean = cli_words_of("%smean", prefix),
+                    worst = cli_words_of("%sworst", prefix), above = cli_words_of("%sabove", prefix);
+    CLI_PUT(j, WHOLE(count.text, r->count), REAL(mean.text, r->mean), REAL(worst.text, r->worst),
+            REAL(above.text, r->above));
 }
 
 static int report_json(const reproduce_plan *plan, const entries *against)
@@ -266,12 +261,8 @@ static int report_json(const reproduce_plan *plan, const entries *against)
     const reproduce_gauntlet *g = plan->gauntlet;
     cli_json j = { 0 };
     cli_json_begin(&j);
-    cli_json_text(&j, "experiment", plan->experiment->name);
-    cli_json_text(&j, "half", g->half);
-    cli_json_signed(&j, "seeds", g->seeds);
-    cli_json_text(&j, "against", cli_value(plan->args, "against"));
-    cli_json_text(&j, "out", plan->out);
-    cli_json_text(&j, "version", npmd_version());
+    CLI_PUT(&j, TEXT("experiment", plan->experiment->name), TEXT("half", g->half), WHOLE("seeds", g->seeds),
+            TEXT("against", cli_value(plan->args, "against")), TEXT("out", plan->out), TEXT("version", npmd_version()));
     cli_json_list(&j, "methods");
     for (int m = 0; m < g->methods; m++)
         for (int real = 0; real < 2; real++) {
@@ -279,8 +270,7 @@ static int report_json(const reproduce_plan *plan, const entries *against)
                 continue;
             const regret own = regret_of(plan, NULL, m, real), other = regret_of(plan, against, m, real);
             cli_json_object(&j);
-            cli_json_text(&j, "method", g->method[m]);
-            cli_json_text(&j, "subjects", real ? "real" : "truths");
+            CLI_PUT(&j, TEXT("method", g->method[m]), TEXT("subjects", real ? "real" : "truths"));
             put_regret(&j, "regret_", &own);
             if (against->count > 0)
                 put_regret(&j, "against_", &other);

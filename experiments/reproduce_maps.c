@@ -293,18 +293,16 @@ static void put_region(FILE *f, const void *user)
 
 static int write_all(const maps *m)
 {
-    const bool surfaces = m->plan->pairs->surfaces;
-    int code = CLI_DONE;
-    if (m->count > 0) {
-        code = write_drawing(m, m->nodes, surfaces ? "surface" : "sphere");
-        if (code == CLI_DONE && m->surface)
-            code = write_drawing(m, m->surface, "surface");
-    }
-    if (code == CLI_DONE && (code = write_table(m, "partners", put_partners)) == CLI_DONE)
-        code = write_table(m, "row", put_row);
-    if (code == CLI_DONE)
-        code = write_table(m, "region", put_region);
-    return code;
+    int st = CLI_DONE;
+    if (m->count > 0)
+        TRY(write_drawing(m, m->nodes, m->plan->pairs->surfaces ? "surface" : "sphere"));
+    if (m->count > 0 && m->surface)
+        TRY(write_drawing(m, m->surface, "surface"));
+    TRY(write_table(m, "partners", put_partners));
+    TRY(write_table(m, "row", put_row));
+    TRY(write_table(m, "region", put_region));
+done:
+    return st;
 }
 
 int reproduce_maps(const reproduce_plan *plan)
