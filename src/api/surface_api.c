@@ -63,10 +63,8 @@ npmd_status npmd_surface_write(const npmd_surface *s, const char *path, const ch
 {
     npmd_status st = NPMD_OK;
     vertex_values *columns = NULL;
-    if (count < 0) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%d columns of values, a number from 0 on was expected", count);
-        goto done;
-    }
+    if (count < 0)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "%d columns of values, a number from 0 on was expected", count));
     TRY(memory_new(&columns, count, err));
     for (int i = 0; i < count; i++)
         columns[i] = (vertex_values){ .name = names[i], .value = values[i] };

@@ -140,11 +140,9 @@ npmd_status model_probability_near(const npmd_model *m, const npmd_points *centr
     TRY(model_check_domain(m, centre->domain, "centre lies", err));
     TRY(domain_refuse_surfaces(m->domain, "`radius`: geodesic balls are", err));
     for (int d = 0; d < m->domain->factors; d++)
-        if (!(radius[d] > 0.0 && radius[d] <= NPMD_PI * (1.0 + 1e-12))) {
-            st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`radius`: %g on factor %d; expected more than 0 and at most pi",
-                           radius[d], d + 1);
-            goto done;
-        }
+        if (!(radius[d] > 0.0 && radius[d] <= NPMD_PI * (1.0 + 1e-12)))
+            TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "`radius`: %g on factor %d; expected more than 0 and at most pi",
+                          radius[d], d + 1));
     points_row(centre, 0, x);
     TRY(region_open(&r, how, err));
     for (size_t points = FIRST_POINTS;; points *= 4) {

@@ -24,11 +24,9 @@ npmd_status pairs_open(pair_values *p, const npmd_model *m, const npmd_region_re
     bool surfaces = dom->factors == 2;
     for (int d = 0; d < dom->factors; d++)
         surfaces = surfaces && (dom->factor[d] == &SPHERE || surface_of(dom->factor[d]) != NULL);
-    if (!surfaces) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "regions need a model on two surfaces, S2 or mesh:FILE each; this one is on %s", dom->text);
-        goto done;
-    }
+    if (!surfaces)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                      "regions need a model on two surfaces, S2 or mesh:FILE each; this one is on %s", dom->text));
     TRY(evaluator_open(&p->of, m, at->how, err));
     TRY(memory_new(&p->x, REGION_PIECE * (size_t)dom->columns, err));
     TRY(memory_new(&p->log_f, REGION_PIECE, err));
@@ -59,10 +57,8 @@ npmd_status pairs_evaluate(pair_values *p, int over, node_range nodes, node_rang
     TRY(evaluate(&p->of, p->x, pairs, JET_VALUE, p->log_f, err));
     for (size_t i = 0; i < pairs; i++) {
         p->log_f[i] -= offset;
-        if (isnan(p->log_f[i])) {
-            st = npmd_fail(err, NPMD_ERR_NUMERIC, "the density is not a number at a pair of nodes");
-            goto done;
-        }
+        if (isnan(p->log_f[i]))
+            TRY(npmd_fail(err, NPMD_ERR_NUMERIC, "the density is not a number at a pair of nodes"));
     }
     p->done += (double)pairs;
     if (compute_tell(p->at->how, p->doing, p->done / p->all) != 0)

@@ -200,11 +200,9 @@ static npmd_status sphere_draw(figure *f, double lambda, npmd_error *err)
     relief_ball ball = { 0 };
     double *value[SHOWN] = { NULL };
     char words[2][32];
-    if (degree < 1 || degree > 64 || (double)degree * (degree + 1) != lambda) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the eigenvalue %g of S2 is no l (l + 1), such as 2, 6, 12 or 20",
-                       lambda);
-        goto done;
-    }
+    if (degree < 1 || degree > 64 || (double)degree * (degree + 1) != lambda)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "the eigenvalue %g of S2 is no l (l + 1), such as 2, 6, 12 or 20",
+                      lambda));
     TRY(relief_ball_make(BALL_STEPS, &ball, err));
     for (int k = 0; k < SHOWN; k++) {
         TRY(memory_new(&value[k], ball.vertices, err));
@@ -239,10 +237,8 @@ static npmd_status mesh_draw(figure *f, const char *path, int first, npmd_error 
     TRY(surface_views_find(f->ask->surfaces, path, &views, err));
     TRY(npmd_surface_read(path, &surface, err));
     TRY(mesh_of_surface(surface, &m, err));
-    if (first < 0 || first > 10000) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the number of an eigenfunction is %d, expected 0 to 10000", first);
-        goto done;
-    }
+    if (first < 0 || first > 10000)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "the number of an eigenfunction is %d, expected 0 to 10000", first));
     TRY(memory_new(&lambda, pairs, err));
     TRY(memory_new(&phi, m.vertices * pairs, err));
     TRY(npmd_surface_eigen(surface, 1, (int)pairs, &own, lambda, phi, NULL, err));

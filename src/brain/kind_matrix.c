@@ -83,22 +83,18 @@ static npmd_status row_take(const char *path, const char *line, int number, loca
 {
     npmd_status st = NPMD_OK;
     char field[256];
-    if (fields_count(line) != m->columns + 1) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %d has %d fields, expected a name and %d numbers", path,
-                       number + 2, fields_count(line), m->columns);
-        goto done;
-    }
+    if (fields_count(line) != m->columns + 1)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s row %d has %d fields, expected a name and %d numbers", path, number + 2,
+                      fields_count(line), m->columns));
     field_take(&line, field, sizeof field);
     TRY(memory_text(&m->row[number], field, err));
     for (int k = 0; k < m->columns; k++) {
         char *stop = NULL;
         field_take(&line, field, sizeof field);
         const double value = strtod_l(field, &stop, c);
-        if (stop == field || *stop != 0 || !isfinite(value)) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %d, column %d: '%.40s' is no number", path, number + 2, k + 2,
-                           field);
-            goto done;
-        }
+        if (stop == field || *stop != 0 || !isfinite(value))
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s row %d, column %d: '%.40s' is no number", path, number + 2, k + 2,
+                          field));
         m->cell[number * m->columns + k] = value;
     }
 done:
@@ -117,11 +113,9 @@ static npmd_status named_read(const char *path, const char *text, matrix *m, npm
     m->columns = fields_count(text) - 1;
     for (const char *p = line_after(text); *p != 0; p = line_after(p))
         m->rows += *p != '\n' && *p != '\r';
-    if (m->columns < 1 || m->rows < 1 || m->columns > NAMES_MOST || m->rows > NAMES_MOST) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is a matrix of %d x %d, expected 1 to %d rows and columns", path,
-                       m->rows, m->columns, NAMES_MOST);
-        goto done;
-    }
+    if (m->columns < 1 || m->rows < 1 || m->columns > NAMES_MOST || m->rows > NAMES_MOST)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is a matrix of %d x %d, expected 1 to %d rows and columns", path,
+                      m->rows, m->columns, NAMES_MOST));
     TRY(memory_new(&m->cell, m->rows * m->columns, err));
     TRY(memory_new(&m->row, m->rows, err));
     TRY(memory_new(&m->column, m->columns, err));
@@ -144,11 +138,9 @@ static npmd_status plain_read(const char *path, matrix *m, npmd_error *err)
     npmd_status st = NPMD_OK;
     table t = { 0 };
     TRY(table_read(path, &t, err));
-    if (t.rows > NAMES_MOST || t.columns > NAMES_MOST) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s is %zu x %zu; a picture has at most %d rows and columns", path, t.rows,
-                       t.columns, NAMES_MOST);
-        goto done;
-    }
+    if (t.rows > NAMES_MOST || t.columns > NAMES_MOST)
+        TRY(npmd_fail(err, NPMD_ERR_SHAPE, "%s is %zu x %zu; a picture has at most %d rows and columns", path, t.rows,
+                      t.columns, NAMES_MOST));
     m->rows = (int)t.rows;
     m->columns = (int)t.columns;
     m->cell = t.data;

@@ -356,12 +356,10 @@ static npmd_status surface_draw(figure *f, npmd_error *err)
                            f->ask->surfaces != NULL ? f->ask->surfaces->surface : NULL, &views, err));
     TRY(maps_make(j, err));
     for (int k = 1; k < j->maps && f->ask->ranges > 0; k++)
-        if (strcmp(j->map[k].how.scale.name, j->map[0].how.scale.name) != 0) {
-            st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "`range` would be one range for '%s' and '%s': leave it out, or choose one by `factors`",
-                           j->map[0].how.scale.name, j->map[k].how.scale.name);
-            goto done;
-        }
+        if (strcmp(j->map[k].how.scale.name, j->map[0].how.scale.name) != 0)
+            TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                          "`range` would be one range for '%s' and '%s': leave it out, or choose one by `factors`",
+                          j->map[0].how.scale.name, j->map[k].how.scale.name));
     if (j->maps == 0)
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "none of the factors shown is a surface or a sphere");
     else if (j->maps == 1 && j->circle.value == NULL)

@@ -52,11 +52,9 @@ npmd_status surface_scene_region(surface_scene *s, const char *labels_path, cons
     bool *inside = NULL;
     TRY(labels_read(labels_path, s->m->vertices, &l, err));
     const int found = labels_find(&l, region);
-    if (found < 0) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%s has no region '%.60s'; it has %d, the first of them '%.60s'",
-                       labels_path, region, l.regions, l.regions > 0 ? l.name[0] : "");
-        goto done;
-    }
+    if (found < 0)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "%s has no region '%.60s'; it has %d, the first of them '%.60s'",
+                      labels_path, region, l.regions, l.regions > 0 ? l.name[0] : ""));
     TRY(memory_new(&inside, s->m->vertices, err));
     for (size_t i = 0; i < s->m->vertices; i++)
         inside[i] = l.region[i] == found;

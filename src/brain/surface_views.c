@@ -120,10 +120,8 @@ npmd_status surface_views_find(const npmd_plot_surfaces *ask, const char *file, 
     int half = 0;
     const char *axis_up = ask->up != NULL ? ask->up : "z";
     *out = (surface_views){ 0 };
-    if (strlen(axis_up) != 1 || *axis_up < 'x' || *axis_up > 'z') {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the axis that points up is '%.40s', expected x, y or z", axis_up);
-        goto done;
-    }
+    if (strlen(axis_up) != 1 || *axis_up < 'x' || *axis_up > 'z')
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "the axis that points up is '%.40s', expected x, y or z", axis_up));
     TRY(hemisphere_find(ask, file, &half, err));
     const char *text = ask->views != NULL ? ask->views
                        : half != 0        ? "lateral,medial,dorsal,ventral"

@@ -95,10 +95,8 @@ npmd_status charts_draw(figure *f, chart *list, int count, int columns, const ch
         }
         shown++;
     }
-    if (shown == 0) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: %s", f->logs > 0 ? f->log[0].path : "the model", nothing);
-        goto done;
-    }
+    if (shown == 0)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: %s", f->logs > 0 ? f->log[0].path : "the model", nothing));
     if (f->ask->ranges > 0)
         TRY(charts_range(f, list, shown, err));
     columns = shown < columns ? shown : columns;

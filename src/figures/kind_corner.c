@@ -327,10 +327,8 @@ static npmd_status corner_draw(figure *f, npmd_error *err)
     for (int k = 0; k < f->sources; k++)
         TRY(corner_fill(f, &f->from[k], &all[k], err));
     const int D = all->shown;
-    if (D < 2) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "a corner plot shows two factors or more; `factors` names %d", D);
-        goto done;
-    }
+    if (D < 2)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "a corner plot shows two factors or more; `factors` names %d", D));
     corner_range(f, all, &least, &most);
     const shade h = figure_shade(f, figure_quantity(f, 2, false), least, most, 0);
     const double width = figure_width(f, PAGE_MM), top = EDGE + figure_top(f) + 4.0;

@@ -119,12 +119,10 @@ static npmd_status parts_given(const figure *f, factor_page *p, npmd_error *err)
     const unsigned shown = f->ask->factors == 0 ? all & ~given : f->ask->factors & ~given;
     double packed[LOOK_COLUMNS];
     int at = 0;
-    if (f->ask->at == NULL || shown == 0 || (f->ask->factors & given) != 0) {
-        st = npmd_fail(
+    if (f->ask->at == NULL || shown == 0 || (f->ask->factors & given) != 0)
+        TRY(npmd_fail(
             err, NPMD_ERR_ARGUMENT,
-            "a conditional density needs the given factors, a point of them (`at`), and other factors to show");
-        goto done;
-    }
+            "a conditional density needs the given factors, a point of them (`at`), and other factors to show"));
     npmd_points_row(f->ask->at, 0, packed);
     for (int d = 0; d < dom->factors; d++)
         if (given >> d & 1) {

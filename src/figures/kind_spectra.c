@@ -140,10 +140,8 @@ static npmd_status spectra_draw(figure *f, npmd_error *err)
     int looks = 1;
     TRY(memory_new(&s, 1, err));
     spectra_read(f, s);
-    if (s->rows == 0) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%s holds no spectra", f->log[0].path);
-        goto done;
-    }
+    if (s->rows == 0)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "%s holds no spectra", f->log[0].path));
     for (int r = 0; r < s->rows; r++)
         looks = s->row[r].looks > looks ? s->row[r].looks : looks;
     /* the constant is 1; what is below 1e-4 of it cannot be seen in a density either */

@@ -228,17 +228,13 @@ static npmd_status row_read(csv_reader *r, span line, npmd_error *err)
     double *row = t->data + t->rows * t->columns;
     for (size_t c = 0; field_take(&line, r->separator, &field); c++) {
         const field_kind kind = field_classify(field);
-        if (kind != FIELD_NUMBER) {
-            st = field_fail(r, c + 1, field, kind, err);
-            goto done;
-        }
+        if (kind != FIELD_NUMBER)
+            TRY(field_fail(r, c + 1, field, kind, err));
         char *stop;
         row[c] = strtod_l(field.at, &stop, r->locale); /* what follows the field cannot continue a number */
         assert(stop == field.end);
-        if (!isfinite(row[c])) {
-            st = field_fail(r, c + 1, field, FIELD_NUMBER, err);
-            goto done;
-        }
+        if (!isfinite(row[c]))
+            TRY(field_fail(r, c + 1, field, FIELD_NUMBER, err));
     }
     t->line[t->rows++] = r->line;
 done:
@@ -288,10 +284,8 @@ npmd_status csv_read(const char *path, table *out, npmd_error *err)
     TRY(gzip_read(path, &b, err));
     TRY(text_check(path, &b, err));
     r.locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (r.locale == (locale_t)0) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "%s: no memory for the C locale", path);
-        goto done;
-    }
+    if (r.locale == (locale_t)0)
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "%s: no memory for the C locale", path));
     TRY(memory_text(&r.t.path, path, err));
     span text = { (const char *)b.data, (const char *)b.data + b.size };
     if (b.size >= 3 && memcmp(b.data, "\xEF\xBB\xBF", 3) == 0) /* the byte order mark of UTF-8 */
@@ -301,10 +295,8 @@ npmd_status csv_read(const char *path, table *out, npmd_error *err)
         r.line++;
         TRY(line_read(&r, line, err));
     }
-    if (r.t.rows == 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty: it holds no row of numbers", path);
-        goto done;
-    }
+    if (r.t.rows == 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty: it holds no row of numbers", path));
     *out = r.t;
     r.t = (table){ 0 };
 done:

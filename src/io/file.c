@@ -265,14 +265,10 @@ npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *er
     /* The path, not its target: /dev/stdout leads to a pipe that has no name. */
     const bool exists = stat(path, &facts) == 0;
     const size_t length = strlen(path);
-    if (exists ? S_ISDIR(facts.st_mode) : length > 0 && path[length - 1] == '/') {
-        st = writer_fail(w, EISDIR, err);
-        goto done;
-    }
-    if (length == 0) {
-        st = writer_fail(w, ENOENT, err);
-        goto done;
-    }
+    if (exists ? S_ISDIR(facts.st_mode) : length > 0 && path[length - 1] == '/')
+        TRY(writer_fail(w, EISDIR, err));
+    if (length == 0)
+        TRY(writer_fail(w, ENOENT, err));
     if (exists && access(path, W_OK) != 0) { /* a rename would slip past a file's own write protection */
         st = writer_fail(w, errno, err);
         goto done;
@@ -322,10 +318,8 @@ npmd_status file_writer_zip(file_writer *w, npmd_error *err)
     assert(w->zip == NULL && w->used == 0);
     TRY(memory_new(&zip, 1, err));
     /* + 16: gzip's header, which deflate leaves without name and time; equal bytes in, equal bytes out */
-    if (deflateInit2(zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: not enough memory to compress it", w->path);
-        goto done;
-    }
+    if (deflateInit2(zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: not enough memory to compress it", w->path));
     w->zip = zip;
     zip = NULL;
 done:
@@ -386,10 +380,8 @@ npmd_status file_writer_print(file_writer *w, npmd_error *err, const char *forma
     va_start(arguments, format);
     const int length = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    if (length < 0) {
-        st = writer_fail(w, errno, err);
-        goto done;
-    }
+    if (length < 0)
+        TRY(writer_fail(w, errno, err));
     if ((size_t)length >= sizeof line) {
         TRY(memory_new(&longer, (size_t)length + 1, err));
         va_start(arguments, format);
@@ -424,22 +416,16 @@ npmd_status file_writer_commit(file_writer *w, npmd_error *err)
         TRY(zip_put(w, NULL, 0, Z_FINISH, err));
     TRY(writer_flush(w, err));
     /* EINVAL: a file system that cannot sync */
-    if (w->temporary[0] != 0 && fsync(w->fd) != 0 && errno != EINVAL) {
-        st = writer_fail(w, errno, err);
-        goto done;
-    }
+    if (w->temporary[0] != 0 && fsync(w->fd) != 0 && errno != EINVAL)
+        TRY(writer_fail(w, errno, err));
     const int closed = close(w->fd); /* a network file system may report a full disk only here */
     w->fd = -1;
-    if (closed != 0 && errno != EINTR) {
-        st = writer_fail(w, errno, err);
-        goto done;
-    }
+    if (closed != 0 && errno != EINTR)
+        TRY(writer_fail(w, errno, err));
     if (w->temporary[0] == 0)
         goto done;
-    if (renameat(w->folder, w->temporary, w->folder, name_of(w->target)) != 0) {
-        st = writer_fail(w, errno, err);
-        goto done;
-    }
+    if (renameat(w->folder, w->temporary, w->folder, name_of(w->target)) != 0)
+        TRY(writer_fail(w, errno, err));
     w->temporary[0] = 0; /* nothing is left to remove */
     folder_sync(w->folder);
 done:

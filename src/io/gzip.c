@@ -55,10 +55,8 @@ static npmd_status members_inflate(const char *path, const file_bytes *packed, f
         if (code == Z_STREAM_END && at < packed->size)
             code = is_gzip(packed->data + at, packed->size - at) ? inflateReset(&zip) : Z_DATA_ERROR;
     }
-    if (code != Z_STREAM_END) {
-        st = damage_fail(path, code, at, err);
-        goto done;
-    }
+    if (code != Z_STREAM_END)
+        TRY(damage_fail(path, code, at, err));
     b.data[b.size] = 0;
     *out = b;
     b.data = NULL;
@@ -154,10 +152,8 @@ static npmd_status piece_inflate(gzip_source *s, unsigned char *out, size_t size
             s->over = s->zip.avail_in == 0;
             code = s->over ? Z_OK : inflateReset(&s->zip); /* another member, or it will make no sense */
         }
-        if (code != Z_OK) {
-            st = damage_fail(s->file.path, code, s->read - s->zip.avail_in, err);
-            goto done;
-        }
+        if (code != Z_OK)
+            TRY(damage_fail(s->file.path, code, s->read - s->zip.avail_in, err));
     }
     *got = room - s->zip.avail_out;
 done:

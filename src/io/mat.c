@@ -106,10 +106,8 @@ static npmd_status zip_take(mat_reader *r, void *out, size_t size, npmd_error *e
     while (r->zip.avail_out > 0) {
         int code = Z_OK;
         TRY(zip_step(r, &code, err));
-        if (code == Z_STREAM_END && r->zip.avail_out > 0) {
-            st = zip_fail(r, code, err);
-            goto done;
-        }
+        if (code == Z_STREAM_END && r->zip.avail_out > 0)
+            TRY(zip_fail(r, code, err));
     }
 done:
     return st;
@@ -216,10 +214,8 @@ static npmd_status dimensions_take(mat_reader *r, mat_variable *v, npmd_error *e
     unsigned char bytes[8];
     TRY(tag_take(r, &tag, err));
     /* some programs write them as unsigned */
-    if ((tag.type != TYPE_INT32 && tag.type != TYPE_UINT32) || tag.size < sizeof bytes || tag.size % 4 != 0) {
-        st = part_fail(r, "dimensions", &tag, err);
-        goto done;
-    }
+    if ((tag.type != TYPE_INT32 && tag.type != TYPE_UINT32) || tag.size < sizeof bytes || tag.size % 4 != 0)
+        TRY(part_fail(r, "dimensions", &tag, err));
     v->dimensions = tag.size / 4;
     TRY(data_take(r, &tag, bytes, sizeof bytes, err));
     TRY(data_close(r, &tag, tag.size - sizeof bytes, err));
@@ -243,10 +239,8 @@ static npmd_status variable_take(mat_reader *r, mat_variable *v, npmd_error *err
     if (r->left == 0) /* an empty element has no name either */
         goto done;
     TRY(tag_take(r, &tag, err));
-    if (tag.type != TYPE_UINT32 || tag.size != sizeof flags) {
-        st = part_fail(r, "flags", &tag, err);
-        goto done;
-    }
+    if (tag.type != TYPE_UINT32 || tag.size != sizeof flags)
+        TRY(part_fail(r, "flags", &tag, err));
     TRY(data_take(r, &tag, flags, sizeof flags, err));
     const uint32_t word = word_of(r, flags);
     v->kind = (word & 255) < CLASSES ? word & 255 : 0;
@@ -255,10 +249,8 @@ static npmd_status variable_take(mat_reader *r, mat_variable *v, npmd_error *err
     if (v->kind != CLASS_OPAQUE) /* which has none */
         TRY(dimensions_take(r, v, err));
     TRY(tag_take(r, &tag, err));
-    if ((tag.type != TYPE_INT8 && tag.type != TYPE_UTF8) || tag.size > NAME_MOST) {
-        st = part_fail(r, "letters of the name", &tag, err);
-        goto done;
-    }
+    if ((tag.type != TYPE_INT8 && tag.type != TYPE_UTF8) || tag.size > NAME_MOST)
+        TRY(part_fail(r, "letters of the name", &tag, err));
     TRY(data_take(r, &tag, v->name, tag.size, err));
     TRY(data_close(r, &tag, 0, err));
 done:
@@ -276,12 +268,10 @@ static npmd_status variable_at(mat_reader *r, size_t byte, mat_variable *v, size
     TRY(raw_take(r, bytes, sizeof bytes, err));
     unsigned type = word_of(r, bytes);
     const size_t size = word_of(r, bytes + 4), follow = r->file.size - r->at;
-    if (size > follow) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s is truncated: the element at byte %zu should have %zu bytes, but %zu follow", r->file.path,
-                       byte + 1, size, follow);
-        goto done;
-    }
+    if (size > follow)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT,
+                      "%s is truncated: the element at byte %zu should have %zu bytes, but %zu follow", r->file.path,
+                      byte + 1, size, follow));
     *next = r->at + size;
     r->left = size;
     r->zipped = type == TYPE_COMPRESSED;
@@ -290,21 +280,17 @@ static npmd_status variable_at(mat_reader *r, size_t byte, mat_variable *v, size
         r->packed = size;
         r->zip.avail_in = 0;
         const int code = r->zip_open ? inflateReset(&r->zip) : inflateInit(&r->zip);
-        if (code != Z_OK) {
-            st = zip_fail(r, code, err);
-            goto done;
-        }
+        if (code != Z_OK)
+            TRY(zip_fail(r, code, err));
         r->zip_open = true;
         TRY(bytes_take(r, bytes, sizeof bytes, err));
         type = word_of(r, bytes);
         r->left = word_of(r, bytes + 4);
     }
-    if (type != TYPE_MATRIX || (r->zipped && r->left / INFLATE_MOST > size)) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s is damaged: the element at byte %zu is no variable (type %u, %zu bytes)", r->file.path,
-                       byte + 1, type, r->left);
-        goto done;
-    }
+    if (type != TYPE_MATRIX || (r->zipped && r->left / INFLATE_MOST > size))
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT,
+                      "%s is damaged: the element at byte %zu is no variable (type %u, %zu bytes)", r->file.path,
+                      byte + 1, type, r->left));
     TRY(variable_take(r, v, err));
 done:
     return st;
@@ -447,12 +433,10 @@ static npmd_status numbers_take(mat_reader *r, const mat_variable *v, table *t, 
     size_t bad = count;                        /* the first number that is none */
     TRY(tag_take(r, &tag, err));
     const size_t item = number_size(tag.type);
-    if (item == 0 || tag.size % item != 0 || tag.size / item != count) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s is damaged: %zu x %zu numbers, but %zu bytes of type %u before byte %zu", t->path, v->rows,
-                       v->columns, tag.size, tag.type, r->at + 1);
-        goto done;
-    }
+    if (item == 0 || tag.size % item != 0 || tag.size / item != count)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT,
+                      "%s is damaged: %zu x %zu numbers, but %zu bytes of type %u before byte %zu", t->path, v->rows,
+                      v->columns, tag.size, tag.type, r->at + 1));
     TRY(memory_new(&t->data, count, err));
     t->rows = v->rows;
     t->columns = v->columns;
@@ -526,10 +510,8 @@ npmd_status mat_read(const char *path, const char *variable, table *out, npmd_er
     size_t byte = 0, next = 0;
     TRY(memory_new(&r, 1, err));
     TRY(file_source_open(path, &r->file, err));
-    if (!r->file.ordinary) {
-        st = npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: a MAT-file must be an ordinary file", path);
-        goto done;
-    }
+    if (!r->file.ordinary)
+        TRY(npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: a MAT-file must be an ordinary file", path));
     TRY(header_check(r, err));
     TRY(variable_find(r, variable, &byte, err));
     TRY(variable_at(r, byte, &v, &next, err));

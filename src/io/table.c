@@ -75,11 +75,9 @@ static npmd_status writer_open(const char *path, const table_format *format, siz
 {
     npmd_status st = NPMD_OK;
     table_writer *w = NULL;
-    if (format->separator == 0 && rows == TABLE_ROWS_UNKNOWN) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: an .npy file begins with its number of rows, which must be known",
-                       path);
-        goto done;
-    }
+    if (format->separator == 0 && rows == TABLE_ROWS_UNKNOWN)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: an .npy file begins with its number of rows, which must be known",
+                      path));
     TRY(memory_new(&w, 1, err));
     w->separator = format->separator;
     w->columns = columns;
@@ -108,10 +106,8 @@ npmd_status table_writer_open(const char *path, size_t columns, size_t rows, tab
 npmd_status table_writer_put(table_writer *w, const double *a, size_t rows, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (rows > w->rows - w->done) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s: %zu rows were announced, more came", w->path, w->rows);
-        goto done;
-    }
+    if (rows > w->rows - w->done)
+        TRY(npmd_fail(err, NPMD_ERR_SHAPE, "%s: %zu rows were announced, more came", w->path, w->rows));
     if (w->separator == 0)
         TRY(file_writer_put(w->file, a, rows * w->columns * sizeof *a, err));
     else
@@ -124,10 +120,8 @@ done:
 npmd_status table_writer_commit(table_writer *w, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (w->rows != TABLE_ROWS_UNKNOWN && w->done != w->rows) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s: %zu rows were announced, %zu came", w->path, w->rows, w->done);
-        goto done;
-    }
+    if (w->rows != TABLE_ROWS_UNKNOWN && w->done != w->rows)
+        TRY(npmd_fail(err, NPMD_ERR_SHAPE, "%s: %zu rows were announced, %zu came", w->path, w->rows, w->done));
     st = file_writer_commit(w->file, err);
     w->file = NULL;
 done:

@@ -51,10 +51,8 @@ static npmd_status solve_dense(const fem_matrices *a, int pairs, double *lambda,
             mass[i * a->nodes + (size_t)a->column[c]] = a->mass[c];
         }
     dsygv_(&kind, "V", "L", &n, stiffness, &n, mass, &n, value, work, &room, &info, 1, 1);
-    if (info != 0) {
-        st = npmd_fail(err, NPMD_ERR_NUMERIC, "the eigenpairs of %d nodes were not found (LAPACK: %d)", n, info);
-        goto done;
-    }
+    if (info != 0)
+        TRY(npmd_fail(err, NPMD_ERR_NUMERIC, "the eigenpairs of %d nodes were not found (LAPACK: %d)", n, info));
     memcpy(lambda, value, (size_t)pairs * sizeof *lambda);
     memcpy(phi, stiffness, (size_t)pairs * a->nodes * sizeof *phi);
 done:

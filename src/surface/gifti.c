@@ -289,10 +289,8 @@ static npmd_status parse(const scanner *s, bool values, gifti *out, npmd_error *
     npmd_status st = NPMD_OK;
     static const XML_Memory_Handling_Suite MEMORY = { malloc, realloc, free };
     gifti_reader r = { .where = *s, .values = values, .err = err, .parser = XML_ParserCreate_MM(NULL, &MEMORY, NULL) };
-    if (r.parser == NULL) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "%s: not enough memory to read its XML", s->path);
-        goto done;
-    }
+    if (r.parser == NULL)
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "%s: not enough memory to read its XML", s->path));
     XML_SetUserData(r.parser, &r);
     XML_SetElementHandler(r.parser, on_start, on_end);
     XML_SetCharacterDataHandler(r.parser, on_text);

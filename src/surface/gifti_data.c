@@ -62,10 +62,8 @@ npmd_status gifti_encode(file_writer *w, const void *bytes, size_t size, npmd_er
     char *text = NULL;
     uLongf length = compressBound((uLong)size);
     TRY(memory_new(&packed, length, err));
-    if (compress(packed, &length, bytes, (uLong)size) != Z_OK) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to compress %zu bytes", size);
-        goto done;
-    }
+    if (compress(packed, &length, bytes, (uLong)size) != Z_OK)
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to compress %zu bytes", size));
     TRY(memory_new(&text, (length / 3 + 1) * 4, err));
     TRY(file_writer_put(w, text, base64_encode(packed, length, text), err));
 done:
@@ -146,18 +144,14 @@ static npmd_status bytes_decode(const scanner *where, const char *text, size_t s
     TRY(base64_decode(where, text, size, bytes, &have, err));
     from = bytes;
     if (a->encoding == GIFTI_GZIP_BASE64) {
-        if (count > (have + 1) * DEFLATE_MOST / item || count * item > UINT32_MAX) {
-            st = short_fail(where, a, err);
-            goto done;
-        }
+        if (count > (have + 1) * DEFLATE_MOST / item || count * item > UINT32_MAX)
+            TRY(short_fail(where, a, err));
         TRY(memory_new(&inflated, count * item, err));
         TRY(inflate_all(where, bytes, have, a, inflated, count * item, err));
         from = inflated;
-    } else if (count > have / item || have != count * item) {
-        st = scan_fail(where, err, "%zu x %zu numbers of %zu bytes are announced, but its data hold %zu bytes", a->rows,
-                       a->columns, item, have);
-        goto done;
-    }
+    } else if (count > have / item || have != count * item)
+        TRY(scan_fail(where, err, "%zu x %zu numbers of %zu bytes are announced, but its data hold %zu bytes", a->rows,
+                      a->columns, item, have));
     TRY(memory_new(&a->value, count, err));
     for (size_t i = 0; i < count; i++)
         a->value[place_of(a, i)] = number_decode(from + i * item, a->type, a->big_endian);

@@ -207,11 +207,9 @@ npmd_status gifti_labels_read(scanner *s, size_t vertices, labels *out, npmd_err
         TRY(labels_name(&l, (int)i, g.label[i].name, strlen(g.label[i].name), err));
     for (size_t i = 0; i < vertices; i++) {
         l.region[i] = key_find(&g, a->value[i]);
-        if (l.region[i] < 0) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: vertex %zu has the key %.17g, which its LabelTable lacks",
-                           s->path, i, a->value[i]);
-            goto done;
-        }
+        if (l.region[i] < 0)
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: vertex %zu has the key %.17g, which its LabelTable lacks", s->path,
+                          i, a->value[i]));
     }
     *out = l;
     l = (labels){ 0 };
@@ -239,10 +237,8 @@ npmd_status labels_read(const char *path, size_t vertices, labels *out, npmd_err
     if (file_has_suffix(path, ".npy"))
         return npy_labels_read(path, vertices, out, err);
     const label_format *format = format_of(path);
-    if (format == NULL) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of labels, expected " SUFFIXES, path);
-        goto done;
-    }
+    if (format == NULL)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of labels, expected " SUFFIXES, path));
     TRY(gzip_read(path, &b, err));
     TRY(scan_open(path, &b, &s, err));
     TRY(format->read(&s, vertices, out, err));

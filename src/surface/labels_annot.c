@@ -26,11 +26,9 @@ static npmd_status text_read(scanner *s, const char *what, scan_text *out, npmd_
     const scanner before = *s;
     int64_t length = 0;
     TRY(int_read(s, what, &length, err));
-    if (length < 0 || (size_t)length > scan_left(s)) {
-        st = scan_fail(&before, err, "%lld bytes are announced for %s, but %zu follow", (long long)length, what,
-                       scan_left(s));
-        goto done;
-    }
+    if (length < 0 || (size_t)length > scan_left(s))
+        TRY(scan_fail(&before, err, "%lld bytes are announced for %s, but %zu follow", (long long)length, what,
+                      scan_left(s)));
     const char *zero = memchr(s->at, 0, (size_t)length);
     *out = (scan_text){ s->at, zero != NULL ? (size_t)(zero - s->at) : (size_t)length };
     s->at += length;
@@ -51,11 +49,9 @@ static npmd_status vertices_read(scanner *s, size_t vertices, int64_t *annotatio
         const scanner before = *s;
         TRY(int_read(s, "a vertex", &vertex, err));
         TRY(int_read(s, "an annotation", &value, err));
-        if (vertex < 0 || (size_t)vertex >= vertices || annotation[vertex] != INT64_MIN) {
-            st = scan_fail(&before, err, "vertex %lld was found where each of 0 to %zu was expected once",
-                           (long long)vertex, vertices - 1);
-            goto done;
-        }
+        if (vertex < 0 || (size_t)vertex >= vertices || annotation[vertex] != INT64_MIN)
+            TRY(scan_fail(&before, err, "vertex %lld was found where each of 0 to %zu was expected once",
+                          (long long)vertex, vertices - 1));
         annotation[vertex] = value;
     }
 done:
@@ -69,16 +65,12 @@ static npmd_status table_open(scanner *s, size_t *entries, bool *second, npmd_er
     int64_t tag = 0, version = 0, structures = 0, count = 0;
     scan_text file;
     TRY(int_read(s, "a table of colours", &tag, err));
-    if (tag != 1) {
-        st = scan_fail(s, err, "no table of colours follows, so that regions have no names");
-        goto done;
-    }
+    if (tag != 1)
+        TRY(scan_fail(s, err, "no table of colours follows, so that regions have no names"));
     TRY(int_read(s, "the version of the table", &version, err));
     *second = version < 0;
-    if (*second && version != -2) {
-        st = scan_fail(s, err, "its table of colours has version %lld, expected 1 or 2", (long long)-version);
-        goto done;
-    }
+    if (*second && version != -2)
+        TRY(scan_fail(s, err, "its table of colours has version %lld, expected 1 or 2", (long long)-version));
     if (*second)
         TRY(int_read(s, "the number of structures", &structures, err));
     TRY(text_read(s, "a file name", &file, err));
@@ -152,12 +144,10 @@ npmd_status annot_read(scanner *s, size_t vertices, labels *out, npmd_error *err
     qsort(colours, entries, sizeof *colours, colour_order);
     for (size_t i = 0; i < vertices; i++) {
         l.region[i] = region_find(colours, entries, annotation[i]);
-        if (l.region[i] < 0 && annotation[i] != 0) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT,
-                           "%s: vertex %zu has the annotation %lld, which its table of colours lacks", s->path, i,
-                           (long long)annotation[i]);
-            goto done;
-        }
+        if (l.region[i] < 0 && annotation[i] != 0)
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT,
+                          "%s: vertex %zu has the annotation %lld, which its table of colours lacks", s->path, i,
+                          (long long)annotation[i]));
     }
     *out = l;
     l = (labels){ 0 };

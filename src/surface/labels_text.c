@@ -30,35 +30,25 @@ npmd_status label_read(scanner *s, size_t vertices, labels *out, npmd_error *err
     labels l = { 0 };
     scanner line = *s;
     size_t count = 0, vertex = 0;
-    if (!scan_line(s, &line) || scan_left(&line) == 0 || *line.at != '#') {
-        st = scan_unexpected(&line, "#!ascii label", err);
-        goto done;
-    }
-    if (!scan_full_line(s, &line)) {
-        st = scan_unexpected(s, "the number of vertices", err);
-        goto done;
-    }
+    if (!scan_line(s, &line) || scan_left(&line) == 0 || *line.at != '#')
+        TRY(scan_unexpected(&line, "#!ascii label", err));
+    if (!scan_full_line(s, &line))
+        TRY(scan_unexpected(s, "the number of vertices", err));
     TRY(scan_count(&line, "the number of vertices", &count, err));
     TRY(labels_start(vertices, 1, &l, err));
     TRY(file_name_take(s->path, &l, err));
     for (size_t i = 0; i < count; i++) { /* each takes a line: a false number ends with the file */
-        if (!scan_full_line(s, &line)) {
-            st = scan_unexpected(s, "a vertex", err);
-            goto done;
-        }
+        if (!scan_full_line(s, &line))
+            TRY(scan_unexpected(s, "a vertex", err));
         TRY(scan_count(&line, "a vertex, from 0", &vertex, err));
-        if (vertex >= vertices) {
-            st = scan_fail(&line, err, "vertex %zu, but the surface has %zu: is the label of another mesh?", vertex,
-                           vertices);
-            goto done;
-        }
+        if (vertex >= vertices)
+            TRY(scan_fail(&line, err, "vertex %zu, but the surface has %zu: is the label of another mesh?", vertex,
+                          vertices));
         TRY(scan_skip(&line, NUMBER_F64, 4, "three coordinates and a number", err));
         l.region[vertex] = 0;
     }
-    if (!scan_ends(s)) {
-        st = scan_unexpected(s, "the end of the file", err);
-        goto done;
-    }
+    if (!scan_ends(s))
+        TRY(scan_unexpected(s, "the end of the file", err));
     *out = l;
     l = (labels){ 0 };
 done:
@@ -177,10 +167,8 @@ npmd_status label_table_read(scanner *s, size_t vertices, labels *out, npmd_erro
         const scan_text label = field[fields - 1];
         if (fields == 2 && !is_integer(&line, field[0], &vertex))
             vertex = -1;
-        if (vertex < 0 || (size_t)vertex >= vertices || entry[vertex].vertex != SIZE_MAX) {
-            st = scan_fail(&line, err, "each vertex of 0 to %zu was expected once in the first field", vertices - 1);
-            goto done;
-        }
+        if (vertex < 0 || (size_t)vertex >= vertices || entry[vertex].vertex != SIZE_MAX)
+            TRY(scan_fail(&line, err, "each vertex of 0 to %zu was expected once in the first field", vertices - 1));
         if (!r.words && label.size > 0)
             is_integer(&line, label, &number);
         entry[vertex] = (label_entry){ .vertex = (size_t)vertex, .word = label, .number = number };

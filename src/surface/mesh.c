@@ -52,19 +52,15 @@ npmd_status mesh_make_counted(mesh_parts *parts, int first, const char *where, m
     npmd_status st = NPMD_OK;
     mesh m = { .vertices = parts->vertices, .faces = parts->faces, .x = parts->x, .face = parts->face, .first = first };
     *parts = (mesh_parts){ 0 };
-    if (m.vertices == 0 || m.faces == 0 || m.vertices > INT32_MAX || m.faces > INT32_MAX) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s has %zu vertices and %zu faces, at least one and below 2^31 of each were expected", where,
-                       m.vertices, m.faces);
-        goto done;
-    }
+    if (m.vertices == 0 || m.faces == 0 || m.vertices > INT32_MAX || m.faces > INT32_MAX)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT,
+                      "%s has %zu vertices and %zu faces, at least one and below 2^31 of each were expected", where,
+                      m.vertices, m.faces));
     TRY(numbers_check(&m, where, err));
     for (size_t f = 0; f < m.faces; f++)
         m.area += mesh_face_area(&m, f);
-    if (!isfinite(m.area)) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the area of its faces is too large for a double", where);
-        goto done;
-    }
+    if (!isfinite(m.area))
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: the area of its faces is too large for a double", where));
     m.hash = hash_of(&m);
     *out = m;
     m = (mesh){ 0 };

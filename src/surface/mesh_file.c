@@ -51,10 +51,8 @@ bool mesh_is_file(const char *path)
 npmd_status parts_vertex(mesh_parts *p, const scanner *where, const double x[3], npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (p->vertices == INT32_MAX) {
-        st = scan_fail(where, err, "more than 2^31 - 1 vertices");
-        goto done;
-    }
+    if (p->vertices == INT32_MAX)
+        TRY(scan_fail(where, err, "more than 2^31 - 1 vertices"));
     TRY(memory_grow((void **)&p->x, &p->x_room, 3 * (p->vertices + 1), sizeof *p->x, err));
     memcpy(p->x + 3 * p->vertices, x, 3 * sizeof *x);
     p->vertices++;
@@ -65,17 +63,13 @@ done:
 npmd_status parts_face(mesh_parts *p, const scanner *where, const int64_t corner[3], npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (p->faces == INT32_MAX) {
-        st = scan_fail(where, err, "more than 2^31 - 1 faces");
-        goto done;
-    }
+    if (p->faces == INT32_MAX)
+        TRY(scan_fail(where, err, "more than 2^31 - 1 faces"));
     TRY(memory_grow((void **)&p->face, &p->face_room, 3 * (p->faces + 1), sizeof *p->face, err));
     for (int k = 0; k < 3; k++) {
-        if (corner[k] < INT32_MIN || corner[k] > INT32_MAX) {
-            st = scan_fail(where, err, "a face has a corner at vertex %lld, vertices have numbers below 2^31",
-                           (long long)corner[k]);
-            goto done;
-        }
+        if (corner[k] < INT32_MIN || corner[k] > INT32_MAX)
+            TRY(scan_fail(where, err, "a face has a corner at vertex %lld, vertices have numbers below 2^31",
+                          (long long)corner[k]));
         p->face[3 * p->faces + (size_t)k] = (int32_t)corner[k];
     }
     p->faces++;
@@ -97,15 +91,11 @@ npmd_status mesh_read(const char *path, mesh *out, npmd_error *err)
     mesh_parts parts = { 0 };
     TRY(gzip_read(path, &b, err));
     const mesh_format *format = format_of(path, &b);
-    if (b.size == 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path);
-        goto done;
-    }
-    if (format == NULL) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of surface, expected " SUFFIXES " or FreeSurfer's",
-                       path);
-        goto done;
-    }
+    if (b.size == 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path));
+    if (format == NULL)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of surface, expected " SUFFIXES " or FreeSurfer's",
+                      path));
     TRY(scan_open(path, &b, &s, err));
     TRY(format->read(&s, &parts, err));
     TRY(mesh_make_counted(&parts, format->first, path, out, err));

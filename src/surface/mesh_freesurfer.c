@@ -15,12 +15,10 @@ npmd_status freesurfer_read(scanner *s, mesh_parts *out, npmd_error *err)
     int64_t count[2] = { 0 }, corner[3];
     double x[3];
     s->mode = SCAN_BIG;
-    if (scan_left(s) < 3 || memcmp(s->at, "\xff\xff\xfe", 3) != 0) {
-        st = scan_fail(s, err,
-                       "no surface of triangles: such a file of FreeSurfer begins with ff ff fe (one of "
-                       "quadrangles with ff ff ff or ff ff fd)");
-        goto done;
-    }
+    if (scan_left(s) < 3 || memcmp(s->at, "\xff\xff\xfe", 3) != 0)
+        TRY(scan_fail(s, err,
+                      "no surface of triangles: such a file of FreeSurfer begins with ff ff fe (one of "
+                      "quadrangles with ff ff ff or ff ff fd)"));
     s->at += 3;
     for (int i = 0; i < 2; i++) { /* ended by LF alone: the next byte may be a CR that belongs to a number */
         const char *end = memchr(s->at, '\n', scan_left(s));

@@ -35,11 +35,9 @@ static npmd_status corner_read(const scanner *line, scan_text word, size_t verti
     s.at = word.at;
     s.end = slash != NULL ? slash : word.at + word.size;
     TRY(scan_whole(&s, NUMBER_I64, "the number of a vertex", &number, err));
-    if (number == 0 || number < -(int64_t)vertices) {
-        st = scan_fail(line, err, "a face has a corner at vertex %lld, but %zu vertices stand before it",
-                       (long long)number, vertices);
-        goto done;
-    }
+    if (number == 0 || number < -(int64_t)vertices)
+        TRY(scan_fail(line, err, "a face has a corner at vertex %lld, but %zu vertices stand before it",
+                      (long long)number, vertices));
     *out = number > 0 ? number - 1 : (int64_t)vertices + number;
 done:
     return st;
@@ -53,10 +51,8 @@ static npmd_status face_read(scanner *line, mesh_parts *out, npmd_error *err)
     for (; scan_word(line, &word); corners++)
         if (corners < 3)
             TRY(corner_read(line, word, out->vertices, &corner[corners], err));
-    if (corners != 3) {
-        st = parts_polygon_fail(out, line, corners, err);
-        goto done;
-    }
+    if (corners != 3)
+        TRY(parts_polygon_fail(out, line, corners, err));
     TRY(parts_face(out, line, corner, err));
 done:
     return st;

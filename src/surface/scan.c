@@ -238,10 +238,8 @@ npmd_status scan_skip(scanner *s, number_type type, size_t count, const char *wh
         return NPMD_OK;
     }
     for (size_t i = 0; i < count; i++)
-        if (!scan_word(s, &word)) {
-            st = scan_unexpected(s, what, err);
-            goto done;
-        }
+        if (!scan_word(s, &word))
+            TRY(scan_unexpected(s, what, err));
 done:
     return st;
 }

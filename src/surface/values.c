@@ -123,10 +123,8 @@ npmd_status vertex_columns_read(const char *path, size_t vertices, vertex_column
         TRY(scanned_read(path, vtk_values_read, &c, err));
     else
         TRY(table_values_read(path, &c, err));
-    if (c.columns == 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has no values on its vertices", path);
-        goto done;
-    }
+    if (c.columns == 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s has no values on its vertices", path));
     *out = c;
     c = (vertex_columns){ 0 };
 done:

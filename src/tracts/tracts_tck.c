@@ -130,10 +130,8 @@ static npmd_status bytes_pass(tracts *t, size_t count, npmd_error *err)
         const size_t step = count < TRACTS_WINDOW ? count : TRACTS_WINDOW;
         size_t got = 0;
         TRY(tracts_peek(t, step, &bytes, &got, err));
-        if (got < step) {
-            st = tracts_cut_fail(t, got, err);
-            goto done;
-        }
+        if (got < step)
+            TRY(tracts_cut_fail(t, got, err));
         tracts_skip(t, step);
         count -= step;
     }
@@ -147,22 +145,16 @@ static npmd_status tck_header_read(tracts *t, const affine *voxel_to_ras, npmd_e
     const unsigned char *bytes = NULL;
     tck_header h = { 0 };
     size_t got = 0;
-    if (voxel_to_ras != NULL) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "%s is a .tck file, in RAS mm already: an affine from voxels is for .trk files", t->path);
-        goto done;
-    }
+    if (voxel_to_ras != NULL)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                      "%s is a .tck file, in RAS mm already: an affine from voxels is for .trk files", t->path));
     TRY(tracts_peek(t, TRACTS_WINDOW, &bytes, &got, err));
     TRY(lines_read(t, (const char *)bytes, got, &h, err));
-    if (!h.typed) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its header has no datatype", t->path);
-        goto done;
-    }
-    if (h.data != 0 && h.data < h.length) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its numbers should begin at byte %zu, within the header of %zu bytes",
-                       t->path, h.data, h.length);
-        goto done;
-    }
+    if (!h.typed)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: its header has no datatype", t->path));
+    if (h.data != 0 && h.data < h.length)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: its numbers should begin at byte %zu, within the header of %zu bytes",
+                      t->path, h.data, h.length));
     TRY(bytes_pass(t, h.data != 0 ? h.data : h.length, err));
 done:
     return st;
@@ -187,11 +179,9 @@ static npmd_status end_check(tracts *t, npmd_error *err)
     char found[64];
     size_t got = 0;
     TRY(tracts_peek(t, 1, &bytes, &got, err));
-    if (got > 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: more follows the infinities that end it", t->path,
-                       t->at + 1);
-        goto done;
-    }
+    if (got > 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: more follows the infinities that end it", t->path,
+                      t->at + 1));
     snprintf(found, sizeof found, "it has %zu and ends", t->done);
     if (t->count > 0 && t->count != t->done)
         st = tracts_count_fail(t, found, err);
@@ -208,18 +198,14 @@ static npmd_status tck_next(tracts *t, streamline *out, bool *more, npmd_error *
     for (;;) {
         size_t got = 0;
         TRY(tracts_peek(t, row, &bytes, &got, err));
-        if (got < row) {
-            st = tracts_cut_fail(t, got, err);
-            goto done;
-        }
+        if (got < row)
+            TRY(tracts_cut_fail(t, got, err));
         tracts_point(t, bytes, x);
         const triple_kind kind = triple_classify(x);
-        if (kind == TRIPLE_NONSENSE || (kind == TRIPLE_END && out->points > 0)) {
-            st = npmd_fail(
+        if (kind == TRIPLE_NONSENSE || (kind == TRIPLE_END && out->points > 0))
+            TRY(npmd_fail(
                 err, NPMD_ERR_FORMAT, "%s byte %zu: %s in streamline %zu, which NaN should close", t->path, t->at + 1,
-                kind == TRIPLE_END ? "the infinities that end the file stand" : "a point is not finite", t->done + 1);
-            goto done;
-        }
+                kind == TRIPLE_END ? "the infinities that end the file stand" : "a point is not finite", t->done + 1));
         tracts_skip(t, row);
         if (kind == TRIPLE_END)
             TRY(end_check(t, err));

@@ -122,11 +122,9 @@ static npmd_status space_read(tracts *t, const unsigned char *h, const affine *v
     affine matrix, order, index = AFFINE_IDENTITY;
     for (int i = 0; i < 3; i++) {
         const double size = single(t, h + AT_SIZE + 4 * i);
-        if (!(size > 0.0 && isfinite(size))) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: its voxels have the size %g, expected a positive one",
-                           t->path, AT_SIZE + 4 * i + 1, size);
-            goto done;
-        }
+        if (!(size > 0.0 && isfinite(size)))
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: its voxels have the size %g, expected a positive one",
+                          t->path, AT_SIZE + 4 * i + 1, size));
         index.a[i][i] = 1.0 / size;
         index.a[i][3] = -0.5;
     }
@@ -147,19 +145,15 @@ static npmd_status trk_header(tracts *t, const affine *voxel_to_ras, npmd_error 
     const unsigned char *h = NULL;
     size_t got = 0;
     TRY(tracts_peek(t, HEADER, &h, &got, err));
-    if (got < HEADER) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is cut short: it has %zu bytes, %d of a header were expected", t->path,
-                       got, HEADER);
-        goto done;
-    }
+    if (got < HEADER)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is cut short: it has %zu bytes, %d of a header were expected", t->path,
+                      got, HEADER));
     t->width = 4;
     TRY(byte_order(t, h, err));
     const int64_t version = tracts_integer(t, h + AT_VERSION, 4);
-    if (version != 1 && version != 2) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: a .trk file of version %lld, expected 1 or 2", t->path,
-                       AT_VERSION + 1, (long long)version);
-        goto done;
-    }
+    if (version != 1 && version != 2)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: a .trk file of version %lld, expected 1 or 2", t->path,
+                      AT_VERSION + 1, (long long)version));
     TRY(number_read(t, h, AT_SCALARS, 2, "scalars a point", &t->scalars, err));
     TRY(number_read(t, h, AT_PROPERTIES, 2, "properties a streamline", &t->properties, err));
     TRY(number_read(t, h, AT_COUNT, 4, "streamlines", &t->count, err));
@@ -177,16 +171,12 @@ static npmd_status points_read(tracts *t, streamline *out, npmd_error *err)
     size_t got = 0;
     for (size_t i = 0; i < out->points; i++) {
         TRY(tracts_peek(t, row, &bytes, &got, err));
-        if (got < row) {
-            st = tracts_cut_fail(t, got, err);
-            goto done;
-        }
+        if (got < row)
+            TRY(tracts_cut_fail(t, got, err));
         tracts_point(t, bytes, out->end);
-        if (!isfinite(out->end[0]) || !isfinite(out->end[1]) || !isfinite(out->end[2])) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: point %zu of streamline %zu is not finite", t->path,
-                           t->at + 1, i + 1, t->done + 1);
-            goto done;
-        }
+        if (!isfinite(out->end[0]) || !isfinite(out->end[1]) || !isfinite(out->end[2]))
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: point %zu of streamline %zu is not finite", t->path,
+                          t->at + 1, i + 1, t->done + 1));
         if (i == 0)
             memcpy(out->start, out->end, sizeof out->start);
         TRY(tracts_keep(t, i, out->end, err));
@@ -203,29 +193,21 @@ static npmd_status trk_next(tracts *t, streamline *out, bool *more, npmd_error *
     size_t got = 0;
     TRY(tracts_peek(t, 4, &bytes, &got, err));
     const bool last = t->count > 0 ? t->done == t->count : got == 0;
-    if (last && got > 0) {
-        st = tracts_count_fail(t, "more follows", err);
-        goto done;
-    }
-    if (!last && got < 4) {
-        st = tracts_cut_fail(t, got, err);
-        goto done;
-    }
+    if (last && got > 0)
+        TRY(tracts_count_fail(t, "more follows", err));
+    if (!last && got < 4)
+        TRY(tracts_cut_fail(t, got, err));
     if (!last) {
         const int64_t points = tracts_integer(t, bytes, 4);
-        if (points < 0) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: streamline %zu has %lld points", t->path, t->at + 1,
-                           t->done + 1, (long long)points);
-            goto done;
-        }
+        if (points < 0)
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: streamline %zu has %lld points", t->path, t->at + 1,
+                          t->done + 1, (long long)points));
         out->points = (size_t)points;
         tracts_skip(t, 4);
         TRY(points_read(t, out, err));
         TRY(tracts_peek(t, 4 * t->properties, &bytes, &got, err));
-        if (got < 4 * t->properties) {
-            st = tracts_cut_fail(t, got, err);
-            goto done;
-        }
+        if (got < 4 * t->properties)
+            TRY(tracts_cut_fail(t, got, err));
         tracts_skip(t, got);
     }
     *more = !last;

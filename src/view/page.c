@@ -54,12 +54,10 @@ static npmd_status page_text(view_page *p, const char *text, npmd_error *err)
 npmd_status page_open(view_page *p, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (VIEW_BUNDLE_SIZE == 0) {
-        st = npmd_fail(err, NPMD_ERR_DEVICE,
-                       "this build has no page: three.js was not found; run scripts/three.sh, or give the folder of "
-                       "its package with cmake -DNPMD_THREE=DIR, and build again");
-        goto done;
-    }
+    if (VIEW_BUNDLE_SIZE == 0)
+        TRY(npmd_fail(err, NPMD_ERR_DEVICE,
+                      "this build has no page: three.js was not found; run scripts/three.sh, or give the folder of "
+                      "its package with cmake -DNPMD_THREE=DIR, and build again"));
     TRY(bundle_inflate(&p->text, err));
     const char *mark = strstr((const char *)p->text.data, MARK);
     assert(mark != NULL);
@@ -129,10 +127,8 @@ npmd_status page_blob(view_page *p, const char *name, const unsigned char *bytes
     uLongf room = compressBound((uLong)size);
     TRY(memory_new(&packed, room, err));
     TRY(memory_new(&letters, 4 * (room / 3 + 1), err));
-    if (compress2(packed, &room, bytes, (uLong)size, Z_BEST_COMPRESSION) != Z_OK) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to deflate %zu bytes", size);
-        goto done;
-    }
+    if (compress2(packed, &room, bytes, (uLong)size, Z_BEST_COMPRESSION) != Z_OK)
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to deflate %zu bytes", size));
     TRY(element_open(p, "application/octet-stream", name, err));
     TRY(page_put(p, letters, base64(packed, (size_t)room, letters), err));
     TRY(page_text(p, "</script>\n", err));

@@ -377,11 +377,9 @@ npmd_status view_values_open(view_values *v, const npmd_model *m, const npmd_vie
 {
     npmd_status st = NPMD_OK;
     *v = (view_values){ .model = m, .what = what };
-    if (what->nodes > VIEW_NODES_MOST) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`nodes` is %zu, expected an integer from 1 to %d", what->nodes,
-                       VIEW_NODES_MOST);
-        goto done;
-    }
+    if (what->nodes > VIEW_NODES_MOST)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "`nodes` is %zu, expected an integer from 1 to %d", what->nodes,
+                      VIEW_NODES_MOST));
     TRY(domain_look_open(&v->domain, npmd_model_domain(m), err));
     TRY(factors_open(v, err));
     v->step = v->factors == 2 ? VIEW_STEP_PAIR : VIEW_STEP_ONE;
