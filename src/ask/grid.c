@@ -88,7 +88,6 @@ npmd_status model_evaluate_grid(const npmd_model *m, const double *const *x, con
 done:
     evaluator_close(&of);
     grid_close(&g);
-    memory_free(row);
-    memory_free(jet);
+    memory_free_all(row, jet);
     return st;
 }

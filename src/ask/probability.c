@@ -28,9 +28,7 @@ typedef struct region {
 static void region_close(region *r)
 {
     evaluator_close(&r->of);
-    memory_free(r->x);
-    memory_free(r->v);
-    memory_free(r->sum);
+    memory_free_all(r->x, r->v, r->sum);
 }
 
 static npmd_status region_open(region *r, const npmd_compute *how, npmd_error *err)

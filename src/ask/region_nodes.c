@@ -121,9 +121,7 @@ static npmd_status sphere_areas(const mesh *m, const double *unit, double *area,
 
 void region_nodes_close(region_nodes *g)
 {
-    memory_free(g->x);
-    memory_free(g->area);
-    memory_free(g->region);
+    memory_free_all(g->x, g->area, g->region);
     *g = (region_nodes){ 0 };
 }
 
@@ -189,8 +187,7 @@ static npmd_status nodes_on_sphere(region_nodes *g, const mesh *m, bool cells, n
     TRY(sphere_areas(m, unit, area, err));
     sphere_nodes(m, unit, area, cells, g);
 done:
-    memory_free(unit);
-    memory_free(area);
+    memory_free_all(unit, area);
     return st;
 }
 

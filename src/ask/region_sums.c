@@ -11,8 +11,7 @@
 void pairs_close(pair_values *p)
 {
     evaluator_close(&p->of);
-    memory_free(p->x);
-    memory_free(p->log_f);
+    memory_free_all(p->x, p->log_f);
 }
 
 npmd_status pairs_open(pair_values *p, const npmd_model *m, const npmd_region_request *at, const char *doing,
@@ -71,8 +70,7 @@ done:
 
 void sums_close(row_sums *s)
 {
-    memory_free(s->top);
-    memory_free(s->sum);
+    memory_free_all(s->top, s->sum);
 }
 
 npmd_status sums_open(row_sums *s, size_t rows, size_t regions, npmd_error *err)
@@ -138,9 +136,7 @@ size_t rules_rows(size_t vertices)
 void rules_pair_close(rule_pair *r)
 {
     region_nodes_close(&r->rows);
-    memory_free(r->relative);
-    memory_free(r->vertices);
-    memory_free(r->others);
+    memory_free_all(r->relative, r->vertices, r->others);
 }
 
 /* Rows chosen evenly from all. */

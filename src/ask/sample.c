@@ -30,9 +30,7 @@ static void sampler_close(sampler *s)
 {
     proposal_close(&s->q);
     slice_close(&s->target);
-    memory_free(s->y);
-    memory_free(s->weight);
-    memory_free(s->v);
+    memory_free_all(s->y, s->weight, s->v);
     *s = (sampler){ 0 };
 }
 

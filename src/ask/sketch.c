@@ -205,8 +205,7 @@ static npmd_status pool_draw(const sketch *k, const evaluator *of, int round, si
 done:
     proposal_close(&q);
     points_free(pool);
-    memory_free(weight);
-    memory_free(v);
+    memory_free_all(weight, v);
     return st;
 }
 

@@ -253,8 +253,7 @@ static npmd_status mesh_draw(figure *f, const char *path, int first, npmd_error 
 done:
     for (int k = 0; k < SHOWN; k++)
         memory_free(value[k]);
-    memory_free(lambda);
-    memory_free(phi);
+    memory_free_all(lambda, phi);
     mesh_free(&m);
     npmd_surface_free(surface);
     return st;

@@ -24,9 +24,7 @@ static void matrix_free(matrix *m)
         memory_free(m->row[i]);
     for (int i = 0; m->column != NULL && i < m->columns; i++)
         memory_free(m->column[i]);
-    memory_free(m->row);
-    memory_free(m->column);
-    memory_free(m->cell);
+    memory_free_all(m->row, m->column, m->cell);
     *m = (matrix){ 0 };
 }
 

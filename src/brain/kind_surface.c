@@ -230,9 +230,7 @@ static void map_free(factor_map *m)
 {
     relief_ball_free(&m->ball);
     surface_scene_free(&m->scene);
-    memory_free(m->x);
-    memory_free(m->value);
-    memory_free(m->share);
+    memory_free_all(m->x, m->value, m->share);
 }
 
 static npmd_status maps_make(surface_job *j, npmd_error *err)

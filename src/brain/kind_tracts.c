@@ -256,9 +256,7 @@ static npmd_status tracts_draw(figure *f, npmd_error *err)
     TRY(page_draw(f, &j, &views, err));
 done:
     hemisphere_close(&j.cortex);
-    memory_free(j.ends);
-    memory_free(j.x);
-    memory_free(j.ink);
+    memory_free_all(j.ends, j.x, j.ink);
     return st;
 }
 

@@ -19,8 +19,7 @@ done:
 void surface_scene_free(surface_scene *s)
 {
     mesh_free(&s->own);
-    memory_free(s->outline);
-    memory_free(s->point);
+    memory_free_all(s->outline, s->point);
     *s = (surface_scene){ 0 };
 }
 

@@ -39,6 +39,10 @@ const char *version_text(void);
 npmd_status memory_take(void **out, size_t count, size_t size, npmd_error *err);
 #define memory_new(pointer, count, err) memory_take((void **)(pointer), (size_t)(count), sizeof **(pointer), (err))
 void memory_free(void *p);
+/* Frees each of these, for a function that took several. */
+#define memory_free_all(...)                                                                                           \
+    memory_free_each((void *[]){ __VA_ARGS__ }, sizeof((void *[]){ __VA_ARGS__ }) / sizeof(void *))
+void memory_free_each(void *const *p, size_t count);
 /* frees a text that the library gave to a caller */
 void text_free(char *text);
 npmd_status memory_text(char **out, const char *text, npmd_error *err); /* copies a text */

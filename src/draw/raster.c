@@ -34,9 +34,7 @@ void raster_free(raster *r)
 {
     if (r == NULL)
         return;
-    memory_free(r->pixels);
-    memory_free(r->mask);
-    memory_free(r->row);
+    memory_free_all(r->pixels, r->mask, r->row);
     *r = (raster){ 0 };
 }
 

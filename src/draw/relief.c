@@ -157,11 +157,7 @@ done:
 
 static void shading_close(shading *s)
 {
-    memory_free(s->at);
-    memory_free(s->normal);
-    memory_free(s->ramp);
-    memory_free(s->samples.face);
-    memory_free(s->samples.depth);
+    memory_free_all(s->at, s->normal, s->ramp, s->samples.face, s->samples.depth);
 }
 
 /* ---- Which face is seen ------------------------------------------------------------------------------------------ */
@@ -322,9 +318,7 @@ done:
 static void overs_close(relief_over *overs, int threads)
 {
     for (int t = 0; overs != NULL && t < threads; t++) {
-        memory_free(overs[t].cover);
-        memory_free(overs[t].depth);
-        memory_free(overs[t].light);
+        memory_free_all(overs[t].cover, overs[t].depth, overs[t].light);
     }
     memory_free(overs);
 }

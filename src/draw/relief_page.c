@@ -235,6 +235,5 @@ done:
 
 void relief_ball_free(relief_ball *b)
 {
-    memory_free(b->x);
-    memory_free(b->face);
+    memory_free_all(b->x, b->face);
 }

@@ -123,8 +123,7 @@ static npmd_status corner_by_grid(figure *f, const source *s, corner *c, npmd_er
         }
     }
 done:
-    memory_free(x);
-    memory_free(value);
+    memory_free_all(x, value);
     return st;
 }
 

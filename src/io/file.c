@@ -151,10 +151,7 @@ static void writer_free(file_writer *w)
         close(w->folder);
     if (w->zip != NULL)
         deflateEnd(w->zip);
-    memory_free(w->zip);
-    memory_free(w->path);
-    memory_free(w->target);
-    memory_free(w);
+    memory_free_all(w->zip, w->path, w->target, w);
 }
 
 /* The file that a write would replace: links followed. */

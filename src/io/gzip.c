@@ -189,6 +189,5 @@ void gzip_source_close(gzip_source *s)
     if (s->open)
         inflateEnd(&s->zip);
     file_source_close(&s->file);
-    memory_free(s->feed);
-    memory_free(s);
+    memory_free_all(s->feed, s);
 }

@@ -347,8 +347,7 @@ static npmd_status array_read(const char *path, npy_header *h, double **out, npm
     *out = data;
     data = NULL;
 done:
-    memory_free(data);
-    memory_free(narrow);
+    memory_free_all(data, narrow);
     file_source_close(&s);
     return st;
 }
@@ -441,8 +440,7 @@ static npmd_status integers_take(file_source *s, const npy_header *h, size_t dat
     *count = rows;
     value = NULL;
 done:
-    memory_free(value);
-    memory_free(bytes);
+    memory_free_all(value, bytes);
     return st;
 }
 

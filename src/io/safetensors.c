@@ -60,8 +60,7 @@ void record_free(record *rec)
     for (size_t i = 0; i < rec->count; i++)
         if (rec->tensors[i].owned)
             memory_free(rec->tensors[i].data);
-    memory_free(rec->tensors);
-    memory_free(rec->metadata);
+    memory_free_all(rec->tensors, rec->metadata);
     *rec = (record){ 0 };
 }
 
@@ -289,8 +288,7 @@ npmd_status record_parse(const char *path, const file_bytes *b, record *out, npm
     rec = (record){ 0 };
 done:
     record_free(&rec);
-    memory_free(places);
-    memory_free(sorted);
+    memory_free_all(places, sorted);
     json_decref(header);
     return st;
 }

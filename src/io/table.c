@@ -61,8 +61,7 @@ static void table_writer_free(table_writer *w)
     if (w == NULL)
         return;
     file_writer_abandon(w->file);
-    memory_free(w->path);
-    memory_free(w);
+    memory_free_all(w->path, w);
 }
 
 static npmd_status suffix_fail(const char *path, npmd_error *err)
@@ -178,9 +177,7 @@ void table_free(table *t)
 {
     if (t == NULL)
         return;
-    memory_free(t->data);
-    memory_free(t->line);
-    memory_free(t->path);
+    memory_free_all(t->data, t->line, t->path);
     *t = (table){ 0 };
 }
 

@@ -191,8 +191,7 @@ static npmd_status kde_values(const kde_state *k, const kde_view *view, int thre
             out[i] = log_add(out[i], share + logs[i]);
     }
 done:
-    memory_free(e);
-    memory_free(logs);
+    memory_free_all(e, logs);
     return st;
 }
 

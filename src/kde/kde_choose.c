@@ -42,8 +42,7 @@ static void chooser_close(chooser *c)
 {
     kde_part_close(&c->part);
     kde_view_close(&c->view);
-    memory_free(c->kernel);
-    memory_free(c->overlap);
+    memory_free_all(c->kernel, c->overlap);
 }
 
 static size_t queries_for(const kde_cloud *cloud, double pairs)

@@ -35,8 +35,7 @@ static void heat_free(void *state)
     if (h == NULL)
         return;
     series_basis_close(&h->basis);
-    memory_free(h->c);
-    memory_free(h);
+    memory_free_all(h->c, h);
 }
 
 static npmd_status heat_complete(fit_plan *p, npmd_error *err)

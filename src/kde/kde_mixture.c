@@ -157,7 +157,6 @@ npmd_status kde_choose_mixture(const kde_cloud *cloud, const settings *opt, cons
     *out = r;
 done:
     trial_close(&t);
-    memory_free(logs);
-    memory_free(all);
+    memory_free_all(logs, all);
     return st;
 }

@@ -243,8 +243,7 @@ npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot
 done:
     for (int k = 0; k < f.logs; k++)
         lines_free(&f.log[k]);
-    memory_free(f.log);
-    memory_free(f.from);
+    memory_free_all(f.log, f.from);
     domain_look_close(&dom);
     canvas_free(f.page);
     return st;

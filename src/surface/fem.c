@@ -20,8 +20,7 @@ typedef struct lists {
 
 static void lists_free(lists *l)
 {
-    memory_free(l->start);
-    memory_free(l->item);
+    memory_free_all(l->start, l->item);
 }
 
 /* From counts in start[i + 1] to starts; afterwards start[i] may be moved on while i's list is filled. */
@@ -316,10 +315,7 @@ done:
 
 void fem_matrices_free(fem_matrices *a)
 {
-    memory_free(a->start);
-    memory_free(a->column);
-    memory_free(a->stiffness);
-    memory_free(a->mass);
+    memory_free_all(a->start, a->column, a->stiffness, a->mass);
     *a = (fem_matrices){ 0 };
 }
 

@@ -11,9 +11,7 @@
 void eigenpairs_free(eigenpairs *e)
 {
     fem_nodes_free(&e->at);
-    memory_free(e->lambda);
-    memory_free(e->phi);
-    memory_free(e->residual);
+    memory_free_all(e->lambda, e->phi, e->residual);
     *e = (eigenpairs){ 0 };
 }
 
@@ -88,8 +86,7 @@ static npmd_status finish(const fem_matrices *a, double *phi, eigenpairs *e, npm
             for (size_t i = from; i < from + TILE && i < a->nodes; i++)
                 e->phi[i * (size_t)e->pairs + (size_t)j] = phi[(size_t)j * a->nodes + i];
 done:
-    memory_free(mass);
-    memory_free(stiffness);
+    memory_free_all(mass, stiffness);
     return st;
 }
 

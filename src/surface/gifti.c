@@ -301,9 +301,7 @@ static npmd_status parse(const scanner *s, bool values, gifti *out, npmd_error *
 done:
     if (r.parser != NULL)
         XML_ParserFree(r.parser);
-    memory_free(r.array.value);
-    memory_free(r.array.name);
-    memory_free(r.text);
+    memory_free_all(r.array.value, r.array.name, r.text);
     gifti_free(&r.g);
     return st;
 }
@@ -321,13 +319,11 @@ npmd_status gifti_parse_values(const scanner *s, gifti *out, npmd_error *err)
 void gifti_free(gifti *g)
 {
     for (size_t i = 0; i < g->arrays; i++) {
-        memory_free(g->array[i].value);
-        memory_free(g->array[i].name);
+        memory_free_all(g->array[i].value, g->array[i].name);
     }
     for (size_t i = 0; i < g->labels; i++)
         memory_free(g->label[i].name);
-    memory_free(g->array);
-    memory_free(g->label);
+    memory_free_all(g->array, g->label);
     *g = (gifti){ 0 };
 }
 

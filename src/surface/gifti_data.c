@@ -67,8 +67,7 @@ npmd_status gifti_encode(file_writer *w, const void *bytes, size_t size, npmd_er
     TRY(memory_new(&text, (length / 3 + 1) * 4, err));
     TRY(file_writer_put(w, text, base64_encode(packed, length, text), err));
 done:
-    memory_free(packed);
-    memory_free(text);
+    memory_free_all(packed, text);
     return st;
 }
 
@@ -156,8 +155,7 @@ static npmd_status bytes_decode(const scanner *where, const char *text, size_t s
     for (size_t i = 0; i < count; i++)
         a->value[place_of(a, i)] = number_decode(from + i * item, a->type, a->big_endian);
 done:
-    memory_free(bytes);
-    memory_free(inflated);
+    memory_free_all(bytes, inflated);
     return st;
 }
 

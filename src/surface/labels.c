@@ -48,8 +48,7 @@ void labels_free(labels *l)
         return;
     for (int i = 0; l->name != NULL && i < l->regions; i++)
         memory_free(l->name[i]);
-    memory_free(l->name);
-    memory_free(l->region);
+    memory_free_all(l->name, l->region);
     *l = (labels){ 0 };
 }
 
@@ -152,8 +151,7 @@ static npmd_status npy_labels_read(const char *path, size_t vertices, labels *ou
         entry[i] = (label_entry){ .vertex = i, .number = number[i] };
     TRY(labels_from_entries(entry, vertices, false, out, err));
 done:
-    memory_free(entry);
-    memory_free(number);
+    memory_free_all(entry, number);
     return st;
 }
 

@@ -153,7 +153,6 @@ npmd_status annot_read(scanner *s, size_t vertices, labels *out, npmd_error *err
     l = (labels){ 0 };
 done:
     labels_free(&l);
-    memory_free(annotation);
-    memory_free(colours);
+    memory_free_all(annotation, colours);
     return st;
 }

@@ -217,8 +217,7 @@ npmd_status locator_open(const mesh *m, locator **out, npmd_error *err)
     *out = l;
     l = NULL;
 done:
-    memory_free(b.centroid);
-    memory_free(b.order);
+    memory_free_all(b.centroid, b.order);
     locator_close(l);
     return st;
 }
@@ -227,9 +226,7 @@ void locator_close(locator *l)
 {
     if (l == NULL)
         return;
-    memory_free(l->node);
-    memory_free(l->place);
-    memory_free(l);
+    memory_free_all(l->node, l->place, l);
 }
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */

@@ -80,8 +80,7 @@ void mesh_free(mesh *m)
 {
     if (m == NULL)
         return;
-    memory_free(m->x);
-    memory_free(m->face);
+    memory_free_all(m->x, m->face);
     *m = (mesh){ 0 };
 }
 

@@ -344,10 +344,6 @@ npmd_status mesh_check(const mesh *m, const char *where, npmd_error *err)
     TRY(pieces_check(&s, err));
     TRY(fans_check(&s, err));
 done:
-    memory_free(s.edge);
-    memory_free(s.twin);
-    memory_free(s.parent);
-    memory_free(s.leaves);
-    memory_free(s.degree);
+    memory_free_all(s.edge, s.twin, s.parent, s.leaves, s.degree);
     return st;
 }

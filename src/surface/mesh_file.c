@@ -100,8 +100,7 @@ npmd_status mesh_read(const char *path, mesh *out, npmd_error *err)
     TRY(format->read(&s, &parts, err));
     TRY(mesh_make_counted(&parts, format->first, path, out, err));
 done:
-    memory_free(parts.x);
-    memory_free(parts.face);
+    memory_free_all(parts.x, parts.face);
     scan_close(&s);
     file_bytes_free(&b);
     return st;

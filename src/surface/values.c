@@ -26,11 +26,9 @@ done:
 void vertex_columns_free(vertex_columns *c)
 {
     for (int i = 0; i < c->columns; i++) {
-        memory_free(c->name[i]);
-        memory_free(c->value[i]);
+        memory_free_all(c->name[i], c->value[i]);
     }
-    memory_free(c->name);
-    memory_free(c->value);
+    memory_free_all(c->name, c->value);
     *c = (vertex_columns){ 0 };
 }
 

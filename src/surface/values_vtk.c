@@ -164,7 +164,6 @@ npmd_status vtk_values_read(scanner *s, vertex_columns *out, npmd_error *err)
     for (bool more = data; more; more = scan_full_line(s, &line))
         TRY(attribute_read(s, &line, &points, &count, out, err));
 done:
-    memory_free(parts.x);
-    memory_free(parts.face);
+    memory_free_all(parts.x, parts.face);
     return st;
 }

@@ -225,13 +225,9 @@ static void journey_close(journey *j)
     for (int s = 0; s < 2; s++)
         hemisphere_close(&j->side[s]);
     for (int p = 0; p < NPMD_PAIRS; p++) {
-        memory_free(j->kept[p].x);
-        memory_free(j->kept[p].weight);
+        memory_free_all(j->kept[p].x, j->kept[p].weight);
     }
-    memory_free(j->line);
-    memory_free(j->weight);
-    memory_free(j->place);
-    memory_free(j->distance);
+    memory_free_all(j->line, j->weight, j->place, j->distance);
 }
 
 static int ascending(const void *a, const void *b)
@@ -281,8 +277,7 @@ void endpoints_free(npmd_endpoints *e)
     if (e == NULL)
         return;
     for (int p = 0; p < NPMD_PAIRS; p++) {
-        memory_free(e->x[p]);
-        memory_free(e->weight[p]);
+        memory_free_all(e->x[p], e->weight[p]);
     }
     *e = (npmd_endpoints){ 0 };
 }

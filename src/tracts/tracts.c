@@ -161,8 +161,5 @@ void tracts_close(tracts *t)
     if (t == NULL)
         return;
     gzip_source_close(t->source);
-    memory_free(t->window);
-    memory_free(t->kept);
-    memory_free(t->path);
-    memory_free(t);
+    memory_free_all(t->window, t->kept, t->path, t);
 }

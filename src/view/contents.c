@@ -310,8 +310,7 @@ static npmd_status data_write(const view_values *v, view_page *p, const npmd_vie
     for (int s = 0; s < v->factors; s++)
         TRY(dots_write(v, s, row, facts->points_shown, p, err));
 done:
-    memory_free(taken);
-    memory_free(row);
+    memory_free_all(taken, row);
     return st;
 }
 

@@ -133,8 +133,7 @@ npmd_status page_blob(view_page *p, const char *name, const unsigned char *bytes
     TRY(page_put(p, letters, base64(packed, (size_t)room, letters), err));
     TRY(page_text(p, "</script>\n", err));
 done:
-    memory_free(packed);
-    memory_free(letters);
+    memory_free_all(packed, letters);
     return st;
 }
 

@@ -19,14 +19,7 @@ typedef struct thinning {
 
 static void thinning_close(thinning *t)
 {
-    memory_free(t->start);
-    memory_free(t->next);
-    memory_free(t->distance);
-    memory_free(t->owner);
-    memory_free(t->heap);
-    memory_free(t->place);
-    memory_free(t->area);
-    memory_free(t->order);
+    memory_free_all(t->start, t->next, t->distance, t->owner, t->heap, t->place, t->area, t->order);
 }
 
 /* In a closed, oriented surface every edge is run through once each way: b follows a in one face. */

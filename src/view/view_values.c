@@ -311,9 +311,7 @@ static npmd_status marginal_rule(const view_values *v, int factor, const double 
                    + (factor == 0 ? log_sum(weight, nodes, value + k * nodes, 1)
                                   : log_sum(weight, nodes, value + k, COMPARED));
 done:
-    memory_free(y);
-    memory_free(weight);
-    memory_free(value);
+    memory_free_all(y, weight, value);
     return st;
 }
 
@@ -434,8 +432,6 @@ void view_values_close(view_values *v)
         mesh_free(&v->sphere[s]);
     }
     domain_look_close(&v->domain);
-    memory_free(v->log_f);
-    memory_free(v->log_marginal[0]);
-    memory_free(v->log_marginal[1]);
+    memory_free_all(v->log_f, v->log_marginal[0], v->log_marginal[1]);
     *v = (view_values){ 0 };
 }
