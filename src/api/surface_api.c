@@ -101,7 +101,7 @@ npmd_status npmd_surface_eigen(const npmd_surface *s, int elements, int pairs, c
     eigenpairs e = { 0 };
     TRY(compute_take(how, &own, err));
     const fem_watch watch = { .progress = own.progress, .user = own.user };
-    TRY(fem_eigenpairs_watched(&s->m, elements, pairs, own.progress != NULL ? &watch : NULL, &e, err));
+    TRY(fem_eigenpairs(&s->m, elements, pairs, own.progress != NULL ? &watch : NULL, &e, err));
     memcpy(lambda, e.lambda, (size_t)pairs * sizeof *lambda);
     memcpy(phi, e.phi, s->m.vertices * (size_t)pairs * sizeof *phi); /* the vertices are the first nodes */
     if (residual != NULL)

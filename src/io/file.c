@@ -137,7 +137,7 @@ static npmd_status writer_fail(file_writer *w, int reason, npmd_error *err)
     return npmd_fail(err, w->first.status, "%s", w->first.text);
 }
 
-static void writer_free(file_writer *w)
+void file_writer_abandon(file_writer *w)
 {
     if (w == NULL)
         return;
@@ -283,7 +283,7 @@ done:
     if (st == NPMD_OK)
         *out = w;
     else
-        writer_free(w);
+        file_writer_abandon(w);
     return st;
 }
 
@@ -426,13 +426,21 @@ npmd_status file_writer_commit(file_writer *w, npmd_error *err)
     w->temporary[0] = 0; /* nothing is left to remove */
     folder_sync(w->folder);
 done:
-    writer_free(w);
+    file_writer_abandon(w);
     return st;
 }
 
-void file_writer_abandon(file_writer *w)
+npmd_status file_write(const char *path, const void *data, size_t size, npmd_error *err)
 {
-    writer_free(w);
+    npmd_status st = NPMD_OK;
+    file_writer *w = NULL;
+    TRY(file_writer_open(path, &w, err));
+    TRY(file_writer_put(w, data, size, err));
+    st = file_writer_commit(w, err);
+    w = NULL;
+done:
+    file_writer_abandon(w);
+    return st;
 }
 
 npmd_status file_output_check(const char *path, npmd_error *err)

@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <zlib.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "swapping is decided by the file alone");
-
 #define HEADER_SIZE 128
 #define TAG_SIZE 8
 #define BUFFER 65536
@@ -371,56 +369,13 @@ done:
 
 /* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
-typedef union mat_number {
-    int8_t i8;
-    uint8_t u8;
-    int16_t i16;
-    uint16_t u16;
-    int32_t i32;
-    uint32_t u32;
-    float f4;
-    double f8;
-    int64_t i64;
-    uint64_t u64;
-} mat_number;
-
-/* Bytes in a number of this type; 0: not a type of numbers. */
-static size_t number_size(unsigned type)
+/* What the file calls type 0, 1, ... */
+static number_type number_type_of(unsigned type)
 {
-    static const size_t SIZE[] = { 0, 1, 1, 2, 2, 4, 4, 4, 0, 8, 0, 0, 8, 8 };
-    return type < sizeof SIZE / sizeof *SIZE ? SIZE[type] : 0;
-}
-
-static double number_of(const mat_reader *r, unsigned type, const unsigned char *bytes)
-{
-    const size_t size = number_size(type);
-    unsigned char turned[8];
-    mat_number x;
-    for (size_t i = 0; i < size; i++)
-        turned[i] = bytes[r->swap ? size - 1 - i : i];
-    memcpy(&x, turned, size);
-    switch (type) {
-    case 1:
-        return x.i8;
-    case 2:
-        return x.u8;
-    case 3:
-        return x.i16;
-    case 4:
-        return x.u16;
-    case 5:
-        return x.i32;
-    case 6:
-        return x.u32;
-    case 7:
-        return (double)x.f4;
-    case 9:
-        return x.f8;
-    case 12:
-        return (double)x.i64;
-    default:
-        return (double)x.u64;
-    }
+    static const number_type TYPES[] = { NUMBER_NONE, NUMBER_I8,   NUMBER_U8,  NUMBER_I16,  NUMBER_U16,
+                                         NUMBER_I32,  NUMBER_U32,  NUMBER_F32, NUMBER_NONE, NUMBER_F64,
+                                         NUMBER_NONE, NUMBER_NONE, NUMBER_I64, NUMBER_U64 };
+    return type < sizeof TYPES / sizeof *TYPES ? TYPES[type] : NUMBER_NONE;
 }
 
 /* The numbers of a variable, columns in the file to rows in the table. */
@@ -432,7 +387,8 @@ static npmd_status numbers_take(mat_reader *r, const mat_variable *v, table *t, 
     const size_t count = v->rows * v->columns; /* of less than 2^31 each */
     size_t bad = count;                        /* the first number that is none */
     TRY(tag_take(r, &tag, err));
-    const size_t item = number_size(tag.type);
+    const number_type type = number_type_of(tag.type);
+    const size_t item = type == NUMBER_NONE ? 0 : number_size(type);
     if (item == 0 || tag.size % item != 0 || tag.size / item != count)
         TRY(npmd_fail(err, NPMD_ERR_FORMAT,
                       "%s is damaged: %zu x %zu numbers, but %zu bytes of type %u before byte %zu", t->path, v->rows,
@@ -444,7 +400,7 @@ static npmd_status numbers_take(mat_reader *r, const mat_variable *v, table *t, 
         piece = count - from < PIECE ? count - from : PIECE;
         TRY(data_take(r, &tag, bytes, piece * item, err));
         for (size_t i = from; i < from + piece; i++) {
-            const double x = number_of(r, tag.type, bytes + (i - from) * item);
+            const double x = number_decode(bytes + (i - from) * item, type, r->swap);
             t->data[i % t->rows * t->columns + i / t->rows] = x;
             if (!isfinite(x) && bad == count)
                 bad = i;

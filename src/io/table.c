@@ -13,7 +13,6 @@ static const table_format FORMATS[] = {
     { ".npy", 0, false },     { ".csv", ',', false },    { ".tsv", '\t', false },  { ".txt", ' ', false },
     { ".csv.gz", ',', true }, { ".tsv.gz", '\t', true }, { ".txt.gz", ' ', true },
 };
-#define NPY (&FORMATS[0])
 #define SUFFIXES ".csv, .tsv, .txt (or these with .gz), .npy"
 
 /* The format that the suffix names; NULL: none. */
@@ -56,7 +55,7 @@ struct table_writer {
     size_t columns, rows, done; /* rows announced, rows written */
 };
 
-static void table_writer_free(table_writer *w)
+void table_writer_abandon(table_writer *w)
 {
     if (w == NULL)
         return;
@@ -69,11 +68,13 @@ static npmd_status suffix_fail(const char *path, npmd_error *err)
     return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: unknown suffix, expected " SUFFIXES, path);
 }
 
-static npmd_status writer_open(const char *path, const table_format *format, size_t columns, size_t rows,
-                               table_writer **out, npmd_error *err)
+npmd_status table_writer_open(const char *path, size_t columns, size_t rows, table_writer **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     table_writer *w = NULL;
+    const table_format *format = format_of(path);
+    if (format == NULL)
+        return suffix_fail(path, err);
     if (format->separator == 0 && rows == TABLE_ROWS_UNKNOWN)
         TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: an .npy file begins with its number of rows, which must be known",
                       path));
@@ -90,16 +91,8 @@ static npmd_status writer_open(const char *path, const table_format *format, siz
     *out = w;
     w = NULL;
 done:
-    table_writer_free(w);
+    table_writer_abandon(w);
     return st;
-}
-
-npmd_status table_writer_open(const char *path, size_t columns, size_t rows, table_writer **out, npmd_error *err)
-{
-    const table_format *format = format_of(path);
-    if (format == NULL)
-        return suffix_fail(path, err);
-    return writer_open(path, format, columns, rows, out, err);
 }
 
 npmd_status table_writer_put(table_writer *w, const double *a, size_t rows, npmd_error *err)
@@ -124,46 +117,21 @@ npmd_status table_writer_commit(table_writer *w, npmd_error *err)
     st = file_writer_commit(w->file, err);
     w->file = NULL;
 done:
-    table_writer_free(w);
+    table_writer_abandon(w);
     return st;
 }
 
-void table_writer_abandon(table_writer *w)
-{
-    table_writer_free(w);
-}
-
-static npmd_status write_whole(const char *path, const table_format *format, const double *a, size_t rows,
-                               size_t columns, npmd_error *err)
+npmd_status table_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     table_writer *w = NULL;
-    TRY(writer_open(path, format, columns, rows, &w, err));
+    TRY(table_writer_open(path, columns, rows, &w, err));
     TRY(table_writer_put(w, a, rows, err));
     st = table_writer_commit(w, err);
     w = NULL;
 done:
     table_writer_abandon(w);
     return st;
-}
-
-npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns, npmd_error *err)
-{
-    const table_format format = { .separator = separator };
-    return write_whole(path, &format, a, rows, columns, err);
-}
-
-npmd_status npy_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)
-{
-    return write_whole(path, NPY, a, rows, columns, err);
-}
-
-npmd_status table_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)
-{
-    const table_format *format = format_of(path);
-    if (format == NULL)
-        return suffix_fail(path, err);
-    return write_whole(path, format, a, rows, columns, err);
 }
 
 npmd_status table_output_check(const char *path, npmd_error *err)

@@ -98,8 +98,8 @@ static npmd_status pairs_check(int pairs, size_t nodes, npmd_error *err)
     return NPMD_OK;
 }
 
-npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const fem_watch *watch, eigenpairs *out,
-                                   npmd_error *err)
+npmd_status fem_eigenpairs(const mesh *m, int elements, int pairs, const fem_watch *watch, eigenpairs *out,
+                           npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     eigenpairs e = { .pairs = pairs };
@@ -122,11 +122,6 @@ done:
     fem_matrices_free(&a);
     eigenpairs_free(&e);
     return st;
-}
-
-npmd_status fem_eigenpairs(const mesh *m, int elements, int pairs, eigenpairs *out, npmd_error *err)
-{
-    return fem_eigenpairs_watched(m, elements, pairs, NULL, out, err);
 }
 
 /* ---- Kept -------------------------------------------------------------------------------------------------------- */
@@ -224,7 +219,7 @@ npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char
     char *path = NULL;
     bool fits = false;
     if (folder == NULL)
-        return fem_eigenpairs_watched(m, elements, pairs, watch, out, err);
+        return fem_eigenpairs(m, elements, pairs, watch, out, err);
     const size_t room = strlen(folder) + 64;
     TRY(fem_nodes_make(m, elements, &e.at, err));
     TRY(pairs_check(pairs, e.at.nodes, err));
@@ -233,7 +228,7 @@ npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char
     TRY(cache_read(path, m, pairs, &e, &fits, err));
     if (!fits) {
         eigenpairs_free(&e);
-        TRY(fem_eigenpairs_watched(m, elements, pairs, watch, &e, err));
+        TRY(fem_eigenpairs(m, elements, pairs, watch, &e, err));
         cache_write(path, m, &e);
     }
     *out = e;

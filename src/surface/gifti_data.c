@@ -4,19 +4,7 @@
 
 #include <zlib.h>
 
-static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 /* ---- base64 ------------------------------------------------------------------------------------------------------ */
-
-static int digit_of(char c)
-{
-    return c >= 'A' && c <= 'Z'   ? c - 'A'
-           : c >= 'a' && c <= 'z' ? c - 'a' + 26
-           : c >= '0' && c <= '9' ? c - '0' + 52
-           : c == '+'             ? 62
-           : c == '/'             ? 63
-                                  : -1;
-}
 
 /* out has room for 3 bytes of every 4 characters. Blanks do not count; = fills the last four up. */
 static npmd_status base64_decode(const scanner *where, const char *text, size_t size, unsigned char *out, size_t *bytes,
@@ -27,7 +15,7 @@ static npmd_status base64_decode(const scanner *where, const char *text, size_t 
     *bytes = 0;
     for (size_t i = 0; i < size; i++) {
         const char c = text[i];
-        const int digit = digit_of(c);
+        const int digit = base64_digit(c);
         if (c == ' ' || (c >= '\t' && c <= '\r'))
             continue;
         if (c == '=' ? ++fill > 2 : digit < 0 || fill > 0)
@@ -40,19 +28,6 @@ static npmd_status base64_decode(const scanner *where, const char *text, size_t 
     if (digits % 4 != 0)
         return scan_fail(where, err, "its data are truncated: %zu characters are no fours of base64", digits);
     return NPMD_OK;
-}
-
-static size_t base64_encode(const unsigned char *bytes, size_t size, char *out)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < size; i += 3) {
-        const size_t have = size - i < 3 ? size - i : 3;
-        const uint32_t bits = (uint32_t)bytes[i] << 16 | (have > 1 ? (uint32_t)bytes[i + 1] << 8 : 0)
-                              | (have > 2 ? (uint32_t)bytes[i + 2] : 0);
-        for (size_t k = 0; k < 4; k++)
-            out[used++] = k <= have ? DIGITS[bits >> (18 - 6 * k) & 63] : '=';
-    }
-    return used;
 }
 
 npmd_status gifti_encode(file_writer *w, const void *bytes, size_t size, npmd_error *err)

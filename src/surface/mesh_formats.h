@@ -12,26 +12,10 @@
 
 /* ---- scan.c: words and numbers ----------------------------------------------------------------------------------- */
 
-typedef enum number_type {
-    NUMBER_I8,
-    NUMBER_U8,
-    NUMBER_I16,
-    NUMBER_U16,
-    NUMBER_I32,
-    NUMBER_U32,
-    NUMBER_I64,
-    NUMBER_U64,
-    NUMBER_F32,
-    NUMBER_F64,
-    NUMBER_NONE /* no type of that name */
-} number_type;
-size_t number_size(number_type type);
-bool number_whole(number_type type); /* one of the integers */
 typedef struct number_name {
     const char *name;
     number_type type;
 } number_name;
-double number_decode(const unsigned char *bytes, number_type type, bool big_endian);
 
 typedef enum scan_mode { SCAN_TEXT, SCAN_LITTLE, SCAN_BIG } scan_mode; /* how numbers are stored */
 typedef struct scanner {

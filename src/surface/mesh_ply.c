@@ -70,7 +70,7 @@ static npmd_status property_read(scanner *line, element *e, npmd_error *err)
         *line = ahead;
         const scanner before = *line;
         TRY(type_read(line, &p.count, err));
-        if (!number_whole(p.count))
+        if (p.count >= NUMBER_F32)
             TRY(scan_unexpected(&before, "a type of integers", err));
     }
     TRY(type_read(line, &p.type, err));

@@ -5,52 +5,6 @@
 #include <stdio.h>
 #include <strings.h>
 
-_Static_assert(sizeof(float) == 4 && sizeof(double) == 8, "F32 and F64 are float and double");
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bytes are turned to little-endian ones");
-
-/* ---- numbers in binary ------------------------------------------------------------------------------------------- */
-
-size_t number_size(number_type type)
-{
-    static const unsigned char SIZE[NUMBER_NONE] = { 1, 1, 2, 2, 4, 4, 8, 8, 4, 8 };
-    assert(type < NUMBER_NONE);
-    return SIZE[type];
-}
-
-bool number_whole(number_type type)
-{
-    return type < NUMBER_F32;
-}
-
-double number_decode(const unsigned char *bytes, number_type type, bool big_endian)
-{
-    const size_t size = number_size(type);
-    uint64_t bits = 0;
-    float single;
-    double value;
-    for (size_t i = 0; i < size; i++)
-        bits |= (uint64_t)bytes[big_endian ? size - 1 - i : i] << 8 * i;
-    const uint32_t low = (uint32_t)bits;
-    switch (type) {
-    case NUMBER_I8:
-        return (double)(int8_t)bits;
-    case NUMBER_I16:
-        return (double)(int16_t)bits;
-    case NUMBER_I32:
-        return (double)(int32_t)low;
-    case NUMBER_I64:
-        return (double)(int64_t)bits;
-    case NUMBER_F32:
-        memcpy(&single, &low, sizeof single);
-        return (double)single;
-    case NUMBER_F64:
-        memcpy(&value, &bits, sizeof value);
-        return value;
-    default:
-        return (double)bits;
-    }
-}
-
 /* ---- places and messages ----------------------------------------------------------------------------------------- */
 
 bool scan_suffix(const char *path, const char *suffix)

@@ -151,16 +151,14 @@ typedef struct eigenpairs {
     double *phi;      /* (nodes, pairs) */
     double *residual; /* (pairs): |r| / max(lambda, lambda_1), r = K phi - lambda M phi, |r|^2 = sum_i r_i^2 / M_ii */
 } eigenpairs;
-npmd_status fem_eigenpairs(const mesh *m, int elements, int pairs, eigenpairs *out, npmd_error *err);
 void eigenpairs_free(eigenpairs *e);
-/* The same with progress reports: how many systems are solved, and about how many there will be; nonzero stops with
- * NPMD_STOPPED. */
+/* Progress reports: how many systems are solved, and about how many there will be; nonzero stops with NPMD_STOPPED. */
 typedef struct fem_watch {
     npmd_progress progress;
     void *user;
 } fem_watch;
-npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const fem_watch *watch, eigenpairs *out,
-                                   npmd_error *err);
+npmd_status fem_eigenpairs(const mesh *m, int elements, int pairs, const fem_watch *watch, eigenpairs *out,
+                           npmd_error *err); /* watch may be NULL */
 /* The same with a cache: a file in this folder (NULL: none), named by the mesh's hash, the elements and the number of
  * pairs, is read if it exists, else computed and written. A file that does not fit is replaced; a folder that cannot be
  * written is no failure. */

@@ -71,7 +71,7 @@ struct tracts {
     bool over;             /* the last streamline was read */
     size_t done, count;    /* streamlines read so far; streamlines in the file, 0: unknown */
     bool big_endian;
-    size_t width;               /* bytes of a number: 4 or 8 */
+    number_type type;           /* of coordinates: NUMBER_F32 or NUMBER_F64 */
     size_t scalars, properties; /* numbers after each point, and after each streamline, that are skipped */
     affine to_ras;              /* map of the coordinates in the file */
     bool keeps;                 /* all points of a streamline are kept, not its ends alone */
@@ -82,12 +82,12 @@ struct tracts {
 /* The next n <= TRACTS_WINDOW bytes; fewer (*got) only at the end of the file. tracts_skip moves on. */
 npmd_status tracts_peek(tracts *t, size_t n, const unsigned char **bytes, size_t *got, npmd_error *err);
 void tracts_skip(tracts *t, size_t n); /* skips n bytes that were peeked at */
-/* One point, three numbers of t->width bytes, in the coordinates of the file. */
+/* One point, three numbers of t->type, in the coordinates of the file. */
 void tracts_point(const tracts *t, const unsigned char *bytes, double x[3]);
 /* Keeps the i-th point of the current streamline, in the coordinates of the file; does nothing unless paths are
  * kept. */
 npmd_status tracts_keep(tracts *t, size_t i, const double x[3], npmd_error *err);
-int64_t tracts_integer(const tracts *t, const unsigned char *bytes, size_t width); /* signed */
+int64_t tracts_integer(const tracts *t, const unsigned char *bytes, number_type type); /* of 32 bits at most */
 /* An error: the file ends after got more bytes. */
 npmd_status tracts_cut_fail(const tracts *t, size_t got, npmd_error *err);
 npmd_status tracts_count_fail(const tracts *t, const char *found, npmd_error *err);

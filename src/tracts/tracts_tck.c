@@ -63,17 +63,17 @@ static npmd_status type_read(tracts *t, tck_line value, npmd_error *err)
 {
     static const struct {
         const char *name;
-        size_t width;
+        number_type type;
         bool big_endian;
     } TYPES[] = {
-        { "Float32LE", 4, false },
-        { "Float32BE", 4, true },
-        { "Float64LE", 8, false },
-        { "Float64BE", 8, true },
+        { "Float32LE", NUMBER_F32, false },
+        { "Float32BE", NUMBER_F32, true },
+        { "Float64LE", NUMBER_F64, false },
+        { "Float64BE", NUMBER_F64, true },
     };
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
         if (line_is(value, TYPES[i].name)) {
-            t->width = TYPES[i].width;
+            t->type = TYPES[i].type;
             t->big_endian = TYPES[i].big_endian;
             return NPMD_OK;
         }
@@ -192,7 +192,7 @@ done:
 static npmd_status tck_next(tracts *t, streamline *out, bool *more, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const size_t row = 3 * t->width;
+    const size_t row = 3 * number_size(t->type);
     const unsigned char *bytes = NULL;
     double x[3];
     for (;;) {
