@@ -245,10 +245,9 @@ static npmd_status maps_make(surface_job *j, npmd_error *err)
         } else if (j->f->domain->factor[d].columns == 3 && j->maps < COLUMNS_MOST) {
             TRY(map_make(j, d, &j->map[j->maps++], err));
         } else {
-            st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "a figure has at most %d surfaces and spheres and one circle: choose some by `factors`",
-                           COLUMNS_MOST);
-            goto done;
+            TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                          "a figure has at most %d surfaces and spheres and one circle: choose some by `factors`",
+                          COLUMNS_MOST));
         }
     }
 done:

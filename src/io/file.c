@@ -266,10 +266,8 @@ npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *er
         TRY(writer_fail(w, EISDIR, err));
     if (length == 0)
         TRY(writer_fail(w, ENOENT, err));
-    if (exists && access(path, W_OK) != 0) { /* a rename would slip past a file's own write protection */
-        st = writer_fail(w, errno, err);
-        goto done;
-    }
+    if (exists && access(path, W_OK) != 0) /* a rename would slip past a file's own write protection */
+        TRY(writer_fail(w, errno, err));
     if (exists && !S_ISREG(facts.st_mode)) {
         w->fd = open(path, O_WRONLY | O_CLOEXEC);
         if (w->fd < 0)

@@ -230,10 +230,8 @@ npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot
     TRY(figure_choose(&f, &kind, err));
     TRY(figure_uses(&f, kind, err));
     TRY(kind->draw(&f, err));
-    if (compute_tell(&how, "picture", 1.0) != 0) { /* not all kinds ask on the way */
-        st = npmd_fail(err, NPMD_STOPPED, "stopped before the picture was written");
-        goto done;
-    }
+    if (compute_tell(&how, "picture", 1.0) != 0) /* not all kinds ask on the way */
+        TRY(npmd_fail(err, NPMD_STOPPED, "stopped before the picture was written"));
     TRY(canvas_write(f.page, err));
     f.facts.kind = kind->name;
     f.facts.width_mm = canvas_width(f.page) / POINTS_PER_MM;

@@ -284,7 +284,7 @@ static npmd_status xml_feed(gifti_reader *r, const scanner *s)
     return NPMD_OK;
 }
 
-static npmd_status parse(const scanner *s, bool values, gifti *out, npmd_error *err)
+npmd_status gifti_parse(const scanner *s, bool values, gifti *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     static const XML_Memory_Handling_Suite MEMORY = { malloc, realloc, free };
@@ -304,16 +304,6 @@ done:
     memory_free_all(r.array.value, r.array.name, r.text);
     gifti_free(&r.g);
     return st;
-}
-
-npmd_status gifti_parse(const scanner *s, gifti *out, npmd_error *err)
-{
-    return parse(s, false, out, err);
-}
-
-npmd_status gifti_parse_values(const scanner *s, gifti *out, npmd_error *err)
-{
-    return parse(s, true, out, err);
 }
 
 void gifti_free(gifti *g)

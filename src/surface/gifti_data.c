@@ -66,10 +66,8 @@ static npmd_status ascii_decode(const scanner *where, const char *text, size_t s
     scanner s = *where; /* its line stays that of the element */
     s.start = s.at = text;
     s.end = text + size;
-    if (count > (size + 1) / 2) { /* a digit and a blank each */
-        st = short_fail(where, a, err);
-        goto done;
-    }
+    if (count > (size + 1) / 2) /* a digit and a blank each */
+        TRY(short_fail(where, a, err));
     TRY(memory_new(&a->value, count, err));
     for (size_t i = 0; i < count; i++)
         TRY(scan_number(&s, a->type, "a number of the array", &a->value[place_of(a, i)], err));

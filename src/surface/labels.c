@@ -65,15 +65,6 @@ int labels_find(const labels *l, const char *name)
     return -1;
 }
 
-npmd_status labels_count_check(const char *path, size_t found, size_t vertices, npmd_error *err)
-{
-    if (found == vertices)
-        return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_FORMAT,
-                     "%s has labels of %zu vertices, but the surface has %zu: are they of another mesh?", path, found,
-                     vertices);
-}
-
 /* ---- a number or a word for every vertex ------------------------------------------------------------------------- */
 
 static int number_order(const void *p, const void *q)
@@ -145,7 +136,7 @@ static npmd_status npy_labels_read(const char *path, size_t vertices, labels *ou
     label_entry *entry = NULL;
     size_t count = 0;
     TRY(npy_read_integers(path, &number, &count, err));
-    TRY(labels_count_check(path, count, vertices, err));
+    TRY(scan_vertices_check(path, "labels", count, vertices, err));
     TRY(memory_new(&entry, vertices, err));
     for (size_t i = 0; i < vertices; i++)
         entry[i] = (label_entry){ .vertex = i, .number = number[i] };
@@ -155,56 +146,65 @@ done:
     return st;
 }
 
-/* ---- GIFTI ------------------------------------------------------------------------------------------------------- */
+/* ---- regions by numbers ------------------------------------------------------------------------------------------ */
 
 static int key_order(const void *p, const void *q)
 {
-    const gifti_label *a = p, *b = q;
-    return (a->key > b->key) - (a->key < b->key);
+    const label_key *a = p, *b = q;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->region > b->region) - (a->region < b->region);
 }
 
-/* The label of this key, in labels sorted by their keys; -1: there is none. */
-static int key_find(const gifti *g, double key)
+void label_keys_sort(label_key *key, size_t count)
 {
-    size_t low = 0, high = g->labels;
+    if (count > 0)
+        qsort(key, count, sizeof *key, key_order);
+}
+
+int label_keys_find(const label_key *sorted, size_t count, double key)
+{
+    size_t low = 0, high = count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if ((double)g->label[middle].key < key)
+        if ((double)sorted[middle].key < key)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < g->labels && (double)g->label[low].key == key ? (int)low : -1;
+    return low < count && (double)sorted[low].key == key ? sorted[low].region : -1;
 }
 
-static npmd_status keys_check(const gifti *g, const char *path, npmd_error *err)
-{
-    if (g->labels > INT32_MAX)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s has more than 2^31 labels", path);
-    for (size_t i = 1; i < g->labels; i++)
-        if (g->label[i].key == g->label[i - 1].key)
-            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: its table has two labels of key %lld", path,
-                             (long long)g->label[i].key);
-    return NPMD_OK;
-}
+/* ---- GIFTI ------------------------------------------------------------------------------------------------------- */
 
+/* Regions are in the order of their keys. */
 npmd_status gifti_labels_read(scanner *s, size_t vertices, labels *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     gifti g = { 0 };
     labels l = { 0 };
+    label_key *key = NULL;
     const gifti_array *a = NULL;
-    TRY(gifti_parse(s, &g, err));
+    TRY(gifti_parse(s, false, &g, err));
     TRY(gifti_find(&g, s->path, GIFTI_LABELS, 1, &a, err));
-    TRY(labels_count_check(s->path, a->rows, vertices, err));
-    if (g.labels > 0)
-        qsort(g.label, g.labels, sizeof *g.label, key_order);
-    TRY(keys_check(&g, s->path, err));
-    TRY(labels_start(vertices, (int)g.labels, &l, err));
+    TRY(scan_vertices_check(s->path, "labels", a->rows, vertices, err));
+    if (g.labels > INT32_MAX)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s has more than 2^31 labels", s->path));
+    TRY(memory_new(&key, g.labels, err));
     for (size_t i = 0; i < g.labels; i++)
-        TRY(labels_name(&l, (int)i, g.label[i].name, strlen(g.label[i].name), err));
+        key[i] = (label_key){ g.label[i].key, (int)i };
+    label_keys_sort(key, g.labels);
+    TRY(labels_start(vertices, (int)g.labels, &l, err));
+    for (int r = 0; r < l.regions; r++) {
+        const char *name = g.label[key[r].region].name;
+        if (r > 0 && key[r].key == key[r - 1].key)
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: its table has two labels of key %lld", s->path,
+                          (long long)key[r].key));
+        TRY(labels_name(&l, r, name, strlen(name), err));
+        key[r].region = r;
+    }
     for (size_t i = 0; i < vertices; i++) {
-        l.region[i] = key_find(&g, a->value[i]);
+        l.region[i] = label_keys_find(key, g.labels, a->value[i]);
         if (l.region[i] < 0)
             TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: vertex %zu has the key %.17g, which its LabelTable lacks", s->path,
                           i, a->value[i]));
@@ -214,6 +214,7 @@ npmd_status gifti_labels_read(scanner *s, size_t vertices, labels *out, npmd_err
 done:
     labels_free(&l);
     gifti_free(&g);
+    memory_free(key);
     return st;
 }
 
@@ -230,18 +231,15 @@ static const label_format *format_of(const char *path)
 npmd_status labels_read(const char *path, size_t vertices, labels *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    file_bytes b = { 0 };
     scanner s = { 0 };
     if (file_has_suffix(path, ".npy"))
         return npy_labels_read(path, vertices, out, err);
     const label_format *format = format_of(path);
     if (format == NULL)
         TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of labels, expected " SUFFIXES, path));
-    TRY(gzip_read(path, &b, err));
-    TRY(scan_open(path, &b, &s, err));
+    TRY(scan_open(path, &s, err));
     TRY(format->read(&s, vertices, out, err));
 done:
     scan_close(&s);
-    file_bytes_free(&b);
     return st;
 }

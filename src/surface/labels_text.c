@@ -156,7 +156,7 @@ npmd_status label_table_read(scanner *s, size_t vertices, labels *out, npmd_erro
     scan_text field[2];
     int fields = 0;
     TRY(rows_count(*s, vertices, &r, err));
-    TRY(labels_count_check(s->path, r.rows - r.header, vertices, err));
+    TRY(scan_vertices_check(s->path, "labels", r.rows - r.header, vertices, err));
     TRY(memory_new(&entry, vertices, err));
     for (size_t i = 0; i < vertices; i++)
         entry[i].vertex = SIZE_MAX; /* not there yet */

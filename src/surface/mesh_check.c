@@ -326,11 +326,9 @@ npmd_status mesh_check(const mesh *m, const char *where, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     inspection s = { .m = m, .where = where };
-    if (m->faces > UINT32_MAX / 3) { /* half-edges have numbers of 32 bits */
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has %zu faces, at most %u were expected", where, m->faces,
-                       UINT32_MAX / 3);
-        goto done;
-    }
+    if (m->faces > UINT32_MAX / 3) /* half-edges have numbers of 32 bits */
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s has %zu faces, at most %u were expected", where, m->faces,
+                      UINT32_MAX / 3));
     TRY(faces_check(&s, err));
     TRY(repeats_check(&s, err));
     TRY(memory_new(&s.edge, 3 * m->faces, err));

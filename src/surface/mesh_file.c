@@ -17,15 +17,15 @@ static const mesh_format FORMATS[] = {
 };
 #define SUFFIXES ".obj, .off, .ply, .vtk, .gii (or these with .gz)"
 
-static const mesh_format *format_of(const char *path, const file_bytes *b)
+static const mesh_format *format_of(const scanner *s)
 {
     const size_t count = sizeof FORMATS / sizeof *FORMATS;
     for (size_t i = 0; i < count; i++)
-        if (scan_suffix(path, FORMATS[i].suffix))
+        if (scan_suffix(s->path, FORMATS[i].suffix))
             return &FORMATS[i];
     for (size_t i = 0; i < count; i++) {
         const size_t size = strlen(FORMATS[i].magic);
-        if (size > 0 && b->size >= size && memcmp(b->data, FORMATS[i].magic, size) == 0)
+        if (size > 0 && scan_left(s) >= size && memcmp(s->at, FORMATS[i].magic, size) == 0)
             return &FORMATS[i];
     }
     return NULL;
@@ -77,6 +77,28 @@ done:
     return st;
 }
 
+npmd_status parts_vertex_read(mesh_parts *p, scanner *s, number_type type, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    double x[3];
+    for (int k = 0; k < 3; k++)
+        TRY(scan_number(s, type, "a coordinate", &x[k], err));
+    TRY(parts_vertex(p, s, x, err));
+done:
+    return st;
+}
+
+npmd_status parts_face_read(mesh_parts *p, scanner *s, number_type type, const char *what, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    int64_t corner[3];
+    for (int k = 0; k < 3; k++)
+        TRY(scan_whole(s, type, what, &corner[k], err));
+    TRY(parts_face(p, s, corner, err));
+done:
+    return st;
+}
+
 npmd_status parts_polygon_fail(const mesh_parts *p, const scanner *where, int64_t corners, npmd_error *err)
 {
     return scan_fail(where, err, "the face after %zu others has %lld corners, 3 were expected: triangulate it",
@@ -86,23 +108,20 @@ npmd_status parts_polygon_fail(const mesh_parts *p, const scanner *where, int64_
 npmd_status mesh_read(const char *path, mesh *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    file_bytes b = { 0 };
     scanner s = { 0 };
     mesh_parts parts = { 0 };
-    TRY(gzip_read(path, &b, err));
-    const mesh_format *format = format_of(path, &b);
-    if (b.size == 0)
+    TRY(scan_open(path, &s, err));
+    const mesh_format *format = format_of(&s);
+    if (scan_left(&s) == 0)
         TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path));
     if (format == NULL)
         TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of surface, expected " SUFFIXES " or FreeSurfer's",
                       path));
-    TRY(scan_open(path, &b, &s, err));
     TRY(format->read(&s, &parts, err));
     TRY(mesh_make_counted(&parts, format->first, path, out, err));
 done:
     memory_free_all(parts.x, parts.face);
     scan_close(&s);
-    file_bytes_free(&b);
     return st;
 }
 

@@ -12,7 +12,7 @@ npmd_status gifti_mesh_read(scanner *s, mesh_parts *out, npmd_error *err)
     gifti g = { 0 };
     const gifti_array *points = NULL, *triangles = NULL;
     int64_t corner[3];
-    TRY(gifti_parse(s, &g, err));
+    TRY(gifti_parse(s, false, &g, err));
     TRY(gifti_find(&g, s->path, GIFTI_POINTS, 3, &points, err));
     TRY(gifti_find(&g, s->path, GIFTI_TRIANGLES, 3, &triangles, err));
     for (size_t i = 0; i < points->rows; i++)

@@ -47,30 +47,17 @@ static npmd_status points_read(scanner *s, scanner *line, mesh_parts *out, npmd_
     npmd_status st = NPMD_OK;
     size_t points = 0;
     number_type type = NUMBER_NONE;
-    double x[3];
     if (out->vertices > 0)
         TRY(scan_fail(line, err, "POINTS are there twice"));
     TRY(scan_count(line, "the number of points", &points, err));
     TRY(vtk_type_read(line, &type, err));
-    for (size_t i = 0; i < points; i++) { /* each takes bytes: a false number ends with the file */
-        for (int k = 0; k < 3; k++)
-            TRY(scan_number(s, type, "a coordinate", &x[k], err));
-        TRY(parts_vertex(out, s, x, err));
-    }
+    for (size_t i = 0; i < points; i++) /* each takes bytes: a false number ends with the file */
+        TRY(parts_vertex_read(out, s, type, err));
 done:
     return st;
 }
 
-static npmd_status corners_read(scanner *s, number_type type, mesh_parts *out, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    int64_t corner[3];
-    for (int k = 0; k < 3; k++)
-        TRY(scan_whole(s, type, "the number of a point", &corner[k], err));
-    TRY(parts_face(out, s, corner, err));
-done:
-    return st;
-}
+static const char CORNER[] = "the number of a point";
 
 /* Count, corners, count, corners, ...: size numbers in all. */
 static npmd_status polygons_read(scanner *s, size_t polygons, size_t size, mesh_parts *out, npmd_error *err)
@@ -82,7 +69,7 @@ static npmd_status polygons_read(scanner *s, size_t polygons, size_t size, mesh_
         TRY(scan_whole(s, NUMBER_I32, "a number of corners", &corners, err));
         if (corners != 3)
             TRY(parts_polygon_fail(out, &before, corners, err));
-        TRY(corners_read(s, NUMBER_I32, out, err));
+        TRY(parts_face_read(out, s, NUMBER_I32, CORNER, err));
     }
     if (size != 4 * polygons)
         st = scan_fail(s, err, "%zu triangles are %zu numbers, but POLYGONS announced %zu", polygons, 4 * polygons,
@@ -114,7 +101,7 @@ static npmd_status offsets_read(scanner *s, size_t offsets, size_t corners, mesh
     TRY(line_expect(s, "CONNECTIVITY", &line, err));
     TRY(vtk_type_read(&line, &type, err));
     for (size_t i = 1; i < offsets; i++)
-        TRY(corners_read(s, type, out, err));
+        TRY(parts_face_read(out, s, type, CORNER, err));
 done:
     return st;
 }

@@ -13,7 +13,7 @@ bool scan_suffix(const char *path, const char *suffix)
     return tail > 0 && length >= tail && strncasecmp(path + length - tail, suffix, tail) == 0;
 }
 
-npmd_status scan_open(const char *path, const file_bytes *b, scanner *out, npmd_error *err)
+npmd_status scan_start(const char *path, const file_bytes *b, scanner *out, npmd_error *err)
 {
     const char *start = (const char *)b->data;
     const locale_t locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
@@ -23,11 +23,34 @@ npmd_status scan_open(const char *path, const file_bytes *b, scanner *out, npmd_
     return NPMD_OK;
 }
 
+npmd_status scan_open(const char *path, scanner *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_bytes b = { 0 };
+    TRY(gzip_read(path, &b, err));
+    TRY(scan_start(path, &b, out, err));
+    out->own = b;
+    b.data = NULL;
+done:
+    file_bytes_free(&b);
+    return st;
+}
+
 void scan_close(scanner *s)
 {
     if (s->locale != (locale_t)0)
         freelocale(s->locale);
+    file_bytes_free(&s->own);
     *s = (scanner){ 0 };
+}
+
+npmd_status scan_vertices_check(const char *path, const char *what, size_t found, size_t vertices, npmd_error *err)
+{
+    if (found == vertices)
+        return NPMD_OK;
+    return npmd_fail(err, NPMD_ERR_FORMAT,
+                     "%s has %s of %zu vertices, but the surface has %zu: are they of another mesh?", path, what, found,
+                     vertices);
 }
 
 size_t scan_left(const scanner *s)
@@ -77,6 +100,15 @@ bool scan_line(scanner *s, scanner *line)
     if (s->at < s->end)
         s->at += s->at[0] == '\r' && s->at + 1 < s->end && s->at[1] == '\n' ? 2 : 1;
     s->line++;
+    return true;
+}
+
+bool scan_without_comment(scanner *s, scanner *line)
+{
+    if (!scan_line(s, line))
+        return false;
+    const char *comment = memchr(line->at, '#', scan_left(line));
+    line->end = comment != NULL ? comment : line->end;
     return true;
 }
 

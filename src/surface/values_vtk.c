@@ -45,7 +45,7 @@ static npmd_status array_read(scanner *s, scan_text word, size_t components, siz
         TRY(scan_skip(s, type, components * tuples, "numbers of an array", err));
         goto done;
     }
-    TRY(columns_count_check(s->path, tuples, out->vertices, err));
+    TRY(scan_vertices_check(s->path, "values", tuples, out->vertices, err));
     name_decode(word, name, sizeof name, &size);
     TRY(columns_add(out, name, size, &value, err));
     for (size_t i = 0; i < tuples; i++)
@@ -160,7 +160,7 @@ npmd_status vtk_values_read(scanner *s, vertex_columns *out, npmd_error *err)
     bool data = false, points = false;
     size_t count = 0;
     TRY(vtk_mesh_read(s, &parts, &line, &data, err));
-    TRY(columns_count_check(s->path, parts.vertices, out->vertices, err));
+    TRY(scan_vertices_check(s->path, "values", parts.vertices, out->vertices, err));
     for (bool more = data; more; more = scan_full_line(s, &line))
         TRY(attribute_read(s, &line, &points, &count, out, err));
 done:
