@@ -253,11 +253,9 @@ static int best_view(const pages *p, const surface_scene *s)
     for (int v = 0; v < p->views.count; v++) {
         const double *toward = p->views.view[v].toward;
         double reach = -INFINITY;
-        for (size_t i = 0; i < s->m->vertices; i++) {
-            const double *x = s->m->x + 3 * i;
-            reach = fmax(reach, toward[0] * x[0] + toward[1] * x[1] + toward[2] * x[2]);
-        }
-        const double out = toward[0] * s->centre[0] + toward[1] * s->centre[1] + toward[2] * s->centre[2];
+        for (size_t i = 0; i < s->m->vertices; i++)
+            reach = fmax(reach, dot3(toward, s->m->x + 3 * i));
+        const double out = dot3(toward, s->centre);
         if (out - reach > most) {
             most = out - reach;
             best = v;

@@ -55,7 +55,7 @@ static npmd_status hemisphere_find(const npmd_plot_surfaces *ask, const char *fi
 relief_view surface_view_towards(const double towards[3])
 {
     const double z[3] = { 0.0, 0.0, 1.0 }, y[3] = { 0.0, 1.0, 0.0 };
-    const double length = sqrt(towards[0] * towards[0] + towards[1] * towards[1] + towards[2] * towards[2]);
+    const double length = sqrt(dot3(towards, towards));
     return relief_view_make(towards, fabs(towards[2]) > 0.99 * length ? y : z);
 }
 

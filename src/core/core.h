@@ -123,6 +123,24 @@ static inline double log_add(double a, double b)
     return top == -INFINITY ? top : top + log(exp(a - top) + exp(b - top));
 }
 
+/* ---- vectors of three -------------------------------------------------------------------------------------------- */
+
+static inline double dot3(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+static inline void minus3(const double *a, const double *b, double *out)
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = a[k] - b[k];
+}
+static inline void cross3(const double *a, const double *b, double *out) /* neither a nor b */
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
 /* ---- utf8.c ------------------------------------------------------------------------------------------------------ */
 
 /* Bytes of the UTF-8 character at p, or 0: shortest form only, no surrogates, at most U+10FFFF. */

@@ -80,6 +80,9 @@ colour map_colour(colour_map which, double t);
 #define LINE_COLOURS 8
 colour line_colour(int k);
 double colour_lightness(colour c); /* OKLab lightness, 0 black to 1 white */
+/* A byte of sRGB as linear light, 0 to 1, and back. */
+double srgb_decode(unsigned char byte);
+unsigned char srgb_encode(double linear);
 
 /* ---- axis.c: numbers along a line -------------------------------------------------------------------------------- */
 

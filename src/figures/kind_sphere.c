@@ -20,7 +20,7 @@ static void sphere_views(const sheet *s, globe side[2])
     for (size_t k = 0; k < (size_t)s->columns * (size_t)s->rows; k++)
         for (int d = 0; d < 3; d++)
             mean[d] += s->weight[k] * exp(s->value[k]) * s->x[3 * k + (size_t)d] * s->volume;
-    double length = sqrt(mean[0] * mean[0] + mean[1] * mean[1] + mean[2] * mean[2]);
+    double length = sqrt(dot3(mean, mean));
     if (s->unit == 0.0 || length < 0.05)
         mean[0] = 1.0, mean[1] = mean[2] = 0.0, length = 1.0;
     for (int d = 0; d < 3; d++) {

@@ -29,6 +29,8 @@ void mesh_free(mesh *m);
 npmd_status mesh_check(const mesh *m, const char *where, npmd_error *err);
 void mesh_point(const mesh *m, size_t face, double u, double v, double *x); /* x (3) */
 double mesh_face_area(const mesh *m, size_t face);
+/* The area of a spherical triangle with these unit vectors as corners; negative where they run clockwise. */
+double sphere_triangle_area(const double *a, const double *b, const double *c);
 /* A third of the area of the faces about each vertex: area (vertices). */
 void mesh_vertex_areas(const mesh *m, double *area);
 
@@ -110,6 +112,8 @@ void locator_close(locator *l);
  * open the messages. */
 npmd_status registered_check(const mesh *surface, const char *surface_name, const mesh *sphere, const char *sphere_name,
                              npmd_error *err);
+/* NPMD_ERR_FORMAT unless all vertices are equally far from the origin, to 1 percent. */
+npmd_status sphere_radii_check(const mesh *m, npmd_error *err);
 /* The log of area on the unit sphere per area of the surface, at the unit vector x; near: the locator of the sphere.
  * NaN: the ray of x meets no face, since the mesh of the sphere does not enclose the origin. */
 double registered_log_area(const mesh *surface, const mesh *sphere, const locator *near, const double x[3]);

@@ -116,9 +116,9 @@ static void spread(thinning *t, int32_t vertex, int32_t owner)
         const int32_t a = heap_take(t);
         for (int32_t k = t->start[a]; k < t->start[a + 1]; k++) {
             const double *p = t->m->x + 3 * (size_t)a, *q = t->m->x + 3 * (size_t)t->next[k];
-            const double d[3] = { p[0] - q[0], p[1] - q[1], p[2] - q[2] };
-            const double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-            reach(t, t->next[k], t->distance[a] + length, owner);
+            double d[3];
+            minus3(p, q, d);
+            reach(t, t->next[k], t->distance[a] + sqrt(dot3(d, d)), owner);
         }
     }
 }
