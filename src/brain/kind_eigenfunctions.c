@@ -114,9 +114,7 @@ static npmd_status torus_draw(figure *f, double lambda, npmd_error *err)
                         HEADS[k]);
     }
     bar_draw(f->page, (box){ left + 2.0 * side + 32.0, top, 7.0, 2.0 * side + 22.0 }, &how);
-    f->facts.panels = SHOWN;
-    f->facts.low = how.scale.from;
-    f->facts.high = how.scale.to;
+    figure_shows(f, SHOWN, &how.scale);
 done:
     return st;
 }

@@ -154,21 +154,19 @@ static npmd_status matrix_read(const char *path, matrix *out, npmd_error *err)
     npmd_status st = NPMD_OK;
     file_bytes bytes = { 0 };
     matrix m = { 0 };
+    bool named = false;
     if (file_has_suffix(path, ".csv")) {
         TRY(file_read(path, &bytes, err));
         const char *text = (const char *)bytes.data;
         char field[256] = "";
         const char *at = text;
         const bool first = field_take(&at, field, sizeof field);
-        const bool named = !field_is_number(field);
-        if (first && named) {
+        named = first && !field_is_number(field);
+        if (named)
             TRY(named_read(path, text, &m, err));
-            *out = m;
-            m = (matrix){ 0 };
-            goto done;
-        }
     }
-    TRY(plain_read(path, &m, err));
+    if (!named)
+        TRY(plain_read(path, &m, err));
     *out = m;
     m = (matrix){ 0 };
 done:
@@ -282,9 +280,7 @@ static npmd_status matrix_draw(figure *f, npmd_error *err)
     if (f->ask->title != NULL)
         title_draw(f->page, at, f->ask->title);
     bar_draw(f->page, (box){ at.x + at.width + 12.0, at.y, 7.0, fmin(at.height, 170.0) }, &how);
-    f->facts.panels = 1;
-    f->facts.low = how.scale.from;
-    f->facts.high = how.scale.to;
+    figure_shows(f, 1, &how.scale);
 done:
     matrix_free(&m);
     return st;
@@ -295,15 +291,9 @@ static bool matrix_takes(const figure *f)
     return f->sources == 0 && f->ask->surfaces != NULL && f->ask->surfaces->values != NULL;
 }
 
-static bool matrix_fits(const figure *f)
-{
-    (void)f; /* a file of numbers may be anything */
-    return false;
-}
-
 const figure_kind KIND_MATRIX = { .name = "matrix",
                                   .help = "a matrix of regions, as marginal `matrix` writes it",
-                                  .fits = matrix_fits,
+                                  .fits = NULL, /* a file of numbers may be anything */
                                   .wants = "a file of numbers, .csv with names or .npy",
                                   .takes = matrix_takes,
                                   .uses = USES_RANGE | USES_LOG,

@@ -92,15 +92,6 @@ static bool conditional(const figure *f, const factor_map *m)
     return f->ask->given != 0 && !m->given;
 }
 
-/* Where a given factor stands in a row of the given factors alone. */
-static int given_column(const figure *f, int factor)
-{
-    int at = 0;
-    for (int d = 0; d < factor; d++)
-        at += f->ask->given >> d & 1U ? f->domain->factor[d].columns : 0;
-    return at;
-}
-
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
 /* What is shown of log densities: exp of them, per volume or relative to uniform. A conditional density is known up to
@@ -130,7 +121,7 @@ static npmd_status values_find(const surface_job *j, factor_map *m, npmd_error *
     npmd_status st = NPMD_OK;
     figure *f = j->f;
     const bool fixed_rest = conditional(f, m);
-    double row[LOOK_COLUMNS] = { 0.0 }, fixed[LOOK_COLUMNS] = { 0.0 };
+    double fixed[LOOK_COLUMNS] = { 0.0 };
     view v = { .shown = 1U << m->factor, .given = fixed_rest ? f->ask->given : 0, .fixed = fixed };
     figure_nodes nodes = { 0 };
     nodes.x[m->factor] = m->x;
@@ -143,15 +134,8 @@ static npmd_status values_find(const surface_job *j, factor_map *m, npmd_error *
         TRY(source_values(f, j->from, true, &nodes, m->value, err));
         return zeros_raise(j->from, m->value, m->nodes, err);
     }
-    if (fixed_rest) {
-        npmd_points_row(f->ask->at, 0, row); /* its factors side by side */
-        for (int d = 0, at = 0; d < f->domain->factors; d++)
-            if (f->ask->given >> d & 1U) {
-                const int columns = f->domain->factor[d].columns;
-                memcpy(fixed + f->domain->factor[d].column, row + at, (size_t)columns * sizeof *fixed);
-                at += columns;
-            }
-    }
+    if (fixed_rest)
+        figure_given(f, fixed);
     TRY(view_values(f, j->from, &v, &nodes, m->value, err));
     values_show(j, m);
 done:
@@ -169,13 +153,15 @@ static npmd_status points_place(const surface_job *j, factor_map *m, npmd_error 
     double *x = NULL, row[LOOK_COLUMNS];
     const bool one = m->given;
     const size_t count = one ? 1 : f->ask->data != NULL && !conditional(f, m) ? figure_data(f, DATA_MOST) : 0;
-    const int column = one ? given_column(f, m->factor) : dom->factor[m->factor].column;
     if (count == 0 || dom->factor[m->factor].columns != 3)
         goto done;
     TRY(memory_new(&x, 3 * count, err));
     for (size_t k = 0; k < count; k++) {
-        npmd_points_row(one ? f->ask->at : f->ask->data, one ? 0 : figure_datum(f, k), row);
-        memcpy(x + 3 * k, row + column, 3 * sizeof *x);
+        if (one)
+            figure_given(f, row);
+        else
+            npmd_points_row(f->ask->data, figure_datum(f, k), row);
+        memcpy(x + 3 * k, row + dom->factor[m->factor].column, 3 * sizeof *x);
     }
     surface_scene_points(&m->scene, x, count);
     if (one) {
@@ -207,11 +193,9 @@ static npmd_status map_make(surface_job *j, int d, factor_map *m, npmd_error *er
     m->factor = d;
     m->given = j->f->ask->given >> d & 1U;
     const bool circle = j->f->domain->factor[d].columns == 1, sphere = !circle && !is_surface(j->f, d);
-    const bool degrees = circle && j->f->ask->what == NPMD_PLOT_DENSITY && j->f->ask->coords & NPMD_COORDS_DEGREES;
-    const char *quantity = degrees                                ? "density per degree"
-                           : circle || sphere                     ? figure_quantity(j->f, circle ? 1 : 2, sphere)
-                           : j->f->ask->what == NPMD_PLOT_DENSITY ? "density per area of the surface"
-                                                                  : figure_quantity(j->f, 2, false);
+    const char *quantity = !circle && !sphere && j->f->ask->what == NPMD_PLOT_DENSITY
+                               ? "density per area of the surface"
+                               : figure_quantity(j->f, circle ? 1 : 2, sphere);
     TRY(nodes_make(j->f, m, err));
     TRY(values_find(j, m, err));
     TRY(values_shade(j->f, quantity, m->value, m->nodes, &m->how, err));
@@ -294,8 +278,8 @@ static npmd_status circle_draw(figure *f, const factor_map *m, double height, np
     if (m->given) {
         const stroke red = { .width = 1.0, .ink = GIVEN };
         double row[LOOK_COLUMNS];
-        npmd_points_row(f->ask->at, 0, row);
-        const double place = at.x + at.width * row[given_column(f, m->factor)] / TWO_PI;
+        figure_given(f, row);
+        const double place = at.x + at.width * row[f->domain->factor[m->factor].column] / TWO_PI;
         canvas_line(f->page, place, at.y, place, at.y + at.height, &red);
     }
     title_draw(f->page, at, m->title);

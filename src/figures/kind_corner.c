@@ -154,9 +154,8 @@ static npmd_status corner_smooth(corner *c, npmd_error *err)
     for (int a = 0; a < c->shown; a++) {
         smooth_ring(c->one[a].value, c->nodes, 1, room);
         for (int b = a + 1; b < c->shown; b++)
-            for (size_t i = 0; i < n; i++) {
+            for (size_t i = 0; i < n; i++)
                 smooth_ring(c->two[a][b].value + i * n, c->nodes, 1, room);
-            }
         for (int b = a + 1; b < c->shown; b++)
             for (size_t j = 0; j < n; j++)
                 smooth_ring(c->two[a][b].value + j, c->nodes, n, room);
@@ -350,8 +349,7 @@ static npmd_status corner_draw(figure *f, npmd_error *err)
         snprintf(words + strlen(words), sizeof words - strlen(words), " Below the diagonal: %s; above: %s.",
                  f->from[1].name, f->from[0].name);
     figure_note(f, g.x, canvas_height(f->page) - EDGE, width - g.x - EDGE, words);
-    f->facts.panels = f->sources > 1 ? D * D : D * (D + 1) / 2;
-    f->facts.low = h.scale.from, f->facts.high = h.scale.to;
+    figure_shows(f, f->sources > 1 ? D * D : D * (D + 1) / 2, &h.scale);
 done:
     for (int k = 0; all != NULL && k < f->sources; k++)
         corner_free(&all[k]);

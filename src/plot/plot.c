@@ -183,7 +183,7 @@ static npmd_status figure_choose(const figure *f, const figure_kind **out, npmd_
                                                                                        : "what is given";
     for (int k = 0; k < KIND_COUNT; k++) {
         const figure_kind *kind = KINDS[k];
-        if (f->ask->kind == NULL ? !kind->fits(f) : strcasecmp(kind->name, f->ask->kind) != 0)
+        if (f->ask->kind == NULL ? kind->fits == NULL || !kind->fits(f) : strcasecmp(kind->name, f->ask->kind) != 0)
             continue;
         if (!kind->takes(f))
             return npmd_fail(err, NPMD_ERR_ARGUMENT, "`kind` %s draws %s, but given %s %s%s", kind->name, kind->wants,
