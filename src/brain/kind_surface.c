@@ -7,15 +7,14 @@
 
 #include <stdio.h>
 
-enum { COLUMNS_MOST = 4, CIRCLE_NODES = 180, BALL_STEPS = 48, BALL_STEPS_ALONE = 120, DATA_MOST = 4000 };
+enum { COLUMNS_MOST = 4, CIRCLE_NODES = 180, DATA_MOST = 4000 };
+enum { BALL_STEPS = 48, BALL_STEPS_ALONE = 120 }; /* of a marginal every node is an integral */
 
 static const colour GIVEN = { 214, 60, 30 };
 
 typedef struct factor_map { /* one factor that is shown */
     int factor;
     bool given;
-    mesh ball_mesh; /* of S2 */
-    relief_ball ball;
     surface_scene scene;
     size_t nodes;
     double *x;     /* (nodes, columns): as the domain has them */
@@ -41,19 +40,6 @@ static bool is_surface(const figure *f, int d)
     return f->domain->factor[d].kind == FACTOR_SURFACE;
 }
 
-static npmd_status ball_open(factor_map *m, bool alone, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    TRY(relief_ball_make(alone ? BALL_STEPS_ALONE : BALL_STEPS, &m->ball, err));
-    m->ball_mesh = (mesh){ .vertices = m->ball.vertices,
-                           .faces = m->ball.faces,
-                           .x = m->ball.x,
-                           .face = m->ball.face,
-                           .area = 4.0 * NPMD_PI };
-done:
-    return st;
-}
-
 /* Nodes, and the share of the volume that each stands for. */
 static npmd_status nodes_make(const figure *f, factor_map *m, npmd_error *err)
 {
@@ -63,8 +49,8 @@ static npmd_status nodes_make(const figure *f, factor_map *m, npmd_error *err)
     if (is_surface(f, m->factor))
         TRY(mesh_of_surface(npmd_domain_surface(f->domain->of, m->factor + 1), &m->scene.own, err));
     else if (columns == 3)
-        TRY(ball_open(m, f->domain->factors == 1, err)); /* of a marginal every node is an integral */
-    m->scene.m = columns == 1 ? NULL : is_surface(f, m->factor) ? &m->scene.own : &m->ball_mesh;
+        TRY(ball_make(f->domain->factors == 1 ? BALL_STEPS_ALONE : BALL_STEPS, &m->scene.own, err));
+    m->scene.m = columns == 1 ? NULL : &m->scene.own;
     m->nodes = columns == 1 ? CIRCLE_NODES + 1 : m->scene.m->vertices;
     TRY(memory_new(&m->x, m->nodes * (size_t)columns, err));
     TRY(memory_new(&m->value, m->nodes, err));
@@ -212,7 +198,6 @@ done:
 
 static void map_free(factor_map *m)
 {
-    relief_ball_free(&m->ball);
     surface_scene_free(&m->scene);
     memory_free_all(m->x, m->value, m->share);
 }

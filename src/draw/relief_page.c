@@ -201,39 +201,3 @@ npmd_status relief_page_draw(const relief_page *page, canvas *c, int threads, np
 done:
     return st;
 }
-
-/* ---- a sphere ---------------------------------------------------------------------------------------------------- */
-
-/* Rows of vertices from pole to pole; a pole stands there as often as a row has vertices, so that every cell is two
- * triangles, of which one is empty at a pole. */
-npmd_status relief_ball_make(int steps, relief_ball *out, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    const size_t around = 2 * (size_t)steps;
-    relief_ball b = { .vertices = ((size_t)steps + 1) * around, .faces = 2 * (size_t)steps * around };
-    TRY(memory_new(&b.x, 3 * b.vertices, err));
-    TRY(memory_new(&b.face, 3 * b.faces, err));
-    for (size_t i = 0; i < b.vertices; i++) {
-        const double theta = NPMD_PI * (double)(i / around) / steps;
-        const double phi = NPMD_PI * (double)(i % around) / steps;
-        double *x = b.x + 3 * i;
-        x[0] = sin(theta) * cos(phi), x[1] = sin(theta) * sin(phi), x[2] = cos(theta);
-    }
-    int32_t *f = b.face;
-    for (size_t i = 0; i < (size_t)steps * around; i++, f += 6) {
-        const int32_t a = (int32_t)i, next = (int32_t)(i / around * around + (i + 1) % around);
-        const int32_t below = (int32_t)around;
-        const int32_t two[6] = { a, a + below, next + below, a, next + below, next };
-        memcpy(f, two, sizeof two);
-    }
-    *out = b;
-    b = (relief_ball){ 0 };
-done:
-    relief_ball_free(&b);
-    return st;
-}
-
-void relief_ball_free(relief_ball *b)
-{
-    memory_free_all(b->x, b->face);
-}
