@@ -25,12 +25,6 @@ typedef struct region {
     double *sum;   /* (members + 1): the model itself, then its members */
 } region;
 
-static void region_close(region *r)
-{
-    evaluator_close(&r->of);
-    memory_free_all(r->x, r->v, r->sum);
-}
-
 static npmd_status region_open(region *r, const npmd_compute *how, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -153,6 +147,7 @@ npmd_status model_probability_near(const npmd_model *m, const npmd_points *centr
     region_interval(&r, &found);
     *out = found;
 done:
-    region_close(&r);
+    evaluator_close(&r.of);
+    memory_free_all(r.x, r.v, r.sum);
     return st;
 }

@@ -70,11 +70,10 @@ static void side_add(surface_views *v, const side *s, int half)
 {
     const double flip = s->mirrored && half > 0 ? -1.0 : 1.0;
     const double eye[3] = { flip * s->eye[0], s->eye[1], s->eye[2] };
-    /* seen from above or below, the right hemisphere keeps its front at the left by showing its medial edge below */
-    const double up[3] = { s->up[0], s->up[1], s->up[2] };
     char name[24];
     snprintf(name, sizeof name, "%s%s", half == 0 ? "" : half < 0 ? "left, " : "right, ", s->name);
-    view_add(v, eye, up, name);
+    /* seen from above or below, the right hemisphere keeps its front at the left by showing its medial edge below */
+    view_add(v, eye, s->up, name);
 }
 
 /* "+x", "-z" or "x": the eye on that axis. */

@@ -129,11 +129,6 @@ done:
     return st;
 }
 
-static void shading_close(shading *s)
-{
-    memory_free_all(s->at, s->normal, s->ramp, s->samples.face, s->samples.depth);
-}
-
 /* ---- Which face is seen ------------------------------------------------------------------------------------------ */
 
 /* Barycentric coordinates of (x, y) in the projected face; false: it is seen edge-on. */
@@ -332,7 +327,7 @@ npmd_status relief_render(const relief_scene *scene, const relief_view *view, co
 done:
     relief_image_free(&image);
     overs_close(overs, T);
-    shading_close(&s);
+    memory_free_all(s.at, s.normal, s.ramp, s.samples.face, s.samples.depth);
     return st;
 }
 

@@ -158,6 +158,8 @@ typedef struct map_lines { /* contours: levels of what is shown */
     double level[8];
     int count;
 } map_lines;
+/* The shares of probability, in percent, that lines enclose: how many; -1: none, the data are in their place. */
+int figure_levels(const figure *f, const double **level);
 npmd_status map_levels(const figure *f, const sheet *s, map_lines *out, npmd_error *err);
 npmd_status map_torus(figure *f, box at, const sheet *s, const shade *h, const map_lines *lines, npmd_error *err);
 /* The data: two columns of angles. */

@@ -11,9 +11,9 @@
 #define ABOVE 13.0
 #define MOST_PARTS 4
 
-static bool drawable(const domain_look *dom)
+static bool factors_takes(const figure *f)
 {
-    return dom != NULL && !dom->surfaces && dom->factors >= 2;
+    return f->domain != NULL && !f->domain->surfaces && f->domain->factors >= 2;
 }
 
 static int bits_count(unsigned bits)
@@ -27,14 +27,9 @@ static int bits_count(unsigned bits)
 /* Of a torus some marginals: those of T2, or a single one; several of more angles are a corner plot. */
 static bool factors_fits(const figure *f)
 {
-    return drawable(f->domain)
+    return factors_takes(f)
            && (f->ask->given != 0 || !f->domain->torus || bits_count(f->ask->factors) == 1
                || (f->ask->factors != 0 && f->domain->factors == 2));
-}
-
-static bool factors_takes(const figure *f)
-{
-    return drawable(f->domain);
 }
 
 typedef struct factor_part { /* one panel, for every source */

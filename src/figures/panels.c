@@ -73,9 +73,8 @@ void panel_range(const sheet *sheets, int count, double *least, double *most)
 
 void panel_lines_words(const figure *f, char text[160])
 {
-    static const double USUAL[] = { 50.0, 90.0, 99.0 };
-    const int count = f->ask->levels == 0 ? (f->ask->data == NULL ? 3 : -1) : f->ask->levels;
-    const double *level = f->ask->levels == 0 ? USUAL : f->ask->level;
+    const double *level = NULL;
+    const int count = figure_levels(f, &level);
     text[0] = 0;
     if (count < 0 || f->ask->what == NPMD_PLOT_SPREAD)
         return;

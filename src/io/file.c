@@ -471,3 +471,17 @@ void file_quote(const char *text, size_t size, char out[FILE_QUOTE + 4])
         out[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
     snprintf(out + kept, 4, "%s", size > kept ? "..." : "");
 }
+
+span span_trim(span s)
+{
+    while (s.at < s.end && (*s.at == ' ' || *s.at == '\t'))
+        s.at++;
+    while (s.end > s.at && (s.end[-1] == ' ' || s.end[-1] == '\t' || s.end[-1] == '\r'))
+        s.end--;
+    return s;
+}
+
+bool span_is(span s, const char *word)
+{
+    return (size_t)(s.end - s.at) == strlen(word) && strncasecmp(s.at, word, strlen(word)) == 0;
+}

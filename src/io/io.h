@@ -41,6 +41,11 @@ npmd_status file_write(const char *path, const void *data, size_t size, npmd_err
 /* Can the path be written? Leaves nothing behind. */
 npmd_status file_output_check(const char *path, npmd_error *err);
 bool file_has_suffix(const char *path, const char *suffix); /* ".csv"; upper or lower case */
+typedef struct span {                                       /* a piece of text */
+    const char *at, *end;
+} span;
+span span_trim(span s);                 /* without the blanks around it, and a CR behind it */
+bool span_is(span s, const char *word); /* in upper or lower case */
 /* A piece of a file's text for a message: printable, and cut after FILE_QUOTE characters. */
 #define FILE_QUOTE 40
 void file_quote(const char *text, size_t size, char out[FILE_QUOTE + 4]);

@@ -67,25 +67,20 @@ int labels_find(const labels *l, const char *name)
 
 /* ---- a number or a word for every vertex ------------------------------------------------------------------------- */
 
-static int number_order(const void *p, const void *q)
-{
-    const label_entry *a = p, *b = q;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return (a->vertex > b->vertex) - (a->vertex < b->vertex);
-}
-
-static int word_compare(const label_entry *a, const label_entry *b)
+/* By numbers, which are all equal where there are words, then by words. */
+static int region_compare(const label_entry *a, const label_entry *b)
 {
     const size_t least = a->word.size < b->word.size ? a->word.size : b->word.size;
-    const int order = memcmp(a->word.at, b->word.at, least);
+    const int order = least > 0 ? memcmp(a->word.at, b->word.at, least) : 0;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
     return order != 0 ? order : (a->word.size > b->word.size) - (a->word.size < b->word.size);
 }
 
-static int word_order(const void *p, const void *q)
+static int entry_order(const void *p, const void *q)
 {
     const label_entry *a = p, *b = q;
-    const int order = word_compare(a, b);
+    const int order = region_compare(a, b);
     return order != 0 ? order : (a->vertex > b->vertex) - (a->vertex < b->vertex);
 }
 
@@ -96,10 +91,7 @@ static bool has_region(const label_entry *e, bool words)
 
 static bool is_new_region(const label_entry *entry, size_t i, bool words)
 {
-    if (!has_region(&entry[i], words))
-        return false;
-    return i == 0 || !has_region(&entry[i - 1], words)
-           || (words ? word_compare(&entry[i], &entry[i - 1]) != 0 : entry[i].number != entry[i - 1].number);
+    return has_region(&entry[i], words) && (i == 0 || region_compare(&entry[i], &entry[i - 1]) != 0);
 }
 
 npmd_status labels_from_entries(label_entry *entry, size_t vertices, bool words, labels *out, npmd_error *err)
@@ -107,7 +99,7 @@ npmd_status labels_from_entries(label_entry *entry, size_t vertices, bool words,
     npmd_status st = NPMD_OK;
     labels l = { 0 };
     int regions = 0, region = -1;
-    qsort(entry, vertices, sizeof *entry, words ? word_order : number_order);
+    qsort(entry, vertices, sizeof *entry, entry_order);
     for (size_t i = 0; i < vertices; i++)
         regions += is_new_region(entry, i, words);
     TRY(labels_start(vertices, regions, &l, err));

@@ -58,15 +58,12 @@ done:
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
+/* Without blanks and quotes around it. */
 static scan_text text_trim(const char *at, const char *end)
 {
-    while (at < end && (*at == ' ' || *at == '\t'))
-        at++;
-    while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
-        end--;
-    if (end - at >= 2 && *at == '"' && end[-1] == '"')
-        return (scan_text){ at + 1, (size_t)(end - at) - 2 };
-    return (scan_text){ at, (size_t)(end - at) };
+    const span s = span_trim((span){ at, end });
+    const bool quoted = s.end - s.at >= 2 && *s.at == '"' && s.end[-1] == '"';
+    return (scan_text){ s.at + quoted, (size_t)(s.end - s.at) - (quoted ? 2 : 0) };
 }
 
 /* The next row that is not empty: one field or two. */
@@ -171,7 +168,9 @@ npmd_status label_table_read(scanner *s, size_t vertices, labels *out, npmd_erro
             TRY(scan_fail(&line, err, "each vertex of 0 to %zu was expected once in the first field", vertices - 1));
         if (!r.words && label.size > 0)
             is_integer(&line, label, &number);
-        entry[vertex] = (label_entry){ .vertex = (size_t)vertex, .word = label, .number = number };
+        entry[vertex] = (label_entry){ .vertex = (size_t)vertex, .number = number };
+        if (r.words)
+            entry[vertex].word = label;
     }
     TRY(labels_from_entries(entry, vertices, r.words, out, err));
     for (int i = 0; i < out->regions; i++)

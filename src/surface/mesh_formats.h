@@ -141,8 +141,8 @@ npmd_status vtk_type_read(scanner *line, number_type *out, npmd_error *err);
 /* An entry of a file that gives every vertex a number or a word. A negative number or an empty word is no region. */
 typedef struct label_entry {
     size_t vertex;
-    scan_text word;
-    int64_t number; /* used without words */
+    scan_text word; /* empty where there are numbers */
+    int64_t number; /* -1 where there are words */
 } label_entry;
 /* Sorts the entries; regions are in the order of their numbers or words. */
 npmd_status labels_from_entries(label_entry *entry, size_t vertices, bool words, labels *out, npmd_error *err);

@@ -125,19 +125,15 @@ static npmd_status weights_read(const char *path, table *out, npmd_error *err)
     npmd_status st = NPMD_OK;
     table t = { 0 };
     char where[1200];
-    if (file_has_suffix(path, ".npy"))
-        TRY(npy_read(path, &t, err));
-    else
-        TRY(csv_read(path, &t, err));
+    TRY(numbers_read(path, &t, err));
     if (t.rows > 1 && t.columns > 1)
         TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s has %zu rows of %zu numbers, expected one row or one column", path,
                       t.rows, t.columns));
     for (size_t i = 0; i < t.rows * t.columns; i++)
         if (t.data[i] < 0.0) {
             table_where(&t, t.rows > 1 ? i : 0, where, sizeof where);
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: weight %zu is %g, expected none below zero", where, i + 1,
-                           t.data[i]);
-            goto done;
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: weight %zu is %g, expected none below zero", where, i + 1,
+                          t.data[i]));
         }
     *out = t;
     t = (table){ 0 };

@@ -18,7 +18,8 @@ void affine_apply(const affine *m, const double x[3], double y[3]); /* y may be 
 affine affine_after(const affine *outer, const affine *inner);      /* x -> outer(inner(x)) */
 /* The volume spanned by the unit vectors along its columns, 0 (singular) to 1, with the sign of the determinant. */
 double affine_spread(const affine *m);
-affine affine_inverse(const affine *m); /* the spread must not be 0 */
+/* A table of numbers: .npy, or text, whatever its name. */
+npmd_status numbers_read(const char *path, table *out, npmd_error *err);
 /* Four rows of four numbers, the last one 0 0 0 1, as text (or .npy); a singular one is refused. */
 npmd_status affine_read(const char *path, affine *out, npmd_error *err);
 /* From a named space, "mni152", to that of FreeSurfer's fsaverage; NPMD_ERR_ARGUMENT for any other. */
@@ -56,7 +57,7 @@ const double *tracts_path(const tracts *t);
 /* ---- tracts_trk.c, tracts_tck.c: the table of a format ----------------------------------------------------------- */
 
 typedef struct tracts_format {
-    const char *name, *magic; /* the first bytes of the file */
+    const char *magic; /* the first bytes of the file */
     npmd_status (*header)(tracts *t, const affine *voxel_to_ras, npmd_error *err);
     npmd_status (*next)(tracts *t, streamline *out, bool *more, npmd_error *err);
 } tracts_format;

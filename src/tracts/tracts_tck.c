@@ -11,7 +11,6 @@
 #include "tracts.h"
 
 #include <stdio.h>
-#include <strings.h>
 
 typedef struct tck_header {
     size_t length; /* up to and with the line END */
@@ -19,25 +18,7 @@ typedef struct tck_header {
     bool typed;
 } tck_header;
 
-typedef struct tck_line {
-    const char *at, *end;
-} tck_line;
-
-static tck_line line_trim(const char *at, const char *end)
-{
-    while (at < end && (*at == ' ' || *at == '\t'))
-        at++;
-    while (end > at && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
-        end--;
-    return (tck_line){ at, end };
-}
-
-static bool line_is(tck_line l, const char *word)
-{
-    return (size_t)(l.end - l.at) == strlen(word) && strncasecmp(l.at, word, strlen(word)) == 0;
-}
-
-static npmd_status line_fail(const tracts *t, const char *key, tck_line value, const char *expected, npmd_error *err)
+static npmd_status line_fail(const tracts *t, const char *key, span value, const char *expected, npmd_error *err)
 {
     char quote[FILE_QUOTE + 4];
     file_quote(value.at, (size_t)(value.end - value.at), quote);
@@ -45,7 +26,7 @@ static npmd_status line_fail(const tracts *t, const char *key, tck_line value, c
 }
 
 /* Digits and nothing else. */
-static bool line_number(tck_line l, size_t *out)
+static bool line_number(span l, size_t *out)
 {
     size_t value = 0;
     if (l.at == l.end)
@@ -59,7 +40,7 @@ static bool line_number(tck_line l, size_t *out)
     return true;
 }
 
-static npmd_status type_read(tracts *t, tck_line value, npmd_error *err)
+static npmd_status type_read(tracts *t, span value, npmd_error *err)
 {
     static const struct {
         const char *name;
@@ -72,7 +53,7 @@ static npmd_status type_read(tracts *t, tck_line value, npmd_error *err)
         { "Float64BE", NUMBER_F64, true },
     };
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
-        if (line_is(value, TYPES[i].name)) {
+        if (span_is(value, TYPES[i].name)) {
             t->type = TYPES[i].type;
             t->big_endian = TYPES[i].big_endian;
             return NPMD_OK;
@@ -80,17 +61,17 @@ static npmd_status type_read(tracts *t, tck_line value, npmd_error *err)
     return line_fail(t, "datatype:", value, "Float32LE, Float32BE, Float64LE or Float64BE", err);
 }
 
-static npmd_status pair_read(tracts *t, tck_line key, tck_line value, tck_header *h, npmd_error *err)
+static npmd_status pair_read(tracts *t, span key, span value, tck_header *h, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (line_is(key, "datatype")) {
+    if (span_is(key, "datatype")) {
         TRY(type_read(t, value, err));
         h->typed = true;
-    } else if (line_is(key, "count") && !line_number(value, &t->count)) {
+    } else if (span_is(key, "count") && !line_number(value, &t->count)) {
         st = line_fail(t, "count:", value, "a number", err);
-    } else if (line_is(key, "file")) {
+    } else if (span_is(key, "file")) {
         const bool here = value.end - value.at > 1 && value.at[0] == '.' && (value.at[1] == ' ' || value.at[1] == '\t');
-        if (!here || !line_number(line_trim(value.at + 1, value.end), &h->data))
+        if (!here || !line_number(span_trim((span){ value.at + 1, value.end }), &h->data))
             st = line_fail(t, "file:", value, "a dot and the byte at which the numbers begin", err);
     }
 done:
@@ -107,14 +88,14 @@ static npmd_status lines_read(tracts *t, const char *text, size_t size, tck_head
         if (stop == NULL)
             break;
         next = stop + 1;
-        const tck_line line = line_trim(at, stop);
-        if (line_is(line, "END")) {
+        const span line = span_trim((span){ at, stop });
+        if (span_is(line, "END")) {
             h->length = (size_t)(next - text);
             goto done;
         }
         const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
         if (at != text && colon != NULL)
-            TRY(pair_read(t, line_trim(line.at, colon), line_trim(colon + 1, line.end), h, err));
+            TRY(pair_read(t, span_trim((span){ line.at, colon }), span_trim((span){ colon + 1, line.end }), h, err));
     }
     st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is cut short, or no .tck file: its header has no line END", t->path);
 done:
@@ -221,6 +202,4 @@ done:
     return st;
 }
 
-const tracts_format TRACTS_TCK = {
-    .name = ".tck", .magic = "mrtrix tracks", .header = tck_header_read, .next = tck_next
-};
+const tracts_format TRACTS_TCK = { .magic = "mrtrix tracks", .header = tck_header_read, .next = tck_next };

@@ -211,4 +211,4 @@ done:
     return st;
 }
 
-const tracts_format TRACTS_TRK = { .name = ".trk", .magic = "TRACK", .header = trk_header, .next = trk_next };
+const tracts_format TRACTS_TRK = { .magic = "TRACK", .header = trk_header, .next = trk_next };

@@ -17,11 +17,6 @@ typedef struct thinning {
     uint64_t *order; /* (count): Morton's number and which one it is of */
 } thinning;
 
-static void thinning_close(thinning *t)
-{
-    memory_free_all(t->start, t->next, t->distance, t->owner, t->heap, t->place, t->area, t->order);
-}
-
 /* In a closed, oriented surface every edge is run through once each way: b follows a in one face. */
 static void neighbours_list(thinning *t)
 {
@@ -186,7 +181,6 @@ npmd_status thin_vertices(const mesh *m, size_t count, const npmd_compute *how, 
     for (size_t i = 0; i < m->vertices; i++)
         weight[rank[t.owner[i]]] += t.area[i];
 done:
-    memory_free(chosen);
-    thinning_close(&t);
+    memory_free_all(chosen, t.start, t.next, t.distance, t.owner, t.heap, t.place, t.area, t.order);
     return st;
 }
