@@ -76,14 +76,5 @@ npmd_status npmd_output_check(const char *path, npmd_error *err)
 
 npmd_status npmd_text_write(const char *path, const char *text, npmd_error *err)
 {
-    npmd_status st = NPMD_OK;
-    file_writer *w = NULL;
-    TRY(file_writer_open(path, &w, err));
-    TRY(file_writer_put(w, text, strlen(text), err));
-    file_writer *whole = w;
-    w = NULL; /* freed in any case */
-    TRY(file_writer_commit(whole, err));
-done:
-    file_writer_abandon(w);
-    return st;
+    return file_write(path, text, strlen(text), err);
 }

@@ -60,8 +60,7 @@ void record_free(record *rec)
     for (size_t i = 0; i < rec->count; i++)
         if (rec->tensors[i].owned)
             memory_free(rec->tensors[i].data);
-    memory_free(rec->tensors);
-    memory_free(rec->metadata);
+    memory_free_all(rec->tensors, rec->metadata);
     *rec = (record){ 0 };
 }
 
@@ -71,10 +70,8 @@ npmd_status record_add(record *rec, const char *name, tensor_type type, int dime
     npmd_status st = NPMD_OK;
     tensor *more = NULL;
     assert(dimensions >= 0 && dimensions <= TENSOR_MAX_DIMENSIONS);
-    if (strlen(name) >= sizeof more->name || strcmp(name, "__metadata__") == 0 || record_look(rec, name) != NULL) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "'%s' cannot name a tensor: too long, reserved or in use", name);
-        goto done;
-    }
+    if (strlen(name) >= sizeof more->name || strcmp(name, "__metadata__") == 0 || record_look(rec, name) != NULL)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "'%s' cannot name a tensor: too long, reserved or in use", name));
     TRY(memory_new(&more, rec->count + 1, err));
     if (rec->count > 0)
         memcpy(more, rec->tensors, rec->count * sizeof *more);
@@ -291,8 +288,7 @@ npmd_status record_parse(const char *path, const file_bytes *b, record *out, npm
     rec = (record){ 0 };
 done:
     record_free(&rec);
-    memory_free(places);
-    memory_free(sorted);
+    memory_free_all(places, sorted);
     json_decref(header);
     return st;
 }
@@ -361,18 +357,14 @@ static npmd_status header_print(const char *path, const record *rec, char **out,
     npmd_status st = NPMD_OK;
     char *text = NULL;
     json_t *header = json_object();
-    if (header_fill(header, rec) != NPMD_OK) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: no memory for its header, or a text that is not UTF-8",
-                       path);
-        goto done;
-    }
+    if (header_fill(header, rec) != NPMD_OK)
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: no memory for its header, or a text that is not UTF-8",
+                      path));
     TRY(json_to_text(header, JSON_COMPACT, &text, err));
     const size_t padded = (strlen(text) + 7) / 8 * 8;
-    if (padded > HEADER_MOST) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "cannot write %s: its header would have %zu bytes, at most %d allowed",
-                       path, padded, HEADER_MOST);
-        goto done;
-    }
+    if (padded > HEADER_MOST)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "cannot write %s: its header would have %zu bytes, at most %d allowed",
+                      path, padded, HEADER_MOST));
     *out = text;
     *size = padded;
     text = NULL;
