@@ -51,6 +51,7 @@ npmd_status bench_go_on(const bench *b, npmd_error *err); /* the same without a 
 npmd_status bench_verify(const char *what, double error, double bound, npmd_error *err);
 
 #define BENCH_PUT(object, err, ...) cli_facts_put(object, CLI_FACTS(__VA_ARGS__), err)
+#define BENCH_SHAPE(f) WHOLE("features", (f)->features), WHOLE("width", (f)->width), WHOLE("depth", (f)->depth)
 /* An empty object at the end of a list, or in an object under a key; NULL: no memory, which putting into it says. */
 json_t *bench_row(json_t *rows);
 json_t *bench_object(json_t *into, const char *key);

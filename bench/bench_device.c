@@ -5,8 +5,6 @@
  * of the step's products at TENSOR_RATE, the rate of large TF32 products on an H200. */
 #include "bench.h"
 
-#include <stdio.h>
-
 #define TENSOR_RATE 400e12
 #define FAST_BOUND 2e-3  /* TF32 has 10 bits: 5e-4 an operand, forward and back */
 #define EXACT_BOUND 1e-5 /* float32: as the cpu */
@@ -106,13 +104,13 @@ static npmd_status verify(const bench *b, const bench_field *f, const char *what
     worst[0] = worst[1] = 0.0;
     for (int state = 0; state < 2; state++) {
         for (int exact = 0; exact < 2; exact++) {
-            char key[64];
             TRY(bench_say(b, err, "%s, %s products, %s", what, exact ? "exact" : "fast",
                           state ? "after 100 steps" : "start"));
             TRY(term_errors(b, f, exact, theta, error, err));
             for (int t = 0; t < 3; t++) {
-                snprintf(key, sizeof key, "error_%s_%s_%s", TERMS[t], exact ? "exact" : "fast", state ? "100" : "0");
-                TRY(json_put(row, key, json_real(error[t]), err));
+                const cli_words key = cli_words_of("error_%s_%s_%s", TERMS[t], exact ? "exact" : "fast",
+                                                   state ? "100" : "0");
+                TRY(BENCH_PUT(row, err, REAL(key.text, error[t])));
                 worst[exact] = fmax(worst[exact], error[t]);
             }
         }
@@ -152,8 +150,7 @@ static npmd_status device_row(const bench *b, const bench_size *s, json_t *rows,
                    err));
     const double each = 1e3 / (double)r.together;
     TRY(BENCH_PUT(row, err, TEXT("name", s->name), TEXT("title", s->title), WHOLE("n", s->n), WHOLE("batch", s->batch),
-                  WHOLE("q1", s->q1), WHOLE("q2", s->q2), WHOLE("features", shape->features),
-                  WHOLE("width", shape->width), WHOLE("depth", shape->depth), REAL("error_fast", worst[0]),
+                  WHOLE("q1", s->q1), WHOLE("q2", s->q2), BENCH_SHAPE(shape), REAL("error_fast", worst[0]),
                   REAL("bound_fast", FAST_BOUND), REAL("error_exact", worst[1]), REAL("bound_exact", EXACT_BOUND),
                   WHOLE("flop", flop)));
     TRY(BENCH_PUT(row, err, WHOLE("repeats", times.repeats), REAL("ms", each * times.median),

@@ -73,8 +73,7 @@ static npmd_status evaluation_row(const bench *b, const bench_size *s, json_t *r
     const field_shape *shape = &f.plan.shape;
     const double n = (double)s->n, flop = bench_forward_flop(shape),
                  limit = b->threads * bench_rate(b, shape->width) / flop;
-    TRY(BENCH_PUT(row, err, TEXT("name", s->name), TEXT("domain", f.domain->text), WHOLE("n", n),
-                  WHOLE("features", shape->features), WHOLE("width", shape->width), WHOLE("depth", shape->depth),
+    TRY(BENCH_PUT(row, err, TEXT("name", s->name), TEXT("domain", f.domain->text), WHOLE("n", n), BENCH_SHAPE(shape),
                   REAL("error", error), REAL("bound", VALUE_BOUND), WHOLE("flop", flop), WHOLE("repeats", t.repeats),
                   REAL("points_per_second", n / t.median), REAL("points_per_second_low", n / t.high),
                   REAL("points_per_second_high", n / t.low), REAL("floor_points_per_second", limit),

@@ -78,33 +78,34 @@ static void room_refresh(room *r)
     memset(r->post, 0, SIZE * sizeof(float));
 }
 
-#define ROOM_ARRAYS(r)                                                                                                 \
-    {                                                                                                                  \
-        &(r)->before, &(r)->work, &(r)->post, &(r)->bar, &(r)->bar_before, &(r)->weights, &(r)->bias, &(r)->vector,    \
-            &(r)->gradient, &(r)->gradient_before                                                                      \
-    }
+/* Those that are filled come first. */
+enum { FILLED = 6, ARRAYS = 10 };
+static void room_arrays(room *r, float **out[ARRAYS])
+{
+    float **const arrays[ARRAYS] = { &r->before,          &r->bar_before, &r->weights, &r->bias, &r->vector,
+                                     &r->gradient_before, &r->work,       &r->post,    &r->bar,  &r->gradient };
+    memcpy(out, arrays, sizeof arrays);
+}
 
 static void room_close(room *r)
 {
-    float **const arrays[] = ROOM_ARRAYS(r);
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        memory_free(*arrays[i]);
+    float **array[ARRAYS];
+    room_arrays(r, array);
+    for (int i = 0; i < ARRAYS; i++)
+        memory_free(*array[i]);
     memory_free(r->centre);
 }
 
 static npmd_status room_open(room *r, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    float **const arrays[] = ROOM_ARRAYS(r);
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        TRY(memory_new(arrays[i], SIZE, err));
+    float **array[ARRAYS];
+    room_arrays(r, array);
+    for (int i = 0; i < ARRAYS; i++)
+        TRY(memory_new(array[i], SIZE, err));
     TRY(memory_new(&r->centre, COLUMNS * CENTRES, err));
-    fill(r->before, SIZE, 4.0, 1);
-    fill(r->bar_before, SIZE, 1.0, 2);
-    fill(r->weights, SIZE, 1.0, 3);
-    fill(r->bias, WIDE_UNITS, 1.0, 4);
-    fill(r->vector, ROWS, 1.0, 5);
-    fill(r->gradient_before, SIZE, 1.0, 6);
+    for (int i = 0; i < FILLED; i++)
+        fill(*array[i], SIZE, i == 0 ? 4.0 : 1.0, (uint64_t)i + 1);
     for (int c = -1; c < CENTRES; c++) /* unit vectors, one for each factor; the first is e */
         for (int d = 0; d < FACTORS; d++) {
             double u[2], x[3];

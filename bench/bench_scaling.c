@@ -135,8 +135,7 @@ npmd_status bench_scaling(const bench *b, json_t *into, npmd_error *err)
     for (size_t i = 0; i < sizeof SCALINGS / sizeof *SCALINGS; i++)
         TRY(scaling_row(b, &SCALINGS[i], rows, err));
     TRY(BENCH_PUT(bench_object(into, "base"), err, TEXT("domain", BASE.domain), WHOLE("n", BASE.batch / part),
-                  WHOLE("q1", BASE.q1 / part), WHOLE("q2", BASE.q2 / part), WHOLE("features", BASE.features),
-                  WHOLE("width", BASE.width), WHOLE("depth", BASE.depth)));
+                  WHOLE("q1", BASE.q1 / part), WHOLE("q2", BASE.q2 / part), BENCH_SHAPE(&BASE)));
     TRY(json_put(into, "rows", json_incref(rows), err));
 done:
     json_decref(rows);

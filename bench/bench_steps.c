@@ -3,8 +3,6 @@
  * The gradient of a small step is first compared with the reference backend. */
 #include "bench.h"
 
-#include <stdio.h>
-
 /* Relative to the gradient's norm, as in tests/conformance: float32 forward and back, each with u sqrt(K) a sum
  * and a gain of omega a layer. Something misplaced is of order 0.1. */
 #define GRADIENT_BOUND 1e-4
@@ -127,8 +125,7 @@ static npmd_status step_row(const bench *b, const bench_size *s, json_t *rows, n
     const double flop = bench_step_flop(shape, batch, q1, q2), bytes = bench_step_bytes(shape, batch);
     const double floor_seconds = flop / (b->threads * bench_rate(b, shape->width));
     TRY(BENCH_PUT(row, err, TEXT("name", s->name), TEXT("title", s->title), TEXT("domain", f.domain->text),
-                  WHOLE("n", s->n), WHOLE("batch", batch), WHOLE("q1", q1), WHOLE("q2", q2),
-                  WHOLE("features", shape->features), WHOLE("width", shape->width), WHOLE("depth", shape->depth),
+                  WHOLE("n", s->n), WHOLE("batch", batch), WHOLE("q1", q1), WHOLE("q2", q2), BENCH_SHAPE(shape),
                   REAL("error", error), REAL("bound", GRADIENT_BOUND), WHOLE("flop", flop), WHOLE("bytes", bytes)));
     TRY(BENCH_PUT(row, err, WHOLE("repeats", all.repeats), REAL("ms", 1e3 * all.median), REAL("ms_low", 1e3 * all.low),
                   REAL("ms_high", 1e3 * all.high), REAL("floor_ms", 1e3 * floor_seconds),

@@ -63,15 +63,14 @@ void cli_choice_json(cli_json *j, const npmd_model *model)
                        REAL("difference", row.difference), REAL("difference_se", row.difference_se),
                        FLAG("kept", row.kept != 0), TEXT("settings", row.settings));
     }
-    cli_json_list_end(j);
+    cli_json_leave(j);
 }
 
 /* ---- For people -------------------------------------------------------------------------------------------------- */
 
 static cli_words number_words(double x, double se)
 {
-    cli_words w = { "-" };
-    return isfinite(x) ? cli_words_error(x, se) : w;
+    return isfinite(x) ? cli_words_error(x, se) : (cli_words){ "-" };
 }
 
 typedef struct curve_row {

@@ -102,21 +102,6 @@ static int report(const cli_args *args, const eigen_result *r)
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
-static int parse(const cli_args *args, eigen_result *r)
-{
-    const char *out = cli_value(args, "out"), *values = cli_value(args, "values"),
-               *elements = cli_value(args, "elements");
-    int code = cli_count(args, "k", &r->k);
-    if (code != CLI_DONE || (code = cli_distinct(args, "--out", out, "MESH", args->operand)) != CLI_DONE
-        || (code = cli_distinct(args, "--values", values, "MESH", args->operand)) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--values", values)) != CLI_DONE)
-        return code;
-    if (elements && strcmp(elements, "1") != 0 && strcmp(elements, "2") != 0)
-        return cli_fail(args, CLI_USAGE, "--elements: '%s' was found, 1 or 2 was expected", elements);
-    r->elements = elements && elements[0] == '2' ? 2 : 1;
-    return CLI_DONE;
-}
-
 static int solve(const cli_args *args, eigen_result *r)
 {
     npmd_error err = { 0 };
@@ -143,26 +128,33 @@ static int solve(const cli_args *args, eigen_result *r)
 
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     npmd_error err = { 0 };
     eigen_result r = { 0 };
-    const char *out = cli_value(args, "out"), *values = cli_value(args, "values");
-    int code = parse(args, &r);
-    if (code != CLI_DONE)
-        return code;
-    const npmd_status st = is_surface_file(out) ? npmd_surface_check(out, &err) : npmd_array_check(out, &err);
-    if (st == NPMD_ERR_ARGUMENT && !is_surface_file(out))
-        return cli_fail(args, CLI_USAGE, "%s: unknown suffix, expected .npy, .csv, .tsv, .txt, .gii or .vtk", out);
-    if (st || (values && npmd_array_check(values, &err)) || npmd_surface_read(args->operand, &r.surface, &err)) {
-        code = cli_refuse(args, &err);
-    } else {
-        r.vertices = npmd_surface_vertices(r.surface);
-        code = solve(args, &r);
-    }
+    const char *out = cli_value(args, "out"), *values = cli_value(args, "values"),
+               *elements = cli_value(args, "elements");
+    TRY(cli_count(args, "k", &r.k));
+    TRY(cli_distinct(args, "--out", out, "MESH", args->operand));
+    TRY(cli_distinct(args, "--values", values, "MESH", args->operand));
+    TRY(cli_distinct(args, "--out", out, "--values", values));
+    if (elements && strcmp(elements, "1") != 0 && strcmp(elements, "2") != 0)
+        TRY(cli_fail(args, CLI_USAGE, "--elements: '%s' was found, 1 or 2 was expected", elements));
+    r.elements = elements && elements[0] == '2' ? 2 : 1;
+    const npmd_status checked = is_surface_file(out) ? npmd_surface_check(out, &err) : npmd_array_check(out, &err);
+    if (checked == NPMD_ERR_ARGUMENT && !is_surface_file(out))
+        TRY(cli_fail(args, CLI_USAGE, "%s: unknown suffix, expected .npy, .csv, .tsv, .txt, .gii or .vtk", out));
+    TRY(cli_checked(args,
+                    checked || (values && npmd_array_check(values, &err))
+                        || npmd_surface_read(args->operand, &r.surface, &err),
+                    &err));
+    r.vertices = npmd_surface_vertices(r.surface);
+    st = solve(args, &r);
+done:
     free(r.lambda);
     free(r.phi);
     free(r.residual);
     npmd_surface_free(r.surface);
-    return code;
+    return st;
 }
 
 const cli_command command_eigen = {

@@ -1,7 +1,6 @@
 /* cmd_endpoints.c - neuropmd endpoints: the ends of streamlines, carried to the sphere or kept on the surface. */
 #include "cli.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,7 +169,7 @@ static int report_json(const cli_args *args, const npmd_endpoints_facts *e, cons
                        TEXT("out", e->count[p] > 0 ? files->out[p] : NULL),
                        files->weights[p] ? TEXT("weights_out", e->count[p] > 0 ? files->weights[p] : NULL) : NO_FACT);
     }
-    cli_json_list_end(&j);
+    cli_json_leave(&j);
     return cli_json_print(args, &j);
 }
 
@@ -277,6 +276,7 @@ static int read_request(const cli_args *args, const char **words, npmd_compute *
 
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     npmd_error err = { 0 };
     npmd_endpoints_request what = NPMD_SIZED(npmd_endpoints_request);
     npmd_endpoints_facts facts = NPMD_SIZED(npmd_endpoints_facts);
@@ -284,15 +284,15 @@ static int run(const cli_args *args)
     npmd_compute how;
     endpoints_files files = { 0 };
     const char **words = calloc((size_t)args->count + 1, sizeof *words);
-    int code = words ? read_request(args, words, &how, &what)
-                     : cli_fail(args, CLI_MEMORY, "not enough memory for the command line");
-    if (code != CLI_DONE || (code = name_files(args, what.pairs, &files)) != CLI_DONE
-        || (code = check_names(args, &files)) != CLI_DONE)
-        goto done;
-    if (npmd_endpoints_find(&what, &ends, &err) || npmd_endpoints_facts_of(ends, &facts, &err))
-        code = cli_refuse(args, &err);
-    else if ((code = write_files(args, ends, &facts, &files)) == CLI_DONE)
-        code = report(args, &facts, &files);
+    if (!words)
+        return cli_fail(args, CLI_MEMORY, "not enough memory for the command line");
+    TRY(read_request(args, words, &how, &what));
+    TRY(name_files(args, what.pairs, &files));
+    TRY(check_names(args, &files));
+    TRY(cli_checked(args, npmd_endpoints_find(&what, &ends, &err) || npmd_endpoints_facts_of(ends, &facts, &err),
+                    &err));
+    TRY(write_files(args, ends, &facts, &files));
+    st = report(args, &facts, &files);
 done:
     for (int p = 0; p < NPMD_PAIRS; p++) {
         free(files.out[p]);
@@ -300,7 +300,7 @@ done:
     }
     npmd_endpoints_free(ends);
     free(words);
-    return code;
+    return st;
 }
 
 const cli_command command_endpoints = {

@@ -225,7 +225,7 @@ static void report_parts(cli_json *j, const npmd_model *model)
         CLI_PUT_OBJECT(j, TEXT("part", part.name), REAL("weight", part.weight), REAL("held_out_nll", part.held_out_nll),
                        REAL("held_out_nll_se", part.held_out_nll_se));
     }
-    cli_json_list_end(j);
+    cli_json_leave(j);
 }
 
 static int report_json(const fit_job *job)
@@ -253,7 +253,7 @@ static int report_json(const fit_job *job)
         cli_respell(npmd_model_warning(model, i), text, sizeof text);
         cli_json_item(&j, text);
     }
-    cli_json_list_end(&j);
+    cli_json_leave(&j);
     CLI_PUT(&j, FLAG("interrupted", facts.interrupted != 0), WHOLE("resumed", facts.resumed));
     return cli_json_print(job->args, &j);
 }

@@ -2,8 +2,6 @@
 #include "cli.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const cli_option OPTIONS[] = {
     { "at", "X,...", .required = true,

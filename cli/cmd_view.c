@@ -47,9 +47,8 @@ static int read_names(job *j)
     const char *given = cli_value(j->args, "names");
     if (!given)
         return CLI_DONE;
-    if (!(j->names = malloc(strlen(given) + 1)))
+    if (!(j->names = strdup(given)))
         return cli_fail(j->args, CLI_MEMORY, "not enough memory for the names");
-    strcpy(j->names, given);
     char *comma = strchr(j->names, ',');
     j->request.name[0] = j->names;
     if (comma) {

@@ -2,7 +2,6 @@
  * them. */
 #include "cli.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,12 +227,15 @@ enum part { MAP, MATRIX, DENSE };
 
 static npmd_status compute_part(job *j, enum part part, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     cli_progress_begin(&j->progress, j->args);
-    const npmd_status st = part == MAP ? npmd_region_map(j->model, &j->request, j->factor + 1, j->region, j->regions,
-                                                         j->what, j->value, &j->map, err)
-                           : part == MATRIX
-                               ? npmd_region_matrix(j->model, &j->request, matrix_what(j), j->cell, &j->sum, err)
-                               : npmd_region_dense(j->model, &j->request, j->what, j->dense, err);
+    if (part == MAP)
+        st = npmd_region_map(j->model, &j->request, j->factor + 1, j->region, j->regions, j->what, j->value, &j->map,
+                             err);
+    else if (part == MATRIX)
+        st = npmd_region_matrix(j->model, &j->request, matrix_what(j), j->cell, &j->sum, err);
+    else
+        st = npmd_region_dense(j->model, &j->request, j->what, j->dense, err);
     cli_progress_end(&j->progress);
     return st;
 }
@@ -265,30 +267,33 @@ static const char *warning(const npmd_region_facts *f)
                : NULL;
 }
 
-static void report_json(const job *j, cli_json *o)
+static int report_json(const job *j)
 {
-    CLI_PUT(o, TEXT("what", j->out || j->dense ? what_name(j) : npmd_region_what_name(matrix_what(j))));
+    cli_json o = { 0 };
+    cli_json_begin(&o);
+    CLI_PUT(&o, TEXT("what", j->out || j->dense ? what_name(j) : npmd_region_what_name(matrix_what(j))));
     if (j->out) {
-        CLI_PUT(o, TEXT("out", j->out),
+        CLI_PUT(&o, TEXT("out", j->out),
                 TEXT("region", either(j->args, "region", npmd_region_name(j->at[j->factor].regions, 0))),
                 WHOLE("factor", j->factor + 1), COUNT("n", j->values), REAL("share", j->map.share),
                 REAL("probability", j->map.probability), REAL("error_median", j->map.error_median),
                 REAL("error_largest", j->map.error_largest), COUNT("error_vertices", j->map.compared));
     }
     if (j->matrix) {
-        CLI_PUT(o, TEXT("matrix", j->matrix), TEXT("matrix_what", npmd_region_what_name(matrix_what(j))),
+        CLI_PUT(&o, TEXT("matrix", j->matrix), TEXT("matrix_what", npmd_region_what_name(matrix_what(j))),
                 WHOLE("regions", npmd_region_count(j->at[0].regions)), REAL("sum", j->sum.probability),
                 REAL("sum_error", j->sum.sum_error), REAL("within", j->sum.within),
                 REAL("matrix_error_median", j->sum.error_median), REAL("matrix_error_largest", j->sum.error_largest));
     }
     if (j->dense)
-        CLI_PUT(o, TEXT("dense", j->dense));
-    cli_json_list(o, "warnings");
+        CLI_PUT(&o, TEXT("dense", j->dense));
+    cli_json_list(&o, "warnings");
     if (j->out && warning(&j->map))
-        cli_json_item(o, warning(&j->map));
+        cli_json_item(&o, warning(&j->map));
     if (j->matrix && warning(&j->sum))
-        cli_json_item(o, warning(&j->sum));
-    cli_json_list_end(o);
+        cli_json_item(&o, warning(&j->sum));
+    cli_json_leave(&o);
+    return cli_json_print(j->args, &o);
 }
 
 static void report_words(const job *j)
@@ -314,16 +319,12 @@ static void report_words(const job *j)
 
 static int report(const job *j)
 {
-    cli_json o = { 0 };
     if (j->out && warning(&j->map))
         cli_note(j->args, "map: %s", warning(&j->map));
     if (j->matrix && warning(&j->sum))
         cli_note(j->args, "matrix: %s", warning(&j->sum));
-    if (j->args->json) {
-        cli_json_begin(&o);
-        report_json(j, &o);
-        return cli_json_print(j->args, &o);
-    }
+    if (j->args->json)
+        return report_json(j);
     if (!j->args->quiet)
         report_words(j);
     return CLI_DONE;

@@ -1,7 +1,6 @@
 /* plot_surfaces.c - neuropmd plot: options and inputs of figures of surfaces, streamlines and eigenfunctions. */
 #include "cli.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -47,11 +46,8 @@ static bool holds_surface(const char *path)
     return found;
 }
 
-static int check_together(const cli_args *args, const plot_surfaces *s)
+static int check_together(const cli_args *args, const npmd_plot_surfaces *ask, bool matrix)
 {
-    const npmd_plot_surfaces *ask = &s->ask;
-    const char *kind = cli_value(args, "kind");
-    const bool matrix = kind && strcasecmp(kind, "matrix") == 0;
     if (!ask->labels != !ask->region && ask->folders == 0)
         return cli_fail(args, CLI_USAGE, "--%s is missing: a region is a name (--region) in labels (--roi)",
                         ask->labels ? "region" : "roi");
@@ -106,7 +102,8 @@ int plot_surfaces_read(const cli_args *args, plot_surfaces *s)
     ask->most = (int)most;
     ask->function = (int)function;
     const char *kind = cli_value(args, "kind");
-    if (ask->values && !ask->surface && !(kind && strcasecmp(kind, "matrix") == 0) && holds_surface(ask->values))
+    const bool matrix = kind && strcasecmp(kind, "matrix") == 0;
+    if (ask->values && !ask->surface && !matrix && holds_surface(ask->values))
         ask->surface = ask->values;
-    return check_together(args, s);
+    return check_together(args, ask, matrix);
 }

@@ -166,7 +166,7 @@ cli_words cli_words_time(double seconds);                                       
 cli_words cli_words_error(double x, double se); /* 1.2346 +- 0.0021, to the digits that the error allows */
 
 void cli_row(FILE *stream, const char *label, const char *format, ...) CLI_FORMAT(3, 4);
-/* Prints a JSON object of the library: as it is with --json, else as aligned lines without the key `without` (or NULL). */
+/* Prints a JSON object of the library: with --json as it is, else as aligned lines, without this key (or NULL). */
 void cli_listing(const cli_args *args, const char *json, const char *without);
 
 /* ---- While something is computed --------------------------------------------------------------------------------- */

@@ -39,13 +39,12 @@ typedef struct cli_json {
 void cli_json_begin(cli_json *j); /* from {0}, or again for the next object */
 void cli_json_put(cli_json *j, const cli_fact *facts);
 #define CLI_PUT(j, ...) cli_json_put(j, CLI_FACTS(__VA_ARGS__))
-#define CLI_PUT_OBJECT(j, ...) (cli_json_object(j), CLI_PUT(j, __VA_ARGS__), cli_json_object_end(j)) /* in a list */
+#define CLI_PUT_OBJECT(j, ...) (cli_json_object(j), CLI_PUT(j, __VA_ARGS__), cli_json_leave(j)) /* in a list */
 void cli_json_list(cli_json *j, const char *key); /* key NULL, here and in cli_json_items: a list in a list */
 void cli_json_item(cli_json *j, const char *value);
 void cli_json_items(cli_json *j, const char *key, const double *value, size_t count); /* a list of numbers */
-void cli_json_list_end(cli_json *j);
-void cli_json_object(cli_json *j); /* starts an object in a list */
-void cli_json_object_end(cli_json *j);
+void cli_json_object(cli_json *j);                                                    /* starts an object in a list */
+void cli_json_leave(cli_json *j);                     /* ends a list, or an object in one */
 void cli_json_whole(cli_json *j, const char *object); /* adds an item that was printed before, up to its newline */
 void cli_json_end(cli_json *j);                       /* makes text: one line with its newline */
 void cli_json_free(cli_json *j);

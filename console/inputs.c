@@ -64,12 +64,11 @@ int cli_distance(const cli_args *args, double *out)
 {
     const char *text = cli_value(args, "max-distance");
     char *end = NULL;
-    const double distance = text ? strtod(text, &end) : 0.0;
-    if (text && (end == text || *end || !(distance > 0.0)))
-        return cli_fail(args, CLI_USAGE, "--max-distance: '%s' was found where a positive number or inf was expected",
-                        text);
-    *out = distance;
-    return CLI_DONE;
+    *out = text ? strtod(text, &end) : 0.0;
+    if (!text || (end != text && !*end && *out > 0.0))
+        return CLI_DONE;
+    return cli_fail(args, CLI_USAGE, "--max-distance: '%s' was found where a positive number or inf was expected",
+                    text);
 }
 
 npmd_status cli_registered(const char *surface_path, const npmd_surface *surface, const char *sphere_path,

@@ -24,7 +24,7 @@ static void json_enter(cli_json *j, const char *key, json_t *value)
     j->open[++j->depth] = held;
 }
 
-static void json_leave(cli_json *j)
+void cli_json_leave(cli_json *j)
 {
     json_decref(j->open[j->depth]);
     j->open[j->depth--] = NULL;
@@ -74,22 +74,12 @@ void cli_json_items(cli_json *j, const char *key, const double *value, size_t co
     cli_json_list(j, key);
     for (size_t i = 0; i < count; i++)
         json_add(j, NULL, json_known(value[i]));
-    cli_json_list_end(j);
-}
-
-void cli_json_list_end(cli_json *j)
-{
-    json_leave(j);
+    cli_json_leave(j);
 }
 
 void cli_json_object(cli_json *j)
 {
     json_enter(j, NULL, json_object());
-}
-
-void cli_json_object_end(cli_json *j)
-{
-    json_leave(j);
 }
 
 void cli_json_whole(cli_json *j, const char *object)
@@ -111,7 +101,7 @@ void cli_json_end(cli_json *j)
 void cli_json_free(cli_json *j)
 {
     while (j->depth > 0)
-        json_leave(j);
+        cli_json_leave(j);
     json_decref(j->open[0]);
     free(j->text);
     *j = (cli_json){ 0 };

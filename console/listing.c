@@ -9,7 +9,6 @@
 #include "console.h"
 #include "json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { LISTING_COLUMN = 24, LISTING_ITEMS = 12 };

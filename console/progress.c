@@ -119,23 +119,19 @@ static void show_fit(cli_progress *p, const npmd_report *now)
     const double rate = spent > 0.0 ? (double)(now->step - p->first_step) / spent : 0.0;
     const double done = now->steps > 0 ? fmin(1.0, (double)now->step / (double)now->steps) : 0.0;
     const cli_words left = cli_words_time(rate > 0.0 ? (double)(now->steps - now->step) / rate : NAN);
+    const cli_words noun = progress_noun(now), step = cli_words_count((uint64_t)now->step);
+    const cli_words objective = progress_objective(now, p->terminal ? "  " : ", ");
     p->shown = clock;
-    if (now->steps == 0) { /* the number of steps is not known */
-        if (p->terminal)
-            fprintf(stderr, "\r\033[K%s %s%s  %s", progress_noun(now).text, cli_words_count((uint64_t)now->step).text,
-                    progress_objective(now, "  ").text, cli_words_time(now->seconds).text);
-        else
-            cli_note(p->args, "%s %s%s", progress_noun(now).text, cli_words_count((uint64_t)now->step).text,
-                     progress_objective(now, ", ").text);
-        p->drawn = p->terminal;
-    } else if (p->terminal) {
+    p->drawn |= p->terminal;
+    if (now->steps == 0 && p->terminal) /* the number of steps is not known */
+        fprintf(stderr, "\r\033[K%s %s%s  %s", noun.text, step.text, objective.text, cli_words_time(now->seconds).text);
+    else if (now->steps == 0)
+        cli_note(p->args, "%s %s%s", noun.text, step.text, objective.text);
+    else if (p->terminal)
         progress_draw(now, done, rate, left.text);
-        p->drawn = true;
-    } else {
-        cli_note(p->args, "%s %s of %s (%.0f %%)%s, %.4g steps/s, %s left", progress_noun(now).text,
-                 cli_words_count((uint64_t)now->step).text, cli_words_count((uint64_t)now->steps).text, 100.0 * done,
-                 progress_objective(now, ", ").text, rate, left.text);
-    }
+    else
+        cli_note(p->args, "%s %s of %s (%.0f %%)%s, %.4g steps/s, %s left", noun.text, step.text,
+                 cli_words_count((uint64_t)now->steps).text, 100.0 * done, objective.text, rate, left.text);
 }
 
 /* Shows progress when it is due: over the last line on a terminal, else as a new line. */

@@ -373,17 +373,21 @@ done:
 
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     const reproduce_experiment *experiment = reproduce_find(args->operand);
     reproduce_plan plan;
     if (experiment && experiment->run)
         return experiment->run(args);
-    int code = read_plan(args, &plan);
-    if (code == CLI_DONE && (code = reproduce_check_steps(args)) == CLI_DONE
-        && (code = check_files(&plan, plan.out)) == CLI_DONE && (code = reproduce_tasks(&plan)) == CLI_DONE
-        && (code = reproduce_compute(&plan, plan.out)) == CLI_DONE && (code = reproduce_data_write(&plan)) == CLI_DONE)
-        code = reproduce_report(&plan);
+    TRY(read_plan(args, &plan));
+    TRY(reproduce_check_steps(args));
+    TRY(check_files(&plan, plan.out));
+    TRY(reproduce_tasks(&plan));
+    TRY(reproduce_compute(&plan, plan.out));
+    TRY(reproduce_data_write(&plan));
+    st = reproduce_report(&plan);
+done:
     reproduce_tasks_free(&plan);
-    return code;
+    return st;
 }
 
 const cli_command command_reproduce = {

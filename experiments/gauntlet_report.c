@@ -192,25 +192,20 @@ static void print_rows(const reproduce_plan *plan, bool real)
 
 static void print_regrets(const reproduce_plan *plan, const entries *against, bool real)
 {
-    static const char *const WORDS[2][3] = { { "geometric mean", "worst", "above 1.10, %" },
-                                             { "mean, nats", "worst, nats", "above 0.01, %" } };
-    const int methods = plan->gauntlet->methods;
-    for (int row = 0; row < 3; row++) {
+    static const char *const WORDS[2][4] = { { "geometric mean", "worst", "above 1.10, %", "of truths" },
+                                             { "mean, nats", "worst, nats", "above 0.01, %", "of data sets" } };
+    for (int row = 0; row < 4; row++) {
         printf("%-*s", LABEL, WORDS[real][row]);
-        for (int m = 0; m < methods; m++) {
+        for (int m = 0; m < plan->gauntlet->methods; m++) {
             const regret r = regret_of(plan, against, m, real);
-            const double value = row == 0 ? r.mean : row == 1 ? r.worst : 100.0 * r.above;
+            const double value = row == 0 ? r.mean : row == 1 ? r.worst : row == 2 ? 100.0 * r.above : r.count;
             if (isnan(value))
                 printf(" %*s ", WIDTH - 2, "-");
             else
-                printf(" %*.*f ", WIDTH - 2, row == 2 ? 0 : 3, value);
+                printf(" %*.*f ", WIDTH - 2, row >= 2 ? 0 : 3, value);
         }
         putchar('\n');
     }
-    printf("%-*s", LABEL, real ? "of data sets" : "of truths");
-    for (int m = 0; m < methods; m++)
-        printf(" %*d ", WIDTH - 2, regret_of(plan, against, m, real).count);
-    putchar('\n');
 }
 
 static bool has_kind(const reproduce_gauntlet *g, bool real)
@@ -274,13 +269,13 @@ static int report_json(const reproduce_plan *plan, const entries *against)
             put_regret(&j, "regret_", &own);
             if (against->count > 0)
                 put_regret(&j, "against_", &other);
-            cli_json_object_end(&j);
+            cli_json_leave(&j);
         }
-    cli_json_list_end(&j);
+    cli_json_leave(&j);
     cli_json_list(&j, "results");
     for (int i = 0; i < plan->count; i++)
         cli_json_whole(&j, plan->tasks[i].line);
-    cli_json_list_end(&j);
+    cli_json_leave(&j);
     return cli_json_print(plan->args, &j);
 }
 

@@ -12,8 +12,7 @@
  * and counts are told as they are. */
 /* clang-format off */
 #define REPRODUCE_FIGURES(X)                                                                                           \
-    X(N, "n", false) /* points */                                                                                      \
-    X(NISE, "nise", true) X(AE, "ae", true) X(FR, "fr", true) X(KL, "kl", true)                                        \
+    X(N, "n", false) /* points */ X(NISE, "nise", true) X(AE, "ae", true) X(FR, "fr", true) X(KL, "kl", true)          \
     X(TAU, "tau", false) X(SECONDS, "seconds", false) X(PARAMETERS, "parameters", false) /* NaN: unknown */            \
     X(MEMORY, "peak_memory_bytes", false)                                                                              \
     /* the ISE criterion on fresh points, per volume; the error is that of the relative one */                         \
@@ -33,7 +32,8 @@
     /* connectivity: held-out pairs, and those that equal a fitted one; the mean of the log-likelihood over them per   \
      * volume, relative to the uniform density, and per squared area of the surface, on both domains */                \
     X(HELD_OUT, "held_out", false) X(LOG_LIKELIHOOD, "log_likelihood", true)                                           \
-    X(LOG_LIKELIHOOD_SE, "log_likelihood_se_points", false) X(LOG_LIKELIHOOD_RELATIVE, "log_likelihood_relative", true) \
+    X(LOG_LIKELIHOOD_SE, "log_likelihood_se_points", false)                                                            \
+    X(LOG_LIKELIHOOD_RELATIVE, "log_likelihood_relative", true)                                                        \
     X(LOG_LIKELIHOOD_SURFACE, "log_likelihood_surface", true) X(SEEN, "held_out_seen", false)                          \
     /* gauntlet: negative log-likelihood of points that were not fitted; COMPARED: by npmd_compare */                  \
     X(KL_SE, "kl_se", false) X(NLL, "nll", false) X(NLL_SE, "nll_se", false)                                           \

@@ -261,18 +261,19 @@ static void hash_inputs(const tractograms *t, reproduce_pairs *p)
 
 static int fit_all(tractograms *t)
 {
-    int code = CLI_DONE;
-    for (int i = 0; i < t->count && code == CLI_DONE; i++) {
+    int st = CLI_DONE;
+    for (int i = 0; i < t->count; i++) {
         reproduce_plan *plan = &t->plan[i];
         *plan = t->base;
         plan->pairs = &t->pairs[i];
         hash_inputs(t, &t->pairs[i]);
-        if ((code = reproduce_tasks(plan)) != CLI_DONE || (code = drop_days(plan)) != CLI_DONE
-            || (code = make_folders(t, &t->pairs[i])) != CLI_DONE)
-            break;
-        code = reproduce_compute(plan, plan->pairs->results);
+        TRY(reproduce_tasks(plan));
+        TRY(drop_days(plan));
+        TRY(make_folders(t, &t->pairs[i]));
+        TRY(reproduce_compute(plan, plan->pairs->results));
     }
-    return code;
+done:
+    return st;
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
@@ -294,9 +295,9 @@ static int report(const tractograms *t)
         cli_json_object(&j);
         CLI_PUT(&j, TEXT("name", t->pairs[i].name));
         reproduce_report_put(&t->plan[i], &j);
-        cli_json_object_end(&j);
+        cli_json_leave(&j);
     }
-    cli_json_list_end(&j);
+    cli_json_leave(&j);
     return cli_json_print(t->args, &j);
 }
 
@@ -316,19 +317,22 @@ static void close_all(tractograms *t)
 
 int reproduce_connectivity(const cli_args *args)
 {
+    int st = CLI_DONE;
     tractograms *t = calloc(1, sizeof *t);
     if (!t)
         return cli_fail(args, CLI_MEMORY, "not enough memory for the list of tractograms");
     t->args = args;
-    int code = check_given(args);
-    if (code == CLI_DONE && (code = read_base(t)) == CLI_DONE && (code = find_tractograms(t)) == CLI_DONE
-        && (code = fit_all(t)) == CLI_DONE) {
-        for (int i = 0; i < t->count && code == CLI_DONE; i++)
-            if ((code = reproduce_pairs_areas(&t->plan[i])) == CLI_DONE && t->pairs[i].region)
-                code = reproduce_maps(&t->plan[i]);
-        if (code == CLI_DONE)
-            code = report(t);
+    TRY(check_given(args));
+    TRY(read_base(t));
+    TRY(find_tractograms(t));
+    TRY(fit_all(t));
+    for (int i = 0; i < t->count; i++) {
+        TRY(reproduce_pairs_areas(&t->plan[i]));
+        if (t->pairs[i].region)
+            TRY(reproduce_maps(&t->plan[i]));
     }
+    st = report(t);
+done:
     close_all(t);
-    return code;
+    return st;
 }

@@ -6,7 +6,6 @@
 #include "reproduce.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const reproduce_figure LAST_MINIMUM[REPRODUCE_CRITERIA] = { FIGURE_MINIMUM_ISE, FIGURE_MINIMUM_A,
                                                                    FIGURE_MINIMUM_B, FIGURE_MINIMUM_C };

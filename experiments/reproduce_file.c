@@ -108,7 +108,7 @@ int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task)
     for (int i = 0; !task->failed && plan->experiment->data[i].key; i++) {
         cli_json_list(&j, plan->experiment->data[i].key);
         cli_json_whole(&j, task->rows[i] ? task->rows[i] : "");
-        cli_json_list_end(&j);
+        cli_json_leave(&j);
         free(task->rows[i]);
         task->rows[i] = NULL;
     }
@@ -134,7 +134,7 @@ int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task)
 double reproduce_line_number(const char *line, const char *key)
 {
     char quoted[48];
-    snprintf(quoted, sizeof quoted, "\"%s\": ", key);
+    snprintf(quoted, sizeof quoted, "\"%s\":", key);
     const char *at = strstr(line, quoted);
     char *end = NULL;
     const double value = at ? strtod(at + strlen(quoted), &end) : NAN;

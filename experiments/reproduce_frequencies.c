@@ -19,7 +19,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TWO_PI 6.28318530717958647692
 #define TOLERANCE 1e-6 /* of the largest coefficient; rounding leaves 1e-16 of it */

@@ -32,20 +32,18 @@ static int list(const cli_args *args)
 {
     npmd_recipe r = NPMD_SIZED(npmd_recipe);
     cli_json j = { 0 };
+    if (!args->json) {
+        printf("%-18s %-12s %-8s %8s\n", "name", "family", "domain", "n");
+        for (int i = 0; npmd_recipe_at(i, &r, NULL) == NPMD_OK; i++)
+            printf("%-18s %-12s %-8s %8s\n", r.name, r.family, r.domain, cli_words_count(r.n).text);
+        return CLI_DONE;
+    }
     cli_json_begin(&j);
     cli_json_list(&j, "truths");
-    if (!args->json)
-        printf("%-18s %-12s %-8s %8s\n", "name", "family", "domain", "n");
-    for (int i = 0; npmd_recipe_at(i, &r, NULL) == NPMD_OK; i++) {
+    for (int i = 0; npmd_recipe_at(i, &r, NULL) == NPMD_OK; i++)
         CLI_PUT_OBJECT(&j, TEXT("name", r.name), TEXT("family", r.family), TEXT("domain", r.domain), COUNT("n", r.n));
-        if (!args->json)
-            printf("%-18s %-12s %-8s %8s\n", r.name, r.family, r.domain, cli_words_count(r.n).text);
-    }
-    cli_json_list_end(&j);
-    if (args->json)
-        return cli_json_print(args, &j);
-    cli_json_free(&j);
-    return CLI_DONE;
+    cli_json_leave(&j);
+    return cli_json_print(args, &j);
 }
 
 /* Is it one of field|series|..., as the library's table of options has them? */
@@ -181,22 +179,21 @@ static int tasks_make(reproduce_plan *plan, reproduce_gauntlet *g)
 
 int reproduce_gauntlet_run(const cli_args *args)
 {
-    reproduce_gauntlet *g = calloc(1, sizeof *g);
+    int st = CLI_DONE;
+    reproduce_gauntlet *g = NULL;
     reproduce_plan plan = { .args = args };
-    int code = g ? CLI_DONE : cli_fail(args, CLI_MEMORY, "not enough memory for the list of truths");
-    if (code == CLI_DONE && cli_value(args, "list")) {
-        code = list(args);
-        goto done;
-    }
-    if (code == CLI_DONE && (code = read_plan(args, &plan, g)) == CLI_DONE && (code = tasks_make(&plan, g)) == CLI_DONE
-        && (code = reproduce_compute(&plan, plan.out)) == CLI_DONE)
-        code = gauntlet_report(&plan);
+    if (cli_value(args, "list"))
+        return list(args);
+    if (!(g = calloc(1, sizeof *g)))
+        return cli_fail(args, CLI_MEMORY, "not enough memory for the list of truths");
+    TRY(read_plan(args, &plan, g));
+    TRY(tasks_make(&plan, g));
+    TRY(reproduce_compute(&plan, plan.out));
+    st = gauntlet_report(&plan);
 done:
     reproduce_tasks_free(&plan);
-    if (g) {
-        free(g->rows);
-        free(g->options);
-    }
+    free(g->rows);
+    free(g->options);
     free(g);
-    return code;
+    return st;
 }

@@ -308,9 +308,12 @@ done:
 int reproduce_maps(const reproduce_plan *plan)
 {
     maps m = { .plan = plan };
-    int code = read_meshes(&m);
-    if (code == CLI_DONE && (code = find_vertices(&m)) == CLI_DONE && (code = make_maps(&m)) == CLI_DONE)
-        code = write_all(&m);
+    int st = CLI_DONE;
+    TRY(read_meshes(&m));
+    TRY(find_vertices(&m));
+    TRY(make_maps(&m));
+    st = write_all(&m);
+done:
     for (int k = 0; k < m.count; k++) {
         free(m.name[k]);
         free(m.density[k]);
@@ -322,5 +325,5 @@ int reproduce_maps(const reproduce_plan *plan)
     npmd_labels_free(m.labels);
     npmd_surface_free(m.surface);
     npmd_surface_free(m.nodes);
-    return code;
+    return st;
 }

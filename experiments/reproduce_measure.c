@@ -246,14 +246,9 @@ static int watch(const npmd_report *now, void *user)
 
 static double parameters_of(const npmd_model *model)
 {
-    static const char key[] = "\"parameters\":";
     char *json = NULL;
-    double count = NAN;
-    if (npmd_model_describe(model, &json, NULL) != NPMD_OK)
-        return NAN;
-    const char *at = strstr(json, key);
-    if (at)
-        count = strtod(at + sizeof key - 1, NULL);
+    const bool known = npmd_model_describe(model, &json, NULL) == NPMD_OK;
+    const double count = known ? reproduce_line_number(json, "parameters") : NAN;
     npmd_text_free(json);
     return count;
 }

@@ -94,7 +94,7 @@ static void put_summary(cli_json *j, const reproduce_plan *plan, const summary *
             put_error(j, "published_", p->figure, p->mean, p->se);
     if (s->reason)
         CLI_PUT(j, TEXT("reason", s->reason));
-    cli_json_object_end(j);
+    cli_json_leave(j);
 }
 
 void reproduce_report_put(const reproduce_plan *plan, cli_json *j)
@@ -114,19 +114,11 @@ void reproduce_report_put(const reproduce_plan *plan, cli_json *j)
         const summary s = summarise(plan, row);
         put_summary(j, plan, &s);
     }
-    cli_json_list_end(j);
+    cli_json_leave(j);
     cli_json_list(j, "results");
     for (int i = 0; i < plan->count; i++)
         cli_json_whole(j, plan->tasks[i].line);
-    cli_json_list_end(j);
-}
-
-static int report_json(const reproduce_plan *plan)
-{
-    cli_json j = { 0 };
-    cli_json_begin(&j);
-    reproduce_report_put(plan, &j);
-    return cli_json_print(plan->args, &j);
+    cli_json_leave(j);
 }
 
 /* ---- For people -------------------------------------------------------------------------------------------------- */
@@ -211,8 +203,12 @@ void reproduce_report_words(const reproduce_plan *plan)
 
 int reproduce_report(const reproduce_plan *plan)
 {
-    if (plan->args->json)
-        return report_json(plan);
+    cli_json j = { 0 };
+    if (plan->args->json) {
+        cli_json_begin(&j);
+        reproduce_report_put(plan, &j);
+        return cli_json_print(plan->args, &j);
+    }
     if (!plan->args->quiet)
         reproduce_report_words(plan);
     return CLI_DONE;

@@ -207,35 +207,28 @@ static const reproduce_published NOTHING[] = { { 0 } };
 
 /* ---- What a line and a table show -------------------------------------------------------------------------------- */
 
-static const int OF_A_FIT[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL, FIGURE_TAU,
-                                FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURE_MEMORY, FIGURES_END };
-static const int OF_AN_ENCODING[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL, FIGURE_ISE,
-                                      FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, FIGURE_TAU, FIGURE_SECONDS,
-                                      FIGURE_PARAMETERS, FIGURE_MEMORY, FIGURES_END };
-static const int OF_A_SPECTRUM[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL, FIGURE_MISSED,
-                                     FIGURE_MISSED_LOW, FIGURE_TAU, FIGURE_SECONDS, FIGURE_PARAMETERS,
-                                     FIGURE_MEMORY, FIGURES_END };
-static const int OF_A_TAU[] = { FIGURE_N, FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, FIGURE_NISE, FIGURE_AE, FIGURE_FR,
-                                FIGURE_KL, FIGURE_TAU, FIGURE_SECONDS, FIGURES_END };
-static const int OF_FREQUENCIES[] = { FIGURE_N, FIGURE_FUNCTIONS, FIGURE_FOUND, FIGURE_DEGREE,
-                                      FIGURE_TRUNCATION, FIGURE_PERMITTED, FIGURE_OUTSIDE,
-                                      FIGURE_OUTSIDE_PAPER, FIGURE_LARGEST_OUTSIDE_PAPER, FIGURE_EDGE,
-                                      FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURES_END };
-
-static const int OF_DIAGNOSTICS[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL,
-                                      FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, FIGURE_SNR_A, FIGURE_SNR_B,
-                                      FIGURE_SNR_C, FIGURE_MINIMUM_ISE, FIGURE_MINIMUM_A, FIGURE_MINIMUM_B,
-                                      FIGURE_MINIMUM_C, FIGURE_TAU, FIGURE_SECONDS, FIGURE_PARAMETERS,
-                                      FIGURE_MEMORY, FIGURES_END };
-
-static const int OF_PAIRS[] = { FIGURE_N, FIGURE_HELD_OUT, FIGURE_LOG_LIKELIHOOD, FIGURE_LOG_LIKELIHOOD_SE,
-                                FIGURE_LOG_LIKELIHOOD_RELATIVE, FIGURE_LOG_LIKELIHOOD_SURFACE, FIGURE_ISE,
-                                FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, FIGURE_SEEN, FIGURE_TAU, FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURE_MEMORY,
+#define DISTANCES FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL
+#define ISE_CRITERION FIGURE_ISE, FIGURE_ISE_RELATIVE, FIGURE_ISE_SE
+#define COSTS FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURE_MEMORY
+static const int OF_A_FIT[] = { FIGURE_N, DISTANCES, FIGURE_TAU, COSTS, FIGURES_END };
+static const int OF_AN_ENCODING[] = { FIGURE_N, DISTANCES, ISE_CRITERION, FIGURE_TAU, COSTS, FIGURES_END };
+static const int OF_A_SPECTRUM[] = { FIGURE_N, DISTANCES, FIGURE_MISSED, FIGURE_MISSED_LOW, FIGURE_TAU, COSTS,
+                                     FIGURES_END };
+static const int OF_A_TAU[] = { FIGURE_N, FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, DISTANCES, FIGURE_TAU, FIGURE_SECONDS,
                                 FIGURES_END };
-
+static const int OF_FREQUENCIES[] = { FIGURE_N, FIGURE_FUNCTIONS, FIGURE_FOUND, FIGURE_DEGREE, FIGURE_TRUNCATION,
+                                      FIGURE_PERMITTED, FIGURE_OUTSIDE, FIGURE_OUTSIDE_PAPER,
+                                      FIGURE_LARGEST_OUTSIDE_PAPER, FIGURE_EDGE, FIGURE_SECONDS, FIGURE_PARAMETERS,
+                                      FIGURES_END };
+static const int OF_DIAGNOSTICS[] = { FIGURE_N, DISTANCES, FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, FIGURE_SNR_A,
+                                      FIGURE_SNR_B, FIGURE_SNR_C, FIGURE_MINIMUM_ISE, FIGURE_MINIMUM_A,
+                                      FIGURE_MINIMUM_B, FIGURE_MINIMUM_C, FIGURE_TAU, COSTS, FIGURES_END };
+static const int OF_PAIRS[] = { FIGURE_N, FIGURE_HELD_OUT, FIGURE_LOG_LIKELIHOOD, FIGURE_LOG_LIKELIHOOD_SE,
+                                FIGURE_LOG_LIKELIHOOD_RELATIVE, FIGURE_LOG_LIKELIHOOD_SURFACE, ISE_CRITERION,
+                                FIGURE_SEEN, FIGURE_TAU, COSTS, FIGURES_END };
 static const int OF_GAUNTLET[] = { FIGURE_N, FIGURE_KL, FIGURE_KL_SE, FIGURE_NLL, FIGURE_NLL_SE, FIGURE_NISE, FIGURE_AE,
                                    FIGURE_KL_COMPARED, FIGURE_KL_COMPARED_SE, FIGURE_TAU, FIGURE_LOG_INTEGRAL_SE,
-                                   FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURE_MEMORY, FIGURES_END };
+                                   COSTS, FIGURES_END };
 
 static const reproduce_column GAUNTLET_COLUMNS[] = { { "kl", 10, COLUMN_NUMBER, FIGURE_KL },
                                                      { "nll", 10, COLUMN_NUMBER, FIGURE_NLL }, { 0 } };

@@ -10,7 +10,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 enum { LOOK_EVERY = 100, WINDOW = 50 };
 

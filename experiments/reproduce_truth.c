@@ -95,16 +95,16 @@ static void put_mixture(cli_json *j, int D, uint64_t seed)
             mean[d] = MEAN[c][d % 4];
         cli_json_items(j, NULL, mean, (size_t)D);
     }
-    cli_json_list_end(j);
+    cli_json_leave(j);
     cli_json_list(j, "covariances");
     for (int c = 0; c < COMPONENTS; c++) {
         covariance_draw(D, seed, c, C);
         cli_json_list(j, NULL);
         for (int i = 0; i < D; i++)
             cli_json_items(j, NULL, C[i], (size_t)D);
-        cli_json_list_end(j);
+        cli_json_leave(j);
     }
-    cli_json_list_end(j);
+    cli_json_leave(j);
     cli_json_end(j);
 }
 
