@@ -32,8 +32,6 @@ done:
 
 void raster_free(raster *r)
 {
-    if (r == NULL)
-        return;
     memory_free_all(r->pixels, r->mask, r->row);
     *r = (raster){ 0 };
 }

@@ -110,8 +110,6 @@ size_t file_size(const char *path)
 
 void file_bytes_free(file_bytes *b)
 {
-    if (b == NULL)
-        return;
     memory_free(b->data);
     *b = (file_bytes){ 0 };
 }

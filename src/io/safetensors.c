@@ -55,8 +55,6 @@ static const tensor *record_look(const record *rec, const char *name)
 
 void record_free(record *rec)
 {
-    if (rec == NULL)
-        return;
     for (size_t i = 0; i < rec->count; i++)
         if (rec->tensors[i].owned)
             memory_free(rec->tensors[i].data);
@@ -310,27 +308,24 @@ done:
 static const size_t ITEM_SIZES[] = { 8, 4 };
 #define ITEM_SIZE_COUNT (sizeof ITEM_SIZES / sizeof ITEM_SIZES[0])
 
-/* Adds one tensor to the header; *offset moves behind its data. */
+/* Adds one tensor to the header; *offset moves behind its data. A value belongs to what it was put into. */
 static npmd_status header_add(json_t *header, const tensor *t, size_t *offset)
 {
-    npmd_status st = NPMD_ERR_MEMORY;
+    npmd_status st = NPMD_OK;
     size_t bytes = 0;
-    json_t *facts = json_object(), *shape = json_array(), *offsets = json_array();
+    json_t *facts = NULL, *shape = NULL, *offsets = NULL;
     if (!tensor_bytes(t, &bytes))
-        goto done;
+        return NPMD_ERR_MEMORY;
+    TRY(json_put(header, t->name, facts = json_object(), NULL));
     TRY(json_put(facts, "dtype", json_string(TYPES[t->type].name), NULL));
+    TRY(json_put(facts, "shape", shape = json_array(), NULL));
     for (int d = 0; d < t->dimensions; d++)
         TRY(json_append(shape, json_integer((json_int_t)t->shape[d]), NULL));
-    TRY(json_put(facts, "shape", json_incref(shape), NULL));
+    TRY(json_put(facts, "data_offsets", offsets = json_array(), NULL));
     TRY(json_append(offsets, json_integer((json_int_t)*offset), NULL));
     TRY(json_append(offsets, json_integer((json_int_t)(*offset + bytes)), NULL));
-    TRY(json_put(facts, "data_offsets", json_incref(offsets), NULL));
-    TRY(json_put(header, t->name, json_incref(facts), NULL));
     *offset += bytes;
 done:
-    json_decref(facts);
-    json_decref(shape);
-    json_decref(offsets);
     return st;
 }
 
@@ -338,16 +333,15 @@ static npmd_status header_fill(json_t *header, const record *rec)
 {
     npmd_status st = NPMD_OK;
     size_t offset = 0;
-    json_t *metadata = json_object();
+    json_t *metadata = NULL;
+    TRY(json_put(header, "__metadata__", metadata = json_object(), NULL));
     TRY(json_put(metadata, "format", json_string("neuropmd"), NULL));
     TRY(json_put(metadata, "neuropmd", json_string(rec->metadata), NULL));
-    TRY(json_put(header, "__metadata__", json_incref(metadata), NULL));
     for (size_t s = 0; s < ITEM_SIZE_COUNT; s++)
         for (size_t i = 0; i < rec->count; i++)
             if (TYPES[rec->tensors[i].type].size == ITEM_SIZES[s])
                 TRY(header_add(header, &rec->tensors[i], &offset));
 done:
-    json_decref(metadata);
     return st;
 }
 

@@ -143,8 +143,6 @@ npmd_status table_output_check(const char *path, npmd_error *err)
 
 void table_free(table *t)
 {
-    if (t == NULL)
-        return;
     memory_free_all(t->data, t->line, t->path);
     *t = (table){ 0 };
 }

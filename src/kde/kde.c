@@ -444,7 +444,7 @@ static npmd_status kde_describe(const npmd_model *m, json_t *into, npmd_error *e
 {
     npmd_status st = NPMD_OK;
     const kde_state *k = m->state;
-    json_t *parts = json_array(), *one = NULL, *kappas = NULL;
+    json_t *parts = json_array();
     double largest = 0.0;
     TRY(json_put(into, "distinct_points", json_integer((json_int_t)k->cloud.n), err));
     TRY(json_put(into, "kernel_terms", json_integer((json_int_t)k->cloud.n * k->parts), err));
@@ -453,28 +453,20 @@ static npmd_status kde_describe(const npmd_model *m, json_t *into, npmd_error *e
     TRY(json_put(into, "uniform_weight", json_real(k->uniform), err));
     for (int p = 0; p < k->parts; p++) {
         const kde_part *part = &k->part[p];
-        one = json_object();
-        kappas = json_array();
+        json_t *one = NULL, *kappas = NULL;
+        TRY(json_append(parts, one = json_object(), err)); /* which owns it from here on */
         TRY(json_put(one, "weight", json_real(part->weight), err));
         TRY(json_put(one, "neighbours", json_integer(part->neighbours), err));
+        TRY(json_put(one, part->local == NULL ? "kappa" : "kappa_geometric_mean", kappas = json_array(), err));
         for (int d = 0; d < m->domain->factors; d++)
             TRY(json_append(kappas, json_real(part->kappa * k->view.ratio[d]), err));
-        TRY(json_put(one, part->local == NULL ? "kappa" : "kappa_geometric_mean", json_incref(kappas), err));
-        json_decref(kappas);
-        kappas = NULL;
         for (size_t at = 0; at < k->view.ld; at++)
             for (int d = 0; d < m->domain->factors; d++)
                 largest = fmax(largest, part->scale_wide[at] * k->view.ratio[d]);
-        st = json_append(parts, one, err);
-        one = NULL;
-        if (st != NPMD_OK)
-            goto done;
     }
     TRY(json_put(into, "largest_kappa", json_real(largest), err));
     TRY(json_put(into, "parts", json_incref(parts), err));
 done:
-    json_decref(one);
-    json_decref(kappas);
     json_decref(parts);
     return st;
 }

@@ -44,8 +44,6 @@ done:
 
 void labels_free(labels *l)
 {
-    if (l == NULL)
-        return;
     for (int i = 0; l->name != NULL && i < l->regions; i++)
         memory_free(l->name[i]);
     memory_free_all(l->name, l->region);
