@@ -271,7 +271,7 @@ static int report_json(const job *j)
 {
     cli_json o = { 0 };
     cli_json_begin(&o);
-    CLI_PUT(&o, TEXT("what", j->out || j->dense ? what_name(j) : npmd_region_what_name(matrix_what(j))));
+    CLI_PUT(&o, TEXT("what", j->out || j->dense ? what_name(j) : npmd_region_what_name((int)matrix_what(j))));
     if (j->out) {
         CLI_PUT(&o, TEXT("out", j->out),
                 TEXT("region", either(j->args, "region", npmd_region_name(j->at[j->factor].regions, 0))),
@@ -280,7 +280,7 @@ static int report_json(const job *j)
                 REAL("error_largest", j->map.error_largest), COUNT("error_vertices", j->map.compared));
     }
     if (j->matrix) {
-        CLI_PUT(&o, TEXT("matrix", j->matrix), TEXT("matrix_what", npmd_region_what_name(matrix_what(j))),
+        CLI_PUT(&o, TEXT("matrix", j->matrix), TEXT("matrix_what", npmd_region_what_name((int)matrix_what(j))),
                 WHOLE("regions", npmd_region_count(j->at[0].regions)), REAL("sum", j->sum.probability),
                 REAL("sum_error", j->sum.sum_error), REAL("within", j->sum.within),
                 REAL("matrix_error_median", j->sum.error_median), REAL("matrix_error_largest", j->sum.error_largest));
