@@ -51,14 +51,16 @@ npmd_status bench_verify(const char *what, double error, double bound, npmd_erro
     return npmd_fail(err, NPMD_ERR_NUMERIC, "%s is wrong: its error is %.2e, the bound %.2e", what, error, bound);
 }
 
-npmd_status bench_put(json_t *row, const bench_number *numbers, npmd_error *err)
+json_t *bench_row(json_t *rows)
 {
-    npmd_status st = NPMD_OK;
-    for (const bench_number *n = numbers; n->key != NULL; n++)
-        TRY(json_put(row, n->key,
-                     n->whole && isfinite(n->value) ? json_integer((json_int_t)n->value) : json_known(n->value), err));
-done:
-    return st;
+    json_t *row = json_object();
+    return json_append(rows, row, NULL) == NPMD_OK ? row : NULL;
+}
+
+json_t *bench_object(json_t *into, const char *key)
+{
+    json_t *object = json_object();
+    return json_put(into, key, object, NULL) == NPMD_OK ? object : NULL;
 }
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
@@ -120,32 +122,28 @@ npmd_status bench_run(const bench_request *what, char **json, npmd_error *err)
     const bench_request everything = { 0 };
     const double started = clock_seconds();
     bench b = { .asked = what == NULL ? &everything : what };
-    json_t *root = json_object(), *machine = json_object();
+    json_t *root = json_object();
     TRY(check_request(b.asked, err));
     b.kernels = kernels_select(NULL);
     b.threads = threads_wanted(b.asked->how.threads);
-    TRY(json_put(root, "mode", json_string(b.asked->quick ? "quick" : b.asked->full ? "full" : "default"), err));
+    TRY(BENCH_PUT(root, err, TEXT("mode", b.asked->quick ? "quick" : b.asked->full ? "full" : "default")));
     const backend_ops *ops = NULL;
     TRY(backend_find(b.asked->how.device, &ops, err));
     if (ops->run != NULL) {
         TRY(run_part(&b, "device", bench_device, json_array(), root, err));
-        TRY(BENCH_PUT(root, err, REAL("seconds", clock_seconds() - started)));
-        TRY(json_to_text(root, JSON_ENSURE_ASCII, json, err));
-        goto done;
+    } else {
+        TRY(bench_machine(&b, bench_object(root, "machine"), err)); /* in any case: the others are measured by it */
+        TRY(run_part(&b, "kernels", bench_kernels, json_array(), root, err));
+        TRY(run_part(&b, "steps", bench_steps, json_array(), root, err));
+        TRY(run_part(&b, "evaluation", bench_evaluation, json_array(), root, err));
+        if (bench_wants(&b, "density", NULL) && b.asked->folder != NULL)
+            TRY(run_part(&b, "density", bench_density, json_object(), root, err));
+        if (b.asked->only == NULL ? b.asked->scaling : bench_wants(&b, "scaling", NULL))
+            TRY(run_part(&b, "scaling", bench_scaling, json_object(), root, err));
     }
-    TRY(bench_machine(&b, machine, err)); /* in any case: the others are measured by it */
-    TRY(json_put(root, "machine", json_incref(machine), err));
-    TRY(run_part(&b, "kernels", bench_kernels, json_array(), root, err));
-    TRY(run_part(&b, "steps", bench_steps, json_array(), root, err));
-    TRY(run_part(&b, "evaluation", bench_evaluation, json_array(), root, err));
-    if (bench_wants(&b, "density", NULL) && b.asked->folder != NULL)
-        TRY(run_part(&b, "density", bench_density, json_object(), root, err));
-    if (b.asked->only == NULL ? b.asked->scaling : bench_wants(&b, "scaling", NULL))
-        TRY(run_part(&b, "scaling", bench_scaling, json_object(), root, err));
     TRY(BENCH_PUT(root, err, REAL("seconds", clock_seconds() - started)));
     TRY(json_to_text(root, JSON_ENSURE_ASCII, json, err));
 done:
-    json_decref(machine);
     json_decref(root);
     return st;
 }

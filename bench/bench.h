@@ -10,6 +10,7 @@
 #define NPMD_BENCH_H
 
 #include "api.h"
+#include "console.h"
 
 #define BENCH_WIDTHS 2 /* number of widths at which the product rate is measured */
 #define BENCH_ROWS 512
@@ -49,21 +50,11 @@ npmd_status bench_go_on(const bench *b, npmd_error *err); /* the same without a 
 /* NPMD_ERR_NUMERIC unless error <= bound. */
 npmd_status bench_verify(const char *what, double error, double bound, npmd_error *err);
 
-typedef struct bench_number {
-    const char *key; /* NULL ends a list */
-    double value;    /* not finite: null */
-    bool whole;
-} bench_number;
-npmd_status bench_put(json_t *row, const bench_number *numbers, npmd_error *err);
-#define REAL(key, value)                                                                                               \
-    {                                                                                                                  \
-        (key), (value), false                                                                                          \
-    }
-#define WHOLE(key, value)                                                                                              \
-    {                                                                                                                  \
-        (key), (double)(value), true                                                                                   \
-    }
-#define BENCH_PUT(row, err, ...) bench_put(row, (const bench_number[]){ __VA_ARGS__, REAL(NULL, 0.0) }, err)
+#define BENCH_PUT(object, err, ...) cli_facts_put(object, CLI_FACTS(__VA_ARGS__), err)
+#define BENCH_SHAPE(f) WHOLE("features", (f)->features), WHOLE("width", (f)->width), WHOLE("depth", (f)->depth)
+/* An empty object at the end of a list, or in an object under a key; NULL: no memory, which putting into it says. */
+json_t *bench_row(json_t *rows);
+json_t *bench_object(json_t *into, const char *key);
 
 /* ---- bench_words.c ----------------------------------------------------------------------------------------------- */
 
@@ -136,11 +127,24 @@ typedef struct bench_field {
 } bench_field;
 npmd_status bench_field_open(bench_field *f, const bench_size *s, int threads, npmd_error *err);
 void bench_field_close(bench_field *f);
-/* Opens a backend with the points and theta of f. */
-npmd_status bench_field_backend(const bench_field *f, const char *device, int threads, backend *out, npmd_error *err);
+/* Opens a backend with the points of f, at theta; exact: without the fast products of a device. */
+npmd_status bench_field_backend(const bench_field *f, const char *device, int threads, bool exact, const double *theta,
+                                backend *out, npmd_error *err);
 npmd_status bench_field_model(const bench_field *f, npmd_model **out, npmd_error *err);
 
 /* ---- bench_steps.c, bench_evaluate.c, bench_scaling.c ------------------------------------------------------------ */
+
+typedef struct bench_descent { /* steps on a backend */
+    objective objective;
+    backend backend;
+    int64_t step;
+    size_t together; /* steps in one call, of a device */
+} bench_descent;
+npmd_status bench_descent_open(bench_descent *d, const bench_field *f, const settings *opt, const char *device,
+                               int threads, bool exact, const double *theta, npmd_error *err);
+void bench_descent_close(bench_descent *d); /* and all zero again */
+optimiser_step bench_adam(double rate, double correction1, double correction2);
+double bench_distance(const double *found, const double *expected, size_t n); /* relative to the norm of expected */
 
 npmd_status bench_steps(const bench *b, json_t *rows, npmd_error *err);
 /* Times whole steps of the cpu backend. */

@@ -5,55 +5,19 @@
  * of the step's products at TENSOR_RATE, the rate of large TF32 products on an H200. */
 #include "bench.h"
 
-#include <stdio.h>
-
 #define TENSOR_RATE 400e12
 #define FAST_BOUND 2e-3  /* TF32 has 10 bits: 5e-4 an operand, forward and back */
 #define EXACT_BOUND 1e-5 /* float32: as the cpu */
 #define EARLY_STEPS 100
 #define EVALUATED 1e9
 
-typedef struct device_run {
-    objective objective;
-    backend backend;
-    int64_t step;
-    size_t together;
-} device_run;
-
-static npmd_status run_open(device_run *r, const bench_field *f, const settings *opt, const char *device, bool exact,
-                            const double *theta, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    field_plan plan = f->plan;
-    plan.exact = exact;
-    TRY(backend_open(device, 0, &plan, &r->backend, err));
-    TRY(r->backend.ops->set_points(r->backend.self, f->points, err));
-    TRY(r->backend.ops->put(r->backend.self, VECTOR_THETA, theta, err));
-    TRY(objective_open(&r->objective, f->domain, f->points, opt, err));
-done:
-    return st;
-}
-
-static void run_close(device_run *r)
-{
-    objective_close(&r->objective);
-    backend_close(&r->backend);
-    *r = (device_run){ 0 };
-}
-
-static npmd_status run_steps(device_run *r, size_t count, double rate, step_record *found, npmd_error *err)
+static npmd_status run_steps(bench_descent *r, size_t count, double rate, step_record *found, npmd_error *err)
 {
     optimiser_step step[BACKEND_MOST_STEPS];
     const step_recipe recipe = objective_recipe(&r->objective);
     for (size_t i = 0; i < count; i++)
-        step[i] = (optimiser_step){ .kind = OPTIMISER_ADAM,
-                                    .rate = rate,
-                                    .beta1 = 0.9,
-                                    .beta2 = 0.999,
-                                    .epsilon = 1e-8,
-                                    .correction1 = 1.0 - pow(0.9, (double)(r->step + (int64_t)i + 1)),
-                                    .correction2 = 1.0 - pow(0.999, (double)(r->step + (int64_t)i + 1)),
-                                    .max_norm = INFINITY };
+        step[i] = bench_adam(rate, 1.0 - pow(0.9, (double)(r->step + (int64_t)i + 1)),
+                             1.0 - pow(0.999, (double)(r->step + (int64_t)i + 1)));
     const npmd_status st = r->backend.ops->run(r->backend.self, &recipe, r->step, count, step, 0.0, 0.0, found, err);
     r->step += (int64_t)count;
     return st;
@@ -61,13 +25,13 @@ static npmd_status run_steps(device_run *r, size_t count, double rate, step_reco
 
 static npmd_status steps_call(void *self, npmd_error *err)
 {
-    device_run *r = self;
+    bench_descent *r = self;
     step_record found[BACKEND_MOST_STEPS];
     return run_steps(r, r->together, 1e-9, found, err);
 }
 
 /* Gradient of one term alone, of a step of the small options. */
-static npmd_status term_gradient(device_run *r, int which, double *g, double *sum, npmd_error *err)
+static npmd_status term_gradient(bench_descent *r, int which, double *g, double *sum, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const settings *opt = r->objective.opt;
@@ -103,29 +67,24 @@ static npmd_status term_errors(const bench *b, const bench_field *f, bool exact,
     const size_t n = field_parameters(&f->plan.shape);
     settings small = f->options;
     double *g[2] = { NULL, NULL }, sum = 0.0;
-    device_run r[2] = { 0 };
+    bench_descent r[2] = { 0 };
     small.descent.batch = small.descent.q1 =
         300; /* of fewer, single points show TF32's error without the mean over them */
     small.descent.q2 = 60;
     for (int i = 0; i < 2; i++) {
         TRY(memory_new(&g[i], n, err));
-        TRY(run_open(&r[i], f, &small, i == 0 ? "reference" : b->asked->how.device, exact, theta, err));
+        TRY(bench_descent_open(&r[i], f, &small, i == 0 ? "reference" : b->asked->how.device, 0, exact, theta, err));
     }
     for (int which = 0; which < 3; which++) {
-        double difference = 0.0, size = 0.0;
         for (int i = 0; i < 2; i++) {
             memset(g[i], 0, n * sizeof *g[i]);
             TRY(term_gradient(&r[i], which, g[i], &sum, err));
         }
-        for (size_t i = 0; i < n; i++) {
-            difference += (g[1][i] - g[0][i]) * (g[1][i] - g[0][i]);
-            size += g[0][i] * g[0][i];
-        }
-        error[which] = sqrt(difference / size);
+        error[which] = bench_distance(g[1], g[0], n);
     }
 done:
     for (int i = 0; i < 2; i++) {
-        run_close(&r[i]);
+        bench_descent_close(&r[i]);
         memory_free(g[i]);
     }
     return st;
@@ -138,32 +97,32 @@ static npmd_status verify(const bench *b, const bench_field *f, const char *what
     npmd_status st = NPMD_OK;
     const size_t n = field_parameters(&f->plan.shape);
     double *theta = NULL, error[3];
-    device_run r = { 0 };
+    bench_descent r = { 0 };
     step_record found[EARLY_STEPS];
     TRY(memory_new(&theta, n, err));
     memcpy(theta, f->theta, n * sizeof *theta);
     worst[0] = worst[1] = 0.0;
     for (int state = 0; state < 2; state++) {
         for (int exact = 0; exact < 2; exact++) {
-            char key[64];
             TRY(bench_say(b, err, "%s, %s products, %s", what, exact ? "exact" : "fast",
                           state ? "after 100 steps" : "start"));
             TRY(term_errors(b, f, exact, theta, error, err));
             for (int t = 0; t < 3; t++) {
-                snprintf(key, sizeof key, "error_%s_%s_%s", TERMS[t], exact ? "exact" : "fast", state ? "100" : "0");
-                TRY(json_put(row, key, json_real(error[t]), err));
+                const cli_words key = cli_words_of("error_%s_%s_%s", TERMS[t], exact ? "exact" : "fast",
+                                                   state ? "100" : "0");
+                TRY(BENCH_PUT(row, err, REAL(key.text, error[t])));
                 worst[exact] = fmax(worst[exact], error[t]);
             }
         }
         if (state == 0) {
-            TRY(run_open(&r, f, &f->options, b->asked->how.device, false, theta, err));
+            TRY(bench_descent_open(&r, f, &f->options, b->asked->how.device, 0, false, theta, err));
             TRY(run_steps(&r, EARLY_STEPS, 1e-4, found, err));
             TRY(r.backend.ops->get(r.backend.self, VECTOR_THETA, theta, err));
-            run_close(&r);
+            bench_descent_close(&r);
         }
     }
 done:
-    run_close(&r);
+    bench_descent_close(&r);
     memory_free(theta);
     return st;
 }
@@ -173,17 +132,16 @@ static npmd_status device_row(const bench *b, const bench_size *s, json_t *rows,
     npmd_status st = NPMD_OK;
     bench_field f = { 0 };
     bench_times times;
-    device_run r = { 0 };
+    bench_descent r = { 0 };
     double worst[2];
-    char what[64];
-    json_t *row = json_object();
-    snprintf(what, sizeof what, "step %s", s->name);
-    TRY(bench_say(b, err, "%s", what));
+    const cli_words what = cli_words_of("step %s", s->name);
+    json_t *row = bench_row(rows);
+    TRY(bench_say(b, err, "%s", what.text));
     TRY(bench_field_open(&f, s, b->threads, err));
-    TRY(verify(b, &f, what, worst, row, err));
-    TRY(bench_verify(what, worst[0], FAST_BOUND, err));
-    TRY(bench_verify(what, worst[1], EXACT_BOUND, err));
-    TRY(run_open(&r, &f, &f.options, b->asked->how.device, false, f.theta, err));
+    TRY(verify(b, &f, what.text, worst, row, err));
+    TRY(bench_verify(what.text, worst[0], FAST_BOUND, err));
+    TRY(bench_verify(what.text, worst[1], EXACT_BOUND, err));
+    TRY(bench_descent_open(&r, &f, &f.options, b->asked->how.device, 0, false, f.theta, err));
     const field_shape *shape = &f.plan.shape;
     const double flop = bench_step_flop(shape, (double)s->batch, (double)s->q1, (double)s->q2),
                  floor_seconds = flop / TENSOR_RATE;
@@ -191,22 +149,17 @@ static npmd_status device_row(const bench *b, const bench_size *s, json_t *rows,
     TRY(bench_time(b, (bench_effort){ .repeat = 0.0, .seconds = 4.0, .least = 5, .most = 25 }, steps_call, &r, &times,
                    err));
     const double each = 1e3 / (double)r.together;
-    TRY(json_put(row, "name", json_string(s->name), err));
-    TRY(json_put(row, "title", json_string(s->title), err));
-    TRY(BENCH_PUT(row, err, WHOLE("n", s->n), WHOLE("batch", s->batch), WHOLE("q1", s->q1), WHOLE("q2", s->q2),
-                  WHOLE("features", shape->features), WHOLE("width", shape->width), WHOLE("depth", shape->depth),
-                  REAL("error_fast", worst[0]), REAL("bound_fast", FAST_BOUND), REAL("error_exact", worst[1]),
-                  REAL("bound_exact", EXACT_BOUND), WHOLE("flop", flop)));
+    TRY(BENCH_PUT(row, err, TEXT("name", s->name), TEXT("title", s->title), WHOLE("n", s->n), WHOLE("batch", s->batch),
+                  WHOLE("q1", s->q1), WHOLE("q2", s->q2), BENCH_SHAPE(shape), REAL("error_fast", worst[0]),
+                  REAL("bound_fast", FAST_BOUND), REAL("error_exact", worst[1]), REAL("bound_exact", EXACT_BOUND),
+                  WHOLE("flop", flop)));
     TRY(BENCH_PUT(row, err, WHOLE("repeats", times.repeats), REAL("ms", each * times.median),
                   REAL("ms_low", each * times.low), REAL("ms_high", each * times.high),
                   REAL("floor_ms", 1e3 * floor_seconds), REAL("ratio", 1e-3 * each * times.median / floor_seconds),
                   REAL("tflops", 1e-12 * flop / (1e-3 * each * times.median))));
-    st = json_append(rows, row, err);
-    row = NULL;
 done:
-    run_close(&r);
+    bench_descent_close(&r);
     bench_field_close(&f);
-    json_decref(row);
     return st;
 }
 
@@ -215,15 +168,15 @@ static npmd_status integral_row(const bench *b, json_t *rows, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     bench_field f = { 0 };
-    device_run r = { 0 };
+    bench_descent r = { 0 };
     point_source s;
     double sum = 0.0, square = 0.0, points = 0.0;
     const size_t some = (size_t)1 << 28;
-    json_t *row = json_object();
+    json_t *row = bench_row(rows);
     const bench_size size = bench_size_asked(b, &BENCH_SIZES[0]);
     TRY(bench_say(b, err, "evaluation"));
     TRY(bench_field_open(&f, &size, b->threads, err));
-    TRY(run_open(&r, &f, &f.options, b->asked->how.device, false, f.theta, err));
+    TRY(bench_descent_open(&r, &f, &f.options, b->asked->how.device, 0, false, f.theta, err));
     source_uniform(&s, f.domain, some / 16, true, rng_key_make(1, RNG_TEST, 0));
     TRY(r.backend.ops->integrate(r.backend.self, &s, &sum, &square, err)); /* memory, code */
     const double started = clock_seconds();
@@ -232,15 +185,11 @@ static npmd_status integral_row(const bench *b, json_t *rows, npmd_error *err)
         TRY(r.backend.ops->integrate(r.backend.self, &s, &sum, &square, err));
     }
     const double seconds = clock_seconds() - started;
-    TRY(json_put(row, "name", json_string("t2 values"), err));
-    TRY(BENCH_PUT(row, err, REAL("points", points), REAL("seconds", seconds), REAL("per_second", points / seconds),
-                  REAL("seconds_1e9", 1e9 * seconds / points)));
-    st = json_append(rows, row, err);
-    row = NULL;
+    TRY(BENCH_PUT(row, err, TEXT("name", "t2 values"), REAL("points", points), REAL("seconds", seconds),
+                  REAL("per_second", points / seconds), REAL("seconds_1e9", 1e9 * seconds / points)));
 done:
-    run_close(&r);
+    bench_descent_close(&r);
     bench_field_close(&f);
-    json_decref(row);
     return st;
 }
 

@@ -42,7 +42,7 @@ static npmd_status value_error(const bench_field *f, const double *v, double *er
     npmd_status st = NPMD_OK;
     backend reference = { 0 };
     double expected[CHECKED];
-    TRY(bench_field_backend(f, "reference", 1, &reference, err));
+    TRY(bench_field_backend(f, "reference", 1, false, f->theta, &reference, err));
     TRY(reference.ops->evaluate(reference.self, f->points->x, CHECKED, JET_VALUE, expected, err));
     *error = values_error(v, expected, CHECKED);
 done:
@@ -57,10 +57,9 @@ static npmd_status evaluation_row(const bench *b, const bench_size *s, json_t *r
     value_run r = { 0 };
     bench_times t;
     double error = 0.0;
-    char what[64];
-    json_t *row = json_object();
-    snprintf(what, sizeof what, "evaluation %s", s->name);
-    TRY(bench_say(b, err, "%s", what));
+    const cli_words what = cli_words_of("evaluation %s", s->name);
+    json_t *row = bench_row(rows);
+    TRY(bench_say(b, err, "%s", what.text));
     TRY(bench_field_open(&f, s, b->threads, err));
     TRY(backend_open("cpu", b->threads, &f.plan, &r.backend, err));
     TRY(r.backend.ops->put(r.backend.self, VECTOR_THETA, f.theta, err));
@@ -69,25 +68,20 @@ static npmd_status evaluation_row(const bench *b, const bench_size *s, json_t *r
     r.n = s->n;
     TRY(value_call(&r, err));
     TRY(value_error(&f, r.v, &error, err));
-    TRY(bench_verify(what, error, VALUE_BOUND, err));
+    TRY(bench_verify(what.text, error, VALUE_BOUND, err));
     TRY(bench_time(b, bench_effort_step(b), value_call, &r, &t, err));
     const field_shape *shape = &f.plan.shape;
     const double n = (double)s->n, flop = bench_forward_flop(shape),
                  limit = b->threads * bench_rate(b, shape->width) / flop;
-    TRY(json_put(row, "name", json_string(s->name), err));
-    TRY(json_put(row, "domain", json_string(f.domain->text), err));
-    TRY(BENCH_PUT(row, err, WHOLE("n", n), WHOLE("features", shape->features), WHOLE("width", shape->width),
-                  WHOLE("depth", shape->depth), REAL("error", error), REAL("bound", VALUE_BOUND), WHOLE("flop", flop),
-                  WHOLE("repeats", t.repeats), REAL("points_per_second", n / t.median),
-                  REAL("points_per_second_low", n / t.high), REAL("points_per_second_high", n / t.low),
-                  REAL("floor_points_per_second", limit), REAL("share", n / t.median / limit)));
-    st = json_append(rows, row, err);
-    row = NULL;
+    TRY(BENCH_PUT(row, err, TEXT("name", s->name), TEXT("domain", f.domain->text), WHOLE("n", n), BENCH_SHAPE(shape),
+                  REAL("error", error), REAL("bound", VALUE_BOUND), WHOLE("flop", flop), WHOLE("repeats", t.repeats),
+                  REAL("points_per_second", n / t.median), REAL("points_per_second_low", n / t.high),
+                  REAL("points_per_second_high", n / t.low), REAL("floor_points_per_second", limit),
+                  REAL("share", n / t.median / limit)));
 done:
     backend_close(&r.backend);
     memory_free(r.v);
     bench_field_close(&f);
-    json_decref(row);
     return st;
 }
 
@@ -236,13 +230,11 @@ npmd_status bench_density(const bench *b, json_t *row, npmd_error *err)
     TRY(bench_time(b, effort, density_call, &d, &t, err));
     const double n = (double)d.n, flop = bench_forward_flop(&f.plan.shape),
                  limit = b->threads * bench_rate(b, f.plan.shape.width) / flop;
-    TRY(json_put(row, "name", json_string(s.name), err));
-    TRY(json_put(row, "mapped", json_boolean(d.mapped), err));
-    TRY(BENCH_PUT(row, err, WHOLE("n", n), REAL("error", error), REAL("bound", VALUE_BOUND),
-                  WHOLE("repeats", t.repeats), REAL("seconds", t.median), REAL("seconds_low", t.low),
-                  REAL("seconds_high", t.high), REAL("read_seconds", d.read), REAL("evaluate_seconds", d.written),
-                  REAL("points_per_second", n / t.median), REAL("floor_points_per_second", limit),
-                  REAL("share", n / t.median / limit)));
+    TRY(BENCH_PUT(row, err, TEXT("name", s.name), FLAG("mapped", d.mapped), WHOLE("n", n), REAL("error", error),
+                  REAL("bound", VALUE_BOUND), WHOLE("repeats", t.repeats), REAL("seconds", t.median),
+                  REAL("seconds_low", t.low), REAL("seconds_high", t.high), REAL("read_seconds", d.read),
+                  REAL("evaluate_seconds", d.written), REAL("points_per_second", n / t.median),
+                  REAL("floor_points_per_second", limit), REAL("share", n / t.median / limit)));
 done:
     density_close(&d);
     model_free(model);

@@ -102,12 +102,15 @@ void bench_field_close(bench_field *f)
     domain_free(f->domain);
 }
 
-npmd_status bench_field_backend(const bench_field *f, const char *device, int threads, backend *out, npmd_error *err)
+npmd_status bench_field_backend(const bench_field *f, const char *device, int threads, bool exact, const double *theta,
+                                backend *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    TRY(backend_open(device, threads, &f->plan, out, err));
+    field_plan plan = f->plan;
+    plan.exact = exact;
+    TRY(backend_open(device, threads, &plan, out, err));
     TRY(out->ops->set_points(out->self, f->points, err));
-    TRY(out->ops->put(out->self, VECTOR_THETA, f->theta, err));
+    TRY(out->ops->put(out->self, VECTOR_THETA, theta, err));
 done:
     return st;
 }

@@ -43,6 +43,7 @@ typedef struct kernel_row {
     void (*call)(room *r);
     verdict (*check)(room *r); /* calls once, on fresh arrays */
     void (*settle)(room *r);   /* before the timing: arrays that stay finite however often; NULL: they do */
+    enum { LAYER_FORWARD, FIRST_LAYER, INPUT_GRADIENT, WEIGHT_GRADIENT } product; /* of a layer */
 } kernel_row;
 
 /* ---- Arrays and errors ------------------------------------------------------------------------------------------- */
@@ -77,35 +78,34 @@ static void room_refresh(room *r)
     memset(r->post, 0, SIZE * sizeof(float));
 }
 
+/* Those that are filled come first. */
+enum { FILLED = 6, ARRAYS = 10 };
+static void room_arrays(room *r, float **out[ARRAYS])
+{
+    float **const arrays[ARRAYS] = { &r->before,          &r->bar_before, &r->weights, &r->bias, &r->vector,
+                                     &r->gradient_before, &r->work,       &r->post,    &r->bar,  &r->gradient };
+    memcpy(out, arrays, sizeof arrays);
+}
+
 static void room_close(room *r)
 {
-    float **const arrays[] = { &r->before,  &r->work, &r->post,   &r->bar,      &r->bar_before,
-                               &r->weights, &r->bias, &r->vector, &r->gradient, &r->gradient_before };
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        memory_free(*arrays[i]);
+    float **array[ARRAYS];
+    room_arrays(r, array);
+    for (int i = 0; i < ARRAYS; i++)
+        memory_free(*array[i]);
     memory_free(r->centre);
 }
 
 static npmd_status room_open(room *r, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    TRY(memory_new(&r->before, SIZE, err));
-    TRY(memory_new(&r->work, SIZE, err));
-    TRY(memory_new(&r->post, SIZE, err));
-    TRY(memory_new(&r->bar, SIZE, err));
-    TRY(memory_new(&r->bar_before, SIZE, err));
-    TRY(memory_new(&r->weights, SIZE, err));
-    TRY(memory_new(&r->bias, WIDE_UNITS, err));
-    TRY(memory_new(&r->vector, ROWS, err));
-    TRY(memory_new(&r->gradient, SIZE, err));
-    TRY(memory_new(&r->gradient_before, SIZE, err));
+    float **array[ARRAYS];
+    room_arrays(r, array);
+    for (int i = 0; i < ARRAYS; i++)
+        TRY(memory_new(array[i], SIZE, err));
     TRY(memory_new(&r->centre, COLUMNS * CENTRES, err));
-    fill(r->before, SIZE, 4.0, 1);
-    fill(r->bar_before, SIZE, 1.0, 2);
-    fill(r->weights, SIZE, 1.0, 3);
-    fill(r->bias, WIDE_UNITS, 1.0, 4);
-    fill(r->vector, ROWS, 1.0, 5);
-    fill(r->gradient_before, SIZE, 1.0, 6);
+    for (int i = 0; i < FILLED; i++)
+        fill(*array[i], SIZE, i == 0 ? 4.0 : 1.0, (uint64_t)i + 1);
     for (int c = -1; c < CENTRES; c++) /* unit vectors, one for each factor; the first is e */
         for (int d = 0; d < FACTORS; d++) {
             double u[2], x[3];
@@ -142,50 +142,42 @@ static verdict product_check(const float *C, size_t ldc, const float *C_before, 
 #define TRANSPOSED(array) ((strided){ .p = (array), .row = 1, .column = r->ld })
 #define BY_COLUMNS(array) ((strided){ .p = (array), .row = 1, .column = r->ld_columns })
 
-static void layer_forward(room *r)
+/* The four products of a layer. The encoding stands by features, so the first layer sees it transposed. */
+typedef struct layer_product {
+    strided A;
+    const float *B;
+    float *C;
+    const float *C_before; /* what C adds to; NULL: nothing */
+    size_t m, n, k;
+} layer_product;
+
+static layer_product product_of(const room *r)
 {
-    r->k->product(r->rows, r->units, r->units, BY_ROWS(r->before), r->weights, r->ld, r->work, r->ld, 0);
+    switch (r->row->product) {
+    case FIRST_LAYER:
+        return (layer_product){ BY_COLUMNS(r->before), r->weights, r->work, NULL, r->rows, r->units, r->units };
+    case INPUT_GRADIENT:
+        return (layer_product){ BY_ROWS(r->bar), r->weights, r->post, NULL, r->rows, r->units, r->units };
+    case WEIGHT_GRADIENT:
+        return (layer_product){
+            TRANSPOSED(r->before), r->bar, r->gradient, r->gradient_before, r->units, r->units, r->rows
+        };
+    default:
+        return (layer_product){ BY_ROWS(r->before), r->weights, r->work, NULL, r->rows, r->units, r->units };
+    }
 }
 
-static verdict layer_forward_check(room *r)
+static void layer(room *r)
 {
-    layer_forward(r);
-    return product_check(r->work, r->ld, NULL, BY_ROWS(r->before), r->weights, r->ld, r->rows, r->units, r->units);
+    const layer_product p = product_of(r);
+    r->k->product(p.m, p.n, p.k, p.A, p.B, r->ld, p.C, r->ld, p.C_before != NULL);
 }
 
-/* The encoding stands by features, so the first layer sees it transposed. */
-static void first_layer(room *r)
+static verdict layer_check(room *r)
 {
-    r->k->product(r->rows, r->units, r->units, BY_COLUMNS(r->before), r->weights, r->ld, r->work, r->ld, 0);
-}
-
-static verdict first_layer_check(room *r)
-{
-    first_layer(r);
-    return product_check(r->work, r->ld, NULL, BY_COLUMNS(r->before), r->weights, r->ld, r->rows, r->units, r->units);
-}
-
-static void input_gradient(room *r)
-{
-    r->k->product(r->rows, r->units, r->units, BY_ROWS(r->bar), r->weights, r->ld, r->post, r->ld, 0);
-}
-
-static verdict input_gradient_check(room *r)
-{
-    input_gradient(r);
-    return product_check(r->post, r->ld, NULL, BY_ROWS(r->bar), r->weights, r->ld, r->rows, r->units, r->units);
-}
-
-static void weight_gradient(room *r)
-{
-    r->k->product(r->units, r->units, r->rows, TRANSPOSED(r->before), r->bar, r->ld, r->gradient, r->ld, 1);
-}
-
-static verdict weight_gradient_check(room *r)
-{
-    weight_gradient(r);
-    return product_check(r->gradient, r->ld, r->gradient_before, TRANSPOSED(r->before), r->bar, r->ld, r->units,
-                         r->units, r->rows);
+    const layer_product p = product_of(r);
+    layer(r);
+    return product_check(p.C, r->ld, p.C_before, p.A, p.B, r->ld, p.m, p.n, p.k);
 }
 
 /* ---- Sine layers ------------------------------------------------------------------------------------------------- */
@@ -299,17 +291,8 @@ static void output_forward(room *r)
 
 static verdict output_forward_check(room *r)
 {
-    verdict v = { 0 };
     output_forward(r);
-    for (size_t i = 0; i < r->rows; i++) {
-        double sum = (double)r->gradient_before[i], size = fabs(sum);
-        for (size_t j = 0; j < r->units; j++) {
-            sum += (double)r->before[i * r->ld + j] * (double)r->bias[j];
-            size += fabs((double)r->before[i * r->ld + j] * (double)r->bias[j]);
-        }
-        judge(&v, (double)r->gradient[i], sum, size, rounding((double)r->units + 2.0));
-    }
-    return v;
+    return product_check(r->gradient, 1, r->gradient_before, BY_ROWS(r->before), r->bias, 1, r->rows, 1, r->units);
 }
 
 static void output_adjoint(room *r)
@@ -319,19 +302,14 @@ static void output_adjoint(room *r)
 
 static verdict output_adjoint_check(room *r)
 {
-    verdict v = { 0 };
     output_adjoint(r);
-    for (size_t j = 0; j < r->units; j++) {
-        double sum = (double)r->gradient_before[j], size = fabs(sum);
-        for (size_t i = 0; i < r->rows; i++) {
-            const double g = (double)r->vector[i], term = g * (double)r->before[i * r->ld + j],
-                         bar = g * (double)r->bias[j];
-            sum += term;
-            size += fabs(term);
+    verdict v = product_check(r->gradient, 1, r->gradient_before, TRANSPOSED(r->before), r->vector, 1, r->units, 1,
+                              r->rows);
+    for (size_t i = 0; i < r->rows; i++)
+        for (size_t j = 0; j < r->units; j++) {
+            const double bar = (double)r->vector[i] * (double)r->bias[j];
             judge(&v, (double)r->work[i * r->ld + j], bar, fabs(bar), rounding(1.0));
         }
-        judge(&v, (double)r->gradient[j], sum, size, rounding((double)r->rows + 2.0));
-    }
     return v;
 }
 
@@ -342,17 +320,8 @@ static void linear_forward(room *r)
 
 static verdict linear_forward_check(room *r)
 {
-    verdict v = { 0 };
     linear_forward(r);
-    for (size_t i = 0; i < r->rows; i++) {
-        double sum = (double)r->gradient_before[i], size = fabs(sum);
-        for (size_t k = 0; k < r->units; k++) {
-            sum += (double)r->before[k * r->ld_columns + i] * (double)r->bias[k];
-            size += fabs((double)r->before[k * r->ld_columns + i] * (double)r->bias[k]);
-        }
-        judge(&v, (double)r->gradient[i], sum, size, rounding((double)r->units + 2.0));
-    }
-    return v;
+    return product_check(r->gradient, 1, r->gradient_before, BY_COLUMNS(r->before), r->bias, 1, r->rows, 1, r->units);
 }
 
 static void linear_adjoint(room *r)
@@ -362,17 +331,9 @@ static void linear_adjoint(room *r)
 
 static verdict linear_adjoint_check(room *r)
 {
-    verdict v = { 0 };
+    const strided features = { .p = r->before, .row = r->ld_columns, .column = 1 };
     linear_adjoint(r);
-    for (size_t k = 0; k < r->units; k++) {
-        double sum = (double)r->gradient_before[k], size = fabs(sum);
-        for (size_t i = 0; i < r->rows; i++) {
-            sum += (double)r->before[k * r->ld_columns + i] * (double)r->vector[i];
-            size += fabs((double)r->before[k * r->ld_columns + i] * (double)r->vector[i]);
-        }
-        judge(&v, (double)r->gradient[k], sum, size, rounding((double)r->rows + 2.0));
-    }
-    return v;
+    return product_check(r->gradient, 1, r->gradient_before, features, r->vector, 1, r->units, 1, r->rows);
 }
 
 /* ---- The encoding: one feature of a tile at a time --------------------------------------------------------------- */
@@ -560,32 +521,32 @@ static verdict kernel_sums_check(room *r)
 
 /* clang-format off */
 static const kernel_row KERNELS[] = {
-    /* name                  element        wide   T  flop          elements  bytes            call, check, settle */
-    { "layer-forward",       NULL,          false, 0, PRODUCT,      0,        0,               layer_forward, layer_forward_check, NULL },
-    { "first-layer",         NULL,          false, 0, PRODUCT,      0,        0,               first_layer, first_layer_check, NULL },
-    { "input-gradient",      NULL,          false, 0, PRODUCT,      0,        0,               input_gradient, input_gradient_check, NULL },
-    { "weight-gradient",     NULL,          false, 0, PRODUCT,      0,        0,               weight_gradient, weight_gradient_check, NULL },
-    { "layer-forward-256",   NULL,          true,  0, WIDE_PRODUCT, 0,        0,               layer_forward, layer_forward_check, NULL },
-    { "first-layer-256",     NULL,          true,  0, WIDE_PRODUCT, 0,        0,               first_layer, first_layer_check, NULL },
-    { "input-gradient-256",  NULL,          true,  0, WIDE_PRODUCT, 0,        0,               input_gradient, input_gradient_check, NULL },
-    { "weight-gradient-256", NULL,          true,  0, WIDE_PRODUCT, 0,        0,               weight_gradient, weight_gradient_check, NULL },
-    { "sine-forward",        "unit",        false, 0, 0,            NUMBERS,  SINE_FORWARD(0), sine_forward, sine_forward_check, NULL },
-    { "sine-forward-2",      "unit, a row", false, 2, 0,            NUMBERS,  SINE_FORWARD(2), sine_forward, sine_forward_check, NULL },
-    { "sine-forward-4",      "unit, a row", false, 4, 0,            NUMBERS,  SINE_FORWARD(4), sine_forward, sine_forward_check, NULL },
-    { "sine-values",         "unit",        false, 0, 0,            NUMBERS,  8.0 * NUMBERS,   sine_values, sine_values_check, NULL },
-    { "sine-adjoint",        "unit",        false, 0, 0,            NUMBERS,  SINE_ADJOINT(0), sine_adjoint, sine_adjoint_check, sine_adjoint_settle },
-    { "sine-adjoint-2",      "unit, a row", false, 2, 0,            NUMBERS,  SINE_ADJOINT(2), sine_adjoint, sine_adjoint_check, sine_adjoint_settle },
-    { "sine-adjoint-4",      "unit, a row", false, 4, 0,            NUMBERS,  SINE_ADJOINT(4), sine_adjoint, sine_adjoint_check, sine_adjoint_settle },
-    { "output-forward",      "unit",        false, 0, 0,            NUMBERS,  4.0 * NUMBERS,   output_forward, output_forward_check, NULL },
-    { "output-adjoint",      "unit",        false, 0, 0,            NUMBERS,  8.0 * NUMBERS,   output_adjoint, output_adjoint_check, NULL },
-    { "linear-forward",      "feature",     false, 0, 0,            NUMBERS,  4.0 * NUMBERS,   linear_forward, linear_forward_check, NULL },
-    { "linear-adjoint",      "feature",     false, 0, 0,            NUMBERS,  4.0 * NUMBERS,   linear_adjoint, linear_adjoint_check, NULL },
-    { "multiply",            "feature",     false, 0, 0,            NUMBERS,  12.0 * NUMBERS,  multiply, multiply_check, NULL },
-    { "scale",               "feature",     false, 0, 0,            NUMBERS,  8.0 * NUMBERS,   scale, scale_check, NULL },
-    { "turn",                "plane wave",  false, 0, 0,            NUMBERS,  16.0 * NUMBERS,  turn, turn_check, turn_settle },
-    { "sincos",              "pair",        false, 0, 0,            NUMBERS,  12.0 * NUMBERS,  sincos_all, sincos_check, NULL },
-    { "cauchy-mean",         "centre",      false, 0, 0,            CENTRES,  0,               cauchy_mean, cauchy_mean_check, NULL },
-    { "kernel-sums",         "kernel term", false, 0, 0,            (double)SUM_ROWS * CENTRES, 0, kernel_sums, kernel_sums_check, kernel_sums_settle },
+    /* name                  element        wide   T  flop          elements  bytes            call, check, settle, product */
+    { "layer-forward",       NULL,          false, 0, PRODUCT,      0,        0,               layer, layer_check, NULL, LAYER_FORWARD },
+    { "first-layer",         NULL,          false, 0, PRODUCT,      0,        0,               layer, layer_check, NULL, FIRST_LAYER },
+    { "input-gradient",      NULL,          false, 0, PRODUCT,      0,        0,               layer, layer_check, NULL, INPUT_GRADIENT },
+    { "weight-gradient",     NULL,          false, 0, PRODUCT,      0,        0,               layer, layer_check, NULL, WEIGHT_GRADIENT },
+    { "layer-forward-256",   NULL,          true,  0, WIDE_PRODUCT, 0,        0,               layer, layer_check, NULL, LAYER_FORWARD },
+    { "first-layer-256",     NULL,          true,  0, WIDE_PRODUCT, 0,        0,               layer, layer_check, NULL, FIRST_LAYER },
+    { "input-gradient-256",  NULL,          true,  0, WIDE_PRODUCT, 0,        0,               layer, layer_check, NULL, INPUT_GRADIENT },
+    { "weight-gradient-256", NULL,          true,  0, WIDE_PRODUCT, 0,        0,               layer, layer_check, NULL, WEIGHT_GRADIENT },
+    { "sine-forward",        "unit",        false, 0, 0,            NUMBERS,  SINE_FORWARD(0), sine_forward, sine_forward_check, NULL, 0 },
+    { "sine-forward-2",      "unit, a row", false, 2, 0,            NUMBERS,  SINE_FORWARD(2), sine_forward, sine_forward_check, NULL, 0 },
+    { "sine-forward-4",      "unit, a row", false, 4, 0,            NUMBERS,  SINE_FORWARD(4), sine_forward, sine_forward_check, NULL, 0 },
+    { "sine-values",         "unit",        false, 0, 0,            NUMBERS,  8.0 * NUMBERS,   sine_values, sine_values_check, NULL, 0 },
+    { "sine-adjoint",        "unit",        false, 0, 0,            NUMBERS,  SINE_ADJOINT(0), sine_adjoint, sine_adjoint_check, sine_adjoint_settle, 0 },
+    { "sine-adjoint-2",      "unit, a row", false, 2, 0,            NUMBERS,  SINE_ADJOINT(2), sine_adjoint, sine_adjoint_check, sine_adjoint_settle, 0 },
+    { "sine-adjoint-4",      "unit, a row", false, 4, 0,            NUMBERS,  SINE_ADJOINT(4), sine_adjoint, sine_adjoint_check, sine_adjoint_settle, 0 },
+    { "output-forward",      "unit",        false, 0, 0,            NUMBERS,  4.0 * NUMBERS,   output_forward, output_forward_check, NULL, 0 },
+    { "output-adjoint",      "unit",        false, 0, 0,            NUMBERS,  8.0 * NUMBERS,   output_adjoint, output_adjoint_check, NULL, 0 },
+    { "linear-forward",      "feature",     false, 0, 0,            NUMBERS,  4.0 * NUMBERS,   linear_forward, linear_forward_check, NULL, 0 },
+    { "linear-adjoint",      "feature",     false, 0, 0,            NUMBERS,  4.0 * NUMBERS,   linear_adjoint, linear_adjoint_check, NULL, 0 },
+    { "multiply",            "feature",     false, 0, 0,            NUMBERS,  12.0 * NUMBERS,  multiply, multiply_check, NULL, 0 },
+    { "scale",               "feature",     false, 0, 0,            NUMBERS,  8.0 * NUMBERS,   scale, scale_check, NULL, 0 },
+    { "turn",                "plane wave",  false, 0, 0,            NUMBERS,  16.0 * NUMBERS,  turn, turn_check, turn_settle, 0 },
+    { "sincos",              "pair",        false, 0, 0,            NUMBERS,  12.0 * NUMBERS,  sincos_all, sincos_check, NULL, 0 },
+    { "cauchy-mean",         "centre",      false, 0, 0,            CENTRES,  0,               cauchy_mean, cauchy_mean_check, NULL, 0 },
+    { "kernel-sums",         "kernel term", false, 0, 0,            (double)SUM_ROWS * CENTRES, 0, kernel_sums, kernel_sums_check, kernel_sums_settle, 0 },
 };
 /* clang-format on */
 enum { KERNEL_COUNT = sizeof KERNELS / sizeof *KERNELS };
@@ -609,7 +570,7 @@ static npmd_status kernel_time(const bench *b, room *r, json_t *rows, npmd_error
     const kernel_row *k = r->row;
     char what[64];
     bench_times t;
-    json_t *row = json_object();
+    json_t *row = bench_row(rows);
     r->rows = k->wide ? WIDE_ROWS : ROWS;
     r->units = k->wide ? WIDE_UNITS : UNITS;
     r->ld = r->units + TILE_UNITS;
@@ -627,22 +588,16 @@ static npmd_status kernel_time(const bench *b, room *r, json_t *rows, npmd_error
         k->settle(r);
     TRY(bench_time(b, bench_effort_kernel(b), room_call, r, &t, err));
     const double rate = k->flop / t.median, bytes = k->bytes / t.median;
-    TRY(json_put(row, "variant", json_string(r->k->name), err));
-    TRY(json_put(row, "name", json_string(k->name), err));
-    TRY(BENCH_PUT(row, err, REAL("error", v.error), REAL("bound", v.bound), WHOLE("repeats", t.repeats),
-                  REAL("us", 1e6 * t.median), REAL("us_low", 1e6 * t.low), REAL("us_high", 1e6 * t.high)));
+    TRY(BENCH_PUT(row, err, TEXT("variant", r->k->name), TEXT("name", k->name), REAL("error", v.error),
+                  REAL("bound", v.bound), WHOLE("repeats", t.repeats), REAL("us", 1e6 * t.median),
+                  REAL("us_low", 1e6 * t.low), REAL("us_high", 1e6 * t.high)));
     if (k->flop > 0.0)
         TRY(BENCH_PUT(row, err, REAL("gflops", 1e-9 * rate), REAL("share", rate / bench_rate(b, (int)r->units))));
-    if (k->elements > 0.0) {
-        TRY(json_put(row, "element", json_string(k->unit), err));
-        TRY(BENCH_PUT(row, err, REAL("ns", 1e9 * t.median / k->elements)));
-    }
+    if (k->elements > 0.0)
+        TRY(BENCH_PUT(row, err, TEXT("element", k->unit), REAL("ns", 1e9 * t.median / k->elements)));
     if (k->bytes > 0.0)
         TRY(BENCH_PUT(row, err, REAL("gbs", 1e-9 * bytes), REAL("share", bytes / b->bandwidth_cache)));
-    st = json_append(rows, row, err);
-    row = NULL;
 done:
-    json_decref(row);
     return st;
 }
 

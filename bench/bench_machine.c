@@ -54,7 +54,7 @@ static npmd_status machine_product(bench *b, int which, json_t *rows, npmd_error
     const double flop = 2.0 * BENCH_ROWS * (double)(W * W);
     const rng_key key = rng_key_make(1, RNG_TEST, W);
     bench_times one, all;
-    json_t *row = json_object();
+    json_t *row = bench_row(rows);
     p.a = BENCH_ROWS * ld;
     p.b = W * ld;
     p.one = 2 * p.a + p.b + TILE_UNITS;
@@ -74,10 +74,7 @@ static npmd_status machine_product(bench *b, int which, json_t *rows, npmd_error
                   REAL("gflops_all", 1e-9 * flop * p.calls * p.threads / all.best),
                   REAL("gflops_all_median", 1e-9 * flop * p.calls * p.threads / all.median), REAL("error", error),
                   REAL("bound", bound)));
-    st = json_append(rows, row, err);
-    row = NULL;
 done:
-    json_decref(row);
     memory_free(p.room);
     return st;
 }
@@ -142,20 +139,16 @@ static npmd_status machine_memory(bench *b, json_t *machine, npmd_error *err)
     const size_t large = (size_t)(b->asked->quick ? 32 : 64) << 20, small = (size_t)96 << 10;
     const bench_effort effort = { .seconds = b->asked->quick ? 0.02 : 0.6, .least = 3, .most = 13 };
     bench_times one, all, cached;
-    json_t *memory = json_object(), *cache = json_object();
     TRY(bench_say(b, err, "memory bandwidth"));
     TRY(triad_time(b, large, effort, &one, &all, err));
     TRY(triad_time(b, small, bench_effort_kernel(b), &cached, NULL, err));
     b->bandwidth = 3.0 * (double)large / all.best;
     b->bandwidth_cache = 3.0 * (double)small / cached.best;
-    TRY(BENCH_PUT(memory, err, WHOLE("array_bytes", large), REAL("gbs_one", 3e-9 * (double)large / one.best),
-                  REAL("gbs_all", 1e-9 * b->bandwidth)));
-    TRY(BENCH_PUT(cache, err, WHOLE("array_bytes", small), REAL("gbs_one", 1e-9 * b->bandwidth_cache)));
-    TRY(json_put(machine, "memory", json_incref(memory), err));
-    TRY(json_put(machine, "cache", json_incref(cache), err));
+    TRY(BENCH_PUT(bench_object(machine, "memory"), err, WHOLE("array_bytes", large),
+                  REAL("gbs_one", 3e-9 * (double)large / one.best), REAL("gbs_all", 1e-9 * b->bandwidth)));
+    TRY(BENCH_PUT(bench_object(machine, "cache"), err, WHOLE("array_bytes", small),
+                  REAL("gbs_one", 1e-9 * b->bandwidth_cache)));
 done:
-    json_decref(memory);
-    json_decref(cache);
     return st;
 }
 
@@ -171,9 +164,7 @@ npmd_status bench_machine(bench *b, json_t *into, npmd_error *err)
     TRY(json_from_text(text, strlen(text), "the build", &build, err));
     TRY(json_put(into, "version", json_incref(json_object_get(build, "version")), err));
     TRY(json_put(into, "compiler", json_incref(json_object_get(build, "compiler")), err));
-    TRY(json_put(into, "kernels", json_string(b->kernels->name), err));
-    TRY(json_put(into, "threads", json_integer(b->threads), err));
-    TRY(BENCH_PUT(into, err, REAL("load", load)));
+    TRY(BENCH_PUT(into, err, TEXT("kernels", b->kernels->name), WHOLE("threads", b->threads), REAL("load", load)));
     for (int i = 0; i < BENCH_WIDTHS; i++)
         TRY(machine_product(b, i, rows, err));
     TRY(json_put(into, "product", json_incref(rows), err));

@@ -52,7 +52,7 @@ static npmd_status term_time(const bench *b, const bench_field *f, scaled which,
         source_data(&source, f->points, 0, f->points->n, false, (rng_key){ 0 });
     else
         source_uniform(&source, f->domain, count, true, rng_key_make(1, RNG_TEST, 2));
-    TRY(bench_field_backend(f, "cpu", b->threads, &t.backend, err));
+    TRY(bench_field_backend(f, "cpu", b->threads, false, f->theta, &t.backend, err));
     TRY(bench_time(b, bench_effort_step(b), term_call, &t, out, err));
 done:
     backend_close(&t.backend);
@@ -66,30 +66,14 @@ static bench_size scaled_size(scaled which, int value, int part, char domain[16]
     s.n = s.batch = s.batch / (size_t)part;
     s.q1 /= (size_t)part;
     s.q2 /= (size_t)part;
-    switch (which) {
-    case SCALED_BATCH:
+    if (which == SCALED_BATCH)
         s.n = s.batch = (size_t)value;
-        break;
-    case SCALED_Q1:
-        s.q1 = (size_t)value;
-        break;
-    case SCALED_Q2:
-        s.q2 = (size_t)value;
-        break;
-    case SCALED_K:
-        s.features = value;
-        break;
-    case SCALED_W:
-        s.width = value;
-        break;
-    case SCALED_L:
-        s.depth = value;
-        break;
-    case SCALED_D:
-        snprintf(domain, 16, "T%d", value);
-        s.domain = domain;
-        break;
-    }
+    else if (which == SCALED_Q1 || which == SCALED_Q2)
+        *(which == SCALED_Q1 ? &s.q1 : &s.q2) = (size_t)value;
+    else if (which != SCALED_D)
+        *(which == SCALED_K ? &s.features : which == SCALED_W ? &s.width : &s.depth) = value;
+    snprintf(domain, 16, "T%d", value);
+    s.domain = which == SCALED_D ? domain : s.domain;
     return s;
 }
 
@@ -124,7 +108,7 @@ static npmd_status scaling_row(const bench *b, const struct scaling_row *r, json
     npmd_status st = NPMD_OK;
     const int part = b->asked->quick ? QUICK : 1;
     double x[VALUES], ms[VALUES], flop[VALUES];
-    json_t *row = json_object(), *values = json_array(), *times = json_array();
+    json_t *row = bench_row(rows), *values = json_array(), *times = json_array();
     for (int i = 0; i < VALUES; i++) {
         const int value = r->which <= SCALED_Q2 ? r->value[i] / part : r->value[i];
         TRY(scaling_point(b, r, value, part, &ms[i], &flop[i], err));
@@ -132,16 +116,12 @@ static npmd_status scaling_row(const bench *b, const struct scaling_row *r, json
         x[i] = value;
         TRY(json_append(times, json_real(ms[i]), err));
     }
-    TRY(json_put(row, "name", json_string(r->name), err));
-    TRY(json_put(row, "what", json_string(r->what), err));
+    TRY(BENCH_PUT(row, err, TEXT("name", r->name), TEXT("what", r->what)));
     TRY(json_put(row, "values", json_incref(values), err));
     TRY(json_put(row, "ms", json_incref(times), err));
     TRY(BENCH_PUT(row, err, REAL("exponent", bench_slope(x, ms, VALUES)),
                   REAL("exponent_counted", bench_slope(x, flop, VALUES))));
-    st = json_append(rows, row, err);
-    row = NULL;
 done:
-    json_decref(row);
     json_decref(values);
     json_decref(times);
     return st;
@@ -151,16 +131,13 @@ npmd_status bench_scaling(const bench *b, json_t *into, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t part = b->asked->quick ? QUICK : 1;
-    json_t *rows = json_array(), *base = json_object();
+    json_t *rows = json_array();
     for (size_t i = 0; i < sizeof SCALINGS / sizeof *SCALINGS; i++)
         TRY(scaling_row(b, &SCALINGS[i], rows, err));
-    TRY(json_put(base, "domain", json_string(BASE.domain), err));
-    TRY(BENCH_PUT(base, err, WHOLE("n", BASE.batch / part), WHOLE("q1", BASE.q1 / part), WHOLE("q2", BASE.q2 / part),
-                  WHOLE("features", BASE.features), WHOLE("width", BASE.width), WHOLE("depth", BASE.depth)));
-    TRY(json_put(into, "base", json_incref(base), err));
+    TRY(BENCH_PUT(bench_object(into, "base"), err, TEXT("domain", BASE.domain), WHOLE("n", BASE.batch / part),
+                  WHOLE("q1", BASE.q1 / part), WHOLE("q2", BASE.q2 / part), BENCH_SHAPE(&BASE)));
     TRY(json_put(into, "rows", json_incref(rows), err));
 done:
     json_decref(rows);
-    json_decref(base);
     return st;
 }

@@ -3,50 +3,57 @@
  * The gradient of a small step is first compared with the reference backend. */
 #include "bench.h"
 
-#include <stdio.h>
-
 /* Relative to the gradient's norm, as in tests/conformance: float32 forward and back, each with u sqrt(K) a sum
  * and a gain of omega a layer. Something misplaced is of order 0.1. */
 #define GRADIENT_BOUND 1e-4
 
-typedef struct step_run {
-    objective objective;
-    backend backend;
-    int64_t step;
-} step_run;
-
-static npmd_status step_open(step_run *s, const bench_field *f, const settings *opt, const char *device, int threads,
-                             npmd_error *err)
+npmd_status bench_descent_open(bench_descent *d, const bench_field *f, const settings *opt, const char *device,
+                               int threads, bool exact, const double *theta, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    TRY(bench_field_backend(f, device, threads, &s->backend, err));
-    TRY(objective_open(&s->objective, f->domain, f->points, opt, err));
+    TRY(bench_field_backend(f, device, threads, exact, theta, &d->backend, err));
+    TRY(objective_open(&d->objective, f->domain, f->points, opt, err));
 done:
     return st;
 }
 
-static void step_close(step_run *s)
+void bench_descent_close(bench_descent *d)
 {
-    objective_close(&s->objective);
-    backend_close(&s->backend);
-    *s = (step_run){ 0 };
+    objective_close(&d->objective);
+    backend_close(&d->backend);
+    *d = (bench_descent){ 0 };
+}
+
+optimiser_step bench_adam(double rate, double correction1, double correction2)
+{
+    return (optimiser_step){ .kind = OPTIMISER_ADAM,
+                             .rate = rate,
+                             .beta1 = 0.9,
+                             .beta2 = 0.999,
+                             .epsilon = 1e-8,
+                             .correction1 = correction1,
+                             .correction2 = correction2,
+                             .max_norm = INFINITY };
+}
+
+double bench_distance(const double *found, const double *expected, size_t n)
+{
+    double difference = 0.0, size = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        difference += (found[i] - expected[i]) * (found[i] - expected[i]);
+        size += expected[i] * expected[i];
+    }
+    return sqrt(difference / size);
 }
 
 /* Points, terms, gradient and update: all that training does in a step. The rate is too small to go anywhere. */
 static npmd_status step_call(void *self, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    step_run *s = self;
+    bench_descent *s = self;
     objective_value value;
     double norm = 0.0;
-    const optimiser_step update = { .kind = OPTIMISER_ADAM,
-                                    .rate = 1e-9,
-                                    .beta1 = 0.9,
-                                    .beta2 = 0.999,
-                                    .epsilon = 1e-8,
-                                    .correction1 = 1.0,
-                                    .correction2 = 1.0,
-                                    .max_norm = INFINITY };
+    const optimiser_step update = bench_adam(1e-9, 1.0, 1.0);
     TRY(objective_step(&s->objective, &s->backend, s->step++, &value, err));
     TRY(s->backend.ops->update(s->backend.self, &update, &norm, err));
 done:
@@ -59,26 +66,22 @@ static npmd_status step_error(const bench *b, const bench_field *f, double *erro
     npmd_status st = NPMD_OK;
     const size_t n = field_parameters(&f->plan.shape);
     settings small = f->options;
-    double *g[2] = { NULL, NULL }, difference = 0.0, size = 0.0;
-    step_run s = { 0 };
+    double *g[2] = { NULL, NULL };
+    bench_descent s = { 0 };
     small.descent.batch = b->asked->quick ? 17 : 100;
     small.descent.q1 = small.descent.batch;
     small.descent.q2 = b->asked->quick ? 3 : 20;
     for (int i = 0; i < 2; i++) {
         objective_value value;
         TRY(memory_new(&g[i], n, err));
-        TRY(step_open(&s, f, &small, i == 0 ? "reference" : "cpu", b->threads, err));
+        TRY(bench_descent_open(&s, f, &small, i == 0 ? "reference" : "cpu", b->threads, false, f->theta, err));
         TRY(objective_step(&s.objective, &s.backend, 0, &value, err));
         TRY(s.backend.ops->get(s.backend.self, VECTOR_GRADIENT, g[i], err));
-        step_close(&s);
+        bench_descent_close(&s);
     }
-    for (size_t i = 0; i < n; i++) {
-        difference += (g[1][i] - g[0][i]) * (g[1][i] - g[0][i]);
-        size += g[0][i] * g[0][i];
-    }
-    *error = sqrt(difference / size);
+    *error = bench_distance(g[1], g[0], n);
 done:
-    step_close(&s);
+    bench_descent_close(&s);
     memory_free(g[0]);
     memory_free(g[1]);
     return st;
@@ -88,11 +91,11 @@ npmd_status bench_step_time(const bench *b, const bench_field *f, int threads, b
                             npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    step_run s = { 0 };
-    TRY(step_open(&s, f, &f->options, "cpu", threads, err));
+    bench_descent s = { 0 };
+    TRY(bench_descent_open(&s, f, &f->options, "cpu", threads, false, f->theta, err));
     TRY(bench_time(b, effort, step_call, &s, out, err));
 done:
-    step_close(&s);
+    bench_descent_close(&s);
     return st;
 }
 
@@ -103,30 +106,26 @@ static npmd_status step_row(const bench *b, const bench_size *s, json_t *rows, n
     bench_times all, one;
     bench_effort effort = bench_effort_step(b);
     double error = 0.0;
-    char what[64];
-    json_t *row = json_object();
-    snprintf(what, sizeof what, "step %s", s->name);
-    TRY(bench_say(b, err, "%s", what));
+    const cli_words what = cli_words_of("step %s", s->name);
+    json_t *row = bench_row(rows);
+    TRY(bench_say(b, err, "%s", what.text));
     TRY(bench_field_open(&f, s, b->threads, err));
     TRY(step_error(b, &f, &error, err));
-    TRY(bench_verify(what, error, GRADIENT_BOUND, err));
-    TRY(bench_say(b, err, "%s, %d thread%s", what, b->threads, b->threads == 1 ? "" : "s"));
+    TRY(bench_verify(what.text, error, GRADIENT_BOUND, err));
+    TRY(bench_say(b, err, "%s, %d thread%s", what.text, b->threads, b->threads == 1 ? "" : "s"));
     TRY(bench_step_time(b, &f, b->threads, effort, &all, err));
     one = all;
     if (b->threads > 1) {
         effort.least = 3; /* it only tells how threads help */
-        TRY(bench_say(b, err, "%s, 1 thread", what));
+        TRY(bench_say(b, err, "%s, 1 thread", what.text));
         TRY(bench_step_time(b, &f, 1, effort, &one, err));
     }
     const field_shape *shape = &f.plan.shape;
     const double batch = (double)s->batch, q1 = (double)s->q1, q2 = (double)s->q2;
     const double flop = bench_step_flop(shape, batch, q1, q2), bytes = bench_step_bytes(shape, batch);
     const double floor_seconds = flop / (b->threads * bench_rate(b, shape->width));
-    TRY(json_put(row, "name", json_string(s->name), err));
-    TRY(json_put(row, "title", json_string(s->title), err));
-    TRY(json_put(row, "domain", json_string(f.domain->text), err));
-    TRY(BENCH_PUT(row, err, WHOLE("n", s->n), WHOLE("batch", batch), WHOLE("q1", q1), WHOLE("q2", q2),
-                  WHOLE("features", shape->features), WHOLE("width", shape->width), WHOLE("depth", shape->depth),
+    TRY(BENCH_PUT(row, err, TEXT("name", s->name), TEXT("title", s->title), TEXT("domain", f.domain->text),
+                  WHOLE("n", s->n), WHOLE("batch", batch), WHOLE("q1", q1), WHOLE("q2", q2), BENCH_SHAPE(shape),
                   REAL("error", error), REAL("bound", GRADIENT_BOUND), WHOLE("flop", flop), WHOLE("bytes", bytes)));
     TRY(BENCH_PUT(row, err, WHOLE("repeats", all.repeats), REAL("ms", 1e3 * all.median), REAL("ms_low", 1e3 * all.low),
                   REAL("ms_high", 1e3 * all.high), REAL("floor_ms", 1e3 * floor_seconds),
@@ -135,11 +134,8 @@ static npmd_status step_row(const bench *b, const bench_size *s, json_t *rows, n
                   REAL("ms_one_thread", 1e3 * one.median), REAL("cpu_ms_one_thread", 1e3 * one.cpu),
                   REAL("speedup", one.median / all.median),
                   WHOLE("working_bytes", backend_bytes("cpu", b->threads, &f.plan, s->n))));
-    st = json_append(rows, row, err);
-    row = NULL;
 done:
     bench_field_close(&f);
-    json_decref(row);
     return st;
 }
 

@@ -5,13 +5,12 @@
 #include <stdlib.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "quick", .help = "everything small and seldom repeated: a look in a few seconds" },
-    { .name = "full", .help = "S2 x S2 at its full size, a density of ten million points" },
-    { .name = "scaling", .help = "also how a step grows with n, q1, q2, K, W, L and D" },
-    { .name = "only",
-      .values = "NAME",
-      .help = "machine, kernels, steps, evaluation, density or scaling; a kernel (sine-forward), a variant "
-              "(avx2) or a size (t2, t4-authors, t4, s2s2, s2s2-rotated)" },
+    { "quick", .help = "everything small and seldom repeated: a look in a few seconds" },
+    { "full", .help = "S2 x S2 at its full size, a density of ten million points" },
+    { "scaling", .help = "also how a step grows with n, q1, q2, K, W, L and D" },
+    { "only", "NAME",
+      .help = "machine, kernels, steps, evaluation, density or scaling; a kernel (sine-forward), a variant (avx2) "
+              "or a size (t2, t4-authors, t4, s2s2, s2s2-rotated)" },
     { 0 },
 };
 
@@ -72,12 +71,11 @@ static int run(const cli_args *args)
 const cli_command command_bench = {
     .name = "bench",
     .summary = "speed of each kernel and step on this machine",
-    .details =
-        "Verifies first, then times: kernels against plain double loops, steps and evaluation against the reference "
-        "backend. What is wrong ends the command with exit status 4. The floor of a step is its exact operation count "
-        "(products only) over the number of threads times the rate of one thread, measured in the same run. Without "
-        "--quick it takes a minute on two cores; run it on an idle machine. The density from file to file is "
-        "written to $TMPDIR (or /tmp), where nothing stays.",
+    .details = "Verifies first, then times: kernels against plain double loops, steps and evaluation against the "
+               "reference backend. What is wrong ends the command with exit status 4. The floor of a step is its "
+               "exact operation count (products only) over the number of threads times the rate of one thread, "
+               "measured in the same run. Without --quick it takes a minute on two cores; run it on an idle "
+               "machine. The density from file to file is written to $TMPDIR (or /tmp), where nothing stays.",
     .examples = "neuropmd bench\n"
                 "neuropmd bench --only steps --threads 1\n"
                 "neuropmd bench --full --scaling --json > this_machine.json\n",

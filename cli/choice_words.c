@@ -53,33 +53,24 @@ void cli_choice_json(cli_json *j, const npmd_model *model)
     const npmd_choice c = choice_of(model);
     if (c.rows == 0)
         return;
-    cli_json_text(j, "criterion", c.criterion);
-    cli_json_unsigned(j, "choice_training", c.training);
-    cli_json_unsigned(j, "choice_held_out", c.held_out);
+    CLI_PUT(j, TEXT("criterion", c.criterion), COUNT("choice_training", c.training),
+            COUNT("choice_held_out", c.held_out));
     cli_json_list(j, "choice");
     for (int i = 0; i < c.rows; i++) {
         const npmd_choice_row row = row_of(model, i);
-        cli_json_object(j);
-        cli_json_signed(j, "stage", row.stage);
-        cli_json_signed(j, "steps", row.steps);
-        cli_json_number(j, "tau", row.tau);
-        cli_json_number(j, "criterion", row.criterion);
-        cli_json_number(j, "criterion_se", row.criterion_se);
-        cli_json_number(j, "difference", row.difference);
-        cli_json_number(j, "difference_se", row.difference_se);
-        cli_json_flag(j, "kept", row.kept != 0);
-        cli_json_text(j, "settings", row.settings);
-        cli_json_object_end(j);
+        CLI_PUT_OBJECT(j, WHOLE("stage", row.stage), WHOLE("steps", row.steps), REAL("tau", row.tau),
+                       REAL("criterion", row.criterion), REAL("criterion_se", row.criterion_se),
+                       REAL("difference", row.difference), REAL("difference_se", row.difference_se),
+                       FLAG("kept", row.kept != 0), TEXT("settings", row.settings));
     }
-    cli_json_list_end(j);
+    cli_json_leave(j);
 }
 
 /* ---- For people -------------------------------------------------------------------------------------------------- */
 
 static cli_words number_words(double x, double se)
 {
-    cli_words w = { "-" };
-    return isfinite(x) ? cli_words_error(x, se) : w;
+    return isfinite(x) ? cli_words_error(x, se) : (cli_words){ "-" };
 }
 
 typedef struct curve_row {

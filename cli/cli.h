@@ -11,42 +11,47 @@
 
 #define CLI_TEXT_OF(x) #x
 #define CLI_TEXT(macro) CLI_TEXT_OF(macro)
-#define CLI_OPTION_ACCURACY                                                                                            \
-    {                                                                                                                  \
-        .name = "accuracy", .values = "X", .fallback = CLI_TEXT(NPMD_ACCURACY),                                        \
-        .help = "standard error wanted of the log of each integral"                                                    \
-    }
 /* clang-format off */
-#define CLI_OPTION_DOMAIN                                                                                    \
-    { .name = "domain", .values = "D", .required = true,                                                     \
-      .help = "product of circles, spheres and closed triangulated surfaces: S1^2, T4 (= S1^4), \"S2 x S1\", " \
+#define CLI_OPTION_ACCURACY                                                                                            \
+    { "accuracy", "X", .fallback = CLI_TEXT(NPMD_ACCURACY),                                                            \
+      .help = "standard error wanted of the log of each integral" }
+#define CLI_OPTION_COORDS(who)                                                                                         \
+    { "coords", "latlon|degrees|latlon,degrees",                                                                       \
+      .help = who " latitude, longitude in degrees for each S2; degrees for each S1" }
+#define CLI_OPTION_DOMAIN                                                                                              \
+    { "domain", "D", .required = true,                                                                                 \
+      .help = "product of circles, spheres and closed triangulated surfaces: S1^2, T4 (= S1^4), \"S2 x S1\", "         \
               "mesh:lh.white.gii^2 (.obj .off .ply .vtk .gii or FreeSurfer's)" }
-#define CLI_OPTION_MAX_DISTANCE                                                                              \
-    { .name = "max-distance", .values = "X",                                                                 \
-      .help = "how far from its surface a point may lie, in the mesh's units; inf: any distance; usually " \
+#define CLI_OPTION_MAX_DISTANCE                                                                                        \
+    { "max-distance", "X",                                                                                             \
+      .help = "how far from its surface a point may lie, in the mesh's units; inf: any distance; usually "             \
               "a thousandth of the square root of the area" }
-#define CLI_OPTION_DATA                                                                                      \
-    { .name = "data", .values = "FILE", .required = true,                                                    \
-      .help = "the points, one in each row: an angle in radians for each S1, x y z for each S2 or surface; "   \
+#define CLI_OPTION_DATA                                                                                                \
+    { "data", "FILE", .required = true,                                                                                \
+      .help = "the points, one in each row: an angle in radians for each S1, x y z for each S2 or surface; "           \
               ".csv .tsv .txt (or .gz), .npy, .mat:VARIABLE" }
-#define CLI_OPTIONS_OF_A_FIT                                                                                 \
-    { .name = "weights", .values = "FILE", .help = "one weight for each point, none negative" },             \
-    { .name = "coords", .values = "latlon|degrees|latlon,degrees",                                           \
-      .help = "the data hold latitude, longitude in degrees for each S2; degrees for each S1" },             \
-    CLI_OPTION_MAX_DISTANCE,                                                                                 \
-    { .name = "elements", .values = "1|2",                                                                   \
-      .help = "finite elements of a surface's eigenfunctions: linear (default) or quadratic" },              \
-    { .name = "config", .values = "FILE",                                                                    \
-      .help = "options from a JSON object; read after --preset, before the other options" },                 \
-    { .name = "truth", .values = "FILE",                                                                     \
-      .help = "a known density: the reports then hold nise and ae against it" },                             \
-    { .name = "log", .values = "FILE", .help = "one JSON line a report" }
+#define CLI_OPTIONS_OF_A_FIT                                                                                           \
+    { "weights", "FILE", .help = "one weight for each point, none negative" },                                         \
+    CLI_OPTION_COORDS("the data hold"),                                                                                \
+    CLI_OPTION_MAX_DISTANCE,                                                                                           \
+    { "elements", "1|2", .help = "finite elements of a surface's eigenfunctions: linear (default) or quadratic" },     \
+    { "config", "FILE", .help = "options from a JSON object; read after --preset, before the other options" },         \
+    { "truth", "FILE", .help = "a known density: the reports then hold nise and ae against it" },                      \
+    { "log", "FILE", .help = "one JSON line a report" }
 /* clang-format on */
 
 /* ---- cmd_fit.c: what fit and select share ------------------------------------------------------------------------ */
 
 /* over NULL: a plain fit; else options are chosen first from these lists "option=v1:v2" (lists, may be 0). */
 int cli_fit(const cli_args *args, const char *const *over, int lists);
+
+/* ---- cmd_marginal.c: densities that are integrals ---------------------------------------------------------------- */
+
+/* The marginal density of these factors, or the conditional one given them, at points, to --out, with their errors to
+ * --errors; worst: the largest of these. */
+int cli_integrals(const cli_args *args, bool marginal, const npmd_model *model, unsigned factors,
+                  const npmd_points *points, npmd_what what, double accuracy, uint64_t seed, const npmd_compute *how,
+                  double *worst);
 
 /* ---- marginal_regions.c ------------------------------------------------------------------------------------------ */
 

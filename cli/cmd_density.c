@@ -1,28 +1,17 @@
 /* cmd_density.c - neuropmd density: a model's values at given points. */
 #include "cli.h"
 
-#include <stdlib.h>
-
 static const cli_option OPTIONS[] = {
-    { .name = "points", .values = "FILE", .required = true, .help = "where to evaluate, one point a row" },
-    { .name = "out",
-      .values = "FILE",
-      .required = true,
-      .help = "one value a point, in the order of the points; .npy or .csv" },
-    { .name = "what",
-      .names = npmd_what_name,
-      .fallback = "log-density",
+    { "points", "FILE", .required = true, .help = "where to evaluate, one point a row" },
+    { "out", "FILE", .required = true, .help = "one value a point, in the order of the points; .npy or .csv" },
+    { "what", .names = npmd_what_name, .fallback = "log-density",
       .help = "log f or f per volume; f x volume; n f; gradient (a row a point, in the point's own columns) or "
               "Laplacian of log f; its standard deviation over the members" },
-    { .name = "given",
-      .values = "N,...",
-      .help = "the conditional density of the other factors given these, counted from 1: 1,3" },
+    { "given", "N,...", .help = "the conditional density of the other factors given these, counted from 1: 1,3" },
     CLI_OPTION_ACCURACY,
-    { .name = "errors", .values = "FILE", .help = "with --given: the standard error of the log density at each point" },
+    { "errors", "FILE", .help = "with --given: the standard error of the log density at each point" },
     CLI_OPTION_MAX_DISTANCE,
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
-      .help = "the points hold latitude, longitude in degrees for each S2; degrees for each S1" },
+    CLI_OPTION_COORDS("the points hold"),
     { 0 },
 };
 
@@ -40,18 +29,10 @@ _Static_assert(sizeof UNITS / sizeof *UNITS == NPMD_SPREAD + 1, "a row for every
 static int report(const cli_args *args, const npmd_model *model, npmd_what what, size_t n, size_t cols, double log_se)
 {
     const char *out = cli_value(args, "out");
-    cli_json j = { 0 };
     if (args->json) {
-        cli_json_begin(&j);
-        cli_json_text(&j, "out", out);
-        cli_json_text(&j, "what", npmd_what_name((int)what));
-        cli_json_text(&j, "measure", UNITS[what]);
-        cli_json_text(&j, "domain", npmd_domain_text(npmd_model_domain(model)));
-        cli_json_unsigned(&j, "n", n);
-        cli_json_unsigned(&j, "columns", cols);
-        if (cli_value(args, "given"))
-            cli_json_number(&j, "log_se_max", log_se);
-        return cli_json_print(args, &j);
+        return CLI_PRINT(args, TEXT("out", out), TEXT("what", npmd_what_name((int)what)), TEXT("measure", UNITS[what]),
+                         TEXT("domain", npmd_domain_text(npmd_model_domain(model))), COUNT("n", n),
+                         COUNT("columns", cols), cli_value(args, "given") ? REAL("log_se_max", log_se) : NO_FACT);
     }
     if (!args->quiet) {
         cli_row(stdout, "values", "%s (%s)", npmd_what_name((int)what), UNITS[what]);
@@ -65,71 +46,50 @@ static int report(const cli_args *args, const npmd_model *model, npmd_what what,
 
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     npmd_error err = { 0 };
     npmd_model *model = NULL;
     npmd_points *points = NULL;
     npmd_compute how;
     npmd_what what = NPMD_LOG_DENSITY;
     uint64_t seed = 0;
-    unsigned coords = 0;
-    double *values = NULL, *log_se = NULL, accuracy = 0.0, worst = 0.0;
-    unsigned given = 0;
+    unsigned coords = 0, factors = 0;
+    double accuracy = 0.0, worst = 0.0;
     const char *out = cli_value(args, "out"), *at = cli_value(args, "points"), *errors = cli_value(args, "errors");
-    int code = cli_compute(args, &seed, &how);
-    if (code != CLI_DONE || (code = cli_distinct(args, "--out", out, "--points", at)) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE
-        || (code = cli_distinct(args, "--errors", errors, "--out", out)) != CLI_DONE
-        || (code = cli_distinct(args, "--errors", errors, "--points", at)) != CLI_DONE
-        || (code = cli_distinct(args, "--errors", errors, "MODEL", args->operand)) != CLI_DONE
-        || (code = cli_real(args, "accuracy", &accuracy)) != CLI_DONE)
-        goto done;
-    if (errors && !cli_value(args, "given")) {
-        code = cli_fail(args, CLI_USAGE, "--errors is for the conditional density, with --given");
-        goto done;
-    }
-    if ((cli_value(args, "what") && npmd_what_parse(cli_value(args, "what"), &what, &err))
-        || cli_coords(args, &coords, &err) || npmd_array_check(out, &err) || npmd_load(args->operand, &model, &err)
-        || (cli_value(args, "given")
-            && npmd_factors_parse(cli_value(args, "given"), npmd_model_domain(model), &given, &err))
-        || cli_points(args, at, npmd_model_domain(model), coords, &points, &err)) {
-        code = cli_refuse(args, &err);
-        goto done;
-    }
-    const size_t n = npmd_points_count(points);
+    const char *given = cli_value(args, "given"), *word = cli_value(args, "what");
+    TRY(cli_compute(args, &seed, &how));
+    TRY(cli_distinct(args, "--out", out, "--points", at));
+    TRY(cli_distinct(args, "--out", out, "MODEL", args->operand));
+    TRY(cli_distinct(args, "--errors", errors, "--out", out));
+    TRY(cli_distinct(args, "--errors", errors, "--points", at));
+    TRY(cli_distinct(args, "--errors", errors, "MODEL", args->operand));
+    TRY(cli_real(args, "accuracy", &accuracy));
+    if (errors && !given)
+        TRY(cli_fail(args, CLI_USAGE, "--errors is for the conditional density, with --given"));
+    TRY(cli_checked(args,
+                    (word && npmd_what_parse(word, &what, &err)) || cli_coords(args, &coords, &err)
+                        || npmd_array_check(out, &err) || npmd_load(args->operand, &model, &err)
+                        || (given && npmd_factors_parse(given, npmd_model_domain(model), &factors, &err))
+                        || cli_points(args, at, npmd_model_domain(model), coords, &points, &err),
+                    &err));
     const size_t cols = what == NPMD_GRADIENT ? (size_t)npmd_domain_columns(npmd_model_domain(model)) : 1;
-    if (given) {
-        if (!(values = cli_doubles(args, n, 1)) || !(log_se = cli_doubles(args, n, 1))) {
-            code = CLI_MEMORY;
-            goto done;
-        }
-        if (npmd_conditional_at(model, given, points, what, accuracy, seed, &how, values, log_se, &err)
-            || npmd_array_write(out, values, n, 1, &err) || (errors && npmd_array_write(errors, log_se, n, 1, &err))) {
-            code = cli_refuse(args, &err);
-            goto done;
-        }
-    } else if (npmd_evaluate_to(model, points, what, &how, out, &err)) {
-        code = cli_refuse(args, &err);
-        goto done;
-    }
-    for (size_t i = 0; log_se && i < n; i++)
-        worst = log_se[i] > worst ? log_se[i] : worst;
-    cli_accuracy_missed(args, worst, accuracy);
-    code = report(args, model, what, n, cols, worst);
+    if (given)
+        TRY(cli_integrals(args, false, model, factors, points, what, accuracy, seed, &how, &worst));
+    else
+        TRY(cli_checked(args, npmd_evaluate_to(model, points, what, &how, out, &err), &err));
+    st = report(args, model, what, npmd_points_count(points), cols, worst);
 done:
-    free(values);
-    free(log_se);
     npmd_points_free(points);
     npmd_model_free(model);
-    return code;
+    return st;
 }
 
 const cli_command command_density = {
     .name = "density",
     .operand = "MODEL",
     .summary = "evaluate a model at points",
-    .details = "Writes one float64 a point. Densities are per Riemannian volume; relative ones are with respect "
-               "to the "
-               "uniform probability measure.",
+    .details = "Writes one float64 a point. Densities are per Riemannian volume; relative ones are with respect to "
+               "the uniform probability measure.",
     .examples = "neuropmd density torus.safetensors --points where.csv --out logf.npy\n"
                 "neuropmd density torus.safetensors --points where.csv --out grad.npy --what gradient\n"
                 "neuropmd density storms.safetensors --points map.csv --out june.npy --given 2\n",

@@ -4,31 +4,20 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "k", .values = "K", .required = true, .help = "how many pairs, from the constant function on" },
-    { .name = "out",
-      .values = "FILE",
-      .required = true,
+    { "k", "K", .required = true, .help = "how many pairs, from the constant function on" },
+    { "out", "FILE", .required = true,
       .help = "the functions on the vertices: .npy or .csv (a row a vertex, a column a function), .gii or .vtk "
               "(the surface with one array a function)" },
-    { .name = "values", .values = "FILE", .help = "the eigenvalues, .npy or .csv" },
-    { .name = "elements",
-      .values = "1|2",
-      .fallback = "1",
-      .help = "linear or quadratic finite elements on the faces" },
+    { "values", "FILE", .help = "the eigenvalues, .npy or .csv" },
+    { "elements", "1|2", .fallback = "1", .help = "linear or quadratic finite elements on the faces" },
     { 0 },
 };
 
 static bool is_surface_file(const char *path)
 {
-    static const char *const ENDS[] = { ".gii", ".gii.gz", ".vtk" };
-    const size_t length = strlen(path);
-    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++)
-        if (length > strlen(ENDS[i]) && strcasecmp(path + length - strlen(ENDS[i]), ENDS[i]) == 0)
-            return true;
-    return false;
+    return cli_ends_with(path, ".gii") || cli_ends_with(path, ".gii.gz") || cli_ends_with(path, ".vtk");
 }
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
@@ -77,29 +66,20 @@ static double largest(const double *a, size_t n)
     return most;
 }
 
-static int report_json(const cli_args *args, const eigen_result *r)
-{
-    cli_json j = { 0 };
-    cli_json_begin(&j);
-    cli_json_text(&j, "out", cli_value(args, "out"));
-    cli_json_unsigned(&j, "vertices", r->vertices);
-    cli_json_unsigned(&j, "faces", npmd_surface_faces(r->surface));
-    cli_json_number(&j, "area", npmd_surface_area(r->surface));
-    cli_json_signed(&j, "elements", r->elements);
-    cli_json_unsigned(&j, "k", r->k);
-    cli_json_number(&j, "seconds", r->seconds);
-    cli_json_number(&j, "residual_max", largest(r->residual, r->k));
-    cli_json_items(&j, "eigenvalues", r->lambda, r->k);
-    cli_json_items(&j, "residuals", r->residual, r->k);
-    return cli_json_print(args, &j);
-}
-
 static int report(const cli_args *args, const eigen_result *r)
 {
     enum { SHOWN = 10 };
     const double area = npmd_surface_area(r->surface);
-    if (args->json)
-        return report_json(args, r);
+    cli_json j = { 0 };
+    if (args->json) {
+        cli_json_begin(&j);
+        CLI_PUT(&j, TEXT("out", cli_value(args, "out")), COUNT("vertices", r->vertices),
+                COUNT("faces", npmd_surface_faces(r->surface)), REAL("area", area), WHOLE("elements", r->elements),
+                COUNT("k", r->k), REAL("seconds", r->seconds), REAL("residual_max", largest(r->residual, r->k)));
+        cli_json_items(&j, "eigenvalues", r->lambda, r->k);
+        cli_json_items(&j, "residuals", r->residual, r->k);
+        return cli_json_print(args, &j);
+    }
     if (args->quiet)
         return CLI_DONE;
     cli_row(stdout, "surface", "%s vertices, %s faces, area %.6g", cli_words_count(r->vertices).text,
@@ -109,33 +89,18 @@ static int report(const cli_args *args, const eigen_result *r)
     cli_row(stdout, "residual", "at most %.2g", largest(r->residual, r->k));
     cli_row(stdout, "out", "%s", cli_value(args, "out"));
     printf("\n%8s  %14s  %22s  %9s\n", "number", "eigenvalue", "x area / (4 pi)", "residual");
-    for (size_t j = 0; j < r->k; j++) {
-        if (j == SHOWN && r->k > SHOWN + 1) {
+    for (size_t i = 0; i < r->k; i++) {
+        if (i == SHOWN && r->k > SHOWN + 1) {
             printf("%8s\n", "...");
-            j = r->k - 1;
+            i = r->k - 1;
         }
-        printf("%8zu  %14.8g  %22.8g  %9.2g\n", j, r->lambda[j], r->lambda[j] * area / (4.0 * acos(-1.0)),
-               r->residual[j]);
+        printf("%8zu  %14.8g  %22.8g  %9.2g\n", i, r->lambda[i], r->lambda[i] * area / (4.0 * acos(-1.0)),
+               r->residual[i]);
     }
     return CLI_DONE;
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
-
-static int parse(const cli_args *args, eigen_result *r)
-{
-    const char *out = cli_value(args, "out"), *values = cli_value(args, "values"),
-               *elements = cli_value(args, "elements");
-    int code = cli_count(args, "k", &r->k);
-    if (code != CLI_DONE || (code = cli_distinct(args, "--out", out, "MESH", args->operand)) != CLI_DONE
-        || (code = cli_distinct(args, "--values", values, "MESH", args->operand)) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--values", values)) != CLI_DONE)
-        return code;
-    if (elements && strcmp(elements, "1") != 0 && strcmp(elements, "2") != 0)
-        return cli_fail(args, CLI_USAGE, "--elements: '%s' was found, 1 or 2 was expected", elements);
-    r->elements = elements && elements[0] == '2' ? 2 : 1;
-    return CLI_DONE;
-}
 
 static int solve(const cli_args *args, eigen_result *r)
 {
@@ -144,9 +109,7 @@ static int solve(const cli_args *args, eigen_result *r)
     const double begun = cli_clock();
     cli_progress progress;
     npmd_compute how = NPMD_SIZED(npmd_compute);
-    how.progress = cli_progress_show;
-    how.user = &progress;
-    cli_progress_begin(&progress, args);
+    cli_progress_watch(&progress, args, &how);
     if (r->k > r->vertices)
         return cli_fail(args, CLI_USAGE, "--k: %zu was found, %s has %zu vertices", r->k, args->operand, r->vertices);
     if (!(r->lambda = cli_doubles(args, r->k, 1)) || !(r->residual = cli_doubles(args, r->k, 1))
@@ -165,37 +128,43 @@ static int solve(const cli_args *args, eigen_result *r)
 
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     npmd_error err = { 0 };
     eigen_result r = { 0 };
-    const char *out = cli_value(args, "out"), *values = cli_value(args, "values");
-    int code = parse(args, &r);
-    if (code != CLI_DONE)
-        return code;
-    const npmd_status st = is_surface_file(out) ? npmd_surface_check(out, &err) : npmd_array_check(out, &err);
-    if (st == NPMD_ERR_ARGUMENT && !is_surface_file(out))
-        return cli_fail(args, CLI_USAGE, "%s: unknown suffix, expected .npy, .csv, .tsv, .txt, .gii or .vtk", out);
-    if (st || (values && npmd_array_check(values, &err)) || npmd_surface_read(args->operand, &r.surface, &err)) {
-        code = cli_refuse(args, &err);
-    } else {
-        r.vertices = npmd_surface_vertices(r.surface);
-        code = solve(args, &r);
-    }
+    const char *out = cli_value(args, "out"), *values = cli_value(args, "values"),
+               *elements = cli_value(args, "elements");
+    TRY(cli_count(args, "k", &r.k));
+    TRY(cli_distinct(args, "--out", out, "MESH", args->operand));
+    TRY(cli_distinct(args, "--values", values, "MESH", args->operand));
+    TRY(cli_distinct(args, "--out", out, "--values", values));
+    if (elements && strcmp(elements, "1") != 0 && strcmp(elements, "2") != 0)
+        TRY(cli_fail(args, CLI_USAGE, "--elements: '%s' was found, 1 or 2 was expected", elements));
+    r.elements = elements && elements[0] == '2' ? 2 : 1;
+    const npmd_status checked = is_surface_file(out) ? npmd_surface_check(out, &err) : npmd_array_check(out, &err);
+    if (checked == NPMD_ERR_ARGUMENT && !is_surface_file(out))
+        TRY(cli_fail(args, CLI_USAGE, "%s: unknown suffix, expected .npy, .csv, .tsv, .txt, .gii or .vtk", out));
+    TRY(cli_checked(args,
+                    checked || (values && npmd_array_check(values, &err))
+                        || npmd_surface_read(args->operand, &r.surface, &err),
+                    &err));
+    r.vertices = npmd_surface_vertices(r.surface);
+    st = solve(args, &r);
+done:
     free(r.lambda);
     free(r.phi);
     free(r.residual);
     npmd_surface_free(r.surface);
-    return code;
+    return st;
 }
 
 const cli_command command_eigen = {
     .name = "eigen",
     .operand = "MESH",
     .summary = "Laplace-Beltrami eigenpairs of a surface",
-    .details =
-        "Finite elements with consistent mass on a closed surface of triangles (.obj .off .ply .vtk .gii, FreeSurfer), "
-        "solved by shift-invert Lanczos. Eigenvalues are per area in the units of the file; the functions are "
-        "orthonormal with respect to area, the largest entry of each is positive. A residual is |K phi - lambda M phi| "
-        "relative to lambda, each entry divided by the root of its mass.",
+    .details = "Finite elements with consistent mass on a closed surface of triangles (.obj .off .ply .vtk .gii, "
+               "FreeSurfer), solved by shift-invert Lanczos. Eigenvalues are per area in the units of the file; "
+               "the functions are orthonormal with respect to area, the largest entry of each is positive. A "
+               "residual is |K phi - lambda M phi| relative to lambda, each entry divided by the root of its mass.",
     .examples = "neuropmd eigen lh.white.gii --k 200 --out functions.npy --values eigenvalues.csv\n"
                 "neuropmd eigen bunny.obj --k 30 --elements 2 --out bunny.vtk\n",
     .options = OPTIONS,

@@ -1,51 +1,35 @@
 /* cmd_endpoints.c - neuropmd endpoints: the ends of streamlines, carried to the sphere or kept on the surface. */
 #include "cli.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Paths that may be given more than once are no "FILE": see parse_option. */
 static const cli_option OPTIONS[] = {
-    { .name = "tracks",
-      .values = "TRACKS",
-      .required = true,
+    { "tracks", "TRACKS", .required = true,
       .help = "streamlines: .trk or .tck, or these with .gz; may be given several times" },
-    { .name = "surface",
-      .values = "FILE",
-      .required = true,
+    { "surface", "FILE", .required = true,
       .help = "the cortical surface, of the left hemisphere if both are given: .gii .obj .off .ply .vtk (or .gz), "
               "FreeSurfer's own" },
-    { .name = "surface-right", .values = "FILE", .help = "that of the right hemisphere" },
-    { .name = "sphere",
-      .values = "FILE",
+    { "surface-right", "FILE", .help = "that of the right hemisphere" },
+    { "sphere", "FILE",
       .help = "the sphere that the surface is registered to, of the same faces; without it the ends stay on the "
               "surface" },
-    { .name = "sphere-right", .values = "FILE", .help = "that of the right hemisphere" },
-    { .name = "out",
-      .values = "FILE",
-      .required = true,
+    { "sphere-right", "FILE", .help = "that of the right hemisphere" },
+    { "out", "FILE", .required = true,
       .help = "a row x1 y1 z1 x2 y2 z2 for each streamline kept; .npy .csv .tsv .txt. Of several pairs of "
               "hemispheres one file each, as in FILE_LL.npy" },
-    { .name = "pairs",
-      .values = "LL|RR|LR|all",
-      .fallback = "all",
+    { "pairs", "LL|RR|LR|all", .fallback = "all",
       .help = "which hemispheres are joined; more than one as in LL,RR. Of LR the left end comes first" },
-    { .name = "max-distance", .values = "X", .fallback = "5", .help = "how far an end may be from the surface, mm" },
-    { .name = "affine",
-      .values = "FILE",
+    { "max-distance", "X", .fallback = "5", .help = "how far an end may be from the surface, mm" },
+    { "affine", "FILE",
       .help = "4 x 4 numbers as text, from voxels to RAS mm, in the place of those in the header of a .trk file" },
-    { .name = "space",
-      .values = "mni152",
+    { "space", "mni152",
       .help = "the streamlines are in MNI152, the surface is in MNI305 (fsaverage): they are carried there" },
-    { .name = "transform",
-      .values = "FILE",
-      .help = "instead: 4 x 4 numbers as text, from the streamlines' RAS mm to the surface's" },
-    { .name = "weights",
-      .values = "WEIGHTS",
+    { "transform", "FILE", .help = "instead: 4 x 4 numbers as text, from the streamlines' RAS mm to the surface's" },
+    { "weights", "WEIGHTS",
       .help = "one number a streamline, as SIFT2 writes them; as often as --tracks, in the same order" },
-    { .name = "weights-out",
-      .values = "FILE",
+    { "weights-out", "FILE",
       .help = "the weights of the streamlines kept, for fit --weights; one file a pair, as of --out" },
     { 0 },
 };
@@ -142,23 +126,20 @@ static int name_files(const cli_args *args, unsigned pairs, endpoints_files *fil
 /* No output may take the place of an input, nor of the other output. */
 static int check_names(const cli_args *args, const endpoints_files *files)
 {
-    static const char *const INPUTS[] = { "tracks", "weights",      "surface", "surface-right",
-                                          "sphere", "sphere-right", "affine",  "transform" };
-    int code = CLI_DONE;
-    for (int p = 0; p < NPMD_PAIRS && code == CLI_DONE; p++) {
-        code = cli_distinct(args, "--out", files->out[p], "--weights-out", files->weights[p]);
+    static const char *const INPUTS[] = { "--tracks", "--weights",      "--surface", "--surface-right",
+                                          "--sphere", "--sphere-right", "--affine",  "--transform" };
+    int st = CLI_DONE;
+    for (int p = 0; p < NPMD_PAIRS; p++) {
+        TRY(cli_distinct(args, "--out", files->out[p], "--weights-out", files->weights[p]));
         for (int i = 0; i < args->count; i++)
-            for (size_t k = 0; k < sizeof INPUTS / sizeof *INPUTS && code == CLI_DONE; k++) {
-                const cli_given *given = &args->given[i];
-                char label[40];
-                if (strcmp(given->option.name, INPUTS[k]) != 0)
-                    continue;
-                snprintf(label, sizeof label, "--%s", INPUTS[k]);
-                if ((code = cli_distinct(args, "--out", files->out[p], label, given->value)) == CLI_DONE)
-                    code = cli_distinct(args, "--weights-out", files->weights[p], label, given->value);
-            }
+            for (size_t k = 0; k < sizeof INPUTS / sizeof *INPUTS; k++)
+                if (strcmp(args->given[i].option.name, INPUTS[k] + 2) == 0) {
+                    TRY(cli_distinct(args, "--out", files->out[p], INPUTS[k], args->given[i].value));
+                    TRY(cli_distinct(args, "--weights-out", files->weights[p], INPUTS[k], args->given[i].value));
+                }
     }
-    return code;
+done:
+    return st;
 }
 
 /* ---- What was found ---------------------------------------------------------------------------------------------- */
@@ -175,26 +156,20 @@ static int report_json(const cli_args *args, const npmd_endpoints_facts *e, cons
 {
     cli_json j = { 0 };
     cli_json_begin(&j);
-    cli_json_unsigned(&j, "streamlines", e->streamlines);
-    cli_json_unsigned(&j, "kept", kept(e));
+    CLI_PUT(&j, COUNT("streamlines", e->streamlines), COUNT("kept", kept(e)));
     for (int d = 0; d < NPMD_DROPS; d++)
-        cli_json_unsigned(&j, DROPS[d].key, e->dropped[d]);
-    cli_json_number(&j, "distance_median", e->distance_median);
-    cli_json_number(&j, "distance_max", e->distance_max);
-    cli_json_unsigned(&j, "turned", e->turned);
+        CLI_PUT(&j, COUNT(DROPS[d].key, e->dropped[d]));
+    CLI_PUT(&j, REAL("distance_median", e->distance_median), REAL("distance_max", e->distance_max),
+            COUNT("turned", e->turned));
     cli_json_list(&j, "pairs");
     for (int p = 0; p < NPMD_PAIRS; p++) {
         if (!files->out[p])
             continue;
-        cli_json_object(&j);
-        cli_json_text(&j, "pair", PAIRS[p]);
-        cli_json_unsigned(&j, "n", e->count[p]);
-        cli_json_text(&j, "out", e->count[p] > 0 ? files->out[p] : NULL);
-        if (files->weights[p])
-            cli_json_text(&j, "weights_out", e->count[p] > 0 ? files->weights[p] : NULL);
-        cli_json_object_end(&j);
+        CLI_PUT_OBJECT(&j, TEXT("pair", PAIRS[p]), COUNT("n", e->count[p]),
+                       TEXT("out", e->count[p] > 0 ? files->out[p] : NULL),
+                       files->weights[p] ? TEXT("weights_out", e->count[p] > 0 ? files->weights[p] : NULL) : NO_FACT);
     }
-    cli_json_list_end(&j);
+    cli_json_leave(&j);
     return cli_json_print(args, &j);
 }
 
@@ -243,11 +218,9 @@ static int refuse_all(const cli_args *args, const npmd_endpoints_facts *e)
         { "join other hemispheres", e->dropped[NPMD_DROP_PAIR] },
     };
     char text[300] = "";
-    size_t used = 0;
     for (size_t i = 0; i < sizeof reason / sizeof *reason; i++)
-        if (reason[i].count > 0 && used < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %s", used > 0 ? "; " : "", reason[i].count,
-                                     reason[i].words);
+        if (reason[i].count > 0)
+            cli_append(text, sizeof text, "%s%zu %s", text[0] ? "; " : "", reason[i].count, reason[i].words);
     return cli_fail(args, CLI_INPUT, "none of %zu streamlines is kept: %s", e->streamlines, text);
 }
 
@@ -303,6 +276,7 @@ static int read_request(const cli_args *args, const char **words, npmd_compute *
 
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     npmd_error err = { 0 };
     npmd_endpoints_request what = NPMD_SIZED(npmd_endpoints_request);
     npmd_endpoints_facts facts = NPMD_SIZED(npmd_endpoints_facts);
@@ -310,15 +284,15 @@ static int run(const cli_args *args)
     npmd_compute how;
     endpoints_files files = { 0 };
     const char **words = calloc((size_t)args->count + 1, sizeof *words);
-    int code = words ? read_request(args, words, &how, &what)
-                     : cli_fail(args, CLI_MEMORY, "not enough memory for the command line");
-    if (code != CLI_DONE || (code = name_files(args, what.pairs, &files)) != CLI_DONE
-        || (code = check_names(args, &files)) != CLI_DONE)
-        goto done;
-    if (npmd_endpoints_find(&what, &ends, &err) || npmd_endpoints_facts_of(ends, &facts, &err))
-        code = cli_refuse(args, &err);
-    else if ((code = write_files(args, ends, &facts, &files)) == CLI_DONE)
-        code = report(args, &facts, &files);
+    if (!words)
+        return cli_fail(args, CLI_MEMORY, "not enough memory for the command line");
+    TRY(read_request(args, words, &how, &what));
+    TRY(name_files(args, what.pairs, &files));
+    TRY(check_names(args, &files));
+    TRY(cli_checked(args, npmd_endpoints_find(&what, &ends, &err) || npmd_endpoints_facts_of(ends, &facts, &err),
+                    &err));
+    TRY(write_files(args, ends, &facts, &files));
+    st = report(args, &facts, &files);
 done:
     for (int p = 0; p < NPMD_PAIRS; p++) {
         free(files.out[p]);
@@ -326,19 +300,18 @@ done:
     }
     npmd_endpoints_free(ends);
     free(words);
-    return code;
+    return st;
 }
 
 const cli_command command_endpoints = {
     .name = "endpoints",
     .summary = "streamline end points to points on the sphere or the surface",
-    .details =
-        "Both ends of every streamline go to the closest point of the surface, of the nearer hemisphere if two are "
-        "given; a streamline is kept when both lie within --max-distance. With --sphere they are carried to the "
-        "registered sphere by barycentric coordinates and are unit vectors, data for fit --domain \"S2 x S2\"; else "
-        "they stay on the surface, in its mm. Rows run from start to end, those of LR from left to right. Streamlines "
-        "and surface must be in the same space, RAS mm of the scanner or of a template. What is left out is counted "
-        "by its reason.",
+    .details = "Both ends of every streamline go to the closest point of the surface, of the nearer hemisphere if "
+               "two are given; a streamline is kept when both lie within --max-distance. With --sphere they are "
+               "carried to the registered sphere by barycentric coordinates and are unit vectors, data for fit "
+               "--domain \"S2 x S2\"; else they stay on the surface, in its mm. Rows run from start to end, those "
+               "of LR from left to right. Streamlines and surface must be in the same space, RAS mm of the scanner "
+               "or of a template. What is left out is counted by its reason.",
     .examples =
         "neuropmd endpoints --tracks brain.tck --surface lh.white.gii --sphere lh.sphere.reg.gii --out left.npy\n"
         "neuropmd endpoints --tracks brain.trk.gz --space mni152 --surface lh.white --surface-right rh.white "

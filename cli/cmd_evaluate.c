@@ -5,49 +5,36 @@
 #include <string.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "truth", .values = "FILE", .required = true, .help = "mixture from simulate (.json), or a grid (.npy)" },
-    { .name = "grid",
-      .values = "fine|authors",
-      .fallback = "fine",
-      .help = "where the two are compared; authors: the paper's 100 x 100 nodes on T2, each density "
-              "divided by its mean" },
-    { .name = "points", .values = "N", .help = "how many points or nodes; without it chosen from the domain" },
+    { "truth", "FILE", .required = true, .help = "mixture from simulate (.json), or a grid (.npy)" },
+    { "grid", "fine|authors", .fallback = "fine",
+      .help = "where the two are compared; authors: the paper's 100 x 100 nodes on T2, each density divided by its "
+              "mean" },
+    { "points", "N", .help = "how many points or nodes; without it chosen from the domain" },
     { 0 },
 };
 
-typedef struct distance_row {
-    const char *name, *name_se, *meaning;
-    double value, se;
-} distance_row;
-
-enum { DISTANCES = 5 };
-
-static void distances(const npmd_comparison *c, distance_row rows[DISTANCES])
+static int report(const cli_args *args, const npmd_comparison *c, npmd_grid grid)
 {
-    const distance_row all[DISTANCES] = {
+    const struct {
+        const char *name, *name_se, *meaning;
+        double value, se;
+    } rows[] = {
         { "nise", "nise_se", "mean of (f - g)^2 over mean of f^2, f the truth", c->nise, c->nise_se },
         { "ae", "ae_se", "arccos of the correlation of sqrt f and sqrt g; the paper's table", c->ae, c->ae_se },
         { "fr", "fr_se", "Fisher-Rao half-distance, arccos <sqrt f, sqrt g>", c->fr, c->fr_se },
         { "fr2", "fr2_se", "arccos <sqrt f, sqrt g>^2; the paper's formula", c->fr2, c->fr2_se },
         { "kl", "kl_se", "Kullback-Leibler divergence of g from f, nats", c->kl, c->kl_se },
     };
-    memcpy(rows, all, sizeof all);
-}
-
-static int report(const cli_args *args, const npmd_comparison *c, npmd_grid grid)
-{
-    distance_row rows[DISTANCES];
+    enum { DISTANCES = sizeof rows / sizeof *rows };
     cli_json j = { 0 };
-    distances(c, rows);
     if (args->json) {
         cli_json_begin(&j);
         for (int i = 0; i < DISTANCES; i++)
-            cli_json_number(&j, rows[i].name, rows[i].value);
-        cli_json_unsigned(&j, "points", c->points);
-        if (grid == NPMD_GRID_AUTHORS)
-            cli_json_finite(&j, "nise_undivided", c->nise_undivided);
+            CLI_PUT(&j, REAL(rows[i].name, rows[i].value));
+        CLI_PUT(&j, COUNT("points", c->points),
+                grid == NPMD_GRID_AUTHORS ? FINITE("nise_undivided", c->nise_undivided) : NO_FACT);
         for (int i = 0; i < DISTANCES; i++)
-            cli_json_finite(&j, rows[i].name_se, rows[i].se);
+            CLI_PUT(&j, FINITE(rows[i].name_se, rows[i].se));
         return cli_json_print(args, &j);
     }
     for (int i = 0; i < DISTANCES; i++)
@@ -84,12 +71,10 @@ static int run(const cli_args *args)
     if (code != CLI_DONE || (code = parse_grid(args, &grid)) != CLI_DONE
         || (code = cli_count(args, "points", &points)) != CLI_DONE)
         return code;
-    npmd_status st = npmd_load(args->operand, &model, &err);
-    if (st == NPMD_OK)
-        st = npmd_truth_read(cli_value(args, "truth"), &truth, &err);
-    if (st == NPMD_OK)
-        st = npmd_compare(model, truth, grid, points, seed, &how, &comparison, &err);
-    code = st == NPMD_OK ? report(args, &comparison, grid) : cli_refuse(args, &err);
+    code = npmd_load(args->operand, &model, &err) || npmd_truth_read(cli_value(args, "truth"), &truth, &err)
+                   || npmd_compare(model, truth, grid, points, seed, &how, &comparison, &err)
+               ? cli_refuse(args, &err)
+               : report(args, &comparison, grid);
     npmd_truth_free(truth);
     npmd_model_free(model);
     return code;
@@ -99,9 +84,8 @@ const cli_command command_evaluate = {
     .name = "evaluate",
     .operand = "MODEL",
     .summary = "compare a model with a known density",
-    .details = "f is the truth and g the model. On tori of one and two dimensions the integrals are sums over "
-               "a grid; elsewhere they are means over "
-               "quasi-random points, with their standard errors.",
+    .details = "f is the truth and g the model. On tori of one and two dimensions the integrals are sums over a "
+               "grid; elsewhere they are means over quasi-random points, with their standard errors.",
     .examples = "neuropmd evaluate torus.safetensors --truth truth.json\n"
                 "neuropmd evaluate torus.safetensors --truth truth.json --grid authors --json\n",
     .options = OPTIONS,

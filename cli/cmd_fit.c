@@ -8,22 +8,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-/* ru_maxrss is in KiB, but on macOS in bytes. */
-#if defined(__APPLE__)
-#define MAXRSS_UNIT 1u
-#else
-#define MAXRSS_UNIT 1024u
-#endif
-
 static const cli_option OPTIONS[] = {
-    CLI_OPTION_DOMAIN,
-    CLI_OPTION_DATA,
-    { .name = "out", .values = "FILE", .required = true, .help = "the model, a safetensors file" },
-    CLI_OPTIONS_OF_A_FIT,
-    { 0 },
+    CLI_OPTION_DOMAIN,    CLI_OPTION_DATA, { "out", "FILE", .required = true, .help = "the model, a safetensors file" },
+    CLI_OPTIONS_OF_A_FIT, { 0 },
 };
 
 typedef struct fit_job {
@@ -107,18 +96,16 @@ static int check_files(const cli_args *args, const npmd_options *options)
                   { "--encoding-from", named[3] } };
     enum { CHECKPOINT = 3, RESUME = 4, FILES = sizeof files / sizeof *files };
     npmd_error err = { 0 };
+    int st = CLI_DONE;
     for (int i = 0; i <= RESUME; i++) {
-        for (int j = i + 1; j < FILES; j++) {
-            const int code = i == CHECKPOINT && j == RESUME
-                                 ? CLI_DONE
-                                 : cli_distinct(args, files[i].label, files[i].path, files[j].label, files[j].path);
-            if (code != CLI_DONE)
-                return code;
-        }
-        if (i != RESUME && files[i].path && npmd_output_check(files[i].path, &err))
-            return cli_refuse(args, &err);
+        for (int j = i + 1; j < FILES; j++)
+            if (i != CHECKPOINT || j != RESUME)
+                TRY(cli_distinct(args, files[i].label, files[i].path, files[j].label, files[j].path));
+        if (i != RESUME && files[i].path)
+            TRY(cli_checked(args, npmd_output_check(files[i].path, &err), &err));
     }
-    return CLI_DONE;
+done:
+    return st;
 }
 
 /* Eigenpairs of surfaces as far as the options want them, kept beside the model. */
@@ -146,18 +133,18 @@ static npmd_status read_domain(const cli_args *args, const npmd_options *options
 
 static npmd_status read_inputs(fit_job *j, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     const cli_args *args = j->args;
     const char *weights = cli_value(args, "weights"), *known = cli_value(args, "truth");
     unsigned coords = 0;
-    npmd_status st = cli_coords(args, &coords, err);
-    if (st == NPMD_OK)
-        st = read_domain(args, j->options, &j->domain, err);
-    if (st == NPMD_OK)
-        st = cli_points(args, cli_value(args, "data"), j->domain, coords, &j->points, err);
-    if (st == NPMD_OK && weights)
-        st = npmd_points_weigh(j->points, weights, err);
-    if (st == NPMD_OK && known)
-        st = npmd_truth_read(known, &j->truth, err);
+    TRY(cli_coords(args, &coords, err));
+    TRY(read_domain(args, j->options, &j->domain, err));
+    TRY(cli_points(args, cli_value(args, "data"), j->domain, coords, &j->points, err));
+    if (weights)
+        TRY(npmd_points_weigh(j->points, weights, err));
+    if (known)
+        TRY(npmd_truth_read(known, &j->truth, err));
+done:
     return st;
 }
 
@@ -228,12 +215,6 @@ static int show_report(const npmd_report *now, void *user)
 
 /* ---- After ------------------------------------------------------------------------------------------------------- */
 
-static uint64_t peak_memory(void)
-{
-    struct rusage usage = { 0 };
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * MAXRSS_UNIT : 0;
-}
-
 /* [{"part": "field", "weight": 0.61, ...}, ...]: what a stack is made of. */
 static void report_parts(cli_json *j, const npmd_model *model)
 {
@@ -241,14 +222,10 @@ static void report_parts(cli_json *j, const npmd_model *model)
     for (int i = 0; i < npmd_model_parts(model); i++) {
         npmd_part part = NPMD_SIZED(npmd_part);
         npmd_model_part(model, i, &part, NULL);
-        cli_json_object(j);
-        cli_json_text(j, "part", part.name);
-        cli_json_number(j, "weight", part.weight);
-        cli_json_number(j, "held_out_nll", part.held_out_nll);
-        cli_json_number(j, "held_out_nll_se", part.held_out_nll_se);
-        cli_json_object_end(j);
+        CLI_PUT_OBJECT(j, TEXT("part", part.name), REAL("weight", part.weight), REAL("held_out_nll", part.held_out_nll),
+                       REAL("held_out_nll_se", part.held_out_nll_se));
     }
-    cli_json_list_end(j);
+    cli_json_leave(j);
 }
 
 static int report_json(const fit_job *job)
@@ -257,28 +234,17 @@ static int report_json(const fit_job *job)
     const npmd_fit_facts facts = facts_of(model);
     cli_json j = { 0 };
     cli_json_begin(&j);
-    cli_json_text(&j, "model", cli_value(job->args, "out"));
-    cli_json_text(&j, "domain", npmd_domain_text(npmd_model_domain(model)));
-    cli_json_text(&j, "estimator", estimator_name(job).text);
-    cli_json_unsigned(&j, "n", facts.n);
-    cli_json_number(&j, "tau", facts.tau);
+    CLI_PUT(&j, TEXT("model", cli_value(job->args, "out")), TEXT("domain", npmd_domain_text(npmd_model_domain(model))),
+            TEXT("estimator", estimator_name(job).text), COUNT("n", facts.n), REAL("tau", facts.tau));
     cli_choice_json(&j, model);
-    cli_json_unsigned(&j, "seed", facts.seed);
-    cli_json_signed(&j, "steps", facts.steps);
-    cli_json_number(&j, "seconds", facts.seconds);
-    cli_json_number(&j, "objective", facts.objective);
-    cli_json_number(&j, "log_integral", facts.log_integral);
-    cli_json_number(&j, "log_integral_se", facts.log_integral_se);
-    cli_json_number(&j, "convex_optimum", facts.convex_optimum);
-    cli_json_number(&j, "convex_gap", facts.convex_gap);
-    cli_json_number(&j, "convex_gap_accuracy", facts.convex_gap_accuracy);
-    cli_json_signed(&j, "restarts", facts.restarts);
-    cli_json_signed(&j, "members", facts.members);
-    if (facts.stopped_by[0])
-        cli_json_text(&j, "stopped_by", facts.stopped_by);
-    if (facts.kept_step > 0)
-        cli_json_signed(&j, "kept_step", facts.kept_step);
-    cli_json_unsigned(&j, "peak_memory_bytes", peak_memory());
+    CLI_PUT(&j, COUNT("seed", facts.seed), WHOLE("steps", facts.steps), REAL("seconds", facts.seconds),
+            REAL("objective", facts.objective), REAL("log_integral", facts.log_integral),
+            REAL("log_integral_se", facts.log_integral_se), REAL("convex_optimum", facts.convex_optimum),
+            REAL("convex_gap", facts.convex_gap), REAL("convex_gap_accuracy", facts.convex_gap_accuracy),
+            WHOLE("restarts", facts.restarts), WHOLE("members", facts.members),
+            facts.stopped_by[0] ? TEXT("stopped_by", facts.stopped_by) : NO_FACT,
+            facts.kept_step > 0 ? WHOLE("kept_step", facts.kept_step) : NO_FACT,
+            COUNT("peak_memory_bytes", cli_peak_memory()));
     if (is_estimator(job, "stack"))
         report_parts(&j, model);
     cli_json_list(&j, "warnings");
@@ -287,9 +253,8 @@ static int report_json(const fit_job *job)
         cli_respell(npmd_model_warning(model, i), text, sizeof text);
         cli_json_item(&j, text);
     }
-    cli_json_list_end(&j);
-    cli_json_flag(&j, "interrupted", facts.interrupted != 0);
-    cli_json_signed(&j, "resumed", facts.resumed);
+    cli_json_leave(&j);
+    CLI_PUT(&j, FLAG("interrupted", facts.interrupted != 0), WHOLE("resumed", facts.resumed));
     return cli_json_print(job->args, &j);
 }
 
@@ -325,7 +290,7 @@ static void report_words(const fit_job *j)
         cli_row(stdout, "restarts", "%d", facts.restarts);
     if (facts.members > 1)
         cli_row(stdout, "members", "%d", facts.members);
-    cli_row(stdout, "peak memory", "%s", cli_words_bytes(peak_memory()).text);
+    cli_row(stdout, "peak memory", "%s", cli_words_bytes(cli_peak_memory()).text);
 }
 
 /* Of how many steps; a stack does not know how many its parts would have taken. */
@@ -393,23 +358,19 @@ static int prepare(fit_job *j)
 {
     const cli_args *args = j->args;
     npmd_error err = { 0 };
-    int code = CLI_DONE;
+    int st = CLI_DONE;
     if (!(j->options = npmd_options_new()))
         return cli_fail(args, CLI_MEMORY, "not enough memory for the options");
-    if (read_options(args, j->options, &err))
-        return cli_refuse(args, &err);
-    if ((code = check_files(args, j->options)) != CLI_DONE)
-        return code;
-    if (read_inputs(j, &err))
-        return cli_refuse(args, &err);
-    if ((code = check_distinct(args, j->points)) != CLI_DONE
-        || (code = check_truth(args, j->domain, j->truth)) != CLI_DONE)
-        return code;
+    TRY(cli_checked(args, read_options(args, j->options, &err), &err));
+    TRY(check_files(args, j->options));
+    TRY(cli_checked(args, read_inputs(j, &err), &err));
+    TRY(check_distinct(args, j->points));
+    TRY(check_truth(args, j->domain, j->truth));
     npmd_options_watch(j->options, show_report, j);
     npmd_options_truth(j->options, j->truth);
-    if (npmd_plan_make(j->domain, npmd_points_count(j->points), j->options, &j->plan, &err))
-        return cli_refuse(args, &err);
-    return CLI_DONE;
+    TRY(cli_checked(args, npmd_plan_make(j->domain, npmd_points_count(j->points), j->options, &j->plan, &err), &err));
+done:
+    return st;
 }
 
 int cli_fit(const cli_args *args, const char *const *over, int lists)
@@ -457,10 +418,9 @@ const cli_command command_fit = {
     .name = "fit",
     .summary = "estimate a density from points",
     .details = "Fits log f(x) = v(x) - log Z, a sine network on Laplace-Beltrami eigenfunctions, by penalised "
-               "maximum "
-               "likelihood: the mean of -v over the data, plus the integral of exp v, plus tau times the mean of "
-               "(Laplacian v)^2. The result depends on the data, the options and the seed, not on the number of "
-               "threads. Ctrl-C saves the checkpoint if one was asked for, else the model so far.",
+               "maximum likelihood: the mean of -v over the data, plus the integral of exp v, plus tau times the "
+               "mean of (Laplacian v)^2. The result depends on the data, the options and the seed, not on the "
+               "number of threads. Ctrl-C saves the checkpoint if one was asked for, else the model so far.",
     .examples = "neuropmd fit --domain S1^2 --data points.csv --out torus.safetensors\n"
                 "neuropmd fit --domain S2 --data quakes.csv --coords latlon --out quakes.safetensors --tau 1e-5\n"
                 "neuropmd fit --domain T4 --data torsion.npy --out t4.safetensors --preset paper-t4 --log t4.jsonl\n",

@@ -10,10 +10,7 @@ static int surface_info(const cli_args *args)
     char *json = NULL;
     if (npmd_surface_describe(args->operand, &json, &err))
         return cli_refuse(args, &err);
-    if (args->json)
-        printf("%s\n", json);
-    else
-        cli_listing(json, NULL);
+    cli_listing(args, json, NULL);
     npmd_text_free(json);
     return CLI_DONE;
 }
@@ -44,11 +41,10 @@ static int run(const cli_args *args)
         code = cli_refuse(args, &err);
     else if (!(text = respelled(json)))
         code = cli_fail(args, CLI_MEMORY, "not enough memory for the description");
-    else if (args->json)
-        printf("%s\n", text);
     else {
-        cli_listing(text, "choice");
-        cli_choice_words(model);
+        cli_listing(args, text, "choice");
+        if (!args->json)
+            cli_choice_words(model);
     }
     free(text);
     npmd_text_free(json);

@@ -8,102 +8,59 @@
 
 #define SURFACES "Surfaces, streamlines, eigenfunctions"
 static const cli_option OPTIONS[] = {
-    { .name = "out", .values = "FILE", .required = true, .help = "the picture, .png or .svg" },
-    { .name = "kind",
-      .values = "KIND",
-      .fallback = "by what is given",
+    { "out", "FILE", .required = true, .help = "the picture, .png or .svg" },
+    { "kind", "KIND", .fallback = "by what is given",
       .help = "circle, torus, sphere, corner, factors, choice (of models); training, snr (of logs); profiles, "
-              "learning, spectra, tau, snr (of results of reproduce); surface, values, matrix, connectivity, tracts, "
-              "eigenfunctions (of surfaces)" },
-    { .name = "data", .values = "FILE", .help = "points, drawn as dots on maps and as a histogram behind curves" },
-    { .name = "truth", .values = "FILE", .help = "a known density, drawn beside the estimate on one scale" },
-    { .name = "what",
-      .names = npmd_plot_what_name,
-      .fallback = "density",
+              "learning, spectra, tau, snr (of results of reproduce); surface, values, matrix, connectivity, "
+              "tracts, eigenfunctions (of surfaces)" },
+    { "data", "FILE", .help = "points, drawn as dots on maps and as a histogram behind curves" },
+    { "truth", "FILE", .help = "a known density, drawn beside the estimate on one scale" },
+    { "what", .names = npmd_plot_what_name, .fallback = "density",
       .help = "f per volume; f relative to the uniform density; the standard deviation of log f over members" },
-    { .name = "scale",
-      .values = "linear|log",
-      .fallback = "linear",
+    { "scale", "linear|log", .fallback = "linear",
       .help = "of the colours, or of the height of curves; of a corner plot of its maps alone" },
-    { .name = "range",
-      .values = "A:B,...",
-      .fallback = "from 0, of a log scale from 1e-4 of the largest, to the largest",
-      .help =
-          "ends of the colours, or of the height of curves, where all panels show one quantity (of surfaces and a circle those of the colours); several of them "
-          "give T2 one row of maps each" },
-    { .name = "levels",
-      .values = "P,...|none",
-      .fallback = "50,90,99; with --data none",
+    { "range", "A:B,...", .fallback = "from 0, of a log scale from 1e-4 of the largest, to the largest",
+      .help = "ends of the colours, or of the height of curves, where all panels show one quantity (of surfaces "
+              "and a circle those of the colours); several of them give T2 one row of maps each" },
+    { "levels", "P,...|none", .fallback = "50,90,99; with --data none",
       .help = "contours of the smallest regions that hold so many per cent of the probability" },
-    { .name = "factors",
-      .values = "N,...",
-      .help = "which marginals are shown, counted from 1; else all, of T2 the joint density" },
-    { .name = "given", .values = "N,...", .help = "the conditional density given these factors" },
-    { .name = "at",
-      .values = "X,...|FILE",
-      .help = "where: their columns as numbers, 0.1,2.5, or the first row of a file" },
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
-      .help =
-          "--data and --at hold latitude, longitude in degrees for each S2; degrees for each S1, whose axes are then "
-          "in degrees" },
-    { .name = "names",
-      .values = "NAME,...",
-      .help = "titles of the models, in their order; else the names of the files" },
-    { .name = "title", .values = "TEXT", .help = "over the whole" },
-    { .name = "width-mm", .values = "X", .fallback = "85 or 180", .help = "width of the picture" },
-    { .name = "dpi", .values = "X", .fallback = "300", .help = "dots an inch, of a .png and of maps in an .svg" },
-    { .name = "grid", .values = "N", .help = "nodes along a side at which densities are evaluated" },
-    { .name = "surface",
-      .values = "FILE",
-      .group = SURFACES,
-      .help =
-          "the surface whose vertices the values belong to (default: the one in their own file, if it holds one), or "
-          "where the streamlines end" },
-    { .name = "column",
-      .values = "NAME|N",
-      .group = SURFACES,
-      .help = "which of the values, by name or counted from 1 (default: 1); of folders: the only model that is drawn" },
-    { .name = "roi",
-      .values = "FILE",
-      .group = SURFACES,
-      .help = "a region for every vertex: .annot .label .gii .csv" },
-    { .name = "region", .values = "NAME", .group = SURFACES, .help = "the region of --roi that is outlined" },
-    { .name = "points", .values = "FILE", .group = SURFACES, .help = "x y z, drawn as dots on the surface of values" },
-    { .name = "hemisphere",
-      .values = "left|right",
-      .group = SURFACES,
-      .fallback = "by the surface's name: lh.white, white_left.gii",
+    { "factors", "N,...", .help = "which marginals are shown, counted from 1; else all, of T2 the joint density" },
+    { "given", "N,...", .help = "the conditional density given these factors" },
+    { "at", "X,...|FILE", .help = "where: their columns as numbers, 0.1,2.5, or the first row of a file" },
+    { "coords", "latlon|degrees|latlon,degrees",
+      .help = "--data and --at hold latitude, longitude in degrees for each S2; degrees for each S1, whose axes "
+              "are then in degrees" },
+    { "names", "NAME,...", .help = "titles of the models, in their order; else the names of the files" },
+    { "title", "TEXT", .help = "over the whole" },
+    { "width-mm", "X", .fallback = "85 or 180", .help = "width of the picture" },
+    { "dpi", "X", .fallback = "300", .help = "dots an inch, of a .png and of maps in an .svg" },
+    { "grid", "N", .help = "nodes along a side at which densities are evaluated" },
+    { "surface", "FILE", .group = SURFACES,
+      .help = "the surface whose vertices the values belong to (default: the one in their own file, if it holds "
+              "one), or where the streamlines end" },
+    { "column", "NAME|N", .group = SURFACES,
+      .help = "which of the values, by name or counted from 1 (default: 1); of folders: the only model that is "
+              "drawn" },
+    { "roi", "FILE", .group = SURFACES, .help = "a region for every vertex: .annot .label .gii .csv" },
+    { "region", "NAME", .group = SURFACES, .help = "the region of --roi that is outlined" },
+    { "points", "FILE", .group = SURFACES, .help = "x y z, drawn as dots on the surface of values" },
+    { "hemisphere", "left|right", .group = SURFACES, .fallback = "by the surface's name: lh.white, white_left.gii",
       .help = "it is a cortex, seen from its lateral, medial, dorsal and ventral side" },
-    { .name = "views",
-      .values = "SIDE,...",
-      .group = SURFACES,
+    { "views", "SIDE,...", .group = SURFACES,
       .help = "sides it is seen from: lateral, medial, dorsal, ventral, anterior, posterior, or axes as +x or -z" },
-    { .name = "up", .values = "x|y|z", .group = SURFACES, .fallback = "z", .help = "the axis that points up" },
-    { .name = "tracks",
-      .values = "TRACKS",
-      .group = SURFACES,
-      .help = "streamlines, .trk or .tck (also .gz); given once for each file" },
-    { .name = "sphere",
-      .values = "FILE",
-      .group = SURFACES,
-      .help = "of tracks: the sphere the surface is registered to" },
-    { .name = "space", .values = "mni152", .group = SURFACES, .help = "of the tracks, as for endpoints" },
-    { .name = "transform", .values = "FILE", .group = SURFACES, .help = "of the tracks, as for endpoints" },
-    { .name = "affine", .values = "FILE", .group = SURFACES, .help = "of the tracks, as for endpoints" },
-    { .name = "max-distance",
-      .values = "X",
-      .group = SURFACES,
-      .help =
-          "how far the ends of streamlines may lie from the surface (default: 5 mm), or --data from its own (default: "
-          "a thousandth of the square root of its area); inf: any distance" },
-    { .name = "most", .values = "N", .group = SURFACES, .fallback = "1500", .help = "streamlines that are drawn" },
-    { .name = "domain", .values = "D", .group = SURFACES, .help = "its eigenfunctions: S1^2, S2 or mesh:FILE" },
-    { .name = "eigenvalue", .values = "X", .group = SURFACES, .fallback = "20", .help = "of those on S1^2 and S2" },
-    { .name = "function",
-      .values = "N",
-      .group = SURFACES,
-      .fallback = "9",
+    { "up", "x|y|z", .group = SURFACES, .fallback = "z", .help = "the axis that points up" },
+    { "tracks", "TRACKS", .group = SURFACES, .help = "streamlines, .trk or .tck (also .gz); given once for each file" },
+    { "sphere", "FILE", .group = SURFACES, .help = "of tracks: the sphere the surface is registered to" },
+    { "space", "mni152", .group = SURFACES, .help = "of the tracks, as for endpoints" },
+    { "transform", "FILE", .group = SURFACES, .help = "of the tracks, as for endpoints" },
+    { "affine", "FILE", .group = SURFACES, .help = "of the tracks, as for endpoints" },
+    { "max-distance", "X", .group = SURFACES,
+      .help = "how far the ends of streamlines may lie from the surface (default: 5 mm), or --data from its own "
+              "(default: a thousandth of the square root of its area); inf: any distance" },
+    { "most", "N", .group = SURFACES, .fallback = "1500", .help = "streamlines that are drawn" },
+    { "domain", "D", .group = SURFACES, .help = "its eigenfunctions: S1^2, S2 or mesh:FILE" },
+    { "eigenvalue", "X", .group = SURFACES, .fallback = "20", .help = "of those on S1^2 and S2" },
+    { "function", "N", .group = SURFACES, .fallback = "9",
       .help = "the first of four on mesh:FILE; number 0 is the constant" },
     { 0 },
 };
@@ -207,31 +164,31 @@ static int name_models(job *j)
 
 static int parse_words(job *j)
 {
+    int st = CLI_DONE;
     const cli_args *args = j->args;
     const char *scale = cli_value(args, "scale");
     size_t grid = 0;
-    int code;
     if (scale && strcasecmp(scale, "log") != 0 && strcasecmp(scale, "linear") != 0)
         return cli_fail(args, CLI_USAGE, "--scale is '%s', expected linear or log", scale);
     j->ask.log_scale = scale && strcasecmp(scale, "log") == 0;
     j->ask.kind = cli_value(args, "kind");
     j->ask.title = cli_value(args, "title");
-    if ((code = parse_range(j, cli_value(args, "range"))) != CLI_DONE
-        || (code = parse_levels(j, cli_value(args, "levels"))) != CLI_DONE
-        || (code = cli_real(args, "width-mm", &j->ask.width_mm)) != CLI_DONE
-        || (code = cli_real(args, "dpi", &j->ask.dpi)) != CLI_DONE
-        || (code = cli_count(args, "grid", &grid)) != CLI_DONE)
-        return code;
-    if (grid > 4000 || (grid > 0 && grid < 8))
-        return cli_fail(args, CLI_USAGE, "--grid is %zu, expected 8 to 4000", grid);
-    if (j->ask.width_mm > 0.0 && !(j->ask.width_mm >= 40.0 && j->ask.width_mm <= 1200.0))
-        return cli_fail(args, CLI_USAGE, "--width-mm is %g, expected 40 to 1200", j->ask.width_mm);
-    if (j->ask.dpi > 0.0 && !(j->ask.dpi >= 30.0 && j->ask.dpi <= 2400.0))
-        return cli_fail(args, CLI_USAGE, "--dpi is %g, expected 30 to 2400", j->ask.dpi);
+    TRY(parse_range(j, cli_value(args, "range")));
+    TRY(parse_levels(j, cli_value(args, "levels")));
+    TRY(cli_real(args, "width-mm", &j->ask.width_mm));
+    TRY(cli_real(args, "dpi", &j->ask.dpi));
+    TRY(cli_count(args, "grid", &grid));
     j->ask.grid = (int)grid;
-    if (!cli_value(args, "given") != !cli_value(args, "at"))
-        return cli_fail(args, CLI_USAGE, "--given and --at belong together: which factors, and where");
-    return CLI_DONE;
+    if (grid > 4000 || (grid > 0 && grid < 8))
+        st = cli_fail(args, CLI_USAGE, "--grid is %zu, expected 8 to 4000", grid);
+    else if (j->ask.width_mm > 0.0 && !(j->ask.width_mm >= 40.0 && j->ask.width_mm <= 1200.0))
+        st = cli_fail(args, CLI_USAGE, "--width-mm is %g, expected 40 to 1200", j->ask.width_mm);
+    else if (j->ask.dpi > 0.0 && !(j->ask.dpi >= 30.0 && j->ask.dpi <= 2400.0))
+        st = cli_fail(args, CLI_USAGE, "--dpi is %g, expected 30 to 2400", j->ask.dpi);
+    else if (!cli_value(args, "given") != !cli_value(args, "at"))
+        st = cli_fail(args, CLI_USAGE, "--given and --at belong together: which factors, and where");
+done:
+    return st;
 }
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */
@@ -263,38 +220,40 @@ static int read_surfaces(job *j)
 
 static npmd_status read_inputs(job *j, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     const cli_args *args = j->args;
-    const char *truth = cli_value(args, "truth"), *data = cli_value(args, "data"), *what = cli_value(args, "what");
-    npmd_status st = what ? npmd_plot_what_parse(what, &j->ask.what, err) : NPMD_OK;
-    if (st == NPMD_OK)
-        st = cli_coords(args, &j->ask.coords, err);
-    for (int k = 0; st == NPMD_OK && k < args->operand_count; k++) {
-        if (npmd_plot_is_lines(args->operands[k])) {
-            j->file[j->ask.files++] = args->operands[k];
-            continue;
-        }
-        if (is_surface_operand(j, k))
-            continue;
-        st = npmd_load(args->operands[k], &j->model[j->ask.models], err);
-        j->models[j->ask.models] = j->model[j->ask.models];
-        j->name[j->ask.models++] = args->operands[k];
-    }
+    const char *truth = cli_value(args, "truth"), *data = cli_value(args, "data"), *what = cli_value(args, "what"),
+               *factors = cli_value(args, "factors");
     j->ask.model = j->models;
     j->ask.file = j->file;
-    if (st == NPMD_OK && truth)
-        st = npmd_truth_read(truth, &j->truth, err);
+    if (what)
+        TRY(npmd_plot_what_parse(what, &j->ask.what, err));
+    TRY(cli_coords(args, &j->ask.coords, err));
+    for (int k = 0; k < args->operand_count; k++) {
+        if (npmd_plot_is_lines(args->operands[k])) {
+            j->file[j->ask.files++] = args->operands[k];
+        } else if (!is_surface_operand(j, k)) {
+            j->name[j->ask.models] = args->operands[k];
+            TRY(npmd_load(args->operands[k], &j->model[j->ask.models], err));
+            j->models[j->ask.models] = j->model[j->ask.models];
+            j->ask.models++;
+        }
+    }
+    if (truth)
+        TRY(npmd_truth_read(truth, &j->truth, err));
     j->ask.truth = j->truth;
-    if (st != NPMD_OK || j->ask.models == 0)
-        return st;
+    if (j->ask.models == 0)
+        goto done;
     const npmd_domain *domain = npmd_model_domain(j->model[0]);
     if (data)
-        st = cli_points(args, data, domain, j->ask.coords, &j->data, err);
+        TRY(cli_points(args, data, domain, j->ask.coords, &j->data, err));
     j->ask.data = j->data;
-    if (st == NPMD_OK && cli_value(args, "factors"))
-        st = npmd_factors_parse(cli_value(args, "factors"), domain, &j->ask.factors, err);
-    if (st == NPMD_OK && cli_value(args, "given"))
-        st = cli_given_points(args, domain, j->ask.coords, &j->ask.given, &j->at, err);
+    if (factors)
+        TRY(npmd_factors_parse(factors, domain, &j->ask.factors, err));
+    if (cli_value(args, "given"))
+        TRY(cli_given_points(args, domain, j->ask.coords, &j->ask.given, &j->at, err));
     j->ask.at = j->at;
+done:
     return st;
 }
 
@@ -335,22 +294,12 @@ static int report(const job *j)
 {
     const npmd_plot_facts *f = &j->facts;
     const char *out = cli_value(j->args, "out");
-    cli_json json = { 0 };
     if (j->args->json) {
-        cli_json_begin(&json);
-        cli_json_text(&json, "out", out);
-        cli_json_text(&json, "kind", f->kind);
-        if (j->ask.models > 0)
-            cli_json_text(&json, "domain", npmd_domain_text(npmd_model_domain(j->model[0])));
-        cli_json_text(&json, "truth", cli_value(j->args, "truth"));
-        cli_json_signed(&json, "panels", f->panels);
-        cli_json_number(&json, "low", f->low);
-        cli_json_number(&json, "high", f->high);
-        cli_json_number(&json, "width_mm", f->width_mm);
-        cli_json_number(&json, "height_mm", f->height_mm);
-        cli_json_finite(&json, "mass_error", f->mass_error);
-        cli_json_unsigned(&json, "data", f->data);
-        return cli_json_print(j->args, &json);
+        return CLI_PRINT(j->args, TEXT("out", out), TEXT("kind", f->kind),
+                         j->ask.models > 0 ? TEXT("domain", npmd_domain_text(npmd_model_domain(j->model[0]))) : NO_FACT,
+                         TEXT("truth", cli_value(j->args, "truth")), WHOLE("panels", f->panels), REAL("low", f->low),
+                         REAL("high", f->high), REAL("width_mm", f->width_mm), REAL("height_mm", f->height_mm),
+                         FINITE("mass_error", f->mass_error), COUNT("data", f->data));
     }
     if (!j->args->quiet) {
         cli_row(stdout, "picture", "%s", out);
@@ -368,26 +317,24 @@ static int report(const job *j)
 
 static int check_names(const cli_args *args)
 {
+    static const char *const INPUTS[] = { "--truth", "--data", "--surface", "--roi", "--points" };
+    int st = CLI_DONE;
     const char *out = cli_value(args, "out"), *ending = strrchr(out, '.');
-    int code;
     for (int k = 0; k < args->operand_count; k++)
-        if ((code = cli_distinct(args, "--out", out, "the input", args->operands[k])) != CLI_DONE)
-            return code;
-    if ((code = cli_distinct(args, "--out", out, "--truth", cli_value(args, "truth"))) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--data", cli_value(args, "data"))) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--surface", cli_value(args, "surface"))) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--roi", cli_value(args, "roi"))) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--points", cli_value(args, "points"))) != CLI_DONE)
-        return code;
+        TRY(cli_distinct(args, "--out", out, "the input", args->operands[k]));
+    for (size_t k = 0; k < sizeof INPUTS / sizeof *INPUTS; k++)
+        TRY(cli_distinct(args, "--out", out, INPUTS[k], cli_value(args, INPUTS[k] + 2)));
     if (!ending || (strcasecmp(ending, ".png") != 0 && strcasecmp(ending, ".svg") != 0))
-        return cli_fail(args, CLI_USAGE, "--out is '%s', expected a name that ends in .png or .svg", out);
-    if (args->operand_count > MOST)
-        return cli_fail(args, CLI_USAGE, "%d files are more than %d", args->operand_count, MOST);
-    return CLI_DONE;
+        st = cli_fail(args, CLI_USAGE, "--out is '%s', expected a name that ends in .png or .svg", out);
+    else if (args->operand_count > MOST)
+        st = cli_fail(args, CLI_USAGE, "%d files are more than %d", args->operand_count, MOST);
+done:
+    return st;
 }
 
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     npmd_error err = { 0 };
     job *j = calloc(1, sizeof *j);
     cli_progress progress;
@@ -398,24 +345,19 @@ static int run(const cli_args *args)
     j->ask = (npmd_plot_request)NPMD_SIZED(npmd_plot_request);
     j->facts = (npmd_plot_facts)NPMD_SIZED(npmd_plot_facts);
     j->surfaces.ask = (npmd_plot_surfaces)NPMD_SIZED(npmd_plot_surfaces);
-    int code = cli_compute(args, &j->ask.seed, &j->how);
-    if (code != CLI_DONE || (code = check_names(args)) != CLI_DONE || (code = parse_words(j)) != CLI_DONE
-        || (code = read_surfaces(j)) != CLI_DONE)
-        goto done;
-    if (npmd_output_check(out, &err) || read_inputs(j, &err)) {
-        code = cli_refuse(args, &err);
-        goto done;
-    }
-    if ((code = refuse_without_model(j)) != CLI_DONE || (code = name_models(j)) != CLI_DONE)
-        goto done;
-    j->how.progress = cli_progress_show;
-    j->how.user = &progress;
+    TRY(cli_compute(args, &j->ask.seed, &j->how));
+    TRY(check_names(args));
+    TRY(parse_words(j));
+    TRY(read_surfaces(j));
+    TRY(cli_checked(args, npmd_output_check(out, &err) || read_inputs(j, &err), &err));
+    TRY(refuse_without_model(j));
+    TRY(name_models(j));
     j->ask.how = &j->how;
     cli_watch_signals(true);
-    cli_progress_begin(&progress, args);
-    const npmd_status st = npmd_plot(&j->ask, out, &j->facts, &err);
+    cli_progress_watch(&progress, args, &j->how);
+    const npmd_status drawn = npmd_plot(&j->ask, out, &j->facts, &err);
     cli_progress_end(&progress);
-    code = st == NPMD_STOPPED ? CLI_INTERRUPTED : st ? cli_refuse(args, &err) : report(j);
+    st = drawn == NPMD_STOPPED ? CLI_INTERRUPTED : drawn ? cli_refuse(args, &err) : report(j);
 done:
     for (int k = 0; k < j->ask.models; k++)
         npmd_model_free(j->model[k]);
@@ -423,7 +365,7 @@ done:
     npmd_points_free(j->data);
     npmd_points_free(j->at);
     free(j);
-    return code;
+    return st;
 }
 
 const cli_command command_plot = {
@@ -432,14 +374,14 @@ const cli_command command_plot = {
     .operands = true,
     .no_operand = true,
     .summary = "draw densities, the course of fits, and the figures of experiments",
-    .details =
-        "FILE is a model, or several on one domain, which are drawn side by side with one range of colours; or the log of "
-        "a fit (fit --log), or the results of reproduce. What it is is seen from what it holds. A density on S1 is a "
-        "curve; on T2 a map with contours of probability content; on S2 Mollweide's map and two views; on T^D the "
-        "one- and two-factor marginals; on other products the marginal of each factor, or with --given and --at a "
-        "conditional density. A density on surfaces, values on the vertices of one (.gii, .vtk, .csv, .npy with --surface) and "
-        "the folders of reproduce connectivity are drawn as shaded surfaces from several sides; --tracks are streamlines, "
-        "--domain without a FILE shows eigenfunctions. --kind draws something else of the same file.",
+    .details = "FILE is a model, or several on one domain, which are drawn side by side with one range of colours; "
+               "or the log of a fit (fit --log), or the results of reproduce. What it is is seen from what it "
+               "holds. A density on S1 is a curve; on T2 a map with contours of probability content; on S2 "
+               "Mollweide's map and two views; on T^D the one- and two-factor marginals; on other products the "
+               "marginal of each factor, or with --given and --at a conditional density. A density on surfaces, "
+               "values on the vertices of one (.gii, .vtk, .csv, .npy with --surface) and the folders of reproduce "
+               "connectivity are drawn as shaded surfaces from several sides; --tracks are streamlines, --domain "
+               "without a FILE shows eigenfunctions. --kind draws something else of the same file.",
     .examples =
         "neuropmd plot torus.safetensors --out torus.png --truth truth.json --data points.npy\n"
         "neuropmd plot field.m series.m kde.m --truth truth.json --scale log --range 1e-4:1,0.01:0.4 --out fig2.svg\n"

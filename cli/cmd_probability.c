@@ -2,54 +2,23 @@
 #include "cli.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "at",
-      .values = "X,...",
-      .required = true,
+    { "at", "X,...", .required = true,
       .help = "the centre of the region: one point of the domain, its columns separated by commas" },
-    { .name = "radius",
-      .values = "R,...",
-      .required = true,
-      .help =
-          "how far a point may be from the centre on each factor, along the factor: one value, or one for each factor, in "
-          "radians, or in degrees with --coords; all: anywhere" },
+    { "radius", "R,...", .required = true,
+      .help = "how far a point may be from the centre on each factor, along the factor: one value, or one for each "
+              "factor, in radians, or in degrees with --coords; all: anywhere" },
     CLI_OPTION_ACCURACY,
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
-      .help = "the centre is latitude, longitude in degrees for each S2; degrees for each S1" },
+    CLI_OPTION_COORDS("the centre is"),
     { 0 },
 };
-
-/* Numbers between commas; "all" is pi. How many there were, or -1. */
-static int numbers(const char *text, int most, double scale, bool all, double *out)
-{
-    int count = 0;
-    for (const char *at = text;; at++) {
-        char *end = NULL;
-        if (count == most)
-            return -1;
-        if (all && strncmp(at, "all", 3) == 0) {
-            out[count++] = acos(-1.0);
-            end = (char *)(uintptr_t)at + 3;
-        } else {
-            out[count++] = scale * strtod(at, &end);
-        }
-        if (end == at || (*end != ',' && *end != '\0'))
-            return -1;
-        if (*end == '\0')
-            return count;
-        at = end;
-    }
-}
 
 static int read_radius(const cli_args *args, const npmd_domain *domain, unsigned coords, double *radius)
 {
     const int factors = npmd_domain_factors(domain);
-    const int given = numbers(cli_value(args, "radius"), NPMD_MAX_FACTORS, coords ? acos(-1.0) / 180.0 : 1.0, true,
-                              radius);
+    const int given = cli_numbers(cli_value(args, "radius"), NPMD_MAX_FACTORS, coords ? acos(-1.0) / 180.0 : 1.0, true,
+                                  radius);
     if (given != 1 && given != factors)
         return cli_fail(args, CLI_USAGE, "--radius: \"%.60s\" was found where one number or %d were expected",
                         cli_value(args, "radius"), factors);
@@ -60,16 +29,10 @@ static int read_radius(const cli_args *args, const npmd_domain *domain, unsigned
 
 static int report(const cli_args *args, const npmd_probability *found)
 {
-    cli_json j = { 0 };
     if (args->json) {
-        cli_json_begin(&j);
-        cli_json_number(&j, "probability", found->probability);
-        cli_json_number(&j, "probability_se", found->se);
-        cli_json_number(&j, "low", found->low);
-        cli_json_number(&j, "high", found->high);
-        cli_json_signed(&j, "members", found->members);
-        cli_json_number(&j, "uniform", found->share);
-        return cli_json_print(args, &j);
+        return CLI_PRINT(args, REAL("probability", found->probability), REAL("probability_se", found->se),
+                         REAL("low", found->low), REAL("high", found->high), WHOLE("members", found->members),
+                         REAL("uniform", found->share));
     }
     if (args->quiet)
         return CLI_DONE;
@@ -85,6 +48,7 @@ static int report(const cli_args *args, const npmd_probability *found)
 
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     npmd_error err = { 0 };
     npmd_model *model = NULL;
     npmd_points *centre = NULL;
@@ -93,39 +57,32 @@ static int run(const cli_args *args)
     uint64_t seed = 0;
     unsigned coords = 0;
     double row[3 * NPMD_MAX_FACTORS], radius[NPMD_MAX_FACTORS], accuracy = 0.0;
-    int code = cli_compute(args, &seed, &how);
-    if (code != CLI_DONE || (code = cli_real(args, "accuracy", &accuracy)) != CLI_DONE)
-        goto done;
-    const int columns = numbers(cli_value(args, "at"), 3 * NPMD_MAX_FACTORS, 1.0, false, row);
-    if (columns < 0) {
-        code = cli_fail(args, CLI_USAGE, "--at: \"%.60s\" was found where numbers between commas were expected",
-                        cli_value(args, "at"));
-        goto done;
-    }
-    if (cli_coords(args, &coords, &err) || npmd_load(args->operand, &model, &err)
-        || npmd_points_from(row, 1, (size_t)columns, npmd_model_domain(model), coords, &centre, &err)) {
-        code = cli_refuse(args, &err);
-        goto done;
-    }
-    if ((code = read_radius(args, npmd_model_domain(model), coords, radius)) != CLI_DONE)
-        goto done;
-    if (npmd_probability_near(model, centre, radius, accuracy, seed, &how, &found, &err))
-        code = cli_refuse(args, &err);
-    else
-        code = report(args, &found);
+    TRY(cli_compute(args, &seed, &how));
+    TRY(cli_real(args, "accuracy", &accuracy));
+    const int columns = cli_numbers(cli_value(args, "at"), 3 * NPMD_MAX_FACTORS, 1.0, false, row);
+    if (columns < 0)
+        TRY(cli_fail(args, CLI_USAGE, "--at: \"%.60s\" was found where numbers between commas were expected",
+                     cli_value(args, "at")));
+    TRY(cli_checked(args,
+                    cli_coords(args, &coords, &err) || npmd_load(args->operand, &model, &err)
+                        || npmd_points_from(row, 1, (size_t)columns, npmd_model_domain(model), coords, &centre, &err),
+                    &err));
+    TRY(read_radius(args, npmd_model_domain(model), coords, radius));
+    TRY(cli_checked(args, npmd_probability_near(model, centre, radius, accuracy, seed, &how, &found, &err), &err));
+    st = report(args, &found);
 done:
     npmd_points_free(centre);
     npmd_model_free(model);
-    return code;
+    return st;
 }
 
 const cli_command command_probability = {
     .name = "probability",
     .operand = "MODEL",
     .summary = "the probability of a region, with its interval",
-    .details =
-        "The region is all points whose every factor lies within a distance of the centre's. The interval comes from "
-        "the members of the model: with --bootstrap on at the fit it says how sure the probability is.",
+    .details = "The region is all points whose every factor lies within a distance of the centre's. The interval "
+               "comes from the members of the model: with --bootstrap on at the fit it says how sure the "
+               "probability is.",
     .examples = "neuropmd probability quakes.safetensors --at 35.7,139.7 --radius 5 --coords latlon\n"
                 "neuropmd probability t4.safetensors --at 1,2,0,0 --radius 0.5,0.5,all,all\n",
     .options = OPTIONS,

@@ -2,34 +2,25 @@
 #include "cli.h"
 
 static const cli_option OPTIONS[] = {
-    { .name = "data", .values = "FILE", .required = true, .help = "the points, one in each row" },
-    { .name = "weights", .values = "FILE", .help = "one weight a point, none negative" },
+    { "data", "FILE", .required = true, .help = "the points, one in each row" },
+    { "weights", "FILE", .help = "one weight a point, none negative" },
     CLI_OPTION_MAX_DISTANCE,
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
-      .help = "the data hold latitude, longitude in degrees for each S2; degrees for each S1" },
+    CLI_OPTION_COORDS("the data hold"),
     { 0 },
 };
 
 static int report(const cli_args *args, const npmd_score *s)
 {
-    cli_json j = { 0 };
     if (s->training_rows > 0.0)
         cli_note(args, "warning: %s%s of the %s rows were used to fit or to choose the model: the figures flatter it",
                  s->training_rows < (double)s->n ? "about " : "all ", cli_words_count((uint64_t)s->training_rows).text,
                  cli_words_count(s->n).text);
     if (args->json) {
-        cli_json_begin(&j);
-        cli_json_unsigned(&j, "n", s->n);
-        cli_json_number(&j, "log_integral", s->log_integral);
-        cli_json_number(&j, "log_integral_se", s->log_integral_se);
-        cli_json_number(&j, "nll", s->nll);
-        cli_json_number(&j, "nll_se", s->nll_se);
-        cli_json_number(&j, "ise_criterion", s->ise_criterion);
-        cli_json_number(&j, "ise_criterion_se", s->ise_criterion_se);
-        cli_json_number(&j, "ise_criterion_relative", s->ise_criterion_relative);
-        cli_json_number(&j, "training_rows", s->training_rows);
-        return cli_json_print(args, &j);
+        return CLI_PRINT(args, COUNT("n", s->n), REAL("log_integral", s->log_integral),
+                         REAL("log_integral_se", s->log_integral_se), REAL("nll", s->nll), REAL("nll_se", s->nll_se),
+                         REAL("ise_criterion", s->ise_criterion), REAL("ise_criterion_se", s->ise_criterion_se),
+                         REAL("ise_criterion_relative", s->ise_criterion_relative),
+                         REAL("training_rows", s->training_rows));
     }
     cli_row(stdout, "points", "%s", cli_words_count(s->n).text);
     cli_row(stdout, "-log likelihood", "%s a point (nats, per volume)", cli_words_error(s->nll, s->nll_se).text);

@@ -45,12 +45,11 @@ static int run(const cli_args *args)
 static const cli_option OPTIONS[] = {
     CLI_OPTION_DOMAIN,
     CLI_OPTION_DATA,
-    { .name = "out", .values = "FILE", .help = "the model that was chosen, fitted to all points" },
-    { .name = "over",
-      .values = "LISTS",
-      .help = "what varies beside tau: option=value:value of any option of fit, several separated by commas, "
-              "every combination; tau=1e-5:1e-4 takes these taus and looks for no other" },
-    { .name = "table", .values = "FILE.csv", .help = "the rows that are shown, as a table" },
+    { "out", "FILE", .help = "the model that was chosen, fitted to all points" },
+    { "over", "LISTS",
+      .help = "what varies beside tau: option=value:value of any option of fit, several separated by commas, every "
+              "combination; tau=1e-5:1e-4 takes these taus and looks for no other" },
+    { "table", "FILE.csv", .help = "the rows that are shown, as a table" },
     CLI_OPTIONS_OF_A_FIT,
     { 0 },
 };
@@ -60,10 +59,10 @@ const cli_command command_select = {
     .summary = "choose tau and other options on held-out points, then fit",
     .details = "Holds a part of the points out (--holdout), fits the others for a short time with taus on a "
                "logarithmic grid, and compares on the held-out points by the integrated squared error or the "
-               "likelihood (--criterion). With --over, every combination of the listed values gets a short fit; the "
-               "better half goes on, each with its own tau; the better half of these is fitted as long as the model "
-               "will be. What is chosen is fitted to all points. fit without --tau chooses tau in the same way and "
-               "says less.",
+               "likelihood (--criterion). With --over, every combination of the listed values gets a short fit; "
+               "the better half goes on, each with its own tau; the better half of these is fitted as long as the "
+               "model will be. What is chosen is fitted to all points. fit without --tau chooses tau in the same "
+               "way and says less.",
     .examples = "neuropmd select --domain T2 --data points.npy --out torus.safetensors\n"
                 "neuropmd select --domain T2 --data points.npy --over steps=250:500:1000 --table steps.csv\n"
                 "neuropmd select --domain \"S2 x S2\" --data ends.npy --over separable=on:off,max-frequency=5:10\n",

@@ -5,17 +5,13 @@
 #include <string.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "n", .values = "N", .required = true, .help = "how many points" },
-    { .name = "out", .values = "FILE", .required = true, .help = "the points, one in each row; .csv .tsv .txt .npy" },
-    { .name = "truth", .values = "FILE", .help = "the density, as JSON for evaluate, fit and simulate" },
-    { .name = "authors", .help = "t2: the very mixture behind the paper's T2 table" },
-    { .name = "truth-seed",
-      .values = "S",
-      .fallback = "0",
+    { "n", "N", .required = true, .help = "how many points" },
+    { "out", "FILE", .required = true, .help = "the points, one in each row; .csv .tsv .txt .npy" },
+    { "truth", "FILE", .help = "the density, as JSON for evaluate, fit and simulate" },
+    { "authors", .help = "t2: the very mixture behind the paper's T2 table" },
+    { "truth-seed", "S", .fallback = "0",
       .help = "seed of the random matrices of t2 and t4, of all of gauntlet:NAME; --seed is that of the points" },
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
-      .help = "write latitude, longitude in degrees for each S2; degrees for each S1" },
+    CLI_OPTION_COORDS("write"),
     { 0 },
 };
 
@@ -29,17 +25,10 @@ static int report(const cli_args *args, const npmd_truth *truth, const simulatio
 {
     const char *domain = npmd_domain_text(npmd_truth_domain(truth));
     const char *out = cli_value(args, "out"), *truth_path = cli_value(args, "truth");
-    cli_json j = { 0 };
     if (args->json) {
-        cli_json_begin(&j);
-        cli_json_unsigned(&j, "n", s->n);
-        cli_json_text(&j, "domain", domain);
-        cli_json_number(&j, "entropy", s->entropy);
-        cli_json_number(&j, "entropy_se", s->entropy_se);
-        cli_json_text(&j, "out", out);
-        cli_json_text(&j, "truth", truth_path);
-        cli_json_unsigned(&j, "seed", s->seed);
-        return cli_json_print(args, &j);
+        return CLI_PRINT(args, COUNT("n", s->n), TEXT("domain", domain), REAL("entropy", s->entropy),
+                         REAL("entropy_se", s->entropy_se), TEXT("out", out), TEXT("truth", truth_path),
+                         COUNT("seed", s->seed));
     }
     if (!args->quiet) {
         cli_row(stdout, "points", "%s on %s", cli_words_count(s->n).text, domain);
@@ -72,54 +61,42 @@ static npmd_status make_truth(const cli_args *args, uint64_t truth_seed, npmd_tr
     return st;
 }
 
-static int check_arguments(const cli_args *args, simulation *s)
-{
-    const char *out = cli_value(args, "out"), *truth = cli_value(args, "truth"), *recipe = args->operand;
-    int code = cli_count(args, "n", &s->n);
-    if (code == CLI_DONE)
-        code = cli_seed(args, "truth-seed", &s->truth_seed);
-    if (code == CLI_DONE && cli_value(args, "authors") && strcmp(recipe, "t2") != 0)
-        code = cli_fail(args, CLI_USAGE, "--authors goes with t2, the recipe is '%s'", recipe);
-    if (code == CLI_DONE)
-        code = cli_distinct(args, "--out", out, "--truth", truth);
-    if (code == CLI_DONE && !is_recipe(recipe))
-        code = cli_distinct(args, "--out", out, "FILE", recipe);
-    return code;
-}
-
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     npmd_error err = { 0 };
     npmd_truth *truth = NULL;
     npmd_compute how;
     simulation s = { 0 };
     unsigned coords = 0;
     double *x = NULL;
-    const char *out = cli_value(args, "out"), *truth_path = cli_value(args, "truth");
-    int code = cli_compute(args, &s.seed, &how);
-    if (code != CLI_DONE || (code = check_arguments(args, &s)) != CLI_DONE)
-        goto done;
-    if (cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
-        || (truth_path && npmd_output_check(truth_path, &err)) || make_truth(args, s.truth_seed, &truth, &err)) {
-        code = cli_refuse(args, &err);
-        goto done;
-    }
+    const char *out = cli_value(args, "out"), *truth_path = cli_value(args, "truth"), *recipe = args->operand;
+    TRY(cli_compute(args, &s.seed, &how));
+    TRY(cli_count(args, "n", &s.n));
+    TRY(cli_seed(args, "truth-seed", &s.truth_seed));
+    if (cli_value(args, "authors") && strcmp(recipe, "t2") != 0)
+        TRY(cli_fail(args, CLI_USAGE, "--authors goes with t2, the recipe is '%s'", recipe));
+    TRY(cli_distinct(args, "--out", out, "--truth", truth_path));
+    if (!is_recipe(recipe))
+        TRY(cli_distinct(args, "--out", out, "FILE", recipe));
+    TRY(cli_checked(args,
+                    cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
+                        || (truth_path && npmd_output_check(truth_path, &err))
+                        || make_truth(args, s.truth_seed, &truth, &err),
+                    &err));
     const npmd_domain *domain = npmd_truth_domain(truth);
-    if (!(x = cli_doubles(args, s.n, (size_t)npmd_domain_columns(domain)))) {
-        code = CLI_MEMORY;
-        goto done;
-    }
-    if (npmd_truth_sample(truth, s.seed, s.n, &how, x, &err)
-        || npmd_truth_entropy(truth, s.seed, &how, &s.entropy, &s.entropy_se, &err)
-        || npmd_points_write(out, domain, coords, x, s.n, &err) /* first what needs the space */
-        || (truth_path && npmd_truth_write(truth, truth_path, &err)))
-        code = cli_refuse(args, &err);
-    else
-        code = report(args, truth, &s);
+    TRY((x = cli_doubles(args, s.n, (size_t)npmd_domain_columns(domain))) ? CLI_DONE : CLI_MEMORY);
+    TRY(cli_checked(args,
+                    npmd_truth_sample(truth, s.seed, s.n, &how, x, &err)
+                        || npmd_truth_entropy(truth, s.seed, &how, &s.entropy, &s.entropy_se, &err)
+                        || npmd_points_write(out, domain, coords, x, s.n, &err) /* first what needs the space */
+                        || (truth_path && npmd_truth_write(truth, truth_path, &err)),
+                    &err));
+    st = report(args, truth, &s);
 done:
     free(x);
     npmd_truth_free(truth);
-    return code;
+    return st;
 }
 
 const cli_command command_simulate = {
@@ -127,8 +104,8 @@ const cli_command command_simulate = {
     .operand = "t2|t4|gauntlet:NAME|FILE",
     .summary = "draw points from a known density",
     .details = "t2 and t4 are the paper's mixtures of anisotropic wrapped normals on the torus; gauntlet:NAME is "
-               "one of the truths that reproduce gauntlet --list names; FILE describes a mixture in JSON, in the form "
-               "that --truth writes.",
+               "one of the truths that reproduce gauntlet --list names; FILE describes a mixture in JSON, in the "
+               "form that --truth writes.",
     .examples = "neuropmd simulate t2 --n 5000 --out points.csv --truth truth.json\n"
                 "neuropmd simulate truth.json --n 1000 --out more.npy --seed 7\n"
                 "neuropmd simulate gauntlet:ridge-narrow-t2 --truth-seed 3 --n 10000 --out ridge.csv\n",

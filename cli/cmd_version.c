@@ -12,11 +12,10 @@ static int run(const cli_args *args)
         return code;
     if (npmd_build_describe(&json, &err)) {
         code = cli_refuse(args, &err);
-    } else if (args->json) {
-        printf("%s\n", json);
     } else {
-        printf("neuropmd %s\n", npmd_version());
-        cli_listing(json, "version");
+        if (!args->json)
+            printf("neuropmd %s\n", npmd_version());
+        cli_listing(args, json, "version");
     }
     npmd_text_free(json);
     return code;

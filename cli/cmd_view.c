@@ -6,38 +6,26 @@
 #include <strings.h>
 
 static const cli_option OPTIONS[] = {
-    { .name = "out", .values = "FILE", .required = true, .help = "the page, a .html" },
-    { .name = "data", .values = "FILE", .help = "points to show with the density, one in each row, as for fit" },
-    { .name = "coords",
-      .values = "latlon|degrees|latlon,degrees",
+    { "out", "FILE", .required = true, .help = "the page, a .html" },
+    { "data", "FILE", .help = "points to show with the density, one in each row, as for fit" },
+    { "coords", "latlon|degrees|latlon,degrees",
       .help = "the data hold latitude, longitude in degrees for each S2, degrees for each S1" },
-    { .name = "places",
-      .values = "latlon|degrees|latlon,degrees",
-      .fallback = "--coords",
+    { "places", "latlon|degrees|latlon,degrees", .fallback = "--coords",
       .help = "how the page reads places out: of S2 latitude and longitude, of S1 degrees" },
     CLI_OPTION_MAX_DISTANCE,
-    { .name = "title", .values = "TEXT", .fallback = "the domain", .help = "the heading of the page" },
-    { .name = "names",
-      .values = "A,B",
+    { "title", "TEXT", .fallback = "the domain", .help = "the heading of the page" },
+    { "names", "A,B",
       .help = "what the factors shown are called: \"origin,destination\"; of themselves by their number and kind" },
-    { .name = "factors",
-      .values = "N[,N]",
-      .fallback = "the first two",
+    { "factors", "N[,N]", .fallback = "the first two",
       .help = "the one or two factors that are shown, counted from 1; the others are integrated out" },
-    { .name = "nodes",
-      .values = "N",
-      .fallback = "by the domain",
+    { "nodes", "N", .fallback = "by the domain",
       .help = "values on each factor, at most: 1 to 1000000; more is sharper and slower, and the page larger" },
-    { .name = "points-most",
-      .values = "N",
-      .fallback = "5000",
+    { "points-most", "N", .fallback = "5000",
       .help = "data points that are shown, chosen at random if there are more" },
-    { .name = "surface",
-      .values = "FILE",
-      .help = "draw a factor S2 on this surface, a cortex, instead of a globe; with --sphere" },
-    { .name = "sphere", .values = "FILE", .help = "the registered sphere that has the faces of the surface" },
-    { .name = "surface2", .values = "FILE", .fallback = "--surface", .help = "the same for the second factor" },
-    { .name = "sphere2", .values = "FILE", .fallback = "--sphere", .help = "the same for the second factor" },
+    { "surface", "FILE", .help = "draw a factor S2 on this surface, a cortex, instead of a globe; with --sphere" },
+    { "sphere", "FILE", .help = "the registered sphere that has the faces of the surface" },
+    { "surface2", "FILE", .fallback = "--surface", .help = "the same for the second factor" },
+    { "sphere2", "FILE", .fallback = "--sphere", .help = "the same for the second factor" },
     CLI_OPTION_ACCURACY,
     { 0 },
 };
@@ -59,9 +47,8 @@ static int read_names(job *j)
     const char *given = cli_value(j->args, "names");
     if (!given)
         return CLI_DONE;
-    if (!(j->names = malloc(strlen(given) + 1)))
+    if (!(j->names = strdup(given)))
         return cli_fail(j->args, CLI_MEMORY, "not enough memory for the names");
-    strcpy(j->names, given);
     char *comma = strchr(j->names, ',');
     j->request.name[0] = j->names;
     if (comma) {
@@ -123,17 +110,12 @@ static int report(const job *j)
     cli_json json = { 0 };
     if (j->args->json) {
         cli_json_begin(&json);
-        cli_json_text(&json, "out", out);
-        cli_json_text(&json, "domain", npmd_domain_text(npmd_model_domain(j->model)));
+        CLI_PUT(&json, TEXT("out", out), TEXT("domain", npmd_domain_text(npmd_model_domain(j->model))));
         cli_json_items(&json, "factors", factors, (size_t)f->factors);
         cli_json_items(&json, "nodes", nodes, (size_t)f->factors);
-        cli_json_unsigned(&json, "points", f->points);
-        cli_json_unsigned(&json, "points_shown", f->points_shown);
-        cli_json_number(&json, "level_error", f->level_error);
-        cli_json_number(&json, "mass", f->mass);
-        if (f->compared > 0)
-            cli_json_number(&json, "sum_error", f->sum_error);
-        cli_json_unsigned(&json, "bytes", f->bytes);
+        CLI_PUT(&json, COUNT("points", f->points), COUNT("points_shown", f->points_shown),
+                REAL("level_error", f->level_error), REAL("mass", f->mass),
+                f->compared > 0 ? REAL("sum_error", f->sum_error) : NO_FACT, COUNT("bytes", f->bytes));
         return cli_json_print(j->args, &json);
     }
     if (j->args->quiet)
@@ -173,9 +155,7 @@ static int make(job *j)
     r->coords = cli_value(args, "places") ? r->coords : coords;
     r->title = cli_value(args, "title");
     r->how = &j->how;
-    j->how.progress = cli_progress_show;
-    j->how.user = &progress;
-    cli_progress_begin(&progress, args);
+    cli_progress_watch(&progress, args, &j->how);
     const npmd_status st = npmd_view(j->model, r, out, &j->facts, &err);
     cli_progress_end(&progress);
     if (st != NPMD_OK)
@@ -188,27 +168,23 @@ static int make(job *j)
 
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     job j = { .args = args, .request = NPMD_SIZED(npmd_view_request), .facts = NPMD_SIZED(npmd_view_facts) };
-    const char *out = cli_value(args, "out"), *ending = strrchr(out, '.');
-    int code = cli_compute(args, &j.request.seed, &j.how);
-    if (code != CLI_DONE || (code = cli_distinct(args, "--out", out, "MODEL", args->operand)) != CLI_DONE
-        || (code = cli_distinct(args, "--out", out, "--data", cli_value(args, "data"))) != CLI_DONE
-        || (code = cli_count(args, "nodes", &j.request.nodes)) != CLI_DONE
-        || (code = cli_count(args, "points-most", &j.request.most_points)) != CLI_DONE
-        || (code = cli_real(args, "accuracy", &j.request.accuracy)) != CLI_DONE || (code = read_names(&j)) != CLI_DONE)
-        goto done;
-    if (!ending || (strcasecmp(ending, ".html") != 0 && strcasecmp(ending, ".htm") != 0)) {
-        code = cli_fail(args, CLI_USAGE, "--out is '%s', expected a name that ends in .html", out);
-        goto done;
-    }
-    const char *places = cli_value(args, "places");
-    if (places && npmd_coords_parse(places, &j.request.coords, NULL)) {
-        code = cli_fail(args, CLI_USAGE,
-                        "--places: \"%.40s\" was found where latlon, degrees or latlon,degrees was expected", places);
-        goto done;
-    }
+    const char *out = cli_value(args, "out"), *ending = strrchr(out, '.'), *places = cli_value(args, "places");
+    TRY(cli_compute(args, &j.request.seed, &j.how));
+    TRY(cli_distinct(args, "--out", out, "MODEL", args->operand));
+    TRY(cli_distinct(args, "--out", out, "--data", cli_value(args, "data")));
+    TRY(cli_count(args, "nodes", &j.request.nodes));
+    TRY(cli_count(args, "points-most", &j.request.most_points));
+    TRY(cli_real(args, "accuracy", &j.request.accuracy));
+    TRY(read_names(&j));
+    if (!ending || (strcasecmp(ending, ".html") != 0 && strcasecmp(ending, ".htm") != 0))
+        TRY(cli_fail(args, CLI_USAGE, "--out is '%s', expected a name that ends in .html", out));
+    if (places && npmd_coords_parse(places, &j.request.coords, NULL))
+        TRY(cli_fail(args, CLI_USAGE,
+                     "--places: \"%.40s\" was found where latlon, degrees or latlon,degrees was expected", places));
     cli_watch_signals(true);
-    code = make(&j);
+    st = make(&j);
 done:
     for (int s = 0; s < 2; s++) {
         npmd_surface_free(j.surface[s]);
@@ -217,18 +193,18 @@ done:
     npmd_points_free(j.points);
     npmd_model_free(j.model);
     free(j.names);
-    return code;
+    return st;
 }
 
 const cli_command command_view = {
     .name = "view",
     .operand = "MODEL",
     .summary = "an interactive page of a density, in one HTML file",
-    .details =
-        "The page needs no server and no network: any browser opens it. It shows one or two factors: circles as curves or "
-        "rings, T2 as a torus or a flat map, spheres as globes or on a cortex, surfaces as they are; click a place on one "
-        "factor to see the density of the other, given that place. Values are computed on nodes and kept to 0.2 percent or better; "
-        "the page says how many there are and how far sums over them are from integrals.",
+    .details = "The page needs no server and no network: any browser opens it. It shows one or two factors: "
+               "circles as curves or rings, T2 as a torus or a flat map, spheres as globes or on a cortex, "
+               "surfaces as they are; click a place on one factor to see the density of the other, given that "
+               "place. Values are computed on nodes and kept to 0.2 percent or better; the page says how many "
+               "there are and how far sums over them are from integrals.",
     .examples =
         "neuropmd view floods.safetensors --out floods.html --data floods.csv --coords latlon\n"
         "neuropmd view flights.safetensors --out flights.html --names origin,destination\n"

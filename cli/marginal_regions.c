@@ -2,7 +2,6 @@
  * them. */
 #include "cli.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,11 +86,12 @@ static npmd_status check_outputs(const job *j, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     if (j->out)
-        st = is_drawing(j->out) ? npmd_surface_check(j->out, err) : npmd_array_check(j->out, err);
-    if (st == NPMD_OK && j->matrix)
-        st = npmd_array_check(j->matrix, err);
-    if (st == NPMD_OK && j->dense)
-        st = npmd_array_check(j->dense, err);
+        TRY(is_drawing(j->out) ? npmd_surface_check(j->out, err) : npmd_array_check(j->out, err));
+    if (j->matrix)
+        TRY(npmd_array_check(j->matrix, err));
+    if (j->dense)
+        TRY(npmd_array_check(j->dense, err));
+done:
     return st;
 }
 
@@ -100,17 +100,17 @@ static int check_names(const job *j)
 {
     static const char *const OUTPUTS[] = { "--out", "--matrix", "--dense" };
     static const char *const INPUTS[] = { "--roi", "--roi2", "--sphere", "--sphere2", "--surface", "--surface2" };
+    int st = CLI_DONE;
     for (int i = 0; i < 3; i++) {
         const char *out = cli_value(j->args, OUTPUTS[i] + 2);
-        int code = cli_distinct(j->args, OUTPUTS[i], out, "MODEL", j->args->operand);
-        for (int k = 0; k < 6 && code == CLI_DONE; k++)
-            code = cli_distinct(j->args, OUTPUTS[i], out, INPUTS[k], cli_value(j->args, INPUTS[k] + 2));
-        for (int k = 0; k < i && code == CLI_DONE; k++)
-            code = cli_distinct(j->args, OUTPUTS[i], out, OUTPUTS[k], cli_value(j->args, OUTPUTS[k] + 2));
-        if (code != CLI_DONE)
-            return code;
+        TRY(cli_distinct(j->args, OUTPUTS[i], out, "MODEL", j->args->operand));
+        for (int k = 0; k < 6; k++)
+            TRY(cli_distinct(j->args, OUTPUTS[i], out, INPUTS[k], cli_value(j->args, INPUTS[k] + 2)));
+        for (int k = 0; k < i; k++)
+            TRY(cli_distinct(j->args, OUTPUTS[i], out, OUTPUTS[k], cli_value(j->args, OUTPUTS[k] + 2)));
     }
-    return CLI_DONE;
+done:
+    return st;
 }
 
 static int check_options(job *j)
@@ -216,45 +216,36 @@ static int read_place(job *j, int d)
 
 /* ---- computing --------------------------------------------------------------------------------------------------- */
 
-static npmd_status compute_map(job *j, npmd_error *err)
-{
-    cli_progress_begin(&j->progress, j->args);
-    const npmd_status st = npmd_region_map(j->model, &j->request, j->factor + 1, j->region, j->regions, j->what,
-                                           j->value, &j->map, err);
-    cli_progress_end(&j->progress);
-    return st;
-}
-
 /* Beside a map of an intensity, expected numbers; beside any other, probabilities. */
-static bool matrix_counts(const job *j)
+static npmd_region_what matrix_what(const job *j)
 {
-    return j->what == NPMD_REGION_COUNTS || j->what == NPMD_REGION_INTENSITY;
+    return j->what == NPMD_REGION_COUNTS || j->what == NPMD_REGION_INTENSITY ? NPMD_REGION_COUNTS
+                                                                             : NPMD_REGION_PROBABILITY;
 }
 
-static const char *matrix_word(const job *j)
-{
-    return npmd_region_what_name(matrix_counts(j) ? NPMD_REGION_COUNTS : NPMD_REGION_PROBABILITY);
-}
+enum part { MAP, MATRIX, DENSE };
 
-static npmd_status compute_matrix(job *j, npmd_error *err)
+static npmd_status compute_part(job *j, enum part part, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     cli_progress_begin(&j->progress, j->args);
-    const npmd_status st = npmd_region_matrix(
-        j->model, &j->request, matrix_counts(j) ? NPMD_REGION_COUNTS : NPMD_REGION_PROBABILITY, j->cell, &j->sum, err);
+    if (part == MAP)
+        st = npmd_region_map(j->model, &j->request, j->factor + 1, j->region, j->regions, j->what, j->value, &j->map,
+                             err);
+    else if (part == MATRIX)
+        st = npmd_region_matrix(j->model, &j->request, matrix_what(j), j->cell, &j->sum, err);
+    else
+        st = npmd_region_dense(j->model, &j->request, j->what, j->dense, err);
     cli_progress_end(&j->progress);
     return st;
 }
 
-static npmd_status compute_dense(job *j, npmd_error *err)
+static void note_dense(const job *j)
 {
     const size_t rows = npmd_surface_vertices(j->at[0].surface), columns = npmd_surface_vertices(j->at[1].surface);
     cli_note(j->args, "dense: %s x %s values, %s in the file, %s of memory", cli_words_count(rows).text,
              cli_words_count(columns).text, cli_words_bytes((uint64_t)rows * columns * sizeof(double)).text,
              cli_words_bytes(npmd_region_bytes(&j->request)).text);
-    cli_progress_begin(&j->progress, j->args);
-    const npmd_status st = npmd_region_dense(j->model, &j->request, j->what, j->dense, err);
-    cli_progress_end(&j->progress);
-    return st;
 }
 
 static npmd_status write_map(const job *j, npmd_error *err)
@@ -276,38 +267,33 @@ static const char *warning(const npmd_region_facts *f)
                : NULL;
 }
 
-static void report_json(const job *j, cli_json *o)
+static int report_json(const job *j)
 {
-    cli_json_text(o, "what", j->out || j->dense ? what_name(j) : matrix_word(j));
+    cli_json o = { 0 };
+    cli_json_begin(&o);
+    CLI_PUT(&o, TEXT("what", j->out || j->dense ? what_name(j) : npmd_region_what_name((int)matrix_what(j))));
     if (j->out) {
-        cli_json_text(o, "out", j->out);
-        cli_json_text(o, "region", either(j->args, "region", npmd_region_name(j->at[j->factor].regions, 0)));
-        cli_json_signed(o, "factor", j->factor + 1);
-        cli_json_unsigned(o, "n", j->values);
-        cli_json_number(o, "share", j->map.share);
-        cli_json_number(o, "probability", j->map.probability);
-        cli_json_number(o, "error_median", j->map.error_median);
-        cli_json_number(o, "error_largest", j->map.error_largest);
-        cli_json_unsigned(o, "error_vertices", j->map.compared);
+        CLI_PUT(&o, TEXT("out", j->out),
+                TEXT("region", either(j->args, "region", npmd_region_name(j->at[j->factor].regions, 0))),
+                WHOLE("factor", j->factor + 1), COUNT("n", j->values), REAL("share", j->map.share),
+                REAL("probability", j->map.probability), REAL("error_median", j->map.error_median),
+                REAL("error_largest", j->map.error_largest), COUNT("error_vertices", j->map.compared));
     }
     if (j->matrix) {
-        cli_json_text(o, "matrix", j->matrix);
-        cli_json_text(o, "matrix_what", matrix_word(j));
-        cli_json_signed(o, "regions", npmd_region_count(j->at[0].regions));
-        cli_json_number(o, "sum", j->sum.probability);
-        cli_json_number(o, "sum_error", j->sum.sum_error);
-        cli_json_number(o, "within", j->sum.within);
-        cli_json_number(o, "matrix_error_median", j->sum.error_median);
-        cli_json_number(o, "matrix_error_largest", j->sum.error_largest);
+        CLI_PUT(&o, TEXT("matrix", j->matrix), TEXT("matrix_what", npmd_region_what_name((int)matrix_what(j))),
+                WHOLE("regions", npmd_region_count(j->at[0].regions)), REAL("sum", j->sum.probability),
+                REAL("sum_error", j->sum.sum_error), REAL("within", j->sum.within),
+                REAL("matrix_error_median", j->sum.error_median), REAL("matrix_error_largest", j->sum.error_largest));
     }
     if (j->dense)
-        cli_json_text(o, "dense", j->dense);
-    cli_json_list(o, "warnings");
+        CLI_PUT(&o, TEXT("dense", j->dense));
+    cli_json_list(&o, "warnings");
     if (j->out && warning(&j->map))
-        cli_json_item(o, warning(&j->map));
+        cli_json_item(&o, warning(&j->map));
     if (j->matrix && warning(&j->sum))
-        cli_json_item(o, warning(&j->sum));
-    cli_json_list_end(o);
+        cli_json_item(&o, warning(&j->sum));
+    cli_json_leave(&o);
+    return cli_json_print(j->args, &o);
 }
 
 static void report_words(const job *j)
@@ -333,16 +319,12 @@ static void report_words(const job *j)
 
 static int report(const job *j)
 {
-    cli_json o = { 0 };
     if (j->out && warning(&j->map))
         cli_note(j->args, "map: %s", warning(&j->map));
     if (j->matrix && warning(&j->sum))
         cli_note(j->args, "matrix: %s", warning(&j->sum));
-    if (j->args->json) {
-        cli_json_begin(&o);
-        report_json(j, &o);
-        return cli_json_print(j->args, &o);
-    }
+    if (j->args->json)
+        return report_json(j);
     if (!j->args->quiet)
         report_words(j);
     return CLI_DONE;
@@ -359,11 +341,13 @@ static int compute(job *j)
     if (!(j->value = cli_doubles(j->args, j->values, 1)) || !(j->cell = cli_doubles(j->args, j->cells, 1)))
         return CLI_MEMORY;
     cli_watch_signals(true);
-    if ((j->out && (compute_map(j, &err) || write_map(j, &err)))
-        || (j->matrix && (compute_matrix(j, &err) || npmd_region_matrix_write(&j->request, j->cell, j->matrix, &err)))
-        || (j->dense && compute_dense(j, &err)))
+    if ((j->out && (compute_part(j, MAP, &err) || write_map(j, &err)))
+        || (j->matrix
+            && (compute_part(j, MATRIX, &err) || npmd_region_matrix_write(&j->request, j->cell, j->matrix, &err))))
         return cli_refuse(j->args, &err);
-    return report(j);
+    if (j->dense)
+        note_dense(j);
+    return j->dense && compute_part(j, DENSE, &err) ? cli_refuse(j->args, &err) : report(j);
 }
 
 static int prepare(job *j)

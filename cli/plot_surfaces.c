@@ -1,16 +1,9 @@
 /* plot_surfaces.c - neuropmd plot: options and inputs of figures of surfaces, streamlines and eigenfunctions. */
 #include "cli.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-
-static bool ends_with(const char *path, const char *suffix)
-{
-    const size_t length = strlen(path), tail = strlen(suffix);
-    return length > tail && strcasecmp(path + length - tail, suffix) == 0;
-}
 
 /* A file of numbers on vertices, or of a matrix; models and lines have other names. */
 static bool holds_values(const char *path)
@@ -19,7 +12,7 @@ static bool holds_values(const char *path)
         ".gii", ".gii.gz", ".vtk", ".vtk.gz", ".csv", ".tsv", ".txt", ".npy", NULL
     };
     for (int k = 0; SUFFIXES[k]; k++)
-        if (ends_with(path, SUFFIXES[k]))
+        if (cli_ends_with(path, SUFFIXES[k]))
             return true;
     return false;
 }
@@ -46,18 +39,15 @@ bool plot_surfaces_operand(plot_surfaces *s, const char *path)
 static bool holds_surface(const char *path)
 {
     npmd_surface *s = NULL;
-    const bool may = ends_with(path, ".gii") || ends_with(path, ".gii.gz") || ends_with(path, ".vtk")
-                     || ends_with(path, ".vtk.gz");
+    const bool may = cli_ends_with(path, ".gii") || cli_ends_with(path, ".gii.gz") || cli_ends_with(path, ".vtk")
+                     || cli_ends_with(path, ".vtk.gz");
     const bool found = may && npmd_surface_read(path, &s, NULL) == NPMD_OK;
     npmd_surface_free(s);
     return found;
 }
 
-static int check_together(const cli_args *args, const plot_surfaces *s)
+static int check_together(const cli_args *args, const npmd_plot_surfaces *ask, bool matrix)
 {
-    const npmd_plot_surfaces *ask = &s->ask;
-    const char *kind = cli_value(args, "kind");
-    const bool matrix = kind && strcasecmp(kind, "matrix") == 0;
     if (!ask->labels != !ask->region && ask->folders == 0)
         return cli_fail(args, CLI_USAGE, "--%s is missing: a region is a name (--region) in labels (--roi)",
                         ask->labels ? "region" : "roi");
@@ -112,7 +102,8 @@ int plot_surfaces_read(const cli_args *args, plot_surfaces *s)
     ask->most = (int)most;
     ask->function = (int)function;
     const char *kind = cli_value(args, "kind");
-    if (ask->values && !ask->surface && !(kind && strcasecmp(kind, "matrix") == 0) && holds_surface(ask->values))
+    const bool matrix = kind && strcasecmp(kind, "matrix") == 0;
+    if (ask->values && !ask->surface && !matrix && holds_surface(ask->values))
         ask->surface = ask->values;
-    return check_together(args, s);
+    return check_together(args, ask, matrix);
 }

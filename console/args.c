@@ -17,9 +17,9 @@
 static const char COMMON_GROUP[] = "every command";
 
 static const cli_option COMMON[] = {
-    { .name = "json", .help = "one JSON object on stdout, nothing else there", .group = COMMON_GROUP },
-    { .name = "quiet", .help = "no plan, progress, warnings or summary; errors remain", .group = COMMON_GROUP },
-    { .name = "help", .help = "this text", .group = COMMON_GROUP },
+    { "json", .help = "one JSON object on stdout, nothing else there", .group = COMMON_GROUP },
+    { "quiet", .help = "no plan, progress, warnings or summary; errors remain", .group = COMMON_GROUP },
+    { "help", .help = "this text", .group = COMMON_GROUP },
     { 0 },
 };
 

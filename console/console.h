@@ -9,11 +9,18 @@
 #ifndef NEUROPMD_CONSOLE_H
 #define NEUROPMD_CONSOLE_H
 
+#include "facts.h"
 #include "neuropmd-surfaces.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
+
+/* As in the library: a function that owns something has one exit, at the label done. */
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        if ((st = (call)) != NPMD_OK)                                                                                  \
+            goto done;                                                                                                 \
+    } while (0)
 
 /* ---- Exit status ------------------------------------------------------------------------------------------------- */
 
@@ -45,8 +52,6 @@ typedef struct cli_option {
     const char *group; /* heading in --help; NULL: the command's own */
     bool library;      /* a row of npmd_option_text */
 } cli_option;
-
-typedef struct cli_args cli_args;
 
 typedef struct cli_command {
     const char *name;
@@ -94,6 +99,8 @@ const char *cli_value(const cli_args *args, const char *name); /* the last value
 int cli_count(const cli_args *args, const char *name, size_t *out);
 int cli_real(const cli_args *args, const char *name, double *out); /* positive; *out is unchanged if not given */
 int cli_seed(const cli_args *args, const char *name, uint64_t *out);
+/* Numbers between commas, each times scale; with all the word "all" is pi. How many there are, or -1. */
+int cli_numbers(const char *text, int most, double scale, bool all, double *out);
 /* --seed, --threads and --device of a command that is not a fit, by the library's own rules. */
 int cli_compute(const cli_args *args, uint64_t *seed, npmd_compute *how);
 /* --given 1,3 with --at FILE or --at NUMBERS: the factors, and points of their product. */
@@ -112,6 +119,7 @@ npmd_status cli_registered(const char *surface_path, const npmd_surface *surface
                            const npmd_surface *sphere, npmd_error *err);
 /* Warns if error, the standard error of a log integral, exceeds the accuracy asked for (0: NPMD_ACCURACY). */
 void cli_accuracy_missed(const cli_args *args, double error, double accuracy);
+bool cli_ends_with(const char *path, const char *suffix); /* in letters of either case, and more before it */
 /* Refuses two paths to the same file, since one would overwrite the other. Either may be NULL. */
 int cli_distinct(const cli_args *args, const char *label, const char *path, const char *other_label, const char *other);
 /* Finds the name nearest to a misspelt one: start from {.wanted = word}, try all; best is NULL if none is near. */
@@ -131,7 +139,8 @@ void cli_nearest_try(cli_nearest *near, const char *name);
 
 int cli_fail(const cli_args *args, int code, const char *format, ...) CLI_FORMAT(3, 4);
 int cli_refuse(const cli_args *args, const npmd_error *err);
-int cli_exit_of(npmd_status st); /* of a failure */
+int cli_checked(const cli_args *args, bool failed, const npmd_error *err); /* CLI_DONE, or refused */
+int cli_exit_of(npmd_status st);                                           /* of a failure */
 /* Rewrites a message of the library, which has names of options in back quotes: `tau` becomes --tau. */
 void cli_respell(const char *text, char *out, size_t size);
 void cli_note(const cli_args *args, const char *format, ...) CLI_FORMAT(2, 3); /* silent under --quiet */
@@ -143,57 +152,30 @@ int cli_write(const cli_args *args, const char *path, void (*put)(FILE *f, const
 /* Allocates rows x cols doubles; NULL after a message (the exit status is then CLI_MEMORY). */
 double *cli_doubles(const cli_args *args, size_t rows, size_t cols);
 
-/* ---- Results for programs: one JSON object ----------------------------------------------------------------------- */
-
-enum { CLI_JSON_DEEPEST = 8 };
-typedef struct cli_json {
-    /* the object, then the lists and objects being filled, each inside the one before */
-    struct json_t *open[CLI_JSON_DEEPEST];
-    int depth;   /* number of those inside the object */
-    char *text;  /* set by cli_json_end */
-    bool failed; /* memory ran out; nothing is printed */
-} cli_json;
-
-void cli_json_begin(cli_json *j);                                    /* from {0}, or again for the next object */
-void cli_json_text(cli_json *j, const char *key, const char *value); /* NULL: null */
-void cli_json_number(cli_json *j, const char *key, double value);    /* not finite: null */
-void cli_json_finite(cli_json *j, const char *key, double value);    /* not finite: left out */
-void cli_json_signed(cli_json *j, const char *key, int64_t value);
-void cli_json_unsigned(cli_json *j, const char *key, uint64_t value);
-void cli_json_flag(cli_json *j, const char *key, bool value);
-void cli_json_list(cli_json *j, const char *key); /* key NULL, here and in cli_json_items: a list in a list */
-void cli_json_item(cli_json *j, const char *value);
-void cli_json_items(cli_json *j, const char *key, const double *value, size_t count); /* a list of numbers */
-void cli_json_list_end(cli_json *j);
-void cli_json_object(cli_json *j); /* starts an object in a list */
-void cli_json_object_end(cli_json *j);
-void cli_json_whole(cli_json *j, const char *object); /* adds an item that was printed before, up to its newline */
-void cli_json_end(cli_json *j);                       /* makes text: one line with its newline */
-void cli_json_free(cli_json *j);
-int cli_json_print(const cli_args *args, cli_json *j); /* ends, prints to stdout and frees it */
-char *cli_json_row(const double *x, size_t count);     /* "[1,2.5,null]" with 7 digits, to be freed; NULL: no memory */
-
 /* ---- Results for people ------------------------------------------------------------------------------------------ */
 
 typedef struct cli_words {
     char text[128];
 } cli_words;
 
-cli_words cli_words_count(uint64_t n);          /* 100,000 */
-cli_words cli_words_bytes(uint64_t bytes);      /* 12.3 MiB */
-cli_words cli_words_time(double seconds);       /* 3 min 20 s */
+cli_words cli_words_of(const char *format, ...) CLI_FORMAT(1, 2);
+void cli_append(char *text, size_t size, const char *format, ...) CLI_FORMAT(3, 4); /* behind what is there */
+cli_words cli_words_count(uint64_t n);                                              /* 100,000 */
+cli_words cli_words_bytes(uint64_t bytes);                                          /* 12.3 MiB */
+cli_words cli_words_time(double seconds);                                           /* 3 min 20 s */
 cli_words cli_words_error(double x, double se); /* 1.2346 +- 0.0021, to the digits that the error allows */
 
 void cli_row(FILE *stream, const char *label, const char *format, ...) CLI_FORMAT(3, 4);
-/* Prints a JSON object of the library as aligned lines, without the key `without` (or NULL). */
-void cli_listing(const char *json, const char *without);
+/* Prints a JSON object of the library: with --json as it is, else as aligned lines, without this key (or NULL). */
+void cli_listing(const cli_args *args, const char *json, const char *without);
 
 /* ---- While something is computed --------------------------------------------------------------------------------- */
 
 /* restart: interrupted system calls are restarted; else they fail with EINTR. */
 void cli_watch_signals(bool restart);
 bool cli_interrupted(void);
-double cli_clock(void); /* seconds since an arbitrary time */
+double cli_clock(void);         /* seconds since an arbitrary time */
+uint64_t cli_peak_memory(void); /* of this process so far, bytes; 0: not known */
 
 typedef struct cli_progress {
     const cli_args *args;
@@ -207,6 +189,7 @@ typedef struct cli_progress {
 } cli_progress;
 
 void cli_progress_begin(cli_progress *p, const cli_args *args);
+void cli_progress_watch(cli_progress *p, const cli_args *args, npmd_compute *how); /* begins; how tells it */
 /* An npmd_progress for any computation; user is a cli_progress. Stops after an interrupt. */
 int cli_progress_show(const npmd_report *now, void *progress);
 void cli_progress_end(cli_progress *p); /* leaves the cursor on a new line */

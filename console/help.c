@@ -42,12 +42,9 @@ static void print_wrapped(FILE *stream, const char *text, int at, int indent)
 
 cli_words cli_option_values(const cli_option *option)
 {
-    cli_words w = { "" };
-    size_t used = 0;
-    if (option->values)
-        snprintf(w.text, sizeof w.text, "%s", option->values);
-    for (int i = 0; option->names && option->names(i) && used < sizeof w.text; i++)
-        used += (size_t)snprintf(w.text + used, sizeof w.text - used, "%s%s", i == 0 ? "" : "|", option->names(i));
+    cli_words w = cli_words_of("%s", option->values ? option->values : "");
+    for (int i = 0; option->names && option->names(i); i++)
+        cli_append(w.text, sizeof w.text, "%s%s", i == 0 ? "" : "|", option->names(i));
     return w;
 }
 

@@ -2,8 +2,10 @@
  * distinct. */
 #include "console.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 int cli_compute(const cli_args *args, uint64_t *seed, npmd_compute *how)
@@ -27,20 +29,23 @@ int cli_compute(const cli_args *args, uint64_t *seed, npmd_compute *how)
     return code;
 }
 
-/* Numbers separated by commas, one row; *count is 0 where the text is something else. */
-static void parse_numbers(const char *text, double *x, int most, int *count)
+int cli_numbers(const char *text, int most, double scale, bool all, double *out)
 {
-    *count = 0;
+    int count = 0;
     for (const char *at = text;; at++) {
         char *end = NULL;
-        const double value = strtod(at, &end);
-        if (end == at || *count == most || (*end != ',' && *end != '\0')) {
-            *count = 0;
-            return;
+        if (count == most)
+            return -1;
+        if (all && strncmp(at, "all", 3) == 0) {
+            out[count++] = acos(-1.0);
+            end = (char *)(uintptr_t)at + 3;
+        } else {
+            out[count++] = scale * strtod(at, &end);
         }
-        x[(*count)++] = value;
+        if (end == at || (*end != ',' && *end != '\0'))
+            return -1;
         if (*end == '\0')
-            return;
+            return count;
         at = end;
     }
 }
@@ -59,12 +64,11 @@ int cli_distance(const cli_args *args, double *out)
 {
     const char *text = cli_value(args, "max-distance");
     char *end = NULL;
-    const double distance = text ? strtod(text, &end) : 0.0;
-    if (text && (end == text || *end || !(distance > 0.0)))
-        return cli_fail(args, CLI_USAGE, "--max-distance: '%s' was found where a positive number or inf was expected",
-                        text);
-    *out = distance;
-    return CLI_DONE;
+    *out = text ? strtod(text, &end) : 0.0;
+    if (!text || (end != text && !*end && *out > 0.0))
+        return CLI_DONE;
+    return cli_fail(args, CLI_USAGE, "--max-distance: '%s' was found where a positive number or inf was expected",
+                    text);
 }
 
 npmd_status cli_registered(const char *surface_path, const npmd_surface *surface, const char *sphere_path,
@@ -84,10 +88,11 @@ npmd_status cli_registered(const char *surface_path, const npmd_surface *surface
 npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain *domain, unsigned coords,
                        npmd_points **out, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     npmd_domain *near = NULL;
-    npmd_status st = cli_domain_near(args, domain, &near, err);
-    if (st == NPMD_OK)
-        st = npmd_points_read(path, near, coords, out, err);
+    TRY(cli_domain_near(args, domain, &near, err));
+    TRY(npmd_points_read(path, near, coords, out, err));
+done:
     npmd_domain_free(near);
     return st;
 }
@@ -95,23 +100,21 @@ npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain
 npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, unsigned coords, unsigned *given,
                              npmd_points **at, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     enum { NUMBERS_MOST = 3 * NPMD_MAX_FACTORS };
     npmd_domain *near = NULL, *part = NULL;
     double x[NUMBERS_MOST];
-    int count = 0;
-    npmd_status st = npmd_factors_parse(cli_value(args, "given"), domain, given, err);
-    if (st == NPMD_OK)
-        st = cli_domain_near(args, domain, &near, err);
-    if (st == NPMD_OK)
-        st = npmd_domain_part(near, *given, &part, err);
-    if (st == NPMD_OK) { /* the coordinates belong to the whole domain: these factors may know only one of them */
-        const char *text = npmd_domain_text(part);
-        coords &= (strstr(text, "S2") ? (unsigned)NPMD_COORDS_LATLON : 0u)
-                  | (strstr(text, "S1") ? (unsigned)NPMD_COORDS_DEGREES : 0u);
-        parse_numbers(cli_value(args, "at"), x, NUMBERS_MOST, &count);
-        st = count > 0 ? npmd_points_from(x, 1, (size_t)count, part, coords, at, err)
-                       : npmd_points_read(cli_value(args, "at"), part, coords, at, err);
-    }
+    TRY(npmd_factors_parse(cli_value(args, "given"), domain, given, err));
+    TRY(cli_domain_near(args, domain, &near, err));
+    TRY(npmd_domain_part(near, *given, &part, err));
+    /* the coordinates belong to the whole domain: these factors may know only one of them */
+    const char *text = npmd_domain_text(part);
+    coords &= (strstr(text, "S2") ? (unsigned)NPMD_COORDS_LATLON : 0u)
+              | (strstr(text, "S1") ? (unsigned)NPMD_COORDS_DEGREES : 0u);
+    const int count = cli_numbers(cli_value(args, "at"), NUMBERS_MOST, 1.0, false, x);
+    st = count > 0 ? npmd_points_from(x, 1, (size_t)count, part, coords, at, err)
+                   : npmd_points_read(cli_value(args, "at"), part, coords, at, err);
+done:
     npmd_domain_free(part);
     npmd_domain_free(near);
     return st;
@@ -122,6 +125,12 @@ npmd_status cli_coords(const cli_args *args, unsigned *out, npmd_error *err)
     const char *text = cli_value(args, "coords");
     *out = NPMD_COORDS_DEFAULT;
     return text ? npmd_coords_parse(text, out, err) : NPMD_OK;
+}
+
+bool cli_ends_with(const char *path, const char *suffix)
+{
+    const size_t length = strlen(path), tail = strlen(suffix);
+    return length > tail && strcasecmp(path + length - tail, suffix) == 0;
 }
 
 /* The file behind an input, which may be one variable of it: file.mat:name. */

@@ -24,15 +24,28 @@ static void json_enter(cli_json *j, const char *key, json_t *value)
     j->open[++j->depth] = held;
 }
 
-static void json_leave(cli_json *j)
+void cli_json_leave(cli_json *j)
 {
     json_decref(j->open[j->depth]);
     j->open[j->depth--] = NULL;
 }
 
-static json_t *json_words(const char *value)
+static json_t *fact_value(const cli_fact *f)
 {
-    return value ? json_any_text(value) : json_null();
+    return f->kind == FACT_TEXT    ? f->is.text ? json_any_text(f->is.text) : json_null()
+              : f->kind == FACT_WHOLE ? json_integer(f->is.whole)
+           : f->kind == FACT_COUNT ? json_unsigned(f->is.count)
+           : f->kind == FACT_FLAG  ? json_boolean(f->is.whole)
+                                   : json_known(f->is.real);
+}
+
+npmd_status cli_facts_put(json_t *object, const cli_fact *facts, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    for (const cli_fact *f = facts; f->key && st == NPMD_OK; f++)
+        if (f->key[0] && (f->kind != FACT_FINITE || isfinite(f->is.real)))
+            st = json_put(object, f->key, fact_value(f), err);
+    return st;
 }
 
 void cli_json_begin(cli_json *j)
@@ -41,35 +54,9 @@ void cli_json_begin(cli_json *j)
     j->open[0] = json_object();
 }
 
-void cli_json_text(cli_json *j, const char *key, const char *value)
+void cli_json_put(cli_json *j, const cli_fact *facts)
 {
-    json_add(j, key, json_words(value));
-}
-
-void cli_json_number(cli_json *j, const char *key, double value)
-{
-    json_add(j, key, json_known(value));
-}
-
-void cli_json_finite(cli_json *j, const char *key, double value)
-{
-    if (isfinite(value))
-        cli_json_number(j, key, value);
-}
-
-void cli_json_signed(cli_json *j, const char *key, int64_t value)
-{
-    json_add(j, key, json_integer(value));
-}
-
-void cli_json_unsigned(cli_json *j, const char *key, uint64_t value)
-{
-    json_add(j, key, json_unsigned(value));
-}
-
-void cli_json_flag(cli_json *j, const char *key, bool value)
-{
-    json_add(j, key, json_boolean(value));
+    j->failed |= cli_facts_put(j->open[j->depth], facts, NULL) != NPMD_OK;
 }
 
 void cli_json_list(cli_json *j, const char *key)
@@ -79,7 +66,7 @@ void cli_json_list(cli_json *j, const char *key)
 
 void cli_json_item(cli_json *j, const char *value)
 {
-    json_add(j, NULL, json_words(value));
+    json_add(j, NULL, json_any_text(value));
 }
 
 void cli_json_items(cli_json *j, const char *key, const double *value, size_t count)
@@ -87,22 +74,12 @@ void cli_json_items(cli_json *j, const char *key, const double *value, size_t co
     cli_json_list(j, key);
     for (size_t i = 0; i < count; i++)
         json_add(j, NULL, json_known(value[i]));
-    cli_json_list_end(j);
-}
-
-void cli_json_list_end(cli_json *j)
-{
-    json_leave(j);
+    cli_json_leave(j);
 }
 
 void cli_json_object(cli_json *j)
 {
     json_enter(j, NULL, json_object());
-}
-
-void cli_json_object_end(cli_json *j)
-{
-    json_leave(j);
 }
 
 void cli_json_whole(cli_json *j, const char *object)
@@ -124,7 +101,7 @@ void cli_json_end(cli_json *j)
 void cli_json_free(cli_json *j)
 {
     while (j->depth > 0)
-        json_leave(j);
+        cli_json_leave(j);
     json_decref(j->open[0]);
     free(j->text);
     *j = (cli_json){ 0 };
@@ -140,6 +117,14 @@ int cli_json_print(const cli_args *args, cli_json *j)
         fputs(j->text, stdout); /* main checks the stream when it closes it */
     cli_json_free(j);
     return code;
+}
+
+int cli_facts_print(const cli_args *args, const cli_fact *facts)
+{
+    cli_json j = { 0 };
+    cli_json_begin(&j);
+    cli_json_put(&j, facts);
+    return cli_json_print(args, &j);
 }
 
 char *cli_json_row(const double *x, size_t count)

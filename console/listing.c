@@ -9,7 +9,6 @@
 #include "console.h"
 #include "json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { LISTING_COLUMN = 24, LISTING_ITEMS = 12 };
@@ -89,10 +88,10 @@ static void list_object(const json_t *object, int depth, const char *without, FI
     }
 }
 
-void cli_listing(const char *json, const char *without)
+void cli_listing(const cli_args *args, const char *json, const char *without)
 {
     json_t *object = NULL;
-    if (json_from_text(json, strlen(json), "", &object, NULL) == NPMD_OK && json_is_object(object))
+    if (!args->json && json_from_text(json, strlen(json), "", &object, NULL) == NPMD_OK && json_is_object(object))
         list_object(object, 0, without, stdout);
     else
         printf("%s\n", json);

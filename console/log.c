@@ -64,28 +64,13 @@ void cli_log_report(cli_log *log, const npmd_report *now)
         log_take_back(log, now);
     log->old = false;
     cli_json_begin(j);
-    cli_json_signed(j, "step", now->step);
-    cli_json_number(j, "epoch", now->epoch);
-    cli_json_number(j, "seconds", now->seconds);
-    cli_json_number(j, "rate", now->rate);
-    cli_json_number(j, "data", now->data);
-    cli_json_number(j, "integral", now->integral);
-    cli_json_number(j, "penalty", now->penalty);
-    cli_json_number(j, "objective", now->objective);
-    cli_json_number(j, "log_integral", now->log_integral);
-    cli_json_finite(j, "nise", now->nise);
-    cli_json_finite(j, "ae", now->ae);
-    cli_json_finite(j, "ise", now->ise);
-    cli_json_finite(j, "ise_se", now->ise_se);
-    cli_json_finite(j, "snr_a", now->snr_a);
-    cli_json_finite(j, "snr_b", now->snr_b);
-    cli_json_finite(j, "snr_c", now->snr_c);
-    if (now->attempt > 1)
-        cli_json_signed(j, "attempt", now->attempt);
-    if (now->member > 0)
-        cli_json_signed(j, "member", now->member);
-    if (now->part)
-        cli_json_text(j, "part", now->part);
+    CLI_PUT(j, WHOLE("step", now->step), REAL("epoch", now->epoch), REAL("seconds", now->seconds),
+            REAL("rate", now->rate), REAL("data", now->data), REAL("integral", now->integral),
+            REAL("penalty", now->penalty), REAL("objective", now->objective), REAL("log_integral", now->log_integral),
+            FINITE("nise", now->nise), FINITE("ae", now->ae), FINITE("ise", now->ise), FINITE("ise_se", now->ise_se),
+            FINITE("snr_a", now->snr_a), FINITE("snr_b", now->snr_b), FINITE("snr_c", now->snr_c),
+            now->attempt > 1 ? WHOLE("attempt", now->attempt) : NO_FACT,
+            now->member > 0 ? WHOLE("member", now->member) : NO_FACT, now->part ? TEXT("part", now->part) : NO_FACT);
     cli_json_end(j);
     errno = 0;
     if (!log->error && (j->failed || fputs(j->text, log->file) == EOF))

@@ -148,13 +148,11 @@ static void put_files(void)
         { "surfaces", "closed triangle meshes: .obj, .off, .ply, .vtk, .gii (each also as .gz), FreeSurfer's; "
                       "labels .annot, .label, .gii, .csv, .npy." },
         { "streamlines", ".trk, .tck, each also as .gz." },
-        { "models", "safetensors: weights, encoding, options, seed, tau, log integral and its error. A model "
-                    "file is all "
-                    "that is needed to evaluate it." },
+        { "models", "safetensors: weights, encoding, options, seed, tau, log integral and its error. A model file "
+                    "is all that is needed to evaluate it." },
         { "known densities", "JSON as simulate \\-\\-truth writes it, or an .npy grid on a torus." },
-        { "logs", "JSON lines: step, epoch, seconds, rate, data, integral, penalty, objective, log_integral, "
-                  "and nise, ae "
-                  "when a truth is given." },
+        { "logs", "JSON lines: step, epoch, seconds, rate, data, integral, penalty, objective, log_integral, and "
+                  "nise, ae when a truth is given." },
     };
     printf(".SH FILES\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -171,15 +169,13 @@ int cli_manual(const cli_args *args)
     printf(".TH NEUROPMD 1 \"\" \"neuropmd %s\" \"User Commands\"\n", npmd_version());
     printf(".SH NAME\nneuropmd \\- densities from points on tori, spheres, surfaces and their products\n");
     printf(".SH SYNOPSIS\n.B neuropmd\n.I command\n[\\fIoptions\\fR]\n.br\n.B neuropmd help\n.I command\n");
-    printf(".SH DESCRIPTION\nEstimates a probability density, or a Poisson intensity, from points on "
-           "a product of closed "
-           "manifolds: random Laplace\\-Beltrami eigenfunctions, a sine network, penalised maximum "
-           "likelihood. Results go "
-           "to standard output, progress and errors to standard error; an error is one line.\n");
+    printf(".SH DESCRIPTION\nEstimates a probability density, or a Poisson intensity, from points on a product of "
+           "closed manifolds: random Laplace\\-Beltrami eigenfunctions, a sine network, penalised maximum "
+           "likelihood. Results go to standard output, progress and errors to standard error; an error is one "
+           "line.\n");
     put_commands(args->commands);
     printf(".SH OPTIONS\nAn option is written \\fB\\-\\-name\\fR \\fIvalue\\fR or \\fB\\-\\-name=\\fIvalue\\fR. "
-           "All but the "
-           "last group belong to \\fBfit\\fR.\n");
+           "All but the last group belong to \\fBfit\\fR.\n");
     put_library_options(*fit);
     put_files();
     printf(".SH EXIT STATUS\n");

@@ -6,14 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ru_maxrss is in KiB, but on macOS in bytes. */
+#if defined(__APPLE__)
+#define MAXRSS_UNIT 1u
+#else
+#define MAXRSS_UNIT 1024u
+#endif
 
 double cli_clock(void)
 {
     struct timespec t = { 0 };
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+uint64_t cli_peak_memory(void)
+{
+    struct rusage usage = { 0 };
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * MAXRSS_UNIT : 0;
 }
 
 static int terminal_width(void)
@@ -33,25 +47,27 @@ void cli_progress_begin(cli_progress *p, const cli_args *args)
     p->shown = p->terminal ? -1e9 : p->began;
 }
 
+void cli_progress_watch(cli_progress *p, const cli_args *args, npmd_compute *how)
+{
+    cli_progress_begin(p, args);
+    how->progress = cli_progress_show;
+    how->user = p;
+}
+
 /* "field, member 3/8, step"; attempt 0 is a short fit that helps to choose tau. */
 static cli_words progress_noun(const npmd_report *now)
 {
-    cli_words noun;
     char member[32] = "";
     if (now->member > 0)
         snprintf(member, sizeof member, "member %d/%d, ", now->member, now->members);
-    snprintf(noun.text, sizeof noun.text, "%.30s%s%s%sstep", now->part ? now->part : "", now->part ? ": " : "", member,
-             now->attempt == 0 ? "choosing tau, " : "");
-    return noun;
+    return cli_words_of("%.30s%s%s%sstep", now->part ? now->part : "", now->part ? ": " : "", member,
+                        now->attempt == 0 ? "choosing tau, " : "");
 }
 
 /* Nothing where there is none, as of weights that are chosen. */
 static cli_words progress_objective(const npmd_report *now, const char *before)
 {
-    cli_words w = { "" };
-    if (isfinite(now->objective))
-        snprintf(w.text, sizeof w.text, "%sobjective %.5g", before, now->objective);
-    return w;
+    return isfinite(now->objective) ? cli_words_of("%sobjective %.5g", before, now->objective) : (cli_words){ "" };
 }
 
 /* One line that is drawn over and over: bar, step, objective, rate, time left. The bar gets what the text
@@ -103,23 +119,19 @@ static void show_fit(cli_progress *p, const npmd_report *now)
     const double rate = spent > 0.0 ? (double)(now->step - p->first_step) / spent : 0.0;
     const double done = now->steps > 0 ? fmin(1.0, (double)now->step / (double)now->steps) : 0.0;
     const cli_words left = cli_words_time(rate > 0.0 ? (double)(now->steps - now->step) / rate : NAN);
+    const cli_words noun = progress_noun(now), step = cli_words_count((uint64_t)now->step);
+    const cli_words objective = progress_objective(now, p->terminal ? "  " : ", ");
     p->shown = clock;
-    if (now->steps == 0) { /* the number of steps is not known */
-        if (p->terminal)
-            fprintf(stderr, "\r\033[K%s %s%s  %s", progress_noun(now).text, cli_words_count((uint64_t)now->step).text,
-                    progress_objective(now, "  ").text, cli_words_time(now->seconds).text);
-        else
-            cli_note(p->args, "%s %s%s", progress_noun(now).text, cli_words_count((uint64_t)now->step).text,
-                     progress_objective(now, ", ").text);
-        p->drawn = p->terminal;
-    } else if (p->terminal) {
+    p->drawn |= p->terminal;
+    if (now->steps == 0 && p->terminal) /* the number of steps is not known */
+        fprintf(stderr, "\r\033[K%s %s%s  %s", noun.text, step.text, objective.text, cli_words_time(now->seconds).text);
+    else if (now->steps == 0)
+        cli_note(p->args, "%s %s%s", noun.text, step.text, objective.text);
+    else if (p->terminal)
         progress_draw(now, done, rate, left.text);
-        p->drawn = true;
-    } else {
-        cli_note(p->args, "%s %s of %s (%.0f %%)%s, %.4g steps/s, %s left", progress_noun(now).text,
-                 cli_words_count((uint64_t)now->step).text, cli_words_count((uint64_t)now->steps).text, 100.0 * done,
-                 progress_objective(now, ", ").text, rate, left.text);
-    }
+    else
+        cli_note(p->args, "%s %s of %s (%.0f %%)%s, %.4g steps/s, %s left", noun.text, step.text,
+                 cli_words_count((uint64_t)now->steps).text, 100.0 * done, objective.text, rate, left.text);
 }
 
 /* Shows progress when it is due: over the last line on a terminal, else as a new line. */

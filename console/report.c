@@ -1,4 +1,4 @@
-/* report.c - text output: aligned lines on stdout, failures and notes on stderr. */
+/* report.c - text output: aligned lines on stdout, failures and notes on stderr, files. */
 #include "console.h"
 
 #include <ctype.h>
@@ -88,6 +88,11 @@ int cli_refuse(const cli_args *args, const npmd_error *err)
     return cli_fail(args, cli_exit_of(err->status), "%s", err->text[0] ? err->text : npmd_status_text(err->status));
 }
 
+int cli_checked(const cli_args *args, bool failed, const npmd_error *err)
+{
+    return failed ? cli_refuse(args, err) : CLI_DONE;
+}
+
 double *cli_doubles(const cli_args *args, size_t rows, size_t cols)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -109,7 +114,47 @@ void cli_accuracy_missed(const cli_args *args, double error, double accuracy)
                  error, wanted);
 }
 
+int cli_write(const cli_args *args, const char *path, void (*put)(FILE *f, const void *user), const void *user)
+{
+    npmd_error err = { 0 };
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    bool whole = f != NULL;
+    int code = CLI_DONE;
+    if (f) {
+        put(f, user);
+        whole = !ferror(f);
+        whole = fclose(f) == 0 && whole;
+    }
+    if (!whole)
+        code = cli_fail(args, CLI_MEMORY, "not enough memory for what goes to %s", path);
+    else if (npmd_text_write(path, text, &err))
+        code = cli_refuse(args, &err);
+    free(text);
+    return code;
+}
+
 /* ---- Numbers and lines for people -------------------------------------------------------------------------------- */
+
+cli_words cli_words_of(const char *format, ...)
+{
+    cli_words w;
+    va_list values;
+    va_start(values, format);
+    vsnprintf(w.text, sizeof w.text, format, values);
+    va_end(values);
+    return w;
+}
+
+void cli_append(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text + used, size - used, format, values);
+    va_end(values);
+}
 
 cli_words cli_words_count(uint64_t n)
 {
@@ -128,48 +173,33 @@ cli_words cli_words_count(uint64_t n)
 cli_words cli_words_bytes(uint64_t bytes)
 {
     static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
-    cli_words w = { { 0 } };
     double x = (double)bytes;
     size_t u = 0;
     for (; x >= 1024.0 && u + 1 < sizeof units / sizeof *units; u++)
         x /= 1024.0;
-    snprintf(w.text, sizeof w.text, u == 0 || x >= 100.0 ? "%.0f %s" : "%.1f %s", x, units[u]);
-    return w;
+    return cli_words_of(u == 0 || x >= 100.0 ? "%.0f %s" : "%.1f %s", x, units[u]);
 }
 
 cli_words cli_words_time(double seconds)
 {
-    cli_words w = { { 0 } };
-    if (!isfinite(seconds) || seconds < 0.0 || seconds > 1e9) {
-        snprintf(w.text, sizeof w.text, "?");
-    } else if (seconds < 9.95) {
-        snprintf(w.text, sizeof w.text, "%.1f s", seconds);
-    } else {
-        const int64_t s = (int64_t)(seconds + 0.5);
-        if (s < 60)
-            snprintf(w.text, sizeof w.text, "%" PRId64 " s", s);
-        else if (s < 3600)
-            snprintf(w.text, sizeof w.text, "%" PRId64 " min %02" PRId64 " s", s / 60, s % 60);
-        else
-            snprintf(w.text, sizeof w.text, "%" PRId64 " h %02" PRId64 " min", s / 3600, s % 3600 / 60);
-    }
-    return w;
+    if (!isfinite(seconds) || seconds < 0.0 || seconds > 1e9)
+        return cli_words_of("?");
+    if (seconds < 9.95)
+        return cli_words_of("%.1f s", seconds);
+    const int64_t s = (int64_t)(seconds + 0.5);
+    return s < 60     ? cli_words_of("%" PRId64 " s", s)
+           : s < 3600 ? cli_words_of("%" PRId64 " min %02" PRId64 " s", s / 60, s % 60)
+                      : cli_words_of("%" PRId64 " h %02" PRId64 " min", s / 3600, s % 3600 / 60);
 }
 
 cli_words cli_words_error(double x, double se)
 {
-    cli_words w = { { 0 } };
-    if (!(isfinite(se) && se > 0.0)) {
-        snprintf(w.text, sizeof w.text, "%.5g", x);
-        return w;
-    }
+    if (!(isfinite(se) && se > 0.0))
+        return cli_words_of("%.5g", x);
     /* Two digits of the error, and as many places of the value. */
     const int places = 1 - (int)floor(log10(se));
-    if (places < 0 || places > 8)
-        snprintf(w.text, sizeof w.text, "%.5g +- %.2g", x, se);
-    else
-        snprintf(w.text, sizeof w.text, "%.*f +- %.*f", places, x, places, se);
-    return w;
+    return places < 0 || places > 8 ? cli_words_of("%.5g +- %.2g", x, se)
+                                    : cli_words_of("%.*f +- %.*f", places, x, places, se);
 }
 
 void cli_row(FILE *stream, const char *label, const char *format, ...)

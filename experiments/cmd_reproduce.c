@@ -16,93 +16,53 @@
 #define GAUNTLET "gauntlet"
 
 static const cli_option OPTIONS[] = {
-    { .name = "domain",
-      .values = "D",
-      .help =
-          "the torus: T2 (unless said) or T4; of spectral-bias, diagnostics, tau and frequencies T2; of "
-          "dimensions one of T1 to T7, without it all; of connectivity S2 x S2, or mesh:FILE^2 of the surface itself" },
-    { .name = "data",
-      .values = "FOLDER",
-      .help =
-          "replicates from points_01.npy, points_02.npy, ...; without it they are simulated. Of connectivity a file "
-          "of pairs as endpoints writes it, given once for each tractogram; of gauntlet a folder of real data sets" },
-    { .name = "truth",
-      .values = "FILE",
+    { "domain", "D",
+      .help = "the torus: T2 (unless said) or T4; of spectral-bias, diagnostics, tau and frequencies T2; of "
+              "dimensions one of T1 to T7, without it all; of connectivity S2 x S2, or mesh:FILE^2 of the surface "
+              "itself" },
+    { "data", "FOLDER",
+      .help = "replicates from points_01.npy, points_02.npy, ...; without it they are simulated. Of connectivity a "
+              "file of pairs as endpoints writes it, given once for each tractogram; of gauntlet a folder of real "
+              "data sets" },
+    { "truth", "FILE",
       .help = "the known density, as for evaluate; without it the authors' mixture on T2, the recipe on T4, of "
               "dimensions that recipe for any number of angles" },
-    { .name = "truth-seed",
-      .values = "S",
-      .help = "the recipe of simulate with this seed, on T2, too (T4 without it: 0)" },
-    { .name = "replicates",
-      .values = "R",
-      .fallback = "2",
-      .help = "the paper has 20; of connectivity 3, splits of the pairs" },
-    { .name = "n",
-      .values = "N",
+    { "truth-seed", "S", .help = "the recipe of simulate with this seed, on T2, too (T4 without it: 0)" },
+    { "replicates", "R", .fallback = "2", .help = "the paper has 20; of connectivity 3, splits of the pairs" },
+    { "n", "N",
       .help = "points of a replicate; without it 10,000, on T4 100,000 (of dimensions 10,000), of frequencies "
               "1,000, or all of a file; connectivity takes all pairs" },
-    { .name = "methods",
-      .values = "LIST",
+    { "methods", "LIST",
       .help = "all, or names separated by commas: a method (series), settings (best) or both (series:best); "
               "without it all but those that take hours; of gauntlet estimators, field,series,kde,stack,uniform" },
-    { .name = "steps",
-      .values = "N",
-      .help = "for a try: fits that take steps take so many instead of their own number" },
-    { .name = "out",
-      .values = "FILE.jsonl",
-      .help =
-          "of connectivity a folder; else a file that keeps one line for each fit; started again, goes on from there; what belongs to figures is written "
-          "beside it: FILE_profiles.csv, FILE_spectra.csv, FILE_course.csv, FILE_courses.csv, FILE_coefficients.csv, "
-          "FILE_truth_T3.json" },
-    { .name = "jobs", .values = "J", .fallback = "1", .help = "fits at a time, the cores divided among them" },
-    { .name = "tracks",
-      .values = "TRACKS",
-      .group = CONNECTIVITY,
-      .help =
-          "streamlines (.trk or .tck, also .gz) in the place of --data, once for each tractogram; their ends are found as "
-          "endpoints does" },
-    { .name = "space", .values = "mni152", .group = CONNECTIVITY, .help = "of the tracks, as for endpoints" },
-    { .name = "max-distance",
-      .values = "X",
-      .group = CONNECTIVITY,
-      .help =
-          "how far an end may be from the surface: of tracks 5 unless said, as for endpoints; of pairs on a mesh as "
-          "for fit" },
-    { .name = "surface",
-      .values = "FILE",
-      .group = CONNECTIVITY,
+    { "steps", "N", .help = "for a try: fits that take steps take so many instead of their own number" },
+    { "out", "FILE.jsonl",
+      .help = "of connectivity a folder; else a file that keeps one line for each fit; started again, goes on from "
+              "there; what belongs to figures is written beside it: FILE_profiles.csv, FILE_spectra.csv, "
+              "FILE_course.csv, FILE_courses.csv, FILE_coefficients.csv, FILE_truth_T3.json" },
+    { "jobs", "J", .fallback = "1", .help = "fits at a time, the cores divided among them" },
+    { "tracks", "TRACKS", .group = CONNECTIVITY,
+      .help = "streamlines (.trk or .tck, also .gz) in the place of --data, once for each tractogram; their ends "
+              "are found as endpoints does" },
+    { "space", "mni152", .group = CONNECTIVITY, .help = "of the tracks, as for endpoints" },
+    { "max-distance", "X", .group = CONNECTIVITY,
+      .help = "how far an end may be from the surface: of tracks 5 unless said, as for endpoints; of pairs on a "
+              "mesh as for fit" },
+    { "surface", "FILE", .group = CONNECTIVITY,
       .help = "the cortical surface: the streamlines end there, maps are drawn on it" },
-    { .name = "sphere",
-      .values = "FILE",
-      .group = CONNECTIVITY,
-      .help = "the sphere it is registered to, of the same faces" },
-    { .name = "labels",
-      .values = "FILE",
-      .group = CONNECTIVITY,
-      .help = "a region for every vertex: .annot .label .gii .csv .npy" },
-    { .name = "roi",
-      .values = "NAME",
-      .group = CONNECTIVITY,
+    { "sphere", "FILE", .group = CONNECTIVITY, .help = "the sphere it is registered to, of the same faces" },
+    { "labels", "FILE", .group = CONNECTIVITY, .help = "a region for every vertex: .annot .label .gii .csv .npy" },
+    { "roi", "NAME", .group = CONNECTIVITY,
       .help = "the region of the maps and of the row of the matrix: medialorbitofrontal" },
-    { .name = "unordered",
-      .values = "on|off",
-      .fallback = "off",
-      .group = CONNECTIVITY,
+    { "unordered", "on|off", .fallback = "off", .group = CONNECTIVITY,
       .help = "every fit is one of pairs without an order" },
-    { .name = "list", .group = GAUNTLET, .help = "the names, families, domains and sizes of its truths, and no more" },
-    { .name = "only",
-      .values = "PATTERN",
-      .group = GAUNTLET,
+    { "list", .group = GAUNTLET, .help = "the names, families, domains and sizes of its truths, and no more" },
+    { "only", "PATTERN", .group = GAUNTLET,
       .help = "truths and data sets whose names match, as in '*-t2' or 'ridge*'" },
-    { .name = "half",
-      .values = "develop|report",
-      .fallback = "report",
-      .group = GAUNTLET,
+    { "half", "develop|report", .fallback = "report", .group = GAUNTLET,
       .help = "truths of even seeds, to develop with, or of odd ones, which are reported" },
-    { .name = "seeds", .values = "N", .fallback = "1", .group = GAUNTLET, .help = "how many seeds of that half" },
-    { .name = "against",
-      .values = "FILE.jsonl",
-      .group = GAUNTLET,
+    { "seeds", "N", .fallback = "1", .group = GAUNTLET, .help = "how many seeds of that half" },
+    { "against", "FILE.jsonl", .group = GAUNTLET,
       .help = "results of another run or version: KL divergences over the best of that file, too" },
     { 0 },
 };
@@ -114,8 +74,7 @@ static int unknown_experiment(const cli_args *args)
     char known[256] = "";
     cli_nearest near = { .wanted = args->operand };
     for (const reproduce_experiment *e = REPRODUCE_EXPERIMENTS; e->name; e++) {
-        const size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", e->name);
+        cli_append(known, sizeof known, "%s%s", known[0] ? ", " : "", e->name);
         cli_nearest_try(&near, e->name);
     }
     if (near.best)
@@ -124,11 +83,14 @@ static int unknown_experiment(const cli_args *args)
     return cli_fail(args, CLI_USAGE, "unknown experiment '%s'; there are %s", args->operand, known);
 }
 
-int reproduce_check_groups(const cli_args *args)
+int reproduce_check_groups(const cli_args *args, const char *const *unknown)
 {
     for (const cli_option *o = OPTIONS; o->name; o++)
         if (o->group && strcmp(o->group, args->operand) != 0 && cli_value(args, o->name))
             return cli_fail(args, CLI_USAGE, "--%s belongs to %s, not to %s", o->name, o->group, args->operand);
+    for (; unknown && *unknown; unknown++)
+        if (cli_value(args, *unknown))
+            return cli_fail(args, CLI_USAGE, "--%s is nothing that %s knows", *unknown, args->operand);
     return CLI_DONE;
 }
 
@@ -142,6 +104,16 @@ int reproduce_count(const cli_args *args, const char *name, int most, int *out)
         return cli_fail(args, CLI_USAGE, "--%s is %zu, expected at most %d", name, value, most);
     *out = (int)value;
     return CLI_DONE;
+}
+
+int reproduce_read_jobs(reproduce_plan *plan)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    plan->jobs = 1;
+    const int code = reproduce_count(plan->args, "jobs", 1024, &plan->jobs);
+    if (plan->how.threads == 0 && plan->jobs > 1)
+        plan->how.threads = cores > plan->jobs ? (int)(cores / plan->jobs) : 1;
+    return code;
 }
 
 /* The name as the tables have it, T3 for S1^3; NULL: no row of the experiment is there. */
@@ -169,10 +141,8 @@ static int read_domain(const cli_args *args, reproduce_plan *plan)
     }
     plan->domain_name = find_domain(e, domain ? domain : "T2");
     for (const reproduce_row *row = e->rows; row->domain; row++)
-        if (row == e->rows || strcmp(row->domain, row[-1].domain) != 0) {
-            const size_t used = strlen(known);
-            snprintf(known + used, sizeof known - used, "%s%s", used ? " or " : "", row->domain);
-        }
+        if (row == e->rows || strcmp(row->domain, row[-1].domain) != 0)
+            cli_append(known, sizeof known, "%s%s", known[0] ? " or " : "", row->domain);
     return plan->domain_name ? CLI_DONE : cli_fail(args, CLI_USAGE, "--domain is '%s', expected %s", domain, known);
 }
 
@@ -185,13 +155,10 @@ static int read_plan(const cli_args *args, reproduce_plan *plan)
                               .truth_path = cli_value(args, "truth"),
                               .out = cli_value(args, "out"),
                               .truth_seeded = cli_value(args, "truth-seed") != NULL,
-                              .replicates = 2,
-                              .jobs = 1 };
+                              .replicates = 2 };
     if (!plan->experiment)
         return unknown_experiment(args);
-    if ((code = reproduce_check_groups(args)) != CLI_DONE)
-        return code;
-    if ((code = read_domain(args, plan)) != CLI_DONE)
+    if ((code = reproduce_check_groups(args, NULL)) != CLI_DONE || (code = read_domain(args, plan)) != CLI_DONE)
         return code;
     plan->n = plan->folder                           ? 0
               : plan->experiment->n > 0              ? plan->experiment->n
@@ -202,13 +169,9 @@ static int read_plan(const cli_args *args, reproduce_plan *plan)
     if ((code = cli_compute(args, &plan->seed, &plan->how)) != CLI_DONE
         || (code = cli_seed(args, "truth-seed", &plan->truth_seed)) != CLI_DONE
         || (code = reproduce_count(args, "replicates", 10000, &plan->replicates)) != CLI_DONE
-        || (code = reproduce_count(args, "jobs", 1024, &plan->jobs)) != CLI_DONE
-        || (code = cli_count(args, "n", &plan->n)) != CLI_DONE)
+        || (code = reproduce_read_jobs(plan)) != CLI_DONE)
         return code;
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (plan->how.threads == 0 && plan->jobs > 1)
-        plan->how.threads = cores > plan->jobs ? (int)(cores / plan->jobs) : 1;
-    return CLI_DONE;
+    return cli_count(args, "n", &plan->n);
 }
 
 /* ---- Which rows -------------------------------------------------------------------------------------------------- */
@@ -244,12 +207,9 @@ static int choose_rows(const reproduce_plan *plan, bool *chosen)
                 known = chosen[i] = true;
         if (!known) {
             char have[512] = "";
-            for (int i = 0; rows[i].domain; i++) {
-                const size_t used = strlen(have);
+            for (int i = 0; rows[i].domain; i++)
                 if (row_is_on(&rows[i], plan->domain_name ? plan->domain_name : rows->domain))
-                    snprintf(have + used, sizeof have - used, "%s%s:%s", used ? ", " : "", rows[i].method,
-                             rows[i].settings);
-            }
+                    cli_append(have, sizeof have, "%s%s:%s", have[0] ? ", " : "", rows[i].method, rows[i].settings);
             return cli_fail(plan->args, CLI_USAGE, "--methods: '%.*s' is no row of %s%s%s; there are %s",
                             length < 40 ? (int)length : 40, at, plan->experiment->name, plan->domain_name ? " on " : "",
                             plan->domain_name ? plan->domain_name : "", have);
@@ -288,41 +248,48 @@ static bool takes_steps(const reproduce_row *row)
     return strcmp(row->method, "kde") != 0 && !strstr(row->options, "newton") && !strstr(row->options, "--rate 0 ");
 }
 
-static int task_make(const reproduce_plan *plan, const reproduce_row *row, int replicate, reproduce_task *task)
+int reproduce_task_make(const reproduce_plan *plan, const reproduce_row *row, int replicate, uint64_t seed, bool steps,
+                        char *data, reproduce_task *task)
 {
-    const char *steps = takes_steps(row) ? cli_value(plan->args, "steps") : NULL;
-    const char *device = plan->how.device;
+    const char *fewer = steps ? cli_value(plan->args, "steps") : NULL, *device = plan->how.device;
     const bool elsewhere = device && strcmp(device, "cpu") != 0;
-    const uint64_t seed = plan->seed + (uint64_t)replicate - 1;
-    char *path = plan->folder ? reproduce_file_of(plan, replicate) : NULL;
-    *task = (reproduce_task){ .row = row, .replicate = replicate };
+    *task = (reproduce_task){ .row = row, .replicate = replicate, .data = data };
     task->options = reproduce_words(
         "%s%s%s%s%s%s --seed %" PRIu64, row->options, plan->pairs && plan->pairs->unordered ? " --unordered on" : "",
-        steps ? " --steps " : "", steps ? steps : "", elsewhere ? " --device " : "", elsewhere ? device : "", seed);
-    if (plan->pairs)
-        task->data = reproduce_words("%s, nine tenths by seed %" PRIu64,
-                                     plan->pairs->tracks ? plan->pairs->tracks : plan->pairs->data, seed);
-    else if (!plan->folder)
-        task->data = reproduce_words("simulated, n %zu, seed %" PRIu64, plan->n, seed);
-    else if (path && plan->n > 0)
-        task->data = reproduce_words("%s, first %zu", path, plan->n);
-    else if (path)
-        task->data = reproduce_words("%s", path);
-    free(path);
+        fewer ? " --steps " : "", fewer ? fewer : "", elsewhere ? " --device " : "", elsewhere ? device : "", seed);
     if (!task->options || !task->data)
         return cli_fail(plan->args, CLI_MEMORY, "not enough memory for the list of fits");
     return reproduce_line_begin(plan, task);
 }
 
+static int task_make(const reproduce_plan *plan, const reproduce_row *row, int replicate, reproduce_task *task)
+{
+    const uint64_t seed = plan->seed + (uint64_t)replicate - 1;
+    char *path = plan->folder ? reproduce_file_of(plan, replicate) : NULL, *data = NULL;
+    if (plan->pairs)
+        data = reproduce_words("%s, nine tenths by seed %" PRIu64,
+                               plan->pairs->tracks ? plan->pairs->tracks : plan->pairs->data, seed);
+    else if (!plan->folder)
+        data = reproduce_words("simulated, n %zu, seed %" PRIu64, plan->n, seed);
+    else if (path)
+        data = plan->n > 0 ? reproduce_words("%s, first %zu", path, plan->n) : reproduce_words("%s", path);
+    free(path);
+    return reproduce_task_make(plan, row, replicate, seed, takes_steps(row), data, task);
+}
+
+void reproduce_task_free(reproduce_task *task)
+{
+    free(task->options);
+    free(task->data);
+    free(task->line);
+    for (int i = 0; i < REPRODUCE_DATA_MOST; i++)
+        free(task->rows[i]);
+}
+
 void reproduce_tasks_free(reproduce_plan *plan)
 {
-    for (int i = 0; i < plan->count; i++) {
-        free(plan->tasks[i].options);
-        free(plan->tasks[i].data);
-        free(plan->tasks[i].line);
-        for (int j = 0; j < REPRODUCE_DATA_MOST; j++)
-            free(plan->tasks[i].rows[j]);
-    }
+    for (int i = 0; i < plan->count; i++)
+        reproduce_task_free(&plan->tasks[i]);
     free(plan->tasks);
 }
 
@@ -379,18 +346,6 @@ static int check_files(const reproduce_plan *plan, const char *out)
     return code;
 }
 
-typedef struct keeper {
-    const reproduce_plan *plan;
-    reproduce_file *file;
-} keeper;
-
-static int keep(reproduce_task *task, void *user)
-{
-    const keeper *k = user;
-    const int code = reproduce_line_finish(k->plan, task);
-    return code == CLI_DONE ? reproduce_file_append(k->plan->args, k->file, task->line) : code;
-}
-
 int reproduce_compute(reproduce_plan *plan, const char *results)
 {
     reproduce_file file = { .fd = -1 };
@@ -405,7 +360,7 @@ int reproduce_compute(reproduce_plan *plan, const char *results)
              known);
     if (!results)
         cli_note(plan->args, "without --out nothing is kept until the end");
-    if ((code = reproduce_run(plan, keep, &(keeper){ plan, &file })) != CLI_DONE)
+    if ((code = reproduce_run(plan, &file)) != CLI_DONE)
         goto done;
     for (int i = 0; i < plan->count; i++)
         failed += plan->tasks[i].failed;
@@ -418,36 +373,41 @@ done:
 
 static int run(const cli_args *args)
 {
+    int st = CLI_DONE;
     const reproduce_experiment *experiment = reproduce_find(args->operand);
     reproduce_plan plan;
     if (experiment && experiment->run)
         return experiment->run(args);
-    int code = read_plan(args, &plan);
-    if (code == CLI_DONE && (code = reproduce_check_steps(args)) == CLI_DONE
-        && (code = check_files(&plan, plan.out)) == CLI_DONE && (code = reproduce_tasks(&plan)) == CLI_DONE
-        && (code = reproduce_compute(&plan, plan.out)) == CLI_DONE && (code = reproduce_data_write(&plan)) == CLI_DONE)
-        code = reproduce_report(&plan);
+    TRY(read_plan(args, &plan));
+    TRY(reproduce_check_steps(args));
+    TRY(check_files(&plan, plan.out));
+    TRY(reproduce_tasks(&plan));
+    TRY(reproduce_compute(&plan, plan.out));
+    TRY(reproduce_data_write(&plan));
+    st = reproduce_report(&plan);
+done:
     reproduce_tasks_free(&plan);
-    return code;
+    return st;
 }
 
 const cli_command command_reproduce = {
     .name = "reproduce",
     .operand = "EXPERIMENT",
     .summary = "the paper's tables, measured again",
-    .details =
-        "table1: every method on every replicate of the torus mixtures (Table 1); relu: the plain network "
-        "(Table S1); encodings: separable and other first layers, the ISE criterion and courses of the "
-        "error (Table S2, Figure S2); spectral-bias: error and Fourier spectra while field and psnf are "
-        "fitted (Figures S3 to S5); diagnostics: criteria of convergence while a field is fitted (Figure "
-        "S7); frequencies: those in v against Theorem 1, corrected; dimensions: every method on T1 to T7; gauntlet: every method on some fifty known densities of many families, whose "
-        "numbers are drawn from seeds, and on real data; connectivity: pairs of end points of "
-        "streamlines, likelihood of those that were not fitted, maps and the row of a region (Figures 3, 4, S8, S9). Settings: published (those of the code behind the published numbers), text "
-        "(as printed), best (this program's own). One JSON line a fit goes to --out; a run that was stopped"
-        " or killed goes on from there and repeats nothing but fits that failed. Minutes a replicate on two"
-        " idle cores: table1 8 to 10; encodings 5; spectral-bias 1, with --methods published 30; "
-        "diagnostics 4; frequencies 0.1; dimensions about 30, most of it for the series. T4: some minutes a fit; with "
-        "--methods all hours to days, since the published settings take 20,000 steps of a second or more.",
+    .details = "table1: every method on every replicate of the torus mixtures (Table 1); relu: the plain network "
+               "(Table S1); encodings: separable and other first layers, the ISE criterion and courses of the "
+               "error (Table S2, Figure S2); spectral-bias: error and Fourier spectra while field and psnf are "
+               "fitted (Figures S3 to S5); diagnostics: criteria of convergence while a field is fitted (Figure "
+               "S7); frequencies: those in v against Theorem 1, corrected; dimensions: every method on T1 to T7; "
+               "gauntlet: every method on some fifty known densities of many families, whose numbers are drawn "
+               "from seeds, and on real data; connectivity: pairs of end points of streamlines, likelihood of "
+               "those that were not fitted, maps and the row of a region (Figures 3, 4, S8, S9). Settings: "
+               "published (those of the code behind the published numbers), text (as printed), best (this "
+               "program's own). One JSON line a fit goes to --out; a run that was stopped or killed goes on from "
+               "there and repeats nothing but fits that failed. Minutes a replicate on two idle cores: table1 8 to "
+               "10; encodings 5; spectral-bias 1, with --methods published 30; diagnostics 4; frequencies 0.1; "
+               "dimensions about 30, most of it for the series. T4: some minutes a fit; with --methods all hours "
+               "to days, since the published settings take 20,000 steps of a second or more.",
     .examples =
         "neuropmd reproduce table1 --out table1.jsonl\n"
         "neuropmd reproduce table1 --data torus_mixture --replicates 10 --jobs 2 --out table1.jsonl\n"

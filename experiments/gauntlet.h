@@ -35,7 +35,7 @@ struct reproduce_gauntlet {
 };
 
 int reproduce_gauntlet_run(const cli_args *args);
-const gauntlet_subject *gauntlet_subject_of(const reproduce_plan *plan, const reproduce_task *task);
+const gauntlet_subject *gauntlet_subject_of(const reproduce_plan *plan, const reproduce_row *row);
 void gauntlet_line_begin(const reproduce_plan *plan, const reproduce_task *task, cli_json *j);
 
 /* gauntlet_data.c: the sets that a folder has, *at how many so far, those whose names match; says which are missing. */

@@ -44,12 +44,6 @@ void gauntlet_sets_find(const cli_args *args, const char *folder, const char *pa
 
 /* ---- Splits ------------------------------------------------------------------------------------------------------ */
 
-static npmd_status refuse(npmd_error *err, const char *path, const char *what)
-{
-    snprintf(err->text, sizeof err->text, "%.300s: %s", path, what);
-    return err->status = NPMD_ERR_FORMAT;
-}
-
 static npmd_status read_whole(const char *path, unsigned char **out, size_t *size, npmd_error *err)
 {
     FILE *f = fopen(path, "rb");
@@ -62,8 +56,7 @@ static npmd_status read_whole(const char *path, unsigned char **out, size_t *siz
         fclose(f);
     if (!whole) {
         free(bytes);
-        snprintf(err->text, sizeof err->text, "%.300s: cannot be read", path);
-        return err->status = NPMD_ERR_FILE;
+        return reproduce_fail(err, NPMD_ERR_FILE, "%.300s: cannot be read", path);
     }
     *out = bytes;
     *size = (size_t)length;
@@ -103,17 +96,19 @@ enum { NEITHER, TRAIN, TEST };
 static npmd_status split_given(const char *folder, const gauntlet_set *set, int seed, size_t rows, unsigned char *side,
                                npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     char name[256], path[1024];
     unsigned char *bytes = NULL;
     size_t size = 0;
     const char *mark = strstr(set->splits, "%d");
     snprintf(name, sizeof name, "%.*s%d%s", (int)(mark - set->splits), set->splits, seed % set->split_count, mark + 2);
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    npmd_status st = read_whole(path, &bytes, &size, err);
-    if (st == NPMD_OK
-        && (!mark_rows(bytes, size, "train.npy", TRAIN, side, rows)
-            || !mark_rows(bytes, size, "test.npy", TEST, side, rows)))
-        st = refuse(err, path, "expected row numbers train.npy and test.npy, int64 and not compressed");
+    TRY(read_whole(path, &bytes, &size, err));
+    if (!mark_rows(bytes, size, "train.npy", TRAIN, side, rows)
+        || !mark_rows(bytes, size, "test.npy", TEST, side, rows))
+        st = reproduce_fail(err, NPMD_ERR_FORMAT,
+                            "%.300s: expected row numbers train.npy and test.npy, int64 and not compressed", path);
+done:
     free(bytes);
     return st;
 }
@@ -166,30 +161,26 @@ static npmd_status take_side(const double *x, size_t rows, const unsigned char *
 npmd_status gauntlet_set_read(const char *folder, const gauntlet_set *set, int seed, npmd_domain **domain,
                               npmd_points **train, npmd_points **test, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     npmd_points *all = NULL;
     double *x = NULL;
     unsigned char *side = NULL;
     char path[1024];
     snprintf(path, sizeof path, "%s/%s", folder, set->file);
-    npmd_status st = npmd_domain_parse(set->domain, domain, err);
-    if (st == NPMD_OK)
-        st = npmd_points_read(path, *domain, NPMD_COORDS_DEFAULT, &all, err);
-    const size_t rows = st == NPMD_OK ? npmd_points_count(all) : 0;
-    const size_t columns = st == NPMD_OK ? (size_t)npmd_domain_columns(*domain) : 0;
-    if (st == NPMD_OK) {
-        x = malloc(rows * columns * sizeof *x);
-        side = calloc(rows, 1);
-        st = x && side ? npmd_points_rows(all, NPMD_COORDS_DEFAULT, x, err)
-                       : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the points");
-    }
-    if (st == NPMD_OK && set->splits)
-        st = split_given(folder, set, seed, rows, side, err);
-    else if (st == NPMD_OK)
+    TRY(npmd_domain_parse(set->domain, domain, err));
+    TRY(npmd_points_read(path, *domain, NPMD_COORDS_DEFAULT, &all, err));
+    const size_t rows = npmd_points_count(all), columns = (size_t)npmd_domain_columns(*domain);
+    x = malloc(rows * columns * sizeof *x);
+    side = calloc(rows, 1);
+    TRY(x && side ? npmd_points_rows(all, NPMD_COORDS_DEFAULT, x, err)
+                  : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the points"));
+    if (set->splits)
+        TRY(split_given(folder, set, seed, rows, side, err));
+    else
         split_drawn(set, seed, x, rows, (int)columns, side);
-    if (st == NPMD_OK)
-        st = take_side(x, rows, side, TRAIN, *domain, train, err);
-    if (st == NPMD_OK)
-        st = take_side(x, rows, side, TEST, *domain, test, err);
+    TRY(take_side(x, rows, side, TRAIN, *domain, train, err));
+    TRY(take_side(x, rows, side, TEST, *domain, test, err));
+done:
     npmd_points_free(all);
     free(side);
     free(x);

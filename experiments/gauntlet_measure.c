@@ -22,11 +22,10 @@ static void mean_of(const double *x, size_t n, double *mean, double *se)
 }
 
 /* -log f of the model at the points: mean and error among the figures, the values to value (n). */
-static npmd_status score(reproduce_child *c, const npmd_model *model, const npmd_points *points, double *value,
-                         npmd_error *err)
+static npmd_status score(reproduce_child *c, const npmd_points *points, double *value, npmd_error *err)
 {
     const size_t n = npmd_points_count(points);
-    const npmd_status st = npmd_evaluate_at(model, points, NPMD_LOG_DENSITY, &c->plan->how, value, err);
+    const npmd_status st = npmd_evaluate_at(c->model, points, NPMD_LOG_DENSITY, &c->plan->how, value, err);
     for (size_t i = 0; i < n && st == NPMD_OK; i++)
         value[i] = -value[i];
     if (st == NPMD_OK)
@@ -35,28 +34,23 @@ static npmd_status score(reproduce_child *c, const npmd_model *model, const npmd
 }
 
 /* KL(f || g) as the mean of log f - log g over draws from f that are the same for all methods. */
-static npmd_status score_fresh(reproduce_child *c, const npmd_model *model, uint64_t seed, npmd_error *err)
+static npmd_status score_fresh(reproduce_child *c, uint64_t seed, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     const uint64_t apart = UINT64_C(1) << 32; /* from the seeds of points that are fitted */
     double *figure = c->result.figure;
     double *x = malloc(FRESH_DRAWS * (size_t)npmd_domain_columns(c->domain) * sizeof *x);
     double *log_f = malloc(FRESH_DRAWS * sizeof *log_f), *value = malloc(FRESH_DRAWS * sizeof *value);
     npmd_points *fresh = NULL;
-    npmd_status st = x && log_f && value ? NPMD_OK
-                                         : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for draws");
-    if (st == NPMD_OK)
-        st = npmd_truth_sample(c->truth, seed + apart, FRESH_DRAWS, &c->plan->how, x, err);
-    if (st == NPMD_OK)
-        st = npmd_truth_log_density(c->truth, x, FRESH_DRAWS, &c->plan->how, log_f, err);
-    if (st == NPMD_OK)
-        st = reproduce_points(x, FRESH_DRAWS, c->domain, &fresh, err);
-    if (st == NPMD_OK)
-        st = score(c, model, fresh, value, err);
-    if (st == NPMD_OK) {
-        for (size_t i = 0; i < FRESH_DRAWS; i++)
-            value[i] += log_f[i];
-        mean_of(value, FRESH_DRAWS, &figure[FIGURE_KL], &figure[FIGURE_KL_SE]);
-    }
+    TRY(x && log_f && value ? NPMD_OK : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for draws"));
+    TRY(npmd_truth_sample(c->truth, seed + apart, FRESH_DRAWS, &c->plan->how, x, err));
+    TRY(npmd_truth_log_density(c->truth, x, FRESH_DRAWS, &c->plan->how, log_f, err));
+    TRY(reproduce_points(x, FRESH_DRAWS, c->domain, &fresh, err));
+    TRY(score(c, fresh, value, err));
+    for (size_t i = 0; i < FRESH_DRAWS; i++)
+        value[i] += log_f[i];
+    mean_of(value, FRESH_DRAWS, &figure[FIGURE_KL], &figure[FIGURE_KL_SE]);
+done:
     npmd_points_free(fresh);
     free(value);
     free(log_f);
@@ -64,11 +58,11 @@ static npmd_status score_fresh(reproduce_child *c, const npmd_model *model, uint
     return st;
 }
 
-static npmd_status compare(reproduce_child *c, const npmd_model *model, uint64_t seed, npmd_error *err)
+static npmd_status compare(reproduce_child *c, uint64_t seed, npmd_error *err)
 {
     npmd_comparison found = NPMD_SIZED(npmd_comparison);
-    const npmd_status st = npmd_compare(model, c->truth, NPMD_GRID_FINE, COMPARED_POINTS, seed, &c->plan->how, &found,
-                                        err);
+    const npmd_status st = npmd_compare(c->model, c->truth, NPMD_GRID_FINE, COMPARED_POINTS, seed, &c->plan->how,
+                                        &found, err);
     if (st == NPMD_OK) {
         c->result.figure[FIGURE_NISE] = found.nise;
         c->result.figure[FIGURE_AE] = found.ae;
@@ -79,7 +73,7 @@ static npmd_status compare(reproduce_child *c, const npmd_model *model, uint64_t
 }
 
 /* The text or number behind a key of the model's description, up to what ends it. */
-static void take_chosen(const char *json, const char *key, const char *as, bool text, cli_json *j)
+static void take_chosen(const char *json, const char *key, bool text, cli_json *j)
 {
     char quoted[48], value[64] = "";
     snprintf(quoted, sizeof quoted, "\"%s\":", key);
@@ -88,28 +82,24 @@ static void take_chosen(const char *json, const char *key, const char *as, bool 
         at += strlen(quoted) + strspn(at + strlen(quoted), " \"");
         snprintf(value, sizeof value, "%.*s", (int)strcspn(at, "\",\n}"), at);
     }
-    if (text)
-        cli_json_text(j, as, at ? value : NULL);
-    else
-        cli_json_number(j, as, at ? strtod(value, NULL) : NAN);
+    CLI_PUT(j, text ? TEXT(key, at ? value : NULL) : REAL(key, at ? strtod(value, NULL) : NAN));
 }
 
 /* What the fit chose, as an object behind "chosen". */
-static void keep_chosen(reproduce_child *c, const npmd_model *model)
+static void keep_chosen(reproduce_child *c)
 {
     char *json = NULL;
     npmd_fit_facts facts = NPMD_SIZED(npmd_fit_facts);
     cli_json j = { 0 };
-    if (npmd_model_facts(model, &facts, NULL) != NPMD_OK || npmd_model_describe(model, &json, NULL) != NPMD_OK)
+    if (npmd_model_facts(c->model, &facts, NULL) != NPMD_OK || npmd_model_describe(c->model, &json, NULL) != NPMD_OK)
         return;
     c->result.figure[FIGURE_LOG_INTEGRAL_SE] = facts.log_integral_se;
     cli_json_begin(&j);
-    take_chosen(json, "estimator", "estimator", true, &j);
-    cli_json_number(&j, "tau", facts.tau);
-    cli_json_signed(&j, "steps", facts.steps);
-    take_chosen(json, "omega", "omega", false, &j);
-    take_chosen(json, "encoding", "encoding", true, &j);
-    cli_json_signed(&j, "restarts", facts.restarts);
+    take_chosen(json, "estimator", true, &j);
+    CLI_PUT(&j, REAL("tau", facts.tau), WHOLE("steps", facts.steps));
+    take_chosen(json, "omega", false, &j);
+    take_chosen(json, "encoding", true, &j);
+    CLI_PUT(&j, WHOLE("restarts", facts.restarts));
     cli_json_end(&j);
     c->rows[0].failed |= j.failed;
     if (!j.failed) {
@@ -121,72 +111,43 @@ static void keep_chosen(reproduce_child *c, const npmd_model *model)
     npmd_text_free(json);
 }
 
-static npmd_status fit_and_score(reproduce_child *c, const npmd_points *test, int seed, npmd_error *err)
+static npmd_status fit_and_score(reproduce_child *c, uint64_t seed, npmd_error *err)
 {
-    npmd_options *options = NULL;
-    npmd_model *model = NULL;
+    npmd_status st = NPMD_OK;
     double *value = NULL;
     c->result.figure[FIGURE_N] = (double)npmd_points_count(c->points);
-    npmd_status st = reproduce_options(c, &options, err);
-    if (st == NPMD_OK)
-        st = reproduce_fit(c, options, &model, err);
-    if (st == NPMD_OK) {
-        keep_chosen(c, model);
-        if (test) {
-            value = malloc(npmd_points_count(test) * sizeof *value);
-            st = value ? score(c, model, test, value, err)
-                       : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the points");
-        } else if ((st = score_fresh(c, model, (uint64_t)seed, err)) == NPMD_OK) {
-            st = compare(c, model, (uint64_t)seed, err);
-        }
+    TRY(reproduce_options(c, err));
+    TRY(reproduce_fit(c, err));
+    keep_chosen(c);
+    if (c->held_out) {
+        value = malloc(npmd_points_count(c->held_out) * sizeof *value);
+        TRY(value ? score(c, c->held_out, value, err)
+                  : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the points"));
+    } else {
+        TRY(score_fresh(c, seed, err));
+        TRY(compare(c, seed, err));
     }
+done:
     free(value);
-    npmd_model_free(model);
-    npmd_options_free(options);
-    return st;
-}
-
-static npmd_status measure_truth(reproduce_child *c, const gauntlet_subject *s, int seed, npmd_error *err)
-{
-    npmd_truth *truth = NULL;
-    npmd_points *points = NULL;
-    double *x = NULL;
-    char recipe[64];
-    snprintf(recipe, sizeof recipe, "gauntlet:%s", s->name);
-    npmd_status st = npmd_truth_make(recipe, (uint64_t)seed, &truth, err);
-    if (st == NPMD_OK) {
-        c->truth = truth;
-        c->domain = npmd_truth_domain(truth);
-        x = malloc(s->n * (size_t)npmd_domain_columns(c->domain) * sizeof *x);
-        st = x ? npmd_truth_sample(truth, (uint64_t)seed, s->n, &c->plan->how, x, err)
-               : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the points");
-    }
-    if (st == NPMD_OK)
-        st = reproduce_points(x, s->n, c->domain, &points, err);
-    free(x);
-    c->points = points;
-    if (st == NPMD_OK)
-        st = fit_and_score(c, NULL, seed, err);
-    npmd_points_free(points);
-    npmd_truth_free(truth);
     return st;
 }
 
 npmd_status measure_gauntlet(reproduce_child *c, npmd_error *err)
 {
-    const gauntlet_subject *s = gauntlet_subject_of(c->plan, c->task);
+    npmd_status st = NPMD_OK;
+    const gauntlet_subject *s = gauntlet_subject_of(c->plan, c->task->row);
     const int seed = c->task->replicate;
-    npmd_domain *domain = NULL;
-    npmd_points *train = NULL, *test = NULL;
-    if (!s->set)
-        return measure_truth(c, s, seed, err);
-    npmd_status st = gauntlet_set_read(c->plan->gauntlet->folder, s->set, seed, &domain, &train, &test, err);
-    c->domain = domain;
-    c->points = train;
-    if (st == NPMD_OK)
-        st = fit_and_score(c, test, seed, err);
-    npmd_points_free(test);
-    npmd_points_free(train);
-    npmd_domain_free(domain);
+    char recipe[64];
+    snprintf(recipe, sizeof recipe, "gauntlet:%s", s->name);
+    if (s->set) {
+        TRY(gauntlet_set_read(c->plan->gauntlet->folder, s->set, seed, &c->parsed, &c->training, &c->held_out, err));
+    } else {
+        TRY(npmd_truth_make(recipe, (uint64_t)seed, &c->truth, err));
+        TRY(reproduce_draw(c->plan, c->truth, (uint64_t)seed, s->n, &c->all, err));
+    }
+    c->domain = s->set ? c->parsed : npmd_truth_domain(c->truth);
+    c->points = s->set ? c->training : c->all;
+    TRY(fit_and_score(c, (uint64_t)seed, err));
+done:
     return st;
 }

@@ -192,25 +192,20 @@ static void print_rows(const reproduce_plan *plan, bool real)
 
 static void print_regrets(const reproduce_plan *plan, const entries *against, bool real)
 {
-    static const char *const WORDS[2][3] = { { "geometric mean", "worst", "above 1.10, %" },
-                                             { "mean, nats", "worst, nats", "above 0.01, %" } };
-    const int methods = plan->gauntlet->methods;
-    for (int row = 0; row < 3; row++) {
+    static const char *const WORDS[2][4] = { { "geometric mean", "worst", "above 1.10, %", "of truths" },
+                                             { "mean, nats", "worst, nats", "above 0.01, %", "of data sets" } };
+    for (int row = 0; row < 4; row++) {
         printf("%-*s", LABEL, WORDS[real][row]);
-        for (int m = 0; m < methods; m++) {
+        for (int m = 0; m < plan->gauntlet->methods; m++) {
             const regret r = regret_of(plan, against, m, real);
-            const double value = row == 0 ? r.mean : row == 1 ? r.worst : 100.0 * r.above;
+            const double value = row == 0 ? r.mean : row == 1 ? r.worst : row == 2 ? 100.0 * r.above : r.count;
             if (isnan(value))
                 printf(" %*s ", WIDTH - 2, "-");
             else
-                printf(" %*.*f ", WIDTH - 2, row == 2 ? 0 : 3, value);
+                printf(" %*.*f ", WIDTH - 2, row >= 2 ? 0 : 3, value);
         }
         putchar('\n');
     }
-    printf("%-*s", LABEL, real ? "of data sets" : "of truths");
-    for (int m = 0; m < methods; m++)
-        printf(" %*d ", WIDTH - 2, regret_of(plan, against, m, real).count);
-    putchar('\n');
 }
 
 static bool has_kind(const reproduce_gauntlet *g, bool real)
@@ -250,15 +245,10 @@ static void report_words(const reproduce_plan *plan, const entries *against)
 
 static void put_regret(cli_json *j, const char *prefix, const regret *r)
 {
-    char key[48];
-    snprintf(key, sizeof key, "%scount", prefix);
-    cli_json_signed(j, key, r->count);
-    snprintf(key, sizeof key, "%smean", prefix);
-    cli_json_number(j, key, r->mean);
-    snprintf(key, sizeof key, "%sworst", prefix);
-    cli_json_number(j, key, r->worst);
-    snprintf(key, sizeof key, "%sabove", prefix);
-    cli_json_number(j, key, r->above);
+    const cli_words count = cli_words_of("%scount", prefix), mean = cli_words_of("%smean", prefix),
+                    worst = cli_words_of("%sworst", prefix), above = cli_words_of("%sabove", prefix);
+    CLI_PUT(j, WHOLE(count.text, r->count), REAL(mean.text, r->mean), REAL(worst.text, r->worst),
+            REAL(above.text, r->above));
 }
 
 static int report_json(const reproduce_plan *plan, const entries *against)
@@ -266,12 +256,8 @@ static int report_json(const reproduce_plan *plan, const entries *against)
     const reproduce_gauntlet *g = plan->gauntlet;
     cli_json j = { 0 };
     cli_json_begin(&j);
-    cli_json_text(&j, "experiment", plan->experiment->name);
-    cli_json_text(&j, "half", g->half);
-    cli_json_signed(&j, "seeds", g->seeds);
-    cli_json_text(&j, "against", cli_value(plan->args, "against"));
-    cli_json_text(&j, "out", plan->out);
-    cli_json_text(&j, "version", npmd_version());
+    CLI_PUT(&j, TEXT("experiment", plan->experiment->name), TEXT("half", g->half), WHOLE("seeds", g->seeds),
+            TEXT("against", cli_value(plan->args, "against")), TEXT("out", plan->out), TEXT("version", npmd_version()));
     cli_json_list(&j, "methods");
     for (int m = 0; m < g->methods; m++)
         for (int real = 0; real < 2; real++) {
@@ -279,18 +265,17 @@ static int report_json(const reproduce_plan *plan, const entries *against)
                 continue;
             const regret own = regret_of(plan, NULL, m, real), other = regret_of(plan, against, m, real);
             cli_json_object(&j);
-            cli_json_text(&j, "method", g->method[m]);
-            cli_json_text(&j, "subjects", real ? "real" : "truths");
+            CLI_PUT(&j, TEXT("method", g->method[m]), TEXT("subjects", real ? "real" : "truths"));
             put_regret(&j, "regret_", &own);
             if (against->count > 0)
                 put_regret(&j, "against_", &other);
-            cli_json_object_end(&j);
+            cli_json_leave(&j);
         }
-    cli_json_list_end(&j);
+    cli_json_leave(&j);
     cli_json_list(&j, "results");
     for (int i = 0; i < plan->count; i++)
         cli_json_whole(&j, plan->tasks[i].line);
-    cli_json_list_end(&j);
+    cli_json_leave(&j);
     return cli_json_print(plan->args, &j);
 }
 

@@ -29,18 +29,15 @@ typedef struct tractograms {
 
 /* ---- What is asked for ------------------------------------------------------------------------------------------- */
 
-static const char *only_for_others[] = { "truth", "truth-seed", "n", NULL };
+static const char *const only_for_others[] = { "truth", "truth-seed", "n", NULL };
 
 static int check_given(const cli_args *args)
 {
     const bool labels = cli_value(args, "labels") != NULL, roi = cli_value(args, "roi") != NULL;
     const char *unordered = cli_value(args, "unordered");
-    const int code = reproduce_check_groups(args);
+    const int code = reproduce_check_groups(args, only_for_others);
     if (code != CLI_DONE)
         return code;
-    for (const char **name = only_for_others; *name; name++)
-        if (cli_value(args, *name))
-            return cli_fail(args, CLI_USAGE, "--%s is nothing that connectivity knows", *name);
     if (!cli_value(args, "out"))
         return cli_fail(args, CLI_USAGE, "connectivity needs --out, the folder of its results");
     if (cli_value(args, "data") && cli_value(args, "tracks"))
@@ -176,15 +173,11 @@ static int read_base(tractograms *t)
                               .experiment = reproduce_find(args->operand),
                               .domain_name = t->surfaces ? "mesh x mesh" : SPHERES,
                               .out = cli_value(args, "out"),
-                              .replicates = 3,
-                              .jobs = 1 };
+                              .replicates = 3 };
     if ((code = cli_compute(args, &plan->seed, &plan->how)) != CLI_DONE
         || (code = reproduce_count(args, "replicates", 10000, &plan->replicates)) != CLI_DONE
-        || (code = reproduce_count(args, "jobs", 1024, &plan->jobs)) != CLI_DONE)
+        || (code = reproduce_read_jobs(plan)) != CLI_DONE)
         return code;
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (plan->how.threads == 0 && plan->jobs > 1)
-        plan->how.threads = cores > plan->jobs ? (int)(cores / plan->jobs) : 1;
     return reproduce_check_steps(args);
 }
 
@@ -204,9 +197,7 @@ static int drop_days(reproduce_plan *plan)
     int kept = 0, dropped = 0;
     for (int i = 0; i < plan->count; i++)
         if (takes_days(plan, plan->tasks[i].row)) {
-            free(plan->tasks[i].options);
-            free(plan->tasks[i].data);
-            free(plan->tasks[i].line);
+            reproduce_task_free(&plan->tasks[i]);
             dropped++;
         } else {
             plan->tasks[kept++] = plan->tasks[i];
@@ -270,18 +261,19 @@ static void hash_inputs(const tractograms *t, reproduce_pairs *p)
 
 static int fit_all(tractograms *t)
 {
-    int code = CLI_DONE;
-    for (int i = 0; i < t->count && code == CLI_DONE; i++) {
+    int st = CLI_DONE;
+    for (int i = 0; i < t->count; i++) {
         reproduce_plan *plan = &t->plan[i];
         *plan = t->base;
         plan->pairs = &t->pairs[i];
         hash_inputs(t, &t->pairs[i]);
-        if ((code = reproduce_tasks(plan)) != CLI_DONE || (code = drop_days(plan)) != CLI_DONE
-            || (code = make_folders(t, &t->pairs[i])) != CLI_DONE)
-            break;
-        code = reproduce_compute(plan, plan->pairs->results);
+        TRY(reproduce_tasks(plan));
+        TRY(drop_days(plan));
+        TRY(make_folders(t, &t->pairs[i]));
+        TRY(reproduce_compute(plan, plan->pairs->results));
     }
-    return code;
+done:
+    return st;
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
@@ -297,15 +289,15 @@ static int report(const tractograms *t)
         return CLI_DONE;
     }
     cli_json_begin(&j);
-    cli_json_text(&j, "experiment", t->base.experiment->name);
+    CLI_PUT(&j, TEXT("experiment", t->base.experiment->name));
     cli_json_list(&j, "tractograms");
     for (int i = 0; i < t->count; i++) {
         cli_json_object(&j);
-        cli_json_text(&j, "name", t->pairs[i].name);
+        CLI_PUT(&j, TEXT("name", t->pairs[i].name));
         reproduce_report_put(&t->plan[i], &j);
-        cli_json_object_end(&j);
+        cli_json_leave(&j);
     }
-    cli_json_list_end(&j);
+    cli_json_leave(&j);
     return cli_json_print(t->args, &j);
 }
 
@@ -325,19 +317,22 @@ static void close_all(tractograms *t)
 
 int reproduce_connectivity(const cli_args *args)
 {
+    int st = CLI_DONE;
     tractograms *t = calloc(1, sizeof *t);
     if (!t)
         return cli_fail(args, CLI_MEMORY, "not enough memory for the list of tractograms");
     t->args = args;
-    int code = check_given(args);
-    if (code == CLI_DONE && (code = read_base(t)) == CLI_DONE && (code = find_tractograms(t)) == CLI_DONE
-        && (code = fit_all(t)) == CLI_DONE) {
-        for (int i = 0; i < t->count && code == CLI_DONE; i++)
-            if ((code = reproduce_pairs_areas(&t->plan[i])) == CLI_DONE && t->pairs[i].region)
-                code = reproduce_maps(&t->plan[i]);
-        if (code == CLI_DONE)
-            code = report(t);
+    TRY(check_given(args));
+    TRY(read_base(t));
+    TRY(find_tractograms(t));
+    TRY(fit_all(t));
+    for (int i = 0; i < t->count; i++) {
+        TRY(reproduce_pairs_areas(&t->plan[i]));
+        if (t->pairs[i].region)
+            TRY(reproduce_maps(&t->plan[i]));
     }
+    st = report(t);
+done:
     close_all(t);
-    return code;
+    return st;
 }

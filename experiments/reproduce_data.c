@@ -6,14 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *reproduce_beside(const char *out, const char *suffix)
+char *reproduce_beside(const char *out, const char *prefix, const char *name, const char *ending)
 {
     const char *slash = strrchr(out, '/'), *dot = strrchr(out, '.');
     const size_t stem = dot && dot > (slash ? slash + 1 : out) ? (size_t)(dot - out) : strlen(out);
-    char *path = malloc(stem + strlen(suffix) + 2);
-    if (path)
-        sprintf(path, "%.*s_%s", (int)stem, out, suffix);
-    return path;
+    return reproduce_words("%.*s_%s%s%s", (int)stem, out, prefix, name, ending);
 }
 
 /* "[1,2],[3,4]]" to lines that begin with the task. */
@@ -50,9 +47,7 @@ static void write_table(FILE *f, const void *user)
 
 static int write_file(const reproduce_plan *plan, const reproduce_data *data)
 {
-    char name[64];
-    snprintf(name, sizeof name, "%s.csv", data->suffix);
-    char *path = reproduce_beside(plan->out, name);
+    char *path = reproduce_beside(plan->out, "", data->suffix, ".csv");
     const table_of table = { plan, data };
     const int code = path ? cli_write(plan->args, path, write_table, &table)
                           : cli_fail(plan->args, CLI_MEMORY, "not enough memory for a file's name");

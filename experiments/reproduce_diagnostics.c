@@ -6,9 +6,6 @@
 #include "reproduce.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-enum { HELD_OUT = 10 };
 
 static const reproduce_figure LAST_MINIMUM[REPRODUCE_CRITERIA] = { FIGURE_MINIMUM_ISE, FIGURE_MINIMUM_A,
                                                                    FIGURE_MINIMUM_B, FIGURE_MINIMUM_C };
@@ -40,49 +37,17 @@ static void keep_row(reproduce_child *c, const npmd_report *now)
                        15);
 }
 
-/* The points whose number is, or is not, a multiple of HELD_OUT. */
-static npmd_status take_points(const npmd_points *from, const npmd_domain *domain, bool multiples, npmd_points **out,
-                               npmd_error *err)
-{
-    const size_t n = npmd_points_count(from), columns = (size_t)npmd_domain_columns(domain);
-    double *x = malloc(n * columns * sizeof *x);
-    size_t have = 0;
-    if (!x)
-        return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the points");
-    for (size_t i = 0; i < n; i++)
-        if (((i + 1) % HELD_OUT == 0) == multiples)
-            npmd_points_row(from, i, x + columns * have++);
-    const npmd_status st = reproduce_points(x, have, domain, out, err);
-    free(x);
-    return st;
-}
-
 npmd_status measure_diagnostics(reproduce_child *c, npmd_error *err)
 {
-    const npmd_domain *domain = npmd_truth_domain(c->truth);
-    const npmd_points *all = c->points;
-    npmd_points *training = NULL, *held_out = NULL;
-    npmd_model *model = NULL;
-    npmd_options *options = NULL;
-    npmd_status st = reproduce_options(c, &options, err);
-    if (st == NPMD_OK)
-        st = take_points(all, domain, false, &training, err);
-    if (st == NPMD_OK)
-        st = take_points(all, domain, true, &held_out, err);
-    if (st == NPMD_OK) {
-        npmd_options_truth(options, c->truth);
-        npmd_options_hold_out(options, held_out);
-        c->points = training;
-        c->profile = true;
-        c->keep_row = keep_row;
-        st = reproduce_fit(c, options, &model, err);
-        c->points = all;
-    }
-    if (st == NPMD_OK)
-        st = reproduce_compare(c, model, err);
-    npmd_model_free(model);
-    npmd_points_free(training);
-    npmd_points_free(held_out);
-    npmd_options_free(options);
+    npmd_status st = NPMD_OK;
+    TRY(reproduce_options(c, err));
+    TRY(reproduce_hold_out(c, NULL, err));
+    npmd_options_truth(c->options, c->truth);
+    npmd_options_hold_out(c->options, c->held_out);
+    c->profile = true;
+    c->keep_row = keep_row;
+    TRY(reproduce_fit(c, err));
+    TRY(reproduce_compare(c, err));
+done:
     return st;
 }

@@ -36,29 +36,23 @@ static int line_take(const cli_args *args, cli_json *j, reproduce_task *task)
 
 int reproduce_line_begin(const reproduce_plan *plan, reproduce_task *task)
 {
+    const reproduce_pairs *pairs = plan->pairs;
+    const reproduce_row *row = task->row;
     cli_json j = { 0 };
     cli_json_begin(&j);
-    cli_json_text(&j, "experiment", plan->experiment->name);
-    if (plan->gauntlet) {
+    CLI_PUT(&j, TEXT("experiment", plan->experiment->name));
+    if (plan->gauntlet)
         gauntlet_line_begin(plan, task, &j);
-        goto end;
-    }
-    cli_json_text(&j, "domain", plan->pairs ? plan->pairs->domain : task->row->domain);
-    cli_json_signed(&j, "replicate", task->replicate);
-    cli_json_text(&j, "method", task->row->method);
-    cli_json_text(&j, "settings", task->row->settings);
-    cli_json_text(&j, "data", task->data);
-    if (plan->pairs) {
-        cli_json_text(&j, "inputs", plan->pairs->inputs);
-        cli_json_flag(&j, "unordered", plan->pairs->unordered);
-    } else if (plan->truth_path) {
-        cli_json_text(&j, "truth", plan->truth_path);
-    } else {
-        cli_json_text(&j, "truth", reproduce_recipe(plan, task->row->domain));
-        cli_json_unsigned(&j, "truth_seed", plan->truth_seed);
-    }
-    cli_json_text(&j, "options", task->options);
-end:
+    else
+        CLI_PUT(&j, TEXT("domain", pairs ? pairs->domain : row->domain), WHOLE("replicate", task->replicate),
+                TEXT("method", row->method), TEXT("settings", row->settings), TEXT("data", task->data),
+                pairs              ? TEXT("inputs", pairs->inputs)
+                : plan->truth_path ? TEXT("truth", plan->truth_path)
+                                   : TEXT("truth", reproduce_recipe(plan, row->domain)),
+                pairs              ? FLAG("unordered", pairs->unordered)
+                : plan->truth_path ? NO_FACT
+                                   : COUNT("truth_seed", plan->truth_seed),
+                TEXT("options", task->options));
     cli_json_end(&j);
     if (!j.failed)
         j.text[strlen(j.text) - strlen("}\n")] = '\0'; /* more is to come */
@@ -110,25 +104,22 @@ int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task)
     cli_json j = { 0 };
     cli_json_begin(&j);
     for (const int *f = plan->experiment->figures; *f != FIGURES_END; f++)
-        cli_json_number(&j, REPRODUCE_KEYS[*f], r->figure[*f]);
+        CLI_PUT(&j, REAL(REPRODUCE_KEYS[*f], r->figure[*f]));
     for (int i = 0; !task->failed && plan->experiment->data[i].key; i++) {
         cli_json_list(&j, plan->experiment->data[i].key);
         cli_json_whole(&j, task->rows[i] ? task->rows[i] : "");
-        cli_json_list_end(&j);
+        cli_json_leave(&j);
         free(task->rows[i]);
         task->rows[i] = NULL;
     }
     if (plan->pairs && task->replicate == 1 && !task->failed) {
         char hash[17] = "";
         reproduce_model_hash(plan, task->row, hash);
-        cli_json_text(&j, "model", hash);
+        CLI_PUT(&j, TEXT("model", hash));
     }
-    cli_json_text(&j, "version", npmd_version());
-    if (task->failed && plan->gauntlet)
-        cli_json_signed(&j, "exit", cli_exit_of(r->status));
-    if (task->failed)
-        cli_json_text(&j, "reason", r->text);
-    cli_json_text(&j, "status", task->failed ? "failed" : "done");
+    CLI_PUT(&j, TEXT("version", npmd_version()),
+            task->failed && plan->gauntlet ? WHOLE("exit", cli_exit_of(r->status)) : NO_FACT,
+            task->failed ? TEXT("reason", r->text) : NO_FACT, TEXT("status", task->failed ? "failed" : "done"));
     cli_json_end(&j);
     if (!j.failed) { /* goes on where the line ends */
         char *rest = j.text;
@@ -143,7 +134,7 @@ int reproduce_line_finish(const reproduce_plan *plan, reproduce_task *task)
 double reproduce_line_number(const char *line, const char *key)
 {
     char quoted[48];
-    snprintf(quoted, sizeof quoted, "\"%s\": ", key);
+    snprintf(quoted, sizeof quoted, "\"%s\":", key);
     const char *at = strstr(line, quoted);
     char *end = NULL;
     const double value = at ? strtod(at + strlen(quoted), &end) : NAN;
@@ -187,16 +178,9 @@ static int read_whole(const cli_args *args, const reproduce_file *file, char **o
     char *text = malloc(length + 1);
     if (!text)
         return cli_fail(args, CLI_MEMORY, "%s: not enough memory for %zu bytes", file->path, length);
-    size_t have = 0;
-    while (have < length) {
-        const ssize_t got = pread(file->fd, text + have, length - have, (off_t)have);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            free(text);
-            return refuse(args, "read", file->path);
-        }
-        have += (size_t)got;
+    if (reproduce_read(file->fd, text, length) < length) {
+        free(text);
+        return refuse(args, "read", file->path);
     }
     text[length] = '\0';
     *out = text;
@@ -272,20 +256,11 @@ int reproduce_file_append(const cli_args *args, reproduce_file *file, const char
 {
     struct stat before = { 0 };
     const size_t length = strlen(line);
-    size_t done = 0;
     if (!file->path)
         return CLI_DONE;
     if (fstat(file->fd, &before) != 0)
         return refuse(args, "write", file->path);
-    while (done < length) {
-        const ssize_t wrote = write(file->fd, line + done, length - done);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            break;
-        done += (size_t)wrote;
-    }
-    if (done == length && fsync(file->fd) == 0)
+    if (reproduce_write(file->fd, line, length) == length && fsync(file->fd) == 0)
         return CLI_DONE;
     const int why = errno;
     if (ftruncate(file->fd, before.st_size) != 0)

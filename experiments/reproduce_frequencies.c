@@ -19,7 +19,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TWO_PI 6.28318530717958647692
 #define TOLERANCE 1e-6 /* of the largest coefficient; rounding leaves 1e-16 of it */
@@ -233,20 +232,18 @@ static double largest_from(const reproduce_spectrum *s, int from)
     return largest;
 }
 
-static npmd_status fit_spectrum(reproduce_child *c, npmd_options *options, int G, reproduce_spectrum *s,
-                                npmd_error *err)
+static npmd_status fit_spectrum(reproduce_child *c, reproduce_spectrum *s, npmd_error *err)
 {
-    npmd_model *model = NULL;
-    npmd_status st = reproduce_fit(c, options, &model, err);
-    for (bool enough = false; st == NPMD_OK && !enough; G *= 2) {
+    npmd_status st = NPMD_OK;
+    bool enough = false;
+    TRY(reproduce_fit(c, err));
+    for (int G = GRID_FIRST; !enough; G *= 2) {
         reproduce_spectrum_close(s);
-        st = reproduce_spectrum_open(G, s, err);
-        if (st == NPMD_OK)
-            st = reproduce_spectrum_of_model(model, NPMD_LOG_DENSITY, s, err);
-        enough = st == NPMD_OK
-                 && (2 * G > GRID_MOST || largest_from(s, G / 2 - EDGE) < 1e-3 * TOLERANCE * largest_from(s, 1));
+        TRY(reproduce_spectrum_open(G, s, err));
+        TRY(reproduce_spectrum_of_model(c->model, NPMD_LOG_DENSITY, s, err));
+        enough = 2 * G > GRID_MOST || largest_from(s, G / 2 - EDGE) < 1e-3 * TOLERANCE * largest_from(s, 1);
     }
-    npmd_model_free(model);
+done:
     return st;
 }
 
@@ -292,45 +289,36 @@ static void count_frequencies(reproduce_child *c, const reproduce_spectrum *s, c
 }
 
 /* The task's network without its hidden layers, at its start: a sum of the encoding. */
-static npmd_status shallow_options(const reproduce_child *c, npmd_options **out, npmd_error *err)
+static npmd_status shallow_options(reproduce_child *c, npmd_error *err)
 {
     static const char *const SETTINGS[][2] = { { "depth", "1" }, { "rate", "0" }, { "steps", "1" } };
-    npmd_status st = reproduce_options(c, out, err);
+    npmd_status st = reproduce_options(c, err);
     for (size_t i = 0; st == NPMD_OK && i < sizeof SETTINGS / sizeof *SETTINGS; i++)
-        st = npmd_options_set(*out, SETTINGS[i][0], SETTINGS[i][1], err);
+        st = npmd_options_set(c->options, SETTINGS[i][0], SETTINGS[i][1], err);
     return st;
 }
 
 npmd_status measure_frequencies(reproduce_child *c, npmd_error *err)
 {
-    npmd_options *options = NULL, *shallow = NULL;
+    npmd_status st = NPMD_OK;
     reproduce_spectrum s = { 0 };
     degrees corrected = { 0 }, paper = { 0 };
     encoding e = { 0 };
-    npmd_status st = reproduce_options(c, &options, err);
-    if (st == NPMD_OK)
-        st = shallow_options(c, &shallow, err);
-    if (st == NPMD_OK)
-        st = fit_spectrum(c, shallow, GRID_FIRST, &s, err);
-    if (st == NPMD_OK)
-        st = find_encoding(&s, npmd_options_number(options, "separable") == 0.0,
-                           (int)npmd_options_number(options, "max-frequency"), &e, err);
-    if (st == NPMD_OK)
-        st = fit_spectrum(c, options, GRID_FIRST, &s, err);
-    if (st == NPMD_OK)
-        st = degrees_open(s.G / 2 - 1, &corrected, err);
-    if (st == NPMD_OK)
-        st = degrees_open(s.G / 2 - 1, &paper, err);
-    if (st == NPMD_OK) {
-        degrees_corrected(&e, &corrected);
-        degrees_paper(&e, &paper);
-        c->result.figure[FIGURE_FUNCTIONS] = e.count;
-        count_frequencies(c, &s, &corrected, &paper, truncation(options, TOLERANCE * largest_from(&s, 1)));
-    }
+    TRY(shallow_options(c, err));
+    TRY(fit_spectrum(c, &s, err));
+    TRY(find_encoding(&s, npmd_options_number(c->options, "separable") == 0.0,
+                      (int)npmd_options_number(c->options, "max-frequency"), &e, err));
+    TRY(reproduce_options(c, err));
+    TRY(fit_spectrum(c, &s, err));
+    TRY(degrees_open(s.G / 2 - 1, &corrected, err));
+    TRY(degrees_open(s.G / 2 - 1, &paper, err));
+    degrees_corrected(&e, &corrected);
+    degrees_paper(&e, &paper);
+    c->result.figure[FIGURE_FUNCTIONS] = e.count;
+    count_frequencies(c, &s, &corrected, &paper, truncation(c->options, TOLERANCE * largest_from(&s, 1)));
+done:
     degrees_close(&corrected);
     degrees_close(&paper);
     reproduce_spectrum_close(&s);
-    npmd_options_free(shallow);
-    npmd_options_free(options);
     return st;
 }

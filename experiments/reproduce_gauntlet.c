@@ -13,22 +13,17 @@
 
 static const char *const only_for_others[] = { "truth", "truth-seed", "replicates", "domain", NULL };
 
-const gauntlet_subject *gauntlet_subject_of(const reproduce_plan *plan, const reproduce_task *task)
+const gauntlet_subject *gauntlet_subject_of(const reproduce_plan *plan, const reproduce_row *row)
 {
-    return &plan->gauntlet->subject[(task->row - plan->gauntlet->rows) / plan->gauntlet->methods];
+    return &plan->gauntlet->subject[(row - plan->gauntlet->rows) / plan->gauntlet->methods];
 }
 
 void gauntlet_line_begin(const reproduce_plan *plan, const reproduce_task *task, cli_json *j)
 {
-    const gauntlet_subject *s = gauntlet_subject_of(plan, task);
-    cli_json_text(j, "name", s->name);
-    cli_json_text(j, "family", s->family);
-    cli_json_text(j, "domain", s->domain);
-    cli_json_signed(j, "seed", task->replicate);
-    cli_json_text(j, "half", plan->gauntlet->half);
-    cli_json_text(j, "method", task->row->method);
-    cli_json_text(j, "data", task->data);
-    cli_json_text(j, "options", task->options);
+    const gauntlet_subject *s = gauntlet_subject_of(plan, task->row);
+    CLI_PUT(j, TEXT("name", s->name), TEXT("family", s->family), TEXT("domain", s->domain),
+            WHOLE("seed", task->replicate), TEXT("half", plan->gauntlet->half), TEXT("method", task->row->method),
+            TEXT("data", task->data), TEXT("options", task->options));
 }
 
 /* ---- What is asked for ------------------------------------------------------------------------------------------- */
@@ -37,25 +32,18 @@ static int list(const cli_args *args)
 {
     npmd_recipe r = NPMD_SIZED(npmd_recipe);
     cli_json j = { 0 };
+    if (!args->json) {
+        printf("%-18s %-12s %-8s %8s\n", "name", "family", "domain", "n");
+        for (int i = 0; npmd_recipe_at(i, &r, NULL) == NPMD_OK; i++)
+            printf("%-18s %-12s %-8s %8s\n", r.name, r.family, r.domain, cli_words_count(r.n).text);
+        return CLI_DONE;
+    }
     cli_json_begin(&j);
     cli_json_list(&j, "truths");
-    if (!args->json)
-        printf("%-18s %-12s %-8s %8s\n", "name", "family", "domain", "n");
-    for (int i = 0; npmd_recipe_at(i, &r, NULL) == NPMD_OK; i++) {
-        cli_json_object(&j);
-        cli_json_text(&j, "name", r.name);
-        cli_json_text(&j, "family", r.family);
-        cli_json_text(&j, "domain", r.domain);
-        cli_json_unsigned(&j, "n", r.n);
-        cli_json_object_end(&j);
-        if (!args->json)
-            printf("%-18s %-12s %-8s %8s\n", r.name, r.family, r.domain, cli_words_count(r.n).text);
-    }
-    cli_json_list_end(&j);
-    if (args->json)
-        return cli_json_print(args, &j);
-    cli_json_free(&j);
-    return CLI_DONE;
+    for (int i = 0; npmd_recipe_at(i, &r, NULL) == NPMD_OK; i++)
+        CLI_PUT_OBJECT(&j, TEXT("name", r.name), TEXT("family", r.family), TEXT("domain", r.domain), COUNT("n", r.n));
+    cli_json_leave(&j);
+    return cli_json_print(args, &j);
 }
 
 /* Is it one of field|series|..., as the library's table of options has them? */
@@ -124,19 +112,14 @@ static int read_seeds(const cli_args *args, const reproduce_plan *plan, reproduc
 
 static int read_plan(const cli_args *args, reproduce_plan *plan, reproduce_gauntlet *g)
 {
-    int code = reproduce_check_groups(args);
-    *plan = (reproduce_plan){ .args = args,
-                              .experiment = reproduce_find(args->operand),
-                              .out = cli_value(args, "out"),
-                              .jobs = 1,
-                              .gauntlet = g };
+    int code = reproduce_check_groups(args, only_for_others);
+    *plan = (reproduce_plan){
+        .args = args, .experiment = reproduce_find(args->operand), .out = cli_value(args, "out"), .gauntlet = g
+    };
     g->folder = cli_value(args, "data");
-    for (const char *const *name = only_for_others; *name && code == CLI_DONE; name++)
-        if (cli_value(args, *name))
-            code = cli_fail(args, CLI_USAGE, "--%s is nothing that gauntlet knows", *name);
     if (code != CLI_DONE || (code = cli_compute(args, &plan->seed, &plan->how)) != CLI_DONE
-        || (code = reproduce_count(args, "jobs", 1024, &plan->jobs)) != CLI_DONE
-        || (code = cli_count(args, "n", &plan->n)) != CLI_DONE || (code = reproduce_check_steps(args)) != CLI_DONE
+        || (code = reproduce_read_jobs(plan)) != CLI_DONE || (code = cli_count(args, "n", &plan->n)) != CLI_DONE
+        || (code = reproduce_check_steps(args)) != CLI_DONE
         || (code = cli_distinct(args, "--out", plan->out, "--against", cli_value(args, "against"))) != CLI_DONE
         || (code = read_seeds(args, plan, g)) != CLI_DONE || (code = read_methods(args, g)) != CLI_DONE
         || (code = read_subjects(args, plan->n, g)) != CLI_DONE)
@@ -144,9 +127,6 @@ static int read_plan(const cli_args *args, reproduce_plan *plan, reproduce_gaunt
     const char *against = cli_value(args, "against"); /* read at the end; that it is there is known now */
     if (against && access(against, R_OK) != 0)
         return cli_fail(args, CLI_FILE, "%s: cannot be read: %s", against, strerror(errno));
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (plan->how.threads == 0 && plan->jobs > 1)
-        plan->how.threads = cores > plan->jobs ? (int)(cores / plan->jobs) : 1;
     return CLI_DONE;
 }
 
@@ -174,17 +154,10 @@ static bool takes_steps(const char *method)
 
 static int task_make(const reproduce_plan *plan, const reproduce_row *row, int seed, reproduce_task *task)
 {
-    const char *steps = takes_steps(row->method) ? cli_value(plan->args, "steps") : NULL, *device = plan->how.device;
-    const bool elsewhere = device && strcmp(device, "cpu") != 0;
-    *task = (reproduce_task){ .row = row, .replicate = seed };
-    const gauntlet_subject *s = gauntlet_subject_of(plan, task);
-    task->options = reproduce_words("%s%s%s%s%s --seed %d", row->options, steps ? " --steps " : "", steps ? steps : "",
-                                    elsewhere ? " --device " : "", elsewhere ? device : "", seed);
-    task->data = s->set ? reproduce_words("%s, split %d", s->set->file, seed)
+    const gauntlet_subject *s = gauntlet_subject_of(plan, row);
+    char *data = s->set ? reproduce_words("%s, split %d", s->set->file, seed)
                         : reproduce_words("simulated, n %zu, seed %d", s->n, seed);
-    if (!task->options || !task->data)
-        return cli_fail(plan->args, CLI_MEMORY, "not enough memory for the list of fits");
-    return reproduce_line_begin(plan, task);
+    return reproduce_task_make(plan, row, seed, (uint64_t)seed, takes_steps(row->method), data, task);
 }
 
 static int tasks_make(reproduce_plan *plan, reproduce_gauntlet *g)
@@ -206,22 +179,21 @@ static int tasks_make(reproduce_plan *plan, reproduce_gauntlet *g)
 
 int reproduce_gauntlet_run(const cli_args *args)
 {
-    reproduce_gauntlet *g = calloc(1, sizeof *g);
+    int st = CLI_DONE;
+    reproduce_gauntlet *g = NULL;
     reproduce_plan plan = { .args = args };
-    int code = g ? CLI_DONE : cli_fail(args, CLI_MEMORY, "not enough memory for the list of truths");
-    if (code == CLI_DONE && cli_value(args, "list")) {
-        code = list(args);
-        goto done;
-    }
-    if (code == CLI_DONE && (code = read_plan(args, &plan, g)) == CLI_DONE && (code = tasks_make(&plan, g)) == CLI_DONE
-        && (code = reproduce_compute(&plan, plan.out)) == CLI_DONE)
-        code = gauntlet_report(&plan);
+    if (cli_value(args, "list"))
+        return list(args);
+    if (!(g = calloc(1, sizeof *g)))
+        return cli_fail(args, CLI_MEMORY, "not enough memory for the list of truths");
+    TRY(read_plan(args, &plan, g));
+    TRY(tasks_make(&plan, g));
+    TRY(reproduce_compute(&plan, plan.out));
+    st = gauntlet_report(&plan);
 done:
     reproduce_tasks_free(&plan);
-    if (g) {
-        free(g->rows);
-        free(g->options);
-    }
+    free(g->rows);
+    free(g->options);
     free(g);
-    return code;
+    return st;
 }

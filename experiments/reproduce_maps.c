@@ -293,26 +293,27 @@ static void put_region(FILE *f, const void *user)
 
 static int write_all(const maps *m)
 {
-    const bool surfaces = m->plan->pairs->surfaces;
-    int code = CLI_DONE;
-    if (m->count > 0) {
-        code = write_drawing(m, m->nodes, surfaces ? "surface" : "sphere");
-        if (code == CLI_DONE && m->surface)
-            code = write_drawing(m, m->surface, "surface");
-    }
-    if (code == CLI_DONE && (code = write_table(m, "partners", put_partners)) == CLI_DONE)
-        code = write_table(m, "row", put_row);
-    if (code == CLI_DONE)
-        code = write_table(m, "region", put_region);
-    return code;
+    int st = CLI_DONE;
+    if (m->count > 0)
+        TRY(write_drawing(m, m->nodes, m->plan->pairs->surfaces ? "surface" : "sphere"));
+    if (m->count > 0 && m->surface)
+        TRY(write_drawing(m, m->surface, "surface"));
+    TRY(write_table(m, "partners", put_partners));
+    TRY(write_table(m, "row", put_row));
+    TRY(write_table(m, "region", put_region));
+done:
+    return st;
 }
 
 int reproduce_maps(const reproduce_plan *plan)
 {
     maps m = { .plan = plan };
-    int code = read_meshes(&m);
-    if (code == CLI_DONE && (code = find_vertices(&m)) == CLI_DONE && (code = make_maps(&m)) == CLI_DONE)
-        code = write_all(&m);
+    int st = CLI_DONE;
+    TRY(read_meshes(&m));
+    TRY(find_vertices(&m));
+    TRY(make_maps(&m));
+    st = write_all(&m);
+done:
     for (int k = 0; k < m.count; k++) {
         free(m.name[k]);
         free(m.density[k]);
@@ -324,5 +325,5 @@ int reproduce_maps(const reproduce_plan *plan)
     npmd_labels_free(m.labels);
     npmd_surface_free(m.surface);
     npmd_surface_free(m.nodes);
-    return code;
+    return st;
 }

@@ -4,22 +4,16 @@
 #include "gauntlet.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-
-/* ru_maxrss is in KiB, but on macOS in bytes. */
-#if defined(__APPLE__)
-#define MAXRSS_UNIT 1u
-#else
-#define MAXRSS_UNIT 1024u
-#endif
-
-npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *text)
+npmd_status reproduce_fail(npmd_error *err, npmd_status st, const char *format, ...)
 {
-    err->status = st;
-    snprintf(err->text, sizeof err->text, "%s", text);
-    return st;
+    va_list values;
+    va_start(values, format);
+    vsnprintf(err->text, sizeof err->text, format, values);
+    va_end(values);
+    return err->status = st;
 }
 
 /* ---- Rows of data ------------------------------------------------------------------------------------------------ */
@@ -44,19 +38,16 @@ void reproduce_text_row(reproduce_text *t, const double *x, int count)
 
 static npmd_status read_truth(const reproduce_plan *plan, const char *domain, npmd_truth **truth, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     npmd_domain *wanted = NULL;
-    npmd_status st = plan->truth_path ? npmd_truth_read(plan->truth_path, truth, err)
-                                      : reproduce_truth_make(plan, domain, truth, err);
-    if (st == NPMD_OK)
-        st = npmd_domain_parse(domain, &wanted, err);
-    if (st == NPMD_OK) {
-        const char *found = npmd_domain_text(npmd_truth_domain(*truth)), *expected = npmd_domain_text(wanted);
-        if (strcmp(found, expected) != 0) {
-            st = reproduce_fail(err, NPMD_ERR_FORMAT, "");
-            snprintf(err->text, sizeof err->text, "%.300s: the density is on %s, expected %s",
-                     plan->truth_path ? plan->truth_path : reproduce_recipe(plan, domain), found, expected);
-        }
-    }
+    TRY(plan->truth_path ? npmd_truth_read(plan->truth_path, truth, err)
+                         : reproduce_truth_make(plan, domain, truth, err));
+    TRY(npmd_domain_parse(domain, &wanted, err));
+    const char *found = npmd_domain_text(npmd_truth_domain(*truth)), *expected = npmd_domain_text(wanted);
+    if (strcmp(found, expected) != 0)
+        st = reproduce_fail(err, NPMD_ERR_FORMAT, "%.300s: the density is on %s, expected %s",
+                            plan->truth_path ? plan->truth_path : reproduce_recipe(plan, domain), found, expected);
+done:
     npmd_domain_free(wanted);
     return st;
 }
@@ -66,25 +57,31 @@ npmd_status reproduce_points(const double *x, size_t n, const npmd_domain *domai
     return npmd_points_from(x, n, (size_t)npmd_domain_columns(domain), domain, NPMD_COORDS_DEFAULT, out, err);
 }
 
+npmd_status reproduce_rows(const npmd_points *from, const npmd_domain *domain, const size_t *order, size_t count,
+                           npmd_points **out, npmd_error *err)
+{
+    const size_t columns = (size_t)npmd_domain_columns(domain);
+    double *x = malloc(count * columns * sizeof *x);
+    if (!x)
+        return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the points");
+    for (size_t i = 0; i < count; i++)
+        npmd_points_row(from, order ? order[i] : i, x + i * columns);
+    const npmd_status st = reproduce_points(x, count, domain, out, err);
+    free(x);
+    return st;
+}
+
 /* The first n of the points in a file. */
 static npmd_status shorten(const char *path, npmd_points **points, const npmd_domain *domain, size_t n, npmd_error *err)
 {
-    const size_t columns = (size_t)npmd_domain_columns(domain), have = npmd_points_count(*points);
+    const size_t have = npmd_points_count(*points);
     npmd_points *part = NULL;
     if (n == 0 || n == have)
         return NPMD_OK;
-    if (n > have) {
-        snprintf(err->text, sizeof err->text, "%.300s: found %zu points, expected at least the %zu of --n", path, have,
-                 n);
-        return err->status = NPMD_ERR_FORMAT;
-    }
-    double *x = malloc(n * columns * sizeof *x);
-    if (!x)
-        return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the points");
-    for (size_t i = 0; i < n; i++)
-        npmd_points_row(*points, i, x + i * columns);
-    const npmd_status st = reproduce_points(x, n, domain, &part, err);
-    free(x);
+    if (n > have)
+        return reproduce_fail(err, NPMD_ERR_FORMAT, "%.300s: found %zu points, expected at least the %zu of --n", path,
+                              have, n);
+    const npmd_status st = reproduce_rows(*points, domain, NULL, n, &part, err);
     if (st == NPMD_OK) {
         npmd_points_free(*points);
         *points = part;
@@ -92,32 +89,91 @@ static npmd_status shorten(const char *path, npmd_points **points, const npmd_do
     return st;
 }
 
-static npmd_status draw_points(const reproduce_plan *plan, const npmd_truth *truth, uint64_t seed, size_t n,
-                               npmd_points **out, npmd_error *err)
+npmd_status reproduce_draw(const reproduce_plan *plan, const npmd_truth *truth, uint64_t seed, size_t n,
+                           npmd_points **out, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     const npmd_domain *domain = npmd_truth_domain(truth);
     double *x = malloc(n * (size_t)npmd_domain_columns(domain) * sizeof *x);
     if (!x)
         return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the points");
-    npmd_status st = npmd_truth_sample(truth, seed, n, &plan->how, x, err);
-    if (st == NPMD_OK)
-        st = reproduce_points(x, n, domain, out, err);
+    TRY(npmd_truth_sample(truth, seed, n, &plan->how, x, err));
+    TRY(reproduce_points(x, n, domain, out, err));
+done:
     free(x);
     return st;
 }
 
+/* ---- Points that are held out ------------------------------------------------------------------------------------ */
+
+uint64_t reproduce_word(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* By Fisher and Yates: a function of (seed, n), so that domains that hold the same points are split alike. */
+static void shuffle(uint64_t state, size_t n, size_t *order)
+{
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    for (size_t i = n; i > 1; i--) {
+        const size_t j = (size_t)(reproduce_word(&state) % i), held = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = held;
+    }
+}
+
+/* Every tenth, then the others. */
+static void tenths_first(size_t n, size_t *order)
+{
+    for (size_t i = 0, tenth = 0, other = n / 10; i < n; i++)
+        order[(i + 1) % 10 == 0 ? tenth++ : other++] = i;
+}
+
+npmd_status reproduce_split(const npmd_points *points, const npmd_domain *domain, const uint64_t *seed,
+                            npmd_points **training, npmd_points **held_out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t n = npmd_points_count(points), out = n / 10;
+    size_t *order = malloc(n * sizeof *order);
+    if (!order)
+        return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the order of the points");
+    if (seed)
+        shuffle(*seed, n, order);
+    else
+        tenths_first(n, order);
+    TRY(reproduce_rows(points, domain, order, out, held_out, err));
+    TRY(reproduce_rows(points, domain, order + out, n - out, training, err));
+done:
+    free(order);
+    return st;
+}
+
+npmd_status reproduce_hold_out(reproduce_child *c, const uint64_t *seed, npmd_error *err)
+{
+    const npmd_status st = reproduce_split(c->all, c->domain, seed, &c->training, &c->held_out, err);
+    c->points = c->training;
+    return st;
+}
+
+/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
+
 static npmd_status read_points(const reproduce_plan *plan, int replicate, const npmd_truth *truth, npmd_points **out,
                                npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     const npmd_domain *domain = npmd_truth_domain(truth);
     if (!plan->folder)
-        return draw_points(plan, truth, plan->seed + (uint64_t)replicate - 1, plan->n, out, err);
+        return reproduce_draw(plan, truth, plan->seed + (uint64_t)replicate - 1, plan->n, out, err);
     char *path = reproduce_file_of(plan, replicate);
     if (!path)
         return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for a file's name");
-    npmd_status st = npmd_points_read(path, domain, 0, out, err);
-    if (st == NPMD_OK)
-        st = shorten(path, out, domain, plan->n, err);
+    TRY(npmd_points_read(path, domain, 0, out, err));
+    TRY(shorten(path, out, domain, plan->n, err));
+done:
     free(path);
     return st;
 }
@@ -139,9 +195,7 @@ static npmd_status check_inputs(const reproduce_plan *plan, npmd_error *err)
             npmd_points_free(points);
         }
         if (st == NPMD_OK && plan->experiment->every_dimension && plan->out && !plan->truth_path) {
-            char name[32];
-            snprintf(name, sizeof name, "truth_%s.json", row->domain);
-            char *path = reproduce_beside(plan->out, name);
+            char *path = reproduce_beside(plan->out, "truth_", row->domain, ".json");
             st = path ? npmd_truth_write(truth, path, err)
                       : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for a file's name");
             free(path);
@@ -156,18 +210,19 @@ static npmd_status check_inputs(const reproduce_plan *plan, npmd_error *err)
 /* ---- A fit ------------------------------------------------------------------------------------------------------- */
 
 /* "--name value --name value" */
-npmd_status reproduce_options(const reproduce_child *c, npmd_options **options, npmd_error *err)
+npmd_status reproduce_options(reproduce_child *c, npmd_error *err)
 {
     char name[64], value[256];
     npmd_status st = NPMD_OK;
     int used = 0;
-    if (!(*options = npmd_options_new()))
+    npmd_options_free(c->options);
+    if (!(c->options = npmd_options_new()))
         return reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for the options");
     for (const char *at = c->task->options; st == NPMD_OK && sscanf(at, " --%63s %255s%n", name, value, &used) == 2;
          at += used)
-        st = npmd_options_set(*options, name, value, err);
+        st = npmd_options_set(c->options, name, value, err);
     snprintf(value, sizeof value, "%d", c->plan->how.threads);
-    return st == NPMD_OK ? npmd_options_set(*options, "threads", value, err) : st;
+    return st == NPMD_OK ? npmd_options_set(c->options, "threads", value, err) : st;
 }
 
 static int watch(const npmd_report *now, void *user)
@@ -191,46 +246,41 @@ static int watch(const npmd_report *now, void *user)
 
 static double parameters_of(const npmd_model *model)
 {
-    static const char key[] = "\"parameters\":";
     char *json = NULL;
-    double count = NAN;
-    if (npmd_model_describe(model, &json, NULL) != NPMD_OK)
-        return NAN;
-    const char *at = strstr(json, key);
-    if (at)
-        count = strtod(at + sizeof key - 1, NULL);
+    const bool known = npmd_model_describe(model, &json, NULL) == NPMD_OK;
+    const double count = known ? reproduce_line_number(json, "parameters") : NAN;
     npmd_text_free(json);
     return count;
 }
 
 /* Its seconds are added up: a task may fit more than once. */
-npmd_status reproduce_fit(reproduce_child *c, npmd_options *options, npmd_model **out, npmd_error *err)
+npmd_status reproduce_fit(reproduce_child *c, npmd_error *err)
 {
     double *figure = c->result.figure;
-    struct rusage usage = { 0 };
-    npmd_options_watch(options, watch, c);
+    npmd_options_watch(c->options, watch, c);
+    npmd_model_free(c->model);
+    c->model = NULL;
     const double started = cli_clock();
-    const npmd_status st = npmd_fit(c->domain, c->points, options, out, err);
+    const npmd_status st = npmd_fit(c->domain, c->points, c->options, &c->model, err);
     figure[FIGURE_SECONDS] = (isnan(figure[FIGURE_SECONDS]) ? 0.0 : figure[FIGURE_SECONDS]) + cli_clock() - started;
-    if (getrusage(RUSAGE_SELF, &usage) == 0)
-        figure[FIGURE_MEMORY] = (double)usage.ru_maxrss * MAXRSS_UNIT;
+    figure[FIGURE_MEMORY] = (double)cli_peak_memory();
     if (st == NPMD_OK) {
         npmd_fit_facts facts = NPMD_SIZED(npmd_fit_facts);
-        npmd_model_facts(*out, &facts, NULL);
+        npmd_model_facts(c->model, &facts, NULL);
         figure[FIGURE_TAU] = facts.tau;
-        figure[FIGURE_PARAMETERS] = parameters_of(*out);
+        figure[FIGURE_PARAMETERS] = parameters_of(c->model);
     }
     return st;
 }
 
-npmd_status reproduce_compare(reproduce_child *c, const npmd_model *model, npmd_error *err)
+npmd_status reproduce_compare(reproduce_child *c, npmd_error *err)
 {
     const reproduce_plan *plan = c->plan;
     /* T2 as the paper did it: its nodes, both densities divided by their means there */
     const bool authors = strcmp(c->task->row->domain, "T2") == 0 && !plan->experiment->every_dimension;
     npmd_comparison found = NPMD_SIZED(npmd_comparison);
     /* the seed of the points is the same for all, so all methods are compared at the same ones */
-    const npmd_status st = npmd_compare(model, c->truth, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE, 0, plan->seed,
+    const npmd_status st = npmd_compare(c->model, c->truth, authors ? NPMD_GRID_AUTHORS : NPMD_GRID_FINE, 0, plan->seed,
                                         &plan->how, &found, err);
     if (st == NPMD_OK) {
         c->result.figure[FIGURE_NISE] = found.nise;
@@ -241,80 +291,74 @@ npmd_status reproduce_compare(reproduce_child *c, const npmd_model *model, npmd_
     return st;
 }
 
-npmd_status measure_fit(reproduce_child *c, npmd_error *err)
-{
-    npmd_options *options = NULL;
-    npmd_model *model = NULL;
-    npmd_status st = reproduce_options(c, &options, err);
-    if (st == NPMD_OK)
-        st = reproduce_fit(c, options, &model, err);
-    if (st == NPMD_OK)
-        st = reproduce_compare(c, model, err);
-    npmd_model_free(model);
-    npmd_options_free(options);
-    return st;
-}
-
 /* The ISE criterion on points of the truth that the fit has not seen, a tenth of its own number. */
-static npmd_status score_fresh(reproduce_child *c, const npmd_model *model, npmd_error *err)
+static npmd_status score_fresh(reproduce_child *c, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     const uint64_t apart = UINT64_C(1) << 32; /* from the seeds of the replicates */
     const size_t n = npmd_points_count(c->points) / 10 + 2;
     npmd_points *fresh = NULL;
     npmd_score score = NPMD_SIZED(npmd_score);
-    npmd_status st = draw_points(c->plan, c->truth, c->plan->seed + (uint64_t)c->task->replicate - 1 + apart, n, &fresh,
-                                 err);
-    if (st == NPMD_OK)
-        st = npmd_score_points(model, fresh, c->plan->seed, &c->plan->how, &score, err);
-    if (st == NPMD_OK) {
-        c->result.figure[FIGURE_ISE] = score.ise_criterion;
-        c->result.figure[FIGURE_ISE_RELATIVE] = score.ise_criterion_relative;
-        c->result.figure[FIGURE_ISE_SE] = score.ise_criterion_se * npmd_domain_volume(npmd_truth_domain(c->truth));
-    }
+    TRY(reproduce_draw(c->plan, c->truth, c->plan->seed + (uint64_t)c->task->replicate - 1 + apart, n, &fresh, err));
+    TRY(npmd_score_points(c->model, fresh, c->plan->seed, &c->plan->how, &score, err));
+    c->result.figure[FIGURE_ISE] = score.ise_criterion;
+    c->result.figure[FIGURE_ISE_RELATIVE] = score.ise_criterion_relative;
+    c->result.figure[FIGURE_ISE_SE] = score.ise_criterion_se * npmd_domain_volume(npmd_truth_domain(c->truth));
+done:
     npmd_points_free(fresh);
+    return st;
+}
+
+npmd_status measure_fit(reproduce_child *c, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    TRY(reproduce_options(c, err));
+    TRY(reproduce_fit(c, err));
+    TRY(reproduce_compare(c, err));
+done:
     return st;
 }
 
 npmd_status measure_encoding(reproduce_child *c, npmd_error *err)
 {
-    npmd_options *options = NULL;
-    npmd_model *model = NULL;
-    npmd_status st = reproduce_options(c, &options, err);
+    npmd_status st = NPMD_OK;
+    TRY(reproduce_options(c, err));
     c->profile = true;
-    if (st == NPMD_OK) {
-        npmd_options_truth(options, c->truth);
-        st = reproduce_fit(c, options, &model, err);
-    }
-    if (st == NPMD_OK)
-        st = reproduce_compare(c, model, err);
-    if (st == NPMD_OK)
-        st = score_fresh(c, model, err);
-    npmd_model_free(model);
-    npmd_options_free(options);
+    npmd_options_truth(c->options, c->truth);
+    TRY(reproduce_fit(c, err));
+    TRY(reproduce_compare(c, err));
+    TRY(score_fresh(c, err));
+done:
+    return st;
+}
+
+static npmd_status measure_points(reproduce_child *c, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    TRY(read_truth(c->plan, c->task->row->domain, &c->truth, err));
+    TRY(read_points(c->plan, c->task->replicate, c->truth, &c->all, err));
+    c->domain = npmd_truth_domain(c->truth);
+    c->points = c->all;
+    c->result.figure[FIGURE_N] = (double)npmd_points_count(c->points);
+    TRY(c->plan->experiment->measure(c, err));
+done:
     return st;
 }
 
 npmd_status reproduce_child_run(reproduce_child *c, npmd_error *err)
 {
-    npmd_truth *truth = NULL;
-    npmd_points *points = NULL;
-    if (c->plan->gauntlet)
-        return c->task ? c->plan->experiment->measure(c, err) : NPMD_OK;
-    if (c->plan->pairs)
-        return c->task ? c->plan->experiment->measure(c, err) : reproduce_pairs_check(c->plan, err);
-    if (!c->task)
-        return check_inputs(c->plan, err);
-    npmd_status st = read_truth(c->plan, c->task->row->domain, &truth, err);
-    if (st == NPMD_OK)
-        st = read_points(c->plan, c->task->replicate, truth, &points, err);
-    if (st == NPMD_OK) {
-        c->truth = truth;
-        c->domain = npmd_truth_domain(truth);
-        c->points = points;
-        c->result.figure[FIGURE_N] = (double)npmd_points_count(points);
-        st = c->plan->experiment->measure(c, err);
-    }
-    npmd_points_free(points);
-    npmd_truth_free(truth);
+    const reproduce_plan *plan = c->plan;
+    npmd_status st = NPMD_OK;
+    if (c->task)
+        st = plan->gauntlet || plan->pairs ? plan->experiment->measure(c, err) : measure_points(c, err);
+    else if (!plan->gauntlet)
+        st = plan->pairs ? reproduce_pairs_check(plan, err) : check_inputs(plan, err);
+    npmd_model_free(c->model);
+    npmd_options_free(c->options);
+    npmd_points_free(c->held_out);
+    npmd_points_free(c->training);
+    npmd_points_free(c->all);
+    npmd_domain_free(c->parsed);
+    npmd_truth_free(c->truth);
     return st;
 }

@@ -71,80 +71,54 @@ static bool is_published(const reproduce_published *p, const reproduce_row *row)
     return strcmp(p->domain, row->domain) == 0 && strcmp(p->method, row->method) == 0;
 }
 
-/* Seconds, sizes and counts are told as they are, errors with theirs. */
-static bool has_error(int figure)
-{
-    return figure == FIGURE_NISE || figure == FIGURE_AE || figure == FIGURE_FR || figure == FIGURE_KL
-           || figure == FIGURE_ISE || figure == FIGURE_ISE_RELATIVE || figure == FIGURE_MISSED
-           || figure == FIGURE_MISSED_LOW || figure == FIGURE_LOG_LIKELIHOOD || figure == FIGURE_LOG_LIKELIHOOD_RELATIVE
-           || figure == FIGURE_LOG_LIKELIHOOD_SURFACE;
-}
-
 static void put_error(cli_json *j, const char *prefix, int figure, double mean, double se)
 {
-    char key[64];
-    snprintf(key, sizeof key, "%s%s", prefix, REPRODUCE_KEYS[figure]);
-    cli_json_number(j, key, mean);
-    snprintf(key, sizeof key, "%s%s_se", prefix, REPRODUCE_KEYS[figure]);
-    cli_json_number(j, key, se);
+    const char *key = REPRODUCE_KEYS[figure];
+    CLI_PUT(j, REAL(cli_words_of("%s%s", prefix, key).text, mean), REAL(cli_words_of("%s%s_se", prefix, key).text, se));
 }
 
 static void put_summary(cli_json *j, const reproduce_plan *plan, const summary *s)
 {
     cli_json_object(j);
-    cli_json_text(j, "domain", s->row->domain);
-    cli_json_text(j, "method", s->row->method);
-    cli_json_text(j, "settings", s->row->settings);
-    cli_json_text(j, "options", s->row->options);
-    cli_json_signed(j, "replicates", s->done);
-    cli_json_signed(j, "failed", s->failed);
+    CLI_PUT(j, TEXT("domain", s->row->domain), TEXT("method", s->row->method), TEXT("settings", s->row->settings),
+            TEXT("options", s->row->options), WHOLE("replicates", s->done), WHOLE("failed", s->failed));
     for (const int *f = plan->experiment->figures; *f != FIGURES_END; f++) {
         const moments *m = &s->figure[*f];
-        if (has_error(*f))
+        if (REPRODUCE_HAS_ERROR[*f])
             put_error(j, "", *f, m->mean, m->se);
         else if (*f != FIGURE_ISE_SE && *f != FIGURE_LOG_LIKELIHOOD_SE) /* of one replicate */
-            cli_json_number(j, REPRODUCE_KEYS[*f], *f == FIGURE_MEMORY ? m->most : m->mean);
+            CLI_PUT(j, REAL(REPRODUCE_KEYS[*f], *f == FIGURE_MEMORY ? m->most : m->mean));
     }
     for (const reproduce_published *p = plan->experiment->published; p->domain; p++)
         if (is_published(p, s->row))
             put_error(j, "published_", p->figure, p->mean, p->se);
     if (s->reason)
-        cli_json_text(j, "reason", s->reason);
-    cli_json_object_end(j);
+        CLI_PUT(j, TEXT("reason", s->reason));
+    cli_json_leave(j);
 }
 
 void reproduce_report_put(const reproduce_plan *plan, cli_json *j)
 {
     const reproduce_row *row = NULL;
-    cli_json_text(j, "experiment", plan->experiment->name);
-    cli_json_text(j, "domain", plan->pairs ? plan->pairs->domain : plan->domain_name);
-    if (!plan->pairs)
-        cli_json_text(j, "truth",
-                      plan->truth_path ? plan->truth_path
-                                       : reproduce_recipe(plan, plan->domain_name ? plan->domain_name : ""));
-    cli_json_text(j, "data", plan->pairs ? plan->pairs->points : plan->folder);
-    cli_json_signed(j, "replicates", plan->replicates);
-    cli_json_unsigned(j, "seed", plan->seed);
-    cli_json_text(j, "out", plan->pairs ? plan->pairs->folder : plan->out);
-    cli_json_text(j, "version", npmd_version());
+    CLI_PUT(j, TEXT("experiment", plan->experiment->name),
+            TEXT("domain", plan->pairs ? plan->pairs->domain : plan->domain_name),
+            !plan->pairs
+                ? TEXT("truth", plan->truth_path ? plan->truth_path
+                                                 : reproduce_recipe(plan, plan->domain_name ? plan->domain_name : ""))
+                : NO_FACT,
+            TEXT("data", plan->pairs ? plan->pairs->points : plan->folder), WHOLE("replicates", plan->replicates),
+            COUNT("seed", plan->seed), TEXT("out", plan->pairs ? plan->pairs->folder : plan->out),
+            TEXT("version", npmd_version()));
     cli_json_list(j, "rows");
     while (next_row(plan, &row)) {
         const summary s = summarise(plan, row);
         put_summary(j, plan, &s);
     }
-    cli_json_list_end(j);
+    cli_json_leave(j);
     cli_json_list(j, "results");
     for (int i = 0; i < plan->count; i++)
         cli_json_whole(j, plan->tasks[i].line);
-    cli_json_list_end(j);
-}
-
-static int report_json(const reproduce_plan *plan)
-{
-    cli_json j = { 0 };
-    cli_json_begin(&j);
-    reproduce_report_put(plan, &j);
-    return cli_json_print(plan->args, &j);
+    cli_json_leave(j);
 }
 
 /* ---- For people -------------------------------------------------------------------------------------------------- */
@@ -152,39 +126,26 @@ static int report_json(const reproduce_plan *plan)
 static cli_words words_paper(const reproduce_plan *plan, const reproduce_row *row)
 {
     cli_words w = { "" };
-    for (const reproduce_published *p = plan->experiment->published; p->domain; p++) {
-        const size_t used = strlen(w.text);
+    for (const reproduce_published *p = plan->experiment->published; p->domain; p++)
         if (is_published(p, row))
-            snprintf(w.text + used, sizeof w.text - used, "%s%.4g", used ? "/" : "", p->mean);
-    }
-    if (!w.text[0])
-        strcpy(w.text, "-");
-    return w;
+            cli_append(w.text, sizeof w.text, "%s%.4g", w.text[0] ? "/" : "", p->mean);
+    return w.text[0] ? w : (cli_words){ "-" };
 }
 
 static cli_words words_of(const reproduce_plan *plan, const reproduce_column *c, const summary *s)
 {
     const moments *m = &s->figure[c->figure];
-    cli_words w = { "-" };
     if (c->form == COLUMN_PAPER)
         return words_paper(plan, s->row);
     if (isnan(m->mean))
-        return w;
-    switch (c->form) {
-    case COLUMN_ERROR:
+        return (cli_words){ "-" };
+    if (c->form == COLUMN_ERROR)
         return cli_words_error(m->mean, m->se);
-    case COLUMN_COUNT:
-        return cli_words_count((uint64_t)m->most);
-    case COLUMN_TIME:
+    if (c->form == COLUMN_TIME)
         return cli_words_time(m->mean);
-    case COLUMN_BYTES:
-        return cli_words_bytes((uint64_t)m->most);
-    case COLUMN_NUMBER:
-    case COLUMN_PAPER:
-        break;
-    }
-    snprintf(w.text, sizeof w.text, "%.*g", m->mean != 0.0 && fabs(m->mean) < 0.01 ? 2 : 4, m->mean);
-    return w;
+    if (c->form == COLUMN_COUNT || c->form == COLUMN_BYTES)
+        return c->form == COLUMN_COUNT ? cli_words_count((uint64_t)m->most) : cli_words_bytes((uint64_t)m->most);
+    return cli_words_of("%.*g", m->mean != 0.0 && fabs(m->mean) < 0.01 ? 2 : 4, m->mean);
 }
 
 /* Methods and settings are as wide as the widest, six and nine columns at least. */
@@ -233,9 +194,7 @@ void reproduce_report_words(const reproduce_plan *plan)
     }
     printf("\n%s\n", plan->experiment->note);
     for (const reproduce_data *d = plan->experiment->data; plan->out && d->key; d++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s.csv", d->suffix);
-        char *path = reproduce_beside(plan->out, name);
+        char *path = reproduce_beside(plan->out, "", d->suffix, ".csv");
         if (path)
             printf("%s: %s\n", path, d->columns);
         free(path);
@@ -244,8 +203,12 @@ void reproduce_report_words(const reproduce_plan *plan)
 
 int reproduce_report(const reproduce_plan *plan)
 {
-    if (plan->args->json)
-        return report_json(plan);
+    cli_json j = { 0 };
+    if (plan->args->json) {
+        cli_json_begin(&j);
+        reproduce_report_put(plan, &j);
+        return cli_json_print(plan->args, &j);
+    }
     if (!plan->args->quiet)
         reproduce_report_words(plan);
     return CLI_DONE;

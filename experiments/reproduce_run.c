@@ -28,17 +28,34 @@ static void end_with_parent(void)
 
 /* ---- In the process of a task ------------------------------------------------------------------------------------ */
 
+size_t reproduce_write(int fd, const void *from, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t wrote = write(fd, (const char *)from + done, size - done);
+        if (wrote <= 0 && !(wrote < 0 && errno == EINTR))
+            break;
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return done;
+}
+
+size_t reproduce_read(int fd, void *to, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t got = read(fd, (char *)to + done, size - done);
+        if (got <= 0 && !(got < 0 && errno == EINTR))
+            break;
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return done;
+}
+
 static void send_bytes(const reproduce_child *c, const void *from, size_t size)
 {
-    const char *bytes = from;
-    for (size_t done = 0; done < size;) {
-        const ssize_t wrote = write(c->fd, bytes + done, size - done);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            _exit(CLI_FILE); /* nobody listens */
-        done += (size_t)wrote;
-    }
+    if (reproduce_write(c->fd, from, size) < size)
+        _exit(CLI_FILE); /* nobody listens */
 }
 
 void reproduce_child_tell(reproduce_child *c, const npmd_report *now)
@@ -151,15 +168,7 @@ static bool worker_take(const worker *w, const reproduce_result *r)
 {
     for (int i = 0; i < REPRODUCE_DATA_MOST; i++) {
         char *text = r->bytes[i] > 0 ? malloc(r->bytes[i] + 1) : NULL;
-        size_t have = 0;
-        while (text && have < r->bytes[i]) {
-            const ssize_t got = read(w->fd, text + have, r->bytes[i] - have);
-            if (got < 0 && errno == EINTR)
-                continue;
-            if (got <= 0)
-                break;
-            have += (size_t)got;
-        }
+        const size_t have = text ? reproduce_read(w->fd, text, r->bytes[i]) : 0;
         if (r->bytes[i] > 0 && have < r->bytes[i]) {
             free(text);
             return false;
@@ -244,18 +253,7 @@ static bool any_running(const worker *workers, int count)
 
 /* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
-typedef struct watch {
-    bool terminal, drawn;
-    double shown;
-} watch;
-
-static void watch_begin(watch *w)
-{
-    const char *kind = getenv("TERM");
-    *w = (watch){ .terminal = isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0, .shown = cli_clock() };
-}
-
-static void watch_clear(watch *w)
+static void watch_clear(cli_progress *w)
 {
     if (w->drawn)
         fputs("\r\033[K", stderr);
@@ -263,25 +261,24 @@ static void watch_clear(watch *w)
 }
 
 /* What runs now: one line that is drawn over and over, or in a log a line every ten seconds. */
-static void watch_show(watch *w, const reproduce_plan *plan, const worker *workers, int done)
+static void watch_show(cli_progress *w, const reproduce_plan *plan, const worker *workers, int done)
 {
     const double clock = cli_clock();
     char text[512];
     if (plan->args->quiet || !any_running(workers, plan->jobs) || clock - w->shown < (w->terminal ? 0.5 : 10.0))
         return;
     w->shown = clock;
-    int length = snprintf(text, sizeof text, "%d of %d done; now", done, plan->count);
-    for (int i = 0; i < plan->jobs && length > 0 && (size_t)length + 120 < sizeof text; i++) {
+    snprintf(text, sizeof text, "%d of %d done; now", done, plan->count);
+    for (int i = 0; i < plan->jobs && strlen(text) + 120 < sizeof text; i++) {
         const worker *job = &workers[i];
         if (!job->pid)
             continue;
         const double spent = clock - job->started;
-        length += snprintf(text + length, sizeof text - (size_t)length, " %s %s %s #%d for %s", job->task->row->domain,
-                           job->task->row->method, job->task->row->settings, job->task->replicate,
-                           cli_words_time(spent).text);
-        if (job->share > 0.0 && job->share < 1.0 && (size_t)length < sizeof text)
-            length += snprintf(text + length, sizeof text - (size_t)length, " (%.0f %%, %s left)", 100.0 * job->share,
-                               cli_words_time(spent * (1.0 - job->share) / job->share).text);
+        cli_append(text, sizeof text, " %s %s %s #%d for %s", job->task->row->domain, job->task->row->method,
+                   job->task->row->settings, job->task->replicate, cli_words_time(spent).text);
+        if (job->share > 0.0 && job->share < 1.0)
+            cli_append(text, sizeof text, " (%.0f %%, %s left)", 100.0 * job->share,
+                       cli_words_time(spent * (1.0 - job->share) / job->share).text);
     }
     if (w->terminal) {
         fprintf(stderr, "\r\033[K%.100s", text);
@@ -295,13 +292,10 @@ static void watch_show(watch *w, const reproduce_plan *plan, const worker *worke
 /* "T3 " where an experiment has several domains. */
 static cli_words domain_prefix(const reproduce_plan *plan, const reproduce_row *row)
 {
-    cli_words w = { "" };
-    if (!plan->domain_name)
-        snprintf(w.text, sizeof w.text, "%s ", row->domain);
-    return w;
+    return plan->domain_name ? (cli_words){ "" } : cli_words_of("%s ", row->domain);
 }
 
-static void say_ended(watch *w, const reproduce_plan *plan, const reproduce_task *task, int done)
+static void say_ended(cli_progress *w, const reproduce_plan *plan, const reproduce_task *task, int done)
 {
     const reproduce_row *row = task->row;
     watch_clear(w);
@@ -314,8 +308,7 @@ static void say_ended(watch *w, const reproduce_plan *plan, const reproduce_task
     int shown = 0;
     for (const reproduce_column *c = plan->experiment->columns; c->heading && shown < 2; c++)
         if (c->form == COLUMN_ERROR || c->form == COLUMN_NUMBER) {
-            const size_t used = strlen(found);
-            snprintf(found + used, sizeof found - used, "%s %.4g, ", c->heading, task->result.figure[c->figure]);
+            cli_append(found, sizeof found, "%s %.4g, ", c->heading, task->result.figure[c->figure]);
             shown++;
         }
     cli_note(plan->args, "%d of %d: %s%s %s #%d, %s%s", done, plan->count, domain_prefix(plan, row).text, row->method,
@@ -342,11 +335,11 @@ static int start_more(reproduce_plan *plan, worker *workers, int *next)
     return CLI_DONE;
 }
 
-int reproduce_run(reproduce_plan *plan, int (*keep)(reproduce_task *task, void *user), void *user)
+int reproduce_run(reproduce_plan *plan, reproduce_file *file)
 {
     worker *workers = calloc((size_t)plan->jobs, sizeof *workers);
     struct pollfd *polls = calloc((size_t)plan->jobs, sizeof *polls);
-    watch show;
+    cli_progress show;
     int code = CLI_DONE, next = 0, done = 0;
     if (!workers || !polls) {
         code = cli_fail(plan->args, CLI_MEMORY, "not enough memory for %d jobs", plan->jobs);
@@ -355,7 +348,8 @@ int reproduce_run(reproduce_plan *plan, int (*keep)(reproduce_task *task, void *
     for (int i = 0; i < plan->count; i++)
         done += plan->tasks[i].done;
     cli_watch_signals(false);
-    watch_begin(&show);
+    cli_progress_begin(&show, plan->args);
+    show.shown = show.began;
     while (code == CLI_DONE && !cli_interrupted() && (code = start_more(plan, workers, &next)) == CLI_DONE
            && any_running(workers, plan->jobs)) {
         if (workers_wait(workers, plan->jobs, polls) > 0)
@@ -369,7 +363,8 @@ int reproduce_run(reproduce_plan *plan, int (*keep)(reproduce_task *task, void *
                 task->result = last;
                 task->failed = last.kind == REPRODUCE_FAILED;
                 task->done = true;
-                code = keep(task, user);
+                if ((code = reproduce_line_finish(plan, task)) == CLI_DONE)
+                    code = reproduce_file_append(plan->args, file, task->line);
                 say_ended(&show, plan, task, ++done);
             }
         watch_show(&show, plan, workers, done);

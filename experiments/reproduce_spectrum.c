@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TWO_PI 6.28318530717958647692
 
@@ -85,18 +84,18 @@ void reproduce_spectrum_close(reproduce_spectrum *s)
 /* In double precision, so that a coefficient that is not there is not. */
 npmd_status reproduce_spectrum_of_model(const npmd_model *model, npmd_what what, reproduce_spectrum *s, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     const int G = s->G;
     npmd_compute how = NPMD_SIZED(npmd_compute);
     npmd_points *nodes = NULL;
     double *x = grid_nodes(G);
     how.threads = 1;
     how.device = "reference";
-    npmd_status st = x ? reproduce_points(x, (size_t)G * (size_t)G, npmd_model_domain(model), &nodes, err)
-                       : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for a grid");
-    if (st == NPMD_OK)
-        st = npmd_evaluate_at(model, nodes, what, &how, s->values, err);
-    if (st == NPMD_OK)
-        st = transform(s, err);
+    TRY(x ? reproduce_points(x, (size_t)G * (size_t)G, npmd_model_domain(model), &nodes, err)
+          : reproduce_fail(err, NPMD_ERR_MEMORY, "not enough memory for a grid"));
+    TRY(npmd_evaluate_at(model, nodes, what, &how, s->values, err));
+    TRY(transform(s, err));
+done:
     npmd_points_free(nodes);
     free(x);
     return st;
@@ -140,12 +139,12 @@ static double missed(const reproduce_spectrum *estimate, const reproduce_spectru
 }
 
 /* The relative density of this moment; its moduli become rows. */
-static npmd_status keep_spectrum(reproduce_child *c, const npmd_model *model, const reproduce_spectrum *truth,
-                                 reproduce_spectrum *now, npmd_error *err)
+static npmd_status keep_spectrum(reproduce_child *c, const reproduce_spectrum *truth, reproduce_spectrum *now,
+                                 npmd_error *err)
 {
     npmd_fit_facts facts = NPMD_SIZED(npmd_fit_facts);
-    npmd_model_facts(model, &facts, NULL);
-    const npmd_status st = reproduce_spectrum_of_model(model, NPMD_RELATIVE, now, err);
+    npmd_model_facts(c->model, &facts, NULL);
+    const npmd_status st = reproduce_spectrum_of_model(c->model, NPMD_RELATIVE, now, err);
     for (int k1 = 0; st == NPMD_OK && k1 <= BIAS_SHOWN; k1++)
         for (int k2 = k1 == 0 ? 0 : -BIAS_SHOWN; k2 <= BIAS_SHOWN; k2++) {
             const double *e = reproduce_spectrum_at(now, k1, k2), *t = reproduce_spectrum_at(truth, k1, k2);
@@ -162,30 +161,23 @@ static npmd_status keep_spectrum(reproduce_child *c, const npmd_model *model, co
  * step. */
 npmd_status measure_spectral_bias(reproduce_child *c, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
     static const double until[] = { 0.01, 0.1, 1.0 };
-    npmd_options *options = NULL;
     reproduce_spectrum truth = { 0 }, now = { 0 };
-    npmd_status st = reproduce_options(c, &options, err);
-    if (st == NPMD_OK)
-        st = reproduce_spectrum_open(BIAS_GRID, &truth, err);
-    if (st == NPMD_OK)
-        st = reproduce_spectrum_open(BIAS_GRID, &now, err);
-    if (st == NPMD_OK)
-        st = truth_spectrum(c->truth, &c->plan->how, &truth, err);
-    for (int i = 0; i < 3 && st == NPMD_OK; i++) {
-        npmd_model *model = NULL;
+    TRY(reproduce_options(c, err));
+    TRY(reproduce_spectrum_open(BIAS_GRID, &truth, err));
+    TRY(reproduce_spectrum_open(BIAS_GRID, &now, err));
+    TRY(truth_spectrum(c->truth, &c->plan->how, &truth, err));
+    for (int i = 0; i < 3; i++) {
         c->until = until[i];
         c->profile = i == 2;
-        npmd_options_truth(options, c->profile ? c->truth : NULL);
-        st = reproduce_fit(c, options, &model, err);
-        if (st == NPMD_OK)
-            st = keep_spectrum(c, model, &truth, &now, err);
-        if (st == NPMD_OK && i == 2)
-            st = reproduce_compare(c, model, err);
-        npmd_model_free(model);
+        npmd_options_truth(c->options, c->profile ? c->truth : NULL);
+        TRY(reproduce_fit(c, err));
+        TRY(keep_spectrum(c, &truth, &now, err));
     }
+    TRY(reproduce_compare(c, err));
+done:
     reproduce_spectrum_close(&truth);
     reproduce_spectrum_close(&now);
-    npmd_options_free(options);
     return st;
 }

@@ -13,50 +13,10 @@
 #include <math.h>
 #include <string.h>
 
-const char *const REPRODUCE_KEYS[FIGURES] = {
-    [FIGURE_N] = "n",
-    [FIGURE_NISE] = "nise",
-    [FIGURE_AE] = "ae",
-    [FIGURE_FR] = "fr",
-    [FIGURE_KL] = "kl",
-    [FIGURE_TAU] = "tau",
-    [FIGURE_SECONDS] = "seconds",
-    [FIGURE_PARAMETERS] = "parameters",
-    [FIGURE_MEMORY] = "peak_memory_bytes",
-    [FIGURE_ISE] = "ise_criterion",
-    [FIGURE_ISE_RELATIVE] = "ise_criterion_relative",
-    [FIGURE_ISE_SE] = "ise_criterion_relative_se",
-    [FIGURE_MISSED] = "missed",
-    [FIGURE_MISSED_LOW] = "missed_low",
-    [FIGURE_FUNCTIONS] = "functions",
-    [FIGURE_FOUND] = "found",
-    [FIGURE_DEGREE] = "degree",
-    [FIGURE_TRUNCATION] = "truncation",
-    [FIGURE_PERMITTED] = "permitted",
-    [FIGURE_OUTSIDE] = "outside",
-    [FIGURE_OUTSIDE_PAPER] = "outside_paper",
-    [FIGURE_LARGEST_OUTSIDE_PAPER] = "largest_outside_paper",
-    [FIGURE_EDGE] = "edge",
-    [FIGURE_SNR_A] = "snr_a",
-    [FIGURE_SNR_B] = "snr_b",
-    [FIGURE_SNR_C] = "snr_c",
-    [FIGURE_MINIMUM_ISE] = "last_minimum_ise",
-    [FIGURE_MINIMUM_A] = "last_minimum_snr_a",
-    [FIGURE_MINIMUM_B] = "last_minimum_snr_b",
-    [FIGURE_MINIMUM_C] = "last_minimum_snr_c",
-    [FIGURE_HELD_OUT] = "held_out",
-    [FIGURE_LOG_LIKELIHOOD] = "log_likelihood",
-    [FIGURE_LOG_LIKELIHOOD_SE] = "log_likelihood_se_points",
-    [FIGURE_LOG_LIKELIHOOD_RELATIVE] = "log_likelihood_relative",
-    [FIGURE_LOG_LIKELIHOOD_SURFACE] = "log_likelihood_surface",
-    [FIGURE_SEEN] = "held_out_seen",
-    [FIGURE_KL_SE] = "kl_se",
-    [FIGURE_NLL] = "nll",
-    [FIGURE_NLL_SE] = "nll_se",
-    [FIGURE_KL_COMPARED] = "kl_compared",
-    [FIGURE_KL_COMPARED_SE] = "kl_compared_se",
-    [FIGURE_LOG_INTEGRAL_SE] = "log_integral_se",
-};
+#define FIGURE_KEY(name, key, error) key,
+#define FIGURE_HAS_ERROR(name, key, error) error,
+const char *const REPRODUCE_KEYS[FIGURES] = { REPRODUCE_FIGURES(FIGURE_KEY) };
+const bool REPRODUCE_HAS_ERROR[FIGURES] = { REPRODUCE_FIGURES(FIGURE_HAS_ERROR) };
 
 /* The published choice of tau was made on held-out points of a grid in steps of ten or a hundred; the
  * value it found is given here. The least value of the printed grid, 1e-5 in units of 1 / volume, is above
@@ -247,35 +207,28 @@ static const reproduce_published NOTHING[] = { { 0 } };
 
 /* ---- What a line and a table show -------------------------------------------------------------------------------- */
 
-static const int OF_A_FIT[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL, FIGURE_TAU,
-                                FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURE_MEMORY, FIGURES_END };
-static const int OF_AN_ENCODING[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL, FIGURE_ISE,
-                                      FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, FIGURE_TAU, FIGURE_SECONDS,
-                                      FIGURE_PARAMETERS, FIGURE_MEMORY, FIGURES_END };
-static const int OF_A_SPECTRUM[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL, FIGURE_MISSED,
-                                     FIGURE_MISSED_LOW, FIGURE_TAU, FIGURE_SECONDS, FIGURE_PARAMETERS,
-                                     FIGURE_MEMORY, FIGURES_END };
-static const int OF_A_TAU[] = { FIGURE_N, FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, FIGURE_NISE, FIGURE_AE, FIGURE_FR,
-                                FIGURE_KL, FIGURE_TAU, FIGURE_SECONDS, FIGURES_END };
-static const int OF_FREQUENCIES[] = { FIGURE_N, FIGURE_FUNCTIONS, FIGURE_FOUND, FIGURE_DEGREE,
-                                      FIGURE_TRUNCATION, FIGURE_PERMITTED, FIGURE_OUTSIDE,
-                                      FIGURE_OUTSIDE_PAPER, FIGURE_LARGEST_OUTSIDE_PAPER, FIGURE_EDGE,
-                                      FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURES_END };
-
-static const int OF_DIAGNOSTICS[] = { FIGURE_N, FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL,
-                                      FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, FIGURE_SNR_A, FIGURE_SNR_B,
-                                      FIGURE_SNR_C, FIGURE_MINIMUM_ISE, FIGURE_MINIMUM_A, FIGURE_MINIMUM_B,
-                                      FIGURE_MINIMUM_C, FIGURE_TAU, FIGURE_SECONDS, FIGURE_PARAMETERS,
-                                      FIGURE_MEMORY, FIGURES_END };
-
-static const int OF_PAIRS[] = { FIGURE_N, FIGURE_HELD_OUT, FIGURE_LOG_LIKELIHOOD, FIGURE_LOG_LIKELIHOOD_SE,
-                                FIGURE_LOG_LIKELIHOOD_RELATIVE, FIGURE_LOG_LIKELIHOOD_SURFACE, FIGURE_ISE,
-                                FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, FIGURE_SEEN, FIGURE_TAU, FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURE_MEMORY,
+#define DISTANCES FIGURE_NISE, FIGURE_AE, FIGURE_FR, FIGURE_KL
+#define ISE_CRITERION FIGURE_ISE, FIGURE_ISE_RELATIVE, FIGURE_ISE_SE
+#define COSTS FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURE_MEMORY
+static const int OF_A_FIT[] = { FIGURE_N, DISTANCES, FIGURE_TAU, COSTS, FIGURES_END };
+static const int OF_AN_ENCODING[] = { FIGURE_N, DISTANCES, ISE_CRITERION, FIGURE_TAU, COSTS, FIGURES_END };
+static const int OF_A_SPECTRUM[] = { FIGURE_N, DISTANCES, FIGURE_MISSED, FIGURE_MISSED_LOW, FIGURE_TAU, COSTS,
+                                     FIGURES_END };
+static const int OF_A_TAU[] = { FIGURE_N, FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, DISTANCES, FIGURE_TAU, FIGURE_SECONDS,
                                 FIGURES_END };
-
+static const int OF_FREQUENCIES[] = { FIGURE_N, FIGURE_FUNCTIONS, FIGURE_FOUND, FIGURE_DEGREE, FIGURE_TRUNCATION,
+                                      FIGURE_PERMITTED, FIGURE_OUTSIDE, FIGURE_OUTSIDE_PAPER,
+                                      FIGURE_LARGEST_OUTSIDE_PAPER, FIGURE_EDGE, FIGURE_SECONDS, FIGURE_PARAMETERS,
+                                      FIGURES_END };
+static const int OF_DIAGNOSTICS[] = { FIGURE_N, DISTANCES, FIGURE_ISE_RELATIVE, FIGURE_ISE_SE, FIGURE_SNR_A,
+                                      FIGURE_SNR_B, FIGURE_SNR_C, FIGURE_MINIMUM_ISE, FIGURE_MINIMUM_A,
+                                      FIGURE_MINIMUM_B, FIGURE_MINIMUM_C, FIGURE_TAU, COSTS, FIGURES_END };
+static const int OF_PAIRS[] = { FIGURE_N, FIGURE_HELD_OUT, FIGURE_LOG_LIKELIHOOD, FIGURE_LOG_LIKELIHOOD_SE,
+                                FIGURE_LOG_LIKELIHOOD_RELATIVE, FIGURE_LOG_LIKELIHOOD_SURFACE, ISE_CRITERION,
+                                FIGURE_SEEN, FIGURE_TAU, COSTS, FIGURES_END };
 static const int OF_GAUNTLET[] = { FIGURE_N, FIGURE_KL, FIGURE_KL_SE, FIGURE_NLL, FIGURE_NLL_SE, FIGURE_NISE, FIGURE_AE,
                                    FIGURE_KL_COMPARED, FIGURE_KL_COMPARED_SE, FIGURE_TAU, FIGURE_LOG_INTEGRAL_SE,
-                                   FIGURE_SECONDS, FIGURE_PARAMETERS, FIGURE_MEMORY, FIGURES_END };
+                                   COSTS, FIGURES_END };
 
 static const reproduce_column GAUNTLET_COLUMNS[] = { { "kl", 10, COLUMN_NUMBER, FIGURE_KL },
                                                      { "nll", 10, COLUMN_NUMBER, FIGURE_NLL }, { 0 } };

@@ -24,13 +24,10 @@ static const double MEAN[COMPONENTS][4] = {
     { PI / 4, PI / 4, 7 * PI / 4, 7 * PI / 4 },
 };
 
-/* splitmix64: the stream of (seed, dimension, component). */
+/* Of the stream of (seed, dimension, component). */
 static double uniform(uint64_t *state)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return ((double)((z ^ z >> 31) >> 11) + 0.5) * 0x1p-53;
+    return ((double)(reproduce_word(state) >> 11) + 0.5) * 0x1p-53;
 }
 
 static double normal(uint64_t *state)
@@ -90,8 +87,7 @@ static void put_mixture(cli_json *j, int D, uint64_t seed)
         weight[c] = 1.0 / COMPONENTS;
     snprintf(domain, sizeof domain, "S1^%d", D);
     cli_json_begin(j);
-    cli_json_text(j, "domain", domain);
-    cli_json_text(j, "kind", "wrapped normal mixture");
+    CLI_PUT(j, TEXT("domain", domain), TEXT("kind", "wrapped normal mixture"));
     cli_json_items(j, "weights", weight, COMPONENTS);
     cli_json_list(j, "means");
     for (int c = 0; c < COMPONENTS; c++) {
@@ -99,16 +95,16 @@ static void put_mixture(cli_json *j, int D, uint64_t seed)
             mean[d] = MEAN[c][d % 4];
         cli_json_items(j, NULL, mean, (size_t)D);
     }
-    cli_json_list_end(j);
+    cli_json_leave(j);
     cli_json_list(j, "covariances");
     for (int c = 0; c < COMPONENTS; c++) {
         covariance_draw(D, seed, c, C);
         cli_json_list(j, NULL);
         for (int i = 0; i < D; i++)
             cli_json_items(j, NULL, C[i], (size_t)D);
-        cli_json_list_end(j);
+        cli_json_leave(j);
     }
-    cli_json_list_end(j);
+    cli_json_leave(j);
     cli_json_end(j);
 }
 
@@ -120,10 +116,8 @@ static npmd_status make_mixture(int D, uint64_t seed, npmd_truth **out, npmd_err
     snprintf(path, sizeof path, "%s/neuropmd_truth.XXXXXX", folder && folder[0] ? folder : "/tmp");
     const int fd = mkstemp(path);
     FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!f) {
-        snprintf(err->text, sizeof err->text, "%.300s: cannot write: %s", path, strerror(errno));
-        return err->status = NPMD_ERR_FILE;
-    }
+    if (!f)
+        return reproduce_fail(err, NPMD_ERR_FILE, "%.300s: cannot write: %s", path, strerror(errno));
     cli_json j = { 0 };
     put_mixture(&j, D, seed);
     const bool whole = !j.failed && fputs(j.text, f) != EOF;

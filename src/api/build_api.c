@@ -35,25 +35,23 @@ void npmd_text_free(char *text)
 npmd_status npmd_build_describe(char **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    json_t *object = json_object(), *devices = json_array(), *manifolds = json_array();
+    json_t *object = json_object(), *devices = NULL, *manifolds = NULL; /* the lists belong to the object */
     TRY(json_put(object, "version", json_string(npmd_version()), err));
     TRY(json_put(object, "compiler", json_string(COMPILER), err));
     TRY(json_put(object, "kernels", json_string(cpu_kernels_name()), err));
     TRY(json_put(object, "openmp", json_boolean(WITH_OPENMP), err));
     TRY(json_put(object, "cuda", json_boolean(NPMD_WITH_CUDA), err));
+    TRY(json_put(object, "devices", devices = json_array(), err));
     TRY(json_append(devices, json_string("cpu"), err));
     TRY(json_append(devices, json_string("reference"), err));
     if (NPMD_WITH_CUDA)
         TRY(json_append(devices, json_string(BACKEND_CUDA.name), err));
-    TRY(json_put(object, "devices", json_incref(devices), err));
+    TRY(json_put(object, "manifolds", manifolds = json_array(), err));
     TRY(json_append(manifolds, json_string(CIRCLE.name), err));
     TRY(json_append(manifolds, json_string(SPHERE.name), err));
-    TRY(json_put(object, "manifolds", json_incref(manifolds), err));
     TRY(json_to_text(object, JSON_INDENT(2), out, err));
 done:
     json_decref(object);
-    json_decref(devices);
-    json_decref(manifolds);
     return st;
 }
 
@@ -76,14 +74,5 @@ npmd_status npmd_output_check(const char *path, npmd_error *err)
 
 npmd_status npmd_text_write(const char *path, const char *text, npmd_error *err)
 {
-    npmd_status st = NPMD_OK;
-    file_writer *w = NULL;
-    TRY(file_writer_open(path, &w, err));
-    TRY(file_writer_put(w, text, strlen(text), err));
-    file_writer *whole = w;
-    w = NULL; /* freed in any case */
-    TRY(file_writer_commit(whole, err));
-done:
-    file_writer_abandon(w);
-    return st;
+    return file_write(path, text, strlen(text), err);
 }

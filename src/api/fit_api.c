@@ -31,10 +31,8 @@ npmd_status npmd_options_read(npmd_options *opt, const char *json_path, npmd_err
     *changed = *opt;
     TRY(file_read(json_path, &bytes, err));
     TRY(json_from_text((const char *)bytes.data, bytes.size, json_path, &root, err));
-    if (!json_is_object(root)) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: one JSON object with options was expected", json_path);
-        goto done;
-    }
+    if (!json_is_object(root))
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: one JSON object with options was expected", json_path));
     TRY(options_from_json(changed, root, json_path, err));
     *opt = *changed;
 done:
@@ -126,10 +124,8 @@ static npmd_status origin_load(const char *path, const npmd_domain *dom, npmd_mo
     npmd_model *m = NULL;
     file_bytes bytes = { 0 };
     TRY(model_load(path, estimators_all, &m, err));
-    if (strcmp(m->domain->text, dom->text) != 0) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s is a model on %s, this fit is on %s", path, m->domain->text, dom->text);
-        goto done;
-    }
+    if (strcmp(m->domain->text, dom->text) != 0)
+        TRY(npmd_fail(err, NPMD_ERR_SHAPE, "%s is a model on %s, this fit is on %s", path, m->domain->text, dom->text));
     TRY(file_read(path, &bytes, err));
     snprintf(hash, MODEL_HASH, "%016llx", (unsigned long long)hash_bytes(0, bytes.data, bytes.size));
     *out = m;
@@ -168,16 +164,12 @@ npmd_status npmd_plan_make(const npmd_domain *dom, size_t n, const npmd_options 
     npmd_status st = NPMD_OK;
     npmd_plan *p = NULL;
     fit_origin origin = { 0 };
-    if (opt->watch.truth != NULL && strcmp(opt->watch.truth->domain->text, dom->text) != 0) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "the truth lies on %s, the points on %s", opt->watch.truth->domain->text,
-                       dom->text);
-        goto done;
-    }
-    if (opt->watch.held_out != NULL && strcmp(opt->watch.held_out->domain->text, dom->text) != 0) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "the held-out points lie on %s, the points on %s",
-                       opt->watch.held_out->domain->text, dom->text);
-        goto done;
-    }
+    if (opt->watch.truth != NULL && strcmp(opt->watch.truth->domain->text, dom->text) != 0)
+        TRY(npmd_fail(err, NPMD_ERR_SHAPE, "the truth lies on %s, the points on %s", opt->watch.truth->domain->text,
+                      dom->text));
+    if (opt->watch.held_out != NULL && strcmp(opt->watch.held_out->domain->text, dom->text) != 0)
+        TRY(npmd_fail(err, NPMD_ERR_SHAPE, "the held-out points lie on %s, the points on %s",
+                      opt->watch.held_out->domain->text, dom->text));
     TRY(memory_new(&p, 1, err));
     p->asked = *opt;
     TRY(domain_copy(dom, &p->domain, err));

@@ -63,10 +63,8 @@ npmd_status npmd_surface_write(const npmd_surface *s, const char *path, const ch
 {
     npmd_status st = NPMD_OK;
     vertex_values *columns = NULL;
-    if (count < 0) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%d columns of values, a number from 0 on was expected", count);
-        goto done;
-    }
+    if (count < 0)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "%d columns of values, a number from 0 on was expected", count));
     TRY(memory_new(&columns, count, err));
     for (int i = 0; i < count; i++)
         columns[i] = (vertex_values){ .name = names[i], .value = values[i] };
@@ -103,7 +101,7 @@ npmd_status npmd_surface_eigen(const npmd_surface *s, int elements, int pairs, c
     eigenpairs e = { 0 };
     TRY(compute_take(how, &own, err));
     const fem_watch watch = { .progress = own.progress, .user = own.user };
-    TRY(fem_eigenpairs_watched(&s->m, elements, pairs, own.progress != NULL ? &watch : NULL, &e, err));
+    TRY(fem_eigenpairs(&s->m, elements, pairs, own.progress != NULL ? &watch : NULL, &e, err));
     memcpy(lambda, e.lambda, (size_t)pairs * sizeof *lambda);
     memcpy(phi, e.phi, s->m.vertices * (size_t)pairs * sizeof *phi); /* the vertices are the first nodes */
     if (residual != NULL)

@@ -63,21 +63,6 @@ npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_ke
 
 /* ---- marginal.c: integrals over some factors, one for each point ------------------------------------------------- */
 
-typedef struct marginal_integral {
-    slice at;
-    sketch learnt; /* only where there is no quadrature */
-    double accuracy, log_volume;
-    uint64_t seed;
-    int threads;
-} marginal_integral;
-/* Open once for many points: this learns where the model has its mass, which may take longer than an integral. */
-npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy, uint64_t seed,
-                          const npmd_compute *how, const asking *ask, npmd_error *err);
-/* log f_A at one point of the factors, and its standard error. */
-npmd_status marginal_log_density(marginal_integral *g, const double *x, double *log_density, double *se,
-                                 npmd_error *err);
-void marginal_close(marginal_integral *g);
-
 npmd_status model_marginal_at(const npmd_model *m, unsigned factors, const npmd_points *pts, npmd_what what,
                               double accuracy, uint64_t seed, const npmd_compute *how, double *out, double *log_se,
                               npmd_error *err);

@@ -34,10 +34,8 @@ static npmd_status grid_open(grid *g, const npmd_domain *dom, const double *cons
     npmd_error why = { 0 };
     *g = (grid){ .domain = dom, .points = 1 };
     for (int d = 0; d < dom->factors; d++) {
-        if (n[d] > 0 && g->points > SIZE_MAX / sizeof(double) / n[d]) {
-            st = npmd_fail(err, NPMD_ERR_MEMORY, "a grid of so many nodes is more than this machine can address");
-            goto done;
-        }
+        if (n[d] > 0 && g->points > SIZE_MAX / sizeof(double) / n[d])
+            TRY(npmd_fail(err, NPMD_ERR_MEMORY, "a grid of so many nodes is more than this machine can address"));
         g->points *= n[d];
         TRY(domain_part(dom, 1u << d, &factor, err));
         st = points_from_rows(x[d], n[d], (size_t)factor->columns, factor, NPMD_COORDS_DEFAULT, &g->node[d], &why);
@@ -90,7 +88,6 @@ npmd_status model_evaluate_grid(const npmd_model *m, const double *const *x, con
 done:
     evaluator_close(&of);
     grid_close(&g);
-    memory_free(row);
-    memory_free(jet);
+    memory_free_all(row, jet);
     return st;
 }

@@ -11,14 +11,23 @@
 #define CENTRES 512
 #define VALUES_SHARE 0.05 /* of the time that a conditional density takes, as it is told: integrals are the rest */
 
-void marginal_close(marginal_integral *g)
+typedef struct marginal_integral {
+    slice at;
+    sketch learnt; /* only where there is no quadrature */
+    double accuracy, log_volume;
+    uint64_t seed;
+    int threads;
+} marginal_integral;
+
+static void marginal_close(marginal_integral *g)
 {
     slice_close(&g->at);
     sketch_close(&g->learnt);
 }
 
-npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy, uint64_t seed,
-                          const npmd_compute *how, const asking *ask, npmd_error *err)
+/* Once for many points: this learns where the model has its mass, which may take longer than an integral. */
+static npmd_status marginal_open(marginal_integral *g, const npmd_model *m, unsigned factors, double accuracy,
+                                 uint64_t seed, const npmd_compute *how, const asking *ask, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     *g = (marginal_integral){ .accuracy = accuracy > 0.0 ? accuracy : NPMD_ACCURACY,
@@ -32,8 +41,9 @@ done:
     return st;
 }
 
-npmd_status marginal_log_density(marginal_integral *g, const double *x, double *log_density, double *se,
-                                 npmd_error *err)
+/* log f_A at one point of the factors, and its standard error. */
+static npmd_status marginal_log_density(marginal_integral *g, const double *x, double *log_density, double *se,
+                                        npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     proposal q = { 0 };

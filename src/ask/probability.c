@@ -25,14 +25,6 @@ typedef struct region {
     double *sum;   /* (members + 1): the model itself, then its members */
 } region;
 
-static void region_close(region *r)
-{
-    evaluator_close(&r->of);
-    memory_free(r->x);
-    memory_free(r->v);
-    memory_free(r->sum);
-}
-
 static npmd_status region_open(region *r, const npmd_compute *how, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -140,11 +132,9 @@ npmd_status model_probability_near(const npmd_model *m, const npmd_points *centr
     TRY(model_check_domain(m, centre->domain, "centre lies", err));
     TRY(domain_refuse_surfaces(m->domain, "`radius`: geodesic balls are", err));
     for (int d = 0; d < m->domain->factors; d++)
-        if (!(radius[d] > 0.0 && radius[d] <= NPMD_PI * (1.0 + 1e-12))) {
-            st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`radius`: %g on factor %d; expected more than 0 and at most pi",
-                           radius[d], d + 1);
-            goto done;
-        }
+        if (!(radius[d] > 0.0 && radius[d] <= NPMD_PI * (1.0 + 1e-12)))
+            TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "`radius`: %g on factor %d; expected more than 0 and at most pi",
+                          radius[d], d + 1));
     points_row(centre, 0, x);
     TRY(region_open(&r, how, err));
     for (size_t points = FIRST_POINTS;; points *= 4) {
@@ -157,6 +147,7 @@ npmd_status model_probability_near(const npmd_model *m, const npmd_points *centr
     region_interval(&r, &found);
     *out = found;
 done:
-    region_close(&r);
+    evaluator_close(&r.of);
+    memory_free_all(r.x, r.v, r.sum);
     return st;
 }

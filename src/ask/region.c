@@ -107,21 +107,17 @@ static npmd_status map_open(region_map *g, const npmd_model *m, const npmd_regio
     region_nodes cells = { 0 };
     g->over = factor - 1;
     for (int r = 0; r < regions; r++)
-        if (l == NULL || region[r] < 0 || region[r] >= region_count(l)) {
-            st = npmd_fail(err, NPMD_ERR_ARGUMENT, "region number %d is not among the %d of factor %d", region[r],
-                           l == NULL ? 0 : region_count(l), factor);
-            goto done;
-        }
+        if (l == NULL || region[r] < 0 || region[r] >= region_count(l))
+            TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "region number %d is not among the %d of factor %d", region[r],
+                          l == NULL ? 0 : region_count(l), factor));
     TRY(pairs_open(&g->pairs, m, at, "map", err));
     TRY(region_nodes_open(&g->all, m->domain, g->over, at, false, err));
     TRY(region_nodes_open(&g->rows, m->domain, 1 - g->over, at, false, err));
     TRY(region_nodes_open(&cells, m->domain, g->over, at, true, err));
     TRY(nodes_of_regions(&g->inside, &g->all, region, regions, err));
     TRY(nodes_of_regions(&g->others, &cells, region, regions, err));
-    if (g->inside.n == 0) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "no vertex lies in the region");
-        goto done;
-    }
+    if (g->inside.n == 0)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "no vertex lies in the region"));
     g->pairs.all = (double)g->inside.n * (double)g->rows.n;
     TRY(sums_open(&g->sums, rows_of_a_piece(g->inside.n), 1, err));
 done:
@@ -162,17 +158,13 @@ npmd_status model_region_map(const npmd_model *m, const npmd_region_request *at,
         TRY(sums_fill(&g.sums, &g.pairs, g.over, &g.inside, rows, err));
         for (size_t i = 0; i < rows.count; i++) {
             const double log_density = g.sums.top[i] + log(g.sums.sum[i]), area = g.rows.area[first + i];
-            if (!(g.sums.sum[i] >= 0.0)) {
-                st = npmd_fail(err, NPMD_ERR_NUMERIC,
-                               "the density of the region is negative at vertex %zu: the region lies where the "
-                               "sphere is folded over, and its area counts as negative",
-                               first + i);
-                goto done;
-            }
-            if (what == NPMD_REGION_LOG_DENSITY && !isfinite(log_density)) {
-                st = npmd_fail(err, NPMD_ERR_NUMERIC, "the density vanishes at vertex %zu, it has no log", first + i);
-                goto done;
-            }
+            if (!(g.sums.sum[i] >= 0.0))
+                TRY(npmd_fail(err, NPMD_ERR_NUMERIC,
+                              "the density of the region is negative at vertex %zu: the region lies where the "
+                              "sphere is folded over, and its area counts as negative",
+                              first + i));
+            if (what == NPMD_REGION_LOG_DENSITY && !isfinite(log_density))
+                TRY(npmd_fail(err, NPMD_ERR_NUMERIC, "the density vanishes at vertex %zu, it has no log", first + i));
             out[first + i] = region_as_asked(m, what, volume, area, log_density);
             found.probability += area * exp(log_density);
         }
@@ -209,10 +201,8 @@ static npmd_status matrix_open(region_matrix *g, const npmd_model *m, const npmd
     npmd_status st = NPMD_OK;
     TRY(pairs_open(&g->pairs, m, at, "matrix", err));
     for (int d = 0; d < 2; d++) {
-        if (at->labels[d] == NULL) {
-            st = npmd_fail(err, NPMD_ERR_ARGUMENT, "a matrix of regions needs labels of both factors");
-            goto done;
-        }
+        if (at->labels[d] == NULL)
+            TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "a matrix of regions needs labels of both factors"));
         TRY(region_nodes_open(&g->nodes[d], m->domain, d, at, false, err));
         g->regions[d] = (size_t)region_count(at->labels[d]);
     }

@@ -73,12 +73,10 @@ static npmd_status dense_rows(pair_values *p, const region_nodes nodes[2], npmd_
             const size_t row = i / some.count, column = first + i % some.count;
             const double value = region_as_asked(p->model, what, p->model->domain->volume,
                                                  nodes[0].area[rows.first + row] * nodes[1].area[column], p->log_f[i]);
-            if (!isfinite(value)) {
-                st = npmd_fail(err, NPMD_ERR_NUMERIC,
-                               "the value at vertices %zu and %zu is not finite, nothing was written", rows.first + row,
-                               column);
-                goto done;
-            }
+            if (!isfinite(value))
+                TRY(npmd_fail(err, NPMD_ERR_NUMERIC,
+                              "the value at vertices %zu and %zu is not finite, nothing was written", rows.first + row,
+                              column));
             out[row * columns + column] = value;
         }
     }

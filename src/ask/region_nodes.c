@@ -19,7 +19,6 @@
 #include "region.h"
 #include "surface_factor.h"
 
-#define ROUND 0.01       /* relative differences of the radii of a sphere */
 #define CORNER 22.0 / 36 /* barycentric coordinates of a third's centroid */
 #define OTHERS 7.0 / 36
 
@@ -70,34 +69,11 @@ size_t region_vertices(const npmd_labels *l, int region)
 /* ---- the sphere -------------------------------------------------------------------------------------------------- */
 
 /* unit (vertices, 3) */
-static npmd_status sphere_vertices(const mesh *m, double *unit, npmd_error *err)
+static void sphere_vertices(const mesh *m, double *unit)
 {
-    double least = INFINITY, most = 0.0;
-    for (size_t i = 0; i < m->vertices; i++) {
-        const double *x = m->x + 3 * i, r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
-        least = fmin(least, r);
-        most = fmax(most, r);
-        for (int j = 0; j < 3; j++)
-            unit[3 * i + (size_t)j] = x[j] / r;
-    }
-    if (least > 0.0 && most <= (1.0 + ROUND) * least)
-        return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_FORMAT,
-                     "the vertices of the sphere are %.6g to %.6g away from the origin, expected the same "
-                     "distance to 1 %%: is it a registered sphere?",
-                     least, most);
-}
-
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static double spherical_area(const double *a, const double *b, const double *c)
-{
-    const double determinant = a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2])
-                               + a[2] * (b[0] * c[1] - b[1] * c[0]);
-    return 2.0 * atan2(determinant, 1.0 + dot(a, b) + dot(b, c) + dot(c, a));
+    for (size_t i = 0; i < m->vertices; i++)
+        for (size_t j = 3 * i; j < 3 * i + 3; j++)
+            unit[j] = m->x[j] / sqrt(dot3(m->x + 3 * i, m->x + 3 * i));
 }
 
 /* area (faces), with the sign that makes their sum positive. */
@@ -106,7 +82,7 @@ static npmd_status sphere_areas(const mesh *m, const double *unit, double *area,
     double sum = 0.0;
     for (size_t f = 0; f < m->faces; f++) {
         const int32_t *at = m->face + 3 * f;
-        area[f] = spherical_area(unit + 3 * (size_t)at[0], unit + 3 * (size_t)at[1], unit + 3 * (size_t)at[2]);
+        area[f] = sphere_triangle_area(unit + 3 * (size_t)at[0], unit + 3 * (size_t)at[1], unit + 3 * (size_t)at[2]);
         sum += area[f];
     }
     for (size_t f = 0; sum < 0.0 && f < m->faces; f++)
@@ -121,9 +97,7 @@ static npmd_status sphere_areas(const mesh *m, const double *unit, double *area,
 
 void region_nodes_close(region_nodes *g)
 {
-    memory_free(g->x);
-    memory_free(g->area);
-    memory_free(g->region);
+    memory_free_all(g->x, g->area, g->region);
     *g = (region_nodes){ 0 };
 }
 
@@ -155,7 +129,7 @@ static void sphere_nodes(const mesh *m, const double *unit, const double *area, 
         for (size_t k = 0; k < 3; k++)
             for (int j = 0; j < 3; j++)
                 x[j] += (k == i % 3 ? CORNER : OTHERS) * unit[3 * (size_t)m->face[3 * f + k] + (size_t)j];
-        const double r = sqrt(dot(x, x));
+        const double r = sqrt(dot3(x, x));
         for (int j = 0; j < 3; j++)
             g->x[3 * i + (size_t)j] = x[j] / r;
     }
@@ -185,12 +159,12 @@ static npmd_status nodes_on_sphere(region_nodes *g, const mesh *m, bool cells, n
     double *unit = NULL, *area = NULL;
     TRY(memory_new(&unit, 3 * m->vertices, err));
     TRY(memory_new(&area, m->faces, err));
-    TRY(sphere_vertices(m, unit, err));
+    TRY(sphere_radii_check(m, err));
+    sphere_vertices(m, unit);
     TRY(sphere_areas(m, unit, area, err));
     sphere_nodes(m, unit, area, cells, g);
 done:
-    memory_free(unit);
-    memory_free(area);
+    memory_free_all(unit, area);
     return st;
 }
 

@@ -11,8 +11,7 @@
 void pairs_close(pair_values *p)
 {
     evaluator_close(&p->of);
-    memory_free(p->x);
-    memory_free(p->log_f);
+    memory_free_all(p->x, p->log_f);
 }
 
 npmd_status pairs_open(pair_values *p, const npmd_model *m, const npmd_region_request *at, const char *doing,
@@ -24,11 +23,9 @@ npmd_status pairs_open(pair_values *p, const npmd_model *m, const npmd_region_re
     bool surfaces = dom->factors == 2;
     for (int d = 0; d < dom->factors; d++)
         surfaces = surfaces && (dom->factor[d] == &SPHERE || surface_of(dom->factor[d]) != NULL);
-    if (!surfaces) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "regions need a model on two surfaces, S2 or mesh:FILE each; this one is on %s", dom->text);
-        goto done;
-    }
+    if (!surfaces)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                      "regions need a model on two surfaces, S2 or mesh:FILE each; this one is on %s", dom->text));
     TRY(evaluator_open(&p->of, m, at->how, err));
     TRY(memory_new(&p->x, REGION_PIECE * (size_t)dom->columns, err));
     TRY(memory_new(&p->log_f, REGION_PIECE, err));
@@ -59,10 +56,8 @@ npmd_status pairs_evaluate(pair_values *p, int over, node_range nodes, node_rang
     TRY(evaluate(&p->of, p->x, pairs, JET_VALUE, p->log_f, err));
     for (size_t i = 0; i < pairs; i++) {
         p->log_f[i] -= offset;
-        if (isnan(p->log_f[i])) {
-            st = npmd_fail(err, NPMD_ERR_NUMERIC, "the density is not a number at a pair of nodes");
-            goto done;
-        }
+        if (isnan(p->log_f[i]))
+            TRY(npmd_fail(err, NPMD_ERR_NUMERIC, "the density is not a number at a pair of nodes"));
     }
     p->done += (double)pairs;
     if (compute_tell(p->at->how, p->doing, p->done / p->all) != 0)
@@ -75,8 +70,7 @@ done:
 
 void sums_close(row_sums *s)
 {
-    memory_free(s->top);
-    memory_free(s->sum);
+    memory_free_all(s->top, s->sum);
 }
 
 npmd_status sums_open(row_sums *s, size_t rows, size_t regions, npmd_error *err)
@@ -142,9 +136,7 @@ size_t rules_rows(size_t vertices)
 void rules_pair_close(rule_pair *r)
 {
     region_nodes_close(&r->rows);
-    memory_free(r->relative);
-    memory_free(r->vertices);
-    memory_free(r->others);
+    memory_free_all(r->relative, r->vertices, r->others);
 }
 
 /* Rows chosen evenly from all. */

@@ -30,9 +30,7 @@ static void sampler_close(sampler *s)
 {
     proposal_close(&s->q);
     slice_close(&s->target);
-    memory_free(s->y);
-    memory_free(s->weight);
-    memory_free(s->v);
+    memory_free_all(s->y, s->weight, s->v);
     *s = (sampler){ 0 };
 }
 
@@ -142,12 +140,10 @@ static npmd_status sampler_draw(sampler *s, size_t n, double *x, npmd_sample_fac
         }
         have += sampler_keep(s, batch, envelope, n - have, x + have * columns);
         s->ask.done = fmax(s->ask.done, s->from + s->share * (double)have / (double)n);
-        if ((double)have < LEAST_ACCEPTED * (double)tried && tried > (size_t)100 * BATCH) {
-            st = npmd_fail(err, NPMD_ERR_NUMERIC,
-                           "fewer than one draw in %.0f is accepted: the density is too peaked for rejection",
-                           1.0 / LEAST_ACCEPTED);
-            goto done;
-        }
+        if ((double)have < LEAST_ACCEPTED * (double)tried && tried > (size_t)100 * BATCH)
+            TRY(npmd_fail(err, NPMD_ERR_NUMERIC,
+                          "fewer than one draw in %.0f is accepted: the density is too peaked for rejection",
+                          1.0 / LEAST_ACCEPTED));
     }
     facts->acceptance = tried > 0 ? fmin(facts->acceptance, (double)have / (double)tried) : facts->acceptance;
 done:

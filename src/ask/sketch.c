@@ -139,20 +139,18 @@ void sketch_close(sketch *k)
     *k = (sketch){ 0 };
 }
 
-/* Weighs the points that a source gave by exp v / q, mean one; their effective number. */
-static double pool_weigh(const double *v, const double *weight, npmd_points *pool)
+/* From the logs of weights to weights of mean one; their effective number. */
+static double weights_scale(double *weight, size_t count)
 {
-    const double n = (double)pool->n;
+    const double n = (double)count;
     double top = -INFINITY, sum = 0.0, squares = 0.0;
-    for (size_t i = 0; i < pool->n; i++) { /* a source's weight is 1 / (n q) */
-        pool->weight[i] = v[i] + log(weight[i]);
-        top = fmax(top, pool->weight[i]);
-    }
-    for (size_t i = 0; i < pool->n; i++)
-        sum += pool->weight[i] = exp(pool->weight[i] - top);
-    for (size_t i = 0; i < pool->n; i++) {
-        pool->weight[i] *= n / sum;
-        squares += pool->weight[i] * pool->weight[i];
+    for (size_t i = 0; i < count; i++)
+        top = fmax(top, weight[i]);
+    for (size_t i = 0; i < count; i++)
+        sum += weight[i] = exp(weight[i] - top);
+    for (size_t i = 0; i < count; i++) {
+        weight[i] *= n / sum;
+        squares += weight[i] * weight[i];
     }
     return n * n / squares;
 }
@@ -199,14 +197,15 @@ static npmd_status pool_draw(const sketch *k, const evaluator *of, int round, si
         source_importance(&source, &q, size, true, key);
     }
     TRY(pool_fill(&source, of, k->threads, ask, pool->x, weight, v, err));
-    *effective = pool_weigh(v, weight, pool);
+    for (size_t i = 0; i < size; i++) /* by exp v / q: a source's weight is 1 / (n q) */
+        pool->weight[i] = v[i] + log(weight[i]);
+    *effective = weights_scale(pool->weight, size);
     *out = pool;
     pool = NULL;
 done:
     proposal_close(&q);
     points_free(pool);
-    memory_free(weight);
-    memory_free(v);
+    memory_free_all(weight, v);
     return st;
 }
 
@@ -250,7 +249,7 @@ npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_ke
     npmd_status st = NPMD_OK;
     const npmd_domain *dom = s->model->domain;
     npmd_points *part = NULL;
-    double *cumulative = NULL, top = -INFINITY, sum = 0.0;
+    double *cumulative = NULL;
     TRY(proposal_open(s->rest, SKETCH_SHARE, k->rho, centres, out, err));
     if (s->given == 0) {
         proposal_aim(out, k->pool, k->cumulative, key);
@@ -262,12 +261,8 @@ npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_ke
         const double *x = k->pool->x + i * (size_t)dom->columns;
         factors_gather(dom, ~s->given, x, part->x + i * (size_t)s->rest->columns);
         part->weight[i] = log(k->pool->weight[i]) + domain_log_kernel(dom, s->given, k->rho, s->x, x);
-        top = fmax(top, part->weight[i]);
     }
-    for (size_t i = 0; i < part->n; i++)
-        sum += part->weight[i] = exp(part->weight[i] - top);
-    for (size_t i = 0; i < part->n; i++)
-        part->weight[i] *= (double)part->n / sum;
+    weights_scale(part->weight, part->n);
     TRY(points_cumulative(part, &cumulative, err));
     proposal_aim(out, part, cumulative, key);
 done:

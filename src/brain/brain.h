@@ -40,6 +40,8 @@ typedef struct surface_scene {
 } surface_scene;
 npmd_status surface_scene_read(const char *path, surface_scene *out, npmd_error *err);
 void surface_scene_free(surface_scene *s);
+/* The sphere of radius 1 with this many steps from pole to pole, and twice as many around. */
+npmd_status ball_make(int steps, mesh *out, npmd_error *err);
 /* Sets the region, by its name in these labels. */
 npmd_status surface_scene_region(surface_scene *s, const char *labels_path, const char *region, npmd_error *err);
 /* Takes over x (count, 3); memory_free frees it with the scene. */

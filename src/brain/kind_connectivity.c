@@ -116,11 +116,9 @@ static npmd_status partners_read(const char *folder, const char *region, surface
         }
         char *stop = NULL;
         const unsigned long vertex = field != NULL ? strtoul(field, &stop, 10) : 0;
-        if (stop == NULL || stop == field || vertex >= s->m->vertices) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu: its fifth field is no vertex of 0 to %zu", path,
-                           count + 2, s->m->vertices - 1);
-            goto done;
-        }
+        if (stop == NULL || stop == field || vertex >= s->m->vertices)
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu: its fifth field is no vertex of 0 to %zu", path,
+                          count + 2, s->m->vertices - 1));
         memcpy(x + 3 * count++, s->m->x + 3 * vertex, 3 * sizeof *x);
     }
     surface_scene_points(s, x, count);
@@ -137,12 +135,9 @@ static npmd_status subject_read(const char *folder, const char *asked, subject *
     TRY(region_lookup(folder, asked, s->region, err));
     TRY(place_read(folder, "sphere", s->region, &s->ball, &s->on_ball, err));
     TRY(place_read(folder, "surface", s->region, &s->cortex, &s->on_cortex, err));
-    if (s->ball.m == NULL && s->cortex.m == NULL) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s has neither sphere_%s.vtk nor surface_%s.vtk: no model of it had a map", folder, s->region,
-                       s->region);
-        goto done;
-    }
+    if (s->ball.m == NULL && s->cortex.m == NULL)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s has neither sphere_%s.vtk nor surface_%s.vtk: no model of it had a map",
+                      folder, s->region, s->region));
     TRY(partners_read(folder, s->region, &s->ball, err));
     TRY(partners_read(folder, s->region, &s->cortex, err));
 done:
@@ -193,12 +188,10 @@ static npmd_status columns_choose(const figure *f, pages *p, npmd_error *err)
         for (int k = 0; k < c->columns; k++) {
             if (chosen >= 0 && k != chosen)
                 continue;
-            if (p->columns == COLUMNS_MOST) {
-                st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                               "more than %d maps side by side: draw fewer folders, or choose one model by `column`",
-                               COLUMNS_MOST);
-                goto done;
-            }
+            if (p->columns == COLUMNS_MOST)
+                TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                              "more than %d maps side by side: draw fewer folders, or choose one model by `column`",
+                              COLUMNS_MOST));
             p->from[p->columns] = i;
             p->column[p->columns] = k;
             title_make(p, ask, i, c->name[k], p->title[p->columns]);
@@ -260,11 +253,9 @@ static int best_view(const pages *p, const surface_scene *s)
     for (int v = 0; v < p->views.count; v++) {
         const double *toward = p->views.view[v].toward;
         double reach = -INFINITY;
-        for (size_t i = 0; i < s->m->vertices; i++) {
-            const double *x = s->m->x + 3 * i;
-            reach = fmax(reach, toward[0] * x[0] + toward[1] * x[1] + toward[2] * x[2]);
-        }
-        const double out = toward[0] * s->centre[0] + toward[1] * s->centre[1] + toward[2] * s->centre[2];
+        for (size_t i = 0; i < s->m->vertices; i++)
+            reach = fmax(reach, dot3(toward, s->m->x + 3 * i));
+        const double out = dot3(toward, s->centre);
         if (out - reach > most) {
             most = out - reach;
             best = v;

@@ -114,9 +114,7 @@ static npmd_status torus_draw(figure *f, double lambda, npmd_error *err)
                         HEADS[k]);
     }
     bar_draw(f->page, (box){ left + 2.0 * side + 32.0, top, 7.0, 2.0 * side + 22.0 }, &how);
-    f->facts.panels = SHOWN;
-    f->facts.low = how.scale.from;
-    f->facts.high = how.scale.to;
+    figure_shows(f, SHOWN, &how.scale);
 done:
     return st;
 }
@@ -174,7 +172,7 @@ static double harmonic_at(int l, int a, const double x[3])
     return (a % 2 ? -1.0 : 1.0) * (a > 0 ? sqrt(2.0) : 1.0) * p * re;
 }
 
-static void harmonics_values(const relief_ball *ball, int degree, int order, const double turn[3][3], double *out)
+static void harmonics_values(const mesh *ball, int degree, int order, const double turn[3][3], double *out)
 {
     for (size_t i = 0; i < ball->vertices; i++) {
         const double *x = ball->x + 3 * i;
@@ -197,15 +195,13 @@ static npmd_status sphere_draw(figure *f, double lambda, npmd_error *err)
     const double eye[3] = { 1.0, -1.4, 0.75 };
     const int degree = (int)lrint(0.5 * (sqrt(1.0 + 4.0 * lambda) - 1.0));
     const int orders[2] = { degree > 1 ? (degree + 1) / 2 : degree, degree > 2 ? degree - 1 : 0 };
-    relief_ball ball = { 0 };
+    mesh ball = { 0 };
     double *value[SHOWN] = { NULL };
     char words[2][32];
-    if (degree < 1 || degree > 64 || (double)degree * (degree + 1) != lambda) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the eigenvalue %g of S2 is no l (l + 1), such as 2, 6, 12 or 20",
-                       lambda);
-        goto done;
-    }
-    TRY(relief_ball_make(BALL_STEPS, &ball, err));
+    if (degree < 1 || degree > 64 || (double)degree * (degree + 1) != lambda)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "the eigenvalue %g of S2 is no l (l + 1), such as 2, 6, 12 or 20",
+                      lambda));
+    TRY(ball_make(BALL_STEPS, &ball, err));
     for (int k = 0; k < SHOWN; k++) {
         TRY(memory_new(&value[k], ball.vertices, err));
         harmonics_values(&ball, degree, orders[k / 2], k % 2 == 0 ? TURNED : ITSELF, value[k]);
@@ -213,15 +209,12 @@ static npmd_status sphere_draw(figure *f, double lambda, npmd_error *err)
     for (int k = 0; k < 2; k++)
         snprintf(words[k], sizeof words[k], "degree %d, order %d", degree, orders[k]);
     const char *const names[SHOWN] = { words[0], words[0], words[1], words[1] };
-    const mesh m = {
-        .vertices = ball.vertices, .faces = ball.faces, .x = ball.x, .face = ball.face, .area = 4.0 * NPMD_PI
-    };
     const relief_view side = surface_view_towards(eye);
-    TRY(functions_draw(f, &m, value, &side, names, TITLES, err));
+    TRY(functions_draw(f, &ball, value, &side, names, TITLES, err));
 done:
     for (int k = 0; k < SHOWN; k++)
         memory_free(value[k]);
-    relief_ball_free(&ball);
+    mesh_free(&ball);
     return st;
 }
 
@@ -239,10 +232,8 @@ static npmd_status mesh_draw(figure *f, const char *path, int first, npmd_error 
     TRY(surface_views_find(f->ask->surfaces, path, &views, err));
     TRY(npmd_surface_read(path, &surface, err));
     TRY(mesh_of_surface(surface, &m, err));
-    if (first < 0 || first > 10000) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the number of an eigenfunction is %d, expected 0 to 10000", first);
-        goto done;
-    }
+    if (first < 0 || first > 10000)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "the number of an eigenfunction is %d, expected 0 to 10000", first));
     TRY(memory_new(&lambda, pairs, err));
     TRY(memory_new(&phi, m.vertices * pairs, err));
     TRY(npmd_surface_eigen(surface, 1, (int)pairs, &own, lambda, phi, NULL, err));
@@ -257,8 +248,7 @@ static npmd_status mesh_draw(figure *f, const char *path, int first, npmd_error 
 done:
     for (int k = 0; k < SHOWN; k++)
         memory_free(value[k]);
-    memory_free(lambda);
-    memory_free(phi);
+    memory_free_all(lambda, phi);
     mesh_free(&m);
     npmd_surface_free(surface);
     return st;

@@ -24,9 +24,7 @@ static void matrix_free(matrix *m)
         memory_free(m->row[i]);
     for (int i = 0; m->column != NULL && i < m->columns; i++)
         memory_free(m->column[i]);
-    memory_free(m->row);
-    memory_free(m->column);
-    memory_free(m->cell);
+    memory_free_all(m->row, m->column, m->cell);
     *m = (matrix){ 0 };
 }
 
@@ -83,22 +81,18 @@ static npmd_status row_take(const char *path, const char *line, int number, loca
 {
     npmd_status st = NPMD_OK;
     char field[256];
-    if (fields_count(line) != m->columns + 1) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %d has %d fields, expected a name and %d numbers", path,
-                       number + 2, fields_count(line), m->columns);
-        goto done;
-    }
+    if (fields_count(line) != m->columns + 1)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s row %d has %d fields, expected a name and %d numbers", path, number + 2,
+                      fields_count(line), m->columns));
     field_take(&line, field, sizeof field);
     TRY(memory_text(&m->row[number], field, err));
     for (int k = 0; k < m->columns; k++) {
         char *stop = NULL;
         field_take(&line, field, sizeof field);
         const double value = strtod_l(field, &stop, c);
-        if (stop == field || *stop != 0 || !isfinite(value)) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %d, column %d: '%.40s' is no number", path, number + 2, k + 2,
-                           field);
-            goto done;
-        }
+        if (stop == field || *stop != 0 || !isfinite(value))
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s row %d, column %d: '%.40s' is no number", path, number + 2, k + 2,
+                          field));
         m->cell[number * m->columns + k] = value;
     }
 done:
@@ -117,11 +111,9 @@ static npmd_status named_read(const char *path, const char *text, matrix *m, npm
     m->columns = fields_count(text) - 1;
     for (const char *p = line_after(text); *p != 0; p = line_after(p))
         m->rows += *p != '\n' && *p != '\r';
-    if (m->columns < 1 || m->rows < 1 || m->columns > NAMES_MOST || m->rows > NAMES_MOST) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is a matrix of %d x %d, expected 1 to %d rows and columns", path,
-                       m->rows, m->columns, NAMES_MOST);
-        goto done;
-    }
+    if (m->columns < 1 || m->rows < 1 || m->columns > NAMES_MOST || m->rows > NAMES_MOST)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is a matrix of %d x %d, expected 1 to %d rows and columns", path,
+                      m->rows, m->columns, NAMES_MOST));
     TRY(memory_new(&m->cell, m->rows * m->columns, err));
     TRY(memory_new(&m->row, m->rows, err));
     TRY(memory_new(&m->column, m->columns, err));
@@ -144,11 +136,9 @@ static npmd_status plain_read(const char *path, matrix *m, npmd_error *err)
     npmd_status st = NPMD_OK;
     table t = { 0 };
     TRY(table_read(path, &t, err));
-    if (t.rows > NAMES_MOST || t.columns > NAMES_MOST) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s is %zu x %zu; a picture has at most %d rows and columns", path, t.rows,
-                       t.columns, NAMES_MOST);
-        goto done;
-    }
+    if (t.rows > NAMES_MOST || t.columns > NAMES_MOST)
+        TRY(npmd_fail(err, NPMD_ERR_SHAPE, "%s is %zu x %zu; a picture has at most %d rows and columns", path, t.rows,
+                      t.columns, NAMES_MOST));
     m->rows = (int)t.rows;
     m->columns = (int)t.columns;
     m->cell = t.data;
@@ -164,21 +154,19 @@ static npmd_status matrix_read(const char *path, matrix *out, npmd_error *err)
     npmd_status st = NPMD_OK;
     file_bytes bytes = { 0 };
     matrix m = { 0 };
+    bool named = false;
     if (file_has_suffix(path, ".csv")) {
         TRY(file_read(path, &bytes, err));
         const char *text = (const char *)bytes.data;
         char field[256] = "";
         const char *at = text;
         const bool first = field_take(&at, field, sizeof field);
-        const bool named = !field_is_number(field);
-        if (first && named) {
+        named = first && !field_is_number(field);
+        if (named)
             TRY(named_read(path, text, &m, err));
-            *out = m;
-            m = (matrix){ 0 };
-            goto done;
-        }
     }
-    TRY(plain_read(path, &m, err));
+    if (!named)
+        TRY(plain_read(path, &m, err));
     *out = m;
     m = (matrix){ 0 };
 done:
@@ -292,9 +280,7 @@ static npmd_status matrix_draw(figure *f, npmd_error *err)
     if (f->ask->title != NULL)
         title_draw(f->page, at, f->ask->title);
     bar_draw(f->page, (box){ at.x + at.width + 12.0, at.y, 7.0, fmin(at.height, 170.0) }, &how);
-    f->facts.panels = 1;
-    f->facts.low = how.scale.from;
-    f->facts.high = how.scale.to;
+    figure_shows(f, 1, &how.scale);
 done:
     matrix_free(&m);
     return st;
@@ -305,15 +291,9 @@ static bool matrix_takes(const figure *f)
     return f->sources == 0 && f->ask->surfaces != NULL && f->ask->surfaces->values != NULL;
 }
 
-static bool matrix_fits(const figure *f)
-{
-    (void)f; /* a file of numbers may be anything */
-    return false;
-}
-
 const figure_kind KIND_MATRIX = { .name = "matrix",
                                   .help = "a matrix of regions, as marginal `matrix` writes it",
-                                  .fits = matrix_fits,
+                                  .fits = NULL, /* a file of numbers may be anything */
                                   .wants = "a file of numbers, .csv with names or .npy",
                                   .takes = matrix_takes,
                                   .uses = USES_RANGE | USES_LOG,

@@ -7,15 +7,14 @@
 
 #include <stdio.h>
 
-enum { COLUMNS_MOST = 4, CIRCLE_NODES = 180, BALL_STEPS = 48, BALL_STEPS_ALONE = 120, DATA_MOST = 4000 };
+enum { COLUMNS_MOST = 4, CIRCLE_NODES = 180, DATA_MOST = 4000 };
+enum { BALL_STEPS = 48, BALL_STEPS_ALONE = 120 }; /* of a marginal every node is an integral */
 
 static const colour GIVEN = { 214, 60, 30 };
 
 typedef struct factor_map { /* one factor that is shown */
     int factor;
     bool given;
-    mesh ball_mesh; /* of S2 */
-    relief_ball ball;
     surface_scene scene;
     size_t nodes;
     double *x;     /* (nodes, columns): as the domain has them */
@@ -41,19 +40,6 @@ static bool is_surface(const figure *f, int d)
     return f->domain->factor[d].kind == FACTOR_SURFACE;
 }
 
-static npmd_status ball_open(factor_map *m, bool alone, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    TRY(relief_ball_make(alone ? BALL_STEPS_ALONE : BALL_STEPS, &m->ball, err));
-    m->ball_mesh = (mesh){ .vertices = m->ball.vertices,
-                           .faces = m->ball.faces,
-                           .x = m->ball.x,
-                           .face = m->ball.face,
-                           .area = 4.0 * NPMD_PI };
-done:
-    return st;
-}
-
 /* Nodes, and the share of the volume that each stands for. */
 static npmd_status nodes_make(const figure *f, factor_map *m, npmd_error *err)
 {
@@ -63,8 +49,8 @@ static npmd_status nodes_make(const figure *f, factor_map *m, npmd_error *err)
     if (is_surface(f, m->factor))
         TRY(mesh_of_surface(npmd_domain_surface(f->domain->of, m->factor + 1), &m->scene.own, err));
     else if (columns == 3)
-        TRY(ball_open(m, f->domain->factors == 1, err)); /* of a marginal every node is an integral */
-    m->scene.m = columns == 1 ? NULL : is_surface(f, m->factor) ? &m->scene.own : &m->ball_mesh;
+        TRY(ball_make(f->domain->factors == 1 ? BALL_STEPS_ALONE : BALL_STEPS, &m->scene.own, err));
+    m->scene.m = columns == 1 ? NULL : &m->scene.own;
     m->nodes = columns == 1 ? CIRCLE_NODES + 1 : m->scene.m->vertices;
     TRY(memory_new(&m->x, m->nodes * (size_t)columns, err));
     TRY(memory_new(&m->value, m->nodes, err));
@@ -90,15 +76,6 @@ done:
 static bool conditional(const figure *f, const factor_map *m)
 {
     return f->ask->given != 0 && !m->given;
-}
-
-/* Where a given factor stands in a row of the given factors alone. */
-static int given_column(const figure *f, int factor)
-{
-    int at = 0;
-    for (int d = 0; d < factor; d++)
-        at += f->ask->given >> d & 1U ? f->domain->factor[d].columns : 0;
-    return at;
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
@@ -130,7 +107,7 @@ static npmd_status values_find(const surface_job *j, factor_map *m, npmd_error *
     npmd_status st = NPMD_OK;
     figure *f = j->f;
     const bool fixed_rest = conditional(f, m);
-    double row[LOOK_COLUMNS] = { 0.0 }, fixed[LOOK_COLUMNS] = { 0.0 };
+    double fixed[LOOK_COLUMNS] = { 0.0 };
     view v = { .shown = 1U << m->factor, .given = fixed_rest ? f->ask->given : 0, .fixed = fixed };
     figure_nodes nodes = { 0 };
     nodes.x[m->factor] = m->x;
@@ -143,15 +120,8 @@ static npmd_status values_find(const surface_job *j, factor_map *m, npmd_error *
         TRY(source_values(f, j->from, true, &nodes, m->value, err));
         return zeros_raise(j->from, m->value, m->nodes, err);
     }
-    if (fixed_rest) {
-        npmd_points_row(f->ask->at, 0, row); /* its factors side by side */
-        for (int d = 0, at = 0; d < f->domain->factors; d++)
-            if (f->ask->given >> d & 1U) {
-                const int columns = f->domain->factor[d].columns;
-                memcpy(fixed + f->domain->factor[d].column, row + at, (size_t)columns * sizeof *fixed);
-                at += columns;
-            }
-    }
+    if (fixed_rest)
+        figure_given(f, fixed);
     TRY(view_values(f, j->from, &v, &nodes, m->value, err));
     values_show(j, m);
 done:
@@ -169,13 +139,15 @@ static npmd_status points_place(const surface_job *j, factor_map *m, npmd_error 
     double *x = NULL, row[LOOK_COLUMNS];
     const bool one = m->given;
     const size_t count = one ? 1 : f->ask->data != NULL && !conditional(f, m) ? figure_data(f, DATA_MOST) : 0;
-    const int column = one ? given_column(f, m->factor) : dom->factor[m->factor].column;
     if (count == 0 || dom->factor[m->factor].columns != 3)
         goto done;
     TRY(memory_new(&x, 3 * count, err));
     for (size_t k = 0; k < count; k++) {
-        npmd_points_row(one ? f->ask->at : f->ask->data, one ? 0 : figure_datum(f, k), row);
-        memcpy(x + 3 * k, row + column, 3 * sizeof *x);
+        if (one)
+            figure_given(f, row);
+        else
+            npmd_points_row(f->ask->data, figure_datum(f, k), row);
+        memcpy(x + 3 * k, row + dom->factor[m->factor].column, 3 * sizeof *x);
     }
     surface_scene_points(&m->scene, x, count);
     if (one) {
@@ -207,11 +179,9 @@ static npmd_status map_make(surface_job *j, int d, factor_map *m, npmd_error *er
     m->factor = d;
     m->given = j->f->ask->given >> d & 1U;
     const bool circle = j->f->domain->factor[d].columns == 1, sphere = !circle && !is_surface(j->f, d);
-    const bool degrees = circle && j->f->ask->what == NPMD_PLOT_DENSITY && j->f->ask->coords & NPMD_COORDS_DEGREES;
-    const char *quantity = degrees                                ? "density per degree"
-                           : circle || sphere                     ? figure_quantity(j->f, circle ? 1 : 2, sphere)
-                           : j->f->ask->what == NPMD_PLOT_DENSITY ? "density per area of the surface"
-                                                                  : figure_quantity(j->f, 2, false);
+    const char *quantity = !circle && !sphere && j->f->ask->what == NPMD_PLOT_DENSITY
+                               ? "density per area of the surface"
+                               : figure_quantity(j->f, circle ? 1 : 2, sphere);
     TRY(nodes_make(j->f, m, err));
     TRY(values_find(j, m, err));
     TRY(values_shade(j->f, quantity, m->value, m->nodes, &m->how, err));
@@ -228,11 +198,8 @@ done:
 
 static void map_free(factor_map *m)
 {
-    relief_ball_free(&m->ball);
     surface_scene_free(&m->scene);
-    memory_free(m->x);
-    memory_free(m->value);
-    memory_free(m->share);
+    memory_free_all(m->x, m->value, m->share);
 }
 
 static npmd_status maps_make(surface_job *j, npmd_error *err)
@@ -247,10 +214,9 @@ static npmd_status maps_make(surface_job *j, npmd_error *err)
         } else if (j->f->domain->factor[d].columns == 3 && j->maps < COLUMNS_MOST) {
             TRY(map_make(j, d, &j->map[j->maps++], err));
         } else {
-            st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "a figure has at most %d surfaces and spheres and one circle: choose some by `factors`",
-                           COLUMNS_MOST);
-            goto done;
+            TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                          "a figure has at most %d surfaces and spheres and one circle: choose some by `factors`",
+                          COLUMNS_MOST));
         }
     }
 done:
@@ -297,8 +263,8 @@ static npmd_status circle_draw(figure *f, const factor_map *m, double height, np
     if (m->given) {
         const stroke red = { .width = 1.0, .ink = GIVEN };
         double row[LOOK_COLUMNS];
-        npmd_points_row(f->ask->at, 0, row);
-        const double place = at.x + at.width * row[given_column(f, m->factor)] / TWO_PI;
+        figure_given(f, row);
+        const double place = at.x + at.width * row[f->domain->factor[m->factor].column] / TWO_PI;
         canvas_line(f->page, place, at.y, place, at.y + at.height, &red);
     }
     title_draw(f->page, at, m->title);
@@ -356,12 +322,10 @@ static npmd_status surface_draw(figure *f, npmd_error *err)
                            f->ask->surfaces != NULL ? f->ask->surfaces->surface : NULL, &views, err));
     TRY(maps_make(j, err));
     for (int k = 1; k < j->maps && f->ask->ranges > 0; k++)
-        if (strcmp(j->map[k].how.scale.name, j->map[0].how.scale.name) != 0) {
-            st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                           "`range` would be one range for '%s' and '%s': leave it out, or choose one by `factors`",
-                           j->map[0].how.scale.name, j->map[k].how.scale.name);
-            goto done;
-        }
+        if (strcmp(j->map[k].how.scale.name, j->map[0].how.scale.name) != 0)
+            TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                          "`range` would be one range for '%s' and '%s': leave it out, or choose one by `factors`",
+                          j->map[0].how.scale.name, j->map[k].how.scale.name));
     if (j->maps == 0)
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "none of the factors shown is a surface or a sphere");
     else if (j->maps == 1 && j->circle.value == NULL)

@@ -18,28 +18,56 @@ typedef struct tract_job {
     hemisphere cortex;
     double most;
     affine transform, voxel_to_ras;
+    size_t number; /* in all files, of the streamline that is read */
     /* found in the first reading */
     size_t seen, kept, room;
     struct landing {
         size_t number; /* in all files */
         surface_point at[2];
     } * ends; /* (kept) */
-    /* how many are drawn */
+    /* how many are drawn, and which */
     size_t lines, pairs;
+    bool *drawn; /* (seen) */
     /* found in the second reading */
     double *x; /* (segments, 2, 3) */
     colour *ink;
     size_t segments, x_room, ink_room;
 } tract_job;
 
-/* ---- first reading: which streamlines count ---------------------------------------------------------------------- */
-
-static npmd_status end_keep(tract_job *j, const streamline *s, npmd_error *err)
+/* Every streamline of every file, with all of its points or with its ends alone. */
+typedef npmd_status (*streamline_fn)(tract_job *j, const tracts *t, const streamline *s, npmd_error *err);
+static npmd_status tracks_read(tract_job *j, bool paths, streamline_fn take, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    struct landing l = { .number = j->seen };
+    tracts *t = NULL;
+    streamline s = { 0 };
+    j->number = 0;
+    for (int file = 0; file < j->ask->track_files; file++) {
+        TRY(tracts_open(j->ask->tracks[file], j->ask->affine != NULL ? &j->voxel_to_ras : NULL, &t, err));
+        if (paths)
+            tracts_keep_paths(t);
+        for (bool more = true; more; j->number += more) {
+            TRY(tracts_next(t, &s, &more, err));
+            if (more)
+                TRY(take(j, t, &s, err));
+        }
+        tracts_close(t);
+        t = NULL;
+    }
+done:
+    tracts_close(t);
+    return st;
+}
+
+/* ---- first reading: which streamlines count ---------------------------------------------------------------------- */
+
+static npmd_status end_keep(tract_job *j, const tracts *t, const streamline *s, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    struct landing l = { .number = j->number };
     double p[2][3];
     bool near = s->points >= 2;
+    (void)t;
     affine_apply(&j->transform, s->start, p[0]);
     affine_apply(&j->transform, s->end, p[1]);
     for (int end = 0; end < 2 && near; end++)
@@ -55,26 +83,13 @@ done:
 static npmd_status ends_find(tract_job *j, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    tracts *t = NULL;
-    streamline s = { 0 };
-    for (int file = 0; file < j->ask->track_files; file++) {
-        TRY(tracts_open(j->ask->tracks[file], j->ask->affine != NULL ? &j->voxel_to_ras : NULL, &t, err));
-        for (bool more = true; more;) {
-            TRY(tracts_next(t, &s, &more, err));
-            if (more) {
-                TRY(end_keep(j, &s, err));
-                j->seen++;
-            }
-        }
-        tracts_close(t);
-        t = NULL;
-    }
+    TRY(tracks_read(j, false, end_keep, err));
+    j->seen = j->number;
     if (j->kept == 0)
         st = npmd_fail(err, NPMD_ERR_FORMAT,
                        "none of %zu streamlines has both ends within %g mm of %s: are they in another space?", j->seen,
                        j->most, j->ask->surface);
 done:
-    tracts_close(t);
     return st;
 }
 
@@ -90,10 +105,14 @@ static colour direction_colour(const double *a, const double *b)
     return (colour){ c[0], c[1], c[2] };
 }
 
-static npmd_status path_add(tract_job *j, const double *x, size_t points, npmd_error *err)
+static npmd_status path_add(tract_job *j, const tracts *t, const streamline *s, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    const double *x = tracts_path(t);
+    const size_t points = s->points;
     double last[3], next[3];
+    if (j->number >= j->seen || !j->drawn[j->number])
+        goto done;
     affine_apply(&j->transform, x, last);
     for (size_t i = 1; i < points; i++) {
         affine_apply(&j->transform, x + 3 * i, next);
@@ -111,43 +130,17 @@ done:
     return st;
 }
 
-/* drawn (seen): is this streamline one of those? */
-static npmd_status paths_find(tract_job *j, const bool *drawn, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    tracts *t = NULL;
-    streamline s = { 0 };
-    size_t number = 0;
-    for (int file = 0; file < j->ask->track_files; file++) {
-        TRY(tracts_open(j->ask->tracks[file], j->ask->affine != NULL ? &j->voxel_to_ras : NULL, &t, err));
-        tracts_keep_paths(t);
-        for (bool more = true; more && number <= j->seen;) {
-            TRY(tracts_next(t, &s, &more, err));
-            if (more && number < j->seen && drawn[number])
-                TRY(path_add(j, tracts_path(t), s.points, err));
-            number += more;
-        }
-        tracts_close(t);
-        t = NULL;
-    }
-done:
-    tracts_close(t);
-    return st;
-}
-
 static npmd_status paths_choose(tract_job *j, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    bool *drawn = NULL;
     const size_t most = j->ask->most > 0 ? (size_t)j->ask->most : TRACTS_DRAWN;
     j->lines = j->kept < most ? j->kept : most;
     j->pairs = j->kept < PAIRS_DRAWN ? j->kept : PAIRS_DRAWN;
-    TRY(memory_new(&drawn, j->seen, err));
+    TRY(memory_new(&j->drawn, j->seen, err));
     for (size_t k = 0; k < j->lines; k++)
-        drawn[j->ends[rng_permute(rng_key_make(0, RNG_TEST, 0), k, j->kept)].number] = true;
-    TRY(paths_find(j, drawn, err));
+        j->drawn[j->ends[rng_permute(rng_key_make(0, RNG_TEST, 0), k, j->kept)].number] = true;
+    TRY(tracks_read(j, true, path_add, err));
 done:
-    memory_free(drawn);
     return st;
 }
 
@@ -256,9 +249,7 @@ static npmd_status tracts_draw(figure *f, npmd_error *err)
     TRY(page_draw(f, &j, &views, err));
 done:
     hemisphere_close(&j.cortex);
-    memory_free(j.ends);
-    memory_free(j.x);
-    memory_free(j.ink);
+    memory_free_all(j.ends, j.drawn, j.x, j.ink);
     return st;
 }
 

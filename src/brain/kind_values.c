@@ -14,11 +14,9 @@ static npmd_status dots_read(const npmd_plot_surfaces *ask, surface_scene *s, np
     table t = { 0 };
     double *x = NULL;
     TRY(table_read(ask->points, &t, err));
-    if (t.columns != 3) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s has %zu columns, points on a surface have 3: x y z", ask->points,
-                       t.columns);
-        goto done;
-    }
+    if (t.columns != 3)
+        TRY(npmd_fail(err, NPMD_ERR_SHAPE, "%s has %zu columns, points on a surface have 3: x y z", ask->points,
+                      t.columns));
     TRY(memory_new(&x, 3 * t.rows, err));
     memcpy(x, t.data, 3 * t.rows * sizeof *x);
     surface_scene_points(s, x, t.rows);

@@ -16,11 +16,39 @@ done:
     return st;
 }
 
+/* Rows of vertices from pole to pole; a pole stands there as often as a row has vertices, so that every cell is two
+ * triangles, of which one is empty at a pole. */
+npmd_status ball_make(int steps, mesh *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t around = 2 * (size_t)steps;
+    mesh b = { .vertices = ((size_t)steps + 1) * around, .faces = 2 * (size_t)steps * around, .area = 4.0 * NPMD_PI };
+    TRY(memory_new(&b.x, 3 * b.vertices, err));
+    TRY(memory_new(&b.face, 3 * b.faces, err));
+    for (size_t i = 0; i < b.vertices; i++) {
+        const double theta = NPMD_PI * (double)(i / around) / steps;
+        const double phi = NPMD_PI * (double)(i % around) / steps;
+        double *x = b.x + 3 * i;
+        x[0] = sin(theta) * cos(phi), x[1] = sin(theta) * sin(phi), x[2] = cos(theta);
+    }
+    int32_t *f = b.face;
+    for (size_t i = 0; i < (size_t)steps * around; i++, f += 6) {
+        const int32_t a = (int32_t)i, next = (int32_t)(i / around * around + (i + 1) % around);
+        const int32_t below = (int32_t)around;
+        const int32_t two[6] = { a, a + below, next + below, a, next + below, next };
+        memcpy(f, two, sizeof two);
+    }
+    *out = b;
+    b = (mesh){ 0 };
+done:
+    mesh_free(&b);
+    return st;
+}
+
 void surface_scene_free(surface_scene *s)
 {
     mesh_free(&s->own);
-    memory_free(s->outline);
-    memory_free(s->point);
+    memory_free_all(s->outline, s->point);
     *s = (surface_scene){ 0 };
 }
 
@@ -52,11 +80,9 @@ npmd_status surface_scene_region(surface_scene *s, const char *labels_path, cons
     bool *inside = NULL;
     TRY(labels_read(labels_path, s->m->vertices, &l, err));
     const int found = labels_find(&l, region);
-    if (found < 0) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%s has no region '%.60s'; it has %d, the first of them '%.60s'",
-                       labels_path, region, l.regions, l.regions > 0 ? l.name[0] : "");
-        goto done;
-    }
+    if (found < 0)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "%s has no region '%.60s'; it has %d, the first of them '%.60s'",
+                      labels_path, region, l.regions, l.regions > 0 ? l.name[0] : ""));
     TRY(memory_new(&inside, s->m->vertices, err));
     for (size_t i = 0; i < s->m->vertices; i++)
         inside[i] = l.region[i] == found;

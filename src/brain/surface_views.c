@@ -55,7 +55,7 @@ static npmd_status hemisphere_find(const npmd_plot_surfaces *ask, const char *fi
 relief_view surface_view_towards(const double towards[3])
 {
     const double z[3] = { 0.0, 0.0, 1.0 }, y[3] = { 0.0, 1.0, 0.0 };
-    const double length = sqrt(towards[0] * towards[0] + towards[1] * towards[1] + towards[2] * towards[2]);
+    const double length = sqrt(dot3(towards, towards));
     return relief_view_make(towards, fabs(towards[2]) > 0.99 * length ? y : z);
 }
 
@@ -70,11 +70,10 @@ static void side_add(surface_views *v, const side *s, int half)
 {
     const double flip = s->mirrored && half > 0 ? -1.0 : 1.0;
     const double eye[3] = { flip * s->eye[0], s->eye[1], s->eye[2] };
-    /* seen from above or below, the right hemisphere keeps its front at the left by showing its medial edge below */
-    const double up[3] = { s->up[0], s->up[1], s->up[2] };
     char name[24];
     snprintf(name, sizeof name, "%s%s", half == 0 ? "" : half < 0 ? "left, " : "right, ", s->name);
-    view_add(v, eye, up, name);
+    /* seen from above or below, the right hemisphere keeps its front at the left by showing its medial edge below */
+    view_add(v, eye, s->up, name);
 }
 
 /* "+x", "-z" or "x": the eye on that axis. */
@@ -120,10 +119,8 @@ npmd_status surface_views_find(const npmd_plot_surfaces *ask, const char *file, 
     int half = 0;
     const char *axis_up = ask->up != NULL ? ask->up : "z";
     *out = (surface_views){ 0 };
-    if (strlen(axis_up) != 1 || *axis_up < 'x' || *axis_up > 'z') {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "the axis that points up is '%.40s', expected x, y or z", axis_up);
-        goto done;
-    }
+    if (strlen(axis_up) != 1 || *axis_up < 'x' || *axis_up > 'z')
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "the axis that points up is '%.40s', expected x, y or z", axis_up));
     TRY(hemisphere_find(ask, file, &half, err));
     const char *text = ask->views != NULL ? ask->views
                        : half != 0        ? "lateral,medial,dorsal,ventral"

@@ -39,6 +39,10 @@ const char *version_text(void);
 npmd_status memory_take(void **out, size_t count, size_t size, npmd_error *err);
 #define memory_new(pointer, count, err) memory_take((void **)(pointer), (size_t)(count), sizeof **(pointer), (err))
 void memory_free(void *p);
+/* Frees each of these, for a function that took several. */
+#define memory_free_all(...)                                                                                           \
+    memory_free_each((void *[]){ __VA_ARGS__ }, sizeof((void *[]){ __VA_ARGS__ }) / sizeof(void *))
+void memory_free_each(void *const *p, size_t count);
 /* frees a text that the library gave to a caller */
 void text_free(char *text);
 npmd_status memory_text(char **out, const char *text, npmd_error *err); /* copies a text */
@@ -117,6 +121,24 @@ static inline double log_add(double a, double b)
 {
     const double top = fmax(a, b);
     return top == -INFINITY ? top : top + log(exp(a - top) + exp(b - top));
+}
+
+/* ---- vectors of three -------------------------------------------------------------------------------------------- */
+
+static inline double dot3(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+static inline void minus3(const double *a, const double *b, double *out)
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = a[k] - b[k];
+}
+static inline void cross3(const double *a, const double *b, double *out) /* neither a nor b */
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
 /* ---- utf8.c ------------------------------------------------------------------------------------------------------ */

@@ -22,6 +22,12 @@ void memory_free(void *p)
     free(p);
 }
 
+void memory_free_each(void *const *p, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        memory_free(p[i]);
+}
+
 npmd_status memory_text(char **out, const char *text, npmd_error *err)
 {
     const size_t size = strlen(text) + 1;

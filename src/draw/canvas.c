@@ -92,16 +92,6 @@ void canvas_frame(canvas *c, box at, const stroke *how)
     canvas_polyline(c, p, 4, true, how);
 }
 
-/* A regular polygon: of 90 corners, within 0.06 % of the radius of the circle. */
-#define CIRCLE_CORNERS 90
-void canvas_circle(canvas *c, double x, double y, double radius, const stroke *how)
-{
-    spot p[CIRCLE_CORNERS];
-    for (int k = 0; k < CIRCLE_CORNERS; k++)
-        p[k] = (spot){ x + radius * cos(TWO_PI * k / CIRCLE_CORNERS), y + radius * sin(TWO_PI * k / CIRCLE_CORNERS) };
-    canvas_polyline(c, p, CIRCLE_CORNERS, true, how);
-}
-
 void canvas_discs(canvas *c, const spot *p, size_t count, double radius, colour ink, double clear)
 {
     if (count > 0 && c->st == NPMD_OK)

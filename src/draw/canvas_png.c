@@ -130,14 +130,9 @@ static npmd_status png_write(canvas *c, npmd_error *err)
     png_page *page = c->state;
     unsigned char *bytes = NULL;
     size_t size = 0;
-    file_writer *w = NULL;
     TRY(png_encode(page->r.pixels, page->r.width, page->r.height, 3, c->dpi, &bytes, &size, err));
-    TRY(file_writer_open(c->path, &w, err));
-    TRY(file_writer_put(w, bytes, size, err));
-    st = file_writer_commit(w, err);
-    w = NULL;
+    TRY(file_write(c->path, bytes, size, err));
 done:
-    file_writer_abandon(w);
     memory_free(bytes);
     return st;
 }

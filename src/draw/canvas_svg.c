@@ -202,34 +202,27 @@ static void svg_text(canvas *c, double x, double y, text_place place, double tur
     svg_print(c, "</text>\n");
 }
 
-/* Three bytes are four letters; the last group is filled up with "=". */
-static void svg_base64(canvas *c, const unsigned char *bytes, size_t size)
+static void svg_place(canvas *c, box at)
 {
-    static const char LETTER[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < size; i += 3) {
-        const size_t left = size - i;
-        const uint32_t word = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0)
-                              | (left > 2 ? bytes[i + 2] : 0);
-        const char four[4] = { LETTER[word >> 18], LETTER[word >> 12 & 63], left > 1 ? LETTER[word >> 6 & 63] : '=',
-                               left > 2 ? LETTER[word & 63] : '=' };
-        svg_put(c, four, 4);
-    }
+    svg_attribute(c, "x", at.x);
+    svg_attribute(c, "y", at.y);
+    svg_attribute(c, "width", at.width);
+    svg_attribute(c, "height", at.height);
 }
 
 static void svg_image(canvas *c, box at, const unsigned char *rgba, int width, int height)
 {
     unsigned char *bytes = NULL;
     size_t size = 0;
+    char four[4];
     c->st = png_encode(rgba, width, height, 4, 0.0, &bytes, &size, &c->failure);
     if (c->st != NPMD_OK)
         return;
     svg_print(c, "<image");
-    svg_attribute(c, "x", at.x);
-    svg_attribute(c, "y", at.y);
-    svg_attribute(c, "width", at.width);
-    svg_attribute(c, "height", at.height);
+    svg_place(c, at);
     svg_print(c, " preserveAspectRatio=\"none\" xlink:href=\"data:image/png;base64,");
-    svg_base64(c, bytes, size);
+    for (size_t i = 0; i < size; i += 3)
+        svg_put(c, four, base64_encode(bytes + i, size - i < 3 ? size - i : 3, four));
     svg_print(c, "\"/>\n");
     memory_free(bytes);
 }
@@ -244,29 +237,18 @@ static void svg_clip(canvas *c, const box *at)
         return;
     page->clips++;
     svg_print(c, "<clipPath id=\"clip%d\"><rect", page->clips);
-    svg_attribute(c, "x", at->x);
-    svg_attribute(c, "y", at->y);
-    svg_attribute(c, "width", at->width);
-    svg_attribute(c, "height", at->height);
+    svg_place(c, *at);
     svg_print(c, "/></clipPath>\n<g clip-path=\"url(#clip%d)\">\n", page->clips);
 }
 
 static npmd_status svg_write(canvas *c, npmd_error *err)
 {
-    npmd_status st = NPMD_OK;
-    svg_page *page = c->state;
-    file_writer *w = NULL;
+    const svg_page *page = c->state;
     svg_clip(c, NULL);
     svg_print(c, "</svg>\n");
     if (c->st != NPMD_OK)
         return npmd_fail(err, c->st, "%s", c->failure.text);
-    TRY(file_writer_open(c->path, &w, err));
-    TRY(file_writer_put(w, page->text, page->size, err));
-    st = file_writer_commit(w, err);
-    w = NULL;
-done:
-    file_writer_abandon(w);
-    return st;
+    return file_write(c->path, page->text, page->size, err);
 }
 
 const canvas_writer CANVAS_SVG = {

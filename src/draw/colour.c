@@ -52,15 +52,14 @@ static lch lch_beyond(lch a, lch b)
     return (lch){ 2.0 * a.lightness - b.lightness, 2.0 * a.chroma - b.chroma, 2.0 * a.hue - b.hue };
 }
 
-/* A linear light intensity to a byte of sRGB, and back. */
-static unsigned char srgb_encode(double linear)
+unsigned char srgb_encode(double linear)
 {
     const double l = fmin(fmax(linear, 0.0), 1.0);
     const double s = l <= 0.0031308 ? 12.92 * l : 1.055 * pow(l, 1.0 / 2.4) - 0.055;
     return (unsigned char)lrint(255.0 * s);
 }
 
-static double srgb_decode(unsigned char byte)
+double srgb_decode(unsigned char byte)
 {
     const double s = byte / 255.0;
     return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4);

@@ -50,7 +50,6 @@ void canvas_polyline(canvas *c, const spot *p, size_t count, bool closed, const 
 void canvas_polygon(canvas *c, const spot *p, size_t count, colour ink, double clear); /* filled, even-odd */
 void canvas_box(canvas *c, box at, colour ink, double clear);                          /* filled */
 void canvas_frame(canvas *c, box at, const stroke *how);                               /* its edge */
-void canvas_circle(canvas *c, double x, double y, double radius, const stroke *how);   /* its edge */
 /* Filled discs of one radius, each over those before it. */
 void canvas_discs(canvas *c, const spot *p, size_t count, double radius, colour ink, double clear);
 /* Text in UTF-8 with its baseline at (x, y), turned counterclockwise by `turned` degrees (90: upwards). A .png has
@@ -81,6 +80,9 @@ colour map_colour(colour_map which, double t);
 #define LINE_COLOURS 8
 colour line_colour(int k);
 double colour_lightness(colour c); /* OKLab lightness, 0 black to 1 white */
+/* A byte of sRGB as linear light, 0 to 1, and back. */
+double srgb_decode(unsigned char byte);
+unsigned char srgb_encode(double linear);
 
 /* ---- axis.c: numbers along a line -------------------------------------------------------------------------------- */
 

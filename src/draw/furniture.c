@@ -169,31 +169,25 @@ static void bar_fill(canvas *c, box at, const shade *s)
     canvas_image(c, at, rgba, lies ? BAR_LEVELS : 1, lies ? 1 : BAR_LEVELS);
 }
 
-/* The bar's outline; an end beyond which there are values is a triangle outside the box. */
-static void bar_edge(canvas *c, box at, const shade *s)
+/* A triangle outside the box, at the end beyond which there are values. */
+static void bar_tip(canvas *c, box at, const shade *s, bool above)
 {
-    const double l = at.x, r = at.x + at.width, t = at.y, b = at.y + at.height;
-    const bool lies = bar_lies(at);
-    const double tip = 0.8 * (lies ? at.height : at.width);
-    if (s->above) {
-        const spot up[3] = { { l, t }, { r, t }, { 0.5 * (l + r), t - tip } };
-        const spot right[3] = { { r, t }, { r, b }, { r + tip, 0.5 * (t + b) } };
-        canvas_polygon(c, lies ? right : up, 3, map_colour(s->map, 1.0), 0.0);
-        canvas_polyline(c, lies ? right : up, 3, true, &STROKE_AXIS);
-    }
-    if (s->below) {
-        const spot down[3] = { { l, b }, { r, b }, { 0.5 * (l + r), b + tip } };
-        const spot left[3] = { { l, t }, { l, b }, { l - tip, 0.5 * (t + b) } };
-        canvas_polygon(c, lies ? left : down, 3, map_colour(s->map, 0.0), 0.0);
-        canvas_polyline(c, lies ? left : down, 3, true, &STROKE_AXIS);
-    }
-    canvas_frame(c, at, &STROKE_AXIS);
+    const double l = at.x, r = at.x + at.width, t = at.y, b = at.y + at.height, along = above ? 0.8 : -0.8;
+    const double x = above ? r : l, y = above ? t : b;
+    const spot lying[3] = { { x, t }, { x, b }, { x + along * at.height, 0.5 * (t + b) } };
+    const spot upright[3] = { { l, y }, { r, y }, { 0.5 * (l + r), y - along * at.width } };
+    canvas_polygon(c, bar_lies(at) ? lying : upright, 3, map_colour(s->map, above ? 1.0 : 0.0), 0.0);
+    canvas_polyline(c, bar_lies(at) ? lying : upright, 3, true, &STROKE_AXIS);
 }
 
 void bar_draw(canvas *c, box at, const shade *s)
 {
     bar_fill(c, at, s);
-    bar_edge(c, at, s);
+    if (s->above)
+        bar_tip(c, at, s, true);
+    if (s->below)
+        bar_tip(c, at, s, false);
+    canvas_frame(c, at, &STROKE_AXIS);
     if (bar_lies(at))
         x_axis_draw(c, at, &s->scale, 0);
     else

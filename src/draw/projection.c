@@ -48,15 +48,7 @@ static void view_frame(const double towards[3], double right[3], double up[3])
     right[0] = rho > 1e-12 ? -towards[1] / rho : 0.0;
     right[1] = rho > 1e-12 ? towards[0] / rho : 1.0;
     right[2] = 0.0;
-    for (int k = 0; k < 3; k++) {
-        const int a = (k + 1) % 3, b = (k + 2) % 3;
-        up[k] = towards[a] * right[b] - towards[b] * right[a];
-    }
-}
-
-static double dot3(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    cross3(towards, right, up);
 }
 
 bool orthographic_forward(const double p[3], const double towards[3], spot *out)

@@ -32,11 +32,7 @@ done:
 
 void raster_free(raster *r)
 {
-    if (r == NULL)
-        return;
-    memory_free(r->pixels);
-    memory_free(r->mask);
-    memory_free(r->row);
+    memory_free_all(r->pixels, r->mask, r->row);
     *r = (raster){ 0 };
 }
 
@@ -273,11 +269,9 @@ npmd_status png_encode(const unsigned char *pixels, int width, int height, int c
                         .format = channels == 4 ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB };
     png_alloc_size_t room = PNG_IMAGE_PNG_SIZE_MAX(image); /* without it libpng would compress twice */
     TRY(memory_new(&made, room + PNG_PHYS, err));
-    if (!png_image_write_to_memory(&image, made, &room, 0, pixels, 0, NULL)) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "a picture of %d x %d pixels cannot be compressed: %s", width, height,
-                       image.message);
-        goto done;
-    }
+    if (!png_image_write_to_memory(&image, made, &room, 0, pixels, 0, NULL))
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "a picture of %d x %d pixels cannot be compressed: %s", width, height,
+                      image.message));
     *size = room;
     if (dpi > 0.0)
         png_put_resolution(made, size, dpi);

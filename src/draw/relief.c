@@ -19,21 +19,9 @@ static const double GAIN = 1.06;
 
 /* ---- Views ------------------------------------------------------------------------------------------------------- */
 
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double *a, const double *b, double *out)
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 static void normalise(double *a)
 {
-    const double length = sqrt(dot(a, a));
+    const double length = sqrt(dot3(a, a));
     for (int k = 0; k < 3 && length > 0.0; k++)
         a[k] /= length;
 }
@@ -43,9 +31,9 @@ relief_view relief_view_make(const double toward[3], const double up[3])
     relief_view v;
     memcpy(v.toward, toward, sizeof v.toward);
     normalise(v.toward);
-    cross(up, v.toward, v.right);
+    cross3(up, v.toward, v.right);
     normalise(v.right);
-    cross(v.toward, v.right, v.up);
+    cross3(v.toward, v.right, v.up);
     return v;
 }
 
@@ -54,7 +42,7 @@ void relief_extent(const double *x, size_t n, const relief_view *view, double *l
     low[0] = low[1] = INFINITY;
     high[0] = high[1] = -INFINITY;
     for (size_t i = 0; i < n; i++) {
-        const double at[2] = { dot(view->right, x + 3 * i), dot(view->up, x + 3 * i) };
+        const double at[2] = { dot3(view->right, x + 3 * i), dot3(view->up, x + 3 * i) };
         for (int k = 0; k < 2; k++) {
             low[k] = fmin(low[k], at[k]);
             high[k] = fmax(high[k], at[k]);
@@ -65,27 +53,15 @@ void relief_extent(const double *x, size_t n, const relief_view *view, double *l
 relief_spot relief_project(const relief_view *view, const relief_window *window, const double *x)
 {
     const double scale = window->scale * RELIEF_SIDE;
-    return (relief_spot){ (dot(view->right, x) - window->left) * scale, (window->top - dot(view->up, x)) * scale,
-                          dot(view->toward, x) };
+    return (relief_spot){ (dot3(view->right, x) - window->left) * scale, (window->top - dot3(view->up, x)) * scale,
+                          dot3(view->toward, x) };
 }
 
 /* ---- Colours ----------------------------------------------------------------------------------------------------- */
 
-static float linear_of(unsigned char s)
-{
-    const double c = s / 255.0;
-    return (float)(c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
-}
-
 relief_light relief_linear(colour c)
 {
-    return (relief_light){ linear_of(c.red), linear_of(c.green), linear_of(c.blue) };
-}
-
-static unsigned char byte_of(double linear)
-{
-    const double l = fmin(fmax(linear, 0.0), 1.0);
-    return (unsigned char)lrint(255.0 * (l <= 0.0031308 ? 12.92 * l : 1.055 * pow(l, 1.0 / 2.4) - 0.055));
+    return (relief_light){ (float)srgb_decode(c.red), (float)srgb_decode(c.green), (float)srgb_decode(c.blue) };
 }
 
 /* Which of the RAMP colours a value has; what lies beyond an end of the scale has that end's. */
@@ -115,12 +91,10 @@ static void normals_find(shading *s)
         const int32_t *c = m->face + 3 * f;
         const double *x0 = m->x + 3 * (size_t)c[0];
         double a[3], b[3], n[3];
-        for (int k = 0; k < 3; k++) {
-            a[k] = m->x[3 * (size_t)c[1] + (size_t)k] - x0[k];
-            b[k] = m->x[3 * (size_t)c[2] + (size_t)k] - x0[k];
-        }
-        cross(a, b, n);
-        const double seen[3] = { dot(n, s->view->right), dot(n, s->view->up), dot(n, s->view->toward) };
+        minus3(m->x + 3 * (size_t)c[1], x0, a);
+        minus3(m->x + 3 * (size_t)c[2], x0, b);
+        cross3(a, b, n);
+        const double seen[3] = { dot3(n, s->view->right), dot3(n, s->view->up), dot3(n, s->view->toward) };
         for (int corner = 0; corner < 3; corner++)
             for (size_t k = 0; k < 3; k++)
                 s->normal[3 * (size_t)c[corner] + k] += (float)seen[k];
@@ -153,15 +127,6 @@ static npmd_status shading_open(shading *s, npmd_error *err)
     normals_find(s);
 done:
     return st;
-}
-
-static void shading_close(shading *s)
-{
-    memory_free(s->at);
-    memory_free(s->normal);
-    memory_free(s->ramp);
-    memory_free(s->samples.face);
-    memory_free(s->samples.depth);
 }
 
 /* ---- Which face is seen ------------------------------------------------------------------------------------------ */
@@ -266,7 +231,7 @@ static tint surface_tint(const shading *s, size_t face, double x, double y)
                + w[2] * (double)s->normal[3 * (size_t)c[2] + k];
     normalise(n);
     const double side = n[2] < 0.0 ? -1.0 : 1.0; /* faces may be oriented either way: the one seen faces the eye */
-    const double lit = fmin(GAIN * fmax(side * dot(n, LIGHT), 0.0), 1.0);
+    const double lit = fmin(GAIN * fmax(side * dot3(n, LIGHT), 0.0), 1.0);
     const double away = 1.0 - fabs(n[2]);
     const double alpha = s->scene->opacity + (1.0 - s->scene->opacity) * away * away;
     return tint_of(value_light(s, c, w), AMBIENT + (1.0 - AMBIENT) * lit, alpha);
@@ -297,7 +262,7 @@ static void row_resolve(const shading *s, const relief_over *over, int row, reli
         }
         unsigned char *p = out->rgba + 4 * ((size_t)row * (size_t)out->width + (size_t)column);
         const double one = sum.alpha > 0.0 ? 1.0 / sum.alpha : 0.0;
-        p[0] = byte_of(one * sum.red), p[1] = byte_of(one * sum.green), p[2] = byte_of(one * sum.blue);
+        p[0] = srgb_encode(one * sum.red), p[1] = srgb_encode(one * sum.green), p[2] = srgb_encode(one * sum.blue);
         p[3] = (unsigned char)lrint(255.0 * fmin(share * sum.alpha, 1.0));
     }
 }
@@ -322,9 +287,7 @@ done:
 static void overs_close(relief_over *overs, int threads)
 {
     for (int t = 0; overs != NULL && t < threads; t++) {
-        memory_free(overs[t].cover);
-        memory_free(overs[t].depth);
-        memory_free(overs[t].light);
+        memory_free_all(overs[t].cover, overs[t].depth, overs[t].light);
     }
     memory_free(overs);
 }
@@ -364,7 +327,7 @@ npmd_status relief_render(const relief_scene *scene, const relief_view *view, co
 done:
     relief_image_free(&image);
     overs_close(overs, T);
-    shading_close(&s);
+    memory_free_all(s.at, s.normal, s.ramp, s.samples.face, s.samples.depth);
     return st;
 }
 

@@ -92,15 +92,6 @@ typedef struct relief_page {
 void relief_page_size(const relief_page *page, double *width, double *height); /* in points */
 npmd_status relief_page_draw(const relief_page *page, canvas *c, int threads, npmd_error *err);
 
-/* The sphere of radius 1 with this many steps from pole to pole, and twice as many around. */
-typedef struct relief_ball {
-    size_t vertices, faces;
-    double *x;
-    int32_t *face;
-} relief_ball;
-npmd_status relief_ball_make(int steps, relief_ball *out, npmd_error *err);
-void relief_ball_free(relief_ball *b);
-
 /* ---- between relief.c and relief_over.c -------------------------------------------------------------------------- */
 
 typedef struct relief_light {

@@ -51,11 +51,9 @@ static relief_light light_dimmed(relief_light l, double brightness)
 /* A tube is brightest where it runs across the view: sin of its angle with the line of sight, held off black. */
 static double tube_brightness(const over_job *j, const double *x)
 {
-    double along = 0.0, length2 = 0.0;
-    for (int k = 0; k < 3; k++) {
-        along += (x[3 + k] - x[k]) * j->view->toward[k];
-        length2 += (x[3 + k] - x[k]) * (x[3 + k] - x[k]);
-    }
+    double d[3];
+    minus3(x + 3, x, d);
+    const double along = dot3(d, j->view->toward), length2 = dot3(d, d);
     return length2 > 0.0 ? 0.45 + 0.55 * sqrt(fmax(1.0 - along * along / length2, 0.0)) : 1.0;
 }
 

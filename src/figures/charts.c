@@ -32,6 +32,19 @@ bool figure_experiment(const figure *f, const char *name)
     return f->logs > 0;
 }
 
+bool figure_of_fits(const figure *f)
+{
+    for (int k = 0; k < f->logs; k++)
+        if (f->log[k].experiment)
+            return false;
+    return f->logs > 0;
+}
+
+void figure_method(const json_t *row, char name[96])
+{
+    snprintf(name, 96, "%.40s, %.40s", json_text_at(row, "method"), json_text_at(row, "settings"));
+}
+
 static void marks_draw(figure *f, box at, const chart *c)
 {
     for (int k = 0; k < c->marks.count; k++) {
@@ -84,21 +97,14 @@ npmd_status charts_draw(figure *f, chart *list, int count, int columns, const ch
     npmd_status st = NPMD_OK;
     int shown = 0;
     for (int k = 0; k < count; k++) {
-        if (!curves_fit(&list[k].curves, &list[k].x, &list[k].y)) {
-            curves_free(&list[k].curves);
-            curves_free(&list[k].marks);
+        if (!curves_fit(&list[k].curves, &list[k].x, &list[k].y))
             continue;
-        }
-        if (shown != k) {
-            list[shown] = list[k];
-            list[k] = (chart){ .title = "" };
-        }
-        shown++;
+        const chart one = list[k];
+        list[k] = list[shown];
+        list[shown++] = one;
     }
-    if (shown == 0) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: %s", f->logs > 0 ? f->log[0].path : "the model", nothing);
-        goto done;
-    }
+    if (shown == 0)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: %s", f->logs > 0 ? f->log[0].path : "the model", nothing));
     if (f->ask->ranges > 0)
         TRY(charts_range(f, list, shown, err));
     columns = shown < columns ? shown : columns;
@@ -111,12 +117,15 @@ npmd_status charts_draw(figure *f, chart *list, int count, int columns, const ch
     TRY(figure_page(f, width, top + rows * high + (rows - 1) * 8.0 + EDGE, err));
     for (int k = 0; k < shown; k++)
         chart_draw(f, panel_box(&g, k), &list[k]);
-    f->facts.panels = shown;
-    f->facts.low = list[0].y.from, f->facts.high = list[0].y.to;
+    figure_shows(f, shown, &list[0].y);
 done:
+    return st;
+}
+
+void charts_free(chart *list, int count)
+{
     for (int k = 0; k < count; k++) {
         curves_free(&list[k].curves);
         curves_free(&list[k].marks);
     }
-    return st;
 }

@@ -16,16 +16,14 @@ npmd_status curve_add(curve_set *set, size_t points, const char *name, curve **o
     *out = &set->curve[set->count - 1];
     c = (curve){ 0 };
 done:
-    memory_free(c.x);
-    memory_free(c.y);
+    memory_free_all(c.x, c.y);
     return st;
 }
 
 void curves_free(curve_set *set)
 {
     for (int k = 0; k < set->count; k++) {
-        memory_free(set->curve[k].x);
-        memory_free(set->curve[k].y);
+        memory_free_all(set->curve[k].x, set->curve[k].y);
     }
     free(set->curve); /* memory_grow is realloc */
     *set = (curve_set){ 0 };

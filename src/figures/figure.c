@@ -43,7 +43,29 @@ const char *figure_quantity(const figure *f, int dimension, bool sphere)
         return "spread of the log density";
     if (f->ask->what == NPMD_PLOT_RELATIVE)
         return "density relative to uniform";
-    return sphere ? "density per steradian" : dimension == 1 ? "density per rad" : "density per rad" RAISED_2;
+    if (sphere)
+        return "density per steradian";
+    if (dimension == 1)
+        return f->ask->coords & NPMD_COORDS_DEGREES ? "density per degree" : "density per rad";
+    return "density per rad" RAISED_2;
+}
+
+void figure_shows(figure *f, int panels, const axis *scale)
+{
+    f->facts.panels = panels;
+    f->facts.low = scale->from, f->facts.high = scale->to;
+}
+
+void figure_given(const figure *f, double *fixed)
+{
+    double packed[LOOK_COLUMNS];
+    npmd_points_row(f->ask->at, 0, packed); /* its factors side by side */
+    for (int d = 0, at = 0; d < f->domain->factors; d++)
+        if (f->ask->given >> d & 1U) {
+            const factor_look *of = &f->domain->factor[d];
+            memcpy(fixed + of->column, packed + at, (size_t)of->columns * sizeof *fixed);
+            at += of->columns;
+        }
 }
 
 int figure_rows(const figure *f)

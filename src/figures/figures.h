@@ -61,7 +61,7 @@ typedef enum kind_uses {
 typedef struct figure_kind {
     const char *name;
     const char *help; /* half a line */
-    /* do these inputs suit it? Unless one is named, the first kind that fits is drawn */
+    /* do these inputs suit it? Unless one is named, the first kind that fits is drawn; NULL: only by its name */
     bool (*fits)(const figure *f);
     const char *wants;                               /* its requirement, for a message: "models on T2" */
     bool (*takes)(const figure *f);                  /* can it be drawn from these inputs, if asked for by name? */
@@ -81,6 +81,9 @@ double figure_width(const figure *f, double usual_mm); /* the width asked for, e
 npmd_status figure_room(const figure *f, double width, int panels, double each, double least, npmd_error *err);
 double figure_top(const figure *f);                                       /* room for a title above the whole figure */
 const char *figure_quantity(const figure *f, int dimension, bool sphere); /* "density per rad^2" and so on */
+void figure_shows(figure *f, int panels, const axis *scale);              /* for the facts: panels, and their scale */
+/* The point of the given factors, each at its place in a point of the domain; the others' columns stay. */
+void figure_given(const figure *f, double *fixed);
 /* The range of values that colours or heights span: from least to most, or the range asked for of this row. */
 shade figure_shade(const figure *f, const char *name, double least, double most, int row);
 int figure_rows(const figure *f); /* one for each range asked for, at least 1 */
@@ -155,6 +158,8 @@ typedef struct map_lines { /* contours: levels of what is shown */
     double level[8];
     int count;
 } map_lines;
+/* The shares of probability, in percent, that lines enclose: how many; -1: none, the data are in their place. */
+int figure_levels(const figure *f, const double **level);
 npmd_status map_levels(const figure *f, const sheet *s, map_lines *out, npmd_error *err);
 npmd_status map_torus(figure *f, box at, const sheet *s, const shade *h, const map_lines *lines, npmd_error *err);
 /* The data: two columns of angles. */
@@ -188,8 +193,9 @@ typedef struct curve_set {
 /* ---- panels.c: one sheet for each source ------------------------------------------------------------------------- */
 
 /* Fills one sheet for each source, on the factors shown. Conditional densities are normalised; for others the facts
- * record the largest error of the mass. The caller frees sheets (sources), also on failure. */
-npmd_status panel_sheets(figure *f, sheet_shape shape, int N, const view *v, sheet *sheets, npmd_error *err);
+ * record the largest error of the mass. The caller frees *out (sources), also on failure. */
+npmd_status panel_sheets(figure *f, sheet_shape shape, int N, const view *v, sheet **out, npmd_error *err);
+void panel_sheets_free(const figure *f, sheet *sheets); /* accepts NULL */
 void panel_range(const sheet *sheets, int count, double *least, double *most);
 /* "50, 90 and 99 % of the probability lie within the lines", or "" where there are none. */
 void panel_lines_words(const figure *f, char text[160]);
@@ -221,11 +227,14 @@ typedef struct chart { /* one panel */
     curve_set curves;
     curve_set marks; /* short strokes on the x axis, one for each point, in the curve's colour */
 } chart;
-/* Draws the charts that have curves, in a grid; frees the curves in any case. nothing: the message if none has. */
+/* Draws the charts that have curves, in a grid, and puts them first in the list. nothing: the message if none has. */
 npmd_status charts_draw(figure *f, chart *list, int count, int columns, const char *nothing, npmd_error *err);
+void charts_free(chart *list, int count);                             /* their curves */
 double json_number_at(const json_t *object, const char *key);         /* NaN: absent */
 double json_number_in(const json_t *list, size_t row, size_t column); /* from a list of lists */
 const char *json_text_at(const json_t *object, const char *key);      /* "": absent */
 bool figure_experiment(const figure *f, const char *name);            /* are all logs results of this experiment? */
+bool figure_of_fits(const figure *f);                                 /* are all logs those of fits? */
+void figure_method(const json_t *row, char name[96]);                 /* method and settings of a row of results */
 
 #endif

@@ -4,12 +4,6 @@
 
 #include <stdio.h>
 
-static bool choice_fits(const figure *f)
-{
-    (void)f;
-    return false; /* only by name: a model is drawn as its density */
-}
-
 static bool choice_takes(const figure *f)
 {
     npmd_choice c = NPMD_SIZED(npmd_choice);
@@ -67,15 +61,15 @@ static npmd_status choice_draw(figure *f, npmd_error *err)
         bar->y[0] = row.criterion - row.criterion_se;
         bar->y[1] = row.criterion + row.criterion_se;
     }
-    return charts_draw(f, &one, 1, 1, "chose among no taus", err);
+    TRY(charts_draw(f, &one, 1, 1, "chose among no taus", err));
 done:
-    curves_free(&one.curves);
+    charts_free(&one, 1);
     return st;
 }
 
 const figure_kind KIND_CHOICE = { .name = "choice",
                                   .help = "a model that chose its tau: the criterion of every tau compared",
-                                  .fits = choice_fits,
+                                  .fits = NULL, /* a model is drawn as its density */
                                   .wants = "one model that chose its tau",
                                   .takes = choice_takes,
                                   .uses = USES_RANGE,

@@ -26,8 +26,7 @@ static axis heights(const figure *f, const sheet *sheets, double tallest)
     axis y = { .kind = f->ask->log_scale ? AXIS_LOG : AXIS_LINEAR };
     panel_range(sheets, f->sources, &least, &most);
     const shade s = figure_shade(f, NULL, least, fmax(most, tallest), 0);
-    y.name = f->ask->what == NPMD_PLOT_DENSITY && f->ask->coords & NPMD_COORDS_DEGREES ? "density per degree"
-                                                                                       : figure_quantity(f, 1, false);
+    y.name = figure_quantity(f, 1, false);
     if (f->ask->ranges > 0)
         y.from = s.scale.from, y.to = s.scale.to;
     else
@@ -42,8 +41,7 @@ static npmd_status circle_draw(figure *f, npmd_error *err)
     curve_set curves = { 0 };
     double bars[HISTOGRAM_BARS], tallest = 0.0;
     const view whole = { .shown = 1 };
-    TRY(memory_new(&sheets, f->sources, err));
-    TRY(panel_sheets(f, SHEET_CIRCLE, f->ask->grid > 0 ? f->ask->grid : 720, &whole, sheets, err));
+    TRY(panel_sheets(f, SHEET_CIRCLE, f->ask->grid > 0 ? f->ask->grid : 720, &whole, &sheets, err));
     for (int k = 0; k < f->sources; k++)
         TRY(panel_curve(f, &sheets[k], f->from[k].name, &curves, err));
     const bool histogram = f->ask->data != NULL && f->ask->what != NPMD_PLOT_SPREAD;
@@ -64,12 +62,9 @@ static npmd_status circle_draw(figure *f, npmd_error *err)
     axes_draw(f->page, at, &x, &y, 0);
     if (f->sources > 1)
         curves_legend(f->page, at, 1, &curves, &x, &y);
-    f->facts.panels = 1;
-    f->facts.low = y.from, f->facts.high = y.to;
+    figure_shows(f, 1, &y);
 done:
-    for (int k = 0; sheets != NULL && k < f->sources; k++)
-        sheet_free(&sheets[k]);
-    memory_free(sheets);
+    panel_sheets_free(f, sheets);
     curves_free(&curves);
     return st;
 }

@@ -123,8 +123,7 @@ static npmd_status corner_by_grid(figure *f, const source *s, corner *c, npmd_er
         }
     }
 done:
-    memory_free(x);
-    memory_free(value);
+    memory_free_all(x, value);
     return st;
 }
 
@@ -155,9 +154,8 @@ static npmd_status corner_smooth(corner *c, npmd_error *err)
     for (int a = 0; a < c->shown; a++) {
         smooth_ring(c->one[a].value, c->nodes, 1, room);
         for (int b = a + 1; b < c->shown; b++)
-            for (size_t i = 0; i < n; i++) {
+            for (size_t i = 0; i < n; i++)
                 smooth_ring(c->two[a][b].value + i * n, c->nodes, 1, room);
-            }
         for (int b = a + 1; b < c->shown; b++)
             for (size_t j = 0; j < n; j++)
                 smooth_ring(c->two[a][b].value + j, c->nodes, n, room);
@@ -327,10 +325,8 @@ static npmd_status corner_draw(figure *f, npmd_error *err)
     for (int k = 0; k < f->sources; k++)
         TRY(corner_fill(f, &f->from[k], &all[k], err));
     const int D = all->shown;
-    if (D < 2) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "a corner plot shows two factors or more; `factors` names %d", D);
-        goto done;
-    }
+    if (D < 2)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "a corner plot shows two factors or more; `factors` names %d", D));
     corner_range(f, all, &least, &most);
     const shade h = figure_shade(f, figure_quantity(f, 2, false), least, most, 0);
     const double width = figure_width(f, PAGE_MM), top = EDGE + figure_top(f) + 4.0;
@@ -353,8 +349,7 @@ static npmd_status corner_draw(figure *f, npmd_error *err)
         snprintf(words + strlen(words), sizeof words - strlen(words), " Below the diagonal: %s; above: %s.",
                  f->from[1].name, f->from[0].name);
     figure_note(f, g.x, canvas_height(f->page) - EDGE, width - g.x - EDGE, words);
-    f->facts.panels = f->sources > 1 ? D * D : D * (D + 1) / 2;
-    f->facts.low = h.scale.from, f->facts.high = h.scale.to;
+    figure_shows(f, f->sources > 1 ? D * D : D * (D + 1) / 2, &h.scale);
 done:
     for (int k = 0; all != NULL && k < f->sources; k++)
         corner_free(&all[k]);

@@ -11,9 +11,9 @@
 #define ABOVE 13.0
 #define MOST_PARTS 4
 
-static bool drawable(const domain_look *dom)
+static bool factors_takes(const figure *f)
 {
-    return dom != NULL && !dom->surfaces && dom->factors >= 2;
+    return f->domain != NULL && !f->domain->surfaces && f->domain->factors >= 2;
 }
 
 static int bits_count(unsigned bits)
@@ -27,14 +27,9 @@ static int bits_count(unsigned bits)
 /* Of a torus some marginals: those of T2, or a single one; several of more angles are a corner plot. */
 static bool factors_fits(const figure *f)
 {
-    return drawable(f->domain)
+    return factors_takes(f)
            && (f->ask->given != 0 || !f->domain->torus || bits_count(f->ask->factors) == 1
                || (f->ask->factors != 0 && f->domain->factors == 2));
-}
-
-static bool factors_takes(const figure *f)
-{
-    return drawable(f->domain);
 }
 
 typedef struct factor_part { /* one panel, for every source */
@@ -45,7 +40,8 @@ typedef struct factor_part { /* one panel, for every source */
     const double *mark; /* a point that is marked; NULL: none */
     sheet *sheets;      /* (sources) */
     shade shade;
-    char title[136], quantity[64];
+    char title[136];
+    const char *quantity;
 } factor_part;
 
 typedef struct factor_page {
@@ -102,10 +98,7 @@ static npmd_status part_add(const figure *f, factor_page *p, unsigned shown, uns
         snprintf(part->title, sizeof part->title, "marginal density of %s", names);
     else
         snprintf(part->title, sizeof part->title, "%s given %s", names, where);
-    snprintf(part->quantity, sizeof part->quantity, "%s",
-             part->shape == SHEET_CIRCLE && f->ask->what == NPMD_PLOT_DENSITY && f->ask->coords & NPMD_COORDS_DEGREES
-                 ? "density per degree"
-                 : figure_quantity(f, part->shape == SHEET_TORUS ? 2 : 1, sphere));
+    part->quantity = figure_quantity(f, part->shape == SHEET_TORUS ? 2 : 1, sphere);
     p->parts++;
     return NPMD_OK;
 }
@@ -117,20 +110,11 @@ static npmd_status parts_given(const figure *f, factor_page *p, npmd_error *err)
     const domain_look *dom = f->domain;
     const unsigned all = (1U << dom->factors) - 1, given = f->ask->given & all;
     const unsigned shown = f->ask->factors == 0 ? all & ~given : f->ask->factors & ~given;
-    double packed[LOOK_COLUMNS];
-    int at = 0;
-    if (f->ask->at == NULL || shown == 0 || (f->ask->factors & given) != 0) {
-        st = npmd_fail(
+    if (f->ask->at == NULL || shown == 0 || (f->ask->factors & given) != 0)
+        TRY(npmd_fail(
             err, NPMD_ERR_ARGUMENT,
-            "a conditional density needs the given factors, a point of them (`at`), and other factors to show");
-        goto done;
-    }
-    npmd_points_row(f->ask->at, 0, packed);
-    for (int d = 0; d < dom->factors; d++)
-        if (given >> d & 1) {
-            memcpy(p->fixed + dom->factor[d].column, packed + at, (size_t)dom->factor[d].columns * sizeof *packed);
-            at += dom->factor[d].columns;
-        }
+            "a conditional density needs the given factors, a point of them (`at`), and other factors to show"));
+    figure_given(f, p->fixed);
     for (int d = 0; d < dom->factors; d++)
         if (given >> d & 1) {
             TRY(part_add(f, p, 1U << d, 0, err));
@@ -139,11 +123,9 @@ static npmd_status parts_given(const figure *f, factor_page *p, npmd_error *err)
     bool circles = bits_count(shown) == 2;
     for (int d = 0; d < dom->factors; d++)
         circles = circles && (!(shown >> d & 1) || dom->factor[d].kind == FACTOR_CIRCLE);
-    if (circles) {
+    if (circles)
         TRY(part_add(f, p, shown, given, err));
-        goto done;
-    }
-    for (int d = 0; d < dom->factors; d++)
+    for (int d = 0; d < dom->factors && !circles; d++)
         if (shown >> d & 1)
             TRY(part_add(f, p, 1U << d, given, err));
 done:
@@ -181,8 +163,7 @@ static npmd_status part_fill(figure *f, factor_part *part, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double least, most;
-    TRY(memory_new(&part->sheets, f->sources, err));
-    TRY(panel_sheets(f, part->shape, part_nodes(f, part), &part->what, part->sheets, err));
+    TRY(panel_sheets(f, part->shape, part_nodes(f, part), &part->what, &part->sheets, err));
     panel_range(part->sheets, f->sources, &least, &most);
     part->shade = figure_shade(f, part->quantity, least, most, 0);
 done:
@@ -312,14 +293,10 @@ static npmd_status factors_draw(figure *f, npmd_error *err)
     panel_lines_words(f, words);
     if (!curves)
         figure_note(f, EDGE, canvas_height(f->page) - EDGE, width - 2.0 * EDGE, words);
-    f->facts.panels = p.parts * shown;
-    f->facts.low = p.part[p.parts - 1].shade.scale.from, f->facts.high = p.part[p.parts - 1].shade.scale.to;
+    figure_shows(f, p.parts * shown, &p.part[p.parts - 1].shade.scale);
 done:
-    for (int i = 0; i < p.parts; i++) {
-        for (int k = 0; p.part[i].sheets != NULL && k < f->sources; k++)
-            sheet_free(&p.part[i].sheets[k]);
-        memory_free(p.part[i].sheets);
-    }
+    for (int i = 0; i < p.parts; i++)
+        panel_sheets_free(f, p.part[i].sheets);
     return st;
 }
 

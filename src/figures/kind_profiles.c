@@ -57,7 +57,7 @@ static npmd_status groups_collect(const figure *f, const char *key, groups *out,
             if (!json_is_array(list) || json_array_size(list) == 0)
                 continue;
             snprintf(g.domain, sizeof g.domain, "%.20s", json_text_at(row, "domain"));
-            snprintf(g.name, sizeof g.name, "%.40s, %.40s", json_text_at(row, "method"), json_text_at(row, "settings"));
+            figure_method(row, g.name);
             while (found < out->count
                    && (strcmp(out->group[found].domain, g.domain) != 0 || strcmp(out->group[found].name, g.name) != 0))
                 found++;
@@ -104,12 +104,6 @@ done:
     return st;
 }
 
-static void charts_free(chart *list, int count)
-{
-    for (int k = 0; k < count; k++)
-        curves_free(&list[k].curves);
-}
-
 /* ---- Figure S2: a panel a domain --------------------------------------------------------------------------------- */
 
 static npmd_status profiles_draw(figure *f, npmd_error *err)
@@ -134,8 +128,7 @@ static npmd_status profiles_draw(figure *f, npmd_error *err)
                                       .legend = 1 };
         TRY(group_curve(&g.group[k], 1, 5, g.group[k].name, &list[p].curves, &c, err));
     }
-    st = charts_draw(f, list, panels, 2, "holds no profiles", err);
-    panels = 0;
+    TRY(charts_draw(f, list, panels, 2, "holds no profiles", err));
 done:
     charts_free(list, panels);
     groups_free(&g);
@@ -158,9 +151,7 @@ static npmd_status learning_draw(figure *f, npmd_error *err)
             TRY(group_curve(&g.group[k], 1, (size_t)(4 + p), g.group[k].name, &list[p].curves, &c, err));
         }
     }
-    st = charts_draw(f, list, 2, 2, "holds no profiles", err);
-    groups_free(&g);
-    return st;
+    TRY(charts_draw(f, list, 2, 2, "holds no profiles", err));
 done:
     charts_free(list, 2);
     groups_free(&g);
@@ -199,9 +190,7 @@ static npmd_status tau_draw(figure *f, npmd_error *err)
                                      most > least ? 0.88 * log(g.group[k].tau / least) / log(most / least) : 0.3);
         }
     }
-    st = charts_draw(f, list, 3, 3, "holds no courses", err);
-    groups_free(&g);
-    return st;
+    TRY(charts_draw(f, list, 3, 3, "holds no courses", err));
 done:
     charts_free(list, 3);
     groups_free(&g);

@@ -12,12 +12,7 @@ static bool snr_fits(const figure *f)
 
 static bool snr_takes(const figure *f)
 {
-    if (snr_fits(f))
-        return true;
-    for (int k = 0; k < f->logs; k++)
-        if (f->log[k].experiment)
-            return false;
-    return f->logs > 0;
+    return snr_fits(f) || figure_of_fits(f);
 }
 
 enum { SNR_EPOCH, SNR_AE, SNR_ISE, SNR_A, SNR_B, SNR_C, SNR_COLUMNS };
@@ -94,7 +89,7 @@ static bool snr_take(const log_lines *l, size_t i, snr_row *out)
         return i == 0;
     }
     *out = (snr_row){ .rows = json_object_get(row, "course") };
-    snprintf(out->name, sizeof out->name, "%.40s, %.40s", json_text_at(row, "method"), json_text_at(row, "settings"));
+    figure_method(row, out->name);
     return json_number_at(row, "replicate") == 1.0 && json_is_array(out->rows);
 }
 
@@ -119,12 +114,9 @@ static npmd_status snr_draw(figure *f, npmd_error *err)
                     else
                         TRY(snr_charts(&r, drawn++, rows == 1, list, err));
                 }
-    return charts_draw(f, list, 3, 3, "holds no signal-to-noise ratios; fit with `snr` on", err);
+    TRY(charts_draw(f, list, 3, 3, "holds no signal-to-noise ratios; fit with `snr` on", err));
 done:
-    for (int k = 0; k < 3; k++) {
-        curves_free(&list[k].curves);
-        curves_free(&list[k].marks);
-    }
+    charts_free(list, 3);
     return st;
 }
 

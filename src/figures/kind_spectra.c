@@ -14,12 +14,6 @@
 #define GAP 6.0
 #define BAR 6.0
 
-static bool spectra_fits(const figure *f)
-{
-    (void)f;
-    return false; /* learning curves are what such a file shows unless it is told otherwise */
-}
-
 static bool spectra_takes(const figure *f)
 {
     return figure_experiment(f, "spectral-bias");
@@ -73,8 +67,7 @@ static void spectra_read(const figure *f, spectra *out)
             if (json_number_at(row, "replicate") != 1.0 || !json_is_array(list) || json_array_size(list) == 0)
                 continue;
             spectrum_row *into = &out->row[out->rows++];
-            snprintf(into->name, sizeof into->name, "%.40s, %.40s", json_text_at(row, "method"),
-                     json_text_at(row, "settings"));
+            figure_method(row, into->name);
             row_read(list, into, &out->truth);
         }
 }
@@ -140,10 +133,8 @@ static npmd_status spectra_draw(figure *f, npmd_error *err)
     int looks = 1;
     TRY(memory_new(&s, 1, err));
     spectra_read(f, s);
-    if (s->rows == 0) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%s holds no spectra", f->log[0].path);
-        goto done;
-    }
+    if (s->rows == 0)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "%s holds no spectra", f->log[0].path));
     for (int r = 0; r < s->rows; r++)
         looks = s->row[r].looks > looks ? s->row[r].looks : looks;
     /* the constant is 1; what is below 1e-4 of it cannot be seen in a density either */
@@ -163,16 +154,17 @@ static npmd_status spectra_draw(figure *f, npmd_error *err)
              (box){ looks > 1 ? beside.x + 10.0 : width - 60.0, top + 0.3 * side, looks > 1 ? 1.6 * side : BAR,
                     looks > 1 ? BAR : 0.6 * side },
              &h);
-    f->facts.panels = 2 + 2 * s->rows * looks;
-    f->facts.low = h.scale.from, f->facts.high = h.scale.to;
+    figure_shows(f, 2 + 2 * s->rows * looks, &h.scale);
 done:
     memory_free(s);
     return st;
 }
 
-const figure_kind KIND_SPECTRA = { .name = "spectra",
-                                   .help = "reproduce spectral-bias (Figure S5): Fourier coefficients while fitting",
-                                   .fits = spectra_fits,
-                                   .wants = "results of reproduce spectral-bias",
-                                   .takes = spectra_takes,
-                                   .draw = spectra_draw };
+const figure_kind KIND_SPECTRA = {
+    .name = "spectra",
+    .help = "reproduce spectral-bias (Figure S5): Fourier coefficients while fitting",
+    .fits = NULL, /* learning curves are what such a file shows unless it is told otherwise */
+    .wants = "results of reproduce spectral-bias",
+    .takes = spectra_takes,
+    .draw = spectra_draw
+};

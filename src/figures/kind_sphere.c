@@ -20,7 +20,7 @@ static void sphere_views(const sheet *s, globe side[2])
     for (size_t k = 0; k < (size_t)s->columns * (size_t)s->rows; k++)
         for (int d = 0; d < 3; d++)
             mean[d] += s->weight[k] * exp(s->value[k]) * s->x[3 * k + (size_t)d] * s->volume;
-    double length = sqrt(mean[0] * mean[0] + mean[1] * mean[1] + mean[2] * mean[2]);
+    double length = sqrt(dot3(mean, mean));
     if (s->unit == 0.0 || length < 0.05)
         mean[0] = 1.0, mean[1] = mean[2] = 0.0, length = 1.0;
     for (int d = 0; d < 3; d++) {
@@ -63,9 +63,8 @@ static npmd_status sphere_draw(figure *f, npmd_error *err)
     char words[160];
     const view whole = { .shown = 1 };
     const int N = f->ask->grid > 0 ? f->ask->grid : 180;
-    TRY(memory_new(&sheets, f->sources, err));
     f->expected = 2.0 * N * N * f->sources;
-    TRY(panel_sheets(f, SHEET_SPHERE, N, &whole, sheets, err));
+    TRY(panel_sheets(f, SHEET_SPHERE, N, &whole, &sheets, err));
     panel_range(sheets, f->sources, &least, &most);
     sphere_views(&sheets[f->sources - 1], side + 1);
     const shade h = figure_shade(f, figure_quantity(f, 2, true), least, most, 0);
@@ -83,12 +82,9 @@ static npmd_status sphere_draw(figure *f, npmd_error *err)
     bar_draw(f->page, bar, &h);
     panel_lines_words(f, words);
     figure_note(f, EDGE, canvas_height(f->page) - EDGE, width - 2.0 * EDGE, words);
-    f->facts.panels = 3 * f->sources;
-    f->facts.low = h.scale.from, f->facts.high = h.scale.to;
+    figure_shows(f, 3 * f->sources, &h.scale);
 done:
-    for (int k = 0; sheets != NULL && k < f->sources; k++)
-        sheet_free(&sheets[k]);
-    memory_free(sheets);
+    panel_sheets_free(f, sheets);
     return st;
 }
 

@@ -69,9 +69,8 @@ static npmd_status torus_draw(figure *f, npmd_error *err)
     const view whole = { .shown = 3 };
     const int ranges = figure_rows(f);
     const axis x = figure_angle_axis(f, "x\xE2\x82\x81"), y = figure_angle_axis(f, "x\xE2\x82\x82");
-    TRY(memory_new(&sheets, f->sources, err));
     f->expected = 240.0 * 240.0 * f->sources;
-    TRY(panel_sheets(f, SHEET_TORUS, f->ask->grid > 0 ? f->ask->grid : 240, &whole, sheets, err));
+    TRY(panel_sheets(f, SHEET_TORUS, f->ask->grid > 0 ? f->ask->grid : 240, &whole, &sheets, err));
     panel_range(sheets, f->sources, &least, &most);
     for (int r = 0; r < ranges; r++)
         shades[r] = figure_shade(f, figure_quantity(f, 2, false), least, most, r);
@@ -86,12 +85,9 @@ static npmd_status torus_draw(figure *f, npmd_error *err)
     }
     panel_lines_words(f, words);
     figure_note(f, p.grid.x, p.height - EDGE, p.width - p.grid.x - EDGE, words);
-    f->facts.panels = f->sources * ranges;
-    f->facts.low = shades[0].scale.from, f->facts.high = shades[0].scale.to;
+    figure_shows(f, f->sources * ranges, &shades[0].scale);
 done:
-    for (int k = 0; sheets != NULL && k < f->sources; k++)
-        sheet_free(&sheets[k]);
-    memory_free(sheets);
+    panel_sheets_free(f, sheets);
     return st;
 }
 

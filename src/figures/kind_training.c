@@ -4,14 +4,6 @@
 
 #include <stdio.h>
 
-static bool training_takes(const figure *f)
-{
-    for (int k = 0; k < f->logs; k++)
-        if (f->log[k].experiment)
-            return false;
-    return f->logs > 0;
-}
-
 #define MOST_KEYS 3
 typedef struct course { /* what a panel shows */
     const char *title;
@@ -97,20 +89,18 @@ static npmd_status training_draw(figure *f, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     chart list[COURSE_COUNT] = { { .title = "" } };
-    for (int k = 0; k < COURSE_COUNT && st == NPMD_OK; k++)
-        st = course_curves(f, &COURSES[k], &list[k], err);
-    if (st != NPMD_OK) {
-        for (int k = 0; k < COURSE_COUNT; k++)
-            curves_free(&list[k].curves);
-        return st;
-    }
-    return charts_draw(f, list, COURSE_COUNT, 3, "holds no numbers of a fit", err);
+    for (int k = 0; k < COURSE_COUNT; k++)
+        TRY(course_curves(f, &COURSES[k], &list[k], err));
+    TRY(charts_draw(f, list, COURSE_COUNT, 3, "holds no numbers of a fit", err));
+done:
+    charts_free(list, COURSE_COUNT);
+    return st;
 }
 
 const figure_kind KIND_TRAINING = { .name = "training",
                                     .help = "logs of fits: objective, terms, errors, rate against steps",
-                                    .fits = training_takes,
+                                    .fits = figure_of_fits,
                                     .wants = "logs of fit `log`",
-                                    .takes = training_takes,
+                                    .takes = figure_of_fits,
                                     .uses = USES_RANGE,
                                     .draw = training_draw };

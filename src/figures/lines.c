@@ -38,10 +38,8 @@ npmd_status lines_read(const char *path, log_lines *out, npmd_error *err)
     name_of_file(path, l.name);
     TRY(file_read(path, &bytes, err));
     l.rows = json_array();
-    if (l.rows == NULL) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "%s: not enough memory for its JSON", path);
-        goto done;
-    }
+    if (l.rows == NULL)
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "%s: not enough memory for its JSON", path));
     for (char *at = (char *)bytes.data, *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
         char where[1100];
         number++;
@@ -62,10 +60,8 @@ npmd_status lines_read(const char *path, log_lines *out, npmd_error *err)
         l.experiment = json_object_get(row, "experiment") != NULL;
         TRY(json_append(l.rows, row, err));
     }
-    if (json_array_size(l.rows) == 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s holds no line that could be drawn", path);
-        goto done;
-    }
+    if (json_array_size(l.rows) == 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s holds no line that could be drawn", path));
     *out = l;
     l.rows = NULL;
 done:

@@ -7,13 +7,18 @@ static stroke contour_stroke(const shade *h)
     return (stroke){ .width = 0.6, .ink = h->map == MAP_RISING ? PAPER : INK, .clear = 0.1 };
 }
 
-npmd_status map_levels(const figure *f, const sheet *s, map_lines *out, npmd_error *err)
+int figure_levels(const figure *f, const double **level)
 {
     static const double USUAL[] = { 50.0, 90.0, 99.0 };
+    *level = f->ask->levels == 0 ? USUAL : f->ask->level;
+    return f->ask->levels == 0 ? (f->ask->data == NULL ? 3 : -1) : f->ask->levels;
+}
+
+npmd_status map_levels(const figure *f, const sheet *s, map_lines *out, npmd_error *err)
+{
     npmd_status st = NPMD_OK;
-    const int most = (int)(sizeof out->level / sizeof out->level[0]);
-    const int count = f->ask->levels == 0 ? (f->ask->data == NULL ? 3 : -1) : f->ask->levels;
-    const double *level = f->ask->levels == 0 ? USUAL : f->ask->level;
+    const double *level = NULL;
+    const int most = (int)(sizeof out->level / sizeof out->level[0]), count = figure_levels(f, &level);
     out->count = 0;
     if (s->unit == 0.0)
         return NPMD_OK; /* not a density */

@@ -144,8 +144,7 @@ static npmd_status rest_multiply(rest_rule *r, const factor_look *of, int d, siz
     r->nodes *= more;
     r->volume *= of->volume;
 done:
-    memory_free(weight);
-    memory_free(all);
+    memory_free_all(weight, all);
     return st;
 }
 
@@ -241,8 +240,7 @@ static npmd_status rest_integrate(figure *f, const source *s, const view *v, con
             out[first * across + i] = rest_sum(r, value + combination(f, v->shown, at.n, i), place);
     }
 done:
-    memory_free(value);
-    memory_free(place);
+    memory_free_all(value, place);
     return st;
 }
 

@@ -22,7 +22,7 @@ static figure_nodes sheet_nodes_of(const figure *f, const sheet *s, unsigned sho
     return at;
 }
 
-npmd_status panel_sheets(figure *f, sheet_shape shape, int N, const view *v, sheet *sheets, npmd_error *err)
+npmd_status panel_sheets(figure *f, sheet_shape shape, int N, const view *v, sheet **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_plot_what what = f->ask->what;
@@ -31,8 +31,9 @@ npmd_status panel_sheets(figure *f, sheet_shape shape, int N, const view *v, she
         return npmd_fail(
             err, NPMD_ERR_ARGUMENT,
             "the spread is drawn of whole densities on S1, T2 and S2, not of marginal or conditional ones");
+    TRY(memory_new(out, f->sources, err));
     for (int k = 0; k < f->sources; k++) {
-        sheet *s = &sheets[k];
+        sheet *s = &(*out)[k];
         TRY(sheet_open(shape, N, s, err));
         const figure_nodes nodes = sheet_nodes_of(f, s, v->shown);
         if (what == NPMD_PLOT_SPREAD) {
@@ -52,6 +53,13 @@ done:
     return st;
 }
 
+void panel_sheets_free(const figure *f, sheet *sheets)
+{
+    for (int k = 0; sheets != NULL && k < f->sources; k++)
+        sheet_free(&sheets[k]);
+    memory_free(sheets);
+}
+
 void panel_range(const sheet *sheets, int count, double *least, double *most)
 {
     *least = INFINITY, *most = -INFINITY;
@@ -65,9 +73,8 @@ void panel_range(const sheet *sheets, int count, double *least, double *most)
 
 void panel_lines_words(const figure *f, char text[160])
 {
-    static const double USUAL[] = { 50.0, 90.0, 99.0 };
-    const int count = f->ask->levels == 0 ? (f->ask->data == NULL ? 3 : -1) : f->ask->levels;
-    const double *level = f->ask->levels == 0 ? USUAL : f->ask->level;
+    const double *level = NULL;
+    const int count = figure_levels(f, &level);
     text[0] = 0;
     if (count < 0 || f->ask->what == NPMD_PLOT_SPREAD)
         return;

@@ -26,8 +26,7 @@ static npmd_status sphere_nodes(const sheet *s, npmd_error *err)
             s->weight[k] = weight[from];
         }
 done:
-    memory_free(x);
-    memory_free(weight);
+    memory_free_all(x, weight);
     npmd_domain_free(sphere);
     return st;
 }
@@ -60,9 +59,7 @@ done:
 
 void sheet_free(sheet *s)
 {
-    memory_free(s->x);
-    memory_free(s->weight);
-    memory_free(s->value);
+    memory_free_all(s->x, s->weight, s->value);
     *s = (sheet){ 0 };
 }
 

@@ -11,27 +11,13 @@
 #include <ctype.h>
 #include <locale.h>
 #include <stdio.h>
-#include <strings.h>
 
 /* In the order of trust: a comma may stand in a header's words or be a decimal comma between semicolons. */
 static const char SEPARATORS[] = ";\t, ";
 
-typedef struct span {
-    const char *at, *end;
-} span;
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
-}
-
-static span span_trim(span s)
-{
-    while (s.at < s.end && is_blank(*s.at))
-        s.at++;
-    while (s.end > s.at && is_blank(s.end[-1]))
-        s.end--;
-    return s;
 }
 
 /* Takes the next line off the text, without its end (LF, CRLF or CR) and without a comment. */
@@ -85,15 +71,6 @@ static bool field_take(span *line, char separator, span *field)
     return true;
 }
 
-static size_t fields_count(span line, char separator)
-{
-    span field;
-    size_t count = 0;
-    while (field_take(&line, separator, &field))
-        count++;
-    return count;
-}
-
 typedef enum field_kind { FIELD_NUMBER, FIELD_NAN, FIELD_INFINITY, FIELD_EMPTY, FIELD_TEXT } field_kind;
 
 static const char *digits_skip(const char *p, const char *end)
@@ -130,11 +107,6 @@ static bool is_decimal(const char *p, const char *end)
     return p == end;
 }
 
-static bool is_word(span s, const char *word)
-{
-    return (size_t)(s.end - s.at) == strlen(word) && strncasecmp(s.at, word, strlen(word)) == 0;
-}
-
 static field_kind field_classify(span f)
 {
     if (f.at == f.end)
@@ -142,32 +114,21 @@ static field_kind field_classify(span f)
     if (is_decimal(f.at, f.end))
         return FIELD_NUMBER;
     const span bare = { f.at + (*f.at == '+' || *f.at == '-'), f.end };
-    if (is_word(bare, "nan"))
+    if (span_is(bare, "nan"))
         return FIELD_NAN;
-    if (is_word(bare, "inf") || is_word(bare, "infinity"))
+    if (span_is(bare, "inf") || span_is(bare, "infinity"))
         return FIELD_INFINITY;
     return FIELD_TEXT;
 }
 
-static bool fields_all_numbers(span line, char separator)
+/* How many fields are of these kinds, bits; 0: of any, which takes no look at them. */
+static size_t fields_count(span line, char separator, unsigned kinds)
 {
     span field;
+    size_t count = 0;
     while (field_take(&line, separator, &field))
-        if (field_classify(field) != FIELD_NUMBER)
-            return false;
-    return true;
-}
-
-/* NaN and infinity count as numbers here: a row of them must not pass for a header. */
-static bool fields_no_number(span line, char separator)
-{
-    span field;
-    while (field_take(&line, separator, &field)) {
-        const field_kind kind = field_classify(field);
-        if (kind != FIELD_TEXT && kind != FIELD_EMPTY)
-            return false;
-    }
-    return true;
+        count += kinds == 0 || (kinds >> field_classify(field) & 1u) != 0;
+    return count;
 }
 
 /* The separator that makes the first line a row of numbers; failing that, the most trusted one in it. */
@@ -175,8 +136,9 @@ static char separator_find(span line)
 {
     char first = ' ';
     for (const char *s = SEPARATORS; *s != 0; s++) {
-        const bool occurs = fields_count(line, *s) > 1;
-        if (occurs && fields_all_numbers(line, *s))
+        const size_t fields = fields_count(line, *s, 0);
+        const bool occurs = fields > 1;
+        if (occurs && fields_count(line, *s, 1u << FIELD_NUMBER) == fields)
             return *s;
         if (occurs && first == ' ')
             first = *s;
@@ -196,26 +158,15 @@ typedef struct csv_reader {
 
 static npmd_status field_fail(const csv_reader *r, size_t column, span field, field_kind kind, npmd_error *err)
 {
-    char quote[FILE_QUOTE + 4];
-    file_quote(field.at, (size_t)(field.end - field.at), quote);
-    switch (kind) {
-    case FIELD_NAN:
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: NaN where a finite number was expected",
-                         r->path, r->line, column);
-    case FIELD_INFINITY:
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: infinity where a finite number was expected",
-                         r->path, r->line, column);
-    case FIELD_EMPTY:
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: empty field where a number was expected",
-                         r->path, r->line, column);
-    case FIELD_NUMBER:
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: '%s' is too large for a double", r->path,
-                         r->line, column, quote);
-    case FIELD_TEXT:
-        break;
-    }
-    return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: text '%s' where a number was expected", r->path,
-                     r->line, column, quote);
+    static const char *const BEFORE[] = { "'", "NaN", "infinity", "empty field", "text '" }, *const BEHIND[] = {
+        "' is too large for a double", " where a finite number was expected", " where a finite number was expected",
+        " where a number was expected", "' where a number was expected"
+    };
+    char quote[FILE_QUOTE + 4] = "";
+    if (kind == FIELD_NUMBER || kind == FIELD_TEXT)
+        file_quote(field.at, (size_t)(field.end - field.at), quote);
+    return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu, column %zu: %s%s%s", r->path, r->line, column, BEFORE[kind],
+                     quote, BEHIND[kind]);
 }
 
 static npmd_status row_read(csv_reader *r, span line, npmd_error *err)
@@ -228,17 +179,13 @@ static npmd_status row_read(csv_reader *r, span line, npmd_error *err)
     double *row = t->data + t->rows * t->columns;
     for (size_t c = 0; field_take(&line, r->separator, &field); c++) {
         const field_kind kind = field_classify(field);
-        if (kind != FIELD_NUMBER) {
-            st = field_fail(r, c + 1, field, kind, err);
-            goto done;
-        }
+        if (kind != FIELD_NUMBER)
+            TRY(field_fail(r, c + 1, field, kind, err));
         char *stop;
         row[c] = strtod_l(field.at, &stop, r->locale); /* what follows the field cannot continue a number */
         assert(stop == field.end);
-        if (!isfinite(row[c])) {
-            st = field_fail(r, c + 1, field, FIELD_NUMBER, err);
-            goto done;
-        }
+        if (!isfinite(row[c]))
+            TRY(field_fail(r, c + 1, field, FIELD_NUMBER, err));
     }
     t->line[t->rows++] = r->line;
 done:
@@ -253,11 +200,12 @@ static npmd_status line_read(csv_reader *r, span line, npmd_error *err)
     const bool first = r->t.columns == 0;
     if (first) {
         r->separator = separator_find(line);
-        r->t.columns = fields_count(line, r->separator);
-        if (fields_no_number(line, r->separator))
-            return NPMD_OK; /* the header */
+        r->t.columns = fields_count(line, r->separator, 0);
+        /* the header; NaN and infinity count as numbers here: a row of them must not pass for one */
+        if (fields_count(line, r->separator, 1u << FIELD_TEXT | 1u << FIELD_EMPTY) == r->t.columns)
+            return NPMD_OK;
     }
-    const size_t found = fields_count(line, r->separator);
+    const size_t found = fields_count(line, r->separator, 0);
     if (found != r->t.columns)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s line %zu: %zu field%s found, %zu expected as in the first line",
                          r->path, r->line, found, found == 1 ? "" : "s", r->t.columns);
@@ -288,10 +236,8 @@ npmd_status csv_read(const char *path, table *out, npmd_error *err)
     TRY(gzip_read(path, &b, err));
     TRY(text_check(path, &b, err));
     r.locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (r.locale == (locale_t)0) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "%s: no memory for the C locale", path);
-        goto done;
-    }
+    if (r.locale == (locale_t)0)
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "%s: no memory for the C locale", path));
     TRY(memory_text(&r.t.path, path, err));
     span text = { (const char *)b.data, (const char *)b.data + b.size };
     if (b.size >= 3 && memcmp(b.data, "\xEF\xBB\xBF", 3) == 0) /* the byte order mark of UTF-8 */
@@ -301,10 +247,8 @@ npmd_status csv_read(const char *path, table *out, npmd_error *err)
         r.line++;
         TRY(line_read(&r, line, err));
     }
-    if (r.t.rows == 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty: it holds no row of numbers", path);
-        goto done;
-    }
+    if (r.t.rows == 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty: it holds no row of numbers", path));
     *out = r.t;
     r.t = (table){ 0 };
 done:

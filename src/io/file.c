@@ -110,8 +110,6 @@ size_t file_size(const char *path)
 
 void file_bytes_free(file_bytes *b)
 {
-    if (b == NULL)
-        return;
     memory_free(b->data);
     *b = (file_bytes){ 0 };
 }
@@ -137,7 +135,7 @@ static npmd_status writer_fail(file_writer *w, int reason, npmd_error *err)
     return npmd_fail(err, w->first.status, "%s", w->first.text);
 }
 
-static void writer_free(file_writer *w)
+void file_writer_abandon(file_writer *w)
 {
     if (w == NULL)
         return;
@@ -151,10 +149,7 @@ static void writer_free(file_writer *w)
         close(w->folder);
     if (w->zip != NULL)
         deflateEnd(w->zip);
-    memory_free(w->zip);
-    memory_free(w->path);
-    memory_free(w->target);
-    memory_free(w);
+    memory_free_all(w->zip, w->path, w->target, w);
 }
 
 /* The file that a write would replace: links followed. */
@@ -265,18 +260,12 @@ npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *er
     /* The path, not its target: /dev/stdout leads to a pipe that has no name. */
     const bool exists = stat(path, &facts) == 0;
     const size_t length = strlen(path);
-    if (exists ? S_ISDIR(facts.st_mode) : length > 0 && path[length - 1] == '/') {
-        st = writer_fail(w, EISDIR, err);
-        goto done;
-    }
-    if (length == 0) {
-        st = writer_fail(w, ENOENT, err);
-        goto done;
-    }
-    if (exists && access(path, W_OK) != 0) { /* a rename would slip past a file's own write protection */
-        st = writer_fail(w, errno, err);
-        goto done;
-    }
+    if (exists ? S_ISDIR(facts.st_mode) : length > 0 && path[length - 1] == '/')
+        TRY(writer_fail(w, EISDIR, err));
+    if (length == 0)
+        TRY(writer_fail(w, ENOENT, err));
+    if (exists && access(path, W_OK) != 0) /* a rename would slip past a file's own write protection */
+        TRY(writer_fail(w, errno, err));
     if (exists && !S_ISREG(facts.st_mode)) {
         w->fd = open(path, O_WRONLY | O_CLOEXEC);
         if (w->fd < 0)
@@ -290,7 +279,7 @@ done:
     if (st == NPMD_OK)
         *out = w;
     else
-        writer_free(w);
+        file_writer_abandon(w);
     return st;
 }
 
@@ -322,10 +311,8 @@ npmd_status file_writer_zip(file_writer *w, npmd_error *err)
     assert(w->zip == NULL && w->used == 0);
     TRY(memory_new(&zip, 1, err));
     /* + 16: gzip's header, which deflate leaves without name and time; equal bytes in, equal bytes out */
-    if (deflateInit2(zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: not enough memory to compress it", w->path);
-        goto done;
-    }
+    if (deflateInit2(zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: not enough memory to compress it", w->path));
     w->zip = zip;
     zip = NULL;
 done:
@@ -386,10 +373,8 @@ npmd_status file_writer_print(file_writer *w, npmd_error *err, const char *forma
     va_start(arguments, format);
     const int length = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    if (length < 0) {
-        st = writer_fail(w, errno, err);
-        goto done;
-    }
+    if (length < 0)
+        TRY(writer_fail(w, errno, err));
     if ((size_t)length >= sizeof line) {
         TRY(memory_new(&longer, (size_t)length + 1, err));
         va_start(arguments, format);
@@ -424,32 +409,34 @@ npmd_status file_writer_commit(file_writer *w, npmd_error *err)
         TRY(zip_put(w, NULL, 0, Z_FINISH, err));
     TRY(writer_flush(w, err));
     /* EINVAL: a file system that cannot sync */
-    if (w->temporary[0] != 0 && fsync(w->fd) != 0 && errno != EINVAL) {
-        st = writer_fail(w, errno, err);
-        goto done;
-    }
+    if (w->temporary[0] != 0 && fsync(w->fd) != 0 && errno != EINVAL)
+        TRY(writer_fail(w, errno, err));
     const int closed = close(w->fd); /* a network file system may report a full disk only here */
     w->fd = -1;
-    if (closed != 0 && errno != EINTR) {
-        st = writer_fail(w, errno, err);
-        goto done;
-    }
+    if (closed != 0 && errno != EINTR)
+        TRY(writer_fail(w, errno, err));
     if (w->temporary[0] == 0)
         goto done;
-    if (renameat(w->folder, w->temporary, w->folder, name_of(w->target)) != 0) {
-        st = writer_fail(w, errno, err);
-        goto done;
-    }
+    if (renameat(w->folder, w->temporary, w->folder, name_of(w->target)) != 0)
+        TRY(writer_fail(w, errno, err));
     w->temporary[0] = 0; /* nothing is left to remove */
     folder_sync(w->folder);
 done:
-    writer_free(w);
+    file_writer_abandon(w);
     return st;
 }
 
-void file_writer_abandon(file_writer *w)
+npmd_status file_write(const char *path, const void *data, size_t size, npmd_error *err)
 {
-    writer_free(w);
+    npmd_status st = NPMD_OK;
+    file_writer *w = NULL;
+    TRY(file_writer_open(path, &w, err));
+    TRY(file_writer_put(w, data, size, err));
+    st = file_writer_commit(w, err);
+    w = NULL;
+done:
+    file_writer_abandon(w);
+    return st;
 }
 
 npmd_status file_output_check(const char *path, npmd_error *err)
@@ -481,4 +468,18 @@ void file_quote(const char *text, size_t size, char out[FILE_QUOTE + 4])
     for (size_t i = 0; i < kept; i++) /* a control character could rewrite the reader's terminal */
         out[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
     snprintf(out + kept, 4, "%s", size > kept ? "..." : "");
+}
+
+span span_trim(span s)
+{
+    while (s.at < s.end && (*s.at == ' ' || *s.at == '\t'))
+        s.at++;
+    while (s.end > s.at && (s.end[-1] == ' ' || s.end[-1] == '\t' || s.end[-1] == '\r'))
+        s.end--;
+    return s;
+}
+
+bool span_is(span s, const char *word)
+{
+    return (size_t)(s.end - s.at) == strlen(word) && strncasecmp(s.at, word, strlen(word)) == 0;
 }

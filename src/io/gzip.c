@@ -32,7 +32,7 @@ static npmd_status not_gzip_fail(const char *path, npmd_error *err)
 }
 
 /* All members of packed, one behind the other, and a closing zero. */
-static npmd_status members_inflate(const char *path, const file_bytes *packed, file_bytes *out, npmd_error *err)
+npmd_status gzip_inflate(const char *path, const unsigned char *packed, size_t size, file_bytes *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_bytes b = { 0 };
@@ -43,8 +43,8 @@ static npmd_status members_inflate(const char *path, const file_bytes *packed, f
     while (code == Z_OK) {
         if (capacity - b.size < 2) /* one for the closing zero */
             TRY(memory_grow((void **)&b.data, &capacity, capacity == 0 ? FEED : capacity + 1, 1, err));
-        const size_t in = packed->size - at < FEED ? packed->size - at : FEED, room = capacity - 1 - b.size;
-        zip.next_in = packed->data + at;
+        const size_t in = size - at < FEED ? size - at : FEED, room = capacity - 1 - b.size;
+        zip.next_in = (unsigned char *)(uintptr_t)packed + at; /* not written to */
         zip.avail_in = (uInt)in;
         zip.next_out = b.data + b.size;
         zip.avail_out = (uInt)(room < FEED ? room : FEED);
@@ -52,13 +52,11 @@ static npmd_status members_inflate(const char *path, const file_bytes *packed, f
         code = inflate(&zip, Z_NO_FLUSH); /* Z_BUF_ERROR: no input is left, though more was expected */
         at += in - zip.avail_in;
         b.size += given - zip.avail_out;
-        if (code == Z_STREAM_END && at < packed->size)
-            code = is_gzip(packed->data + at, packed->size - at) ? inflateReset(&zip) : Z_DATA_ERROR;
+        if (code == Z_STREAM_END && at < size)
+            code = is_gzip(packed + at, size - at) ? inflateReset(&zip) : Z_DATA_ERROR;
     }
-    if (code != Z_STREAM_END) {
-        st = damage_fail(path, code, at, err);
-        goto done;
-    }
+    if (code != Z_STREAM_END)
+        TRY(damage_fail(path, code, at, err));
     b.data[b.size] = 0;
     *out = b;
     b.data = NULL;
@@ -75,7 +73,7 @@ npmd_status gzip_read(const char *path, file_bytes *out, npmd_error *err)
     file_bytes b = { 0 };
     TRY(file_read(path, &b, err));
     if (is_gzip(b.data, b.size)) {
-        TRY(members_inflate(path, &b, out, err));
+        TRY(gzip_inflate(path, b.data, b.size, out, err));
     } else if (b.size > 0 && file_has_suffix(path, ".gz")) {
         st = not_gzip_fail(path, err);
     } else {
@@ -154,10 +152,8 @@ static npmd_status piece_inflate(gzip_source *s, unsigned char *out, size_t size
             s->over = s->zip.avail_in == 0;
             code = s->over ? Z_OK : inflateReset(&s->zip); /* another member, or it will make no sense */
         }
-        if (code != Z_OK) {
-            st = damage_fail(s->file.path, code, s->read - s->zip.avail_in, err);
-            goto done;
-        }
+        if (code != Z_OK)
+            TRY(damage_fail(s->file.path, code, s->read - s->zip.avail_in, err));
     }
     *got = room - s->zip.avail_out;
 done:
@@ -193,6 +189,5 @@ void gzip_source_close(gzip_source *s)
     if (s->open)
         inflateEnd(&s->zip);
     file_source_close(&s->file);
-    memory_free(s->feed);
-    memory_free(s);
+    memory_free_all(s->feed, s);
 }

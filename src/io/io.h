@@ -37,9 +37,15 @@ npmd_status file_writer_print(file_writer *w, npmd_error *err, const char *forma
     __attribute__((format(printf, 3, 4)));
 npmd_status file_writer_commit(file_writer *w, npmd_error *err); /* sync, rename; frees w in any case */
 void file_writer_abandon(file_writer *w);                        /* removes the temporary file; accepts NULL */
+npmd_status file_write(const char *path, const void *data, size_t size, npmd_error *err); /* all at once */
 /* Can the path be written? Leaves nothing behind. */
 npmd_status file_output_check(const char *path, npmd_error *err);
 bool file_has_suffix(const char *path, const char *suffix); /* ".csv"; upper or lower case */
+typedef struct span {                                       /* a piece of text */
+    const char *at, *end;
+} span;
+span span_trim(span s);                 /* without the blanks around it, and a CR behind it */
+bool span_is(span s, const char *word); /* in upper or lower case */
 /* A piece of a file's text for a message: printable, and cut after FILE_QUOTE characters. */
 #define FILE_QUOTE 40
 void file_quote(const char *text, size_t size, char out[FILE_QUOTE + 4]);
@@ -48,12 +54,36 @@ void file_quote(const char *text, size_t size, char out[FILE_QUOTE + 4]);
 
 /* As file_read, but inflates a gzip file (by its first bytes, or its suffix .gz). */
 npmd_status gzip_read(const char *path, file_bytes *out, npmd_error *err);
+/* Inflates a gzip file in memory; path opens the messages. */
+npmd_status gzip_inflate(const char *path, const unsigned char *packed, size_t size, file_bytes *out, npmd_error *err);
 /* The same in pieces, so that the contents are never in memory as a whole. Borrows the path. */
 typedef struct gzip_source gzip_source;
 npmd_status gzip_source_open(const char *path, gzip_source **out, npmd_error *err);
 /* Gives size bytes; fewer (*got) only at the end. */
 npmd_status gzip_source_take(gzip_source *s, void *out, size_t size, size_t *got, npmd_error *err);
 void gzip_source_close(gzip_source *s); /* accepts NULL */
+
+/* ---- binary.c: numbers and base64 -------------------------------------------------------------------------------- */
+
+typedef enum number_type {
+    NUMBER_I8,
+    NUMBER_U8,
+    NUMBER_I16,
+    NUMBER_U16,
+    NUMBER_I32,
+    NUMBER_U32,
+    NUMBER_I64,
+    NUMBER_U64,
+    NUMBER_F32,
+    NUMBER_F64,
+    NUMBER_NONE /* no type of that name */
+} number_type;
+size_t number_size(number_type type);
+double number_decode(const unsigned char *bytes, number_type type, bool big_endian);
+
+/* RFC 4648: three bytes are four letters, the last of them filled up with =; out (4 (size + 2) / 3). */
+size_t base64_encode(const unsigned char *bytes, size_t size, char *out);
+int base64_digit(char c); /* 0 .. 63; -1: none */
 
 /* ---- table.c: numeric tables from .csv .tsv .txt .npy .mat ------------------------------------------------------- */
 
@@ -84,11 +114,9 @@ npmd_status table_writer_commit(table_writer *w, npmd_error *err); /* frees w in
 void table_writer_abandon(table_writer *w);                        /* accepts NULL */
 
 npmd_status csv_read(const char *path, table *out, npmd_error *err);
-npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns, npmd_error *err);
 npmd_status csv_put(file_writer *w, char separator, const double *a, size_t rows, size_t columns, npmd_error *err);
 /* One or two dimensions; f4, f8, little-endian, C order. One column is written as a vector. */
 npmd_status npy_read(const char *path, table *out, npmd_error *err);
-npmd_status npy_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err);
 npmd_status npy_put_header(file_writer *w, size_t rows, size_t columns, npmd_error *err);
 /* An array of any number of dimensions, for truth grids: shape[0..*dimensions-1]. */
 #define NPY_MAX_DIMENSIONS 16

@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <zlib.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "swapping is decided by the file alone");
-
 #define HEADER_SIZE 128
 #define TAG_SIZE 8
 #define BUFFER 65536
@@ -106,10 +104,8 @@ static npmd_status zip_take(mat_reader *r, void *out, size_t size, npmd_error *e
     while (r->zip.avail_out > 0) {
         int code = Z_OK;
         TRY(zip_step(r, &code, err));
-        if (code == Z_STREAM_END && r->zip.avail_out > 0) {
-            st = zip_fail(r, code, err);
-            goto done;
-        }
+        if (code == Z_STREAM_END && r->zip.avail_out > 0)
+            TRY(zip_fail(r, code, err));
     }
 done:
     return st;
@@ -216,10 +212,8 @@ static npmd_status dimensions_take(mat_reader *r, mat_variable *v, npmd_error *e
     unsigned char bytes[8];
     TRY(tag_take(r, &tag, err));
     /* some programs write them as unsigned */
-    if ((tag.type != TYPE_INT32 && tag.type != TYPE_UINT32) || tag.size < sizeof bytes || tag.size % 4 != 0) {
-        st = part_fail(r, "dimensions", &tag, err);
-        goto done;
-    }
+    if ((tag.type != TYPE_INT32 && tag.type != TYPE_UINT32) || tag.size < sizeof bytes || tag.size % 4 != 0)
+        TRY(part_fail(r, "dimensions", &tag, err));
     v->dimensions = tag.size / 4;
     TRY(data_take(r, &tag, bytes, sizeof bytes, err));
     TRY(data_close(r, &tag, tag.size - sizeof bytes, err));
@@ -243,10 +237,8 @@ static npmd_status variable_take(mat_reader *r, mat_variable *v, npmd_error *err
     if (r->left == 0) /* an empty element has no name either */
         goto done;
     TRY(tag_take(r, &tag, err));
-    if (tag.type != TYPE_UINT32 || tag.size != sizeof flags) {
-        st = part_fail(r, "flags", &tag, err);
-        goto done;
-    }
+    if (tag.type != TYPE_UINT32 || tag.size != sizeof flags)
+        TRY(part_fail(r, "flags", &tag, err));
     TRY(data_take(r, &tag, flags, sizeof flags, err));
     const uint32_t word = word_of(r, flags);
     v->kind = (word & 255) < CLASSES ? word & 255 : 0;
@@ -255,10 +247,8 @@ static npmd_status variable_take(mat_reader *r, mat_variable *v, npmd_error *err
     if (v->kind != CLASS_OPAQUE) /* which has none */
         TRY(dimensions_take(r, v, err));
     TRY(tag_take(r, &tag, err));
-    if ((tag.type != TYPE_INT8 && tag.type != TYPE_UTF8) || tag.size > NAME_MOST) {
-        st = part_fail(r, "letters of the name", &tag, err);
-        goto done;
-    }
+    if ((tag.type != TYPE_INT8 && tag.type != TYPE_UTF8) || tag.size > NAME_MOST)
+        TRY(part_fail(r, "letters of the name", &tag, err));
     TRY(data_take(r, &tag, v->name, tag.size, err));
     TRY(data_close(r, &tag, 0, err));
 done:
@@ -276,12 +266,10 @@ static npmd_status variable_at(mat_reader *r, size_t byte, mat_variable *v, size
     TRY(raw_take(r, bytes, sizeof bytes, err));
     unsigned type = word_of(r, bytes);
     const size_t size = word_of(r, bytes + 4), follow = r->file.size - r->at;
-    if (size > follow) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s is truncated: the element at byte %zu should have %zu bytes, but %zu follow", r->file.path,
-                       byte + 1, size, follow);
-        goto done;
-    }
+    if (size > follow)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT,
+                      "%s is truncated: the element at byte %zu should have %zu bytes, but %zu follow", r->file.path,
+                      byte + 1, size, follow));
     *next = r->at + size;
     r->left = size;
     r->zipped = type == TYPE_COMPRESSED;
@@ -290,21 +278,17 @@ static npmd_status variable_at(mat_reader *r, size_t byte, mat_variable *v, size
         r->packed = size;
         r->zip.avail_in = 0;
         const int code = r->zip_open ? inflateReset(&r->zip) : inflateInit(&r->zip);
-        if (code != Z_OK) {
-            st = zip_fail(r, code, err);
-            goto done;
-        }
+        if (code != Z_OK)
+            TRY(zip_fail(r, code, err));
         r->zip_open = true;
         TRY(bytes_take(r, bytes, sizeof bytes, err));
         type = word_of(r, bytes);
         r->left = word_of(r, bytes + 4);
     }
-    if (type != TYPE_MATRIX || (r->zipped && r->left / INFLATE_MOST > size)) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s is damaged: the element at byte %zu is no variable (type %u, %zu bytes)", r->file.path,
-                       byte + 1, type, r->left);
-        goto done;
-    }
+    if (type != TYPE_MATRIX || (r->zipped && r->left / INFLATE_MOST > size))
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT,
+                      "%s is damaged: the element at byte %zu is no variable (type %u, %zu bytes)", r->file.path,
+                      byte + 1, type, r->left));
     TRY(variable_take(r, v, err));
 done:
     return st;
@@ -385,56 +369,13 @@ done:
 
 /* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
-typedef union mat_number {
-    int8_t i8;
-    uint8_t u8;
-    int16_t i16;
-    uint16_t u16;
-    int32_t i32;
-    uint32_t u32;
-    float f4;
-    double f8;
-    int64_t i64;
-    uint64_t u64;
-} mat_number;
-
-/* Bytes in a number of this type; 0: not a type of numbers. */
-static size_t number_size(unsigned type)
+/* What the file calls type 0, 1, ... */
+static number_type number_type_of(unsigned type)
 {
-    static const size_t SIZE[] = { 0, 1, 1, 2, 2, 4, 4, 4, 0, 8, 0, 0, 8, 8 };
-    return type < sizeof SIZE / sizeof *SIZE ? SIZE[type] : 0;
-}
-
-static double number_of(const mat_reader *r, unsigned type, const unsigned char *bytes)
-{
-    const size_t size = number_size(type);
-    unsigned char turned[8];
-    mat_number x;
-    for (size_t i = 0; i < size; i++)
-        turned[i] = bytes[r->swap ? size - 1 - i : i];
-    memcpy(&x, turned, size);
-    switch (type) {
-    case 1:
-        return x.i8;
-    case 2:
-        return x.u8;
-    case 3:
-        return x.i16;
-    case 4:
-        return x.u16;
-    case 5:
-        return x.i32;
-    case 6:
-        return x.u32;
-    case 7:
-        return (double)x.f4;
-    case 9:
-        return x.f8;
-    case 12:
-        return (double)x.i64;
-    default:
-        return (double)x.u64;
-    }
+    static const number_type TYPES[] = { NUMBER_NONE, NUMBER_I8,   NUMBER_U8,  NUMBER_I16,  NUMBER_U16,
+                                         NUMBER_I32,  NUMBER_U32,  NUMBER_F32, NUMBER_NONE, NUMBER_F64,
+                                         NUMBER_NONE, NUMBER_NONE, NUMBER_I64, NUMBER_U64 };
+    return type < sizeof TYPES / sizeof *TYPES ? TYPES[type] : NUMBER_NONE;
 }
 
 /* The numbers of a variable, columns in the file to rows in the table. */
@@ -446,13 +387,12 @@ static npmd_status numbers_take(mat_reader *r, const mat_variable *v, table *t, 
     const size_t count = v->rows * v->columns; /* of less than 2^31 each */
     size_t bad = count;                        /* the first number that is none */
     TRY(tag_take(r, &tag, err));
-    const size_t item = number_size(tag.type);
-    if (item == 0 || tag.size % item != 0 || tag.size / item != count) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s is damaged: %zu x %zu numbers, but %zu bytes of type %u before byte %zu", t->path, v->rows,
-                       v->columns, tag.size, tag.type, r->at + 1);
-        goto done;
-    }
+    const number_type type = number_type_of(tag.type);
+    const size_t item = type == NUMBER_NONE ? 0 : number_size(type);
+    if (item == 0 || tag.size % item != 0 || tag.size / item != count)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT,
+                      "%s is damaged: %zu x %zu numbers, but %zu bytes of type %u before byte %zu", t->path, v->rows,
+                      v->columns, tag.size, tag.type, r->at + 1));
     TRY(memory_new(&t->data, count, err));
     t->rows = v->rows;
     t->columns = v->columns;
@@ -460,7 +400,7 @@ static npmd_status numbers_take(mat_reader *r, const mat_variable *v, table *t, 
         piece = count - from < PIECE ? count - from : PIECE;
         TRY(data_take(r, &tag, bytes, piece * item, err));
         for (size_t i = from; i < from + piece; i++) {
-            const double x = number_of(r, tag.type, bytes + (i - from) * item);
+            const double x = number_decode(bytes + (i - from) * item, type, r->swap);
             t->data[i % t->rows * t->columns + i / t->rows] = x;
             if (!isfinite(x) && bad == count)
                 bad = i;
@@ -526,10 +466,8 @@ npmd_status mat_read(const char *path, const char *variable, table *out, npmd_er
     size_t byte = 0, next = 0;
     TRY(memory_new(&r, 1, err));
     TRY(file_source_open(path, &r->file, err));
-    if (!r->file.ordinary) {
-        st = npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: a MAT-file must be an ordinary file", path);
-        goto done;
-    }
+    if (!r->file.ordinary)
+        TRY(npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: a MAT-file must be an ordinary file", path));
     TRY(header_check(r, err));
     TRY(variable_find(r, variable, &byte, err));
     TRY(variable_at(r, byte, &v, &next, err));

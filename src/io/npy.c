@@ -118,14 +118,10 @@ static npmd_status shape_parse(npy_parser *p, npy_header *h, npmd_error *err)
     bool comma = true;
     TRY(char_expect(p, '(', err));
     while (!char_take(p, ')')) {
-        if (!comma) {
-            st = parse_fail(p, "',' or ')'", err);
-            goto done;
-        }
-        if (h->dimensions == NPY_MAX_DIMENSIONS) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has more than %d dimensions", p->path, NPY_MAX_DIMENSIONS);
-            goto done;
-        }
+        if (!comma)
+            TRY(parse_fail(p, "',' or ')'", err));
+        if (h->dimensions == NPY_MAX_DIMENSIONS)
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s has more than %d dimensions", p->path, NPY_MAX_DIMENSIONS));
         TRY(count_parse(p, &h->shape[h->dimensions], err));
         h->dimensions++;
         comma = char_take(p, ',');
@@ -147,19 +143,15 @@ static npmd_status header_parse(npy_parser *p, npy_header *h, npmd_error *err)
     char key[FILE_QUOTE + 4];
     TRY(char_expect(p, '{', err));
     while (!char_take(p, '}')) {
-        if (!comma) {
-            st = parse_fail(p, "',' or '}'", err);
-            goto done;
-        }
+        if (!comma)
+            TRY(parse_fail(p, "',' or '}'", err));
         const npy_parser before = *p;
         TRY(string_parse(p, key, err));
         int k = 0;
         while (k < KEYS && strcmp(key, NAMES[k]) != 0)
             k++;
-        if (k == KEYS || seen[k]) {
-            st = parse_fail(&before, "'descr', 'fortran_order' or 'shape', once each,", err);
-            goto done;
-        }
+        if (k == KEYS || seen[k])
+            TRY(parse_fail(&before, "'descr', 'fortran_order' or 'shape', once each,", err));
         seen[k] = true;
         TRY(char_expect(p, ':', err));
         if (k == DESCR) {
@@ -168,18 +160,14 @@ static npmd_status header_parse(npy_parser *p, npy_header *h, npmd_error *err)
             TRY(shape_parse(p, h, err));
         } else {
             h->fortran = word_take(p, "True");
-            if (!h->fortran && !word_take(p, "False")) {
-                st = parse_fail(p, "True or False", err);
-                goto done;
-            }
+            if (!h->fortran && !word_take(p, "False"))
+                TRY(parse_fail(p, "True or False", err));
         }
         comma = char_take(p, ',');
     }
     for (int k = 0; k < KEYS; k++)
-        if (!seen[k]) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: header has no '%s'", p->path, NAMES[k]);
-            goto done;
-        }
+        if (!seen[k])
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: header has no '%s'", p->path, NAMES[k]));
     blanks_skip(p);
     if (p->at < p->end)
         st = parse_fail(p, "its end", err);
@@ -194,26 +182,18 @@ static npmd_status preamble_read(file_source *s, size_t *start, size_t *length, 
     unsigned char first[PREFIX_SIZE + 2] = { 0 }, digit[4] = { 0 };
     size_t got = 0;
     TRY(file_source_take(s, first, sizeof first, &got, err));
-    if (got == 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", s->path);
-        goto done;
-    }
-    if (got < PREFIX_SIZE || memcmp(first, PREFIX, PREFIX_SIZE) != 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is not an .npy file: it does not begin with \\x93NUMPY", s->path);
-        goto done;
-    }
+    if (got == 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", s->path));
+    if (got < PREFIX_SIZE || memcmp(first, PREFIX, PREFIX_SIZE) != 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is not an .npy file: it does not begin with \\x93NUMPY", s->path));
     const unsigned major = first[6], minor = first[7];
-    if (got == sizeof first && (major < 1 || major > 3 || minor != 0)) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has .npy version %u.%u, expected 1.0, 2.0 or 3.0", s->path, major,
-                       minor);
-        goto done;
-    }
+    if (got == sizeof first && (major < 1 || major > 3 || minor != 0))
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s has .npy version %u.%u, expected 1.0, 2.0 or 3.0", s->path, major,
+                      minor));
     const size_t digits = major == 1 ? 2 : 4;
     TRY(file_source_take(s, digit, digits, &got, err)); /* nothing is got if the file has ended before */
-    if (got < digits) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: it ends within its header", s->path);
-        goto done;
-    }
+    if (got < digits)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: it ends within its header", s->path));
     *start = sizeof first + digits;
     *length = 0;
     for (size_t i = 0; i < digits; i++)
@@ -234,11 +214,9 @@ static npmd_status header_read(file_source *s, npy_header *h, size_t *data_at, n
     TRY(preamble_read(s, &start, &length, err));
     TRY(memory_new(&text, length, err));
     TRY(file_source_take(s, text, length, &got, err));
-    if (got < length) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: its header should have %zu bytes, but %zu follow",
-                       s->path, length, got);
-        goto done;
-    }
+    if (got < length)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: its header should have %zu bytes, but %zu follow",
+                      s->path, length, got));
     npy_parser p = { .path = s->path, .start = text, .at = text, .end = text + length, .offset = start };
     TRY(header_parse(&p, h, err));
     *data_at = start + length;
@@ -325,17 +303,13 @@ static npmd_status piece_read(file_source *s, const npy_header *h, size_t at, si
     npmd_status st = NPMD_OK;
     size_t got = 0;
     TRY(file_source_take(s, item == 8 ? (void *)out : narrow, count * item, &got, err));
-    if (got < count * item) {
-        st = length_fail(s->path, h, item, "", at * item + got, err);
-        goto done;
-    }
+    if (got < count * item)
+        TRY(length_fail(s->path, h, item, "", at * item + got, err));
     for (size_t i = 0; i < count; i++) {
         if (item == 4)
             out[i] = (double)narrow[i];
-        if (!isfinite(out[i])) {
-            st = entry_fail(s->path, h, at + i, out[i], err);
-            goto done;
-        }
+        if (!isfinite(out[i]))
+            TRY(entry_fail(s->path, h, at + i, out[i], err));
     }
 done:
     return st;
@@ -368,15 +342,12 @@ static npmd_status array_read(const char *path, npy_header *h, double **out, npm
         have += piece;
     }
     TRY(file_source_take(&s, &beyond, 1, &got, err));
-    if (got > 0) {
-        st = length_fail(path, h, item, "more than ", count * item, err);
-        goto done;
-    }
+    if (got > 0)
+        TRY(length_fail(path, h, item, "more than ", count * item, err));
     *out = data;
     data = NULL;
 done:
-    memory_free(data);
-    memory_free(narrow);
+    memory_free_all(data, narrow);
     file_source_close(&s);
     return st;
 }
@@ -453,30 +424,23 @@ static npmd_status integers_take(file_source *s, const npy_header *h, size_t dat
                        h->dimensions == 0 ? "a single number" : shape);
         goto done;
     }
-    if (rows > follow / item || rows * item != follow) {
-        st = length_fail(s->path, h, item, "", follow, err);
-        goto done;
-    }
+    if (rows > follow / item || rows * item != follow)
+        TRY(length_fail(s->path, h, item, "", follow, err));
     TRY(memory_new(&bytes, follow, err));
     TRY(memory_new(&value, rows, err));
     TRY(file_source_take(s, bytes, follow, &got, err));
-    if (got < follow) {
-        st = length_fail(s->path, h, item, "", got, err);
-        goto done;
-    }
+    if (got < follow)
+        TRY(length_fail(s->path, h, item, "", got, err));
     for (size_t i = 0; i < rows; i++) {
         value[i] = integer_decode(bytes + i * item, item, h->type[1] == 'i');
-        if (value[i] < 0 && h->type[1] == 'u') {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %zu: a number below 2^63 was expected", s->path, i + 1);
-            goto done;
-        }
+        if (value[i] < 0 && h->type[1] == 'u')
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s row %zu: a number below 2^63 was expected", s->path, i + 1));
     }
     *out = value;
     *count = rows;
     value = NULL;
 done:
-    memory_free(value);
-    memory_free(bytes);
+    memory_free_all(value, bytes);
     return st;
 }
 
@@ -489,10 +453,8 @@ static npmd_status whole_take(const char *path, int64_t **out, size_t *count, np
     TRY(npy_read(path, &t, err));
     TRY(memory_new(&value, t.rows, err));
     for (size_t i = 0; i < t.rows; i++) {
-        if (t.columns != 1 || fabs(t.data[i]) > 0x1p53 || t.data[i] != floor(t.data[i])) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s row %zu: one integer was expected", path, i + 1);
-            goto done;
-        }
+        if (t.columns != 1 || fabs(t.data[i]) > 0x1p53 || t.data[i] != floor(t.data[i]))
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s row %zu: one integer was expected", path, i + 1));
         value[i] = (int64_t)t.data[i];
     }
     *out = value;
@@ -528,20 +490,16 @@ npmd_status npy_map_open(const char *path, npy_map *out, npmd_error *err)
     npy_header h = { 0 };
     size_t data_at = 0, numbers = 0, item = 0;
     TRY(file_source_open(path, &s, err));
-    if (!s.ordinary) {
-        st = npmd_fail(err, NPMD_ERR_FILE, "cannot map %s: it is no ordinary file", path);
-        goto done;
-    }
+    if (!s.ordinary)
+        TRY(npmd_fail(err, NPMD_ERR_FILE, "cannot map %s: it is no ordinary file", path));
     TRY(header_read(&s, &h, &data_at, err));
     const size_t follow = s.size > data_at ? s.size - data_at : 0;
     TRY(header_check(path, &h, &follow, &numbers, &item, err));
     TRY(dimensions_check(path, &h, err));
     void *base = mmap(NULL, s.size, PROT_READ, MAP_PRIVATE, s.fd, 0);
-    if (base == MAP_FAILED) {
-        st = npmd_fail(err, errno == ENOMEM ? NPMD_ERR_MEMORY : NPMD_ERR_FILE, "cannot map %s: %s", path,
-                       strerror(errno));
-        goto done;
-    }
+    if (base == MAP_FAILED)
+        TRY(npmd_fail(err, errno == ENOMEM ? NPMD_ERR_MEMORY : NPMD_ERR_FILE, "cannot map %s: %s", path,
+                      strerror(errno)));
     *out = (npy_map){ .base = base,
                       .length = s.size,
                       .rows = (const unsigned char *)base + data_at,

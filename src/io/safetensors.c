@@ -55,13 +55,10 @@ static const tensor *record_look(const record *rec, const char *name)
 
 void record_free(record *rec)
 {
-    if (rec == NULL)
-        return;
     for (size_t i = 0; i < rec->count; i++)
         if (rec->tensors[i].owned)
             memory_free(rec->tensors[i].data);
-    memory_free(rec->tensors);
-    memory_free(rec->metadata);
+    memory_free_all(rec->tensors, rec->metadata);
     *rec = (record){ 0 };
 }
 
@@ -71,10 +68,8 @@ npmd_status record_add(record *rec, const char *name, tensor_type type, int dime
     npmd_status st = NPMD_OK;
     tensor *more = NULL;
     assert(dimensions >= 0 && dimensions <= TENSOR_MAX_DIMENSIONS);
-    if (strlen(name) >= sizeof more->name || strcmp(name, "__metadata__") == 0 || record_look(rec, name) != NULL) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "'%s' cannot name a tensor: too long, reserved or in use", name);
-        goto done;
-    }
+    if (strlen(name) >= sizeof more->name || strcmp(name, "__metadata__") == 0 || record_look(rec, name) != NULL)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "'%s' cannot name a tensor: too long, reserved or in use", name));
     TRY(memory_new(&more, rec->count + 1, err));
     if (rec->count > 0)
         memcpy(more, rec->tensors, rec->count * sizeof *more);
@@ -291,8 +286,7 @@ npmd_status record_parse(const char *path, const file_bytes *b, record *out, npm
     rec = (record){ 0 };
 done:
     record_free(&rec);
-    memory_free(places);
-    memory_free(sorted);
+    memory_free_all(places, sorted);
     json_decref(header);
     return st;
 }
@@ -314,27 +308,24 @@ done:
 static const size_t ITEM_SIZES[] = { 8, 4 };
 #define ITEM_SIZE_COUNT (sizeof ITEM_SIZES / sizeof ITEM_SIZES[0])
 
-/* Adds one tensor to the header; *offset moves behind its data. */
+/* Adds one tensor to the header; *offset moves behind its data. A value belongs to what it was put into. */
 static npmd_status header_add(json_t *header, const tensor *t, size_t *offset)
 {
-    npmd_status st = NPMD_ERR_MEMORY;
+    npmd_status st = NPMD_OK;
     size_t bytes = 0;
-    json_t *facts = json_object(), *shape = json_array(), *offsets = json_array();
+    json_t *facts = NULL, *shape = NULL, *offsets = NULL;
     if (!tensor_bytes(t, &bytes))
-        goto done;
+        return NPMD_ERR_MEMORY;
+    TRY(json_put(header, t->name, facts = json_object(), NULL));
     TRY(json_put(facts, "dtype", json_string(TYPES[t->type].name), NULL));
+    TRY(json_put(facts, "shape", shape = json_array(), NULL));
     for (int d = 0; d < t->dimensions; d++)
         TRY(json_append(shape, json_integer((json_int_t)t->shape[d]), NULL));
-    TRY(json_put(facts, "shape", json_incref(shape), NULL));
+    TRY(json_put(facts, "data_offsets", offsets = json_array(), NULL));
     TRY(json_append(offsets, json_integer((json_int_t)*offset), NULL));
     TRY(json_append(offsets, json_integer((json_int_t)(*offset + bytes)), NULL));
-    TRY(json_put(facts, "data_offsets", json_incref(offsets), NULL));
-    TRY(json_put(header, t->name, json_incref(facts), NULL));
     *offset += bytes;
 done:
-    json_decref(facts);
-    json_decref(shape);
-    json_decref(offsets);
     return st;
 }
 
@@ -342,16 +333,15 @@ static npmd_status header_fill(json_t *header, const record *rec)
 {
     npmd_status st = NPMD_OK;
     size_t offset = 0;
-    json_t *metadata = json_object();
+    json_t *metadata = NULL;
+    TRY(json_put(header, "__metadata__", metadata = json_object(), NULL));
     TRY(json_put(metadata, "format", json_string("neuropmd"), NULL));
     TRY(json_put(metadata, "neuropmd", json_string(rec->metadata), NULL));
-    TRY(json_put(header, "__metadata__", json_incref(metadata), NULL));
     for (size_t s = 0; s < ITEM_SIZE_COUNT; s++)
         for (size_t i = 0; i < rec->count; i++)
             if (TYPES[rec->tensors[i].type].size == ITEM_SIZES[s])
                 TRY(header_add(header, &rec->tensors[i], &offset));
 done:
-    json_decref(metadata);
     return st;
 }
 
@@ -361,18 +351,14 @@ static npmd_status header_print(const char *path, const record *rec, char **out,
     npmd_status st = NPMD_OK;
     char *text = NULL;
     json_t *header = json_object();
-    if (header_fill(header, rec) != NPMD_OK) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: no memory for its header, or a text that is not UTF-8",
-                       path);
-        goto done;
-    }
+    if (header_fill(header, rec) != NPMD_OK)
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: no memory for its header, or a text that is not UTF-8",
+                      path));
     TRY(json_to_text(header, JSON_COMPACT, &text, err));
     const size_t padded = (strlen(text) + 7) / 8 * 8;
-    if (padded > HEADER_MOST) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "cannot write %s: its header would have %zu bytes, at most %d allowed",
-                       path, padded, HEADER_MOST);
-        goto done;
-    }
+    if (padded > HEADER_MOST)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "cannot write %s: its header would have %zu bytes, at most %d allowed",
+                      path, padded, HEADER_MOST));
     *out = text;
     *size = padded;
     text = NULL;

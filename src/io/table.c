@@ -13,7 +13,6 @@ static const table_format FORMATS[] = {
     { ".npy", 0, false },     { ".csv", ',', false },    { ".tsv", '\t', false },  { ".txt", ' ', false },
     { ".csv.gz", ',', true }, { ".tsv.gz", '\t', true }, { ".txt.gz", ' ', true },
 };
-#define NPY (&FORMATS[0])
 #define SUFFIXES ".csv, .tsv, .txt (or these with .gz), .npy"
 
 /* The format that the suffix names; NULL: none. */
@@ -56,13 +55,12 @@ struct table_writer {
     size_t columns, rows, done; /* rows announced, rows written */
 };
 
-static void table_writer_free(table_writer *w)
+void table_writer_abandon(table_writer *w)
 {
     if (w == NULL)
         return;
     file_writer_abandon(w->file);
-    memory_free(w->path);
-    memory_free(w);
+    memory_free_all(w->path, w);
 }
 
 static npmd_status suffix_fail(const char *path, npmd_error *err)
@@ -70,16 +68,16 @@ static npmd_status suffix_fail(const char *path, npmd_error *err)
     return npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: unknown suffix, expected " SUFFIXES, path);
 }
 
-static npmd_status writer_open(const char *path, const table_format *format, size_t columns, size_t rows,
-                               table_writer **out, npmd_error *err)
+npmd_status table_writer_open(const char *path, size_t columns, size_t rows, table_writer **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     table_writer *w = NULL;
-    if (format->separator == 0 && rows == TABLE_ROWS_UNKNOWN) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: an .npy file begins with its number of rows, which must be known",
-                       path);
-        goto done;
-    }
+    const table_format *format = format_of(path);
+    if (format == NULL)
+        return suffix_fail(path, err);
+    if (format->separator == 0 && rows == TABLE_ROWS_UNKNOWN)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "%s: an .npy file begins with its number of rows, which must be known",
+                      path));
     TRY(memory_new(&w, 1, err));
     w->separator = format->separator;
     w->columns = columns;
@@ -93,25 +91,15 @@ static npmd_status writer_open(const char *path, const table_format *format, siz
     *out = w;
     w = NULL;
 done:
-    table_writer_free(w);
+    table_writer_abandon(w);
     return st;
-}
-
-npmd_status table_writer_open(const char *path, size_t columns, size_t rows, table_writer **out, npmd_error *err)
-{
-    const table_format *format = format_of(path);
-    if (format == NULL)
-        return suffix_fail(path, err);
-    return writer_open(path, format, columns, rows, out, err);
 }
 
 npmd_status table_writer_put(table_writer *w, const double *a, size_t rows, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (rows > w->rows - w->done) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s: %zu rows were announced, more came", w->path, w->rows);
-        goto done;
-    }
+    if (rows > w->rows - w->done)
+        TRY(npmd_fail(err, NPMD_ERR_SHAPE, "%s: %zu rows were announced, more came", w->path, w->rows));
     if (w->separator == 0)
         TRY(file_writer_put(w->file, a, rows * w->columns * sizeof *a, err));
     else
@@ -124,53 +112,26 @@ done:
 npmd_status table_writer_commit(table_writer *w, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (w->rows != TABLE_ROWS_UNKNOWN && w->done != w->rows) {
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "%s: %zu rows were announced, %zu came", w->path, w->rows, w->done);
-        goto done;
-    }
+    if (w->rows != TABLE_ROWS_UNKNOWN && w->done != w->rows)
+        TRY(npmd_fail(err, NPMD_ERR_SHAPE, "%s: %zu rows were announced, %zu came", w->path, w->rows, w->done));
     st = file_writer_commit(w->file, err);
     w->file = NULL;
 done:
-    table_writer_free(w);
+    table_writer_abandon(w);
     return st;
 }
 
-void table_writer_abandon(table_writer *w)
-{
-    table_writer_free(w);
-}
-
-static npmd_status write_whole(const char *path, const table_format *format, const double *a, size_t rows,
-                               size_t columns, npmd_error *err)
+npmd_status table_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     table_writer *w = NULL;
-    TRY(writer_open(path, format, columns, rows, &w, err));
+    TRY(table_writer_open(path, columns, rows, &w, err));
     TRY(table_writer_put(w, a, rows, err));
     st = table_writer_commit(w, err);
     w = NULL;
 done:
     table_writer_abandon(w);
     return st;
-}
-
-npmd_status csv_write(const char *path, char separator, const double *a, size_t rows, size_t columns, npmd_error *err)
-{
-    const table_format format = { .separator = separator };
-    return write_whole(path, &format, a, rows, columns, err);
-}
-
-npmd_status npy_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)
-{
-    return write_whole(path, NPY, a, rows, columns, err);
-}
-
-npmd_status table_write(const char *path, const double *a, size_t rows, size_t columns, npmd_error *err)
-{
-    const table_format *format = format_of(path);
-    if (format == NULL)
-        return suffix_fail(path, err);
-    return write_whole(path, format, a, rows, columns, err);
 }
 
 npmd_status table_output_check(const char *path, npmd_error *err)
@@ -182,11 +143,7 @@ npmd_status table_output_check(const char *path, npmd_error *err)
 
 void table_free(table *t)
 {
-    if (t == NULL)
-        return;
-    memory_free(t->data);
-    memory_free(t->line);
-    memory_free(t->path);
+    memory_free_all(t->data, t->line, t->path);
     *t = (table){ 0 };
 }
 

@@ -133,8 +133,7 @@ void json_decref(json_t *value)
             memory_free(value->member[i].key);
             json_decref(value->member[i].value);
         }
-        memory_free(value->member);
-        memory_free(value->index);
+        memory_free_all(value->member, value->index);
     }
     memory_free(value);
 }

@@ -124,10 +124,8 @@ static npmd_status string_read(json_reader *r, npmd_error *err)
             continue;
         }
         const size_t length = (unsigned char)*r->at < 0x20 ? 0 : utf8_length(r->at, r->end);
-        if (length == 0) {
-            st = reader_fail(r, "a character of a string in UTF-8", err);
-            goto done;
-        }
+        if (length == 0)
+            TRY(reader_fail(r, "a character of a string in UTF-8", err));
         memcpy(r->word + r->length, r->at, length);
         r->length += length;
         r->at += length;
@@ -270,10 +268,8 @@ npmd_status json_from_text(const char *text, size_t size, const char *where, jso
         return no_memory(where, err);
     TRY(value_read(&r, &value, err));
     blanks_skip(&r);
-    if (r.at < r.end) {
-        st = reader_fail(&r, "the end of the text", err);
-        goto done;
-    }
+    if (r.at < r.end)
+        TRY(reader_fail(&r, "the end of the text", err));
     *out = value;
     value = NULL;
 done:

@@ -38,25 +38,19 @@ static npmd_status kde_complete(fit_plan *p, npmd_error *err)
     settings_fill(o, settings_readers(o, dom), dom, p->n);
     o->tau = 0.0;         /* nothing is penalised */
     o->descent.batch = 0; /* a preset may have left a share of n */
-    if (k->kappas > 1 && k->kappas != dom->factors) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`kappa` has %d values, but %s has %d factors", k->kappas, dom->text,
-                       dom->factors);
-        goto done;
-    }
+    if (k->kappas > 1 && k->kappas != dom->factors)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "`kappa` has %d values, but %s has %d factors", k->kappas, dom->text,
+                      dom->factors));
     for (int d = 0; d < dom->factors; d++) {
         k->kappa[d] = k->kappas > 1 ? k->kappa[d] : k->kappa[0];
         given += k->kappa[d] > 0.0;
     }
     k->kappas = dom->factors;
-    if (given != 0 && given != dom->factors) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`kappa`: give every factor a concentration, or none");
-        goto done;
-    }
-    if (given != 0 && k->bandwidth == BANDWIDTH_MIXTURE) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "`kappa` goes with `bandwidth` fixed or adaptive; a mixture has many concentrations");
-        goto done;
-    }
+    if (given != 0 && given != dom->factors)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "`kappa`: give every factor a concentration, or none"));
+    if (given != 0 && k->bandwidth == BANDWIDTH_MIXTURE)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                      "`kappa` goes with `bandwidth` fixed or adaptive; a mixture has many concentrations"));
     /* the points, merged and shuffled; their scaled coordinates, twice over while something is chosen; scales and
      * offsets of the parts; distances */
     const size_t parts = k->bandwidth == BANDWIDTH_MIXTURE ? 32 : 2,
@@ -112,11 +106,9 @@ static npmd_status kde_choose(npmd_model *m, kde_state *k, kde_watch *w, double 
     for (int d = 0; d < factors; d++)
         ratio[d] = opt->kernels.kappa[0] > 0.0 ? opt->kernels.kappa[d] / opt->kernels.kappa[0] : 1.0;
     if (opt->kernels.bandwidth != BANDWIDTH_FIXED && opt->kernels.neighbours > 0
-        && (size_t)opt->kernels.neighbours >= k->cloud.n) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`neighbours` %d: there are %zu distinct points",
-                       opt->kernels.neighbours, k->cloud.n);
-        goto done;
-    }
+        && (size_t)opt->kernels.neighbours >= k->cloud.n)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "`neighbours` %d: there are %zu distinct points", opt->kernels.neighbours,
+                      k->cloud.n));
     const bool factor = opt->kernels.concentration == 1 && factors > 1;
     if (opt->kernels.kappa[0] == 0.0 && (opt->kernels.bandwidth == BANDWIDTH_FIXED || factor)) {
         TRY(kde_choose_fixed(&k->cloud, opt, w, &choice, err));
@@ -199,8 +191,7 @@ static npmd_status kde_values(const kde_state *k, const kde_view *view, int thre
             out[i] = log_add(out[i], share + logs[i]);
     }
 done:
-    memory_free(e);
-    memory_free(logs);
+    memory_free_all(e, logs);
     return st;
 }
 
@@ -349,10 +340,8 @@ static npmd_status load_points(kde_state *k, const npmd_domain *dom, const recor
     double sum = 0.0, row[DOMAIN_MAX_COLUMNS];
     TRY(record_find(rec, path, "points", TENSOR_F64, 2, (const size_t[]){ 0, columns }, &x, err));
     TRY(record_find(rec, path, "points.weight", TENSOR_F64, 1, &(size_t){ x->shape[0] }, &weight, err));
-    if (x->shape[0] == 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: there are no points", path);
-        goto done;
-    }
+    if (x->shape[0] == 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: there are no points", path));
     TRY(kde_cloud_open(dom, x->shape[0], &k->cloud, err));
     memcpy(k->cloud.x, x->data, k->cloud.n * columns * sizeof(double));
     memcpy(k->cloud.weight, weight->data, k->cloud.n * sizeof(double));
@@ -364,14 +353,10 @@ static npmd_status load_points(kde_state *k, const npmd_domain *dom, const recor
         for (size_t j = 0; reason == NULL && j < columns; j++)
             if (!(fabs(row[j] - k->cloud.x[i * columns + j]) <= 1e-12))
                 reason = "is not in its canonical form";
-        if (reason != NULL) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: points, row %zu, factor %d %s", path, i + 1, factor + 1, reason);
-            goto done;
-        }
-        if (!(w > 0.0 && w <= 1.0 + 1e-9)) {
-            st = bad(err, path, "points.weight", i, w, "a share of 1");
-            goto done;
-        }
+        if (reason != NULL)
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: points, row %zu, factor %d %s", path, i + 1, factor + 1, reason));
+        if (!(w > 0.0 && w <= 1.0 + 1e-9))
+            TRY(bad(err, path, "points.weight", i, w, "a share of 1"));
         sum += w;
         kde_embed(dom, k->cloud.x + i * columns, k->cloud.e + i * (size_t)k->cloud.columns);
     }
@@ -390,15 +375,11 @@ static npmd_status load_part(kde_state *k, int p, const record *rec, const char 
     double largest = 0.0;
     for (int d = 0; d < k->cloud.domain->factors; d++)
         largest = fmax(largest, k->view.ratio[d]);
-    if (!(k->weights[p] > 0.0 && k->weights[p] <= 1.0 + 1e-9)) {
-        st = bad(err, path, "part.weight", (size_t)p, k->weights[p], "a share of 1");
-        goto done;
-    }
+    if (!(k->weights[p] > 0.0 && k->weights[p] <= 1.0 + 1e-9))
+        TRY(bad(err, path, "part.weight", (size_t)p, k->weights[p], "a share of 1"));
     const double most = k->neighbours[p] == 0 ? KDE_KAPPA_MOST * (1.0 + 1e-9) / largest : 1e20;
-    if (k->neighbours[p] < 0 || !(k->kappas[p] > 0.0 && k->kappas[p] <= most)) {
-        st = bad(err, path, "part.kappa", (size_t)p, k->kappas[p], "a concentration");
-        goto done;
-    }
+    if (k->neighbours[p] < 0 || !(k->kappas[p] > 0.0 && k->kappas[p] <= most))
+        TRY(bad(err, path, "part.kappa", (size_t)p, k->kappas[p], "a concentration"));
     local_name(p, name);
     if (k->neighbours[p] > 0)
         TRY(record_find(rec, path, name, TENSOR_F64, 1, &k->cloud.n, &local, err));
@@ -408,10 +389,8 @@ static npmd_status load_part(kde_state *k, int p, const record *rec, const char 
     part->neighbours = k->neighbours[p];
     for (size_t i = 0; local != NULL && i < k->cloud.n; i++) {
         part->local[i] = ((const double *)local->data)[i];
-        if (!(part->local[i] >= 1e-20 && part->local[i] <= 1e20)) {
-            st = bad(err, path, name, i, part->local[i], "a positive number up to 1e20");
-            goto done;
-        }
+        if (!(part->local[i] >= 1e-20 && part->local[i] <= 1e20))
+            TRY(bad(err, path, name, i, part->local[i], "a positive number up to 1e20"));
     }
     kde_part_set(part, &k->view, k->kappas[p]);
 done:
@@ -427,24 +406,18 @@ static npmd_status kde_load(npmd_model *m, const record *rec, const char *path, 
     TRY(record_find(rec, path, "ratio", TENSOR_F64, 1, &(size_t){ (size_t)m->domain->factors }, &ratio, err));
     TRY(record_find(rec, path, "part.weight", TENSOR_F64, 1, &(size_t){ 0 }, &weight, err));
     const size_t parts = weight->shape[0];
-    if (parts < 1 || parts > KDE_MOST_PARTS) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: %zu parts, expected 1 to %d", path, parts, KDE_MOST_PARTS);
-        goto done;
-    }
+    if (parts < 1 || parts > KDE_MOST_PARTS)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: %zu parts, expected 1 to %d", path, parts, KDE_MOST_PARTS));
     TRY(record_find(rec, path, "part.kappa", TENSOR_F64, 1, &parts, &kappa, err));
     TRY(record_find(rec, path, "part.neighbours", TENSOR_I32, 1, &parts, &neighbours, err));
     TRY(record_find(rec, path, "uniform", TENSOR_F64, 1, &(size_t){ 1 }, &uniform, err));
     TRY(record_find(rec, path, "queries", TENSOR_I64, 1, &(size_t){ 1 }, &queries, err));
     number = ratio->data;
     for (int d = 0; d < m->domain->factors; d++)
-        if (!(number[d] >= 1e-16 && number[d] <= 1e16)) {
-            st = bad(err, path, "ratio", (size_t)d, number[d], "a positive number");
-            goto done;
-        }
-    if (m->facts.log_integral != 0.0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: a log integral of %g, kernels have 0", path, m->facts.log_integral);
-        goto done;
-    }
+        if (!(number[d] >= 1e-16 && number[d] <= 1e16))
+            TRY(bad(err, path, "ratio", (size_t)d, number[d], "a positive number"));
+    if (m->facts.log_integral != 0.0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: a log integral of %g, kernels have 0", path, m->facts.log_integral));
     TRY(memory_new(&k, 1, err));
     m->state = k;
     memcpy(k->weights, weight->data, parts * sizeof(double));
@@ -471,7 +444,7 @@ static npmd_status kde_describe(const npmd_model *m, json_t *into, npmd_error *e
 {
     npmd_status st = NPMD_OK;
     const kde_state *k = m->state;
-    json_t *parts = json_array(), *one = NULL, *kappas = NULL;
+    json_t *parts = json_array();
     double largest = 0.0;
     TRY(json_put(into, "distinct_points", json_integer((json_int_t)k->cloud.n), err));
     TRY(json_put(into, "kernel_terms", json_integer((json_int_t)k->cloud.n * k->parts), err));
@@ -480,28 +453,20 @@ static npmd_status kde_describe(const npmd_model *m, json_t *into, npmd_error *e
     TRY(json_put(into, "uniform_weight", json_real(k->uniform), err));
     for (int p = 0; p < k->parts; p++) {
         const kde_part *part = &k->part[p];
-        one = json_object();
-        kappas = json_array();
+        json_t *one = NULL, *kappas = NULL;
+        TRY(json_append(parts, one = json_object(), err)); /* which owns it from here on */
         TRY(json_put(one, "weight", json_real(part->weight), err));
         TRY(json_put(one, "neighbours", json_integer(part->neighbours), err));
+        TRY(json_put(one, part->local == NULL ? "kappa" : "kappa_geometric_mean", kappas = json_array(), err));
         for (int d = 0; d < m->domain->factors; d++)
             TRY(json_append(kappas, json_real(part->kappa * k->view.ratio[d]), err));
-        TRY(json_put(one, part->local == NULL ? "kappa" : "kappa_geometric_mean", json_incref(kappas), err));
-        json_decref(kappas);
-        kappas = NULL;
         for (size_t at = 0; at < k->view.ld; at++)
             for (int d = 0; d < m->domain->factors; d++)
                 largest = fmax(largest, part->scale_wide[at] * k->view.ratio[d]);
-        st = json_append(parts, one, err);
-        one = NULL;
-        if (st != NPMD_OK)
-            goto done;
     }
     TRY(json_put(into, "largest_kappa", json_real(largest), err));
     TRY(json_put(into, "parts", json_incref(parts), err));
 done:
-    json_decref(one);
-    json_decref(kappas);
     json_decref(parts);
     return st;
 }

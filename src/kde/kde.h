@@ -137,7 +137,7 @@ typedef struct kde_recipe { /* the parts of a mixture, without points */
     double weight[KDE_MOST_PARTS], kappa[KDE_MOST_PARTS]; /* adaptive: kappa_i = kappa / (k-th distance)^2 */
     int neighbours[KDE_MOST_PARTS];
     double uniform;
-    double held_out, best_part; /* mean log density relative to uniform, of the mixture and of its best part */
+    double held_out; /* mean log density relative to uniform */
     size_t queries;
 } kde_recipe;
 npmd_status kde_choose_mixture(const kde_cloud *cloud, const settings *opt, const double *ratio, kde_watch *w,

@@ -42,8 +42,7 @@ static void chooser_close(chooser *c)
 {
     kde_part_close(&c->part);
     kde_view_close(&c->view);
-    memory_free(c->kernel);
-    memory_free(c->overlap);
+    memory_free_all(c->kernel, c->overlap);
 }
 
 static size_t queries_for(const kde_cloud *cloud, double pairs)
@@ -292,13 +291,11 @@ npmd_status kde_choose_fixed(const kde_cloud *cloud, const settings *opt, kde_wa
     double best = 0.0;
     w->doing = "the concentration was being chosen";
     w->steps = w->step + GUESS + (opt->kernels.concentration == 1 ? MOST_SWEEPS * 8 * cloud->domain->factors : 0);
-    if (opt->kernels.rule == RULE_ISE && cloud->n < KDE_MOST_GROUPS) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "`concentration-rule` ise makes %d folds, and there are %zu distinct points: give `kappa`, or "
-                       "another rule",
-                       KDE_MOST_GROUPS, cloud->n);
-        goto done;
-    }
+    if (opt->kernels.rule == RULE_ISE && cloud->n < KDE_MOST_GROUPS)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                      "`concentration-rule` ise makes %d folds, and there are %zu distinct points: give `kappa`, or "
+                      "another rule",
+                      KDE_MOST_GROUPS, cloud->n));
     TRY(chooser_open(&c, cloud, opt, (kernel_rule)opt->kernels.rule, false, w, err));
     TRY(search(&c, log(GRID_FIRST), &best, &out->criterion, &out->bound, err));
     for (int d = 0; d < cloud->domain->factors; d++)

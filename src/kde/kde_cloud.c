@@ -22,9 +22,7 @@ void kde_embed(const npmd_domain *dom, const double *x, double *e)
 
 void kde_cloud_close(kde_cloud *c)
 {
-    memory_free(c->x);
-    memory_free(c->weight);
-    memory_free(c->e);
+    memory_free_all(c->x, c->weight, c->e);
     *c = (kde_cloud){ 0 };
 }
 
@@ -105,9 +103,7 @@ npmd_status kde_cloud_make(const npmd_points *pts, uint64_t seed, kde_cloud *out
         out->weight[to] = weight[i];
     }
 done:
-    memory_free(key);
-    memory_free(first);
-    memory_free(weight);
+    memory_free_all(key, first, weight);
     return st;
 }
 
@@ -134,11 +130,7 @@ done:
 
 void kde_view_close(kde_view *v)
 {
-    memory_free(v->place);
-    memory_free(v->narrow);
-    memory_free(v->wide);
-    memory_free(v->low);
-    memory_free(v->high);
+    memory_free_all(v->place, v->narrow, v->wide, v->low, v->high);
     *v = (kde_view){ 0 };
 }
 

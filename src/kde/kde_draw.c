@@ -170,8 +170,6 @@ npmd_status kde_mean(const npmd_model *m, uint64_t seed, values_fn log_g, void *
         *se = sqrt(squares / (double)(n - 1) / (double)n);
     } while (*se > fmax(enough, CLOSE_ENOUGH * *mean) && n < MOST_DRAWS);
 done:
-    memory_free(cumulative);
-    memory_free(x);
-    memory_free(v);
+    memory_free_all(cumulative, x, v);
     return st;
 }

@@ -35,8 +35,7 @@ static void heat_free(void *state)
     if (h == NULL)
         return;
     series_basis_close(&h->basis);
-    memory_free(h->c);
-    memory_free(h);
+    memory_free_all(h->c, h);
 }
 
 static npmd_status heat_complete(fit_plan *p, npmd_error *err)
@@ -46,16 +45,12 @@ static npmd_status heat_complete(fit_plan *p, npmd_error *err)
     const kernel_settings *k = &p->full.kernels;
     settings *o = &p->full;
     int *frequency = o->encoding.max_frequency;
-    if (k->bandwidth != BANDWIDTH_FIXED || k->concentration != 0 || k->rule != RULE_LEAST_SQUARES) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "kernels on a surface are those of the heat equation: `bandwidth` fixed, "
-                       "`concentration` common and `concentration-rule` least-squares");
-        goto done;
-    }
-    if (k->kappas > 1) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`kappa`: one value was expected, since %s has a surface", dom->text);
-        goto done;
-    }
+    if (k->bandwidth != BANDWIDTH_FIXED || k->concentration != 0 || k->rule != RULE_LEAST_SQUARES)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                      "kernels on a surface are those of the heat equation: `bandwidth` fixed, "
+                      "`concentration` common and `concentration-rule` least-squares"));
+    if (k->kappas > 1)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "`kappa`: one value was expected, since %s has a surface", dom->text));
     const bool asked = frequency[0] > 0 || o->encoding.max_frequencies > 1;
     settings_fill(o, settings_readers(o, dom), dom, p->n);
     TRY(settings_fill_frequencies(o, dom, err));
@@ -66,12 +61,10 @@ static npmd_status heat_complete(fit_plan *p, npmd_error *err)
     for (; !asked && most > 1 && series_count(dom, frequency) > (double)budget; most--)
         for (int d = 0; d < dom->factors; d++) /* the highest go down by one */
             frequency[d] -= frequency[d] == most;
-    if (series_count(dom, frequency) > (double)budget) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "kernels on %s would be sums of %.3g products of eigenfunctions%s, at most %zu are possible",
-                       dom->text, series_count(dom, frequency), asked ? "" : " even at frequency 1", budget);
-        goto done;
-    }
+    if (series_count(dom, frequency) > (double)budget)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                      "kernels on %s would be sums of %.3g products of eigenfunctions%s, at most %zu are possible",
+                      dom->text, series_count(dom, frequency), asked ? "" : " even at frequency 1", budget));
     p->bytes = (LANES + 10) * (size_t)series_count(dom, frequency) * sizeof(double);
     o->encoding.features = 0; /* all of them */
     o->descent.batch = 0;
@@ -189,10 +182,8 @@ static npmd_status heat_load(npmd_model *m, const record *rec, const char *path,
     for (int d = 0; sound && d < m->domain->factors; d++)
         sound = opt->encoding.max_frequency[d] >= 1
                 && opt->encoding.max_frequency[d] <= m->domain->factor[d]->max_frequency;
-    if (!sound || series_count(m->domain, opt->encoding.max_frequency) > (double)MOST_FUNCTIONS) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe kernels on %s", path, m->domain->text);
-        goto done;
-    }
+    if (!sound || series_count(m->domain, opt->encoding.max_frequency) > (double)MOST_FUNCTIONS)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: its options do not describe kernels on %s", path, m->domain->text));
     TRY(memory_new(&h, 1, err));
     m->state = h;
     TRY(series_basis_open(&h->basis, m->domain, opt->encoding.max_frequency, err));
@@ -200,11 +191,9 @@ static npmd_status heat_load(npmd_model *m, const record *rec, const char *path,
     TRY(record_find(rec, path, "heat.coefficients", TENSOR_F64, 1, &h->basis.size, &coefficients, err));
     memcpy(h->c, coefficients->data, h->basis.size * sizeof *h->c);
     for (size_t k = 0; k < h->basis.size; k++)
-        if (!isfinite(h->c[k])) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor heat.coefficients holds a number that is not finite",
-                           path);
-            goto done;
-        }
+        if (!isfinite(h->c[k]))
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: tensor heat.coefficients holds a number that is not finite",
+                          path));
 done:
     return st;
 }

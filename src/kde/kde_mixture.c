@@ -141,15 +141,6 @@ npmd_status kde_choose_mixture(const kde_cloud *cloud, const settings *opt, cons
             memcpy(all + (size_t)p * queries + fold * held, logs + (size_t)p * held, held * sizeof *all);
         trial_close(&t);
     }
-    r.best_part = -INFINITY;
-    for (int p = 0; p <= r.parts; p++) {
-        double sum = 0.0, total = 0.0;
-        for (size_t i = 0; i < queries; i++) {
-            sum += cloud->weight[i] * all[(size_t)p * queries + i];
-            total += cloud->weight[i];
-        }
-        r.best_part = fmax(r.best_part, sum / total);
-    }
     const double tops = mixture_densities(all, cloud->weight, r.parts + 1, queries);
     r.held_out = mixture_weights(all, cloud->weight, tops, r.parts + 1, queries, mix);
     r.queries = queries;
@@ -157,7 +148,6 @@ npmd_status kde_choose_mixture(const kde_cloud *cloud, const settings *opt, cons
     *out = r;
 done:
     trial_close(&t);
-    memory_free(logs);
-    memory_free(all);
+    memory_free_all(logs, all);
     return st;
 }

@@ -42,13 +42,7 @@ double kde_concentration(double kappa)
 
 void kde_part_close(kde_part *p)
 {
-    memory_free(p->local);
-    memory_free(p->scale);
-    memory_free(p->offset);
-    memory_free(p->scale_wide);
-    memory_free(p->offset_wide);
-    memory_free(p->box_scale);
-    memory_free(p->box_offset);
+    memory_free_all(p->local, p->scale, p->offset, p->scale_wide, p->offset_wide, p->box_scale, p->box_offset);
     *p = (kde_part){ 0 };
 }
 
@@ -338,8 +332,7 @@ static npmd_status card_log_sums(const kde_view *v, const kde_part *p, const dou
         }
     }
 done:
-    memory_free(x);
-    memory_free(skip);
+    memory_free_all(x, skip);
     return st;
 }
 

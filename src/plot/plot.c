@@ -183,7 +183,7 @@ static npmd_status figure_choose(const figure *f, const figure_kind **out, npmd_
                                                                                        : "what is given";
     for (int k = 0; k < KIND_COUNT; k++) {
         const figure_kind *kind = KINDS[k];
-        if (f->ask->kind == NULL ? !kind->fits(f) : strcasecmp(kind->name, f->ask->kind) != 0)
+        if (f->ask->kind == NULL ? kind->fits == NULL || !kind->fits(f) : strcasecmp(kind->name, f->ask->kind) != 0)
             continue;
         if (!kind->takes(f))
             return npmd_fail(err, NPMD_ERR_ARGUMENT, "`kind` %s draws %s, but given %s %s%s", kind->name, kind->wants,
@@ -230,10 +230,8 @@ npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot
     TRY(figure_choose(&f, &kind, err));
     TRY(figure_uses(&f, kind, err));
     TRY(kind->draw(&f, err));
-    if (compute_tell(&how, "picture", 1.0) != 0) { /* not all kinds ask on the way */
-        st = npmd_fail(err, NPMD_STOPPED, "stopped before the picture was written");
-        goto done;
-    }
+    if (compute_tell(&how, "picture", 1.0) != 0) /* not all kinds ask on the way */
+        TRY(npmd_fail(err, NPMD_STOPPED, "stopped before the picture was written"));
     TRY(canvas_write(f.page, err));
     f.facts.kind = kind->name;
     f.facts.width_mm = canvas_width(f.page) / POINTS_PER_MM;
@@ -243,8 +241,7 @@ npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot
 done:
     for (int k = 0; k < f.logs; k++)
         lines_free(&f.log[k]);
-    memory_free(f.log);
-    memory_free(f.from);
+    memory_free_all(f.log, f.from);
     domain_look_close(&dom);
     canvas_free(f.page);
     return st;

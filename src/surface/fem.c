@@ -20,8 +20,7 @@ typedef struct lists {
 
 static void lists_free(lists *l)
 {
-    memory_free(l->start);
-    memory_free(l->item);
+    memory_free_all(l->start, l->item);
 }
 
 /* From counts in start[i + 1] to starts; afterwards start[i] may be moved on while i's list is filled. */
@@ -159,15 +158,13 @@ static bool face_products(const mesh *m, size_t face, double k[3][3], double *ar
     for (int i = 0; i < 3; i++) {
         const double *from = m->x + 3 * (size_t)m->face[3 * face + (size_t)((i + 1) % 3)],
                      *to = m->x + 3 * (size_t)m->face[3 * face + (size_t)((i + 2) % 3)];
-        for (int d = 0; d < 3; d++)
-            edge[i][d] = to[d] - from[d];
+        minus3(to, from, edge[i]);
     }
-    for (int d = 0; d < 3; d++)
-        normal[d] = edge[0][(d + 1) % 3] * edge[1][(d + 2) % 3] - edge[0][(d + 2) % 3] * edge[1][(d + 1) % 3];
-    *area = 0.5 * sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    cross3(edge[0], edge[1], normal);
+    *area = 0.5 * sqrt(dot3(normal, normal));
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            k[i][j] = (edge[i][0] * edge[j][0] + edge[i][1] * edge[j][1] + edge[i][2] * edge[j][2]) / (4.0 * *area);
+            k[i][j] = dot3(edge[i], edge[j]) / (4.0 * *area);
     return *area > 0.0 && isfinite(k[0][0] + k[1][1] + k[2][2]);
 }
 
@@ -316,10 +313,7 @@ done:
 
 void fem_matrices_free(fem_matrices *a)
 {
-    memory_free(a->start);
-    memory_free(a->column);
-    memory_free(a->stiffness);
-    memory_free(a->mass);
+    memory_free_all(a->start, a->column, a->stiffness, a->mass);
     *a = (fem_matrices){ 0 };
 }
 

@@ -11,9 +11,7 @@
 void eigenpairs_free(eigenpairs *e)
 {
     fem_nodes_free(&e->at);
-    memory_free(e->lambda);
-    memory_free(e->phi);
-    memory_free(e->residual);
+    memory_free_all(e->lambda, e->phi, e->residual);
     *e = (eigenpairs){ 0 };
 }
 
@@ -88,8 +86,7 @@ static npmd_status finish(const fem_matrices *a, double *phi, eigenpairs *e, npm
             for (size_t i = from; i < from + TILE && i < a->nodes; i++)
                 e->phi[i * (size_t)e->pairs + (size_t)j] = phi[(size_t)j * a->nodes + i];
 done:
-    memory_free(mass);
-    memory_free(stiffness);
+    memory_free_all(mass, stiffness);
     return st;
 }
 
@@ -101,8 +98,8 @@ static npmd_status pairs_check(int pairs, size_t nodes, npmd_error *err)
     return NPMD_OK;
 }
 
-npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const fem_watch *watch, eigenpairs *out,
-                                   npmd_error *err)
+npmd_status fem_eigenpairs(const mesh *m, int elements, int pairs, const fem_watch *watch, eigenpairs *out,
+                           npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     eigenpairs e = { .pairs = pairs };
@@ -125,11 +122,6 @@ done:
     fem_matrices_free(&a);
     eigenpairs_free(&e);
     return st;
-}
-
-npmd_status fem_eigenpairs(const mesh *m, int elements, int pairs, eigenpairs *out, npmd_error *err)
-{
-    return fem_eigenpairs_watched(m, elements, pairs, NULL, out, err);
 }
 
 /* ---- Kept -------------------------------------------------------------------------------------------------------- */
@@ -227,7 +219,7 @@ npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char
     char *path = NULL;
     bool fits = false;
     if (folder == NULL)
-        return fem_eigenpairs_watched(m, elements, pairs, watch, out, err);
+        return fem_eigenpairs(m, elements, pairs, watch, out, err);
     const size_t room = strlen(folder) + 64;
     TRY(fem_nodes_make(m, elements, &e.at, err));
     TRY(pairs_check(pairs, e.at.nodes, err));
@@ -236,7 +228,7 @@ npmd_status eigenpairs_cached(const mesh *m, int elements, int pairs, const char
     TRY(cache_read(path, m, pairs, &e, &fits, err));
     if (!fits) {
         eigenpairs_free(&e);
-        TRY(fem_eigenpairs_watched(m, elements, pairs, watch, &e, err));
+        TRY(fem_eigenpairs(m, elements, pairs, watch, &e, err));
         cache_write(path, m, &e);
     }
     *out = e;

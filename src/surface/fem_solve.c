@@ -51,17 +51,12 @@ static npmd_status solve_dense(const fem_matrices *a, int pairs, double *lambda,
             mass[i * a->nodes + (size_t)a->column[c]] = a->mass[c];
         }
     dsygv_(&kind, "V", "L", &n, stiffness, &n, mass, &n, value, work, &room, &info, 1, 1);
-    if (info != 0) {
-        st = npmd_fail(err, NPMD_ERR_NUMERIC, "the eigenpairs of %d nodes were not found (LAPACK: %d)", n, info);
-        goto done;
-    }
+    if (info != 0)
+        TRY(npmd_fail(err, NPMD_ERR_NUMERIC, "the eigenpairs of %d nodes were not found (LAPACK: %d)", n, info));
     memcpy(lambda, value, (size_t)pairs * sizeof *lambda);
     memcpy(phi, stiffness, (size_t)pairs * a->nodes * sizeof *phi);
 done:
-    memory_free(stiffness);
-    memory_free(mass);
-    memory_free(value);
-    memory_free(work);
+    memory_free_all(stiffness, mass, value, work);
     return st;
 }
 
@@ -135,10 +130,7 @@ static npmd_status order_make(const fem_matrices *a, int *position, npmd_error *
     for (size_t i = 0; i < a->nodes; i++)
         position[i] = (int)place[i];
 done:
-    memory_free(start);
-    memory_free(column);
-    memory_free(order);
-    memory_free(place);
+    memory_free_all(start, column, order, place);
     return st;
 }
 
@@ -164,10 +156,7 @@ static void factors_free(factors *f)
         Destroy_SuperMatrix_Store(&f->matrix);
     if (f->counting)
         StatFree(&f->count);
-    memory_free(f->entry);
-    memory_free(f->rows);
-    memory_free(f->columns);
-    memory_free(f->tree);
+    memory_free_all(f->entry, f->rows, f->columns, f->tree);
     *f = (factors){ 0 };
 }
 
@@ -248,12 +237,7 @@ typedef struct lanczos {
 static void lanczos_free(lanczos *l)
 {
     factors_free(&l->inverse);
-    memory_free(l->v);
-    memory_free(l->rest);
-    memory_free(l->three);
-    memory_free(l->room);
-    memory_free(l->value);
-    memory_free(l->chosen);
+    memory_free_all(l->v, l->rest, l->three, l->room, l->value, l->chosen);
     *l = (lanczos){ 0 };
 }
 

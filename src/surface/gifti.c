@@ -284,15 +284,13 @@ static npmd_status xml_feed(gifti_reader *r, const scanner *s)
     return NPMD_OK;
 }
 
-static npmd_status parse(const scanner *s, bool values, gifti *out, npmd_error *err)
+npmd_status gifti_parse(const scanner *s, bool values, gifti *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     static const XML_Memory_Handling_Suite MEMORY = { malloc, realloc, free };
     gifti_reader r = { .where = *s, .values = values, .err = err, .parser = XML_ParserCreate_MM(NULL, &MEMORY, NULL) };
-    if (r.parser == NULL) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "%s: not enough memory to read its XML", s->path);
-        goto done;
-    }
+    if (r.parser == NULL)
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "%s: not enough memory to read its XML", s->path));
     XML_SetUserData(r.parser, &r);
     XML_SetElementHandler(r.parser, on_start, on_end);
     XML_SetCharacterDataHandler(r.parser, on_text);
@@ -303,33 +301,19 @@ static npmd_status parse(const scanner *s, bool values, gifti *out, npmd_error *
 done:
     if (r.parser != NULL)
         XML_ParserFree(r.parser);
-    memory_free(r.array.value);
-    memory_free(r.array.name);
-    memory_free(r.text);
+    memory_free_all(r.array.value, r.array.name, r.text);
     gifti_free(&r.g);
     return st;
-}
-
-npmd_status gifti_parse(const scanner *s, gifti *out, npmd_error *err)
-{
-    return parse(s, false, out, err);
-}
-
-npmd_status gifti_parse_values(const scanner *s, gifti *out, npmd_error *err)
-{
-    return parse(s, true, out, err);
 }
 
 void gifti_free(gifti *g)
 {
     for (size_t i = 0; i < g->arrays; i++) {
-        memory_free(g->array[i].value);
-        memory_free(g->array[i].name);
+        memory_free_all(g->array[i].value, g->array[i].name);
     }
     for (size_t i = 0; i < g->labels; i++)
         memory_free(g->label[i].name);
-    memory_free(g->array);
-    memory_free(g->label);
+    memory_free_all(g->array, g->label);
     *g = (gifti){ 0 };
 }
 

@@ -4,19 +4,7 @@
 
 #include <zlib.h>
 
-static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 /* ---- base64 ------------------------------------------------------------------------------------------------------ */
-
-static int digit_of(char c)
-{
-    return c >= 'A' && c <= 'Z'   ? c - 'A'
-           : c >= 'a' && c <= 'z' ? c - 'a' + 26
-           : c >= '0' && c <= '9' ? c - '0' + 52
-           : c == '+'             ? 62
-           : c == '/'             ? 63
-                                  : -1;
-}
 
 /* out has room for 3 bytes of every 4 characters. Blanks do not count; = fills the last four up. */
 static npmd_status base64_decode(const scanner *where, const char *text, size_t size, unsigned char *out, size_t *bytes,
@@ -27,7 +15,7 @@ static npmd_status base64_decode(const scanner *where, const char *text, size_t 
     *bytes = 0;
     for (size_t i = 0; i < size; i++) {
         const char c = text[i];
-        const int digit = digit_of(c);
+        const int digit = base64_digit(c);
         if (c == ' ' || (c >= '\t' && c <= '\r'))
             continue;
         if (c == '=' ? ++fill > 2 : digit < 0 || fill > 0)
@@ -42,19 +30,6 @@ static npmd_status base64_decode(const scanner *where, const char *text, size_t 
     return NPMD_OK;
 }
 
-static size_t base64_encode(const unsigned char *bytes, size_t size, char *out)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < size; i += 3) {
-        const size_t have = size - i < 3 ? size - i : 3;
-        const uint32_t bits = (uint32_t)bytes[i] << 16 | (have > 1 ? (uint32_t)bytes[i + 1] << 8 : 0)
-                              | (have > 2 ? (uint32_t)bytes[i + 2] : 0);
-        for (size_t k = 0; k < 4; k++)
-            out[used++] = k <= have ? DIGITS[bits >> (18 - 6 * k) & 63] : '=';
-    }
-    return used;
-}
-
 npmd_status gifti_encode(file_writer *w, const void *bytes, size_t size, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -62,15 +37,12 @@ npmd_status gifti_encode(file_writer *w, const void *bytes, size_t size, npmd_er
     char *text = NULL;
     uLongf length = compressBound((uLong)size);
     TRY(memory_new(&packed, length, err));
-    if (compress(packed, &length, bytes, (uLong)size) != Z_OK) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to compress %zu bytes", size);
-        goto done;
-    }
+    if (compress(packed, &length, bytes, (uLong)size) != Z_OK)
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to compress %zu bytes", size));
     TRY(memory_new(&text, (length / 3 + 1) * 4, err));
     TRY(file_writer_put(w, text, base64_encode(packed, length, text), err));
 done:
-    memory_free(packed);
-    memory_free(text);
+    memory_free_all(packed, text);
     return st;
 }
 
@@ -94,10 +66,8 @@ static npmd_status ascii_decode(const scanner *where, const char *text, size_t s
     scanner s = *where; /* its line stays that of the element */
     s.start = s.at = text;
     s.end = text + size;
-    if (count > (size + 1) / 2) { /* a digit and a blank each */
-        st = short_fail(where, a, err);
-        goto done;
-    }
+    if (count > (size + 1) / 2) /* a digit and a blank each */
+        TRY(short_fail(where, a, err));
     TRY(memory_new(&a->value, count, err));
     for (size_t i = 0; i < count; i++)
         TRY(scan_number(&s, a->type, "a number of the array", &a->value[place_of(a, i)], err));
@@ -146,24 +116,19 @@ static npmd_status bytes_decode(const scanner *where, const char *text, size_t s
     TRY(base64_decode(where, text, size, bytes, &have, err));
     from = bytes;
     if (a->encoding == GIFTI_GZIP_BASE64) {
-        if (count > (have + 1) * DEFLATE_MOST / item || count * item > UINT32_MAX) {
-            st = short_fail(where, a, err);
-            goto done;
-        }
+        if (count > (have + 1) * DEFLATE_MOST / item || count * item > UINT32_MAX)
+            TRY(short_fail(where, a, err));
         TRY(memory_new(&inflated, count * item, err));
         TRY(inflate_all(where, bytes, have, a, inflated, count * item, err));
         from = inflated;
-    } else if (count > have / item || have != count * item) {
-        st = scan_fail(where, err, "%zu x %zu numbers of %zu bytes are announced, but its data hold %zu bytes", a->rows,
-                       a->columns, item, have);
-        goto done;
-    }
+    } else if (count > have / item || have != count * item)
+        TRY(scan_fail(where, err, "%zu x %zu numbers of %zu bytes are announced, but its data hold %zu bytes", a->rows,
+                      a->columns, item, have));
     TRY(memory_new(&a->value, count, err));
     for (size_t i = 0; i < count; i++)
         a->value[place_of(a, i)] = number_decode(from + i * item, a->type, a->big_endian);
 done:
-    memory_free(bytes);
-    memory_free(inflated);
+    memory_free_all(bytes, inflated);
     return st;
 }
 

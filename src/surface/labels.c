@@ -44,12 +44,9 @@ done:
 
 void labels_free(labels *l)
 {
-    if (l == NULL)
-        return;
     for (int i = 0; l->name != NULL && i < l->regions; i++)
         memory_free(l->name[i]);
-    memory_free(l->name);
-    memory_free(l->region);
+    memory_free_all(l->name, l->region);
     *l = (labels){ 0 };
 }
 
@@ -66,36 +63,22 @@ int labels_find(const labels *l, const char *name)
     return -1;
 }
 
-npmd_status labels_count_check(const char *path, size_t found, size_t vertices, npmd_error *err)
-{
-    if (found == vertices)
-        return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_FORMAT,
-                     "%s has labels of %zu vertices, but the surface has %zu: are they of another mesh?", path, found,
-                     vertices);
-}
-
 /* ---- a number or a word for every vertex ------------------------------------------------------------------------- */
 
-static int number_order(const void *p, const void *q)
-{
-    const label_entry *a = p, *b = q;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return (a->vertex > b->vertex) - (a->vertex < b->vertex);
-}
-
-static int word_compare(const label_entry *a, const label_entry *b)
+/* By numbers, which are all equal where there are words, then by words. */
+static int region_compare(const label_entry *a, const label_entry *b)
 {
     const size_t least = a->word.size < b->word.size ? a->word.size : b->word.size;
-    const int order = memcmp(a->word.at, b->word.at, least);
+    const int order = least > 0 ? memcmp(a->word.at, b->word.at, least) : 0;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
     return order != 0 ? order : (a->word.size > b->word.size) - (a->word.size < b->word.size);
 }
 
-static int word_order(const void *p, const void *q)
+static int entry_order(const void *p, const void *q)
 {
     const label_entry *a = p, *b = q;
-    const int order = word_compare(a, b);
+    const int order = region_compare(a, b);
     return order != 0 ? order : (a->vertex > b->vertex) - (a->vertex < b->vertex);
 }
 
@@ -106,10 +89,7 @@ static bool has_region(const label_entry *e, bool words)
 
 static bool is_new_region(const label_entry *entry, size_t i, bool words)
 {
-    if (!has_region(&entry[i], words))
-        return false;
-    return i == 0 || !has_region(&entry[i - 1], words)
-           || (words ? word_compare(&entry[i], &entry[i - 1]) != 0 : entry[i].number != entry[i - 1].number);
+    return has_region(&entry[i], words) && (i == 0 || region_compare(&entry[i], &entry[i - 1]) != 0);
 }
 
 npmd_status labels_from_entries(label_entry *entry, size_t vertices, bool words, labels *out, npmd_error *err)
@@ -117,7 +97,7 @@ npmd_status labels_from_entries(label_entry *entry, size_t vertices, bool words,
     npmd_status st = NPMD_OK;
     labels l = { 0 };
     int regions = 0, region = -1;
-    qsort(entry, vertices, sizeof *entry, words ? word_order : number_order);
+    qsort(entry, vertices, sizeof *entry, entry_order);
     for (size_t i = 0; i < vertices; i++)
         regions += is_new_region(entry, i, words);
     TRY(labels_start(vertices, regions, &l, err));
@@ -146,78 +126,85 @@ static npmd_status npy_labels_read(const char *path, size_t vertices, labels *ou
     label_entry *entry = NULL;
     size_t count = 0;
     TRY(npy_read_integers(path, &number, &count, err));
-    TRY(labels_count_check(path, count, vertices, err));
+    TRY(scan_vertices_check(path, "labels", count, vertices, err));
     TRY(memory_new(&entry, vertices, err));
     for (size_t i = 0; i < vertices; i++)
         entry[i] = (label_entry){ .vertex = i, .number = number[i] };
     TRY(labels_from_entries(entry, vertices, false, out, err));
 done:
-    memory_free(entry);
-    memory_free(number);
+    memory_free_all(entry, number);
     return st;
 }
 
-/* ---- GIFTI ------------------------------------------------------------------------------------------------------- */
+/* ---- regions by numbers ------------------------------------------------------------------------------------------ */
 
 static int key_order(const void *p, const void *q)
 {
-    const gifti_label *a = p, *b = q;
-    return (a->key > b->key) - (a->key < b->key);
+    const label_key *a = p, *b = q;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->region > b->region) - (a->region < b->region);
 }
 
-/* The label of this key, in labels sorted by their keys; -1: there is none. */
-static int key_find(const gifti *g, double key)
+void label_keys_sort(label_key *key, size_t count)
 {
-    size_t low = 0, high = g->labels;
+    if (count > 0)
+        qsort(key, count, sizeof *key, key_order);
+}
+
+int label_keys_find(const label_key *sorted, size_t count, double key)
+{
+    size_t low = 0, high = count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if ((double)g->label[middle].key < key)
+        if ((double)sorted[middle].key < key)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < g->labels && (double)g->label[low].key == key ? (int)low : -1;
+    return low < count && (double)sorted[low].key == key ? sorted[low].region : -1;
 }
 
-static npmd_status keys_check(const gifti *g, const char *path, npmd_error *err)
-{
-    if (g->labels > INT32_MAX)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s has more than 2^31 labels", path);
-    for (size_t i = 1; i < g->labels; i++)
-        if (g->label[i].key == g->label[i - 1].key)
-            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: its table has two labels of key %lld", path,
-                             (long long)g->label[i].key);
-    return NPMD_OK;
-}
+/* ---- GIFTI ------------------------------------------------------------------------------------------------------- */
 
+/* Regions are in the order of their keys. */
 npmd_status gifti_labels_read(scanner *s, size_t vertices, labels *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     gifti g = { 0 };
     labels l = { 0 };
+    label_key *key = NULL;
     const gifti_array *a = NULL;
-    TRY(gifti_parse(s, &g, err));
+    TRY(gifti_parse(s, false, &g, err));
     TRY(gifti_find(&g, s->path, GIFTI_LABELS, 1, &a, err));
-    TRY(labels_count_check(s->path, a->rows, vertices, err));
-    if (g.labels > 0)
-        qsort(g.label, g.labels, sizeof *g.label, key_order);
-    TRY(keys_check(&g, s->path, err));
-    TRY(labels_start(vertices, (int)g.labels, &l, err));
+    TRY(scan_vertices_check(s->path, "labels", a->rows, vertices, err));
+    if (g.labels > INT32_MAX)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s has more than 2^31 labels", s->path));
+    TRY(memory_new(&key, g.labels, err));
     for (size_t i = 0; i < g.labels; i++)
-        TRY(labels_name(&l, (int)i, g.label[i].name, strlen(g.label[i].name), err));
+        key[i] = (label_key){ g.label[i].key, (int)i };
+    label_keys_sort(key, g.labels);
+    TRY(labels_start(vertices, (int)g.labels, &l, err));
+    for (int r = 0; r < l.regions; r++) {
+        const char *name = g.label[key[r].region].name;
+        if (r > 0 && key[r].key == key[r - 1].key)
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: its table has two labels of key %lld", s->path,
+                          (long long)key[r].key));
+        TRY(labels_name(&l, r, name, strlen(name), err));
+        key[r].region = r;
+    }
     for (size_t i = 0; i < vertices; i++) {
-        l.region[i] = key_find(&g, a->value[i]);
-        if (l.region[i] < 0) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: vertex %zu has the key %.17g, which its LabelTable lacks",
-                           s->path, i, a->value[i]);
-            goto done;
-        }
+        l.region[i] = label_keys_find(key, g.labels, a->value[i]);
+        if (l.region[i] < 0)
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: vertex %zu has the key %.17g, which its LabelTable lacks", s->path,
+                          i, a->value[i]));
     }
     *out = l;
     l = (labels){ 0 };
 done:
     labels_free(&l);
     gifti_free(&g);
+    memory_free(key);
     return st;
 }
 
@@ -234,20 +221,15 @@ static const label_format *format_of(const char *path)
 npmd_status labels_read(const char *path, size_t vertices, labels *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    file_bytes b = { 0 };
     scanner s = { 0 };
     if (file_has_suffix(path, ".npy"))
         return npy_labels_read(path, vertices, out, err);
     const label_format *format = format_of(path);
-    if (format == NULL) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of labels, expected " SUFFIXES, path);
-        goto done;
-    }
-    TRY(gzip_read(path, &b, err));
-    TRY(scan_open(path, &b, &s, err));
+    if (format == NULL)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of labels, expected " SUFFIXES, path));
+    TRY(scan_open(path, &s, err));
     TRY(format->read(&s, vertices, out, err));
 done:
     scan_close(&s);
-    file_bytes_free(&b);
     return st;
 }

@@ -30,35 +30,25 @@ npmd_status label_read(scanner *s, size_t vertices, labels *out, npmd_error *err
     labels l = { 0 };
     scanner line = *s;
     size_t count = 0, vertex = 0;
-    if (!scan_line(s, &line) || scan_left(&line) == 0 || *line.at != '#') {
-        st = scan_unexpected(&line, "#!ascii label", err);
-        goto done;
-    }
-    if (!scan_full_line(s, &line)) {
-        st = scan_unexpected(s, "the number of vertices", err);
-        goto done;
-    }
+    if (!scan_line(s, &line) || scan_left(&line) == 0 || *line.at != '#')
+        TRY(scan_unexpected(&line, "#!ascii label", err));
+    if (!scan_full_line(s, &line))
+        TRY(scan_unexpected(s, "the number of vertices", err));
     TRY(scan_count(&line, "the number of vertices", &count, err));
     TRY(labels_start(vertices, 1, &l, err));
     TRY(file_name_take(s->path, &l, err));
     for (size_t i = 0; i < count; i++) { /* each takes a line: a false number ends with the file */
-        if (!scan_full_line(s, &line)) {
-            st = scan_unexpected(s, "a vertex", err);
-            goto done;
-        }
+        if (!scan_full_line(s, &line))
+            TRY(scan_unexpected(s, "a vertex", err));
         TRY(scan_count(&line, "a vertex, from 0", &vertex, err));
-        if (vertex >= vertices) {
-            st = scan_fail(&line, err, "vertex %zu, but the surface has %zu: is the label of another mesh?", vertex,
-                           vertices);
-            goto done;
-        }
+        if (vertex >= vertices)
+            TRY(scan_fail(&line, err, "vertex %zu, but the surface has %zu: is the label of another mesh?", vertex,
+                          vertices));
         TRY(scan_skip(&line, NUMBER_F64, 4, "three coordinates and a number", err));
         l.region[vertex] = 0;
     }
-    if (!scan_ends(s)) {
-        st = scan_unexpected(s, "the end of the file", err);
-        goto done;
-    }
+    if (!scan_ends(s))
+        TRY(scan_unexpected(s, "the end of the file", err));
     *out = l;
     l = (labels){ 0 };
 done:
@@ -68,15 +58,12 @@ done:
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
+/* Without blanks and quotes around it. */
 static scan_text text_trim(const char *at, const char *end)
 {
-    while (at < end && (*at == ' ' || *at == '\t'))
-        at++;
-    while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
-        end--;
-    if (end - at >= 2 && *at == '"' && end[-1] == '"')
-        return (scan_text){ at + 1, (size_t)(end - at) - 2 };
-    return (scan_text){ at, (size_t)(end - at) };
+    const span s = span_trim((span){ at, end });
+    const bool quoted = s.end - s.at >= 2 && *s.at == '"' && s.end[-1] == '"';
+    return (scan_text){ s.at + quoted, (size_t)(s.end - s.at) - (quoted ? 2 : 0) };
 }
 
 /* The next row that is not empty: one field or two. */
@@ -166,7 +153,7 @@ npmd_status label_table_read(scanner *s, size_t vertices, labels *out, npmd_erro
     scan_text field[2];
     int fields = 0;
     TRY(rows_count(*s, vertices, &r, err));
-    TRY(labels_count_check(s->path, r.rows - r.header, vertices, err));
+    TRY(scan_vertices_check(s->path, "labels", r.rows - r.header, vertices, err));
     TRY(memory_new(&entry, vertices, err));
     for (size_t i = 0; i < vertices; i++)
         entry[i].vertex = SIZE_MAX; /* not there yet */
@@ -177,13 +164,13 @@ npmd_status label_table_read(scanner *s, size_t vertices, labels *out, npmd_erro
         const scan_text label = field[fields - 1];
         if (fields == 2 && !is_integer(&line, field[0], &vertex))
             vertex = -1;
-        if (vertex < 0 || (size_t)vertex >= vertices || entry[vertex].vertex != SIZE_MAX) {
-            st = scan_fail(&line, err, "each vertex of 0 to %zu was expected once in the first field", vertices - 1);
-            goto done;
-        }
+        if (vertex < 0 || (size_t)vertex >= vertices || entry[vertex].vertex != SIZE_MAX)
+            TRY(scan_fail(&line, err, "each vertex of 0 to %zu was expected once in the first field", vertices - 1));
         if (!r.words && label.size > 0)
             is_integer(&line, label, &number);
-        entry[vertex] = (label_entry){ .vertex = (size_t)vertex, .word = label, .number = number };
+        entry[vertex] = (label_entry){ .vertex = (size_t)vertex, .number = number };
+        if (r.words)
+            entry[vertex].word = label;
     }
     TRY(labels_from_entries(entry, vertices, r.words, out, err));
     for (int i = 0; i < out->regions; i++)

@@ -38,26 +38,6 @@ struct locator {
     triangle *place; /* (faces) */
 };
 
-/* ---- Vectors of three -------------------------------------------------------------------------------------------- */
-
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void minus(const double *a, const double *b, double *out)
-{
-    for (int k = 0; k < 3; k++)
-        out[k] = a[k] - b[k];
-}
-
-static void cross(const double *a, const double *b, double *out)
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 typedef struct builder {
@@ -183,10 +163,10 @@ static void triangle_make(const mesh *m, int32_t face, triangle *out)
         if (v[(k + 1) % 3] < v[k])
             out->backward = (unsigned char)(out->backward | 1 << k);
     }
-    minus(out->corner[1], out->corner[0], ab);
-    minus(out->corner[2], out->corner[0], ac);
-    cross(ab, ac, out->normal);
-    out->square = dot(out->normal, out->normal);
+    minus3(out->corner[1], out->corner[0], ab);
+    minus3(out->corner[2], out->corner[0], ac);
+    cross3(ab, ac, out->normal);
+    out->square = dot3(out->normal, out->normal);
     out->face = face;
 }
 
@@ -217,8 +197,7 @@ npmd_status locator_open(const mesh *m, locator **out, npmd_error *err)
     *out = l;
     l = NULL;
 done:
-    memory_free(b.centroid);
-    memory_free(b.order);
+    memory_free_all(b.centroid, b.order);
     locator_close(l);
     return st;
 }
@@ -227,9 +206,7 @@ void locator_close(locator *l)
 {
     if (l == NULL)
         return;
-    memory_free(l->node);
-    memory_free(l->place);
-    memory_free(l);
+    memory_free_all(l->node, l->place, l);
 }
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
@@ -251,13 +228,13 @@ static void edge_try(const triangle *t, int k, const double *p, closest *best)
 {
     const int next = (k + 1) % 3, from = t->backward >> k & 1 ? next : k, to = from == k ? next : k;
     double along[3], away[3], weight[3] = { 0.0 };
-    minus(t->corner[to], t->corner[from], along);
-    minus(p, t->corner[from], away);
-    const double length = dot(along, along), reach = dot(away, along);
+    minus3(t->corner[to], t->corner[from], along);
+    minus3(p, t->corner[from], away);
+    const double length = dot3(along, along), reach = dot3(away, along);
     double share = length > 0.0 ? reach / length : 0.0;
     if (share >= 1.0) {
         share = 1.0;
-        minus(p, t->corner[to], away); /* the vertex itself: the same for every face about it */
+        minus3(p, t->corner[to], away); /* the vertex itself: the same for every face about it */
     } else if (share > 0.0) {
         for (int i = 0; i < 3; i++)
             away[i] = p[i] - (t->corner[from][i] + share * along[i]);
@@ -266,7 +243,7 @@ static void edge_try(const triangle *t, int k, const double *p, closest *best)
     }
     weight[to] = share;
     weight[from] = 1.0 - share;
-    closest_take(best, dot(away, away), t->face, weight[0], weight[1], weight[2]);
+    closest_take(best, dot3(away, away), t->face, weight[0], weight[1], weight[2]);
 }
 
 /* The foot of the perpendicular has the weights w_a = ((c - b) x (p - b)).n / |n|^2 and its like, n = (b - a) x (c -
@@ -276,17 +253,17 @@ static void edge_try(const triangle *t, int k, const double *p, closest *best)
 static void triangle_try(const triangle *t, const double *p, closest *best)
 {
     double away[3], weight[3];
-    minus(p, t->corner[0], away);
-    const double height = dot(away, t->normal), reach = dot(away, away);
+    minus3(p, t->corner[0], away);
+    const double height = dot3(away, t->normal), reach = dot3(away, away);
     if (height * height > t->square * (best->square + SLACK * reach))
         return;
     for (int k = 0; k < 3; k++) { /* the edge that faces corner k */
         const double *from = t->corner[(k + 1) % 3], *to = t->corner[(k + 2) % 3];
         double along[3], area[3];
-        minus(to, from, along);
-        minus(p, from, away);
-        cross(along, away, area);
-        weight[k] = dot(area, t->normal);
+        minus3(to, from, along);
+        minus3(p, from, away);
+        cross3(along, away, area);
+        weight[k] = dot3(area, t->normal);
     }
     if (weight[0] >= 0.0 && weight[1] >= 0.0 && weight[2] >= 0.0 && t->square > 0.0) {
         const double total = weight[0] + weight[1] + weight[2], u = weight[1] / total, v = weight[2] / total;
@@ -295,7 +272,7 @@ static void triangle_try(const triangle *t, const double *p, closest *best)
             foot[i] = p[i]
                       - (t->corner[0][i] + u * (t->corner[1][i] - t->corner[0][i])
                          + v * (t->corner[2][i] - t->corner[0][i]));
-        closest_take(best, dot(foot, foot), t->face, 1.0 - u - v, u, v);
+        closest_take(best, dot3(foot, foot), t->face, 1.0 - u - v, u, v);
         return;
     }
     for (int k = 0; k < 3; k++)

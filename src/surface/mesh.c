@@ -11,10 +11,19 @@ static const double *corner_of(const mesh *m, size_t face, int k)
 double mesh_face_area(const mesh *m, size_t face)
 {
     const double *a = corner_of(m, face, 0), *b = corner_of(m, face, 1), *c = corner_of(m, face, 2);
-    const double u[3] = { b[0] - a[0], b[1] - a[1], b[2] - a[2] };
-    const double v[3] = { c[0] - a[0], c[1] - a[1], c[2] - a[2] };
-    const double n[3] = { u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0] };
-    return 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    double u[3], v[3], n[3];
+    minus3(b, a, u);
+    minus3(c, a, v);
+    cross3(u, v, n);
+    return 0.5 * sqrt(dot3(n, n));
+}
+
+/* tan(area / 2) = det(a, b, c) / (1 + a.b + b.c + c.a), Van Oosterom and Strackee 1983. */
+double sphere_triangle_area(const double *a, const double *b, const double *c)
+{
+    double n[3];
+    cross3(b, c, n);
+    return 2.0 * atan2(dot3(a, n), 1.0 + dot3(a, b) + dot3(b, c) + dot3(c, a));
 }
 
 static npmd_status numbers_check(const mesh *m, const char *where, npmd_error *err)
@@ -52,19 +61,15 @@ npmd_status mesh_make_counted(mesh_parts *parts, int first, const char *where, m
     npmd_status st = NPMD_OK;
     mesh m = { .vertices = parts->vertices, .faces = parts->faces, .x = parts->x, .face = parts->face, .first = first };
     *parts = (mesh_parts){ 0 };
-    if (m.vertices == 0 || m.faces == 0 || m.vertices > INT32_MAX || m.faces > INT32_MAX) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s has %zu vertices and %zu faces, at least one and below 2^31 of each were expected", where,
-                       m.vertices, m.faces);
-        goto done;
-    }
+    if (m.vertices == 0 || m.faces == 0 || m.vertices > INT32_MAX || m.faces > INT32_MAX)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT,
+                      "%s has %zu vertices and %zu faces, at least one and below 2^31 of each were expected", where,
+                      m.vertices, m.faces));
     TRY(numbers_check(&m, where, err));
     for (size_t f = 0; f < m.faces; f++)
         m.area += mesh_face_area(&m, f);
-    if (!isfinite(m.area)) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: the area of its faces is too large for a double", where);
-        goto done;
-    }
+    if (!isfinite(m.area))
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: the area of its faces is too large for a double", where));
     m.hash = hash_of(&m);
     *out = m;
     m = (mesh){ 0 };
@@ -84,8 +89,7 @@ void mesh_free(mesh *m)
 {
     if (m == NULL)
         return;
-    memory_free(m->x);
-    memory_free(m->face);
+    memory_free_all(m->x, m->face);
     *m = (mesh){ 0 };
 }
 

@@ -50,11 +50,11 @@ static bool face_repeats(const int32_t *v)
 static bool face_flat(const mesh *m, const int32_t *v)
 {
     const double *a = m->x + 3 * (size_t)v[0], *b = m->x + 3 * (size_t)v[1], *c = m->x + 3 * (size_t)v[2];
-    const double p[3] = { b[0] - a[0], b[1] - a[1], b[2] - a[2] };
-    const double q[3] = { c[0] - a[0], c[1] - a[1], c[2] - a[2] };
-    const double n[3] = { p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0] };
-    const double pp = p[0] * p[0] + p[1] * p[1] + p[2] * p[2], qq = q[0] * q[0] + q[1] * q[1] + q[2] * q[2];
-    return sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) <= 0x1p-49 * sqrt(pp) * sqrt(qq);
+    double p[3], q[3], n[3];
+    minus3(b, a, p);
+    minus3(c, a, q);
+    cross3(p, q, n);
+    return sqrt(dot3(n, n)) <= 0x1p-49 * sqrt(dot3(p, p)) * sqrt(dot3(q, q));
 }
 
 static npmd_status faces_check(const inspection *s, npmd_error *err)
@@ -326,11 +326,9 @@ npmd_status mesh_check(const mesh *m, const char *where, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     inspection s = { .m = m, .where = where };
-    if (m->faces > UINT32_MAX / 3) { /* half-edges have numbers of 32 bits */
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has %zu faces, at most %u were expected", where, m->faces,
-                       UINT32_MAX / 3);
-        goto done;
-    }
+    if (m->faces > UINT32_MAX / 3) /* half-edges have numbers of 32 bits */
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s has %zu faces, at most %u were expected", where, m->faces,
+                      UINT32_MAX / 3));
     TRY(faces_check(&s, err));
     TRY(repeats_check(&s, err));
     TRY(memory_new(&s.edge, 3 * m->faces, err));
@@ -344,10 +342,6 @@ npmd_status mesh_check(const mesh *m, const char *where, npmd_error *err)
     TRY(pieces_check(&s, err));
     TRY(fans_check(&s, err));
 done:
-    memory_free(s.edge);
-    memory_free(s.twin);
-    memory_free(s.parent);
-    memory_free(s.leaves);
-    memory_free(s.degree);
+    memory_free_all(s.edge, s.twin, s.parent, s.leaves, s.degree);
     return st;
 }

@@ -17,15 +17,15 @@ static const mesh_format FORMATS[] = {
 };
 #define SUFFIXES ".obj, .off, .ply, .vtk, .gii (or these with .gz)"
 
-static const mesh_format *format_of(const char *path, const file_bytes *b)
+static const mesh_format *format_of(const scanner *s)
 {
     const size_t count = sizeof FORMATS / sizeof *FORMATS;
     for (size_t i = 0; i < count; i++)
-        if (scan_suffix(path, FORMATS[i].suffix))
+        if (scan_suffix(s->path, FORMATS[i].suffix))
             return &FORMATS[i];
     for (size_t i = 0; i < count; i++) {
         const size_t size = strlen(FORMATS[i].magic);
-        if (size > 0 && b->size >= size && memcmp(b->data, FORMATS[i].magic, size) == 0)
+        if (size > 0 && scan_left(s) >= size && memcmp(s->at, FORMATS[i].magic, size) == 0)
             return &FORMATS[i];
     }
     return NULL;
@@ -51,10 +51,8 @@ bool mesh_is_file(const char *path)
 npmd_status parts_vertex(mesh_parts *p, const scanner *where, const double x[3], npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (p->vertices == INT32_MAX) {
-        st = scan_fail(where, err, "more than 2^31 - 1 vertices");
-        goto done;
-    }
+    if (p->vertices == INT32_MAX)
+        TRY(scan_fail(where, err, "more than 2^31 - 1 vertices"));
     TRY(memory_grow((void **)&p->x, &p->x_room, 3 * (p->vertices + 1), sizeof *p->x, err));
     memcpy(p->x + 3 * p->vertices, x, 3 * sizeof *x);
     p->vertices++;
@@ -65,20 +63,38 @@ done:
 npmd_status parts_face(mesh_parts *p, const scanner *where, const int64_t corner[3], npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (p->faces == INT32_MAX) {
-        st = scan_fail(where, err, "more than 2^31 - 1 faces");
-        goto done;
-    }
+    if (p->faces == INT32_MAX)
+        TRY(scan_fail(where, err, "more than 2^31 - 1 faces"));
     TRY(memory_grow((void **)&p->face, &p->face_room, 3 * (p->faces + 1), sizeof *p->face, err));
     for (int k = 0; k < 3; k++) {
-        if (corner[k] < INT32_MIN || corner[k] > INT32_MAX) {
-            st = scan_fail(where, err, "a face has a corner at vertex %lld, vertices have numbers below 2^31",
-                           (long long)corner[k]);
-            goto done;
-        }
+        if (corner[k] < INT32_MIN || corner[k] > INT32_MAX)
+            TRY(scan_fail(where, err, "a face has a corner at vertex %lld, vertices have numbers below 2^31",
+                          (long long)corner[k]));
         p->face[3 * p->faces + (size_t)k] = (int32_t)corner[k];
     }
     p->faces++;
+done:
+    return st;
+}
+
+npmd_status parts_vertex_read(mesh_parts *p, scanner *s, number_type type, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    double x[3];
+    for (int k = 0; k < 3; k++)
+        TRY(scan_number(s, type, "a coordinate", &x[k], err));
+    TRY(parts_vertex(p, s, x, err));
+done:
+    return st;
+}
+
+npmd_status parts_face_read(mesh_parts *p, scanner *s, number_type type, const char *what, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    int64_t corner[3];
+    for (int k = 0; k < 3; k++)
+        TRY(scan_whole(s, type, what, &corner[k], err));
+    TRY(parts_face(p, s, corner, err));
 done:
     return st;
 }
@@ -92,28 +108,20 @@ npmd_status parts_polygon_fail(const mesh_parts *p, const scanner *where, int64_
 npmd_status mesh_read(const char *path, mesh *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    file_bytes b = { 0 };
     scanner s = { 0 };
     mesh_parts parts = { 0 };
-    TRY(gzip_read(path, &b, err));
-    const mesh_format *format = format_of(path, &b);
-    if (b.size == 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path);
-        goto done;
-    }
-    if (format == NULL) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of surface, expected " SUFFIXES " or FreeSurfer's",
-                       path);
-        goto done;
-    }
-    TRY(scan_open(path, &b, &s, err));
+    TRY(scan_open(path, &s, err));
+    const mesh_format *format = format_of(&s);
+    if (scan_left(&s) == 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path));
+    if (format == NULL)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of surface, expected " SUFFIXES " or FreeSurfer's",
+                      path));
     TRY(format->read(&s, &parts, err));
     TRY(mesh_make_counted(&parts, format->first, path, out, err));
 done:
-    memory_free(parts.x);
-    memory_free(parts.face);
+    memory_free_all(parts.x, parts.face);
     scan_close(&s);
-    file_bytes_free(&b);
     return st;
 }
 

@@ -12,26 +12,10 @@
 
 /* ---- scan.c: words and numbers ----------------------------------------------------------------------------------- */
 
-typedef enum number_type {
-    NUMBER_I8,
-    NUMBER_U8,
-    NUMBER_I16,
-    NUMBER_U16,
-    NUMBER_I32,
-    NUMBER_U32,
-    NUMBER_I64,
-    NUMBER_U64,
-    NUMBER_F32,
-    NUMBER_F64,
-    NUMBER_NONE /* no type of that name */
-} number_type;
-size_t number_size(number_type type);
-bool number_whole(number_type type); /* one of the integers */
 typedef struct number_name {
     const char *name;
     number_type type;
 } number_name;
-double number_decode(const unsigned char *bytes, number_type type, bool big_endian);
 
 typedef enum scan_mode { SCAN_TEXT, SCAN_LITTLE, SCAN_BIG } scan_mode; /* how numbers are stored */
 typedef struct scanner {
@@ -40,6 +24,7 @@ typedef struct scanner {
     size_t line;                  /* line of at, counted from 1; text only */
     scan_mode mode;
     locale_t locale; /* "C" */
+    file_bytes own;  /* what scan_open has read */
 } scanner;
 typedef struct scan_text {
     const char *at;
@@ -48,14 +33,18 @@ typedef struct scan_text {
 
 /* Does the path end with suffix, or with suffix and .gz? No path ends with "". */
 bool scan_suffix(const char *path, const char *suffix);
-npmd_status scan_open(const char *path, const file_bytes *b, scanner *out, npmd_error *err);
+npmd_status scan_open(const char *path, scanner *out, npmd_error *err); /* reads the file, and inflates it */
+npmd_status scan_start(const char *path, const file_bytes *b, scanner *out, npmd_error *err); /* bytes in memory */
 void scan_close(scanner *s);
+/* Has the file what ("labels", "values") of as many vertices as the surface? */
+npmd_status scan_vertices_check(const char *path, const char *what, size_t found, size_t vertices, npmd_error *err);
 bool scan_is(scan_text t, const char *word);
 /* The next line, without its end (LF, CRLF or CR), as a scanner that must not be closed. */
 bool scan_line(scanner *s, scanner *line);
-bool scan_full_line(scanner *s, scanner *line); /* the next line that is not blank */
-bool scan_word(scanner *s, scan_text *out);     /* the next word, on this line or a later one */
-bool scan_ends(const scanner *s);               /* nothing but blanks is left */
+bool scan_without_comment(scanner *s, scanner *line); /* the next line, up to a # */
+bool scan_full_line(scanner *s, scanner *line);       /* the next line that is not blank */
+bool scan_word(scanner *s, scan_text *out);           /* the next word, on this line or a later one */
+bool scan_ends(const scanner *s);                     /* nothing but blanks is left */
 /* A number of this type: in text the next word, else the next bytes. what names it in messages. */
 npmd_status scan_number(scanner *s, number_type type, const char *what, double *out, npmd_error *err);
 npmd_status scan_real(scanner *s, const char *what, double *out, npmd_error *err); /* a word */
@@ -81,6 +70,9 @@ typedef struct mesh_parts {
 npmd_status parts_vertex(mesh_parts *p, const scanner *where, const double x[3], npmd_error *err);
 /* Corners count from 0; whether the vertices exist is checked at the end. */
 npmd_status parts_face(mesh_parts *p, const scanner *where, const int64_t corner[3], npmd_error *err);
+/* The same, three numbers of this type read first. what names a corner in messages. */
+npmd_status parts_vertex_read(mesh_parts *p, scanner *s, number_type type, npmd_error *err);
+npmd_status parts_face_read(mesh_parts *p, scanner *s, number_type type, const char *what, npmd_error *err);
 npmd_status parts_polygon_fail(const mesh_parts *p, const scanner *where, int64_t corners, npmd_error *err);
 
 npmd_status obj_read(scanner *s, mesh_parts *out, npmd_error *err);
@@ -123,9 +115,8 @@ typedef struct gifti {
     gifti_label *label;
     size_t arrays, labels, array_room, label_room;
 } gifti;
-/* Reads points, triangles and labels; gifti_parse_values reads values alone. */
-npmd_status gifti_parse(const scanner *s, gifti *out, npmd_error *err);
-npmd_status gifti_parse_values(const scanner *s, gifti *out, npmd_error *err);
+/* Reads values alone, or else points, triangles and labels. */
+npmd_status gifti_parse(const scanner *s, bool values, gifti *out, npmd_error *err);
 void gifti_free(gifti *g);
 /* The only array of this intent, which must have this many columns. */
 npmd_status gifti_find(const gifti *g, const char *path, gifti_intent intent, size_t columns, const gifti_array **out,
@@ -139,7 +130,6 @@ npmd_status gifti_encode(file_writer *w, const void *bytes, size_t size, npmd_er
 
 /* Adds a column of this name; the caller fills *out (vertices). */
 npmd_status columns_add(vertex_columns *c, const char *name, size_t size, double **out, npmd_error *err);
-npmd_status columns_count_check(const char *path, size_t found, size_t vertices, npmd_error *err);
 npmd_status vtk_values_read(scanner *s, vertex_columns *out, npmd_error *err);
 npmd_status gifti_values_read(scanner *s, vertex_columns *out, npmd_error *err);
 /* mesh_vtk.c: reads the surface. *data: a line POINT_DATA or CELL_DATA follows, which is *line. */
@@ -151,15 +141,21 @@ npmd_status vtk_type_read(scanner *line, number_type *out, npmd_error *err);
 /* An entry of a file that gives every vertex a number or a word. A negative number or an empty word is no region. */
 typedef struct label_entry {
     size_t vertex;
-    scan_text word;
-    int64_t number; /* used without words */
+    scan_text word; /* empty where there are numbers */
+    int64_t number; /* -1 where there are words */
 } label_entry;
 /* Sorts the entries; regions are in the order of their numbers or words. */
 npmd_status labels_from_entries(label_entry *entry, size_t vertices, bool words, labels *out, npmd_error *err);
 /* Allocates for all vertices, with none in a region. */
 npmd_status labels_start(size_t vertices, int regions, labels *out, npmd_error *err);
+/* Regions by the numbers that a file has for them. */
+typedef struct label_key {
+    int64_t key;
+    int region;
+} label_key;
+void label_keys_sort(label_key *key, size_t count);
+int label_keys_find(const label_key *sorted, size_t count, double key); /* the first region of this key; -1: none */
 npmd_status labels_name(labels *l, int region, const char *text, size_t size, npmd_error *err);
-npmd_status labels_count_check(const char *path, size_t found, size_t vertices, npmd_error *err);
 
 npmd_status annot_read(scanner *s, size_t vertices, labels *out, npmd_error *err);
 npmd_status label_read(scanner *s, size_t vertices, labels *out, npmd_error *err);

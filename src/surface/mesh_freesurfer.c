@@ -12,15 +12,12 @@
 npmd_status freesurfer_read(scanner *s, mesh_parts *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    int64_t count[2] = { 0 }, corner[3];
-    double x[3];
+    int64_t count[2] = { 0 };
     s->mode = SCAN_BIG;
-    if (scan_left(s) < 3 || memcmp(s->at, "\xff\xff\xfe", 3) != 0) {
-        st = scan_fail(s, err,
-                       "no surface of triangles: such a file of FreeSurfer begins with ff ff fe (one of "
-                       "quadrangles with ff ff ff or ff ff fd)");
-        goto done;
-    }
+    if (scan_left(s) < 3 || memcmp(s->at, "\xff\xff\xfe", 3) != 0)
+        TRY(scan_fail(s, err,
+                      "no surface of triangles: such a file of FreeSurfer begins with ff ff fe (one of "
+                      "quadrangles with ff ff ff or ff ff fd)"));
     s->at += 3;
     for (int i = 0; i < 2; i++) { /* ended by LF alone: the next byte may be a CR that belongs to a number */
         const char *end = memchr(s->at, '\n', scan_left(s));
@@ -28,16 +25,10 @@ npmd_status freesurfer_read(scanner *s, mesh_parts *out, npmd_error *err)
     }
     for (int i = 0; i < 2; i++)
         TRY(scan_whole(s, NUMBER_I32, "the number of vertices or faces", &count[i], err));
-    for (int64_t i = 0; i < count[0]; i++) { /* each takes bytes: a false number ends with the file */
-        for (int k = 0; k < 3; k++)
-            TRY(scan_number(s, NUMBER_F32, "a coordinate", &x[k], err));
-        TRY(parts_vertex(out, s, x, err));
-    }
-    for (int64_t i = 0; i < count[1]; i++) {
-        for (int k = 0; k < 3; k++)
-            TRY(scan_whole(s, NUMBER_I32, "the number of a vertex", &corner[k], err));
-        TRY(parts_face(out, s, corner, err));
-    }
+    for (int64_t i = 0; i < count[0]; i++) /* each takes bytes: a false number ends with the file */
+        TRY(parts_vertex_read(out, s, NUMBER_F32, err));
+    for (int64_t i = 0; i < count[1]; i++)
+        TRY(parts_face_read(out, s, NUMBER_I32, "the number of a vertex", err));
 done:
     return st;
 }

@@ -12,7 +12,7 @@ npmd_status gifti_mesh_read(scanner *s, mesh_parts *out, npmd_error *err)
     gifti g = { 0 };
     const gifti_array *points = NULL, *triangles = NULL;
     int64_t corner[3];
-    TRY(gifti_parse(s, &g, err));
+    TRY(gifti_parse(s, false, &g, err));
     TRY(gifti_find(&g, s->path, GIFTI_POINTS, 3, &points, err));
     TRY(gifti_find(&g, s->path, GIFTI_TRIANGLES, 3, &triangles, err));
     for (size_t i = 0; i < points->rows; i++)
@@ -20,10 +20,8 @@ npmd_status gifti_mesh_read(scanner *s, mesh_parts *out, npmd_error *err)
     for (size_t i = 0; i < triangles->rows; i++) {
         for (size_t k = 0; k < 3; k++) {
             const double v = triangles->value[3 * i + k];
-            if (!(fabs(v) <= INT32_MAX) || v != floor(v)) {
-                st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: face %zu has a corner at vertex %.17g", s->path, i, v);
-                goto done;
-            }
+            if (!(fabs(v) <= INT32_MAX) || v != floor(v))
+                TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: face %zu has a corner at vertex %.17g", s->path, i, v));
             corner[k] = (int64_t)v;
         }
         TRY(parts_face(out, s, corner, err));

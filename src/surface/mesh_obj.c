@@ -13,18 +13,6 @@ static bool is_skipped(scan_text word)
     return false;
 }
 
-/* What stands behind the coordinates (a weight, a colour) is left. */
-static npmd_status vertex_read(scanner *line, mesh_parts *out, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    double x[3];
-    for (int i = 0; i < 3; i++)
-        TRY(scan_real(line, "a coordinate", &x[i], err));
-    TRY(parts_vertex(out, line, x, err));
-done:
-    return st;
-}
-
 /* The number before the first slash. */
 static npmd_status corner_read(const scanner *line, scan_text word, size_t vertices, int64_t *out, npmd_error *err)
 {
@@ -35,11 +23,9 @@ static npmd_status corner_read(const scanner *line, scan_text word, size_t verti
     s.at = word.at;
     s.end = slash != NULL ? slash : word.at + word.size;
     TRY(scan_whole(&s, NUMBER_I64, "the number of a vertex", &number, err));
-    if (number == 0 || number < -(int64_t)vertices) {
-        st = scan_fail(line, err, "a face has a corner at vertex %lld, but %zu vertices stand before it",
-                       (long long)number, vertices);
-        goto done;
-    }
+    if (number == 0 || number < -(int64_t)vertices)
+        TRY(scan_fail(line, err, "a face has a corner at vertex %lld, but %zu vertices stand before it",
+                      (long long)number, vertices));
     *out = number > 0 ? number - 1 : (int64_t)vertices + number;
 done:
     return st;
@@ -53,10 +39,8 @@ static npmd_status face_read(scanner *line, mesh_parts *out, npmd_error *err)
     for (; scan_word(line, &word); corners++)
         if (corners < 3)
             TRY(corner_read(line, word, out->vertices, &corner[corners], err));
-    if (corners != 3) {
-        st = parts_polygon_fail(out, line, corners, err);
-        goto done;
-    }
+    if (corners != 3)
+        TRY(parts_polygon_fail(out, line, corners, err));
     TRY(parts_face(out, line, corner, err));
 done:
     return st;
@@ -67,20 +51,16 @@ npmd_status obj_read(scanner *s, mesh_parts *out, npmd_error *err)
     npmd_status st = NPMD_OK;
     scanner line;
     scan_text word;
-    while (scan_line(s, &line)) {
-        const char *comment = memchr(line.at, '#', scan_left(&line));
-        line.end = comment != NULL ? comment : line.end;
+    while (scan_without_comment(s, &line)) {
         const scanner before = line;
         if (!scan_word(&line, &word) || is_skipped(word))
             continue;
-        if (scan_is(word, "v"))
-            TRY(vertex_read(&line, out, err));
+        if (scan_is(word, "v")) /* what stands behind the coordinates (a weight, a colour) is left */
+            TRY(parts_vertex_read(out, &line, NUMBER_F64, err));
         else if (scan_is(word, "f"))
             TRY(face_read(&line, out, err));
-        else {
-            st = scan_unexpected(&before, "a vertex (v) or a face (f)", err);
-            goto done;
-        }
+        else
+            TRY(scan_unexpected(&before, "a vertex (v) or a face (f)", err));
     }
 done:
     return st;

@@ -11,12 +11,9 @@
 /* The next line with something on it before a comment. */
 static bool line_take(scanner *s, scanner *line)
 {
-    while (scan_line(s, line)) {
-        const char *comment = memchr(line->at, '#', scan_left(line));
-        line->end = comment != NULL ? comment : line->end;
+    while (scan_without_comment(s, line))
         if (!scan_ends(line))
             return true;
-    }
     return false;
 }
 
@@ -29,14 +26,10 @@ static npmd_status header_read(scanner *s, size_t *vertices, size_t *faces, npmd
         before = line;
         scan_word(&line, &word);
     }
-    if (!scan_is(word, "OFF") && !scan_is(word, "COFF") && !scan_is(word, "NOFF") && !scan_is(word, "CNOFF")) {
-        st = scan_unexpected(&before, "OFF, COFF, NOFF or CNOFF", err);
-        goto done;
-    }
-    if (scan_ends(&line) && !line_take(s, &line)) {
-        st = scan_unexpected(s, "the number of vertices", err);
-        goto done;
-    }
+    if (!scan_is(word, "OFF") && !scan_is(word, "COFF") && !scan_is(word, "NOFF") && !scan_is(word, "CNOFF"))
+        TRY(scan_unexpected(&before, "OFF, COFF, NOFF or CNOFF", err));
+    if (scan_ends(&line) && !line_take(s, &line))
+        TRY(scan_unexpected(s, "the number of vertices", err));
     TRY(scan_count(&line, "the number of vertices", vertices, err));
     TRY(scan_count(&line, "the number of faces", faces, err));
 done:
@@ -47,14 +40,9 @@ static npmd_status vertex_read(scanner *s, mesh_parts *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     scanner line;
-    double x[3];
-    if (!line_take(s, &line)) {
-        st = scan_unexpected(s, "a vertex", err);
-        goto done;
-    }
-    for (int i = 0; i < 3; i++)
-        TRY(scan_real(&line, "a coordinate", &x[i], err));
-    TRY(parts_vertex(out, &line, x, err));
+    if (!line_take(s, &line))
+        TRY(scan_unexpected(s, "a vertex", err));
+    TRY(parts_vertex_read(out, &line, NUMBER_F64, err));
 done:
     return st;
 }
@@ -64,19 +52,12 @@ static npmd_status face_read(scanner *s, mesh_parts *out, npmd_error *err)
     npmd_status st = NPMD_OK;
     scanner line;
     size_t corners = 0;
-    int64_t corner[3];
-    if (!line_take(s, &line)) {
-        st = scan_unexpected(s, "a face", err);
-        goto done;
-    }
+    if (!line_take(s, &line))
+        TRY(scan_unexpected(s, "a face", err));
     TRY(scan_count(&line, "a number of corners", &corners, err));
-    if (corners != 3) {
-        st = parts_polygon_fail(out, &line, (int64_t)corners, err);
-        goto done;
-    }
-    for (int k = 0; k < 3; k++)
-        TRY(scan_whole(&line, NUMBER_I64, "the number of a vertex", &corner[k], err));
-    TRY(parts_face(out, &line, corner, err));
+    if (corners != 3)
+        TRY(parts_polygon_fail(out, &line, (int64_t)corners, err));
+    TRY(parts_face_read(out, &line, NUMBER_I64, "the number of a vertex", err));
 done:
     return st;
 }

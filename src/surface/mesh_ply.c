@@ -62,32 +62,24 @@ static npmd_status property_read(scanner *line, element *e, npmd_error *err)
     npmd_status st = NPMD_OK;
     property p = { 0 };
     scan_text word = { "", 0 };
-    if (e->properties == PROPERTIES_MOST) {
-        st = scan_fail(line, err, "an element has more than %d properties", PROPERTIES_MOST);
-        goto done;
-    }
+    if (e->properties == PROPERTIES_MOST)
+        TRY(scan_fail(line, err, "an element has more than %d properties", PROPERTIES_MOST));
     scanner ahead = *line;
     p.list = scan_word(&ahead, &word) && scan_is(word, "list");
     if (p.list) {
         *line = ahead;
         const scanner before = *line;
         TRY(type_read(line, &p.count, err));
-        if (!number_whole(p.count)) {
-            st = scan_unexpected(&before, "a type of integers", err);
-            goto done;
-        }
+        if (p.count >= NUMBER_F32)
+            TRY(scan_unexpected(&before, "a type of integers", err));
     }
     TRY(type_read(line, &p.type, err));
-    if (!scan_word(line, &word)) {
-        st = scan_unexpected(line, "the name of a property", err);
-        goto done;
-    }
+    if (!scan_word(line, &word))
+        TRY(scan_unexpected(line, "the name of a property", err));
     p.is = role_of(e, word, p.list);
     for (int i = 0; i < e->properties; i++)
-        if (p.is != ROLE_NONE && e->property[i].is == p.is) {
-            st = scan_fail(line, err, "a property is there twice");
-            goto done;
-        }
+        if (p.is != ROLE_NONE && e->property[i].is == p.is)
+            TRY(scan_fail(line, err, "a property is there twice"));
     e->property[e->properties++] = p;
 done:
     return st;
@@ -97,23 +89,17 @@ static npmd_status element_read(scanner *line, ply_header *h, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     scan_text name;
-    if (h->elements == ELEMENTS_MOST) {
-        st = scan_fail(line, err, "more than %d elements", ELEMENTS_MOST);
-        goto done;
-    }
+    if (h->elements == ELEMENTS_MOST)
+        TRY(scan_fail(line, err, "more than %d elements", ELEMENTS_MOST));
     element *e = &h->element[h->elements];
     *e = (element){ 0 };
-    if (!scan_word(line, &name)) {
-        st = scan_unexpected(line, "the name of an element", err);
-        goto done;
-    }
+    if (!scan_word(line, &name))
+        TRY(scan_unexpected(line, "the name of an element", err));
     e->vertices = scan_is(name, "vertex");
     e->faces = scan_is(name, "face");
     for (int i = 0; i < h->elements; i++)
-        if ((e->vertices && h->element[i].vertices) || (e->faces && h->element[i].faces)) {
-            st = scan_fail(line, err, "an element is there twice");
-            goto done;
-        }
+        if ((e->vertices && h->element[i].vertices) || (e->faces && h->element[i].faces))
+            TRY(scan_fail(line, err, "an element is there twice"));
     TRY(scan_count(line, "a number of rows", &e->rows, err));
     h->elements++;
 done:
@@ -183,21 +169,15 @@ static npmd_status header_read(scanner *s, ply_header *h, npmd_error *err)
     scan_text word = { "", 0 };
     bool ends = false;
     const scanner before = *s;
-    if (!scan_line(s, &line) || !scan_word(&line, &word) || !scan_is(word, "ply")) {
-        st = scan_unexpected(&before, "ply", err);
-        goto done;
-    }
+    if (!scan_line(s, &line) || !scan_word(&line, &word) || !scan_is(word, "ply"))
+        TRY(scan_unexpected(&before, "ply", err));
     while (!ends) {
-        if (!scan_line(s, &line)) {
-            st = scan_unexpected(s, "end_header", err);
-            goto done;
-        }
+        if (!scan_line(s, &line))
+            TRY(scan_unexpected(s, "end_header", err));
         TRY(header_line_read(&line, h, &ends, err));
     }
-    if (!h->has_mode) {
-        st = scan_fail(s, err, "the header has no format");
-        goto done;
-    }
+    if (!h->has_mode)
+        TRY(scan_fail(s, err, "the header has no format"));
     TRY(header_check(s, h, err));
     s->mode = h->mode;
 done:
@@ -213,10 +193,8 @@ static npmd_status corners_read(scanner *s, const property *p, const mesh_parts 
     const scanner before = *s;
     int64_t corners = 0;
     TRY(scan_whole(s, p->count, "a number of corners", &corners, err));
-    if (corners != 3) {
-        st = parts_polygon_fail(out, &before, corners, err);
-        goto done;
-    }
+    if (corners != 3)
+        TRY(parts_polygon_fail(out, &before, corners, err));
     for (int k = 0; k < 3; k++)
         TRY(scan_whole(s, p->type, "the number of a vertex", &corner[k], err));
 done:
@@ -230,10 +208,8 @@ static npmd_status property_skip(scanner *s, const property *p, npmd_error *err)
     int64_t count = 1;
     if (p->list)
         TRY(scan_whole(s, p->count, "the length of a list", &count, err));
-    if (count < 0) {
-        st = scan_fail(&before, err, "%lld was found where the length of a list was expected", (long long)count);
-        goto done;
-    }
+    if (count < 0)
+        TRY(scan_fail(&before, err, "%lld was found where the length of a list was expected", (long long)count));
     TRY(scan_skip(s, p->type, (size_t)count, "numbers of a property", err));
 done:
     return st;

@@ -47,32 +47,17 @@ static npmd_status points_read(scanner *s, scanner *line, mesh_parts *out, npmd_
     npmd_status st = NPMD_OK;
     size_t points = 0;
     number_type type = NUMBER_NONE;
-    double x[3];
-    if (out->vertices > 0) {
-        st = scan_fail(line, err, "POINTS are there twice");
-        goto done;
-    }
+    if (out->vertices > 0)
+        TRY(scan_fail(line, err, "POINTS are there twice"));
     TRY(scan_count(line, "the number of points", &points, err));
     TRY(vtk_type_read(line, &type, err));
-    for (size_t i = 0; i < points; i++) { /* each takes bytes: a false number ends with the file */
-        for (int k = 0; k < 3; k++)
-            TRY(scan_number(s, type, "a coordinate", &x[k], err));
-        TRY(parts_vertex(out, s, x, err));
-    }
+    for (size_t i = 0; i < points; i++) /* each takes bytes: a false number ends with the file */
+        TRY(parts_vertex_read(out, s, type, err));
 done:
     return st;
 }
 
-static npmd_status corners_read(scanner *s, number_type type, mesh_parts *out, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    int64_t corner[3];
-    for (int k = 0; k < 3; k++)
-        TRY(scan_whole(s, type, "the number of a point", &corner[k], err));
-    TRY(parts_face(out, s, corner, err));
-done:
-    return st;
-}
+static const char CORNER[] = "the number of a point";
 
 /* Count, corners, count, corners, ...: size numbers in all. */
 static npmd_status polygons_read(scanner *s, size_t polygons, size_t size, mesh_parts *out, npmd_error *err)
@@ -82,11 +67,9 @@ static npmd_status polygons_read(scanner *s, size_t polygons, size_t size, mesh_
         const scanner before = *s;
         int64_t corners = 0;
         TRY(scan_whole(s, NUMBER_I32, "a number of corners", &corners, err));
-        if (corners != 3) {
-            st = parts_polygon_fail(out, &before, corners, err);
-            goto done;
-        }
-        TRY(corners_read(s, NUMBER_I32, out, err));
+        if (corners != 3)
+            TRY(parts_polygon_fail(out, &before, corners, err));
+        TRY(parts_face_read(out, s, NUMBER_I32, CORNER, err));
     }
     if (size != 4 * polygons)
         st = scan_fail(s, err, "%zu triangles are %zu numbers, but POLYGONS announced %zu", polygons, 4 * polygons,
@@ -108,21 +91,17 @@ static npmd_status offsets_read(scanner *s, size_t offsets, size_t corners, mesh
         const scanner before = *s;
         const int64_t expected = 3 * (int64_t)i, last = expected - 3;
         TRY(scan_whole(s, type, "an offset", &offset, err));
-        if (offset != expected) {
-            st = scan_fail(&before, err, "polygon %zu has %lld corners, 3 were expected: triangulate it",
-                           i == 0 ? i : i - 1, (long long)(offset - last));
-            goto done;
-        }
+        if (offset != expected)
+            TRY(scan_fail(&before, err, "polygon %zu has %lld corners, 3 were expected: triangulate it",
+                          i == 0 ? i : i - 1, (long long)(offset - last)));
     }
-    if (offsets > 0 && corners != 3 * (offsets - 1)) {
-        st = scan_fail(s, err, "%zu triangles have %zu corners, but POLYGONS announced %zu", offsets - 1,
-                       3 * (offsets - 1), corners);
-        goto done;
-    }
+    if (offsets > 0 && corners != 3 * (offsets - 1))
+        TRY(scan_fail(s, err, "%zu triangles have %zu corners, but POLYGONS announced %zu", offsets - 1,
+                      3 * (offsets - 1), corners));
     TRY(line_expect(s, "CONNECTIVITY", &line, err));
     TRY(vtk_type_read(&line, &type, err));
     for (size_t i = 1; i < offsets; i++)
-        TRY(corners_read(s, type, out, err));
+        TRY(parts_face_read(out, s, type, CORNER, err));
 done:
     return st;
 }
@@ -172,24 +151,18 @@ static npmd_status field_skip(scanner *s, scanner *line, npmd_error *err)
     size_t arrays = 0, components = 0, tuples = 0;
     number_type type = NUMBER_NONE;
     scan_text name;
-    if (!scan_word(line, &name)) {
-        st = scan_unexpected(line, "the name of a field", err);
-        goto done;
-    }
+    if (!scan_word(line, &name))
+        TRY(scan_unexpected(line, "the name of a field", err));
     TRY(scan_count(line, "a number of arrays", &arrays, err));
     for (size_t i = 0; i < arrays; i++) {
-        if (!scan_full_line(s, line) || !scan_word(line, &name)) {
-            st = scan_unexpected(s, "the name of an array", err);
-            goto done;
-        }
+        if (!scan_full_line(s, line) || !scan_word(line, &name))
+            TRY(scan_unexpected(s, "the name of an array", err));
         TRY(scan_count(line, "a number of components", &components, err));
         TRY(scan_count(line, "a number of tuples", &tuples, err));
         TRY(vtk_type_read(line, &type, err));
-        if (components > 0 && tuples > scan_left(s) / components) {
-            st = scan_fail(line, err, "%zu x %zu numbers are announced, but %zu bytes follow", tuples, components,
-                           scan_left(s));
-            goto done;
-        }
+        if (components > 0 && tuples > scan_left(s) / components)
+            TRY(scan_fail(line, err, "%zu x %zu numbers are announced, but %zu bytes follow", tuples, components,
+                          scan_left(s)));
         TRY(scan_skip(s, type, components * tuples, "numbers of an array", err));
     }
 done:
@@ -234,25 +207,18 @@ npmd_status vtk_mesh_read(scanner *s, mesh_parts *out, scanner *last, bool *data
     scanner line = *s;
     scan_text word = { "", 0 };
     bool ends = false;
-    if (!scan_line(s, &line) || scan_left(&line) < 14 || memcmp(line.at, "# vtk DataFile", 14) != 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is no legacy VTK file: it does not begin with '# vtk DataFile'",
-                       s->path);
-        goto done;
-    }
+    if (!scan_line(s, &line) || scan_left(&line) < 14 || memcmp(line.at, "# vtk DataFile", 14) != 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is no legacy VTK file: it does not begin with '# vtk DataFile'",
+                      s->path));
     scan_line(s, &line); /* the title */
     const scanner before = *s;
-    if (!scan_full_line(s, &line) || !scan_word(&line, &word)
-        || (!scan_is(word, "ASCII") && !scan_is(word, "BINARY"))) {
-        st = scan_unexpected(&before, "ASCII or BINARY", err);
-        goto done;
-    }
+    if (!scan_full_line(s, &line) || !scan_word(&line, &word) || (!scan_is(word, "ASCII") && !scan_is(word, "BINARY")))
+        TRY(scan_unexpected(&before, "ASCII or BINARY", err));
     s->mode = scan_is(word, "BINARY") ? SCAN_BIG : SCAN_TEXT;
     TRY(line_expect(s, "DATASET", &line, err));
     const scanner kind = line;
-    if (!scan_word(&line, &word) || !scan_is(word, "POLYDATA")) {
-        st = scan_unexpected(&kind, "POLYDATA", err);
-        goto done;
-    }
+    if (!scan_word(&line, &word) || !scan_is(word, "POLYDATA"))
+        TRY(scan_unexpected(&kind, "POLYDATA", err));
     while (!ends && scan_full_line(s, &line)) {
         *last = line;
         TRY(part_read(s, &line, out, &ends, err));

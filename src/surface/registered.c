@@ -25,6 +25,22 @@ static npmd_status sphere_check(const mesh *m, const char *name, npmd_error *err
     return NPMD_OK;
 }
 
+npmd_status sphere_radii_check(const mesh *m, npmd_error *err)
+{
+    double least = INFINITY, most = 0.0;
+    for (size_t i = 0; i < m->vertices; i++) {
+        const double r = sqrt(dot3(m->x + 3 * i, m->x + 3 * i));
+        least = fmin(least, r);
+        most = fmax(most, r);
+    }
+    if (least > 0.0 && most <= (1.0 + RADIUS_TOLERANCE) * least)
+        return NPMD_OK;
+    return npmd_fail(err, NPMD_ERR_FORMAT,
+                     "the vertices of the sphere are %.6g to %.6g away from the origin, expected the same "
+                     "distance to 1 %%: is it a registered sphere?",
+                     least, most);
+}
+
 npmd_status registered_check(const mesh *surface, const char *surface_name, const mesh *sphere, const char *sphere_name,
                              npmd_error *err)
 {
@@ -39,22 +55,17 @@ npmd_status registered_check(const mesh *surface, const char *surface_name, cons
     return sphere_check(sphere, sphere_name, err);
 }
 
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* normal = (b - a) x (c - a): twice the face's area is its length, which is returned. */
 static double face_normal(const mesh *m, size_t face, double normal[3])
 {
     const int32_t *corner = m->face + 3 * face;
     const double *a = m->x + 3 * (size_t)corner[0], *b = m->x + 3 * (size_t)corner[1],
                  *c = m->x + 3 * (size_t)corner[2];
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        normal[i] = (b[j] - a[j]) * (c[k] - a[k]) - (b[k] - a[k]) * (c[j] - a[j]);
-    }
-    return sqrt(dot(normal, normal));
+    double ab[3], ac[3];
+    minus3(b, a, ab);
+    minus3(c, a, ac);
+    cross3(ab, ac, normal);
+    return sqrt(dot3(normal, normal));
 }
 
 /* Where the ray along x meets the plane of a face, t x, and whether within it: the signs of the three triple
@@ -63,8 +74,8 @@ static bool face_on_ray(const mesh *sphere, size_t face, const double x[3], doub
 {
     const int32_t *corner = sphere->face + 3 * face;
     double volume[3], sum = 0.0, least = INFINITY;
-    const double length = face_normal(sphere, face, normal), ahead = dot(normal, x);
-    *t = dot(normal, sphere->x + 3 * (size_t)corner[0]) / ahead;
+    const double length = face_normal(sphere, face, normal), ahead = dot3(normal, x);
+    *t = dot3(normal, sphere->x + 3 * (size_t)corner[0]) / ahead;
     for (int k = 0; k < 3; k++) {
         const double *a = sphere->x + 3 * (size_t)corner[k], *b = sphere->x + 3 * (size_t)corner[(k + 1) % 3];
         volume[k] = x[0] * (a[1] * b[2] - a[2] * b[1]) + x[1] * (a[2] * b[0] - a[0] * b[2])
@@ -78,7 +89,7 @@ static bool face_on_ray(const mesh *sphere, size_t face, const double x[3], doub
 
 double registered_log_area(const mesh *surface, const mesh *sphere, const locator *near, const double x[3])
 {
-    const double radius = sqrt(dot(sphere->x, sphere->x));
+    const double radius = sqrt(dot3(sphere->x, sphere->x));
     double q[3], normal[3], other[3], t = radius;
     surface_point at = { 0 };
     bool found = false;
@@ -97,5 +108,5 @@ double registered_log_area(const mesh *surface, const mesh *sphere, const locato
     if (!found)
         return NAN;
     /* the length of the normal, twice the area of the sphere's face, stands in both ratios and cancels */
-    return log(fabs(dot(normal, x)) / (t * t * face_normal(surface, at.face, other)));
+    return log(fabs(dot3(normal, x)) / (t * t * face_normal(surface, at.face, other)));
 }

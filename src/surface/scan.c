@@ -5,52 +5,6 @@
 #include <stdio.h>
 #include <strings.h>
 
-_Static_assert(sizeof(float) == 4 && sizeof(double) == 8, "F32 and F64 are float and double");
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bytes are turned to little-endian ones");
-
-/* ---- numbers in binary ------------------------------------------------------------------------------------------- */
-
-size_t number_size(number_type type)
-{
-    static const unsigned char SIZE[NUMBER_NONE] = { 1, 1, 2, 2, 4, 4, 8, 8, 4, 8 };
-    assert(type < NUMBER_NONE);
-    return SIZE[type];
-}
-
-bool number_whole(number_type type)
-{
-    return type < NUMBER_F32;
-}
-
-double number_decode(const unsigned char *bytes, number_type type, bool big_endian)
-{
-    const size_t size = number_size(type);
-    uint64_t bits = 0;
-    float single;
-    double value;
-    for (size_t i = 0; i < size; i++)
-        bits |= (uint64_t)bytes[big_endian ? size - 1 - i : i] << 8 * i;
-    const uint32_t low = (uint32_t)bits;
-    switch (type) {
-    case NUMBER_I8:
-        return (double)(int8_t)bits;
-    case NUMBER_I16:
-        return (double)(int16_t)bits;
-    case NUMBER_I32:
-        return (double)(int32_t)low;
-    case NUMBER_I64:
-        return (double)(int64_t)bits;
-    case NUMBER_F32:
-        memcpy(&single, &low, sizeof single);
-        return (double)single;
-    case NUMBER_F64:
-        memcpy(&value, &bits, sizeof value);
-        return value;
-    default:
-        return (double)bits;
-    }
-}
-
 /* ---- places and messages ----------------------------------------------------------------------------------------- */
 
 bool scan_suffix(const char *path, const char *suffix)
@@ -59,7 +13,7 @@ bool scan_suffix(const char *path, const char *suffix)
     return tail > 0 && length >= tail && strncasecmp(path + length - tail, suffix, tail) == 0;
 }
 
-npmd_status scan_open(const char *path, const file_bytes *b, scanner *out, npmd_error *err)
+npmd_status scan_start(const char *path, const file_bytes *b, scanner *out, npmd_error *err)
 {
     const char *start = (const char *)b->data;
     const locale_t locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
@@ -69,11 +23,34 @@ npmd_status scan_open(const char *path, const file_bytes *b, scanner *out, npmd_
     return NPMD_OK;
 }
 
+npmd_status scan_open(const char *path, scanner *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_bytes b = { 0 };
+    TRY(gzip_read(path, &b, err));
+    TRY(scan_start(path, &b, out, err));
+    out->own = b;
+    b.data = NULL;
+done:
+    file_bytes_free(&b);
+    return st;
+}
+
 void scan_close(scanner *s)
 {
     if (s->locale != (locale_t)0)
         freelocale(s->locale);
+    file_bytes_free(&s->own);
     *s = (scanner){ 0 };
+}
+
+npmd_status scan_vertices_check(const char *path, const char *what, size_t found, size_t vertices, npmd_error *err)
+{
+    if (found == vertices)
+        return NPMD_OK;
+    return npmd_fail(err, NPMD_ERR_FORMAT,
+                     "%s has %s of %zu vertices, but the surface has %zu: are they of another mesh?", path, what, found,
+                     vertices);
 }
 
 size_t scan_left(const scanner *s)
@@ -123,6 +100,15 @@ bool scan_line(scanner *s, scanner *line)
     if (s->at < s->end)
         s->at += s->at[0] == '\r' && s->at + 1 < s->end && s->at[1] == '\n' ? 2 : 1;
     s->line++;
+    return true;
+}
+
+bool scan_without_comment(scanner *s, scanner *line)
+{
+    if (!scan_line(s, line))
+        return false;
+    const char *comment = memchr(line->at, '#', scan_left(line));
+    line->end = comment != NULL ? comment : line->end;
     return true;
 }
 
@@ -238,10 +224,8 @@ npmd_status scan_skip(scanner *s, number_type type, size_t count, const char *wh
         return NPMD_OK;
     }
     for (size_t i = 0; i < count; i++)
-        if (!scan_word(s, &word)) {
-            st = scan_unexpected(s, what, err);
-            goto done;
-        }
+        if (!scan_word(s, &word))
+            TRY(scan_unexpected(s, what, err));
 done:
     return st;
 }

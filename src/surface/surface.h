@@ -29,6 +29,8 @@ void mesh_free(mesh *m);
 npmd_status mesh_check(const mesh *m, const char *where, npmd_error *err);
 void mesh_point(const mesh *m, size_t face, double u, double v, double *x); /* x (3) */
 double mesh_face_area(const mesh *m, size_t face);
+/* The area of a spherical triangle with these unit vectors as corners; negative where they run clockwise. */
+double sphere_triangle_area(const double *a, const double *b, const double *c);
 /* A third of the area of the faces about each vertex: area (vertices). */
 void mesh_vertex_areas(const mesh *m, double *area);
 
@@ -110,6 +112,8 @@ void locator_close(locator *l);
  * open the messages. */
 npmd_status registered_check(const mesh *surface, const char *surface_name, const mesh *sphere, const char *sphere_name,
                              npmd_error *err);
+/* NPMD_ERR_FORMAT unless all vertices are equally far from the origin, to 1 percent. */
+npmd_status sphere_radii_check(const mesh *m, npmd_error *err);
 /* The log of area on the unit sphere per area of the surface, at the unit vector x; near: the locator of the sphere.
  * NaN: the ray of x meets no face, since the mesh of the sphere does not enclose the origin. */
 double registered_log_area(const mesh *surface, const mesh *sphere, const locator *near, const double x[3]);
@@ -151,16 +155,14 @@ typedef struct eigenpairs {
     double *phi;      /* (nodes, pairs) */
     double *residual; /* (pairs): |r| / max(lambda, lambda_1), r = K phi - lambda M phi, |r|^2 = sum_i r_i^2 / M_ii */
 } eigenpairs;
-npmd_status fem_eigenpairs(const mesh *m, int elements, int pairs, eigenpairs *out, npmd_error *err);
 void eigenpairs_free(eigenpairs *e);
-/* The same with progress reports: how many systems are solved, and about how many there will be; nonzero stops with
- * NPMD_STOPPED. */
+/* Progress reports: how many systems are solved, and about how many there will be; nonzero stops with NPMD_STOPPED. */
 typedef struct fem_watch {
     npmd_progress progress;
     void *user;
 } fem_watch;
-npmd_status fem_eigenpairs_watched(const mesh *m, int elements, int pairs, const fem_watch *watch, eigenpairs *out,
-                                   npmd_error *err);
+npmd_status fem_eigenpairs(const mesh *m, int elements, int pairs, const fem_watch *watch, eigenpairs *out,
+                           npmd_error *err); /* watch may be NULL */
 /* The same with a cache: a file in this folder (NULL: none), named by the mesh's hash, the elements and the number of
  * pairs, is read if it exists, else computed and written. A file that does not fit is replaced; a folder that cannot be
  * written is no failure. */

@@ -26,21 +26,10 @@ done:
 void vertex_columns_free(vertex_columns *c)
 {
     for (int i = 0; i < c->columns; i++) {
-        memory_free(c->name[i]);
-        memory_free(c->value[i]);
+        memory_free_all(c->name[i], c->value[i]);
     }
-    memory_free(c->name);
-    memory_free(c->value);
+    memory_free_all(c->name, c->value);
     *c = (vertex_columns){ 0 };
-}
-
-npmd_status columns_count_check(const char *path, size_t found, size_t vertices, npmd_error *err)
-{
-    if (found == vertices)
-        return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_FORMAT,
-                     "%s has values of %zu vertices, but the surface has %zu: are they of another mesh?", path, found,
-                     vertices);
 }
 
 /* ---- formats ----------------------------------------------------------------------------------------------------- */
@@ -69,9 +58,9 @@ npmd_status gifti_values_read(scanner *s, vertex_columns *c, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     gifti g = { 0 };
-    TRY(gifti_parse_values(s, &g, err));
+    TRY(gifti_parse(s, true, &g, err));
     for (size_t i = 0; i < g.arrays; i++) {
-        TRY(columns_count_check(s->path, g.array[i].rows, c->vertices, err));
+        TRY(scan_vertices_check(s->path, "values", g.array[i].rows, c->vertices, err));
         TRY(array_take(&g.array[i], i, c, err));
     }
 done:
@@ -86,7 +75,7 @@ static npmd_status table_values_read(const char *path, vertex_columns *c, npmd_e
     char name[32];
     double *value = NULL;
     TRY(table_read(path, &t, err));
-    TRY(columns_count_check(path, t.rows, c->vertices, err));
+    TRY(scan_vertices_check(path, "values", t.rows, c->vertices, err));
     for (size_t k = 0; k < t.columns; k++) {
         const int size = snprintf(name, sizeof name, "column %zu", k + 1);
         TRY(columns_add(c, name, (size_t)size, &value, err));
@@ -98,38 +87,24 @@ done:
     return st;
 }
 
-static npmd_status scanned_read(const char *path, npmd_status (*read)(scanner *s, vertex_columns *c, npmd_error *err),
-                                vertex_columns *c, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    file_bytes bytes = { 0 };
-    scanner s = { 0 };
-    TRY(gzip_read(path, &bytes, err));
-    TRY(scan_open(path, &bytes, &s, err));
-    TRY(read(&s, c, err));
-done:
-    scan_close(&s);
-    file_bytes_free(&bytes);
-    return st;
-}
-
 npmd_status vertex_columns_read(const char *path, size_t vertices, vertex_columns *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     vertex_columns c = { .vertices = vertices };
-    if (scan_suffix(path, ".gii"))
-        TRY(scanned_read(path, gifti_values_read, &c, err));
-    else if (scan_suffix(path, ".vtk"))
-        TRY(scanned_read(path, vtk_values_read, &c, err));
-    else
+    scanner s = { 0 };
+    const bool is_gifti = scan_suffix(path, ".gii");
+    if (is_gifti || scan_suffix(path, ".vtk")) {
+        TRY(scan_open(path, &s, err));
+        TRY(is_gifti ? gifti_values_read(&s, &c, err) : vtk_values_read(&s, &c, err));
+    } else {
         TRY(table_values_read(path, &c, err));
-    if (c.columns == 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has no values on its vertices", path);
-        goto done;
     }
+    if (c.columns == 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s has no values on its vertices", path));
     *out = c;
     c = (vertex_columns){ 0 };
 done:
+    scan_close(&s);
     vertex_columns_free(&c);
     return st;
 }

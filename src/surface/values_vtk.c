@@ -38,16 +38,14 @@ static npmd_status array_read(scanner *s, scan_text word, size_t components, siz
     char name[256];
     size_t size = 0;
     double *value = NULL;
-    if (components > 0 && tuples > scan_left(s) / components) {
-        st = scan_fail(s, err, "%zu x %zu numbers are announced, but %zu bytes follow", tuples, components,
-                       scan_left(s));
-        goto done;
-    }
+    if (components > 0 && tuples > scan_left(s) / components)
+        TRY(scan_fail(s, err, "%zu x %zu numbers are announced, but %zu bytes follow", tuples, components,
+                      scan_left(s)));
     if (!points || components != 1) {
         TRY(scan_skip(s, type, components * tuples, "numbers of an array", err));
         goto done;
     }
-    TRY(columns_count_check(s->path, tuples, out->vertices, err));
+    TRY(scan_vertices_check(s->path, "values", tuples, out->vertices, err));
     name_decode(word, name, sizeof name, &size);
     TRY(columns_add(out, name, size, &value, err));
     for (size_t i = 0; i < tuples; i++)
@@ -65,10 +63,8 @@ static npmd_status field_read(scanner *s, scanner *line, bool points, vertex_col
     scan_word(line, &name);
     TRY(scan_count(line, "a number of arrays", &arrays, err));
     for (size_t i = 0; i < arrays; i++) {
-        if (!scan_full_line(s, line) || !scan_word(line, &name)) {
-            st = scan_unexpected(s, "the name of an array", err);
-            goto done;
-        }
+        if (!scan_full_line(s, line) || !scan_word(line, &name))
+            TRY(scan_unexpected(s, "the name of an array", err));
         if (scan_is(name, "METADATA")) { /* of the array before: up to an empty line */
             while (scan_line(s, line) && !scan_ends(line))
                 ;
@@ -95,10 +91,8 @@ static npmd_status scalars_read(scanner *s, scanner *line, size_t count, bool po
     TRY(vtk_type_read(line, &type, err));
     if (!scan_ends(line))
         TRY(scan_count(line, "a number of components", &components, err));
-    if (!scan_full_line(s, line) || !scan_word(line, &word) || !scan_is(word, "LOOKUP_TABLE")) {
-        st = scan_unexpected(s, "LOOKUP_TABLE", err);
-        goto done;
-    }
+    if (!scan_full_line(s, line) || !scan_word(line, &word) || !scan_is(word, "LOOKUP_TABLE"))
+        TRY(scan_unexpected(s, "LOOKUP_TABLE", err));
     TRY(array_read(s, name, components, count, type, points, out, err));
 done:
     return st;
@@ -166,11 +160,10 @@ npmd_status vtk_values_read(scanner *s, vertex_columns *out, npmd_error *err)
     bool data = false, points = false;
     size_t count = 0;
     TRY(vtk_mesh_read(s, &parts, &line, &data, err));
-    TRY(columns_count_check(s->path, parts.vertices, out->vertices, err));
+    TRY(scan_vertices_check(s->path, "values", parts.vertices, out->vertices, err));
     for (bool more = data; more; more = scan_full_line(s, &line))
         TRY(attribute_read(s, &line, &points, &count, out, err));
 done:
-    memory_free(parts.x);
-    memory_free(parts.face);
+    memory_free_all(parts.x, parts.face);
     return st;
 }

@@ -59,7 +59,8 @@ double affine_spread(const affine *m)
     return fabs(spread) < SPREAD_LEAST ? 0.0 : spread;
 }
 
-affine affine_inverse(const affine *m)
+/* The spread must not be 0. */
+static affine affine_inverse(const affine *m)
 {
     double a[3][3], c[3][3];
     affine inverse;
@@ -78,29 +79,27 @@ affine affine_inverse(const affine *m)
     return inverse;
 }
 
+npmd_status numbers_read(const char *path, table *out, npmd_error *err)
+{
+    return file_has_suffix(path, ".npy") ? npy_read(path, out, err) : csv_read(path, out, err);
+}
+
 npmd_status affine_read(const char *path, affine *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     static const double LAST[4] = { 0, 0, 0, 1 };
     table t = { 0 };
     affine m;
-    if (file_has_suffix(path, ".npy"))
-        TRY(npy_read(path, &t, err));
-    else
-        TRY(csv_read(path, &t, err)); /* whatever its name: such files end in .txt, .mat, .xfm, or in nothing */
-    if (t.rows != 4 || t.columns != 4 || memcmp(t.data + 12, LAST, sizeof LAST) != 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT,
-                       "%s has %zu rows of %zu numbers, expected the 4 x 4 of an affine map, its last row 0 0 0 1",
-                       path, t.rows, t.columns);
-        goto done;
-    }
+    TRY(numbers_read(path, &t, err)); /* such files end in .txt, .mat, .xfm, or in nothing */
+    if (t.rows != 4 || t.columns != 4 || memcmp(t.data + 12, LAST, sizeof LAST) != 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT,
+                      "%s has %zu rows of %zu numbers, expected the 4 x 4 of an affine map, its last row 0 0 0 1", path,
+                      t.rows, t.columns));
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 4; j++)
             m.a[i][j] = t.data[4 * i + j];
-    if (affine_spread(&m) == 0.0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: this matrix flattens space, expected one that can be inverted", path);
-        goto done;
-    }
+    if (affine_spread(&m) == 0.0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: this matrix flattens space, expected one that can be inverted", path));
     *out = m;
 done:
     table_free(&t);

@@ -125,21 +125,15 @@ static npmd_status weights_read(const char *path, table *out, npmd_error *err)
     npmd_status st = NPMD_OK;
     table t = { 0 };
     char where[1200];
-    if (file_has_suffix(path, ".npy"))
-        TRY(npy_read(path, &t, err));
-    else
-        TRY(csv_read(path, &t, err));
-    if (t.rows > 1 && t.columns > 1) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s has %zu rows of %zu numbers, expected one row or one column", path,
-                       t.rows, t.columns);
-        goto done;
-    }
+    TRY(numbers_read(path, &t, err));
+    if (t.rows > 1 && t.columns > 1)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s has %zu rows of %zu numbers, expected one row or one column", path,
+                      t.rows, t.columns));
     for (size_t i = 0; i < t.rows * t.columns; i++)
         if (t.data[i] < 0.0) {
             table_where(&t, t.rows > 1 ? i : 0, where, sizeof where);
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: weight %zu is %g, expected none below zero", where, i + 1,
-                           t.data[i]);
-            goto done;
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: weight %zu is %g, expected none below zero", where, i + 1,
+                          t.data[i]));
         }
     *out = t;
     t = (table){ 0 };
@@ -227,13 +221,9 @@ static void journey_close(journey *j)
     for (int s = 0; s < 2; s++)
         hemisphere_close(&j->side[s]);
     for (int p = 0; p < NPMD_PAIRS; p++) {
-        memory_free(j->kept[p].x);
-        memory_free(j->kept[p].weight);
+        memory_free_all(j->kept[p].x, j->kept[p].weight);
     }
-    memory_free(j->line);
-    memory_free(j->weight);
-    memory_free(j->place);
-    memory_free(j->distance);
+    memory_free_all(j->line, j->weight, j->place, j->distance);
 }
 
 static int ascending(const void *a, const void *b)
@@ -283,8 +273,7 @@ void endpoints_free(npmd_endpoints *e)
     if (e == NULL)
         return;
     for (int p = 0; p < NPMD_PAIRS; p++) {
-        memory_free(e->x[p]);
-        memory_free(e->weight[p]);
+        memory_free_all(e->x[p], e->weight[p]);
     }
     *e = (npmd_endpoints){ 0 };
 }

@@ -29,35 +29,16 @@ void tracts_skip(tracts *t, size_t n)
     t->at += n;
 }
 
-/* The bytes as one unsigned number, in the order of the file. */
-static uint64_t word(const tracts *t, const unsigned char *bytes, size_t width)
+int64_t tracts_integer(const tracts *t, const unsigned char *bytes, number_type type)
 {
-    uint64_t value = 0;
-    for (size_t i = 0; i < width; i++)
-        value = value << 8 | bytes[t->big_endian ? i : width - 1 - i];
-    return value;
-}
-
-int64_t tracts_integer(const tracts *t, const unsigned char *bytes, size_t width)
-{
-    const uint64_t value = word(t, bytes, width), sign = (uint64_t)1 << (8 * width - 1);
-    assert(width < sizeof value);
-    return (int64_t)(value & (sign - 1)) - (int64_t)(value & sign);
+    assert(number_size(type) <= 4); /* a double has all digits of such a number */
+    return (int64_t)number_decode(bytes, type, t->big_endian);
 }
 
 void tracts_point(const tracts *t, const unsigned char *bytes, double x[3])
 {
-    for (size_t i = 0; i < 3; i++) {
-        const uint64_t value = word(t, bytes + i * t->width, t->width);
-        if (t->width == sizeof(double)) {
-            memcpy(&x[i], &value, sizeof x[i]);
-        } else {
-            const uint32_t half = (uint32_t)value;
-            float single;
-            memcpy(&single, &half, sizeof single);
-            x[i] = (double)single;
-        }
-    }
+    for (size_t i = 0; i < 3; i++)
+        x[i] = number_decode(bytes + i * number_size(t->type), t->type, t->big_endian);
 }
 
 npmd_status tracts_keep(tracts *t, size_t i, const double x[3], npmd_error *err)
@@ -161,8 +142,5 @@ void tracts_close(tracts *t)
     if (t == NULL)
         return;
     gzip_source_close(t->source);
-    memory_free(t->window);
-    memory_free(t->kept);
-    memory_free(t->path);
-    memory_free(t);
+    memory_free_all(t->window, t->kept, t->path, t);
 }

@@ -18,7 +18,8 @@ void affine_apply(const affine *m, const double x[3], double y[3]); /* y may be 
 affine affine_after(const affine *outer, const affine *inner);      /* x -> outer(inner(x)) */
 /* The volume spanned by the unit vectors along its columns, 0 (singular) to 1, with the sign of the determinant. */
 double affine_spread(const affine *m);
-affine affine_inverse(const affine *m); /* the spread must not be 0 */
+/* A table of numbers: .npy, or text, whatever its name. */
+npmd_status numbers_read(const char *path, table *out, npmd_error *err);
 /* Four rows of four numbers, the last one 0 0 0 1, as text (or .npy); a singular one is refused. */
 npmd_status affine_read(const char *path, affine *out, npmd_error *err);
 /* From a named space, "mni152", to that of FreeSurfer's fsaverage; NPMD_ERR_ARGUMENT for any other. */
@@ -56,7 +57,7 @@ const double *tracts_path(const tracts *t);
 /* ---- tracts_trk.c, tracts_tck.c: the table of a format ----------------------------------------------------------- */
 
 typedef struct tracts_format {
-    const char *name, *magic; /* the first bytes of the file */
+    const char *magic; /* the first bytes of the file */
     npmd_status (*header)(tracts *t, const affine *voxel_to_ras, npmd_error *err);
     npmd_status (*next)(tracts *t, streamline *out, bool *more, npmd_error *err);
 } tracts_format;
@@ -71,7 +72,7 @@ struct tracts {
     bool over;             /* the last streamline was read */
     size_t done, count;    /* streamlines read so far; streamlines in the file, 0: unknown */
     bool big_endian;
-    size_t width;               /* bytes of a number: 4 or 8 */
+    number_type type;           /* of coordinates: NUMBER_F32 or NUMBER_F64 */
     size_t scalars, properties; /* numbers after each point, and after each streamline, that are skipped */
     affine to_ras;              /* map of the coordinates in the file */
     bool keeps;                 /* all points of a streamline are kept, not its ends alone */
@@ -82,12 +83,12 @@ struct tracts {
 /* The next n <= TRACTS_WINDOW bytes; fewer (*got) only at the end of the file. tracts_skip moves on. */
 npmd_status tracts_peek(tracts *t, size_t n, const unsigned char **bytes, size_t *got, npmd_error *err);
 void tracts_skip(tracts *t, size_t n); /* skips n bytes that were peeked at */
-/* One point, three numbers of t->width bytes, in the coordinates of the file. */
+/* One point, three numbers of t->type, in the coordinates of the file. */
 void tracts_point(const tracts *t, const unsigned char *bytes, double x[3]);
 /* Keeps the i-th point of the current streamline, in the coordinates of the file; does nothing unless paths are
  * kept. */
 npmd_status tracts_keep(tracts *t, size_t i, const double x[3], npmd_error *err);
-int64_t tracts_integer(const tracts *t, const unsigned char *bytes, size_t width); /* signed */
+int64_t tracts_integer(const tracts *t, const unsigned char *bytes, number_type type); /* of 32 bits at most */
 /* An error: the file ends after got more bytes. */
 npmd_status tracts_cut_fail(const tracts *t, size_t got, npmd_error *err);
 npmd_status tracts_count_fail(const tracts *t, const char *found, npmd_error *err);

@@ -11,7 +11,6 @@
 #include "tracts.h"
 
 #include <stdio.h>
-#include <strings.h>
 
 typedef struct tck_header {
     size_t length; /* up to and with the line END */
@@ -19,25 +18,7 @@ typedef struct tck_header {
     bool typed;
 } tck_header;
 
-typedef struct tck_line {
-    const char *at, *end;
-} tck_line;
-
-static tck_line line_trim(const char *at, const char *end)
-{
-    while (at < end && (*at == ' ' || *at == '\t'))
-        at++;
-    while (end > at && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
-        end--;
-    return (tck_line){ at, end };
-}
-
-static bool line_is(tck_line l, const char *word)
-{
-    return (size_t)(l.end - l.at) == strlen(word) && strncasecmp(l.at, word, strlen(word)) == 0;
-}
-
-static npmd_status line_fail(const tracts *t, const char *key, tck_line value, const char *expected, npmd_error *err)
+static npmd_status line_fail(const tracts *t, const char *key, span value, const char *expected, npmd_error *err)
 {
     char quote[FILE_QUOTE + 4];
     file_quote(value.at, (size_t)(value.end - value.at), quote);
@@ -45,7 +26,7 @@ static npmd_status line_fail(const tracts *t, const char *key, tck_line value, c
 }
 
 /* Digits and nothing else. */
-static bool line_number(tck_line l, size_t *out)
+static bool line_number(span l, size_t *out)
 {
     size_t value = 0;
     if (l.at == l.end)
@@ -59,38 +40,38 @@ static bool line_number(tck_line l, size_t *out)
     return true;
 }
 
-static npmd_status type_read(tracts *t, tck_line value, npmd_error *err)
+static npmd_status type_read(tracts *t, span value, npmd_error *err)
 {
     static const struct {
         const char *name;
-        size_t width;
+        number_type type;
         bool big_endian;
     } TYPES[] = {
-        { "Float32LE", 4, false },
-        { "Float32BE", 4, true },
-        { "Float64LE", 8, false },
-        { "Float64BE", 8, true },
+        { "Float32LE", NUMBER_F32, false },
+        { "Float32BE", NUMBER_F32, true },
+        { "Float64LE", NUMBER_F64, false },
+        { "Float64BE", NUMBER_F64, true },
     };
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
-        if (line_is(value, TYPES[i].name)) {
-            t->width = TYPES[i].width;
+        if (span_is(value, TYPES[i].name)) {
+            t->type = TYPES[i].type;
             t->big_endian = TYPES[i].big_endian;
             return NPMD_OK;
         }
     return line_fail(t, "datatype:", value, "Float32LE, Float32BE, Float64LE or Float64BE", err);
 }
 
-static npmd_status pair_read(tracts *t, tck_line key, tck_line value, tck_header *h, npmd_error *err)
+static npmd_status pair_read(tracts *t, span key, span value, tck_header *h, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (line_is(key, "datatype")) {
+    if (span_is(key, "datatype")) {
         TRY(type_read(t, value, err));
         h->typed = true;
-    } else if (line_is(key, "count") && !line_number(value, &t->count)) {
+    } else if (span_is(key, "count") && !line_number(value, &t->count)) {
         st = line_fail(t, "count:", value, "a number", err);
-    } else if (line_is(key, "file")) {
+    } else if (span_is(key, "file")) {
         const bool here = value.end - value.at > 1 && value.at[0] == '.' && (value.at[1] == ' ' || value.at[1] == '\t');
-        if (!here || !line_number(line_trim(value.at + 1, value.end), &h->data))
+        if (!here || !line_number(span_trim((span){ value.at + 1, value.end }), &h->data))
             st = line_fail(t, "file:", value, "a dot and the byte at which the numbers begin", err);
     }
 done:
@@ -107,14 +88,14 @@ static npmd_status lines_read(tracts *t, const char *text, size_t size, tck_head
         if (stop == NULL)
             break;
         next = stop + 1;
-        const tck_line line = line_trim(at, stop);
-        if (line_is(line, "END")) {
+        const span line = span_trim((span){ at, stop });
+        if (span_is(line, "END")) {
             h->length = (size_t)(next - text);
             goto done;
         }
         const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
         if (at != text && colon != NULL)
-            TRY(pair_read(t, line_trim(line.at, colon), line_trim(colon + 1, line.end), h, err));
+            TRY(pair_read(t, span_trim((span){ line.at, colon }), span_trim((span){ colon + 1, line.end }), h, err));
     }
     st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is cut short, or no .tck file: its header has no line END", t->path);
 done:
@@ -130,10 +111,8 @@ static npmd_status bytes_pass(tracts *t, size_t count, npmd_error *err)
         const size_t step = count < TRACTS_WINDOW ? count : TRACTS_WINDOW;
         size_t got = 0;
         TRY(tracts_peek(t, step, &bytes, &got, err));
-        if (got < step) {
-            st = tracts_cut_fail(t, got, err);
-            goto done;
-        }
+        if (got < step)
+            TRY(tracts_cut_fail(t, got, err));
         tracts_skip(t, step);
         count -= step;
     }
@@ -147,22 +126,16 @@ static npmd_status tck_header_read(tracts *t, const affine *voxel_to_ras, npmd_e
     const unsigned char *bytes = NULL;
     tck_header h = { 0 };
     size_t got = 0;
-    if (voxel_to_ras != NULL) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
-                       "%s is a .tck file, in RAS mm already: an affine from voxels is for .trk files", t->path);
-        goto done;
-    }
+    if (voxel_to_ras != NULL)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                      "%s is a .tck file, in RAS mm already: an affine from voxels is for .trk files", t->path));
     TRY(tracts_peek(t, TRACTS_WINDOW, &bytes, &got, err));
     TRY(lines_read(t, (const char *)bytes, got, &h, err));
-    if (!h.typed) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its header has no datatype", t->path);
-        goto done;
-    }
-    if (h.data != 0 && h.data < h.length) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its numbers should begin at byte %zu, within the header of %zu bytes",
-                       t->path, h.data, h.length);
-        goto done;
-    }
+    if (!h.typed)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: its header has no datatype", t->path));
+    if (h.data != 0 && h.data < h.length)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: its numbers should begin at byte %zu, within the header of %zu bytes",
+                      t->path, h.data, h.length));
     TRY(bytes_pass(t, h.data != 0 ? h.data : h.length, err));
 done:
     return st;
@@ -187,11 +160,9 @@ static npmd_status end_check(tracts *t, npmd_error *err)
     char found[64];
     size_t got = 0;
     TRY(tracts_peek(t, 1, &bytes, &got, err));
-    if (got > 0) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: more follows the infinities that end it", t->path,
-                       t->at + 1);
-        goto done;
-    }
+    if (got > 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: more follows the infinities that end it", t->path,
+                      t->at + 1));
     snprintf(found, sizeof found, "it has %zu and ends", t->done);
     if (t->count > 0 && t->count != t->done)
         st = tracts_count_fail(t, found, err);
@@ -202,24 +173,20 @@ done:
 static npmd_status tck_next(tracts *t, streamline *out, bool *more, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const size_t row = 3 * t->width;
+    const size_t row = 3 * number_size(t->type);
     const unsigned char *bytes = NULL;
     double x[3];
     for (;;) {
         size_t got = 0;
         TRY(tracts_peek(t, row, &bytes, &got, err));
-        if (got < row) {
-            st = tracts_cut_fail(t, got, err);
-            goto done;
-        }
+        if (got < row)
+            TRY(tracts_cut_fail(t, got, err));
         tracts_point(t, bytes, x);
         const triple_kind kind = triple_classify(x);
-        if (kind == TRIPLE_NONSENSE || (kind == TRIPLE_END && out->points > 0)) {
-            st = npmd_fail(
+        if (kind == TRIPLE_NONSENSE || (kind == TRIPLE_END && out->points > 0))
+            TRY(npmd_fail(
                 err, NPMD_ERR_FORMAT, "%s byte %zu: %s in streamline %zu, which NaN should close", t->path, t->at + 1,
-                kind == TRIPLE_END ? "the infinities that end the file stand" : "a point is not finite", t->done + 1);
-            goto done;
-        }
+                kind == TRIPLE_END ? "the infinities that end the file stand" : "a point is not finite", t->done + 1));
         tracts_skip(t, row);
         if (kind == TRIPLE_END)
             TRY(end_check(t, err));
@@ -235,6 +202,4 @@ done:
     return st;
 }
 
-const tracts_format TRACTS_TCK = {
-    .name = ".tck", .magic = "mrtrix tracks", .header = tck_header_read, .next = tck_next
-};
+const tracts_format TRACTS_TCK = { .magic = "mrtrix tracks", .header = tck_header_read, .next = tck_next };

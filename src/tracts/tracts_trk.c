@@ -31,11 +31,7 @@ static const char DEFAULT_ORDER[] = "LPS"; /* TrackVis' own */
 
 static double single(const tracts *t, const unsigned char *at)
 {
-    double x[3];
-    unsigned char three[12] = { 0 };
-    memcpy(three, at, 4);
-    tracts_point(t, three, x);
-    return x[0];
+    return number_decode(at, NUMBER_F32, t->big_endian);
 }
 
 /* Which of the two orders of bytes makes the header 1000 bytes long? */
@@ -43,17 +39,17 @@ static npmd_status byte_order(tracts *t, const unsigned char *h, npmd_error *err
 {
     for (int big = 0; big < 2; big++) {
         t->big_endian = big == 1;
-        if (tracts_integer(t, h + AT_HEADER, 4) == HEADER)
+        if (tracts_integer(t, h + AT_HEADER, NUMBER_I32) == HEADER)
             return NPMD_OK;
     }
     return npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: the size of its header is not %d in either order of bytes",
                      t->path, AT_HEADER + 1, HEADER);
 }
 
-static npmd_status number_read(const tracts *t, const unsigned char *h, size_t at, size_t width, const char *what,
+static npmd_status number_read(const tracts *t, const unsigned char *h, size_t at, number_type type, const char *what,
                                size_t *out, npmd_error *err)
 {
-    const int64_t value = tracts_integer(t, h + at, width);
+    const int64_t value = tracts_integer(t, h + at, type);
     if (value < 0)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: its number of %s is %lld", t->path, at + 1, what,
                          (long long)value);
@@ -80,7 +76,7 @@ static npmd_status reorder(const tracts *t, const unsigned char *h, const affine
         for (int s = 0; s < 3; s++) {
             if (from.axis[s] != to.axis[e])
                 continue;
-            const int64_t dim = tracts_integer(t, h + AT_DIM + 2 * s, 2);
+            const int64_t dim = tracts_integer(t, h + AT_DIM + 2 * s, NUMBER_I16);
             const bool same = from.sign[s] == to.sign[e];
             if (!same && dim <= 0)
                 return npmd_fail(err, NPMD_ERR_FORMAT,
@@ -122,11 +118,9 @@ static npmd_status space_read(tracts *t, const unsigned char *h, const affine *v
     affine matrix, order, index = AFFINE_IDENTITY;
     for (int i = 0; i < 3; i++) {
         const double size = single(t, h + AT_SIZE + 4 * i);
-        if (!(size > 0.0 && isfinite(size))) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: its voxels have the size %g, expected a positive one",
-                           t->path, AT_SIZE + 4 * i + 1, size);
-            goto done;
-        }
+        if (!(size > 0.0 && isfinite(size)))
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: its voxels have the size %g, expected a positive one",
+                          t->path, AT_SIZE + 4 * i + 1, size));
         index.a[i][i] = 1.0 / size;
         index.a[i][3] = -0.5;
     }
@@ -147,22 +141,18 @@ static npmd_status trk_header(tracts *t, const affine *voxel_to_ras, npmd_error 
     const unsigned char *h = NULL;
     size_t got = 0;
     TRY(tracts_peek(t, HEADER, &h, &got, err));
-    if (got < HEADER) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s is cut short: it has %zu bytes, %d of a header were expected", t->path,
-                       got, HEADER);
-        goto done;
-    }
-    t->width = 4;
+    if (got < HEADER)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is cut short: it has %zu bytes, %d of a header were expected", t->path,
+                      got, HEADER));
+    t->type = NUMBER_F32;
     TRY(byte_order(t, h, err));
-    const int64_t version = tracts_integer(t, h + AT_VERSION, 4);
-    if (version != 1 && version != 2) {
-        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: a .trk file of version %lld, expected 1 or 2", t->path,
-                       AT_VERSION + 1, (long long)version);
-        goto done;
-    }
-    TRY(number_read(t, h, AT_SCALARS, 2, "scalars a point", &t->scalars, err));
-    TRY(number_read(t, h, AT_PROPERTIES, 2, "properties a streamline", &t->properties, err));
-    TRY(number_read(t, h, AT_COUNT, 4, "streamlines", &t->count, err));
+    const int64_t version = tracts_integer(t, h + AT_VERSION, NUMBER_I32);
+    if (version != 1 && version != 2)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %d: a .trk file of version %lld, expected 1 or 2", t->path,
+                      AT_VERSION + 1, (long long)version));
+    TRY(number_read(t, h, AT_SCALARS, NUMBER_I16, "scalars a point", &t->scalars, err));
+    TRY(number_read(t, h, AT_PROPERTIES, NUMBER_I16, "properties a streamline", &t->properties, err));
+    TRY(number_read(t, h, AT_COUNT, NUMBER_I32, "streamlines", &t->count, err));
     TRY(space_read(t, h, voxel_to_ras, version, err));
     tracts_skip(t, HEADER);
 done:
@@ -177,16 +167,12 @@ static npmd_status points_read(tracts *t, streamline *out, npmd_error *err)
     size_t got = 0;
     for (size_t i = 0; i < out->points; i++) {
         TRY(tracts_peek(t, row, &bytes, &got, err));
-        if (got < row) {
-            st = tracts_cut_fail(t, got, err);
-            goto done;
-        }
+        if (got < row)
+            TRY(tracts_cut_fail(t, got, err));
         tracts_point(t, bytes, out->end);
-        if (!isfinite(out->end[0]) || !isfinite(out->end[1]) || !isfinite(out->end[2])) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: point %zu of streamline %zu is not finite", t->path,
-                           t->at + 1, i + 1, t->done + 1);
-            goto done;
-        }
+        if (!isfinite(out->end[0]) || !isfinite(out->end[1]) || !isfinite(out->end[2]))
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: point %zu of streamline %zu is not finite", t->path,
+                          t->at + 1, i + 1, t->done + 1));
         if (i == 0)
             memcpy(out->start, out->end, sizeof out->start);
         TRY(tracts_keep(t, i, out->end, err));
@@ -203,29 +189,21 @@ static npmd_status trk_next(tracts *t, streamline *out, bool *more, npmd_error *
     size_t got = 0;
     TRY(tracts_peek(t, 4, &bytes, &got, err));
     const bool last = t->count > 0 ? t->done == t->count : got == 0;
-    if (last && got > 0) {
-        st = tracts_count_fail(t, "more follows", err);
-        goto done;
-    }
-    if (!last && got < 4) {
-        st = tracts_cut_fail(t, got, err);
-        goto done;
-    }
+    if (last && got > 0)
+        TRY(tracts_count_fail(t, "more follows", err));
+    if (!last && got < 4)
+        TRY(tracts_cut_fail(t, got, err));
     if (!last) {
-        const int64_t points = tracts_integer(t, bytes, 4);
-        if (points < 0) {
-            st = npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: streamline %zu has %lld points", t->path, t->at + 1,
-                           t->done + 1, (long long)points);
-            goto done;
-        }
+        const int64_t points = tracts_integer(t, bytes, NUMBER_I32);
+        if (points < 0)
+            TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s byte %zu: streamline %zu has %lld points", t->path, t->at + 1,
+                          t->done + 1, (long long)points));
         out->points = (size_t)points;
         tracts_skip(t, 4);
         TRY(points_read(t, out, err));
         TRY(tracts_peek(t, 4 * t->properties, &bytes, &got, err));
-        if (got < 4 * t->properties) {
-            st = tracts_cut_fail(t, got, err);
-            goto done;
-        }
+        if (got < 4 * t->properties)
+            TRY(tracts_cut_fail(t, got, err));
         tracts_skip(t, got);
     }
     *more = !last;
@@ -233,4 +211,4 @@ done:
     return st;
 }
 
-const tracts_format TRACTS_TRK = { .name = ".trk", .magic = "TRACK", .header = trk_header, .next = trk_next };
+const tracts_format TRACTS_TRK = { .magic = "TRACK", .header = trk_header, .next = trk_next };

@@ -198,7 +198,7 @@ static npmd_status sphere_write(view_page *p, int s, const mesh *sphere, npmd_er
     TRY(memory_new(&unit, 3 * sphere->vertices, err));
     for (size_t i = 0; i < 3 * sphere->vertices; i++) {
         const double *x = sphere->x + i / 3 * 3;
-        unit[i] = sphere->x[i] / sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+        unit[i] = sphere->x[i] / sqrt(dot3(x, x));
     }
     TRY(places_write(p, name_of("sphere", s).text, unit, sphere->vertices, &UNIT_BOUNDS, err));
 done:
@@ -242,13 +242,11 @@ static npmd_status carry_to_surface(const mesh *sphere, const mesh *cortex, doub
 {
     npmd_status st = NPMD_OK;
     locator *near = NULL;
-    double radius = 0.0;
+    const double radius = sqrt(dot3(sphere->x, sphere->x));
     TRY(locator_open(sphere, &near, err));
-    for (int k = 0; k < 3; k++)
-        radius += sphere->x[k] * sphere->x[k];
     for (size_t i = 0; i < n; i++) {
         surface_point at;
-        const double p[3] = { sqrt(radius) * x[3 * i], sqrt(radius) * x[3 * i + 1], sqrt(radius) * x[3 * i + 2] };
+        const double p[3] = { radius * x[3 * i], radius * x[3 * i + 1], radius * x[3 * i + 2] };
         locator_nearest(near, p, &at);
         mesh_point(cortex, at.face, at.u, at.v, x + 3 * i);
     }
@@ -310,8 +308,7 @@ static npmd_status data_write(const view_values *v, view_page *p, const npmd_vie
     for (int s = 0; s < v->factors; s++)
         TRY(dots_write(v, s, row, facts->points_shown, p, err));
 done:
-    memory_free(taken);
-    memory_free(row);
+    memory_free_all(taken, row);
     return st;
 }
 

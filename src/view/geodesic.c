@@ -97,22 +97,9 @@ static void lattice_point(int R, int face, int i, int j, double *x)
         x[k] /= sqrt(length);
 }
 
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/* tan(area / 2) = det(a, b, c) / (1 + a.b + b.c + c.a), Van Oosterom and Strackee 1983. */
-static double triangle_area(const double *a, const double *b, const double *c)
-{
-    const double determinant = a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2])
-                               + a[2] * (b[0] * c[1] - b[1] * c[0]);
-    return 2.0 * atan2(determinant, 1.0 + dot(a, b) + dot(b, c) + dot(c, a));
-}
-
 static void triangle_weigh(const double *x, size_t a, size_t b, size_t c, double *weight)
 {
-    const double third = triangle_area(x + 3 * a, x + 3 * b, x + 3 * c) / 3.0;
+    const double third = sphere_triangle_area(x + 3 * a, x + 3 * b, x + 3 * c) / 3.0;
     weight[a] += third;
     weight[b] += third;
     weight[c] += third;

@@ -77,8 +77,6 @@ done:
 void view_factor_close(view_factor *f)
 {
     mesh_free(&f->own);
-    memory_free(f->x);
-    memory_free(f->weight);
-    memory_free(f->vertex);
+    memory_free_all(f->x, f->weight, f->vertex);
     *f = (view_factor){ 0 };
 }

@@ -6,34 +6,6 @@
 #include <zlib.h>
 
 #define MARK "<!--DATA-->" /* where they go */
-#define WINDOW (15 + 16)   /* zlib's words for: the largest window, and gzip's header and checksum */
-
-static npmd_status bundle_inflate(file_bytes *out, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    z_stream zip = { 0 };
-    size_t capacity = 0;
-    int code = inflateInit2(&zip, WINDOW);
-    const bool open = code == Z_OK;
-    zip.next_in = (Bytef *)(uintptr_t)VIEW_BUNDLE;
-    zip.avail_in = (uInt)VIEW_BUNDLE_SIZE;
-    while (code == Z_OK) {
-        if (capacity - out->size < 2)
-            TRY(memory_grow((void **)&out->data, &capacity, capacity == 0 ? 1u << 20 : capacity + 1, 1, err));
-        zip.next_out = out->data + out->size;
-        zip.avail_out = (uInt)(capacity - 1 - out->size);
-        code = inflate(&zip, Z_NO_FLUSH);
-        out->size = (size_t)(zip.next_out - out->data);
-    }
-    if (code != Z_STREAM_END)
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to inflate the page");
-    else
-        out->data[out->size] = '\0';
-done:
-    if (open)
-        inflateEnd(&zip);
-    return st;
-}
 
 static npmd_status page_put(view_page *p, const void *bytes, size_t size, npmd_error *err)
 {
@@ -54,13 +26,12 @@ static npmd_status page_text(view_page *p, const char *text, npmd_error *err)
 npmd_status page_open(view_page *p, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    if (VIEW_BUNDLE_SIZE == 0) {
-        st = npmd_fail(err, NPMD_ERR_DEVICE,
-                       "this build has no page: three.js was not found; run scripts/three.sh, or give the folder of "
-                       "its package with cmake -DNPMD_THREE=DIR, and build again");
-        goto done;
-    }
-    TRY(bundle_inflate(&p->text, err));
+    if (VIEW_BUNDLE_SIZE == 0)
+        TRY(npmd_fail(err, NPMD_ERR_DEVICE,
+                      "this build has no page: three.js was not found; run scripts/three.sh, or give the folder of "
+                      "its package with cmake -DNPMD_THREE=DIR, and build again"));
+    if (gzip_inflate("the page", VIEW_BUNDLE, VIEW_BUNDLE_SIZE, &p->text, NULL) != NPMD_OK)
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to inflate the page"));
     const char *mark = strstr((const char *)p->text.data, MARK);
     assert(mark != NULL);
     const size_t head = (size_t)(mark - (const char *)p->text.data);
@@ -105,22 +76,6 @@ done:
     return st;
 }
 
-/* Three bytes are four letters; out (4 (size + 2) / 3). */
-static size_t base64(const unsigned char *bytes, size_t size, char *out)
-{
-    static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t length = 0;
-    for (size_t i = 0; i < size; i += 3) {
-        const unsigned b = i + 1 < size ? bytes[i + 1] : 0u, c = i + 2 < size ? bytes[i + 2] : 0u;
-        const unsigned word = (unsigned)bytes[i] << 16 | b << 8 | c;
-        out[length++] = letter[word >> 18 & 63];
-        out[length++] = letter[word >> 12 & 63];
-        out[length++] = i + 1 < size ? letter[word >> 6 & 63] : '=';
-        out[length++] = i + 2 < size ? letter[word & 63] : '=';
-    }
-    return length;
-}
-
 npmd_status page_blob(view_page *p, const char *name, const unsigned char *bytes, size_t size, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -129,16 +84,13 @@ npmd_status page_blob(view_page *p, const char *name, const unsigned char *bytes
     uLongf room = compressBound((uLong)size);
     TRY(memory_new(&packed, room, err));
     TRY(memory_new(&letters, 4 * (room / 3 + 1), err));
-    if (compress2(packed, &room, bytes, (uLong)size, Z_BEST_COMPRESSION) != Z_OK) {
-        st = npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to deflate %zu bytes", size);
-        goto done;
-    }
+    if (compress2(packed, &room, bytes, (uLong)size, Z_BEST_COMPRESSION) != Z_OK)
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to deflate %zu bytes", size));
     TRY(element_open(p, "application/octet-stream", name, err));
-    TRY(page_put(p, letters, base64(packed, (size_t)room, letters), err));
+    TRY(page_put(p, letters, base64_encode(packed, (size_t)room, letters), err));
     TRY(page_text(p, "</script>\n", err));
 done:
-    memory_free(packed);
-    memory_free(letters);
+    memory_free_all(packed, letters);
     return st;
 }
 

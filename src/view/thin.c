@@ -17,18 +17,6 @@ typedef struct thinning {
     uint64_t *order; /* (count): Morton's number and which one it is of */
 } thinning;
 
-static void thinning_close(thinning *t)
-{
-    memory_free(t->start);
-    memory_free(t->next);
-    memory_free(t->distance);
-    memory_free(t->owner);
-    memory_free(t->heap);
-    memory_free(t->place);
-    memory_free(t->area);
-    memory_free(t->order);
-}
-
 /* In a closed, oriented surface every edge is run through once each way: b follows a in one face. */
 static void neighbours_list(thinning *t)
 {
@@ -123,9 +111,9 @@ static void spread(thinning *t, int32_t vertex, int32_t owner)
         const int32_t a = heap_take(t);
         for (int32_t k = t->start[a]; k < t->start[a + 1]; k++) {
             const double *p = t->m->x + 3 * (size_t)a, *q = t->m->x + 3 * (size_t)t->next[k];
-            const double d[3] = { p[0] - q[0], p[1] - q[1], p[2] - q[2] };
-            const double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-            reach(t, t->next[k], t->distance[a] + length, owner);
+            double d[3];
+            minus3(p, q, d);
+            reach(t, t->next[k], t->distance[a] + sqrt(dot3(d, d)), owner);
         }
     }
 }
@@ -193,7 +181,6 @@ npmd_status thin_vertices(const mesh *m, size_t count, const npmd_compute *how, 
     for (size_t i = 0; i < m->vertices; i++)
         weight[rank[t.owner[i]]] += t.area[i];
 done:
-    memory_free(chosen);
-    thinning_close(&t);
+    memory_free_all(chosen, t.start, t.next, t.distance, t.owner, t.heap, t.place, t.area, t.order);
     return st;
 }

@@ -2,29 +2,17 @@
 #include "view.h"
 
 #define POINTS_USUAL 5000
-#define ROUND 0.01 /* relative differences of the radii of a sphere */
 
 /* A surface and its sphere have the same faces; the sphere is one, about the origin. */
 static npmd_status sphere_check(const mesh *cortex, const mesh *sphere, npmd_error *err)
 {
-    double least = INFINITY, most = 0.0;
     if (cortex->vertices != sphere->vertices || cortex->faces != sphere->faces
         || memcmp(cortex->face, sphere->face, 3 * cortex->faces * sizeof *cortex->face) != 0)
         return npmd_fail(err, NPMD_ERR_FORMAT,
                          "the surface has %zu vertices and %zu faces, the sphere %zu and %zu: the same faces in "
                          "the same order were expected",
                          cortex->vertices, cortex->faces, sphere->vertices, sphere->faces);
-    for (size_t i = 0; i < sphere->vertices; i++) {
-        const double *x = sphere->x + 3 * i, r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
-        least = fmin(least, r);
-        most = fmax(most, r);
-    }
-    if (least > 0.0 && most <= (1.0 + ROUND) * least)
-        return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_FORMAT,
-                     "the vertices of the sphere are %.6g to %.6g away from the origin, expected the same "
-                     "distance to 1 %%: is it a registered sphere?",
-                     least, most);
+    return sphere_radii_check(sphere, err);
 }
 
 /* Whatever the page shows is UTF-8. */

@@ -128,6 +128,21 @@ static double log_sum(const double *weight, size_t n, const double *v, size_t st
     return top + log(sum);
 }
 
+/* Of two factors: log_f (count) at nodes x of one of them, by sums over n nodes y of the other; value (count n) is
+ * room. */
+static npmd_status sums_over(const view_values *v, int factor, const double *x, size_t count, const double *y,
+                             const double *weight, size_t n, const npmd_compute *how, double *value, double *log_f,
+                             npmd_error *err)
+{
+    const double *grid[2] = { factor == 0 ? x : y, factor == 0 ? y : x };
+    const size_t nodes[2] = { factor == 0 ? count : n, factor == 0 ? n : count };
+    const npmd_status st = npmd_evaluate_grid(v->model, grid, nodes, NPMD_LOG_DENSITY, how, value, err);
+    /* the values of a node stand side by side, or as far apart as it has fellows */
+    for (size_t i = 0; st == NPMD_OK && i < count; i++)
+        log_f[i] = factor == 0 ? log_sum(weight, n, value + i * n, 1) : log_sum(weight, n, value + i, count);
+    return st;
+}
+
 /* Where one factor of two is shown: sums over the nodes of the other. */
 static npmd_status values_sum(view_values *v, npmd_error *err)
 {
@@ -136,23 +151,14 @@ static npmd_status values_sum(view_values *v, npmd_error *err)
     const size_t together = over->n < TOGETHER ? TOGETHER / over->n : 1, most = f->n < together ? f->n : together;
     compute_part part = { v->what->how, "page", 0.0, 0.0 };
     const npmd_compute own = compute_of_part(&part);
-    const double *x[2];
-    size_t n[2];
     double *value = NULL;
     TRY(memory_new(&value, most * over->n, err));
     for (size_t first = 0; first < f->n; first += most) {
         const size_t count = f->n - first < most ? f->n - first : most;
-        x[f->factor] = f->x + first * (size_t)f->on->columns;
-        n[f->factor] = count;
-        x[over->factor] = over->x;
-        n[over->factor] = over->n;
         part.from = part.to;
         part.to = VALUES_SHARE * (double)(first + count) / (double)f->n;
-        TRY(npmd_evaluate_grid(v->model, x, n, NPMD_LOG_DENSITY, &own, value, err));
-        for (size_t i = 0; i < count;
-             i++) /* the values of a node stand side by side, or as far apart as it has fellows */
-            v->log_f[first + i] = f->factor == 0 ? log_sum(over->weight, over->n, value + i * over->n, 1)
-                                                 : log_sum(over->weight, over->n, value + i, count);
+        TRY(sums_over(v, f->factor, f->x + first * (size_t)f->on->columns, count, over->x, over->weight, over->n, &own,
+                      value, v->log_f + first, err));
     }
 done:
     memory_free(value);
@@ -294,26 +300,16 @@ static npmd_status marginal_rule(const view_values *v, int factor, const double 
     npmd_status st = NPMD_OK;
     const factor_look *over = &v->domain.factor[1 - factor];
     const size_t nodes = npmd_domain_rule_nodes(over->alone, resolution);
-    const double *grid[2];
-    size_t n[2];
     double *y = NULL, *weight = NULL, *value = NULL;
     TRY(memory_new(&y, nodes * (size_t)over->columns, err));
     TRY(memory_new(&weight, nodes, err));
     TRY(memory_new(&value, nodes * COMPARED, err));
     TRY(npmd_domain_rule(over->alone, resolution, y, weight, err));
-    grid[factor] = x;
-    n[factor] = COMPARED;
-    grid[1 - factor] = y;
-    n[1 - factor] = nodes;
-    TRY(npmd_evaluate_grid(v->model, grid, n, NPMD_LOG_DENSITY, how, value, err));
+    TRY(sums_over(v, factor, x, COMPARED, y, weight, nodes, how, value, log_f, err));
     for (size_t k = 0; k < COMPARED; k++)
-        log_f[k] = log(over->volume)
-                   + (factor == 0 ? log_sum(weight, nodes, value + k * nodes, 1)
-                                  : log_sum(weight, nodes, value + k, COMPARED));
+        log_f[k] += log(over->volume);
 done:
-    memory_free(y);
-    memory_free(weight);
-    memory_free(value);
+    memory_free_all(y, weight, value);
     return st;
 }
 
@@ -377,11 +373,9 @@ npmd_status view_values_open(view_values *v, const npmd_model *m, const npmd_vie
 {
     npmd_status st = NPMD_OK;
     *v = (view_values){ .model = m, .what = what };
-    if (what->nodes > VIEW_NODES_MOST) {
-        st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`nodes` is %zu, expected an integer from 1 to %d", what->nodes,
-                       VIEW_NODES_MOST);
-        goto done;
-    }
+    if (what->nodes > VIEW_NODES_MOST)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "`nodes` is %zu, expected an integer from 1 to %d", what->nodes,
+                      VIEW_NODES_MOST));
     TRY(domain_look_open(&v->domain, npmd_model_domain(m), err));
     TRY(factors_open(v, err));
     v->step = v->factors == 2 ? VIEW_STEP_PAIR : VIEW_STEP_ONE;
@@ -436,8 +430,6 @@ void view_values_close(view_values *v)
         mesh_free(&v->sphere[s]);
     }
     domain_look_close(&v->domain);
-    memory_free(v->log_f);
-    memory_free(v->log_marginal[0]);
-    memory_free(v->log_marginal[1]);
+    memory_free_all(v->log_f, v->log_marginal[0], v->log_marginal[1]);
     *v = (view_values){ 0 };
 }

@@ -49,14 +49,14 @@ static npmd_status dense(stage *s, outcome *o, npmd_error *err)
 {
     (void)s;
     eigenpairs e = { 0 };
-    return take(fem_eigenpairs(&small, 2, PAIRS, &e, err), &e, o);
+    return take(fem_eigenpairs(&small, 2, PAIRS, NULL, &e, err), &e, o);
 }
 
 static npmd_status sparse(stage *s, outcome *o, npmd_error *err)
 {
     (void)s;
     eigenpairs e = { 0 };
-    return take(fem_eigenpairs(&large, 1, PAIRS, &e, err), &e, o);
+    return take(fem_eigenpairs(&large, 1, PAIRS, NULL, &e, err), &e, o);
 }
 
 static npmd_status through_a_file(stage *s, outcome *o, npmd_error *err)

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     scanner s = { 0 };
     labels l = { 0 };
     npmd_error err = { 0 };
-    PROMISE(scan_open("fuzz", &b, &s, &err) == NPMD_OK);
+    PROMISE(scan_start("fuzz", &b, &s, &err) == NPMD_OK);
     const npmd_status st = READ[data[0] & 3](&s, vertices, &l, &err);
     PROMISE(st == NPMD_OK || (st == NPMD_ERR_FORMAT && err.text[0] != 0 && l.region == NULL));
     PROMISE(st != NPMD_OK || l.vertices == vertices);

@@ -20,7 +20,7 @@ static inline int surface_fuzz(const uint8_t *data, size_t size,
     mesh_parts parts = { 0 };
     mesh m = { 0 };
     npmd_error err = { 0 };
-    PROMISE(scan_open("fuzz", &b, &s, &err) == NPMD_OK);
+    PROMISE(scan_start("fuzz", &b, &s, &err) == NPMD_OK);
     npmd_status st = read(&s, &parts, &err);
     if (st == NPMD_OK)
         st = mesh_make_counted(&parts, 0, "fuzz", &m, &err);

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     scanner s = { 0 };
     vertex_columns c = { .vertices = 1 + (size_t)(data[1] & 15) };
     npmd_error err = { 0 };
-    PROMISE(scan_open("fuzz", &b, &s, &err) == NPMD_OK);
+    PROMISE(scan_start("fuzz", &b, &s, &err) == NPMD_OK);
     const npmd_status st = READ[data[0] & 1](&s, &c, &err);
     PROMISE(st == NPMD_OK || (st == NPMD_ERR_FORMAT && err.text[0] != 0));
     double sum = 0.0;

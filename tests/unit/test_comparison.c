@@ -257,7 +257,7 @@ static void a_grid_is_a_truth(void **state)
         const double node[2] = { TWO_PI * (i / COLUMNS) / ROWS, TWO_PI * (i % COLUMNS) / COLUMNS };
         f[i] = 17.0 * exp(mixture_log_density(t, node));
     }
-    assert_int_equal(npy_write(in_folder(p, "grid.npy"), f, ROWS, COLUMNS, NULL), NPMD_OK);
+    assert_int_equal(table_write(in_folder(p, "grid.npy"), f, ROWS, COLUMNS, NULL), NPMD_OK);
     assert_int_equal(npmd_truth_read(p->path, &grid, NULL), NPMD_OK);
     assert_string_equal(npmd_domain_text(npmd_truth_domain(grid)), "S1^2");
     check_zero("a grid and its mixture", compare(grid, t, NPMD_GRID_FINE, 0));
@@ -272,11 +272,11 @@ static void a_grid_is_a_truth(void **state)
     assert_non_null(strstr(err.text, "not evaluated"));
     assert_int_equal(npmd_truth_write(grid, in_folder(p, "grid.json"), &err), NPMD_ERR_ARGUMENT);
     f[ROWS * COLUMNS / 2] = -1.0;
-    assert_int_equal(npy_write(in_folder(p, "bad.npy"), f, ROWS, COLUMNS, NULL), NPMD_OK);
+    assert_int_equal(table_write(in_folder(p, "bad.npy"), f, ROWS, COLUMNS, NULL), NPMD_OK);
     assert_int_equal(npmd_truth_read(p->path, &none, &err), NPMD_ERR_FORMAT);
     assert_non_null(strstr(err.text, "value 6144"));
     memset(f, 0, ROWS * COLUMNS * sizeof *f);
-    assert_int_equal(npy_write(in_folder(p, "bad.npy"), f, ROWS, COLUMNS, NULL), NPMD_OK);
+    assert_int_equal(table_write(in_folder(p, "bad.npy"), f, ROWS, COLUMNS, NULL), NPMD_OK);
     assert_int_equal(npmd_truth_read(p->path, &none, &err), NPMD_ERR_FORMAT);
     assert_null(none);
     free(f);

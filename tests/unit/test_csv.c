@@ -121,7 +121,7 @@ static void csv_long_line(void **state)
     for (int i = 0; i < 2 * COLUMNS; i++)
         a[i] = 1.0 / (1.0 + i);
     const char *path = in_folder(p, "wide.csv");
-    assert_int_equal(csv_write(path, ',', a, 2, COLUMNS, NULL), NPMD_OK);
+    assert_int_equal(table_write(path, a, 2, COLUMNS, NULL), NPMD_OK);
     assert_int_equal(csv_read(path, &t, NULL), NPMD_OK);
     assert_int_equal(t.columns, COLUMNS);
     assert_memory_equal(t.data, a, 2 * COLUMNS * sizeof *a);
@@ -138,7 +138,7 @@ static void csv_ignores_locale(void **state)
     table t = { 0 };
     const double x = 1234.5;
     const char *path = in_folder(p, "locale.csv"), *plain = put_text(p, "plain.csv", "1234.5\n");
-    const npmd_status written = csv_write(path, ',', &x, 1, 1, NULL), got = csv_read(path, &t, NULL);
+    const npmd_status written = table_write(path, &x, 1, 1, NULL), got = csv_read(path, &t, NULL);
     setlocale(LC_NUMERIC, "C");
     assert_int_equal(written, NPMD_OK);
     assert_int_equal(got, NPMD_OK);
@@ -245,19 +245,20 @@ static void gzip_round_trip(void **state)
 static void table_writer_streams(void **state)
 {
     place *p = *state;
-    static const char *const NAMES[] = { "rows.csv", "rows.tsv", "rows.txt", "rows.npy" };
+    static const char *const NAMES[] = { "rows.csv", "rows.tsv", "rows.txt", "rows.npy" }, *const WHOLE[] = {
+        "whole.csv", "whole.tsv", "whole.txt", "whole.npy"
+    };
     npmd_error err = { 0 };
     for (size_t k = 0; k < 4; k++) {
         table_writer *w = NULL;
-        const char *path = in_folder(p, NAMES[k]), *whole = in_folder(p, k < 3 ? "whole.csv" : "whole.npy");
+        const char *path = in_folder(p, NAMES[k]), *whole = in_folder(p, WHOLE[k]);
         assert_int_equal(table_writer_open(path, 2, 6, &w, &err), NPMD_OK);
         assert_int_equal(table_writer_put(w, AWKWARD, 1, &err), NPMD_OK);
         assert_int_equal(table_writer_put(w, AWKWARD, 0, &err), NPMD_OK);
         assert_int_equal(table_writer_put(w, AWKWARD + 2, 5, &err), NPMD_OK);
         assert_int_not_equal(access(path, F_OK), 0);
         assert_int_equal(table_writer_commit(w, &err), NPMD_OK);
-        assert_int_equal(
-            k < 3 ? csv_write(whole, ",\t "[k], AWKWARD, 6, 2, &err) : npy_write(whole, AWKWARD, 6, 2, &err), NPMD_OK);
+        assert_int_equal(table_write(whole, AWKWARD, 6, 2, &err), NPMD_OK);
         assert_same_bytes(path, whole);
     }
 }

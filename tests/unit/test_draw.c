@@ -189,7 +189,7 @@ static void picture(const char *path)
     canvas_polyline(c, star, 5, true, &dashed);
     canvas_image(c, (box){ 60.0, 10.0, 20.0, 20.0 }, block, 2, 2);
     canvas_clip(c, (box){ 60.0, 40.0, 10.0, 10.0 });
-    canvas_circle(c, 65.0, 45.0, 8.0, &STROKE_AXIS);
+    canvas_frame(c, (box){ 57.0, 37.0, 16.0, 16.0 }, &STROKE_AXIS);
     canvas_clip(c, (box){ 70.0, 40.0, 10.0, 10.0 });
     canvas_discs(c, star, 5, 2.0, line_colour(0), 0.5);
     canvas_unclip(c);

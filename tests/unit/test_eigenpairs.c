@@ -22,7 +22,7 @@ static eigenpairs solved(const mesh *m, int elements, int pairs)
 {
     eigenpairs e = { 0 };
     npmd_error err = { 0 };
-    must(fem_eigenpairs(m, elements, pairs, &e, &err), &err);
+    must(fem_eigenpairs(m, elements, pairs, NULL, &e, &err), &err);
     assert_int_equal(e.pairs, pairs);
     assert_int_equal(e.at.elements, elements);
     return e;
@@ -61,9 +61,9 @@ static void octahedron(void **state)
     eigenpairs e = solved(&m, 1, 6), kept = e;
     for (int j = 0; j < 6; j++)
         check_quiet("eigenvalue", fabs(e.lambda[j] - LAMBDA[j]), 12.0 * 64.0 * DBL_EPSILON);
-    assert_int_equal(fem_eigenpairs(&m, 1, 7, &e, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(fem_eigenpairs(&m, 1, 7, NULL, &e, &err), NPMD_ERR_ARGUMENT);
     assert_says(&err, "7 eigenpairs were asked for, 1 to 6 are there");
-    assert_int_equal(fem_eigenpairs(&m, 2, 0, &e, &err), NPMD_ERR_ARGUMENT);
+    assert_int_equal(fem_eigenpairs(&m, 2, 0, NULL, &e, &err), NPMD_ERR_ARGUMENT);
     assert_memory_equal(&e, &kept, sizeof e);
     eigenpairs_free(&e);
     e = solved(&m, 1, 1);
@@ -301,10 +301,10 @@ static void stopped(void **state)
     int64_t most = 5;
     const fem_watch watch = { .progress = stop_after, .user = &most };
     shape_bumpy(3, &m);
-    assert_int_equal(fem_eigenpairs_watched(&m, 1, 40, &watch, &e, &err), NPMD_STOPPED);
+    assert_int_equal(fem_eigenpairs(&m, 1, 40, &watch, &e, &err), NPMD_STOPPED);
     assert_null(e.phi);
     most = INT64_MAX;
-    must(fem_eigenpairs_watched(&m, 1, 40, &watch, &e, &err), &err);
+    must(fem_eigenpairs(&m, 1, 40, &watch, &e, &err), &err);
     eigenpairs_free(&e);
     mesh_free(&m);
 }
@@ -403,7 +403,7 @@ static void without_a_solver(void **state)
     eigenpairs e = { 0 };
     npmd_error err = { 0 };
     shape_octahedron(&m);
-    assert_int_equal(fem_eigenpairs(&m, 1, 3, &e, &err), NPMD_ERR_DEVICE);
+    assert_int_equal(fem_eigenpairs(&m, 1, 3, NULL, &e, &err), NPMD_ERR_DEVICE);
     assert_says(&err, "built without ARPACK, SuperLU and METIS");
     mesh_free(&m);
 }

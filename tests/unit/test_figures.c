@@ -52,7 +52,7 @@ static void contents_are_as_stated(void **state)
     source s;
     domain_look dom;
     figure f;
-    sheet sh = { 0 };
+    sheet *sh = NULL;
     double *one = malloc(2 * FINE * sizeof *one);
     assert_non_null(one);
     figure_of(t, &ask, &s, &dom, &f);
@@ -66,7 +66,7 @@ static void contents_are_as_stated(void **state)
     for (int k = 0; k < 3; k++) {
         double level = 0.0, inside = 0.0;
         const double h = TWO_PI / N, cell = TWO_PI / FINE * TWO_PI / FINE;
-        must(sheet_content_level(&sh, SHARE[k], &level, &err), &err);
+        must(sheet_content_level(sh, SHARE[k], &level, &err), &err);
         for (int i = 0; i < FINE; i++)
             for (int j = 0; j < FINE; j++)
                 inside += one[i] * one[FINE + j] > level ? cell * one[i] * one[FINE + j] : 0.0;
@@ -74,7 +74,7 @@ static void contents_are_as_stated(void **state)
                     0.5 * 4.0 * N * level * h * h);
     }
     free(one);
-    sheet_free(&sh);
+    panel_sheets_free(&f, sh);
     domain_look_close(&dom);
     npmd_truth_free(t);
 }
@@ -93,13 +93,13 @@ static void sheets_agree_between_nodes(void **state)
     source s;
     domain_look dom;
     figure f;
-    sheet sh = { 0 };
+    sheet *sh = NULL;
     uint64_t seed = 5;
     double worst = 0.0;
     figure_of(t, &ask, &s, &dom, &f);
     must(panel_sheets(&f, SHEET_SPHERE, 120, &whole, &sh, &err), &err);
     check_below("mass on S2", f.facts.mass_error, 1e-10);
-    assert_true(sh.x[2] < sh.x[5]); /* from south to north */
+    assert_true(sh->x[2] < sh->x[5]); /* from south to north */
     for (int k = 0; k < 3000; k++) {
         double x[3], exact;
         test_unit_vector(&seed, x);
@@ -109,12 +109,12 @@ static void sheets_agree_between_nodes(void **state)
         for (int d = 0; d < 3; d++)
             x[d] /= length;
         must(npmd_truth_log_density(t, x, 1, NULL, &exact, &err), &err);
-        worst = fmax(worst, fabs(log(sheet_at(&sh, x)) - exact));
+        worst = fmax(worst, fabs(log(sheet_at(sh, x)) - exact));
     }
     const double h = NPMD_PI / 120.0;
     /* where the two kernels meet, log f = log(e^a + e^b) bends by (a - b)' ^3 / 6 sqrt 3, (a - b)' up to 65 */
     check_below("log density between nodes", worst, (60.0 + 65.0 * 65.0 * 65.0 / 10.4) * h * h * h / 8.0);
-    sheet_free(&sh);
+    panel_sheets_free(&f, sh);
     domain_look_close(&dom);
     npmd_truth_free(t);
 }
@@ -140,30 +140,30 @@ static void marginals_are_those_of_the_kernels(void **state)
     source s;
     domain_look dom;
     figure f;
-    sheet ball = { 0 }, ring = { 0 };
+    sheet *ball = NULL, *ring = NULL;
     double worst = 0.0;
     figure_of(t, &ask, &s, &dom, &f);
     must(panel_sheets(&f, SHEET_SPHERE, 24, &(view){ .shown = 1 }, &ball, &err), &err);
     must(panel_sheets(&f, SHEET_CIRCLE, 64, &(view){ .shown = 2 }, &ring, &err), &err);
     for (size_t k = 0; k < 24 * 48; k++) {
         double exact = 0.0;
-        const double *x = ball.x + 3 * k;
+        const double *x = ball->x + 3 * k;
         for (int c = 0; c < 3; c++)
             exact += WEIGHT[c] * fisher(KAPPA[c][0], x[0] * MEAN[c][0] + x[1] * MEAN[c][1] + x[2] * MEAN[c][2]);
-        worst = fmax(worst, fabs(ball.value[k] - log(exact)));
+        worst = fmax(worst, fabs(ball->value[k] - log(exact)));
     }
     for (size_t k = 0; k < 64; k++) {
         double exact = 0.0;
         for (int c = 0; c < 3; c++)
-            exact += WEIGHT[c] * von_mises(KAPPA[c][1], ring.x[k] - MEAN[c][3]);
-        worst = fmax(worst, fabs(ring.value[k] - log(exact)));
+            exact += WEIGHT[c] * von_mises(KAPPA[c][1], ring->x[k] - MEAN[c][3]);
+        worst = fmax(worst, fabs(ring->value[k] - log(exact)));
     }
     /* rules are refined until two agree within 1 % where they are compared; they converge geometrically, so the better
      * of the two is far within that, and the one kept is within it */
     check_below("log of the marginals beside the kernels' own", worst, 0.01);
     check_below("mass of the marginals", f.facts.mass_error, 0.01);
-    sheet_free(&ball);
-    sheet_free(&ring);
+    panel_sheets_free(&f, ball);
+    panel_sheets_free(&f, ring);
     domain_look_close(&dom);
     npmd_truth_free(t);
 }
@@ -180,16 +180,16 @@ static void conditionals_are_normalised(void **state)
     source s;
     domain_look dom;
     figure f;
-    sheet ring = { 0 };
+    sheet *ring = NULL;
     double worst = 0.0;
     figure_of(t, &ask, &s, &dom, &f);
     must(panel_sheets(&f, SHEET_CIRCLE, 90, &(view){ .shown = 1, .given = 2, .fixed = fixed }, &ring, &err), &err);
     for (int k = 0; k < 90; k++)
-        worst = fmax(worst, fabs(ring.value[k] - log(von_mises(KAPPA_1, ring.x[k] - 1.0))));
+        worst = fmax(worst, fabs(ring->value[k] - log(von_mises(KAPPA_1, ring->x[k] - 1.0))));
     /* logs of up to 25, rounded, and a normaliser of 90 terms */
     check_below("conditional density of a product beside its factor", worst, 1e-12);
-    check_below("its mass", fabs(sheet_mass(&ring) - 1.0), 1e-13);
-    sheet_free(&ring);
+    check_below("its mass", fabs(sheet_mass(ring) - 1.0), 1e-13);
+    panel_sheets_free(&f, ring);
     domain_look_close(&dom);
     npmd_truth_free(t);
 }

@@ -114,7 +114,7 @@ static void writer_keeps_permission(void **state)
     const double x = 1.0;
     const char *path = put_text(p, "mine.csv", "old\n");
     assert_int_equal(chmod(path, 0640), 0);
-    assert_int_equal(csv_write(path, ',', &x, 1, 1, NULL), NPMD_OK);
+    assert_int_equal(table_write(path, &x, 1, 1, NULL), NPMD_OK);
     assert_int_equal(stat(path, &facts), 0);
     assert_int_equal(facts.st_mode & 07777, 0640);
 }
@@ -127,7 +127,7 @@ static void writer_follows_link(void **state)
     const double x = 2.5;
     const char *real = put_text(p, "real.csv", "1\n"), *link = in_folder(p, "link.csv");
     assert_int_equal(symlink("real.csv", link), 0);
-    assert_int_equal(csv_write(link, ',', &x, 1, 1, NULL), NPMD_OK);
+    assert_int_equal(table_write(link, &x, 1, 1, NULL), NPMD_OK);
     assert_int_equal(lstat(link, &facts), 0);
     assert_true(S_ISLNK(facts.st_mode));
     assert_int_equal(csv_read(real, &t, NULL), NPMD_OK);
@@ -140,7 +140,7 @@ static void writer_spares_devices(void **state)
     (void)state;
     struct stat facts;
     const double x = 1.0;
-    assert_int_equal(csv_write("/dev/null", ',', &x, 1, 1, NULL), NPMD_OK);
+    assert_int_equal(file_write("/dev/null", &x, sizeof x, NULL), NPMD_OK);
     assert_int_equal(stat("/dev/null", &facts), 0);
     assert_true(S_ISCHR(facts.st_mode)); /* a rename would have made a file of it */
 }
@@ -187,7 +187,7 @@ static void writer_failure_keeps_old_file(void **state)
     tight.rlim_cur = 100000;
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN); /* so that write fails instead of ending the test */
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
-    const npmd_status array = npy_write(path, many, COUNT / 2, 2, &err);
+    const npmd_status array = table_write(path, many, COUNT / 2, 2, &err);
     const npmd_status put = file_writer_put(w, many, sizeof many, &first);
     const npmd_status again = file_writer_put(w, "x", 1, &later); /* would fit, but the file has a gap by now */
     const npmd_status commit = file_writer_commit(w, NULL);

@@ -120,7 +120,7 @@ static void mat_colons(void **state)
     assert_table(path, 3, 2, MAT_X);
     assert_table(put_bytes(p, "a:b.mat:x.mat", b.data, b.size), 3, 2, MAT_X);
     const char *text = in_folder(p, "a:b.mat:x.csv");
-    assert_int_equal(csv_write(text, ',', &x, 1, 1, NULL), NPMD_OK);
+    assert_int_equal(table_write(text, &x, 1, 1, NULL), NPMD_OK);
     table t = { 0 };
     assert_int_equal(table_read(text, &t, NULL), NPMD_OK);
     assert_true(t.rows == 1 && t.data[0] == 5.0);

@@ -24,7 +24,7 @@ static void npy_writes_as_numpy(void **state)
     file_bytes b = { 0 };
     const double a[6] = { 1, 2, 3, 4, 5, 6 };
     const char *path = in_folder(p, "made.npy");
-    assert_int_equal(npy_write(path, a, 3, 2, NULL), NPMD_OK);
+    assert_int_equal(table_write(path, a, 3, 2, NULL), NPMD_OK);
     assert_int_equal(file_read(path, &b, NULL), NPMD_OK);
     assert_int_equal(b.size, 128 + sizeof a); /* NumPy's own size */
     static const char START[] = "\x93NUMPY\x01\x00\x76\x00{'descr': '<f8', 'fortran_order': False, "
@@ -32,7 +32,7 @@ static void npy_writes_as_numpy(void **state)
     assert_memory_equal(b.data, START, sizeof START - 1);
     assert_int_equal(b.data[127], '\n');
     file_bytes_free(&b);
-    assert_int_equal(npy_write(path, a, 6, 1, NULL), NPMD_OK);
+    assert_int_equal(table_write(path, a, 6, 1, NULL), NPMD_OK);
     assert_int_equal(file_read(path, &b, NULL), NPMD_OK);
     assert_non_null(strstr((const char *)b.data + 10, "'shape': (6,), }"));
     file_bytes_free(&b);
@@ -161,7 +161,7 @@ static void npy_truncated_anywhere(void **state)
     place *p = *state;
     file_bytes b = { 0 };
     const char *path = in_folder(p, "made.npy");
-    assert_int_equal(npy_write(path, AWKWARD, AWKWARD_COUNT / 2, 2, NULL), NPMD_OK);
+    assert_int_equal(table_write(path, AWKWARD, AWKWARD_COUNT / 2, 2, NULL), NPMD_OK);
     assert_int_equal(file_read(path, &b, NULL), NPMD_OK);
     for (size_t size = 0; size < b.size; size++) {
         table t = { 0 };
@@ -191,7 +191,7 @@ static void npy_reads_a_pipe(void **state)
     table t = { 0 };
     npmd_error err = { 0 };
     const char *path = in_folder(p, "made.npy");
-    assert_int_equal(npy_write(path, AWKWARD, AWKWARD_COUNT / 2, 2, NULL), NPMD_OK);
+    assert_int_equal(table_write(path, AWKWARD, AWKWARD_COUNT / 2, 2, NULL), NPMD_OK);
     assert_int_equal(file_read(path, &b, NULL), NPMD_OK);
     assert_int_equal(npy_read_piped(b.data, b.size, &t, &err), NPMD_OK);
     assert_true(t.rows == AWKWARD_COUNT / 2 && t.columns == 2);
@@ -225,7 +225,7 @@ static void npy_reads_in_pieces(void **state)
     for (int i = 0; i < COUNT; i++)
         a[i] = (double)(f[i] = 1.0F / (1.0F + (float)i));
     const char *path = in_folder(p, "long.npy");
-    assert_int_equal(npy_write(path, a, COUNT, 1, NULL), NPMD_OK);
+    assert_int_equal(table_write(path, a, COUNT, 1, NULL), NPMD_OK);
     assert_int_equal(npy_read(path, &t, NULL), NPMD_OK);
     assert_int_equal(t.rows, COUNT);
     assert_memory_equal(t.data, a, COUNT * sizeof *a);
