@@ -48,6 +48,43 @@ void cli_choice_line(const npmd_model *model)
             cli_words_count(c.held_out).text, c.rows, tau, best.settings[0] ? " with " : "", best.settings);
 }
 
+static npmd_rival rival_of(const npmd_model *model, int i)
+{
+    npmd_rival r = NPMD_SIZED(npmd_rival);
+    npmd_model_rival(model, i, &r, NULL);
+    return r;
+}
+
+/* "field -1.254, series -1.262 (-0.008 +- 0.002), kde mixture -1.281 (-0.027 +- 0.003)": the larger, the better. */
+void cli_rivals_line(const npmd_model *model, const char *own)
+{
+    const npmd_choice c = choice_of(model);
+    char text[512];
+    if (c.rivals == 0)
+        return;
+    size_t used = (size_t)snprintf(text, sizeof text, "%s %.4f", own, -c.nll);
+    for (int i = 0; i < c.rivals && used < sizeof text; i++) {
+        const npmd_rival r = rival_of(model, i);
+        used += (size_t)snprintf(text + used, sizeof text - used, ", %s %.4f (%+.2g +- %.1g)", r.estimator, -r.nll,
+                                 -r.difference, r.difference_se);
+    }
+    cli_row(stdout, "held-out nats", "%s", text);
+}
+
+void cli_rivals_json(cli_json *j, const npmd_model *model)
+{
+    const npmd_choice c = choice_of(model);
+    if (c.nll == c.nll) /* NaN: not known */
+        CLI_PUT(j, REAL("held_out_nll", c.nll), REAL("held_out_nll_se", c.nll_se));
+    cli_json_list(j, "rivals");
+    for (int i = 0; i < c.rivals; i++) {
+        const npmd_rival r = rival_of(model, i);
+        CLI_PUT_OBJECT(j, TEXT("estimator", r.estimator), REAL("nll", r.nll), REAL("nll_se", r.nll_se),
+                       REAL("difference", r.difference), REAL("difference_se", r.difference_se));
+    }
+    cli_json_leave(j);
+}
+
 void cli_choice_json(cli_json *j, const npmd_model *model)
 {
     const npmd_choice c = choice_of(model);

@@ -59,8 +59,10 @@ int marginal_regions(const cli_args *args); /* marginal, with --roi */
 
 /* ---- choice_words.c: how a model's options were chosen ----------------------------------------------------------- */
 
-void cli_choice_line(const npmd_model *model);  /* prints to stdout; nothing if there was no choice */
-void cli_choice_words(const npmd_model *model); /* the table, and the criterion against tau */
+void cli_choice_line(const npmd_model *model);                  /* prints to stdout; nothing if there was no choice */
+void cli_choice_words(const npmd_model *model);                 /* the table, and the criterion against tau */
+void cli_rivals_line(const npmd_model *model, const char *own); /* own: the name of the model's estimator */
+void cli_rivals_json(cli_json *j, const npmd_model *model);
 void cli_choice_json(cli_json *j, const npmd_model *model);
 int cli_choice_write(const cli_args *args, const npmd_model *model, const char *path);
 

@@ -235,8 +235,9 @@ static int report_json(const fit_job *job)
     cli_json j = { 0 };
     cli_json_begin(&j);
     CLI_PUT(&j, TEXT("model", cli_value(job->args, "out")), TEXT("domain", npmd_domain_text(npmd_model_domain(model))),
-            TEXT("estimator", estimator_name(job).text), COUNT("n", facts.n), REAL("tau", facts.tau));
+            TEXT("estimator", facts.estimator), COUNT("n", facts.n), REAL("tau", facts.tau));
     cli_choice_json(&j, model);
+    cli_rivals_json(&j, model);
     CLI_PUT(&j, COUNT("seed", facts.seed), WHOLE("steps", facts.steps), REAL("seconds", facts.seconds),
             REAL("objective", facts.objective), REAL("log_integral", facts.log_integral),
             REAL("log_integral_se", facts.log_integral_se), REAL("convex_optimum", facts.convex_optimum),
@@ -245,7 +246,7 @@ static int report_json(const fit_job *job)
             facts.stopped_by[0] ? TEXT("stopped_by", facts.stopped_by) : NO_FACT,
             facts.kept_step > 0 ? WHOLE("kept_step", facts.kept_step) : NO_FACT,
             COUNT("peak_memory_bytes", cli_peak_memory()));
-    if (is_estimator(job, "stack"))
+    if (strcmp(facts.estimator, "stack") == 0)
         report_parts(&j, model);
     cli_json_list(&j, "warnings");
     for (int i = 0; npmd_model_warning(model, i); i++) {
@@ -262,13 +263,16 @@ static void report_words(const fit_job *j)
 {
     const npmd_model *model = j->model;
     const npmd_fit_facts facts = facts_of(model);
-    const bool stack = is_estimator(j, "stack");
+    const bool stack = strcmp(facts.estimator, "stack") == 0;
     if (cli_value(j->args, "out"))
         cli_row(stdout, "model", "%s", cli_value(j->args, "out"));
     cli_row(stdout, "domain", "%s", npmd_domain_text(npmd_model_domain(model)));
     cli_row(stdout, "points", "%s", cli_words_count(facts.n).text);
+    if (is_estimator(j, "auto"))
+        cli_row(stdout, "estimator", "%s, chosen by held-out points", facts.estimator);
     cli_row(stdout, "tau", "%.4g", facts.tau);
     cli_choice_line(model);
+    cli_rivals_line(model, facts.estimator);
     cli_row(stdout, "seed", "%llu", (unsigned long long)facts.seed);
     cli_row(stdout, "steps", "%s in %s", cli_words_count((uint64_t)facts.steps).text,
             cli_words_time(facts.seconds).text);
@@ -297,8 +301,9 @@ static void report_words(const fit_job *j)
 static cli_words all_steps(const fit_job *j)
 {
     const uint64_t members = planned(j, "members");
-    return is_estimator(j, "stack") ? (cli_words){ "all its parts'" }
-                                    : cli_words_count(planned(j, "steps") * (members > 1 ? members : 1));
+    return is_estimator(j, "stack") || is_estimator(j, "auto")
+               ? (cli_words){ "all its parts'" }
+               : cli_words_count(planned(j, "steps") * (members > 1 ? members : 1));
 }
 
 static int report_fit(const fit_job *j, bool selected)

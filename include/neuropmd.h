@@ -241,6 +241,7 @@ typedef struct npmd_fit_facts {
     int64_t resumed;                /* steps that were done already in the checkpoint it went on from; 0: none */
     const char *checkpoint_failure; /* why the last checkpoint could not be written; "": it was */
     size_t working_bytes;           /* memory that the fit takes beside its points, known before it starts */
+    const char *estimator;          /* of the model: what auto chose, too */
 } npmd_fit_facts;
 NPMD_API npmd_status npmd_model_facts(const npmd_model *m, npmd_fit_facts *facts, npmd_error *err);
 NPMD_API const npmd_domain *npmd_model_domain(const npmd_model *m);                         /* the model's */
@@ -264,6 +265,8 @@ typedef struct npmd_choice {
     const char *criterion;     /* "ise", "likelihood" */
     size_t training, held_out; /* points */
     int rows;                  /* 0: nothing was chosen */
+    int rivals;                /* other estimators that were judged on the same points */
+    double nll, nll_se;        /* -log likelihood a held-out point, per volume, of the model's own; NaN: not known */
 } npmd_choice;
 typedef struct npmd_choice_row {
     size_t size;
@@ -277,6 +280,14 @@ typedef struct npmd_choice_row {
 } npmd_choice_row;
 NPMD_API npmd_status npmd_model_choice(const npmd_model *m, npmd_choice *choice, npmd_error *err);
 NPMD_API npmd_status npmd_model_choice_row(const npmd_model *m, int i, npmd_choice_row *row, npmd_error *err);
+
+typedef struct npmd_rival {
+    size_t size;
+    const char *estimator;            /* "series", "kde mixture" */
+    double nll, nll_se;               /* -log likelihood a held-out point, per volume */
+    double difference, difference_se; /* that less the model's own, point by point: negative, the rival is better */
+} npmd_rival;
+NPMD_API npmd_status npmd_model_rival(const npmd_model *m, int i, npmd_rival *rival, npmd_error *err);
 
 /* ---- Values, draws, integrals ------------------------------------------------------------------------------------ */
 

@@ -173,7 +173,7 @@ npmd_status npmd_plan_make(const npmd_domain *dom, size_t n, const npmd_options 
     TRY(memory_new(&p, 1, err));
     p->asked = *opt;
     TRY(domain_copy(dom, &p->domain, err));
-    if (opt->set.estimator == FIT_FIELD || opt->set.estimator == FIT_STACK)
+    if (opt->set.estimator == FIT_FIELD || settings_blend(&opt->set))
         TRY(origin_open(p, &origin, err));
     TRY(plan_make(estimators_all, &opt->set, &origin, p->domain, n, &p->plan, err));
     p->full = *opt;

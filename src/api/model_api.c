@@ -47,7 +47,8 @@ npmd_status npmd_model_facts(const npmd_model *m, npmd_fit_facts *facts, npmd_er
                                  .kept_step = f->kept_step,
                                  .resumed = f->resumed,
                                  .checkpoint_failure = f->checkpoint_failure,
-                                 .working_bytes = f->working_bytes };
+                                 .working_bytes = f->working_bytes,
+                                 .estimator = estimator_name(&m->set) };
     return SIZED_GIVE(&own, facts, err);
 }
 
@@ -90,7 +91,10 @@ npmd_status npmd_model_choice(const npmd_model *m, npmd_choice *choice, npmd_err
     const npmd_choice own = { .criterion = option_find("criterion")->choice[c->criterion],
                               .training = c->training,
                               .held_out = c->held_out,
-                              .rows = c->rows };
+                              .rows = c->rows,
+                              .rivals = c->rivals,
+                              .nll = m->held_out_nll,
+                              .nll_se = m->held_out_nll_se };
     return SIZED_GIVE(&own, choice, err);
 }
 
@@ -109,6 +113,19 @@ npmd_status npmd_model_choice_row(const npmd_model *m, int i, npmd_choice_row *r
                                   .kept = r->kept,
                                   .settings = r->settings };
     return SIZED_GIVE(&own, row, err);
+}
+
+npmd_status npmd_model_rival(const npmd_model *m, int i, npmd_rival *rival, npmd_error *err)
+{
+    if (i < 0 || i >= m->choice.rivals)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "rival %d: there are %d", i, m->choice.rivals);
+    const choice_rival *r = &m->choice.rival[i];
+    const npmd_rival own = { .estimator = r->estimator,
+                             .nll = r->nll,
+                             .nll_se = r->nll_se,
+                             .difference = r->difference,
+                             .difference_se = r->difference_se };
+    return SIZED_GIVE(&own, rival, err);
 }
 
 /* ---- values, draws, integrals ------------------------------------------------------------------------------------ */

@@ -5,7 +5,7 @@
 #include "field_fit.h"
 
 extern const estimator ESTIMATOR_LOG_MEAN, ESTIMATOR_MIXTURE; /* ensembles of any estimator */
-extern const estimator ESTIMATOR_STACK;
+extern const estimator ESTIMATOR_STACK, ESTIMATOR_AUTO;
 
 /* Draws from a mixture. */
 npmd_status blend_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x,

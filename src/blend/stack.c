@@ -1,16 +1,18 @@
-/* stack.c - several estimators, mixed with weights from held-out points.
+/* stack.c - several estimators, mixed or chosen among by held-out points.
  *
- * Every part is fitted to most of the points and evaluated at the others; EM (mixture_weights.c) finds the weights
- * under which these are most likely. Parts with enough weight are then fitted to all points, with the choices made
- * before. A mixture of good estimates is better than each of them where they err in different places: fields in the
- * tails, series on the flanks, kernels on clusters. */
+ * Every part is fitted to most of the points and judged at the others (judging.c); stack_weights.c says how they are
+ * mixed, or which of them stands alone. Parts with enough weight are then fitted to all points, with the choices made
+ * before. A field judges itself on the very same points while its settings are chosen, so that it is fitted but once.
+ *
+ * `stack` is a mixture, if of one part. `auto` becomes that part, where one stands alone. */
 #include "blend.h"
+#include "stack_weights.h"
 
 #include <stdio.h>
 
-#define RESAMPLES 50      /* of the points held out, over which weights are averaged */
 #define LEAST_WEIGHT 0.02 /* a part with less is not worth a second fit */
 #define LEAST_POINTS 20   /* to hold some of them out */
+#define GRAM_DRAWS 20000  /* from each part */
 
 static const part_kind KINDS[] = {
     { FIT_FIELD, 0, false },
@@ -21,6 +23,7 @@ static const part_kind KINDS[] = {
     { FIT_UNIFORM, 0, true },
 };
 #define PARTS ((int)(sizeof KINDS / sizeof *KINDS))
+static_assert(PARTS <= STACK_MOST_PARTS, "as many weights");
 
 typedef struct stack {
     fit *fit;
@@ -28,10 +31,11 @@ typedef struct stack {
     double started;
     const char *now; /* being fitted */
     bool stopped;
-    npmd_model *part[PARTS]; /* NULL: could not be fitted */
-    double *logs;            /* (PARTS, held): log densities relative to uniform of the points held out */
-    double *weight;          /* (held) */
-    size_t held;
+    judging judging;
+    npmd_model *judged[PARTS]; /* of the first share, whose choices hold for all points; NULL: could not be fitted */
+    npmd_model *part[PARTS];   /* fitted to all points; NULL: not yet */
+    double *logs;              /* (PARTS, judged): log densities of the points held out, per volume */
+    double weight[PARTS];
 } stack;
 
 static int stack_progress(const npmd_report *now, void *user)
@@ -45,189 +49,220 @@ static int stack_progress(const npmd_report *now, void *user)
     return s->stopped;
 }
 
-/* Fits part k; one that cannot be fitted here is left out, and the model says why. */
-static npmd_status part_fit(stack *s, int k, const npmd_points *pts, const npmd_model *before, bool last,
-                            npmd_model **out, npmd_error *err)
+static fit_watch part_watch(stack *s)
 {
-    npmd_status st = NPMD_OK;
-    const part_kind *kind = &KINDS[k];
-    const settings *set = &s->model->set;
-    const bool resampled = last && set->bootstrap && kind->estimator != FIT_UNIFORM;
-    const derived d = derive_part(&s->fit->plan->asked, kind, set->members, resampled, last,
-                                  before == NULL ? NULL : &before->set);
     fit_watch watch = *s->fit->watch;
-    fit_plan *plan = NULL;
-    npmd_error why = { 0 };
     watch.progress = stack_progress;
     watch.user = s;
     watch.truth = NULL;
     watch.held_out = NULL;
-    s->now = settings_part_name(&d.set);
-    TRY(memory_new(&plan, 1, err));
-    st = plan_derive(s->fit->plan, &d, pts->n, plan, &why);
-    if (st == NPMD_OK)
-        st = fit_run(plan, pts, &watch, out, &why);
-    if (st == NPMD_OK)
-        goto done;
-    const bool impossible = st == NPMD_ERR_NUMERIC || (st == NPMD_ERR_ARGUMENT && !last);
-    if (!impossible && !(st == NPMD_STOPPED && s->stopped)) {
-        npmd_fail(err, st, "%s: %.230s", s->now, why.text);
-        goto done;
-    }
-    if (impossible && last)
-        model_warn(s->model,
-                   "its part \"%s\" could not be fitted to all points, and stays that of most of them: %.120s", s->now,
-                   why.text);
-    else if (impossible && before == NULL)
-        model_warn(s->model, "without its part \"%s\": %.180s", s->now, why.text);
+    return watch;
+}
+
+/* Part k, as it is judged (last false), or as it goes into the stack. */
+static derived part_settings(const stack *s, int k, const npmd_model *before, bool last)
+{
+    const settings *set = &s->model->set;
+    const bool resampled = last && set->bootstrap && KINDS[k].estimator != FIT_UNIFORM;
+    derived d = derive_part(&s->fit->plan->asked, &KINDS[k], last ? set->members : 1, resampled, last,
+                            before == NULL ? NULL : &before->set);
+    d.set.holdout = KINDS[k].estimator == FIT_FIELD ? set->holdout : d.set.holdout;
+    d.set.folds = set->folds;
+    return d;
+}
+
+/* Fits it to all points; one that cannot be fitted is left out, *out NULL, and why says the reason. */
+static npmd_status part_fit(stack *s, const derived *d, npmd_model **out, npmd_error *why, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const fit_watch watch = part_watch(s);
+    fit_plan *plan = NULL;
     *out = NULL;
-    st = NPMD_OK;
+    TRY(memory_new(&plan, 1, err));
+    st = plan_derive(s->fit->plan, d, s->fit->points->n, plan, why);
+    if (st == NPMD_OK)
+        st = fit_run(plan, s->fit->points, &watch, out, why);
+    if (st == NPMD_ERR_NUMERIC || st == NPMD_ERR_ARGUMENT || (st == NPMD_STOPPED && s->stopped))
+        st = NPMD_OK;
+    else if (st != NPMD_OK)
+        npmd_fail(err, st, "%s: %.230s", s->now, why->text);
 done:
     memory_free(plan);
     return st;
 }
 
-/* Fits the parts to all points but one share, and asks them for it. */
-static npmd_status fold_run(stack *s, int fold, size_t count, npmd_error *err)
+/* What part k, fitted to the other points, says of those held out. */
+static npmd_status part_judge(stack *s, int k, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    npmd_points *held_out = NULL, *training = NULL;
+    const fit_watch watch = part_watch(s);
+    const size_t judged = s->judging.judged;
+    double *logs = s->logs + (size_t)k * judged;
+    derived d = part_settings(s, k, NULL, false);
+    npmd_error why = { 0 };
+    bool possible = true;
+    s->now = settings_part_name(&d.set);
+    if (KINDS[k].estimator == FIT_FIELD) { /* its choice holds points out, too */
+        TRY(part_fit(s, &d, &s->part[k], &why, err));
+        npmd_model *field = s->part[k];
+        possible = field != NULL;
+        if (possible && field->choice.log_density != NULL && field->choice.held_out == judged) {
+            memcpy(logs, field->choice.log_density, judged * sizeof *logs);
+            s->judged[k] = field;
+            goto done;
+        }
+        if (possible)
+            d = part_settings(s, k, field, false); /* nothing was left to choose */
+    }
+    if (possible)
+        TRY(judging_fit(&s->judging, s->fit->plan, &d, &watch, logs, &s->judged[k], &why));
+    if (s->judged[k] == NULL && !s->stopped)
+        model_warn(s->model, "without its part \"%s\": %.180s", s->now, why.text);
+done:
+    if (st != NPMD_OK && why.text[0] != '\0' && err->text[0] == '\0')
+        npmd_fail(err, st, "%s: %.230s", s->now, why.text);
+    return st;
+}
+
+/* The means of f_p f_q over the domain, from draws of all parts: f_p f_q over their mean is bounded by its sources. */
+static npmd_status gram_of(const stack *s, const int *which, int parts, double *gram, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
     const npmd_compute how = model_compute(&s->model->set);
-    const size_t all = count * (size_t)s->model->set.folds, first = (size_t)fold * count;
-    TRY(points_hold_out(s->fit->points, rng_key_make(s->model->set.seed, RNG_TUNE, 7), first, count, &held_out,
-                        &training, err));
-    TRY(points_check_distinct(training, "the points that are not held out", err));
-    for (size_t i = 0; i < held_out->n; i++)
-        s->weight[first + i] = points_weight(held_out, i);
-    for (int k = 0; k < PARTS && !s->stopped; k++) {
-        double *logs = s->logs + (size_t)k * all + first;
-        npmd_model *fitted = NULL;
-        if (fold > 0 && s->part[k] == NULL)
-            continue;
-        TRY(part_fit(s, k, training, s->part[k], false, &fitted, err));
-        if (fitted != NULL && (!fitted->facts.interrupted || fold == 0)) {
-            model_free(s->part[k]);
-            s->part[k] = fitted;
-            TRY(model_values(fitted, &how, held_out->x, held_out->n, logs, err));
-            for (size_t i = 0; i < held_out->n; i++)
-                logs[i] -= fitted->facts.log_integral;
-        } else {
-            model_free(fitted);
-            if (!s->stopped) { /* it failed on this share: it cannot be judged */
-                model_free(s->part[k]);
-                s->part[k] = NULL;
-            }
+    const size_t n = GRAM_DRAWS;
+    double *x = NULL, *v = NULL;
+    memset(gram, 0, (size_t)(parts * parts) * sizeof *gram);
+    TRY(memory_new(&x, n * (size_t)s->model->domain->columns, err));
+    TRY(memory_new(&v, (size_t)parts * n, err));
+    for (int from = 0; from < parts; from++) {
+        TRY(model_sample(s->judged[which[from]], s->model->set.seed + (uint64_t)from, n, &how, x, err));
+        for (int p = 0; p < parts; p++) {
+            const npmd_model *m = s->judged[which[p]];
+            TRY(model_values(m, &how, x, n, v + (size_t)p * n, err));
+            for (size_t i = 0; i < n; i++)
+                v[(size_t)p * n + i] = exp(v[(size_t)p * n + i] - m->facts.log_integral);
+        }
+        for (size_t i = 0; i < n; i++) {
+            double all = 0.0;
+            for (int p = 0; p < parts; p++)
+                all += v[(size_t)p * n + i] / parts;
+            for (int p = 0; p < parts; p++)
+                for (int q = 0; q < parts; q++)
+                    gram[p * parts + q] += v[(size_t)p * n + i] * v[(size_t)q * n + i] / (all * (double)n * parts);
         }
     }
-    if (!s->stopped || fold == 0)
-        s->held = first + held_out->n;
 done:
-    points_free(held_out);
-    points_free(training);
+    memory_free(x);
+    memory_free(v);
     return st;
 }
 
-/* The weights under which the points held out are most likely, averaged over resamples of these points. Parts that do
- * about as well as each other share the weight between them then, where a single optimum would give all of it to the
- * one that chance prefers; parts that are worse get none either way. mix (PARTS): 0 for what is not there. */
-static npmd_status weigh_parts(const stack *s, size_t all, double mix[PARTS], npmd_error *err)
+/* The log density of the mixture at the points held out. */
+static void mix_logs(const stack *s, double *mixed)
 {
-    npmd_status st = NPMD_OK;
-    const int threads = threads_wanted(s->model->set.machine.threads);
-    double *density = NULL, *weight = NULL, found[RESAMPLES][PARTS];
-    int parts = 0, used = 0;
-    for (int k = 0; k < PARTS; k++) {
-        parts += s->part[k] != NULL;
-        mix[k] = 0.0;
+    for (size_t i = 0; i < s->judging.judged; i++) {
+        mixed[i] = -INFINITY;
+        for (int k = 0; k < PARTS; k++)
+            if (s->weight[k] > 0.0)
+                mixed[i] = log_add(mixed[i], log(s->weight[k]) + s->logs[(size_t)k * s->judging.judged + i]);
     }
-    TRY(memory_new(&density, (size_t)parts * s->held, err));
-    TRY(memory_new(&weight, (size_t)threads * s->held, err));
-    for (int k = 0, p = 0; k < PARTS; k++)
-        if (s->part[k] != NULL)
-            memcpy(density + (size_t)p++ * s->held, s->logs + (size_t)k * all, s->held * sizeof *density);
-    (void)mixture_densities(density, s->weight, parts, s->held); /* the weights alone are wanted */
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-    for (int r = 0; r < RESAMPLES; r++) {
-        double *times = weight + (size_t)omp_get_thread_num() * s->held;
-        const rng_key key = rng_key_make(s->model->set.seed, RNG_MEMBER, UINT32_MAX - (uint64_t)r);
-        memset(times, 0, s->held * sizeof *times);
-        for (size_t i = 0; i < s->held; i++) {
-            const size_t row = (size_t)(rng_uniform(key, i, 0) * (double)s->held);
-            times[row] += s->weight[row];
-        }
-        (void)mixture_weights(density, times, 0.0, parts, s->held, found[r]);
-    }
-    for (int r = 0; r < RESAMPLES; r++) {
-        if (isnan(found[r][0]))
-            continue; /* every point drawn has weight 0 */
-        used++;
-        for (int k = 0, p = 0; k < PARTS; k++)
-            mix[k] += s->part[k] != NULL ? found[r][p++] : 0.0;
-    }
-    for (int k = 0; k < PARTS; k++)
-        mix[k] /= used;
-    if (used == 0)
-        st = npmd_fail(err, NPMD_ERR_SHAPE, "the points held out for a stack's weights all have weight 0");
-done:
-    memory_free(density);
-    memory_free(weight);
-    return st;
 }
 
-/* The weights of the parts, and what the points held out say of each and of the mixture. */
-static npmd_status weigh(stack *s, size_t all, double weight[PARTS], npmd_error *err)
+/* The weights of the parts. */
+static npmd_status weigh(stack *s, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    double *mixed = NULL, mean = 0.0, sum = 0.0;
+    const size_t n = s->judging.judged;
     const double log_volume = log(s->model->domain->volume);
-    npmd_points held_out = { .domain = s->model->domain, .n = s->held, .weight = s->weight, .weight_scale = 1.0 };
-    int parts = 0;
+    double *logs = NULL, mix[PARTS], gram[PARTS * PARTS], sum = 0.0;
+    int which[PARTS], parts = 0;
     for (int k = 0; k < PARTS; k++)
-        if (s->part[k] != NULL) {
-            parts++;
-            weighted_mean(&held_out, s->logs + (size_t)k * all, &mean, &s->part[k]->held_out_nll_se);
-            s->part[k]->held_out_nll = log_volume - mean;
-        }
+        if (s->judged[k] != NULL)
+            which[parts++] = k;
     if (parts == 0) {
         st = npmd_fail(err, NPMD_STOPPED, "interrupted before the first part of the stack was fitted");
         goto done;
     }
-    TRY(memory_new(&mixed, s->held, err));
-    TRY(weigh_parts(s, all, weight, err));
-    for (int k = 0; k < PARTS; k++) {
-        weight[k] = weight[k] < LEAST_WEIGHT ? 0.0 : weight[k];
-        sum += weight[k];
+    TRY(memory_new(&logs, (size_t)parts * n, err));
+    for (int p = 0; p < parts; p++)
+        for (size_t i = 0; i < n; i++)
+            logs[(size_t)p * n + i] = s->logs[(size_t)which[p] * n + i] + log_volume;
+    if (s->model->set.stack_by == CRITERION_ISE)
+        TRY(gram_of(s, which, parts, gram, err));
+    TRY(stack_weights(&(stack_judged){ .parts = parts,
+                                       .n = n,
+                                       .logs = logs,
+                                       .weight = s->judging.weight,
+                                       .by = s->model->set.stack_by,
+                                       .gram = gram },
+                      mix, err));
+    for (int p = 0; p < parts; p++) {
+        s->weight[which[p]] = mix[p] < LEAST_WEIGHT ? 0.0 : mix[p];
+        sum += s->weight[which[p]];
     }
     for (int k = 0; k < PARTS; k++)
-        weight[k] /= sum;
-    for (size_t i = 0; i < s->held; i++) {
-        double density = 0.0;
-        for (int k = 0; k < PARTS; k++)
-            density += weight[k] > 0.0 ? weight[k] * exp(s->logs[(size_t)k * all + i]) : 0.0;
-        mixed[i] = log(density);
+        s->weight[k] /= sum;
+done:
+    memory_free(logs);
+    return st;
+}
+
+/* What the points held out say of the mixture, of its parts, and of what has no part in it. */
+static npmd_status hear(stack *s, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_model *m = s->model;
+    const size_t n = s->judging.judged;
+    double *mixed = NULL;
+    TRY(memory_new(&mixed, n, err));
+    mix_logs(s, mixed);
+    judging_mean(&s->judging, mixed, &m->held_out_nll, &m->held_out_nll_se);
+    m->held_out_nll = -m->held_out_nll;
+    m->choice.training = s->judging.training[0]->n;
+    m->choice.held_out = n;
+    m->choice.criterion = m->set.stack_by;
+    for (int k = 0; k < PARTS; k++) {
+        const double *logs = s->logs + (size_t)k * n;
+        if (s->judged[k] == NULL)
+            continue;
+        choice_rival *r = &m->choice.rival[m->choice.rivals++];
+        snprintf(r->estimator, sizeof r->estimator, "%s", settings_part_name(&s->judged[k]->set));
+        judging_mean(&s->judging, logs, &r->nll, &r->nll_se);
+        r->nll = -r->nll;
+        judging_difference(&s->judging, mixed, logs, &r->difference, &r->difference_se);
+        s->judged[k]->held_out_nll = r->nll;
+        s->judged[k]->held_out_nll_se = r->nll_se;
     }
-    weighted_mean(&held_out, mixed, &mean, &s->model->held_out_nll_se);
-    s->model->held_out_nll = log_volume - mean;
 done:
     memory_free(mixed);
     return st;
 }
 
-/* The parts that matter, fitted to all points, in the place of those before. */
-static npmd_status refit(stack *s, const double weight[PARTS], npmd_error *err)
+/* The parts that matter, fitted to all points. */
+static npmd_status refit(stack *s, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    const bool once = s->model->set.members == 1 && !s->model->set.bootstrap;
     for (int k = 0; k < PARTS && !s->stopped; k++) {
+        const derived d = part_settings(s, k, s->judged[k], true);
         npmd_model *fitted = NULL;
-        if (s->part[k] == NULL || weight[k] == 0.0)
+        npmd_error why = { 0 };
+        if (s->weight[k] == 0.0 || (once && s->part[k] != NULL))
             continue;
-        TRY(part_fit(s, k, s->fit->points, s->part[k], true, &fitted, err));
-        if (fitted == NULL || fitted->facts.interrupted) { /* the fit to fewer points stays */
+        s->now = settings_part_name(&d.set);
+        TRY(part_fit(s, &d, &fitted, &why, err));
+        if (fitted == NULL || fitted->facts.interrupted) { /* that of fewer points, or of one member, stays */
             model_free(fitted);
+            if (!s->stopped && s->part[k] == NULL)
+                model_warn(s->model,
+                           "its part \"%s\" could not be fitted to all points, and stays that of most of them: %.120s",
+                           s->now, why.text);
             continue;
         }
-        fitted->held_out_nll = s->part[k]->held_out_nll;
-        fitted->held_out_nll_se = s->part[k]->held_out_nll_se;
+        fitted->held_out_nll = s->judged[k]->held_out_nll;
+        fitted->held_out_nll_se = s->judged[k]->held_out_nll_se;
+        if (s->judged[k] == s->part[k])
+            s->judged[k] = NULL;
         model_free(s->part[k]);
         s->part[k] = fitted;
     }
@@ -235,65 +270,124 @@ done:
     return st;
 }
 
+/* Part k as it is now, taken out of the stack. */
+static npmd_model *part_take(stack *s, int k)
+{
+    npmd_model *part = s->part[k] != NULL ? s->part[k] : s->judged[k];
+    if (s->judged[k] == part)
+        s->judged[k] = NULL;
+    if (s->part[k] == part)
+        s->part[k] = NULL;
+    return part;
+}
+
+static void take_facts(npmd_model *m, const npmd_model *part)
+{
+    m->facts.steps += part->facts.steps;
+    m->facts.restarts += part->facts.restarts;
+    for (int i = 0; i < part->warnings; i++)
+        model_warn(m, "%s: %.220s", settings_part_name(&part->set), part->warning[i]);
+}
+
 /* The stack's parts become the model's. */
-static npmd_status settle(stack *s, const double weight[PARTS], npmd_error *err)
+static npmd_status settle_mixture(stack *s, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = s->model;
     int parts = 0;
     for (int k = 0; k < PARTS; k++)
-        parts += s->part[k] != NULL && weight[k] > 0.0;
+        parts += s->weight[k] > 0.0;
+    m->kind = &ESTIMATOR_STACK;
+    m->set.estimator = FIT_STACK;
     TRY(blend_open(m, parts, err));
+    m->facts.members = 1;
     parts = 0;
     for (int k = 0; k < PARTS; k++)
-        if (s->part[k] != NULL && weight[k] > 0.0) {
-            npmd_model *part = s->part[k];
-            s->part[k] = NULL;
-            m->part[parts] = part;
-            m->part_weight[parts++] = weight[k];
-            m->facts.steps += part->facts.steps;
-            m->facts.restarts += part->facts.restarts;
-            m->facts.log_integral_se += weight[k] * part->facts.log_integral_se;
-            for (int i = 0; i < part->warnings; i++)
-                model_warn(m, "%s: %.220s", settings_part_name(&part->set), part->warning[i]);
+        if (s->weight[k] > 0.0) {
+            npmd_model *part = m->part[parts] = part_take(s, k);
+            m->part_weight[parts++] = s->weight[k];
+            take_facts(m, part);
+            m->facts.log_integral_se += s->weight[k] * part->facts.log_integral_se;
+            if (part->facts.members > m->facts.members)
+                m->facts.members = part->facts.members;
             if (KINDS[k].estimator == FIT_FIELD)
                 m->set.tau = part->set.tau;
         }
-    m->facts.members = 1;
-    for (int k = 0; k < m->parts; k++)
-        if (m->part[k]->facts.members > m->facts.members)
-            m->facts.members = m->part[k]->facts.members;
     m->facts.objective = m->held_out_nll;
 done:
     return st;
+}
+
+/* The model becomes its only part. */
+static void settle_alone(stack *s, int k)
+{
+    npmd_model *m = s->model, *part = part_take(s, k);
+    const fit_facts own = m->facts;
+    const choice_record heard = m->choice;
+    take_facts(m, part);
+    m->kind = part->kind;
+    m->state = part->state;
+    m->set = part->set;
+    m->facts = part->facts;
+    m->facts.working_bytes = own.working_bytes;
+    m->linear = part->linear;
+    m->part = part->part;
+    m->part_weight = part->part_weight;
+    m->parts = part->parts;
+    m->choice = part->choice;
+    m->choice.training = heard.training;
+    m->choice.held_out = heard.held_out;
+    m->choice.rivals = 0;
+    for (int i = 0; i < heard.rivals; i++)
+        if (heard.rival[i].difference != 0.0) /* not itself */
+            m->choice.rival[m->choice.rivals++] = heard.rival[i];
+    part->state = NULL;
+    part->part = NULL;
+    part->part_weight = NULL;
+    part->parts = 0;
+    part->choice = (choice_record){ 0 };
+    model_free(part);
 }
 
 static npmd_status stack_fit(fit *f, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = f->model;
-    const npmd_points *pts = f->points;
     stack s = { .fit = f, .model = m, .started = clock_seconds() };
-    const double share = fmin(m->set.holdout, 1.0 / m->set.folds);
-    const size_t some = (size_t)(share * (double)pts->n), count = some > 0 ? some : 1,
-                 all = count * (size_t)m->set.folds;
-    double weight[PARTS] = { 0.0 };
-    TRY(memory_new(&s.logs, (size_t)PARTS * all, err));
-    TRY(memory_new(&s.weight, all, err));
-    for (int fold = 0; fold < m->set.folds && !s.stopped; fold++)
-        TRY(fold_run(&s, fold, count, err));
-    TRY(weigh(&s, all, weight, err));
-    TRY(refit(&s, weight, err));
-    TRY(settle(&s, weight, err));
+    int alone = -1, parts = 0;
+    TRY(judging_open(&s.judging, f->points, &m->set, err));
+    if (s.judging.folds == 0) {
+        st = npmd_fail(err, NPMD_ERR_SHAPE, "too few distinct points to hold some of the %zu out for a stack",
+                       f->points->n);
+        goto done;
+    }
+    TRY(memory_new(&s.logs, (size_t)PARTS * s.judging.judged, err));
+    for (int k = 0; k < PARTS && !s.stopped; k++)
+        TRY(part_judge(&s, k, err));
+    TRY(weigh(&s, err));
+    TRY(hear(&s, err));
+    TRY(refit(&s, err));
+    for (int k = 0; k < PARTS; k++)
+        if (s.weight[k] > 0.0) {
+            alone = k;
+            parts++;
+        }
+    if (m->set.estimator == FIT_AUTO && parts == 1)
+        settle_alone(&s, alone);
+    else
+        TRY(settle_mixture(&s, err));
     if (s.stopped) {
         m->facts.interrupted = 1;
         model_warn(m, "the fit was interrupted: some parts were fitted to a part of the points, or are missing");
     }
 done:
-    for (int k = 0; k < PARTS; k++)
+    for (int k = 0; k < PARTS; k++) {
+        if (s.judged[k] != s.part[k])
+            model_free(s.judged[k]);
         model_free(s.part[k]);
+    }
+    judging_close(&s.judging);
     memory_free(s.logs);
-    memory_free(s.weight);
     return st;
 }
 
@@ -328,21 +422,18 @@ static npmd_status stack_complete(fit_plan *p, npmd_error *err)
     }
     settings *o = &p->full;
     *o = part->full;
-    o->estimator = FIT_STACK;
+    o->estimator = asked.estimator;
     o->members = asked.members;
     o->bootstrap = asked.bootstrap;
-    o->holdout = asked.holdout > 0.0 ? asked.holdout : settings_usual(o, "holdout", p->domain, p->n);
-    const double held = fmin(o->holdout * o->folds, 1.0) * (double)p->n;
+    o->holdout = asked.holdout > 0.0 ? asked.holdout : settings_usual(&asked, "holdout", p->domain, p->n);
+    const double held = judging_points(o, p->n);
     if (held < 2.0) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`holdout` %g: a stack needs two points held out at least, of %zu",
                        o->holdout, p->n);
         goto done;
     }
     /* the points, those held out and those that are not; log densities of the former, and once more for the weights */
-    p->bytes = most
-               + (size_t)((double)p->n * p->domain->columns
-                          + held * (2 * PARTS + threads_wanted(o->machine.threads) + 1))
-                     * sizeof(double);
+    p->bytes = most + (size_t)((double)p->n * p->domain->columns + held * (3 * PARTS + 4)) * sizeof(double);
 done:
     memory_free(part);
     return st;
@@ -357,3 +448,5 @@ const estimator ESTIMATOR_STACK = {
     .load = blend_load,
     .describe = blend_describe,
 };
+
+const estimator ESTIMATOR_AUTO = { .name = "auto", .complete = stack_complete, .fit = stack_fit };

@@ -18,6 +18,34 @@ npmd_status points_twins(const npmd_points *pts, uint64_t **out, npmd_error *err
 npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t first, size_t count, npmd_points **held_out,
                             npmd_points **training, npmd_error *err);
 
+/* ---- judging.c: held-out points that several fits are judged on -------------------------------------------------- */
+
+#define JUDGING_MOST 100 /* shares */
+typedef struct judging {
+    int folds; /* shares held out in turn; 0: the points are too few */
+    npmd_points *training[JUDGING_MOST], *held_out[JUDGING_MOST];
+    size_t judged;  /* points held out, of all shares */
+    double *weight; /* (judged) */
+    double *room;   /* (judged): scratch */
+} judging;
+/* A function of the points, the settings' seed, holdout and folds. */
+npmd_status judging_open(judging *j, const npmd_points *pts, const settings *set, npmd_error *err);
+void judging_close(judging *j);
+/* The mean of values (judged) by the points' weights, and its standard error; that of a - b. */
+void judging_mean(const judging *j, const double *value, double *mean, double *se);
+void judging_difference(const judging *j, const double *a, const double *b, double *mean, double *se);
+double judging_points(const settings *set, size_t n); /* how many are held out, of all shares */
+/* The log density (judged), per volume, of fits to the other points, made of this plan. *first: the first of them; NULL:
+ * one could not be fitted, for the reason in err, and nothing is known. */
+npmd_status judging_fit(const judging *j, const fit_plan *plan, const derived *d, const fit_watch *watch,
+                        double *log_density, npmd_model **first, npmd_error *err);
+
+/* ---- rivals.c: series and kernels beside a field ----------------------------------------------------------------- */
+
+/* Fits them to what the field of this plan was fitted to while its settings were chosen; the model's choice, which has
+ * the field's log density, gets what they score. */
+npmd_status rivals_hear(const judging *j, const fit_plan *plan, const fit_watch *watch, npmd_model *m, npmd_error *err);
+
 /* ---- mixture_weights.c ------------------------------------------------------------------------------------------- */
 
 #define MIXTURE_MOST_PARTS 65
@@ -75,9 +103,10 @@ typedef struct tau_found {
 int64_t pilot_steps(const npmd_domain *dom, const settings *full);
 /* Searches from the tau of the plan's full settings; first: a pilot already fitted with that tau, or -1. */
 npmd_status search_tau(pilots *p, const fit_plan *plan, const char *words, int first, tau_found *out, npmd_error *err);
-/* Lowers or raises the model's tau from its usual value where held-out points show a gain. *stopped: the caller ended
- * the search; tau is then the best so far. */
-npmd_status choose_tau(const fit *f, const fit_watch *watch, bool *stopped, npmd_error *err);
+/* ---- search.c: the settings of a field --------------------------------------------------------------------------- */
+
+/* What the options of the fit leave open of tau, omega, the encoding and the length becomes that of the model, and the
+ * fits that were compared its choice. *stopped: the caller ended the search; the settings are the best so far. */
 npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped, npmd_error *err);
 /* The vertex of the parabola through a row and its two neighbours, which are worse by below and above: in steps of the
  * grid, positive towards above, at most 1/2 in size; 0 if a neighbour is not known. */

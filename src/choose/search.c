@@ -21,11 +21,7 @@
 
 #include <stdio.h>
 
-#define LEAST_POINTS 100     /* fewer say nothing */
-#define MOST_TRAINING 262144 /* copied; a step takes no more time for it, its batch being far smaller */
-#define MOST_HELD_OUT 16384
-#define ENOUGH_HELD_OUT 2000 /* if one share has as many, it is enough */
-#define MOST_FOLDS 5
+#define LEAST_POINTS 100 /* fewer say nothing of a network */
 #define FIRST_STEPS 125
 #define MOST_LOOKS 7 /* 125 .. 8,000 steps */
 #define MOST_COURSES 64
@@ -36,7 +32,7 @@
 #define TAU_MOST 10.0
 
 typedef struct look {
-    npmd_model *model[MOST_FOLDS];
+    npmd_model *model[JUDGING_MOST];
     double *log_density; /* (held-out points of all folds), per volume */
     double criterion, se;
     int64_t steps;
@@ -59,70 +55,14 @@ typedef struct search {
     const fit_watch *watch;
     npmd_compute how;
     int criterion;
-    int folds;
-    npmd_points *training[MOST_FOLDS], *held_out[MOST_FOLDS];
-    size_t judged;         /* points held out in all folds */
-    double *weight, *room; /* (judged) */
+    judging judging;
+    double *room; /* (judged) */
     course *course[MOST_COURSES];
     int courses, best, stage; /* best: the course that leads; -1: none */
     int64_t length;           /* that was asked for; 0: it is open */
     choice_record *record;
     int stop;
 } search;
-
-/* ---- points ------------------------------------------------------------------------------------------------------- */
-
-static npmd_status search_split(search *s, const npmd_points *pts, const settings *set, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    const rng_key key = rng_key_make(set->seed, RNG_TUNE, 2);
-    const size_t share = (size_t)(set->holdout * (double)pts->n), count = share < MOST_HELD_OUT ? share : MOST_HELD_OUT;
-    uint64_t *twins = NULL;
-    if (pts->n < LEAST_POINTS || count < 2)
-        return NPMD_OK;
-    const size_t turns = (ENOUGH_HELD_OUT + count - 1) / count, most = (size_t)(1.0 / set->holdout);
-    const int folds = (int)(turns < most ? turns : most);
-    for (int k = 0; k < (folds < MOST_FOLDS ? folds : MOST_FOLDS); k++) {
-        size_t next = (size_t)k * count, from = 0;
-        TRY(points_part(pts, key, &next, count, NULL, 0, &s->held_out[k], err));
-        TRY(points_twins(s->held_out[k], &twins, err));
-        TRY(points_part(pts, key, &from, pts->n - count < MOST_TRAINING ? pts->n - count : MOST_TRAINING, twins,
-                        s->held_out[k]->n, &s->training[k], err));
-        memory_free(twins);
-        twins = NULL;
-        if (s->training[k]->n < LEAST_POINTS / 2 || points_check_distinct(s->training[k], "", NULL) != NPMD_OK) {
-            points_free(s->training[k]), points_free(s->held_out[k]);
-            s->training[k] = s->held_out[k] = NULL;
-            break;
-        }
-        s->judged += s->held_out[k]->n;
-        s->folds = k + 1;
-    }
-    if (s->folds == 0)
-        goto done;
-    TRY(memory_new(&s->weight, s->judged, err));
-    TRY(memory_new(&s->room, s->judged, err));
-    for (size_t k = 0, at = 0; k < (size_t)s->folds; k++)
-        for (size_t i = 0; i < s->held_out[k]->n; i++)
-            s->weight[at++] = points_weight(s->held_out[k], i);
-done:
-    memory_free(twins);
-    return st;
-}
-
-/* The mean of values (judged) by the points' weights, and its standard error. */
-static void search_mean(const search *s, const double *value, double *mean, double *se)
-{
-    double total = 0.0, sum = 0.0, squares = 0.0;
-    for (size_t i = 0; i < s->judged; i++) {
-        total += s->weight[i];
-        sum += s->weight[i] * value[i];
-    }
-    *mean = sum / total;
-    for (size_t i = 0; i < s->judged; i++)
-        squares += s->weight[i] * s->weight[i] * (value[i] - *mean) * (value[i] - *mean);
-    *se = sqrt(squares) / total;
-}
 
 /* ---- one course --------------------------------------------------------------------------------------------------- */
 
@@ -138,7 +78,7 @@ static int search_progress(const npmd_report *now, void *user)
 
 static void look_close(look *l)
 {
-    for (int k = 0; k < MOST_FOLDS; k++)
+    for (int k = 0; k < JUDGING_MOST; k++)
         model_free(l->model[k]);
     memory_free(l->log_density);
     *l = (look){ 0 };
@@ -171,8 +111,8 @@ static npmd_status course_train(search *s, course *c, int i, int fold, bool *fai
     if (before == NULL && c->from == s->plan->full.encoding.from)
         origin.encoded = s->plan->origin.encoded, origin.encoded_path = s->plan->origin.encoded_path;
     TRY(memory_new(&own, 1, err));
-    TRY(plan_make(s->plan->estimators, &d.set, &origin, s->plan->domain, s->training[fold]->n, own, err));
-    st = fit_run(own, s->training[fold], &(fit_watch){ .progress = search_progress, .user = s },
+    TRY(plan_make(s->plan->estimators, &d.set, &origin, s->plan->domain, s->judging.training[fold]->n, own, err));
+    st = fit_run(own, s->judging.training[fold], &(fit_watch){ .progress = search_progress, .user = s },
                  &c->look[i].model[fold], err);
     *failed = st == NPMD_ERR_NUMERIC;
     if (*failed)
@@ -187,19 +127,21 @@ static npmd_status look_judge(search *s, look *l, npmd_error *err)
     npmd_status st = NPMD_OK;
     double ise = 0.0, variance = 0.0;
     size_t at = 0;
-    TRY(memory_new(&l->log_density, s->judged, err));
-    for (int k = 0; k < s->folds; k++) {
-        TRY(model_evaluate_at(l->model[k], s->held_out[k], NPMD_LOG_DENSITY, &s->how, l->log_density + at, err));
+    TRY(memory_new(&l->log_density, s->judging.judged, err));
+    for (int k = 0; k < s->judging.folds; k++) {
+        TRY(model_evaluate_at(l->model[k], s->judging.held_out[k], NPMD_LOG_DENSITY, &s->how, l->log_density + at,
+                              err));
         if (s->criterion == CRITERION_ISE) {
             npmd_score score;
-            const double share = (double)s->held_out[k]->n / (double)s->judged, volume = s->plan->domain->volume;
-            TRY(model_score(l->model[k], s->held_out[k], s->plan->full.seed, &s->how, &score, err));
+            const double share = (double)s->judging.held_out[k]->n / (double)s->judging.judged,
+                         volume = s->plan->domain->volume;
+            TRY(model_score(l->model[k], s->judging.held_out[k], s->plan->full.seed, &s->how, &score, err));
             ise += share * score.ise_criterion_relative;
             variance += share * share * volume * volume * score.ise_criterion_se * score.ise_criterion_se;
         }
-        at += s->held_out[k]->n;
+        at += s->judging.held_out[k]->n;
     }
-    search_mean(s, l->log_density, &l->criterion, &l->se);
+    judging_mean(&s->judging, l->log_density, &l->criterion, &l->se);
     l->criterion = -l->criterion;
     if (s->criterion == CRITERION_ISE) {
         l->criterion = ise;
@@ -235,9 +177,9 @@ static double contribution(const search *s, const look *l, size_t k)
 static void look_compare(const search *s, const look *l, const look *other, double *difference, double *se)
 {
     double mean = 0.0;
-    for (size_t k = 0; k < s->judged; k++)
+    for (size_t k = 0; k < s->judging.judged; k++)
         s->room[k] = contribution(s, l, k) - contribution(s, other, k);
-    search_mean(s, s->room, &mean, se);
+    judging_mean(&s->judging, s->room, &mean, se);
     *difference = l->criterion - other->criterion;
 }
 
@@ -257,7 +199,7 @@ static npmd_status course_look(search *s, course *c, bool *on, npmd_error *err)
     bool failed = false;
     *on = false;
     l->steps = look_steps(s, i);
-    for (int k = 0; k < s->folds && !failed && !s->stop; k++)
+    for (int k = 0; k < s->judging.folds && !failed && !s->stop; k++)
         TRY(course_train(s, c, i, k, &failed, err));
     if (failed || s->stop) {
         look_close(l);
@@ -392,10 +334,10 @@ done:
 static void search_record(search *s)
 {
     const course *leader = search_best(s);
-    const look *best = course_at(leader, leader->best);
+    look *best = (look *)(uintptr_t)course_at(leader, leader->best);
     s->record->criterion = s->criterion;
-    s->record->training = s->training[0]->n;
-    s->record->held_out = s->judged;
+    s->record->training = s->judging.training[0]->n;
+    s->record->held_out = s->judging.judged;
     for (int i = 0; i < s->courses; i++)
         for (int j = s->course[i]->shared; j < s->course[i]->looks; j++) {
             const look *l = &s->course[i]->look[j];
@@ -403,6 +345,8 @@ static void search_record(search *s)
             look_compare(s, l, best, &row->difference, &row->difference_se);
             row->kept = l->row == best->row;
         }
+    s->record->log_density = best->log_density;
+    best->log_density = NULL;
 }
 
 static int64_t best_length(const course *c)
@@ -435,11 +379,7 @@ static void search_close(search *s)
             look_close(&s->course[i]->look[j]);
         memory_free(s->course[i]);
     }
-    for (int k = 0; k < MOST_FOLDS; k++) {
-        points_free(s->training[k]);
-        points_free(s->held_out[k]);
-    }
-    memory_free(s->weight);
+    judging_close(&s->judging);
     memory_free(s->room);
 }
 
@@ -465,9 +405,10 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
     s->best = -1;
     s->stage = 1;
     s->length = open.length ? 0 : full->descent.steps;
-    TRY(search_split(s, f->points, full, err));
-    if (s->folds == 0) /* nothing to learn from: what is usual stands */
+    TRY(judging_open(&s->judging, f->points, full, err));
+    if (s->judging.folds == 0 || f->points->n < LEAST_POINTS) /* nothing to learn from: what is usual stands */
         goto done;
+    TRY(memory_new(&s->room, s->judging.judged, err));
     TRY(search_new(s, open.omega ? OMEGA_START : full->network.omega, open.tau ? TAU_START : full->tau,
                    full->encoding.from, &c, err));
     TRY(search_run(s, c, &better, err));
@@ -482,6 +423,10 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
         goto done;
     search_record(s);
     search_take(s, f->model);
+    judging_mean(&s->judging, s->record->log_density, &f->model->held_out_nll, &f->model->held_out_nll_se);
+    f->model->held_out_nll = -f->model->held_out_nll;
+    if (full->rivals && !s->stop)
+        TRY(rivals_hear(&s->judging, f->plan, watch, f->model, err));
 done:
     if (s != NULL)
         search_close(s);

@@ -4,7 +4,8 @@
  * the same bytes, with its checkpoint, as
  *     {"criterion": "ise", "training": 9000, "held_out": 1000,
  *      "rows": [{"stage": 1, "steps": 120, "tau": 5e-5, "criterion": -9.1, "criterion_se": 0.2, "difference": 0.01,
- *                "difference_se": 0.02, "kept": true, "settings": ""}, ...]}
+ *                "difference_se": 0.02, "kept": true, "settings": ""}, ...],
+ *      "rivals": [{"estimator": "series", "nll": 1.31, "nll_se": 0.01, "difference": 0.03, "difference_se": 0.004}, ...]}
  * with null for what is not known. */
 #include "model.h"
 
@@ -15,6 +16,7 @@
 void choice_close(choice_record *c)
 {
     memory_free(c->row);
+    memory_free(c->log_density);
     *c = (choice_record){ 0 };
 }
 
@@ -42,11 +44,31 @@ done:
     return st;
 }
 
+static npmd_status rivals_to_json(const choice_record *c, json_t *into, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    json_t *list = json_array();
+    for (int i = 0; i < c->rivals && st == NPMD_OK; i++) {
+        const choice_rival *r = &c->rival[i];
+        json_t *one = json_object();
+        TRY(json_append(list, one, err)); /* owned by the list */
+        TRY(json_put(one, "estimator", json_string(r->estimator), err));
+        TRY(json_put(one, "nll", json_known(r->nll), err));
+        TRY(json_put(one, "nll_se", json_known(r->nll_se), err));
+        TRY(json_put(one, "difference", json_known(r->difference), err));
+        TRY(json_put(one, "difference_se", json_known(r->difference_se), err));
+    }
+    TRY(json_put(into, "rivals", json_incref(list), err));
+done:
+    json_decref(list);
+    return st;
+}
+
 npmd_status choice_to_json(const choice_record *c, json_t *into, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     json_t *object = NULL, *rows = NULL, *row = NULL;
-    if (c->rows == 0)
+    if (c->rows == 0 && c->rivals == 0)
         return NPMD_OK;
     object = json_object();
     rows = json_array();
@@ -61,6 +83,8 @@ npmd_status choice_to_json(const choice_record *c, json_t *into, npmd_error *err
         row = NULL;
     }
     TRY(json_put(object, "rows", json_incref(rows), err));
+    if (c->rivals > 0)
+        TRY(rivals_to_json(c, object, err));
     TRY(json_put(into, "choice", json_incref(object), err));
 done:
     json_decref(row);
@@ -94,6 +118,19 @@ static bool row_from_json(const json_t *in, choice_row *row)
     return true;
 }
 
+static bool rival_from_json(const json_t *in, choice_rival *r)
+{
+    const char *name = json_string_value(json_object_get(in, "estimator"));
+    if (name == NULL || strlen(name) >= sizeof r->estimator)
+        return false;
+    *r = (choice_rival){ .nll = number_of(in, "nll"),
+                         .nll_se = number_of(in, "nll_se"),
+                         .difference = number_of(in, "difference"),
+                         .difference_se = number_of(in, "difference_se") };
+    snprintf(r->estimator, sizeof r->estimator, "%s", name);
+    return true;
+}
+
 npmd_status choice_from_json(choice_record *c, const json_t *root, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -101,7 +138,7 @@ npmd_status choice_from_json(choice_record *c, const json_t *root, const char *p
     if (in == NULL) /* nothing was chosen, or the file is from before */
         return NPMD_OK;
     const char *criterion = json_string_value(json_object_get(in, "criterion"));
-    const json_t *rows = json_object_get(in, "rows");
+    const json_t *rows = json_object_get(in, "rows"), *rivals = json_object_get(in, "rivals");
     const json_int_t training = json_integer_value(json_object_get(in, "training")),
                      held_out = json_integer_value(json_object_get(in, "held_out"));
     bool sound = criterion != NULL && training >= 0 && held_out >= 0 && json_array_size(rows) <= MOST_ROWS;
@@ -117,6 +154,9 @@ npmd_status choice_from_json(choice_record *c, const json_t *root, const char *p
         if (sound)
             TRY(choice_add(c, &row, err));
     }
+    sound = sound && json_array_size(rivals) <= CHOICE_RIVALS;
+    for (size_t i = 0; sound && i < json_array_size(rivals); i++)
+        sound = rival_from_json(json_array_get(rivals, i), &c->rival[c->rivals++]);
     if (!sound) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: what it says of its choice makes no sense", path);
         goto done;

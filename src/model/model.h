@@ -123,12 +123,20 @@ typedef struct choice_row { /* as npmd_choice_row */
     int kept;
     char settings[128];
 } choice_row;
+typedef struct choice_rival { /* as npmd_rival */
+    char estimator[16];
+    double nll, nll_se, difference, difference_se;
+} choice_rival;
+#define CHOICE_RIVALS 8
 typedef struct choice_record { /* choice.c: the fits that were compared; all zero: none */
     int criterion;             /* choice_criterion */
     size_t training, held_out;
     choice_row *row;
     int rows;
     size_t room;
+    choice_rival rival[CHOICE_RIVALS];
+    int rivals;
+    double *log_density; /* (held_out): of the best row, per volume; in no file. NULL: not known */
 } choice_record;
 
 #define MODEL_MAX_WARNINGS 16
@@ -149,7 +157,7 @@ struct npmd_model {
     npmd_model **part;   /* (parts): the models it is made of; NULL: none */
     double *part_weight; /* (parts): their weights, sum 1 */
     int parts;
-    double held_out_nll, held_out_nll_se; /* of a stack and its parts, per volume; NaN: not known */
+    double held_out_nll, held_out_nll_se; /* per volume, where settings or weights were chosen; NaN: not known */
 };
 void model_free(npmd_model *m); /* accepts NULL */
 void model_warn(npmd_model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -20,6 +20,7 @@
  *   accuracy  rough             rough in a log   kept              kept
  *                               mean
  *   gap       off               first only       off               off
+ *   rivals    off               first only       off               off
  *   stop, snr off               kept             kept              off
  *   given     none              none             none              none
  *   weights   none              kept             last only         none
@@ -37,6 +38,7 @@ static derived begin(const settings *from)
 {
     derived d = { .set = *from };
     memset(d.set.given, 0, sizeof d.set.given);
+    d.set.rivals = 0;
     return d;
 }
 
@@ -75,6 +77,7 @@ derived derive_member(const settings *from, bool first, uint64_t seed, const npm
     d.set.seed = seed;
     d.set.members = 1;
     d.set.bootstrap = 0;
+    d.set.rivals = first && from->rivals;
     if (!first)
         d.set.descent.convex_gap = 0;
     if (d.set.descent.accuracy == 0.0 && !domain_has_rules(dom) && d.set.combine == COMBINE_LOG)
@@ -101,6 +104,10 @@ derived derive_part(const settings *asked, const part_kind *kind, int members, b
     if (asked->descent.steps == 0 && asked->descent.epochs == 0) {
         d.set.descent.steps = before->descent.steps;
         d.set.descent.warmup = before->descent.warmup;
+    }
+    if (kind->estimator == FIT_FIELD) {
+        d.set.network.omega = before->network.omega;
+        d.set.encoding = before->encoding;
     }
     if (kind->estimator == FIT_SERIES) {
         memcpy(d.set.encoding.max_frequency, before->encoding.max_frequency, sizeof d.set.encoding.max_frequency);

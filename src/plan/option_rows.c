@@ -20,12 +20,12 @@ static double usual_tau(const usual_case *w)
     return low_dimension(w) ? 5e-5 : 1e-4;
 }
 
-/* A stack learns its weights from what is held out, not one number: it takes more. */
+/* Settings and weights are learnt from what is held out, not one number: that takes more. */
 static double usual_holdout(const usual_case *w)
 {
-    if (w->set->estimator == FIT_STACK)
-        return w->set->folds > 1 ? 1.0 / w->set->folds : 0.2;
-    return w->set->estimator == FIT_FIELD && w->set->descent.stop == STOP_NONE ? 0.2 : 0.1;
+    if (settings_blend(w->set) || (w->set->estimator == FIT_FIELD && w->set->descent.stop == STOP_NONE))
+        return w->set->folds > 0 ? fmin(0.2, 1.0 / w->set->folds) : 0.2;
+    return 0.1;
 }
 
 static double usual_members(const usual_case *w)
@@ -134,7 +134,7 @@ static double usual_patience(const usual_case *w)
 #define KDE (1u << FIT_KDE)
 #define PSNF (1u << FIT_PSNF)
 #define RELU (1u << FIT_RELU)
-#define STACK (1u << FIT_STACK)
+#define STACK (1u << FIT_STACK | 1u << FIT_AUTO)
 #define SGD READER_SGD
 #define DESCENT (FIELD | SGD | PSNF | RELU)
 #define ALL (~0u)
@@ -146,7 +146,7 @@ static double usual_patience(const usual_case *w)
 #define C4(a, b, c, d) a "|" b "|" c "|" d, NAMES(a, b, c, d)
 #define ON_OFF "on|off", NAMES("off", "on") /* on is 1; people say it first */
 #define ON_OFF_AUTO "on|off|auto", NAMES("off", "on", "auto")
-#define C7(a, b, c, d, e, f, g) a "|" b "|" c "|" d "|" e "|" f "|" g, NAMES(a, b, c, d, e, f, g)
+#define C8(a, b, c, d, e, f, g, h) a "|" b "|" c "|" d "|" e "|" f "|" g "|" h, NAMES(a, b, c, d, e, f, g, h)
 
 #define AT(member) offsetof(npmd_options, member)
 #define ENCODING(member) offsetof(npmd_options, set.encoding.member)
@@ -162,9 +162,10 @@ static const option_row OPTIONS[] = {
     { "preset", "Choices", OPTION_TEXT, AT(set.preset), "default", NULL, 0, 0, NULL, NULL, true, ALL,
       "quick, default, best, paper-t2, paper-t4 or paper-s2s2: sets many options at once, others given beside it win" },
     { "estimator", "Choices", OPTION_CHOICE, AT(set.estimator), "field", NULL, 0, 0,
-      C7("field", "series", "kde", "psnf", "relu", "stack", "uniform"), true, ALL,
+      C8("field", "series", "kde", "psnf", "relu", "stack", "uniform", "auto"), true, ALL,
       "what is fitted: a sine network (field), a linear series of eigenfunctions, kernels, a squared family, a ReLU "
-      "network; a stack: fields, series, kernels and the uniform density, mixed as held-out points ask for" },
+      "network; a stack: fields, series, kernels and the uniform density, mixed as held-out points ask for; auto: the "
+      "best of these alone, or their stack" },
     { "tau", "Choices", OPTION_REAL, AT(set.tau), "auto", usual_tau, 0, 1e12, NULL, NULL, true, FIELD | SERIES | SGD,
       "weight of the penalty, the mean over the domain; auto: from its usual value to what held-out points ask for, "
       "then fitted to all points" },
@@ -188,8 +189,13 @@ static const option_row OPTIONS[] = {
       "is" },
     { "unordered", "Choices", OPTION_CHOICE, AT(set.unordered), "off", NULL, 0, 0, ON_OFF, true, ALL,
       "on: a point is a pair whose order means nothing, f(x, y) = f(y, x); the domain has two equal factors" },
-    { "folds", "Choices", OPTION_INT, AT(set.folds), "1", NULL, 1, 100, NULL, NULL, true, STACK,
-      "stack: shares of the points held out in turn for its weights" },
+    { "folds", "Choices", OPTION_INT, AT(set.folds), "0", NULL, 0, 100, NULL, NULL, true, FIELD | STACK,
+      "shares of the points held out in turn; 0: one, of few points as many as it takes to judge by 2,000, at most 5" },
+    { "rivals", "Choices", OPTION_CHOICE, AT(set.rivals), "on", NULL, 0, 0, ON_OFF, true, FIELD,
+      "on: a series, where it is affordable, and kernels are fitted beside the field while its settings are chosen, and "
+      "judged on the same held-out points" },
+    { "stack-by", "Choices", OPTION_CHOICE, AT(set.stack_by), "likelihood", NULL, 0, 0, C2("ise", "likelihood"), true,
+      STACK, "what held-out points choose a stack's weights by: the integrated squared error, or the likelihood" },
 
     { "encoding", "Encoding", OPTION_CHOICE, ENCODING(from), "auto", usual_encoding, 0, 0,
       C3("drawn", "coordinates", "auto"), true, FIELD,
@@ -343,7 +349,7 @@ static const struct {
 } PRESETS[] = {
     { "default", (const char *const[]){ NULL } },
     { "quick", NAMES("steps", "200", "warmup", "50") },
-    { "best", NAMES("estimator", "stack", "members", "8") },
+    { "best", NAMES("estimator", "auto", "members", "8") },
     { "paper-t2", NAMES(PAPER, "separable", "on", "features", "128", "max-frequency", "10", "constant", "on",
                         "scale", "orthonormal", "width", "128", "depth", "3", "batch", "n/1", "q1", "1024",
                         "q2", "1024", "schedule", "fixed", "rate", "1e-4", "epochs", "10000", "tau", "5.6e-5") },

@@ -18,6 +18,7 @@ typedef enum fit_kind {
     FIT_RELU,
     FIT_STACK,
     FIT_UNIFORM,
+    FIT_AUTO,
     FIT_KINDS
 } fit_kind;
 typedef enum combine_rule { COMBINE_LOG, COMBINE_MIXTURE } combine_rule;
@@ -115,7 +116,9 @@ typedef struct settings {
     int members;    /* fits that differ in their seed */
     int combine;    /* combine_rule for members */
     int bootstrap;  /* 1: members from the second on see resampled points */
-    int folds;      /* stack: shares held out in turn */
+    int folds;      /* shares held out in turn; 0: by the number of points */
+    int rivals;     /* 1: series and kernels are judged on the same held-out points as a field */
+    int stack_by;   /* choice_criterion: for the weights of a stack */
     int unordered;  /* 1: points are unordered pairs, f(x, y) = f(y, x) */
     int solver;     /* series_solver */
     encoding_settings encoding;
@@ -237,6 +240,7 @@ open_settings settings_open(const settings *asked);
 
 /* ---- usual.c: what is left open ---------------------------------------------------------------------------------- */
 
+bool settings_blend(const settings *set); /* is it one of several estimators: a stack, auto? */
 /* The readers of options for these settings on this domain, as bits. */
 unsigned settings_readers(const settings *set, const npmd_domain *dom);
 /* Gives every open setting that one of these readers reads its usual value, in the order of the table. */

@@ -27,11 +27,16 @@ double settings_wide_decay(const npmd_domain *dom)
     return 0.5 * dom->dimension + 1.0; /* the law is summable above half the dimension; one more keeps the lowest in */
 }
 
+bool settings_blend(const settings *set)
+{
+    return set->estimator == FIT_STACK || set->estimator == FIT_AUTO;
+}
+
 unsigned settings_readers(const settings *set, const npmd_domain *dom)
 {
     const bool stochastic = set->estimator == FIT_SERIES && set->solver == SOLVER_STOCHASTIC;
     unsigned readers = stochastic ? READER_SGD : 1u << set->estimator;
-    if (set->estimator == FIT_STACK)
+    if (settings_blend(set))
         readers |= 1u << FIT_FIELD | 1u << FIT_SERIES | 1u << FIT_KDE | READER_WIDTHS;
     if (readers & 1u << FIT_KDE && dom->surfaces)
         readers |= READER_HEAT;
@@ -45,7 +50,7 @@ unsigned settings_readers(const settings *set, const npmd_domain *dom)
 open_settings settings_open(const settings *asked)
 {
     const encoding_settings *e = &asked->encoding;
-    const bool network = asked->estimator == FIT_FIELD && asked->network.depth != 1;
+    const bool network = (asked->estimator == FIT_FIELD || settings_blend(asked)) && asked->network.depth != 1;
     return (open_settings){ .tau = asked->tau < 0.0 && asked->penalty != PENALTY_NONE,
                             .omega = network && asked->network.omega == 0.0,
                             .encoding = network && e->from == FEATURES_AUTO && e->features == 0 && e->decay == 0.0

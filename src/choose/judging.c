@@ -1,0 +1,140 @@
+/* judging.c - points held out in turn, and what fits to the others say of them.
+ *
+ * All that is compared is judged on the same points, so that differences, point by point, are known far better than
+ * values. Where points are few, one share says little: several are held out in turn, and what all fits say of all of
+ * them counts together. */
+#include "choose.h"
+
+#define LEAST_POINTS 20      /* fewer say nothing */
+#define MOST_TRAINING 262144 /* copied; a step takes no more time for it, its batch being far smaller */
+#define MOST_HELD_OUT 16384
+#define ENOUGH_HELD_OUT 2000 /* if one share has as many, it is enough */
+#define USUAL_FOLDS 5        /* at most */
+
+/* How many shares of this many points are held out in turn. */
+static int folds_of(const settings *set, size_t count)
+{
+    const double most = fmin(floor(1.0 / set->holdout + 1e-9), JUDGING_MOST),
+                 enough = ceil((double)ENOUGH_HELD_OUT / (double)count);
+    return (int)(set->folds > 0 ? fmin(set->folds, most) : fmin(fmin(enough, USUAL_FOLDS), most));
+}
+
+double judging_points(const settings *set, size_t n)
+{
+    const double share = fmin(floor(set->holdout * (double)n), MOST_HELD_OUT);
+    return share < 2.0 ? 0.0 : share * folds_of(set, (size_t)share);
+}
+
+npmd_status judging_open(judging *j, const npmd_points *pts, const settings *set, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const rng_key key = rng_key_make(set->seed, RNG_TUNE, 2);
+    const size_t share = (size_t)(set->holdout * (double)pts->n), count = share < MOST_HELD_OUT ? share : MOST_HELD_OUT;
+    uint64_t *twins = NULL;
+    *j = (judging){ 0 };
+    if (pts->n < LEAST_POINTS || count < 2)
+        return NPMD_OK;
+    const int folds = folds_of(set, count);
+    for (int k = 0; k < folds; k++) {
+        size_t next = (size_t)k * count, from = 0;
+        TRY(points_part(pts, key, &next, count, NULL, 0, &j->held_out[k], err));
+        TRY(points_twins(j->held_out[k], &twins, err));
+        TRY(points_part(pts, key, &from, pts->n - count < MOST_TRAINING ? pts->n - count : MOST_TRAINING, twins,
+                        j->held_out[k]->n, &j->training[k], err));
+        memory_free(twins);
+        twins = NULL;
+        if (j->training[k]->n < LEAST_POINTS / 2 || points_check_distinct(j->training[k], "", NULL) != NPMD_OK) {
+            points_free(j->training[k]), points_free(j->held_out[k]);
+            j->training[k] = j->held_out[k] = NULL;
+            break;
+        }
+        j->judged += j->held_out[k]->n;
+        j->folds = k + 1;
+    }
+    if (j->folds == 0)
+        goto done;
+    TRY(memory_new(&j->weight, j->judged, err));
+    TRY(memory_new(&j->room, j->judged, err));
+    for (size_t k = 0, at = 0; k < (size_t)j->folds; k++)
+        for (size_t i = 0; i < j->held_out[k]->n; i++)
+            j->weight[at++] = points_weight(j->held_out[k], i);
+done:
+    memory_free(twins);
+    if (st != NPMD_OK)
+        judging_close(j);
+    return st;
+}
+
+void judging_close(judging *j)
+{
+    for (int k = 0; k < JUDGING_MOST; k++) {
+        points_free(j->training[k]);
+        points_free(j->held_out[k]);
+    }
+    memory_free(j->weight);
+    memory_free(j->room);
+    *j = (judging){ 0 };
+}
+
+void judging_mean(const judging *j, const double *value, double *mean, double *se)
+{
+    double total = 0.0, sum = 0.0, squares = 0.0;
+    for (size_t i = 0; i < j->judged; i++) {
+        total += j->weight[i];
+        sum += j->weight[i] * value[i];
+    }
+    *mean = sum / total;
+    for (size_t i = 0; i < j->judged; i++)
+        squares += j->weight[i] * j->weight[i] * (value[i] - *mean) * (value[i] - *mean);
+    *se = sqrt(squares) / total;
+}
+
+void judging_difference(const judging *j, const double *a, const double *b, double *mean, double *se)
+{
+    for (size_t i = 0; i < j->judged; i++)
+        j->room[i] = a[i] - b[i];
+    judging_mean(j, j->room, mean, se);
+}
+
+npmd_status judging_fit(const judging *j, const fit_plan *plan, const derived *d, const fit_watch *watch,
+                        double *log_density, npmd_model **first, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_compute how = model_compute(&plan->full);
+    fit_plan *own = NULL;
+    npmd_model *m = NULL;
+    size_t at = 0;
+    bool possible = true;
+    *first = NULL;
+    TRY(memory_new(&own, 1, err));
+    for (int k = 0; k < j->folds && possible; k++) {
+        st = plan_derive(plan, d, j->training[k]->n, own, err);
+        if (st == NPMD_OK)
+            st = fit_run(own, j->training[k], watch, &m, err);
+        possible = st != NPMD_ERR_NUMERIC && st != NPMD_ERR_ARGUMENT && st != NPMD_STOPPED
+                   && !(st == NPMD_OK && m->facts.interrupted);
+        if (!possible)
+            st = NPMD_OK;
+        TRY(st);
+        if (possible)
+            TRY(model_evaluate_at(m, j->held_out[k], NPMD_LOG_DENSITY, &how, log_density + at, err));
+        at += j->held_out[k]->n;
+        if (k == 0)
+            *first = m;
+        else
+            model_free(m);
+        m = NULL;
+    }
+    if (!possible) {
+        model_free(*first);
+        *first = NULL;
+    }
+done:
+    model_free(m);
+    if (st != NPMD_OK) {
+        model_free(*first);
+        *first = NULL;
+    }
+    memory_free(own);
+    return st;
+}
