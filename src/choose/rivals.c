@@ -45,7 +45,8 @@ static void warn_of_better(npmd_model *m)
                "held-out points prefer %s to this field, by %.3g nats a point: `estimator` %s%s takes %s, `estimator` "
                "auto the best of all",
                by_kernels ? "kernels" : "a series", -best->difference, by_kernels ? "kde" : "series",
-               strstr(best->estimator, "mixture") != NULL ? " with `bandwidth` mixture" : "", by_kernels ? "them" : "it");
+               strstr(best->estimator, "mixture") != NULL ? " with `bandwidth` mixture" : "",
+               by_kernels ? "them" : "it");
 }
 
 npmd_status rivals_hear(const judging *j, const fit_plan *plan, const fit_watch *watch, npmd_model *m, npmd_error *err)

@@ -3,27 +3,27 @@
  * What keeps a network from learning noise is above all the length of its training, then omega, the frequency of its
  * sines, and only then the penalty. So a course is trained on a part of the points, and the points that it has not seen
  * say how long it should have been: its rate falls to zero at FIRST_STEPS steps, rises again, and falls to zero at twice
- * as many, and so on; at each of these lengths the weights are judged, and the course ends when a longer one was worse.
- * Nothing is begun again for a longer one. The courses:
+ * as many, and so on; at each of these lengths the weights are judged. Nothing is begun again for a longer one. A course
+ * goes on while the next doubling may be expected to gain more than the error of what is seen: gains fall from one
+ * doubling to the next, and the next one is taken to fall by as much as the last did. The courses:
  *
  *   1. the start: a low omega, a weak penalty, the coordinates alone;
- *   2. other penalties, by tens, as long as they are better: each shares the first half of the best length so far and
- *      trains the second half anew; what is better may go on for longer, too;
- *   3. higher frequencies, by twos, as long as they are better, each from its beginning;
- *   4. the other encoding.
+ *   2. other penalties, by tens, as long as they are better: each shares the first quarter of the best length so far;
+ *   3. where the best course is long, higher frequencies, by twos, as long as they are better, each from its beginning:
+ *      one that had learnt all there is in a few steps would but learn noise sooner;
+ *   4. there, too, the other encoding.
  *
  * A challenger is dropped at the first length at which it is not ahead of the best course so far, by more than the
- * standard error of the difference. Nothing but the criterion decides; all are judged on the same points, so that
- * differences are known far better than values. The length is the vertex of the
- * parabola through the best and its neighbours, in the log of the length. Where points are few, one split says little:
- * several shares are held out in turn, and the criterion is that of all of them together. */
+ * standard error of the difference. Nothing but the criterion decides. The length is the vertex of the parabola through
+ * the best and its neighbours, in the log of the length. */
 #include "choose.h"
 
 #include <stdio.h>
 
 #define LEAST_POINTS 100 /* fewer say nothing of a network */
 #define FIRST_STEPS 125
-#define MOST_LOOKS 7 /* 125 .. 8,000 steps */
+#define MOST_LOOKS 7  /* 125 .. 8,000 steps */
+#define LONG_COURSE 3 /* the look from which on a course is long: 1,000 steps */
 #define MOST_COURSES 64
 #define OMEGA_START 2.5
 #define OMEGA_MOST 20.0
@@ -190,6 +190,21 @@ static bool look_ahead(const search *s, const look *l, const look *of)
     return difference < -se;
 }
 
+/* May look i, the latest, be followed by another one? */
+static bool course_goes_on(const search *s, const course *c, int i)
+{
+    const look *now = course_at(c, i);
+    double gain = 0.0, se = 0.0, before = INFINITY;
+    if (c->looks >= MOST_LOOKS || s->length > 0)
+        return false;
+    if (i == 0)
+        return true;
+    look_compare(s, course_at(c, i - 1), now, &gain, &se);
+    if (i > 1)
+        before = course_at(c, i - 2)->criterion - course_at(c, i - 1)->criterion;
+    return gain > se && (i == 1 || gain * fmin(gain / before, 1.0) > se);
+}
+
 /* The next look of a course; *on: it may go on. */
 static npmd_status course_look(search *s, course *c, bool *on, npmd_error *err)
 {
@@ -210,7 +225,7 @@ static npmd_status course_look(search *s, course *c, bool *on, npmd_error *err)
     c->looks++;
     if (c->best < 0 || l->criterion < course_criterion(c))
         c->best = i;
-    *on = c->looks < MOST_LOOKS && s->length == 0 && (i == 0 || look_ahead(s, l, course_at(c, i - 1)));
+    *on = course_goes_on(s, c, i);
 done:
     return st;
 }
@@ -252,7 +267,7 @@ static npmd_status search_run(search *s, course *c, bool *better, npmd_error *er
         TRY(course_look(s, c, &on, err));
         if (leader == NULL || c->looks <= i || i >= leader->looks)
             continue;
-        on = on && search_leads(s, c, leader, &c->look[i], course_at(leader, i));
+        on = (on || i < leader->best) && search_leads(s, c, leader, &c->look[i], course_at(leader, i));
     }
     if (c->best >= 0 && (leader == NULL || look_ahead(s, course_at(c, c->best), course_at(leader, leader->best)))) {
         s->best = s->courses - 1;
@@ -264,7 +279,7 @@ done:
 
 /* ---- the moves ---------------------------------------------------------------------------------------------------- */
 
-/* The leader with another tau in the second half of its best length. */
+/* The leader with another tau from a quarter of its best length on. */
 static npmd_status search_tau_step(search *s, double tau, bool *better, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -275,8 +290,10 @@ static npmd_status search_tau_step(search *s, double tau, bool *better, npmd_err
         return NPMD_OK;
     TRY(search_new(s, leader->omega, tau, leader->from, &c, err));
     c->parent = leader;
-    c->shared = c->looks = leader->best;
-    c->best = leader->best - 1;
+    c->shared = c->looks = leader->best > 0 ? leader->best - 1 : 0;
+    for (int i = 0; i < c->shared; i++)
+        if (c->best < 0 || course_at(leader, i)->criterion < course_criterion(c))
+            c->best = i;
     TRY(search_run(s, c, better, err));
 done:
     return st;
@@ -326,6 +343,11 @@ static npmd_status search_encoding(search *s, npmd_error *err)
     TRY(search_run(s, c, &better, err));
 done:
     return st;
+}
+
+static bool search_long(const search *s)
+{
+    return s->best >= 0 && (s->length > 0 || search_best(s)->best >= LONG_COURSE);
 }
 
 /* ---- the choice --------------------------------------------------------------------------------------------------- */
@@ -414,9 +436,9 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
     TRY(search_run(s, c, &better, err));
     if (s->best >= 0 && open.tau && full->penalty != PENALTY_NONE && !s->stop)
         TRY(search_taus(s, err));
-    if (s->best >= 0 && open.omega && !s->stop)
+    if (search_long(s) && open.omega && !s->stop)
         TRY(search_omegas(s, err));
-    if (s->best >= 0 && open.encoding && !s->stop)
+    if (search_long(s) && open.encoding && !s->stop)
         TRY(search_encoding(s, err));
     *stopped = s->stop != 0;
     if (s->best < 0)
