@@ -100,6 +100,7 @@ static npmd_status part_judge(stack *s, int k, npmd_error *err)
     double *logs = s->logs + (size_t)k * judged;
     derived d = part_settings(s, k, NULL, false);
     npmd_error why = { 0 };
+    verdict v = { 0 };
     bool possible = true;
     s->now = settings_part_name(&d.set);
     if (KINDS[k].estimator == FIT_FIELD) { /* its choice holds points out, too */
@@ -115,10 +116,13 @@ static npmd_status part_judge(stack *s, int k, npmd_error *err)
             d = part_settings(s, k, field, false); /* nothing was left to choose */
     }
     if (possible)
-        TRY(judging_fit(&s->judging, s->fit->plan, &d, &watch, logs, &s->judged[k], &why));
+        TRY(judging_fit(&s->judging, s->fit->plan, &d, &watch, &v, &s->judged[k], &why));
+    if (s->judged[k] != NULL)
+        memcpy(logs, v.log_density, judged * sizeof *logs);
     if (s->judged[k] == NULL && !s->stopped)
         model_warn(s->model, "without its part \"%s\": %.180s", s->now, why.text);
 done:
+    memory_free(v.log_density);
     if (st != NPMD_OK && why.text[0] != '\0' && err->text[0] == '\0')
         npmd_fail(err, st, "%s: %.230s", s->now, why.text);
     return st;
@@ -355,7 +359,9 @@ static npmd_status stack_fit(fit *f, npmd_error *err)
     npmd_model *m = f->model;
     stack s = { .fit = f, .model = m, .started = clock_seconds() };
     int alone = -1, parts = 0;
-    TRY(judging_open(&s.judging, f->points, &m->set, err));
+    settings judged = m->set;
+    judged.criterion = CRITERION_LIKELIHOOD;
+    TRY(judging_open(&s.judging, f->points, &judged, err));
     if (s.judging.folds == 0) {
         st = npmd_fail(err, NPMD_ERR_SHAPE, "too few distinct points to hold some of the %zu out for a stack",
                        f->points->n);

@@ -27,7 +27,14 @@ typedef struct judging {
     size_t judged;  /* points held out, of all shares */
     double *weight; /* (judged) */
     double *room;   /* (judged): scratch */
+    int criterion;  /* choice_criterion */
+    uint64_t seed;
+    double volume;
 } judging;
+typedef struct verdict {  /* what held-out points say of fits to the others */
+    double *log_density;  /* (judged), per volume; memory_free frees it */
+    double criterion, se; /* smaller is better */
+} verdict;
 /* A function of the points, the settings' seed, holdout and folds. */
 npmd_status judging_open(judging *j, const npmd_points *pts, const settings *set, npmd_error *err);
 void judging_close(judging *j);
@@ -35,10 +42,15 @@ void judging_close(judging *j);
 void judging_mean(const judging *j, const double *value, double *mean, double *se);
 void judging_difference(const judging *j, const double *a, const double *b, double *mean, double *se);
 double judging_points(const settings *set, size_t n); /* how many are held out, of all shares */
-/* The log density (judged), per volume, of fits to the other points, made of this plan. *first: the first of them; NULL:
- * one could not be fitted, for the reason in err, and nothing is known. */
-npmd_status judging_fit(const judging *j, const fit_plan *plan, const derived *d, const fit_watch *watch,
-                        double *log_density, npmd_model **first, npmd_error *err);
+/* The verdict on fits to all shares, which are heard in order, from 0 on. */
+npmd_status judging_hear(const judging *j, int fold, const npmd_model *m, const npmd_compute *how, verdict *v,
+                         npmd_error *err);
+/* By how much the criterion of v is larger than that of another verdict, point by point. */
+void judging_compare(const judging *j, const verdict *v, const verdict *other, double *difference, double *se);
+/* The verdict on fits to the other points, made of this plan. *first: the first of them; NULL: one could not be fitted,
+ * for the reason in err, and nothing is known. */
+npmd_status judging_fit(const judging *j, const fit_plan *plan, const derived *d, const fit_watch *watch, verdict *v,
+                        npmd_model **first, npmd_error *err);
 
 /* ---- rivals.c: series and kernels beside a field ----------------------------------------------------------------- */
 
@@ -56,58 +68,23 @@ double mixture_densities(double *logs, const double *weight, int parts, size_t n
  * mixture_densities. Returns the mean log density; NaN: all points have weight 0. */
 double mixture_weights(const double *density, const double *weight, double tops, int parts, size_t n, double *mix);
 
-/* ---- pilot.c: short fits to a part of the points, compared on the others ----------------------------------------- */
-
-#define PILOTS_MOST 512 /* more than a selection among 64 combinations needs */
-typedef struct pilot {
-    choice_row row;
-    double *log_density;   /* (held-out points), per volume */
-    double own_mean, mean; /* mean log density over points of the fit, and over held-out points */
-    double log_volume;
-    bool failed; /* the fit collapsed or diverged */
-} pilot;
-typedef struct pilots {
-    int criterion;
-    npmd_points *training, *held_out, *own; /* own: training points, as many as are held out */
-    bool usable;                            /* there are enough points */
-    bool whole;                             /* most of the points are training points */
-    const fit_watch *watch;                 /* gets the progress reports */
-    npmd_compute how;
-    pilot pilot[PILOTS_MOST];
-    int count;
-    int stop;     /* the caller asked to stop */
-    double *rise; /* (held-out points): scratch */
-} pilots;
-npmd_status pilots_open(pilots *p, const npmd_points *pts, const settings *set, const fit_watch *watch,
-                        npmd_error *err);
-void pilots_close(pilots *p);
-/* Fits one more pilot, from a plan with base as its settings; *which: its number. A fit that collapses is marked as
- * failed; that is no error. */
-npmd_status pilot_fit(pilots *p, const fit_plan *plan, const settings *base, double tau, int64_t steps, int stage,
-                      const char *words, int *which, npmd_error *err);
-void pilot_gain(const pilots *p, int from, int to, double *gain, double *se); /* log-likelihood gained per point */
-/* Criterion of which less that of other, with its standard error; NaN if either failed. */
-void pilot_compare(const pilots *p, int which, int other, double *difference, double *se);
-bool pilot_better(const pilots *p, int which, int other);
-npmd_status pilots_record(pilots *p, int best, choice_record *into, npmd_error *err);
-
-/* ---- search_tau.c: a tau for data that came without one ---------------------------------------------------------- */
-
-typedef struct tau_found {
-    double tau, first; /* tau chosen; the usual tau */
-    int moved;         /* half-decades that the search in steps of ten moved */
-    double gain;       /* nats gained per held-out point by that */
-    int64_t steps;     /* steps of the short fits */
-    int best;          /* number of the best pilot */
-} tau_found;
-int64_t pilot_steps(const npmd_domain *dom, const settings *full);
-/* Searches from the tau of the plan's full settings; first: a pilot already fitted with that tau, or -1. */
-npmd_status search_tau(pilots *p, const fit_plan *plan, const char *words, int first, tau_found *out, npmd_error *err);
 /* ---- search.c: the settings of a field --------------------------------------------------------------------------- */
 
 /* What the options of the fit leave open of tau, omega, the encoding and the length becomes that of the model, and the
  * fits that were compared its choice. *stopped: the caller ended the search; the settings are the best so far. */
 npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped, npmd_error *err);
+/* The same in steps, for those who compare several plans: the first course, then the others. words: what the plans
+ * differ in, for the record, which gets one row a look. All is borrowed. */
+typedef struct search search;
+npmd_status search_open(const fit_plan *plan, const judging *j, const char *words, const fit_watch *watch,
+                        choice_record *into, search **out, npmd_error *err);
+npmd_status search_start(search *s, npmd_error *err);
+npmd_status search_go_on(search *s, npmd_error *err);
+bool search_stopped(const search *s);
+const verdict *search_verdict(const search *s);                /* on the best look; NULL: all failed */
+void search_differences(const search *s, const verdict *best); /* of the rows, to the best of all */
+void search_take(const search *s, settings *set);
+void search_close(search *s); /* accepts NULL */
 /* The vertex of the parabola through a row and its two neighbours, which are worse by below and above: in steps of the
  * grid, positive towards above, at most 1/2 in size; 0 if a neighbour is not known. */
 double choice_vertex(double below, double above);

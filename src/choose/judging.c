@@ -31,7 +31,7 @@ npmd_status judging_open(judging *j, const npmd_points *pts, const settings *set
     const rng_key key = rng_key_make(set->seed, RNG_TUNE, 2);
     const size_t share = (size_t)(set->holdout * (double)pts->n), count = share < MOST_HELD_OUT ? share : MOST_HELD_OUT;
     uint64_t *twins = NULL;
-    *j = (judging){ 0 };
+    *j = (judging){ .criterion = set->criterion, .seed = set->seed, .volume = pts->domain->volume };
     if (pts->n < LEAST_POINTS || count < 2)
         return NPMD_OK;
     const int folds = folds_of(set, count);
@@ -96,14 +96,54 @@ void judging_difference(const judging *j, const double *a, const double *b, doub
     judging_mean(j, j->room, mean, se);
 }
 
-npmd_status judging_fit(const judging *j, const fit_plan *plan, const derived *d, const fit_watch *watch,
-                        double *log_density, npmd_model **first, npmd_error *err)
+npmd_status judging_hear(const judging *j, int fold, const npmd_model *m, const npmd_compute *how, verdict *v,
+                         npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    size_t at = 0;
+    for (int k = 0; k < fold; k++)
+        at += j->held_out[k]->n;
+    if (fold == 0) {
+        *v = (verdict){ 0 };
+        TRY(memory_new(&v->log_density, j->judged, err));
+    }
+    TRY(model_evaluate_at(m, j->held_out[fold], NPMD_LOG_DENSITY, how, v->log_density + at, err));
+    if (j->criterion == CRITERION_ISE) {
+        const double share = (double)j->held_out[fold]->n / (double)j->judged;
+        npmd_score score;
+        TRY(model_score(m, j->held_out[fold], j->seed, how, &score, err));
+        v->criterion += share * score.ise_criterion_relative;
+        v->se = hypot(v->se, share * j->volume * score.ise_criterion_se);
+    } else if (fold == j->folds - 1) {
+        judging_mean(j, v->log_density, &v->criterion, &v->se);
+        v->criterion = -v->criterion;
+    }
+done:
+    return st;
+}
+
+/* What point i contributes to the criterion. */
+static double contribution(const judging *j, const verdict *v, size_t i)
+{
+    return j->criterion == CRITERION_LIKELIHOOD ? -v->log_density[i] : -2.0 * j->volume * exp(v->log_density[i]);
+}
+
+void judging_compare(const judging *j, const verdict *v, const verdict *other, double *difference, double *se)
+{
+    double mean = 0.0;
+    for (size_t i = 0; i < j->judged; i++)
+        j->room[i] = contribution(j, v, i) - contribution(j, other, i);
+    judging_mean(j, j->room, &mean, se);
+    *difference = v->criterion - other->criterion;
+}
+
+npmd_status judging_fit(const judging *j, const fit_plan *plan, const derived *d, const fit_watch *watch, verdict *v,
+                        npmd_model **first, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_compute how = model_compute(&plan->full);
     fit_plan *own = NULL;
     npmd_model *m = NULL;
-    size_t at = 0;
     bool possible = true;
     *first = NULL;
     TRY(memory_new(&own, 1, err));
@@ -117,8 +157,7 @@ npmd_status judging_fit(const judging *j, const fit_plan *plan, const derived *d
             st = NPMD_OK;
         TRY(st);
         if (possible)
-            TRY(model_evaluate_at(m, j->held_out[k], NPMD_LOG_DENSITY, &how, log_density + at, err));
-        at += j->held_out[k]->n;
+            TRY(judging_hear(j, k, m, &how, v, err));
         if (k == 0)
             *first = m;
         else

@@ -54,10 +54,9 @@ npmd_status rivals_hear(const judging *j, const fit_plan *plan, const fit_watch 
     npmd_status st = NPMD_OK;
     choice_record *heard = &m->choice;
     const fit_watch quiet = { .progress = rivals_progress, .user = (void *)(uintptr_t)watch };
-    double *log_density = NULL;
+    verdict v = { 0 };
     fit_plan *own = NULL;
     TRY(memory_new(&own, 1, err));
-    TRY(memory_new(&log_density, j->judged, err));
     for (size_t i = 0; i < sizeof RIVALS / sizeof *RIVALS; i++) {
         part_kind kind = RIVALS[i];
         npmd_model *first = NULL;
@@ -67,19 +66,24 @@ npmd_status rivals_hear(const judging *j, const fit_plan *plan, const fit_watch 
         const derived d = derive_part(&plan->asked, &kind, 1, false, false, NULL);
         if (plan_derive(plan, &d, j->training[0]->n, own, NULL) != NPMD_OK || !affordable(own))
             continue;
-        TRY(judging_fit(j, plan, &d, &quiet, log_density, &first, err));
-        if (first == NULL) /* it is not for these points, or nobody waits for it any more */
+        TRY(judging_fit(j, plan, &d, &quiet, &v, &first, err));
+        if (first == NULL) { /* it is not for these points, or nobody waits for it any more */
+            memory_free(v.log_density);
+            v.log_density = NULL;
             continue;
+        }
         model_free(first);
         snprintf(r->estimator, sizeof r->estimator, "%s", settings_part_name(&d.set));
-        judging_mean(j, log_density, &r->nll, &r->nll_se);
+        judging_mean(j, v.log_density, &r->nll, &r->nll_se);
         r->nll = -r->nll;
-        judging_difference(j, heard->log_density, log_density, &r->difference, &r->difference_se);
+        judging_difference(j, heard->log_density, v.log_density, &r->difference, &r->difference_se);
         heard->rivals++;
+        memory_free(v.log_density);
+        v.log_density = NULL;
     }
     warn_of_better(m);
 done:
-    memory_free(log_density);
+    memory_free(v.log_density);
     memory_free(own);
     return st;
 }

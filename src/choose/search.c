@@ -33,8 +33,7 @@
 
 typedef struct look {
     npmd_model *model[JUDGING_MOST];
-    double *log_density; /* (held-out points of all folds), per volume */
-    double criterion, se;
+    verdict verdict;
     int64_t steps;
     int row; /* of the record */
 } look;
@@ -50,19 +49,19 @@ struct course {
     int best;              /* of them; -1: none */
 };
 
-typedef struct search {
+struct search {
     const fit_plan *plan;
+    const judging *judging;
     const fit_watch *watch;
     npmd_compute how;
-    int criterion;
-    judging judging;
-    double *room; /* (judged) */
+    const char *words; /* what else is compared, for the record */
+    open_settings open;
     course *course[MOST_COURSES];
     int courses, best, stage; /* best: the course that leads; -1: none */
     int64_t length;           /* that was asked for; 0: it is open */
     choice_record *record;
     int stop;
-} search;
+};
 
 /* ---- one course --------------------------------------------------------------------------------------------------- */
 
@@ -80,7 +79,7 @@ static void look_close(look *l)
 {
     for (int k = 0; k < JUDGING_MOST; k++)
         model_free(l->model[k]);
-    memory_free(l->log_density);
+    memory_free(l->verdict.log_density);
     *l = (look){ 0 };
 }
 
@@ -91,7 +90,7 @@ static const look *course_at(const course *c, int i)
 
 static double course_criterion(const course *c)
 {
-    return course_at(c, c->best)->criterion;
+    return course_at(c, c->best)->verdict.criterion;
 }
 
 static int64_t look_steps(const search *s, int i)
@@ -111,8 +110,8 @@ static npmd_status course_train(search *s, course *c, int i, int fold, bool *fai
     if (before == NULL && c->from == s->plan->full.encoding.from)
         origin.encoded = s->plan->origin.encoded, origin.encoded_path = s->plan->origin.encoded_path;
     TRY(memory_new(&own, 1, err));
-    TRY(plan_make(s->plan->estimators, &d.set, &origin, s->plan->domain, s->judging.training[fold]->n, own, err));
-    st = fit_run(own, s->judging.training[fold], &(fit_watch){ .progress = search_progress, .user = s },
+    TRY(plan_make(s->plan->estimators, &d.set, &origin, s->plan->domain, s->judging->training[fold]->n, own, err));
+    st = fit_run(own, s->judging->training[fold], &(fit_watch){ .progress = search_progress, .user = s },
                  &c->look[i].model[fold], err);
     *failed = st == NPMD_ERR_NUMERIC;
     if (*failed)
@@ -122,71 +121,25 @@ done:
     return st;
 }
 
-static npmd_status look_judge(search *s, look *l, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    double ise = 0.0, variance = 0.0;
-    size_t at = 0;
-    TRY(memory_new(&l->log_density, s->judging.judged, err));
-    for (int k = 0; k < s->judging.folds; k++) {
-        TRY(model_evaluate_at(l->model[k], s->judging.held_out[k], NPMD_LOG_DENSITY, &s->how, l->log_density + at,
-                              err));
-        if (s->criterion == CRITERION_ISE) {
-            npmd_score score;
-            const double share = (double)s->judging.held_out[k]->n / (double)s->judging.judged,
-                         volume = s->plan->domain->volume;
-            TRY(model_score(l->model[k], s->judging.held_out[k], s->plan->full.seed, &s->how, &score, err));
-            ise += share * score.ise_criterion_relative;
-            variance += share * share * volume * volume * score.ise_criterion_se * score.ise_criterion_se;
-        }
-        at += s->judging.held_out[k]->n;
-    }
-    judging_mean(&s->judging, l->log_density, &l->criterion, &l->se);
-    l->criterion = -l->criterion;
-    if (s->criterion == CRITERION_ISE) {
-        l->criterion = ise;
-        l->se = sqrt(variance);
-    }
-done:
-    return st;
-}
-
 static npmd_status search_note(search *s, const course *c, look *l, npmd_error *err)
 {
     choice_row row = { .stage = s->stage,
                        .steps = l->steps,
                        .tau = c->tau,
-                       .criterion = l->criterion,
-                       .criterion_se = l->se,
+                       .criterion = l->verdict.criterion,
+                       .criterion_se = l->verdict.se,
                        .difference = NAN,
                        .difference_se = NAN };
-    snprintf(row.settings, sizeof row.settings, "omega=%g encoding=%s", c->omega,
-             option_find("encoding")->choice[c->from]);
+    snprintf(row.settings, sizeof row.settings, "%s%somega=%g encoding=%s", s->words, s->words[0] == '\0' ? "" : " ",
+             c->omega, option_find("encoding")->choice[c->from]);
     l->row = s->record->rows;
     return choice_add(s->record, &row, err);
-}
-
-/* What point k contributes to the criterion of a look. */
-static double contribution(const search *s, const look *l, size_t k)
-{
-    return s->criterion == CRITERION_LIKELIHOOD ? -l->log_density[k]
-                                                : -2.0 * exp(l->log_density[k] + log(s->plan->domain->volume));
-}
-
-/* How much larger the criterion is than that of another look, and the error of that. */
-static void look_compare(const search *s, const look *l, const look *other, double *difference, double *se)
-{
-    double mean = 0.0;
-    for (size_t k = 0; k < s->judging.judged; k++)
-        s->room[k] = contribution(s, l, k) - contribution(s, other, k);
-    judging_mean(&s->judging, s->room, &mean, se);
-    *difference = l->criterion - other->criterion;
 }
 
 static bool look_ahead(const search *s, const look *l, const look *of)
 {
     double difference = 0.0, se = 0.0;
-    look_compare(s, l, of, &difference, &se);
+    judging_compare(s->judging, &l->verdict, &of->verdict, &difference, &se);
     return difference < -se;
 }
 
@@ -199,9 +152,9 @@ static bool course_goes_on(const search *s, const course *c, int i)
         return false;
     if (i == 0)
         return true;
-    look_compare(s, course_at(c, i - 1), now, &gain, &se);
+    judging_compare(s->judging, &course_at(c, i - 1)->verdict, &now->verdict, &gain, &se);
     if (i > 1)
-        before = course_at(c, i - 2)->criterion - course_at(c, i - 1)->criterion;
+        before = course_at(c, i - 2)->verdict.criterion - course_at(c, i - 1)->verdict.criterion;
     return gain > se && (i == 1 || gain * fmin(gain / before, 1.0) > se);
 }
 
@@ -214,20 +167,30 @@ static npmd_status course_look(search *s, course *c, bool *on, npmd_error *err)
     bool failed = false;
     *on = false;
     l->steps = look_steps(s, i);
-    for (int k = 0; k < s->judging.folds && !failed && !s->stop; k++)
+    for (int k = 0; k < s->judging->folds && !failed && !s->stop; k++)
         TRY(course_train(s, c, i, k, &failed, err));
     if (failed || s->stop) {
         look_close(l);
         goto done;
     }
-    TRY(look_judge(s, l, err));
+    for (int k = 0; k < s->judging->folds; k++)
+        TRY(judging_hear(s->judging, k, l->model[k], &s->how, &l->verdict, err));
     TRY(search_note(s, c, l, err));
     c->looks++;
-    if (c->best < 0 || l->criterion < course_criterion(c))
+    if (c->best < 0 || l->verdict.criterion < course_criterion(c))
         c->best = i;
     *on = course_goes_on(s, c, i);
 done:
     return st;
+}
+
+/* What of the plan's settings the data may choose. */
+static open_settings plan_open(const fit_plan *plan)
+{
+    open_settings open = settings_open(&plan->asked);
+    open.omega = open.omega && plan->origin.model == NULL; /* whose weights mean nothing with another one */
+    open.encoding = open.encoding && plan->origin.encoded == NULL;
+    return open;
 }
 
 static const course *search_best(const search *s)
@@ -250,8 +213,9 @@ static npmd_status search_new(search *s, double omega, double tau, int from, cou
 /* Whether a challenger leads. One that is smoother need only be no worse: of equals the simpler one is taken. */
 static bool search_leads(const search *s, const course *c, const course *leader, const look *l, const look *of)
 {
-    return c->tau > leader->tau && c->omega == leader->omega && c->from == leader->from ? l->criterion < of->criterion
-                                                                                        : look_ahead(s, l, of);
+    return c->tau > leader->tau && c->omega == leader->omega && c->from == leader->from
+               ? l->verdict.criterion < of->verdict.criterion
+               : look_ahead(s, l, of);
 }
 
 /* Runs the latest course on from where it is, as long as it is ahead of the leader at the same length; *better: it
@@ -292,7 +256,7 @@ static npmd_status search_tau_step(search *s, double tau, bool *better, npmd_err
     c->parent = leader;
     c->shared = c->looks = leader->best > 0 ? leader->best - 1 : 0;
     for (int i = 0; i < c->shared; i++)
-        if (c->best < 0 || course_at(leader, i)->criterion < course_criterion(c))
+        if (c->best < 0 || course_at(leader, i)->verdict.criterion < course_criterion(c))
             c->best = i;
     TRY(search_run(s, c, better, err));
 done:
@@ -352,37 +316,107 @@ static bool search_long(const search *s)
 
 /* ---- the choice --------------------------------------------------------------------------------------------------- */
 
-/* The rows' differences to the best one, point by point. */
-static void search_record(search *s)
+static int64_t best_length(const course *c)
 {
-    const course *leader = search_best(s);
-    look *best = (look *)(uintptr_t)course_at(leader, leader->best);
-    s->record->criterion = s->criterion;
-    s->record->training = s->judging.training[0]->n;
-    s->record->held_out = s->judging.judged;
+    const int b = c->best;
+    const double here = course_criterion(c), below = b > 0 ? course_at(c, b - 1)->verdict.criterion - here : NAN,
+                 above = b + 1 < c->looks ? course_at(c, b + 1)->verdict.criterion - here : NAN;
+    return (int64_t)llround((double)course_at(c, b)->steps * pow(2.0, choice_vertex(below, above)));
+}
+
+double choice_vertex(double below, double above)
+{
+    if (isnan(below) || isnan(above) || below == above)
+        return 0.0;
+    if (below < 0.0 || above < 0.0) /* beyond a neighbour, or a maximum: halfway to the better one */
+        return below < above ? -0.5 : 0.5;
+    return 0.5 * (below - above) / (below + above);
+}
+
+npmd_status search_open(const fit_plan *plan, const judging *j, const char *words, const fit_watch *watch,
+                        choice_record *into, search **out, npmd_error *err)
+{
+    search *s = NULL;
+    const npmd_status st = memory_new(&s, 1, err);
+    if (st != NPMD_OK)
+        return st;
+    *s = (search){ .plan = plan,
+                   .judging = j,
+                   .watch = watch,
+                   .how = model_compute(&plan->full),
+                   .words = words,
+                   .open = plan_open(plan),
+                   .best = -1,
+                   .stage = 1,
+                   .record = into };
+    s->length = s->open.length ? 0 : plan->full.descent.steps;
+    *out = s;
+    return NPMD_OK;
+}
+
+void search_close(search *s)
+{
+    if (s == NULL)
+        return;
+    for (int i = 0; i < s->courses; i++) {
+        for (int j = 0; j < MOST_LOOKS; j++)
+            look_close(&s->course[i]->look[j]);
+        memory_free(s->course[i]);
+    }
+    memory_free(s);
+}
+
+npmd_status search_start(search *s, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const settings *full = &s->plan->full;
+    course *c = NULL;
+    bool better = false;
+    TRY(search_new(s, s->open.omega ? OMEGA_START : full->network.omega, s->open.tau ? TAU_START : full->tau,
+                   full->encoding.from, &c, err));
+    TRY(search_run(s, c, &better, err));
+done:
+    return st;
+}
+
+npmd_status search_go_on(search *s, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    if (s->best >= 0 && s->open.tau && !s->stop)
+        TRY(search_taus(s, err));
+    if (search_long(s) && s->open.omega && !s->stop)
+        TRY(search_omegas(s, err));
+    if (search_long(s) && s->open.encoding && !s->stop)
+        TRY(search_encoding(s, err));
+done:
+    return st;
+}
+
+bool search_stopped(const search *s)
+{
+    return s->stop != 0;
+}
+
+const verdict *search_verdict(const search *s)
+{
+    const course *c = search_best(s);
+    return c == NULL ? NULL : &course_at(c, c->best)->verdict;
+}
+
+void search_differences(const search *s, const verdict *best)
+{
     for (int i = 0; i < s->courses; i++)
         for (int j = s->course[i]->shared; j < s->course[i]->looks; j++) {
             const look *l = &s->course[i]->look[j];
             choice_row *row = &s->record->row[l->row];
-            look_compare(s, l, best, &row->difference, &row->difference_se);
-            row->kept = l->row == best->row;
+            judging_compare(s->judging, &l->verdict, best, &row->difference, &row->difference_se);
+            row->kept = &l->verdict == best;
         }
-    s->record->log_density = best->log_density;
-    best->log_density = NULL;
 }
 
-static int64_t best_length(const course *c)
-{
-    const int b = c->best;
-    const double here = course_criterion(c), below = b > 0 ? course_at(c, b - 1)->criterion - here : NAN,
-                 above = b + 1 < c->looks ? course_at(c, b + 1)->criterion - here : NAN;
-    return (int64_t)llround((double)course_at(c, b)->steps * pow(2.0, choice_vertex(below, above)));
-}
-
-static void search_take(const search *s, npmd_model *m)
+void search_take(const search *s, settings *set)
 {
     const course *c = search_best(s);
-    settings *set = &m->set;
     set->tau = c->tau;
     set->network.omega = c->omega;
     if (c->from != set->encoding.from)
@@ -394,64 +428,48 @@ static void search_take(const search *s, npmd_model *m)
     }
 }
 
-static void search_close(search *s)
+/* The best row's log density goes to the record, for those who compare others with it. */
+static npmd_status search_settle(const search *s, npmd_model *m, npmd_error *err)
 {
-    for (int i = 0; i < s->courses; i++) {
-        for (int j = 0; j < MOST_LOOKS; j++)
-            look_close(&s->course[i]->look[j]);
-        memory_free(s->course[i]);
-    }
-    judging_close(&s->judging);
-    memory_free(s->room);
+    npmd_status st = NPMD_OK;
+    const verdict *best = search_verdict(s);
+    choice_record *into = s->record;
+    search_differences(s, best);
+    search_take(s, &m->set);
+    into->criterion = s->judging->criterion;
+    into->training = s->judging->training[0]->n;
+    into->held_out = s->judging->judged;
+    TRY(memory_new(&into->log_density, s->judging->judged, err));
+    memcpy(into->log_density, best->log_density, s->judging->judged * sizeof *best->log_density);
+    judging_mean(s->judging, best->log_density, &m->held_out_nll, &m->held_out_nll_se);
+    m->held_out_nll = -m->held_out_nll;
+done:
+    return st;
 }
 
 npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const settings *asked = &f->plan->asked, *full = &f->plan->full;
-    open_settings open = settings_open(asked);
+    const open_settings open = plan_open(f->plan);
+    judging j = { 0 };
     search *s = NULL;
-    course *c = NULL;
-    bool better = false;
     *stopped = false;
-    open.omega = open.omega && f->plan->origin.model == NULL; /* whose weights mean nothing with another one */
-    open.encoding = open.encoding && f->plan->origin.encoded == NULL;
     if (!open.tau && !open.omega && !open.encoding && !open.length)
         return NPMD_OK;
-    TRY(memory_new(&s, 1, err));
-    s->plan = f->plan;
-    s->watch = watch;
-    s->how = model_compute(full);
-    s->criterion = full->criterion;
-    s->record = &f->model->choice;
-    s->best = -1;
-    s->stage = 1;
-    s->length = open.length ? 0 : full->descent.steps;
-    TRY(judging_open(&s->judging, f->points, full, err));
-    if (s->judging.folds == 0 || f->points->n < LEAST_POINTS) /* nothing to learn from: what is usual stands */
+    TRY(judging_open(&j, f->points, &f->plan->full, err));
+    if (j.folds == 0 || f->points->n < LEAST_POINTS) /* nothing to learn from: what is usual stands */
         goto done;
-    TRY(memory_new(&s->room, s->judging.judged, err));
-    TRY(search_new(s, open.omega ? OMEGA_START : full->network.omega, open.tau ? TAU_START : full->tau,
-                   full->encoding.from, &c, err));
-    TRY(search_run(s, c, &better, err));
-    if (s->best >= 0 && open.tau && full->penalty != PENALTY_NONE && !s->stop)
-        TRY(search_taus(s, err));
-    if (search_long(s) && open.omega && !s->stop)
-        TRY(search_omegas(s, err));
-    if (search_long(s) && open.encoding && !s->stop)
-        TRY(search_encoding(s, err));
-    *stopped = s->stop != 0;
-    if (s->best < 0)
+    TRY(search_open(f->plan, &j, "", watch, &f->model->choice, &s, err));
+    TRY(search_start(s, err));
+    TRY(search_go_on(s, err));
+    *stopped = search_stopped(s);
+    if (search_verdict(s) == NULL)
         goto done;
-    search_record(s);
-    search_take(s, f->model);
-    judging_mean(&s->judging, s->record->log_density, &f->model->held_out_nll, &f->model->held_out_nll_se);
-    f->model->held_out_nll = -f->model->held_out_nll;
-    if (full->rivals && !s->stop)
-        TRY(rivals_hear(&s->judging, f->plan, watch, f->model, err));
+    TRY(search_settle(s, f->model, err));
+    if (f->plan->full.rivals && !*stopped)
+        TRY(rivals_hear(&j, f->plan, watch, f->model, err));
 done:
-    if (s != NULL)
-        search_close(s);
-    memory_free(s);
+    search_close(s);
+    judging_close(&j);
     return st;
 }

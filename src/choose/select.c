@@ -1,12 +1,12 @@
-/* select.c - a fit whose options are chosen first: lists of values, every combination of them, each with its own tau.
+/* select.c - a fit whose options are chosen first: lists of values, every combination of them, each with its own tau,
+ * length, omega and encoding where the options leave them open.
  *
- * Successive halving on one set of held-out points (pilot.c):
+ * All are judged on the same held-out points (judging.c), in two rounds:
  *
- *   1. every combination: a short fit at its default tau;
- *   2. the better half, at least two: each with its own tau (search_tau.c) where the options leave that open;
- *   3. the better half of these, at least two: fits as long as the one to all points will be.
+ *   1. every combination: of a field the first course of its search (search.c), of others the fit itself;
+ *   2. the better half, at least two: the rest of its search.
  *
- * The best of the last stage is fitted to all points. With a single combination this is a plain fit. */
+ * The best is fitted to all points with what was found. */
 #include "choose.h"
 
 #include <stdio.h>
@@ -17,10 +17,20 @@ typedef struct setting { /* one combination */
     char text[sizeof((choice_row *)NULL)->settings];
     npmd_options options;
     fit_plan plan;
-    double tau;    /* as it stands now; negative: the estimator sees to it */
-    int64_t steps; /* of the fit to all points; 0: as it was asked for */
-    int pilot;     /* the latest, by which it is judged */
+    search *search;         /* of a field; NULL: another estimator */
+    verdict own;            /* of another estimator */
+    const verdict *verdict; /* by which it is judged; NULL: it failed */
+    int row;                /* of another estimator in the record */
 } setting;
+
+typedef struct selection {
+    judging judging;
+    setting *all;
+    int count;
+    const fit_watch *watch;
+    choice_record record;
+    int stop;
+} selection;
 
 /* ---- the lists --------------------------------------------------------------------------------------------------- */
 
@@ -114,124 +124,180 @@ done:
     return st;
 }
 
-/* ---- the stages -------------------------------------------------------------------------------------------------- */
+/* ---- the rounds -------------------------------------------------------------------------------------------------- */
 
-static bool is_field(const setting *s)
+static int selection_progress(const npmd_report *now, void *user)
 {
-    return s->plan.asked.estimator == FIT_FIELD;
+    selection *s = user;
+    npmd_report report = *now;
+    report.attempt = 0;
+    report.logged = 0;
+    s->stop = s->stop || watch_tell(s->watch, &report) != 0;
+    return s->stop;
 }
 
-static bool is_searched(const setting *s)
-{
-    return is_field(s) && s->plan.asked.tau < 0.0 && s->plan.asked.penalty != PENALTY_NONE;
-}
-
-/* A short fit, at the tau that a field begins its search with; other estimators do as they do. */
-static npmd_status setting_first(pilots *p, setting *s, npmd_error *err)
-{
-    const settings *base = is_field(s) ? &s->plan.full : &s->plan.asked;
-    s->tau = base->tau;
-    return pilot_fit(p, &s->plan, base, s->tau, is_field(s) ? pilot_steps(s->plan.domain, base) : base->descent.steps,
-                     1, s->text, &s->pilot, err);
-}
-
-static npmd_status setting_search(pilots *p, setting *s, npmd_error *err)
+/* An estimator without a search: the fit itself. */
+static npmd_status setting_fit(selection *s, setting *one, const fit_watch *watch, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    tau_found found;
-    if (!is_searched(s))
-        return NPMD_OK;
-    TRY(search_tau(p, &s->plan, s->text, s->pilot, &found, err));
-    s->tau = found.tau;
-    s->pilot = found.best;
-    if (found.moved > 0 && s->plan.asked.descent.steps == 0 && s->plan.asked.descent.epochs == 0)
-        s->steps = found.steps;
+    const derived d = derive_pilot(&one->plan.asked, one->plan.asked.tau, one->plan.asked.descent.steps);
+    npmd_model *first = NULL;
+    TRY(judging_fit(&s->judging, &one->plan, &d, watch, &one->own, &first, err));
+    choice_row row = { .stage = 1,
+                       .steps = first == NULL ? 0 : first->facts.steps,
+                       .tau = one->plan.asked.tau < 0.0 ? NAN : one->plan.asked.tau,
+                       .criterion = first == NULL ? NAN : one->own.criterion,
+                       .criterion_se = first == NULL ? NAN : one->own.se,
+                       .difference = NAN,
+                       .difference_se = NAN };
+    snprintf(row.settings, sizeof row.settings, "%s", one->text);
+    one->verdict = first == NULL ? NULL : &one->own;
+    one->row = s->record.rows;
+    TRY(choice_add(&s->record, &row, err));
+done:
+    model_free(first);
+    return st;
+}
+
+static npmd_status setting_first(selection *s, setting *one, const fit_watch *watch, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    if (one->plan.asked.estimator != FIT_FIELD)
+        return setting_fit(s, one, watch, err);
+    TRY(search_open(&one->plan, &s->judging, one->text, watch, &s->record, &one->search, err));
+    TRY(search_start(one->search, err));
+    one->verdict = search_verdict(one->search);
 done:
     return st;
 }
 
-static npmd_status setting_whole(pilots *p, setting *s, npmd_error *err)
+static npmd_status setting_rest(setting *one, npmd_error *err)
 {
-    const int64_t steps = s->steps > 0 ? s->steps : s->plan.full.descent.steps;
-    if (!is_field(s) || p->pilot[s->pilot].row.steps >= steps)
-        return NPMD_OK; /* it was as long already */
-    return pilot_fit(p, &s->plan, &s->plan.full, s->tau, steps, 3, s->text, &s->pilot, err);
+    npmd_status st = NPMD_OK;
+    if (one->search == NULL || one->verdict == NULL)
+        return NPMD_OK;
+    TRY(search_go_on(one->search, err));
+    one->verdict = search_verdict(one->search);
+done:
+    return st;
 }
 
-/* The best of the first count come first, in their order; how many go on: half, but two at least, of the last stage
- * one. */
-static int settings_keep(pilots *p, setting **order, int count, bool last)
+static double criterion_of(const setting *one)
 {
-    for (int i = 1; i < count; i++) /* insertion: few, and equal ones stay in order */
-        for (int j = i; j > 0 && pilot_better(p, order[j]->pilot, order[j - 1]->pilot); j--) {
+    return one->verdict == NULL ? INFINITY : one->verdict->criterion;
+}
+
+/* The best first; equal ones stay in order. */
+static void settings_sort(setting **order, int count)
+{
+    for (int i = 1; i < count; i++)
+        for (int j = i; j > 0 && criterion_of(order[j]) < criterion_of(order[j - 1]); j--) {
             setting *swap = order[j];
             order[j] = order[j - 1];
             order[j - 1] = swap;
         }
-    const int half = (count + 1) / 2, kept = last ? 1 : half >= 2 || count < 2 ? half : 2;
-    for (int i = 0; i < kept; i++)
-        p->pilot[order[i]->pilot].row.kept = 1;
-    return kept;
 }
 
-static npmd_status settings_compare(pilots *p, setting **order, int count, npmd_error *err)
+static npmd_status settings_compare(selection *s, setting **order, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    npmd_status (*const STAGE[])(pilots *, setting *, npmd_error *) = { setting_first, setting_search, setting_whole };
-    const int stages = count == 1 ? 2 : 3; /* one alone need not be compared */
-    for (int stage = 0; stage < stages && !p->stop; stage++) {
-        for (int i = 0; i < count && !p->stop; i++)
-            TRY(STAGE[stage](p, order[i], err));
-        if (!p->stop)
-            count = settings_keep(p, order, count, stage == stages - 1);
-    }
+    const fit_watch watch = { .progress = selection_progress, .user = s };
+    for (int i = 0; i < s->count && !s->stop; i++)
+        TRY(setting_first(s, order[i], &watch, err));
+    settings_sort(order, s->count);
+    const int half = (s->count + 1) / 2, kept = half < 2 ? s->count : half;
+    for (int i = 0; i < kept && !s->stop; i++)
+        TRY(setting_rest(order[i], err));
+    settings_sort(order, kept);
 done:
     return st;
+}
+
+/* The differences of all rows to the best, point by point. */
+static void selection_record(selection *s, const setting *best)
+{
+    s->record.criterion = s->judging.criterion;
+    s->record.training = s->judging.training[0]->n;
+    s->record.held_out = s->judging.judged;
+    for (int i = 0; i < s->count; i++) {
+        const setting *one = &s->all[i];
+        if (one->search != NULL) {
+            search_differences(one->search, best->verdict);
+        } else if (one->verdict != NULL) {
+            choice_row *row = &s->record.row[one->row];
+            judging_compare(&s->judging, one->verdict, best->verdict, &row->difference, &row->difference_se);
+            row->kept = one == best;
+        }
+    }
+}
+
+static void selection_close(selection *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        search_close(s->all[i].search);
+        memory_free(s->all[i].own.log_density);
+    }
+    memory_free(s->all);
+    choice_close(&s->record);
+    judging_close(&s->judging);
+}
+
+/* The published criterion, unless another one was asked for. */
+static settings judged_settings(const fit_plan *base, const npmd_options *asked)
+{
+    settings set = asked->set;
+    if (!settings_given(&set, "criterion"))
+        set.criterion = CRITERION_ISE;
+    if (set.holdout == 0.0)
+        set.holdout = settings_usual(&(settings){ .estimator = FIT_FIELD, .folds = set.folds }, "holdout", base->domain,
+                                     base->n);
+    return set;
 }
 
 npmd_status select_run(const fit_plan *base, const npmd_options *asked, const npmd_points *pts, const char *const *over,
                        int lists, npmd_model **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const fit_watch *watch = &asked->watch;
-    setting *all = NULL, *order[MOST_SETTINGS];
-    pilots *p = NULL;
+    const settings judged = judged_settings(base, asked);
+    selection s = { .watch = &asked->watch };
+    setting *order[MOST_SETTINGS];
     npmd_model *m = NULL;
-    int count = 0;
-    TRY(settings_make(base, asked, over, lists, &all, &count, err));
-    for (int i = 0; i < count; i++)
-        order[i] = &all[i];
-    settings judged = asked->set;
-    if (judged.holdout == 0.0)
-        judged.holdout = settings_usual(&(settings){ .estimator = FIT_FIELD }, "holdout", base->domain, pts->n);
-    TRY(memory_new(&p, 1, err));
-    TRY(pilots_open(p, pts, &judged, watch, err));
-    if (!p->usable) {
+    TRY(settings_make(base, asked, over, lists, &s.all, &s.count, err));
+    for (int i = 0; i < s.count; i++)
+        order[i] = &s.all[i];
+    TRY(judging_open(&s.judging, pts, &judged, err));
+    if (s.judging.folds == 0) {
         st = npmd_fail(err, NPMD_ERR_SHAPE, "%zu points are too few to hold some of them out and choose by", pts->n);
         goto done;
     }
-    TRY(settings_compare(p, order, count, err));
-    if (p->stop && (watch->checkpoint[0] != '\0' || watch->resume[0] != '\0')) {
+    TRY(settings_compare(&s, order, err));
+    if (s.stop && (s.watch->checkpoint[0] != '\0' || s.watch->resume[0] != '\0')) {
         st = npmd_fail(err, NPMD_STOPPED, "interrupted while it was choosing, which keeps nothing to go on from");
         goto done;
     }
     setting *best = order[0];
-    best->options.set.tau = best->tau;
-    if (best->steps > 0)
-        best->options.set.descent.steps = best->steps;
+    if (best->verdict == NULL) {
+        st = s.stop ? npmd_fail(err, NPMD_STOPPED, "interrupted before the first fit was done")
+                    : npmd_fail(err, NPMD_ERR_NUMERIC, "none of the %d combinations could be fitted", s.count);
+        goto done;
+    }
+    if (best->search != NULL)
+        search_take(best->search, &best->options.set);
+    best->options.set.rivals = 0;
     TRY(plan_make(base->estimators, &best->options.set, &base->origin, base->domain, base->n, &best->plan, err));
-    TRY(fit_run(&best->plan, pts, watch, &m, err));
-    if (p->stop)
+    TRY(fit_run(&best->plan, pts, s.watch, &m, err));
+    if (s.stop)
         model_warn(m, "the choice was interrupted: these settings are not the best of all that were asked for");
+    selection_record(&s, best);
+    judging_mean(&s.judging, best->verdict->log_density, &m->held_out_nll, &m->held_out_nll_se);
+    m->held_out_nll = -m->held_out_nll;
     choice_close(&m->choice); /* of an estimator that chose once more by itself */
-    TRY(pilots_record(p, best->pilot, &m->choice, err));
+    m->choice = s.record;
+    s.record = (choice_record){ 0 };
     *out = m;
     m = NULL;
 done:
     model_free(m);
-    if (p != NULL)
-        pilots_close(p);
-    memory_free(p);
-    memory_free(all);
+    selection_close(&s);
     return st;
 }

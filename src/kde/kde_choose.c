@@ -250,7 +250,7 @@ done:
     return st;
 }
 
-static npmd_status search(chooser *c, double first, double *best, double *value, bool *bound, npmd_error *err)
+static npmd_status search_kappa(chooser *c, double first, double *best, double *value, bool *bound, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     c->queries = queries_for(c->cloud, COARSE);
@@ -297,7 +297,7 @@ npmd_status kde_choose_fixed(const kde_cloud *cloud, const settings *opt, kde_wa
                       "another rule",
                       KDE_MOST_GROUPS, cloud->n));
     TRY(chooser_open(&c, cloud, opt, (kernel_rule)opt->kernels.rule, false, w, err));
-    TRY(search(&c, log(GRID_FIRST), &best, &out->criterion, &out->bound, err));
+    TRY(search_kappa(&c, log(GRID_FIRST), &best, &out->criterion, &out->bound, err));
     for (int d = 0; d < cloud->domain->factors; d++)
         c.kappa[d] = kde_concentration(exp(best));
     if (opt->kernels.concentration == 1 && cloud->domain->factors > 1)
@@ -338,7 +338,7 @@ npmd_status kde_choose_adaptive(const kde_cloud *cloud, const settings *opt, con
             best = log(opt->kernels.kappa[0]);
             TRY(criterion(&c, best, &value, err));
         } else {
-            TRY(search(&c, log(GRID_FIRST), &best, &value, &bound, err));
+            TRY(search_kappa(&c, log(GRID_FIRST), &best, &value, &bound, err));
         }
         if (value < out->criterion) {
             out->criterion = value;
