@@ -47,7 +47,8 @@ npmd_status npmd_model_facts(const npmd_model *m, npmd_fit_facts *facts, npmd_er
                                  .kept_step = f->kept_step,
                                  .resumed = f->resumed,
                                  .checkpoint_failure = f->checkpoint_failure,
-                                 .working_bytes = f->working_bytes };
+                                 .working_bytes = f->working_bytes,
+                                 .twins = f->twins };
     return SIZED_GIVE(&own, facts, err);
 }
 

@@ -94,8 +94,8 @@ static npmd_status fold_run(stack *s, int fold, size_t count, npmd_error *err)
     npmd_points *held_out = NULL, *training = NULL;
     const npmd_compute how = model_compute(&s->model->set);
     const size_t all = count * (size_t)s->model->set.folds, first = (size_t)fold * count;
-    TRY(points_hold_out(s->fit->points, rng_key_make(s->model->set.seed, RNG_TUNE, 7), first, count, &held_out,
-                        &training, err));
+    TRY(points_hold_out(s->fit->points, rng_key_make(s->model->set.seed, RNG_TUNE, 7), first, count, s->model->set.ties,
+                        SIZE_MAX, &held_out, &training, err));
     TRY(points_check_distinct(training, "the points that are not held out", err));
     for (size_t i = 0; i < held_out->n; i++)
         s->weight[first + i] = points_weight(held_out, i);

@@ -55,9 +55,10 @@ npmd_status pilots_open(pilots *p, const npmd_points *pts, const settings *set, 
         return NPMD_OK;
     TRY(points_part(pts, key, &next, out_count, NULL, 0, &p->held_out, err));
     TRY(points_twins(p->held_out, &twins, err));
+    const size_t avoided = set->ties == TIES_TOGETHER ? out_count : 0;
     own = next;
-    TRY(points_part(pts, key, &next, most, twins, out_count, &p->training, err));
-    TRY(points_part(pts, key, &own, out_count, twins, out_count, &p->own, err));
+    TRY(points_part(pts, key, &next, most, twins, avoided, &p->training, err));
+    TRY(points_part(pts, key, &own, out_count, twins, avoided, &p->own, err));
     p->usable = p->training->n >= LEAST_POINTS / 2 && points_check_distinct(p->training, "", NULL) == NPMD_OK;
     p->whole = (double)most > 0.8 * (double)pts->n;
     TRY(memory_new(&p->rise, p->held_out->n, err));

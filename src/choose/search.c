@@ -77,19 +77,13 @@ static npmd_status search_split(search *s, const npmd_points *pts, const setting
     npmd_status st = NPMD_OK;
     const rng_key key = rng_key_make(set->seed, RNG_TUNE, 2);
     const size_t share = (size_t)(set->holdout * (double)pts->n), count = share < MOST_HELD_OUT ? share : MOST_HELD_OUT;
-    uint64_t *twins = NULL;
     if (pts->n < LEAST_POINTS || count < 2)
         return NPMD_OK;
     const size_t turns = (ENOUGH_HELD_OUT + count - 1) / count, most = (size_t)(1.0 / set->holdout);
     const int folds = (int)(turns < most ? turns : most);
     for (int k = 0; k < (folds < MOST_FOLDS ? folds : MOST_FOLDS); k++) {
-        size_t next = (size_t)k * count, from = 0;
-        TRY(points_part(pts, key, &next, count, NULL, 0, &s->held_out[k], err));
-        TRY(points_twins(s->held_out[k], &twins, err));
-        TRY(points_part(pts, key, &from, pts->n - count < MOST_TRAINING ? pts->n - count : MOST_TRAINING, twins,
-                        s->held_out[k]->n, &s->training[k], err));
-        memory_free(twins);
-        twins = NULL;
+        TRY(points_hold_out(pts, key, (size_t)k * count, count, set->ties, MOST_TRAINING, &s->held_out[k],
+                            &s->training[k], err));
         if (s->training[k]->n < LEAST_POINTS / 2 || points_check_distinct(s->training[k], "", NULL) != NPMD_OK) {
             points_free(s->training[k]), points_free(s->held_out[k]);
             s->training[k] = s->held_out[k] = NULL;
@@ -106,7 +100,6 @@ static npmd_status search_split(search *s, const npmd_points *pts, const setting
         for (size_t i = 0; i < s->held_out[k]->n; i++)
             s->weight[at++] = points_weight(s->held_out[k], i);
 done:
-    memory_free(twins);
     return st;
 }
 

@@ -24,6 +24,7 @@ typedef enum combine_rule { COMBINE_LOG, COMBINE_MIXTURE } combine_rule;
 typedef enum series_solver { SOLVER_NEWTON, SOLVER_STOCHASTIC } series_solver;
 typedef enum kernel_rule { RULE_LEAST_SQUARES, RULE_LIKELIHOOD, RULE_ISE } kernel_rule;
 typedef enum kernel_width { BANDWIDTH_FIXED, BANDWIDTH_ADAPTIVE, BANDWIDTH_MIXTURE } kernel_width;
+typedef enum tie_rule { TIES_APART, TIES_TOGETHER } tie_rule;
 typedef enum choice_criterion { CRITERION_ISE, CRITERION_LIKELIHOOD } choice_criterion;
 typedef enum encoding_features { FEATURES_DRAWN, FEATURES_COORDINATES, FEATURES_AUTO } encoding_features;
 typedef enum spectrum_law { LAW_POWER, LAW_UNIFORM, LAW_RIDGE } spectrum_law;
@@ -111,6 +112,7 @@ typedef struct settings {
     int penalty;   /* penalty_kind */
     uint64_t seed;
     double holdout; /* share of the points held out for choices */
+    int ties;       /* tie_rule: equal points are held out each for itself, or together */
     int criterion;  /* choice_criterion: for the choice of tau on held-out points */
     int members;    /* fits that differ in their seed */
     int combine;    /* combine_rule for members */

@@ -77,7 +77,7 @@ static void criteria_are_what_they_say(void **state)
                     x[i * 2] *= 1.7;
             }
             npmd_points *pts = weighted_points(dom, x, FEW, w);
-            must(kde_cloud_make(pts, 1, &c, &err), &err);
+            must(kde_cloud_make(pts, 1, TIES_TOGETHER, &c, &err), &err);
             npmd_model *fast = FIT(dom, pts, "concentration-rule", RULE[rule]),
                        *exact = FIT(dom, pts, "concentration-rule", RULE[rule], "device", "reference");
             snprintf(kappa, sizeof kappa, "%.17g", exact->set.kernels.kappa[0]);
