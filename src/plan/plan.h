@@ -54,8 +54,7 @@ typedef struct encoding_settings {
     double ridge;        /* eps of the ridge law */
     /* 1: products, 0: plane waves (tori) or rotated products, 2: chosen by the domain */
     int separable;
-    /* plane waves: 1: frequency vectors of Z^D modulo sign, 0: positive entries only */
-    int signs;
+    int signs;    /* plane waves: 1: frequency vectors of Z^D modulo sign, 0: positive entries only */
     int constant; /* 1: the constant function may be drawn */
     int scale;    /* feature_scale */
 } encoding_settings;
@@ -125,9 +124,8 @@ typedef struct settings {
     descent_settings descent;
     kernel_settings kernels;
     machine_settings machine;
-    char preset[PLAN_MAX_NAME]; /* name of the preset that was asked for */
-    /* which options were set by name, not by a preset: one bit for each row of the table */
-    uint64_t given[PLAN_GIVEN_WORDS];
+    char preset[PLAN_MAX_NAME];       /* name of the preset that was asked for */
+    uint64_t given[PLAN_GIVEN_WORDS]; /* a bit for each row of the table: set by name, not by a preset */
 } settings;
 
 /* Observers of a running fit, and checkpoints. Nothing here shapes the answer, except points that the caller holds out
@@ -139,9 +137,8 @@ typedef struct fit_watch {
     const npmd_truth *truth;        /* reports have nise and ae against it */
     const npmd_points *held_out;    /* held out from the fit; reports have the ISE criterion on them */
     char checkpoint[PLAN_MAX_PATH]; /* file for the state of a running fit; "": none */
-    /* a checkpoint to resume from; also written there, unless checkpoint names a file */
-    char resume[PLAN_MAX_PATH];
-    double checkpoint_every; /* seconds between two; the first is written after at most one second */
+    char resume[PLAN_MAX_PATH];     /* one to resume from; also written there, unless checkpoint names a file */
+    double checkpoint_every;        /* seconds between two; the first is written after at most one second */
 } fit_watch;
 
 struct npmd_options {
