@@ -31,9 +31,9 @@ typedef struct room {
     double sums[64];
 } room;
 
-typedef struct verdict { /* of the output that comes nearest to its bound */
+typedef struct agreement { /* of the output that comes nearest to its bound */
     double error, bound;
-} verdict;
+} agreement;
 
 typedef struct kernel_row {
     const char *name, *unit;      /* what an element is */
@@ -41,18 +41,18 @@ typedef struct kernel_row {
     int T;                        /* rows of derivatives, with a Laplacian row below; 0: values */
     double flop, elements, bytes; /* of one call; 0: not worth stating */
     void (*call)(room *r);
-    verdict (*check)(room *r); /* calls once, on fresh arrays */
+    agreement (*check)(room *r); /* calls once, on fresh arrays */
     void (*settle)(room *r);   /* before the timing: arrays that stay finite however often; NULL: they do */
     enum { LAYER_FORWARD, FIRST_LAYER, INPUT_GRADIENT, WEIGHT_GRADIENT } product; /* of a layer */
 } kernel_row;
 
 /* ---- Arrays and errors ------------------------------------------------------------------------------------------- */
 
-static void judge(verdict *v, double found, double expected, double size, double bound)
+static void judge(agreement *v, double found, double expected, double size, double bound)
 {
     const double error = fabs(found - expected) / fmax(size, 1e-30);
     if (!(error / bound <= (v->bound > 0.0 ? v->error / v->bound : -1.0)))
-        *v = (verdict){ isnan(error) ? INFINITY : error, bound };
+        *v = (agreement){ isnan(error) ? INFINITY : error, bound };
 }
 
 static double rounding(double k)
@@ -121,10 +121,10 @@ done:
 
 /* ---- Products: C (m, n) = A (m, k) B (k, n) ---------------------------------------------------------------------- */
 
-static verdict product_check(const float *C, size_t ldc, const float *C_before, strided A, const float *B, size_t ldb,
+static agreement product_check(const float *C, size_t ldc, const float *C_before, strided A, const float *B, size_t ldb,
                              size_t m, size_t n, size_t k)
 {
-    verdict v = { 0 };
+    agreement v = { 0 };
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) {
             double sum = C_before == NULL ? 0.0 : (double)C_before[i * ldc + j], size = fabs(sum);
@@ -173,7 +173,7 @@ static void layer(room *r)
     r->k->product(p.m, p.n, p.k, p.A, p.B, r->ld, p.C, r->ld, p.C_before != NULL);
 }
 
-static verdict layer_check(room *r)
+static agreement layer_check(room *r)
 {
     const layer_product p = product_of(r);
     layer(r);
@@ -187,10 +187,10 @@ static void sine_forward(room *r)
     r->k->sine.forward(r->m, r->T, r->lap, r->units, r->ld, r->bias, r->work, r->post);
 }
 
-static verdict sine_forward_check(room *r)
+static agreement sine_forward_check(room *r)
 {
     const size_t step = r->m * r->ld;
-    verdict v = { 0 };
+    agreement v = { 0 };
     sine_forward(r);
     for (size_t i = 0; i < r->m; i++)
         for (size_t j = 0; j < r->units; j++) {
@@ -218,9 +218,9 @@ static void sine_values(room *r)
     r->k->sine.values(r->m, r->units, r->ld, r->bias, r->work);
 }
 
-static verdict sine_values_check(room *r)
+static agreement sine_values_check(room *r)
 {
-    verdict v = { 0 };
+    agreement v = { 0 };
     sine_values(r);
     for (size_t i = 0; i < r->m; i++)
         for (size_t j = 0; j < r->units; j++) {
@@ -237,10 +237,10 @@ static void sine_adjoint(room *r)
 }
 
 /* The adjoint of what the forward pass stored: cosines and a_t in work, sines in post. */
-static verdict sine_adjoint_check(room *r)
+static agreement sine_adjoint_check(room *r)
 {
     const size_t step = r->m * r->ld;
-    verdict v = { 0 };
+    agreement v = { 0 };
     sine_forward(r);
     sine_adjoint(r);
     for (size_t j = 0; j < r->units; j++) {
@@ -289,7 +289,7 @@ static void output_forward(room *r)
     r->k->output_forward(r->rows, r->units, r->ld, r->before, r->bias, r->gradient);
 }
 
-static verdict output_forward_check(room *r)
+static agreement output_forward_check(room *r)
 {
     output_forward(r);
     return product_check(r->gradient, 1, r->gradient_before, BY_ROWS(r->before), r->bias, 1, r->rows, 1, r->units);
@@ -300,10 +300,10 @@ static void output_adjoint(room *r)
     r->k->output_adjoint(r->rows, r->units, r->ld, r->before, r->bias, r->vector, r->work, r->gradient);
 }
 
-static verdict output_adjoint_check(room *r)
+static agreement output_adjoint_check(room *r)
 {
     output_adjoint(r);
-    verdict v = product_check(r->gradient, 1, r->gradient_before, TRANSPOSED(r->before), r->vector, 1, r->units, 1,
+    agreement v = product_check(r->gradient, 1, r->gradient_before, TRANSPOSED(r->before), r->vector, 1, r->units, 1,
                               r->rows);
     for (size_t i = 0; i < r->rows; i++)
         for (size_t j = 0; j < r->units; j++) {
@@ -318,7 +318,7 @@ static void linear_forward(room *r)
     r->k->linear_forward(r->rows, r->units, BY_COLUMNS(r->before), r->bias, r->gradient);
 }
 
-static verdict linear_forward_check(room *r)
+static agreement linear_forward_check(room *r)
 {
     linear_forward(r);
     return product_check(r->gradient, 1, r->gradient_before, BY_COLUMNS(r->before), r->bias, 1, r->rows, 1, r->units);
@@ -329,7 +329,7 @@ static void linear_adjoint(room *r)
     r->k->linear_adjoint(r->rows, r->units, BY_COLUMNS(r->before), r->vector, r->gradient);
 }
 
-static verdict linear_adjoint_check(room *r)
+static agreement linear_adjoint_check(room *r)
 {
     const strided features = { .p = r->before, .row = r->ld_columns, .column = 1 };
     linear_adjoint(r);
@@ -345,9 +345,9 @@ static void multiply(room *r)
                        r->work + k * r->ld_columns);
 }
 
-static verdict multiply_check(room *r)
+static agreement multiply_check(room *r)
 {
-    verdict v = { 0 };
+    agreement v = { 0 };
     multiply(r);
     for (size_t k = 0; k < r->units; k++)
         for (size_t i = 0; i < r->rows; i++) {
@@ -364,9 +364,9 @@ static void scale(room *r)
         r->k->scale(r->rows, r->bias[k], r->before + k * r->ld_columns, r->work + k * r->ld_columns);
 }
 
-static verdict scale_check(room *r)
+static agreement scale_check(room *r)
 {
-    verdict v = { 0 };
+    agreement v = { 0 };
     scale(r);
     for (size_t k = 0; k < r->units; k++)
         for (size_t i = 0; i < r->rows; i++) {
@@ -392,9 +392,9 @@ static void turn_settle(room *r) /* true angles: the modulus stays */
     }
 }
 
-static verdict turn_check(room *r)
+static agreement turn_check(room *r)
 {
-    verdict v = { 0 };
+    agreement v = { 0 };
     turn_settle(r);
     turn(r);
     for (size_t k = 0; k < r->units; k++)
@@ -415,9 +415,9 @@ static void sincos_all(room *r)
     r->k->sincos(r->rows * r->units, r->bar, r->work, r->post);
 }
 
-static verdict sincos_check(room *r)
+static agreement sincos_check(room *r)
 {
-    verdict v = { 0 };
+    agreement v = { 0 };
     for (size_t i = 0; i < r->rows * r->units; i++)
         r->bar[i] *= i % 2 ? 16.0f : 8192.0f; /* where layers live, and far out */
     sincos_all(r);
@@ -438,9 +438,9 @@ static void cauchy_mean(room *r)
 
 /* a - b cos errs by 6 half-distances (2^-53) of a + b and is at least a - b; four such factors, a division, and
  * as many sums as there are centres, in the kernel and here. */
-static verdict cauchy_mean_check(room *r)
+static agreement cauchy_mean_check(room *r)
 {
-    verdict v = { 0 };
+    agreement v = { 0 };
     double sum = 0.0;
     cauchy_mean(r);
     for (int c = 0; c < CENTRES; c++) {
@@ -485,9 +485,9 @@ static void kernel_sums(room *r)
 
 /* An exponent is COLUMNS squares of three roundings and two more; exp errs by 3e-7; 32 sums a lane in the narrowest
  * registers 128. */
-static verdict kernel_sums_check(room *r)
+static agreement kernel_sums_check(room *r)
 {
-    verdict v = { 0 };
+    agreement v = { 0 };
     kernel_sums_settle(r);
     kernel_sums(r);
     for (size_t q = 0; q < SUM_ROWS; q++) {
@@ -581,7 +581,7 @@ static npmd_status kernel_time(const bench *b, room *r, json_t *rows, npmd_error
     snprintf(what, sizeof what, "kernel %s, %s", k->name, r->k->name);
     TRY(bench_say(b, err, "%s", what));
     room_refresh(r);
-    const verdict v = k->check(r);
+    const agreement v = k->check(r);
     TRY(bench_verify(what, v.error, v.bound, err));
     room_refresh(r);
     if (k->settle != NULL)

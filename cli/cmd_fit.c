@@ -40,6 +40,22 @@ static bool is_estimator(const fit_job *j, const char *name)
     return strcmp(estimator_name(j).text, name) == 0;
 }
 
+static cli_words ties_of(const fit_job *j)
+{
+    cli_words rule = { "" };
+    npmd_plan_get(j->plan, "ties", rule.text, sizeof rule.text);
+    return rule;
+}
+
+/* Whether the estimator may hold points out. */
+static bool holds_out(const fit_job *j)
+{
+    int i = 0;
+    while (strcmp(npmd_option_text(i, NPMD_OPTION_NAME), "ties") != 0)
+        i++;
+    return npmd_option_is_read(i, estimator_name(j).text) != 0;
+}
+
 /* A number of the plan that counts something. */
 static uint64_t planned(const fit_job *j, const char *name)
 {
@@ -235,7 +251,8 @@ static int report_json(const fit_job *job)
     cli_json j = { 0 };
     cli_json_begin(&j);
     CLI_PUT(&j, TEXT("model", cli_value(job->args, "out")), TEXT("domain", npmd_domain_text(npmd_model_domain(model))),
-            TEXT("estimator", facts.estimator), COUNT("n", facts.n), REAL("tau", facts.tau));
+            TEXT("estimator", facts.estimator), COUNT("n", facts.n), WHOLE("twins", facts.twins),
+            TEXT("ties", ties_of(job).text), REAL("tau", facts.tau));
     cli_choice_json(&j, model);
     cli_rivals_json(&j, model);
     CLI_PUT(&j, COUNT("seed", facts.seed), WHOLE("steps", facts.steps), REAL("seconds", facts.seconds),
@@ -270,6 +287,10 @@ static void report_words(const fit_job *j)
     cli_row(stdout, "points", "%s", cli_words_count(facts.n).text);
     if (is_estimator(j, "auto"))
         cli_row(stdout, "estimator", "%s, chosen by held-out points", facts.estimator);
+    if (facts.twins > 0)
+        cli_row(stdout, "ties", "%s of %s points equal another one%s%s%s", cli_words_count((uint64_t)facts.twins).text,
+                cli_words_count(facts.n).text, holds_out(j) ? "; held out " : "", holds_out(j) ? ties_of(j).text : "",
+                holds_out(j) ? " (--ties)" : "");
     cli_row(stdout, "tau", "%.4g", facts.tau);
     cli_choice_line(model);
     cli_rivals_line(model, facts.estimator);

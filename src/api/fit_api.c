@@ -210,10 +210,26 @@ static npmd_status points_check(const npmd_plan *plan, const npmd_points *pts, n
     return NPMD_OK;
 }
 
+/* What equals what depends on the settings. */
+static npmd_status count_twins(const npmd_plan *plan, const npmd_points *pts, size_t *out, npmd_error *err)
+{
+    npmd_points own = *pts;
+    own.unordered = plan->plan.asked.unordered != 0;
+    return points_count_twins(&own, out, err);
+}
+
 npmd_status npmd_plan_fit(const npmd_plan *plan, const npmd_points *pts, npmd_model **out, npmd_error *err)
 {
-    const npmd_status st = points_check(plan, pts, err);
-    return st != NPMD_OK ? st : fit_run(&plan->plan, pts, &plan->asked.watch, out, err);
+    npmd_status st = NPMD_OK;
+    npmd_model *m = NULL;
+    size_t twins = 0;
+    TRY(points_check(plan, pts, err));
+    TRY(count_twins(plan, pts, &twins, err));
+    TRY(fit_run(&plan->plan, pts, &plan->asked.watch, &m, err));
+    m->facts.twins = (int64_t)twins;
+    *out = m;
+done:
+    return st;
 }
 
 npmd_status npmd_fit(const npmd_domain *dom, const npmd_points *pts, const npmd_options *opt, npmd_model **out,
@@ -233,9 +249,14 @@ npmd_status npmd_select(const npmd_domain *dom, const npmd_points *pts, const np
 {
     npmd_status st = NPMD_OK;
     npmd_plan *plan = NULL;
+    npmd_model *m = NULL;
+    size_t twins = 0;
     TRY(npmd_plan_make(dom, pts->n, opt, &plan, err));
     TRY(points_check(plan, pts, err));
-    TRY(select_run(&plan->plan, opt, pts, over, lists, out, err));
+    TRY(count_twins(plan, pts, &twins, err));
+    TRY(select_run(&plan->plan, opt, pts, over, lists, &m, err));
+    m->facts.twins = (int64_t)twins;
+    *out = m;
 done:
     npmd_plan_free(plan);
     return st;

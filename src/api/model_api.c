@@ -48,7 +48,8 @@ npmd_status npmd_model_facts(const npmd_model *m, npmd_fit_facts *facts, npmd_er
                                  .resumed = f->resumed,
                                  .checkpoint_failure = f->checkpoint_failure,
                                  .working_bytes = f->working_bytes,
-                                 .estimator = estimator_name(&m->set) };
+                                 .estimator = estimator_name(&m->set),
+                                 .twins = f->twins };
     return SIZED_GIVE(&own, facts, err);
 }
 

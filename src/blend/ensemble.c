@@ -161,8 +161,10 @@ static npmd_status member_plan(const member *k, size_t n, fit_plan *out, npmd_er
 {
     const ensemble *e = k->all;
     const fit_plan *plan = e->fit->plan;
-    const derived d = derive_member(e->chosen == NULL ? &plan->asked : e->chosen, e->chosen == NULL,
-                                    seed_of(k, k->tries), plan->domain);
+    derived d = derive_member(e->chosen == NULL ? &plan->asked : e->chosen, e->chosen == NULL, seed_of(k, k->tries),
+                              plan->domain);
+    if (e->model->set.bootstrap && k->index > 0)
+        d = derive_resampled(d);
     return plan_derive(plan, &d, n, out, err);
 }
 

@@ -13,10 +13,13 @@ npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_
 /* As many rows as pts has, drawn with replacement. */
 npmd_status points_resample(const npmd_points *pts, rng_key key, npmd_points **out, npmd_error *err);
 npmd_status points_twins(const npmd_points *pts, uint64_t **out, npmd_error *err); /* sorted hashes of all rows */
-/* Rows first .. first + count - 1 of the shuffled order of this key, and the other rows, without those that equal one
- * of them. */
-npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t first, size_t count, npmd_points **held_out,
-                            npmd_points **training, npmd_error *err);
+/* Rows first .. first + count - 1 of the shuffled order of this key, and the other rows, at most `most`. ties
+ * (tie_rule): apart, the other rows are all of them; together, they are those that equal no held-out row. */
+npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t first, size_t count, int ties, size_t most,
+                            npmd_points **held_out, npmd_points **training, npmd_error *err);
+npmd_status points_count_twins(const npmd_points *pts, size_t *out, npmd_error *err); /* rows that equal another one */
+/* The sum of the squared weights of all that is held out at once: a row, or equal rows. */
+npmd_status points_squared_weights(const npmd_points *pts, int ties, double *out, npmd_error *err);
 
 /* ---- judging.c: held-out points that several fits are judged on -------------------------------------------------- */
 

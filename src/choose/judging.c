@@ -30,19 +30,13 @@ npmd_status judging_open(judging *j, const npmd_points *pts, const settings *set
     npmd_status st = NPMD_OK;
     const rng_key key = rng_key_make(set->seed, RNG_TUNE, 2);
     const size_t share = (size_t)(set->holdout * (double)pts->n), count = share < MOST_HELD_OUT ? share : MOST_HELD_OUT;
-    uint64_t *twins = NULL;
     *j = (judging){ .criterion = set->criterion, .seed = set->seed, .volume = pts->domain->volume };
     if (pts->n < LEAST_POINTS || count < 2)
         return NPMD_OK;
     const int folds = folds_of(set, count);
     for (int k = 0; k < folds; k++) {
-        size_t next = (size_t)k * count, from = 0;
-        TRY(points_part(pts, key, &next, count, NULL, 0, &j->held_out[k], err));
-        TRY(points_twins(j->held_out[k], &twins, err));
-        TRY(points_part(pts, key, &from, pts->n - count < MOST_TRAINING ? pts->n - count : MOST_TRAINING, twins,
-                        j->held_out[k]->n, &j->training[k], err));
-        memory_free(twins);
-        twins = NULL;
+        TRY(points_hold_out(pts, key, (size_t)k * count, count, set->ties, MOST_TRAINING, &j->held_out[k],
+                            &j->training[k], err));
         if (j->training[k]->n < LEAST_POINTS / 2 || points_check_distinct(j->training[k], "", NULL) != NPMD_OK) {
             points_free(j->training[k]), points_free(j->held_out[k]);
             j->training[k] = j->held_out[k] = NULL;
@@ -59,7 +53,6 @@ npmd_status judging_open(judging *j, const npmd_points *pts, const settings *set
         for (size_t i = 0; i < j->held_out[k]->n; i++)
             j->weight[at++] = points_weight(j->held_out[k], i);
 done:
-    memory_free(twins);
     if (st != NPMD_OK)
         judging_close(j);
     return st;

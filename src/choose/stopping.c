@@ -21,8 +21,8 @@ npmd_status stopping_hold_out(const settings *set, const npmd_points *pts, npmd_
 {
     npmd_status st = NPMD_OK;
     npmd_points *out = NULL, *rest = NULL;
-    TRY(points_hold_out(pts, rng_key_make(set->seed, RNG_TUNE, 3), 0, stopping_held_out(set, pts->n), &out, &rest,
-                        err));
+    TRY(points_hold_out(pts, rng_key_make(set->seed, RNG_TUNE, 3), 0, stopping_held_out(set, pts->n), set->ties,
+                        SIZE_MAX, &out, &rest, err));
     TRY(points_check_distinct(rest, "what is left to fit to by `stop` ise", err));
     *held_out = out;
     *training = rest;

@@ -94,9 +94,12 @@ done:
     return st;
 }
 
-/* What the options ask for, as a recipe; ratio (factors) of the concentrations. */
-static npmd_status kde_choose(npmd_model *m, kde_state *k, kde_watch *w, double *ratio, kde_recipe *out,
-                              npmd_error *err)
+#define SURE 3.0 /* standard errors */
+
+/* What the options ask for, as a recipe; ratio (factors) of the concentrations. cloud: what is left out, point by
+ * point. */
+static npmd_status kde_choose(npmd_model *m, kde_state *k, const kde_cloud *cloud, kde_watch *w, double *ratio,
+                              kde_recipe *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     settings *opt = &m->set;
@@ -111,20 +114,20 @@ static npmd_status kde_choose(npmd_model *m, kde_state *k, kde_watch *w, double 
                       k->cloud.n));
     const bool factor = opt->kernels.concentration == 1 && factors > 1;
     if (opt->kernels.kappa[0] == 0.0 && (opt->kernels.bandwidth == BANDWIDTH_FIXED || factor)) {
-        TRY(kde_choose_fixed(&k->cloud, opt, w, &choice, err));
+        TRY(kde_choose_fixed(cloud, opt, w, &choice, err));
         for (int d = 0; d < factors; d++)
             ratio[d] = choice.kappa[d] / choice.kappa[0];
     } else {
         memcpy(choice.kappa, opt->kernels.kappa, sizeof choice.kappa);
     }
     if (opt->kernels.bandwidth == BANDWIDTH_ADAPTIVE)
-        TRY(kde_choose_adaptive(&k->cloud, opt, ratio, w, &choice, err));
+        TRY(kde_choose_adaptive(cloud, opt, ratio, w, &choice, err));
     out->kappa[0] = choice.kappa[0];
     out->neighbours[0] = choice.neighbours;
     m->facts.objective = choice.criterion;
     k->queries = (int64_t)choice.queries;
     if (opt->kernels.bandwidth == BANDWIDTH_MIXTURE) {
-        TRY(kde_choose_mixture(&k->cloud, opt, ratio, w, out, err));
+        TRY(kde_choose_mixture(cloud, opt, ratio, w, out, err));
         m->facts.objective = log(m->domain->volume) - out->held_out;
         k->queries = (int64_t)out->queries;
     } else {
@@ -136,8 +139,13 @@ static npmd_status kde_choose(npmd_model *m, kde_state *k, kde_watch *w, double 
         model_warn(
             m,
             "the concentration stands at its bound of %g: the points may be rounded or repeated; give `kappa`, or "
-            "`bandwidth` mixture",
-            KDE_KAPPA_MOST);
+            "`bandwidth` mixture%s",
+            choice.most, cloud->same == NULL ? "" : ", or `ties` together");
+    if (out->repeats > SURE * out->held_out_se)
+        model_warn(m,
+                   "points that equal another one account for %.2g of the held-out log-likelihood, %.2f nats a point: "
+                   "if they are repeated by mistake, it says little of new points; `ties` together then",
+                   out->repeats, out->held_out - log(m->domain->volume));
 done:
     return st;
 }
@@ -148,14 +156,18 @@ static npmd_status kde_fit(fit *f, npmd_error *err)
     npmd_model *m = f->model;
     kde_state *k = NULL;
     kde_recipe recipe;
+    kde_cloud drawn = { 0 };
     double ratio[NPMD_MAX_FACTORS];
     kde_watch w = { .watch = f->watch, .doing = "the points were read", .started = clock_seconds(), .objective = NAN };
     TRY(memory_new(&k, 1, err));
     m->state = k;
     TRY(kde_watch_go(&w, err));
-    TRY(kde_cloud_make(f->points, m->set.seed, &k->cloud, err));
+    TRY(kde_cloud_make(f->points, m->set.seed, TIES_TOGETHER, &k->cloud, err));
     k->cloud.domain = m->domain;
-    TRY(kde_choose(m, k, &w, ratio, &recipe, err));
+    const bool apart = m->set.ties == TIES_APART && k->cloud.distinct < k->cloud.rows;
+    if (apart)
+        TRY(kde_cloud_make(f->points, m->set.seed, TIES_APART, &drawn, err));
+    TRY(kde_choose(m, k, apart ? &drawn : &k->cloud, &w, ratio, &recipe, err));
     TRY(kde_view_open(&k->cloud, 1, "cpu", &k->view, err));
     kde_view_scale(&k->view, ratio);
     TRY(kde_make_parts(k, &m->set, &recipe, &w, err));
@@ -164,6 +176,7 @@ static npmd_status kde_fit(fit *f, npmd_error *err)
     m->facts.log_integral = 0.0;
     m->facts.log_integral_se = 0.0;
 done:
+    kde_cloud_close(&drawn);
     return st;
 }
 

@@ -11,7 +11,9 @@
  * computed as |e_d(x) - e_d(y)|^2 / 2, which keeps its digits for near points: with coordinates scaled by sqrt(ratio_d
  * / 2), the exponent is -kappa_p local_pi |x - y|^2.
  *
- * Equal points are one point with the sum of their weights, so that they are left out together. */
+ * Equal points are one point of the estimate with the sum of their weights. Where something is chosen they are so, too, and
+ * are left out together, if ties are held out together; else every point is one of its own there, and a point that is left
+ * out leaves its twins behind. */
 #ifndef NPMD_KDE_H
 #define NPMD_KDE_H
 
@@ -27,18 +29,21 @@ extern const estimator ESTIMATOR_HEAT; /* kernels on domains with a surface */
 
 /* ---- kde_cloud.c: the points ------------------------------------------------------------------------------------- */
 
-typedef struct kde_cloud { /* distinct points of positive weight, shuffled */
+typedef struct kde_cloud { /* points of positive weight, shuffled */
     const npmd_domain *domain;
     size_t n;
-    int columns;    /* of the embedding */
-    double *x;      /* (n, the domain's columns) */
-    double *weight; /* (n), sum 1 */
-    double *e;      /* (n, columns): the unit vectors of all factors */
+    size_t rows, distinct; /* points that it was made of, and how many of them differ */
+    size_t *same;          /* (n): rows with the same number are equal; NULL: equal points were merged */
+    int columns;           /* of the embedding */
+    double *x;             /* (n, the domain's columns) */
+    double *weight;        /* (n), sum 1 */
+    double *e;             /* (n, columns): the unit vectors of all factors */
 } kde_cloud;
 int kde_columns(const npmd_domain *dom);
 void kde_embed(const npmd_domain *dom, const double *x, double *e); /* one point */
 npmd_status kde_cloud_open(const npmd_domain *dom, size_t n, kde_cloud *out, npmd_error *err);
-npmd_status kde_cloud_make(const npmd_points *pts, uint64_t seed, kde_cloud *out, npmd_error *err);
+/* ties (tie_rule): together, equal points become one. */
+npmd_status kde_cloud_make(const npmd_points *pts, uint64_t seed, int ties, kde_cloud *out, npmd_error *err);
 /* The rows outside first .. last - 1, with weights that sum to 1 again. */
 npmd_status kde_cloud_without(const kde_cloud *cloud, size_t first, size_t last, kde_cloud *out, npmd_error *err);
 void kde_cloud_close(kde_cloud *c);
@@ -65,11 +70,16 @@ typedef struct kde_view {
 npmd_status kde_view_open(const kde_cloud *cloud, int groups, const char *device, kde_view *out, npmd_error *err);
 void kde_view_scale(kde_view *v, const double *ratio); /* ratio (factors) */
 void kde_view_close(kde_view *v);
-/* distance2 (counts, n): squared distances from every point to its count[k]-th nearest other point, in the scaled
- * coordinates; the last count is the largest. */
+/* distance2 (counts, n): squared distances from every point to the count[k]-th nearest of those that differ from it, in
+ * the scaled coordinates; the last count is the largest. */
 typedef struct kde_watch kde_watch;
 npmd_status kde_neighbours(const kde_view *v, int counts, const int *count, kde_watch *w, int threads,
                            double *distance2, npmd_error *err);
+
+/* The largest common concentration, of which factor d has the ratio[d]-fold, that a choice may take: none of them is above
+ * KDE_KAPPA_MOST and, where equal points are left out apart, above what the points resolve. */
+npmd_status kde_sharpest(const kde_cloud *cloud, const settings *opt, const double *ratio, kde_watch *w, double *out,
+                         npmd_error *err);
 
 /* ---- kde_sums.c: sums of kernels --------------------------------------------------------------------------------- */
 
@@ -119,7 +129,8 @@ typedef struct kde_choice {
     double kappa[NPMD_MAX_FACTORS]; /* one for each factor */
     double criterion;               /* its value for the choice */
     int neighbours;
-    bool bound;     /* the choice is the largest concentration allowed */
+    bool bound;     /* the choice is the largest concentration allowed, */
+    double most;    /* which is this */
     size_t queries; /* points over which the criterion was summed */
 } kde_choice;
 /* One kappa for all factors, or one for each factor, by the rule of the options. */
@@ -138,6 +149,8 @@ typedef struct kde_recipe { /* the parts of a mixture, without points */
     int neighbours[KDE_MOST_PARTS];
     double uniform;
     double held_out; /* mean log density relative to uniform */
+    double held_out_se;
+    double repeats; /* what of it is owed to points that equal a held-out one */
     size_t queries;
 } kde_recipe;
 npmd_status kde_choose_mixture(const kde_cloud *cloud, const settings *opt, const double *ratio, kde_watch *w,

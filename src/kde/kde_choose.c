@@ -4,8 +4,9 @@
  *     likelihood      - mean_i log f_-i(x_i)
  *     ise             five folds: integral of f^2 - 2 mean of f over the fold, f from the other four; their mean
  *
- * f_-i is the estimate without point i. Equal points are one point here (kde.h) and are left out together: if one of
- * them stayed, f_-i(x_i) would be unbounded, and the concentration infinite.
+ * f_-i is the estimate without point i. Equal points are one point here if they are held out together (kde.h). If they
+ * are not, f_-i(x_i) of a point with a twin is unbounded: the concentration is then at most what the points resolve
+ * (kde_sharpest).
  *
  * Every criterion is a mean over points i of sums over all other points; so is the integral of f^2, apart from an exact
  * diagonal, sum_i w_i^2 times the integral of a squared kernel. For many points the mean is therefore taken over a
@@ -31,6 +32,7 @@ typedef struct chooser {
     kde_view view;
     kde_part part;
     double squares; /* sum_i w_i^2 */
+    double most;    /* concentration */
     double kappa[NPMD_MAX_FACTORS];
     int factor; /* that moves; -1: all alike */
     size_t queries;
@@ -55,7 +57,7 @@ static npmd_status chooser_open(chooser *c, const kde_cloud *cloud, const settin
                                 bool adaptive, kde_watch *watch, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    *c = (chooser){ .set = opt, .cloud = cloud, .rule = rule, .factor = -1, .watch = watch };
+    *c = (chooser){ .set = opt, .cloud = cloud, .rule = rule, .factor = -1, .most = KDE_KAPPA_MOST, .watch = watch };
     const int groups = rule == RULE_ISE ? KDE_MOST_GROUPS : 1;
     const size_t most = queries_for(cloud, FINE) + KDE_MOST_GROUPS;
     TRY(kde_view_open(cloud, groups, opt->machine.device, &c->view, err));
@@ -186,7 +188,7 @@ static npmd_status grid(chooser *c, double first, double *best, double *value, b
     *bound = true;
     for (double at = first; worse < WORSE_IN_A_ROW; at += log(GRID_STEP)) {
         double here = 0.0;
-        if (at > log(KDE_KAPPA_MOST))
+        if (at > log(c->most))
             goto done;
         TRY(criterion(c, at, &here, err));
         worse = here < *value ? 0 : worse + 1;
@@ -197,7 +199,7 @@ static npmd_status grid(chooser *c, double first, double *best, double *value, b
     }
     *bound = false;
 done:
-    *bound = *bound && *best > log(KDE_KAPPA_MOST) - 1.5 * log(GRID_STEP);
+    *bound = *bound && *best > log(c->most) - 1.5 * log(GRID_STEP);
     return st;
 }
 
@@ -256,7 +258,7 @@ static npmd_status search_kappa(chooser *c, double first, double *best, double *
     c->queries = queries_for(c->cloud, COARSE);
     TRY(grid(c, first, best, value, bound, err));
     c->queries = queries_for(c->cloud, FINE);
-    TRY(brent(c, *best - log(GRID_STEP), fmin(*best + log(GRID_STEP), log(KDE_KAPPA_MOST)), best, value, err));
+    TRY(brent(c, *best - log(GRID_STEP), fmin(*best + log(GRID_STEP), log(c->most)), best, value, err));
 done:
     return st;
 }
@@ -272,7 +274,7 @@ static npmd_status each_factor(chooser *c, kde_choice *out, npmd_error *err)
             const double start = log(c->kappa[d]), reach = (sweep == 0 ? 4.0 : 1.0) * log(GRID_STEP);
             double at = start;
             c->factor = d;
-            TRY(brent(c, start - reach, fmin(start + reach, log(KDE_KAPPA_MOST)), &at, &out->criterion, err));
+            TRY(brent(c, start - reach, fmin(start + reach, log(c->most)), &at, &out->criterion, err));
             c->kappa[d] = kde_concentration(exp(at));
             moved = fmax(moved, fabs(at - start));
         }
@@ -297,6 +299,10 @@ npmd_status kde_choose_fixed(const kde_cloud *cloud, const settings *opt, kde_wa
                       "another rule",
                       KDE_MOST_GROUPS, cloud->n));
     TRY(chooser_open(&c, cloud, opt, (kernel_rule)opt->kernels.rule, false, w, err));
+    for (int d = 0; d < cloud->domain->factors; d++)
+        c.kappa[d] = 1.0;
+    TRY(kde_sharpest(cloud, opt, c.kappa, w, &c.most, err));
+    out->most = c.most;
     TRY(search_kappa(&c, log(GRID_FIRST), &best, &out->criterion, &out->bound, err));
     for (int d = 0; d < cloud->domain->factors; d++)
         c.kappa[d] = kde_concentration(exp(best));
@@ -321,14 +327,15 @@ npmd_status kde_choose_adaptive(const kde_cloud *cloud, const settings *opt, con
     double *distance2 = NULL;
     w->doing = "the adaptive concentration was being chosen";
     for (size_t k = 0; opt->kernels.neighbours == 0 && k < sizeof COUNTS / sizeof *COUNTS; k++)
-        if (k == 0 || (size_t)COUNTS[k] < cloud->n / 8)
-            count[counts++] = (size_t)COUNTS[k] < cloud->n ? COUNTS[k] : (int)cloud->n - 1;
+        if (k == 0 || (size_t)COUNTS[k] < cloud->distinct / 8)
+            count[counts++] = (size_t)COUNTS[k] < cloud->distinct ? COUNTS[k] : (int)cloud->distinct - 1;
     w->steps = w->step + counts * GUESS;
     TRY(chooser_open(&c, cloud, opt, RULE_LIKELIHOOD, true, w, err));
     kde_view_scale(&c.view, ratio);
     TRY(memory_new(&distance2, (size_t)counts * cloud->n, err));
     TRY(kde_neighbours(&c.view, counts, count, w, opt->machine.threads, distance2, err));
     out->criterion = INFINITY;
+    out->most = c.most;
     for (int k = 0; k < counts; k++) {
         double best = 0.0, value = 0.0;
         bool bound = false;

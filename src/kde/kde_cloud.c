@@ -1,8 +1,9 @@
-/* kde_cloud.c - the points of a kernel estimate: equal ones merged, embedded as unit vectors, and their nearest
- * neighbours. */
+/* kde_cloud.c - the points of a kernel estimate: equal ones merged or marked, embedded as unit vectors, and their
+ * nearest neighbours. */
 #include "kde.h"
 
 #define FARTHEST 1e30f
+#define LEAST_DISTANCE2 1e-14
 
 int kde_columns(const npmd_domain *dom)
 {
@@ -22,14 +23,14 @@ void kde_embed(const npmd_domain *dom, const double *x, double *e)
 
 void kde_cloud_close(kde_cloud *c)
 {
-    memory_free_all(c->x, c->weight, c->e);
+    memory_free_all(c->x, c->weight, c->e, c->same);
     *c = (kde_cloud){ 0 };
 }
 
 npmd_status kde_cloud_open(const npmd_domain *dom, size_t n, kde_cloud *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    kde_cloud c = { .domain = dom, .n = n, .columns = kde_columns(dom) };
+    kde_cloud c = { .domain = dom, .n = n, .rows = n, .distinct = n, .columns = kde_columns(dom) };
     TRY(memory_new(&c.x, n * (size_t)dom->columns, err));
     TRY(memory_new(&c.weight, n, err));
     TRY(memory_new(&c.e, n * (size_t)c.columns, err));
@@ -60,18 +61,20 @@ static void row_of(const npmd_points *pts, size_t i, double *x)
         x[j] += 0.0; /* -0 is 0 */
 }
 
-/* Rows of one hash stand together; rows that are equal, not only their hashes, are merged. The points are put in the
- * shuffled order of the seed, so that the first ones are a random part. */
-npmd_status kde_cloud_make(const npmd_points *pts, uint64_t seed, kde_cloud *out, npmd_error *err)
+/* Rows of one hash stand together; rows that are equal, not only their hashes, are one distinct point. The points are put
+ * in the shuffled order of the seed, so that the first ones are a random part. */
+npmd_status kde_cloud_make(const npmd_points *pts, uint64_t seed, int ties, kde_cloud *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const size_t columns = (size_t)pts->domain->columns, bytes = columns * sizeof(double);
     keyed *key = NULL;
     size_t *first = NULL; /* of each distinct point: its row */
+    size_t *same = NULL;  /* of each key: its distinct point */
     double *weight = NULL, x[DOMAIN_MAX_COLUMNS], y[DOMAIN_MAX_COLUMNS], total = 0.0;
     size_t used = 0, distinct = 0;
     TRY(memory_new(&key, pts->n, err));
     TRY(memory_new(&first, pts->n, err));
+    TRY(memory_new(&same, pts->n, err));
     TRY(memory_new(&weight, pts->n, err));
     for (size_t i = 0; i < pts->n; i++)
         if (points_weight(pts, i) > 0.0) {
@@ -92,18 +95,27 @@ npmd_status kde_cloud_make(const npmd_points *pts, uint64_t seed, kde_cloud *out
         }
         if (at == distinct)
             first[distinct++] = key[i].row;
+        same[i] = at;
         weight[at] += points_weight(pts, key[i].row) / total;
     }
-    TRY(kde_cloud_open(pts->domain, distinct, out, err));
+    const bool apart = ties == TIES_APART;
+    const size_t n = apart ? used : distinct;
+    TRY(kde_cloud_open(pts->domain, n, out, err));
+    out->rows = used;
+    out->distinct = distinct;
+    if (apart)
+        TRY(memory_new(&out->same, n, err));
     const rng_key order = rng_key_make(seed, RNG_TUNE, 3);
-    for (size_t i = 0; i < distinct; i++) {
-        const size_t to = (size_t)rng_permute(order, i, distinct);
-        row_of(pts, first[i], out->x + to * columns);
+    for (size_t i = 0; i < n; i++) {
+        const size_t to = (size_t)rng_permute(order, i, n);
+        row_of(pts, apart ? key[i].row : first[i], out->x + to * columns);
         kde_embed(pts->domain, out->x + to * columns, out->e + to * (size_t)out->columns);
-        out->weight[to] = weight[i];
+        out->weight[to] = apart ? points_weight(pts, key[i].row) / total : weight[i];
+        if (apart)
+            out->same[to] = same[i];
     }
 done:
-    memory_free_all(key, first, weight);
+    memory_free_all(key, first, same, weight);
     return st;
 }
 
@@ -114,8 +126,12 @@ npmd_status kde_cloud_without(const kde_cloud *cloud, size_t first, size_t last,
     double total = 0.0;
     size_t to = 0;
     TRY(kde_cloud_open(cloud->domain, cloud->n - (last - first), out, err));
+    if (cloud->same != NULL)
+        TRY(memory_new(&out->same, out->n, err));
     for (size_t i = 0; i < cloud->n; i++)
         if (i < first || i >= last) {
+            if (cloud->same != NULL)
+                out->same[to] = cloud->same[i];
             memcpy(out->x + to * columns, cloud->x + i * columns, columns * sizeof(double));
             memcpy(out->e + to * wide, cloud->e + i * wide, wide * sizeof(double));
             total += out->weight[to++] = cloud->weight[i];
@@ -242,6 +258,14 @@ static inline void keep_nearest(float *nearest, int most, float z)
     nearest[at] = z;
 }
 
+static bool are_equal(const kde_view *v, size_t place, size_t other)
+{
+    bool equal = true;
+    for (size_t j = 0; equal && j < (size_t)v->cloud->columns; j++)
+        equal = v->wide[j * v->ld + place] == v->wide[j * v->ld + other];
+    return equal;
+}
+
 static void look_in_box(const kde_view *v, const kernels *inner, const float *query, size_t own, size_t box, int most,
                         float *nearest)
 {
@@ -249,7 +273,8 @@ static void look_in_box(const kde_view *v, const kernels *inner, const float *qu
     float z[KDE_BOX], least = nearest[most - 1];
     inner->squared_distances(v->cloud->columns, query, KDE_BOX, v->narrow + first, v->ld, z);
     for (size_t i = 0; i < count; i++)
-        if (z[i] < least && first + i != own) {
+        if (z[i] < least && first + i != own
+            && !(v->cloud->same != NULL && z[i] == 0.0f && are_equal(v, own, first + i))) {
             keep_nearest(nearest, most, z[i]);
             least = nearest[most - 1];
         }
@@ -303,10 +328,38 @@ done:
     return st;
 }
 
+/* A twin makes a kernel the better the narrower it is. What ends that is the resolution of the points: two of them that
+ * differ are at least delta apart, as if rounded to multiples of delta, and rounding alone has the variance delta^2 / 12
+ * in each direction. A kernel, of variance 1 / kappa, has no less: kappa <= 12 / delta^2 = 6 / z, z the least squared
+ * distance in scaled coordinates. */
+npmd_status kde_sharpest(const kde_cloud *cloud, const settings *opt, const double *ratio, kde_watch *w, double *out,
+                         npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    kde_view v = { 0 };
+    double *distance2 = NULL, least = INFINITY, largest = 0.0;
+    for (int d = 0; d < cloud->domain->factors; d++)
+        largest = fmax(largest, ratio[d]);
+    *out = KDE_KAPPA_MOST / largest;
+    if (cloud->same == NULL || cloud->distinct < 2)
+        return NPMD_OK;
+    TRY(kde_view_open(cloud, 1, opt->machine.device, &v, err));
+    kde_view_scale(&v, ratio);
+    TRY(memory_new(&distance2, cloud->n, err));
+    TRY(kde_neighbours(&v, 1, &(int){ 1 }, w, opt->machine.threads, distance2, err));
+    for (size_t i = 0; i < cloud->n; i++)
+        least = fmin(least, distance2[i]);
+    *out = fmin(KDE_KAPPA_MOST / largest, 6.0 / fmax(least, LEAST_DISTANCE2));
+done:
+    memory_free(distance2);
+    kde_view_close(&v);
+    return st;
+}
+
 /* A distance below 1e-7 is the rounding of float32, or no distance at all. */
 double kde_local(const double *distance2, size_t n, double *local)
 {
-    const double least = 1e-14;
+    const double least = LEAST_DISTANCE2;
     double mean = 0.0;
     for (size_t i = 0; i < n; i++)
         mean -= log(fmax(distance2[i], least)) / (double)n;

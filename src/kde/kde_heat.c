@@ -11,7 +11,8 @@
  *     integral of f^2 - 2 mean_i f_(-i)(x_i) = sum_k e_k^2 c_k^2 - 2 e_k (n c_k^2 - s_k) / (n - 1),
  *     e_k = exp(-lambda_k t),
  *
- * f_(-i) the estimate without point i, s_k the mean of psi_k^2 over the points. The series is finite, so f may fall
+ * f_(-i) the estimate without point i, s_k the mean of psi_k^2 over the points. Points that are left out together count
+ * as one of their common weight. The series is finite, so f may fall
  * below zero where there are no points: it is kept above FLOOR times the uniform density, and normalised again. */
 #include "kde.h"
 
@@ -141,8 +142,7 @@ static npmd_status heat_fit(fit *f, npmd_error *err)
     TRY(memory_new(&square, h->basis.size, err));
     TRY(series_moments(&h->basis, pts, m->set.machine.threads, h->c, err));
     TRY(series_squares(&h->basis, pts, m->set.machine.threads, square, err));
-    for (size_t i = 0; i < pts->n; i++)
-        weights += points_weight(pts, i) * points_weight(pts, i);
+    TRY(points_squared_weights(pts, m->set.ties, &weights, err));
     /* points of unequal weight count as fewer: n = (sum w)^2 / sum w^2, with the sum of w equal to their number */
     const double n = (double)pts->n * (double)pts->n / weights;
     if (m->set.kernels.kappa[0] > 0.0) {

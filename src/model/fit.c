@@ -61,6 +61,7 @@ npmd_status fit_run(const fit_plan *plan, const npmd_points *points, const fit_w
     m->facts.n = own.n;
     m->facts.seed = plan->full.seed;
     m->facts.members = 1;
+    m->facts.twins = -1; /* whoever was asked for the fit counts them, once for all fits that it takes */
     m->facts.convex_optimum = m->facts.convex_gap = m->facts.convex_gap_accuracy = NAN;
     m->held_out_nll = m->held_out_nll_se = NAN;
     memcpy(m->started_from, plan->origin.model_hash, sizeof m->started_from);

@@ -114,6 +114,7 @@ typedef struct fit_facts {
     int64_t resumed;              /* steps done before the fit was resumed, in that attempt; 0: none */
     char checkpoint_failure[256]; /* why the last checkpoint could not be written; "": it was */
     size_t working_bytes;
+    int64_t twins; /* points that equal another one; -1: not counted */
 } fit_facts;
 
 typedef struct choice_row { /* as npmd_choice_row */

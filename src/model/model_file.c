@@ -19,6 +19,8 @@ static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err
     TRY(json_put(facts, "domain", json_string(m->domain->text), err));
     TRY(json_put(facts, "measure", json_string("Riemannian volume"), err));
     TRY(json_put(facts, "n", json_integer((json_int_t)f->n), err));
+    if (f->twins >= 0)
+        TRY(json_put(facts, "twins", json_integer(f->twins), err));
     TRY(json_put(facts, "total_weight", json_real(m->total), err));
     TRY(json_put(facts, "steps_done", json_integer(f->steps), err));
     TRY(json_put(facts, "objective", json_known(f->objective), err));
@@ -251,6 +253,8 @@ static npmd_status model_from_json(npmd_model *m, const json_t *root, const sour
     m->set = read.set;
     if (json_object_get(options, "encoding") == NULL) /* files of 0.1 say it by their decay */
         m->set.encoding.from = m->set.encoding.decay == OLD_COORDINATES ? FEATURES_COORDINATES : FEATURES_DRAWN;
+    if (json_object_get(options, "ties") == NULL) /* nothing else was known then */
+        m->set.ties = TIES_TOGETHER;
     if (mirror_check(&m->set, m->domain, &inner) != NPMD_OK) {
         st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: %.300s", path, inner.text);
         goto done;
@@ -263,6 +267,8 @@ static npmd_status model_from_json(npmd_model *m, const json_t *root, const sour
     }
     memset(m->set.given, 0, sizeof m->set.given); /* nobody gave them now */
     m->facts.n = (size_t)n;
+    const json_t *twins = json_object_get(root, "twins");
+    m->facts.twins = json_is_integer(twins) ? (int64_t)json_integer_value(twins) : -1;
     m->facts.steps = json_integer_value(json_object_get(root, "steps_done"));
     m->facts.objective = take_number(root, "objective");
     m->held_out_nll = take_number(root, "held_out_nll");

@@ -14,6 +14,8 @@
  *   steps     given             kept             chosen before     kept
  *   batch     for its points    kept             kept              kept
  *   holdout   kept              kept             kept              kept
+ *   ties      kept              kept; together   kept              kept
+ *                               if resampled
  *   members   1                 1                of fields and     kept
  *                                                resamples kept
  *   bootstrap off               off              last only         kept
@@ -83,6 +85,12 @@ derived derive_member(const settings *from, bool first, uint64_t seed, const npm
     if (d.set.descent.accuracy == 0.0 && !domain_has_rules(dom) && d.set.combine == COMBINE_LOG)
         d.set.descent.accuracy = MEMBER_ACCURACY;
     d.weights = d.encoding = true;
+    return d;
+}
+
+derived derive_resampled(derived d)
+{
+    d.set.ties = TIES_TOGETHER; /* a resample repeats points that its source has once */
     return d;
 }
 

@@ -17,6 +17,8 @@ typedef struct part_kind { /* a part of a stack */
 derived derive_course(const settings *asked, const settings *full, double omega, double tau, int from, int64_t steps);
 derived derive_pilot(const settings *base, double tau, int64_t steps);
 derived derive_member(const settings *from, bool first, uint64_t seed, const npmd_domain *dom);
+/* The same for points that were drawn again from the points. */
+derived derive_resampled(derived d);
 derived derive_part(const settings *asked, const part_kind *kind, int members, bool resampled, bool last,
                     const settings *before);
 derived derive_linear(const settings *asked, const settings *full, int features);

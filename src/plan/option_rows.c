@@ -172,6 +172,10 @@ static const option_row OPTIONS[] = {
     { "holdout", "Choices", OPTION_REAL, AT(set.holdout), "0", usual_holdout, 0, 0.9, NULL, NULL, true,
       FIELD | SGD | SERIES | READER_WIDTHS | RELU | STACK,
       "share of the points held out to choose by; 0: the usual one" },
+    { "ties", "Choices", OPTION_CHOICE, AT(set.ties), "apart", NULL, 0, 0, C2("apart", "together"), true,
+      FIELD | SGD | SERIES | KDE | RELU | STACK,
+      "points that occur more than once are held out apart, each for itself as it was drawn, since new points of the "
+      "same source repeat them, too; or together, where repeats are an artefact of the data" },
     { "criterion", "Choices", OPTION_CHOICE, AT(set.criterion), "likelihood", NULL, 0, 0, C2("ise", "likelihood"), true,
       FIELD | SGD,
       "what held-out points choose tau by: the integrated squared error, or the likelihood" },

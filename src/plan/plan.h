@@ -25,6 +25,7 @@ typedef enum combine_rule { COMBINE_LOG, COMBINE_MIXTURE } combine_rule;
 typedef enum series_solver { SOLVER_NEWTON, SOLVER_STOCHASTIC } series_solver;
 typedef enum kernel_rule { RULE_LEAST_SQUARES, RULE_LIKELIHOOD, RULE_ISE } kernel_rule;
 typedef enum kernel_width { BANDWIDTH_FIXED, BANDWIDTH_ADAPTIVE, BANDWIDTH_MIXTURE } kernel_width;
+typedef enum tie_rule { TIES_APART, TIES_TOGETHER } tie_rule;
 typedef enum choice_criterion { CRITERION_ISE, CRITERION_LIKELIHOOD } choice_criterion;
 typedef enum encoding_features { FEATURES_DRAWN, FEATURES_COORDINATES, FEATURES_AUTO } encoding_features;
 typedef enum spectrum_law { LAW_POWER, LAW_UNIFORM, LAW_RIDGE } spectrum_law;
@@ -54,8 +55,7 @@ typedef struct encoding_settings {
     double ridge;        /* eps of the ridge law */
     /* 1: products, 0: plane waves (tori) or rotated products, 2: chosen by the domain */
     int separable;
-    /* plane waves: 1: frequency vectors of Z^D modulo sign, 0: positive entries only */
-    int signs;
+    int signs;    /* plane waves: 1: frequency vectors of Z^D modulo sign, 0: positive entries only */
     int constant; /* 1: the constant function may be drawn */
     int scale;    /* feature_scale */
 } encoding_settings;
@@ -112,6 +112,7 @@ typedef struct settings {
     int penalty;   /* penalty_kind */
     uint64_t seed;
     double holdout; /* share of the points held out for choices */
+    int ties;       /* tie_rule: equal points are held out each for itself, or together */
     int criterion;  /* choice_criterion: for the choice of tau on held-out points */
     int members;    /* fits that differ in their seed */
     int combine;    /* combine_rule for members */
@@ -126,9 +127,8 @@ typedef struct settings {
     descent_settings descent;
     kernel_settings kernels;
     machine_settings machine;
-    char preset[PLAN_MAX_NAME]; /* name of the preset that was asked for */
-    /* which options were set by name, not by a preset: one bit for each row of the table */
-    uint64_t given[PLAN_GIVEN_WORDS];
+    char preset[PLAN_MAX_NAME];       /* name of the preset that was asked for */
+    uint64_t given[PLAN_GIVEN_WORDS]; /* a bit for each row of the table: set by name, not by a preset */
 } settings;
 
 /* Observers of a running fit, and checkpoints. Nothing here shapes the answer, except points that the caller holds out
@@ -140,9 +140,8 @@ typedef struct fit_watch {
     const npmd_truth *truth;        /* reports have nise and ae against it */
     const npmd_points *held_out;    /* held out from the fit; reports have the ISE criterion on them */
     char checkpoint[PLAN_MAX_PATH]; /* file for the state of a running fit; "": none */
-    /* a checkpoint to resume from; also written there, unless checkpoint names a file */
-    char resume[PLAN_MAX_PATH];
-    double checkpoint_every; /* seconds between two; the first is written after at most one second */
+    char resume[PLAN_MAX_PATH];     /* one to resume from; also written there, unless checkpoint names a file */
+    double checkpoint_every;        /* seconds between two; the first is written after at most one second */
 } fit_watch;
 
 struct npmd_options {

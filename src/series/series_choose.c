@@ -194,7 +194,7 @@ npmd_status series_choose(series_watch *watch, bool open, series_basis *basis, d
     if (pts->n < LEAST_POINTS || opt->penalty == PENALTY_NONE)
         return NPMD_OK;
     TRY(points_hold_out(pts, rng_key_make(opt->seed, RNG_TUNE, 2), 0, (size_t)(opt->holdout * (double)pts->n),
-                        &held_out, &training, err));
+                        opt->ties, SIZE_MAX, &held_out, &training, err));
     TRY(points_check_distinct(training, "the points that are not held out", err));
     m->choice.training = training->n;
     m->choice.held_out = held_out->n;

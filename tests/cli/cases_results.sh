@@ -1,6 +1,6 @@
 # cases_results.sh - what the commands give when all is well.
 
-fit_keys="model domain estimator n tau seed steps seconds objective log_integral log_integral_se restarts members
+fit_keys="model domain estimator n twins ties tau seed steps seconds objective log_integral log_integral_se restarts members
     peak_memory_bytes warnings interrupted"
 
 t_version() {

@@ -251,6 +251,10 @@ run("field-t2-sizes", points("T2", 3000), fit("T2", "--steps 60 --tau 1e-4 --log
 run("field-t4-sizes", points("T4", 3000), fit("T4", "--steps 12 --tau 1e-4 --accuracy 0.01", say=""), ASK)
 run("field-s2-sizes", points("S2", 2000), fit("S2", "--steps 40 --tau 1e-5", say=""), ASK)
 run("field-s2s2-sizes", points("S2 x S2", 1000), fit("S2 x S2", "--steps 8 --tau 1e-4 --accuracy 0.02", say=""), ASK)
+TWINS = [f"{(i * i % 97) / 15:.3f},{i * 7 % 31 / 5:.3f}\n" for i in range(80)]
+for ties in ("apart", "together"):
+    for name, options in {"kde": "--estimator kde --bandwidth mixture", "series": "--estimator series --max-frequency 3"}.items():
+        run(f"{name}-ties-{ties}", {"p.csv": "".join(TWINS + TWINS[:30])}, fit("T2", f"{options} --ties {ties}"), ASK)
 run("kde-t2-sizes", points("T2", 5000), fit("T2", "--estimator kde", say=""), ASK)
 run("series-t2-sizes", points("T2", 5000), fit("T2", "--estimator series", say=""), ASK)
 

@@ -103,7 +103,9 @@ static void twins_are_held_out_together(void **state)
     for (int i = 0; i < 90; i++)
         x[i] = 0.1 * (i / 3);
     npmd_points *pts = points_of(dom, x, 90);
-    assert_int_equal(points_hold_out(pts, rng_key_make(1, RNG_TUNE, 3), 0, 20, &held_out, &training, &err), NPMD_OK);
+    assert_int_equal(
+        points_hold_out(pts, rng_key_make(1, RNG_TUNE, 3), 0, 20, TIES_TOGETHER, SIZE_MAX, &held_out, &training, &err),
+        NPMD_OK);
     assert_int_equal(held_out->n, 20);
     assert_true(training->n > 0 && training->n <= 70);
     for (size_t i = 0; i < held_out->n; i++)

@@ -59,7 +59,7 @@ static void chosen_by_held_out_points(void **state)
     assert_int_equal(series_choose(&watch, true, &basis, &c, &level, &path, NULL), NPMD_OK);
 
     assert_int_equal(points_hold_out(pts, rng_key_make(m->set.seed, RNG_TUNE, 2), 0, (size_t)(m->set.holdout * POINTS),
-                                     &held_out, &training, NULL),
+                                     m->set.ties, SIZE_MAX, &held_out, &training, NULL),
                      NPMD_OK);
     bool lowered = false;
     for (int i = 0; i < path.size; i++) {

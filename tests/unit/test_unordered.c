@@ -209,7 +209,8 @@ static void mirror_images_are_twins(void **state)
         npmd_points *held_out = NULL, *training = NULL;
         int images = 0;
         both->unordered = unordered;
-        assert_int_equal(points_hold_out(both, rng_key_make(1, RNG_TUNE, 3), 0, OUT, &held_out, &training, &err),
+        assert_int_equal(points_hold_out(both, rng_key_make(1, RNG_TUNE, 3), 0, OUT, TIES_TOGETHER, SIZE_MAX, &held_out,
+                                         &training, &err),
                          NPMD_OK);
         for (size_t i = 0; i < held_out->n; i++)
             for (size_t j = 0; j < training->n; j++)
