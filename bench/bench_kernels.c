@@ -42,7 +42,7 @@ typedef struct kernel_row {
     double flop, elements, bytes; /* of one call; 0: not worth stating */
     void (*call)(room *r);
     agreement (*check)(room *r); /* calls once, on fresh arrays */
-    void (*settle)(room *r);   /* before the timing: arrays that stay finite however often; NULL: they do */
+    void (*settle)(room *r);     /* before the timing: arrays that stay finite however often; NULL: they do */
     enum { LAYER_FORWARD, FIRST_LAYER, INPUT_GRADIENT, WEIGHT_GRADIENT } product; /* of a layer */
 } kernel_row;
 
@@ -122,7 +122,7 @@ done:
 /* ---- Products: C (m, n) = A (m, k) B (k, n) ---------------------------------------------------------------------- */
 
 static agreement product_check(const float *C, size_t ldc, const float *C_before, strided A, const float *B, size_t ldb,
-                             size_t m, size_t n, size_t k)
+                               size_t m, size_t n, size_t k)
 {
     agreement v = { 0 };
     for (size_t i = 0; i < m; i++)
@@ -304,7 +304,7 @@ static agreement output_adjoint_check(room *r)
 {
     output_adjoint(r);
     agreement v = product_check(r->gradient, 1, r->gradient_before, TRANSPOSED(r->before), r->vector, 1, r->units, 1,
-                              r->rows);
+                                r->rows);
     for (size_t i = 0; i < r->rows; i++)
         for (size_t j = 0; j < r->units; j++) {
             const double bar = (double)r->vector[i] * (double)r->bias[j];

@@ -9,9 +9,9 @@
  *
  *   1. the start: a low omega, a weak penalty, the coordinates alone;
  *   2. other penalties, by tens, as long as they are better: each shares the first quarter of the best length so far;
- *   3. where the best course is long, higher frequencies, by twos, as long as they are better, each from its beginning:
- *      one that had learnt all there is in a few steps would but learn noise sooner;
- *   4. there, too, the other encoding.
+ *   3. where the best course is long, a higher frequency, from its beginning: what had learnt all there is in a few
+ *      steps would but learn noise sooner;
+ *   4. there, too, and where there is more than circles, the other encoding.
  *
  * A challenger is dropped at the first length at which it is not ahead of the best course so far, by more than the
  * standard error of the difference. Nothing but the criterion decides. The length is the vertex of the parabola through
@@ -22,11 +22,14 @@
 
 #define LEAST_POINTS 100 /* fewer say nothing of a network */
 #define FIRST_STEPS 125
-#define MOST_LOOKS 7  /* 125 .. 8,000 steps */
-#define LONG_COURSE 3 /* the look from which on a course is long: 1,000 steps */
+#define MOST_LOOKS 8       /* 125 .. 16,000 steps */
+#define LONG_COURSE 3      /* 1,000 steps: is there something that the coordinates do not see? */
+#define VERY_LONG_COURSE 5 /* 4,000 steps: peaks that low frequencies reach late */
+#define OMEGA_STEP 4.0
 #define MOST_COURSES 64
 #define OMEGA_START 2.5
-#define OMEGA_MOST 20.0
+#define OMEGA_MOST 10.0
+#define WORTH_ERRORS 0.25 /* an expected gain of so many standard errors is worth as many steps again */
 #define TAU_START 1e-5
 #define TAU_LEAST 1e-9
 #define TAU_MOST 10.0
@@ -155,7 +158,7 @@ static bool course_goes_on(const search *s, const course *c, int i)
     judging_compare(s->judging, &course_at(c, i - 1)->verdict, &now->verdict, &gain, &se);
     if (i > 1)
         before = course_at(c, i - 2)->verdict.criterion - course_at(c, i - 1)->verdict.criterion;
-    return gain > se && (i == 1 || gain * fmin(gain / before, 1.0) > se);
+    return gain > 0.0 && gain * fmin(gain / before, 1.0) > WORTH_ERRORS * se;
 }
 
 /* The next look of a course; *on: it may go on. */
@@ -210,12 +213,11 @@ static npmd_status search_new(search *s, double omega, double tau, int from, cou
     return NPMD_OK;
 }
 
-/* Whether a challenger leads. One that is smoother need only be no worse: of equals the simpler one is taken. */
+/* Whether a challenger leads. Of another tau it need only be better: both sides are tried, and neither is dearer. */
 static bool search_leads(const search *s, const course *c, const course *leader, const look *l, const look *of)
 {
-    return c->tau > leader->tau && c->omega == leader->omega && c->from == leader->from
-               ? l->verdict.criterion < of->verdict.criterion
-               : look_ahead(s, l, of);
+    return c->omega == leader->omega && c->from == leader->from ? l->verdict.criterion < of->verdict.criterion
+                                                                : look_ahead(s, l, of);
 }
 
 /* Runs the latest course on from where it is, as long as it is ahead of the leader at the same length; *better: it
@@ -233,7 +235,8 @@ static npmd_status search_run(search *s, course *c, bool *better, npmd_error *er
             continue;
         on = (on || i < leader->best) && search_leads(s, c, leader, &c->look[i], course_at(leader, i));
     }
-    if (c->best >= 0 && (leader == NULL || look_ahead(s, course_at(c, c->best), course_at(leader, leader->best)))) {
+    if (c->best >= 0
+        && (leader == NULL || search_leads(s, c, leader, course_at(c, c->best), course_at(leader, leader->best)))) {
         s->best = s->courses - 1;
         *better = true;
     }
@@ -286,9 +289,9 @@ static npmd_status search_omegas(search *s, npmd_error *err)
     while (better && !s->stop && s->courses < MOST_COURSES) {
         const course *leader = search_best(s);
         course *c = NULL;
-        if (2.0 * leader->omega > OMEGA_MOST)
+        if (OMEGA_STEP * leader->omega > OMEGA_MOST)
             break;
-        TRY(search_new(s, 2.0 * leader->omega, leader->tau, leader->from, &c, err));
+        TRY(search_new(s, OMEGA_STEP * leader->omega, leader->tau, leader->from, &c, err));
         TRY(search_run(s, c, &better, err));
     }
 done:
@@ -309,9 +312,9 @@ done:
     return st;
 }
 
-static bool search_long(const search *s)
+static bool search_longer(const search *s, int best)
 {
-    return s->best >= 0 && (s->length > 0 || search_best(s)->best >= LONG_COURSE);
+    return s->best >= 0 && (s->length > 0 || search_best(s)->best >= best);
 }
 
 /* ---- the choice --------------------------------------------------------------------------------------------------- */
@@ -384,9 +387,9 @@ npmd_status search_go_on(search *s, npmd_error *err)
     npmd_status st = NPMD_OK;
     if (s->best >= 0 && s->open.tau && !s->stop)
         TRY(search_taus(s, err));
-    if (search_long(s) && s->open.omega && !s->stop)
+    if (search_longer(s, VERY_LONG_COURSE) && s->open.omega && !s->stop)
         TRY(search_omegas(s, err));
-    if (search_long(s) && s->open.encoding && !s->stop)
+    if (search_longer(s, LONG_COURSE) && s->open.encoding && !s->plan->domain->torus && !s->stop)
         TRY(search_encoding(s, err));
 done:
     return st;

@@ -33,7 +33,7 @@
  * asked for. */
 #include "derive.h"
 
-#define PILOT_ACCURACY 3e-3  /* of its log integral: hundredths of a nat are compared */
+#define PILOT_ACCURACY 1e-2  /* of its log integral, whose points all that is compared shares */
 #define MEMBER_ACCURACY 2e-3 /* in three or more dimensions: the blend has its own */
 
 static derived begin(const settings *from)

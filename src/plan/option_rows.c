@@ -7,7 +7,7 @@
 
 /* ---- What is usual ----------------------------------------------------------------------------------------------- */
 
-#define LEAST_BATCH 2048
+#define LEAST_BATCH 1024
 #define MOST_BATCH 131072 /* by then the noise of the integral is far larger than that of the data */
 
 static bool low_dimension(const usual_case *w)
@@ -88,22 +88,23 @@ static double usual_steps(const usual_case *w)
     return low_dimension(w) && !w->domain->torus ? 1000 : 500;
 }
 
-/* A step sees a sixteenth of many points: their noise is averaged over the hundreds of steps in which the rate falls. */
+/* A step sees few points: its noise is averaged over the hundreds of steps in which the rate falls, and for the same
+ * work many small steps lead further than a few large ones (docs/results.md). */
 static double usual_batch(const usual_case *w)
 {
     const double n = (double)w->n;
-    return n <= LEAST_BATCH ? n : fmin(fmax(LEAST_BATCH, n / 16.0), MOST_BATCH);
+    return n <= LEAST_BATCH ? n : fmin(fmax(LEAST_BATCH, n / 64.0), MOST_BATCH);
 }
 
-/* As are those of the integral and of the penalty. */
+/* So do the integral and the penalty; of few points those of the data are the larger noise. */
 static double usual_q1(const usual_case *w)
 {
-    return low_dimension(w) ? 2048 : 4096;
+    return low_dimension(w) ? fmin(fmax(512.0, (double)w->n), 1024.0) : 2048;
 }
 
 static double usual_q2(const usual_case *w)
 {
-    return low_dimension(w) ? 512 : 1024;
+    return floor(usual_q1(w) / 4.0);
 }
 
 /* Scrambled Sobol points on a surface integrate a smooth density better than any proposal; not so in more
