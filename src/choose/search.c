@@ -187,10 +187,12 @@ done:
     return st;
 }
 
-/* What of the plan's settings the data may choose. */
+/* What of the plan's settings the data may choose: nothing, if both tau and the length were given. */
 static open_settings plan_open(const fit_plan *plan)
 {
     open_settings open = settings_open(&plan->asked);
+    if (!open.tau && !open.length)
+        return (open_settings){ 0 };
     open.omega = open.omega && plan->origin.model == NULL; /* whose weights mean nothing with another one */
     open.encoding = open.encoding && plan->origin.encoded == NULL;
     return open;
@@ -457,7 +459,7 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
     judging j = { 0 };
     search *s = NULL;
     *stopped = false;
-    if (!open.tau && !open.omega && !open.encoding && !open.length)
+    if (!open.tau && !open.length)
         return NPMD_OK;
     TRY(judging_open(&j, f->points, &f->plan->full, err));
     if (j.folds == 0 || f->points->n < LEAST_POINTS) /* nothing to learn from: what is usual stands */
