@@ -252,7 +252,7 @@ static int members_behind(const ensemble *e, member *all, member *list)
     const npmd_model *m = e->model;
     double best = 0.0;
     int behind = 0;
-    if (m->set.estimator != FIT_FIELD)
+    if (m->set.estimator != FIT_FIELD || m->part[0]->base != NULL) /* to gain little over a base is no failure */
         return 0;
     for (int k = 0; k < m->parts; k++)
         best = fmax(best, member_gain(m->part[k]));

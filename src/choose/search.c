@@ -16,7 +16,10 @@
  * standard error of the difference. Nothing but the criterion decides; all are judged on the same points, so that
  * differences are known far better than values. The length is the vertex of the
  * parabola through the best and its neighbours, in the log of the length. Where points are few, one split says little:
- * several shares are held out in turn, and the criterion is that of all of them together. */
+ * several shares are held out in turn, and the criterion is that of all of them together.
+ *
+ * With a base, of each share fitted without it, the base alone, v = 0, is a candidate: a course must be ahead of it by
+ * the standard error of the difference. */
 #include "choose.h"
 
 #include <stdio.h>
@@ -61,8 +64,10 @@ typedef struct search {
     int criterion;
     int folds;
     npmd_points *training[MOST_FOLDS], *held_out[MOST_FOLDS];
-    size_t judged;         /* points held out in all folds */
-    double *weight, *room; /* (judged) */
+    base_set base[MOST_FOLDS]; /* a given one: the first serves all */
+    look alone;                /* the base alone */
+    size_t judged;             /* points held out in all folds */
+    double *weight, *room;     /* (judged) */
     course *course[MOST_COURSES];
     int courses, best, stage; /* best: the course that leads; -1: none */
     int64_t length;           /* that was asked for; 0: it is open */
@@ -159,6 +164,11 @@ static int64_t look_steps(const search *s, int i)
     return s->length > 0 ? s->length : (int64_t)FIRST_STEPS << i;
 }
 
+static const base_set *search_base(const search *s, int fold)
+{
+    return &s->base[s->plan->origin.base != NULL ? 0 : fold];
+}
+
 /* One fold from one look to the next; *failed: it collapsed. */
 static npmd_status course_train(search *s, course *c, int i, int fold, bool *failed, npmd_error *err)
 {
@@ -170,6 +180,8 @@ static npmd_status course_train(search *s, course *c, int i, int fold, bool *fai
     fit_plan *own = NULL;
     if (before == NULL && c->from == s->plan->full.encoding.from)
         origin.encoded = s->plan->origin.encoded, origin.encoded_path = s->plan->origin.encoded_path;
+    if (s->plan->asked.base != BASE_NONE)
+        origin.bases = search_base(s, fold), origin.base = origin.bases->whole;
     TRY(memory_new(&own, 1, err));
     TRY(plan_make(s->plan->estimators, &d.set, &origin, s->plan->domain, s->training[fold]->n, own, err));
     st = fit_run(own, s->training[fold], &(fit_watch){ .progress = search_progress, .user = s },
@@ -246,6 +258,31 @@ static bool look_ahead(const search *s, const look *l, const look *of)
     double difference = 0.0, se = 0.0;
     look_compare(s, l, of, &difference, &se);
     return difference < -se;
+}
+
+/* The bases of all shares, and how good they are alone. */
+static npmd_status search_bases(search *s, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const fit_watch watch = { .progress = search_progress, .user = s };
+    if (s->plan->asked.base == BASE_NONE)
+        return NPMD_OK;
+    for (int k = 0; k < s->folds; k++) {
+        if (search_base(s, k) == &s->base[k])
+            TRY(base_open(&s->base[k], s->plan, s->training[k], &watch, err));
+        s->alone.model[k] = model_share(search_base(s, k)->whole);
+    }
+    TRY(look_judge(s, &s->alone, err));
+    choice_row row = { .stage = s->stage,
+                       .criterion = s->alone.criterion,
+                       .criterion_se = s->alone.se,
+                       .difference = NAN,
+                       .difference_se = NAN,
+                       .settings = "base alone" };
+    s->alone.row = s->record->rows;
+    TRY(choice_add(s->record, &row, err));
+done:
+    return st;
 }
 
 /* The next look of a course; *on: it may go on. */
@@ -389,10 +426,10 @@ done:
 /* ---- the choice --------------------------------------------------------------------------------------------------- */
 
 /* The rows' differences to the best one, point by point. */
-static void search_record(search *s)
+static void search_record(search *s, bool alone)
 {
     const course *leader = search_best(s);
-    const look *best = course_at(leader, leader->best);
+    const look *best = alone ? &s->alone : course_at(leader, leader->best);
     s->record->criterion = s->criterion;
     s->record->training = s->training[0]->n;
     s->record->held_out = s->judged;
@@ -403,6 +440,26 @@ static void search_record(search *s)
             look_compare(s, l, best, &row->difference, &row->difference_se);
             row->kept = l->row == best->row;
         }
+    if (s->alone.log_density != NULL) {
+        choice_row *row = &s->record->row[s->alone.row];
+        look_compare(s, &s->alone, best, &row->difference, &row->difference_se);
+        row->kept = alone;
+    }
+}
+
+/* Is no course ahead of the base alone? Then v = 0. */
+static bool search_alone(search *s, npmd_model *m)
+{
+    const course *leader = search_best(s);
+    const look *best = leader == NULL ? NULL : course_at(leader, leader->best);
+    if (s->plan->asked.base == BASE_NONE || (best != NULL && look_ahead(s, best, &s->alone)))
+        return false;
+    m->set.alone = 1;
+    model_warn(m,
+               "no network was ahead of the base alone on %zu held-out points by more than the error of the "
+               "difference: the model is the base, v = 0",
+               s->judged);
+    return true;
 }
 
 static int64_t best_length(const course *c)
@@ -438,7 +495,9 @@ static void search_close(search *s)
     for (int k = 0; k < MOST_FOLDS; k++) {
         points_free(s->training[k]);
         points_free(s->held_out[k]);
+        base_close(&s->base[k]);
     }
+    look_close(&s->alone);
     memory_free(s->weight);
     memory_free(s->room);
 }
@@ -452,6 +511,8 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
     course *c = NULL;
     bool better = false;
     *stopped = false;
+    if (asked->alone) /* what the first of several members found */
+        return NPMD_OK;
     open.omega = open.omega && f->plan->origin.model == NULL; /* whose weights mean nothing with another one */
     open.encoding = open.encoding && f->plan->origin.encoded == NULL;
     if (!open.tau && !open.omega && !open.encoding && !open.length)
@@ -468,6 +529,7 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
     TRY(search_split(s, f->points, full, err));
     if (s->folds == 0) /* nothing to learn from: what is usual stands */
         goto done;
+    TRY(search_bases(s, err));
     TRY(search_new(s, open.omega ? OMEGA_START : full->network.omega, open.tau ? TAU_START : full->tau,
                    full->encoding.from, &c, err));
     TRY(search_run(s, c, &better, err));
@@ -478,10 +540,12 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
     if (s->best >= 0 && open.encoding && !s->stop)
         TRY(search_encoding(s, err));
     *stopped = s->stop != 0;
-    if (s->best < 0)
+    const bool alone = !s->stop && search_alone(s, f->model);
+    if (s->best < 0 && !alone)
         goto done;
-    search_record(s);
-    search_take(s, f->model);
+    search_record(s, alone);
+    if (s->best >= 0)
+        search_take(s, f->model);
 done:
     if (s != NULL)
         search_close(s);

@@ -34,6 +34,8 @@ typedef enum integral_points { INTEGRAL_AUTO, INTEGRAL_IMPORTANCE, INTEGRAL_UNIF
 typedef enum point_sequence { SEQUENCE_SOBOL, SEQUENCE_INDEPENDENT } point_sequence;
 typedef enum optimiser_kind { OPTIMISER_ADAM, OPTIMISER_SGD } optimiser_kind;
 typedef enum rate_schedule { SCHEDULE_COSINE, SCHEDULE_FIXED, SCHEDULE_TRIANGULAR, SCHEDULE_TRIANGULAR2 } rate_schedule;
+/* The density that v is a change of: none (the uniform one), one fitted to the same points, or a model of its own. */
+typedef enum base_kind { BASE_NONE, BASE_KDE, BASE_SERIES, BASE_MODEL } base_kind;
 typedef enum stop_rule { STOP_NONE, STOP_ISE, STOP_SNR } stop_rule;
 
 /* ---- Settings ---------------------------------------------------------------------------------------------------- */
@@ -118,6 +120,8 @@ typedef struct settings {
     int folds;      /* stack: shares held out in turn */
     int unordered;  /* 1: points are unordered pairs, f(x, y) = f(y, x) */
     int solver;     /* series_solver */
+    int base;       /* base_kind */
+    int alone;      /* 1: held-out points like the base alone best, v = 0 */
     encoding_settings encoding;
     network_settings network;
     descent_settings descent;
@@ -147,6 +151,7 @@ struct npmd_options {
     fit_watch watch;
     char start_from[PLAN_MAX_PATH];    /* a model whose weights the fit starts from; "": random weights */
     char encoding_from[PLAN_MAX_PATH]; /* a field whose encoding is used; "": the encoding is drawn */
+    char base[PLAN_MAX_PATH];          /* as asked for: a file, or the name of a base_kind */
 };
 
 /* Calls progress; nonzero: stop. */
@@ -184,7 +189,7 @@ typedef struct option_row {
     const char *fallback;
     double (*usual)(const usual_case *where); /* value of an open option; NULL: it is never open */
     double least, most;
-    const char *values;        /* CHOICE: for help, "off|on"; else NULL */
+    const char *values;        /* for help, "off|on"; NULL: by its kind */
     const char *const *choice; /* CHOICE: names by number, then NULL */
     bool shapes_answer;        /* goes into the model file */
     unsigned readers;          /* who reads it: bits 1 << fit_kind, and the READER bits below */
