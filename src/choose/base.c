@@ -6,15 +6,22 @@
  *
  * Points of a step: of each measure f0^(-k) a share of its own, some of them uniform, the others drawn from it. As
  * numbers of each kind are fixed, alpha the uniform share among them, every point counts f0 / (alpha + (1 - alpha) f0),
- * f0 relative to the uniform measure, which is bounded by 1 / (1 - alpha) (Veach's balance heuristic). Kernels draw by
- * themselves, and all points of a step are new. Other models draw by rejection, which takes far longer than a step: of
- * these there is one large pool, drawn once, and each step selects anew from it. */
+ * f0 relative to the uniform measure, which is bounded by 1 / (1 - alpha) (Veach's balance heuristic). To draw a point
+ * from kernels takes no time, but their density there takes longer than the network. So EVERY steps share a pool with
+ * known densities, and select from it at random, each point about EVERY / STEPS_WORTH times; then comes a new one. Other
+ * models draw by rejection, which takes longer still: they have one large pool, once.
+ *
+ * Pools are functions of the seed and their number. A search, whose courses all begin at step 0, has them once. */
 #include "choose.h"
 
 #define LEAST_POINTS 50 /* fewer are not divided into folds */
-#define POOL 131072
+#define EVERY 128       /* steps of a pool */
+#define STEPS_WORTH 16  /* a pool is as large as so many steps */
+#define LARGE_POOL 131072
 #define DRAWS 16384 /* of the integral, at a time */
 #define MOST_DRAWS ((size_t)1 << 20)
+
+static npmd_status step_points(void *self, int64_t step, size_t count, double *x, double *weight, npmd_error *err);
 
 static bool draws_exactly(const npmd_model *m)
 {
@@ -44,8 +51,9 @@ npmd_status base_plan(const fit_plan *of, size_t n, fit_plan *out, npmd_error *e
 
 size_t base_bytes(const fit_plan *of, const fit_plan *base)
 {
+    const size_t points = BASE_POOLS * (STEPS_WORTH * (size_t)of->full.descent.q1 + DRAWS);
     return (BASE_FOLDS + 1) * (base == NULL ? 0 : base->bytes)
-           + (POOL + (size_t)of->full.descent.q1) * ((size_t)of->domain->columns + 1) * sizeof(double);
+           + points * ((size_t)of->domain->columns + 1) * sizeof(double);
 }
 
 /* Without fold k; what was chosen for all points stands, where a choice takes long. */
@@ -96,44 +104,25 @@ done:
     return st;
 }
 
-/* The pool: as many draws of each member, with the logs of their densities relative to uniform. */
-static npmd_status base_draw_pool(base_set *b, const settings *full, npmd_error *err)
+npmd_status base_open(base_set *b, const fit_plan *of, const npmd_points *pts, const fit_watch *watch, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_compute how = model_compute(full);
-    const int members = base_members(b);
-    const size_t columns = (size_t)b->whole->domain->columns, each = POOL / (size_t)members;
-    TRY(memory_new(&b->pool, (size_t)members * each * columns, err));
-    TRY(memory_new(&b->pool_log, (size_t)members * each, err));
-    b->pooled = each;
-    for (int k = 0; k < members; k++) {
-        const npmd_model *m = base_member(b, k);
-        double *x = b->pool + (size_t)k * each * columns, *log_f = b->pool_log + (size_t)k * each;
-        TRY(model_sample(m, hash_word(full->seed, (uint64_t)k), each, &how, x, err));
-        TRY(model_values(m, &how, x, each, log_f, err));
-        for (size_t i = 0; i < each; i++)
-            log_f[i] -= m->facts.log_integral;
-    }
+    *b = (base_set){ .of = of, .measure = { .points = step_points, .self = b } };
+    if (of->origin.base != NULL)
+        b->whole = model_share(of->origin.base);
+    else
+        TRY(base_fit(b, of, pts, watch, err));
+    b->draws = draws_exactly(b->whole);
 done:
+    if (st != NPMD_OK)
+        base_close(b);
     return st;
 }
 
-npmd_status base_open(base_set *out, const fit_plan *of, const npmd_points *pts, const fit_watch *watch,
-                      npmd_error *err)
+static void pool_close(base_pool *p)
 {
-    npmd_status st = NPMD_OK;
-    base_set b = { 0 };
-    if (of->origin.base != NULL)
-        b.whole = model_share(of->origin.base);
-    else
-        TRY(base_fit(&b, of, pts, watch, err));
-    if (!draws_exactly(b.whole))
-        TRY(base_draw_pool(&b, &of->full, err));
-    *out = b;
-    b = (base_set){ 0 };
-done:
-    base_close(&b);
-    return st;
+    memory_free_all(p->x, p->log_f);
+    *p = (base_pool){ 0 };
 }
 
 void base_close(base_set *b)
@@ -141,11 +130,75 @@ void base_close(base_set *b)
     model_free(b->whole);
     for (int k = 0; k < BASE_FOLDS; k++)
         model_free(b->fold[k]);
-    memory_free_all(b->pool, b->pool_log);
+    for (int i = 0; i < BASE_POOLS; i++) {
+        pool_close(&b->steps[i]);
+        pool_close(&b->integral[i]);
+    }
     *b = (base_set){ 0 };
 }
 
 /* ---- points of its measure --------------------------------------------------------------------------------------- */
+
+/* x (count, columns): some uniform points, then draws from m; log_f (count): its log density, relative to uniform. */
+static npmd_status draw_points(const base_set *b, const npmd_model *m, rng_key key, uint64_t seed, size_t some,
+                               size_t count, double *x, double *log_f, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const settings *full = &b->of->full;
+    const npmd_compute how = model_compute(full);
+    point_source s;
+    if (some > 0) {
+        source_uniform(&s, m->domain, some, full->descent.sequence == SEQUENCE_SOBOL, key);
+        source_fill_all(&s, 0, some, how.threads, x, log_f); /* equal weights, which are not needed */
+    }
+    if (count > some)
+        TRY(model_sample(m, seed, count - some, &how, x + some * (size_t)m->domain->columns, err));
+    TRY(model_values(m, &how, x, count, log_f, err));
+    for (size_t i = 0; i < count; i++)
+        log_f[i] -= m->facts.log_integral;
+done:
+    return st;
+}
+
+static size_t uniform_share(const base_set *b, size_t count)
+{
+    return (size_t)llround(b->of->full.descent.uniform_share * (double)count);
+}
+
+/* The place of the pool of this number: the first ones stay. */
+static base_pool *pool_place(base_pool *list, uint64_t number)
+{
+    return &list[number < BASE_POOLS ? number : BASE_POOLS - 1];
+}
+
+/* The pool of this number of all members (each (members, each)), or of the whole base. */
+static npmd_status pool_open(base_set *b, bool whole, uint64_t number, size_t each, base_pool **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const int members = whole ? 1 : base_members(b);
+    const size_t columns = (size_t)b->whole->domain->columns, all = each * (size_t)members;
+    const rng_purpose purpose = whole ? RNG_NORMALISE : RNG_INTEGRAL_POINTS;
+    const uint64_t seed = b->of->full.seed;
+    base_pool *p = pool_place(whole ? b->integral : b->steps, number);
+    *out = p;
+    if (p->x != NULL && p->number == number && p->each == each)
+        return NPMD_OK;
+    pool_close(p);
+    TRY(memory_new(&p->x, all * columns, err));
+    TRY(memory_new(&p->log_f, all, err));
+    for (int k = 0; k < members; k++) {
+        const uint64_t at = number * BASE_FOLDS + (uint64_t)k;
+        TRY(draw_points(b, whole ? b->whole : base_member(b, k), rng_key_make(seed, purpose, at),
+                        hash_word(hash_word(seed, (uint64_t)purpose), at), uniform_share(b, each), each,
+                        p->x + (size_t)k * each * columns, p->log_f + (size_t)k * each, err));
+    }
+    p->number = number;
+    p->each = each;
+done:
+    if (st != NPMD_OK)
+        pool_close(p);
+    return st;
+}
 
 /* What a point counts, with f0 = exp(log_f) relative to uniform. */
 static double balance(double alpha, double log_f)
@@ -153,85 +206,40 @@ static double balance(double alpha, double log_f)
     return alpha == 0.0 ? 1.0 : 1.0 / (alpha * exp(-log_f) + 1.0 - alpha);
 }
 
-/* Those of one member's measure: some uniform, then draws from it; log_f (count): its log density there. */
-static npmd_status member_points(const base_points *p, const evaluator *of, int k, rng_key key, uint64_t seed,
-                                 size_t count, double *x, double *log_f, double *alpha, npmd_error *err)
+/* Of member k some uniform points and some of its draws, at random, none twice unless there are too few. */
+static void select_points(const base_set *b, const base_pool *p, size_t k, rng_key key, size_t count, double scale,
+                          double *x, double *weight)
 {
-    npmd_status st = NPMD_OK;
-    const base_set *b = p->set;
-    const size_t columns = (size_t)of->model->domain->columns, some = (size_t)llround(p->share * (double)count);
-    size_t known = 0; /* of the last points the density is known */
-    point_source s;
-    if (some > 0) {
-        source_uniform(&s, of->model->domain, some, p->quasi, key);
-        source_fill_all(&s, 0, some, p->how.threads, x, log_f); /* equal weights, which are not needed */
+    const size_t columns = (size_t)b->whole->domain->columns, uniform = uniform_share(b, p->each),
+                 some = uniform_share(b, count);
+    const double alpha = (double)some / (double)count;
+    for (size_t i = 0; i < count; i++) {
+        const size_t from = i < some ? 0 : uniform, room = i < some ? uniform : p->each - uniform,
+                     at = i < some ? i : i - some;
+        const size_t row = k * p->each + from + (size_t)rng_permute(key, at % room, room);
+        memcpy(x + i * columns, p->x + row * columns, columns * sizeof *x);
+        weight[i] = scale * balance(alpha, p->log_f[row]);
     }
-    if (b->pool == NULL) {
-        TRY(model_sample(of->model, seed, count - some, &p->how, x + some * columns, err));
-    } else {
-        const size_t first = (size_t)k * b->pooled;
-        for (size_t i = some; i < count; i++) {
-            const size_t row = first + (size_t)rng_permute(key, (i - some) % b->pooled, b->pooled);
-            memcpy(x + i * columns, b->pool + row * columns, columns * sizeof *x);
-            log_f[i] = b->pool_log[row];
-        }
-        known = count - some;
-    }
-    if (count > known)
-        TRY(evaluate(of, x, count - known, JET_VALUE, log_f, err));
-    for (size_t i = 0; i < count - known; i++)
-        log_f[i] -= of->model->facts.log_integral;
-    *alpha = (double)some / (double)count;
-done:
-    return st;
 }
 
 static npmd_status step_points(void *self, int64_t step, size_t count, double *x, double *weight, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const base_points *p = self;
-    const size_t members = (size_t)base_members(p->set), used = members < count ? members : count;
+    base_set *b = self;
+    base_pool *pool = NULL;
+    const size_t members = (size_t)base_members(b), used = members < count ? members : count;
+    const size_t all = b->draws ? STEPS_WORTH * (size_t)b->of->full.descent.q1 : LARGE_POOL;
+    TRY(pool_open(b, false, b->draws ? (uint64_t)step / EVERY : 0, all / members + 1, &pool, err));
     for (size_t j = 0; j < used; j++) {
         const size_t k = ((size_t)step + j) % members, first = count * j / used, some = count * (j + 1) / used - first;
-        const uint64_t at = (uint64_t)step * BASE_FOLDS + k;
-        double alpha = 0.0, *own = weight + first;
-        TRY(member_points(p, &p->of[k], (int)k, rng_key_make(p->seed, RNG_INTEGRAL_POINTS, at),
-                          hash_word(hash_word(p->seed, RNG_INTEGRAL_POINTS), at), some,
-                          x + first * (size_t)p->set->whole->domain->columns, own, &alpha, err));
-        for (size_t i = 0; i < some; i++)
-            own[i] = balance(alpha, own[i]) / (double)(some * used);
+        select_points(b, pool, k, rng_key_make(b->of->full.seed, RNG_CENTRES, (uint64_t)step * BASE_FOLDS + k), some,
+                      1.0 / (double)(some * used), x + first * (size_t)b->whole->domain->columns, weight + first);
     }
 done:
     return st;
 }
 
-npmd_status base_points_open(base_points *p, const base_set *set, const settings *full, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    *p = (base_points){ .set = set,
-                        .how = model_compute(full),
-                        .seed = full->seed,
-                        .share = full->descent.uniform_share,
-                        .quasi = full->descent.sequence == SEQUENCE_SOBOL,
-                        .measure = { .points = step_points, .self = p } };
-    for (int k = 0; k < base_members(set); k++)
-        TRY(evaluator_open(&p->of[k], base_member(set, k), &p->how, err));
-done:
-    return st;
-}
-
-void base_points_close(base_points *p)
-{
-    for (int k = 0; k < BASE_FOLDS; k++)
-        evaluator_close(&p->of[k]);
-}
-
 /* ---- the integral ------------------------------------------------------------------------------------------------ */
-
-bool base_draws(const base_set *b)
-{
-    return draws_exactly(b->whole);
-}
 
 typedef struct running { /* a mean, and the squares about it */
     double mean, squares;
@@ -246,29 +254,22 @@ static void running_add(running *r, double value, size_t n)
 
 /* Z = mean of c exp v = 1 + mean of c (exp v - 1), c what a point counts: the second is exact at v = 0, and has far less
  * noise near it. Which of the two has less says their spread. */
-npmd_status base_integral(const base_set *b, const settings *full, const integral_request *what, values_fn v,
-                          void *self, integral_result *out, npmd_error *err)
+npmd_status base_integral(base_set *b, const integral_request *what, values_fn v, void *self, integral_result *out,
+                          npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const npmd_compute how = model_compute(full);
-    const base_set whole = { .whole = b->whole };
-    base_points p = { .set = &whole, .how = how, .share = full->descent.uniform_share };
-    evaluator of = { 0 };
-    double *x = NULL, *log_f = NULL, *change = NULL, alpha = 0.0;
-    running plain = { 0 }, control = { .mean = 0.0 };
+    double *change = NULL;
+    const double alpha = (double)uniform_share(b, DRAWS) / DRAWS;
+    running plain = { 0 }, control = { 0 };
     size_t n = 0;
-    assert(base_draws(b));
-    TRY(evaluator_open(&of, b->whole, &p.how, err));
-    TRY(memory_new(&x, DRAWS * (size_t)b->whole->domain->columns, err));
-    TRY(memory_new(&log_f, DRAWS, err));
+    assert(b->draws);
     TRY(memory_new(&change, DRAWS, err));
-    for (uint64_t batch = 0;; batch++) {
-        TRY(member_points(&p, &of, 0, rng_key_make(what->seed, what->purpose, batch),
-                          hash_word(hash_word(what->seed, (uint64_t)what->purpose), batch), DRAWS, x, log_f, &alpha,
-                          err));
-        TRY(v(self, x, DRAWS, change, err));
+    for (uint64_t number = 0;; number++) {
+        base_pool *pool = NULL;
+        TRY(pool_open(b, true, number, DRAWS, &pool, err));
+        TRY(v(self, pool->x, DRAWS, change, err));
         for (size_t i = 0; i < DRAWS; i++) {
-            const double counts = balance(alpha, log_f[i]);
+            const double counts = balance(alpha, pool->log_f[i]);
             n++;
             running_add(&plain, counts * exp(change[i]), n);
             running_add(&control, counts * expm1(change[i]), n);
@@ -287,7 +288,6 @@ npmd_status base_integral(const base_set *b, const settings *full, const integra
             break;
     }
 done:
-    evaluator_close(&of);
-    memory_free_all(x, log_f, change);
+    memory_free(change);
     return st;
 }

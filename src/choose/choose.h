@@ -66,38 +66,31 @@ npmd_status pilots_record(pilots *p, int best, choice_record *into, npmd_error *
 /* ---- base.c: the density that a field changes -------------------------------------------------------------------- */
 
 #define BASE_FOLDS 5
+#define BASE_POOLS 8
+typedef struct base_pool { /* points with known densities */
+    uint64_t number;
+    size_t each;       /* points of one member */
+    double *x, *log_f; /* (members, each, columns), (members, each): relative to uniform */
+} base_pool;
 typedef struct base_set {
+    const fit_plan *of;           /* of the field */
     npmd_model *whole;            /* given, or fitted to all points: the base of the model */
     npmd_model *fold[BASE_FOLDS]; /* fitted without a fifth of the points each; the integral's measure is their mean */
     int folds;                    /* 0: the whole one serves */
-    double *pool, *pool_log;      /* draws of each, and their log densities; NULL: they draw by themselves */
-    size_t pooled;                /* draws of one */
+    bool draws;                   /* exactly, by itself: base_integral can be asked */
+    base_pool steps[BASE_POOLS], integral[BASE_POOLS];
+    base_measure measure; /* for the objective; points to this */
 } base_set;
 /* The plan of a base that is fitted, and the memory that all of it takes; base NULL: it is given. */
 npmd_status base_plan(const fit_plan *of, size_t n, fit_plan *out, npmd_error *err);
 size_t base_bytes(const fit_plan *of, const fit_plan *base);
-/* Of a field's plan: the model it was given, or fits to the points. */
-npmd_status base_open(base_set *out, const fit_plan *of, const npmd_points *pts, const fit_watch *watch,
-                      npmd_error *err);
+/* Of a field's plan: the model it was given, or fits to the points. It stays where it is, and serves one thread. */
+npmd_status base_open(base_set *b, const fit_plan *of, const npmd_points *pts, const fit_watch *watch, npmd_error *err);
 void base_close(base_set *b); /* accepts {0} */
-
-typedef struct base_points { /* points of a step's integral */
-    const base_set *set;
-    npmd_compute how;
-    evaluator of[BASE_FOLDS];
-    uint64_t seed;
-    double share; /* of uniform points */
-    bool quasi;
-    base_measure measure; /* for the objective; points to this */
-} base_points;
-npmd_status base_points_open(base_points *p, const base_set *set, const settings *full, npmd_error *err);
-void base_points_close(base_points *p); /* accepts {0} */
-
-bool base_draws(const base_set *b); /* base_integral can be asked */
-/* The log of the integral of f0 exp v under the base of the model, from draws of it and uniform points; it has the
- * request's seed, purpose, target and stop. */
-npmd_status base_integral(const base_set *b, const settings *full, const integral_request *what, values_fn v,
-                          void *self, integral_result *out, npmd_error *err);
+/* The log of the integral of f0 exp v under the base of the model, from draws of it and uniform points, with the
+ * request's target and stop. */
+npmd_status base_integral(base_set *b, const integral_request *what, values_fn v, void *self, integral_result *out,
+                          npmd_error *err);
 
 /* ---- search_tau.c: a tau for data that came without one ---------------------------------------------------------- */
 

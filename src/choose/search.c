@@ -164,7 +164,7 @@ static int64_t look_steps(const search *s, int i)
     return s->length > 0 ? s->length : (int64_t)FIRST_STEPS << i;
 }
 
-static const base_set *search_base(const search *s, int fold)
+static base_set *search_base(search *s, int fold)
 {
     return &s->base[s->plan->origin.base != NULL ? 0 : fold];
 }

@@ -253,17 +253,17 @@ static void field_report(npmd_model *m, const train_result *done_by)
 
 /* The log integral of f0 exp v. Quadrature, where there are rules, knows it best, unless the base has peaks that are too
  * narrow for it: points drawn from the base meet them. */
-static npmd_status base_normalise(fit *f, const base_set *bases, field_values *values, npmd_error *err)
+static npmd_status base_normalise(fit *f, base_set *bases, field_values *values, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_model *m = f->model;
     const integral_request what = fit_integral(f, (size_t)1 << 22);
     const bool still = m->set.alone || m->linear; /* v = 0 */
     integral_result z = { .log_integral_se = INFINITY }, drawn = { .log_integral_se = INFINITY };
-    if (!still && (domain_has_rules(m->domain) || !base_draws(bases)))
+    if (!still && (domain_has_rules(m->domain) || !bases->draws))
         TRY(integrate(&what, field_values_at, values, &z, err));
-    if (!still && base_draws(bases) && z.log_integral_se > 2.0 * what.target)
-        TRY(base_integral(bases, &m->set, &what, backend_values, values->backend, &drawn, err));
+    if (!still && bases->draws && z.log_integral_se > 2.0 * what.target)
+        TRY(base_integral(bases, &what, backend_values, values->backend, &drawn, err));
     if (still)
         z = (integral_result){ .log_integral_se = m->base->facts.log_integral_se };
     fit_normalised(f, drawn.log_integral_se < z.log_integral_se ? &drawn : &z);
@@ -272,7 +272,7 @@ done:
 }
 
 /* Trains on an open backend, and asks it for the log integral. */
-static npmd_status field_train(fit *f, const fit_watch *watch, backend *b, const base_set *bases, checkpoint *keep,
+static npmd_status field_train(fit *f, const fit_watch *watch, backend *b, base_set *bases, checkpoint *keep,
                                npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -283,7 +283,6 @@ static npmd_status field_train(fit *f, const fit_watch *watch, backend *b, const
     train_result done_by = { 0 };
     encoding judge = { 0 };
     double *from = NULL;
-    base_points measure = { 0 };
     field_values values = { .backend = b };
     field_watch watching = { .fit = f, .watch = watch, .backend = b, .terms = &o, .values = &values };
     train_keeper keeper = { .keep = checkpoint_keep, .self = keep };
@@ -291,8 +290,7 @@ static npmd_status field_train(fit *f, const fit_watch *watch, backend *b, const
     TRY(objective_open(&o, m->domain, f->points, &m->set, err));
     m->set.descent.proposal_rho = o.proposal.rho;
     if (bases != NULL) {
-        TRY(base_points_open(&measure, bases, &m->set, err));
-        o.base = &measure.measure;
+        o.base = &bases->measure;
         values.how = model_compute(&m->set);
         TRY(evaluator_open(&values.base, m->base, &values.how, err));
     }
@@ -332,7 +330,6 @@ static npmd_status field_train(fit *f, const fit_watch *watch, backend *b, const
 done:
     field_watch_close(&watching);
     evaluator_close(&values.base);
-    base_points_close(&measure);
     encoding_free(&judge);
     memory_free(from);
     objective_close(&o);
@@ -348,7 +345,7 @@ static int base_progress(const npmd_report *now, void *user)
 }
 
 /* The base of the model, and what it takes to train against it: the plan's own, or made here. */
-static npmd_status field_base(const fit *f, base_set *own, const base_set **out, npmd_error *err)
+static npmd_status field_base(const fit *f, base_set *own, base_set **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = f->model;
@@ -376,7 +373,7 @@ static npmd_status field_fit_to(fit *f, const npmd_points *held_out, npmd_error 
     checkpoint *keep = NULL;
     backend b = { 0 };
     base_set own = { 0 };
-    const base_set *bases = NULL;
+    base_set *bases = NULL;
     fit_watch watch = *f->watch;
     watch.log_every = fit_log_every(f);
     watch.held_out = held_out;

@@ -33,7 +33,7 @@ typedef struct fit_origin {                                /* the models that a 
     const npmd_model *model;                               /* gives the initial weights; NULL: none */
     const npmd_model *encoded;                             /* gives the encoding; NULL: none */
     const npmd_model *base;                                /* the density that a field changes; NULL: see settings */
-    const struct base_set *bases;                          /* all that belongs to the base, ready; NULL: made anew */
+    struct base_set *bases;                                /* all that belongs to the base, ready; NULL: made anew */
     char model_hash[MODEL_HASH], encoded_hash[MODEL_HASH]; /* of their files */
     char base_hash[MODEL_HASH];
     const char *model_path, *encoded_path; /* for messages */
