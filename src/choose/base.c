@@ -45,7 +45,7 @@ static int base_members(const base_set *b)
 
 npmd_status base_plan(const fit_plan *of, size_t n, fit_plan *out, npmd_error *err)
 {
-    const derived d = derive_base(&of->asked);
+    const derived d = derive_base(&of->asked, of->domain);
     return plan_derive(of, &d, n, out, err);
 }
 
@@ -62,7 +62,7 @@ static npmd_status fold_fit(base_set *b, const fit_plan *of, const npmd_points *
 {
     npmd_status st = NPMD_OK;
     const size_t first = pts->n * (size_t)k / BASE_FOLDS, last = pts->n * ((size_t)k + 1) / BASE_FOLDS;
-    derived d = derive_base(&of->asked);
+    derived d = derive_base(&of->asked, of->domain);
     npmd_points *left_out = NULL, *others = NULL;
     fit_plan *plan = NULL;
     if (of->asked.base == BASE_SERIES) {

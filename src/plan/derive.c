@@ -113,7 +113,7 @@ derived derive_part(const settings *asked, const part_kind *kind, int members, b
 
 /* A field's own options, its penalty among them, say nothing of its base, but for those of kernels. Several widths are
  * by far the best kernels (docs/results.md), unless another kind is asked for. */
-derived derive_base(const settings *asked)
+derived derive_base(const settings *asked, const npmd_domain *dom)
 {
     derived d = begin(asked);
     d.set.estimator = asked->base == BASE_KDE ? FIT_KDE : FIT_SERIES;
@@ -122,10 +122,10 @@ derived derive_base(const settings *asked)
     d.set.tau = -1.0;
     d.set.solver = SOLVER_NEWTON;
     memset(d.set.encoding.max_frequency, 0, sizeof d.set.encoding.max_frequency);
-    d.set.encoding.max_frequencies = 0;
+    d.set.encoding.max_frequencies = 1; /* one for all: the usual one */
     d.set.members = 1;
     d.set.bootstrap = 0;
-    if (asked->kernels.bandwidth == BANDWIDTH_FIXED && !(asked->kernels.kappa[0] > 0.0))
+    if (!dom->surfaces && asked->kernels.bandwidth == BANDWIDTH_FIXED && !(asked->kernels.kappa[0] > 0.0))
         d.set.kernels.bandwidth = BANDWIDTH_MIXTURE;
     return d;
 }

@@ -19,7 +19,7 @@ derived derive_pilot(const settings *base, double tau, int64_t steps);
 derived derive_member(const settings *from, bool first, uint64_t seed, const npmd_domain *dom);
 derived derive_part(const settings *asked, const part_kind *kind, int members, bool resampled, bool last,
                     const settings *before);
-derived derive_base(const settings *asked);
+derived derive_base(const settings *asked, const npmd_domain *dom);
 derived derive_linear(const settings *asked, const settings *full, int features);
 
 #endif
