@@ -366,7 +366,9 @@ static npmd_status ensemble_fit(fit *f, npmd_error *err)
     members_settle(m);
     members_report(m);
     take_settings(m);
-    if (m->set.combine == COMBINE_LOG)
+    if (m->set.combine == COMBINE_LOG && m->part[0]->base != NULL)
+        TRY(base_normalise_blend(f, err));
+    else if (m->set.combine == COMBINE_LOG)
         TRY(fit_normalise_model(f, (size_t)1 << 22, err));
     else
         for (int k = 0; k < m->parts; k++) /* of the mean of integrals that are one */

@@ -20,6 +20,8 @@
 #define LARGE_POOL 131072
 #define DRAWS 16384 /* of the integral, at a time */
 #define MOST_DRAWS ((size_t)1 << 20)
+#define ACCURATE 5e-4                /* of the log integral: what draws reach in good time */
+#define MOST_NODES ((size_t)1 << 18) /* peaks that so many do not resolve are met by draws */
 
 static npmd_status step_points(void *self, int64_t step, size_t count, double *x, double *weight, npmd_error *err);
 
@@ -284,10 +286,71 @@ npmd_status base_integral(base_set *b, const integral_request *what, values_fn v
             st = npmd_fail(err, NPMD_ERR_NUMERIC, "the integral of the density is not finite");
             goto done;
         }
-        if (out->log_integral_se <= what->target || n >= MOST_DRAWS || (what->stop != NULL && what->stop(what->user)))
+        if (out->log_integral_se <= fmax(what->target, ACCURATE) || n >= MOST_DRAWS
+            || (what->stop != NULL && what->stop(what->user)))
             break;
     }
 done:
     memory_free(change);
+    return st;
+}
+
+/* ---- the log integral of a model --------------------------------------------------------------------------------- */
+
+/* Quadrature, where there are rules, knows it best, unless the base has peaks that are too narrow for it. */
+npmd_status base_normalise(fit *f, base_set *b, values_fn total, void *total_self, values_fn change, void *change_self,
+                           npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_model *m = f->model;
+    integral_request what = fit_integral(f, b->draws ? MOST_NODES : (size_t)1 << 22);
+    integral_result z = { .log_integral_se = INFINITY }, drawn = { .log_integral_se = INFINITY };
+    if (domain_has_rules(m->domain) || !b->draws)
+        TRY(integrate(&what, total, total_self, &z, err));
+    if (b->draws && z.log_integral_se > 2.0 * what.target)
+        TRY(base_integral(b, &what, change, change_self, &drawn, err));
+    fit_normalised(f, drawn.log_integral_se < z.log_integral_se ? &drawn : &z);
+done:
+    return st;
+}
+
+typedef struct blended { /* a blend, and the base of its first member */
+    evaluator all, base;
+} blended;
+
+static npmd_status blended_change(void *self, const double *x, size_t n, double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    blended *e = self;
+    double *base = NULL;
+    TRY(memory_new(&base, n, err));
+    TRY(evaluate(&e->all, x, n, JET_VALUE, out, err));
+    TRY(evaluate(&e->base, x, n, JET_VALUE, base, err));
+    for (size_t i = 0; i < n; i++)
+        out[i] -= base[i] - e->base.model->facts.log_integral;
+done:
+    memory_free(base);
+    return st;
+}
+
+npmd_status base_normalise_blend(fit *f, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_model *first = f->model->part[0]->base;
+    const npmd_compute how = model_compute(&f->model->set);
+    fit_plan *of = NULL; /* whose settings are those of a member, complete */
+    base_set b = { 0 };
+    blended e = { 0 };
+    TRY(memory_new(&of, 1, err));
+    of->full = f->model->part[0]->set;
+    b = (base_set){ .of = of, .whole = model_share(first), .draws = draws_exactly(first) };
+    TRY(evaluator_open(&e.all, f->model, &how, err));
+    TRY(evaluator_open(&e.base, first, &how, err));
+    TRY(base_normalise(f, &b, evaluator_values, &e.all, blended_change, &e, err));
+done:
+    evaluator_close(&e.all);
+    evaluator_close(&e.base);
+    base_close(&b);
+    memory_free(of);
     return st;
 }

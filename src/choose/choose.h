@@ -91,6 +91,10 @@ void base_close(base_set *b); /* accepts {0} */
  * request's target and stop. */
 npmd_status base_integral(base_set *b, const integral_request *what, values_fn v, void *self, integral_result *out,
                           npmd_error *err);
+/* As fit_normalise; total: log f0 + v of the model, change: v alone. */
+npmd_status base_normalise(fit *f, base_set *b, values_fn total, void *total_self, values_fn change, void *change_self,
+                           npmd_error *err);
+npmd_status base_normalise_blend(fit *f, npmd_error *err); /* of a blend of members that have a base */
 
 /* ---- search_tau.c: a tau for data that came without one ---------------------------------------------------------- */
 

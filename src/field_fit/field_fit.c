@@ -251,26 +251,6 @@ static void field_report(npmd_model *m, const train_result *done_by)
                    (long long)m->set.descent.steps);
 }
 
-/* The log integral of f0 exp v. Quadrature, where there are rules, knows it best, unless the base has peaks that are too
- * narrow for it: points drawn from the base meet them. */
-static npmd_status base_normalise(fit *f, base_set *bases, field_values *values, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    const npmd_model *m = f->model;
-    const integral_request what = fit_integral(f, (size_t)1 << 22);
-    const bool still = m->set.alone || m->linear; /* v = 0 */
-    integral_result z = { .log_integral_se = INFINITY }, drawn = { .log_integral_se = INFINITY };
-    if (!still && (domain_has_rules(m->domain) || !bases->draws))
-        TRY(integrate(&what, field_values_at, values, &z, err));
-    if (!still && bases->draws && z.log_integral_se > 2.0 * what.target)
-        TRY(base_integral(bases, &what, backend_values, values->backend, &drawn, err));
-    if (still)
-        z = (integral_result){ .log_integral_se = m->base->facts.log_integral_se };
-    fit_normalised(f, drawn.log_integral_se < z.log_integral_se ? &drawn : &z);
-done:
-    return st;
-}
-
 /* Trains on an open backend, and asks it for the log integral. */
 static npmd_status field_train(fit *f, const fit_watch *watch, backend *b, base_set *bases, checkpoint *keep,
                                npmd_error *err)
@@ -319,8 +299,10 @@ static npmd_status field_train(fit *f, const fit_watch *watch, backend *b, base_
     TRY(field_watch_settle(&watching, &done_by, err));
     TRY(b->ops->get(b->self, VECTOR_THETA, s->theta, err));
     field_report(m, &done_by);
-    if (bases != NULL)
-        TRY(base_normalise(f, bases, &values, err));
+    if (bases != NULL && (m->set.alone || m->linear)) /* v = 0 */
+        fit_normalised(f, &(integral_result){ .log_integral_se = m->base->facts.log_integral_se });
+    else if (bases != NULL)
+        TRY(base_normalise(f, bases, field_values_at, &values, backend_values, b, err));
     else
         TRY(fit_normalise(f, backend_values, b, (size_t)1 << 22, err));
     if (!m->facts.interrupted)

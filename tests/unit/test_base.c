@@ -345,7 +345,8 @@ static void equal_bytes(void **state)
         npmd_options opt;
         npmd_error err = { 0 };
         npmd_model *m = NULL;
-        options_of(&opt, (const char *const[]){ SMALL, "steps", "150", "q1", "256", "base", BASES[k], "threads", "1", NULL });
+        options_of(&opt,
+                   (const char *const[]){ SMALL, "steps", "150", "q1", "256", "base", BASES[k], "threads", "1", NULL });
         m = fit_of(pts, &opt);
         bytes_of(s, m, "whole");
         npmd_model_free(m);
@@ -392,7 +393,8 @@ static void base_alone(void **state)
     const stage *s = *state;
     enum { N = 500 };
     npmd_points *pts = draws(s, N, false, 14);
-    npmd_model *m = FIT(pts, s->path, "width", "16", "encoding", "coordinates", "omega", "2.5", "tau", "1e-5", "q1", "512");
+    npmd_model *m = FIT(pts, s->path, "width", "16", "encoding", "coordinates", "omega", "2.5", "tau", "1e-5", "q1",
+                        "512");
     double ratio[N];
     evaluated(m, pts, NPMD_RATIO, ratio);
     for (int i = 0; i < N; i++)
@@ -413,8 +415,8 @@ static void kernels_as_base(void **state)
     npmd_points *pts = draws(s, 500, true, 15), *at = draws(s, 4000, true, 16);
     npmd_options opt;
     options_of(&opt, (const char *const[]){ "estimator", "kde", "bandwidth", "mixture", NULL });
-    npmd_model *kde = fit_of(pts, &opt),
-               *m = FIT(pts, "kde", "width", "16", "encoding", "coordinates", "omega", "2.5", "tau", "1e-5", "q1", "512");
+    npmd_model *kde = fit_of(pts, &opt), *m = FIT(pts, "kde", "width", "16", "encoding", "coordinates", "omega", "2.5",
+                                                  "tau", "1e-5", "q1", "512");
     check_below("nats lost by a change of kernels", held_out(m, at) - held_out(kde, at), 2.0 * 0.5 / sqrt(4000.0));
     npmd_model_free(kde);
     npmd_model_free(m);
@@ -456,10 +458,17 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(base_in_closed_form), cmocka_unit_test(truth_as_base),   cmocka_unit_test(known_ratio),
-        cmocka_unit_test(mass_is_one),         cmocka_unit_test(jets_add_up),     cmocka_unit_test(files),
-        cmocka_unit_test(draws_follow_the_density), cmocka_unit_test(equal_bytes), cmocka_unit_test(base_alone),
-        cmocka_unit_test(kernels_as_base),     cmocka_unit_test(refusals),
+        cmocka_unit_test(base_in_closed_form),
+        cmocka_unit_test(truth_as_base),
+        cmocka_unit_test(known_ratio),
+        cmocka_unit_test(mass_is_one),
+        cmocka_unit_test(jets_add_up),
+        cmocka_unit_test(files),
+        cmocka_unit_test(draws_follow_the_density),
+        cmocka_unit_test(equal_bytes),
+        cmocka_unit_test(base_alone),
+        cmocka_unit_test(kernels_as_base),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, stage_open, stage_close);
 }
