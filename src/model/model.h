@@ -222,33 +222,6 @@ void mirror_rows(const npmd_domain *dom, const double *x, size_t n, double *y); 
 void mirror_jet(const npmd_domain *dom, double *jet);
 void mirror_draws(const npmd_model *m, uint64_t seed, size_t n, double *x);
 
-/* ---- blend_values.c: models made of models ----------------------------------------------------------------------- */
-
-npmd_status blend_open(npmd_model *m, int parts, npmd_error *err); /* equal weights, parts still empty */
-void blend_close(npmd_model *m);
-npmd_status blend_log_mean(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
-npmd_status blend_mixture(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
-/* The value or jet, of this length, of log((exp a + exp b) / 2) from those of a and b; out may be a or b. */
-void mixture_of_two(const double *a, const double *b, size_t length, double *out);
-/* The parts of m, and their parts in turn, that have peaks (estimator.mean), or those that have none; m itself where it
- * is no mixture. Borrows them; weight: their weights in m. */
-typedef struct blend_parts {
-    const npmd_domain *domain;
-    int parts;
-    evaluator *part;
-    double *weight;
-} blend_parts;
-npmd_status blend_leaves(const npmd_model *m, bool peaked, const npmd_compute *how, blend_parts *out, npmd_error *err);
-void blend_leaves_close(blend_parts *p);
-/* The log of their weighted sum. */
-npmd_status blend_leaves_values(const blend_parts *p, const double *x, size_t n, double *out, npmd_error *err);
-/* out (n): the standard deviation of the members' log densities. */
-npmd_status blend_spread(const evaluator *e, const double *x, size_t n, double *out, npmd_error *err);
-int blend_members(const npmd_model *m); /* members that were fitted alike; 1: there is no spread */
-int blend_first(const npmd_model *m);   /* first member that counts for the spread */
-/* log_density (members, n): of each member, relative to the uniform measure. */
-npmd_status blend_replicates(const evaluator *e, const double *x, size_t n, double *log_density, npmd_error *err);
-
 /* ---- model_file.c ------------------------------------------------------------------------------------------------ */
 
 #define MODEL_DEEPEST 6               /* models within models: members of a stack have 2, each base below has 1 more */
@@ -258,5 +231,7 @@ npmd_status model_pack(const npmd_model *m, char **bytes, size_t *size, npmd_err
 npmd_status model_load(const char *path, catalog estimators, npmd_model **out, npmd_error *err);
 npmd_status model_unpack(const char *bytes, size_t size, catalog estimators, npmd_model **out, npmd_error *err);
 npmd_status model_describe(const npmd_model *m, char **json, npmd_error *err);
+
+#include "blend_values.h"
 
 #endif

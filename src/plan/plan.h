@@ -34,8 +34,7 @@ typedef enum integral_points { INTEGRAL_AUTO, INTEGRAL_IMPORTANCE, INTEGRAL_UNIF
 typedef enum point_sequence { SEQUENCE_SOBOL, SEQUENCE_INDEPENDENT } point_sequence;
 typedef enum optimiser_kind { OPTIMISER_ADAM, OPTIMISER_SGD } optimiser_kind;
 typedef enum rate_schedule { SCHEDULE_COSINE, SCHEDULE_FIXED, SCHEDULE_TRIANGULAR, SCHEDULE_TRIANGULAR2 } rate_schedule;
-/* The density that v is a change of: none (the uniform one), one fitted to the same points, or a model of its own. */
-typedef enum base_kind { BASE_NONE, BASE_KDE, BASE_SERIES, BASE_MODEL } base_kind;
+typedef enum base_kind { BASE_NONE, BASE_KDE, BASE_SERIES, BASE_MODEL } base_kind; /* fitted to the points, or given */
 typedef enum stop_rule { STOP_NONE, STOP_ISE, STOP_SNR } stop_rule;
 
 /* ---- Settings ---------------------------------------------------------------------------------------------------- */
@@ -53,12 +52,10 @@ typedef struct encoding_settings {
     int law;             /* spectrum_law */
     double decay;        /* s of (1 + lambda)^-s */
     double ridge;        /* eps of the ridge law */
-    /* 1: products, 0: plane waves (tori) or rotated products, 2: chosen by the domain */
-    int separable;
-    /* plane waves: 1: frequency vectors of Z^D modulo sign, 0: positive entries only */
-    int signs;
-    int constant; /* 1: the constant function may be drawn */
-    int scale;    /* feature_scale */
+    int separable;       /* 1: products, 0: plane waves (tori) or rotated products, 2: chosen by the domain */
+    int signs;           /* plane waves: 1: frequency vectors of Z^D modulo sign, 0: positive entries only */
+    int constant;        /* 1: the constant function may be drawn */
+    int scale;           /* feature_scale */
 } encoding_settings;
 
 typedef struct network_settings {
@@ -120,16 +117,15 @@ typedef struct settings {
     int folds;      /* stack: shares held out in turn */
     int unordered;  /* 1: points are unordered pairs, f(x, y) = f(y, x) */
     int solver;     /* series_solver */
-    int base;       /* base_kind */
+    int base;       /* base_kind: the density that a field changes */
     int alone;      /* 1: held-out points like the base alone best, v = 0 */
     encoding_settings encoding;
     network_settings network;
     descent_settings descent;
     kernel_settings kernels;
     machine_settings machine;
-    char preset[PLAN_MAX_NAME]; /* name of the preset that was asked for */
-    /* which options were set by name, not by a preset: one bit for each row of the table */
-    uint64_t given[PLAN_GIVEN_WORDS];
+    char preset[PLAN_MAX_NAME];       /* name of the preset that was asked for */
+    uint64_t given[PLAN_GIVEN_WORDS]; /* options set by name, not by a preset: one bit for each row of the table */
 } settings;
 
 /* Observers of a running fit, and checkpoints. Nothing here shapes the answer, except points that the caller holds out
@@ -141,9 +137,8 @@ typedef struct fit_watch {
     const npmd_truth *truth;        /* reports have nise and ae against it */
     const npmd_points *held_out;    /* held out from the fit; reports have the ISE criterion on them */
     char checkpoint[PLAN_MAX_PATH]; /* file for the state of a running fit; "": none */
-    /* a checkpoint to resume from; also written there, unless checkpoint names a file */
-    char resume[PLAN_MAX_PATH];
-    double checkpoint_every; /* seconds between two; the first is written after at most one second */
+    char resume[PLAN_MAX_PATH]; /* a checkpoint to resume from; also written there, unless checkpoint names a file */
+    double checkpoint_every;    /* seconds between two; the first is written after at most one second */
 } fit_watch;
 
 struct npmd_options {
@@ -184,9 +179,8 @@ typedef struct usual_case { /* the arguments of a default */
 typedef struct option_row {
     const char *name, *group;
     option_kind kind;
-    size_t field; /* offset in npmd_options */
-    /* default as a user writes it; with usual: the text that leaves it open */
-    const char *fallback;
+    size_t field;         /* offset in npmd_options */
+    const char *fallback; /* default as a user writes it; with usual: the text that leaves it open */
     double (*usual)(const usual_case *where); /* value of an open option; NULL: it is never open */
     double least, most;
     const char *values;        /* for help, "off|on"; NULL: by its kind */
