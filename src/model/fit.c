@@ -29,6 +29,7 @@ done:
 npmd_status plan_derive(const fit_plan *from, const derived *d, size_t n, fit_plan *out, npmd_error *err)
 {
     fit_origin origin = from->origin;
+    origin.bases = NULL; /* which belong to other points */
     if (!d->weights) {
         origin.model = NULL;
         origin.model_hash[0] = '\0';
