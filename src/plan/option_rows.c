@@ -188,7 +188,7 @@ static const option_row OPTIONS[] = {
       "is" },
     { "unordered", "Choices", OPTION_CHOICE, AT(set.unordered), "off", NULL, 0, 0, ON_OFF, true, ALL,
       "on: a point is a pair whose order means nothing, f(x, y) = f(y, x); the domain has two equal factors" },
-    { "base", "Choices", OPTION_PATH, AT(base), "none", NULL, 0, 0, "FILE|kde|series|none", NULL, false, FIELD,
+    { "base", "Choices", OPTION_PATH, AT(base), "none", NULL, 0, 0, NULL, NULL, false, FIELD,
       "a density f0 that the field changes, f = f0 exp(v) / Z: the file of a model on the same domain, or kde or series, "
       "fitted to the same points" },
     { "folds", "Choices", OPTION_INT, AT(set.folds), "1", NULL, 1, 100, NULL, NULL, true, STACK,

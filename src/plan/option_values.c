@@ -182,7 +182,7 @@ static int base_named(const char *text)
     for (int i = 0; i < (int)(sizeof NAMES / sizeof *NAMES); i++)
         if (strcmp(text, NAMES[i]) == 0)
             return i;
-    return BASE_MODEL;
+    return text[0] == '\0' ? BASE_NONE : BASE_MODEL;
 }
 
 static npmd_status option_set(npmd_options *opt, const option_row *row, const char *value, npmd_error *err)

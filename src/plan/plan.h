@@ -183,7 +183,7 @@ typedef struct option_row {
     const char *fallback; /* default as a user writes it; with usual: the text that leaves it open */
     double (*usual)(const usual_case *where); /* value of an open option; NULL: it is never open */
     double least, most;
-    const char *values;        /* for help, "off|on"; NULL: by its kind */
+    const char *values;        /* CHOICE: for help, "off|on"; else NULL */
     const char *const *choice; /* CHOICE: names by number, then NULL */
     bool shapes_answer;        /* goes into the model file */
     unsigned readers;          /* who reads it: bits 1 << fit_kind, and the READER bits below */
