@@ -44,7 +44,7 @@ static npmd_status term_gradient(bench_descent *r, int which, double *g, double 
         what.kind = TERM_DATA;
         what.factor = -1.0;
     } else if (which == 1) {
-        objective_integral_points(&r->objective, 0, (size_t)opt->descent.q1, &s);
+        TRY(objective_integral_points(&r->objective, 0, (size_t)opt->descent.q1, &s, err));
         what.kind = TERM_INTEGRAL;
         what.factor = 1.0;
     } else {

@@ -23,8 +23,9 @@ static const char *const UNITS[] = {
     [NPMD_GRADIENT] = "of log f, tangent vector in the point's own columns",
     [NPMD_LAPLACIAN] = "of log f",
     [NPMD_SPREAD] = "standard deviation of log f over the members",
+    [NPMD_RATIO] = "to the density of the base",
 };
-_Static_assert(sizeof UNITS / sizeof *UNITS == NPMD_SPREAD + 1, "a row for everything that can be asked for");
+_Static_assert(sizeof UNITS / sizeof *UNITS == NPMD_RATIO + 1, "a row for everything that can be asked for");
 
 static int report(const cli_args *args, const npmd_model *model, npmd_what what, size_t n, size_t cols, double log_se)
 {

@@ -91,12 +91,15 @@ static npmd_status read_options(const cli_args *args, npmd_options *options, npm
  * one that is resumed. */
 static int check_files(const cli_args *args, const npmd_options *options)
 {
-    static const char *const NAMES[] = { "checkpoint", "resume", "start-from", "encoding-from" };
+    static const char *const NAMES[] = { "checkpoint", "resume", "start-from", "encoding-from", "base" };
     enum { NAMED = sizeof NAMES / sizeof *NAMES };
     char text[NAMED][CLI_PATH_MOST];
     const char *named[NAMED];
     for (int i = 0; i < NAMED; i++)
         named[i] = npmd_options_get(options, NAMES[i], text[i], sizeof text[i]) > 0 ? text[i] : NULL;
+    for (int i = 0; i < 3; i++) /* these are no files */
+        if (named[4] && strcmp(named[4], ((const char *const[]){ "none", "kde", "series" })[i]) == 0)
+            named[4] = NULL;
     const struct {
         const char *label, *path;
     } files[] = { { "--out", cli_value(args, "out") },
@@ -109,7 +112,8 @@ static int check_files(const cli_args *args, const npmd_options *options)
                   { "--config", cli_value(args, "config") },
                   { "--truth", cli_value(args, "truth") },
                   { "--start-from", named[2] },
-                  { "--encoding-from", named[3] } };
+                  { "--encoding-from", named[3] },
+                  { "--base", named[4] } };
     enum { CHECKPOINT = 3, RESUME = 4, FILES = sizeof files / sizeof *files };
     npmd_error err = { 0 };
     int st = CLI_DONE;

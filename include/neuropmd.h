@@ -299,7 +299,8 @@ typedef enum npmd_what {
     NPMD_INTENSITY,   /* n f, or the sum of the weights times f */
     NPMD_GRADIENT,    /* of log f: a tangent vector for each point, in as many columns as the point has */
     NPMD_LAPLACIAN,   /* of log f; on products of a surface and others, of the surface scaled to area 4 pi */
-    NPMD_SPREAD       /* standard deviation of log f over the members */
+    NPMD_SPREAD,      /* standard deviation of log f over the members */
+    NPMD_RATIO        /* f / f0, of a model with a base f0 (option "base") */
 } npmd_what;
 NPMD_API const char *npmd_what_name(int i); /* "log-density", ... in the order of their numbers; NULL after the last */
 NPMD_API npmd_status npmd_what_parse(const char *text, npmd_what *what, npmd_error *err);

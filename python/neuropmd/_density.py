@@ -190,6 +190,17 @@ class Density:
         """
         return self._evaluate(X, "laplacian")
 
+    def ratio(self, X: Any) -> np.ndarray:
+        """The density over that of the base, f / f0, of a Field with ``base``.
+
+        >>> import numpy as np, neuropmd
+        >>> x = np.random.default_rng(1).vonmises(0.0, 2.0, (200, 1))
+        >>> model = neuropmd.Field("S1", base="kde", steps=20, tau=1e-3, omega=2.5).fit(x)
+        >>> bool(abs(np.log(model.ratio(x))).max() < 1)
+        True
+        """
+        return self._evaluate(X, "ratio")
+
     def spread(self, X: Any) -> np.ndarray:
         """The standard deviation of log f over the members of an ensemble; with ``bootstrap=True`` how sure it is.
 

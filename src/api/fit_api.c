@@ -102,7 +102,7 @@ struct npmd_plan {
     npmd_options asked;
     npmd_options full; /* the same with every size that is known before the fit */
     npmd_domain *domain;
-    npmd_model *model, *encoded; /* that the fit begins with */
+    npmd_model *model, *encoded, *base; /* that the fit begins with */
     fit_plan plan;
 };
 
@@ -113,6 +113,7 @@ void npmd_plan_free(npmd_plan *p)
     if (p->encoded != p->model)
         model_free(p->encoded);
     model_free(p->model);
+    model_free(p->base);
     domain_free(p->domain);
     memory_free(p);
 }
@@ -152,8 +153,11 @@ static npmd_status origin_open(npmd_plan *p, fit_origin *out, npmd_error *err)
         o.encoded_path = from;
         memcpy(o.encoded_hash, o.model_hash, sizeof o.encoded_hash);
     }
+    if (p->asked.set.base == BASE_MODEL)
+        TRY(origin_load(p->asked.base, p->domain, &p->base, o.base_hash, err));
     o.model = p->model;
     o.encoded = p->encoded;
+    o.base = p->base;
     *out = o;
 done:
     return st;

@@ -2,7 +2,8 @@
  *
  * With ratio(x) = exp v(x) / q(x), q a proposal from the model's sketch, and an envelope M above every ratio, a point
  * of q is kept with probability ratio / M. M comes from the largest ratio found. A larger one met later raises M, and
- * everything drawn before is discarded and counted, so that all draws returned have one envelope. */
+ * everything drawn before is discarded and counted, so that all draws returned have one envelope. A model that changes a
+ * base which can draw has the base as its proposal, and exp v as the ratio. */
 #include "ask.h"
 
 #define HEADROOM 1.3 /* of the envelope over the largest ratio found */
@@ -150,6 +151,65 @@ done:
     return st;
 }
 
+/* How many of a batch of draws y from the base, with log ratios v, are kept; the first of them go to x. */
+static size_t base_keep(const npmd_model *m, const double *y, const double *v, rng_key key, double envelope,
+                        size_t room, double *x)
+{
+    const size_t columns = (size_t)m->domain->columns;
+    size_t kept = 0;
+    for (size_t i = 0; i < BATCH; i++)
+        if (log(rng_uniform(key, i, 0)) < v[i] - envelope) {
+            if (kept < room)
+                memcpy(x + kept * columns, y + i * columns, columns * sizeof *x);
+            kept++;
+        }
+    return kept;
+}
+
+static npmd_status base_sample(const npmd_model *m, uint64_t seed, size_t n, const npmd_compute *how, double *x,
+                               npmd_sample_facts *facts, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_compute silent = { .size = sizeof silent,
+                                  .threads = how == NULL ? 0 : how->threads,
+                                  .device = how == NULL ? NULL : how->device };
+    const size_t columns = (size_t)m->domain->columns;
+    evaluator e = { 0 };
+    double *y = NULL, *v = NULL, envelope = INFINITY;
+    size_t have = 0, tried = 0;
+    TRY(evaluator_open(&e, m, &silent, err));
+    TRY(memory_new(&y, BATCH * columns, err));
+    TRY(memory_new(&v, BATCH, err));
+    for (uint64_t batch = 0; have < n || batch == 0; batch++) { /* the first only finds the envelope */
+        double largest = -INFINITY;
+        TRY(compute_go_on(how, "draws", (double)have / (double)(n + 1), err));
+        TRY(model_sample(m->base, hash_word(hash_word(seed, RNG_SAMPLE), batch), BATCH, &silent, y, err));
+        TRY(m->kind->evaluate(&e, y, BATCH, JET_VALUE, v, err));
+        for (size_t i = 0; i < BATCH; i++)
+            largest = fmax(largest, v[i]);
+        facts->proposed += BATCH;
+        if (batch == 0 || largest > envelope) {
+            facts->raised += batch > 0;
+            envelope = largest + log(HEADROOM);
+            have = tried = 0;
+            continue;
+        }
+        tried += BATCH;
+        have += base_keep(m, y, v, rng_key_make(seed, RNG_SAMPLE, 2 * batch + 1), envelope, n - have,
+                          x + have * columns);
+        if ((double)have < LEAST_ACCEPTED * (double)tried && tried > (size_t)100 * BATCH)
+            TRY(npmd_fail(err, NPMD_ERR_NUMERIC, "fewer than one draw in %.0f of the base is accepted",
+                          1.0 / LEAST_ACCEPTED));
+    }
+    facts->acceptance = tried > 0 ? (double)have / (double)tried : 1.0;
+    if (model_mirrored(m))
+        mirror_draws(m, seed, n, x);
+done:
+    evaluator_close(&e);
+    memory_free_all(y, v);
+    return st;
+}
+
 npmd_status model_sample_given(const npmd_model *m, unsigned given, const npmd_points *at, uint64_t seed, size_t n,
                                const npmd_compute *how, double *x, npmd_sample_facts *facts, npmd_error *err)
 {
@@ -167,6 +227,12 @@ npmd_status model_sample_given(const npmd_model *m, unsigned given, const npmd_p
             mirror_draws(m, seed, n, x);
         if (facts != NULL)
             *facts = (npmd_sample_facts){ .proposed = n, .acceptance = 1.0 };
+        goto done;
+    }
+    if (given == 0 && m->base != NULL && m->base->kind->draw != NULL) {
+        TRY(base_sample(m, seed, n, how, x, &found, err));
+        if (facts != NULL)
+            *facts = found;
         goto done;
     }
     if (given != 0)

@@ -254,7 +254,7 @@ static int members_behind(const ensemble *e, member *all, member *list)
     const npmd_model *m = e->model;
     double best = 0.0;
     int behind = 0;
-    if (m->set.estimator != FIT_FIELD)
+    if (m->set.estimator != FIT_FIELD || m->part[0]->base != NULL) /* to gain little over a base is no failure */
         return 0;
     for (int k = 0; k < m->parts; k++)
         best = fmax(best, member_gain(m->part[k]));
@@ -368,7 +368,9 @@ static npmd_status ensemble_fit(fit *f, npmd_error *err)
     members_settle(m);
     members_report(m);
     take_settings(m);
-    if (m->set.combine == COMBINE_LOG)
+    if (m->set.combine == COMBINE_LOG && m->part[0]->base != NULL)
+        TRY(base_normalise_blend(f, err));
+    else if (m->set.combine == COMBINE_LOG)
         TRY(fit_normalise_model(f, (size_t)1 << 22, err));
     else
         for (int k = 0; k < m->parts; k++) /* of the mean of integrals that are one */

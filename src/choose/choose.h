@@ -71,6 +71,39 @@ double mixture_densities(double *logs, const double *weight, int parts, size_t n
  * mixture_densities. Returns the mean log density; NaN: all points have weight 0. */
 double mixture_weights(const double *density, const double *weight, double tops, int parts, size_t n, double *mix);
 
+/* ---- base.c: the density that a field changes -------------------------------------------------------------------- */
+
+#define BASE_FOLDS 5
+#define BASE_POOLS 8
+typedef struct base_pool { /* points with known densities */
+    uint64_t number;
+    size_t each;       /* points of one member */
+    double *x, *log_f; /* (members, each, columns), (members, each): relative to uniform */
+} base_pool;
+typedef struct base_set {
+    const fit_plan *of;           /* of the field */
+    npmd_model *whole;            /* given, or fitted to all points: the base of the model */
+    npmd_model *fold[BASE_FOLDS]; /* fitted without a fifth of the points each; the integral's measure is their mean */
+    int folds;                    /* 0: the whole one serves */
+    bool draws;                   /* exactly, by itself: base_integral can be asked */
+    base_pool steps[BASE_POOLS], integral[BASE_POOLS];
+    base_measure measure; /* for the objective; points to this */
+} base_set;
+/* The plan of a base that is fitted, and the memory that all of it takes; base NULL: it is given. */
+npmd_status base_plan(const fit_plan *of, size_t n, fit_plan *out, npmd_error *err);
+size_t base_bytes(const fit_plan *of, const fit_plan *base);
+/* Of a field's plan: the model it was given, or fits to the points. It stays where it is, and serves one thread. */
+npmd_status base_open(base_set *b, const fit_plan *of, const npmd_points *pts, const fit_watch *watch, npmd_error *err);
+void base_close(base_set *b); /* accepts {0} */
+/* The log of the integral of f0 exp v under the base of the model, from draws of it and uniform points, with the
+ * request's target and stop. */
+npmd_status base_integral(base_set *b, const integral_request *what, values_fn v, void *self, integral_result *out,
+                          npmd_error *err);
+/* As fit_normalise; total: log f0 + v of the model, change: v alone. */
+npmd_status base_normalise(fit *f, base_set *b, values_fn total, void *total_self, values_fn change, void *change_self,
+                           npmd_error *err);
+npmd_status base_normalise_blend(fit *f, npmd_error *err); /* of a blend of members that have a base */
+
 /* ---- search.c: the settings of a field --------------------------------------------------------------------------- */
 
 /* What the options of the fit leave open of tau, omega, the encoding and the length becomes that of the model, and the

@@ -15,7 +15,10 @@
  *
  * A challenger is dropped at the first length at which it is not ahead of the best course so far, by more than the
  * standard error of the difference. Nothing but the criterion decides. The length is the vertex of the parabola through
- * the best and its neighbours, in the log of the length. */
+ * the best and its neighbours, in the log of the length.
+ *
+ * With a base, of each share fitted without it, the base alone, v = 0, is a candidate: a course must be ahead of it by
+ * the standard error of the difference. */
 #include "choose.h"
 
 #include <stdio.h>
@@ -59,6 +62,8 @@ struct search {
     npmd_compute how;
     const char *words; /* what else is compared, for the record */
     open_settings open;
+    base_set *base; /* (shares); a given one: the first serves all */
+    look alone;     /* the base alone */
     course *course[MOST_COURSES];
     int courses, best, stage; /* best: the course that leads; -1: none */
     int64_t length;           /* that was asked for; 0: it is open */
@@ -101,6 +106,11 @@ static int64_t look_steps(const search *s, int i)
     return s->length > 0 ? s->length : (int64_t)FIRST_STEPS << i;
 }
 
+static base_set *search_base(const search *s, int fold)
+{
+    return &s->base[s->plan->origin.base != NULL ? 0 : fold];
+}
+
 /* One fold from one look to the next; *failed: it collapsed. */
 static npmd_status course_train(search *s, course *c, int i, int fold, bool *failed, npmd_error *err)
 {
@@ -112,6 +122,8 @@ static npmd_status course_train(search *s, course *c, int i, int fold, bool *fai
     fit_plan *own = NULL;
     if (before == NULL && c->from == s->plan->full.encoding.from)
         origin.encoded = s->plan->origin.encoded, origin.encoded_path = s->plan->origin.encoded_path;
+    if (s->plan->asked.base != BASE_NONE)
+        origin.bases = search_base(s, fold), origin.base = origin.bases->whole;
     TRY(memory_new(&own, 1, err));
     TRY(plan_make(s->plan->estimators, &d.set, &origin, s->plan->domain, s->judging->training[fold]->n, own, err));
     st = fit_run(own, s->judging->training[fold], &(fit_watch){ .progress = search_progress, .user = s },
@@ -144,6 +156,32 @@ static bool look_ahead(const search *s, const look *l, const look *of)
     double difference = 0.0, se = 0.0;
     judging_compare(s->judging, &l->verdict, &of->verdict, &difference, &se);
     return difference < -se;
+}
+
+/* The bases of all shares, and how good they are alone. */
+static npmd_status search_bases(search *s, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const fit_watch watch = { .progress = search_progress, .user = s };
+    if (s->plan->asked.base == BASE_NONE)
+        return NPMD_OK;
+    TRY(memory_new(&s->base, (size_t)s->judging->folds, err));
+    for (int k = 0; k < s->judging->folds; k++) {
+        if (search_base(s, k) == &s->base[k])
+            TRY(base_open(&s->base[k], s->plan, s->judging->training[k], &watch, err));
+        s->alone.model[k] = model_share(search_base(s, k)->whole);
+        TRY(judging_hear(s->judging, k, s->alone.model[k], &s->how, &s->alone.verdict, err));
+    }
+    choice_row row = { .stage = s->stage,
+                       .criterion = s->alone.verdict.criterion,
+                       .criterion_se = s->alone.verdict.se,
+                       .difference = NAN,
+                       .difference_se = NAN,
+                       .settings = "base alone" };
+    s->alone.row = s->record->rows;
+    TRY(choice_add(s->record, &row, err));
+done:
+    return st;
 }
 
 /* May look i, the latest, be followed by another one? */
@@ -368,6 +406,10 @@ void search_close(search *s)
             look_close(&s->course[i]->look[j]);
         memory_free(s->course[i]);
     }
+    for (int k = 0; s->base != NULL && k < s->judging->folds; k++)
+        base_close(&s->base[k]);
+    memory_free(s->base);
+    look_close(&s->alone);
     memory_free(s);
 }
 
@@ -377,6 +419,7 @@ npmd_status search_start(search *s, npmd_error *err)
     const settings *full = &s->plan->full;
     course *c = NULL;
     bool better = false;
+    TRY(search_bases(s, err));
     TRY(search_new(s, s->open.omega ? OMEGA_START : full->network.omega, s->open.tau ? TAU_START : full->tau,
                    full->encoding.from, &c, err));
     TRY(search_run(s, c, &better, err));
@@ -397,6 +440,14 @@ done:
     return st;
 }
 
+/* Is no course ahead of the base alone? Then v = 0. */
+static bool search_alone(const search *s)
+{
+    const course *leader = search_best(s);
+    return s->alone.verdict.log_density != NULL && !s->stop
+           && (leader == NULL || !look_ahead(s, course_at(leader, leader->best), &s->alone));
+}
+
 bool search_stopped(const search *s)
 {
     return s->stop != 0;
@@ -405,7 +456,7 @@ bool search_stopped(const search *s)
 const verdict *search_verdict(const search *s)
 {
     const course *c = search_best(s);
-    return c == NULL ? NULL : &course_at(c, c->best)->verdict;
+    return search_alone(s) ? &s->alone.verdict : c == NULL ? NULL : &course_at(c, c->best)->verdict;
 }
 
 void search_differences(const search *s, const verdict *best)
@@ -417,11 +468,19 @@ void search_differences(const search *s, const verdict *best)
             judging_compare(s->judging, &l->verdict, best, &row->difference, &row->difference_se);
             row->kept = &l->verdict == best;
         }
+    if (s->alone.verdict.log_density != NULL) {
+        choice_row *row = &s->record->row[s->alone.row];
+        judging_compare(s->judging, &s->alone.verdict, best, &row->difference, &row->difference_se);
+        row->kept = &s->alone.verdict == best;
+    }
 }
 
 void search_take(const search *s, settings *set)
 {
     const course *c = search_best(s);
+    set->alone = search_alone(s);
+    if (c == NULL)
+        return;
     set->tau = c->tau;
     set->network.omega = c->omega;
     if (c->from != set->encoding.from)
@@ -441,6 +500,11 @@ static npmd_status search_settle(const search *s, npmd_model *m, npmd_error *err
     choice_record *into = s->record;
     search_differences(s, best);
     search_take(s, &m->set);
+    if (m->set.alone)
+        model_warn(m,
+                   "no network was ahead of the base alone on %zu held-out points by more than the error of the "
+                   "difference: the model is the base, v = 0",
+                   s->judging->judged);
     into->criterion = s->judging->criterion;
     into->training = s->judging->training[0]->n;
     into->held_out = s->judging->judged;
@@ -459,7 +523,7 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
     judging j = { 0 };
     search *s = NULL;
     *stopped = false;
-    if (!open.tau && !open.length)
+    if ((!open.tau && !open.length) || f->plan->asked.alone) /* that is what the first of several members found */
         return NPMD_OK;
     TRY(judging_open(&j, f->points, &f->plan->full, err));
     if (j.folds == 0 || f->points->n < LEAST_POINTS) /* nothing to learn from: what is usual stands */

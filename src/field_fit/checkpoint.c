@@ -66,7 +66,7 @@ void checkpoint_close(checkpoint *c)
     memory_free(c);
 }
 
-/* {"domain", "data", "started_from", "encoded_from", "options"}: hashes stand for the data and for other models. */
+/* {"domain", "data", "started_from", "encoded_from", "base", "options"}: hashes stand for the data and for other models. */
 static npmd_status identity_make(const fit *f, json_t **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -77,6 +77,12 @@ static npmd_status identity_make(const fit *f, json_t **out, npmd_error *err)
     TRY(json_put(identity, "data", json_string(hash), err));
     TRY(json_put(identity, "started_from", json_string(f->plan->origin.model_hash), err));
     TRY(json_put(identity, "encoded_from", json_string(f->plan->origin.encoded_hash), err));
+    if (f->plan->asked.base != BASE_NONE) { /* checkpoints of before have none */
+        static const char *const FITTED[] = { [BASE_KDE] = "kde", [BASE_SERIES] = "series" };
+        const int base = f->plan->asked.base;
+        TRY(json_put(identity, "base", json_string(base == BASE_MODEL ? f->plan->origin.base_hash : FITTED[base]),
+                     err));
+    }
     TRY(settings_to_json(&f->plan->asked, &options, err));
     TRY(json_put(identity, "options", options, err));
     *out = identity;
@@ -173,6 +179,9 @@ static npmd_status identity_check(const char *path, const json_t *ours, const js
     if (!json_equal(json_object_get(ours, "started_from"), json_object_get(theirs, "started_from"))
         || !json_equal(json_object_get(ours, "encoded_from"), json_object_get(theirs, "encoded_from")))
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s is the checkpoint of a fit that started from another model", path);
+    const json_t *base[2] = { json_object_get(ours, "base"), json_object_get(theirs, "base") };
+    if ((base[0] == NULL) != (base[1] == NULL) || (base[0] != NULL && !json_equal(base[0], base[1])))
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is the checkpoint of a fit with another `base`", path);
     if (!json_equal(json_object_get(ours, "data"), json_object_get(theirs, "data")))
         return npmd_fail(err, NPMD_ERR_FORMAT,
                          "%s is the checkpoint of a fit to other data: other points, order or weights", path);

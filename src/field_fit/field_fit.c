@@ -10,6 +10,34 @@ static bool holds_out(const settings *set)
     return set->descent.stop == STOP_ISE && !set->descent.judged;
 }
 
+/* With a base a field starts at v = 0, and neither the linear start nor the convex optimum is known. */
+static npmd_status base_complete(fit_plan *p, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const fit_origin *from = &p->origin;
+    fit_plan *base = NULL;
+    if (p->asked.base == BASE_NONE)
+        return NPMD_OK;
+    if (p->asked.network.skip_start == SKIP_CONVEX)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "`skip-start` convex: with a `base` a field starts at v = 0"));
+    if (from->model != NULL && from->model->set.estimator != FIT_FIELD)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                      "`start-from`: with a `base` a field starts at v = 0 or from another field, not from a series"));
+    if (from->base != NULL && model_depth(from->base) + 3 > MODEL_DEEPEST)
+        TRY(npmd_fail(err, NPMD_ERR_SHAPE, "`base`: a model with %d models within each other is too deep",
+                      model_depth(from->base)));
+    p->full.network.skip_start = SKIP_ZERO;
+    p->full.descent.convex_gap = 0;
+    if (from->base == NULL) {
+        TRY(memory_new(&base, 1, err));
+        TRY(base_plan(p, p->n, base, err));
+    }
+    p->bytes += base_bytes(p, base);
+done:
+    memory_free(base);
+    return st;
+}
+
 static npmd_status field_complete(fit_plan *p, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -30,6 +58,8 @@ static npmd_status field_complete(fit_plan *p, npmd_error *err)
     }
     TRY(training_complete(o, settings_readers(o, dom), dom, left, err));
     TRY(origin_complete(p, err));
+    if (o->base != BASE_NONE)
+        o->descent.convex_gap = 0; /* it is the field's own, of no base */
     if (o->network.skip_start == SKIP_CONVEX && o->encoding.features > CONVEX_FEATURES) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`skip-start` convex: %d features, at most %d", o->encoding.features,
                        CONVEX_FEATURES);
@@ -46,6 +76,7 @@ static npmd_status field_complete(fit_plan *p, npmd_error *err)
         p->bytes += backend_squares_bytes(threads, &plan);
     if (left < p->n)
         p->bytes += p->n * (size_t)dom->columns * sizeof(double);
+    TRY(base_complete(p, err));
 done:
     return st;
 }
@@ -202,7 +233,10 @@ static void field_report(npmd_model *m, const train_result *done_by)
     m->facts.seconds = done_by->seconds;
     m->facts.interrupted = done_by->interrupted;
     m->linear = done_by->linear;
-    if (done_by->linear)
+    if (done_by->linear && m->base != NULL)
+        model_warn(m, "the network ended worse than the base in %d attempts: the model is the base alone, v = 0",
+                   done_by->restarts + 1);
+    else if (done_by->linear)
         model_warn(m,
                    "the network ended worse than its linear start in %d attempts: the model is that linear start alone",
                    done_by->restarts + 1);
@@ -218,7 +252,8 @@ static void field_report(npmd_model *m, const train_result *done_by)
 }
 
 /* Trains on an open backend, and asks it for the log integral. */
-static npmd_status field_train(fit *f, const fit_watch *watch, backend *b, checkpoint *keep, npmd_error *err)
+static npmd_status field_train(fit *f, const fit_watch *watch, backend *b, base_set *bases, checkpoint *keep,
+                               npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = f->model;
@@ -228,17 +263,23 @@ static npmd_status field_train(fit *f, const fit_watch *watch, backend *b, check
     train_result done_by = { 0 };
     encoding judge = { 0 };
     double *from = NULL;
-    field_watch watching = { .fit = f, .watch = watch, .backend = b, .terms = &o };
+    field_values values = { .backend = b };
+    field_watch watching = { .fit = f, .watch = watch, .backend = b, .terms = &o, .values = &values };
     train_keeper keeper = { .keep = checkpoint_keep, .self = keep };
     TRY(b->ops->set_points(b->self, f->points, err));
     TRY(objective_open(&o, m->domain, f->points, &m->set, err));
     m->set.descent.proposal_rho = o.proposal.rho;
+    if (bases != NULL) {
+        o.base = &bases->measure;
+        values.how = model_compute(&m->set);
+        TRY(evaluator_open(&values.base, m->base, &values.how, err));
+    }
     TRY(field_start_from(f, &o, &from, err));
     TRY(field_watch_open(&watching, &plan, err));
     if (keep != NULL)
         TRY(checkpoint_restore(keep, b, field_parameters(&s->shape), field_watch_rule(&watching), &keeper.resume, err));
     m->facts.resumed = keeper.resume == NULL ? 0 : keeper.resume->step;
-    if (s->encoding.features < settings_wide_features(m->domain) / 4)
+    if (s->encoding.features < settings_wide_features(m->domain) / 4 && bases == NULL)
         TRY(draw_judge(m, &judge, err));
     TRY(train(&(field_training){ .backend = b,
                                  .shape = &s->shape,
@@ -258,16 +299,51 @@ static npmd_status field_train(fit *f, const fit_watch *watch, backend *b, check
     TRY(field_watch_settle(&watching, &done_by, err));
     TRY(b->ops->get(b->self, VECTOR_THETA, s->theta, err));
     field_report(m, &done_by);
-    TRY(fit_normalise(f, backend_values, b, (size_t)1 << 22, err));
+    if (bases != NULL && (m->set.alone || m->linear)) /* v = 0 */
+        fit_normalised(f, &(integral_result){ .log_integral_se = m->base->facts.log_integral_se });
+    else if (bases != NULL)
+        TRY(base_normalise(f, bases, field_values_at, &values, backend_values, b, err));
+    else
+        TRY(fit_normalise(f, backend_values, b, (size_t)1 << 22, err));
     if (!m->facts.interrupted)
         TRY(field_gap(f, &plan, s->theta, err));
     if (m->facts.interrupted && !done_by.interrupted)
         TRY(checkpoint_stop(keep, &done_by.state, err));
 done:
     field_watch_close(&watching);
+    evaluator_close(&values.base);
     encoding_free(&judge);
     memory_free(from);
     objective_close(&o);
+    return st;
+}
+
+static int base_progress(const npmd_report *now, void *user)
+{
+    npmd_report report = *now;
+    report.attempt = 0;
+    report.logged = 0;
+    return watch_tell(user, &report);
+}
+
+/* The base of the model, and what it takes to train against it: the plan's own, or made here. */
+static npmd_status field_base(const fit *f, base_set *own, base_set **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    npmd_model *m = f->model;
+    if (m->set.base == BASE_NONE)
+        return NPMD_OK;
+    *out = f->plan->origin.bases;
+    if (*out == NULL) {
+        const fit_watch watch = { .progress = base_progress, .user = (void *)(uintptr_t)f->watch };
+        TRY(base_open(own, f->plan, f->points, &watch, err));
+        *out = own;
+    }
+    m->base = model_share((*out)->whole);
+    if (m->set.alone)
+        m->set.descent.steps = 0;
+    m->set.alone = m->set.descent.steps == 0; /* as a checkpoint has it */
+done:
     return st;
 }
 
@@ -278,6 +354,8 @@ static npmd_status field_fit_to(fit *f, const npmd_points *held_out, npmd_error 
     const int features = f->plan->asked.encoding.features;
     checkpoint *keep = NULL;
     backend b = { 0 };
+    base_set own = { 0 };
+    base_set *bases = NULL;
     fit_watch watch = *f->watch;
     watch.log_every = fit_log_every(f);
     watch.held_out = held_out;
@@ -287,14 +365,16 @@ static npmd_status field_fit_to(fit *f, const npmd_points *held_out, npmd_error 
     if (m->set.estimator == FIT_FIELD && features > m->set.encoding.features && !checkpoint_chosen(keep))
         model_warn(m, "%d features were asked for, %s has %d up to this frequency", features, m->domain->text,
                    m->set.encoding.features);
+    TRY(field_base(f, &own, &bases, err));
     TRY(field_make(f, err));
     const field_plan plan = field_plan_of(m);
     TRY(backend_open(m->set.machine.device, m->set.machine.threads, &plan, &b, err));
-    TRY(field_train(f, &watch, &b, keep, err));
+    TRY(field_train(f, &watch, &b, bases, keep, err));
     checkpoint_report(keep, f);
 done:
     backend_close(&b);
     checkpoint_close(keep);
+    base_close(&own);
     return st;
 }
 

@@ -40,11 +40,19 @@ int origin_project(const npmd_model *series, const encoding *enc, double *coeffi
 
 /* ---- field_watch.c: a field's fit while it runs ------------------------------------------------------------------ */
 
+typedef struct field_values { /* log f0 + v of a field while it is fitted */
+    backend *backend;
+    evaluator base; /* open where the field has one */
+    npmd_compute how;
+} field_values;
+npmd_status field_values_at(void *field_values, const double *x, size_t n, double *out, npmd_error *err);
+
 typedef struct field_watch {
     const fit *fit;
     const fit_watch *watch; /* the fit's own watch, with the held-out points */
     backend *backend;
     objective *terms;
+    field_values *values;
     snr ratios;       /* signal-to-noise ratios; open where they are asked for */
     stopping rule;    /* of early stopping */
     train_look table; /* the table that training calls */

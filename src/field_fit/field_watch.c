@@ -8,16 +8,33 @@ npmd_status backend_values(void *self, const double *x, size_t n, double *v, npm
     return b->ops->evaluate(b->self, x, n, JET_VALUE, v, err);
 }
 
+npmd_status field_values_at(void *self, const double *x, size_t n, double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const field_values *f = self;
+    double *base = NULL;
+    TRY(backend_values(f->backend, x, n, out, err));
+    if (f->base.model == NULL)
+        goto done;
+    TRY(memory_new(&base, n, err));
+    TRY(evaluate(&f->base, x, n, JET_VALUE, base, err));
+    for (size_t i = 0; i < n; i++)
+        out[i] += base[i] - f->base.model->facts.log_integral;
+done:
+    memory_free(base);
+    return st;
+}
+
 /* mean f^2 - 2 mean over held-out points of f, relative to the uniform measure. */
-static npmd_status watch_ise(const npmd_points *held_out, backend *b, const integral_result *z, npmd_report *report,
-                             npmd_error *err)
+static npmd_status watch_ise(const npmd_points *held_out, field_values *v, const integral_result *z,
+                             npmd_report *report, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     double *f = NULL, *room = NULL, mean = 0.0, se = 0.0;
     TRY(memory_new(&f, held_out->n, err));
     if (held_out->x == NULL) /* in a file */
         TRY(memory_new(&room, held_out->n * (size_t)held_out->domain->columns, err));
-    TRY(backend_values(b, points_rows(held_out, 0, held_out->n, room), held_out->n, f, err));
+    TRY(field_values_at(v, points_rows(held_out, 0, held_out->n, room), held_out->n, f, err));
     for (size_t i = 0; i < held_out->n; i++)
         f[i] = exp(f[i] - z->log_integral);
     weighted_mean(held_out, f, &mean, &se);
@@ -34,7 +51,6 @@ static npmd_status watch_density(const field_watch *w, npmd_report *report, npmd
 {
     npmd_status st = NPMD_OK;
     const npmd_model *m = w->fit->model;
-    backend *b = w->backend;
     integral_result z;
     TRY(integrate(&(integral_request){ .domain = m->domain,
                                        .about = w->fit->points,
@@ -43,12 +59,12 @@ static npmd_status watch_density(const field_watch *w, npmd_report *report, npmd
                                        .target = 1e-3,
                                        .most_points = 32768,
                                        .threads = m->set.machine.threads },
-                  backend_values, b, &z, err));
+                  field_values_at, w->values, &z, err));
     report->log_integral = z.log_integral;
     if (w->watch->truth != NULL && report->logged)
-        TRY(fit_truth(w->fit, backend_values, b, report, err));
+        TRY(fit_truth(w->fit, field_values_at, w->values, report, err));
     if (w->watch->held_out != NULL)
-        TRY(watch_ise(w->watch->held_out, b, &z, report, err));
+        TRY(watch_ise(w->watch->held_out, w->values, &z, report, err));
 done:
     return st;
 }

@@ -13,6 +13,10 @@ npmd_status evaluator_open(evaluator *e, const npmd_model *m, const npmd_compute
         TRY(memory_new(&e->part, m->parts, err));
     for (int k = 0; k < m->parts; k++)
         TRY(evaluator_open(&e->part[k], m->part[k], how, err));
+    if (m->base != NULL) {
+        TRY(memory_new(&e->base, 1, err));
+        TRY(evaluator_open(e->base, m->base, how, err));
+    }
 done:
     if (st != NPMD_OK)
         evaluator_close(e);
@@ -24,9 +28,31 @@ void evaluator_close(evaluator *e)
     for (int k = 0; e->part != NULL && k < e->model->parts; k++)
         evaluator_close(&e->part[k]);
     memory_free(e->part);
+    if (e->base != NULL)
+        evaluator_close(e->base);
+    memory_free(e->base);
     if (e->open != NULL)
         e->model->kind->close(e->open);
     *e = (evaluator){ 0 };
+}
+
+/* The estimator's v, and with a base log f0 + v, f0 relative to the uniform measure: values and jets add up. */
+static npmd_status evaluate_one(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out,
+                                npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t length = rows == JET_VALUE ? 1 : (size_t)e->model->domain->dimension + 2;
+    double *base = NULL;
+    TRY(e->model->kind->evaluate(e, x, n, rows, out, err));
+    if (e->base == NULL)
+        goto done;
+    TRY(memory_new(&base, n * length, err));
+    TRY(evaluate(e->base, x, n, rows, base, err));
+    for (size_t i = 0; i < n * length; i++)
+        out[i] += base[i] - (i % length == 0 ? e->model->base->facts.log_integral : 0.0);
+done:
+    memory_free(base);
+    return st;
 }
 
 /* v of f, and where order means nothing the mixture of f(x, y) and f(y, x) (mirror.c). */
@@ -37,13 +63,13 @@ npmd_status evaluate(const evaluator *e, const double *x, size_t n, jet_rows row
     const npmd_domain *dom = m->domain;
     const size_t length = rows == JET_VALUE ? 1 : (size_t)dom->dimension + 2;
     double *y = NULL, *jet = NULL;
-    TRY(m->kind->evaluate(e, x, n, rows, out, err));
+    TRY(evaluate_one(e, x, n, rows, out, err));
     if (!model_mirrored(m))
         goto done;
     TRY(memory_new(&y, n * (size_t)dom->columns, err));
     TRY(memory_new(&jet, n * length, err));
     mirror_rows(dom, x, n, y);
-    TRY(m->kind->evaluate(e, y, n, rows, jet, err));
+    TRY(evaluate_one(e, y, n, rows, jet, err));
     for (size_t i = 0; i < n; i++) {
         double *own = out + i * length, *other = jet + i * length;
         if (rows != JET_VALUE)
@@ -91,7 +117,7 @@ npmd_status model_own_values(void *m, const double *x, size_t n, double *v, npmd
 const char *what_name(int i)
 {
     static const char *const NAMES[] = { "log-density", "density",   "relative", "intensity",
-                                         "gradient",    "laplacian", "spread" };
+                                         "gradient",    "laplacian", "spread",   "ratio" };
     return i >= 0 && i < (int)(sizeof NAMES / sizeof *NAMES) ? NAMES[i] : NULL;
 }
 
@@ -193,6 +219,33 @@ static const double *piece_rows(const piece_room *room, const npmd_points *pts, 
     return room->x;
 }
 
+/* The base of a model, or of its first member, which saw the points themselves. */
+static const evaluator *base_of(const evaluator *e)
+{
+    return e->base != NULL ? e->base : e->part != NULL ? base_of(&e->part[0]) : NULL;
+}
+
+/* f / f0. */
+static npmd_status evaluate_ratio(const evaluator *e, const double *x, size_t count, double *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const evaluator *base = base_of(e);
+    double *log_base = NULL;
+    if (base == NULL) {
+        st = npmd_fail(err, NPMD_ERR_ARGUMENT,
+                       "`what` ratio: the model has no base to be divided by; fit it with `base`");
+        goto done;
+    }
+    TRY(memory_new(&log_base, count, err));
+    TRY(evaluate(e, x, count, JET_VALUE, out, err));
+    TRY(evaluate(base, x, count, JET_VALUE, log_base, err));
+    for (size_t i = 0; i < count; i++)
+        out[i] = exp(out[i] - model_offset(e->model) - (log_base[i] - model_offset(base->model)));
+done:
+    memory_free(log_base);
+    return st;
+}
+
 npmd_status evaluate_what(const evaluator *e, npmd_what what, const double *x, size_t count, double *jet, double *out,
                           npmd_error *err)
 {
@@ -211,6 +264,8 @@ npmd_status evaluate_what(const evaluator *e, npmd_what what, const double *x, s
     }
     if (what == NPMD_SPREAD)
         return blend_spread(e, x, count, out, err);
+    if (what == NPMD_RATIO)
+        return evaluate_ratio(e, x, count, out, err);
     TRY(evaluate(e, x, count, JET_VALUE, out, err));
     double offset = model_offset(m);
     if (what == NPMD_RELATIVE)

@@ -14,6 +14,8 @@ npmd_status plan_make(catalog estimators, const settings *asked, const fit_origi
     if (origin != NULL)
         p.origin = *origin;
     TRY(mirror_check(asked, dom, err));
+    if (asked->base != BASE_NONE && asked->estimator != FIT_FIELD)
+        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "`base`: `estimator` %s has none, a field has", estimator_name(asked)));
     if (p.full.members == 0)
         p.full.members = (int)settings_usual(asked, "members", dom, n);
     p.kind = estimators(&p.full, dom);
@@ -27,6 +29,7 @@ done:
 npmd_status plan_derive(const fit_plan *from, const derived *d, size_t n, fit_plan *out, npmd_error *err)
 {
     fit_origin origin = from->origin;
+    origin.bases = NULL; /* which belong to other points */
     if (!d->weights) {
         origin.model = NULL;
         origin.model_hash[0] = '\0';
@@ -101,25 +104,36 @@ int64_t fit_log_every(const fit *f)
     return watch_log_every(f->watch, &f->plan->full);
 }
 
+integral_request fit_integral(fit *f, size_t most_points)
+{
+    const npmd_model *m = f->model;
+    return (integral_request){ .domain = m->domain,
+                               .about = f->points,
+                               .seed = m->set.seed,
+                               .purpose = RNG_NORMALISE,
+                               .target = m->set.descent.accuracy,
+                               .most_points = most_points,
+                               .threads = m->set.machine.threads,
+                               .stop = fit_stop,
+                               .user = f };
+}
+
+void fit_normalised(fit *f, const integral_result *z)
+{
+    npmd_model *m = f->model;
+    m->facts.log_integral = z->log_integral;
+    m->facts.log_integral_se = z->log_integral_se;
+    if (z->log_integral_se > 2.0 * m->set.descent.accuracy)
+        model_warn(m, "the log integral is known to %.1e only, from %zu points", z->log_integral_se, z->points);
+}
+
 npmd_status fit_normalise(fit *f, values_fn values, void *self, size_t most_points, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    npmd_model *m = f->model;
+    const integral_request what = fit_integral(f, most_points);
     integral_result z;
-    TRY(integrate(&(integral_request){ .domain = m->domain,
-                                       .about = f->points,
-                                       .seed = m->set.seed,
-                                       .purpose = RNG_NORMALISE,
-                                       .target = m->set.descent.accuracy,
-                                       .most_points = most_points,
-                                       .threads = m->set.machine.threads,
-                                       .stop = fit_stop,
-                                       .user = f },
-                  values, self, &z, err));
-    m->facts.log_integral = z.log_integral;
-    m->facts.log_integral_se = z.log_integral_se;
-    if (z.log_integral_se > 2.0 * m->set.descent.accuracy)
-        model_warn(m, "the log integral is known to %.1e only, from %zu points", z.log_integral_se, z.points);
+    TRY(integrate(&what, values, self, &z, err));
+    fit_normalised(f, &z);
 done:
     return st;
 }

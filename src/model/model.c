@@ -6,15 +6,33 @@
 
 void model_free(npmd_model *m)
 {
-    if (m == NULL)
+    if (m == NULL || atomic_fetch_sub(&m->shared, 1) > 0)
         return;
     if (m->kind != NULL && m->kind->free != NULL)
         m->kind->free(m->state);
     blend_close(m);
+    model_free(m->base);
     domain_free(m->domain);
     memory_free(m->seen);
     choice_close(&m->choice);
     memory_free(m);
+}
+
+npmd_model *model_share(const npmd_model *m)
+{
+    npmd_model *own = (npmd_model *)(uintptr_t)m; /* nothing but the number of its owners changes */
+    atomic_fetch_add(&own->shared, 1);
+    return own;
+}
+
+int model_depth(const npmd_model *m)
+{
+    int deepest = m->base == NULL ? 0 : 1 + model_depth(m->base);
+    for (int k = 0; k < m->parts; k++) {
+        const int depth = 1 + model_depth(m->part[k]);
+        deepest = depth > deepest ? depth : deepest;
+    }
+    return deepest;
 }
 
 void model_warn(npmd_model *m, const char *format, ...)

@@ -5,7 +5,8 @@
  * unnormalised density relative to the uniform measure: log f = v - log Z - log Vol, with log Z the stored log
  * integral.
  *
- * A model may be made of others, its parts, with weights that sum to one (blend_values.c). */
+ * A model may be made of others, its parts, with weights that sum to one (blend_values.c); or it changes another, its
+ * base: then v is the sum of the estimator's and of the log of the base's relative density. */
 #ifndef NPMD_MODEL_H
 #define NPMD_MODEL_H
 
@@ -15,6 +16,8 @@
 #include "surface.h"
 #include "training.h"
 #include "truth.h"
+
+#include <stdatomic.h>
 
 typedef struct estimator estimator;
 typedef struct evaluator evaluator;
@@ -29,8 +32,11 @@ typedef const estimator *(*catalog)(const settings *set, const npmd_domain *dom)
 typedef struct fit_origin {                                /* the models that a fit starts from */
     const npmd_model *model;                               /* gives the initial weights; NULL: none */
     const npmd_model *encoded;                             /* gives the encoding; NULL: none */
+    const npmd_model *base;                                /* the density that a field changes; NULL: see settings */
+    struct base_set *bases;                                /* all that belongs to the base, ready; NULL: made anew */
     char model_hash[MODEL_HASH], encoded_hash[MODEL_HASH]; /* of their files */
-    const char *model_path, *encoded_path;                 /* for messages */
+    char base_hash[MODEL_HASH];
+    const char *model_path, *encoded_path; /* for messages */
 } fit_origin;
 
 /* All that determines the answer, apart from the points. A plan is immutable and does not depend on files, clocks or
@@ -95,6 +101,8 @@ int fit_stop(void *f);
 int64_t fit_log_every(const fit *f); /* steps between reports */
 /* Puts the log integral of v, to the accuracy asked for, into the facts; warns if it is not reached. */
 npmd_status fit_normalise(fit *f, values_fn values, void *self, size_t most_points, npmd_error *err);
+integral_request fit_integral(fit *f, size_t most_points);                    /* what it asks for */
+void fit_normalised(fit *f, const integral_result *z);                        /* puts it into the facts, and warns */
 npmd_status fit_normalise_model(fit *f, size_t most_points, npmd_error *err); /* the same for the model's own v */
 /* During the fit: fills the report's nise and ae against the watched truth, for v and the report's log integral. */
 npmd_status fit_truth(const fit *f, values_fn v, void *self, npmd_report *report, npmd_error *err);
@@ -158,9 +166,13 @@ struct npmd_model {
     npmd_model **part;   /* (parts): the models it is made of; NULL: none */
     double *part_weight; /* (parts): their weights, sum 1 */
     int parts;
+    npmd_model *base;                     /* f = base exp(v - log Z), v the estimator's; NULL: the uniform density */
+    atomic_size_t shared;                 /* owners besides the first */
     double held_out_nll, held_out_nll_se; /* per volume, where settings or weights were chosen; NaN: not known */
 };
 void model_free(npmd_model *m); /* accepts NULL */
+/* The same model with one owner more, who frees it, too. Nobody changes it from now on. */
+npmd_model *model_share(const npmd_model *m);
 void model_warn(npmd_model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 npmd_status model_check_domain(const npmd_model *m, const npmd_domain *dom, const char *what, npmd_error *err);
 double model_offset(const npmd_model *m);        /* log f = v - offset */
@@ -186,6 +198,7 @@ struct evaluator {
     const npmd_compute *how;
     void *open;      /* the estimator's */
     evaluator *part; /* (parts of the model) */
+    evaluator *base; /* of the model's base; NULL: it has none */
 };
 npmd_status evaluator_open(evaluator *e, const npmd_model *m, const npmd_compute *how, npmd_error *err);
 void evaluator_close(evaluator *e); /* accepts {0} */
@@ -218,39 +231,16 @@ void mirror_rows(const npmd_domain *dom, const double *x, size_t n, double *y); 
 void mirror_jet(const npmd_domain *dom, double *jet);
 void mirror_draws(const npmd_model *m, uint64_t seed, size_t n, double *x);
 
-/* ---- blend_values.c: models made of models ----------------------------------------------------------------------- */
-
-npmd_status blend_open(npmd_model *m, int parts, npmd_error *err); /* equal weights, parts still empty */
-void blend_close(npmd_model *m);
-npmd_status blend_log_mean(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
-npmd_status blend_mixture(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
-/* The value or jet, of this length, of log((exp a + exp b) / 2) from those of a and b; out may be a or b. */
-void mixture_of_two(const double *a, const double *b, size_t length, double *out);
-/* The parts of m, and their parts in turn, that have peaks (estimator.mean), or those that have none; m itself where it
- * is no mixture. Borrows them; weight: their weights in m. */
-typedef struct blend_parts {
-    const npmd_domain *domain;
-    int parts;
-    evaluator *part;
-    double *weight;
-} blend_parts;
-npmd_status blend_leaves(const npmd_model *m, bool peaked, const npmd_compute *how, blend_parts *out, npmd_error *err);
-void blend_leaves_close(blend_parts *p);
-/* The log of their weighted sum. */
-npmd_status blend_leaves_values(const blend_parts *p, const double *x, size_t n, double *out, npmd_error *err);
-/* out (n): the standard deviation of the members' log densities. */
-npmd_status blend_spread(const evaluator *e, const double *x, size_t n, double *out, npmd_error *err);
-int blend_members(const npmd_model *m); /* members that were fitted alike; 1: there is no spread */
-int blend_first(const npmd_model *m);   /* first member that counts for the spread */
-/* log_density (members, n): of each member, relative to the uniform measure. */
-npmd_status blend_replicates(const evaluator *e, const double *x, size_t n, double *log_density, npmd_error *err);
-
 /* ---- model_file.c ------------------------------------------------------------------------------------------------ */
 
+#define MODEL_DEEPEST 6               /* models within models: members of a stack have 2, each base below has 1 more */
+int model_depth(const npmd_model *m); /* models within models, below this one */
 npmd_status model_save(const npmd_model *m, const char *path, npmd_error *err);
 npmd_status model_pack(const npmd_model *m, char **bytes, size_t *size, npmd_error *err);
 npmd_status model_load(const char *path, catalog estimators, npmd_model **out, npmd_error *err);
 npmd_status model_unpack(const char *bytes, size_t size, catalog estimators, npmd_model **out, npmd_error *err);
 npmd_status model_describe(const npmd_model *m, char **json, npmd_error *err);
+
+#include "blend_values.h"
 
 #endif

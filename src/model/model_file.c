@@ -12,7 +12,7 @@ static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err
 {
     npmd_status st = NPMD_OK;
     const fit_facts *f = &m->facts;
-    json_t *facts = json_object(), *warnings = json_array(), *options = NULL, *parts = NULL;
+    json_t *facts = json_object(), *warnings = json_array(), *options = NULL, *parts = NULL, *base = NULL;
     TRY(json_put(facts, "file_version", json_integer(FILE_VERSION), err));
     TRY(json_put(facts, "version", json_string(version_text()), err));
     TRY(json_put(facts, "estimator", json_string(estimator_name(&m->set)), err));
@@ -55,6 +55,10 @@ static npmd_status model_json(const npmd_model *m, json_t **out, npmd_error *err
         TRY(parts_json(m, &parts, err));
         TRY(json_put(facts, "parts", parts, err));
     }
+    if (m->base != NULL) {
+        TRY(model_json(m->base, &base, err));
+        TRY(json_put(facts, "base", base, err));
+    }
     *out = facts;
     facts = NULL;
 done:
@@ -86,7 +90,7 @@ done:
 npmd_status model_describe(const npmd_model *m, char **json, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    json_t *object = NULL;
+    json_t *object = NULL, *base = NULL;
     TRY(model_json(m, &object, err));
     TRY(surfaces_json(m, object, err));
     TRY(json_put(object, "tau", json_real(m->facts.tau), err));
@@ -95,31 +99,50 @@ npmd_status model_describe(const npmd_model *m, char **json, npmd_error *err)
     TRY(json_put(object, "dimension", json_integer(m->domain->dimension), err));
     if (m->kind->describe != NULL)
         TRY(m->kind->describe(m, object, err));
+    if (m->base != NULL && m->base->kind->describe != NULL) {
+        base = json_incref(json_object_get(object, "base")); /* a share of it, to change it */
+        TRY(m->base->kind->describe(m->base, base, err));
+    }
     TRY(json_to_text(object, JSON_INDENT(2) | JSON_ENSURE_ASCII, json, err));
 done:
+    json_decref(base);
     json_decref(object);
     return st;
 }
 
-/* Tensors of part k of a blend stand under part.k. and their own name. */
-static npmd_status model_tensors(const npmd_model *m, record *rec, npmd_error *err)
+static npmd_status model_tensors(const npmd_model *m, record *rec, npmd_error *err);
+
+/* The tensors of a model within another, with this before their names. */
+static npmd_status inner_tensors(const npmd_model *m, const char *prefix, record *rec, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     record own = { 0 };
     char name[96]; /* longer than a tensor's may be: record_add looks */
-    if (m->kind->save != NULL)
-        TRY(m->kind->save(m, rec, err));
-    for (int k = 0; k < m->parts; k++) {
-        record_free(&own);
-        TRY(model_tensors(m->part[k], &own, err));
-        for (size_t i = 0; i < own.count; i++) {
-            const tensor *t = &own.tensors[i];
-            snprintf(name, sizeof name, "part.%d.%s", k + 1, t->name);
-            TRY(record_add(rec, name, t->type, t->dimensions, t->shape, t->data, err));
-        }
+    TRY(model_tensors(m, &own, err));
+    for (size_t i = 0; i < own.count; i++) {
+        const tensor *t = &own.tensors[i];
+        snprintf(name, sizeof name, "%s%s", prefix, t->name);
+        TRY(record_add(rec, name, t->type, t->dimensions, t->shape, t->data, err));
     }
 done:
     record_free(&own);
+    return st;
+}
+
+/* Tensors of part k of a blend stand under part.k. and their own name, those of a base under base. */
+static npmd_status model_tensors(const npmd_model *m, record *rec, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    char prefix[24];
+    if (m->kind->save != NULL)
+        TRY(m->kind->save(m, rec, err));
+    for (int k = 0; k < m->parts; k++) {
+        snprintf(prefix, sizeof prefix, "part.%d.", k + 1);
+        TRY(inner_tensors(m->part[k], prefix, rec, err));
+    }
+    if (m->base != NULL)
+        TRY(inner_tensors(m->base, "base.", rec, err));
+done:
     return st;
 }
 
@@ -311,12 +334,11 @@ done:
     return st;
 }
 
-/* The tensors of part k, under their own names; they are borrowed. */
-static npmd_status record_of_part(const record *rec, int k, record *out, npmd_error *err)
+/* The tensors of a model within another, under their own names; they are borrowed. */
+static npmd_status record_within(const record *rec, const char *prefix, record *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    char prefix[24];
-    const size_t length = (size_t)snprintf(prefix, sizeof prefix, "part.%d.", k + 1);
+    const size_t length = strlen(prefix);
     for (size_t i = 0; i < rec->count; i++) {
         const tensor *t = &rec->tensors[i];
         if (strncmp(t->name, prefix, length) == 0)
@@ -326,7 +348,7 @@ done:
     return st;
 }
 
-#define DEEPEST 3 /* a stack of ensembles of fields */
+#define DEEPEST MODEL_DEEPEST
 #define MOST_PARTS 1024
 
 static npmd_status model_from_record(const record *rec, const json_t *root, const source_file *from, int depth,
@@ -338,6 +360,7 @@ static npmd_status parts_load(npmd_model *m, const record *rec, const json_t *ro
     npmd_status st = NPMD_OK;
     const char *path = from->surfaces->path;
     record own = { 0 };
+    char prefix[24];
     const json_t *list = json_object_get(root, "parts");
     const size_t parts = json_array_size(list);
     if (m->kind->evaluate != blend_mixture && m->kind->evaluate != blend_log_mean)
@@ -351,7 +374,8 @@ static npmd_status parts_load(npmd_model *m, const record *rec, const json_t *ro
         const json_t *one = json_array_get(list, (size_t)k);
         const double weight = take_number(one, "weight");
         record_free(&own);
-        TRY(record_of_part(rec, k, &own, err));
+        snprintf(prefix, sizeof prefix, "part.%d.", k + 1);
+        TRY(record_within(rec, prefix, &own, err));
         TRY(model_from_record(&own, one, from, depth + 1, &m->part[k], err));
         if (!(weight > 0.0 && weight <= 1.0) || strcmp(m->part[k]->domain->text, m->domain->text) != 0) {
             st = npmd_fail(err, NPMD_ERR_FORMAT,
@@ -361,6 +385,30 @@ static npmd_status parts_load(npmd_model *m, const record *rec, const json_t *ro
         }
         m->part_weight[k] = weight;
     }
+done:
+    record_free(&own);
+    return st;
+}
+
+static npmd_status base_load(npmd_model *m, const record *rec, const json_t *root, const source_file *from, int depth,
+                             npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const char *path = from->surfaces->path;
+    record own = { 0 };
+    const json_t *base = json_object_get(root, "base");
+    if (base == NULL) /* as in files of before */
+        return NPMD_OK;
+    if (depth >= DEEPEST || m->parts > 0 || m->set.estimator != FIT_FIELD) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: a base of a model of estimator %s, at depth %d", path,
+                       estimator_name(&m->set), depth);
+        goto done;
+    }
+    TRY(record_within(rec, "base.", &own, err));
+    TRY(model_from_record(&own, base, from, depth + 1, &m->base, err));
+    if (strcmp(m->base->domain->text, m->domain->text) != 0)
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: its base lies on %s, expected %s", path, m->base->domain->text,
+                       m->domain->text);
 done:
     record_free(&own);
     return st;
@@ -379,6 +427,7 @@ static npmd_status model_from_record(const record *rec, const json_t *root, cons
     TRY(memory_new(&m, 1, err));
     TRY(model_from_json(m, root, from, err));
     TRY(parts_load(m, rec, root, from, depth, err));
+    TRY(base_load(m, rec, root, from, depth, err));
     if (m->kind->load != NULL)
         TRY(m->kind->load(m, rec, path, err));
     TRY(model_take_seen(m, rec, path, err));

@@ -2,31 +2,33 @@
  *
  * Each begins as a copy; this table has what is kept and what is set.
  *
- *             a short fit       one of an        a part of a       a series as
- *             that is compared  ensemble         stack             a linear field
- *             pilot             member           part              linear
- *   made of   what it serves    what was asked,  what was asked    what was asked
+ *             a short fit       one of an        a part of a       a series as         a field's
+ *             that is compared  ensemble         stack             a linear field      base
+ *             pilot             member           part              linear              base
+ *   made of   what it serves    what was asked,  what was asked    what was asked      what was asked
  *                               then the first
  *                               one's choices
- *   seed      kept              its own          kept              kept
- *   estimator kept              kept             its own           field of one layer, every function
- *   tau       given             kept             chosen before     kept
- *   steps     given             kept             chosen before     kept
- *   batch     for its points    kept             kept              kept
- *   holdout   kept              kept             kept              kept
- *   ties      kept              kept; together   kept              kept
+ *   seed      kept              its own          kept              kept                kept
+ *   estimator kept              kept             its own           field of one layer, kde or series
+ *                                                                  every function
+ *   base      kept              kept             none              none                none
+ *   tau       given             kept             chosen before     kept                chosen
+ *   steps     given             kept             chosen before     kept                not read
+ *   batch     for its points    kept             kept              kept                not read
+ *   holdout   kept              kept             kept              kept                kept
+ *   ties      kept              kept; together   kept              kept                kept
  *                               if resampled
- *   members   1                 1                of fields and     kept
+ *   members   1                 1                of fields and     kept                1
  *                                                resamples kept
- *   bootstrap off               off              last only         kept
- *   accuracy  rough             rough in a log   kept              kept
+ *   bootstrap off               off              last only         kept                off
+ *   accuracy  rough             rough in a log   kept              kept                kept
  *                               mean
- *   gap       off               first only       off               off
- *   rivals    off               first only       off               off
- *   stop, snr off               kept             kept              off
- *   given     none              none             none              none
- *   weights   none              kept             last only         none
- *   encoding  kept              kept             kept              none
+ *   gap       off               first only       off               off                 not read
+ *   rivals    off               first only       off               off                 off
+ *   stop, snr off               kept             kept              off                 not read
+ *   given     none              none             none              none                none
+ *   weights   none              kept             last only         none                none
+ *   encoding  kept              kept             kept              none                none
  *
  * Weights and encoding are those of the models that the fit was told to start from. A fit judged on held-out points
  * must not start from weights that may have seen them. Options given by name are checked once, by the fit that the user
@@ -121,6 +123,25 @@ derived derive_part(const settings *asked, const part_kind *kind, int members, b
         memcpy(d.set.encoding.max_frequency, before->encoding.max_frequency, sizeof d.set.encoding.max_frequency);
         d.set.encoding.max_frequencies = before->encoding.max_frequencies;
     }
+    return d;
+}
+
+/* A field's own options, its penalty among them, say nothing of its base, but for those of kernels. Several widths are
+ * by far the best kernels (docs/results.md), unless another kind is asked for. */
+derived derive_base(const settings *asked, const npmd_domain *dom)
+{
+    derived d = begin(asked);
+    d.set.estimator = asked->base == BASE_KDE ? FIT_KDE : FIT_SERIES;
+    d.set.base = BASE_NONE;
+    d.set.alone = 0;
+    d.set.tau = -1.0;
+    d.set.solver = SOLVER_NEWTON;
+    memset(d.set.encoding.max_frequency, 0, sizeof d.set.encoding.max_frequency);
+    d.set.encoding.max_frequencies = 1; /* one for all: the usual one */
+    d.set.members = 1;
+    d.set.bootstrap = 0;
+    if (!dom->surfaces && asked->kernels.bandwidth == BANDWIDTH_FIXED && !(asked->kernels.kappa[0] > 0.0))
+        d.set.kernels.bandwidth = BANDWIDTH_MIXTURE;
     return d;
 }
 

@@ -1,4 +1,4 @@
-/* derive.h - the fits that other fits need: pilots, members, parts of a stack, a linear start. A table in derive.c says
+/* derive.h - the fits that other fits need: pilots, members, parts of a stack, a base, a linear start. A table in derive.c says
  * what each inherits. */
 #ifndef NPMD_DERIVE_H
 #define NPMD_DERIVE_H
@@ -21,6 +21,7 @@ derived derive_member(const settings *from, bool first, uint64_t seed, const npm
 derived derive_resampled(derived d);
 derived derive_part(const settings *asked, const part_kind *kind, int members, bool resampled, bool last,
                     const settings *before);
+derived derive_base(const settings *asked, const npmd_domain *dom);
 derived derive_linear(const settings *asked, const settings *full, int features);
 
 #endif

@@ -201,6 +201,9 @@ static const option_row OPTIONS[] = {
       "judged on the same held-out points" },
     { "stack-by", "Choices", OPTION_CHOICE, AT(set.stack_by), "likelihood", NULL, 0, 0, C2("ise", "likelihood"), true,
       STACK, "what held-out points choose a stack's weights by: the integrated squared error, or the likelihood" },
+    { "base", "Choices", OPTION_PATH, AT(base), "none", NULL, 0, 0, NULL, NULL, false, FIELD,
+      "a density f0 that the field changes, f = f0 exp(v) / Z: the file of a model on the same domain, or kde or series, "
+      "fitted to the same points" },
 
     { "encoding", "Encoding", OPTION_CHOICE, ENCODING(from), "auto", usual_encoding, 0, 0,
       C3("drawn", "coordinates", "auto"), true, FIELD,

@@ -175,6 +175,16 @@ static npmd_status batch_set(descent_settings *d, const option_row *row, const c
     return NPMD_OK;
 }
 
+/* What is no name is a file; of that name, too, if a folder stands before it. */
+static int base_named(const char *text)
+{
+    static const char *const NAMES[] = { [BASE_NONE] = "none", [BASE_KDE] = "kde", [BASE_SERIES] = "series" };
+    for (int i = 0; i < (int)(sizeof NAMES / sizeof *NAMES); i++)
+        if (strcmp(text, NAMES[i]) == 0)
+            return i;
+    return text[0] == '\0' ? BASE_NONE : BASE_MODEL;
+}
+
 static npmd_status option_set(npmd_options *opt, const option_row *row, const char *value, npmd_error *err)
 {
     double number = 0.0, list[NPMD_MAX_FACTORS] = { 0 };
@@ -225,6 +235,8 @@ static npmd_status option_set(npmd_options *opt, const option_row *row, const ch
             return npmd_fail(err, NPMD_ERR_ARGUMENT, "`%s`: a path of %zu bytes; at most %d", row->name, strlen(value),
                              PLAN_MAX_PATH - 1);
         snprintf(field, PLAN_MAX_PATH, "%s", value);
+        if (field == opt->base)
+            opt->set.base = base_named(value);
         return NPMD_OK;
     }
     return st;

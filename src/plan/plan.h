@@ -36,6 +36,7 @@ typedef enum integral_points { INTEGRAL_AUTO, INTEGRAL_IMPORTANCE, INTEGRAL_UNIF
 typedef enum point_sequence { SEQUENCE_SOBOL, SEQUENCE_INDEPENDENT } point_sequence;
 typedef enum optimiser_kind { OPTIMISER_ADAM, OPTIMISER_SGD } optimiser_kind;
 typedef enum rate_schedule { SCHEDULE_COSINE, SCHEDULE_FIXED, SCHEDULE_TRIANGULAR, SCHEDULE_TRIANGULAR2 } rate_schedule;
+typedef enum base_kind { BASE_NONE, BASE_KDE, BASE_SERIES, BASE_MODEL } base_kind; /* fitted to the points, or given */
 typedef enum stop_rule { STOP_NONE, STOP_ISE, STOP_SNR } stop_rule;
 
 /* ---- Settings ---------------------------------------------------------------------------------------------------- */
@@ -53,11 +54,10 @@ typedef struct encoding_settings {
     int law;             /* spectrum_law */
     double decay;        /* s of (1 + lambda)^-s */
     double ridge;        /* eps of the ridge law */
-    /* 1: products, 0: plane waves (tori) or rotated products, 2: chosen by the domain */
-    int separable;
-    int signs;    /* plane waves: 1: frequency vectors of Z^D modulo sign, 0: positive entries only */
-    int constant; /* 1: the constant function may be drawn */
-    int scale;    /* feature_scale */
+    int separable;       /* 1: products, 0: plane waves (tori) or rotated products, 2: chosen by the domain */
+    int signs;           /* plane waves: 1: frequency vectors of Z^D modulo sign, 0: positive entries only */
+    int constant;        /* 1: the constant function may be drawn */
+    int scale;           /* feature_scale */
 } encoding_settings;
 
 typedef struct network_settings {
@@ -122,6 +122,8 @@ typedef struct settings {
     int stack_by;   /* choice_criterion: for the weights of a stack */
     int unordered;  /* 1: points are unordered pairs, f(x, y) = f(y, x) */
     int solver;     /* series_solver */
+    int base;       /* base_kind: the density that a field changes */
+    int alone;      /* 1: held-out points like the base alone best, v = 0 */
     encoding_settings encoding;
     network_settings network;
     descent_settings descent;
@@ -140,8 +142,8 @@ typedef struct fit_watch {
     const npmd_truth *truth;        /* reports have nise and ae against it */
     const npmd_points *held_out;    /* held out from the fit; reports have the ISE criterion on them */
     char checkpoint[PLAN_MAX_PATH]; /* file for the state of a running fit; "": none */
-    char resume[PLAN_MAX_PATH];     /* one to resume from; also written there, unless checkpoint names a file */
-    double checkpoint_every;        /* seconds between two; the first is written after at most one second */
+    char resume[PLAN_MAX_PATH]; /* a checkpoint to resume from; also written there, unless checkpoint names a file */
+    double checkpoint_every;    /* seconds between two; the first is written after at most one second */
 } fit_watch;
 
 struct npmd_options {
@@ -149,6 +151,7 @@ struct npmd_options {
     fit_watch watch;
     char start_from[PLAN_MAX_PATH];    /* a model whose weights the fit starts from; "": random weights */
     char encoding_from[PLAN_MAX_PATH]; /* a field whose encoding is used; "": the encoding is drawn */
+    char base[PLAN_MAX_PATH];          /* as asked for: a file, or the name of a base_kind */
 };
 
 /* Calls progress; nonzero: stop. */
@@ -181,9 +184,8 @@ typedef struct usual_case { /* the arguments of a default */
 typedef struct option_row {
     const char *name, *group;
     option_kind kind;
-    size_t field; /* offset in npmd_options */
-    /* default as a user writes it; with usual: the text that leaves it open */
-    const char *fallback;
+    size_t field;         /* offset in npmd_options */
+    const char *fallback; /* default as a user writes it; with usual: the text that leaves it open */
     double (*usual)(const usual_case *where); /* value of an open option; NULL: it is never open */
     double least, most;
     const char *values;        /* CHOICE: for help, "off|on"; else NULL */

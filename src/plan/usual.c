@@ -38,6 +38,8 @@ unsigned settings_readers(const settings *set, const npmd_domain *dom)
     unsigned readers = stochastic ? READER_SGD : 1u << set->estimator;
     if (settings_blend(set))
         readers |= 1u << FIT_FIELD | 1u << FIT_SERIES | 1u << FIT_KDE | READER_WIDTHS;
+    if (set->estimator == FIT_FIELD && set->base == BASE_KDE)
+        readers |= 1u << FIT_KDE;
     if (readers & 1u << FIT_KDE && dom->surfaces)
         readers |= READER_HEAT;
     if (readers & 1u << FIT_KDE && set->kernels.bandwidth == BANDWIDTH_MIXTURE)

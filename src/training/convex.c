@@ -107,7 +107,7 @@ static npmd_status design_open(design *d, const encoding *enc, objective *o, npm
     TRY(memory_new(&d->phi, d->points * d->ld, err));
     TRY(memory_new(&d->weight, d->points, err));
     TRY(memory_new(&work, (size_t)T * room, err));
-    objective_integral_points(o, 0, d->points, &s);
+    TRY(objective_integral_points(o, 0, d->points, &s, err));
 #pragma omp parallel for schedule(static) num_threads(T)
     for (size_t i = 0; i < d->points; i++) {
         double x[DOMAIN_MAX_COLUMNS], *eta = work + (size_t)omp_get_thread_num() * room;
@@ -339,7 +339,7 @@ npmd_status linear_constant(const encoding *enc, objective *o, const double *coe
     TRY(memory_new(&eta, enc->features, err));
     TRY(memory_new(&v, points, err));
     TRY(memory_new(&weight, points, err));
-    objective_integral_points(o, 0, points, &s);
+    TRY(objective_integral_points(o, 0, points, &s, err));
     for (size_t i = 0; i < points; i++) {
         double x[DOMAIN_MAX_COLUMNS];
         source_fill(&s, i, 1, x, &weight[i]);

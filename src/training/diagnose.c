@@ -37,7 +37,7 @@ static npmd_status line_search(const encoding *enc, objective *o, double slope, 
     point_source s;
     TRY(memory_new(&weight, GAIN_NODES, err));
     TRY(memory_new(&d, GAIN_NODES, err));
-    objective_integral_points(o, 0, GAIN_NODES, &s);
+    TRY(objective_integral_points(o, 0, GAIN_NODES, &s, err));
     for (size_t i = 0; i < GAIN_NODES; i++) {
         source_fill(&s, i, 1, x, &weight[i]);
         encoding_jet(enc, x, 1, work, eta);

@@ -25,8 +25,9 @@ done:
 void objective_close(objective *o)
 {
     proposal_close(&o->proposal);
-    memory_free(o->cumulative);
-    o->cumulative = NULL;
+    memory_free_all(o->cumulative, o->x, o->weight);
+    o->cumulative = o->x = o->weight = NULL;
+    o->room = 0;
 }
 
 int64_t objective_steps_an_epoch(const settings *opt, size_t n)
@@ -35,8 +36,28 @@ int64_t objective_steps_an_epoch(const settings *opt, size_t n)
     return steps < 1 ? 1 : steps;
 }
 
-void objective_integral_points(objective *o, int64_t step, size_t count, point_source *out)
+/* Points that only the host can make: every backend takes them as they are. */
+static npmd_status base_points(objective *o, int64_t step, size_t count, point_source *out, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
+    if (count > o->room) {
+        memory_free_all(o->x, o->weight);
+        o->x = o->weight = NULL;
+        o->room = 0;
+        TRY(memory_new(&o->x, count * (size_t)o->domain->columns, err));
+        TRY(memory_new(&o->weight, count, err));
+        o->room = count;
+    }
+    TRY(o->base->points(o->base->self, step, count, o->x, o->weight, err));
+    source_fixed(out, o->domain, o->x, o->weight, count);
+done:
+    return st;
+}
+
+npmd_status objective_integral_points(objective *o, int64_t step, size_t count, point_source *out, npmd_error *err)
+{
+    if (o->base != NULL)
+        return base_points(o, step, count, out, err);
     const uint64_t seed = o->opt->seed;
     const bool quasi = o->opt->descent.sequence == SEQUENCE_SOBOL;
     const rng_key key = rng_key_make(seed, RNG_INTEGRAL_POINTS, (uint64_t)step);
@@ -46,6 +67,7 @@ void objective_integral_points(objective *o, int64_t step, size_t count, point_s
     } else {
         source_uniform(out, o->domain, count, quasi, key);
     }
+    return NPMD_OK;
 }
 
 step_recipe objective_recipe(const objective *o)
@@ -90,7 +112,7 @@ npmd_status objective_step(objective *o, backend *b, int64_t step, objective_val
     TRY(b->ops->term(b->self, &(term_request){ TERM_DATA, &s, -1.0 }, &mean, err));
     out->data = -mean;
 
-    objective_integral_points(o, step, (size_t)opt->descent.q1, &s);
+    TRY(objective_integral_points(o, step, (size_t)opt->descent.q1, &s, err));
     TRY(b->ops->term(b->self, &(term_request){ TERM_INTEGRAL, &s, 1.0 }, &out->integral, err));
 
     const step_recipe recipe = objective_recipe(o);

@@ -81,8 +81,11 @@ npmd_status snr_at(snr *s, objective *o, backend *b, int64_t step, snr_values *o
     }
     objective_batch(o, step, &points);
     TRY(term_snr(s, with, TERM_DATA, &points, &found.a, err));
-    source_uniform(&points, o->domain, (size_t)opt->descent.q1, false,
-                   rng_key_make(opt->seed, RNG_DIAGNOSE, 2 * (uint64_t)step));
+    if (o->base != NULL)
+        TRY(objective_integral_points(o, step, (size_t)opt->descent.q1, &points, err));
+    else
+        source_uniform(&points, o->domain, (size_t)opt->descent.q1, false,
+                       rng_key_make(opt->seed, RNG_DIAGNOSE, 2 * (uint64_t)step));
     TRY(term_snr(s, with, TERM_INTEGRAL, &points, &found.b, err));
     if (recipe.penalised) {
         source_uniform(&points, o->domain, (size_t)opt->descent.q2, false,

@@ -32,12 +32,18 @@ done:
     return st;
 }
 
+/* A device that makes a step's points itself does not know a base. */
+static bool takes_several(const backend *b, const objective *terms)
+{
+    return b->ops->run != NULL && terms->base == NULL;
+}
+
 static npmd_status field_advance(void *self, int64_t first, size_t count, optimiser_step *steps, double running,
                                  step_record *out, npmd_error *err)
 {
     const field_steps *f = self;
     const backend *b = f->backend;
-    if (b->ops->run == NULL)
+    if (!takes_several(b, f->terms))
         return one_step(f, first, steps, running, out, err);
     const step_recipe recipe = objective_recipe(f->terms);
     return b->ops->run(b->self, &recipe, first, count, steps, f->clip, running, out, err);
@@ -59,6 +65,13 @@ static void linear_start(const field_shape *shape, const linear_gain *possible, 
     theta[field_biases(shape, shape->depth)] = possible->constant;
 }
 
+/* v = 0: the last layer is silent, and with it all others; what they are fed with is as it was. */
+static void silence(const field_shape *shape, double *theta)
+{
+    const size_t last = field_weights(shape, shape->depth), end = field_biases(shape, shape->depth) + 1;
+    memset(theta + last, 0, (end - last) * sizeof *theta);
+}
+
 /* The network as field_start leaves it, the linear part with its first gain before any step; or as given. */
 static npmd_status put_start(const field_training *what, const linear_gain *possible, double *theta, npmd_error *err)
 {
@@ -71,6 +84,8 @@ static npmd_status put_start(const field_training *what, const linear_gain *poss
     TRY(b->ops->put(b->self, VECTOR_MOMENT1, theta, err));
     TRY(b->ops->put(b->self, VECTOR_MOMENT2, theta, err));
     field_start(shape, net->start != 0, what->set->seed, theta);
+    if (what->terms->base != NULL)
+        silence(shape, theta);
     if (has_start(shape, possible) && net->skip_start != SKIP_ZERO)
         linear_start(shape, possible, theta);
     TRY(b->ops->put(b->self, VECTOR_THETA, what->from == NULL ? theta : what->from, err));
@@ -78,12 +93,13 @@ done:
     return st;
 }
 
-/* The linear part alone, where it starts; the network is silent. */
+/* The linear part alone, where it starts, or with a base nothing; the network is silent. */
 static npmd_status put_convex_start(const field_training *what, const linear_gain *possible, double *theta,
                                     npmd_error *err)
 {
     memset(theta, 0, field_parameters(what->shape) * sizeof *theta);
-    linear_start(what->shape, possible, theta);
+    if (what->terms->base == NULL)
+        linear_start(what->shape, possible, theta);
     return what->backend->ops->put(what->backend->self, VECTOR_THETA, theta, err);
 }
 
@@ -125,27 +141,28 @@ npmd_status train(const field_training *what, train_result *out, npmd_error *err
     double *theta = NULL;
     linear_gain possible = { 0 }, judged = { 0 };
     rate_share shares[FIELD_MAX_DEPTH + 1];
-    const train_run run = {
-        .what = &(trainee){ .self = &steps, .several = what->backend->ops->run != NULL, .advance = field_advance },
-        .set = &now,
-        .n = what->terms->points->n,
-        .shares = set->descent.layer_rates ? shares : NULL,
-        .watch = what->watch,
-        .look = what->look,
-        .keeper = what->keeper,
-        .started = clock_seconds() - (resume == NULL ? 0.0 : resume->seconds)
-    };
+    const train_run run = { .what = &(trainee){ .self = &steps,
+                                                .several = takes_several(what->backend, what->terms),
+                                                .advance = field_advance },
+                            .set = &now,
+                            .n = what->terms->points->n,
+                            .shares = set->descent.layer_rates ? shares : NULL,
+                            .watch = what->watch,
+                            .look = what->look,
+                            .keeper = what->keeper,
+                            .started = clock_seconds() - (resume == NULL ? 0.0 : resume->seconds) };
     layer_shares(shape, shares);
     TRY(memory_new(&theta, field_parameters(shape), err));
-    if (!what->encoding->columns)
+    if (!what->encoding->columns && what->terms->base == NULL)
         TRY(linear_gain_open(&possible, what->encoding, what->terms, err));
     if (set->network.skip_start == SKIP_CONVEX && has_start(shape, &possible))
         TRY(convex_start(&possible, what->encoding, what->terms, err));
-    if (what->judge != NULL)
+    if (what->judge != NULL && what->terms->base == NULL)
         TRY(linear_gain_open(&judged, what->judge, what->terms, err));
     const linear_gain *promise = what->judge == NULL ? &possible : &judged;
     for (int restart = resume == NULL ? 0 : (int)resume->restart;; restart++) {
         train_attempt a = { .at = { .restart = restart, .beta1_product = 1.0, .beta2_product = 1.0 } };
+        a.at.last = what->terms->base == NULL ? 0.0 : 1.0; /* of v = 0, should there be no step */
         const double slower = pow(RESTART_RATE, restart);
         now.descent.rate = set->descent.rate * slower;
         now.descent.rate_min = set->descent.rate_min * slower;
@@ -173,7 +190,7 @@ npmd_status train(const field_training *what, train_result *out, npmd_error *err
             break;
         if (restart < MOST_RESTARTS)
             continue;
-        if (!shape->skip || possible.coefficient == NULL) {
+        if (what->terms->base == NULL && (!shape->skip || possible.coefficient == NULL)) {
             st = fail_astray(&a, restart, reached, 1.0 - promise->gain, err);
             goto done;
         }

@@ -3,7 +3,8 @@
  *     objective = -mean over data of v + mean over the domain of exp v + tau mean of (Lap v)^2
  *
  * v is the log density relative to the uniform measure; the second term makes exp v integrate to one at the optimum
- * (Silverman 1982). All three terms are estimated afresh every step. */
+ * (Silverman 1982). All three terms are estimated afresh every step. With a base f0, v is the log density relative to
+ * f0, and the second term the mean over the domain of f0 exp v, f0 relative to the uniform measure. */
 #ifndef NPMD_TRAINING_H
 #define NPMD_TRAINING_H
 
@@ -33,6 +34,13 @@ double schedule_running(int64_t step, double running_log_norm, double norm, doub
 
 /* ---- objective.c ------------------------------------------------------------------------------------------------- */
 
+/* The base's measure: points x (count, columns) and weights (count) of this step with sum_i weight_i g(x_i) the integral
+ * of g under the base, in expectation; a pure function of the step, on any number of threads. */
+typedef struct base_measure {
+    npmd_status (*points)(void *self, int64_t step, size_t count, double *x, double *weight, npmd_error *err);
+    void *self;
+} base_measure;
+
 typedef struct objective { /* one step's points; a pure function of (seed, step) */
     const settings *opt;   /* complete */
     const npmd_domain *domain;
@@ -40,6 +48,9 @@ typedef struct objective { /* one step's points; a pure function of (seed, step)
     double *cumulative; /* running sums of the weights, or NULL */
     proposal proposal;
     bool importance;
+    const base_measure *base; /* of the integral; NULL: the uniform one. Set after objective_open */
+    double *x, *weight;       /* (room, columns), (room): points of the base's measure */
+    size_t room;
 } objective;
 
 typedef struct objective_value {
@@ -54,8 +65,8 @@ void objective_close(objective *o);
  * shuffled. */
 void batch_points(const settings *set, const npmd_points *pts, int64_t step, point_source *out);
 void objective_batch(const objective *o, int64_t step, point_source *out);
-/* The points of this step's integral. */
-void objective_integral_points(objective *o, int64_t step, size_t count, point_source *out);
+/* The points of this step's integral; with a base they are in use until the next call. */
+npmd_status objective_integral_points(objective *o, int64_t step, size_t count, point_source *out, npmd_error *err);
 /* The terms of this step; their gradients accumulate in the backend. */
 npmd_status objective_step(objective *o, backend *b, int64_t step, objective_value *out, npmd_error *err);
 step_recipe objective_recipe(const objective *o); /* for a backend that runs many steps in one call */
@@ -92,7 +103,7 @@ typedef struct train_state {
     double tail;                                           /* sum of the objective over the last steps */
     int64_t tail_steps;
     double seconds; /* of training, over all attempts */
-    bool linear;    /* the last attempt failed as well, and the convex start is the result */
+    bool linear;    /* the last attempt failed as well, and the convex start, or the base alone, is the result */
     bool enough;    /* it was stopped early */
 } train_state;
 
@@ -130,7 +141,7 @@ typedef struct train_result {
     double rate; /* highest rate of the attempt that was kept */
     bool interrupted;
     bool unfinished; /* too short to judge, and far from the gain that is within reach */
-    bool linear;     /* the network did not help; the convex start is the result */
+    bool linear;     /* the network did not help; the convex start, or the base alone, is the result */
 } train_result;
 
 /* ---- train_field.c: a field's fit -------------------------------------------------------------------------------- */
@@ -148,8 +159,9 @@ typedef struct field_training {
     const train_look *look;
     const train_keeper *keeper;
 } field_training;
-/* Restarts at a lower rate, at most twice, when the fit diverges, collapses or ends worse than the uniform density.
- * After that the result is the convex start if there is a skip, else an error. */
+/* Restarts at a lower rate, at most twice, when the fit diverges, collapses or ends worse than the uniform density, or
+ * than the base. After that the result is the convex start if there is a skip, or the base with v = 0; else an error.
+ * With a base the start is v = 0. */
 npmd_status train(const field_training *what, train_result *out, npmd_error *err);
 
 /* ---- diagnose.c -------------------------------------------------------------------------------------------------- */

@@ -350,6 +350,9 @@ run("field-start-from-series", points("T2"),
     fit("T2", "--estimator series --tau 1e-3 --max-frequency 4", out="a.safetensors"),
     fit("T2", "--steps 40 --width 16 --q1 256 --q2 64 --tau 1e-4 --max-frequency 4 --start-from a.safetensors"), ASK,
     INFO)
+run("field-base", points("T2"), fit("T2", "--estimator kde --kappa 5", out="a.safetensors"),
+    fit("T2", f"{GIVEN} --base a.safetensors"), ASK, INFO, f"density {M} --points p.csv --what ratio --out ratio.csv",
+    fit("T2", f"{GIVEN} --base series", out="b.safetensors"), fit("T2", f"{GIVEN} --base kde", out="c.safetensors"))
 run("field-encoding-from", points("T2"), fit("T2", GIVEN, out="a.safetensors"),
     fit("T2", f"{GIVEN} --encoding-from a.safetensors --seed 9 --width 20"), INFO)
 

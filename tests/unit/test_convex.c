@@ -208,7 +208,7 @@ static void moments_are_met(void **state)
     double *work = doubles(encoding_work(&s.enc)), *eta = doubles((size_t)K), *g = doubles((size_t)K), mass = 0.0;
     point_source points;
     enum { NODES = 65536 };
-    objective_integral_points(&s.o, 0, NODES, &points);
+    assert_int_equal(objective_integral_points(&s.o, 0, NODES, &points, NULL), NPMD_OK);
     for (size_t i = 0; i < NODES; i++) {
         double x[2], weight;
         source_fill(&points, i, 1, x, &weight);

@@ -357,7 +357,12 @@ static void plans_pass_their_origin_on(void **state)
     npmd_options opt;
     fit_plan from, to;
     options_of(&opt, (const char *const[]){ "estimator", "uniform", NULL });
-    const fit_origin origin = { &model, &encoded, "0123456789abcdef", "fedcba9876543210", "a", "b" };
+    const fit_origin origin = { .model = &model,
+                                .encoded = &encoded,
+                                .model_hash = "0123456789abcdef",
+                                .encoded_hash = "fedcba9876543210",
+                                .model_path = "a",
+                                .encoded_path = "b" };
     assert_int_equal(plan_make(estimators_all, &opt.set, &origin, dom, 10, &from, NULL), NPMD_OK);
     assert_true(from.origin.model == &model && from.origin.encoded == &encoded && from.n == 10);
     for (int weights = 0; weights < 2; weights++)

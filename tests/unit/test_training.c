@@ -229,7 +229,7 @@ static void a_step_is_the_sum_of_its_terms(void **state)
             source_data(&s, pts, (size_t)(step % 3) * BATCH, BATCH, true,
                         rng_key_make(opt.set.seed, RNG_BATCH, (uint64_t)(step / 3)));
             const double data = -term_by_hand(&f, b.self, &s, TERM_DATA);
-            objective_integral_points(&o, step, (size_t)opt.set.descent.q1, &s);
+            assert_int_equal(objective_integral_points(&o, step, (size_t)opt.set.descent.q1, &s, &err), NPMD_OK);
             const double integral = term_by_hand(&f, b.self, &s, TERM_INTEGRAL);
             source_uniform(&s, f.domain, (size_t)opt.set.descent.q2, quasi,
                            rng_key_make(opt.set.seed, RNG_PENALTY_POINTS, (uint64_t)step));

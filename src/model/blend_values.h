@@ -1,0 +1,32 @@
+/* blend_values.h - models made of models: a part of model.h, which includes it. */
+#ifndef NPMD_BLEND_VALUES_H
+#define NPMD_BLEND_VALUES_H
+
+#include "model.h"
+
+npmd_status blend_open(npmd_model *m, int parts, npmd_error *err); /* equal weights, parts still empty */
+void blend_close(npmd_model *m);
+npmd_status blend_log_mean(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
+npmd_status blend_mixture(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err);
+/* The value or jet, of this length, of log((exp a + exp b) / 2) from those of a and b; out may be a or b. */
+void mixture_of_two(const double *a, const double *b, size_t length, double *out);
+/* The parts of m, and their parts in turn, that have peaks (estimator.mean), or those that have none; m itself where it
+ * is no mixture. Borrows them; weight: their weights in m. */
+typedef struct blend_parts {
+    const npmd_domain *domain;
+    int parts;
+    evaluator *part;
+    double *weight;
+} blend_parts;
+npmd_status blend_leaves(const npmd_model *m, bool peaked, const npmd_compute *how, blend_parts *out, npmd_error *err);
+void blend_leaves_close(blend_parts *p);
+/* The log of their weighted sum. */
+npmd_status blend_leaves_values(const blend_parts *p, const double *x, size_t n, double *out, npmd_error *err);
+/* out (n): the standard deviation of the members' log densities. */
+npmd_status blend_spread(const evaluator *e, const double *x, size_t n, double *out, npmd_error *err);
+int blend_members(const npmd_model *m); /* members that were fitted alike; 1: there is no spread */
+int blend_first(const npmd_model *m);   /* first member that counts for the spread */
+/* log_density (members, n): of each member, relative to the uniform measure. */
+npmd_status blend_replicates(const evaluator *e, const double *x, size_t n, double *log_density, npmd_error *err);
+
+#endif
