@@ -48,7 +48,7 @@ static mean_error spread(const double *values)
     return (mean_error){ mean, sqrt(squares / (REPLICATES - 1) / REPLICATES) };
 }
 
-typedef struct sets { /* an estimate: its points and sums so far */
+typedef struct sets {             /* an estimate: its points and sums so far */
     const proposal *half[HALVES]; /* NULL: uniform points */
     uint64_t stream;              /* of random numbers */
     size_t count;                 /* points in each replicate */
@@ -84,9 +84,9 @@ static void summarise(sets *all, integral_result *out)
     out->points = count * REPLICATES;
     out->log_integral = top + log(m1.mean);
     out->log_integral_se = fmax(m1.se, disagreement(first)) / m1.mean;
-    out->log_integral_se = hypot(out->log_integral_se,
-                                 tail_missing(&all->largest, out->points,
-                                              out->log_integral + log((double)out->points), &out->tail_index));
+    out->log_integral_se = hypot(
+        out->log_integral_se,
+        tail_missing(&all->largest, out->points, out->log_integral + log((double)out->points), &out->tail_index));
     out->log_square = 2.0 * top + log(m2.mean);
     out->square = m2.mean / (m1.mean * m1.mean);
     double ratio[REPLICATES]; /* linearised: the two sums share their points */
@@ -235,10 +235,10 @@ done:
     return st;
 }
 
-#define LEVELS 2                    /* populations of 8,192 and 65,536 points, one after the other */
-#define SIZE(level) ((size_t)8192 << 3 * (level))
-#define POOR 10.0                   /* times the target: an error at the last point for which better places are sought */
-#define A_LOOK ((size_t)1 << 16)    /* with fewer points nothing is learnt */
+#define LEVELS 2 /* populations of 8,192 and 32,768 points, one after the other */
+#define SIZE(level) ((size_t)8192 << 2 * (level))
+#define POOR 10.0                /* times the target: an error at the last point for which better places are sought */
+#define A_LOOK ((size_t)1 << 16) /* with fewer points nothing is learnt */
 
 size_t integrate_bytes(const npmd_domain *dom)
 {
@@ -272,7 +272,7 @@ static void proposals_close(proposals *p)
 static npmd_status data_aim(const integral_request *what, proposal *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const int centres = 512;
+    const int centres = 1024;
     const double share = 0.2;
     double *cumulative = NULL, rho = 0.0;
     TRY(points_cumulative(what->about, &cumulative, err));
@@ -302,51 +302,79 @@ done:
     return st;
 }
 
-/* A pilot says whether uniform points (smooth densities, few dimensions) or the proposal's are better. */
+/* Would the last point leave an error that is of no use? A few doublings are waited for: first errors are rough. */
+static bool hopeless(const integral_request *what, const integral_result *now)
+{
+    const double points = (double)now->points, last = now->log_integral_se * sqrt(points / (double)what->most_points);
+    return what->useless > 0.0 && points >= 8.0 * REPLICATES * PILOT && last > what->useless;
+}
+
+#define CLEAR 0.02  /* an error of the learnt estimate that is small enough to judge others by it */
+#define DEARER 1.25 /* a point about a population costs more than one about data: data may have a larger error */
+
+/* Is the other estimate as good as the learnt one? An error that is small because a peak was missed does not count. */
+static bool as_good(const integral_result *other, const integral_result *learnt, double factor)
+{
+    const double both = hypot(other->log_integral_se, learnt->log_integral_se);
+    return learnt->log_integral_se < CLEAR && other->log_integral_se < factor * learnt->log_integral_se
+           && fabs(other->log_integral - learnt->log_integral) < 4.0 * both;
+}
+
+/* Pilots say which points are best: uniform (smooth densities, few dimensions), about data, or about populations. */
 static npmd_status integrate_random(const integral_request *what, values_fn values, void *self, const chunk *room,
                                     integral_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     proposals known = { 0 };
-    sets *uniform = NULL, *about = NULL, *set = NULL;
+    sets *uniform = NULL, *about = NULL, *data = NULL, *set = NULL;
     const proposal *start = what->aimed;
-    integral_result other;
+    const bool learns = what->aimed == NULL && what->most_points > A_LOOK;
+    integral_result found, other;
     TRY(memory_new(&uniform, 1, err));
     TRY(memory_new(&about, 1, err));
-    set = about;
+    TRY(memory_new(&data, 1, err));
     if (what->about != NULL && what->aimed == NULL) {
         TRY(data_aim(what, &known.data, err));
         start = &known.data;
     }
-    if (what->aimed == NULL && what->most_points > A_LOOK) {
-        TRY(learn(what, &known, start, values, self, room, about, out, err));
-        /* more would have to be drawn than is allowed: look for better places first */
-        while (known.levels < LEVELS && !(what->stop != NULL && what->stop(what->user))
-               && out->log_integral_se > POOR * what->target * sqrt((double)what->most_points / (double)out->points))
-            TRY(learn(what, &known, start, values, self, room, about, out, err));
-    } else if (start != NULL) {
-        about->half[0] = about->half[1] = start;
-        TRY(integrate_sets(what, about, PILOT, values, self, room, out, err));
+    if (learns) {
+        TRY(learn(what, &known, start, values, self, room, about, &found, err));
+        set = about;
+        *out = found;
     }
-    if (what->aimed == NULL) {
-        const bool alone = about->count == 0;
-        TRY(integrate_sets(what, uniform, PILOT, values, self, room, &other, err));
-        /* an error that is small because a peak was missed would not be small beside the other estimate */
-        if (alone || (other.log_integral_se < out->log_integral_se
-                      && fabs(other.log_integral - out->log_integral)
-                             < 4.0 * hypot(other.log_integral_se, out->log_integral_se))) {
+    if (start != NULL) {
+        data->half[0] = data->half[1] = start;
+        TRY(integrate_sets(what, data, PILOT, values, self, room, &other, err));
+        if (!learns || as_good(&other, &found, DEARER)) {
+            set = data;
             *out = other;
-            set = uniform;
         }
     }
-    while (out->log_integral_se > what->target && 2 * set->count * REPLICATES <= what->most_points) {
-        if (what->stop != NULL && what->stop(what->user))
+    if (what->aimed == NULL) {
+        TRY(integrate_sets(what, uniform, PILOT, values, self, room, &other, err));
+        if (set == NULL
+            || (learns ? as_good(&other, &found, 1.0) && other.log_integral_se < out->log_integral_se
+                       : !(out->log_integral_se <= other.log_integral_se))) {
+            set = uniform;
+            *out = other;
+        }
+    }
+    size_t most = what->most_points;
+    /* the last point would leave an error that is far too large: look for better places first, at points that take
+     * several times as long */
+    if (learns && set == about && !(what->stop != NULL && what->stop(what->user))
+        && out->log_integral_se > POOR * what->target * sqrt((double)most / (double)out->points)) {
+        TRY(learn(what, &known, start, values, self, room, about, out, err));
+        most /= 4;
+    }
+    while (out->log_integral_se > what->target && 2 * set->count * REPLICATES <= most) {
+        if ((what->stop != NULL && what->stop(what->user)) || hopeless(what, out))
             break;
         TRY(integrate_sets(what, set, 2 * set->count, values, self, room, out, err));
     }
 done:
     proposals_close(&known);
-    memory_free_all(uniform, about);
+    memory_free_all(uniform, about, data);
     return st;
 }
 

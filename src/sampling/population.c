@@ -15,12 +15,12 @@
 #include "sampling.h"
 
 #define WALKERS 1024
-#define CANDIDATES 8 /* uniform points for each walker, which begins at the one where v is largest */
+#define CANDIDATES 8  /* uniform points for each walker, which begins at the one where v is largest */
 #define MOST_STEPS 60 /* of beta */
 #define MOVES 3       /* between two of them */
 #define KEPT 0.5      /* effective share of the walkers in a step of beta */
 #define A_KERNEL 16   /* points of a round for every kernel */
-#define MOST_ROUNDS 8
+#define MOST_ROUNDS 5
 #define GROWTH 1.1 /* of the effective number, below which a further round is not worth its time */
 #define CUT 100
 #define SHARE 0.1   /* of uniform points */
@@ -32,7 +32,7 @@ typedef struct population {
     values_fn values;
     void *self;
     npmd_points *points; /* weighted */
-    double *v, *other; /* (n); other: v of a move, or log of the weights */
+    double *v, *other;   /* (n); other: v of a move, or log of the weights */
     double *cumulative;
     double effective; /* share of the last round's points, before their weights were cut */
 } population;

@@ -145,8 +145,7 @@ static double density_without_itself(const proposal *p, const npmd_points *pts, 
     for (int c = 0; c < p->centres; c++)
         own += p->row[c] == row;
     const double peak = pow((1.0 + p->rho) / (1.0 - p->rho), p->domain->dimension);
-    const double kernels_sum = (own_density(p, points_rows(pts, row, 1, x)) - p->share) / (1.0 - p->share)
-                                   * p->centres
+    const double kernels_sum = (own_density(p, points_rows(pts, row, 1, x)) - p->share) / (1.0 - p->share) * p->centres
                                - own * peak;
     return p->share + (own == p->centres ? 0.0 : (1.0 - p->share) * fmax(0.0, kernels_sum) / (p->centres - own));
 }
@@ -171,8 +170,8 @@ static void proposal_fit(proposal *p, const npmd_points *pts, const double *cumu
 }
 
 #define WIDTHS 12 /* of data; a function that was learnt from data may have narrower peaks */
-static const double WIDTH[] = { 0.6,   0.45,  0.33, 0.25, 0.18,  0.13,  0.1,   0.075,  0.055,
-                                0.04,  0.03,  0.02, 0.014, 0.01, 0.007, 0.005, 0.0035, 0.0025 };
+static const double WIDTH[] = { 0.6,  0.45, 0.33, 0.25,  0.18, 0.13,  0.1,   0.075,  0.055,
+                                0.04, 0.03, 0.02, 0.014, 0.01, 0.007, 0.005, 0.0035, 0.0025 };
 
 npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative, double share,
                           int centres, uint64_t seed, double *rho, npmd_error *err)

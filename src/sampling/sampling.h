@@ -21,9 +21,9 @@ struct proposal {
     const kernels *inner;
     double share, rho;
     int centres;
-    size_t *row;      /* (centres): rows of the data */
-    double *centre;   /* (centres, columns) */
-    double *embedded; /* (embedding columns, centres): unit vectors, for the cosines */
+    size_t *row;            /* (centres): rows of the data */
+    double *centre;         /* (centres, columns) */
+    double *embedded;       /* (embedding columns, centres): unit vectors, for the cosines */
     const proposal *beside; /* the next of the chain, borrowed; NULL: none */
     double beside_share;
 };
@@ -94,6 +94,7 @@ typedef struct integral_request {
     rng_purpose purpose;
     double target;      /* stop when the error of the log integral is below this */
     size_t most_points; /* stop when this many points were used */
+    double useless;     /* or when not even they would bring the error below this; 0: never */
     int threads;
     int (*stop)(void *user); /* called between refinements; nonzero: stop. May be NULL */
     void *user;
@@ -103,14 +104,14 @@ typedef struct integral_result { /* relative to the uniform measure */
     double log_integral, log_integral_se;
     double log_square, square_se; /* log mean exp(2v); standard error of square */
     double square;                /* mean exp(2v) / (mean exp v)^2, the mean of the squared relative density */
-    double tail_index; /* of the largest terms, see tail.c; by a rule -INFINITY */
+    double tail_index;            /* of the largest terms, see tail.c; by a rule -INFINITY */
     size_t points;
 } integral_result;
 
 /* ---- tail.c: the largest terms of a sum -------------------------------------------------------------------------- */
 
 #define TAIL_MOST 4096
-typedef struct tail { /* begins as {0} */
+typedef struct tail {             /* begins as {0} */
     double log_weight[TAIL_MOST]; /* a heap, its least first */
     size_t kept;
 } tail;
