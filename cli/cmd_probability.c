@@ -69,6 +69,7 @@ static int run(const cli_args *args)
                     &err));
     TRY(read_radius(args, npmd_model_domain(model), coords, radius));
     TRY(cli_checked(args, npmd_probability_near(model, centre, radius, accuracy, seed, &how, &found, &err), &err));
+    cli_accuracy_missed(args, found.se / found.probability, accuracy);
     st = report(args, &found);
 done:
     npmd_points_free(centre);

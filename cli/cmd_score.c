@@ -1,6 +1,10 @@
 /* cmd_score.c - neuropmd score: how well a model predicts points it may not have seen. */
 #include "cli.h"
 
+#include <math.h>
+
+#define INTEGRAL_NEEDED 0.05 /* nats, as of a fit: beyond, its error is no longer small beside what is compared */
+
 static const cli_option OPTIONS[] = {
     { "data", "FILE", .required = true, .help = "the points, one in each row" },
     { "weights", "FILE", .help = "one weight a point, none negative" },
@@ -15,6 +19,12 @@ static int report(const cli_args *args, const npmd_score *s)
         cli_note(args, "warning: %s%s of the %s rows were used to fit or to choose the model: the figures flatter it",
                  s->training_rows < (double)s->n ? "about " : "all ", cli_words_count((uint64_t)s->training_rows).text,
                  cli_words_count(s->n).text);
+    if (s->log_integral_se > INTEGRAL_NEEDED)
+        cli_note(args, "warning: the log integral is known to %.2g nats only", s->log_integral_se);
+    else if (fabs(s->log_integral) > INTEGRAL_NEEDED + 4.0 * s->log_integral_se)
+        cli_note(args,
+                 "warning: the density integrates to %.3g, not to 1: the likelihood is wrong by %.2g nats a point",
+                 exp(s->log_integral), s->log_integral);
     if (args->json) {
         return CLI_PRINT(args, COUNT("n", s->n), REAL("log_integral", s->log_integral),
                          REAL("log_integral_se", s->log_integral_se), REAL("nll", s->nll), REAL("nll_se", s->nll_se),

@@ -10,7 +10,8 @@ const cli_exit_text CLI_EXITS[] = {
     { CLI_DONE, "done" },
     { CLI_USAGE, "wrong usage: an unknown command or option, a value out of its range" },
     { CLI_INPUT, "a bad input file or bad data; the line names file, row or byte" },
-    { CLI_NUMERIC, "numerical failure: the fit collapsed or stopped being finite, the benchmark found an error" },
+    { CLI_NUMERIC, "numerical failure: the fit collapsed or stopped being finite, its integral is not known, the "
+                   "benchmark found an error" },
     { CLI_FILE, "a file cannot be read or written" },
     { CLI_DEVICE, "the device is absent or failing" },
     { CLI_MEMORY, "not enough memory" },

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#define INTEGRAL_NEEDED 0.05 /* nats: the largest error of a log integral, where no larger `accuracy` is asked for */
 #define MANY_TURNS (10.0 * NPMD_PI) /* any branch of an angle is welcome, but nobody counts turns like this */
 
 npmd_status plan_make(catalog estimators, const settings *asked, const fit_origin *origin, const npmd_domain *dom,
@@ -36,7 +37,29 @@ npmd_status plan_derive(const fit_plan *from, const derived *d, size_t n, fit_pl
     }
     if (!d->encoding)
         origin = (fit_origin){ 0 };
-    return plan_make(from->estimators, &d->set, &origin, from->domain, n, out, err);
+    const npmd_status st = plan_make(from->estimators, &d->set, &origin, from->domain, n, out, err);
+    out->rough = st == NPMD_OK && d->rough;
+    return st;
+}
+
+/* The largest error that a log integral may have. */
+static double integral_needed(const npmd_model *m)
+{
+    return fmax(INTEGRAL_NEEDED, m->set.descent.accuracy);
+}
+
+/* A density whose integral is not known is none. Members of a log mean are asked for v alone, and a fit that was
+ * interrupted is kept with the warning that it has. */
+static npmd_status integral_known(const fit *f, npmd_error *err)
+{
+    const npmd_model *m = f->model;
+    const double needed = integral_needed(m);
+    if (m->facts.log_integral_se <= needed || f->plan->rough || m->facts.interrupted)
+        return NPMD_OK;
+    return npmd_fail(err, NPMD_ERR_NUMERIC,
+                     "the log integral is known to %.2g nats only, %.2g were needed: the density has peaks that points "
+                     "do not meet often enough; a larger `tau` makes it smoother, `accuracy` %.2g takes it as it is",
+                     m->facts.log_integral_se, needed, 1.2 * m->facts.log_integral_se);
 }
 
 npmd_status fit_run(const fit_plan *plan, const npmd_points *points, const fit_watch *watch, npmd_model **out,
@@ -71,6 +94,7 @@ npmd_status fit_run(const fit_plan *plan, const npmd_points *points, const fit_w
     memcpy(m->encoded_from, plan->origin.encoded_hash, sizeof m->encoded_from);
     f.model = m;
     TRY(plan->kind->fit(&f, err));
+    TRY(integral_known(&f, err));
     if (settings_unused(&plan->asked, plan->domain, unused, sizeof unused) > 0)
         model_warn(m, "`estimator` %s does not use %s", estimator_name(&m->set), unused);
     if (own.angle_most > MANY_TURNS)
@@ -104,6 +128,11 @@ int64_t fit_log_every(const fit *f)
     return watch_log_every(f->watch, &f->plan->full);
 }
 
+static double fit_accuracy(const npmd_model *m)
+{
+    return m->set.descent.accuracy > 0.0 ? m->set.descent.accuracy : settings_accuracy(m->domain);
+}
+
 integral_request fit_integral(fit *f, size_t most_points)
 {
     const npmd_model *m = f->model;
@@ -111,8 +140,9 @@ integral_request fit_integral(fit *f, size_t most_points)
                                .about = f->points,
                                .seed = m->set.seed,
                                .purpose = RNG_NORMALISE,
-                               .target = m->set.descent.accuracy,
+                               .target = fit_accuracy(m),
                                .most_points = most_points,
+                               .useless = 2.0 * integral_needed(m),
                                .threads = m->set.machine.threads,
                                .stop = fit_stop,
                                .user = f };
@@ -123,7 +153,7 @@ void fit_normalised(fit *f, const integral_result *z)
     npmd_model *m = f->model;
     m->facts.log_integral = z->log_integral;
     m->facts.log_integral_se = z->log_integral_se;
-    if (z->log_integral_se > 2.0 * m->set.descent.accuracy)
+    if (z->log_integral_se > 2.0 * fit_accuracy(m))
         model_warn(m, "the log integral is known to %.1e only, from %zu points", z->log_integral_se, z->points);
 }
 

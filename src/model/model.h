@@ -50,6 +50,7 @@ typedef struct fit_plan {
     size_t n;          /* points */
     size_t bytes;      /* memory that the fit takes, besides its points */
     fit_origin origin; /* all zero: it starts from no model */
+    bool rough;        /* its log integral need not be known: it is a member, and the blend has its own */
 } fit_plan;
 /* The plan of another fit, to n points, that this one needs. */
 npmd_status plan_derive(const fit_plan *from, const derived *d, size_t n, fit_plan *out, npmd_error *err);

@@ -22,7 +22,8 @@
  *                                                resamples kept
  *   bootstrap off               off              last only         kept                off
  *   accuracy  rough             rough in a log   kept              kept                kept
- *                               mean
+ *                               mean, and may
+ *                               be missed
  *   gap       off               first only       off               off                 not read
  *   rivals    off               first only       off               off                 off
  *   stop, snr off               kept             kept              off                 not read
@@ -54,7 +55,7 @@ derived derive_pilot(const settings *base, double tau, int64_t steps)
     d.set.descent.epochs = 0;
     d.set.descent.batch = 0;
     d.set.descent.batch_share = 0;
-    d.set.descent.accuracy = PILOT_ACCURACY;
+    d.set.descent.accuracy = fmax(PILOT_ACCURACY, base->descent.accuracy);
     d.set.descent.convex_gap = 0;
     d.set.descent.stop = STOP_NONE; /* by the very points that judge it */
     d.set.descent.snr = 0;
@@ -86,6 +87,7 @@ derived derive_member(const settings *from, bool first, uint64_t seed, const npm
         d.set.descent.convex_gap = 0;
     if (d.set.descent.accuracy == 0.0 && !domain_has_rules(dom) && d.set.combine == COMBINE_LOG)
         d.set.descent.accuracy = MEMBER_ACCURACY;
+    d.rough = d.set.combine == COMBINE_LOG;
     d.weights = d.encoding = true;
     return d;
 }

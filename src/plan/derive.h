@@ -8,6 +8,7 @@
 typedef struct derived {
     settings set;
     bool weights, encoding; /* does it start from the origin's weights, from the origin's encoding? */
+    bool rough;             /* its log integral need not be known */
 } derived;
 typedef struct part_kind { /* a part of a stack */
     fit_kind estimator;

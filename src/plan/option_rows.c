@@ -290,7 +290,8 @@ static const option_row OPTIONS[] = {
       C2("sobol", "independent"), true, FIELD | SGD | RELU, "random points: scrambled Sobol or independent" },
     { "accuracy", "Training", OPTION_REAL, DESCEND(accuracy), "0", usual_accuracy, 0, 1, NULL, NULL, true,
       FIELD | SGD | RELU | READER_HEAT,
-      "standard error wanted of the log integral after training; 0: the usual one" },
+      "standard error wanted of the log integral after training; 0: the usual one. An error above 0.05 nats, or above "
+      "this where it is larger, is a failure: no model" },
 
     { "convex-gap", "Training", OPTION_CHOICE, DESCEND(convex_gap), "auto", NULL, 0, 0, ON_OFF_AUTO, true, FIELD,
       "after the fit, how far its objective is above the least one that any function has; in one and two "

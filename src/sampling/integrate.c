@@ -1,15 +1,21 @@
 /* integrate.c - integrals of exp v and exp 2v over the domain.
  *
  * In one and two dimensions without surfaces: by the product of the factors' quadrature rules, whose resolution is
- * doubled until the log integral settles; the last change is taken as its error. Else by randomised quasi-Monte Carlo,
- * with points of the importance proposal (kernels about given points, and a uniform share) or uniform points, in
- * REPLICATES independently scrambled Sobol sets; their spread gives the standard error. Sets grow until it is small
- * enough. */
+ * doubled until the log integral settles; the last change is taken as its error.
+ *
+ * Else by randomised quasi-Monte Carlo, in REPLICATES independently scrambled Sobol sets, whose spread gives the
+ * standard error; they grow until it is small enough. The points are uniform or follow a proposal: uniform points,
+ * kernels about given points, and kernels where a population (population.c) found the function large. There are two
+ * populations, independent of each other, each the proposal of half of the sets: where one has found what the other has
+ * missed, the halves disagree, and the error says so. Larger populations follow if the first ones were not good enough.
+ * A proposal is fixed before the points of the estimate are drawn, which is therefore unbiased. */
 #include "sampling.h"
 
 #define REPLICATES 16
 #define PILOT 2048 /* points in a replicate at first */
 #define CHUNK 16384
+
+#define HALVES 2
 
 typedef struct replicate { /* log-sum-exp state: sums are scaled by exp(-top) */
     double top, sum, sum2;
@@ -42,8 +48,31 @@ static mean_error spread(const double *values)
     return (mean_error){ mean, sqrt(squares / (REPLICATES - 1) / REPLICATES) };
 }
 
-static void summarise(const replicate *set, size_t count, integral_result *out)
+typedef struct sets {             /* an estimate: its points and sums so far */
+    const proposal *half[HALVES]; /* NULL: uniform points */
+    uint64_t stream;              /* of random numbers */
+    size_t count;                 /* points in each replicate */
+    replicate replicate[REPLICATES];
+    tail largest;
+} sets;
+
+/* Half of the difference between the halves, where that is more than the spread within them explains; else 0. */
+static double disagreement(const double *values)
 {
+    const int some = REPLICATES / HALVES;
+    double mean[HALVES] = { 0.0 }, variance = 0.0;
+    for (int r = 0; r < REPLICATES; r++)
+        mean[r / some] += values[r] / some;
+    for (int r = 0; r < REPLICATES; r++)
+        variance += pow(values[r] - mean[r / some], 2.0) / ((some - 1) * some);
+    const double difference = fabs(mean[0] - mean[1]);
+    return difference > 3.0 * sqrt(variance) ? 0.5 * difference : 0.0;
+}
+
+static void summarise(sets *all, integral_result *out)
+{
+    const replicate *set = all->replicate;
+    const size_t count = all->count;
     double top = -INFINITY, first[REPLICATES], second[REPLICATES];
     for (int r = 0; r < REPLICATES; r++)
         top = fmax(top, set[r].top);
@@ -52,15 +81,18 @@ static void summarise(const replicate *set, size_t count, integral_result *out)
         second[r] = set[r].sum2 * exp(2.0 * (set[r].top - top)) / (double)count;
     }
     const mean_error m1 = spread(first), m2 = spread(second);
+    out->points = count * REPLICATES;
     out->log_integral = top + log(m1.mean);
-    out->log_integral_se = m1.se / m1.mean;
+    out->log_integral_se = fmax(m1.se, disagreement(first)) / m1.mean;
+    out->log_integral_se = hypot(
+        out->log_integral_se,
+        tail_missing(&all->largest, out->points, out->log_integral + log((double)out->points), &out->tail_index));
     out->log_square = 2.0 * top + log(m2.mean);
     out->square = m2.mean / (m1.mean * m1.mean);
     double ratio[REPLICATES]; /* linearised: the two sums share their points */
     for (int r = 0; r < REPLICATES; r++)
         ratio[r] = out->square * (1.0 + (second[r] / m2.mean - 1.0) - 2.0 * (first[r] / m1.mean - 1.0));
     out->square_se = spread(ratio).se;
-    out->points = count * REPLICATES;
 }
 
 typedef struct chunk {
@@ -69,38 +101,44 @@ typedef struct chunk {
 
 /* Adds points from .. s->count - 1: a longer scrambled sequence begins with the shorter one. */
 static npmd_status integrate_set(const point_source *s, size_t from, int threads, values_fn values, void *self,
-                                 const chunk *room, replicate *r, npmd_error *err)
+                                 const chunk *room, replicate *r, tail *largest, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     for (size_t first = from; first < s->count; first += CHUNK) {
         const size_t count = s->count - first < CHUNK ? s->count - first : CHUNK;
         source_fill_all(s, first, count, threads, room->x, room->weight);
         TRY(values(self, room->x, count, room->v, err));
-        for (size_t i = 0; i < count; i++)
-            replicate_add(r, log(room->weight[i] * (double)s->count), room->v[i]);
+        for (size_t i = 0; i < count; i++) {
+            const double log_weight = log(room->weight[i] * (double)s->count);
+            replicate_add(r, log_weight, room->v[i]);
+            tail_add(largest, log_weight + room->v[i]);
+        }
     }
 done:
     return st;
 }
 
 /* All replicates, from their points so far up to count each. */
-static npmd_status integrate_sets(const integral_request *what, const proposal *p, bool kernels_on, size_t from,
-                                  size_t count, values_fn values, void *self, const chunk *room, replicate *set,
-                                  integral_result *out, npmd_error *err)
+static npmd_status integrate_sets(const integral_request *what, sets *all, size_t count, values_fn values, void *self,
+                                  const chunk *room, integral_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    if (all->count == 0)
+        all->largest.kept = 0;
     for (int r = 0; r < REPLICATES; r++) {
-        const rng_key key = rng_key_make(what->seed, what->purpose, (uint64_t)r);
+        const rng_key key = rng_key_make(what->seed, what->purpose, all->stream + (uint64_t)r);
+        const proposal *q = all->half[r / (REPLICATES / HALVES)];
         point_source s;
-        if (from == 0)
-            set[r] = (replicate){ .top = -INFINITY };
-        if (kernels_on)
-            source_importance(&s, p, count, true, key);
+        if (all->count == 0)
+            all->replicate[r] = (replicate){ .top = -INFINITY };
+        if (q != NULL)
+            source_importance(&s, q, count, true, key);
         else
             source_uniform(&s, what->domain, count, true, key);
-        TRY(integrate_set(&s, from, what->threads, values, self, room, &set[r], err));
+        TRY(integrate_set(&s, all->count, what->threads, values, self, room, &all->replicate[r], &all->largest, err));
     }
-    summarise(set, count, out);
+    all->count = count;
+    summarise(all, out);
 done:
     return st;
 }
@@ -164,6 +202,7 @@ static npmd_status integrate_rule(const npmd_domain *dom, size_t resolution, val
     *out = (integral_result){ .log_integral = sum.top + log(sum.sum),
                               .log_square = 2.0 * sum.top + log(sum.sum2),
                               .square = sum.sum2 / (sum.sum * sum.sum),
+                              .tail_index = -INFINITY,
                               .points = r.total };
 done:
     rules_close(&r);
@@ -196,6 +235,11 @@ done:
     return st;
 }
 
+#define LEVELS 2 /* populations of 8,192 and 32,768 points, one after the other */
+#define SIZE(level) ((size_t)8192 << 2 * (level))
+#define POOR 10.0                /* times the target: an error at the last point for which better places are sought */
+#define A_LOOK ((size_t)1 << 16) /* with fewer points nothing is learnt */
+
 size_t integrate_bytes(const npmd_domain *dom)
 {
     size_t doubles = CHUNK * ((size_t)dom->columns + 2);
@@ -204,48 +248,133 @@ size_t integrate_bytes(const npmd_domain *dom)
         const size_t finest = dom->dimension == 1 ? FINEST_LINE : FINEST_SURFACE;
         doubles += m->rule_nodes(m, finest) * (size_t)(m->columns + 1);
     }
+    if (!domain_has_rules(dom)) /* a population, and the kernels about it and those before */
+        doubles += SIZE(LEVELS - 1) * ((size_t)dom->columns + 3) + SIZE(LEVELS - 1) / 4 * 2 * (size_t)dom->columns;
     return doubles * sizeof(double);
 }
 
 /* ---- either ------------------------------------------------------------------------------------------------------ */
 
-/* A pilot says whether uniform points (smooth densities, few dimensions) or the proposal's are better. */
-static npmd_status integrate_random(const integral_request *what, values_fn values, void *self, const chunk *room,
-                                    integral_result *out, npmd_error *err)
+typedef struct proposals {
+    proposal data; /* about the given points */
+    proposal learnt[LEVELS][HALVES];
+    int levels;
+} proposals;
+
+static void proposals_close(proposals *p)
+{
+    proposal_close(&p->data);
+    for (int level = 0; level < LEVELS; level++)
+        for (int h = 0; h < HALVES; h++)
+            proposal_close(&p->learnt[level][h]);
+}
+
+static npmd_status data_aim(const integral_request *what, proposal *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const int centres = 1024;
     const double share = 0.2;
-    proposal p = { 0 };
     double *cumulative = NULL, rho = 0.0;
-    const proposal *q = what->aimed == NULL ? &p : what->aimed;
-    replicate uniform[REPLICATES], about[REPLICATES], *set = uniform;
-    out->log_integral_se = INFINITY;
-    if (what->aimed == NULL)
-        TRY(integrate_sets(what, q, false, 0, PILOT, values, self, room, uniform, out, err));
-    if (what->aimed == NULL && what->about != NULL) {
-        TRY(points_cumulative(what->about, &cumulative, err));
-        TRY(proposal_tune(what->domain, what->about, cumulative, share, centres, what->seed, &rho, err));
-        TRY(proposal_open(what->domain, share, rho, centres, &p, err));
-        proposal_aim(&p, what->about, cumulative, rng_key_make(what->seed, what->purpose, 1000));
+    TRY(points_cumulative(what->about, &cumulative, err));
+    TRY(proposal_tune(what->domain, what->about, cumulative, share, centres, what->seed, &rho, err));
+    TRY(proposal_open(what->domain, share, rho, centres, out, err));
+    proposal_aim(out, what->about, cumulative, rng_key_make(what->seed, what->purpose, 1000));
+done:
+    memory_free(cumulative);
+    return st;
+}
+
+/* Two populations larger than those before, which they begin with, and a first estimate with points about them. */
+static npmd_status learn(const integral_request *what, proposals *known, const proposal *start, values_fn values,
+                         void *self, const chunk *room, sets *about, integral_result *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const int level = known->levels;
+    *about = (sets){ .stream = 100 * (uint64_t)(level + 1) };
+    for (int h = 0; h < HALVES; h++) {
+        TRY(population_learn(what, level == 0 ? start : &known->learnt[level - 1][h], level == 0, SIZE(level),
+                             (uint64_t)(HALVES * level + h + 1), values, self, &known->learnt[level][h], err));
+        about->half[h] = &known->learnt[level][h];
     }
-    if (what->aimed != NULL || what->about != NULL) {
-        integral_result other;
-        TRY(integrate_sets(what, q, true, 0, PILOT, values, self, room, about, &other, err));
-        if (!(out->log_integral_se <= other.log_integral_se)) {
+    known->levels++;
+    TRY(integrate_sets(what, about, PILOT, values, self, room, out, err));
+done:
+    return st;
+}
+
+/* Would the last point leave an error that is of no use? A few doublings are waited for: first errors are rough. */
+static bool hopeless(const integral_request *what, const integral_result *now)
+{
+    const double points = (double)now->points, last = now->log_integral_se * sqrt(points / (double)what->most_points);
+    return what->useless > 0.0 && points >= 8.0 * REPLICATES * PILOT && last > what->useless;
+}
+
+#define CLEAR 0.02  /* an error of the learnt estimate that is small enough to judge others by it */
+#define DEARER 1.25 /* a point about a population costs more than one about data: data may have a larger error */
+
+/* Is the other estimate as good as the learnt one? An error that is small because a peak was missed does not count. */
+static bool as_good(const integral_result *other, const integral_result *learnt, double factor)
+{
+    const double both = hypot(other->log_integral_se, learnt->log_integral_se);
+    return learnt->log_integral_se < CLEAR && other->log_integral_se < factor * learnt->log_integral_se
+           && fabs(other->log_integral - learnt->log_integral) < 4.0 * both;
+}
+
+/* Pilots say which points are best: uniform (smooth densities, few dimensions), about data, or about populations. */
+static npmd_status integrate_random(const integral_request *what, values_fn values, void *self, const chunk *room,
+                                    integral_result *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    proposals known = { 0 };
+    sets *uniform = NULL, *about = NULL, *data = NULL, *set = NULL;
+    const proposal *start = what->aimed;
+    const bool learns = what->aimed == NULL && what->most_points > A_LOOK;
+    integral_result found, other;
+    TRY(memory_new(&uniform, 1, err));
+    TRY(memory_new(&about, 1, err));
+    TRY(memory_new(&data, 1, err));
+    if (what->about != NULL && what->aimed == NULL) {
+        TRY(data_aim(what, &known.data, err));
+        start = &known.data;
+    }
+    if (learns) {
+        TRY(learn(what, &known, start, values, self, room, about, &found, err));
+        set = about;
+        *out = found;
+    }
+    if (start != NULL) {
+        data->half[0] = data->half[1] = start;
+        TRY(integrate_sets(what, data, PILOT, values, self, room, &other, err));
+        if (!learns || as_good(&other, &found, DEARER)) {
+            set = data;
             *out = other;
-            set = about;
         }
     }
-    for (size_t count = PILOT; out->log_integral_se > what->target && 2 * count * REPLICATES <= what->most_points;
-         count *= 2) {
-        if (what->stop != NULL && what->stop(what->user))
+    if (what->aimed == NULL) {
+        TRY(integrate_sets(what, uniform, PILOT, values, self, room, &other, err));
+        if (set == NULL
+            || (learns ? as_good(&other, &found, 1.0) && other.log_integral_se < out->log_integral_se
+                       : !(out->log_integral_se <= other.log_integral_se))) {
+            set = uniform;
+            *out = other;
+        }
+    }
+    size_t most = what->most_points;
+    /* the last point would leave an error that is far too large: look for better places first, at points that take
+     * several times as long */
+    if (learns && set == about && !(what->stop != NULL && what->stop(what->user))
+        && out->log_integral_se > POOR * what->target * sqrt((double)most / (double)out->points)) {
+        TRY(learn(what, &known, start, values, self, room, about, out, err));
+        most /= 4;
+    }
+    while (out->log_integral_se > what->target && 2 * set->count * REPLICATES <= most) {
+        if ((what->stop != NULL && what->stop(what->user)) || hopeless(what, out))
             break;
-        TRY(integrate_sets(what, q, set == about, count, 2 * count, values, self, room, set, out, err));
+        TRY(integrate_sets(what, set, 2 * set->count, values, self, room, out, err));
     }
 done:
-    proposal_close(&p);
-    memory_free(cumulative);
+    proposals_close(&known);
+    memory_free_all(uniform, about, data);
     return st;
 }
 

@@ -103,7 +103,8 @@ void proposal_aim(proposal *p, const npmd_points *pts, const double *cumulative,
     }
 }
 
-double proposal_density(const proposal *p, const double *x)
+/* Of this member of the chain alone. */
+static double own_density(const proposal *p, const double *x)
 {
     const npmd_domain *dom = p->domain;
     const double rho = p->rho, a = (1.0 + rho * rho) / (1.0 - rho * rho), b = 2.0 * rho / (1.0 - rho * rho);
@@ -117,6 +118,17 @@ double proposal_density(const proposal *p, const double *x)
     return p->share
            + (1.0 - p->share)
                  * p->inner->cauchy_mean(dom->factors, embedding, power, e, (size_t)p->centres, p->embedded, a, b);
+}
+
+double proposal_density(const proposal *p, const double *x)
+{
+    double density = 0.0, share = 1.0;
+    for (; p != NULL; p = p->beside) {
+        const double others = p->beside == NULL ? 0.0 : p->beside_share;
+        density += share * (1.0 - others) * own_density(p, x);
+        share *= others;
+    }
+    return density;
 }
 
 double proposal_kernel(const proposal *p, int c, const double *x)
@@ -133,38 +145,50 @@ static double density_without_itself(const proposal *p, const npmd_points *pts, 
     for (int c = 0; c < p->centres; c++)
         own += p->row[c] == row;
     const double peak = pow((1.0 + p->rho) / (1.0 - p->rho), p->domain->dimension);
-    const double kernels_sum = (proposal_density(p, points_rows(pts, row, 1, x)) - p->share) / (1.0 - p->share)
-                                   * p->centres
+    const double kernels_sum = (own_density(p, points_rows(pts, row, 1, x)) - p->share) / (1.0 - p->share) * p->centres
                                - own * peak;
     return p->share + (own == p->centres ? 0.0 : (1.0 - p->share) * fmax(0.0, kernels_sum) / (p->centres - own));
 }
 
-/* Cross-entropy: of a fixed list of widths, the one under which data points are most likely, each left out of
- * its own density. */
+/* Cross-entropy: gives p the width of a list (1 - rho) under which points drawn in proportion to the weights are most
+ * likely, each left out of its own density. */
+static void proposal_fit(proposal *p, const npmd_points *pts, const double *cumulative, rng_key key, size_t trials,
+                         const double *width, size_t widths)
+{
+    double best = -INFINITY, rho = p->rho;
+    for (size_t j = 0; j < widths; j++) {
+        double sum = 0.0;
+        p->rho = 1.0 - width[j];
+        for (size_t i = 0; i < trials; i++)
+            sum += log(density_without_itself(p, pts, points_pick(pts, cumulative, rng_uniform(key, i, 3))));
+        if (sum > best) {
+            best = sum;
+            rho = p->rho;
+        }
+    }
+    p->rho = rho;
+}
+
+#define WIDTHS 12 /* of data; a function that was learnt from data may have narrower peaks */
+static const double WIDTH[] = { 0.6,  0.45, 0.33, 0.25,  0.18, 0.13,  0.1,   0.075,  0.055,
+                                0.04, 0.03, 0.02, 0.014, 0.01, 0.007, 0.005, 0.0035, 0.0025 };
+
 npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative, double share,
                           int centres, uint64_t seed, double *rho, npmd_error *err)
 {
-    static const double WIDTH[] = {
-        0.6, 0.45, 0.33, 0.25, 0.18, 0.13, 0.1, 0.075, 0.055, 0.04, 0.03, 0.02
-    }; /* 1 - rho */
     npmd_status st = NPMD_OK;
     proposal p = { 0 };
-    double best = -INFINITY;
-    const size_t trials = 1024;
     const rng_key key = rng_key_make(seed, RNG_TUNE, 0);
     TRY(proposal_open(dom, share, 0.5, centres, &p, err));
     proposal_aim(&p, pts, cumulative, key);
-    for (size_t j = 0; j < sizeof WIDTH / sizeof *WIDTH; j++) {
-        double sum = 0.0;
-        p.rho = 1.0 - WIDTH[j];
-        for (size_t i = 0; i < trials; i++)
-            sum += log(density_without_itself(&p, pts, points_pick(pts, cumulative, rng_uniform(key, i, 3))));
-        if (sum > best) {
-            best = sum;
-            *rho = p.rho;
-        }
-    }
+    proposal_fit(&p, pts, cumulative, key, 1024, WIDTH, WIDTHS);
+    *rho = p.rho;
 done:
     proposal_close(&p);
     return st;
+}
+
+void proposal_narrow(proposal *p, const npmd_points *pts, const double *cumulative, rng_key key)
+{
+    proposal_fit(p, pts, cumulative, key, 256, WIDTH, sizeof WIDTH / sizeof *WIDTH);
 }

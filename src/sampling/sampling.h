@@ -13,16 +13,20 @@
  *
  * q(x) = share + (1 - share) mean_c prod_d k_d(x_d, c_d), relative to the uniform measure, with k_d = ((1 - rho^2)/(1 +
  * rho^2 - 2 rho cos(x_d, c_d)))^p_d: the law of the image of a uniform point under a conformal map. It needs no special
- * function, is drawn by inversion (so that quasi-random points can be used), and its tails keep weights bounded. */
-typedef struct proposal {
+ * function, is drawn by inversion (so that quasi-random points can be used), and its tails keep weights bounded. A
+ * mixture, q = (1 - beside_share) (the above) + beside_share q_beside, is a chain of such proposals. */
+typedef struct proposal proposal;
+struct proposal {
     const npmd_domain *domain;
     const kernels *inner;
     double share, rho;
     int centres;
-    size_t *row;      /* (centres): rows of the data */
-    double *centre;   /* (centres, columns) */
-    double *embedded; /* (embedding columns, centres): unit vectors, for the cosines */
-} proposal;
+    size_t *row;            /* (centres): rows of the data */
+    double *centre;         /* (centres, columns) */
+    double *embedded;       /* (embedding columns, centres): unit vectors, for the cosines */
+    const proposal *beside; /* the next of the chain, borrowed; NULL: none */
+    double beside_share;
+};
 
 /* log at y of the product of the Cauchy kernels about x, over these factors (bits). */
 double domain_log_kernel(const npmd_domain *dom, unsigned factors, double rho, const double *x, const double *y);
@@ -36,6 +40,8 @@ double proposal_kernel(const proposal *p, int c, const double *x); /* contributi
 /* The rho under which data points are most likely, each left out of its own density. */
 npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative, double share,
                           int centres, uint64_t seed, double *rho, npmd_error *err);
+/* The same for a proposal that was aimed at points of this weight, with fewer of them and down to narrower kernels. */
+void proposal_narrow(proposal *p, const npmd_points *pts, const double *cumulative, rng_key key);
 void proposal_close(proposal *p);
 /* Running sums of the weights, one for every CUMULATIVE_SHELF points, for draws in proportion to the weights; NULL when
  * there are none. */
@@ -88,6 +94,7 @@ typedef struct integral_request {
     rng_purpose purpose;
     double target;      /* stop when the error of the log integral is below this */
     size_t most_points; /* stop when this many points were used */
+    double useless;     /* or when not even they would bring the error below this; 0: never */
     int threads;
     int (*stop)(void *user); /* called between refinements; nonzero: stop. May be NULL */
     void *user;
@@ -97,8 +104,28 @@ typedef struct integral_result { /* relative to the uniform measure */
     double log_integral, log_integral_se;
     double log_square, square_se; /* log mean exp(2v); standard error of square */
     double square;                /* mean exp(2v) / (mean exp v)^2, the mean of the squared relative density */
+    double tail_index;            /* of the largest terms, see tail.c; by a rule -INFINITY */
     size_t points;
 } integral_result;
+
+/* ---- tail.c: the largest terms of a sum -------------------------------------------------------------------------- */
+
+#define TAIL_MOST 4096
+typedef struct tail {             /* begins as {0} */
+    double log_weight[TAIL_MOST]; /* a heap, its least first */
+    size_t kept;
+} tail;
+void tail_add(tail *t, double log_weight);
+/* What a sum of so many terms lacks, as a share of it, if its largest terms have heavy tails; else 0. index: of their
+ * Pareto law, heavy above 0.7. */
+double tail_missing(tail *t, size_t terms, double log_sum, double *index);
+
+/* ---- population.c: a proposal learnt from the function itself ---------------------------------------------------- */
+
+/* Kernels where exp v has its mass, beside start (borrowed; NULL where it walks: none). walks: places that start does
+ * not know are looked for; size: points of a round. Populations of different streams are independent. */
+npmd_status population_learn(const integral_request *what, const proposal *start, bool walks, size_t size,
+                             uint64_t stream, values_fn values, void *self, proposal *out, npmd_error *err);
 
 size_t integrate_bytes(const npmd_domain *dom); /* bytes it takes at most */
 /* By quadrature rules where the domain has them, else by quasi-random points. */

@@ -48,13 +48,25 @@ static void source_cube(const point_source *s, size_t i, int dimensions, double 
             u[d] = rng_uniform(s->key, i, (uint32_t)d);
 }
 
-/* The first coordinate chooses the uniform share or a centre, the others the point. */
+/* The proposal of a chain that the first coordinate falls on; it is stretched to its share. */
+static const proposal *chain_pick(const proposal *p, double *u)
+{
+    while (p->beside != NULL && *u < p->beside_share) {
+        *u /= p->beside_share;
+        p = p->beside;
+    }
+    if (p->beside != NULL)
+        *u = (*u - p->beside_share) / (1.0 - p->beside_share);
+    return p;
+}
+
+/* The first coordinate chooses a proposal of the chain, there the uniform share or a centre; the others the point. */
 static double importance_point(const point_source *s, size_t i, double *x)
 {
-    const proposal *p = s->importance;
     const npmd_domain *dom = s->domain;
     double u[DOMAIN_MAX_DIMENSION + 1];
     source_cube(s, i, dom->dimension + 1, u);
+    const proposal *p = chain_pick(s->importance, u);
     if (u[0] < p->share) {
         domain_uniform_point(dom, u + 1, x);
     } else {
@@ -64,7 +76,7 @@ static double importance_point(const point_source *s, size_t i, double *x)
             dom->factor[d]->cauchy(dom->factor[d], p->centre + (size_t)c * (size_t)dom->columns + dom->column[d],
                                    p->rho, u + 1 + dom->direction[d], x + dom->column[d]);
     }
-    return 1.0 / proposal_density(p, x);
+    return 1.0 / proposal_density(s->importance, x);
 }
 
 void source_fill(const point_source *s, size_t first, size_t count, double *x, double *weight)

@@ -15,7 +15,9 @@
 
 #include <stdio.h>
 
-#define TARGET 1e-8 /* nats */
+#define GRID_ENOUGH 0.02              /* nats: a log integral that a grid knows worse is found by random points */
+#define MOST_POINTS ((size_t)1 << 20) /* of them */
+#define TARGET 1e-8                   /* nats */
 
 void series_free(void *state)
 {
@@ -207,7 +209,9 @@ npmd_status series_fit_by(fit *f, series_solver_fn solve, npmd_error *err)
     TRY(solve(f, err));
     TRY(series_seal(s, err));
     m->facts.log_integral = s->found.log_integral;
-    m->facts.log_integral_se = isfinite(s->found.log_integral_se) ? s->found.log_integral_se : 1.0;
+    m->facts.log_integral_se = s->found.log_integral_se;
+    if (!(s->found.log_integral_se <= GRID_ENOUGH)) /* one grid alone, or peaks between its nodes */
+        TRY(fit_normalise_model(f, MOST_POINTS, err));
 done:
     return st;
 }

@@ -367,7 +367,7 @@ static void plans_pass_their_origin_on(void **state)
     assert_true(from.origin.model == &model && from.origin.encoded == &encoded && from.n == 10);
     for (int weights = 0; weights < 2; weights++)
         for (int encoding_too = weights; encoding_too < 2; encoding_too++) {
-            const derived d = { opt.set, weights, encoding_too };
+            const derived d = { .set = opt.set, .weights = weights, .encoding = encoding_too };
             assert_int_equal(plan_derive(&from, &d, 5, &to, NULL), NPMD_OK);
             assert_int_equal(to.n, 5);
             assert_ptr_equal(to.origin.model, weights ? &model : NULL);
