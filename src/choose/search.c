@@ -151,11 +151,12 @@ static npmd_status search_note(search *s, const course *c, look *l, npmd_error *
     return choice_add(s->record, &row, err);
 }
 
-static bool look_ahead(const search *s, const look *l, const look *of)
+/* Is a look better than another one, by more than so many standard errors of the difference? */
+static bool look_ahead(const search *s, const look *l, const look *of, double errors)
 {
     double difference = 0.0, se = 0.0;
     judging_compare(s->judging, &l->verdict, &of->verdict, &difference, &se);
-    return difference < -se;
+    return difference < -errors * se;
 }
 
 /* The bases of all shares, and how good they are alone. */
@@ -188,15 +189,15 @@ done:
 static bool course_goes_on(const search *s, const course *c, int i)
 {
     const look *now = course_at(c, i);
-    double gain = 0.0, se = 0.0, before = INFINITY;
+    double gain = 0.0, se = 0.0, falls = 1.0;
     if (c->looks >= MOST_LOOKS || s->length > 0)
         return false;
     if (i == 0)
         return true;
     judging_compare(s->judging, &course_at(c, i - 1)->verdict, &now->verdict, &gain, &se);
     if (i > 1)
-        before = course_at(c, i - 2)->verdict.criterion - course_at(c, i - 1)->verdict.criterion;
-    return gain > 0.0 && gain * fmin(gain / before, 1.0) > WORTH_ERRORS * se;
+        falls = gain / (course_at(c, i - 2)->verdict.criterion - course_at(c, i - 1)->verdict.criterion);
+    return gain > 0.0 && gain * fmin(falls, 1.0) > WORTH_ERRORS * se;
 }
 
 /* The next look of a course; *on: it may go on. */
@@ -253,11 +254,12 @@ static npmd_status search_new(search *s, double omega, double tau, int from, cou
     return NPMD_OK;
 }
 
-/* Whether a challenger leads. Of another tau it need only be better: both sides are tried, and neither is dearer. */
+/* Whether a challenger leads. Of another tau little is asked: both sides are tried, and neither is dearer; a smoother
+ * one need but be no worse. */
 static bool search_leads(const search *s, const course *c, const course *leader, const look *l, const look *of)
 {
-    return c->omega == leader->omega && c->from == leader->from ? l->verdict.criterion < of->verdict.criterion
-                                                                : look_ahead(s, l, of);
+    const bool same = c->omega == leader->omega && c->from == leader->from;
+    return look_ahead(s, l, of, !same ? 1.0 : c->tau > leader->tau ? 0.0 : WORTH_ERRORS);
 }
 
 /* Runs the latest course on from where it is, as long as it is ahead of the leader at the same length; *better: it
@@ -445,7 +447,7 @@ static bool search_alone(const search *s)
 {
     const course *leader = search_best(s);
     return s->alone.verdict.log_density != NULL && !s->stop
-           && (leader == NULL || !look_ahead(s, course_at(leader, leader->best), &s->alone));
+           && (leader == NULL || !look_ahead(s, course_at(leader, leader->best), &s->alone, 1.0));
 }
 
 bool search_stopped(const search *s)
