@@ -32,7 +32,7 @@
 #define MOST_COURSES 64
 #define OMEGA_START 2.5
 #define OMEGA_MOST 10.0
-#define WORTH_ERRORS 0.25 /* an expected gain of so many standard errors is worth as many steps again */
+#define WORTH_ERRORS 0.5 /* an expected gain of so many standard errors is worth as many steps again */
 #define TAU_START 1e-5
 #define TAU_LEAST 1e-9
 #define TAU_MOST 10.0
