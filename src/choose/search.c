@@ -472,7 +472,7 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
         goto done;
     TRY(search_settle(s, f->model, err));
     if (f->plan->full.rivals && !*stopped)
-        TRY(rivals_hear(&j, f->plan, watch, f->model, err));
+        TRY(rivals_hear(&j, f->plan, watch, f->model, stopped, err));
 done:
     search_close(s);
     judging_close(&j);
