@@ -321,7 +321,9 @@ static void stopped_in_a_later_attempt(void **state)
     stage *s = *state;
     data d = data_open("T2", 0.7);
     npmd_options opt = small_options();
-    static const char *const SET[][2] = { { "skip", "off" }, { "clip", "0" }, { "rate", "0.1" }, { "steps", "300" }, { "omega", "10" } };
+    static const char *const SET[][2] = {
+        { "skip", "off" }, { "clip", "0" }, { "rate", "0.1" }, { "steps", "300" }, { "omega", "10" }
+    };
     for (size_t i = 0; i < sizeof SET / sizeof *SET; i++)
         set(&opt, SET[i][0], SET[i][1]);
     const bytes whole = fit_whole(s, &d, opt, &(stop){ .step = -1 });
