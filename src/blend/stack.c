@@ -326,11 +326,13 @@ done:
 static void settle_alone(stack *s, int k)
 {
     npmd_model *m = s->model, *part = part_take(s, k);
+    npmd_domain *domain = m->domain;
     const fit_facts own = m->facts;
     const choice_record heard = m->choice;
     take_facts(m, part);
     m->kind = part->kind;
-    m->state = part->state;
+    m->state = part->state; /* which borrows from its domain */
+    m->domain = part->domain;
     m->set = part->set;
     m->facts = part->facts;
     m->facts.working_bytes = own.working_bytes;
@@ -346,6 +348,7 @@ static void settle_alone(stack *s, int k)
         if (heard.rival[i].difference != 0.0) /* not itself */
             m->choice.rival[m->choice.rivals++] = heard.rival[i];
     part->state = NULL;
+    part->domain = domain;
     part->part = NULL;
     part->part_weight = NULL;
     part->parts = 0;

@@ -58,8 +58,9 @@ npmd_status judging_fit(const judging *j, const fit_plan *plan, const derived *d
 /* ---- rivals.c: series and kernels beside a field ----------------------------------------------------------------- */
 
 /* Fits them to what the field of this plan was fitted to while its settings were chosen; the model's choice, which has
- * the field's log density, gets what they score. */
-npmd_status rivals_hear(const judging *j, const fit_plan *plan, const fit_watch *watch, npmd_model *m, npmd_error *err);
+ * the field's log density, gets what they score. *stopped: the caller ended it; some are missing. */
+npmd_status rivals_hear(const judging *j, const fit_plan *plan, const fit_watch *watch, npmd_model *m, bool *stopped,
+                        npmd_error *err);
 
 /* ---- mixture_weights.c ------------------------------------------------------------------------------------------- */
 

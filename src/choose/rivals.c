@@ -22,12 +22,19 @@ static bool affordable(const fit_plan *rival)
     return functions <= MOST_FUNCTIONS;
 }
 
+typedef struct rivals_watch {
+    const fit_watch *watch;
+    bool stopped;
+} rivals_watch;
+
 static int rivals_progress(const npmd_report *now, void *user)
 {
+    rivals_watch *w = user;
     npmd_report report = *now;
     report.attempt = 0;
     report.logged = 0;
-    return watch_tell(user, &report);
+    w->stopped = w->stopped || watch_tell(w->watch, &report) != 0;
+    return w->stopped;
 }
 
 /* The best of them, if it is surely better than the field. */
@@ -49,15 +56,17 @@ static void warn_of_better(npmd_model *m)
                by_kernels ? "them" : "it");
 }
 
-npmd_status rivals_hear(const judging *j, const fit_plan *plan, const fit_watch *watch, npmd_model *m, npmd_error *err)
+npmd_status rivals_hear(const judging *j, const fit_plan *plan, const fit_watch *watch, npmd_model *m, bool *stopped,
+                        npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     choice_record *heard = &m->choice;
-    const fit_watch quiet = { .progress = rivals_progress, .user = (void *)(uintptr_t)watch };
+    rivals_watch told = { .watch = watch };
+    const fit_watch quiet = { .progress = rivals_progress, .user = &told };
     verdict v = { 0 };
     fit_plan *own = NULL;
     TRY(memory_new(&own, 1, err));
-    for (size_t i = 0; i < sizeof RIVALS / sizeof *RIVALS; i++) {
+    for (size_t i = 0; i < sizeof RIVALS / sizeof *RIVALS && !told.stopped; i++) {
         part_kind kind = RIVALS[i];
         npmd_model *first = NULL;
         choice_rival *r = &heard->rival[heard->rivals];
@@ -82,6 +91,7 @@ npmd_status rivals_hear(const judging *j, const fit_plan *plan, const fit_watch 
         v.log_density = NULL;
     }
     warn_of_better(m);
+    *stopped = told.stopped;
 done:
     memory_free(v.log_density);
     memory_free(own);

@@ -189,15 +189,15 @@ done:
 static bool course_goes_on(const search *s, const course *c, int i)
 {
     const look *now = course_at(c, i);
-    double gain = 0.0, se = 0.0, falls = 1.0;
+    double gain = 0.0, se = 0.0, falls = 1.0; /* of one gain nothing is known yet */
     if (c->looks >= MOST_LOOKS || s->length > 0)
         return false;
     if (i == 0)
         return true;
     judging_compare(s->judging, &course_at(c, i - 1)->verdict, &now->verdict, &gain, &se);
     if (i > 1)
-        falls = gain / (course_at(c, i - 2)->verdict.criterion - course_at(c, i - 1)->verdict.criterion);
-    return gain > 0.0 && gain * fmin(falls, 1.0) > WORTH_ERRORS * se;
+        falls = fmin(gain / (course_at(c, i - 2)->verdict.criterion - course_at(c, i - 1)->verdict.criterion), 1.0);
+    return gain > 0.0 && gain * falls > WORTH_ERRORS * se;
 }
 
 /* The next look of a course; *on: it may go on. */
@@ -538,7 +538,7 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
         goto done;
     TRY(search_settle(s, f->model, err));
     if (f->plan->full.rivals && !*stopped)
-        TRY(rivals_hear(&j, f->plan, watch, f->model, err));
+        TRY(rivals_hear(&j, f->plan, watch, f->model, stopped, err));
 done:
     search_close(s);
     judging_close(&j);

@@ -101,9 +101,9 @@ static npmd_status settings_make(const fit_plan *base, const npmd_options *asked
                        MOST_SETTINGS);
         goto done;
     }
-    *count = (int)combinations;
-    TRY(memory_new(&all, (size_t)*count, err));
-    for (int s = 0; s < *count; s++) {
+    const int total = (int)combinations;
+    TRY(memory_new(&all, (size_t)total, err));
+    for (int s = 0; s < total; s++) {
         int rest = s;
         all[s].options = *asked;
         for (int i = 0; i < lists; i++) {
@@ -117,6 +117,7 @@ static npmd_status settings_make(const fit_plan *base, const npmd_options *asked
         }
         TRY(plan_make(base->estimators, &all[s].options.set, &base->origin, base->domain, base->n, &all[s].plan, err));
     }
+    *count = total;
     *out = all;
     all = NULL;
 done:

@@ -283,6 +283,12 @@ done:
     return st;
 }
 
+static double number_read(const json_t *root, const char *key) /* NaN: null, or nothing */
+{
+    const json_t *value = json_object_get(root, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
 static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *path, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
@@ -295,6 +301,8 @@ static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *pat
     TRY(settled_read(json_object_get(root, "settings"), m, path, err));
     TRY(state_read(c, m, path, err));
     TRY(choice_from_json(&m->choice, root, path, err));
+    m->held_out_nll = number_read(root, "held_out_nll");
+    m->held_out_nll_se = number_read(root, "held_out_nll_se");
     const json_t *warnings = json_object_get(root, "warnings");
     for (size_t i = 0; i < json_array_size(warnings); i++)
         if (json_is_string(json_array_get(warnings, i)))
@@ -396,6 +404,8 @@ static npmd_status description_make(const checkpoint *c, bool chosen, const reco
     TRY(json_put(root, "chosen", json_boolean(chosen), err));
     if (chosen) {
         TRY(choice_to_json(&m->choice, root, err));
+        TRY(json_put(root, "held_out_nll", json_known(m->held_out_nll), err));
+        TRY(json_put(root, "held_out_nll_se", json_known(m->held_out_nll_se), err));
         TRY(settings_to_json(&m->set, &settled, err));
         TRY(json_put(root, "settings", json_incref(settled), err));
     }

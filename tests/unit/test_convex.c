@@ -395,7 +395,7 @@ static void other_models_are_refused(void **state)
     } cases[] = { { "width", "9", field, NPMD_ERR_SHAPE, "width 8, this fit has 3 and 9" },
                   { "depth", "2", field, NPMD_ERR_SHAPE, "depth 3" },
                   { "skip", "off", field, NPMD_ERR_SHAPE, "`skip` on" },
-                  { "omega", "3", field, NPMD_ERR_SHAPE, "`omega` 10, this fit has 3" },
+                  { "omega", "3", field, NPMD_ERR_SHAPE, "`omega` 2.5, this fit has 3" },
                   { "features", "10", field, NPMD_ERR_SHAPE, "`features` 12" },
                   { "max-frequency", "3", field, NPMD_ERR_SHAPE, "`max-frequency` [2,2]" },
                   { "seed", "2", kernels_path, NPMD_ERR_SHAPE, "`estimator` kde, expected a field or a series" },

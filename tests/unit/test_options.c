@@ -286,9 +286,9 @@ static void open_sizes_are_chosen(void **state)
         double tau, decay;
         int separable;
         int features;
-    } CASE[] = { { "S1", 5e-5, 1.5, 1, 2 },        { "T2", 5e-5, 2.0, 1, 4 },        { "S2", 5e-5, 2.0, 1, 192 },
-                 { "T3", 1e-4, 2.5, 0, 6 },        { "S2 x S1", 1e-4, 2.5, 1, 256 }, { "T4", 1e-4, 3.0, 0, 8 },
-                 { "S2 x S2", 1e-4, 3.0, 1, 256 }, { "T7", 1e-4, 4.5, 0, 14 } }; /* tori: two an angle */
+    } CASE[] = { { "S1", 5e-5, 1.5, 1, 2 },      { "T2", 5e-5, 2.0, 1, 4 },      { "S2", 5e-5, 2.0, 1, 3 },
+                 { "T3", 1e-4, 2.5, 0, 6 },      { "S2 x S1", 1e-4, 2.5, 1, 5 }, { "T4", 1e-4, 3.0, 0, 8 },
+                 { "S2 x S2", 1e-4, 3.0, 1, 6 }, { "T7", 1e-4, 4.5, 0, 14 } }; /* two an angle, three a sphere */
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         npmd_options opt;
         options_init(&opt);
@@ -296,8 +296,7 @@ static void open_sizes_are_chosen(void **state)
         assert_true(o.set.tau == CASE[i].tau);
         assert_true(o.set.encoding.decay == CASE[i].decay);
         assert_int_equal(o.set.encoding.separable, CASE[i].separable);
-        assert_int_equal(o.set.encoding.from,
-                         CASE[i].features < 192 ? FEATURES_COORDINATES : FEATURES_DRAWN); /* on tori */
+        assert_int_equal(o.set.encoding.from, FEATURES_COORDINATES);
         assert_int_equal(o.set.encoding.features, CASE[i].features);
         assert_true(o.set.encoding.features > 0 && o.set.network.depth > 0 && o.set.descent.q1 > 0
                     && o.set.descent.q2 > 0 && watch_log_every(&o.watch, &o.set) > 0);

@@ -1,5 +1,5 @@
-/* test_plan.c - what a fit usually has where nothing was asked for, the fits that other fits need, and plans. The
- * numbers are those of version 0.1: a default that changes, changes here. */
+/* test_plan.c - what a fit usually has where nothing was asked for, the fits that other fits need, and plans. A
+ * default that changes, changes here. */
 #include "estimate.h"
 
 /* ---- what is usual ----------------------------------------------------------------------------------------------- */
@@ -7,63 +7,24 @@
 static const struct {
     const char *where;
     double tau, decay, accuracy;
-    int from, features, separable, depth, integral;
-    int64_t steps, q1, q2;
+    int features, separable, depth, integral;
+    int64_t steps;
     int frequency[2], series[2]; /* of the first two factors: of a field, of a series before it shrinks */
 } USUAL[] = {
-    { "T1", 5e-5, 1.5, 1e-5, FEATURES_COORDINATES, 2, 1, 3, INTEGRAL_UNIFORM, 500, 8192, 1024, { 20 }, { 40 } },
-    { "T2", 5e-5, 2.0, 1e-5, FEATURES_COORDINATES, 4, 1, 3, INTEGRAL_UNIFORM, 500, 8192, 1024, { 20, 20 }, { 10, 10 } },
-    { "T4",
-      1e-4,
-      3.0,
-      5e-4,
-      FEATURES_COORDINATES,
-      8,
-      0,
-      4,
-      INTEGRAL_IMPORTANCE,
-      500,
-      16384,
-      2048,
-      { 20, 20 },
-      { 10, 10 } },
-    { "S2", 5e-5, 2.0, 1e-5, FEATURES_DRAWN, 192, 1, 3, INTEGRAL_UNIFORM, 1000, 8192, 1024, { 16 }, { 24 } },
-    { "S2 x S1",
-      1e-4,
-      2.5,
-      5e-4,
-      FEATURES_DRAWN,
-      256,
-      1,
-      4,
-      INTEGRAL_IMPORTANCE,
-      500,
-      16384,
-      2048,
-      { 10, 20 },
-      { 10, 10 } },
-    { "S2 x S2",
-      1e-4,
-      3.0,
-      5e-4,
-      FEATURES_DRAWN,
-      256,
-      1,
-      4,
-      INTEGRAL_IMPORTANCE,
-      500,
-      16384,
-      2048,
-      { 10, 10 },
-      { 10, 10 } },
+    { "T1", 5e-5, 1.5, 1e-5, 2, 1, 3, INTEGRAL_UNIFORM, 500, { 20 }, { 40 } },
+    { "T2", 5e-5, 2.0, 1e-5, 4, 1, 3, INTEGRAL_UNIFORM, 500, { 20, 20 }, { 10, 10 } },
+    { "T4", 1e-4, 3.0, 5e-4, 8, 0, 4, INTEGRAL_IMPORTANCE, 500, { 20, 20 }, { 10, 10 } },
+    { "S2", 5e-5, 2.0, 1e-5, 3, 1, 3, INTEGRAL_UNIFORM, 1000, { 16 }, { 24 } },
+    { "S2 x S1", 1e-4, 2.5, 5e-4, 5, 1, 4, INTEGRAL_IMPORTANCE, 500, { 10, 20 }, { 10, 10 } },
+    { "S2 x S2", 1e-4, 3.0, 5e-4, 6, 1, 4, INTEGRAL_IMPORTANCE, 500, { 10, 10 }, { 10, 10 } },
 };
 enum { USUAL_COUNT = sizeof USUAL / sizeof *USUAL };
 
 static const struct {
     size_t n;
-    int64_t batch;
-} BATCHES[] = { { 100, 100 },      { 10000, 10000 },  { 16384, 16384 },
-                { 100000, 16384 }, { 200000, 25000 }, { 2000000, 131072 } };
+    int64_t batch, q1; /* q1 in one and two dimensions */
+} SIZES[] = { { 100, 100, 512 },     { 700, 700, 700 },      { 1024, 1024, 1024 },     { 10000, 1024, 1024 },
+              { 65536, 1024, 1024 }, { 100000, 1562, 1024 }, { 2000000, 31250, 1024 }, { 20000000, 131072, 1024 } };
 
 static settings filled(const char *kind, const npmd_domain *dom, size_t n)
 {
@@ -77,21 +38,26 @@ static void fields_have_usual_sizes(void **state)
 {
     (void)state;
     for (int i = 0; i < USUAL_COUNT; i++)
-        for (size_t k = 0; k < sizeof BATCHES / sizeof *BATCHES; k++) {
+        for (size_t k = 0; k < sizeof SIZES / sizeof *SIZES; k++) {
             npmd_domain *dom = domain_of(USUAL[i].where);
-            settings set = filled("field", dom, BATCHES[k].n);
-            assert_true(set.tau == USUAL[i].tau && set.holdout == 0.1);
+            settings set = filled("field", dom, SIZES[k].n);
+            assert_true(set.tau == USUAL[i].tau && set.holdout == 0.2);
             assert_int_equal(set.members, 1);
-            assert_int_equal(set.encoding.from, USUAL[i].from);
+            assert_int_equal(set.encoding.from, FEATURES_COORDINATES);
+            assert_int_equal(set.criterion, CRITERION_LIKELIHOOD);
+            assert_int_equal(set.folds, 0);
+            assert_int_equal(set.rivals, 1);
+            assert_true(set.network.omega == 2.5);
             assert_int_equal(set.encoding.features, USUAL[i].features);
             assert_true(set.encoding.decay == USUAL[i].decay);
             assert_true(set.encoding.ridge == 0.0); /* of another law */
             assert_int_equal(set.encoding.separable, USUAL[i].separable);
             assert_int_equal(set.network.depth, USUAL[i].depth);
             assert_int_equal(set.descent.steps, USUAL[i].steps);
-            assert_int_equal(set.descent.batch, BATCHES[k].batch);
-            assert_int_equal(set.descent.q1, USUAL[i].q1);
-            assert_int_equal(set.descent.q2, USUAL[i].q2);
+            assert_int_equal(set.descent.batch, SIZES[k].batch);
+            const int64_t q1 = dom->dimension <= 2 ? SIZES[k].q1 : 2048;
+            assert_int_equal(set.descent.q1, q1);
+            assert_int_equal(set.descent.q2, q1 / 4);
             assert_int_equal(set.descent.integral, USUAL[i].integral);
             assert_true(set.descent.accuracy == USUAL[i].accuracy);
             assert_int_equal(set.descent.patience, 0); /* it does not stop early */
@@ -154,7 +120,13 @@ static void usual_values_know_others(void **state)
     npmd_options opt;
     options_of(&opt, (const char *const[]){ "estimator", "stack", "folds", "4", NULL });
     settings_fill(&opt.set, settings_readers(&opt.set, dom), dom, 1000);
-    assert_true(opt.set.holdout == 0.25);
+    assert_true(opt.set.holdout == 0.2); /* four shares of a fifth */
+    options_of(&opt, (const char *const[]){ "folds", "8", NULL });
+    settings_fill(&opt.set, settings_readers(&opt.set, dom), dom, 1000);
+    assert_true(opt.set.holdout == 0.125);
+    options_of(&opt, (const char *const[]){ "stop", "ise", NULL });
+    settings_fill(&opt.set, settings_readers(&opt.set, dom), dom, 1000);
+    assert_true(opt.set.holdout == 0.1); /* one number, the length, is learnt from them */
     static const struct {
         const char *share;
         size_t n;
@@ -180,9 +152,12 @@ static void usual_values_have_a_text(void **state)
     static const struct {
         const char *name, *sphere, *torus;
     } CASES[] = { { "steps", "500", "500" },
-                  { "batch", "16384", "16384" },
-                  { "features", "256", "8" },
-                  { "encoding", "drawn", "coordinates" },
+                  { "batch", "1562", "1562" },
+                  { "features", "5", "8" },
+                  { "encoding", "coordinates", "coordinates" },
+                  { "omega", "2.5", "2.5" },
+                  { "q1", "2048", "2048" },
+                  { "q2", "512", "512" },
                   { "separable", "on", "off" },
                   { "max-frequency", "10,20", "20,20,20,20" },
                   { "integral", "importance", "importance" },
@@ -268,8 +243,26 @@ static void pilots_inherit(void **state)
     const settings from = asked_for(NULL);
     const derived d = derive_pilot(&from, 0.125, 77);
     assert_derived(&d, &from,
-                   "tau=0.125 members=1 bootstrap=off steps=77 epochs=0 batch=0 accuracy=0.003 "
+                   "tau=0.125 members=1 bootstrap=off rivals=off steps=77 epochs=0 batch=0 accuracy=0.01 "
                    "convex-gap=off stop=none snr=off",
+                   false, true);
+}
+
+/* A course of a search: a pilot with its own omega and encoding, whose batch is that of the fit it serves. */
+static void courses_inherit(void **state)
+{
+    (void)state;
+    const settings from = asked_for(NULL);
+    settings full = from;
+    full.descent.batch = 123; /* what is known of the fit to all points */
+    full.descent.batch_share = 0;
+    full.descent.warmup = 3;
+    full.descent.q1 = 77;
+    full.encoding.features = 99;
+    const derived d = derive_course(&from, &full, 7.5, 0.125, FEATURES_DRAWN, 77);
+    assert_derived(&d, &from,
+                   "tau=0.125 members=1 bootstrap=off rivals=off encoding=drawn omega=7.5 steps=77 epochs=0 batch=123 "
+                   "q1=77 accuracy=0.01 convex-gap=off stop=none snr=off",
                    false, true);
 }
 
@@ -283,7 +276,7 @@ static void members_inherit(void **state)
     derived d = derive_member(&from, true, 99, high);
     assert_derived(&d, &from, "seed=99 members=1 bootstrap=off", true, true);
     d = derive_member(&from, false, 99, high);
-    assert_derived(&d, &from, "seed=99 members=1 bootstrap=off convex-gap=off", true, true);
+    assert_derived(&d, &from, "seed=99 members=1 bootstrap=off rivals=off convex-gap=off", true, true);
     /* an accuracy that is left open is rough where it is dear, since the mean of the logs has its own */
     d = derive_member(&open, true, 99, high);
     assert_derived(&d, &open, "seed=99 members=1 bootstrap=off accuracy=0.002", true, true);
@@ -310,25 +303,32 @@ static void parts_inherit(void **state)
     before.descent.warmup = 45;
     before.encoding.max_frequency[0] = 1;
     before.encoding.max_frequency[1] = 2;
+    before.network.omega = 10.0;
     derived d = derive_part(&from, &FIELD, 4, false, false, NULL);
-    assert_derived(&d, &from, "estimator=field members=4 bootstrap=off convex-gap=off bandwidth=fixed", false, true);
+    assert_derived(&d, &from, "estimator=field members=4 bootstrap=off rivals=off convex-gap=off bandwidth=fixed",
+                   false, true);
     d = derive_part(&from, &NEAR, 4, false, false, NULL);
-    assert_derived(&d, &from, "estimator=kde members=1 bootstrap=off convex-gap=off bandwidth=adaptive", false, true);
+    assert_derived(&d, &from, "estimator=kde members=1 bootstrap=off rivals=off convex-gap=off bandwidth=adaptive",
+                   false, true);
     d = derive_part(&from, &NEAR, 4, true, true, &before); /* resampled, and chosen again */
-    assert_derived(&d, &from, "estimator=kde members=4 convex-gap=off bandwidth=adaptive", true, true);
+    assert_derived(&d, &from, "estimator=kde members=4 rivals=off convex-gap=off bandwidth=adaptive", true, true);
     d = derive_part(&from, &FIELD, 4, false, true, &before); /* a length that was asked for stays */
-    assert_derived(&d, &from, "estimator=field tau=0.0625 members=4 bootstrap=off convex-gap=off bandwidth=fixed", true,
-                   true);
-    d = derive_part(&open, &FIELD, 4, false, true, &before);
-    assert_derived(&d, &open,
-                   "estimator=field tau=0.0625 members=4 bootstrap=off steps=123 warmup=45 convex-gap=off "
-                   "bandwidth=fixed",
-                   true, true);
-    d = derive_part(&open, &SERIES, 4, false, true, &before);
-    assert_derived(&d, &open,
-                   "estimator=series tau=0.0625 members=1 bootstrap=off max-frequency=1,2 steps=123 warmup=45 "
+    assert_derived(&d, &from,
+                   "estimator=field tau=0.0625 members=4 bootstrap=off rivals=off max-frequency=1,2 omega=10 "
                    "convex-gap=off bandwidth=fixed",
                    true, true);
+    d = derive_part(&open, &FIELD, 4, false, true, &before);
+    assert_derived(
+        &d, &open,
+        "estimator=field tau=0.0625 members=4 bootstrap=off rivals=off max-frequency=1,2 omega=10 steps=123 warmup=45 convex-gap=off "
+        "bandwidth=fixed",
+        true, true);
+    d = derive_part(&open, &SERIES, 4, false, true, &before);
+    assert_derived(
+        &d, &open,
+        "estimator=series tau=0.0625 members=1 bootstrap=off rivals=off max-frequency=1,2 steps=123 warmup=45 "
+        "convex-gap=off bandwidth=fixed",
+        true, true);
 }
 
 /* A series that is trained as a field: one layer on every function of its basis. */
@@ -342,10 +342,11 @@ static void linear_fields_inherit(void **state)
     full.tau = 9.0;
     full.descent.steps = 9; /* of what is known of the series, the basis alone */
     const derived d = derive_linear(&from, &full, 48);
-    assert_derived(&d, &from,
-                   "estimator=field encoding=drawn features=48 max-frequency=7,8 spectrum-law=uniform separable=on "
-                   "constant=off depth=1 skip=off skip-start=step convex-gap=off stop=none snr=off",
-                   false, false);
+    assert_derived(
+        &d, &from,
+        "estimator=field rivals=off encoding=drawn features=48 max-frequency=7,8 spectrum-law=uniform separable=on "
+        "constant=off depth=1 skip=off skip-start=step convex-gap=off stop=none snr=off",
+        false, false);
 }
 
 /* Weights and encoding of models that a fit begins with go on where the derived fit wants them. */
@@ -400,7 +401,7 @@ static void plans_are_fits(void **state)
     assert_int_equal(npmd_options_set(&opt, "steps", "9", NULL), NPMD_OK);
     npmd_domain_free(dom);
     assert_true(npmd_plan_number(plan, "steps") == 5.0 && npmd_plan_number(plan, "batch") == 200.0
-                && npmd_plan_number(plan, "q2") == 1024.0);
+                && npmd_plan_number(plan, "q2") == 128.0);
     assert_int_equal(npmd_plan_get(plan, "encoding", text, sizeof text), strlen("coordinates"));
     assert_string_equal(text, "coordinates");
     assert_int_equal(npmd_plan_get(plan, "no-such", text, sizeof text), 0);
@@ -462,17 +463,12 @@ static void plans_want_their_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_have_usual_sizes),
-        cmocka_unit_test(others_have_their_own),
-        cmocka_unit_test(usual_values_know_others),
-        cmocka_unit_test(usual_values_have_a_text),
-        cmocka_unit_test(pilots_inherit),
-        cmocka_unit_test(members_inherit),
-        cmocka_unit_test(parts_inherit),
-        cmocka_unit_test(linear_fields_inherit),
-        cmocka_unit_test(plans_pass_their_origin_on),
-        cmocka_unit_test(plans_are_fits),
-        cmocka_unit_test(plans_want_their_points),
+        cmocka_unit_test(fields_have_usual_sizes),  cmocka_unit_test(others_have_their_own),
+        cmocka_unit_test(usual_values_know_others), cmocka_unit_test(usual_values_have_a_text),
+        cmocka_unit_test(pilots_inherit),           cmocka_unit_test(courses_inherit),
+        cmocka_unit_test(members_inherit),          cmocka_unit_test(parts_inherit),
+        cmocka_unit_test(linear_fields_inherit),    cmocka_unit_test(plans_pass_their_origin_on),
+        cmocka_unit_test(plans_are_fits),           cmocka_unit_test(plans_want_their_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

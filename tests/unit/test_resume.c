@@ -110,10 +110,12 @@ static bool holds(const bytes *b, const char *words)
     return memmem(b->data, b->size, words, strlen(words)) != NULL;
 }
 
-/* Where a fit is told to stop: at a step, in its own attempt; while tau is chosen; while it is normalised. */
+/* Where a fit is told to stop: at a step, in its own attempt; at a report of its choice; while it is normalised. */
 typedef struct stop {
     int64_t step;
     int attempt;
+    int choosing; /* the number of the report, from 1; 0: at none */
+    int choosing_seen;
     bool normalising;
     int normalising_seen;
     int64_t last; /* the step reported last */
@@ -125,6 +127,7 @@ static int stop_there(const npmd_report *now, void *user)
     stop *at = user;
     const bool normalising = now->attempt > 0 && isnan(now->epoch);
     at->normalising_seen += normalising;
+    at->choosing_seen += now->attempt == 0;
     if (!normalising && now->attempt > 0) {
         assert_true(now->seconds >= at->seconds || now->step == 1); /* one clock over all runs */
         at->seconds = now->seconds;
@@ -132,6 +135,8 @@ static int stop_there(const npmd_report *now, void *user)
     }
     if (at->normalising)
         return normalising;
+    if (at->choosing > 0)
+        return at->choosing_seen >= at->choosing;
     return !normalising && now->attempt == at->attempt && now->step == at->step;
 }
 
@@ -231,52 +236,81 @@ static void stopped_again_and_again(void **state)
     data_close(&d);
 }
 
-/* A tight cluster asks for a lower tau, which the model tells in a warning, and there are fewer features than were
- * asked for, another one: each must be there once. */
-static void stopped_while_tau_is_chosen(void **state)
+/* Courses, then rivals, each of which may be the last thing that was done; what they said is in the model, and so is
+ * the warning of a better rival, once; and of features that are not there, another one. */
+static void stopped_while_it_chooses(void **state)
 {
     stage *s = *state;
     data d = data_open("T1", 0.03);
     npmd_options opt = small_options();
+    stop watch = { .step = -1 }, alone = watch;
     set(&opt, "tau", "auto");
-    set(&opt, "steps", "120");
     set(&opt, "max-frequency", "60");
     set(&opt, "features", "200");
-    const bytes whole = fit_whole(s, &d, opt, &(stop){ .step = -1 });
-    npmd_model *m = NULL;
-    stop never = { .step = -1 };
-    resumes_to(s, &d, opt, &(stop){ .step = 36, .attempt = 0 }, &whole, 0);
+    set(&opt, "folds", "2");
+    npmd_options without = opt;
+    set(&without, "rivals", "off");
+    const bytes poor = fit_whole(s, &d, without, &alone);
+    assert_false(holds(&poor, "\\\"rivals\\\":["));
+    free(poor.data);
+    const bytes whole = fit_whole(s, &d, opt, &watch);
+    assert_true(holds(&whole, "\\\"rivals\\\":[") && holds(&whole, "held_out_nll") && holds(&whole, "omega=2.5"));
+    const int courses = alone.choosing_seen, all = watch.choosing_seen;
+    assert_true(courses > 60 && all > courses + 1); /* rivals report, too: there is something to stop */
+    const int when[] = { 1, courses / 2, courses, courses + 1, all - 1, all };
+    for (size_t i = 0; i < sizeof when / sizeof *when; i++)
+        resumes_to(s, &d, opt, &(stop){ .choosing = when[i] }, &whole, 0);
     resumes_to(s, &d, opt, &(stop){ .step = 1, .attempt = 1 }, &whole, 1);
-    resumes_to(s, &d, opt, &(stop){ .step = 100, .attempt = 1 }, &whole, 100);
-    assert_true(fit_once(s, &d, opt, &never, &m));
-    assert_int_equal(m->warnings, 2);
-    assert_non_null(strstr(npmd_model_warning(m, 0), "tau was lowered"));
+    resumes_to(s, &d, opt, &(stop){ .step = 50, .attempt = 1 }, &whole, 50);
+    npmd_model *m = NULL;
+    watch = (stop){ .step = -1 };
+    assert_true(fit_once(s, &d, opt, &watch, &m));
+    assert_int_equal(watch.choosing_seen, 0); /* nothing is chosen again */
+    assert_int_equal(m->choice.rivals, 2);
+    assert_true(isfinite(m->held_out_nll));
+    assert_int_equal(m->warnings, 3);
+    assert_non_null(strstr(npmd_model_warning(m, 0), "held-out points prefer"));
     assert_non_null(strstr(npmd_model_warning(m, 1), "200 features were asked for"));
+    assert_non_null(strstr(npmd_model_warning(m, 2), "60 steps are too few")); /* which comes again with training */
     npmd_model_free(m);
     free(whole.data);
     data_close(&d);
 }
 
-/* Few points in many dimensions ask for a higher tau, and the fit is as short then as those it was chosen by. */
-static void stopped_after_a_higher_tau(void **state)
+/* What was chosen is kept: the length, or tau alone beside a number of epochs; omega, and on spheres the encoding. */
+static void stopped_after_a_choice(void **state)
 {
     stage *s = *state;
-    data d = data_open("T4", 0.7);
+    data d = data_open("T2", 0.2);
     static const char *const LENGTH[][2] = { { "epochs", "100" }, { "steps", "0" } };
     for (int k = 0; k < 2; k++) {
         npmd_options opt = small_options();
+        stop watch = { .step = -1 };
+        npmd_model *m = NULL;
         set(&opt, "tau", "auto");
-        set(&opt, "features", "96");
-        set(&opt, "width", "16");
         set(&opt, "rate", "1e-2");
-        set(&opt, "centres", "32");
-        set(&opt, "accuracy", "0.1");
-        set(&opt, "criterion", "likelihood"); /* without integrals on the way */
+        set(&opt, "folds", "1");
         set(&opt, LENGTH[k][0], LENGTH[k][1]);
-        const bytes whole = fit_whole(s, &d, opt, &(stop){ .step = -1 });
+        if (k == 1) { /* all of it is open */
+            set(&opt, "features", "0");
+            set(&opt, "max-frequency", "0");
+        }
+        const bytes whole = fit_whole(s, &d, opt, &watch);
         resumes_to(s, &d, opt, &(stop){ .step = 50, .attempt = 1 }, &whole, 50);
-        assert_true(holds(&whole, "tau was raised"));
-        assert_true(holds(&whole, k == 0 ? "steps_done\\\":100," : "steps_done\\\":200,"));
+        watch = (stop){ .step = -1 };
+        assert_true(fit_once(s, &d, opt, &watch, &m));
+        assert_int_equal(watch.choosing_seen, 0);
+        assert_true(m->choice.rows > 2);
+        for (int i = 0; i < m->choice.rows; i++)
+            if (m->choice.row[i].kept) {
+                const double steps = (double)m->choice.row[i].steps;
+                assert_true(m->set.tau == m->choice.row[i].tau);
+                if (k == 0)
+                    assert_true(steps == 100.0 && m->facts.steps == 100);
+                else /* the vertex is at most half a doubling away */
+                    assert_true((double)m->facts.steps > 0.7 * steps && (double)m->facts.steps < 1.42 * steps);
+            }
+        npmd_model_free(m);
         free(whole.data);
     }
     data_close(&d);
@@ -287,7 +321,9 @@ static void stopped_in_a_later_attempt(void **state)
     stage *s = *state;
     data d = data_open("T2", 0.7);
     npmd_options opt = small_options();
-    static const char *const SET[][2] = { { "skip", "off" }, { "clip", "0" }, { "rate", "0.1" }, { "steps", "300" } };
+    static const char *const SET[][2] = {
+        { "skip", "off" }, { "clip", "0" }, { "rate", "0.1" }, { "steps", "300" }, { "omega", "10" }
+    };
     for (size_t i = 0; i < sizeof SET / sizeof *SET; i++)
         set(&opt, SET[i][0], SET[i][1]);
     const bytes whole = fit_whole(s, &d, opt, &(stop){ .step = -1 });
@@ -409,8 +445,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(stopped_at_any_step, stage_open, stage_close),
         cmocka_unit_test_setup_teardown(stopped_again_and_again, stage_open, stage_close),
-        cmocka_unit_test_setup_teardown(stopped_while_tau_is_chosen, stage_open, stage_close),
-        cmocka_unit_test_setup_teardown(stopped_after_a_higher_tau, stage_open, stage_close),
+        cmocka_unit_test_setup_teardown(stopped_while_it_chooses, stage_open, stage_close),
+        cmocka_unit_test_setup_teardown(stopped_after_a_choice, stage_open, stage_close),
         cmocka_unit_test_setup_teardown(stopped_in_a_later_attempt, stage_open, stage_close),
         cmocka_unit_test_setup_teardown(stopped_while_it_is_normalised, stage_open, stage_close),
         cmocka_unit_test_setup_teardown(stopped_before_it_stops_early, stage_open, stage_close),

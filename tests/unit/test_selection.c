@@ -22,12 +22,12 @@ static void vertex_of_parabolas(void **state)
     assert_true(choice_vertex(NAN, 1.0) == 0.0 && choice_vertex(1.0, NAN) == 0.0);
 }
 
-/* A linear field's pilots: criterion, difference and its error are made again here from the log densities of the same
- * fit, the mean of f^2 from equidistant nodes, which integrate a smooth periodic function to rounding. */
+/* Fits to two shares: criterion, difference and its error are made again here from the log densities of the same fits,
+ * the mean of f^2 from equidistant nodes, which integrate a smooth periodic function to rounding. */
 static void criteria_are_what_they_say(void **state)
 {
     (void)state;
-    enum { N = 400, SIDE = 64, NODES = SIDE * SIDE };
+    enum { N = 400, SIDE = 64, NODES = SIDE * SIDE, FOLDS = 2, EACH = N / 5, JUDGED = FOLDS * EACH };
     static const size_t side[2] = { SIDE, SIDE };
     npmd_domain *dom = domain_of("T2");
     npmd_points *pts = clusters(dom, N, 0.7, 3);
@@ -36,52 +36,57 @@ static void criteria_are_what_they_say(void **state)
     for (int likelihood = 0; likelihood < 2; likelihood++) {
         npmd_options opt;
         fit_plan plan;
-        pilots *p = NULL;
-        int which[2] = { -1, -1 };
-        double made[2] = { 0.0, 0.0 }, *contribution[2], difference = 0.0, se = 0.0, sum = 0.0, squares = 0.0;
+        judging j;
+        verdict said[2] = { 0 };
+        double made[2] = { 0.0, 0.0 }, contribution[2][JUDGED], errors = 0.0, difference = 0.0, se = 0.0, sum = 0.0,
+               squares = 0.0;
         options_of(&opt, SMALL);
+        assert_int_equal(options_set(&opt, "folds", "2", NULL), NPMD_OK);
         opt.set.criterion = likelihood;
         assert_int_equal(plan_make(estimators_all, &opt.set, NULL, dom, N, &plan, NULL), NPMD_OK);
-        assert_int_equal(memory_new(&p, 1, NULL), NPMD_OK);
-        assert_int_equal(pilots_open(p, pts, &plan.full, &(fit_watch){ 0 }, NULL), NPMD_OK);
-        assert_true(p->usable);
-        assert_int_equal(p->held_out->n, N / 10);
-        assert_int_equal(p->training->n, N - N / 10);
-        const size_t n = p->held_out->n;
-        for (int i = 0; i < 2; i++) {
-            const double tau = i == 0 ? 1e-4 : 1e-2;
-            assert_int_equal(pilot_fit(p, &plan, &plan.full, tau, 40, 1, "", &which[i], NULL), NPMD_OK);
-            npmd_options alone = opt; /* the same fit by itself */
-            alone.set = plan.full;
-            alone.set.tau = tau;
-            alone.set.descent.accuracy = 3e-3;
-            alone.set.descent.batch = 0;
-            npmd_model *m = fit_of(p->training, &alone);
-            contribution[i] = doubles(n);
-            assert_int_equal(npmd_log_density(m, p->held_out->x, n, contribution[i], NULL), NPMD_OK);
-            values_of(m, 0, x, NODES, JET_VALUE, v);
-            for (size_t j = 0; !likelihood && j < NODES; j++)
-                made[i] += exp(2.0 * (v[j] - m->facts.log_integral)) / NODES;
-            for (size_t j = 0; j < n; j++) {
-                contribution[i][j] = likelihood ? -contribution[i][j] : -2.0 * exp(contribution[i][j]) * dom->volume;
-                made[i] += contribution[i][j] / (double)n;
+        const npmd_compute how = model_compute(&plan.full);
+        assert_int_equal(judging_open(&j, pts, &plan.full, NULL), NPMD_OK);
+        assert_int_equal(j.folds, FOLDS);
+        assert_int_equal(j.judged, JUDGED);
+        for (int i = 0; i < 2; i++)
+            for (int k = 0; k < FOLDS; k++) {
+                double mean = 0.0, spread = 0.0, *at = contribution[i] + k * EACH;
+                opt.set.tau = i == 0 ? 1e-4 : 1e-2;
+                npmd_model *m = fit_of(j.training[k], &opt);
+                assert_int_equal(judging_hear(&j, k, m, &how, &said[i], NULL), NPMD_OK);
+                assert_int_equal(npmd_log_density(m, j.held_out[k]->x, EACH, at, NULL), NPMD_OK);
+                values_of(m, 0, x, NODES, JET_VALUE, v);
+                for (size_t q = 0; !likelihood && q < NODES; q++)
+                    made[i] += exp(2.0 * (v[q] - m->facts.log_integral)) / NODES / FOLDS;
+                for (int q = 0; q < EACH; q++) {
+                    at[q] = likelihood ? -at[q] : -2.0 * exp(at[q]) * dom->volume;
+                    made[i] += at[q] / JUDGED;
+                    mean += at[q] / EACH;
+                }
+                for (int q = 0; q < EACH; q++)
+                    spread += pow(at[q] - mean, 2.0);
+                errors += i == 0 ? spread / EACH / (EACH - 1) / FOLDS / FOLDS : 0.0; /* shares by themselves */
+                npmd_model_free(m);
             }
-            npmd_model_free(m);
+        for (int q = 0; q < JUDGED; q++)
+            sum += (contribution[1][q] - contribution[0][q]) / JUDGED;
+        for (int q = 0; q < JUDGED; q++)
+            squares += pow(contribution[1][q] - contribution[0][q] - sum, 2.0);
+        judging_compare(&j, &said[1], &said[0], &difference, &se);
+        /* equal fits and equal sums; a score's rule for f^2 is as fine as that of f has to be for 2e-5, and not finer */
+        const double most = likelihood ? 1e-12 : 5e-4 * fabs(made[0]);
+        check_below("criterion", fabs(said[0].criterion - made[0]), most);
+        check_below("difference", fabs(difference - (made[1] - made[0])), most);
+        check_below("its error", fabs(se / (sqrt(squares) / JUDGED) - 1.0), 1e-9);
+        if (likelihood) { /* of all points at once */
+            errors = 0.0;
+            for (int q = 0; q < JUDGED; q++)
+                errors += pow(contribution[0][q] - made[0], 2.0) / JUDGED / JUDGED;
         }
-        for (size_t j = 0; j < n; j++)
-            sum += (contribution[1][j] - contribution[0][j]) / (double)n;
-        for (size_t j = 0; j < n; j++)
-            squares += pow(contribution[1][j] - contribution[0][j] - sum, 2.0);
-        pilot_compare(p, which[1], which[0], &difference, &se);
-        /* equal fits: only the log integral, to 1e-3, and looks that are a few steps old tell them apart. The last 2 of
-         * 10 looks are at most 4 of 40 steps old, where the rate has fallen to (1 + cos(0.9 pi)) / 2 = 2.4 % of its
-         * highest: v moves by at most 4 steps x 2.4e-5 a weight there, a thousandth of its values */
-        check_below("criterion", fabs(p->pilot[which[0]].row.criterion - made[0]), 5e-3 * fabs(made[0]));
-        check_below("difference", fabs(difference - (made[1] - made[0])), 5e-3 * fabs(made[0]));
-        check_below("its error", fabs(se / (sqrt(squares / (double)(n - 1) / (double)n)) - 1.0), 1e-2);
-        free(contribution[0]), free(contribution[1]);
-        pilots_close(p);
-        memory_free(p);
+        /* a share's own divides by n - 1, with the error of its integral; that of all points by n */
+        check_below("error of the criterion", fabs(said[0].se / sqrt(errors) - 1.0), likelihood ? 1e-9 : 1e-6);
+        memory_free(said[0].log_density), memory_free(said[1].log_density);
+        judging_close(&j);
     }
     npmd_points_free(pts);
     npmd_domain_free(dom);
@@ -122,16 +127,17 @@ static void the_better_setting_wins(void **state)
     assert_int_equal(npmd_model_choice(m, &c, NULL), NPMD_OK);
     assert_true(m->set.descent.rate == 5e-3);
     assert_true(c.rows >= 4);
-    assert_int_equal(c.training + c.held_out, 400);
+    assert_true(c.training == 320 && c.held_out == 400); /* five shares in turn */
     int last = 0;
     for (int i = 0; i < c.rows; i++) {
         const npmd_choice_row row = row_of(m, i);
-        assert_true(strcmp(row.settings, "rate=0") == 0 || strcmp(row.settings, "rate=5e-3") == 0);
+        assert_true(strncmp(row.settings, "rate=0 omega=", 13) == 0
+                    || strncmp(row.settings, "rate=5e-3 omega=", 16) == 0);
         assert_true(row.difference_se >= 0.0);
         if (row.difference == 0.0)
             last = i;
     }
-    assert_string_equal(row_of(m, last).settings, "rate=5e-3");
+    assert_true(strncmp(row_of(m, last).settings, "rate=5e-3 ", 10) == 0);
     temporary_path(path, sizeof path);
     assert_int_equal(npmd_save(m, path, NULL), NPMD_OK);
     assert_int_equal(npmd_load(path, &loaded, NULL), NPMD_OK);
@@ -171,7 +177,7 @@ static void lists_that_make_no_sense(void **state)
                   { "width=8:many", "many" },
                   { "width=1:2:3:4:5:6:7:8:9", "81 combinations" } };
     npmd_domain *dom = domain_of("T2");
-    npmd_points *pts = clusters(dom, 400, 0.5, 4), *few = clusters(dom, 20, 0.5, 4);
+    npmd_points *pts = clusters(dom, 400, 0.5, 4), *few = clusters(dom, 19, 0.5, 4);
     npmd_options opt;
     npmd_model *m = NULL;
     npmd_error err = { 0 };
@@ -183,7 +189,7 @@ static void lists_that_make_no_sense(void **state)
             fail_msg("%s: %s", CASES[i].list, err.text);
     }
     assert_int_equal(npmd_select(dom, few, &opt, NULL, 0, &m, &err), NPMD_ERR_SHAPE);
-    assert_non_null(strstr(err.text, "20 points are too few"));
+    assert_non_null(strstr(err.text, "19 points are too few"));
     assert_null(m);
     npmd_points_free(pts);
     npmd_points_free(few);
