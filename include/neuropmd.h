@@ -241,8 +241,8 @@ typedef struct npmd_fit_facts {
     int64_t resumed;                /* steps that were done already in the checkpoint it went on from; 0: none */
     const char *checkpoint_failure; /* why the last checkpoint could not be written; "": it was */
     size_t working_bytes;           /* memory that the fit takes beside its points, known before it starts */
-    const char *estimator;          /* of the model: what auto chose, too */
     int64_t twins;                  /* points that equal another one, see `ties`; -1: not known */
+    const char *estimator;          /* of the model: what auto chose, too */
 } npmd_fit_facts;
 NPMD_API npmd_status npmd_model_facts(const npmd_model *m, npmd_fit_facts *facts, npmd_error *err);
 NPMD_API const npmd_domain *npmd_model_domain(const npmd_model *m);                         /* the model's */

@@ -79,7 +79,7 @@ class npmd_fit_facts(Sized):
                           "convex_gap_accuracy"),
                 ("restarts", c_int), ("members", c_int), ("interrupted", c_int), ("stopped_by", c_char_p),
                 ("kept_step", c_int64), ("resumed", c_int64), ("checkpoint_failure", c_char_p),
-                ("working_bytes", c_size_t), ("twins", c_int64)]
+                ("working_bytes", c_size_t), ("twins", c_int64), ("estimator", c_char_p)]
 
 
 class npmd_part(Sized):
@@ -87,7 +87,8 @@ class npmd_part(Sized):
 
 
 class npmd_choice(Sized):
-    _fields_ = [("criterion", c_char_p), ("training", c_size_t), ("held_out", c_size_t), ("rows", c_int)]
+    _fields_ = [("criterion", c_char_p), ("training", c_size_t), ("held_out", c_size_t), ("rows", c_int),
+                ("rivals", c_int), *_doubles("nll", "nll_se")]
 
 
 class npmd_choice_row(Sized):

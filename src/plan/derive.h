@@ -15,6 +15,12 @@ typedef struct part_kind { /* a part of a stack */
     kernel_width bandwidth;
     bool chooses_again; /* its choice is cheap and depends on n, so it is made again on all points */
 } part_kind;
+/* What of a field the data may choose (usual.c). */
+typedef struct open_settings {
+    bool tau, omega, encoding, length;
+} open_settings;
+open_settings settings_open(const settings *asked);
+
 derived derive_course(const settings *asked, const settings *full, double omega, double tau, int from, int64_t steps);
 derived derive_pilot(const settings *base, double tau, int64_t steps);
 derived derive_member(const settings *from, bool first, uint64_t seed, const npmd_domain *dom);

@@ -3,7 +3,7 @@
  *
  * A default that depends on the domain, on the number of points or on other settings is a function in the column
  * `usual`, here and nowhere else. */
-#include "plan.h"
+#include "derive.h"
 
 /* ---- What is usual ----------------------------------------------------------------------------------------------- */
 

@@ -233,12 +233,6 @@ int settings_unused(const settings *set, const npmd_domain *dom, char *names, si
 npmd_status settings_take_encoding(settings *set, const settings *from, const char *path, npmd_error *err);
 bool settings_given(const settings *set, const char *name);
 
-/* What of a field the data may choose. */
-typedef struct open_settings {
-    bool tau, omega, encoding, length;
-} open_settings;
-open_settings settings_open(const settings *asked);
-
 /* ---- usual.c: what is left open ---------------------------------------------------------------------------------- */
 
 bool settings_blend(const settings *set); /* is it one of several estimators: a stack, auto? */

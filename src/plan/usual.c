@@ -1,5 +1,5 @@
 /* usual.c - gives open settings their usual values for the domain and the number of points (option_rows.c). */
-#include "plan.h"
+#include "derive.h"
 
 int watch_tell(const fit_watch *w, const npmd_report *report)
 {

@@ -6,31 +6,31 @@ t_select_for_people() {
     points 260 2 >points.csv
     run select $small --over skip=on:off --out m --table rows.csv
     want_code 0; want_file m; want_clean
-    want_out '^234 fitted, 26 held out; criterion: ise'; want_out 'kept  *skip=on'; want_out '^tau  *'; want_out '^chosen by'
+    want_out '^208 fitted, 260 held out; criterion: ise'; want_out 'kept  *skip=on'; want_out '^tau  *'; want_out '^chosen by'
     [ "$(awk 'length > 110' out | wc -l)" = 0 ] || wrong "a line has more than 110 columns"
     head -n 1 rows.csv | grep -q '^stage,steps,tau,criterion,criterion_se,difference,difference_se,kept,settings$' \
         || wrong "rows.csv begins with $(head -n 1 rows.csv)"
     [ "$(lines rows.csv)" -ge 5 ] || wrong "rows.csv has $(lines rows.csv) lines"
     cp out shown
     run info m
-    want_code 0; want_out '^234 fitted, 26 held out'
+    want_code 0; want_out '^208 fitted, 260 held out'
     run info m --json
     want_code 0; want_json out choice options
 }
 t_select_json() {
     points 260 2 >points.csv
-    run select $small --criterion likelihood --holdout 0.2 --json --quiet
+    run select $small --criterion likelihood --holdout 0.2 --folds 1 --json --quiet
     want_code 0; want_no_err; want_json out model tau criterion choice choice_training choice_held_out
     want_out '"model": null'; want_out '"criterion": "likelihood"'; want_out '"choice_held_out": 52'
     # tau alone: what fit does by itself
-    tau=$(sed 's/.*"estimator": "field", "n": 260, "tau": \([^,]*\),.*/\1/' out)
-    run fit $small --criterion likelihood --holdout 0.2 --out m --json --quiet
+    tau=$(sed 's/.*"estimator": "field", "n": 260, .* "tau": \([^,]*\), "criterion": "likelihood", "choice_training.*/\1/' out)
+    run fit $small --criterion likelihood --holdout 0.2 --folds 1 --out m --json --quiet
     want_code 0; want_out "\"tau\": $tau,"
 }
 t_select_given_taus() {
     points 260 2 >points.csv
     run select $small --over tau=1e-4:1e-1 --json --quiet
-    want_code 0; want_out '"settings": "tau=1e-4"'; want_out '"settings": "tau=1e-1"'
+    want_code 0; want_out '"settings": "tau=1e-4 omega=2.5 encoding=drawn"'; want_out '"settings": "tau=1e-1 omega=2.5 encoding=drawn"'
     run select --domain S1^2 --data points.csv --estimator kde --over bandwidth=fixed:adaptive --json --quiet
     want_code 0; want_out '"settings": "bandwidth=adaptive"'; want_out '"estimator": "kde"'
 }
@@ -46,9 +46,9 @@ t_select_bad_lists() {
     want_failure 2
     run select $small --table nowhere/rows.csv
     want_failure 5
-    points 50 2 >points.csv
+    points 19 2 >points.csv
     run select $small --out m
-    want_failure 3; want_err '50 points are too few'; want_no_file m
+    want_failure 3; want_err '19 points are too few'; want_no_file m
     run select --help
     want_code 0; want_out '--over'; want_out '--criterion'
 }

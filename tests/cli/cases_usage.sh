@@ -34,7 +34,7 @@ t_help_asks_the_library() {
     want_code 0
     tr -s ' \n' '  ' <out >flat && mv flat out
     want_out '(default: auto; usual: 5e-05 on S1, T2, S2; 0.0001 on T4, S2 x S2)'
-    want_out '(default: 0; usual: 10000 for 10,000 points)'
+    want_out '(default: 0; usual: 1024 for 10,000 points)'
     want_out '(default: 0; usual: 0.1)'
 }
 t_help_wins() {

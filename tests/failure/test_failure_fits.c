@@ -64,9 +64,9 @@ static void a_step_takes_no_memory(void **state)
 FIT(fit_torus, TORUS, "integral", "importance")
 FIT(fit_linear, TORUS, "integral", "uniform", "depth", "1", "penalty", "gradient")
 FIT(fit_waves, TORUS, "separable", "off", "device", "reference")
-FIT(fit_choice, TORUS, "tau", "auto", "integral", "importance")
+FIT(fit_choice, TORUS, "tau", "auto", "integral", "importance", "folds", "1")
 FIT(fit_mixed, MIXED, "integral", "importance")
-FIT(fit_mixed_choice, MIXED, "tau", "auto", "integral", "uniform", "depth", "1")
+FIT(fit_mixed_choice, MIXED, "tau", "auto", "integral", "uniform", "depth", "1", "folds", "1")
 FIT(fit_watched, TORUS, "log-every", "1")
 FIT(fit_ridge, TORUS, "spectrum-law", "ridge")
 FIT(fit_rotated, MIXED, "separable", "off")
@@ -84,8 +84,14 @@ FIT(fit_kernels, MIXED, "estimator", "kde")
 FIT(fit_folds, TORUS, "estimator", "kde", "concentration-rule", "ise", "concentration", "factor")
 FIT(fit_adaptive, TORUS, "estimator", "kde", "bandwidth", "adaptive", "neighbours", "8")
 FIT(fit_members, TORUS, "members", "3", "bootstrap", "on")
-FIT(fit_stack, TORUS, "estimator", "stack", "members", "1", "max-frequency", "1", "holdout", "0.5")
+FIT(fit_stack, TORUS, "estimator", "stack", "members", "1", "max-frequency", "1", "holdout", "0.5", "folds", "1")
 FIT(fit_mixture, MIXED, "estimator", "kde", "bandwidth", "mixture", "holdout", "0.5")
+
+static void prepare_select(stage *s, outcome *o)
+{
+    prepare_fit_torus(s, o);
+    o->options.set.folds = 1;
+}
 
 static npmd_status run_select(stage *s, outcome *o, npmd_error *err)
 {
@@ -153,7 +159,7 @@ static void fits_without_memory(void **state)
           .branch = true },
         { .name = "fit on T2, tau chosen", .run = run_fit_choice, .prepare = prepare_fit_choice, .branch = true },
         { .name = "plan on T2", .run = run_plan, .prepare = prepare_fit_linear, .branch = true },
-        { .name = "select on T2", .run = run_select, .prepare = prepare_fit_torus, .branch = true },
+        { .name = "select on T2", .run = run_select, .prepare = prepare_select, .branch = true },
         { .name = "fit on T2, watched", .run = run_fit_watched, .prepare = prepare_watch, .branch = true },
         { .name = "fit on T2, until held-out points say so",
           .run = run_fit_until_ise,
