@@ -44,7 +44,7 @@ void cli_choice_line(const npmd_model *model)
     char tau[40] = "";
     if (isfinite(best.tau))
         snprintf(tau, sizeof tau, " at tau %.2g", best.tau);
-    cli_row(stdout, "chosen by", "%s on %s held-out points: %d short fits, the best%s%s%s", c.criterion,
+    cli_row(stdout, "chosen by", "%s, %s points held out: %d fits, the best%s%s%s", c.criterion,
             cli_words_count(c.held_out).text, c.rows, tau, best.settings[0] ? " with " : "", best.settings);
 }
 

@@ -35,12 +35,13 @@ typedef struct usual_values {
     bool counts; /* it depends on the number of points */
 } usual_values;
 
-/* Of a field that stops early: it reads all that a field may. */
+/* Of a field; patience is that of one that stops early. */
 static usual_values find_values(const cli_option *option)
 {
     usual_values v = { 0 };
     npmd_options *options = npmd_options_new();
-    bool all = options && npmd_options_set(options, "stop", "ise", NULL) == NPMD_OK;
+    bool all = options
+               && (strcmp(option->name, "patience") != 0 || npmd_options_set(options, "stop", "ise", NULL) == NPMD_OK);
     for (int d = 0; all && d < DOMAINS; d++) {
         char fewer[VALUE];
         find_value(option, options, d, POINTS, v.at[d]);

@@ -241,6 +241,8 @@ typedef struct npmd_fit_facts {
     int64_t resumed;                /* steps that were done already in the checkpoint it went on from; 0: none */
     const char *checkpoint_failure; /* why the last checkpoint could not be written; "": it was */
     size_t working_bytes;           /* memory that the fit takes beside its points, known before it starts */
+    int64_t twins;                  /* points that equal another one, see `ties`; -1: not known */
+    const char *estimator;          /* of the model: what auto chose, too */
 } npmd_fit_facts;
 NPMD_API npmd_status npmd_model_facts(const npmd_model *m, npmd_fit_facts *facts, npmd_error *err);
 NPMD_API const npmd_domain *npmd_model_domain(const npmd_model *m);                         /* the model's */
@@ -264,6 +266,8 @@ typedef struct npmd_choice {
     const char *criterion;     /* "ise", "likelihood" */
     size_t training, held_out; /* points */
     int rows;                  /* 0: nothing was chosen */
+    int rivals;                /* other estimators that were judged on the same points */
+    double nll, nll_se;        /* -log likelihood a held-out point, per volume, of the model's own; NaN: not known */
 } npmd_choice;
 typedef struct npmd_choice_row {
     size_t size;
@@ -278,6 +282,14 @@ typedef struct npmd_choice_row {
 NPMD_API npmd_status npmd_model_choice(const npmd_model *m, npmd_choice *choice, npmd_error *err);
 NPMD_API npmd_status npmd_model_choice_row(const npmd_model *m, int i, npmd_choice_row *row, npmd_error *err);
 
+typedef struct npmd_rival {
+    size_t size;
+    const char *estimator;            /* "series", "kde mixture" */
+    double nll, nll_se;               /* -log likelihood a held-out point, per volume */
+    double difference, difference_se; /* that less the model's own, point by point: negative, the rival is better */
+} npmd_rival;
+NPMD_API npmd_status npmd_model_rival(const npmd_model *m, int i, npmd_rival *rival, npmd_error *err);
+
 /* ---- Values, draws, integrals ------------------------------------------------------------------------------------ */
 
 typedef enum npmd_what {
@@ -287,7 +299,8 @@ typedef enum npmd_what {
     NPMD_INTENSITY,   /* n f, or the sum of the weights times f */
     NPMD_GRADIENT,    /* of log f: a tangent vector for each point, in as many columns as the point has */
     NPMD_LAPLACIAN,   /* of log f; on products of a surface and others, of the surface scaled to area 4 pi */
-    NPMD_SPREAD       /* standard deviation of log f over the members */
+    NPMD_SPREAD,      /* standard deviation of log f over the members */
+    NPMD_RATIO        /* f / f0, of a model with a base f0 (option "base") */
 } npmd_what;
 NPMD_API const char *npmd_what_name(int i); /* "log-density", ... in the order of their numbers; NULL after the last */
 NPMD_API npmd_status npmd_what_parse(const char *text, npmd_what *what, npmd_error *err);

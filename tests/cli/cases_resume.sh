@@ -125,7 +125,7 @@ t_resume_the_choice_of_tau() {
     chosen="$short --q1 2048 --steps 200"
     run fit $chosen --out whole --log whole.log
     want_code 0
-    "$program" info whole --json | grep -q '"rivals": \[{' || wrong "nothing was chosen: the case tests nothing"
+    "$program" info whole --json | tr -d ' \n' | grep -q '"rivals":\[{' || wrong "nothing was chosen: the case tests nothing"
     begin $chosen --out m --log log --checkpoint ck $often
     until_true test -s ck
     kill -9 $pid 2>/dev/null

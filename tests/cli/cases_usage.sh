@@ -29,13 +29,13 @@ t_help_of_fit_holds_the_library_options() {
 # What the library knows better is asked of it: the names of --what, and what an option left open becomes.
 t_help_asks_the_library() {
     run density --help
-    want_code 0; want_out '^  --what log-density|density|relative|intensity|gradient|laplacian|spread$'
+    want_code 0; want_out '^  --what log-density|density|relative|intensity|gradient|laplacian|spread|ratio$'
     run fit --help
     want_code 0
     tr -s ' \n' '  ' <out >flat && mv flat out
     want_out '(default: auto; usual: 5e-05 on S1, T2, S2; 0.0001 on T4, S2 x S2)'
     want_out '(default: 0; usual: 1024 for 10,000 points)'
-    want_out '(default: 0; usual: 0.1)'
+    want_out '(default: 0; usual: 0.2)'
 }
 t_help_wins() {
     run fit --nonsense --help

@@ -243,7 +243,7 @@ static void pilots_inherit(void **state)
     const settings from = asked_for(NULL);
     const derived d = derive_pilot(&from, 0.125, 77);
     assert_derived(&d, &from,
-                   "tau=0.125 members=1 bootstrap=off rivals=off steps=77 epochs=0 batch=0 accuracy=0.01 "
+                   "tau=0.125 members=1 bootstrap=off rivals=off steps=77 epochs=0 batch=0 "
                    "convex-gap=off stop=none snr=off",
                    false, true);
 }
@@ -262,7 +262,7 @@ static void courses_inherit(void **state)
     const derived d = derive_course(&from, &full, 7.5, 0.125, FEATURES_DRAWN, 77);
     assert_derived(&d, &from,
                    "tau=0.125 members=1 bootstrap=off rivals=off encoding=drawn omega=7.5 steps=77 epochs=0 batch=123 "
-                   "q1=77 accuracy=0.01 convex-gap=off stop=none snr=off",
+                   "q1=77 convex-gap=off stop=none snr=off",
                    false, true);
 }
 
