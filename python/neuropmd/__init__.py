@@ -8,12 +8,12 @@
 >>> model.sample(10).shape
 (10, 2)
 
-Estimators: Field, Series, KDE, PSNF, Relu, Stack, Uniform. ``neuropmd.options()`` lists what they take. They need numpy
+Estimators: Field, Series, KDE, PSNF, Relu, Stack, Auto, Uniform. ``neuropmd.options()`` lists what they take. They need numpy
 and the library that the package carries; scikit-learn and tqdm are used where they are there.
 """
 from ._density import Density, Model, NotFittedError
 from ._domain import Domain, read_points, write_points
-from ._estimators import KDE, PSNF, Estimator, Field, Relu, Series, Stack, Uniform, from_bytes, load, select
+from ._estimators import KDE, PSNF, Auto, Estimator, Field, Relu, Series, Stack, Uniform, from_bytes, load, select
 from ._figures import plot, plot_kinds, view
 from ._library import NeuropmdWarning, build, options, version
 from ._surface import Surface, eigen
@@ -21,7 +21,7 @@ from ._truth import Truth, evaluate, simulate
 
 __version__ = version()
 __all__ = [
-    "Density", "Domain", "Estimator", "Field", "KDE", "Model", "NeuropmdWarning", "NotFittedError", "PSNF", "Relu",
+    "Auto", "Density", "Domain", "Estimator", "Field", "KDE", "Model", "NeuropmdWarning", "NotFittedError", "PSNF", "Relu",
     "Series", "Stack", "Surface", "Truth", "Uniform", "build", "eigen", "evaluate", "from_bytes", "load", "options",
     "plot", "plot_kinds", "read_points", "select", "simulate", "version", "view", "write_points",
 ]

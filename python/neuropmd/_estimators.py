@@ -40,6 +40,7 @@ class Estimator(Density):
     tau_ : the weight of the penalty that was used
     facts_ : dict with seconds, steps, objective, log_integral and its error, restarts, ...
     choice_ : list of what was compared when settings were chosen
+    rivals_ : list of what other estimators score on the same held-out points
     parts_ : list of what a stack or an ensemble is made of
     warnings_ : list of sentences
     interrupted_ : whether the fit was stopped before its end
@@ -198,8 +199,10 @@ class Estimator(Density):
         self.warnings_ = [python_words(text) for text in texts(lambda i: library.npmd_model_warning(model, i))]
         self.parts_ = [facts(library.npmd_model_part, h.npmd_part, model, i)
                        for i in range(library.npmd_model_parts(model))]
+        choice = facts(library.npmd_model_choice, h.npmd_choice, model)
         self.choice_ = [facts(library.npmd_model_choice_row, h.npmd_choice_row, model, i)
-                        for i in range(facts(library.npmd_model_choice, h.npmd_choice, model)["rows"])]
+                        for i in range(choice["rows"])]
+        self.rivals_ = [facts(library.npmd_model_rival, h.npmd_rival, model, i) for i in range(choice["rivals"])]
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(vars(self))
@@ -375,6 +378,29 @@ class Stack(Estimator):
         self._take(locals())
 
 
+class Auto(Estimator):
+    """The best of field, series and kernels, or their stack, as held-out points ask for.
+
+    Parameters as in Stack; ``facts_["estimator"]`` says which it became.
+
+    Examples
+    --------
+    >>> import numpy as np, neuropmd
+    >>> angles = np.random.default_rng(1).vonmises(0.0, 2.0, (100, 1))
+    >>> model = neuropmd.Auto("S1", tau=1e-3, steps=20, width=8).fit(angles)
+    >>> model.facts_["estimator"] in ("field", "series", "kde", "stack", "uniform")
+    True
+    """
+
+    _kind = "auto"
+
+    def __init__(self, domain: Union[str, Domain, None] = None, *, coords: str | None = None, preset: str | None = None,
+                 tau: Union[float, str, None] = None, max_frequency: Numbers = None, steps: int | None = None,
+                 members: int | None = None, folds: int | None = None, seed: int | None = None,
+                 threads: int | None = None, device: str | None = None, **options: Any):
+        self._take(locals())
+
+
 class Uniform(Estimator):
     """The uniform density: what every other has to beat.
 
@@ -393,7 +419,7 @@ class Uniform(Estimator):
         self._take(locals())
 
 
-CLASSES = {cls._kind: cls for cls in (Field, Series, KDE, PSNF, Relu, Stack, Uniform)}
+CLASSES = {cls._kind: cls for cls in (Field, Series, KDE, PSNF, Relu, Stack, Auto, Uniform)}
 
 
 def _is_default(value: Any, default: str) -> bool:

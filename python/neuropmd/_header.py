@@ -97,6 +97,10 @@ class npmd_choice_row(Sized):
                 ("kept", c_int), ("settings", c_char_p)]
 
 
+class npmd_rival(Sized):
+    _fields_ = [("estimator", c_char_p), *_doubles("nll", "nll_se", "difference", "difference_se")]
+
+
 class npmd_probability(Sized):
     _fields_ = [*_doubles("share", "probability", "se", "low", "high"), ("members", c_int)]
 
@@ -173,6 +177,7 @@ FALLIBLE: dict[str, list[Any]] = {
     "npmd_model_part": [npmd_model, c_int, POINTER(npmd_part)],
     "npmd_model_choice": [npmd_model, POINTER(npmd_choice)],
     "npmd_model_choice_row": [npmd_model, c_int, POINTER(npmd_choice_row)],
+    "npmd_model_rival": [npmd_model, c_int, POINTER(npmd_rival)],
     "npmd_what_parse": [c_char_p, POINTER(c_int)],
     "npmd_evaluate_at": [npmd_model, npmd_points, c_int, _how, _array],
     "npmd_sample": [npmd_model, c_uint64, c_size_t, _how, _array, c_void_p],
