@@ -44,7 +44,7 @@ void cli_choice_line(const npmd_model *model)
     char tau[40] = "";
     if (isfinite(best.tau))
         snprintf(tau, sizeof tau, " at tau %.2g", best.tau);
-    cli_row(stdout, "chosen by", "%s, %s points held out: %d fits, the best%s%s%s", c.criterion,
+    cli_row(stdout, "chosen by", "%s, %s held out: %d fits, the best%s%s%s", c.criterion,
             cli_words_count(c.held_out).text, c.rows, tau, best.settings[0] ? " with " : "", best.settings);
 }
 
@@ -157,13 +157,13 @@ void cli_choice_words(const npmd_model *model)
         return;
     printf("%s fitted, %s held out; criterion: %s\n\n", cli_words_count(c.training).text,
            cli_words_count(c.held_out).text, c.criterion);
-    printf("stage  steps      tau  criterion             above the best        \n");
+    printf("stage  steps      tau  criterion             above the best      \n");
     for (int i = 0; i < c.rows; i++) {
         const npmd_choice_row row = row_of(model, i);
         char tau[32] = "-";
         if (isfinite(row.tau))
             snprintf(tau, sizeof tau, "%.2g", row.tau);
-        printf("%5d %6lld %8s  %-20s  %-20s  %-7s  %s\n", row.stage, (long long)row.steps, tau,
+        printf("%5d %6lld %8s  %-20s  %-18s  %-7s  %s\n", row.stage, (long long)row.steps, tau,
                number_words(row.criterion, row.criterion_se).text, number_words(row.difference, row.difference_se).text,
                row.kept ? "kept" : "dropped", row.settings);
     }
