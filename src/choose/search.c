@@ -14,9 +14,8 @@
  *   4. there, too, and where there is more than circles, the other encoding.
  *
  * A challenger is dropped at the first length at which it is not ahead of the best course so far, by more than the
- * standard error of the difference. Nothing but the criterion decides. The length is the shortest that is as good as the
- * best but for half that error; where it is the best, the vertex of the parabola through it and its neighbours, in the
- * log of the length.
+ * standard error of the difference. Nothing but the criterion decides. The length is the vertex of the parabola through
+ * the best and its neighbours, in the log of the length.
  *
  * With a base, of each share fitted without it, the base alone, v = 0, is a candidate: a course must be ahead of it by
  * the standard error of the difference. */
@@ -362,22 +361,12 @@ static bool search_longer(const search *s, int best)
 
 /* ---- the choice --------------------------------------------------------------------------------------------------- */
 
-/* The shortest look that is as good as the best one, but for half an error: of equals the smoother one is taken. */
-static int best_look(const search *s, const course *c)
+static int64_t best_length(const course *c)
 {
-    int i = 0;
-    while (i < c->best && look_ahead(s, course_at(c, c->best), course_at(c, i), WORTH_ERRORS))
-        i++;
-    return i;
-}
-
-static int64_t best_length(const search *s, const course *c)
-{
-    const int b = best_look(s, c);
-    const double here = course_at(c, b)->verdict.criterion,
-                 below = b > 0 ? course_at(c, b - 1)->verdict.criterion - here : NAN,
+    const int b = c->best;
+    const double here = course_criterion(c), below = b > 0 ? course_at(c, b - 1)->verdict.criterion - here : NAN,
                  above = b + 1 < c->looks ? course_at(c, b + 1)->verdict.criterion - here : NAN;
-    return (int64_t)llround((double)course_at(c, b)->steps * pow(2.0, b < c->best ? 0.0 : choice_vertex(below, above)));
+    return (int64_t)llround((double)course_at(c, b)->steps * pow(2.0, choice_vertex(below, above)));
 }
 
 double choice_vertex(double below, double above)
@@ -499,7 +488,7 @@ void search_take(const search *s, settings *set)
     if (c->from != set->encoding.from)
         set->encoding = course_at(c, c->best)->model[0]->set.encoding;
     if (s->length == 0) {
-        set->descent.steps = best_length(s, c);
+        set->descent.steps = best_length(c);
         if (set->descent.warmup > set->descent.steps / 2)
             set->descent.warmup = set->descent.steps / 2;
     }
