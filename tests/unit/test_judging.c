@@ -211,7 +211,8 @@ static void courses_end_by_their_rule(void **state)
                         1e-14);
         }
         search_take(s, &set);
-        assert_true(set.descent.steps >= (int64_t)((125 << best) * 0.7) && set.descent.steps <= (125 << best) * 1.42);
+        assert_true(set.descent.steps >= (int64_t)((125 << best) * 0.7)
+                    && set.descent.steps <= (int64_t)((125 << best) * 1.42));
         assert_true(set.tau == 1e-5 && set.network.omega == 2.5);
         for (int k = 0; k < j.folds; k++)
             npmd_model_free(model[k]);
