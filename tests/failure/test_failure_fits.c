@@ -18,6 +18,7 @@ static int quiet(const npmd_report *now, void *user)
     {                                                                                                                  \
         return npmd_fit(s->domain[which], s->points[which], &o->options, &o->model, err);                              \
     }
+enum { STEPS = 8 };
 typedef struct step_count {
     long before, steps; /* allocations at the first step, steps since */
 } step_count;
@@ -28,7 +29,7 @@ static int count_at_step(const npmd_report *now, void *user)
     (void)now;
     if (c->steps++ == 0)
         c->before = faults_calls();
-    else if (faults_calls() != c->before)
+    else if (c->steps <= STEPS && faults_calls() != c->before) /* the integral comes after them */
         fail_msg("step %ld allocates", c->steps);
     return 0;
 }
@@ -48,7 +49,7 @@ static void a_step_takes_no_memory(void **state)
             step_count count = { 0 };
             options_init(&opt);
             fit_options(&opt, CASES[i]);
-            opt.set.descent.steps = 8;
+            opt.set.descent.steps = STEPS;
             opt.watch.log_every = 1;
             opt.set.machine.threads = 2;
             opt.watch.progress = count_at_step;
@@ -56,7 +57,7 @@ static void a_step_takes_no_memory(void **state)
             faults_arm((fault){ .call = FAULT_MEMORY });
             must(npmd_fit(s->domain[which], s->points[which], &opt, &m, &err), &err);
             faults_disarm();
-            assert_true(count.before > 0 && count.steps >= 8);
+            assert_true(count.before > 0 && count.steps >= STEPS);
             npmd_model_free(m);
         }
 }
