@@ -195,6 +195,13 @@ static int check_truth(const cli_args *args, const npmd_domain *domain, const np
                     npmd_domain_text(domain));
 }
 
+/* Both given, nothing is chosen. */
+static bool is_chosen(const fit_job *j)
+{
+    return npmd_options_number(j->options, "tau") < 0.0
+           || (npmd_options_number(j->options, "steps") == 0.0 && npmd_options_number(j->options, "epochs") == 0.0);
+}
+
 static void print_plan(fit_job *j)
 {
     if (j->args->quiet || j->shown)
@@ -215,6 +222,8 @@ static void print_plan(fit_job *j)
         cli_row(stderr, "integral", "q1 %s points a step", cli_words_count(planned(j, "q1")).text);
         cli_row(stderr, "penalty", "q2 %s points a step, tau %.4g", cli_words_count(planned(j, "q2")).text,
                 npmd_plan_number(j->plan, "tau"));
+        if (is_chosen(j))
+            cli_row(stderr, "chosen", "steps, tau, omega and encoding, where they were left open, by held-out points");
     } else {
         cli_row(stderr, "estimator", "%s", estimator_name(j).text);
     }

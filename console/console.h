@@ -107,8 +107,7 @@ int cli_compute(const cli_args *args, uint64_t *seed, npmd_compute *how);
 npmd_status cli_given_points(const cli_args *args, const npmd_domain *domain, unsigned coords, unsigned *given,
                              npmd_points **at, npmd_error *err);
 npmd_status cli_coords(const cli_args *args, unsigned *out, npmd_error *err);
-/* The domain with --max-distance; and the points of a file on it. */
-npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npmd_domain **out, npmd_error *err);
+/* The points of a file, on the domain with --max-distance. */
 npmd_status cli_points(const cli_args *args, const char *path, const npmd_domain *domain, unsigned coords,
                        npmd_points **out, npmd_error *err);
 /* --max-distance alone: a number above 0, or inf; 0: not given. */

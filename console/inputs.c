@@ -50,7 +50,7 @@ int cli_numbers(const char *text, int most, double scale, bool all, double *out)
     }
 }
 
-npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npmd_domain **out, npmd_error *err)
+static npmd_status cli_domain_near(const cli_args *args, const npmd_domain *domain, npmd_domain **out, npmd_error *err)
 {
     const char *text = cli_value(args, "max-distance");
     char *end = NULL;

@@ -61,7 +61,7 @@ static cli_words progress_noun(const npmd_report *now)
     if (now->member > 0)
         snprintf(member, sizeof member, "member %d/%d, ", now->member, now->members);
     return cli_words_of("%.30s%s%s%sstep", now->part ? now->part : "", now->part ? ": " : "", member,
-                        now->attempt == 0 ? "choosing tau, " : "");
+                        now->attempt == 0 ? "choosing, " : "");
 }
 
 /* Nothing where there is none, as of weights that are chosen. */

@@ -209,9 +209,6 @@ npmd_status reproduce_fit(reproduce_child *c, npmd_error *err);
 npmd_status reproduce_hold_out(reproduce_child *c, const uint64_t *seed, npmd_error *err);
 /* Points from n rows in the domain's columns. */
 npmd_status reproduce_points(const double *x, size_t n, const npmd_domain *domain, npmd_points **out, npmd_error *err);
-/* These rows of points; order NULL: the first count. */
-npmd_status reproduce_rows(const npmd_points *from, const npmd_domain *domain, const size_t *order, size_t count,
-                           npmd_points **out, npmd_error *err);
 npmd_status reproduce_draw(const reproduce_plan *plan, const npmd_truth *truth, uint64_t seed, size_t n,
                            npmd_points **out, npmd_error *err);
 /* A tenth of the points is held out: drawn by the seed; seed NULL: every tenth. */

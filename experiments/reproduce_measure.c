@@ -57,8 +57,8 @@ npmd_status reproduce_points(const double *x, size_t n, const npmd_domain *domai
     return npmd_points_from(x, n, (size_t)npmd_domain_columns(domain), domain, NPMD_COORDS_DEFAULT, out, err);
 }
 
-npmd_status reproduce_rows(const npmd_points *from, const npmd_domain *domain, const size_t *order, size_t count,
-                           npmd_points **out, npmd_error *err)
+static npmd_status reproduce_rows(const npmd_points *from, const npmd_domain *domain, const size_t *order, size_t count,
+                                  npmd_points **out, npmd_error *err)
 {
     const size_t columns = (size_t)npmd_domain_columns(domain);
     double *x = malloc(count * columns * sizeof *x);

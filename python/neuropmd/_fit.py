@@ -79,12 +79,12 @@ def _shown(progress: Progress) -> Any:
 
 
 def _phase(now: SimpleNamespace) -> str:
-    """What is being fitted: "field 2/4", "choosing tau"."""
+    """What is being fitted: "field 2/4", "choosing"."""
     words = [now.part or ""]
     if now.members > 0:
         words.append(f"{now.member}/{now.members}")
     if now.attempt == 0:
-        words.append("choosing tau")
+        words.append("choosing")
     return " ".join(word for word in words if word) or "fit"
 
 

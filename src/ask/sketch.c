@@ -139,22 +139,6 @@ void sketch_close(sketch *k)
     *k = (sketch){ 0 };
 }
 
-/* From the logs of weights to weights of mean one; their effective number. */
-static double weights_scale(double *weight, size_t count)
-{
-    const double n = (double)count;
-    double top = -INFINITY, sum = 0.0, squares = 0.0;
-    for (size_t i = 0; i < count; i++)
-        top = fmax(top, weight[i]);
-    for (size_t i = 0; i < count; i++)
-        sum += weight[i] = exp(weight[i] - top);
-    for (size_t i = 0; i < count; i++) {
-        weight[i] *= n / sum;
-        squares += weight[i] * weight[i];
-    }
-    return n * n / squares;
-}
-
 /* Points of the source and the model there, the caller asked now and then. */
 static npmd_status pool_fill(const point_source *source, const evaluator *of, int threads, const asking *ask, double *x,
                              double *weight, double *v, npmd_error *err)
@@ -199,7 +183,7 @@ static npmd_status pool_draw(const sketch *k, const evaluator *of, int round, si
     TRY(pool_fill(&source, of, k->threads, ask, pool->x, weight, v, err));
     for (size_t i = 0; i < size; i++) /* by exp v / q: a source's weight is 1 / (n q) */
         pool->weight[i] = v[i] + log(weight[i]);
-    *effective = weights_scale(pool->weight, size);
+    *effective = weights_from_logs(pool->weight, size);
     *out = pool;
     pool = NULL;
 done:
@@ -262,7 +246,7 @@ npmd_status sketch_proposal(const sketch *k, const slice *s, int centres, rng_ke
         factors_gather(dom, ~s->given, x, part->x + i * (size_t)s->rest->columns);
         part->weight[i] = log(k->pool->weight[i]) + domain_log_kernel(dom, s->given, k->rho, s->x, x);
     }
-    weights_scale(part->weight, part->n);
+    weights_from_logs(part->weight, part->n);
     TRY(points_cumulative(part, &cumulative, err));
     proposal_aim(out, part, cumulative, key);
 done:

@@ -7,12 +7,8 @@
 
 /* ---- holdout.c: parts of the points ------------------------------------------------------------------------------ */
 
-/* Up to count rows of the shuffled order, from *next on, whose hash is not in avoid (avoided, sorted). */
-npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_t count, const uint64_t *avoid,
-                        size_t avoided, npmd_points **out, npmd_error *err);
 /* As many rows as pts has, drawn with replacement. */
 npmd_status points_resample(const npmd_points *pts, rng_key key, npmd_points **out, npmd_error *err);
-npmd_status points_twins(const npmd_points *pts, uint64_t **out, npmd_error *err); /* sorted hashes of all rows */
 /* Rows first .. first + count - 1 of the shuffled order of this key, and the other rows, at most `most`. ties
  * (tie_rule): apart, the other rows are all of them; together, they are those that equal no held-out row. */
 npmd_status points_hold_out(const npmd_points *pts, rng_key key, size_t first, size_t count, int ties, size_t most,
@@ -23,6 +19,8 @@ npmd_status points_squared_weights(const npmd_points *pts, int ties, double *out
 
 /* ---- judging.c: held-out points that several fits are judged on -------------------------------------------------- */
 
+/* Passes on the progress of a fit that is compared: attempt 0, in no log. Nonzero: stop. */
+int watch_choosing(const fit_watch *w, const npmd_report *now);
 #define JUDGING_MOST 100 /* shares */
 typedef struct judging {
     int folds; /* shares held out in turn; 0: the points are too few */
@@ -117,7 +115,6 @@ npmd_status search_open(const fit_plan *plan, const judging *j, const char *word
                         choice_record *into, search **out, npmd_error *err);
 npmd_status search_start(search *s, npmd_error *err);
 npmd_status search_go_on(search *s, npmd_error *err);
-bool search_stopped(const search *s);
 const verdict *search_verdict(const search *s);                /* on the best look; NULL: all failed */
 void search_differences(const search *s, const verdict *best); /* of the rows, to the best of all */
 void search_take(const search *s, settings *set);

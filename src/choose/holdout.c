@@ -60,8 +60,9 @@ done:
     return st;
 }
 
-npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_t count, const uint64_t *avoid,
-                        size_t avoided, npmd_points **out, npmd_error *err)
+/* Up to count rows of the shuffled order, from *next on, whose hash is not in avoid (avoided, sorted). */
+static npmd_status points_part(const npmd_points *pts, rng_key key, size_t *next, size_t count, const uint64_t *avoid,
+                               size_t avoided, npmd_points **out, npmd_error *err)
 {
     return part_without(pts, key, next, count, &(left_out){ .hash = avoid, .hashes = avoided }, out, err);
 }
@@ -90,7 +91,8 @@ done:
     return st;
 }
 
-npmd_status points_twins(const npmd_points *pts, uint64_t **out, npmd_error *err)
+/* Sorted hashes of all rows. */
+static npmd_status points_twins(const npmd_points *pts, uint64_t **out, npmd_error *err)
 {
     uint64_t *hash = NULL;
     const npmd_status st = memory_new(&hash, pts->n, err);

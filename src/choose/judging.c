@@ -11,6 +11,14 @@
 #define ENOUGH_HELD_OUT 2000 /* if one share has as many, it is enough */
 #define USUAL_FOLDS 5        /* at most */
 
+int watch_choosing(const fit_watch *w, const npmd_report *now)
+{
+    npmd_report report = *now;
+    report.attempt = 0;
+    report.logged = 0;
+    return watch_tell(w, &report);
+}
+
 /* How many shares of this many points are held out in turn. */
 static int folds_of(const settings *set, size_t count)
 {

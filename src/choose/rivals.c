@@ -30,10 +30,7 @@ typedef struct rivals_watch {
 static int rivals_progress(const npmd_report *now, void *user)
 {
     rivals_watch *w = user;
-    npmd_report report = *now;
-    report.attempt = 0;
-    report.logged = 0;
-    w->stopped = w->stopped || watch_tell(w->watch, &report) != 0;
+    w->stopped = w->stopped || watch_choosing(w->watch, now) != 0;
     return w->stopped;
 }
 

@@ -28,10 +28,9 @@
 #define MOST_LOOKS 8       /* 125 .. 16,000 steps */
 #define LONG_COURSE 3      /* 1,000 steps: is there something that the coordinates do not see? */
 #define VERY_LONG_COURSE 5 /* 4,000 steps: peaks that low frequencies reach late */
-#define OMEGA_STEP 4.0
 #define MOST_COURSES 64
 #define OMEGA_START 2.5
-#define OMEGA_MOST 10.0
+#define OMEGA_HIGH 10.0
 #define WORTH_ERRORS 0.5 /* an expected gain of so many standard errors is worth as many steps again */
 #define TAU_START 1e-5
 #define TAU_LEAST 1e-9
@@ -76,10 +75,7 @@ struct search {
 static int search_progress(const npmd_report *now, void *user)
 {
     search *s = user;
-    npmd_report report = *now;
-    report.attempt = 0;
-    report.logged = 0;
-    s->stop = s->stop || watch_tell(s->watch, &report) != 0;
+    s->stop = s->stop || watch_choosing(s->watch, now) != 0;
     return s->stop;
 }
 
@@ -323,32 +319,16 @@ done:
     return st;
 }
 
-static npmd_status search_omegas(search *s, npmd_error *err)
+/* A course of its own beginning, with the leader's tau. */
+static npmd_status search_challenge(search *s, double omega, int from, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    bool better = true;
-    s->stage++;
-    while (better && !s->stop && s->courses < MOST_COURSES) {
-        const course *leader = search_best(s);
-        course *c = NULL;
-        if (OMEGA_STEP * leader->omega > OMEGA_MOST)
-            break;
-        TRY(search_new(s, OMEGA_STEP * leader->omega, leader->tau, leader->from, &c, err));
-        TRY(search_run(s, c, &better, err));
-    }
-done:
-    return st;
-}
-
-static npmd_status search_encoding(search *s, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    const course *leader = search_best(s);
     course *c = NULL;
     bool better = false;
     s->stage++;
-    TRY(search_new(s, leader->omega, leader->tau,
-                   leader->from == FEATURES_COORDINATES ? FEATURES_DRAWN : FEATURES_COORDINATES, &c, err));
+    if (s->courses >= MOST_COURSES)
+        return NPMD_OK;
+    TRY(search_new(s, omega, search_best(s)->tau, from, &c, err));
     TRY(search_run(s, c, &better, err));
 done:
     return st;
@@ -435,9 +415,11 @@ npmd_status search_go_on(search *s, npmd_error *err)
     if (s->best >= 0 && s->open.tau && !s->stop)
         TRY(search_taus(s, err));
     if (search_longer(s, VERY_LONG_COURSE) && s->open.omega && !s->stop)
-        TRY(search_omegas(s, err));
+        TRY(search_challenge(s, OMEGA_HIGH, search_best(s)->from, err));
     if (search_longer(s, LONG_COURSE) && s->open.encoding && !s->plan->domain->torus && !s->stop)
-        TRY(search_encoding(s, err));
+        TRY(search_challenge(s, search_best(s)->omega,
+                             search_best(s)->from == FEATURES_COORDINATES ? FEATURES_DRAWN : FEATURES_COORDINATES,
+                             err));
 done:
     return st;
 }
@@ -448,11 +430,6 @@ static bool search_alone(const search *s)
     const course *leader = search_best(s);
     return s->alone.verdict.log_density != NULL && !s->stop
            && (leader == NULL || !look_ahead(s, course_at(leader, leader->best), &s->alone, 1.0));
-}
-
-bool search_stopped(const search *s)
-{
-    return s->stop != 0;
 }
 
 const verdict *search_verdict(const search *s)
@@ -533,7 +510,7 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
     TRY(search_open(f->plan, &j, "", watch, &f->model->choice, &s, err));
     TRY(search_start(s, err));
     TRY(search_go_on(s, err));
-    *stopped = search_stopped(s);
+    *stopped = s->stop != 0;
     if (search_verdict(s) == NULL)
         goto done;
     TRY(search_settle(s, f->model, err));

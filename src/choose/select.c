@@ -130,10 +130,7 @@ done:
 static int selection_progress(const npmd_report *now, void *user)
 {
     selection *s = user;
-    npmd_report report = *now;
-    report.attempt = 0;
-    report.logged = 0;
-    s->stop = s->stop || watch_tell(s->watch, &report) != 0;
+    s->stop = s->stop || watch_choosing(s->watch, now) != 0;
     return s->stop;
 }
 

@@ -69,19 +69,19 @@ static npmd_status population_values(const population *p, const double *x, doubl
     return st;
 }
 
-/* Weights of mean one from their logs; their effective share. */
-static double weights_of_mean_one(double *w, size_t n)
+double weights_from_logs(double *weight, size_t count)
 {
+    const double n = (double)count;
     double top = -INFINITY, sum = 0.0, squares = 0.0;
-    for (size_t i = 0; i < n; i++)
-        top = fmax(top, w[i]);
-    for (size_t i = 0; i < n; i++)
-        sum += w[i] = exp(w[i] - top);
-    for (size_t i = 0; i < n; i++) {
-        w[i] *= (double)n / sum;
-        squares += w[i] * w[i];
+    for (size_t i = 0; i < count; i++)
+        top = fmax(top, weight[i]);
+    for (size_t i = 0; i < count; i++)
+        sum += weight[i] = exp(weight[i] - top);
+    for (size_t i = 0; i < count; i++) {
+        weight[i] *= n / sum;
+        squares += weight[i] * weight[i];
     }
-    return (double)n / squares;
+    return n * n / squares;
 }
 
 /* ---- the walk ---------------------------------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static double walk_weigh(const population *p, double rise)
 {
     for (size_t i = 0; i < p->points->n; i++)
         p->points->weight[i] = rise * p->v[i];
-    return weights_of_mean_one(p->points->weight, p->points->n);
+    return weights_from_logs(p->points->weight, p->points->n) / (double)p->points->n;
 }
 
 /* The largest rise of beta that keeps enough walkers effective, at most this one. */
@@ -202,13 +202,13 @@ static npmd_status round_draw(population *p, const proposal *q, npmd_error *err)
     TRY(population_values(p, p->points->x, p->v, err));
     for (size_t i = 0; i < n; i++)
         p->v[i] = w[i] = p->v[i] + log(p->other[i]);
-    p->effective = weights_of_mean_one(w, n);
+    p->effective = weights_from_logs(w, n) / (double)n;
     memcpy(w, p->v, n * sizeof *w);
     memcpy(p->other, w, n * sizeof *w);
     qsort(p->other, n, sizeof *p->other, falling);
     for (size_t i = 0; i < n; i++)
         w[i] = fmin(w[i], p->other[n / CUT]);
-    weights_of_mean_one(w, n);
+    (void)weights_from_logs(w, n);
 done:
     return st;
 }

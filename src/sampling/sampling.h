@@ -122,6 +122,8 @@ double tail_missing(tail *t, size_t terms, double log_sum, double *index);
 
 /* ---- population.c: a proposal learnt from the function itself ---------------------------------------------------- */
 
+/* From the logs of weights to weights of mean one; their effective number. */
+double weights_from_logs(double *weight, size_t count);
 /* Kernels where exp v has its mass, beside start (borrowed; NULL where it walks: none). walks: places that start does
  * not know are looked for; size: points of a round. Populations of different streams are independent. */
 npmd_status population_learn(const integral_request *what, const proposal *start, bool walks, size_t size,

@@ -47,7 +47,6 @@ bool scan_word(scanner *s, scan_text *out);           /* the next word, on this 
 bool scan_ends(const scanner *s);                     /* nothing but blanks is left */
 /* A number of this type: in text the next word, else the next bytes. what names it in messages. */
 npmd_status scan_number(scanner *s, number_type type, const char *what, double *out, npmd_error *err);
-npmd_status scan_real(scanner *s, const char *what, double *out, npmd_error *err); /* a word */
 npmd_status scan_whole(scanner *s, number_type type, const char *what, int64_t *out, npmd_error *err);
 npmd_status scan_count(scanner *s, const char *what, size_t *out, npmd_error *err); /* a word, not negative */
 npmd_status scan_skip(scanner *s, number_type type, size_t count, const char *what, npmd_error *err);

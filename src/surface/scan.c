@@ -152,7 +152,7 @@ bool scan_ends(const scanner *s)
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
-npmd_status scan_real(scanner *s, const char *what, double *out, npmd_error *err)
+static npmd_status scan_real(scanner *s, const char *what, double *out, npmd_error *err)
 {
     scan_text word;
     const scanner before = *s;

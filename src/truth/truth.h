@@ -82,8 +82,6 @@ npmd_status truth_mesh_write(const npmd_truth *t, const char *path, npmd_error *
 npmd_status truth_make(const char *recipe, uint64_t seed, npmd_truth **out, npmd_error *err);
 npmd_status truth_read(const char *path, npmd_truth **out, npmd_error *err);
 npmd_status truth_write(const npmd_truth *t, const char *path, npmd_error *err);
-/* What a file of JSON holds; where (its path) opens each message. */
-npmd_status truth_from_json(const json_t *root, const char *where, npmd_truth **out, npmd_error *err);
 /* A nested array of numbers, extent[0] x ... x extent[depth - 1], row-major; depth 0: one number. And back, NULL where
  * memory is short. */
 npmd_status truth_numbers_read(const json_t *array, const char *where, const char *field, const size_t *extent,

@@ -136,7 +136,7 @@ npmd_status truth_numbers_read(const json_t *array, const char *where, const cha
     return read_numbers(array, (element){ where, field, 0, { 0 } }, extent, depth, out, err);
 }
 
-npmd_status truth_from_json(const json_t *root, const char *path, npmd_truth **out, npmd_error *err)
+static npmd_status truth_from_json(const json_t *root, const char *path, npmd_truth **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_domain *dom = NULL;

@@ -344,6 +344,7 @@ static npmd_options small_options(void)
 {
     static const char *const SET[][2] = { { "features", "16" },  { "width", "8" },    { "depth", "3" },
                                           { "q1", "256" },       { "q2", "64" },      { "tau", "1e-4" },
+                                          { "rivals", "off" }, /* of 65,613 points */
                                           { "steps", "3" },      { "batch", "1000" }, { "centres", "32" },
                                           { "accuracy", "0.1" }, { "threads", "1" },  { "criterion", "likelihood" } };
     npmd_options opt;
