@@ -51,6 +51,12 @@ npmd_status base_plan(const fit_plan *of, size_t n, fit_plan *out, npmd_error *e
     return plan_derive(of, &d, n, out, err);
 }
 
+npmd_status plan_over(const fit_plan *plan, base_kind base, fit_plan *out, npmd_error *err)
+{
+    const derived d = derive_over(&plan->asked, (int)base);
+    return plan_derive(plan, &d, plan->n, out, err);
+}
+
 size_t base_bytes(const fit_plan *of, const fit_plan *base)
 {
     const size_t points = BASE_POOLS * (STEPS_WORTH * (size_t)of->full.descent.q1 + DRAWS);
@@ -59,26 +65,22 @@ size_t base_bytes(const fit_plan *of, const fit_plan *base)
 }
 
 /* Without fold k; what was chosen for all points stands, where a choice takes long. */
-static npmd_status fold_fit(base_set *b, const fit_plan *of, const npmd_points *pts, int k, const fit_watch *watch,
-                            npmd_error *err)
+static npmd_status fold_fit(base_set *b, int k, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    const fit_plan *of = b->of;
+    const npmd_points *pts = b->points;
     const size_t first = pts->n * (size_t)k / BASE_FOLDS, last = pts->n * ((size_t)k + 1) / BASE_FOLDS;
-    derived d = derive_base(&of->asked, of->domain);
+    const derived d = derive_as_before(derive_base(&of->asked, of->domain), &b->whole->set);
     npmd_points *left_out = NULL, *others = NULL;
     fit_plan *plan = NULL;
-    if (of->asked.base == BASE_SERIES) {
-        d.set.tau = b->whole->set.tau;
-        memcpy(d.set.encoding.max_frequency, b->whole->set.encoding.max_frequency, sizeof d.set.encoding.max_frequency);
-        d.set.encoding.max_frequencies = b->whole->set.encoding.max_frequencies;
-    }
     TRY(memory_new(&plan, 1, err));
     TRY(points_hold_out(pts, rng_key_make(of->asked.seed, RNG_TUNE, 3), first, last - first, of->asked.ties, SIZE_MAX,
                         &left_out, &others, err));
     if (others->n < 2 || points_check_distinct(others, "", NULL) != NPMD_OK)
         goto done; /* there are no folds of such points */
     TRY(plan_derive(of, &d, others->n, plan, err));
-    TRY(fit_run(plan, others, watch, &b->fold[k], err));
+    TRY(fit_run(plan, others, b->watch, &b->fold[k], err));
     b->folds = k + 1;
 done:
     points_free(left_out);
@@ -87,34 +89,46 @@ done:
     return st;
 }
 
-static npmd_status base_fit(base_set *b, const fit_plan *of, const npmd_points *pts, const fit_watch *watch,
-                            npmd_error *err)
+static npmd_status whole_fit(base_set *b, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     fit_plan *plan = NULL;
     TRY(memory_new(&plan, 1, err));
-    TRY(base_plan(of, pts->n, plan, err));
-    TRY(fit_run(plan, pts, watch, &b->whole, err));
-    for (int k = 0; pts->n >= LEAST_POINTS && k < BASE_FOLDS && b->folds == k; k++)
-        TRY(fold_fit(b, of, pts, k, watch, err));
+    TRY(base_plan(b->of, b->points->n, plan, err));
+    TRY(fit_run(plan, b->points, b->watch, &b->whole, err));
+done:
+    memory_free(plan);
+    return st;
+}
+
+/* Training asks for them, at its first step. */
+static npmd_status folds_fit(base_set *b, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    if (b->divided)
+        return NPMD_OK;
+    for (int k = 0; b->points != NULL && b->points->n >= LEAST_POINTS && k < BASE_FOLDS && b->folds == k; k++)
+        TRY(fold_fit(b, k, err));
     for (int k = 0; b->folds < BASE_FOLDS && k < b->folds; k++) {
         model_free(b->fold[k]);
         b->fold[k] = NULL;
     }
     b->folds = b->folds < BASE_FOLDS ? 0 : BASE_FOLDS;
+    b->divided = true;
 done:
-    memory_free(plan);
     return st;
 }
 
 npmd_status base_open(base_set *b, const fit_plan *of, const npmd_points *pts, const fit_watch *watch, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    *b = (base_set){ .of = of, .measure = { .points = step_points, .self = b } };
-    if (of->origin.base != NULL)
+    *b = (base_set){ .of = of, .watch = watch, .measure = { .points = step_points, .self = b } };
+    if (of->origin.base != NULL) {
         b->whole = model_share(of->origin.base);
-    else
-        TRY(base_fit(b, of, pts, watch, err));
+    } else {
+        b->points = pts;
+        TRY(whole_fit(b, err));
+    }
     b->draws = draws_exactly(b->whole);
 done:
     if (st != NPMD_OK)
@@ -230,6 +244,7 @@ static npmd_status step_points(void *self, int64_t step, size_t count, double *x
     npmd_status st = NPMD_OK;
     base_set *b = self;
     base_pool *pool = NULL;
+    TRY(folds_fit(b, err));
     const size_t members = (size_t)base_members(b), used = members < count ? members : count;
     const size_t all = b->draws ? STEPS_WORTH * (size_t)b->of->full.descent.q1 : LARGE_POOL;
     TRY(pool_open(b, false, b->draws ? (uint64_t)step / EVERY : 0, all / members + 1, &pool, err));
@@ -298,7 +313,8 @@ done:
 
 /* ---- the log integral of a model --------------------------------------------------------------------------------- */
 
-/* Quadrature, where there are rules, knows it best, unless the base has peaks that are too narrow for it. */
+/* Draws know it at once where v is near 0. Quadrature, where there are rules, knows it best, unless the base has peaks
+ * that are too narrow for it, and takes longest. */
 npmd_status base_normalise(fit *f, base_set *b, values_fn total, void *total_self, values_fn change, void *change_self,
                            npmd_error *err)
 {
@@ -306,10 +322,10 @@ npmd_status base_normalise(fit *f, base_set *b, values_fn total, void *total_sel
     const npmd_model *m = f->model;
     integral_request what = fit_integral(f, b->draws ? MOST_NODES : (size_t)1 << 22);
     integral_result z = { .log_integral_se = INFINITY }, drawn = { .log_integral_se = INFINITY };
-    if (domain_has_rules(m->domain) || !b->draws)
-        TRY(integrate(&what, total, total_self, &z, err));
-    if (b->draws && z.log_integral_se > 2.0 * what.target)
+    if (b->draws)
         TRY(base_integral(b, &what, change, change_self, &drawn, err));
+    if (!b->draws || (domain_has_rules(m->domain) && drawn.log_integral_se > 2.0 * what.target))
+        TRY(integrate(&what, total, total_self, &z, err));
     fit_normalised(f, drawn.log_integral_se < z.log_integral_se ? &drawn : &z);
 done:
     return st;

@@ -22,6 +22,7 @@ npmd_status points_squared_weights(const npmd_points *pts, int ties, double *out
 /* Passes on the progress of a fit that is compared: attempt 0, in no log. Nonzero: stop. */
 int watch_choosing(const fit_watch *w, const npmd_report *now);
 #define JUDGING_MOST 100 /* shares */
+#define NO_ACCIDENT 2.0  /* standard errors: a difference that is larger is no accident */
 typedef struct judging {
     int folds; /* shares held out in turn; 0: the points are too few */
     npmd_points *training[JUDGING_MOST], *held_out[JUDGING_MOST];
@@ -55,10 +56,23 @@ npmd_status judging_fit(const judging *j, const fit_plan *plan, const derived *d
 
 /* ---- rivals.c: series and kernels beside a field ----------------------------------------------------------------- */
 
-/* Fits them to what the field of this plan was fitted to while its settings were chosen; the model's choice, which has
- * the field's log density, gets what they score. *stopped: the caller ended it; some are missing. */
-npmd_status rivals_hear(const judging *j, const fit_plan *plan, const fit_watch *watch, npmd_model *m, bool *stopped,
-                        npmd_error *err);
+typedef struct heard_rival {
+    int estimator; /* fit_kind */
+    char name[24];
+    verdict verdict;
+} heard_rival;
+typedef struct rivals {
+    heard_rival heard[CHOICE_RIVALS];
+    int count;
+} rivals;
+/* Fits them to what the field of this plan is fitted to while its settings are chosen. *stopped: the caller ended it;
+ * some are missing. */
+npmd_status rivals_fit(rivals *r, const judging *j, const fit_plan *plan, const fit_watch *watch, bool *stopped,
+                       npmd_error *err);
+void rivals_close(rivals *r);                   /* accepts {0} */
+const verdict *rivals_kernels(const rivals *r); /* NULL: they were not heard */
+/* What they score goes to the model's choice, which has the field's log density. */
+void rivals_record(const rivals *r, const judging *j, npmd_model *m);
 
 /* ---- mixture_weights.c ------------------------------------------------------------------------------------------- */
 
@@ -80,7 +94,10 @@ typedef struct base_pool { /* points with known densities */
     double *x, *log_f; /* (members, each, columns), (members, each): relative to uniform */
 } base_pool;
 typedef struct base_set {
-    const fit_plan *of;           /* of the field */
+    const fit_plan *of;        /* of the field */
+    const npmd_points *points; /* that it is fitted to; NULL: it is given */
+    const fit_watch *watch;
+    bool divided;                 /* are there folds? training asks for them */
     npmd_model *whole;            /* given, or fitted to all points: the base of the model */
     npmd_model *fold[BASE_FOLDS]; /* fitted without a fifth of the points each; the integral's measure is their mean */
     int folds;                    /* 0: the whole one serves */
@@ -91,7 +108,10 @@ typedef struct base_set {
 /* The plan of a base that is fitted, and the memory that all of it takes; base NULL: it is given. */
 npmd_status base_plan(const fit_plan *of, size_t n, fit_plan *out, npmd_error *err);
 size_t base_bytes(const fit_plan *of, const fit_plan *base);
-/* Of a field's plan: the model it was given, or fits to the points. It stays where it is, and serves one thread. */
+/* The plan of a field as if this base had been asked for. */
+npmd_status plan_over(const fit_plan *plan, base_kind base, fit_plan *out, npmd_error *err);
+/* Of a field's plan: the model it was given, or fits to the points. It stays where it is, serves one thread, and borrows
+ * all, the watch among it. */
 npmd_status base_open(base_set *b, const fit_plan *of, const npmd_points *pts, const fit_watch *watch, npmd_error *err);
 void base_close(base_set *b); /* accepts {0} */
 /* The log of the integral of f0 exp v under the base of the model, from draws of it and uniform points, with the

@@ -149,7 +149,8 @@ npmd_status judging_fit(const judging *j, const fit_plan *plan, const derived *d
     *first = NULL;
     TRY(memory_new(&own, 1, err));
     for (int k = 0; k < j->folds && possible; k++) {
-        st = plan_derive(plan, d, j->training[k]->n, own, err);
+        const derived now = k == 0 ? *d : derive_as_before(*d, &(*first)->set);
+        st = plan_derive(plan, &now, j->training[k]->n, own, err);
         if (st == NPMD_OK)
             st = fit_run(own, j->training[k], watch, &m, err);
         possible = st != NPMD_ERR_NUMERIC && st != NPMD_ERR_ARGUMENT && st != NPMD_STOPPED

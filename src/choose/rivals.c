@@ -1,5 +1,6 @@
-/* rivals.c - the cheap estimators, fitted to the same points as a field while its settings were chosen, and judged on
- * the same held-out points: what the user would have had without a network. */
+/* rivals.c - the cheap estimators, fitted to the same points as a field while its settings are chosen, and judged on the
+ * same held-out points: what the user would have without a network. They come first: a field that will surely not reach
+ * the kernels need not be trained to its end, and has them for its base. */
 #include "choose.h"
 
 #include <stdio.h>
@@ -42,7 +43,7 @@ static void warn_of_better(npmd_model *m)
     for (int i = 0; i < c->rivals; i++)
         if (best == NULL || c->rival[i].nll < best->nll)
             best = &c->rival[i];
-    if (best == NULL || !(best->difference < -2.0 * best->difference_se))
+    if (best == NULL || !(best->difference < -NO_ACCIDENT * best->difference_se))
         return;
     const bool by_kernels = strncmp(best->estimator, "kde", 3) == 0;
     model_warn(m,
@@ -53,44 +54,66 @@ static void warn_of_better(npmd_model *m)
                by_kernels ? "them" : "it");
 }
 
-npmd_status rivals_hear(const judging *j, const fit_plan *plan, const fit_watch *watch, npmd_model *m, bool *stopped,
-                        npmd_error *err)
+npmd_status rivals_fit(rivals *r, const judging *j, const fit_plan *plan, const fit_watch *watch, bool *stopped,
+                       npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    choice_record *heard = &m->choice;
     rivals_watch told = { .watch = watch };
     const fit_watch quiet = { .progress = rivals_progress, .user = &told };
-    verdict v = { 0 };
     fit_plan *own = NULL;
+    *r = (rivals){ 0 };
     TRY(memory_new(&own, 1, err));
     for (size_t i = 0; i < sizeof RIVALS / sizeof *RIVALS && !told.stopped; i++) {
         part_kind kind = RIVALS[i];
         npmd_model *first = NULL;
-        choice_rival *r = &heard->rival[heard->rivals];
+        heard_rival *one = &r->heard[r->count];
         if (kind.estimator == FIT_KDE && plan->domain->surfaces)
             kind.bandwidth = BANDWIDTH_FIXED;
         const derived d = derive_part(&plan->asked, &kind, 1, false, false, NULL);
         if (plan_derive(plan, &d, j->training[0]->n, own, NULL) != NPMD_OK || !affordable(own))
             continue;
-        TRY(judging_fit(j, plan, &d, &quiet, &v, &first, err));
+        TRY(judging_fit(j, plan, &d, &quiet, &one->verdict, &first, err));
         if (first == NULL) { /* it is not for these points, or nobody waits for it any more */
-            memory_free(v.log_density);
-            v.log_density = NULL;
+            memory_free(one->verdict.log_density);
+            *one = (heard_rival){ 0 };
             continue;
         }
         model_free(first);
-        snprintf(r->estimator, sizeof r->estimator, "%s", settings_part_name(&d.set));
-        judging_mean(j, v.log_density, &r->nll, &r->nll_se);
-        r->nll = -r->nll;
-        judging_difference(j, heard->log_density, v.log_density, &r->difference, &r->difference_se);
-        heard->rivals++;
-        memory_free(v.log_density);
-        v.log_density = NULL;
+        one->estimator = (int)kind.estimator;
+        snprintf(one->name, sizeof one->name, "%s", settings_part_name(&d.set));
+        r->count++;
     }
-    warn_of_better(m);
     *stopped = told.stopped;
 done:
-    memory_free(v.log_density);
     memory_free(own);
     return st;
+}
+
+void rivals_close(rivals *r)
+{
+    for (size_t i = 0; i < sizeof r->heard / sizeof *r->heard; i++)
+        memory_free(r->heard[i].verdict.log_density);
+    *r = (rivals){ 0 };
+}
+
+const verdict *rivals_kernels(const rivals *r)
+{
+    for (int i = 0; i < r->count; i++)
+        if (r->heard[i].estimator == FIT_KDE)
+            return &r->heard[i].verdict;
+    return NULL;
+}
+
+void rivals_record(const rivals *r, const judging *j, npmd_model *m)
+{
+    choice_record *into = &m->choice;
+    for (int i = 0; i < r->count; i++) {
+        const double *log_density = r->heard[i].verdict.log_density;
+        choice_rival *row = &into->rival[into->rivals++];
+        snprintf(row->estimator, sizeof row->estimator, "%s", r->heard[i].name);
+        judging_mean(j, log_density, &row->nll, &row->nll_se);
+        row->nll = -row->nll;
+        judging_difference(j, into->log_density, log_density, &row->difference, &row->difference_se);
+    }
+    warn_of_better(m);
 }

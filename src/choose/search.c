@@ -4,35 +4,36 @@
  * sines, and only then the penalty. So a course is trained on a part of the points, and the points that it has not seen
  * say how long it should have been: its rate falls to zero at FIRST_STEPS steps, rises again, and falls to zero at twice
  * as many, and so on; at each of these lengths the weights are judged. Nothing is begun again for a longer one. A course
- * goes on while the next doubling may be expected to gain more than the error of what is seen: gains fall from one
- * doubling to the next, and the next one is taken to fall by as much as the last did. The courses:
+ * goes on while the last doubling has surely gained. The courses:
  *
- *   1. the start: a low omega, a weak penalty, the coordinates alone;
- *   2. other penalties, by tens, as long as they are better: each shares the first quarter of the best length so far;
- *   3. where the best course is long, a higher frequency, from its beginning: what had learnt all there is in a few
- *      steps would but learn noise sooner;
- *   4. there, too, and where there is more than circles, the other encoding.
+ *   1. the start: a small network, a low omega, a weak penalty, the coordinates alone;
+ *   2. the heat, if it still gains at HEAT looks: a larger network, a higher omega, and where there is more than circles
+ *      the other encoding, each from its beginning; they reach peaks and ridges sooner, and what had learnt all there is
+ *      in a few steps would but learn noise sooner, too. The winner goes on;
+ *   3. other penalties, by tens, as long as they are better: each shares the first quarter of the best length so far.
  *
  * A challenger is dropped at the first length at which it is not ahead of the best course so far, by more than the
- * standard error of the difference. Nothing but the criterion decides. The length is the vertex of the parabola through
- * the best and its neighbours, in the log of the length.
+ * standard error of the difference. Nothing but the criterion decides. The best look of a course is the shortest one that
+ * is no worse than the best by half a standard error; the length is the vertex of the parabola through it and its
+ * neighbours, in the log of the length.
  *
  * With a base, of each share fitted without it, the base alone, v = 0, is a candidate: a course must be ahead of it by
- * the standard error of the difference. */
+ * the standard error of the difference. Where it is open whether there is a base, kernels are one if they are surely
+ * ahead of the best course without; and the first course ends where all doublings that are left, with gains that fall as
+ * they did, would not reach them. */
 #include "choose.h"
 
 #include <stdio.h>
 
 #define LEAST_POINTS 100 /* fewer say nothing of a network */
 #define FIRST_STEPS 125
-#define MOST_LOOKS 8       /* 125 .. 16,000 steps */
-#define LONG_COURSE 3      /* 1,000 steps: is there something that the coordinates do not see? */
-#define VERY_LONG_COURSE 5 /* 4,000 steps: peaks that low frequencies reach late */
+#define MOST_LOOKS 8 /* 125 .. 16,000 steps */
+#define HEAT 4       /* looks, 1,000 steps: what still gains may have something that it does not see */
 #define MOST_COURSES 64
 #define OMEGA_START 2.5
-#define OMEGA_HIGH 10.0
-#define WORTH_ERRORS 0.5 /* an expected gain of so many standard errors is worth as many steps again */
-#define TAU_START 1e-5
+#define OMEGA_HIGH 5.0
+#define WORTH_ERRORS 0.5 /* a gain of fewer standard errors is worth neither more steps nor a rougher field */
+#define TAU_START 1e-6   /* too weak to be felt but by long courses: length comes first */
 #define TAU_LEAST 1e-9
 #define TAU_MOST 10.0
 
@@ -40,24 +41,26 @@ typedef struct look {
     npmd_model *model[JUDGING_MOST];
     verdict verdict;
     int64_t steps;
-    int row; /* of the record */
+    double penalty; /* mean of (Lap v)^2 at its last step, over all shares */
+    int row;        /* of the record */
 } look;
 
 typedef struct course course;
 struct course {
-    double omega, tau;
-    int from;             /* encoding_features */
+    course_kind kind;
     const course *parent; /* whose first looks are its own, too */
     int shared;
     look look[MOST_LOOKS]; /* from shared on */
     int looks;             /* with those shared */
-    int best;              /* of them; -1: none */
+    bool on;               /* it may go on */
+    int best;              /* of them, the shortest that is as good as any; -1: none */
 };
 
 struct search {
     const fit_plan *plan;
     const judging *judging;
-    const fit_watch *watch;
+    const fit_watch *watch; /* of those who wait for the choice */
+    fit_watch own;          /* of the fits that are compared */
     npmd_compute how;
     const char *words; /* what else is compared, for the record */
     open_settings open;
@@ -67,6 +70,9 @@ struct search {
     int courses, best, stage; /* best: the course that leads; -1: none */
     int64_t length;           /* that was asked for; 0: it is open */
     choice_record *record;
+    const verdict *kernels; /* that may become the base; NULL: they may not */
+    bool out_of_reach;      /* so they are for the first course */
+    double penalty;         /* of the latest report */
     int stop;
 };
 
@@ -75,6 +81,8 @@ struct search {
 static int search_progress(const npmd_report *now, void *user)
 {
     search *s = user;
+    if (now->penalty > 0.0)
+        s->penalty = now->penalty;
     s->stop = s->stop || watch_choosing(s->watch, now) != 0;
     return s->stop;
 }
@@ -113,20 +121,20 @@ static npmd_status course_train(search *s, course *c, int i, int fold, bool *fai
     npmd_status st = NPMD_OK;
     const npmd_model *before = i == 0 ? NULL : course_at(c, i - 1)->model[fold];
     const int64_t steps = look_steps(s, i) - (i == 0 ? 0 : look_steps(s, i - 1));
-    const derived d = derive_course(&s->plan->asked, &s->plan->full, c->omega, c->tau, c->from, steps);
+    const derived d = derive_course(&s->plan->asked, &s->plan->full, &c->kind, steps);
     fit_origin origin = { .model = before, .encoded = before, .model_path = "", .encoded_path = "" };
     fit_plan *own = NULL;
-    if (before == NULL && c->from == s->plan->full.encoding.from)
+    if (before == NULL && c->kind.from == s->plan->full.encoding.from)
         origin.encoded = s->plan->origin.encoded, origin.encoded_path = s->plan->origin.encoded_path;
-    if (s->plan->asked.base != BASE_NONE)
+    if (s->plan->asked.base > BASE_AUTO)
         origin.bases = search_base(s, fold), origin.base = origin.bases->whole;
     TRY(memory_new(&own, 1, err));
     TRY(plan_make(s->plan->estimators, &d.set, &origin, s->plan->domain, s->judging->training[fold]->n, own, err));
-    st = fit_run(own, s->judging->training[fold], &(fit_watch){ .progress = search_progress, .user = s },
-                 &c->look[i].model[fold], err);
+    st = fit_run(own, s->judging->training[fold], &s->own, &c->look[i].model[fold], err);
     *failed = st == NPMD_ERR_NUMERIC;
     if (*failed)
         st = NPMD_OK;
+    c->look[i].penalty += s->penalty / s->judging->folds;
 done:
     memory_free(own);
     return st;
@@ -136,13 +144,14 @@ static npmd_status search_note(search *s, const course *c, look *l, npmd_error *
 {
     choice_row row = { .stage = s->stage,
                        .steps = l->steps,
-                       .tau = c->tau,
+                       .tau = c->kind.tau,
                        .criterion = l->verdict.criterion,
                        .criterion_se = l->verdict.se,
                        .difference = NAN,
                        .difference_se = NAN };
-    snprintf(row.settings, sizeof row.settings, "%s%somega=%g encoding=%s", s->words, s->words[0] == '\0' ? "" : " ",
-             c->omega, option_find("encoding")->choice[c->from]);
+    snprintf(row.settings, sizeof row.settings, "%s%swidth=%d depth=%d omega=%g encoding=%s", s->words,
+             s->words[0] == '\0' ? "" : " ", c->kind.width, c->kind.depth, c->kind.omega,
+             option_find("encoding")->choice[c->kind.from]);
     l->row = s->record->rows;
     return choice_add(s->record, &row, err);
 }
@@ -159,13 +168,12 @@ static bool look_ahead(const search *s, const look *l, const look *of, double er
 static npmd_status search_bases(search *s, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const fit_watch watch = { .progress = search_progress, .user = s };
-    if (s->plan->asked.base == BASE_NONE)
+    if (s->plan->asked.base <= BASE_AUTO)
         return NPMD_OK;
     TRY(memory_new(&s->base, (size_t)s->judging->folds, err));
     for (int k = 0; k < s->judging->folds; k++) {
         if (search_base(s, k) == &s->base[k])
-            TRY(base_open(&s->base[k], s->plan, s->judging->training[k], &watch, err));
+            TRY(base_open(&s->base[k], s->plan, s->judging->training[k], &s->own, err));
         s->alone.model[k] = model_share(search_base(s, k)->whole);
         TRY(judging_hear(s->judging, k, s->alone.model[k], &s->how, &s->alone.verdict, err));
     }
@@ -181,11 +189,28 @@ done:
     return st;
 }
 
+static const course *search_best(const search *s)
+{
+    return s->best < 0 ? NULL : s->course[s->best];
+}
+
+/* May as many doublings as are left, with gains that fall as the last did, reach the kernels? */
+static bool kernels_in_reach(const search *s, const look *now, int left, double gain, double falls)
+{
+    double behind = 0.0, se = 0.0, to_come = 0.0;
+    if (s->kernels == NULL)
+        return true;
+    judging_compare(s->judging, &now->verdict, s->kernels, &behind, &se);
+    for (int i = 0; i < left; i++)
+        to_come += gain *= falls;
+    return behind - NO_ACCIDENT * se <= to_come;
+}
+
 /* May look i, the latest, be followed by another one? */
-static bool course_goes_on(const search *s, const course *c, int i)
+static bool course_goes_on(search *s, const course *c, int i)
 {
     const look *now = course_at(c, i);
-    double gain = 0.0, se = 0.0, falls = 1.0; /* of one gain nothing is known yet */
+    double gain = 0.0, se = 0.0, falls = 1.0; /* of one gain alone it is not known how gains fall */
     if (c->looks >= MOST_LOOKS || s->length > 0)
         return false;
     if (i == 0)
@@ -193,17 +218,31 @@ static bool course_goes_on(const search *s, const course *c, int i)
     judging_compare(s->judging, &course_at(c, i - 1)->verdict, &now->verdict, &gain, &se);
     if (i > 1)
         falls = fmin(gain / (course_at(c, i - 2)->verdict.criterion - course_at(c, i - 1)->verdict.criterion), 1.0);
-    return gain > 0.0 && gain * falls > WORTH_ERRORS * se;
+    if (c->parent == NULL && (s->best < 0 || c == search_best(s))
+        && !kernels_in_reach(s, now, MOST_LOOKS - c->looks, fmax(gain, 0.0), fmax(falls, 0.0)))
+        s->out_of_reach = true;
+    return !s->out_of_reach && gain > NO_ACCIDENT * se;
 }
 
-/* The next look of a course; *on: it may go on. */
-static npmd_status course_look(search *s, course *c, bool *on, npmd_error *err)
+static void course_find_best(const search *s, course *c)
+{
+    int least = -1;
+    for (int i = 0; i < c->looks; i++)
+        if (least < 0 || course_at(c, i)->verdict.criterion < course_at(c, least)->verdict.criterion)
+            least = i;
+    c->best = least;
+    for (int i = 0; i < least && c->best == least; i++)
+        if (!look_ahead(s, course_at(c, least), course_at(c, i), WORTH_ERRORS))
+            c->best = i;
+}
+
+static npmd_status course_look(search *s, course *c, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const int i = c->looks;
     look *l = &c->look[i];
     bool failed = false;
-    *on = false;
+    c->on = false;
     l->steps = look_steps(s, i);
     for (int k = 0; k < s->judging->folds && !failed && !s->stop; k++)
         TRY(course_train(s, c, i, k, &failed, err));
@@ -215,9 +254,8 @@ static npmd_status course_look(search *s, course *c, bool *on, npmd_error *err)
         TRY(judging_hear(s->judging, k, l->model[k], &s->how, &l->verdict, err));
     TRY(search_note(s, c, l, err));
     c->looks++;
-    if (c->best < 0 || l->verdict.criterion < course_criterion(c))
-        c->best = i;
-    *on = course_goes_on(s, c, i);
+    course_find_best(s, c);
+    c->on = course_goes_on(s, c, i);
 done:
     return st;
 }
@@ -229,22 +267,18 @@ static open_settings plan_open(const fit_plan *plan)
     if (!open.tau && !open.length)
         return (open_settings){ 0 };
     open.omega = open.omega && plan->origin.model == NULL; /* whose weights mean nothing with another one */
+    open.size = open.size && plan->origin.model == NULL;
     open.encoding = open.encoding && plan->origin.encoded == NULL;
     return open;
 }
 
-static const course *search_best(const search *s)
-{
-    return s->best < 0 ? NULL : s->course[s->best];
-}
-
-static npmd_status search_new(search *s, double omega, double tau, int from, course **out, npmd_error *err)
+static npmd_status search_new(search *s, course_kind kind, course **out, npmd_error *err)
 {
     course *c = NULL;
     const npmd_status st = memory_new(&c, 1, err);
     if (st != NPMD_OK)
         return st;
-    *c = (course){ .omega = omega, .tau = tau, .from = from, .best = -1 };
+    *c = (course){ .kind = kind, .best = -1 };
     s->course[s->courses++] = c;
     *out = c;
     return NPMD_OK;
@@ -254,24 +288,25 @@ static npmd_status search_new(search *s, double omega, double tau, int from, cou
  * one need but be no worse. */
 static bool search_leads(const search *s, const course *c, const course *leader, const look *l, const look *of)
 {
-    const bool same = c->omega == leader->omega && c->from == leader->from;
-    return look_ahead(s, l, of, !same ? 1.0 : c->tau > leader->tau ? 0.0 : WORTH_ERRORS);
+    const course_kind *k = &c->kind, *of_leader = &leader->kind;
+    const bool same = k->omega == of_leader->omega && k->from == of_leader->from && k->depth == of_leader->depth
+                      && k->width == of_leader->width;
+    return look_ahead(s, l, of, !same ? 1.0 : k->tau > of_leader->tau ? 0.0 : WORTH_ERRORS);
 }
 
-/* Runs the latest course on from where it is, as long as it is ahead of the leader at the same length; *better: it
- * leads now. */
-static npmd_status search_run(search *s, course *c, bool *better, npmd_error *err)
+/* Runs the latest course on to so many looks, as long as it is ahead of the leader at the same length; *better: it leads
+ * now. */
+static npmd_status search_run(search *s, course *c, int until, bool *better, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const course *leader = search_best(s);
-    bool on = true;
     *better = false;
-    while (on && !s->stop) {
+    c->on = true;
+    while (c->on && c->looks < until && !s->stop) {
         const int i = c->looks;
-        TRY(course_look(s, c, &on, err));
-        if (leader == NULL || c->looks <= i || i >= leader->looks)
-            continue;
-        on = (on || i < leader->best) && search_leads(s, c, leader, &c->look[i], course_at(leader, i));
+        TRY(course_look(s, c, err));
+        if (leader != NULL && c->looks > i && i < leader->looks)
+            c->on = (c->on || i < leader->best) && search_leads(s, c, leader, &c->look[i], course_at(leader, i));
     }
     if (c->best >= 0
         && (leader == NULL || search_leads(s, c, leader, course_at(c, c->best), course_at(leader, leader->best)))) {
@@ -293,15 +328,27 @@ static npmd_status search_tau_step(search *s, double tau, bool *better, npmd_err
     *better = false;
     if (!(tau >= 0.99 * TAU_LEAST && tau <= 1.01 * TAU_MOST) || s->courses >= MOST_COURSES)
         return NPMD_OK;
-    TRY(search_new(s, leader->omega, tau, leader->from, &c, err));
+    course_kind kind = leader->kind;
+    kind.tau = tau;
+    TRY(search_new(s, kind, &c, err));
     c->parent = leader;
     c->shared = c->looks = leader->best > 0 ? leader->best - 1 : 0;
-    for (int i = 0; i < c->shared; i++)
-        if (c->best < 0 || course_at(leader, i)->verdict.criterion < course_criterion(c))
-            c->best = i;
-    TRY(search_run(s, c, better, err));
+    course_find_best(s, c);
+    TRY(search_run(s, c, MOST_LOOKS, better, err));
 done:
     return st;
+}
+
+/* Is the penalty a part of the objective that could be seen, if it were gone? */
+static bool search_feels_penalty(const search *s)
+{
+    const course *c = search_best(s);
+    const look *l = course_at(c, c->best), *next = course_at(c, c->best + 1 < c->looks ? c->best + 1 : c->best - 1);
+    double difference = 0.0, se = 0.0;
+    if (c->looks < 2)
+        return true;
+    judging_compare(s->judging, &l->verdict, &next->verdict, &difference, &se);
+    return c->kind.tau * l->penalty > NO_ACCIDENT * se;
 }
 
 static npmd_status search_taus(search *s, npmd_error *err)
@@ -310,8 +357,10 @@ static npmd_status search_taus(search *s, npmd_error *err)
     bool better = false, moved = false;
     s->stage++;
     for (int up = 1; up >= 0 && !moved; up--) {
+        if (!up && !search_feels_penalty(s))
+            break;
         do {
-            TRY(search_tau_step(s, search_best(s)->tau * (up ? 10.0 : 0.1), &better, err));
+            TRY(search_tau_step(s, search_best(s)->kind.tau * (up ? 10.0 : 0.1), &better, err));
             moved = moved || better;
         } while (better && !s->stop);
     }
@@ -319,24 +368,44 @@ done:
     return st;
 }
 
-/* A course of its own beginning, with the leader's tau. */
-static npmd_status search_challenge(search *s, double omega, int from, npmd_error *err)
+/* A course of its own beginning, as long as the heat. */
+static npmd_status search_challenge(search *s, course_kind kind, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     course *c = NULL;
     bool better = false;
-    s->stage++;
-    if (s->courses >= MOST_COURSES)
+    if (s->stop)
         return NPMD_OK;
-    TRY(search_new(s, omega, search_best(s)->tau, from, &c, err));
-    TRY(search_run(s, c, &better, err));
+    TRY(search_new(s, kind, &c, err));
+    TRY(search_run(s, c, HEAT, &better, err));
 done:
     return st;
 }
 
-static bool search_longer(const search *s, int best)
+/* What is not done at the end of the heat meets others, each with what has won before; the winner goes on alone. */
+static npmd_status search_heat(search *s, npmd_error *err)
 {
-    return s->best >= 0 && (s->length > 0 || search_best(s)->best >= best);
+    npmd_status st = NPMD_OK;
+    s->stage++;
+    if (s->open.size) {
+        course_kind kind = search_best(s)->kind;
+        settings_larger(s->plan->domain, &kind.width, &kind.depth);
+        TRY(search_challenge(s, kind, err));
+    }
+    if (s->open.omega) {
+        course_kind kind = search_best(s)->kind;
+        kind.omega = OMEGA_HIGH;
+        TRY(search_challenge(s, kind, err));
+    }
+    if (s->open.encoding && !s->plan->domain->torus) {
+        course_kind kind = search_best(s)->kind;
+        kind.from = kind.from == FEATURES_COORDINATES ? FEATURES_DRAWN : FEATURES_COORDINATES;
+        TRY(search_challenge(s, kind, err));
+    }
+    for (course *c = s->course[s->best]; c->on && !s->stop;)
+        TRY(course_look(s, c, err));
+done:
+    return st;
 }
 
 /* ---- the choice --------------------------------------------------------------------------------------------------- */
@@ -374,6 +443,7 @@ npmd_status search_open(const fit_plan *plan, const judging *j, const char *word
                    .best = -1,
                    .stage = 1,
                    .record = into };
+    s->own = (fit_watch){ .progress = search_progress, .user = s };
     s->length = s->open.length ? 0 : plan->full.descent.steps;
     *out = s;
     return NPMD_OK;
@@ -402,24 +472,13 @@ npmd_status search_start(search *s, npmd_error *err)
     course *c = NULL;
     bool better = false;
     TRY(search_bases(s, err));
-    TRY(search_new(s, s->open.omega ? OMEGA_START : full->network.omega, s->open.tau ? TAU_START : full->tau,
-                   full->encoding.from, &c, err));
-    TRY(search_run(s, c, &better, err));
-done:
-    return st;
-}
-
-npmd_status search_go_on(search *s, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    if (s->best >= 0 && s->open.tau && !s->stop)
-        TRY(search_taus(s, err));
-    if (search_longer(s, VERY_LONG_COURSE) && s->open.omega && !s->stop)
-        TRY(search_challenge(s, OMEGA_HIGH, search_best(s)->from, err));
-    if (search_longer(s, LONG_COURSE) && s->open.encoding && !s->plan->domain->torus && !s->stop)
-        TRY(search_challenge(s, search_best(s)->omega,
-                             search_best(s)->from == FEATURES_COORDINATES ? FEATURES_DRAWN : FEATURES_COORDINATES,
-                             err));
+    const course_kind start = { .omega = s->open.omega ? OMEGA_START : full->network.omega,
+                                .tau = s->open.tau ? TAU_START : full->tau,
+                                .width = full->network.width,
+                                .depth = full->network.depth,
+                                .from = full->encoding.from };
+    TRY(search_new(s, start, &c, err));
+    TRY(search_run(s, c, HEAT, &better, err));
 done:
     return st;
 }
@@ -430,6 +489,17 @@ static bool search_alone(const search *s)
     const course *leader = search_best(s);
     return s->alone.verdict.log_density != NULL && !s->stop
            && (leader == NULL || !look_ahead(s, course_at(leader, leader->best), &s->alone, 1.0));
+}
+
+npmd_status search_go_on(search *s, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    if (s->best >= 0 && (s->length > 0 || search_best(s)->on) && !s->stop)
+        TRY(search_heat(s, err));
+    if (s->best >= 0 && s->open.tau && !s->out_of_reach && !search_alone(s) && !s->stop)
+        TRY(search_taus(s, err));
+done:
+    return st;
 }
 
 const verdict *search_verdict(const search *s)
@@ -460,9 +530,11 @@ void search_take(const search *s, settings *set)
     set->alone = search_alone(s);
     if (c == NULL)
         return;
-    set->tau = c->tau;
-    set->network.omega = c->omega;
-    if (c->from != set->encoding.from)
+    set->tau = c->kind.tau;
+    set->network.omega = c->kind.omega;
+    set->network.width = c->kind.width;
+    set->network.depth = c->kind.depth;
+    if (c->kind.from != set->encoding.from)
         set->encoding = course_at(c, c->best)->model[0]->set.encoding;
     if (s->length == 0) {
         set->descent.steps = best_length(c);
@@ -477,7 +549,6 @@ static npmd_status search_settle(const search *s, npmd_model *m, npmd_error *err
     npmd_status st = NPMD_OK;
     const verdict *best = search_verdict(s);
     choice_record *into = s->record;
-    search_differences(s, best);
     search_take(s, &m->set);
     if (m->set.alone)
         model_warn(m,
@@ -495,29 +566,107 @@ done:
     return st;
 }
 
+/* May kernels become the base? Not of a field that starts elsewhere than at v = 0. */
+static bool base_open_to_choice(const fit_plan *plan)
+{
+    return plan->asked.base == BASE_AUTO && plan->origin.model == NULL && plan->asked.network.skip_start != SKIP_CONVEX
+           && plan->asked.network.depth != 1;
+}
+
+/* Are the kernels surely ahead of all courses without them? */
+static bool kernels_ahead(const search *s)
+{
+    const verdict *best = search_verdict(s);
+    double difference = -INFINITY, se = 0.0;
+    if (s->kernels != NULL && best != NULL)
+        judging_compare(s->judging, s->kernels, best, &difference, &se);
+    return s->kernels != NULL && !s->stop && difference < -NO_ACCIDENT * se;
+}
+
+/* The search once more, over kernels. *out: what it found, if that is ahead of what was found without them. */
+static npmd_status search_over_kernels(const search *without, const fit_plan *over, const fit_watch *watch,
+                                       search **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    search *s = NULL;
+    const verdict *before = search_verdict(without);
+    double difference = -INFINITY, se = 0.0;
+    TRY(search_open(over, without->judging, "base=kde", watch, without->record, &s, err));
+    s->stage = without->stage + 1;
+    TRY(search_start(s, err));
+    TRY(search_go_on(s, err));
+    const verdict *now = search_verdict(s);
+    if (now != NULL && before != NULL)
+        judging_compare(s->judging, now, before, &difference, &se);
+    if (now != NULL && difference < -se) {
+        search_differences(without, now);
+        *out = s;
+        s = NULL;
+    } else if (before != NULL) {
+        search_differences(s, before);
+    }
+done:
+    search_close(s);
+    return st;
+}
+
+static void tell_of_base(const search *without, npmd_model *m)
+{
+    const verdict *best = search_verdict(without);
+    double difference = 0.0, se = 0.0;
+    if (best != NULL)
+        judging_difference(without->judging, without->kernels->log_density, best->log_density, &difference, &se);
+    if (best == NULL)
+        model_warn(m, "no field could be fitted without a base: kernels are its base");
+    else
+        model_warn(m,
+                   "held-out points prefer kernels to a field without a base, by %.3g nats a point: they are its base; "
+                   "`base` none does without",
+                   difference);
+}
+
 npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const open_settings open = plan_open(f->plan);
     judging j = { 0 };
-    search *s = NULL;
+    rivals r = { 0 };
+    search *s = NULL, *second = NULL;
+    fit_plan *over = NULL;
     *stopped = false;
     if ((!open.tau && !open.length) || f->plan->asked.alone) /* that is what the first of several members found */
         return NPMD_OK;
     TRY(judging_open(&j, f->points, &f->plan->full, err));
     if (j.folds == 0 || f->points->n < LEAST_POINTS) /* nothing to learn from: what is usual stands */
         goto done;
+    if (f->plan->full.rivals)
+        TRY(rivals_fit(&r, &j, f->plan, watch, stopped, err));
+    if (*stopped)
+        goto done;
     TRY(search_open(f->plan, &j, "", watch, &f->model->choice, &s, err));
+    s->kernels = base_open_to_choice(f->plan) ? rivals_kernels(&r) : NULL;
     TRY(search_start(s, err));
     TRY(search_go_on(s, err));
-    *stopped = s->stop != 0;
-    if (search_verdict(s) == NULL)
+    if (kernels_ahead(s)) {
+        TRY(memory_new(&over, 1, err));
+        TRY(plan_over(f->plan, BASE_KDE, over, err));
+        TRY(search_over_kernels(s, over, watch, &second, err));
+    }
+    const search *taken = second != NULL ? second : s;
+    *stopped = s->stop != 0 || (second != NULL && second->stop);
+    if (search_verdict(taken) == NULL)
         goto done;
-    TRY(search_settle(s, f->model, err));
-    if (f->plan->full.rivals && !*stopped)
-        TRY(rivals_hear(&j, f->plan, watch, f->model, stopped, err));
+    search_differences(taken, search_verdict(taken));
+    if (second != NULL)
+        tell_of_base(s, f->model);
+    TRY(search_settle(taken, f->model, err));
+    f->model->set.base = second != NULL ? BASE_KDE : f->plan->asked.base;
+    rivals_record(&r, &j, f->model);
 done:
+    search_close(second);
     search_close(s);
+    rivals_close(&r);
     judging_close(&j);
+    memory_free(over);
     return st;
 }

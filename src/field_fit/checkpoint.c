@@ -77,8 +77,8 @@ static npmd_status identity_make(const fit *f, json_t **out, npmd_error *err)
     TRY(json_put(identity, "data", json_string(hash), err));
     TRY(json_put(identity, "started_from", json_string(f->plan->origin.model_hash), err));
     TRY(json_put(identity, "encoded_from", json_string(f->plan->origin.encoded_hash), err));
-    if (f->plan->asked.base != BASE_NONE) { /* checkpoints of before have none */
-        static const char *const FITTED[] = { [BASE_KDE] = "kde", [BASE_SERIES] = "series" };
+    if (f->plan->asked.base != BASE_AUTO) { /* checkpoints of before have none */
+        static const char *const FITTED[] = { [BASE_NONE] = "none", [BASE_KDE] = "kde", [BASE_SERIES] = "series" };
         const int base = f->plan->asked.base;
         TRY(json_put(identity, "base", json_string(base == BASE_MODEL ? f->plan->origin.base_hash : FITTED[base]),
                      err));
@@ -199,6 +199,8 @@ static npmd_status settled_read(const json_t *settled, npmd_model *m, const char
     options_init(as);
     TRY(options_from_json(as, settled, path, err));
     m->set.network.omega = as->set.network.omega;
+    m->set.network.width = as->set.network.width;
+    m->set.network.depth = as->set.network.depth;
     m->set.encoding = as->set.encoding;
 done:
     memory_free(as);
@@ -299,6 +301,8 @@ static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *pat
     if (!c->chosen)
         goto done; /* tau was still being chosen: that is done again */
     TRY(settled_read(json_object_get(root, "settings"), m, path, err));
+    if (json_is_true(json_object_get(root, "over_kernels")))
+        m->set.base = BASE_KDE;
     TRY(state_read(c, m, path, err));
     TRY(choice_from_json(&m->choice, root, path, err));
     m->held_out_nll = number_read(root, "held_out_nll");
@@ -408,6 +412,7 @@ static npmd_status description_make(const checkpoint *c, bool chosen, const reco
         TRY(json_put(root, "held_out_nll_se", json_known(m->held_out_nll_se), err));
         TRY(settings_to_json(&m->set, &settled, err));
         TRY(json_put(root, "settings", json_incref(settled), err));
+        TRY(json_put(root, "over_kernels", json_boolean(m->set.base == BASE_KDE), err));
     }
     for (int i = 0; i < c->warnings; i++)
         TRY(json_append(warnings, json_string(m->warning[i]), err));

@@ -16,7 +16,7 @@ static npmd_status base_complete(fit_plan *p, npmd_error *err)
     npmd_status st = NPMD_OK;
     const fit_origin *from = &p->origin;
     fit_plan *base = NULL;
-    if (p->asked.base == BASE_NONE)
+    if (p->asked.base <= BASE_AUTO)
         return NPMD_OK;
     if (p->asked.network.skip_start == SKIP_CONVEX)
         TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "`skip-start` convex: with a `base` a field starts at v = 0"));
@@ -58,15 +58,17 @@ static npmd_status field_complete(fit_plan *p, npmd_error *err)
     }
     TRY(training_complete(o, settings_readers(o, dom), dom, left, err));
     TRY(origin_complete(p, err));
-    if (o->base != BASE_NONE)
+    if (o->base > BASE_AUTO)
         o->descent.convex_gap = 0; /* it is the field's own, of no base */
     if (o->network.skip_start == SKIP_CONVEX && o->encoding.features > CONVEX_FEATURES) {
         st = npmd_fail(err, NPMD_ERR_ARGUMENT, "`skip-start` convex: %d features, at most %d", o->encoding.features,
                        CONVEX_FEATURES);
         goto done;
     }
-    const field_plan plan = { .domain = dom, .shape = training_shape(o, dom), .rotated = encoding_rotated(dom, o) };
+    field_plan plan = { .domain = dom, .shape = training_shape(o, dom), .rotated = encoding_rotated(dom, o) };
     const int threads = o->machine.threads;
+    if (settings_open(&p->asked).size)
+        settings_larger(dom, &plan.shape.width, &plan.shape.depth); /* which may be chosen */
     p->bytes = backend_bytes(o->machine.device, threads, &plan, p->n) + integrate_bytes(dom);
     if (o->network.skip_start == SKIP_CONVEX)
         p->bytes += convex_bytes(o->encoding.features);
@@ -327,7 +329,7 @@ static int base_progress(const npmd_report *now, void *user)
 }
 
 /* The base of the model, and what it takes to train against it: the plan's own, or made here. */
-static npmd_status field_base(const fit *f, base_set *own, base_set **out, npmd_error *err)
+static npmd_status field_base(const fit *f, const fit_watch *watch, base_set *own, base_set **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = f->model;
@@ -335,14 +337,31 @@ static npmd_status field_base(const fit *f, base_set *own, base_set **out, npmd_
         return NPMD_OK;
     *out = f->plan->origin.bases;
     if (*out == NULL) {
-        const fit_watch watch = { .progress = base_progress, .user = (void *)(uintptr_t)f->watch };
-        TRY(base_open(own, f->plan, f->points, &watch, err));
+        TRY(base_open(own, f->plan, f->points, watch, err));
         *out = own;
     }
     m->base = model_share((*out)->whole);
     if (m->set.alone)
         m->set.descent.steps = 0;
     m->set.alone = m->set.descent.steps == 0; /* as a checkpoint has it */
+done:
+    return st;
+}
+
+/* A base that held-out points chose, now or before an interruption: the fit goes on as if it had been asked for. */
+static npmd_status field_over_base(fit *f, fit_plan **out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    settings *set = &f->model->set;
+    if (set->base == BASE_AUTO)
+        set->base = BASE_NONE;
+    if (set->base == BASE_NONE || set->base == f->plan->asked.base)
+        return NPMD_OK;
+    TRY(memory_new(out, 1, err));
+    TRY(plan_over(f->plan, (base_kind)set->base, *out, err));
+    f->plan = *out;
+    set->network.skip_start = (*out)->full.network.skip_start;
+    set->descent.convex_gap = (*out)->full.descent.convex_gap;
 done:
     return st;
 }
@@ -356,6 +375,8 @@ static npmd_status field_fit_to(fit *f, const npmd_points *held_out, npmd_error 
     backend b = { 0 };
     base_set own = { 0 };
     base_set *bases = NULL;
+    fit_plan *over = NULL;
+    const fit_watch base_watch = { .progress = base_progress, .user = (void *)(uintptr_t)f->watch };
     fit_watch watch = *f->watch;
     watch.log_every = fit_log_every(f);
     watch.held_out = held_out;
@@ -365,7 +386,8 @@ static npmd_status field_fit_to(fit *f, const npmd_points *held_out, npmd_error 
     if (m->set.estimator == FIT_FIELD && features > m->set.encoding.features && !checkpoint_chosen(keep))
         model_warn(m, "%d features were asked for, %s has %d up to this frequency", features, m->domain->text,
                    m->set.encoding.features);
-    TRY(field_base(f, &own, &bases, err));
+    TRY(field_over_base(f, &over, err));
+    TRY(field_base(f, &base_watch, &own, &bases, err));
     TRY(field_make(f, err));
     const field_plan plan = field_plan_of(m);
     TRY(backend_open(m->set.machine.device, m->set.machine.threads, &plan, &b, err));
@@ -375,6 +397,7 @@ done:
     backend_close(&b);
     checkpoint_close(keep);
     base_close(&own);
+    memory_free(over);
     return st;
 }
 

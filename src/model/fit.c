@@ -15,7 +15,7 @@ npmd_status plan_make(catalog estimators, const settings *asked, const fit_origi
     if (origin != NULL)
         p.origin = *origin;
     TRY(mirror_check(asked, dom, err));
-    if (asked->base != BASE_NONE && asked->estimator != FIT_FIELD)
+    if (asked->base > BASE_AUTO && asked->estimator != FIT_FIELD)
         TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "`base`: `estimator` %s has none, a field has", estimator_name(asked)));
     if (p.full.members == 0)
         p.full.members = (int)settings_usual(asked, "members", dom, n);

@@ -36,7 +36,7 @@
  * asked for. */
 #include "derive.h"
 
-#define PILOT_ACCURACY 1e-2  /* of its log integral, whose points all that is compared shares */
+#define PILOT_ACCURACY 1e-3  /* of its log integral, whose points all that is compared shares */
 #define MEMBER_ACCURACY 2e-3 /* in three or more dimensions: the blend has its own */
 
 static derived begin(const settings *from)
@@ -65,12 +65,14 @@ derived derive_pilot(const settings *base, double tau, int64_t steps)
     return d;
 }
 
-derived derive_course(const settings *asked, const settings *full, double omega, double tau, int from, int64_t steps)
+derived derive_course(const settings *asked, const settings *full, const course_kind *kind, int64_t steps)
 {
-    derived d = derive_pilot(full, tau, steps);
-    d.set.network.omega = omega;
+    derived d = derive_pilot(full, kind->tau, steps);
+    d.set.network.omega = kind->omega;
+    d.set.network.width = kind->width;
+    d.set.network.depth = kind->depth;
     d.set.encoding = asked->encoding;
-    d.set.encoding.from = from;
+    d.set.encoding.from = kind->from;
     d.set.descent.warmup = asked->descent.warmup;
     d.set.descent.batch = full->descent.batch;
     return d;
@@ -119,9 +121,17 @@ derived derive_part(const settings *asked, const part_kind *kind, int members, b
     }
     if (kind->estimator == FIT_FIELD) {
         d.set.network.omega = before->network.omega;
+        d.set.network.width = before->network.width;
+        d.set.network.depth = before->network.depth;
         d.set.encoding = before->encoding;
     }
-    if (kind->estimator == FIT_SERIES) {
+    return derive_as_before(d, before);
+}
+
+derived derive_as_before(derived d, const settings *before)
+{
+    if (d.set.estimator == FIT_SERIES) {
+        d.set.tau = before->tau;
         memcpy(d.set.encoding.max_frequency, before->encoding.max_frequency, sizeof d.set.encoding.max_frequency);
         d.set.encoding.max_frequencies = before->encoding.max_frequencies;
     }
@@ -144,6 +154,13 @@ derived derive_base(const settings *asked, const npmd_domain *dom)
     d.set.bootstrap = 0;
     if (!dom->surfaces && asked->kernels.bandwidth == BANDWIDTH_FIXED && !(asked->kernels.kappa[0] > 0.0))
         d.set.kernels.bandwidth = BANDWIDTH_MIXTURE;
+    return d;
+}
+
+derived derive_over(const settings *asked, int base)
+{
+    derived d = { .set = *asked, .weights = true, .encoding = true };
+    d.set.base = base;
     return d;
 }
 

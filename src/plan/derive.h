@@ -17,18 +17,26 @@ typedef struct part_kind { /* a part of a stack */
 } part_kind;
 /* What of a field the data may choose (usual.c). */
 typedef struct open_settings {
-    bool tau, omega, encoding, length;
+    bool tau, omega, size, encoding, length;
 } open_settings;
 open_settings settings_open(const settings *asked);
+/* The network that is tried where a small one takes long to learn. */
+void settings_larger(const npmd_domain *dom, int *width, int *depth);
 
-derived derive_course(const settings *asked, const settings *full, double omega, double tau, int from, int64_t steps);
+typedef struct course_kind { /* a network and its penalty */
+    double omega, tau;
+    int width, depth, from; /* from: encoding_features */
+} course_kind;
+derived derive_course(const settings *asked, const settings *full, const course_kind *kind, int64_t steps);
 derived derive_pilot(const settings *base, double tau, int64_t steps);
 derived derive_member(const settings *from, bool first, uint64_t seed, const npmd_domain *dom);
 /* The same for points that were drawn again from the points. */
 derived derive_resampled(derived d);
 derived derive_part(const settings *asked, const part_kind *kind, int members, bool resampled, bool last,
                     const settings *before);
+derived derive_as_before(derived d, const settings *before); /* what a series chose stands, a choice that takes long */
 derived derive_base(const settings *asked, const npmd_domain *dom);
+derived derive_over(const settings *asked, int base); /* the same field over a base (base_kind) */
 derived derive_linear(const settings *asked, const settings *full, int features);
 
 #endif

@@ -76,9 +76,22 @@ static double usual_omega(const usual_case *w)
     return 2.5;
 }
 
+/* Does the data choose how long a field is trained, or its penalty? Then they choose the size of its network, too, and
+ * begin with a small one. */
+static bool is_chosen(const usual_case *w)
+{
+    const open_settings open = settings_open(w->set);
+    return w->set->estimator == FIT_FIELD && (open.tau || open.length);
+}
+
+static double usual_width(const usual_case *w)
+{
+    return is_chosen(w) ? 64 : 128;
+}
+
 static double usual_depth(const usual_case *w)
 {
-    return low_dimension(w) ? 3 : 4;
+    return low_dimension(w) || is_chosen(w) ? 3 : 4;
 }
 
 /* More steps lower the objective further but not the error: the optimum fits noise. Clusters on a sphere gain by them,
@@ -201,9 +214,9 @@ static const option_row OPTIONS[] = {
       "judged on the same held-out points" },
     { "stack-by", "Choices", OPTION_CHOICE, AT(set.stack_by), "likelihood", NULL, 0, 0, C2("ise", "likelihood"), true,
       STACK, "what held-out points choose a stack's weights by: the integrated squared error, or the likelihood" },
-    { "base", "Choices", OPTION_PATH, AT(base), "none", NULL, 0, 0, NULL, NULL, false, FIELD,
-      "a density f0 that the field changes, f = f0 exp(v) / Z: the file of a model on the same domain, or kde or series, "
-      "fitted to the same points" },
+    { "base", "Choices", OPTION_PATH, AT(base), "auto", NULL, 0, 0, NULL, NULL, false, FIELD,
+      "a density f0 that the field changes, f = f0 exp(v) / Z: the file of a model on the same domain; kde or series, "
+      "fitted to the same points; none; auto: kernels, if they are surely ahead of the field among the rivals" },
 
     { "encoding", "Encoding", OPTION_CHOICE, ENCODING(from), "auto", usual_encoding, 0, 0,
       C3("drawn", "coordinates", "auto"), true, FIELD,
@@ -234,10 +247,11 @@ static const option_row OPTIONS[] = {
       C3("unit", "orthonormal", "none"), true, FIELD | SGD,
       "features of mean square 1 (ridge: on average), orthonormal ones, or plain cosines and sines" },
 
-    { "width", "Network", OPTION_INT, NETWORK(width), "128", NULL, 1, 4096, NULL, NULL, true, FIELD | PSNF | RELU,
-      "W, units in each hidden layer" },
+    { "width", "Network", OPTION_INT, NETWORK(width), "0", usual_width, 0, 4096, NULL, NULL, true,
+      FIELD | PSNF | RELU, "W, units in each hidden layer; 0: held-out points choose, where they choose the length" },
     { "depth", "Network", OPTION_INT, NETWORK(depth), "0", usual_depth, 0, 31, NULL, NULL, true, FIELD | RELU,
-      "L, affine layers, the linear output among them; 1 is the linear series; 0: by the dimension" },
+      "L, affine layers, the linear output among them; 1 is the linear series; 0: held-out "
+      "points choose, where they choose the length" },
     { "omega", "Network", OPTION_REAL, NETWORK(omega), "0", usual_omega, 0, 1e6, NULL, NULL, true, FIELD,
       "frequency of the sine" },
     { "skip", "Network", OPTION_CHOICE, NETWORK(skip), "on", NULL, 0, 0, ON_OFF, true, FIELD,

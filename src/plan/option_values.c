@@ -178,7 +178,9 @@ static npmd_status batch_set(descent_settings *d, const option_row *row, const c
 /* What is no name is a file; of that name, too, if a folder stands before it. */
 static int base_named(const char *text)
 {
-    static const char *const NAMES[] = { [BASE_NONE] = "none", [BASE_KDE] = "kde", [BASE_SERIES] = "series" };
+    static const char *const NAMES[] = {
+        [BASE_NONE] = "none", [BASE_AUTO] = "auto", [BASE_KDE] = "kde", [BASE_SERIES] = "series"
+    };
     for (int i = 0; i < (int)(sizeof NAMES / sizeof *NAMES); i++)
         if (strcmp(text, NAMES[i]) == 0)
             return i;

@@ -55,10 +55,18 @@ open_settings settings_open(const settings *asked)
     const bool network = (asked->estimator == FIT_FIELD || settings_blend(asked)) && asked->network.depth != 1;
     return (open_settings){ .tau = asked->tau < 0.0 && asked->penalty != PENALTY_NONE,
                             .omega = network && asked->network.omega == 0.0,
+                            .size = network && asked->network.depth == 0 && asked->network.width == 0,
                             .encoding = network && e->from == FEATURES_AUTO && e->features == 0 && e->decay == 0.0
                                         && e->max_frequency[0] == 0 && e->law == LAW_POWER && e->separable == 2,
                             .length = network && asked->descent.steps == 0 && asked->descent.epochs == 0
                                       && asked->descent.stop == STOP_NONE };
+}
+
+/* A layer more; and in many dimensions, where there is more to tell apart, twice as wide. */
+void settings_larger(const npmd_domain *dom, int *width, int *depth)
+{
+    *depth += 1;
+    *width *= dom->dimension > 2 ? 2 : 1;
 }
 
 /* Where a number of the settings is open, its usual value; else NaN. */
