@@ -70,7 +70,7 @@ typedef struct rivals {
 npmd_status rivals_fit(rivals *r, const judging *j, const fit_plan *plan, const fit_watch *watch, bool *stopped,
                        npmd_error *err);
 void rivals_close(rivals *r);                   /* accepts {0} */
-const verdict *rivals_kernels(const rivals *r); /* NULL: they were not heard */
+const heard_rival *rivals_best(const rivals *r); /* NULL: none was heard */
 /* What they score goes to the model's choice, which has the field's log density. */
 void rivals_record(const rivals *r, const judging *j, npmd_model *m);
 

@@ -1,6 +1,6 @@
 /* rivals.c - the cheap estimators, fitted to the same points as a field while its settings are chosen, and judged on the
  * same held-out points: what the user would have without a network. They come first: a field that will surely not reach
- * the kernels need not be trained to its end, and has them for its base. */
+ * the best of them need not be trained to its end, and has it for its base. */
 #include "choose.h"
 
 #include <stdio.h>
@@ -96,12 +96,13 @@ void rivals_close(rivals *r)
     *r = (rivals){ 0 };
 }
 
-const verdict *rivals_kernels(const rivals *r)
+const heard_rival *rivals_best(const rivals *r)
 {
+    const heard_rival *best = NULL;
     for (int i = 0; i < r->count; i++)
-        if (r->heard[i].estimator == FIT_KDE)
-            return &r->heard[i].verdict;
-    return NULL;
+        if (best == NULL || r->heard[i].verdict.criterion < best->verdict.criterion)
+            best = &r->heard[i];
+    return best;
 }
 
 void rivals_record(const rivals *r, const judging *j, npmd_model *m)

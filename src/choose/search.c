@@ -36,6 +36,7 @@
 #define TAU_START 1e-6   /* too weak to be felt but by long courses: length comes first */
 #define TAU_LEAST 1e-9
 #define TAU_MOST 10.0
+#define TAU_FAR 1000.0
 
 typedef struct look {
     npmd_model *model[JUDGING_MOST];
@@ -70,8 +71,8 @@ struct search {
     int courses, best, stage; /* best: the course that leads; -1: none */
     int64_t length;           /* that was asked for; 0: it is open */
     choice_record *record;
-    const verdict *kernels; /* that may become the base; NULL: they may not */
-    bool out_of_reach;      /* so they are for the first course */
+    const heard_rival *rival; /* that may become the base; NULL: none may */
+    bool out_of_reach;        /* so it is for the first course */
     double penalty;         /* of the latest report */
     int stop;
 };
@@ -194,13 +195,13 @@ static const course *search_best(const search *s)
     return s->best < 0 ? NULL : s->course[s->best];
 }
 
-/* May as many doublings as are left, with gains that fall as the last did, reach the kernels? */
-static bool kernels_in_reach(const search *s, const look *now, int left, double gain, double falls)
+/* May as many doublings as are left, with gains that fall as the last did, reach the rival? */
+static bool rival_in_reach(const search *s, const look *now, int left, double gain, double falls)
 {
     double behind = 0.0, se = 0.0, to_come = 0.0;
-    if (s->kernels == NULL)
+    if (s->rival == NULL)
         return true;
-    judging_compare(s->judging, &now->verdict, s->kernels, &behind, &se);
+    judging_compare(s->judging, &now->verdict, &s->rival->verdict, &behind, &se);
     for (int i = 0; i < left; i++)
         to_come += gain *= falls;
     return behind - NO_ACCIDENT * se <= to_come;
@@ -219,9 +220,9 @@ static bool course_goes_on(search *s, const course *c, int i)
     if (i > 1)
         falls = fmin(gain / (course_at(c, i - 2)->verdict.criterion - course_at(c, i - 1)->verdict.criterion), 1.0);
     if (c->parent == NULL && (s->best < 0 || c == search_best(s))
-        && !kernels_in_reach(s, now, MOST_LOOKS - c->looks, fmax(gain, 0.0), fmax(falls, 0.0)))
+        && !rival_in_reach(s, now, MOST_LOOKS - c->looks, fmax(gain, 0.0), fmax(falls, 0.0)))
         s->out_of_reach = true;
-    return !s->out_of_reach && gain > NO_ACCIDENT * se;
+    return !s->out_of_reach && gain > (c->looks < HEAT ? -se : NO_ACCIDENT * se);
 }
 
 static void course_find_best(const search *s, course *c)
@@ -354,10 +355,14 @@ static bool search_feels_penalty(const search *s)
 static npmd_status search_taus(search *s, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    bool better = false, moved = false;
+    bool better = false, moved = false, far = false;
     s->stage++;
+    do { /* what is nearly flat wants the network to learn next to nothing: far from here, and no step on the way helps */
+        TRY(search_tau_step(s, search_best(s)->kind.tau * TAU_FAR, &better, err));
+        far = far || better;
+    } while (better && !s->stop);
     for (int up = 1; up >= 0 && !moved; up--) {
-        if (!up && !search_feels_penalty(s))
+        if (!up && !far && !search_feels_penalty(s))
             break;
         do {
             TRY(search_tau_step(s, search_best(s)->kind.tau * (up ? 10.0 : 0.1), &better, err));
@@ -566,39 +571,35 @@ done:
     return st;
 }
 
-/* May kernels become the base? Not of a field that starts elsewhere than at v = 0. */
+/* May a rival become the base? Not of a field that starts elsewhere than at v = 0. */
 static bool base_open_to_choice(const fit_plan *plan)
 {
     return plan->asked.base == BASE_AUTO && plan->origin.model == NULL && plan->asked.network.skip_start != SKIP_CONVEX
            && plan->asked.network.depth != 1;
 }
 
-/* Are the kernels surely ahead of all courses without them? */
-static bool kernels_ahead(const search *s)
+/* Is the rival ahead of all courses without it? */
+static bool rival_ahead(const search *s)
 {
     const verdict *best = search_verdict(s);
-    double difference = -INFINITY, se = 0.0;
-    if (s->kernels != NULL && best != NULL)
-        judging_compare(s->judging, s->kernels, best, &difference, &se);
-    return s->kernels != NULL && !s->stop && difference < -NO_ACCIDENT * se;
+    return s->rival != NULL && !s->stop && (best == NULL || s->rival->verdict.criterion < best->criterion);
 }
 
-/* The search once more, over kernels. *out: what it found, if that is ahead of what was found without them. */
-static npmd_status search_over_kernels(const search *without, const fit_plan *over, const fit_watch *watch,
-                                       search **out, npmd_error *err)
+/* The search once more, over the rival. *out: what it found, if that is ahead of what was found without. */
+static npmd_status search_over(const search *without, const fit_plan *over, const fit_watch *watch, search **out,
+                               npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     search *s = NULL;
     const verdict *before = search_verdict(without);
-    double difference = -INFINITY, se = 0.0;
-    TRY(search_open(over, without->judging, "base=kde", watch, without->record, &s, err));
+    char words[32];
+    snprintf(words, sizeof words, "base=%s", base_name((base_kind)over->asked.base));
+    TRY(search_open(over, without->judging, words, watch, without->record, &s, err));
     s->stage = without->stage + 1;
     TRY(search_start(s, err));
     TRY(search_go_on(s, err));
     const verdict *now = search_verdict(s);
-    if (now != NULL && before != NULL)
-        judging_compare(s->judging, now, before, &difference, &se);
-    if (now != NULL && difference < -se) {
+    if (now != NULL && (before == NULL || now->criterion < before->criterion)) {
         search_differences(without, now);
         *out = s;
         s = NULL;
@@ -613,16 +614,17 @@ done:
 static void tell_of_base(const search *without, npmd_model *m)
 {
     const verdict *best = search_verdict(without);
+    const bool by_kernels = m->set.base == BASE_KDE;
     double difference = 0.0, se = 0.0;
-    if (best != NULL)
-        judging_difference(without->judging, without->kernels->log_density, best->log_density, &difference, &se);
-    if (best == NULL)
-        model_warn(m, "no field could be fitted without a base: kernels are its base");
-    else
-        model_warn(m,
-                   "held-out points prefer kernels to a field without a base, by %.3g nats a point: they are its base; "
-                   "`base` none does without",
-                   difference);
+    if (best == NULL) {
+        model_warn(m, "no field could be fitted without a base: %s its base", by_kernels ? "kernels are" : "a series is");
+        return;
+    }
+    judging_difference(without->judging, without->rival->verdict.log_density, best->log_density, &difference, &se);
+    model_warn(m,
+               "held-out points prefer %s to a field without a base, by %.3g nats a point: %s its base; `base` none does "
+               "without",
+               by_kernels ? "kernels" : "a series", difference, by_kernels ? "they are" : "it is");
 }
 
 npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped, npmd_error *err)
@@ -644,23 +646,23 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
     if (*stopped)
         goto done;
     TRY(search_open(f->plan, &j, "", watch, &f->model->choice, &s, err));
-    s->kernels = base_open_to_choice(f->plan) ? rivals_kernels(&r) : NULL;
+    s->rival = base_open_to_choice(f->plan) ? rivals_best(&r) : NULL;
     TRY(search_start(s, err));
     TRY(search_go_on(s, err));
-    if (kernels_ahead(s)) {
+    if (rival_ahead(s)) {
         TRY(memory_new(&over, 1, err));
-        TRY(plan_over(f->plan, BASE_KDE, over, err));
-        TRY(search_over_kernels(s, over, watch, &second, err));
+        TRY(plan_over(f->plan, s->rival->estimator == FIT_KDE ? BASE_KDE : BASE_SERIES, over, err));
+        TRY(search_over(s, over, watch, &second, err));
     }
     const search *taken = second != NULL ? second : s;
     *stopped = s->stop != 0 || (second != NULL && second->stop);
     if (search_verdict(taken) == NULL)
         goto done;
     search_differences(taken, search_verdict(taken));
+    TRY(search_settle(taken, f->model, err));
+    f->model->set.base = (int)(second != NULL ? over->asked.base : f->plan->asked.base);
     if (second != NULL)
         tell_of_base(s, f->model);
-    TRY(search_settle(taken, f->model, err));
-    f->model->set.base = second != NULL ? BASE_KDE : f->plan->asked.base;
     rivals_record(&r, &j, f->model);
 done:
     search_close(second);

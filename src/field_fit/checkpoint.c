@@ -78,10 +78,9 @@ static npmd_status identity_make(const fit *f, json_t **out, npmd_error *err)
     TRY(json_put(identity, "started_from", json_string(f->plan->origin.model_hash), err));
     TRY(json_put(identity, "encoded_from", json_string(f->plan->origin.encoded_hash), err));
     if (f->plan->asked.base != BASE_AUTO) { /* checkpoints of before have none */
-        static const char *const FITTED[] = { [BASE_NONE] = "none", [BASE_KDE] = "kde", [BASE_SERIES] = "series" };
         const int base = f->plan->asked.base;
-        TRY(json_put(identity, "base", json_string(base == BASE_MODEL ? f->plan->origin.base_hash : FITTED[base]),
-                     err));
+        const char *name = base == BASE_MODEL ? f->plan->origin.base_hash : base_name((base_kind)base);
+        TRY(json_put(identity, "base", json_string(name), err));
     }
     TRY(settings_to_json(&f->plan->asked, &options, err));
     TRY(json_put(identity, "options", options, err));
@@ -301,8 +300,8 @@ static npmd_status checkpoint_read(checkpoint *c, npmd_model *m, const char *pat
     if (!c->chosen)
         goto done; /* tau was still being chosen: that is done again */
     TRY(settled_read(json_object_get(root, "settings"), m, path, err));
-    if (json_is_true(json_object_get(root, "over_kernels")))
-        m->set.base = BASE_KDE;
+    if (json_is_string(json_object_get(root, "chosen_base")))
+        m->set.base = base_named(json_string_value(json_object_get(root, "chosen_base")));
     TRY(state_read(c, m, path, err));
     TRY(choice_from_json(&m->choice, root, path, err));
     m->held_out_nll = number_read(root, "held_out_nll");
@@ -412,7 +411,8 @@ static npmd_status description_make(const checkpoint *c, bool chosen, const reco
         TRY(json_put(root, "held_out_nll_se", json_known(m->held_out_nll_se), err));
         TRY(settings_to_json(&m->set, &settled, err));
         TRY(json_put(root, "settings", json_incref(settled), err));
-        TRY(json_put(root, "over_kernels", json_boolean(m->set.base == BASE_KDE), err));
+        if (m->set.base < BASE_MODEL)
+            TRY(json_put(root, "chosen_base", json_string(base_name((base_kind)m->set.base)), err));
     }
     for (int i = 0; i < c->warnings; i++)
         TRY(json_append(warnings, json_string(m->warning[i]), err));

@@ -175,14 +175,19 @@ static npmd_status batch_set(descent_settings *d, const option_row *row, const c
     return NPMD_OK;
 }
 
-/* What is no name is a file; of that name, too, if a folder stands before it. */
-static int base_named(const char *text)
+const char *base_name(base_kind base)
 {
     static const char *const NAMES[] = {
         [BASE_NONE] = "none", [BASE_AUTO] = "auto", [BASE_KDE] = "kde", [BASE_SERIES] = "series"
     };
-    for (int i = 0; i < (int)(sizeof NAMES / sizeof *NAMES); i++)
-        if (strcmp(text, NAMES[i]) == 0)
+    return NAMES[base];
+}
+
+/* What is no name is a file; of that name, too, if a folder stands before it. */
+int base_named(const char *text)
+{
+    for (int i = BASE_NONE; i < BASE_MODEL; i++)
+        if (strcmp(text, base_name((base_kind)i)) == 0)
             return i;
     return text[0] == '\0' ? BASE_NONE : BASE_MODEL;
 }
