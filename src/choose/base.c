@@ -89,12 +89,15 @@ done:
     return st;
 }
 
-static npmd_status whole_fit(base_set *b, npmd_error *err)
+static npmd_status whole_fit(base_set *b, const settings *before, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    derived d = derive_base(&b->of->asked, b->of->domain);
     fit_plan *plan = NULL;
+    if (before != NULL)
+        d = derive_as_before(d, before);
     TRY(memory_new(&plan, 1, err));
-    TRY(base_plan(b->of, b->points->n, plan, err));
+    TRY(plan_derive(b->of, &d, b->points->n, plan, err));
     TRY(fit_run(plan, b->points, b->watch, &b->whole, err));
 done:
     memory_free(plan);
@@ -119,7 +122,8 @@ done:
     return st;
 }
 
-npmd_status base_open(base_set *b, const fit_plan *of, const npmd_points *pts, const fit_watch *watch, npmd_error *err)
+npmd_status base_open(base_set *b, const fit_plan *of, const npmd_points *pts, const settings *before,
+                      const fit_watch *watch, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     *b = (base_set){ .of = of, .watch = watch, .measure = { .points = step_points, .self = b } };
@@ -127,7 +131,7 @@ npmd_status base_open(base_set *b, const fit_plan *of, const npmd_points *pts, c
         b->whole = model_share(of->origin.base);
     } else {
         b->points = pts;
-        TRY(whole_fit(b, err));
+        TRY(whole_fit(b, before, err));
     }
     b->draws = draws_exactly(b->whole);
 done:

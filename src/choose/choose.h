@@ -69,7 +69,7 @@ typedef struct rivals {
  * some are missing. */
 npmd_status rivals_fit(rivals *r, const judging *j, const fit_plan *plan, const fit_watch *watch, bool *stopped,
                        npmd_error *err);
-void rivals_close(rivals *r);                   /* accepts {0} */
+void rivals_close(rivals *r);                    /* accepts {0} */
 const heard_rival *rivals_best(const rivals *r); /* NULL: none was heard */
 /* What they score goes to the model's choice, which has the field's log density. */
 void rivals_record(const rivals *r, const judging *j, npmd_model *m);
@@ -110,9 +110,11 @@ npmd_status base_plan(const fit_plan *of, size_t n, fit_plan *out, npmd_error *e
 size_t base_bytes(const fit_plan *of, const fit_plan *base);
 /* The plan of a field as if this base had been asked for. */
 npmd_status plan_over(const fit_plan *plan, base_kind base, fit_plan *out, npmd_error *err);
-/* Of a field's plan: the model it was given, or fits to the points. It stays where it is, serves one thread, and borrows
+/* Of a field's plan: the model it was given, or fits to the points; before: what another share's base chose stands, where
+ * a choice takes long; or NULL. It stays where it is, serves one thread, and borrows
  * all, the watch among it. */
-npmd_status base_open(base_set *b, const fit_plan *of, const npmd_points *pts, const fit_watch *watch, npmd_error *err);
+npmd_status base_open(base_set *b, const fit_plan *of, const npmd_points *pts, const settings *before,
+                      const fit_watch *watch, npmd_error *err);
 void base_close(base_set *b); /* accepts {0} */
 /* The log of the integral of f0 exp v under the base of the model, from draws of it and uniform points, with the
  * request's target and stop. */

@@ -1,16 +1,17 @@
-/* search.c - the settings of a field that came without them: its length, tau, omega and encoding.
+/* search.c - the settings of a field that came without them: its length, tau, omega, size and encoding, and its base.
  *
  * What keeps a network from learning noise is above all the length of its training, then omega, the frequency of its
  * sines, and only then the penalty. So a course is trained on a part of the points, and the points that it has not seen
  * say how long it should have been: its rate falls to zero at FIRST_STEPS steps, rises again, and falls to zero at twice
  * as many, and so on; at each of these lengths the weights are judged. Nothing is begun again for a longer one. A course
- * goes on while the last doubling has surely gained. The courses:
+ * goes on to HEAT looks unless the last doubling has lost, and beyond them while it has surely gained. The courses:
  *
  *   1. the start: a small network, a low omega, a weak penalty, the coordinates alone;
  *   2. the heat, if it still gains at HEAT looks: a larger network, a higher omega, and where there is more than circles
  *      the other encoding, each from its beginning; they reach peaks and ridges sooner, and what had learnt all there is
  *      in a few steps would but learn noise sooner, too. The winner goes on;
- *   3. other penalties, by tens, as long as they are better: each shares the first quarter of the best length so far.
+ *   3. other penalties, first far above, then by tens, as long as they are better: each shares the first quarter of the
+ *      best length so far.
  *
  * A challenger is dropped at the first length at which it is not ahead of the best course so far, by more than the
  * standard error of the difference. Nothing but the criterion decides. The best look of a course is the shortest one that
@@ -18,9 +19,9 @@
  * neighbours, in the log of the length.
  *
  * With a base, of each share fitted without it, the base alone, v = 0, is a candidate: a course must be ahead of it by
- * the standard error of the difference. Where it is open whether there is a base, kernels are one if they are surely
- * ahead of the best course without; and the first course ends where all doublings that are left, with gains that fall as
- * they did, would not reach them. */
+ * the standard error of the difference. Without one v = 0 is the uniform density. Where it is open whether there is a base, the best rival is one if it is ahead of
+ * the best course without, and if the best course over it is ahead, too; and the first course ends where all doublings
+ * that are left, with gains that fall as they did, would not reach the rival. */
 #include "choose.h"
 
 #include <stdio.h>
@@ -66,14 +67,14 @@ struct search {
     const char *words; /* what else is compared, for the record */
     open_settings open;
     base_set *base; /* (shares); a given one: the first serves all */
-    look alone;     /* the base alone */
+    look alone;     /* v = 0: the base alone; or, if the base is open, the uniform density */
     course *course[MOST_COURSES];
     int courses, best, stage; /* best: the course that leads; -1: none */
     int64_t length;           /* that was asked for; 0: it is open */
     choice_record *record;
     const heard_rival *rival; /* that may become the base; NULL: none may */
     bool out_of_reach;        /* so it is for the first course */
-    double penalty;         /* of the latest report */
+    double penalty;           /* of the latest report */
     int stop;
 };
 
@@ -165,6 +166,18 @@ static bool look_ahead(const search *s, const look *l, const look *of, double er
     return difference < -errors * se;
 }
 
+static npmd_status search_note_alone(search *s, const char *what, npmd_error *err)
+{
+    choice_row row = { .stage = s->stage,
+                       .criterion = s->alone.verdict.criterion,
+                       .criterion_se = s->alone.verdict.se,
+                       .difference = NAN,
+                       .difference_se = NAN };
+    snprintf(row.settings, sizeof row.settings, "%s", what);
+    s->alone.row = s->record->rows;
+    return choice_add(s->record, &row, err);
+}
+
 /* The bases of all shares, and how good they are alone. */
 static npmd_status search_bases(search *s, npmd_error *err)
 {
@@ -174,18 +187,25 @@ static npmd_status search_bases(search *s, npmd_error *err)
     TRY(memory_new(&s->base, (size_t)s->judging->folds, err));
     for (int k = 0; k < s->judging->folds; k++) {
         if (search_base(s, k) == &s->base[k])
-            TRY(base_open(&s->base[k], s->plan, s->judging->training[k], &s->own, err));
+            TRY(base_open(&s->base[k], s->plan, s->judging->training[k], k == 0 ? NULL : &s->base[0].whole->set,
+                          &s->own, err));
         s->alone.model[k] = model_share(search_base(s, k)->whole);
         TRY(judging_hear(s->judging, k, s->alone.model[k], &s->how, &s->alone.verdict, err));
     }
-    choice_row row = { .stage = s->stage,
-                       .criterion = s->alone.verdict.criterion,
-                       .criterion_se = s->alone.verdict.se,
-                       .difference = NAN,
-                       .difference_se = NAN,
-                       .settings = "base alone" };
-    s->alone.row = s->record->rows;
-    TRY(choice_add(s->record, &row, err));
+    TRY(search_note_alone(s, "base alone", err));
+done:
+    return st;
+}
+
+/* Without a base v = 0 is the uniform density. */
+static npmd_status search_uniform(search *s, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const part_kind kind = { FIT_UNIFORM, 0, true };
+    const derived d = derive_part(&s->plan->asked, &kind, 1, false, false, NULL);
+    TRY(judging_fit(s->judging, s->plan, &d, &s->own, &s->alone.verdict, &s->alone.model[0], err));
+    if (s->alone.model[0] != NULL)
+        TRY(search_note_alone(s, "uniform", err));
 done:
     return st;
 }
@@ -488,12 +508,13 @@ done:
     return st;
 }
 
-/* Is no course ahead of the base alone? Then v = 0. */
+/* Is no course ahead of the base alone, of a fitted one by what may be an accident? Then v = 0. */
 static bool search_alone(const search *s)
 {
     const course *leader = search_best(s);
     return s->alone.verdict.log_density != NULL && !s->stop
-           && (leader == NULL || !look_ahead(s, course_at(leader, leader->best), &s->alone, 1.0));
+           && (leader == NULL
+               || !look_ahead(s, course_at(leader, leader->best), &s->alone, s->base != NULL ? 1.0 : 0.0));
 }
 
 npmd_status search_go_on(search *s, npmd_error *err)
@@ -501,7 +522,7 @@ npmd_status search_go_on(search *s, npmd_error *err)
     npmd_status st = NPMD_OK;
     if (s->best >= 0 && (s->length > 0 || search_best(s)->on) && !s->stop)
         TRY(search_heat(s, err));
-    if (s->best >= 0 && s->open.tau && !s->out_of_reach && !search_alone(s) && !s->stop)
+    if (s->best >= 0 && s->open.tau && !s->out_of_reach && (s->base == NULL || !search_alone(s)) && !s->stop)
         TRY(search_taus(s, err));
 done:
     return st;
@@ -554,12 +575,11 @@ static npmd_status search_settle(const search *s, npmd_model *m, npmd_error *err
     npmd_status st = NPMD_OK;
     const verdict *best = search_verdict(s);
     choice_record *into = s->record;
+    const char *alone = s->base != NULL ? "base" : "uniform density";
     search_take(s, &m->set);
     if (m->set.alone)
-        model_warn(m,
-                   "no network was ahead of the base alone on %zu held-out points by more than the error of the "
-                   "difference: the model is the base, v = 0",
-                   s->judging->judged);
+        model_warn(m, "no network was ahead of the %s on %zu held-out points%s: the model is the %s, v = 0", alone,
+                   s->judging->judged, s->base != NULL ? " by more than the error of the difference" : "", alone);
     into->criterion = s->judging->criterion;
     into->training = s->judging->training[0]->n;
     into->held_out = s->judging->judged;
@@ -617,14 +637,16 @@ static void tell_of_base(const search *without, npmd_model *m)
     const bool by_kernels = m->set.base == BASE_KDE;
     double difference = 0.0, se = 0.0;
     if (best == NULL) {
-        model_warn(m, "no field could be fitted without a base: %s its base", by_kernels ? "kernels are" : "a series is");
+        model_warn(m, "no field could be fitted without a base: %s its base",
+                   by_kernels ? "kernels are" : "a series is");
         return;
     }
     judging_difference(without->judging, without->rival->verdict.log_density, best->log_density, &difference, &se);
-    model_warn(m,
-               "held-out points prefer %s to a field without a base, by %.3g nats a point: %s its base; `base` none does "
-               "without",
-               by_kernels ? "kernels" : "a series", difference, by_kernels ? "they are" : "it is");
+    model_warn(
+        m,
+        "held-out points prefer %s to a field without a base, by %.3g nats a point: %s its base; `base` none does "
+        "without",
+        by_kernels ? "kernels" : "a series", difference, by_kernels ? "they are" : "it is");
 }
 
 npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped, npmd_error *err)
@@ -646,7 +668,10 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
     if (*stopped)
         goto done;
     TRY(search_open(f->plan, &j, "", watch, &f->model->choice, &s, err));
-    s->rival = base_open_to_choice(f->plan) ? rivals_best(&r) : NULL;
+    if (base_open_to_choice(f->plan)) {
+        s->rival = rivals_best(&r);
+        TRY(search_uniform(s, err));
+    }
     TRY(search_start(s, err));
     TRY(search_go_on(s, err));
     if (rival_ahead(s)) {
@@ -660,7 +685,9 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
         goto done;
     search_differences(taken, search_verdict(taken));
     TRY(search_settle(taken, f->model, err));
-    f->model->set.base = (int)(second != NULL ? over->asked.base : f->plan->asked.base);
+    f->model->set.base = second != NULL                           ? over->asked.base
+                         : f->model->set.alone && s->base == NULL ? (int)BASE_UNIFORM
+                                                                  : f->plan->asked.base;
     if (second != NULL)
         tell_of_base(s, f->model);
     rivals_record(&r, &j, f->model);

@@ -337,7 +337,7 @@ static npmd_status field_base(const fit *f, const fit_watch *watch, base_set *ow
         return NPMD_OK;
     *out = f->plan->origin.bases;
     if (*out == NULL) {
-        TRY(base_open(own, f->plan, f->points, watch, err));
+        TRY(base_open(own, f->plan, f->points, NULL, watch, err));
         *out = own;
     }
     m->base = model_share((*out)->whole);

@@ -124,6 +124,8 @@ derived derive_part(const settings *asked, const part_kind *kind, int members, b
         d.set.network.width = before->network.width;
         d.set.network.depth = before->network.depth;
         d.set.encoding = before->encoding;
+        if (asked->base == BASE_AUTO)
+            d.set.base = before->base, d.set.alone = before->alone;
     }
     return derive_as_before(d, before);
 }
@@ -142,8 +144,9 @@ derived derive_as_before(derived d, const settings *before)
  * by far the best kernels (docs/results.md), unless another kind is asked for. */
 derived derive_base(const settings *asked, const npmd_domain *dom)
 {
+    static const fit_kind FITTED[] = { [BASE_UNIFORM] = FIT_UNIFORM, [BASE_KDE] = FIT_KDE, [BASE_SERIES] = FIT_SERIES };
     derived d = begin(asked);
-    d.set.estimator = asked->base == BASE_KDE ? FIT_KDE : FIT_SERIES;
+    d.set.estimator = (int)FITTED[asked->base];
     d.set.base = BASE_NONE;
     d.set.alone = 0;
     d.set.tau = -1.0;

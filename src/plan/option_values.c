@@ -177,9 +177,11 @@ static npmd_status batch_set(descent_settings *d, const option_row *row, const c
 
 const char *base_name(base_kind base)
 {
-    static const char *const NAMES[] = {
-        [BASE_NONE] = "none", [BASE_AUTO] = "auto", [BASE_KDE] = "kde", [BASE_SERIES] = "series"
-    };
+    static const char *const NAMES[] = { [BASE_NONE] = "none",
+                                         [BASE_AUTO] = "auto",
+                                         [BASE_UNIFORM] = "uniform",
+                                         [BASE_KDE] = "kde",
+                                         [BASE_SERIES] = "series" };
     return NAMES[base];
 }
 

@@ -36,9 +36,16 @@ typedef enum integral_points { INTEGRAL_AUTO, INTEGRAL_IMPORTANCE, INTEGRAL_UNIF
 typedef enum point_sequence { SEQUENCE_SOBOL, SEQUENCE_INDEPENDENT } point_sequence;
 typedef enum optimiser_kind { OPTIMISER_ADAM, OPTIMISER_SGD } optimiser_kind;
 typedef enum rate_schedule { SCHEDULE_COSINE, SCHEDULE_FIXED, SCHEDULE_TRIANGULAR, SCHEDULE_TRIANGULAR2 } rate_schedule;
-typedef enum base_kind { BASE_NONE, BASE_AUTO, BASE_KDE, BASE_SERIES, BASE_MODEL } base_kind; /* fitted, or given */
-const char *base_name(base_kind base);  /* of none that is given */
-int base_named(const char *text);       /* base_kind */
+typedef enum base_kind {
+    BASE_NONE,
+    BASE_AUTO,
+    BASE_UNIFORM,
+    BASE_KDE,
+    BASE_SERIES,
+    BASE_MODEL
+} base_kind;                           /* fitted, or given */
+const char *base_name(base_kind base); /* of none that is given */
+int base_named(const char *text);      /* base_kind */
 typedef enum stop_rule { STOP_NONE, STOP_ISE, STOP_SNR } stop_rule;
 
 /* ---- Settings ---------------------------------------------------------------------------------------------------- */

@@ -201,7 +201,7 @@ static void mass_is_one(void **state)
     options_of(&opt, (const char *const[]){ SMALL, "steps", "60", NULL });
     opt.set.base = BASE_MODEL;
     must(plan_make(estimators_all, &opt.set, &(fit_origin){ .base = s->base }, s->torus, pts->n, plan, &err), &err);
-    must(base_open(&b, plan, pts, &(fit_watch){ 0 }, &err), &err);
+    must(base_open(&b, plan, pts, NULL, &(fit_watch){ 0 }, &err), &err);
     evaluator field = { .model = m, .how = &how };
     must(m->kind->open(m, &how, &field.open, &err), &err);
     npmd_model alone = *m; /* its v without the base */
