@@ -364,10 +364,10 @@ done:
 static bool search_feels_penalty(const search *s)
 {
     const course *c = search_best(s);
-    const look *l = course_at(c, c->best), *next = course_at(c, c->best + 1 < c->looks ? c->best + 1 : c->best - 1);
     double difference = 0.0, se = 0.0;
     if (c->looks < 2)
         return true;
+    const look *l = course_at(c, c->best), *next = course_at(c, c->best + 1 < c->looks ? c->best + 1 : c->best - 1);
     judging_compare(s->judging, &l->verdict, &next->verdict, &difference, &se);
     return c->kind.tau * l->penalty > NO_ACCIDENT * se;
 }
@@ -591,11 +591,12 @@ done:
     return st;
 }
 
-/* May a rival become the base? Not of a field that starts elsewhere than at v = 0. */
+/* May a rival become the base? Not of a field whose training was set by hand, or that starts elsewhere than at v = 0. */
 static bool base_open_to_choice(const fit_plan *plan)
 {
-    return plan->asked.base == BASE_AUTO && plan->origin.model == NULL && plan->asked.network.skip_start != SKIP_CONVEX
-           && plan->asked.network.depth != 1;
+    const open_settings open = plan_open(plan);
+    return open.tau && open.length && plan->asked.base == BASE_AUTO && plan->origin.model == NULL
+           && plan->asked.network.skip_start != SKIP_CONVEX && plan->asked.network.depth != 1;
 }
 
 /* Is the rival ahead of all courses without it? */

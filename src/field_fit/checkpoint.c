@@ -501,6 +501,14 @@ npmd_status checkpoint_stop(checkpoint *c, const train_state *now, npmd_error *e
     return npmd_fail(err, NPMD_STOPPED, "interrupted; `resume` %s goes on from here", c->path);
 }
 
+npmd_status checkpoint_leave(checkpoint *c, npmd_error *err)
+{
+    const bool is_there = c != NULL && c->chosen && strcmp(c->path, c->resume) == 0;
+    if (c == NULL || (!is_there && checkpoint_try(c, NULL) != NPMD_OK))
+        return NPMD_STOPPED;
+    return npmd_fail(err, NPMD_STOPPED, "interrupted; `resume` %s goes on from here", c->path);
+}
+
 void checkpoint_report(const checkpoint *c, fit *f)
 {
     if (c == NULL)

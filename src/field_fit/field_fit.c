@@ -387,7 +387,10 @@ static npmd_status field_fit_to(fit *f, const npmd_points *held_out, npmd_error 
         model_warn(m, "%d features were asked for, %s has %d up to this frequency", features, m->domain->text,
                    m->set.encoding.features);
     TRY(field_over_base(f, &over, err));
-    TRY(field_base(f, &base_watch, &own, &bases, err));
+    st = field_base(f, &base_watch, &own, &bases, err);
+    if (st == NPMD_STOPPED)
+        st = checkpoint_leave(keep, err);
+    TRY(st);
     TRY(field_make(f, err));
     const field_plan plan = field_plan_of(m);
     TRY(backend_open(m->set.machine.device, m->set.machine.threads, &plan, &b, err));

@@ -84,7 +84,9 @@ void checkpoint_keep(void *checkpoint, const train_state *now);
 void checkpoint_finish(checkpoint *c, const train_state *now);
 /* Writes the file now. NPMD_STOPPED: done; NPMD_OK: not possible, only the model so far can be saved. */
 npmd_status checkpoint_stop(checkpoint *c, const train_state *now, npmd_error *err);
-void checkpoint_report(const checkpoint *c, fit *f); /* its failure, and the seconds of earlier runs */
+/* Stopped before there is anything to train: as when tau is being chosen, but what is being resumed stays as it is. */
+npmd_status checkpoint_leave(checkpoint *c, npmd_error *err); /* NPMD_STOPPED */
+void checkpoint_report(const checkpoint *c, fit *f);          /* its failure, and the seconds of earlier runs */
 
 /* ---- gap.c: a field against the optimum of its objective --------------------------------------------------------- */
 

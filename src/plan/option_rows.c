@@ -216,7 +216,8 @@ static const option_row OPTIONS[] = {
       STACK, "what held-out points choose a stack's weights by: the integrated squared error, or the likelihood" },
     { "base", "Choices", OPTION_PATH, AT(base), "auto", NULL, 0, 0, NULL, NULL, false, FIELD,
       "a density f0 that the field changes, f = f0 exp(v) / Z: the file of a model on the same domain; kde or series, "
-      "fitted to the same points; none; auto: the better of kernels and series, if it is ahead of the field among the rivals" },
+      "fitted to the same points; uniform; none; auto: where tau and the length are left open, what held-out points "
+      "prefer" },
 
     { "encoding", "Encoding", OPTION_CHOICE, ENCODING(from), "auto", usual_encoding, 0, 0,
       C3("drawn", "coordinates", "auto"), true, FIELD,

@@ -142,13 +142,18 @@ static void differences_are_paired(void **state)
 
 /* ---- courses ----------------------------------------------------------------------------------------------------- */
 
+static course_kind kind_of(const settings *set)
+{
+    return (course_kind){ set->network.omega, set->tau, set->network.width, set->network.depth, set->encoding.from };
+}
+
 /* The next look of a course, as search.c says it: from the weights of the look before, at a rate that falls anew. */
 static void look_by_hand(const judging *j, const fit_plan *plan, int look, npmd_model **model, verdict *v)
 {
     npmd_error err = { 0 };
     const int64_t steps = look == 0 ? 125 : (int64_t)125 << (look - 1);
-    const derived d = derive_course(&plan->asked, &plan->full, plan->full.network.omega, plan->full.tau,
-                                    plan->full.encoding.from, steps);
+    const course_kind kind = kind_of(&plan->full);
+    const derived d = derive_course(&plan->asked, &plan->full, &kind, steps);
     const npmd_compute how = model_compute(&plan->full);
     for (int k = 0; k < j->folds; k++) {
         npmd_model *before = model[k];
@@ -162,8 +167,8 @@ static void look_by_hand(const judging *j, const fit_plan *plan, int look, npmd_
     }
 }
 
-/* A course is as long as its rule says, of looks trained here: while the last gain, as much smaller again as it was
- * smaller than the one before (of the first gain: as large again), is above a quarter of its error. */
+/* A course is as long as its rule says, of looks trained here: the first one ends where a doubling has lost more than its
+ * error, and waits at four looks for others to challenge it; of the best one the shortest that is as good as any is kept. */
 static void courses_end_by_their_rule(void **state)
 {
     (void)state;
@@ -190,19 +195,23 @@ static void courses_end_by_their_rule(void **state)
             look_by_hand(&j, &plan, i, model, &v[i]);
             assert_int_equal(found.row[i].steps, 125 << i);
             assert_true(found.row[i].criterion == v[i].criterion && found.row[i].criterion_se == v[i].se);
-            assert_string_equal(found.row[i].settings, "words omega=2.5 encoding=coordinates");
+            assert_string_equal(found.row[i].settings, "words width=8 depth=2 omega=2.5 encoding=coordinates");
             looks[c] = i + 1;
             if (i == 0)
                 continue;
             judging_difference(&j, v[i].log_density, v[i - 1].log_density, &gain, &se);
-            const double falls = i > 1 ? fmin(gain / (v[i - 2].criterion - v[i - 1].criterion), 1.0) : 1.0;
-            on = i < 7 && gain > 0.0 && gain * falls > 0.25 * se;
+            on = i < 3 && gain > -se;
         }
         assert_int_equal(found.rows, looks[c]);
         /* the best look, and a length about it */
-        int best = 0;
+        int least = 0, best = -1;
         for (int i = 0; i < looks[c]; i++)
-            best = v[i].criterion < v[best].criterion ? i : best;
+            least = v[i].criterion < v[least].criterion ? i : least;
+        for (int i = 0; i <= least && best < 0; i++) {
+            double gain = 0.0, se = 0.0;
+            judging_difference(&j, v[least].log_density, v[i].log_density, &gain, &se);
+            best = i == least || gain <= 0.5 * se ? i : -1;
+        }
         assert_true(search_verdict(s)->criterion == v[best].criterion);
         search_differences(s, search_verdict(s));
         for (int i = 0; i < looks[c]; i++) {
@@ -291,18 +300,21 @@ static void rivals_are_fits_of_their_own(void **state)
                                                    : "kde",
                                           "bandwidth", i == 1 ? "mixture" : "fixed", "steps", "40", QUICK, NULL });
         if (i < 0) { /* with what was found, as rough as it was compared */
-            opt.set =
-                derive_course(&plan.asked, &plan.full, m->set.network.omega, m->set.tau, m->set.encoding.from, 40).set;
+            const course_kind kind = kind_of(&m->set);
+            opt.set = derive_course(&plan.asked, &plan.full, &kind, 40).set;
             opt.set.rivals = 0;
         }
         for (int k = 0; k < 2; k++) {
+            if (i == 0 && k > 0) /* what the first series chose stands */
+                opt.set = derive_as_before((derived){ .set = opt.set }, &own[0]->set).set;
             own[k] = fit_of(j.training[k], &opt);
             assert_int_equal(
                 npmd_log_density(own[k], j.held_out[k]->x, j.held_out[k]->n, (i < 0 ? field : rival) + at, NULL),
                 NPMD_OK);
             at += j.held_out[k]->n;
-            npmd_model_free(own[k]);
         }
+        for (int k = 0; k < 2; k++)
+            npmd_model_free(own[k]);
         /* equal fits and equal sums */
         if (i < 0) {
             judging_mean(&j, field, &mean, &se);

@@ -52,7 +52,8 @@ static void fields_have_usual_sizes(void **state)
             assert_true(set.encoding.decay == USUAL[i].decay);
             assert_true(set.encoding.ridge == 0.0); /* of another law */
             assert_int_equal(set.encoding.separable, USUAL[i].separable);
-            assert_int_equal(set.network.depth, USUAL[i].depth);
+            assert_int_equal(set.network.width, 64); /* small, as held-out points may choose a larger one */
+            assert_int_equal(set.network.depth, 3);
             assert_int_equal(set.descent.steps, USUAL[i].steps);
             assert_int_equal(set.descent.batch, SIZES[k].batch);
             const int64_t q1 = dom->dimension <= 2 ? SIZES[k].q1 : 2048;
@@ -70,6 +71,21 @@ static void fields_have_usual_sizes(void **state)
 }
 
 /* What an estimator does not read stays open. */
+/* Where nothing is chosen the network has its size by the dimension. */
+static void given_fields_have_a_size(void **state)
+{
+    (void)state;
+    for (int i = 0; i < USUAL_COUNT; i++) {
+        npmd_domain *dom = domain_of(USUAL[i].where);
+        npmd_options opt;
+        options_of(&opt, (const char *const[]){ "tau", "1e-4", "steps", "100", NULL });
+        settings_fill(&opt.set, settings_readers(&opt.set, dom), dom, 1000);
+        assert_int_equal(opt.set.network.width, 128);
+        assert_int_equal(opt.set.network.depth, USUAL[i].depth);
+        npmd_domain_free(dom);
+    }
+}
+
 static void others_have_their_own(void **state)
 {
     (void)state;
@@ -161,7 +177,7 @@ static void usual_values_have_a_text(void **state)
                   { "separable", "on", "off" },
                   { "max-frequency", "10,20", "20,20,20,20" },
                   { "integral", "importance", "importance" },
-                  { "width", "", "" },
+                  { "width", "64", "64" },
                   { "device", "", "" } };
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
         assert_int_equal(npmd_option_usual(CASES[k].name, NULL, dom, 100000, text, sizeof text, &err), NPMD_OK);
@@ -259,11 +275,14 @@ static void courses_inherit(void **state)
     full.descent.warmup = 3;
     full.descent.q1 = 77;
     full.encoding.features = 99;
-    const derived d = derive_course(&from, &full, 7.5, 0.125, FEATURES_DRAWN, 77);
-    assert_derived(&d, &from,
-                   "tau=0.125 members=1 bootstrap=off rivals=off encoding=drawn omega=7.5 steps=77 epochs=0 batch=123 "
-                   "q1=77 convex-gap=off stop=none snr=off",
-                   false, true);
+    const derived d = derive_course(
+        &from, &full, &(course_kind){ .omega = 7.5, .tau = 0.125, .width = 11, .depth = 6, .from = FEATURES_DRAWN },
+        77);
+    assert_derived(
+        &d, &from,
+        "tau=0.125 members=1 bootstrap=off rivals=off encoding=drawn width=11 depth=6 omega=7.5 steps=77 epochs=0 batch=123 "
+        "q1=77 convex-gap=off stop=none snr=off",
+        false, true);
 }
 
 /* One of an ensemble: its own seed; the first alone tells the gap. */
@@ -463,12 +482,19 @@ static void plans_want_their_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_have_usual_sizes),  cmocka_unit_test(others_have_their_own),
-        cmocka_unit_test(usual_values_know_others), cmocka_unit_test(usual_values_have_a_text),
-        cmocka_unit_test(pilots_inherit),           cmocka_unit_test(courses_inherit),
-        cmocka_unit_test(members_inherit),          cmocka_unit_test(parts_inherit),
-        cmocka_unit_test(linear_fields_inherit),    cmocka_unit_test(plans_pass_their_origin_on),
-        cmocka_unit_test(plans_are_fits),           cmocka_unit_test(plans_want_their_points),
+        cmocka_unit_test(fields_have_usual_sizes),
+        cmocka_unit_test(given_fields_have_a_size),
+        cmocka_unit_test(others_have_their_own),
+        cmocka_unit_test(usual_values_know_others),
+        cmocka_unit_test(usual_values_have_a_text),
+        cmocka_unit_test(pilots_inherit),
+        cmocka_unit_test(courses_inherit),
+        cmocka_unit_test(members_inherit),
+        cmocka_unit_test(parts_inherit),
+        cmocka_unit_test(linear_fields_inherit),
+        cmocka_unit_test(plans_pass_their_origin_on),
+        cmocka_unit_test(plans_are_fits),
+        cmocka_unit_test(plans_want_their_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,6 +245,7 @@ static void stopped_while_it_chooses(void **state)
     npmd_options opt = small_options();
     stop watch = { .step = -1 }, alone = watch;
     set(&opt, "tau", "auto");
+    set(&opt, "rate", "1e-4");
     set(&opt, "max-frequency", "60");
     set(&opt, "features", "200");
     set(&opt, "folds", "2");

@@ -131,8 +131,8 @@ static void the_better_setting_wins(void **state)
     int last = 0;
     for (int i = 0; i < c.rows; i++) {
         const npmd_choice_row row = row_of(m, i);
-        assert_true(strncmp(row.settings, "rate=0 omega=", 13) == 0
-                    || strncmp(row.settings, "rate=5e-3 omega=", 16) == 0);
+        assert_true(strncmp(row.settings, "rate=0 width=", 13) == 0
+                    || strncmp(row.settings, "rate=5e-3 width=", 16) == 0);
         assert_true(row.difference_se >= 0.0);
         if (row.difference == 0.0)
             last = i;
