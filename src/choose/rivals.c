@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* Functions of a series that is fitted in seconds. */
-#define MOST_FUNCTIONS 20000.0
+#define MOST_FUNCTIONS 10000.0
 
 static const part_kind RIVALS[] = { { FIT_SERIES, 0, true }, { FIT_KDE, BANDWIDTH_MIXTURE, true } };
 
