@@ -44,8 +44,10 @@ void cli_choice_line(const npmd_model *model)
     char tau[40] = "";
     if (isfinite(best.tau))
         snprintf(tau, sizeof tau, " at tau %.2g", best.tau);
-    cli_row(stdout, "chosen by", "%s, %s held out: %d fits, the best%s%s%s", c.criterion,
-            cli_words_count(c.held_out).text, c.rows, tau, best.settings[0] ? " with " : "", best.settings);
+    if (best.settings[0])
+        snprintf(tau + strlen(tau), sizeof tau - strlen(tau), isfinite(best.tau) ? " with " : ": ");
+    cli_row(stdout, "chosen by", "%s, %s held out: %d fits, the best%s%s", c.criterion,
+            cli_words_count(c.held_out).text, c.rows, tau, best.settings);
 }
 
 static npmd_rival rival_of(const npmd_model *model, int i)
@@ -65,8 +67,12 @@ void cli_rivals_line(const npmd_model *model, const char *own)
     size_t used = (size_t)snprintf(text, sizeof text, "%s %.4f", own, -c.nll);
     for (int i = 0; i < c.rivals && used < sizeof text; i++) {
         const npmd_rival r = rival_of(model, i);
-        used += (size_t)snprintf(text + used, sizeof text - used, ", %s %.4f (%+.2g +- %.1g)", r.estimator, -r.nll,
-                                 -r.difference, r.difference_se);
+        used += (size_t)snprintf(text + used, sizeof text - used, ", %s %.4f ", r.estimator, -r.nll);
+        if (used < sizeof text)
+            used += r.difference == 0.0 && r.difference_se == 0.0
+                        ? (size_t)snprintf(text + used, sizeof text - used, "(the same)")
+                        : (size_t)snprintf(text + used, sizeof text - used, "(%+.2g +- %.1g)", -r.difference,
+                                           r.difference_se);
     }
     cli_row(stdout, "held-out nats", "%s", text);
 }

@@ -111,8 +111,7 @@ size_t base_bytes(const fit_plan *of, const fit_plan *base);
 /* The plan of a field as if this base had been asked for. */
 npmd_status plan_over(const fit_plan *plan, base_kind base, fit_plan *out, npmd_error *err);
 /* Of a field's plan: the model it was given, or fits to the points; before: what another share's base chose stands, where
- * a choice takes long; or NULL. It stays where it is, serves one thread, and borrows
- * all, the watch among it. */
+ * a choice takes long; or NULL. It stays where it is, serves one thread, and borrows all, the watch among it. */
 npmd_status base_open(base_set *b, const fit_plan *of, const npmd_points *pts, const settings *before,
                       const fit_watch *watch, npmd_error *err);
 void base_close(base_set *b); /* accepts {0} */

@@ -18,10 +18,10 @@
  * is no worse than the best by half a standard error; the length is the vertex of the parabola through it and its
  * neighbours, in the log of the length.
  *
- * With a base, of each share fitted without it, the base alone, v = 0, is a candidate: a course must be ahead of it by
- * the standard error of the difference. Without one v = 0 is the uniform density. Where it is open whether there is a base, the best rival is one if it is ahead of
- * the best course without, and if the best course over it is ahead, too; and the first course ends where all doublings
- * that are left, with gains that fall as they did, would not reach the rival. */
+ * v = 0 is a candidate, too: the base alone, of each share fitted without it, or without a base the uniform density. A
+ * course must be ahead of a base by the standard error of the difference. Where it is open whether there is a base, the
+ * best rival becomes one if it is ahead of the best course without, and if what is found over it is ahead, too; and the
+ * first course ends where all doublings that are left, with gains that fall as they did, would not reach the rival. */
 #include "choose.h"
 
 #include <stdio.h>
@@ -169,11 +169,12 @@ static bool look_ahead(const search *s, const look *l, const look *of, double er
 static npmd_status search_note_alone(search *s, const char *what, npmd_error *err)
 {
     choice_row row = { .stage = s->stage,
+                       .tau = NAN,
                        .criterion = s->alone.verdict.criterion,
                        .criterion_se = s->alone.verdict.se,
                        .difference = NAN,
                        .difference_se = NAN };
-    snprintf(row.settings, sizeof row.settings, "%s", what);
+    snprintf(row.settings, sizeof row.settings, "%s%s%s", s->words, s->words[0] == '\0' ? "" : " ", what);
     s->alone.row = s->record->rows;
     return choice_add(s->record, &row, err);
 }
@@ -192,7 +193,7 @@ static npmd_status search_bases(search *s, npmd_error *err)
         s->alone.model[k] = model_share(search_base(s, k)->whole);
         TRY(judging_hear(s->judging, k, s->alone.model[k], &s->how, &s->alone.verdict, err));
     }
-    TRY(search_note_alone(s, "base alone", err));
+    TRY(search_note_alone(s, "v=0", err));
 done:
     return st;
 }
