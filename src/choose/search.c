@@ -144,6 +144,7 @@ done:
 
 static npmd_status search_note(search *s, const course *c, look *l, npmd_error *err)
 {
+    char size[40] = "";
     choice_row row = { .stage = s->stage,
                        .steps = l->steps,
                        .tau = c->kind.tau,
@@ -151,9 +152,10 @@ static npmd_status search_note(search *s, const course *c, look *l, npmd_error *
                        .criterion_se = l->verdict.se,
                        .difference = NAN,
                        .difference_se = NAN };
-    snprintf(row.settings, sizeof row.settings, "%s%swidth=%d depth=%d omega=%g encoding=%s", s->words,
-             s->words[0] == '\0' ? "" : " ", c->kind.width, c->kind.depth, c->kind.omega,
-             option_find("encoding")->choice[c->kind.from]);
+    if (s->open.size)
+        snprintf(size, sizeof size, "width=%d depth=%d ", c->kind.width, c->kind.depth);
+    snprintf(row.settings, sizeof row.settings, "%s%s%somega=%g encoding=%s", s->words, s->words[0] == '\0' ? "" : " ",
+             size, c->kind.omega, option_find("encoding")->choice[c->kind.from]);
     l->row = s->record->rows;
     return choice_add(s->record, &row, err);
 }

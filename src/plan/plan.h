@@ -1,8 +1,7 @@
 /* plan.h - the options of a fit: settings, the table that describes them, and their usual values.
  *
- * Settings are the values of all options that shape an answer, and where it is computed. A request may leave some of
- * them open; a plan (model.h) has them complete. What only watches a fit is in fit_watch. Each option is one row of one
- * table (option_rows.c), with its default as a function of the domain and the number of points. */
+ * Settings are the values of all options that shape an answer, and where it is computed. A request may leave some open; a
+ * plan (model.h) has them complete. What only watches a fit is in fit_watch. Each option is a row of option_rows.c. */
 #ifndef NPMD_PLAN_H
 #define NPMD_PLAN_H
 
@@ -36,16 +35,7 @@ typedef enum integral_points { INTEGRAL_AUTO, INTEGRAL_IMPORTANCE, INTEGRAL_UNIF
 typedef enum point_sequence { SEQUENCE_SOBOL, SEQUENCE_INDEPENDENT } point_sequence;
 typedef enum optimiser_kind { OPTIMISER_ADAM, OPTIMISER_SGD } optimiser_kind;
 typedef enum rate_schedule { SCHEDULE_COSINE, SCHEDULE_FIXED, SCHEDULE_TRIANGULAR, SCHEDULE_TRIANGULAR2 } rate_schedule;
-typedef enum base_kind {
-    BASE_NONE,
-    BASE_AUTO,
-    BASE_UNIFORM,
-    BASE_KDE,
-    BASE_SERIES,
-    BASE_MODEL
-} base_kind;                           /* fitted, or given */
-const char *base_name(base_kind base); /* of none that is given */
-int base_named(const char *text);      /* base_kind */
+typedef enum base_kind { BASE_NONE, BASE_AUTO, BASE_UNIFORM, BASE_KDE, BASE_SERIES, BASE_MODEL } base_kind;
 typedef enum stop_rule { STOP_NONE, STOP_ISE, STOP_SNR } stop_rule;
 
 /* ---- Settings ---------------------------------------------------------------------------------------------------- */
@@ -241,12 +231,13 @@ int settings_unused(const settings *set, const npmd_domain *dom, char *names, si
 /* Takes over the encoding settings of another fit; an error if one that was given differs. */
 npmd_status settings_take_encoding(settings *set, const settings *from, const char *path, npmd_error *err);
 bool settings_given(const settings *set, const char *name);
+const char *base_name(base_kind base);
+int base_named(const char *text); /* base_kind; of no name: one that is given */
 
 /* ---- usual.c: what is left open ---------------------------------------------------------------------------------- */
 
 bool settings_blend(const settings *set); /* is it one of several estimators: a stack, auto? */
-/* The readers of options for these settings on this domain, as bits. */
-unsigned settings_readers(const settings *set, const npmd_domain *dom);
+unsigned settings_readers(const settings *set, const npmd_domain *dom); /* who reads options, as bits */
 /* Gives every open setting that one of these readers reads its usual value, in the order of the table. */
 void settings_fill(settings *set, unsigned readers, const npmd_domain *dom, size_t n);
 double settings_usual(const settings *set, const char *name, const npmd_domain *dom, size_t n); /* NaN: none */

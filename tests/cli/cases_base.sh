@@ -60,7 +60,7 @@ n_base_alone() {
     run sample model --n 400 --out drawn.csv --quiet
     run fit --domain S1^2 --data drawn.csv --out m $plain --base model --json
     want_code 0
-    want_err 'the base alone'
+    want_err 'the model is the base, v = 0'
     run density m --points points.csv --what ratio --out ratio.csv --quiet
     want_code 0
     if grep -qv '^1$' ratio.csv; then wrong "a ratio is not 1"; fi
