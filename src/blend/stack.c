@@ -364,7 +364,7 @@ static npmd_status stack_fit(fit *f, npmd_error *err)
     int alone = -1, parts = 0;
     settings judged = m->set;
     judged.criterion = CRITERION_LIKELIHOOD;
-    TRY(judging_open(&s.judging, f->points, &judged, err));
+    TRY(judging_open(&s.judging, f->points, &judged, JUDGING_TRAINING, err));
     if (s.judging.folds == 0) {
         st = npmd_fail(err, NPMD_ERR_SHAPE, "too few distinct points to hold some of the %zu out for a stack",
                        f->points->n);

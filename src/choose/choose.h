@@ -37,8 +37,9 @@ typedef struct verdict {  /* what held-out points say of fits to the others */
     double *log_density;  /* (judged), per volume; memory_free frees it */
     double criterion, se; /* smaller is better */
 } verdict;
-/* A function of the points, the settings' seed, holdout and folds. */
-npmd_status judging_open(judging *j, const npmd_points *pts, const settings *set, npmd_error *err);
+#define JUDGING_TRAINING 262144 /* points, copied; a step takes no more time for it, its batch being far smaller */
+/* A function of the points, the settings' seed, holdout and folds; most: points that remain to be fitted to. */
+npmd_status judging_open(judging *j, const npmd_points *pts, const settings *set, size_t most, npmd_error *err);
 void judging_close(judging *j);
 /* The mean of values (judged) by the points' weights, and its standard error; that of a - b. */
 void judging_mean(const judging *j, const double *value, double *mean, double *se);

@@ -5,8 +5,7 @@
  * them counts together. */
 #include "choose.h"
 
-#define LEAST_POINTS 20      /* fewer say nothing */
-#define MOST_TRAINING 262144 /* copied; a step takes no more time for it, its batch being far smaller */
+#define LEAST_POINTS 20 /* fewer say nothing */
 #define MOST_HELD_OUT 16384
 #define ENOUGH_HELD_OUT 2000 /* if one share has as many, it is enough */
 #define USUAL_FOLDS 5        /* at most */
@@ -33,7 +32,7 @@ double judging_points(const settings *set, size_t n)
     return share < 2.0 ? 0.0 : share * folds_of(set, (size_t)share);
 }
 
-npmd_status judging_open(judging *j, const npmd_points *pts, const settings *set, npmd_error *err)
+npmd_status judging_open(judging *j, const npmd_points *pts, const settings *set, size_t most, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const rng_key key = rng_key_make(set->seed, RNG_TUNE, 2);
@@ -43,8 +42,8 @@ npmd_status judging_open(judging *j, const npmd_points *pts, const settings *set
         return NPMD_OK;
     const int folds = folds_of(set, count);
     for (int k = 0; k < folds; k++) {
-        TRY(points_hold_out(pts, key, (size_t)k * count, count, set->ties, MOST_TRAINING, &j->held_out[k],
-                            &j->training[k], err));
+        TRY(points_hold_out(pts, key, (size_t)k * count, count, set->ties, most, &j->held_out[k], &j->training[k],
+                            err));
         if (j->training[k]->n < LEAST_POINTS / 2 || points_check_distinct(j->training[k], "", NULL) != NPMD_OK) {
             points_free(j->training[k]), points_free(j->held_out[k]);
             j->training[k] = j->held_out[k] = NULL;

@@ -664,7 +664,7 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
     *stopped = false;
     if ((!open.tau && !open.length) || f->plan->asked.alone) /* that is what the first of several members found */
         return NPMD_OK;
-    TRY(judging_open(&j, f->points, &f->plan->full, err));
+    TRY(judging_open(&j, f->points, &f->plan->full, JUDGING_TRAINING, err));
     if (j.folds == 0 || f->points->n < LEAST_POINTS) /* nothing to learn from: what is usual stands */
         goto done;
     if (f->plan->full.rivals)

@@ -263,7 +263,7 @@ npmd_status select_run(const fit_plan *base, const npmd_options *asked, const np
     TRY(settings_make(base, asked, over, lists, &s.all, &s.count, err));
     for (int i = 0; i < s.count; i++)
         order[i] = &s.all[i];
-    TRY(judging_open(&s.judging, pts, &judged, err));
+    TRY(judging_open(&s.judging, pts, &judged, JUDGING_TRAINING, err));
     if (s.judging.folds == 0) {
         st = npmd_fail(err, NPMD_ERR_SHAPE, "%zu points are too few to hold some of them out and choose by", pts->n);
         goto done;

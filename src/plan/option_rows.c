@@ -207,7 +207,7 @@ static const option_row OPTIONS[] = {
       "is" },
     { "unordered", "Choices", OPTION_CHOICE, AT(set.unordered), "off", NULL, 0, 0, ON_OFF, true, ALL,
       "on: a point is a pair whose order means nothing, f(x, y) = f(y, x); the domain has two equal factors" },
-    { "folds", "Choices", OPTION_INT, AT(set.folds), "0", NULL, 0, 100, NULL, NULL, true, FIELD | STACK,
+    { "folds", "Choices", OPTION_INT, AT(set.folds), "0", NULL, 0, 100, NULL, NULL, true, FIELD | SERIES | STACK,
       "shares of the points held out in turn; 0: one, of few points as many as it takes to judge by 2,000, at most 5" },
     { "rivals", "Choices", OPTION_CHOICE, AT(set.rivals), "on", NULL, 0, 0, ON_OFF, true, FIELD,
       "on: a series, where it is affordable, and kernels are fitted beside the field while its settings are chosen, and "

@@ -122,7 +122,7 @@ npmd_status series_integral(const series_basis *b, const double *c, int threads,
 
 /* ---- series_choose.c: the penalty, and the choice of tau --------------------------------------------------------- */
 
-#define PATH_MOST 40 /* rows of a path */
+#define PATH_MOST 48 /* rows of a path */
 enum { PATH_COLUMNS = 3 };
 typedef struct series_path {
     double row[PATH_MOST][PATH_COLUMNS]; /* tau, criterion and highest frequency, in the order of trial */

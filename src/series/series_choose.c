@@ -2,7 +2,8 @@
  *
  * A path of decreasing taus is solved on a part of the points, each from the solution before. The criterion is the
  * integrated squared error less the truth's own square, estimated from held-out points: mean f^2 - 2 mean f(x_i), f
- * relative to the uniform measure. The taus are a factor of sqrt 10 apart; between them the criterion is taken as a
+ * relative to the uniform measure. Where points are few, one share of them chooses badly: several are held out in turn,
+ * and their criteria count together. The taus are a factor of sqrt 10 apart; between them the criterion is taken as a
  * parabola in log tau, and its vertex is what all points are fitted with.
  *
  * From four dimensions on, sum_k 1/lambda_k^2 diverges: the penalty alone does not keep the noise of ever more
@@ -13,13 +14,18 @@
 
 #define PATH_TARGET 1e-5  /* nats, and */
 #define PATH_SETTLED 1e-3 /* of the log integral: enough to compare */
-#define PATH_PRODUCTS 400 /* with the Hessian; a tau that asks for more is the last: lower ones ask for more still */
-#define PATH_FIRST 1e-2
-#define PATH_STEPS 13   /* taus at a frequency */
+/* Products with the Hessian, more where they are cheap; a tau that asks for more is the last: lower ones ask for more
+ * still. */
+#define PATH_PRODUCTS 400
+#define PATH_WORK 1e6   /* products times functions */
+#define PATH_FIRST 10.0 /* what is nearly flat wants next to nothing learnt */
+#define PATH_SURE 1e-2  /* down to here every tau is tried: so far up noise outweighs what a step gains */
+#define PATH_STEPS 19   /* taus at a frequency */
 #define PATH_PATIENCE 2 /* taus after the best one */
 #define PATH_LOWER 4    /* taus at a lower frequency, about the best before */
 #define LEAST_POINTS 50 /* to hold some of them out */
 #define WORTHWHILE 5e-4
+#define MANY_FUNCTIONS 10000 /* a path of so many takes too long to be solved for each share: one share chooses */
 
 int series_progress(void *user, int newton, double value, bool step)
 {
@@ -50,30 +56,35 @@ npmd_status series_rough(const series_basis *b, int penalty, double **out, npmd_
 
 typedef struct stage { /* one highest frequency */
     series_basis basis;
-    double *mean, *rough, *c, *best; /* (size) each; best: the solution at tau */
-    double tau, criterion;           /* the best of this stage */
-    int level;                       /* of the grid that its solutions needed */
+    const judging *judging;
+    int shares;
+    double *rough;                                                     /* (size) */
+    double *mean[JUDGING_MOST], *c[JUDGING_MOST], *best[JUDGING_MOST]; /* (size) each; best: the solution at tau */
+    double tau, criterion;                                             /* the best of this stage */
+    int level;                                                         /* of the grid that its solutions needed */
 } stage;
 
 static void stage_close(stage *s)
 {
     series_basis_close(&s->basis);
-    memory_free(s->mean);
     memory_free(s->rough);
-    memory_free(s->c);
-    memory_free(s->best);
+    for (int k = 0; k < JUDGING_MOST; k++)
+        memory_free_all(s->mean[k], s->c[k], s->best[k]);
     *s = (stage){ 0 };
 }
 
-static npmd_status stage_open(stage *s, const npmd_domain *dom, const int *frequency, int penalty, npmd_error *err)
+static npmd_status stage_open(stage *s, const judging *j, const npmd_domain *dom, const int *frequency, int penalty,
+                              npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    *s = (stage){ .criterion = INFINITY };
+    *s = (stage){ .criterion = INFINITY, .judging = j, .shares = j->folds };
     TRY(series_basis_open(&s->basis, dom, frequency, err));
     TRY(series_rough(&s->basis, penalty, &s->rough, err));
-    TRY(memory_new(&s->mean, s->basis.size, err));
-    TRY(memory_new(&s->c, s->basis.size, err));
-    TRY(memory_new(&s->best, s->basis.size, err));
+    for (int k = 0; k < s->shares; k++) {
+        TRY(memory_new(&s->mean[k], s->basis.size, err));
+        TRY(memory_new(&s->c[k], s->basis.size, err));
+        TRY(memory_new(&s->best[k], s->basis.size, err));
+    }
 done:
     if (st != NPMD_OK)
         stage_close(s);
@@ -95,21 +106,23 @@ static npmd_status stage_lower(const stage *s, int penalty, stage *out, npmd_err
     const int factors = s->basis.factors, most = highest(s->basis.frequency, factors);
     for (int d = 0; d < factors; d++)
         frequency[d] = s->basis.frequency[d] - (s->basis.frequency[d] == most);
-    const npmd_status st = stage_open(out, s->basis.domain, frequency, penalty, err);
-    if (st == NPMD_OK) {
-        series_transfer(&s->basis, s->mean, &out->basis, out->mean);
-        series_transfer(&s->basis, s->best, &out->basis, out->c);
+    const npmd_status st = stage_open(out, s->judging, s->basis.domain, frequency, penalty, err);
+    for (int k = 0; k < s->shares && st == NPMD_OK; k++) {
+        series_transfer(&s->basis, s->mean[k], &out->basis, out->mean[k]);
+        series_transfer(&s->basis, s->best[k], &out->basis, out->c[k]);
     }
     return st;
 }
 
-static npmd_status stage_criterion(const stage *s, const series_certificate *found, const npmd_points *held_out,
-                                   int threads, double *out, npmd_error *err)
+/* What the solution without share k is by the points of that share. */
+static npmd_status share_criterion(const stage *s, int k, const series_certificate *found, int threads, double *out,
+                                   npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    const npmd_points *held_out = s->judging->held_out[k];
     double *v = NULL, mean = 0.0, se = 0.0;
     TRY(memory_new(&v, held_out->n, err));
-    TRY(series_evaluate(&s->basis, s->c, held_out->x, held_out->n, JET_VALUE, threads, v, err));
+    TRY(series_evaluate(&s->basis, s->c[k], held_out->x, held_out->n, JET_VALUE, threads, v, err));
     for (size_t i = 0; i < held_out->n; i++)
         v[i] = exp(v[i] - found->log_integral);
     weighted_mean(held_out, v, &mean, &se);
@@ -119,32 +132,61 @@ done:
     return st;
 }
 
-/* Solves up to steps taus from tau down, until patience of them in a row are no better than the best. */
-static npmd_status stage_run(stage *s, const npmd_points *held_out, double tau, int steps, int patience,
-                             series_watch *watch, series_path *path, npmd_error *err)
+static int stage_products(const stage *s)
+{
+    return (int)fmax(PATH_PRODUCTS, PATH_WORK / (double)s->basis.size);
+}
+
+/* The criterion of one tau over all shares. *products: the most that one of them asked for. */
+static npmd_status stage_solve(stage *s, double tau, series_watch *watch, double *criterion, int *products,
+                               npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = watch->fit->model;
-    for (int i = 0, best_at = 0; i < steps && i - best_at <= patience && path->size < PATH_MOST;
-         i++, tau /= sqrt(10.0)) {
+    size_t judged = 0;
+    *criterion = 0.0;
+    *products = 0;
+    for (int k = 0; k < s->shares; k++)
+        judged += s->judging->held_out[k]->n;
+    for (int k = 0; k < s->shares && !m->facts.interrupted; k++) {
         series_certificate found;
-        double *row = path->row[path->size];
+        double of_share = 0.0;
         TRY(series_solve(&(series_problem){ .basis = &s->basis,
-                                            .mean = s->mean,
+                                            .mean = s->mean[k],
                                             .rough = s->rough,
                                             .tau = tau,
                                             .target = PATH_TARGET,
                                             .rough_bound = true,
-                                            .most_products = PATH_PRODUCTS,
+                                            .most_products = stage_products(s),
                                             .settled = series_accuracy(m->domain, PATH_SETTLED),
                                             .finer = series_accuracy(m->domain, PATH_TARGET),
                                             .threads = m->set.machine.threads,
                                             .go_on = series_progress,
                                             .user = watch },
-                         &s->level, s->c, &found, err));
+                         &s->level, s->c[k], &found, err));
         if (m->facts.interrupted)
             break;
-        TRY(stage_criterion(s, &found, held_out, m->set.machine.threads, &row[1], err));
+        TRY(share_criterion(s, k, &found, m->set.machine.threads, &of_share, err));
+        *criterion += of_share * (double)s->judging->held_out[k]->n / (double)judged;
+        *products = found.products > *products ? found.products : *products;
+    }
+done:
+    return st;
+}
+
+/* Solves up to steps taus from tau down, until patience of them in a row, below PATH_SURE, are no better than the best. */
+static npmd_status stage_run(stage *s, double tau, int steps, int patience, series_watch *watch, series_path *path,
+                             npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const npmd_model *m = watch->fit->model;
+    for (int i = 0, best_at = 0; i < steps && (i - best_at <= patience || tau > PATH_SURE) && path->size < PATH_MOST;
+         i++, tau /= sqrt(10.0)) {
+        double *row = path->row[path->size];
+        int products = 0;
+        TRY(stage_solve(s, tau, watch, &row[1], &products, err));
+        if (m->facts.interrupted)
+            break;
         row[0] = tau;
         row[2] = highest(s->basis.frequency, s->basis.factors);
         path->size++;
@@ -152,9 +194,10 @@ static npmd_status stage_run(stage *s, const npmd_points *held_out, double tau, 
             s->criterion = row[1];
             s->tau = tau;
             best_at = i;
-            memcpy(s->best, s->c, s->basis.size * sizeof *s->c);
+            for (int k = 0; k < s->shares; k++)
+                memcpy(s->best[k], s->c[k], s->basis.size * sizeof *s->c[k]);
         }
-        if (found.products >= PATH_PRODUCTS)
+        if (products >= stage_products(s))
             break;
     }
 done:
@@ -187,25 +230,29 @@ npmd_status series_choose(series_watch *watch, bool open, series_basis *basis, d
     npmd_status st = NPMD_OK;
     npmd_model *m = watch->fit->model;
     const npmd_points *pts = watch->fit->points;
-    settings *opt = &m->set;
-    npmd_points *training = NULL, *held_out = NULL;
+    settings *opt = &m->set, judged = *opt;
+    judging j = { 0 };
     stage now = { 0 }, lower = { 0 };
     path->size = 0;
     if (pts->n < LEAST_POINTS || opt->penalty == PENALTY_NONE)
         return NPMD_OK;
-    TRY(points_hold_out(pts, rng_key_make(opt->seed, RNG_TUNE, 2), 0, (size_t)(opt->holdout * (double)pts->n),
-                        opt->ties, SIZE_MAX, &held_out, &training, err));
-    TRY(points_check_distinct(training, "the points that are not held out", err));
-    m->choice.training = training->n;
-    m->choice.held_out = held_out->n;
-    TRY(stage_open(&now, m->domain, opt->encoding.max_frequency, opt->penalty, err));
-    TRY(series_moments(&now.basis, training, opt->machine.threads, now.mean, err));
+    if (judged.folds == 0 && basis->size > MANY_FUNCTIONS)
+        judged.folds = 1;
+    TRY(judging_open(&j, pts, &judged, SIZE_MAX, err));
+    if (j.folds == 0)
+        goto done;
+    TRY(stage_open(&now, &j, m->domain, opt->encoding.max_frequency, opt->penalty, err));
+    m->choice.training = j.training[0]->n;
+    for (int k = 0; k < now.shares; k++) {
+        m->choice.held_out += j.held_out[k]->n;
+        TRY(series_moments(&now.basis, j.training[k], opt->machine.threads, now.mean[k], err));
+    }
     watch->attempt = 0;
-    TRY(stage_run(&now, held_out, PATH_FIRST, PATH_STEPS, PATH_PATIENCE, watch, path, err));
+    TRY(stage_run(&now, PATH_FIRST, PATH_STEPS, PATH_PATIENCE, watch, path, err));
     open = open && m->domain->dimension >= 4;
     while (open && !m->facts.interrupted && highest(now.basis.frequency, now.basis.factors) > 1) {
         TRY(stage_lower(&now, opt->penalty, &lower, err));
-        TRY(stage_run(&lower, held_out, now.tau * sqrt(10.0), PATH_LOWER, 1, watch, path, err));
+        TRY(stage_run(&lower, now.tau * sqrt(10.0), PATH_LOWER, 1, watch, path, err));
         if (!(now.criterion - lower.criterion > WORTHWHILE * fabs(now.criterion)))
             break;
         stage_close(&now);
@@ -220,14 +267,13 @@ npmd_status series_choose(series_watch *watch, bool open, series_basis *basis, d
         memory_free(*c);
         *level = now.level;
         *basis = now.basis;
-        *c = now.best;
-        now.best = NULL;
+        *c = now.best[0];
+        now.best[0] = NULL;
         now.basis = (series_basis){ 0 };
     }
 done:
     stage_close(&now);
     stage_close(&lower);
-    points_free(training);
-    points_free(held_out);
+    judging_close(&j);
     return st;
 }

@@ -31,7 +31,7 @@ static npmd_model *fit_with(const npmd_points *pts, const char *const *pair)
 static void open_judging(judging *j, const npmd_points *pts, const settings *set)
 {
     npmd_error err = { 0 };
-    if (judging_open(j, pts, set, &err) != NPMD_OK)
+    if (judging_open(j, pts, set, JUDGING_TRAINING, &err) != NPMD_OK)
         fail_msg("%s", err.text);
 }
 
@@ -195,7 +195,7 @@ static void courses_end_by_their_rule(void **state)
             look_by_hand(&j, &plan, i, model, &v[i]);
             assert_int_equal(found.row[i].steps, 125 << i);
             assert_true(found.row[i].criterion == v[i].criterion && found.row[i].criterion_se == v[i].se);
-            assert_string_equal(found.row[i].settings, "words width=8 depth=2 omega=2.5 encoding=coordinates");
+            assert_string_equal(found.row[i].settings, "words omega=2.5 encoding=coordinates");
             looks[c] = i + 1;
             if (i == 0)
                 continue;
@@ -293,12 +293,12 @@ static void rivals_are_fits_of_their_own(void **state)
         npmd_options opt;
         npmd_rival r = NPMD_SIZED(npmd_rival);
         size_t at = 0;
-        options_of(&opt,
-                   (const char *const[]){ "estimator",
-                                          i < 0    ? "field"
-                                          : i == 0 ? "series"
-                                                   : "kde",
-                                          "bandwidth", i == 1 ? "mixture" : "fixed", "steps", "40", QUICK, NULL });
+        options_of(&opt, (const char *const[]){ "estimator",
+                                                i < 0    ? "field"
+                                                : i == 0 ? "series"
+                                                         : "kde",
+                                                "bandwidth", i == 1 ? "mixture" : "fixed", "steps", "40", "folds", "2",
+                                                QUICK, NULL });
         if (i < 0) { /* with what was found, as rough as it was compared */
             const course_kind kind = kind_of(&m->set);
             opt.set = derive_course(&plan.asked, &plan.full, &kind, 40).set;

@@ -45,7 +45,7 @@ static void criteria_are_what_they_say(void **state)
         opt.set.criterion = likelihood;
         assert_int_equal(plan_make(estimators_all, &opt.set, NULL, dom, N, &plan, NULL), NPMD_OK);
         const npmd_compute how = model_compute(&plan.full);
-        assert_int_equal(judging_open(&j, pts, &plan.full, NULL), NPMD_OK);
+        assert_int_equal(judging_open(&j, pts, &plan.full, JUDGING_TRAINING, NULL), NPMD_OK);
         assert_int_equal(j.folds, FOLDS);
         assert_int_equal(j.judged, JUDGED);
         for (int i = 0; i < 2; i++)
@@ -131,8 +131,8 @@ static void the_better_setting_wins(void **state)
     int last = 0;
     for (int i = 0; i < c.rows; i++) {
         const npmd_choice_row row = row_of(m, i);
-        assert_true(strncmp(row.settings, "rate=0 width=", 13) == 0
-                    || strncmp(row.settings, "rate=5e-3 width=", 16) == 0);
+        assert_true(strncmp(row.settings, "rate=0 omega=", 13) == 0
+                    || strncmp(row.settings, "rate=5e-3 omega=", 16) == 0);
         assert_true(row.difference_se >= 0.0);
         if (row.difference == 0.0)
             last = i;
