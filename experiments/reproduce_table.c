@@ -36,7 +36,7 @@ static const reproduce_row TABLE1[] = {
     { "T2", "kde",    "published", "--estimator kde --concentration-rule ise", true },
     { "T2", "kde",    "best",      "--estimator kde --concentration-rule least-squares", true },
     { "T2", "series", "published", "--preset paper-t2 --estimator series --solver sgd", true },
-    { "T2", "series", "best",      "--estimator series --solver newton --tau auto", true },
+    { "T2", "series", "best",      "--estimator series --solver newton --tau auto --criterion ise", true },
     { "T2", "psnf",   "published", PSNF_PUBLISHED "--width 181 --rate 5e-5", true },
     { "T2", "psnf",   "best",      "--estimator psnf", true },
     { "T2", "relu",   "best",      "--estimator relu", true },
@@ -50,7 +50,7 @@ static const reproduce_row TABLE1[] = {
     { "T4", "series", "published", "--preset paper-t4 --estimator series --solver sgd --max-frequency 7 "
                                    "--scale orthonormal --schedule fixed --rate 1e-5 --batch 5000 --q1 1024 --q2 256 "
                                    "--tau 1.05e-3", false },
-    { "T4", "series", "best",      "--estimator series --solver newton --tau auto", true },
+    { "T4", "series", "best",      "--estimator series --solver newton --tau auto --criterion ise", true },
     { "T4", "psnf",   "published", PSNF_PUBLISHED "--width 257 --rate 1e-5", false },
     { "T4", "psnf",   "best",      "--estimator psnf", true },
     { "T4", "relu",   "best",      "--estimator relu", true },
@@ -154,7 +154,7 @@ static const reproduce_row TAUS[] = {
 
 #define DIMENSION(domain)                                                                                    \
     { domain, "field",  "best", "--estimator field", true },                                                 \
-    { domain, "series", "best", "--estimator series --solver newton --tau auto", true },                     \
+    { domain, "series", "best", "--estimator series --solver newton --tau auto --criterion ise", true },                     \
     { domain, "kde",    "best", "--estimator kde --concentration-rule least-squares", true },                \
     { domain, "psnf",   "best", "--estimator psnf", true },                                                  \
     { domain, "relu",   "best", "--estimator relu", true }
@@ -169,12 +169,12 @@ static const reproduce_row DIMENSIONS[] = {
 static const reproduce_row CONNECTIVITY[] = {
     { "S2 x S2", "field",  "published", "--preset paper-s2s2", true },
     { "S2 x S2", "field",  "best",      "", true },
-    { "S2 x S2", "series", "best",      "--estimator series --max-frequency 10", true },
+    { "S2 x S2", "series", "best",      "--estimator series --max-frequency 10 --criterion ise", true },
     { "S2 x S2", "kde",    "published", "--estimator kde --concentration-rule ise", true },
     { "S2 x S2", "kde",    "best",      "--estimator kde --bandwidth mixture", true },
     { "S2 x S2", "stack",  "best",      "--estimator stack", true },
     { "mesh x mesh", "field",  "best", "", true },
-    { "mesh x mesh", "series", "best", "--estimator series", true },
+    { "mesh x mesh", "series", "best", "--estimator series --criterion ise", true },
     { "mesh x mesh", "kde",    "best", "--estimator kde", true },
     { "mesh x mesh", "stack",  "best", "--estimator stack", true },
     { 0 },

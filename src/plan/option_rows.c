@@ -191,7 +191,7 @@ static const option_row OPTIONS[] = {
       "points that occur more than once are held out apart, each for itself as it was drawn, since new points of the "
       "same source repeat them, too; or together, where repeats are an artefact of the data" },
     { "criterion", "Choices", OPTION_CHOICE, AT(set.criterion), "likelihood", NULL, 0, 0, C2("ise", "likelihood"), true,
-      FIELD | SGD,
+      FIELD | SERIES | SGD,
       "what held-out points choose tau by: the integrated squared error, or the likelihood" },
     { "penalty", "Choices", OPTION_CHOICE, AT(set.penalty), "laplacian", NULL, 0, 0,
       C3("laplacian", "gradient", "none"), true, FIELD | SERIES | SGD,

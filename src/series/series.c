@@ -4,8 +4,7 @@
  * The objective is the field's, with the integral constraint solved for the constant: -mean v + log mean exp v + tau
  * mean (Lap v)^2. It is strictly convex and depends on the data through moments only, so the number of points does not
  * matter once these are computed. Without a tau, a path of decreasing taus is solved on a part of the points, each from
- * the solution before (series_choose.c); the integrated squared error on held-out points chooses one, with which all
- * points are fitted.
+ * the solution before (series_choose.c); points held out choose one, with which all points are fitted.
  *
  * The file holds
  *     series.coefficients (functions of the first factor x ... x of the last), by rows; of functions of mean square 1
