@@ -340,6 +340,9 @@ static void settle_alone(stack *s, int k)
     m->part = part->part;
     m->part_weight = part->part_weight;
     m->parts = part->parts;
+    m->base = part->base;
+    memcpy(m->started_from, part->started_from, sizeof m->started_from);
+    memcpy(m->encoded_from, part->encoded_from, sizeof m->encoded_from);
     m->choice = part->choice;
     m->choice.training = heard.training;
     m->choice.held_out = heard.held_out;
@@ -352,6 +355,7 @@ static void settle_alone(stack *s, int k)
     part->part = NULL;
     part->part_weight = NULL;
     part->parts = 0;
+    part->base = NULL;
     part->choice = (choice_record){ 0 };
     model_free(part);
 }

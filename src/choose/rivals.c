@@ -116,5 +116,6 @@ void rivals_record(const rivals *r, const judging *j, npmd_model *m)
         row->nll = -row->nll;
         judging_difference(j, into->log_density, log_density, &row->difference, &row->difference_se);
     }
-    warn_of_better(m);
+    if (!m->set.of_blend)
+        warn_of_better(m);
 }

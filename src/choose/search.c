@@ -692,7 +692,7 @@ npmd_status choose_settings(const fit *f, const fit_watch *watch, bool *stopped,
     f->model->set.base = second != NULL                           ? over->asked.base
                          : f->model->set.alone && s->base == NULL ? (int)BASE_UNIFORM
                                                                   : f->plan->asked.base;
-    if (second != NULL)
+    if (second != NULL && !f->model->set.of_blend)
         tell_of_base(s, f->model);
     rivals_record(&r, &j, f->model);
 done:

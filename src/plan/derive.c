@@ -25,7 +25,7 @@
  *                               mean, and may
  *                               be missed
  *   gap       off               first only       off               off                 not read
- *   rivals    off               first only       off               off                 off
+ *   rivals    off               first only       of fields kept    off                 off
  *   stop, snr off               kept             kept              off                 not read
  *   given     none              none             none              none                none
  *   weights   none              kept             last only         none                none
@@ -108,6 +108,8 @@ derived derive_part(const settings *asked, const part_kind *kind, int members, b
     d.set.kernels.bandwidth = (int)kind->bandwidth;
     d.set.members = kind->estimator == FIT_FIELD || resampled ? members : 1;
     d.set.bootstrap = resampled;
+    d.set.rivals = kind->estimator == FIT_FIELD && asked->rivals; /* one of them may be its base */
+    d.set.of_blend = 1;
     d.set.descent.convex_gap = 0;
     d.weights = last;
     d.encoding = true;

@@ -123,6 +123,7 @@ typedef struct settings {
     int solver;     /* series_solver */
     int base;       /* base_kind: the density that a field changes */
     int alone;      /* 1: held-out points like the base alone best, v = 0 */
+    int of_blend;   /* 1: a part of a blend, which hears its rivals itself */
     encoding_settings encoding;
     network_settings network;
     descent_settings descent;

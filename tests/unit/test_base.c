@@ -455,11 +455,38 @@ static void refusals(void **state)
     npmd_domain_free(sphere);
 }
 
+/* `auto` that takes a field alone takes its base with it: what is left of a model without its base has another integral.
+ * Equidistant nodes are exact to rounding for peaks as wide as these. */
+static void auto_keeps_the_base(void **state)
+{
+    (void)state;
+    enum { NODES = 4096 };
+    double node[NODES], log_f[NODES], integral = 0.0;
+    npmd_domain *dom = domain_of("S1");
+    npmd_points *pts = clusters(dom, 150, 0.3, 2);
+    npmd_options opt;
+    options_of(&opt, (const char *const[]){ "estimator", "auto", "width", "8", "depth", "2", "q1", "128", "q2", "32",
+                                            "omega", "2.5", "folds", "2", NULL });
+    npmd_model *m = fit_of(pts, &opt);
+    assert_int_equal(m->set.estimator, FIT_FIELD);
+    assert_non_null(m->base);
+    for (int i = 0; i < NODES; i++)
+        node[i] = TWO_PI * i / NODES;
+    assert_int_equal(npmd_log_density(m, node, NODES, log_f, NULL), NPMD_OK);
+    for (int i = 0; i < NODES; i++)
+        integral += exp(log_f[i]) * TWO_PI / NODES;
+    check_below("integral - 1", fabs(integral - 1.0), 4.0 * m->facts.log_integral_se + 1e-9);
+    npmd_model_free(m);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(base_in_closed_form),
         cmocka_unit_test(truth_as_base),
+        cmocka_unit_test(auto_keeps_the_base),
         cmocka_unit_test(known_ratio),
         cmocka_unit_test(mass_is_one),
         cmocka_unit_test(jets_add_up),

@@ -547,7 +547,8 @@ static void auto_becomes_a_part(void **state)
     } CASES[] = { { 0.0, "uniform" }, { 0.5, "series" } };
     npmd_domain *dom = domain_of("S1");
     for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
-        enum { AT = 50 };
+        enum { AT = 50, NODES = 4096 };
+        double node[NODES], log_f[NODES], integral = 0.0;
         npmd_points *pts = clusters(dom, 300, CASES[c].spread, 8);
         npmd_model *m = FIT_WITH(pts, AUTO), *back = saved_and_loaded(m);
         double a[AT], b[AT];
@@ -564,6 +565,13 @@ static void auto_becomes_a_part(void **state)
         if (c == 0)
             for (int i = 0; i < AT; i++)
                 assert_true(fabs(b[i] + log(dom->volume)) < 1e-14);
+        /* all of the part is there: what is left of one has another integral */
+        for (int i = 0; i < NODES; i++)
+            node[i] = TWO_PI * i / NODES;
+        assert_int_equal(npmd_log_density(m, node, NODES, log_f, NULL), NPMD_OK);
+        for (int i = 0; i < NODES; i++)
+            integral += exp(log_f[i]) * TWO_PI / NODES;
+        check_below("integral - 1", fabs(integral - 1.0), 4.0 * m->facts.log_integral_se + 1e-9);
         npmd_model_free(m);
         npmd_model_free(back);
         npmd_points_free(pts);
