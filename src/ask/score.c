@@ -227,6 +227,10 @@ npmd_status model_score(const npmd_model *m, const npmd_points *pts, uint64_t se
     s.ise_criterion = w.square / volume - 2.0 * mean;
     s.ise_criterion_se = hypot(w.square_se / volume, 2.0 * se);
     s.ise_criterion_relative = s.ise_criterion * volume;
+    TRY(numbers_known("the -log likelihood", (const double[]){ s.nll, s.nll_se }, 2, 0, 0, err));
+    TRY(numbers_known("the log integral", (const double[]){ s.log_integral, s.log_integral_se }, 2, 0, 0, err));
+    TRY(numbers_known("the ISE criterion",
+                      (const double[]){ s.ise_criterion, s.ise_criterion_se, s.ise_criterion_relative }, 3, 0, 0, err));
     npmd_points alike = *pts; /* what the model takes for equal */
     alike.unordered = m->set.unordered != 0;
     s.training_rows = points_seen_before(&alike, m->seen, m->seen_count);
@@ -260,9 +264,14 @@ npmd_status model_compare(const npmd_model *m, const npmd_truth *t, npmd_grid gr
     npmd_status st = NPMD_OK;
     counted c = { .ask = { .how = how, .doing = "comparison" }, .all = (double)(points > 0 ? points : USUAL_POINTS) };
     shifted estimate = { counted_values, &c, model_offset(m) };
+    npmd_comparison found = { 0 };
     TRY(model_check_domain(m, t->domain, "truth lies", err));
     TRY(evaluator_open(&c.of, m, how, err));
-    TRY(truth_compare(t, shifted_values, &estimate, grid, points, seed, out, err));
+    TRY(truth_compare(t, shifted_values, &estimate, grid, points, seed, &found, err));
+    TRY(numbers_known("the comparison",
+                      (const double[]){ found.nise, found.ae, found.fr, found.fr2, found.kl, found.nise_undivided }, 6, 0,
+                      0, err));
+    *out = found;
 done:
     evaluator_close(&c.of);
     return st;
