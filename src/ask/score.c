@@ -269,8 +269,8 @@ npmd_status model_compare(const npmd_model *m, const npmd_truth *t, npmd_grid gr
     TRY(evaluator_open(&c.of, m, how, err));
     TRY(truth_compare(t, shifted_values, &estimate, grid, points, seed, &found, err));
     TRY(numbers_known("the comparison",
-                      (const double[]){ found.nise, found.ae, found.fr, found.fr2, found.kl, found.nise_undivided }, 6, 0,
-                      0, err));
+                      (const double[]){ found.nise, found.ae, found.fr, found.fr2, found.kl, found.nise_undivided }, 6,
+                      0, 0, err));
     *out = found;
 done:
     evaluator_close(&c.of);

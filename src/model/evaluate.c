@@ -300,8 +300,8 @@ npmd_status model_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_
     for (size_t first = 0; first < pts->n; first += room.points) {
         const size_t count = pts->n - first < room.points ? pts->n - first : room.points;
         TRY(compute_go_on(how, "values", (double)first / (double)pts->n, err));
-        TRY(evaluate_what(&room.of, what, piece_rows(&room, pts, first, count), count, room.jet,
-                          out + first * columns, err));
+        TRY(evaluate_what(&room.of, what, piece_rows(&room, pts, first, count), count, room.jet, out + first * columns,
+                          err));
         TRY(numbers_known("the value", out + first * columns, count * columns, columns, first, err));
     }
 done:

@@ -251,7 +251,8 @@ size_t integrate_bytes(const npmd_domain *dom)
         nodes += m->rule_nodes(m, finest) * (size_t)(m->columns + 1);
     }
     /* a population, and the kernels about it and those before; rules are no longer there by then */
-    const size_t populations = SIZE(LEVELS - 1) * ((size_t)dom->columns + 3) + SIZE(LEVELS - 1) / 4 * 2 * (size_t)dom->columns;
+    const size_t populations = SIZE(LEVELS - 1) * ((size_t)dom->columns + 3)
+                               + SIZE(LEVELS - 1) / 4 * 2 * (size_t)dom->columns;
     return (CHUNK * ((size_t)dom->columns + 2) + (nodes > populations ? nodes : populations)) * sizeof(double);
 }
 
@@ -403,11 +404,11 @@ const integral_result *integral_of_two(const integral_result *a, const integral_
     return a->log_integral > b->log_integral ? a : b;
 }
 
-#define FIRST_OPINION 256   /* points in a replicate */
+#define FIRST_OPINION 256 /* points in a replicate */
 #define LAST_OPINION 2048
-#define TELLING 0.005       /* an error at which a second opinion is one, */
-#define FEW_CENTRES 256     /* of kernels about data for it */
-#define LOCALLY 1e-3        /* what is aimed at where rules do not do */
+#define TELLING 0.005   /* an error at which a second opinion is one, */
+#define FEW_CENTRES 256 /* of kernels about data for it */
+#define LOCALLY 1e-3    /* what is aimed at where rules do not do */
 #define LOCAL_POINTS (1u << 20)
 
 /* Do points about the data say the same as the rule? */
@@ -424,7 +425,8 @@ static npmd_status second_opinion(const integral_request *what, values_fn values
     for (size_t count = FIRST_OPINION; count <= LAST_OPINION && found.log_integral_se > TELLING; count *= 2)
         TRY(integrate_sets(what, data, count, values, self, room, &found, err));
     *agrees = found.log_integral_se < CLEAR
-              && fabs(found.log_integral - rule->log_integral) <= 4.0 * hypot(found.log_integral_se, rule->log_integral_se);
+              && fabs(found.log_integral - rule->log_integral)
+                     <= 4.0 * hypot(found.log_integral_se, rule->log_integral_se);
 done:
     proposals_close(&known);
     memory_free(data);
@@ -433,7 +435,7 @@ done:
 
 /* What a rule found is checked where the data are known, or where the function itself has its mass. */
 static npmd_status settle(const integral_request *what, values_fn values, void *self, const chunk *room,
-                                integral_result *out, npmd_error *err)
+                          integral_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     bool agrees = false;

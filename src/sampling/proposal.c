@@ -170,8 +170,9 @@ static void proposal_fit(proposal *p, const npmd_points *pts, const double *cumu
 }
 
 #define WIDTHS 12 /* of data; a function that was learnt from data may have narrower peaks */
-static const double WIDTH[] = { 0.6,  0.45, 0.33,  0.25, 0.18,  0.13,  0.1,    0.075,  0.055, 0.04, 0.03, 0.02, 0.014,
-                                0.01, 0.007, 0.005, 0.0035, 0.0025, 1.6e-3, 8e-4, 4e-4, 2e-4, 1e-4, 5e-5, 2.5e-5 };
+static const double WIDTH[] = { 0.6,    0.45, 0.33, 0.25,  0.18, 0.13,  0.1,   0.075,  0.055,
+                                0.04,   0.03, 0.02, 0.014, 0.01, 0.007, 0.005, 0.0035, 0.0025,
+                                1.6e-3, 8e-4, 4e-4, 2e-4,  1e-4, 5e-5,  2.5e-5 };
 
 bool proposal_is_narrowest(double rho)
 {

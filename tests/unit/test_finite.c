@@ -191,7 +191,11 @@ static void mutate_and_ask(const char *bytes, size_t size)
 typedef struct small {
     const char *domain, *set[6][2];
 } small;
-#define FEW { "steps", "4" }, { "width", "5" }
+#define FEW                                                                                                            \
+    { "steps", "4" },                                                                                                  \
+    {                                                                                                                  \
+        "width", "5"                                                                                                   \
+    }
 static const small SMALL[] = {
     { "T2", { { "tau", "1e-3" }, { "base", "none" }, { "convex-gap", "off" }, FEW } },
     { "S2 x S1", { { "tau", "1e-3" }, { "base", "none" }, { "members", "2" }, { "convex-gap", "off" }, FEW } },
