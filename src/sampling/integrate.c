@@ -472,9 +472,14 @@ static void chunk_close(chunk *room)
 
 static npmd_status integral_finite(const integral_result *z, npmd_error *err)
 {
-    if (isfinite(z->log_integral) && isfinite(z->log_integral_se))
-        return NPMD_OK;
-    return npmd_fail(err, NPMD_ERR_NUMERIC, "the integral of the density is not finite");
+    if (!isfinite(z->log_integral))
+        return npmd_fail(err, NPMD_ERR_NUMERIC, "the integral of the density is not finite");
+    if (!isfinite(z->log_integral_se))
+        return npmd_fail(
+            err, NPMD_ERR_NUMERIC,
+            "nothing is known of the integral of the density: it has peaks that points do not meet; a larger "
+            "`tau` makes it smoother");
+    return NPMD_OK;
 }
 
 npmd_status integral_settle(const integral_request *what, values_fn values, void *self, integral_result *known,
