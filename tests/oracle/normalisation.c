@@ -418,13 +418,15 @@ static npmd_status integral_of(const npmd_model *m, const space *s, const double
 enum verdict { RIGHT, UNKNOWN, UNCLEAR, WRONG, VERDICTS };
 static const char *const VERDICT[] = { "one", "exit 4", "unclear", "WRONG" };
 
-/* unclear: the sum here does not know it to a few in a hundred */
+/* unclear: the sum here does not know it, and can accuse nobody */
 static enum verdict judge(double stated, const sum *s)
 {
     const double error = fabs(s->log_mean), slack = FOUR * hypot(stated, s->se);
+    if (!(s->se <= 0.02))
+        return UNCLEAR;
     if (!(error <= slack) || !(error <= WITHIN + slack))
         return WRONG;
-    return s->se > 0.05 ? UNCLEAR : RIGHT;
+    return RIGHT;
 }
 
 static enum verdict run_case(int index)
