@@ -36,7 +36,10 @@ static int report(const cli_args *args, const npmd_score *s)
     cli_row(stdout, "-log likelihood", "%s a point (nats, per volume)", cli_words_error(s->nll, s->nll_se).text);
     cli_row(stdout, "ISE criterion", "%s (per volume)", cli_words_error(s->ise_criterion, s->ise_criterion_se).text);
     cli_row(stdout, "", "%.5g (relative: times the volume)", s->ise_criterion_relative);
-    cli_row(stdout, "log integral", "%s (0 is right)", cli_words_error(s->log_integral, s->log_integral_se).text);
+    cli_row(stdout, "log integral", "%s (%s)", cli_words_error(s->log_integral, s->log_integral_se).text,
+            s->log_integral == 0.0 && s->log_integral_se == 0.0 ? "in closed form"
+            : s->log_integral_se > INTEGRAL_NEEDED              ? "not known"
+                                                                : "0 is right");
     return CLI_DONE;
 }
 

@@ -54,6 +54,7 @@ npmd_status npmd_region_map(const npmd_model *m, const npmd_region_request *at, 
     TRY(SIZED_CHECK(facts, err));
     TRY(request_take(at, &own, &how, err));
     TRY(model_region_map(m, &own, factor, region, regions, what, values, &found, err));
+    TRY(numbers_known("the sum over the regions", &found.probability, 1, 0, 0, err));
     if (facts != NULL)
         TRY(SIZED_GIVE(&found, facts, err));
 done:
@@ -70,6 +71,7 @@ npmd_status npmd_region_matrix(const npmd_model *m, const npmd_region_request *a
     TRY(SIZED_CHECK(facts, err));
     TRY(request_take(at, &own, &how, err));
     TRY(model_region_matrix(m, &own, what, values, &found, err));
+    TRY(numbers_known("the sum over the regions", &found.probability, 1, 0, 0, err));
     if (facts != NULL)
         TRY(SIZED_GIVE(&found, facts, err));
 done:

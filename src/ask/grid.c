@@ -74,7 +74,7 @@ npmd_status model_evaluate_grid(const npmd_model *m, const double *const *x, con
     evaluator of = { 0 };
     double *row = NULL, *jet = NULL;
     TRY(grid_open(&g, m->domain, x, n, err));
-    const size_t most = piece_points(how), piece = g.points < most ? g.points : most;
+    const size_t columns = what_columns(m, what), most = piece_points(how), piece = g.points < most ? g.points : most;
     TRY(evaluator_open(&of, m, how, err));
     TRY(memory_new(&row, piece * (size_t)m->domain->columns, err));
     if (what_needs_jets(what))
@@ -83,7 +83,8 @@ npmd_status model_evaluate_grid(const npmd_model *m, const double *const *x, con
         const size_t count = g.points - first < piece ? g.points - first : piece;
         TRY(compute_go_on(how, "values", (double)first / (double)g.points, err));
         grid_rows(&g, first, count, row);
-        TRY(evaluate_what(&of, what, row, count, jet, out + first * what_columns(m, what), err));
+        TRY(evaluate_what(&of, what, row, count, jet, out + first * columns, err));
+        TRY(numbers_known("the value", out + first * columns, count * columns, columns, first, err));
     }
 done:
     evaluator_close(&of);

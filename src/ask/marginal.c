@@ -83,6 +83,11 @@ static double as_asked(const npmd_model *m, npmd_what what, double volume, doubl
     return exp(log_density) * (what == NPMD_RELATIVE ? volume : what == NPMD_INTENSITY ? m->total : 1.0);
 }
 
+static npmd_status marginal_known(double value, double se, size_t row, npmd_error *err)
+{
+    return numbers_known("the value", (const double[]){ value, se }, 2, 2, row, err);
+}
+
 npmd_status model_marginal_at(const npmd_model *m, unsigned factors, const npmd_points *pts, npmd_what what,
                               double accuracy, uint64_t seed, const npmd_compute *how, double *out, double *log_se,
                               npmd_error *err)
@@ -107,6 +112,7 @@ npmd_status model_marginal_at(const npmd_model *m, unsigned factors, const npmd_
         out[i] = as_asked(m, what, pts->domain->volume, log_density);
         if (log_se != NULL)
             log_se[i] = se;
+        TRY(marginal_known(out[i], se, i, err));
     }
 done:
     marginal_close(&g);
@@ -139,6 +145,7 @@ npmd_status model_conditional_at(const npmd_model *m, unsigned given, const npmd
         out[i] = as_asked(m, what, g.at.rest->volume, joint[i] - below);
         if (log_se != NULL)
             log_se[i] = se;
+        TRY(marginal_known(out[i], se, i, err));
     }
 done:
     memory_free(joint);

@@ -142,6 +142,7 @@ npmd_status model_probability_near(const npmd_model *m, const npmd_points *centr
         if (found.se <= (accuracy > 0.0 ? accuracy : NPMD_ACCURACY) * found.probability || points >= MOST_POINTS)
             break;
     }
+    TRY(numbers_known("the probability", (const double[]){ found.probability, found.se }, 2, 0, 0, err));
     found.probability = fmin(found.probability, 1.0); /* the integral's error may pass it */
     found.share = r.share;
     region_interval(&r, &found);

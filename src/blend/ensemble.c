@@ -371,7 +371,7 @@ static npmd_status ensemble_fit(fit *f, npmd_error *err)
     if (m->set.combine == COMBINE_LOG && m->part[0]->base != NULL)
         TRY(base_normalise_blend(f, err));
     else if (m->set.combine == COMBINE_LOG)
-        TRY(fit_normalise_model(f, (size_t)1 << 22, err));
+        TRY(fit_normalise_model(f, (size_t)1 << 22, NULL, err));
     else
         for (int k = 0; k < m->parts; k++) /* of the mean of integrals that are one */
             m->facts.log_integral_se += m->part[k]->facts.log_integral_se / m->parts;

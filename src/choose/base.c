@@ -330,7 +330,7 @@ npmd_status base_normalise(fit *f, base_set *b, values_fn total, void *total_sel
         TRY(base_integral(b, &what, change, change_self, &drawn, err));
     if (!b->draws || (domain_has_rules(m->domain) && drawn.log_integral_se > 2.0 * what.target))
         TRY(integrate(&what, total, total_self, &z, err));
-    fit_normalised(f, drawn.log_integral_se < z.log_integral_se ? &drawn : &z);
+    fit_normalised(f, integral_of_two(&drawn, &z));
 done:
     return st;
 }

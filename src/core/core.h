@@ -33,6 +33,10 @@ npmd_status npmd_fail(npmd_error *err, npmd_status st, const char *format, ...) 
 const char *status_text(npmd_status st);
 const char *version_text(void);
 
+/* The one place that decides which numbers may be given to a caller: those that are finite. what, for the sentence: "the
+ * value"; columns: numbers in a row, 0: they stand in no rows; first: rows before these. */
+npmd_status numbers_known(const char *what, const double *x, size_t n, size_t columns, size_t first, npmd_error *err);
+
 /* ---- memory.c: zeroed, aligned to a cache line, sizes multiplied with an overflow check -------------------------- */
 
 #define MEMORY_ALIGNMENT 64

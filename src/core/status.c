@@ -19,6 +19,18 @@ npmd_status npmd_fail(npmd_error *err, npmd_status st, const char *format, ...)
     return st;
 }
 
+npmd_status numbers_known(const char *what, const double *x, size_t n, size_t columns, size_t first, npmd_error *err)
+{
+    static const char WHY[] = "the model's numbers are too large there, or its density vanishes";
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]) && columns == 0)
+            return npmd_fail(err, NPMD_ERR_NUMERIC, "%s is not finite: %s", what, WHY);
+        else if (!isfinite(x[i]))
+            return npmd_fail(err, NPMD_ERR_NUMERIC, "%s at row %zu is not finite: %s", what, first + i / columns + 1,
+                             WHY);
+    return NPMD_OK;
+}
+
 const char *status_text(npmd_status st)
 {
     static const char *const TEXT[] = {

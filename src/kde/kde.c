@@ -491,6 +491,7 @@ const estimator ESTIMATOR_KDE = {
     .evaluate = kde_evaluate,
     .draw = kde_draw,
     .mean = kde_mean,
+    .overlap = kde_overlap,
     .save = kde_save,
     .load = kde_load,
     .describe = kde_describe,

@@ -171,7 +171,9 @@ typedef struct kde_state {
     int neighbours[KDE_MOST_PARTS];
 } kde_state;
 npmd_status kde_draw(const npmd_model *m, const npmd_compute *how, uint64_t seed, size_t n, double *x, npmd_error *err);
-/* See mean of struct estimator. */
+/* See overlap and mean of struct estimator. */
+npmd_status kde_overlap(const npmd_model *a, const npmd_model *b, const npmd_compute *how, double *mean,
+                        npmd_error *err);
 npmd_status kde_mean(const npmd_model *m, uint64_t seed, values_fn log_g, void *self, double enough, double *mean,
                      double *se, npmd_error *err);
 

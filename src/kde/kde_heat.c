@@ -154,7 +154,7 @@ static npmd_status heat_fit(fit *f, npmd_error *err)
     }
     for (size_t k = 0; k < h->basis.size; k++)
         h->c[k] *= exp(-h->basis.lambda[k] * t);
-    TRY(fit_normalise_model(f, MOST_POINTS, err));
+    TRY(fit_normalise_model(f, MOST_POINTS, NULL, err));
     if (expm1(m->facts.log_integral) > MUCH)
         model_warn(
             m,

@@ -55,6 +55,16 @@ done:
     return st;
 }
 
+/* Of all numbers here only a v may be infinite, where the density vanishes: whatever is made of these values, an integral,
+ * draws, a figure, would pass the others on. */
+static npmd_status values_known(const double *out, size_t n, size_t length, npmd_error *err)
+{
+    for (size_t i = 0; i < n * length; i++)
+        if (!isfinite(out[i]) && (i % length != 0 || out[i] != -INFINITY))
+            return numbers_known("the log density, or its derivative,", &out[i], 1, 0, 0, err);
+    return NPMD_OK;
+}
+
 /* v of f, and where order means nothing the mixture of f(x, y) and f(y, x) (mirror.c). */
 npmd_status evaluate(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)
 {
@@ -64,6 +74,7 @@ npmd_status evaluate(const evaluator *e, const double *x, size_t n, jet_rows row
     const size_t length = rows == JET_VALUE ? 1 : (size_t)dom->dimension + 2;
     double *y = NULL, *jet = NULL;
     TRY(evaluate_one(e, x, n, rows, out, err));
+    TRY(values_known(out, n, length, err));
     if (!model_mirrored(m))
         goto done;
     TRY(memory_new(&y, n * (size_t)dom->columns, err));
@@ -76,6 +87,7 @@ npmd_status evaluate(const evaluator *e, const double *x, size_t n, jet_rows row
             mirror_jet(dom, other);
         mixture_of_two(own, other, length, own);
     }
+    TRY(values_known(out, n, length, err));
 done:
     memory_free(y);
     memory_free(jet);
@@ -283,12 +295,14 @@ npmd_status model_evaluate_at(const npmd_model *m, const npmd_points *pts, npmd_
 {
     npmd_status st = NPMD_OK;
     piece_room room = { 0 };
+    const size_t columns = what_columns(m, what);
     TRY(piece_open(&room, m, pts, what, how, err));
     for (size_t first = 0; first < pts->n; first += room.points) {
         const size_t count = pts->n - first < room.points ? pts->n - first : room.points;
         TRY(compute_go_on(how, "values", (double)first / (double)pts->n, err));
-        TRY(evaluate_what(&room.of, what, piece_rows(&room, pts, first, count), count, room.jet,
-                          out + first * what_columns(m, what), err));
+        TRY(evaluate_what(&room.of, what, piece_rows(&room, pts, first, count), count, room.jet, out + first * columns,
+                          err));
+        TRY(numbers_known("the value", out + first * columns, count * columns, columns, first, err));
     }
 done:
     piece_close(&room);
@@ -310,12 +324,7 @@ npmd_status model_evaluate_to(const npmd_model *m, const npmd_points *pts, npmd_
         const size_t count = pts->n - first < room.points ? pts->n - first : room.points;
         TRY(compute_go_on(how, "values", (double)first / (double)pts->n, err));
         TRY(evaluate_what(&room.of, what, piece_rows(&room, pts, first, count), count, room.jet, out, err));
-        for (size_t i = 0; i < count * columns; i++)
-            if (!isfinite(out[i])) {
-                st = npmd_fail(err, NPMD_ERR_NUMERIC, "the value at row %zu is not finite, nothing was written",
-                               first + i / columns + 1);
-                goto done;
-            }
+        TRY(numbers_known("the value", out, count * columns, columns, first, err));
         TRY(table_writer_put(w, out, count, err));
     }
     st = table_writer_commit(w, err);

@@ -168,13 +168,26 @@ done:
     return st;
 }
 
-npmd_status fit_normalise_model(fit *f, size_t most_points, npmd_error *err)
+npmd_status fit_normalise_model(fit *f, size_t most_points, const integral_result *known, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     const npmd_compute how = model_compute(&f->model->set);
+    const integral_request what = fit_integral(f, most_points);
     evaluator e = { 0 };
+    integral_result z;
     TRY(evaluator_open(&e, f->model, &how, err));
-    TRY(fit_normalise(f, evaluator_values, &e, most_points, err));
+    if (known != NULL) {
+        z = *known;
+        TRY(integral_settle(&what, evaluator_values, &e, &z, err));
+    } else {
+        TRY(integrate(&what, evaluator_values, &e, &z, err));
+    }
+    if (known != NULL && z.log_integral == known->log_integral && z.log_integral_se == known->log_integral_se) {
+        f->model->facts.log_integral = z.log_integral; /* who knew it has said how well */
+        f->model->facts.log_integral_se = z.log_integral_se;
+    } else {
+        fit_normalised(f, &z);
+    }
 done:
     evaluator_close(&e);
     return st;

@@ -86,6 +86,9 @@ struct estimator {
      * peaks; its standard error need not be below enough. NULL: it has no such peaks. */
     npmd_status (*mean)(const npmd_model *m, uint64_t seed, values_fn log_g, void *self, double enough, double *mean,
                         double *se, npmd_error *err);
+    /* The mean of f_a f_b, both of this estimator, in closed form; NaN: it would take too long. NULL: there is none. */
+    npmd_status (*overlap)(const npmd_model *a, const npmd_model *b, const npmd_compute *how, double *out,
+                           npmd_error *err);
     /* NULL where there is no state to save, load, describe or free; save adds tensors, which may borrow from it. */
     npmd_status (*save)(const npmd_model *m, record *rec, npmd_error *err);
     npmd_status (*load)(npmd_model *m, const record *rec, const char *path, npmd_error *err);
@@ -102,9 +105,10 @@ int fit_stop(void *f);
 int64_t fit_log_every(const fit *f); /* steps between reports */
 /* Puts the log integral of v, to the accuracy asked for, into the facts; warns if it is not reached. */
 npmd_status fit_normalise(fit *f, values_fn values, void *self, size_t most_points, npmd_error *err);
-integral_request fit_integral(fit *f, size_t most_points);                    /* what it asks for */
-void fit_normalised(fit *f, const integral_result *z);                        /* puts it into the facts, and warns */
-npmd_status fit_normalise_model(fit *f, size_t most_points, npmd_error *err); /* the same for the model's own v */
+integral_request fit_integral(fit *f, size_t most_points); /* what it asks for */
+void fit_normalised(fit *f, const integral_result *z);     /* puts it into the facts, and warns */
+/* The same for the model's own v. known: what a grid found, to be checked; or NULL. */
+npmd_status fit_normalise_model(fit *f, size_t most_points, const integral_result *known, npmd_error *err);
 /* During the fit: fills the report's nise and ae against the watched truth, for v and the report's log integral. */
 npmd_status fit_truth(const fit *f, values_fn v, void *self, npmd_report *report, npmd_error *err);
 
@@ -243,5 +247,4 @@ npmd_status model_unpack(const char *bytes, size_t size, catalog estimators, npm
 npmd_status model_describe(const npmd_model *m, char **json, npmd_error *err);
 
 #include "blend_values.h"
-
 #endif

@@ -1,7 +1,9 @@
 /* integrate.c - integrals of exp v and exp 2v over the domain.
  *
  * In one and two dimensions without surfaces: by the product of the factors' quadrature rules, whose resolution is
- * doubled until the log integral settles; the last change is taken as its error.
+ * doubled until the log integral settles; the last change is taken as its error. A rule whose nodes all lie between
+ * narrow peaks settles, too, on what it meets: so points about the data are asked for a second opinion, and where they
+ * do not agree, or the rule has not settled, random points decide.
  *
  * Else by randomised quasi-Monte Carlo, in REPLICATES independently scrambled Sobol sets, whose spread gives the
  * standard error; they grow until it is small enough. The points are uniform or follow a proposal: uniform points,
@@ -242,21 +244,25 @@ done:
 
 size_t integrate_bytes(const npmd_domain *dom)
 {
-    size_t doubles = CHUNK * ((size_t)dom->columns + 2);
+    size_t nodes = 0;
     for (int d = 0; domain_has_rules(dom) && d < dom->factors; d++) {
         const manifold *m = dom->factor[d];
         const size_t finest = dom->dimension == 1 ? FINEST_LINE : FINEST_SURFACE;
-        doubles += m->rule_nodes(m, finest) * (size_t)(m->columns + 1);
+        nodes += m->rule_nodes(m, finest) * (size_t)(m->columns + 1);
     }
-    if (!domain_has_rules(dom)) /* a population, and the kernels about it and those before */
-        doubles += SIZE(LEVELS - 1) * ((size_t)dom->columns + 3) + SIZE(LEVELS - 1) / 4 * 2 * (size_t)dom->columns;
-    return doubles * sizeof(double);
+    /* a population, and the kernels about it and those before; rules are no longer there by then */
+    const size_t populations = SIZE(LEVELS - 1) * ((size_t)dom->columns + 3)
+                               + SIZE(LEVELS - 1) / 4 * 2 * (size_t)dom->columns;
+    return (CHUNK * ((size_t)dom->columns + 2) + (nodes > populations ? nodes : populations)) * sizeof(double);
 }
 
 /* ---- either ------------------------------------------------------------------------------------------------------ */
 
+#define CENTRES 1024 /* of kernels about data */
+
 typedef struct proposals {
-    proposal data; /* about the given points */
+    proposal data; /* about the given points, as wide as suits most of them */
+    proposal fine; /* as wide as suits the closest; its centres NULL: the former does */
     proposal learnt[LEVELS][HALVES];
     int levels;
 } proposals;
@@ -264,21 +270,34 @@ typedef struct proposals {
 static void proposals_close(proposals *p)
 {
     proposal_close(&p->data);
+    proposal_close(&p->fine);
     for (int level = 0; level < LEVELS; level++)
         for (int h = 0; h < HALVES; h++)
             proposal_close(&p->learnt[level][h]);
 }
 
-static npmd_status data_aim(const integral_request *what, proposal *out, npmd_error *err)
+/* Kernels about the given points, which *out shows to. Where the points are closer than the widths of a list of those that
+ * suit data, there are narrower ones beside them. */
+static npmd_status data_aim(const integral_request *what, int centres, proposals *known, const proposal **out,
+                            npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const int centres = 1024;
     const double share = 0.2;
+    const rng_key key = rng_key_make(what->seed, what->purpose, 1000);
     double *cumulative = NULL, rho = 0.0;
     TRY(points_cumulative(what->about, &cumulative, err));
     TRY(proposal_tune(what->domain, what->about, cumulative, share, centres, what->seed, &rho, err));
-    TRY(proposal_open(what->domain, share, rho, centres, out, err));
-    proposal_aim(out, what->about, cumulative, rng_key_make(what->seed, what->purpose, 1000));
+    TRY(proposal_open(what->domain, share, rho, centres, &known->data, err));
+    proposal_aim(&known->data, what->about, cumulative, key);
+    *out = &known->data;
+    if (proposal_is_narrowest(rho)) {
+        TRY(proposal_open(what->domain, 0.0, rho, centres, &known->fine, err));
+        proposal_aim(&known->fine, what->about, cumulative, key);
+        proposal_narrow(&known->fine, what->about, cumulative, key);
+        known->fine.beside = &known->data;
+        known->fine.beside_share = 0.5;
+        *out = &known->fine;
+    }
 done:
     memory_free(cumulative);
     return st;
@@ -334,8 +353,7 @@ static npmd_status integrate_random(const integral_request *what, values_fn valu
     TRY(memory_new(&about, 1, err));
     TRY(memory_new(&data, 1, err));
     if (what->about != NULL && what->aimed == NULL) {
-        TRY(data_aim(what, &known.data, err));
-        start = &known.data;
+        TRY(data_aim(what, CENTRES, &known, &start, err));
     }
     if (learns) {
         TRY(learn(what, &known, start, values, self, room, about, &found, err));
@@ -378,23 +396,119 @@ done:
     return st;
 }
 
+const integral_result *integral_of_two(const integral_result *a, const integral_result *b)
+{
+    const double both = hypot(a->log_integral_se, b->log_integral_se);
+    if (fabs(a->log_integral - b->log_integral) <= 4.0 * both)
+        return a->log_integral_se <= b->log_integral_se ? a : b;
+    return a->log_integral > b->log_integral ? a : b;
+}
+
+#define FIRST_OPINION 256 /* points in a replicate */
+#define LAST_OPINION 2048
+#define TELLING 0.005   /* an error at which a second opinion is one, */
+#define FEW_CENTRES 256 /* of kernels about data for it */
+#define LOCALLY 1e-3    /* what is aimed at where rules do not do */
+#define LOCAL_POINTS (1u << 20)
+
+/* Do points about the data say the same as the rule? */
+static npmd_status second_opinion(const integral_request *what, values_fn values, void *self, const chunk *room,
+                                  const integral_result *rule, bool *agrees, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    proposals known = { 0 };
+    sets *data = NULL;
+    integral_result found = { .log_integral_se = INFINITY };
+    TRY(memory_new(&data, 1, err));
+    TRY(data_aim(what, FEW_CENTRES, &known, &data->half[0], err));
+    data->half[1] = data->half[0];
+    for (size_t count = FIRST_OPINION; count <= LAST_OPINION && found.log_integral_se > TELLING; count *= 2)
+        TRY(integrate_sets(what, data, count, values, self, room, &found, err));
+    *agrees = found.log_integral_se < CLEAR
+              && fabs(found.log_integral - rule->log_integral)
+                     <= 4.0 * hypot(found.log_integral_se, rule->log_integral_se);
+done:
+    proposals_close(&known);
+    memory_free(data);
+    return st;
+}
+
+/* What a rule found is checked where the data are known, or where the function itself has its mass. */
+static npmd_status settle(const integral_request *what, values_fn values, void *self, const chunk *room,
+                          integral_result *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    bool agrees = false;
+    integral_request local = *what;
+    integral_result found;
+    if ((what->about == NULL && !what->twice) || what->most_points <= A_LOOK)
+        return NPMD_OK;
+    if (out->log_integral_se <= CLEAR && !what->twice)
+        TRY(second_opinion(what, values, self, room, out, &agrees, err));
+    if (agrees || (what->stop != NULL && what->stop(what->user)))
+        goto done;
+    local.target = fmax(what->target, LOCALLY);
+    local.most_points = what->most_points < LOCAL_POINTS ? what->most_points : LOCAL_POINTS;
+    TRY(integrate_random(&local, values, self, room, &found, err));
+    *out = *integral_of_two(out, &found);
+done:
+    return st;
+}
+
+static npmd_status chunk_open(chunk *room, const npmd_domain *dom, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    TRY(memory_new(&room->x, CHUNK * (size_t)dom->columns, err));
+    TRY(memory_new(&room->weight, CHUNK, err));
+    TRY(memory_new(&room->v, CHUNK, err));
+done:
+    return st;
+}
+
+static void chunk_close(chunk *room)
+{
+    memory_free_all(room->x, room->weight, room->v);
+}
+
+static npmd_status integral_finite(const integral_result *z, npmd_error *err)
+{
+    if (!isfinite(z->log_integral))
+        return npmd_fail(err, NPMD_ERR_NUMERIC, "the integral of the density is not finite");
+    if (!isfinite(z->log_integral_se))
+        return npmd_fail(
+            err, NPMD_ERR_NUMERIC,
+            "nothing is known of the integral of the density: it has peaks that points do not meet; a larger "
+            "`tau` makes it smoother");
+    return NPMD_OK;
+}
+
+npmd_status integral_settle(const integral_request *what, values_fn values, void *self, integral_result *known,
+                            npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    chunk room = { 0 };
+    TRY(chunk_open(&room, what->domain, err));
+    TRY(settle(what, values, self, &room, known, err));
+    TRY(integral_finite(known, err));
+done:
+    chunk_close(&room);
+    return st;
+}
+
 npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     chunk room = { 0 };
-    TRY(memory_new(&room.x, CHUNK * (size_t)what->domain->columns, err));
-    TRY(memory_new(&room.weight, CHUNK, err));
-    TRY(memory_new(&room.v, CHUNK, err));
-    if (domain_has_rules(what->domain))
+    TRY(chunk_open(&room, what->domain, err));
+    if (domain_has_rules(what->domain)) {
         TRY(integrate_rules(what, values, self, &room, out, err));
-    else
+        TRY(settle(what, values, self, &room, out, err));
+    } else {
         TRY(integrate_random(what, values, self, &room, out, err));
-    if (!isfinite(out->log_integral))
-        st = npmd_fail(err, NPMD_ERR_NUMERIC, "the integral of the density is not finite");
+    }
+    TRY(integral_finite(out, err));
 done:
-    memory_free(room.x);
-    memory_free(room.weight);
-    memory_free(room.v);
+    chunk_close(&room);
     return st;
 }
 

@@ -40,6 +40,7 @@ double proposal_kernel(const proposal *p, int c, const double *x); /* contributi
 /* The rho under which data points are most likely, each left out of its own density. */
 npmd_status proposal_tune(const npmd_domain *dom, const npmd_points *pts, const double *cumulative, double share,
                           int centres, uint64_t seed, double *rho, npmd_error *err);
+bool proposal_is_narrowest(double rho); /* of those that it chooses among */
 /* The same for a proposal that was aimed at points of this weight, with fewer of them and down to narrower kernels. */
 void proposal_narrow(proposal *p, const npmd_points *pts, const double *cumulative, rng_key key);
 void proposal_close(proposal *p);
@@ -94,6 +95,7 @@ typedef struct integral_request {
     rng_purpose purpose;
     double target;      /* stop when the error of the log integral is below this */
     size_t most_points; /* stop when this many points were used */
+    bool twice;         /* a rule's answer is always checked by points that are learnt from the function */
     double useless;     /* or when not even they would bring the error below this; 0: never */
     int threads;
     int (*stop)(void *user); /* called between refinements; nonzero: stop. May be NULL */
@@ -129,10 +131,16 @@ double weights_from_logs(double *weight, size_t count);
 npmd_status population_learn(const integral_request *what, const proposal *start, bool walks, size_t size,
                              uint64_t stream, values_fn values, void *self, proposal *out, npmd_error *err);
 
+/* Of two estimates of one integral: that with the smaller error, if they agree; else the larger one, since a sum that
+ * misses a peak is too small, and its error knows nothing of it. */
+const integral_result *integral_of_two(const integral_result *a, const integral_result *b);
 size_t integrate_bytes(const npmd_domain *dom); /* bytes it takes at most */
 /* By quadrature rules where the domain has them, else by quasi-random points. */
 npmd_status integrate(const integral_request *what, values_fn values, void *self, integral_result *out,
                       npmd_error *err);
+/* Checks what a grid found by points about the data (what->about), and where they do not agree finds it by random ones. */
+npmd_status integral_settle(const integral_request *what, values_fn values, void *self, integral_result *known,
+                            npmd_error *err);
 /* A quadrature rule on every factor; resolution 1, 2, ... */
 typedef struct rules {
     size_t nodes[NPMD_MAX_FACTORS], total;

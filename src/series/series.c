@@ -207,10 +207,9 @@ npmd_status series_fit_by(fit *f, series_solver_fn solve, npmd_error *err)
     }
     TRY(solve(f, err));
     TRY(series_seal(s, err));
-    m->facts.log_integral = s->found.log_integral;
-    m->facts.log_integral_se = s->found.log_integral_se;
-    if (!(s->found.log_integral_se <= GRID_ENOUGH)) /* one grid alone, or peaks between its nodes */
-        TRY(fit_normalise_model(f, MOST_POINTS, err));
+    const integral_result grid = { .log_integral = s->found.log_integral, .log_integral_se = s->found.log_integral_se };
+    /* of one grid alone, or with peaks between its nodes, there is nothing to check */
+    TRY(fit_normalise_model(f, MOST_POINTS, grid.log_integral_se <= GRID_ENOUGH ? &grid : NULL, err));
 done:
     return st;
 }
