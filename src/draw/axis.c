@@ -48,7 +48,8 @@ void number_words(double value, char text[AXIS_LABEL])
         return;
     }
     const int exponent = (int)floor(log10(size) + 1e-12);
-    snprintf(plain, sizeof plain, "%.3g", value / pow(10.0, exponent));
+    const int far = exponent < -300 ? 300 : 0; /* below the least double a power of ten is 0 */
+    snprintf(plain, sizeof plain, "%.3g", value * pow(10.0, far) / pow(10.0, exponent + far));
     point_put(plain);
     power_words(exponent, power);
     if (strcmp(plain, "1") == 0)
