@@ -1,5 +1,6 @@
 """make.py PROGRAM - writes the seeds of this folder: small files of every kind, the models by the program itself."""
 import base64
+import glob
 import gzip
 import json
 import os
@@ -144,7 +145,19 @@ put("values", "binary.vtk", b"\1\3" + (start % ("3.0", "BINARY") + "POINTS 4 flo
     + b"\nPOLYGONS 4 16\n" + np.insert(face, 0, 3, 1).astype(">i4").tobytes() + b"\nPOINT_DATA 4\nSCALARS a float 1\n"
     b"LOOKUP_TABLE default\n" + np.arange(4).astype(">f4").tobytes() + b"\n")
 
-# ---- models
+# ---- models: as parts, which the targets put together, and four whole files
+def parts(path):
+    model = open(path, "rb").read()
+    (length,) = struct.unpack("<Q", model[:8])
+    header = json.loads(model[8 : 8 + length])
+    facts = header.pop("__metadata__")["neuropmd"]
+    return facts.encode() + b"\0" + json.dumps(header, separators=(",", ":")).encode() + b"\0" + model[8 + length :]
+
+
+SMALL = ["--steps", "3", "--batch", "20", "--q1", "32", "--q2", "16", "--width", "2", "--depth", "2", "--features", "2",
+         "--max-frequency", "2", "--tau", "1e-3", "--quiet"]
+for path in sorted(glob.glob(os.path.join(here, "..", "..", "old", "*.safetensors"))): # every kind of 0.1.0
+    put("model", "old_" + os.path.basename(path)[: -len(".safetensors")], parts(path))
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     run("simulate", "t2", "--authors", "--n", "40", "--seed", "1", "--out", "t2.csv", "--truth", "t2.json")
@@ -152,18 +165,29 @@ with tempfile.TemporaryDirectory() as folder:
     x = rng.standard_normal((40, 3))
     x = np.hstack([x / np.linalg.norm(x, axis=1, keepdims=True), rng.uniform(0, 6, (40, 1))])
     np.savetxt("s2s1.csv", x, delimiter=",")
-    for name, domain, data, more in (("t2", "S1^2", "t2.csv", []), ("s2s1", "S2 x S1", "s2s1.csv", ["--skip", "off"]),
-                                     ("members", "S1^2", "t2.csv", ["--members", "2", "--tau", "1e-3"]),
-                                     ("stack", "S1^2", "t2.csv", ["--estimator", "stack", "--members", "2", "--tau", "1"])):
-        run("fit", "--domain", domain, "--data", data, "--out", "m", "--steps", "3", "--batch", "20", "--q1", "32",
-            "--q2", "16", "--width", "2", "--depth", "2", "--features", "2", "--max-frequency", "2", "--quiet", *more)
-        model = open("m", "rb").read()
-        (length,) = struct.unpack("<Q", model[:8])
-        header = json.loads(model[8 : 8 + length])
-        facts = header.pop("__metadata__")["neuropmd"]
-        tensors = json.dumps(header, separators=(",", ":"))
-        put("model", name, facts.encode() + b"\0" + tensors.encode() + b"\0" + model[8 + length :])
-        put("model", name + ".safetensors", model)
+    for name, domain, data, whole, more in (
+            ("t2", "S1^2", "t2.csv", True, []), ("s2s1", "S2 x S1", "s2s1.csv", True, ["--skip", "off"]),
+            ("members", "S1^2", "t2.csv", True, ["--members", "2"]),
+            ("stack", "S1^2", "t2.csv", True, ["--estimator", "stack", "--members", "2"]),
+            ("base_kernels", "S1^2", "t2.csv", False, ["--base", "kde"]),
+            ("base_series", "S2 x S1", "s2s1.csv", False, ["--base", "series"]),
+            ("base_model", "S1^2", "t2.csv", False, ["--base", "members"]),
+            ("choice", "S1^2", "t2.csv", False, ["--tau", "auto", "--rivals", "on"]),
+            ("stop", "S1^2", "t2.csv", False, ["--stop", "ise"])):
+        run("fit", "--domain", domain, "--data", data, "--out", name, *SMALL, *more)
+        put("model", name, parts(name))
+        if whole:
+            put("model", name + ".safetensors", open(name, "rb").read())
+
+    # ---- checkpoints of the fits of fuzz_checkpoint.c, ended; the first byte is the kind of the fit
+    np.savetxt("angles.csv", 0.25 * np.arange(24), fmt="%.17g")
+    for kind, more in enumerate((["--tau", "1e-3"], ["--tau", "1e-3", "--stop", "ise"], ["--tau", "1e-3", "--stop", "snr"],
+                                 ["--tau", "auto"])):
+        run("fit", "--domain", "S1", "--data", "angles.csv", "--out", "m", "--checkpoint", "state%d" % kind,
+            "--steps", "6", "--batch", "12", "--q1", "16", "--q2", "8", "--width", "2", "--depth", "2", "--features", "2",
+            "--omega", "5", "--threads", "1", "--convex-gap", "off", "--accuracy", "1", "--max-frequency", "1", "--quiet",
+            "--checkpoint-every", "0.001", *more)
+        put("checkpoint", "kind%d" % kind, bytes([kind]) + parts("state%d" % kind))
 
     # ---- known densities
     put("truth", "t2.json", open("t2.json").read())
@@ -203,6 +227,28 @@ for kind in ("Float32LE", "Float32BE", "Float64LE", "Float64BE"):
     start = f"mrtrix tracks\ndatatype: {kind}\ncount: 2\n" + ("file: . 80\n" if kind[-2:] == "BE" else "") + "END\n"
     data = numbers.astype((">" if kind[-2:] == "BE" else "<") + "f" + ("4" if "32" in kind else "8")).tobytes()
     put("tck", kind + ".tck", start.encode().ljust(80 if kind[-2:] == "BE" else 0, b"\0") + data)
+
+# ---- what plot reads: the log of a fit, results of experiments, a matrix with names, partners of a region
+step = {"step": 1, "epoch": 1, "rate": 0.1, "data": 0, "integral": 1, "penalty": 2, "objective": 1.5, "snr_a": 3, "snr_b": 2,
+        "snr_c": 1, "ae": 1, "nise": 0.5, "ise": -1}
+
+
+def lines(name, *rows):
+    put("plotted", name, "l" + "".join(json.dumps(row) + "\n" for row in rows))
+
+
+lines("fit", step, {**step, "step": 2, "epoch": 2, "ae": 0.5}, {**step, "step": 1}, {**step, "step": 2, "objective": -1e9})
+profile = [[1, 1, 0.1, 1, 0.8, 1.6], [2, 2, 0.2, 0.9, 0.5, 1.2]]
+lines("profiles", *({"experiment": "encodings", "domain": d, "replicate": r, "method": m, "settings": "best", "profile": profile}
+                    for d in ("T2", "T4") for r in (1, 2) for m in ("field", "sum")))
+lines("learning", {"experiment": "spectral-bias", "domain": "T2", "replicate": 1, "method": "field", "settings": "best",
+                   "profile": profile, "spectrum": [[1, 0, 0, 1, 1], [1, 1, -2, 0.1, 0.2], [2, 0, 0, 1, 1]]})
+lines("courses", *({"experiment": "tau", "domain": "T2", "replicate": 1, "method": str(t), "tau": t, "course": [
+    [1, 1, -0.98, 0.01, -0.98, 0.9], [2, 2, -0.99, 0.01, -0.985, 0.8]]} for t in (1e-6, 1e-3)))
+lines("diagnostics", {"experiment": "diagnostics", "domain": "T2", "replicate": 1, "method": "a", "settings": "b", "course": [
+    [1, 1, 0.1, 1, 0.8, 0.7, -1, 0.1, 5, 4, 3], [2, 2, 0.2, 1, 0.6, 0.5, -1.1, 0.1, 4, 3, 2]]})
+put("plotted", "matrix", 'm"",a,"b, c",d\nx,1,2.5e-3,0\n"y ""z""",-1,4,1e9\n')
+put("plotted", "partners", "ppair,x,y,z,vertex,region\n1,0.5,0.5,0.1,0,a\n2,0,0,1,5,\n")
 
 # ---- JSON
 put("json", "all.json", '{"null": null, "yes": [true, false], "numbers": [0, -0, -12, 9223372036854775807, 5.0, -1.5e-7, 1E+22, 5e-324],\n'
