@@ -16,7 +16,10 @@ static const char *const COMMON[][2] = {
     { "width", "2" },   { "depth", "2" },        { "features", "2" }, { "omega", "5" },
     { "threads", "1" }, { "convex-gap", "off" }, { "accuracy", "1" }, { "max-frequency", "1" },
 };
-static const char *const KIND[][2] = { { "tau", "1e-3" }, { "stop", "ise" }, { "stop", "snr" }, { "tau", "auto" } };
+static const char *const KIND[][2] = {
+    { "tau", "1e-3" }, { "stop", "ise" }, { "stop", "snr" }, { "tau", "auto" }, { "members", "2" }
+};
+#define KINDS (int)(sizeof KIND / sizeof *KIND)
 
 static void options_make(npmd_options *opt, int kind, const char *resume)
 {
@@ -29,6 +32,7 @@ static void options_make(npmd_options *opt, int kind, const char *resume)
     PROMISE(npmd_options_set(opt, "resume", resume, &err) == NPMD_OK);
     PROMISE(npmd_options_set(opt, "checkpoint", fuzz_output("checkpoint"), &err) == NPMD_OK);
     PROMISE(npmd_options_set(opt, "checkpoint-every", "1000", &err) == NPMD_OK);
+    fuzz_output("checkpoint.2"); /* of the second member: goes with the others */
 }
 
 /* The hash of checkpoint.c, over the description without its seal and over the tensors. */
@@ -85,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < ROWS; i++)
         x[i] = 0.25 * i;
     npmd_options *opt = npmd_options_new();
-    options_make(opt, data[0] & 3, sealed(data + 1, size - 1));
+    options_make(opt, data[0] % KINDS, sealed(data + 1, size - 1));
     const npmd_compute how = fuzz_compute(SECONDS);
     npmd_options_watch(opt, how.progress, how.user);
     PROMISE(npmd_domain_parse("S1", &dom, &err) == NPMD_OK);

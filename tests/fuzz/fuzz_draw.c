@@ -23,10 +23,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     picture.data = size % 2 ? pts : NULL;
     picture.log_scale = size % 3 == 0;
     picture.what = size % 5 == 0 ? NPMD_PLOT_SPREAD : NPMD_PLOT_DENSITY;
-    picture.kind = size % 7 == 0 ? "choice" : NULL;
     npmd_status st = npmd_plot(&picture, fuzz_output(size % 2 ? "f.png" : "f.svg"), &facts, &err);
     PROMISE(st == NPMD_OK || err.text[0] != 0);
     PROMISE(st != NPMD_OK || (isfinite(facts.low) && isfinite(facts.high) && !isinf(facts.mass_error)));
+    npmd_plot_request choice = { .size = sizeof choice, .model = models, .models = 1, .kind = "choice", .dpi = 20.0 };
+    err.text[0] = 0;
+    st = npmd_plot(&choice, fuzz_output("f.svg"), &facts, &err);
+    PROMISE(st == NPMD_OK || err.text[0] != 0);
     how = fuzz_compute(SECONDS);
     err.text[0] = 0;
     st = npmd_view(m, &page, fuzz_output("f.html"), &shown, &err);

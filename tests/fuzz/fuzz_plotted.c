@@ -12,12 +12,6 @@ static const char SPHERE[] =
     "3 1 2 5\n3 3 1 5\n3 0 3 5\nPOINT_DATA 6\nSCALARS field double 1\nLOOKUP_TABLE default\n"
     "1 2 3 4 5 6\n";
 
-static void file_put(const char *path, const void *data, size_t size)
-{
-    FILE *f = fopen(path, "wb");
-    PROMISE(f != NULL && fwrite(data, 1, size, f) == size && fclose(f) == 0);
-}
-
 static void plot(npmd_plot_request *ask)
 {
     npmd_error err = { 0 };
@@ -35,27 +29,27 @@ static void plot(npmd_plot_request *ask)
 static void plot_lines(const uint8_t *data, size_t size)
 {
     static const char *const KINDS[] = { NULL, "snr", "profiles", "learning", "spectra" };
-    const char *file[1] = { fuzz_file(data, size) };
+    const char *path = fuzz_file(data, size), *file[2] = { path, path };
     npmd_plot_is_lines(file[0]);
     for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++)
         plot(&(npmd_plot_request){ .file = file, .files = 1, .kind = KINDS[k] });
+    plot(&(npmd_plot_request){ .file = file, .files = 2, .title = "twice" });
 }
 
 static void plot_matrix(const uint8_t *data, size_t size)
 {
-    const char *path = fuzz_output("m.csv");
-    file_put(path, data, size);
+    const double range[2] = { 0.5 * (double)(size % 5), 4.0 };
+    const char *path = fuzz_named("m.csv", data, size);
     const npmd_plot_surfaces ask = { .size = sizeof ask, .values = path, .linear = size % 2 };
-    plot(&(npmd_plot_request){ .surfaces = &ask, .kind = "matrix" });
+    plot(&(npmd_plot_request){ .surfaces = &ask, .kind = "matrix", .range = range, .ranges = size % 3 == 0 });
 }
 
 static void plot_partners(const uint8_t *data, size_t size)
 {
     char folder[256];
-    const char *path = fuzz_output("partners_R.csv"), *sphere = fuzz_output("sphere_R.vtk"), *one[1] = { folder };
-    if (access(sphere, F_OK) != 0)
-        file_put(sphere, SPHERE, sizeof SPHERE - 1);
-    file_put(path, data, size);
+    const char *path = fuzz_named("partners_R.csv", data, size), *one[1] = { folder };
+    if (access(fuzz_output("sphere_R.vtk"), F_OK) != 0)
+        fuzz_named("sphere_R.vtk", (const uint8_t *)SPHERE, sizeof SPHERE - 1);
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
     const npmd_plot_surfaces ask = { .size = sizeof ask, .folder = one, .folders = 1 };
     plot(&(npmd_plot_request){ .surfaces = &ask });

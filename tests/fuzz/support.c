@@ -91,10 +91,11 @@ const char *fuzz_record(const uint8_t *data, size_t size)
 }
 
 /* The folder and what is in it go with the process, however it ends but by a signal. */
-static char folder[64], outputs[4][128];
+enum { OUTPUTS = 8 };
+static char folder[64], outputs[OUTPUTS][128];
 static void folder_remove(void)
 {
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < OUTPUTS; k++)
         if (outputs[k][0] != 0)
             unlink(outputs[k]);
     rmdir(folder);
@@ -106,7 +107,7 @@ const char *fuzz_output(const char *name)
         snprintf(folder, sizeof folder, "%s/npmd-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
         PROMISE(mkdtemp(folder) != NULL && atexit(folder_remove) == 0);
     }
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < OUTPUTS; k++) {
         const char *slash = strrchr(outputs[k], '/');
         if (slash == NULL)
             snprintf(outputs[k], sizeof outputs[k], "%s/%s", folder, name);
@@ -114,7 +115,15 @@ const char *fuzz_output(const char *name)
             continue;
         return outputs[k];
     }
-    fuzz_stop("four outputs", __FILE__, __LINE__);
+    fuzz_stop("no more than eight names", __FILE__, __LINE__);
+}
+
+const char *fuzz_named(const char *name, const uint8_t *data, size_t size)
+{
+    const char *path = fuzz_output(name);
+    FILE *f = fopen(path, "wb");
+    PROMISE(f != NULL && fwrite(data, 1, size, f) == size && fclose(f) == 0);
+    return path;
 }
 
 static double stop_at;
