@@ -40,13 +40,15 @@ archer() {
     return 1
 }
 
-# A loop with a race is seen, the same loop without one is not.
+# Four threads write each other's slots, with a barrier before they read them or without.
 races_are_seen() {
-    local source=$work/race.c
-    for sum in 'sum += i' '__atomic_fetch_add(\&sum, i, 5)'; do
-        printf '%s\n' '#include <stdio.h>' 'int main(void)' '{' '    long sum = 0;' \
-            '#pragma omp parallel for num_threads(4) schedule(static, 1)' '    for (long i = 0; i < 1000; i++)' \
-            '        SUM;' '    printf("%ld\n", sum);' '}' | sed "s/SUM/$sum/" >"$source"
+    local source=$work/race.c barrier
+    for barrier in '' '#pragma omp barrier'; do
+        printf '%s\n' '#include <omp.h>' '#include <stdio.h>' 'int main(void)' '{' '    long slot[4] = { 0 }, sum[4] = { 0 };' \
+            '#pragma omp parallel num_threads(4)' '    {' '        const int k = omp_get_thread_num();' \
+            '        for (int i = 0; i < 100000; i++)' '            slot[k] += i;' "$barrier" \
+            '        for (int i = 0; i < 4; i++)' '            sum[k] += slot[i];' '    }' \
+            '    printf("%ld\n", sum[0]);' '}' >"$source"
         clang -g -fopenmp -fsanitize=thread "$source" -o "$work/race" || return 1
         "$work/race" >"$work/race.log" 2>&1
         grep -c 'data race' "$work/race.log"
@@ -70,11 +72,11 @@ section_threads() {
 
 # ---- memory ----------------------------------------------------------------------------------------------------------
 
-# One thread: libgomp keeps its threads to the end. Sanitizers see wrong addresses; this sees what was never written.
+# Sanitizers see wrong addresses; this sees what was never written. What libgomp keeps to the end is "possibly lost", no error.
 section_memory() {
     local watch="valgrind;--quiet;--error-exitcode=9;--leak-check=full;--errors-for-leak-kinds=definite"
     check "memory: build" build memory -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O2 -g" \
-        -DNPMD_CUDA=OFF -DNPMD_OPENMP=OFF -DNPMD_TEST_SECONDS=3600 "-DCMAKE_CROSSCOMPILING_EMULATOR=$watch" || return
+        -DNPMD_CUDA=OFF -DNPMD_TEST_SECONDS=3600 "-DCMAKE_CROSSCOMPILING_EMULATOR=$watch" || return
     tests "memory: unit tests under valgrind" memory "${SHORT[@]}"
 }
 

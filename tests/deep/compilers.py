@@ -36,6 +36,13 @@ def column(path):
     return [float(row[-1]) for row in csv.reader(open(path)) if row]
 
 
+def points_of(name):
+    rows = [row[:-1] for row in csv.reader(open(os.path.join(old, name + ".csv")))]
+    with open("points.csv", "w") as f:
+        csv.writer(f).writerows(rows)
+    return "points.csv"
+
+
 def both(model, points, device):
     values = []
     for k, program in enumerate(programs):
@@ -63,11 +70,10 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     for path in sorted(glob.glob(os.path.join(old, "*.safetensors"))):
         name = os.path.basename(path)[: -len(".safetensors")]
-        rows = [row[:-1] for row in csv.reader(open(os.path.join(old, name + ".csv")))]
-        with open("points.csv", "w") as f:
-            csv.writer(f).writerows(rows)
-        compare("stored models, reference", both([path] * 2, "points.csv", "reference"), 1e-11, name)
-        compare("stored models, cpu", both([path] * 2, "points.csv", "cpu"), 1e-4, name)
+        compare("stored models, reference", both([path] * 2, points_of(name), "reference"), 1e-11, name)
+        compare("stored models, cpu", both([path] * 2, points_of(name), "cpu"), 1e-4, name)
+    others = [os.path.join(old, name + ".safetensors") for name in ("field_t2", "series_t2")]
+    assert both(others, points_of("field_t2"), "cpu")[0] > 0.0, "two models are seen to differ"
     run(programs[0], "simulate", "t2", "--authors", "--n", "300", "--seed", "1", "--out", "data.csv", "--truth", "truth.json",
         "--quiet")
     for what, bound, options in (

@@ -185,6 +185,38 @@ def parts(path):
     return facts.encode() + b"\0" + json.dumps(header, separators=(",", ":")).encode() + b"\0" + model[8 + length :]
 
 
+def spoilt(name, model, tensor=None, number=None, at=-1, **facts):
+    """A model of 0.1.0 that is refused late: one number of a tensor is another, or some facts are."""
+    bytes_ = parts(os.path.join(here, "..", "..", "old", model + ".safetensors"))
+    text, header, data = bytes_.split(b"\0", 2)
+    if tensor is not None:
+        t = json.loads(header)[tensor]
+        kind = np.dtype({"F64": "<f8", "I32": "<i4"}[t["dtype"]])
+        first, last = t["data_offsets"]
+        numbers = np.frombuffer(data[first:last], kind).copy()
+        numbers[at] = number
+        data = data[:first] + numbers.tobytes() + data[last:]
+    said = json.loads(text)
+    for key, value in facts.items():
+        (said["options"] if key in said["options"] else said)[key] = value
+    put("model", "spoilt_" + name, json.dumps(said).encode() + b"\0" + header + b"\0" + data)
+
+
+spoilt("family", "psnf_t2", "W", np.nan)
+spoilt("series", "series_t2", "series.coefficients", np.inf)
+spoilt("certificate", "series_t2", "series.certificate", np.nan)
+spoilt("frequency", "series_t2", **{"max-frequency": [0, 2]})
+spoilt("block", "field_s2s1", "encoding.block", 33)
+spoilt("blocks", "field_s2s1", "encoding.block", 1)
+spoilt("rotation", "field_s2s1", "encoding.rotation", 2.0)
+spoilt("function", "field_s2s1", "encoding.function", 0)
+spoilt("beyond", "field_t2", "encoding.function", 1000)
+spoilt("law", "field_t3_ridge", "encoding.ridge", 7.0, 0)
+spoilt("scale", "field_t3_ridge", "encoding.scale", 7.0)
+spoilt("both", "field_s2s1", **{"spectrum-law": "ridge"})
+weights = json.loads(parts(os.path.join(here, "..", "..", "old", "members_t2.safetensors")).split(b"\0")[0])["parts"]
+spoilt("weights", "members_t2", parts=[{**part, "weight": 0.4} for part in weights])
+
 SMALL = ["--steps", "3", "--batch", "20", "--q1", "32", "--q2", "16", "--width", "2", "--depth", "2", "--features", "2",
          "--max-frequency", "2", "--tau", "1e-3", "--quiet"]
 for path in sorted(glob.glob(os.path.join(here, "..", "..", "old", "*.safetensors"))): # every kind of 0.1.0
